@@ -1,0 +1,1 @@
+"""Bellcrank: the dynamics of mechanisms, in machine code made from plain Python."""

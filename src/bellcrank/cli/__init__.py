@@ -1,0 +1,43 @@
+"""The command line: ``bellcrank COMMAND``.
+
+One file a command, with a function ``command``; a new one is that file and its name in COMMANDS. Commands hold no numerics
+and import Bellcrank inside, so that ``bellcrank --help`` answers at once.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Annotated
+
+import typer
+
+COMMANDS = ("run",)
+
+main = typer.Typer(
+    name="bellcrank",
+    help="Dynamics of mechanisms: simulate a model file, look at what came out.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_show_locals=False,
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        import bellcrank as bc
+
+        typer.echo(f"bellcrank {bc.__version__}")
+        raise typer.Exit
+
+
+@main.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and leave.")
+    ] = False,
+) -> None:
+    """Dynamics of mechanisms: simulate a model file, look at what came out."""
+
+
+for _name in COMMANDS:
+    main.command(_name)(import_module(f"bellcrank.cli.{_name}").command)

@@ -1,0 +1,45 @@
+"""What every command has in common: exit codes, messages, JSON for machines.
+
+0 good, 1 the run stopped early (what there is was saved), 2 bad input.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+
+from ..errors import BellcrankError, BellcrankWarning, SimulationError
+
+STOPPED_EARLY = 1
+BAD_INPUT = 2
+
+
+@contextmanager
+def reported(*, as_json: bool) -> Iterator[None]:
+    """Turn Bellcrank's errors into a message and an exit code, and its warnings into lines on stderr."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", BellcrankWarning)
+        warnings.showwarning = lambda message, *_, **__: say("warning", str(message), "yellow")
+        try:
+            yield
+        except BellcrankError as error:
+            if as_json:
+                print_json({"error": str(error)})
+            else:
+                say("error", str(error), "red")
+            raise typer.Exit(STOPPED_EARLY if isinstance(error, SimulationError) else BAD_INPUT) from error
+
+
+def print_json(value: Mapping[str, Any]) -> None:
+    """One JSON object on stdout."""
+    typer.echo(json.dumps(value, indent=2, allow_nan=False))
+
+
+def say(what: str, message: str, color: str) -> None:
+    """A message for people, on stderr."""
+    typer.echo(f"{typer.style(f'{what}:', fg=color, bold=True)} {message}", err=True)

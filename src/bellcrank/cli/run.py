@@ -1,0 +1,106 @@
+"""``bellcrank run MODEL``: simulate a model, print its summary, write run.nc and run.png."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..errors import SimulationError, StateError
+from .outcome import STOPPED_EARLY, print_json, reported, say
+
+if TYPE_CHECKING:
+    from ..model import Model
+    from ..results import Run
+
+DATA, PICTURE = "run.nc", "run.png"
+
+
+def command(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file, or the name of a model of the gallery.")],
+    duration: Annotated[float | None, typer.Option(help="Seconds to simulate.", show_default="the model's")] = None,
+    step: Annotated[float | None, typer.Option(help="Seconds between samples.", show_default="the model's")] = None,
+    method: Annotated[str | None, typer.Option(help="Integrator: dopri5 or rk4.", show_default="dopri5")] = None,
+    formulation: Annotated[str | None, typer.Option(help="Equations of motion.", show_default="auto")] = None,
+    reference: Annotated[
+        str | None, typer.Option(help="Reference point of that formulation: centroid, joint or origin.")
+    ] = None,
+    rtol: Annotated[float | None, typer.Option(help="Relative tolerance.", show_default="1e-9")] = None,
+    atol: Annotated[float | None, typer.Option(help="Absolute tolerance.", show_default="1e-9")] = None,
+    out: Annotated[Path, typer.Option("--out", "--output-dir", help="Folder for the results.", file_okay=False)] = Path("."),
+    force: Annotated[bool, typer.Option("--force", help="Replace existing results.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+    no_plot: Annotated[bool, typer.Option("--no-plot", help="Do not draw run.png.")] = False,
+) -> None:
+    """Simulate MODEL, print a summary, write run.nc and run.png.
+
+    Exit codes: 0 good, 1 the run stopped early (what there is was saved), 2 bad input.
+    """
+    options = {
+        "duration": duration,
+        "step": step,
+        "method": method,
+        "formulation": formulation,
+        "reference": reference,
+        "rtol": rtol,
+        "atol": atol,
+    }
+    files = [out / DATA] if no_plot else [out / DATA, out / PICTURE]
+    with reported(as_json=as_json):
+        import bellcrank as bc
+
+        loaded = bc.load(model)
+        _prepare(files, force=force)
+        run = _simulate(loaded, {key: value for key, value in options.items() if value is not None})
+        _write(run, files, force=force)
+        _report(run, files, as_json=as_json)
+        if run.stopped:
+            raise typer.Exit(STOPPED_EARLY)
+
+
+def _prepare(files: list[Path], *, force: bool) -> None:
+    """Find out before the simulation, not after it, whether its results can be written."""
+    existing = [str(file) for file in files if file.exists()]
+    if existing and not force:
+        listed = " and ".join(existing)
+        raise StateError(f"already there: {listed}; pass --force to replace, or --out FOLDER to write elsewhere")
+    folder = files[0].parent
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StateError(f"cannot make the folder {folder}: {error.strerror}") from error
+
+
+def _simulate(model: Model, options: dict[str, Any]) -> Run:
+    """The run, also when it stopped early."""
+    import bellcrank as bc
+
+    try:
+        run: Run = bc.simulate(model, **options)
+    except SimulationError as error:
+        if error.run is None:
+            raise
+        run = error.run
+    return run
+
+
+def _write(run: Run, files: list[Path], *, force: bool) -> None:
+    data, *picture = files
+    run.save(data, force=force)
+    for file in picture:
+        run.plot(file, force=force)
+
+
+def _report(run: Run, files: list[Path], *, as_json: bool) -> None:
+    summary = run.summary()
+    if as_json:
+        print_json(summary.as_dict() | {"files": [str(file) for file in files]})
+        return
+    from rich.console import Console
+
+    console = Console()
+    console.print(summary)
+    console.print(f"wrote {' and '.join(map(str, files))}", markup=False, highlight=False, soft_wrap=True)
+    if run.stopped:
+        say("stopped early", run.stopped, "red")

@@ -1,0 +1,178 @@
+"""sin, cos, atan2 in lanes, without branches on the common path, as LLVM text.
+
+sin and cos: three-part reduction by pi/2 with fused multiply-add (Cody & Waite), then minimax polynomials on
+[-pi/4, pi/4] (coefficients as published with fdlibm, Sun Microsystems 1993). x - k P1 is exact, since both are multiples
+of 2^-52 and the difference is below 2; good to about 1 ulp up to 1e9. Larger arguments, infinities and NaN leave the
+common path and ask the C library, lane by lane. No fast-math flags here: the order of operations is the method.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .emitter import Emitter
+
+_P1, _P2, _P3 = 1.5707963267948966, 6.123233995736766e-17, -1.4973849048591698e-33  # pi/2 in three doubles
+_LARGEST = 1e9
+_MAGIC = 6755399441055744.0  # 1.5 * 2^52: adding it rounds to an integer, left in the low bits
+
+_SIN = (
+    1.58969099521155010221e-10,
+    -2.50507602534068634195e-08,
+    2.75573137070700676789e-06,
+    -1.98412698298579493134e-04,
+    8.33333333332248946124e-03,
+    -1.66666666666666324348e-01,
+)
+_COS = (
+    -1.13596475577881948265e-11,
+    2.08757232129817482790e-09,
+    -2.75573143513906633035e-07,
+    2.48015872894767294178e-05,
+    -1.38888888888741095749e-03,
+    4.16666666666666019037e-02,
+)
+_ATAN = (
+    1.62858201153657823623e-02,
+    -3.65315727442169155270e-02,
+    4.97687799461593236017e-02,
+    -5.83357013379057348645e-02,
+    6.66107313738753120669e-02,
+    -7.69187620504482999495e-02,
+    9.09088713343650656196e-02,
+    -1.11111104054623557880e-01,
+    1.42857142725034663711e-01,
+    -1.99999999998764832476e-01,
+    3.33333333333329318027e-01,
+)
+
+
+def sincos(e: Emitter, x: str) -> tuple[str, str]:
+    T = e.type
+    size = e.intrinsic("fabs", x)
+    inside = e.emit(f"fcmp ole {T} {size}, {e.constant(_LARGEST)}")
+    fast, slow, join = e.new_label("trig"), e.new_label("trigslow"), e.new_label("trigdone")
+    known, pointers = e.known, e.pointers
+    e.do(f"br i1 {all_lanes(e, inside)}, label %{fast}, label %{slow}, !prof !0")
+    e.start_block(fast)
+    sine, cosine = _sincos_polynomial(e, x)
+    from_fast = e.label
+    e.do(f"br label %{join}")
+    e.start_block(slow)
+    sine_slow, cosine_slow = per_lane(e, "sin", x), per_lane(e, "cos", x)
+    e.do(f"br label %{join}")
+    e.start_block(join)
+    e.known, e.pointers = known, pointers  # all of it was made before the branch
+    results = []
+    for quick, careful in ((sine, sine_slow), (cosine, cosine_slow)):
+        phi = e.phi(T)
+        phi.add(quick, from_fast)
+        phi.add(careful, slow)
+        results.append(phi.ref)
+    return results[0], results[1]
+
+
+def _sincos_polynomial(e: Emitter, x: str) -> tuple[str, str]:
+    T, I = e.type, e.int_type  # noqa: E741
+    scaled = e.emit(f"fmul {T} {x}, {e.constant(2 / math.pi)}")
+    shifted = e.emit(f"fadd {T} {scaled}, {e.constant(_MAGIC)}")
+    quadrant = e.emit(f"bitcast {T} {shifted} to {I}")
+    k = e.emit(f"fsub {T} {shifted}, {e.constant(_MAGIC)}")
+    r = x
+    for part in (_P1, _P2, _P3):
+        r = _fma(e, k, e.constant(-part), r)
+    z = e.emit(f"fmul {T} {r}, {r}")
+    s = _fma(e, e.emit(f"fmul {T} {_polynomial(e, z, _SIN)}, {z}"), r, r)
+    zz = e.emit(f"fmul {T} {z}, {z}")
+    c = _fma(e, _polynomial(e, z, _COS), zz, _fma(e, z, e.constant(-0.5), e.constant(1.0)))
+    odd = e.emit(f"icmp ne {I} {e.emit(f'and {I} {quadrant}, {_ints(e, 1)}')}, {_ints(e, 0)}")
+    sine = e.emit(f"select {e.bool_type} {odd}, {T} {c}, {T} {s}")
+    cosine = e.emit(f"select {e.bool_type} {odd}, {T} {s}, {T} {c}")
+    next_quadrant = e.emit(f"add {I} {quadrant}, {_ints(e, 1)}")
+    return _signed(e, sine, quadrant), _signed(e, cosine, next_quadrant)
+
+
+def _signed(e: Emitter, value: str, quadrant: str) -> str:
+    """Negative in the quadrants whose second bit is set."""
+    T, I = e.type, e.int_type  # noqa: E741
+    bit = e.emit(f"shl {I} {e.emit(f'and {I} {quadrant}, {_ints(e, 2)}')}, {_ints(e, 62)}")
+    flipped = e.emit(f"xor {I} {e.emit(f'bitcast {T} {value} to {I}')}, {bit}")
+    return e.emit(f"bitcast {I} {flipped} to {T}")
+
+
+def atan2(e: Emitter, y: str, x: str) -> str:
+    """Angle of (x, y): the ratio small/large of the sides in [0, 1], by a polynomial about 0 or about 1."""
+    T, B, c = e.type, e.bool_type, e.constant
+    ax, ay = e.intrinsic("fabs", x), e.intrinsic("fabs", y)
+    steep = e.emit(f"fcmp ogt {T} {ay}, {ax}")
+    small = e.emit(f"select {B} {steep}, {T} {ax}, {T} {ay}")
+    large = e.emit(f"select {B} {steep}, {T} {ay}, {T} {ax}")
+    equal = e.emit(f"fcmp oeq {T} {small}, {large}")  # also 0/0 and inf/inf
+    near_one = e.emit(f"fcmp ogt {T} {small}, {e.emit(f'fmul {T} {large}, {c(0.4142135623730950)}')}")
+    top = e.emit(f"select {B} {near_one}, {T} {e.emit(f'fsub {T} {small}, {large}')}, {T} {small}")
+    bottom = e.emit(f"select {B} {near_one}, {T} {e.emit(f'fadd {T} {small}, {large}')}, {T} {large}")
+    ratio = e.emit(f"fdiv {T} {top}, {bottom}")
+    t = e.emit(f"select {B} {equal}, {T} {c(0.0)}, {T} {ratio}")
+    z = e.emit(f"fmul {T} {t}, {t}")
+    correction = e.emit(f"fmul {T} {e.emit(f'fmul {T} {_polynomial(e, z, _ATAN)}, {z}')}, {t}")
+    angle = e.emit(f"fsub {T} {t}, {correction}")
+    lifted = e.emit(f"fadd {T} {e.emit(f'fadd {T} {angle}, {c(3.061616997868383e-17)}')}, {c(math.pi / 4)}")
+    zero_sides = e.emit(f"fcmp oeq {T} {large}, {c(0.0)}")
+    off_axis = e.emit(f"or {B} {near_one}, {equal}")
+    angle = e.emit(f"select {B} {off_axis}, {T} {lifted}, {T} {angle}")
+    angle = e.emit(f"select {B} {zero_sides}, {T} {c(0.0)}, {T} {angle}")
+    angle = _reflect(e, steep, angle, math.pi / 2, 6.123233995736766e-17)
+    sign_x = e.emit(f"icmp slt {e.int_type} {e.emit(f'bitcast {T} {x} to {e.int_type}')}, {_ints(e, 0)}")
+    angle = _reflect(e, sign_x, angle, math.pi, 1.2246467991473532e-16)
+    return e.intrinsic("copysign", angle, y)
+
+
+def _reflect(e: Emitter, where: str, angle: str, turn: float, tail: float) -> str:
+    T = e.type
+    rest = e.emit(f"fsub {T} {angle}, {e.constant(tail)}")
+    mirrored = e.emit(f"fsub {T} {e.constant(turn)}, {rest}")
+    return e.emit(f"select {e.bool_type} {where}, {T} {mirrored}, {T} {angle}")
+
+
+def per_lane(e: Emitter, name: str, *operands: str) -> str:
+    """A function of the C library on each lane."""
+    e.declarations[name] = f"declare double @{name}({', '.join(['double'] * len(operands))})"
+    if e.lanes == 1:
+        return e.emit(f"call double @{name}({', '.join(f'double {x}' for x in operands)})")
+    result = "poison"
+    for lane in range(e.lanes):
+        scalars = [e.emit(f"extractelement {e.type} {x}, i32 {lane}") for x in operands]
+        value = e.emit(f"call double @{name}({', '.join(f'double {x}' for x in scalars)})")
+        result = e.emit(f"insertelement {e.type} {result}, double {value}, i32 {lane}")
+    return result
+
+
+def all_lanes(e: Emitter, condition: str) -> str:
+    if e.lanes == 1:
+        return condition
+    bits = e.emit(f"bitcast {e.bool_type} {condition} to i{e.lanes}")
+    return e.emit(f"icmp eq i{e.lanes} {bits}, -1")
+
+
+def any_lane(e: Emitter, condition: str) -> str:
+    if e.lanes == 1:
+        return condition
+    bits = e.emit(f"bitcast {e.bool_type} {condition} to i{e.lanes}")
+    return e.emit(f"icmp ne i{e.lanes} {bits}, 0")
+
+
+def _fma(e: Emitter, a: str, b: str, c: str) -> str:
+    return e.intrinsic("fma", a, b, c)
+
+
+def _polynomial(e: Emitter, z: str, coefficients: tuple[float, ...]) -> str:
+    result = e.constant(coefficients[0])
+    for coefficient in coefficients[1:]:
+        result = _fma(e, result, z, e.constant(coefficient))
+    return result
+
+
+def _ints(e: Emitter, k: int) -> str:
+    return str(k) if e.lanes == 1 else "<" + ", ".join([f"i64 {k}"] * e.lanes) + ">"

@@ -1,0 +1,86 @@
+"""LLVM text to machine code in this process. The only file that talks to llvmlite."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from functools import cache
+from typing import Any
+
+import llvmlite.binding as llvm
+
+
+class Library:
+    """Machine code that is loaded; it lives as long as this object."""
+
+    def __init__(self, engine: Any):
+        self._engine = engine
+
+    def address(self, function: str) -> int:
+        return int(self._engine.get_function_address(function))
+
+
+@cache
+def machine() -> Any:
+    """The processor that we are on."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    _offer_symbols()
+    target = llvm.Target.from_default_triple()
+    return target.create_target_machine(
+        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=3, jit=True
+    )
+
+
+@cache
+def identity() -> str:
+    """What machine code depends on, besides the text: processor, versions, platform."""
+    return "\n".join(
+        [
+            llvm.get_host_cpu_name(),
+            llvm.get_host_cpu_features().flatten(),
+            ".".join(map(str, llvm.llvm_version_info)),
+            sys.platform,
+            sys.version,
+        ]
+    )
+
+
+def _offer_symbols() -> None:
+    library = ctypes.CDLL("ucrtbase") if sys.platform == "win32" else ctypes.CDLL(None)
+    for name in ("sin", "cos", "pow"):
+        llvm.add_symbol(name, _address(getattr(library, name)))
+    llvm.add_symbol("Py_IncRef", _address(ctypes.pythonapi.Py_IncRef))
+
+
+def _address(function: Any) -> int:
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
+
+
+def compile_text(text: str) -> bytes:
+    """Object code. The recorder has folded already: scalar replacement is all that LLVM's passes still bring."""
+    module = llvm.parse_assembly(text)
+    module.verify()
+    tuning = llvm.create_pipeline_tuning_options(speed_level=3)
+    tuning.slp_vectorization = tuning.loop_vectorization = tuning.loop_unrolling = False
+    builder = llvm.create_pass_builder(machine(), tuning)
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_sroa_pass()
+    passes.run(module, builder)
+    return bytes(machine().emit_object(module))
+
+
+def load_object(code: bytes) -> Library:
+    machine()
+    empty = llvm.parse_assembly("")
+    engine = llvm.create_mcjit_compiler(empty, _fresh_machine())
+    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+    engine.finalize_object()
+    return Library(engine)
+
+
+def _fresh_machine() -> Any:
+    """An engine takes over its target machine, so each needs one."""
+    return llvm.Target.from_default_triple().create_target_machine(
+        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=3, jit=True
+    )

@@ -1,0 +1,104 @@
+"""What a step keeps on a body for later passes, in memory: only what cannot be had more cheaply.
+
+A kept number becomes a recipe. Constants cost nothing; data and inputs are read again; a few cheap operations on what is
+there anyway are done again; only the rest takes a slot of the body's row in the workspace.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..numbers import Number, Symbol
+
+if TYPE_CHECKING:
+    from .walk import TracedBody
+
+_CHEAP = {"fadd", "fsub", "fmul", "fneg"}
+_MOST_OPERATIONS = 3
+
+Recipe = tuple[Any, ...]  # ("constant", x) | ("load", array, k) | ("slot", k) | ("op", kind, *recipes)
+
+
+class Record:
+    """The kept values of the bodies of one signature."""
+
+    def __init__(self) -> None:
+        self.fields: dict[str, Any] = {}
+        self.slots = 0
+
+    def copy(self) -> Record:
+        twin = Record()
+        twin.fields, twin.slots = dict(self.fields), self.slots
+        return twin
+
+    def keep(self, body: TracedBody, name: str, value: Any) -> None:
+        self.fields[name] = self._recipes(body, value)
+
+    def _recipes(self, body: TracedBody, value: Any) -> Any:
+        if isinstance(value, tuple):
+            parts = [self._recipes(body, part) for part in value]
+            return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+        if isinstance(value, str):
+            return value
+        recipe = self._cheap(body, value, _MOST_OPERATIONS)[0]
+        if recipe is None:
+            recipe = ("slot", self.slots)
+            body.store(self.slots, value)
+            body.there[value.ref] = recipe
+            self.slots += 1
+        return _Leaf(recipe)
+
+    def _cheap(self, body: TracedBody, x: Number, budget: int) -> tuple[Recipe | None, int]:
+        """A recipe that takes no new slot, and its operations; None if there is none within the budget."""
+        if not isinstance(x, Symbol):
+            return ("constant", float(x)), 0
+        if x.ref in body.there:
+            return body.there[x.ref], 0
+        if x.kind == "load":
+            return ("load", *x.args), 0
+        if x.kind not in _CHEAP or budget == 0:
+            return None, 0
+        parts, used = [], 0 if x.kind == "fneg" else 1
+        for argument in x.args:
+            recipe, cost = self._cheap(body, argument, budget - used)
+            if recipe is None:
+                return None, 0
+            parts.append(recipe)
+            used += cost
+        return (("op", x.kind, *parts), used) if used <= budget else (None, 0)
+
+    def recall(self, body: TracedBody, name: str) -> Any:
+        return self._values(body, self.fields[name])
+
+    def _values(self, body: TracedBody, tree: Any) -> Any:
+        if isinstance(tree, _Leaf):
+            return _make(body, tree.recipe)
+        if isinstance(tree, tuple):
+            parts = [self._values(body, part) for part in tree]
+            return type(tree)(*parts) if hasattr(tree, "_fields") else tuple(parts)
+        return tree
+
+
+class _Leaf:
+    __slots__ = ("recipe",)
+
+    def __init__(self, recipe: Recipe):
+        self.recipe = recipe
+
+
+def _make(body: TracedBody, recipe: Recipe) -> Number:
+    kind, *rest = recipe
+    if kind == "constant":
+        return rest[0]
+    if kind == "load":
+        return body.load(*rest)
+    if kind == "slot":
+        symbol = body.fetch(rest[0])
+        body.there[symbol.ref] = recipe
+        return symbol
+    operation, *parts = rest
+    values = [_make(body, part) for part in parts]
+    if operation == "fneg":
+        return -values[0]
+    a, b = values
+    return a + b if operation == "fadd" else a - b if operation == "fsub" else a * b

@@ -1,0 +1,109 @@
+"""A body as the formulations see it, over any number: the signature's constants, and data read by the executor."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+from ..joints import JOINTS, Rest
+from ..numbers import Number
+from ..spatial import FullTurn, Matrix, Motion, PlaneTurn, RigidInertia, Symmetric, Transform, Vector
+from ..topology import SLOTS, Signature
+
+
+class View(ABC):
+    """Implements formulations.Body; executors say how data, inputs, outputs and kept values are reached."""
+
+    def __init__(self, signature: Signature):
+        self.__dict__["_signature"] = signature
+        self.__dict__["_constants"] = dict(signature.constants)
+        self.__dict__["_joint"] = JOINTS[signature.joint]
+
+    @abstractmethod
+    def _data(self, slot: int) -> Number: ...
+
+    @abstractmethod
+    def input(self, name: str) -> tuple[Number, ...]: ...
+
+    @abstractmethod
+    def output(self, name: str, values: Sequence[Number]) -> None: ...
+
+    @abstractmethod
+    def _keep(self, name: str, value: Any) -> None: ...
+
+    @abstractmethod
+    def _recall(self, name: str) -> Any: ...
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if hasattr(type(self), name) or name in self.__dict__:
+            raise AttributeError(f"a body has its own {name!r}: keep the value under another name")
+        self._keep(name, value)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self._recall(name)
+
+    def _values(self, name: str, count: int | None = None) -> list[Number]:
+        constants = self._constants
+        return [constants[k] if k in constants else self._data(k) for k in SLOTS[name][:count]]
+
+    @property
+    def transform(self) -> Transform:
+        joint, q = self._joint, self.input("q")
+        offset = Vector(*self._values("offset"))
+        if self._signature.style == "plane":
+            rest = Rest(self._values("rest_angle")[0], PlaneTurn("z", *self._values("rest")))
+            slide, turns = joint.motion(q, rest)
+            before = (PlaneTurn("z", *self._values("gamma")), PlaneTurn("x", *self._values("alpha")))
+            return Transform(before, offset + slide, turns)
+        entries = self._values("turn")
+        axes = Matrix(Vector(*entries[:3]), Vector(*entries[3:6]), Vector(*entries[6:]))
+        slide, turns = joint.motion(q, Rest())
+        offset = offset + (axes @ slide)
+        if all(isinstance(x, float) for x in entries) and axes == Matrix.identity():
+            return Transform((), offset, turns)
+        for turn in turns:
+            axes = turn.columns(axes)
+        return Transform((), offset, (FullTurn(axes),))
+
+    @property
+    def directions(self) -> tuple[Motion, ...]:
+        return self._joint.directions(self.input("q"))
+
+    @property
+    def velocity(self) -> Motion:
+        result = Motion.zero()
+        for S, v in zip(self.directions, self.input("v"), strict=True):
+            result = result + S * v
+        return result
+
+    @property
+    def bias(self) -> Motion:
+        return self._joint.bias(self.input("q"), self.input("v"))
+
+    @property
+    def rates(self) -> tuple[Number, ...]:
+        return self._joint.rates(self.input("q"), self.input("v"))
+
+    @property
+    def inertia(self) -> RigidInertia:
+        return RigidInertia(Symmetric(*self._values("J")), Vector(*self._values("mc")), self._values("m")[0])
+
+    @property
+    def center(self) -> Vector:
+        return Vector(*self._values("center"))
+
+    @property
+    def central_inertia(self) -> Symmetric:
+        return Symmetric(*self._values("Jc"))
+
+    @property
+    def armature(self) -> tuple[Number, ...]:
+        return tuple(self._values("armature", self._joint.nv))
+
+
+def input_size(signature: Signature, name: str) -> int:
+    joint = JOINTS[signature.joint]
+    return joint.nq if name == "q" else joint.nv

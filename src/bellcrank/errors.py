@@ -1,0 +1,37 @@
+"""One exception tree: where, what, the value, and the remedy, in the user's own names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class BellcrankError(Exception):
+    """Base of every error that Bellcrank raises on purpose."""
+
+
+class ModelError(BellcrankError, ValueError):
+    """A model, or a model file, that cannot be: all of its problems are listed at once."""
+
+
+class StateError(BellcrankError, ValueError):
+    """An argument of the wrong kind, shape or value: q, v, tau, a name, an option."""
+
+
+class DynamicsError(BellcrankError, ArithmeticError):
+    """The equations of motion have no finite answer at this state."""
+
+
+class SimulationError(BellcrankError):
+    """A run that ended early. What was computed until then is in ``run``."""
+
+    def __init__(self, message: str, run: Any = None) -> None:
+        super().__init__(message)
+        self.run = run
+
+
+class MissingExtraError(BellcrankError, ImportError):
+    """An optional package is not installed; the message names the install command."""
+
+
+class BellcrankWarning(UserWarning):
+    """Base of every warning that Bellcrank gives."""

@@ -1,0 +1,106 @@
+"""What a recursion may ask for: the body at which a step is taken, and the walk that takes the steps.
+
+A step is a function ``step(body, message) -> message``. Outward, the message comes from the parent and goes to the
+children; inward, it is the sum of what the children sent and goes to the parent. What a step keeps on the body
+(``body.X = X``) is there in later passes. What is asked of a body in its own frame is in axes fixed to it, at its origin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+from ..numbers import Number
+from ..spatial import Motion, RigidInertia, Symmetric, Transform, Vector
+
+Message = TypeVar("Message")
+
+
+class Body(Protocol):
+    """A body and the joint that carries it."""
+
+    @property
+    def transform(self) -> Transform:
+        """Pose of the body's frame in its parent's, at the coordinates q."""
+
+    @property
+    def directions(self) -> tuple[Motion, ...]:
+        """S: motion of the body for each unit of v."""
+
+    @property
+    def velocity(self) -> Motion:
+        """S v: motion of the body relative to its parent."""
+
+    @property
+    def bias(self) -> Motion:
+        """S' v, the rate taken in the body's axes."""
+
+    @property
+    def rates(self) -> tuple[Number, ...]:
+        """dq/dt."""
+
+    @property
+    def inertia(self) -> RigidInertia:
+        """About the origin."""
+
+    @property
+    def center(self) -> Vector:
+        """The centroid."""
+
+    @property
+    def central_inertia(self) -> Symmetric:
+        """About the centroid."""
+
+    @property
+    def armature(self) -> tuple[Number, ...]:
+        """Added to the diagonal of the joint's mass matrix."""
+
+    def input(self, name: str) -> tuple[Number, ...]:
+        """The joint's entries of an input of the program: "v", "tau", "a"."""
+
+    def output(self, name: str, values: Sequence[Number]) -> None:
+        """The joint's, or the body's, entries of an output of the program."""
+
+    def __getattr__(self, name: str) -> Any: ...
+
+    def __setattr__(self, name: str, value: Any) -> None: ...
+
+
+class Walk(Protocol):
+    """The walk over the bodies: a Python loop, or a loop in machine code."""
+
+    @property
+    def gravity(self) -> Vector:
+        """In the axes of ground."""
+
+    def outward(self, step: Callable[[Any, Message], Message], base: Message) -> None:
+        """From ground to the tips; ``base`` is what ground sends."""
+
+    def inward(self, step: Callable[[Any, Message], Message | None], leaf: Message) -> None:
+        """From the tips to ground; ``leaf`` is the sum of no messages. A step that returns None sends nothing."""
+
+    def climb(self, step: Callable[[Any, Any, Message], Message], start: str, like: Message) -> None:
+        """For each degree of freedom, from its body's parent to ground: ``step(body, column, message)``.
+
+        The first message is read from the output ``start``; ``column.put(body, values)`` writes into the row and the
+        column of the degree of freedom, at the body's own degrees of freedom.
+        """
+
+    def solve(self, matrix: str, right: str, into: str) -> None:
+        """Dense symmetric positive definite solve between outputs, by LDL^T."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """A recursion with its inputs and outputs.
+
+    Outputs are per degree of freedom ("v"), per coordinate ("q"), square ("v*v"), or a number of values per body or per
+    degree of freedom ("body*12", "v*6"). ``scratch`` outputs are not returned.
+    """
+
+    name: str
+    run: Callable[[Any], None]
+    inputs: tuple[str, ...]
+    outputs: dict[str, str]
+    scratch: tuple[str, ...] = ()

@@ -1,0 +1,86 @@
+"""Inverse dynamics: the efforts, and the wrench through every joint, of a given motion.
+
+Newton and Euler body by body (Luh, Walker & Paul); the notation is that of articulated_body.
+
+code   meaning, in the body's own frame                                unit
+w      angular velocity                                                rad/s
+A      acceleration: angular, and classical of the origin              rad/s2, m/s2
+F      wrench of the parent on the body, at the origin                 N m, N
+R, r   axes and origin of the body in the ground's frame
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..numbers import Number
+from ..spatial import Force, Matrix, Motion, Vector
+from ..spatial.vector import ZERO
+from .articulated_body import _coriolis
+from .base import Body, Program, Walk
+
+Moving = tuple[Vector, Motion]
+
+
+def inverse_dynamics(walk: Walk) -> None:
+    walk.outward(motion, base=(ZERO, Motion(ZERO, -walk.gravity)))
+    walk.inward(efforts, leaf=Force.zero())
+
+
+def motion(body: Body, parent: Moving) -> Moving:
+    """Velocities and accelerations of the given motion."""
+    return moving(body, parent, body.input("a"))
+
+
+def moving(body: Body, parent: Moving, accelerations: Sequence[Number]) -> Moving:
+    """Velocities, accelerations, and the wrench that this motion of the body takes."""
+    w_parent, A_parent = parent
+    X, J = body.transform, body.velocity
+    turning = X.between(w_parent)
+    w = X.down_vector(w_parent)
+    A = X.down(A_parent, turning.cross(turning.cross(X.offset)))
+    A = A + Motion(w.cross(J.w), _coriolis(w, J)) + body.bias
+    for S, a in zip(body.directions, accelerations, strict=True):
+        A = A + S * a
+    w = w + J.w
+    body.X = X
+    body.F = (body.inertia @ A) + body.inertia.gyroscopic(w)
+    return w, A
+
+
+def efforts(body: Body, carried: Force) -> Force:
+    """tau = S.F + armature a; the parent carries the wrench on."""
+    F = body.F + carried
+    along = [S.dot(F) for S in body.directions]
+    body.output("tau", [x + r * a for x, r, a in zip(along, body.armature, body.input("a"), strict=True)])
+    return body.X.up(F)
+
+
+def reactions(walk: Walk) -> None:
+    walk.outward(pose, base=(Matrix.identity(), ZERO))
+    walk.outward(motion, base=(ZERO, Motion(ZERO, -walk.gravity)))
+    walk.inward(wrenches, leaf=Force.zero())
+
+
+def pose(body: Body, parent: tuple[Matrix, Vector]) -> tuple[Matrix, Vector]:
+    R, r = body.transform.pose(*parent)
+    body.R = R
+    return R, r
+
+
+def wrenches(body: Body, carried: Force) -> Force:
+    """The wrench through the joint in the ground's axes, without its part along the free directions and with it.
+
+    The part along the free directions is the joint's own effort; directions are orthonormal among themselves.
+    """
+    F = body.F + carried
+    R, held = body.R, F
+    for S in body.directions:
+        effort = S.dot(F)
+        held = held - Force(S.w * effort, S.v * effort)
+    body.output("wrench", [*(R @ held.f), *(R @ held.n), *(R @ F.f), *(R @ F.n)])
+    return body.X.up(F)
+
+
+PROGRAM = Program("inverse_dynamics", inverse_dynamics, inputs=("q", "v", "a"), outputs={"tau": "v"})
+REACTIONS = Program("reactions", reactions, inputs=("q", "v", "a"), outputs={"wrench": "body*12"})

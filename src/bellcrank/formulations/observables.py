@@ -1,0 +1,60 @@
+"""Where the bodies are, how fast, and what they carry: poses, energy, momentum, and the rates of the coordinates.
+
+code   meaning                                                         unit
+R, r   axes (columns) and origin of the body, in the ground's frame    -, m
+V      velocity of the body in its own frame: angular, linear          rad/s, m/s
+"""
+
+from __future__ import annotations
+
+from ..spatial import Matrix, Motion, Vector
+from ..spatial.vector import ZERO
+from .base import Body, Program, Walk
+
+Pose = tuple[Matrix, Vector]
+
+
+def poses(walk: Walk) -> None:
+    walk.outward(pose, base=(Matrix.identity(), ZERO))
+
+
+def pose(body: Body, parent: Pose) -> Pose:
+    R, r = body.transform.pose(*parent)
+    body.output("pose", [*r, *R.x, *R.y, *R.z])
+    return R, r
+
+
+def energy(walk: Walk) -> None:
+    walk.outward(energies, base=(Matrix.identity(), ZERO, Motion.zero(), walk.gravity))
+
+
+def energies(body: Body, parent: tuple[Matrix, Vector, Motion, Vector]) -> tuple[Matrix, Vector, Motion, Vector]:
+    """T = V.(I V)/2 + armature v^2/2, U = -g.(m r + R mc), and the momentum I V at ground's origin."""
+    R, r, V, gravity = parent
+    X, inertia = body.transform, body.inertia
+    R, r = X.pose(R, r)
+    V = X.down(V) + body.velocity
+    momentum = inertia @ V
+    doubled = V.dot(momentum)
+    for armature, v in zip(body.armature, body.input("v"), strict=True):
+        doubled = doubled + armature * (v * v)
+    linear = R @ momentum.f
+    angular = (R @ momentum.n) + r.cross(linear)
+    potential = -gravity.dot(r * inertia.m + (R @ inertia.mc))
+    body.output("energy", [0.5 * doubled, potential, *linear, *angular])
+    return R, r, V, gravity
+
+
+def rates(walk: Walk) -> None:
+    walk.outward(rate, base=0.0)
+
+
+def rate(body: Body, nothing: float) -> float:
+    """dq/dt, which is v but for joints with quaternions."""
+    body.output("qdot", body.rates)
+    return nothing
+
+
+POSES = Program("poses", poses, inputs=("q",), outputs={"pose": "body*12"})
+ENERGY = Program("energy", energy, inputs=("q", "v"), outputs={"energy": "body*8"})
+RATES = Program("rates", rates, inputs=("q", "v"), outputs={"qdot": "q"})

@@ -1,0 +1,32 @@
+"""Free: six degrees of freedom; q is x y z and a quaternion, v the linear then the angular velocity in the child's axes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from ..numbers import Number
+from ..spatial import Motion, Vector, quaternion_rate, quaternion_turn
+from .base import Joint, JointMotion, Rest, coordinate_directions
+
+
+class Free(Joint):
+    kind = "free"
+    nq, nv = 7, 6
+    neutral: ClassVar[tuple[float, ...]] = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
+    q_names: ClassVar[tuple[str, ...]] = ("x", "y", "z", "qw", "qx", "qy", "qz")
+    v_names: ClassVar[tuple[str, ...]] = ("vx", "vy", "vz", "wx", "wy", "wz")
+    quaternion = 3
+
+    @staticmethod
+    def motion(q: Sequence[Number], rest: Rest) -> JointMotion:
+        return JointMotion(Vector(*q[:3]), (quaternion_turn(q[3:]),))
+
+    @staticmethod
+    def directions(q: Sequence[Number]) -> tuple[Motion, ...]:
+        return coordinate_directions(3, 4, 5, 0, 1, 2)
+
+    @staticmethod
+    def rates(q: Sequence[Number], v: Sequence[Number]) -> tuple[Number, ...]:
+        linear = quaternion_turn(q[3:]).up(Vector(*v[:3]))
+        return (*linear, *quaternion_rate(q[3:], Vector(*v[3:])))

@@ -1,0 +1,28 @@
+"""Revolute (hinge, pin): turns about its axis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from ..numbers import Number
+from ..spatial import Motion, PlaneTurn
+from ..spatial.vector import ZERO
+from .base import Joint, JointMotion, Rest, coordinate_directions
+
+
+class Revolute(Joint):
+    kind = "revolute"
+    has_axis = True
+    nq, nv = 1, 1
+    neutral: ClassVar[tuple[float, ...]] = (0.0,)
+    q_names: ClassVar[tuple[str, ...]] = ("",)
+    v_names: ClassVar[tuple[str, ...]] = ("",)
+
+    @staticmethod
+    def motion(q: Sequence[Number], rest: Rest) -> JointMotion:
+        return JointMotion(ZERO, (PlaneTurn.angle("z", q[0] + rest.angle),))
+
+    @staticmethod
+    def directions(q: Sequence[Number]) -> tuple[Motion, ...]:
+        return coordinate_directions(2)

@@ -1,0 +1,169 @@
+"""From what the user wrote to a Model: judge every item, grow the tree from ground, fill the arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..joints import Joint, make_joint
+from .checks import (
+    armature_of,
+    check_bodies,
+    check_far_side,
+    check_initial,
+    check_initial_once,
+    check_joint,
+    check_names,
+    check_time,
+)
+from .model import Model
+from .problems import Problems
+from .resistance import unresisted
+from .shapes import ORIGIN, MassProperties
+from .spec import InitialSpec, Spec
+from .tree import Tree, spanning_tree
+
+Array = NDArray[np.float64]
+
+
+def build(spec: Spec, problems: Problems | None = None) -> Model:
+    """The model of a spec; raises ModelError with everything that is wrong.
+
+    ``problems`` holds what a reader has found already. What it blames is not checked again, only placed in the tree.
+    """
+    problems = Problems() if problems is None else problems
+    unique = check_names(spec, problems)
+    check_time(spec.duration, spec.step, problems, spec.where)
+    bodies = check_bodies(spec, problems)
+    joints = _check_joints(spec, problems)
+    tree = _grow(spec, problems) if unique else None
+    rows = None
+    if tree is not None:
+        _check_far_sides(spec, tree, joints, problems)
+        if len(bodies) == len(spec.bodies) and len(joints) == len(spec.joints):
+            rows = _Rows(spec, tree, [bodies[name] for name in tree.carried], _turned(spec, tree, joints))
+            rows.check_resistance(problems)
+    problems.raise_if_any()
+    assert rows is not None  # whatever prevents the rows has left its problem
+    return rows.model()
+
+
+def _check_joints(spec: Spec, problems: Problems) -> dict[str, Joint]:
+    """The joints that can be made, by name, and what [initial] says of them."""
+    made = {}
+    for item in spec.joints:
+        joint = None if problems.blames(item.name) else check_joint(item, problems)
+        if joint is not None:
+            made[item.name] = joint
+    known = {item.name: None for item in spec.joints}
+    check_initial_once(spec, problems)
+    for start in spec.initial:
+        check_initial(start, made, known, problems)
+    return made
+
+
+def _grow(spec: Spec, problems: Problems) -> Tree | None:
+    empty = not spec.bodies or not spec.joints
+    if empty and not problems:
+        problems.add("the model is empty. Give it one body and one joint at least.", spec.where)
+    if empty or not all(joint.parent and joint.child for joint in spec.joints):
+        return None  # the reader has said why
+    return spanning_tree(spec, problems)
+
+
+def _check_far_sides(spec: Spec, tree: Tree, joints: Mapping[str, Joint], problems: Problems) -> None:
+    for item, turned in zip(spec.joints, tree.reversed, strict=True):
+        if turned and item.name in joints:
+            check_far_side(item, joints[item.name], problems)
+
+
+def _turned(spec: Spec, tree: Tree, joints: Mapping[str, Joint]) -> list[Joint]:
+    """Joints from the inboard body outward.
+
+    Turning child relative to parent by q about the axis is turning parent relative to child by q about the reversed
+    axis, and so for a slide: q keeps the meaning that the user wrote.
+    """
+    made = [joints[item.name] for item in spec.joints]
+    return [_flipped(joint) if far else joint for joint, far in zip(made, tree.reversed, strict=True)]
+
+
+def _flipped(joint: Joint) -> Joint:
+    if joint.axis is None:
+        return joint
+    x, y, z = joint.axis
+    return make_joint(joint.kind, axis=(0.0 - x, 0.0 - y, 0.0 - z))
+
+
+class _Rows:
+    """The rows of the model: joint i, and the body that it carries."""
+
+    def __init__(self, spec: Spec, tree: Tree, bodies: Sequence[MassProperties], joints: Sequence[Joint]) -> None:
+        self.spec, self.tree, self.joints = spec, tree, joints
+        points = np.array([item.point for item in spec.joints], dtype=float)
+        origins = np.vstack([points, np.zeros(3)])  # the last row, index -1, is ground
+        self.position = points - origins[np.array(tree.inboard)]
+        self.mass = np.array([body.mass for body in bodies], dtype=float)
+        self.center = np.array([_center(body, point) for body, point in zip(bodies, points, strict=True)])
+        self.inertia = np.array([body.inertia for body in bodies], dtype=float)
+        self.armature = [armature_of(item, joint.nv) for item, joint in zip(spec.joints, joints, strict=True)]
+
+    def check_resistance(self, problems: Problems) -> None:
+        arrays = self.position, self.mass, self.center, self.inertia, self.armature
+        for i, massless in unresisted(self.tree.inboard, self.joints, *arrays):
+            item, body = self.spec.joints[i], self.tree.carried[i]
+            if massless:
+                what = f'body "{body}" has no mass, nor has anything beyond it, but joint "{item.name}" lets it move'
+                remedy = "Give it a mass, give the joint an armature, or make it fixed."
+            else:
+                what = f'body "{body}" has no inertia in a direction in which joint "{item.name}" lets it move'
+                remedy = "Give it inertia (a rod: a radius), give the joint an armature, or choose another joint."
+            problems.add(f"{what}: its acceleration is undetermined. {remedy}", item.where, item.name)
+
+    def model(self) -> Model:
+        q, v = self._initial()
+        free = np.array([joint.kind == "free" for joint in self.joints])
+        return Model(
+            name=self.spec.name,
+            joint_names=tuple(item.name for item in self.spec.joints),
+            body_names=self.tree.carried,
+            parents=self.tree.inboard,
+            joints=tuple(self.joints),
+            position=np.where(free[:, None], 0.0, self.position),
+            mass=self.mass,
+            center=self.center,
+            inertia=self.inertia,
+            armature=np.array([x for of_joint in self.armature for x in of_joint], dtype=float),
+            gravity=np.array(self.spec.gravity, dtype=float),
+            initial_q=np.array(q, dtype=float),
+            initial_v=np.array(v, dtype=float),
+            duration=self.spec.duration,
+            step=self.spec.step,
+        )
+
+    def _initial(self) -> tuple[list[float], list[float]]:
+        written = {start.joint: start for start in self.spec.initial}
+        q: list[float] = []
+        v: list[float] = []
+        for item, joint, offset in zip(self.spec.joints, self.joints, self.position, strict=True):
+            start = written.get(item.name, InitialSpec(item.name))
+            q.extend(_initial_q(joint, start.q, offset))
+            v.extend(start.v if start.v is not None else (0.0,) * joint.nv)
+        return q, v
+
+
+def _center(body: MassProperties, origin: Array) -> Array:
+    return np.array(ORIGIN) if body.center is None else np.array(body.center) - origin
+
+
+def _initial_q(joint: Joint, q: tuple[float, ...] | None, offset: Array) -> list[float]:
+    """As written, quaternions normalised; else the design position, which is its point for a free joint."""
+    if q is None:
+        design = list(joint.neutral)
+        return [*offset.tolist(), *design[3:]] if joint.kind == "free" else design
+    if joint.quaternion is None:
+        return list(q)
+    k = joint.quaternion
+    unit = np.array(q[k : k + 4]) / np.linalg.norm(q[k : k + 4])
+    return [*q[:k], *unit.tolist(), *q[k + 4 :]]

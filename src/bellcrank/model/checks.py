@@ -1,0 +1,170 @@
+"""Checks of one item at a time: a name, a body, a joint, a start. Each adds what it finds to the problems."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+
+import numpy as np
+
+from ..errors import ModelError
+from ..joints import JOINTS, Joint, make_joint
+from .physics import impossible
+from .problems import Problems, brief, names
+from .shapes import MassProperties
+from .spec import GROUND, NOWHERE, InitialSpec, JointSpec, Spec, Where
+
+QUATERNION_SLACK = 1e-6
+
+
+def duplicates(items: Iterable[str]) -> list[str]:
+    return [item for item, count in Counter(items).items() if count > 1]
+
+
+def check_name(name: object, problems: Problems, where: Where = NOWHERE) -> None:
+    """Names are parts of paths such as ``base.x``, hence no dots; no spaces at the ends, nothing unprintable."""
+    if not isinstance(name, str):
+        problems.add(f"the name {brief(name)} is not a string.", where)
+    elif not name or name != name.strip() or not name.isprintable():
+        problems.add(f"the name {brief(name)} is empty, or has blanks at its ends or unprintable characters.", where)
+    elif "." in name:
+        problems.add(f'the name "{name}" has a dot. Use "{name.replace(".", "_")}".', where, name)
+    elif name == GROUND:
+        problems.add(f'the name "{GROUND}" means the fixed world. Choose another.', where)
+
+
+def check_names(spec: Spec, problems: Problems) -> bool:
+    """One namespace over points, bodies and joints; False where names are shared, so that nothing can be looked up."""
+    first: dict[str, str] = {}
+    unique = True
+    for kind, items in (("point", spec.points), ("body", spec.bodies), ("joint", spec.joints)):
+        for item in items:
+            check_name(item.name, problems, item.where)
+            if item.name in first:
+                unique = False
+                text = f'the {kind} "{item.name}" has the same name as a {first[item.name]}. Rename one of them.'
+                problems.add(text, item.where, item.name)
+            first.setdefault(item.name, kind)
+    return unique
+
+
+def check_time(duration: float | None, step: float | None, problems: Problems, where: Where = NOWHERE) -> None:
+    for key, value in (("duration", duration), ("step", step)):
+        if value is not None and not (math.isfinite(value) and value > 0):
+            problems.add(f"{key} is {value:g} s. Give a time greater than zero.", where.at(key))
+            return
+    if duration is not None and step is not None and step > duration:
+        problems.add(f"step is {step:g} s, longer than the duration {duration:g} s. Make it shorter.", where.at("step"))
+
+
+def check_bodies(spec: Spec, problems: Problems) -> dict[str, MassProperties]:
+    """Mass properties of every body that can exist."""
+    good = {}
+    for body in spec.bodies:
+        if problems.blames(body.name):
+            continue
+        found = body.shape.problems()
+        for text in found:
+            problems.add(f'body "{body.name}": {text}', body.where, body.name)
+        if not found:
+            good[body.name] = body.shape.mass_properties()
+    where = {body.name: body.where for body in spec.bodies}
+    for name, text in _impossible(good):
+        key = "mass" if good[name].mass < 0 else "inertia"
+        problems.add(f'body "{name}": {text}', where[name].at(key), name)
+    return good
+
+
+def _impossible(bodies: Mapping[str, MassProperties]) -> Iterable[tuple[str, str]]:
+    mass = np.array([b.mass for b in bodies.values()], dtype=float)
+    inertia = np.array([b.inertia for b in bodies.values()], dtype=float).reshape(-1, 3, 3)
+    finite = np.isfinite(mass) & np.isfinite(inertia).all(axis=(1, 2))
+    finite &= np.array([np.isfinite(b.center or 0.0).all() for b in bodies.values()], dtype=bool)
+    listed = list(bodies)
+    for i in np.flatnonzero(~finite):
+        yield listed[i], "its mass, centre or inertia is not finite. Give finite numbers."
+    kept = np.flatnonzero(finite)
+    for k, text in impossible(mass[kept], inertia[kept]):
+        yield listed[kept[k]], text
+
+
+def check_joint(spec: JointSpec, problems: Problems) -> Joint | None:
+    """The joint as written, not yet turned towards the tree."""
+    label = f'joint "{spec.name}"'
+    if spec.kind not in JOINTS:
+        text = f'{label}: there is no joint type "{spec.kind}".{problems.suggest(spec.kind, JOINTS)}'
+        problems.add(text, spec.where.at("type"), spec.name)
+        return None
+    try:
+        joint = make_joint(spec.kind) if spec.axis is None else make_joint(spec.kind, axis=spec.axis)
+    except ModelError as error:
+        problems.add(f"{label}: {error}", spec.where.at("axis"), spec.name)
+        return None
+    if not all(math.isfinite(x) for x in spec.point):
+        problems.add(f"{label}: its point is {spec.point}. Give finite numbers.", spec.where.at("point"), spec.name)
+    _check_armature(spec, joint, problems)
+    return None if problems.blames(spec.name) else joint
+
+
+def _check_armature(spec: JointSpec, joint: Joint, problems: Problems) -> None:
+    label, where = f'joint "{spec.name}"', spec.where.at("armature")
+    values = armature_of(spec, joint.nv)
+    if len(values) != joint.nv:
+        text = f"{label}: armature has {len(values)} values. Give one number, or {joint.nv} for a {joint.kind} joint."
+        problems.add(text, where, spec.name)
+    elif any(not (math.isfinite(x) and x >= 0) for x in values):
+        problems.add(f"{label}: armature is {brief(spec.armature)}. Give zero or more.", where, spec.name)
+    elif joint.nv == 0 and spec.armature not in (0, ()):
+        problems.add(f"{label} is {joint.kind} and cannot move: remove its armature.", where, spec.name)
+
+
+def armature_of(spec: JointSpec, nv: int) -> tuple[float, ...]:
+    """One number each direction of the joint."""
+    return spec.armature if isinstance(spec.armature, tuple) else (spec.armature,) * nv
+
+
+def check_initial(start: InitialSpec, joints: Mapping[str, Joint], known: Collection[str], problems: Problems) -> None:
+    """q and v of one joint: as many as it has, finite, quaternions of unit length."""
+    if start.joint not in known:
+        text = f'[initial] names "{start.joint}", which is no joint.{problems.suggest(start.joint, known)}'
+        problems.add(text, start.where)
+    elif start.joint in joints:
+        joint = joints[start.joint]
+        for key, values, wanted in (("q", start.q, joint.q_names), ("v", start.v, joint.v_names)):
+            if values is not None:
+                _check_start(f'[initial] {key} of "{start.joint}"', values, wanted, start.where.at(key), problems)
+        if start.q is not None and len(start.q) == joint.nq and joint.quaternion is not None:
+            _check_quaternion(start, start.q[joint.quaternion :], problems)
+
+
+def _check_start(label: str, values: tuple[float, ...], wanted: tuple[str, ...], where: Where, problems: Problems) -> None:
+    if len(values) != len(wanted):
+        listed = f" ({', '.join(wanted)})" if len(wanted) > 1 else ""
+        needs = f"this joint has {len(wanted)}{listed}" if wanted else "this joint cannot move: remove it"
+        problems.add(f"{label} has {len(values)} values, but {needs}.", where)
+    elif not all(math.isfinite(x) for x in values):
+        problems.add(f"{label} is {brief(values)}. Give finite numbers.", where)
+
+
+def _check_quaternion(start: InitialSpec, values: tuple[float, ...], problems: Problems) -> None:
+    length = math.hypot(*values)
+    if not abs(length - 1) <= QUATERNION_SLACK:
+        text = f'[initial] q of "{start.joint}": its quaternion (w, x, y, z) = {values} has length {length:.9g}.'
+        problems.add(f"{text} Divide it by that length.", start.where.at("q"))
+
+
+def check_far_side(spec: JointSpec, joint: Joint, problems: Problems) -> None:
+    """A joint written from the far side can be turned only where a reversed axis says the same."""
+    if joint.nv and joint.axis is None:
+        text = (
+            f'joint "{spec.name}": its parent "{spec.parent}" is further from {GROUND} than its child "{spec.child}", '
+            f"and a {spec.kind} joint cannot be turned round. Swap parent and child (and invert its [initial])."
+        )
+        problems.add(text, spec.where.at("parent"), spec.name)
+
+
+def check_initial_once(spec: Spec, problems: Problems) -> None:
+    twice = duplicates(start.joint for start in spec.initial)
+    if twice:
+        problems.add(f"[initial] has more than one entry for {names(twice)}. Keep one.", spec.where)

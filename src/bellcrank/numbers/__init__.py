@@ -1,0 +1,31 @@
+"""The kinds of number that a recursion can run on, and the functions that all of them share.
+
+plain      float, numpy.longdouble, complex       runs, references beyond double precision, complex step
+symbol     Symbol on a Graph                      records what is done to it: counting, or writing machine code
+counting   a Graph that counts                    the papers' tables of operations
+dual       Dual over any of these                 exact derivatives, one value and a vector of tangents
+"""
+
+from .counting import CountingGraph, Operations
+from .dual import Dual
+from .functions import atan2, gather, less, maximum, minimum, select, sincos, sqrt
+from .symbol import Condition, Graph, Number, Symbol, is_constant
+
+__all__ = [
+    "Condition",
+    "CountingGraph",
+    "Dual",
+    "Graph",
+    "Number",
+    "Operations",
+    "Symbol",
+    "atan2",
+    "gather",
+    "is_constant",
+    "less",
+    "maximum",
+    "minimum",
+    "select",
+    "sincos",
+    "sqrt",
+]

@@ -1,0 +1,83 @@
+"""Functions over every kind of number. Each asks the number first and falls back to numpy for plain ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .dual import Dual
+from .symbol import Number
+
+
+def sqrt(x: Number) -> Number:
+    return x.sqrt() if hasattr(x, "sqrt") else np.sqrt(x)
+
+
+def sincos(x: Number) -> tuple[Number, Number]:
+    """sin and cos of an angle in radians, from one range reduction."""
+    return x.sincos() if hasattr(x, "sincos") else (np.sin(x), np.cos(x))
+
+
+def atan2(y: Number, x: Number) -> Number:
+    """Angle of the point (x, y)."""
+    if isinstance(x, Dual) and not isinstance(y, Dual):
+        y = Dual.constant(y, len(x.tangents))
+    if hasattr(y, "atan2"):
+        return y.atan2(x)
+    if hasattr(x, "atan2"):  # a constant y over a recorded x
+        return x.graph.op("atan2", y, x)
+    if np.iscomplexobj(y) or np.iscomplexobj(x):
+        return _atan2_complex(complex(y), complex(x))
+    return np.arctan2(y, x)
+
+
+def _atan2_complex(y: complex, x: complex) -> complex:
+    """First order in the imaginary parts: what a complex step needs."""
+    slope = (x.real * y.imag - y.real * x.imag) / (x.real**2 + y.real**2)
+    return complex(np.arctan2(y.real, x.real), slope)
+
+
+def less(a: Number, b: Number) -> Any:
+    """a < b; complex numbers compare by their real parts, as a complex step needs."""
+    a = a.real if isinstance(a, complex | np.complexfloating) else a
+    b = b.real if isinstance(b, complex | np.complexfloating) else b
+    return a < b
+
+
+def select(condition: Any, a: Number, b: Number) -> Number:
+    """a where the condition holds, else b: the only way to act on a value, since recorded numbers cannot branch."""
+    if isinstance(condition, bool | np.bool_):
+        return a if condition else b
+    if isinstance(a, Dual) or isinstance(b, Dual):
+        return Dual.select(condition, a, b)
+    return condition.select(a, b)
+
+
+def minimum(a: Number, b: Number) -> Number:
+    """The smaller of two; not a number if either is not."""
+    return _choose("minimum", a, b)
+
+
+def maximum(a: Number, b: Number) -> Number:
+    """The larger of two; not a number if either is not."""
+    return _choose("maximum", a, b)
+
+
+def _choose(which: str, a: Number, b: Number) -> Number:
+    if isinstance(a, Dual) or isinstance(b, Dual) or np.iscomplexobj(a) or np.iscomplexobj(b):
+        first = less(a, b) if which == "minimum" else less(b, a)
+        return select(first, a, b)
+    if hasattr(a, which):
+        return getattr(a, which)(b)
+    return getattr(b, which)(a) if hasattr(b, which) else getattr(np, which)(a, b)
+
+
+def gather(table: Any, index: Number) -> Number:
+    """Entry of a table at the whole part of a number; an index outside takes the nearest end."""
+    if isinstance(index, Dual):
+        index = index.value
+    if hasattr(table, "gather"):
+        return table.gather(index)
+    index = index.real if np.iscomplexobj(index) else index
+    return table[int(min(max(index, 0), len(table) - 1))]

@@ -1,0 +1,197 @@
+"""The default figure of a run: coordinates and velocities by unit, energy, the largest reactions.
+
+Made of plain matplotlib Figures, without pyplot: it works without a display and leaves no global state behind.
+"""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.gridspec import GridSpec
+
+from ..errors import BellcrankError, StateError
+from .writing import write_whole
+
+if TYPE_CHECKING:
+    from .run import Run
+
+NAMED = 8  # names that a legend can hold and stay legible
+DRAWN = 40  # lines that an axes can hold and stay legible
+JOINTS = 4  # joints in the panel of reactions
+STOP_COLOR = "#c1272d"
+PALETTE = ["#1f5fa8", "#d9730d", "#2e8b57", "#8e44ad", "#b8860b", "#17869e", "#c2185b", "#5d6d7e"]
+LEGEND: dict[str, Any] = {
+    "fontsize": 8,
+    "title_fontsize": 7,
+    "frameon": False,
+    "alignment": "left",
+    "loc": "center left",
+    "bbox_to_anchor": (1.0, 0.5),
+}
+AXIS = {
+    "rad": "angle (rad)",
+    "m": "length (m)",
+    "1": "quaternion",
+    "rad/s": "angular velocity (rad/s)",
+    "m/s": "velocity (m/s)",
+}
+
+
+def plot_run(run: Run, path: str | Path | None = None, *, force: bool = False) -> Figure:
+    """Draw a run; write it to ``path`` if given, in the format that its ending names."""
+    q = by_unit(run.labels.coordinate_units)
+    v = by_unit(run.labels.dof_units)
+    tall = max(len(q), len(v))
+    rows = math.lcm(len(q), len(v))
+    figure = Figure(figsize=(11, 2.2 * tall + 3.2), layout="constrained")
+    grid = figure.add_gridspec(rows + 1, 2, height_ratios=[tall] * rows + [1.15 * max(rows, 1)])
+    _states(run, "q", q, _panels(figure, grid, 0, len(q)))
+    _states(run, "v", v, _panels(figure, grid, 1, len(v)))
+    energy, reactions = figure.add_subplot(grid[rows, 0]), figure.add_subplot(grid[rows, 1])
+    _energy(run, energy)
+    _reactions(run, reactions)
+    _finish(run, figure)
+    if path is not None:
+        _save(figure, Path(path), force=force)
+    return figure
+
+
+def _save(figure: Figure, path: Path, *, force: bool) -> None:
+    formats = figure.canvas.get_supported_filetypes()
+    if path.suffix[1:].lower() not in formats:
+        raise StateError(f"cannot draw {path}: its ending must be one of {', '.join(sorted(formats))}")
+    write_whole(path, lambda file: figure.savefig(file, dpi=140), force=force)
+
+
+def by_unit(units: tuple[str, ...]) -> dict[str, np.ndarray]:
+    """Indices of the entries that share a unit, in the order in which the units first appear."""
+    return {unit: np.flatnonzero(np.array(units) == unit) for unit in dict.fromkeys(units)}
+
+
+def _panels(figure: Figure, grid: GridSpec, column: int, count: int) -> list[Axes]:
+    """Panels that share a column of the grid, above its last row."""
+    span = (grid.nrows - 1) // count if count else 0
+    panels = [figure.add_subplot(grid[i * span : (i + 1) * span, column]) for i in range(count)]
+    for upper in panels[:-1]:
+        upper.tick_params(labelbottom=False)
+    return panels
+
+
+def _states(run: Run, name: str, groups: dict[str, np.ndarray], panels: list[Axes]) -> None:
+    """One panel a unit, so that angles and lengths never share an axis."""
+    names = run.labels.coordinates if name == "q" else run.labels.dofs
+    for axes, (unit, indices) in zip(panels, groups.items(), strict=True):
+        draw_lines(axes, run.values("time"), run.values(name)[:, indices], [names[i] for i in indices])
+        axes.set_ylabel(AXIS.get(unit, unit))
+    if panels:
+        panels[0].set_title("Coordinates" if name == "q" else "Velocities", loc="left", weight="bold")
+
+
+def draw_lines(axes: Axes, time: np.ndarray, values: np.ndarray, names: list[str]) -> None:
+    """Draw columns of ``values``. When there are too many, the ones that move most; what is left out is said."""
+    chosen = most_moving(values, DRAWN)
+    many = len(chosen) > NAMED
+    colors = matplotlib.colormaps["viridis"](np.linspace(0, 0.92, len(chosen))) if many else PALETTE
+    named = set(np.linspace(0, len(chosen) - 1, NAMED).round().astype(int)) if many else set(range(NAMED))
+    for k, column in enumerate(chosen):
+        label = _literal(names[column]) if k in named else "_"
+        axes.plot(time, values[:, column], color=colors[k], lw=0.9 if many else 1.4, label=label, **_dot(time))
+    axes.legend(**LEGEND, title=_legend_title(len(chosen), len(names)))
+
+
+def most_moving(values: np.ndarray, limit: int) -> np.ndarray:
+    """Indices of at most ``limit`` columns with the largest range, in their own order."""
+    if values.shape[1] <= limit or not values.shape[0]:
+        return np.arange(values.shape[1])[:limit]
+    spread = np.nan_to_num(np.max(values, axis=0) - np.min(values, axis=0), nan=np.inf)
+    return np.sort(np.argsort(-spread, kind="stable")[:limit])
+
+
+def _legend_title(drawn: int, total: int) -> str | None:
+    if drawn < total:
+        return f"{drawn} of {total}: those that\nmove most; {NAMED} named"
+    return f"{NAMED} of {total} named" if total > NAMED else None
+
+
+def _energy(run: Run, axes: Axes) -> None:
+    axes.set_title("Energy", loc="left", weight="bold")
+    axes.set_ylabel("energy (J)")
+    try:
+        drift = run.energy_drift
+        for name, color in (("kinetic", PALETTE[0]), ("potential", PALETTE[1]), ("total", "black")):
+            axes.plot(run.values("time"), run.values(name), color=color, lw=1.4, label=name, **_dot(run.values("time")))
+    except BellcrankError as error:
+        _note(axes, str(error))
+        return
+    axes.set_title(f"total drifts by {drift:.1g} of the largest kinetic", loc="right", fontsize=8, color="0.4")
+    axes.legend(**LEGEND)
+
+
+def _reactions(run: Run, axes: Axes) -> None:
+    """Magnitude of the joint force at the joints where it grows largest."""
+    axes.set_title("Joint forces", loc="left", weight="bold")
+    axes.set_ylabel("reaction (N)")
+    try:
+        force = np.linalg.norm(run.values("reactions")[..., :3], axis=-1)
+    except BellcrankError as error:
+        _note(axes, str(error))
+        return
+    if not force.size:
+        _note(axes, "no samples")
+        return
+    peaks = np.nanmax(np.where(np.isfinite(force), force, 0.0), axis=0)
+    largest = np.argsort(-peaks, kind="stable")[:JOINTS]
+    for joint, color in zip(largest, PALETTE, strict=False):
+        name = _literal(run.labels.joints[joint])
+        axes.plot(run.values("time"), force[:, joint], color=color, lw=1.4, label=name, **_dot(run.values("time")))
+    if len(peaks) > JOINTS:
+        axes.set_title(f"the {JOINTS} largest of {len(peaks)} joints", loc="right", fontsize=8, color="0.4")
+    axes.legend(**LEGEND)
+
+
+def _finish(run: Run, figure: Figure) -> None:
+    """Common looks of all panels, the title, and the mark of a run that stopped early."""
+    time = run.values("time")
+    for axes in figure.axes:
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.grid(color="0.9", lw=0.6)
+        axes.set_axisbelow(True)
+        axes.ticklabel_format(axis="y", style="sci", scilimits=(-3, 5), useMathText=True)
+        axes.margins(x=0.01)
+        if axes.xaxis.get_tick_params()["labelbottom"]:
+            axes.set_xlabel("time (s)")
+        if run.stopped and time.size:
+            _mark_stop(axes, float(time[-1]), run.settings.get("duration"))
+    title, size, color = _literal(run.labels.model, 80), 14, "black"
+    if run.stopped:
+        reason = textwrap.wrap(_literal(f"stopped early: {run.stopped}", 330), 110)
+        title, size, color = "\n".join([title, *reason]), 11, STOP_COLOR
+    figure.suptitle(title, x=0.01, ha="left", fontsize=size, color=color, weight="bold")
+
+
+def _mark_stop(axes: Axes, end: float, duration: float | None) -> None:
+    axes.axvline(end, color=STOP_COLOR, lw=1.2, ls="--")
+    if duration and duration > end:
+        axes.axvspan(end, duration, color=STOP_COLOR, alpha=0.06, lw=0)
+
+
+def _dot(time: np.ndarray) -> dict[str, Any]:
+    """A run of one sample shows as a dot, since a line of one point shows as nothing."""
+    return {"marker": "o"} if time.size == 1 else {}
+
+
+def _literal(name: str, limit: int = 28) -> str:
+    """A name as it is written, for matplotlib takes $ for mathematics and hides labels that begin with _."""
+    short = name if len(name) <= limit else name[: limit - 1] + "\N{HORIZONTAL ELLIPSIS}"
+    return (" " if short.startswith("_") else "") + short.replace("$", r"\$")
+
+
+def _note(axes: Axes, text: str) -> None:
+    axes.text(0.5, 0.5, textwrap.fill(text, 50), transform=axes.transAxes, ha="center", va="center", color="0.4")

@@ -1,0 +1,97 @@
+"""The arrays that a run has, and how each is labelled.
+
+A quantity whose entries differ in unit (q holds angles and lengths) carries the units as a coordinate beside the names:
+``run.q.q_unit``, ``run.v.v_unit``, ``run.a.a_unit``, ``run.reactions.reactions_unit``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from .labels import Labels
+
+AXES = ("x", "y", "z")
+COMPONENTS = ("fx", "fy", "fz", "mx", "my", "mz")
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """Dimensions, unit (None where the entries differ) and meaning of one array."""
+
+    dims: tuple[str, ...]
+    unit: str | None
+    meaning: str
+
+
+QUANTITIES = {
+    "q": Quantity(("time", "coordinate"), None, "joint coordinates"),
+    "v": Quantity(("time", "dof"), None, "joint velocities"),
+    "a": Quantity(("time", "dof"), None, "joint accelerations"),
+    "kinetic": Quantity(("time",), "J", "kinetic energy"),
+    "potential": Quantity(("time",), "J", "potential energy"),
+    "total": Quantity(("time",), "J", "kinetic and potential energy"),
+    "linear": Quantity(("time", "axis"), "kg m/s", "linear momentum, world axes"),
+    "angular": Quantity(("time", "axis"), "kg m2/s", "angular momentum about the world's origin, world axes"),
+    "reactions": Quantity(
+        ("time", "joint", "component"), None, "wrench of the parent on the child at the joint point, world axes"
+    ),
+    "positions": Quantity(("time", "body", "axis"), "m", "origin of the body, world axes"),
+    "rotations": Quantity(("time", "body", "axis", "body_axis"), "1", "from body axes to world axes"),
+}
+
+
+def coordinates(labels: Labels) -> dict[str, tuple[str, ...]]:
+    """Names along every dimension but time."""
+    return {
+        "coordinate": labels.coordinates,
+        "dof": labels.dofs,
+        "joint": labels.joints,
+        "body": labels.bodies,
+        "axis": AXES,
+        "body_axis": AXES,
+        "component": COMPONENTS,
+    }
+
+
+def entry_units(name: str, labels: Labels) -> tuple[str, ...]:
+    """Unit of each entry along the last dimension of a quantity with several."""
+    return {
+        "q": labels.coordinate_units,
+        "v": labels.dof_units,
+        "a": tuple(f"{unit}2" for unit in labels.dof_units),
+        "reactions": ("N",) * 3 + ("N m",) * 3,
+    }[name]
+
+
+def label_time(time: np.ndarray) -> xr.DataArray:
+    """The sample times, as an array labelled by themselves."""
+    attrs = {"units": "s", "long_name": "time"}
+    return xr.DataArray(time, dims=("time",), coords={"time": ("time", time, attrs)}, name="time", attrs=attrs)
+
+
+def label(name: str, values: np.ndarray, time: np.ndarray, labels: Labels) -> xr.DataArray:
+    """A plain array of one quantity with its names and units."""
+    quantity = QUANTITIES[name]
+    names = coordinates(labels)
+    coords: dict[str, Any] = {dim: (dim, _text(names[dim])) for dim in quantity.dims if dim != "time"}
+    coords["time"] = label_time(time)
+    unit = quantity.unit
+    if unit is None:
+        coords[f"{name}_unit"] = (quantity.dims[-1], _text(entry_units(name, labels)))
+        unit = f"see {name}_unit"
+    attrs = {"units": unit, "long_name": quantity.meaning}
+    return xr.DataArray(values, dims=quantity.dims, coords=coords, name=name, attrs=attrs)
+
+
+def label_all(values: Mapping[str, np.ndarray], time: np.ndarray, labels: Labels) -> xr.Dataset:
+    """Several quantities side by side."""
+    return xr.Dataset({name: label(name, array, time, labels) for name, array in values.items()})
+
+
+def _text(names: tuple[str, ...]) -> np.ndarray:
+    return np.array(names, dtype=object)

@@ -1,0 +1,191 @@
+"""Run: what a simulation computed, as arrays with names and units.
+
+The states are kept as plain arrays; labels are put on and derived quantities computed when they are first asked for, so
+that a fast run costs no more than its states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import StateError
+from .labels import Labels
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.figure import Figure
+
+    from ..model import Model
+    from .summary import Summary
+
+
+class Run:
+    """Samples of a motion: ``time`` (T,), ``q`` (T, nq), ``v`` and ``a`` (T, nv), and how they were computed.
+
+    ``settings`` holds plain JSON values. ``stopped`` says why the run ended early, or is None. ``model`` is None for a run
+    that was loaded from a file without it.
+    """
+
+    def __init__(
+        self,
+        model: Model | None,
+        time: np.ndarray,
+        q: np.ndarray,
+        v: np.ndarray,
+        a: np.ndarray,
+        settings: Mapping[str, Any],
+        stopped: str | None = None,
+        *,
+        labels: Labels | None = None,
+        derived: Mapping[str, np.ndarray] | None = None,
+    ) -> None:
+        if labels is None:
+            if model is None:
+                raise StateError("a run needs its model, or the labels of one: both are None")
+            labels = Labels.of(model)
+        self.model = model
+        self.labels = labels
+        self.settings = dict(settings)
+        self.stopped = stopped
+        self._time = np.asarray(time, dtype=float)
+        self._values = {name: np.asarray(x, dtype=float) for name, x in {"q": q, "v": v, "a": a}.items()}
+        self._check_shapes()
+        self._values.update(derived or {})
+
+    def _check_shapes(self) -> None:
+        samples = self._time.size
+        expected = {"q": len(self.labels.coordinates), "v": len(self.labels.dofs), "a": len(self.labels.dofs)}
+        for name, width in expected.items():
+            shape = self._values[name].shape
+            if shape != (samples, width):
+                raise StateError(f"run of {self.labels.model!r}: {name} has shape {shape}, expected {(samples, width)}")
+
+    # The states
+
+    @cached_property
+    def time(self) -> xr.DataArray:
+        """Sample times in seconds."""
+        from .quantities import label_time
+
+        return label_time(self._time)
+
+    @cached_property
+    def q(self) -> xr.DataArray:
+        """Joint coordinates (time, coordinate)."""
+        return self._labelled("q")
+
+    @cached_property
+    def v(self) -> xr.DataArray:
+        """Joint velocities (time, dof)."""
+        return self._labelled("v")
+
+    @cached_property
+    def a(self) -> xr.DataArray:
+        """Joint accelerations (time, dof)."""
+        return self._labelled("a")
+
+    # What follows from the states
+
+    @cached_property
+    def energy(self) -> xr.Dataset:
+        """``kinetic``, ``potential`` and ``total`` energy (time,) in J."""
+        return self._side_by_side("kinetic", "potential", "total")
+
+    @cached_property
+    def momentum(self) -> xr.Dataset:
+        """``linear`` momentum and ``angular`` momentum about the world's origin (time, axis)."""
+        return self._side_by_side("linear", "angular")
+
+    @cached_property
+    def reactions(self) -> xr.DataArray:
+        """Force and moment of the parent on the child at each joint (time, joint, component), world axes."""
+        return self._labelled("reactions")
+
+    @cached_property
+    def positions(self) -> xr.DataArray:
+        """Origins of the bodies (time, body, axis) in m, world axes."""
+        return self._labelled("positions")
+
+    @cached_property
+    def rotations(self) -> xr.DataArray:
+        """Rotation matrices (time, body, axis, body_axis), from body axes to world axes."""
+        return self._labelled("rotations")
+
+    @property
+    def energy_drift(self) -> float:
+        """Largest change of the total energy, divided by the largest kinetic energy of the run.
+
+        A change that rounding alone explains counts as none, so that a mechanism at rest has no drift.
+        """
+        kinetic, potential = self.values("kinetic"), self.values("potential")
+        total = kinetic + potential
+        if total.size == 0 or not np.isfinite(total[0]):
+            return float("nan")
+        change = np.nanmax(np.abs(total - total[0]), initial=0.0)
+        rounding = 16 * np.finfo(float).eps * np.nanmax(np.abs(kinetic) + np.abs(potential), initial=0.0)
+        return float(change / max(np.nanmax(kinetic), rounding)) if change > rounding else 0.0
+
+    # Reports
+
+    def summary(self) -> Summary:
+        """The few numbers that say how the run went; print it, or take ``.as_dict()``."""
+        from .summary import summarize
+
+        return summarize(self)
+
+    def plot(self, path: str | Path | None = None, *, force: bool = False) -> Figure:
+        """The default figure of the run, written to ``path`` (PNG, SVG, PDF by its ending) if one is given."""
+        from .plots import plot_run
+
+        return plot_run(self, path, force=force)
+
+    def save(self, path: str | Path, *, force: bool = False) -> Path:
+        """Write everything to a NetCDF file; an existing one is replaced only with ``force``."""
+        from .files import save_run
+
+        return save_run(self, path, force=force)
+
+    @classmethod
+    def load(cls, path: str | Path, model: Model | None = None) -> Run:
+        """Read a run that ``save`` wrote. Give the model if more is to be computed from the states."""
+        from .files import load_run
+
+        return load_run(path, model)
+
+    def __repr__(self) -> str:
+        state = "stopped early" if self.stopped else "complete"
+        return f"<Run of {self.labels.model!r}: {self._time.size} samples, {len(self.labels.dofs)} dof, {state}>"
+
+    # Plain arrays
+
+    def values(self, name: str) -> np.ndarray:
+        """The plain array of a quantity (quantities.py lists their names), computed when first asked for."""
+        if name == "time":
+            return self._time
+        if name not in self._values:
+            self._values.update(self._derive(name))
+        return self._values[name]
+
+    def _derive(self, name: str) -> dict[str, np.ndarray]:
+        from .derived import SWEEPS, derive
+
+        if name not in SWEEPS:
+            raise StateError(f"a run has no quantity {name!r}; it has time, q, v, a, {', '.join(SWEEPS)}")
+        if self.model is None:
+            raise StateError(f"this run's file does not hold {name!r}; to compute it give the model: Run.load(path, model)")
+        return derive(name, self.model, self._values, self.settings)
+
+    def _labelled(self, name: str) -> xr.DataArray:
+        from .quantities import label
+
+        return label(name, self.values(name), self._time, self.labels)
+
+    def _side_by_side(self, *names: str) -> xr.Dataset:
+        from .quantities import label_all
+
+        return label_all({name: self.values(name) for name in names}, self._time, self.labels)

@@ -1,0 +1,47 @@
+"""The order of the walk: depth first, so that the first child of a body comes right after it.
+
+Then what passes between a body and its first child need not touch memory; only bodies with several children do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..errors import ModelError
+
+
+@dataclass(frozen=True)
+class Tree:
+    """``order[k]`` is the model's index of the k-th body of the walk; the rest is indexed by k."""
+
+    order: tuple[int, ...]
+    parent: tuple[int, ...]  # -1 = ground
+    children: tuple[tuple[int, ...], ...]
+    roots: tuple[int, ...]
+
+    @property
+    def n(self) -> int:
+        return len(self.order)
+
+
+def depth_first(parents: Sequence[int]) -> Tree:
+    """Depth-first order of a forest given by each body's parent; parents may come later in the list."""
+    kids: list[list[int]] = [[] for _ in range(len(parents) + 1)]
+    for body, parent in enumerate(parents):
+        kids[parent].append(body)  # ground is the last list
+    order: list[int] = []
+    todo = list(reversed(kids[-1]))
+    while todo:
+        body = todo.pop()
+        order.append(body)
+        todo.extend(reversed(kids[body]))
+    if len(order) != len(parents):
+        raise ModelError("some bodies do not hang on ground: their parents form a circle")
+    place = {body: k for k, body in enumerate(order)} | {-1: -1}
+    return Tree(
+        order=tuple(order),
+        parent=tuple(place[parents[body]] for body in order),
+        children=tuple(tuple(place[child] for child in kids[body]) for body in order),
+        roots=tuple(place[body] for body in kids[-1]),
+    )
