@@ -1,1 +1,79 @@
-"""Bellcrank: the dynamics of mechanisms, in machine code made from plain Python."""
+"""Bellcrank: the dynamics of mechanisms, in machine code made from plain Python.
+
+    import bellcrank as bc
+
+    model = bc.load("models/double_pendulum.toml")
+    run = bc.simulate(model, duration=10.0)
+    run.save("run.nc")
+
+Heavy packages are loaded when they are first needed.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from .errors import (
+    BellcrankError,
+    BellcrankWarning,
+    DynamicsError,
+    MissingExtraError,
+    ModelError,
+    SimulationError,
+    StateError,
+)
+
+if TYPE_CHECKING:
+    from .codegen import Dynamics, compile
+    from .codegen.operations import count_operations
+    from .io import gallery_names, load
+    from .model import Model
+    from .results import Run, load_run
+    from .timeloop import simulate
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "Dynamics": ".codegen",
+    "Model": ".model",
+    "Run": ".results",
+    "compile": ".codegen",
+    "count_operations": ".codegen.operations",
+    "gallery_names": ".io",
+    "load": ".io",
+    "load_run": ".results",
+    "simulate": ".timeloop",
+}
+
+__all__ = [
+    "BellcrankError",
+    "BellcrankWarning",
+    "Dynamics",
+    "DynamicsError",
+    "MissingExtraError",
+    "Model",
+    "ModelError",
+    "Run",
+    "SimulationError",
+    "StateError",
+    "__version__",
+    "compile",
+    "count_operations",
+    "gallery_names",
+    "load",
+    "load_run",
+    "simulate",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'bellcrank' has no attribute {name!r}")
+    value = getattr(import_module(_HOME[name], __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -59,8 +59,6 @@ class _Scan:
             self._tables[path] = count + 1
             self.lines.setdefault(path, line)
             path = (*path, count)
-        elif path in self._tables:
-            path = (*path, self._tables[path] - 1)
         self.lines.setdefault(path, line)
         return path
 

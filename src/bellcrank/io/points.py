@@ -33,10 +33,11 @@ class Points:
         return points
 
     def of(self, table: Table, key: str) -> Vector:
-        """The position that a key gives; the origin where it is missing, or after a complaint."""
+        """The position that a key gives; the origin where it is missing, or cannot be known."""
         value = table.get(key)
         if value is None or (isinstance(value, str) and (self.none_readable or value in self.unreadable)):
-            return ORIGIN  # complained of already
+            table.source.problems.blame(table.about)
+            return ORIGIN
         position = self.known.get(value) if isinstance(value, str) else as_vector(value)
         if position is None and isinstance(value, str) and not value.lstrip().startswith("="):
             hint = table.source.problems.suggest(value, self.known)

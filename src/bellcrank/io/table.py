@@ -26,10 +26,8 @@ class Source:
     problems: Problems
 
     def where(self, path: Path, keys: Mapping[str, Any] | None = None) -> Where:
-        """The place of a key, or of the nearest table around it; with the lines of its keys, if given."""
+        """The place of a key; with the lines of the keys inside, if given."""
         of_keys = {key: self.lines[*path, key] for key in keys or () if (*path, key) in self.lines}
-        while path and path not in self.lines:
-            path = path[:-1]
         return Where(self.file, self.lines.get(path), of_keys)
 
 

@@ -73,7 +73,7 @@ def check_bodies(spec: Spec, problems: Problems) -> dict[str, MassProperties]:
     for name, text in _impossible(good):
         key = "mass" if good[name].mass < 0 else "inertia"
         problems.add(f'body "{name}": {text}', where[name].at(key), name)
-    return good
+    return {name: properties for name, properties in good.items() if not problems.blames(name)}
 
 
 def _impossible(bodies: Mapping[str, MassProperties]) -> Iterable[tuple[str, str]]:

@@ -31,8 +31,12 @@ class Problems:
     def add(self, text: str, where: Where = NOWHERE, about: str | None = None) -> None:
         place = str(where)
         self._found.append((where.line or 0, f"{place}: {text}" if place else text))
-        if about is not None:
-            self._blamed.add(about)
+        self.blame(about)
+
+    def blame(self, name: str | None) -> None:
+        """Marks an item whose trouble comes from one that is complained of already."""
+        if name is not None:
+            self._blamed.add(name)
 
     def blames(self, name: str) -> bool:
         return name in self._blamed

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 from .shapes import Shape, Vector
 
@@ -20,7 +19,7 @@ class Where:
 
     file: str | None = None
     line: int | None = None
-    keys: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    keys: Mapping[str, int] = field(default_factory=dict)
 
     def at(self, key: str) -> Where:
         """The line of one key of this item, or of the item itself where the key has no line."""

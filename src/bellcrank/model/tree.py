@@ -10,8 +10,10 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .problems import LISTED, Problems, names
+from .problems import Problems, names
 from .spec import GROUND, JointSpec, Spec
+
+LOOPS_NAMED = 20  # finding the joints of a loop may take a walk through the whole model
 
 
 @dataclass(frozen=True)
@@ -126,13 +128,13 @@ class _Walk:
 
 
 def _complain_of_loops(joints: Sequence[JointSpec], closing: Sequence[int], walk: _Walk, problems: Problems) -> None:
-    for j in closing[:LISTED]:  # a path may be as long as the model
+    for j in closing[:LOOPS_NAMED]:
         others = names([joints[k].name for k in walk.path(joints[j].parent, joints[j].child)])
         text = f'joint "{joints[j].name}" closes a loop with {others}.'
         remedy = "Closed loops are not supported yet: remove one of these joints."
         problems.add(f"{text} {remedy}", joints[j].where, joints[j].name)
-    if len(closing) > LISTED:
-        problems.add(f"{len(closing) - LISTED} more joints close loops.")
+    if len(closing) > LOOPS_NAMED:
+        problems.add(f"{len(closing) - LOOPS_NAMED} more joints close loops.")
 
 
 def _complain_of_groups(spec: Spec, walk: _Walk, problems: Problems) -> None:

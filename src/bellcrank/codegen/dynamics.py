@@ -1,0 +1,178 @@
+"""Dynamics: a model compiled to machine code, and everything that can be asked of it."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import DynamicsError, StateError
+from ..formulations import FORMULATIONS, QUANTITIES, Program
+from ..model import Model
+from ..topology import make_plan
+from .diagnosis import why_not_finite
+from .kernel import Kernel
+from .userframes import UserFrames
+
+Array = NDArray[np.float64]
+Reference = Literal["centroid", "joint", "origin"]
+
+LANES = 4
+
+
+def compile(model: Model, formulation: str = "auto", *, reference: Reference | None = None) -> Dynamics:
+    """Machine code for a model's dynamics.
+
+    formulation  "auto" (articulated_body for trees), "articulated_body", "reference_point", "mass_matrix"
+    reference    of "reference_point": "centroid", "joint" or "origin" (default)
+    """
+    return Dynamics(model, formulation, reference=reference)
+
+
+class Dynamics:
+    """Accelerations, efforts, energies and reactions of a model.
+
+    Arguments are one state, arrays (nq,) and (nv,), or many, (B, nq) and (B, nv); results have the same leading shape.
+    """
+
+    def __init__(self, model: Model, formulation: str = "auto", *, reference: Reference | None = None):
+        self.model = model
+        self.formulation, self._program = choose(formulation, reference)
+        self.plan = make_plan(model)
+        self._frames = UserFrames(self.plan)
+        self._kernels: dict[tuple[str, int], Kernel] = {}
+        self._no_effort = np.zeros(model.nv)
+        self._one = self._kernel(self._program, 1).single() or (lambda *arguments: False)
+
+    def __repr__(self) -> str:
+        return f"Dynamics({self.model.name!r}, formulation={self.formulation!r}, nq={self.model.nq}, nv={self.model.nv})"
+
+    def acceleration(
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike | None = None, *, status: NDArray[Any] | None = None
+    ) -> Array:
+        """dv/dt at the state q, v under the joint efforts tau and gravity.
+
+        One state without a finite answer raises DynamicsError. A batch never raises for one of its states: its row is not
+        a number, and ``status``, an integer array (B,) to be filled, has 0 where the answer is good, 1 where the given
+        state is not finite and 2 where the equations have no finite answer.
+        """
+        out = np.empty(self.model.nv)
+        if self._one(q, v, self._no_effort if tau is None else tau, out):
+            return out
+        return self._evaluate(self._program, {"q": q, "v": v, "tau": tau}, status)
+
+    def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+        """Joint efforts that the motion q, v, a takes, gravity included."""
+        return self._evaluate(QUANTITIES["inverse_dynamics"], {"q": q, "v": v, "a": a})
+
+    def mass_matrix(self, q: ArrayLike) -> Array:
+        """(nv, nv), armature included."""
+        flat = self._evaluate(QUANTITIES["mass_matrix"], {"q": q})
+        return flat.reshape(*flat.shape[:-1], self.model.nv, self.model.nv)
+
+    def rates(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """dq/dt."""
+        return self._evaluate(QUANTITIES["rates"], {"q": q, "v": v})
+
+    def energy(self, q: ArrayLike, v: ArrayLike) -> tuple[Any, Any]:
+        """Kinetic and potential energy (zero with all mass at the world's origin)."""
+        kinetic, potential, _, _ = self._frames.energy(self._evaluate(QUANTITIES["energy"], {"q": q, "v": v}))
+        return kinetic, potential
+
+    def momentum(self, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
+        """Linear momentum, and angular momentum about the world's origin."""
+        _, _, linear, angular = self._frames.energy(self._evaluate(QUANTITIES["energy"], {"q": q, "v": v}))
+        return linear, angular
+
+    def poses(self, q: ArrayLike) -> tuple[Array, Array]:
+        """Positions (n, 3) of the bodies' origins, and rotations (n, 3, 3) from body to world axes."""
+        return self._frames.poses(self._evaluate(QUANTITIES["poses"], {"q": q}))
+
+    def reactions(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, effort: bool = False) -> Array:
+        """Wrench of the parent on the child at each joint's point, in world axes: force, then moment; (n, 6).
+
+        Without the joint's own effort along its free directions, unless ``effort`` asks for it.
+        """
+        poses = self._evaluate(QUANTITIES["poses"], {"q": q})
+        wrenches = self._evaluate(QUANTITIES["reactions"], {"q": q, "v": v, "a": a})
+        return self._frames.reactions(poses, wrenches, effort)
+
+    def _kernel(self, program: Program, lanes: int) -> Kernel:
+        key = (program.name, lanes)
+        if key not in self._kernels:
+            self._kernels[key] = Kernel(self.plan, program, lanes)
+        return self._kernels[key]
+
+    def _evaluate(self, program: Program, given: dict[str, Any], status: NDArray[Any] | None = None) -> Array:
+        """Any program on one state or a batch, with everything checked."""
+        inputs, batched = self._checked(given)
+        states = len(inputs["q"])
+        out = self._kernel(program, LANES if states >= LANES else 1).batch(inputs)
+        if batched:
+            if status is not None:
+                _fill(status, inputs, out)
+            return out
+        if not np.isfinite(out).all():
+            raise self._refusal(inputs)
+        return out[0]
+
+    def _checked(self, given: dict[str, Any]) -> tuple[dict[str, Array], bool]:
+        arrays = {name: self._array(name, x) for name, x in given.items() if x is not None}
+        shapes = {x.shape[0] for x in arrays.values() if x.ndim == 2}
+        if len(shapes) > 1:
+            raise StateError(f"the batches differ in length: {', '.join(f'{n} {x.shape}' for n, x in arrays.items())}")
+        states = shapes.pop() if shapes else 1
+        batched = any(x.ndim == 2 for x in arrays.values())
+        inputs = {n: np.ascontiguousarray(np.broadcast_to(x, (states, x.shape[-1]))) for n, x in arrays.items()}
+        for name, x in given.items():
+            if x is None:
+                inputs[name] = np.zeros((states, self.model.nv))
+        return inputs, batched
+
+    def _array(self, name: str, given: ArrayLike) -> Array:
+        """The argument as float64 of the right shape, or an error in the user's names."""
+        names = self.model.q_names if name == "q" else self.model.v_names
+        try:
+            x = np.asarray(given, dtype=np.float64)
+        except (TypeError, ValueError) as problem:
+            raise StateError(f"{name} must be numbers: {problem}") from None
+        if x.ndim not in (1, 2) or x.shape[-1] != len(names):
+            listed = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+            raise StateError(
+                f"{name} has shape {x.shape}; model {self.model.name!r} needs ({len(names)},) or (B, {len(names)}): {listed}"
+            )
+        return x
+
+    def _refusal(self, inputs: dict[str, Array]) -> Exception:
+        for name, x in inputs.items():
+            names = self.model.q_names if name == "q" else self.model.v_names
+            bad = np.flatnonzero(~np.isfinite(x[0]))
+            if len(bad):
+                return StateError(f"{name} of {names[bad[0]]!r} is {x[0, bad[0]]}: all of a state must be finite")
+        return DynamicsError(why_not_finite(self.plan, {name: x[0] for name, x in inputs.items()}))
+
+
+def _fill(status: NDArray[Any], inputs: dict[str, Array], out: Array) -> None:
+    if status.shape != (len(out),):
+        raise StateError(f"status must have shape ({len(out)},), one entry for each state; it has {status.shape}")
+    given = np.all([np.isfinite(x).all(axis=1) for x in inputs.values()], axis=0)
+    status[...] = np.where(np.isfinite(out).all(axis=1), 0, np.where(given, 2, 1))
+
+
+def choose(formulation: str, reference: str | None) -> tuple[str, Program]:
+    """The program of a formulation by name and option, and the name of what was chosen."""
+    if reference is not None and formulation != "reference_point":
+        raise StateError(f"reference={reference!r} is an option of formulation='reference_point', not of {formulation!r}")
+    if formulation == "auto":
+        return "articulated_body", FORMULATIONS["articulated_body"]
+    name = f"reference_point:{reference or 'origin'}" if formulation == "reference_point" else formulation
+    if name not in FORMULATIONS:
+        known = ["auto", *dict.fromkeys(key.partition(":")[0] for key in FORMULATIONS)]
+        if formulation == "reference_point":
+            raise StateError(f"reference={reference!r} is unknown: use 'centroid', 'joint' or 'origin'")
+        near = difflib.get_close_matches(formulation, known, n=1)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        raise StateError(f"there is no formulation {formulation!r}{hint}: use one of {', '.join(known)}")
+    return name, FORMULATIONS[name]

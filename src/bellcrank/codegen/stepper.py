@@ -1,0 +1,341 @@
+"""The time loop in machine code: a Runge-Kutta method around the kernel of a model, for one state.
+
+advance(bound)    steps until the end, a failure, or the budget of steps is used up; all of its state is in memory, so that
+                  it can be called again to go on
+
+The state is y = (q, v), each padded to whole vectors, and its arithmetic runs four numbers at a time; the kernel inside
+evaluates one state. REALS and COUNTS lay out what the host sets and reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..formulations import QUANTITIES, Program
+from ..integrate import RungeKutta
+from ..numbers import Number, Symbol, maximum, minimum
+from ..topology import Plan
+from .emitter import Emitter
+from .flow import each, total, when, while_
+from .module import Module, assemble, kernel_arguments, write_kernel
+
+WIDE = 4
+REALS = ("t", "h", "end", "rtol", "atol", "longest", "grow", "error")
+COUNTS = ("status", "steps", "rejected", "evaluations", "budget", "sample", "samples", "substep", "substeps")
+RUNNING, NOT_FINITE, COLLAPSED = 0, 1, 2
+
+_KERNEL_ARRAYS = ("table", "dofs", "data", "gravity", "work", "messages", "climbing")
+_OWN = ("y", "new", "k", "tau", "times", "out", "reals", "counts", "quaternions")
+_SHRINK, _GROW, _SAFETY = 0.2, 10.0, 0.9
+_EPSILON = 2.3e-16
+
+
+def stepper_words(program: Program) -> list[str]:
+    scratch = [f"buffer:{name}" for name in program.outputs if name != "a"]
+    sizes = ["n", "nv", "nq", "vectors", "v_start", "padded", "size", "quaternion_count"]
+    return [*sizes, *_KERNEL_ARRAYS, "rates_work", "rates_messages", *_OWN, *scratch]
+
+
+def write_stepper(plan: Plan, program: Program, method: RungeKutta) -> Module:
+    kernel, widths = write_kernel(plan, program, 1)
+    rates, rates_widths = write_kernel(plan, QUANTITIES["rates"], 1, name="rates")
+    widths = {mark: max(width, rates_widths[mark]) for mark, width in widths.items()}
+    parts = [kernel, rates, _write_unit_quaternions(), _Stepper(program, method).write()]
+    return assemble(parts, widths)
+
+
+def _write_unit_quaternions() -> tuple[str, dict[str, str]]:
+    """Make the quaternions of y unit again; k, linear in them, is scaled along."""
+    e = Emitter(1)
+
+    def one(i: str) -> None:
+        at = e.load_int("%places", i)
+        q = [e.symbol(e.load("%y", e.integer("add", at, j))) for j in range(4)]
+        scale = 1.0 / (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]).sqrt()
+        for j, x in enumerate(q):
+            e.store(x * scale, "%y", e.integer("add", at, j))
+            rate = e.symbol(e.load("%k", e.integer("add", at, j)))
+            e.store(rate * scale, "%k", e.integer("add", at, j))
+
+    each(e, 0, "%count", one)
+    e.do("ret void")
+    head = "define internal void @unit_quaternions(ptr noalias %y, ptr noalias %k, ptr noalias %places, i64 %count)"
+    return f"{head} {{\nentry:\n{e.text()}\n}}\n", e.declarations
+
+
+class _Stepper:
+    """Writes advance()."""
+
+    def __init__(self, program: Program, method: RungeKutta):
+        self.program, self.method = program, method
+        self.e = Emitter(WIDE)
+        self.place = {word: k for k, word in enumerate(stepper_words(program))}
+        self.stages = len(method.b) + (1 if method.adaptive else 0)
+
+    def write(self) -> tuple[str, dict[str, str]]:
+        e = self.e
+        self.words = {name: self._word(name) for name in stepper_words(self.program)}
+        self.k = [self._stage(j) for j in range(self.stages)]
+        self.v_start = self.words["v_start"]
+        if self.method.adaptive:
+            self._adaptive()
+        else:
+            self._fixed()
+        e.do("ret void")
+        return f"define void @advance(ptr %bound) {{\nentry:\n{e.text()}\n}}\n", e.declarations
+
+    # memory -------------------------------------------------------------------------------------------------------
+
+    def _word(self, name: str) -> str:
+        e = self.e
+        numbers = ("n", "nv", "nq", "vectors", "v_start", "padded", "size", "quaternion_count")
+        if name in numbers:
+            return e.load_int("%bound", self.place[name])
+        return e.emit(f"load ptr, ptr {e.pointer('%bound', self.place[name])}, align 8")
+
+    def _stage(self, j: int) -> str:
+        return self.e.pointer(self.words["k"], self.e.integer("mul", self.words["padded"], j))
+
+    def real(self, name: str) -> Symbol:
+        """A number of the host's, in all places of a vector."""
+        e = self.e
+        return e.symbol(e.splat(e.load_double(self.words["reals"], REALS.index(name))))
+
+    def set_real(self, name: str, value: Number) -> None:
+        e = self.e
+        scalar = e.emit(f"extractelement {e.type} {e.operand(value)}, i32 0")
+        e.do(f"store double {scalar}, ptr {e.pointer(self.words['reals'], REALS.index(name))}, align 8")
+
+    def count(self, name: str) -> str:
+        return self.e.load_int(self.words["counts"], COUNTS.index(name))
+
+    def set_count(self, name: str, value: int | str) -> None:
+        e = self.e
+        e.do(f"store i64 {value}, ptr {e.pointer(self.words['counts'], COUNTS.index(name))}, align 8")
+
+    def add_count(self, name: str, by: int = 1) -> None:
+        self.set_count(name, str(self.e.integer("add", self.count(name), by)))
+
+    def get(self, base: str, i: str) -> Symbol:
+        return self.e.symbol(self.e.load(base, i))
+
+    def over_state(self, body: Callable[[str], None]) -> None:
+        each(self.e, 0, self.words["vectors"], body)
+
+    def test(self, condition: object) -> str:
+        """A condition that is the same in all places, as one bit."""
+        return self.e.emit(f"extractelement {self.e.bool_type} {condition.ref}, i32 0")  # type: ignore[attr-defined]
+
+    def all_of(self, *bits: str) -> str:
+        result = bits[0]
+        for bit in bits[1:]:
+            result = self.e.emit(f"and i1 {result}, {bit}")
+        return result
+
+    # the method ---------------------------------------------------------------------------------------------------
+
+    def derivative(self, y: str, k: str) -> None:
+        """k = (dq/dt, dv/dt) at y."""
+        e, w = self.e, self.words
+        v, kv = e.pointer(y, self.v_start), e.pointer(k, self.v_start)
+        fixed = {name: w[name] for name in _KERNEL_ARRAYS}
+        arrays = {"q": y, "v": v, "tau": w["tau"], "a": kv}
+        arrays |= {name: w[f"buffer:{name}"] for name in self.program.outputs if name != "a"}
+        self._call("kernel", self.program, fixed | arrays)
+        rates = fixed | {"work": w["rates_work"], "messages": w["rates_messages"]}
+        self._call("rates", QUANTITIES["rates"], rates | {"q": y, "v": v, "qdot": k})
+        self.add_count("evaluations")
+
+    def _call(self, name: str, program: Program, arrays: dict[str, str]) -> None:
+        arguments = ", ".join(f"ptr {arrays[a]}" for a in kernel_arguments(program))
+        self.e.do(f"call void @{name}(i64 {self.words['n']}, i64 {self.words['nv']}, {arguments})")
+        self.e.forget()
+
+    def combination(self, weights: tuple[Number, ...], i: str) -> Number:
+        """sum_j weights_j k_j at the i-th vector."""
+        result: Number = 0.0
+        for weight, k in zip(weights, self.k, strict=False):
+            if isinstance(weight, Symbol) or weight != 0:
+                result = result + weight * self.get(k, i)
+        return result
+
+    def trial(self, h: Number) -> None:
+        """All stages after the first, and the new state."""
+        y, new = self.words["y"], self.words["new"]
+        rows = [*self.method.A[1:], self.method.b]
+        for j, row in enumerate(rows, start=1):
+            self.over_state(lambda i, row=row: self.e.store(self.get(y, i) + h * self.combination(row, i), new, i))  # type: ignore[misc]
+            if j < self.stages:
+                self.derivative(new, self.k[j])
+
+    def unit_quaternions(self) -> None:
+        w = self.words
+        self.e.do(
+            f"call void @unit_quaternions(ptr {w['y']}, ptr {self.k[0]}, ptr {w['quaternions']}, i64 {w['quaternion_count']})"
+        )
+        self.e.forget()
+
+    def running(self) -> str:
+        e = self.e
+        fine = e.emit(f"icmp eq i64 {self.count('status')}, {RUNNING}")
+        left = e.emit(f"icmp sgt i64 {self.count('budget')}, 0")
+        more = e.emit(f"icmp slt i64 {self.count('sample')}, {self.count('samples')}")
+        return self.all_of(fine, left, more)
+
+    # fixed step ---------------------------------------------------------------------------------------------------
+
+    def _fixed(self) -> None:
+        """``substeps`` steps of length h between one sample and the next."""
+        e, w = self.e, self.words
+
+        def step() -> None:
+            self.add_count("budget", -1)
+            self.derivative(w["y"], self.k[0])
+            self.trial(self.real("h"))
+            zero = total(e, 0, w["vectors"], e.constant(0.0), self._not_finite)
+            when(e, self._is_zero(zero), accept, lambda: self.set_count("status", NOT_FINITE))
+
+        def accept() -> None:
+            self.over_state(lambda i: e.store(self.get(w["new"], i), w["y"], i))
+            self.unit_quaternions()
+            self.add_count("steps")
+            self.add_count("substep")
+            self.set_real("t", self.real("t") + self.real("h"))
+            done = e.emit(f"icmp sge i64 {self.count('substep')}, {self.count('substeps')}")
+            when(e, done, sample)
+
+        def sample() -> None:
+            self.set_count("substep", 0)
+            s = self.count("sample")
+            self.set_real("t", e.symbol(e.splat(e.load_double(w["times"], s))))
+            row = e.pointer(w["out"], e.integer("mul", s, w["padded"]))
+            self.over_state(lambda i: e.store(self.get(w["y"], i), row, i))
+            self.add_count("sample")
+
+        while_(e, self.running, step)
+
+    def _not_finite(self, i: str, sum_: str) -> str:
+        """Adds 0 for finite numbers, NaN for others."""
+        e = self.e
+        x = e.load(self.words["new"], i)
+        return e.emit(f"fadd {e.type} {sum_}, {e.emit(f'fmul {e.type} {x}, {e.constant(0.0)}')}")
+
+    def _is_zero(self, vector: str) -> str:
+        e = self.e
+        start = "0x0000000000000000"
+        e.declarations["llvm.vector.reduce.fadd.v4f64"] = "declare double @llvm.vector.reduce.fadd.v4f64(double, <4 x double>)"
+        sum_ = e.emit(f"call double @llvm.vector.reduce.fadd.v4f64(double {start}, {e.type} {vector})")
+        return e.emit(f"fcmp oeq double {sum_}, {start}")
+
+    # adaptive step ------------------------------------------------------------------------------------------------
+
+    def _adaptive(self) -> None:
+        """Error control as in Hairer, Norsett & Wanner, Solving ODEs I, II.4."""
+        e, w = self.e, self.words
+
+        def step() -> None:
+            self.add_count("budget", -1)
+            t, end = self.real("t"), self.real("end")
+            wanted = minimum(self.real("h"), self.real("longest"))
+            last = (t + 1.01 * wanted) >= end
+            h = last.select(end - t, wanted)
+            self.set_real("h", h)
+            self.trial(h)
+            error = self.error_norm(h)
+            self.set_real("error", error)
+            when(e, self.test(error <= 1.0), accept, reject)
+
+        def accept() -> None:
+            t, h = self.real("t"), self.real("h")
+            after = ((t + h) >= self.real("end")).select(self.real("end"), t + h)
+            self.set_real("t", after)
+            while_(e, self.sample_is_due, lambda: self.sample(t, h))
+            self.over_state(self._move_on)
+            self.unit_quaternions()
+            self.add_count("steps")
+            factor = minimum(self.factor(), self.real("grow"))
+            self.set_real("h", self.real("h") * factor)
+            self.set_real("grow", _GROW)
+
+        def reject() -> None:
+            self.add_count("rejected")
+            t, error, h = self.real("t"), self.real("error"), self.real("h")
+            number = error <= 1e300
+            h = h * number.select(maximum(self.factor(), _SHRINK), _SHRINK)
+            self.set_real("h", h)
+            self.set_real("grow", 1.0)
+            collapsed = h <= 16 * _EPSILON * maximum(abs(t), self.real("end") * 1e-3)
+            when(e, self.test(collapsed), lambda: self.stop(number))
+
+        while_(e, self.running, step)
+
+    def stop(self, number: object) -> None:
+        bit = self.test(number)
+        self.set_count("status", self.e.emit(f"select i1 {bit}, i64 {COLLAPSED}, i64 {NOT_FINITE}"))
+
+    def factor(self) -> Number:
+        """0.9 error^(-1/order), of one number rather than four equal ones."""
+        e = self.e
+        error = e.load_double(self.words["reals"], REALS.index("error"))
+        e.declarations["pow"] = "declare double @pow(double, double)"
+        e.declarations["llvm.maxnum.f64"] = "declare double @llvm.maxnum.f64(double, double)"
+        safe = e.emit(f"call double @llvm.maxnum.f64(double {error}, double 1.0e-14)")
+        power = e.emit(f"call double @pow(double {safe}, double {_scalar(-1.0 / self.method.order)})")
+        return _SAFETY * e.symbol(e.splat(power))
+
+    def error_norm(self, h: Number) -> Symbol:
+        """Root mean square of the estimated error over its tolerance."""
+        e, w = self.e, self.words
+        assert self.method.error is not None
+        weights = self.method.error
+
+        def square(i: str, sum_: str) -> str:
+            tolerance = self.real("atol") + self.real("rtol") * maximum(abs(self.get(w["y"], i)), abs(self.get(w["new"], i)))
+            x = h * self.combination(weights, i) / tolerance
+            return e.operand(e.symbol(sum_) + x * x)
+
+        squares = total(e, 0, w["vectors"], e.constant(0.0), square)
+        e.declarations["llvm.vector.reduce.fadd.v4f64"] = "declare double @llvm.vector.reduce.fadd.v4f64(double, <4 x double>)"
+        sum_ = e.emit(f"call double @llvm.vector.reduce.fadd.v4f64(double 0.0, {e.type} {squares})")
+        size = e.emit(f"sitofp i64 {w['size']} to double")
+        mean = e.emit(f"fdiv double {sum_}, {size}")
+        e.declarations["llvm.sqrt.f64"] = "declare double @llvm.sqrt.f64(double)"
+        return e.symbol(e.splat(e.emit(f"call double @llvm.sqrt.f64(double {mean})")))
+
+    def sample_is_due(self) -> str:
+        e, w = self.e, self.words
+        s, samples = self.count("sample"), self.count("samples")
+        more = e.emit(f"icmp slt i64 {s}, {samples}")
+        safe = e.emit(f"select i1 {more}, i64 {s}, i64 0")
+        t = e.load_double(w["reals"], REALS.index("t"))
+        due = e.emit(f"fcmp ole double {e.load_double(w['times'], safe)}, {t}")
+        return self.all_of(more, due)
+
+    def sample(self, t: Symbol, h: Symbol) -> None:
+        """Dense output inside the step from t to t + h."""
+        e, w = self.e, self.words
+        s = self.count("sample")
+        x = (e.symbol(e.splat(e.load_double(w["times"], s))) - t) / h
+        powers = [x]
+        while len(powers) < len(self.method.dense[0]):
+            powers.append(powers[-1] * x)
+        weights: list[Number] = []
+        for row in self.method.dense:
+            weight: Number = 0.0
+            for coefficient, power in zip(row, powers, strict=True):
+                weight = weight + coefficient * power
+            weights.append(weight)
+        row_address = e.pointer(w["out"], e.integer("mul", s, w["padded"]))
+        self.over_state(
+            lambda i: e.store(self.get(w["y"], i) + h * self.combination(tuple(weights), i), row_address, i)
+        )
+        self.add_count("sample")
+
+    def _move_on(self, i: str) -> None:
+        """y = new, and the last stage becomes the first of the next step."""
+        self.e.store(self.get(self.words["new"], i), self.words["y"], i)
+        self.e.store(self.get(self.k[-1], i), self.k[0], i)
+
+
+def _scalar(x: float) -> str:
+    return Emitter(1).constant(x)

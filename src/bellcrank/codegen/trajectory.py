@@ -1,0 +1,126 @@
+"""A run in machine code, seen from the host: the buffers that advance() works on, and what they say."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..formulations import Program
+from ..integrate import RungeKutta
+from ..topology import Plan
+from .kernel import aligned, obtain, parents_of_dofs, structure_key, width
+from .stepper import COUNTS, REALS, WIDE, stepper_words, write_stepper
+
+Array = NDArray[np.float64]
+
+
+def _padded(size: int) -> int:
+    return -(-size // WIDE) * WIDE
+
+
+class Trajectory:
+    """One state on its way through time; ``advance`` goes on until the end, a failure or the given number of steps."""
+
+    def __init__(self, plan: Plan, program: Program, method: RungeKutta, q: Array, v: Array, tau: Array, times: Array):
+        model = plan.model
+        self.plan, self.method, self.times = plan, method, np.ascontiguousarray(times)
+        key = ("stepper", program.name, method.name, *structure_key(plan))
+        self.code = obtain(key, lambda: write_stepper(plan, program, method))
+        self.v_start = _padded(model.nq)
+        self.padded = self.v_start + _padded(model.nv)
+        self.stages = len(method.b) + (1 if method.adaptive else 0)
+        self.y = aligned(self.padded)
+        self.y[: model.nq], self.y[self.v_start : self.v_start + model.nv] = q, v
+        self.k = aligned(self.stages * self.padded)
+        self.new = aligned(self.padded)
+        self.out = aligned(max(1, len(times)) * self.padded)
+        self.reals, self.counts = np.zeros(len(REALS)), np.zeros(len(COUNTS), dtype=np.int64)
+        self.set_count("samples", len(times))
+        self._words = self._bind(program, tau)
+        address = self.code.library.address("advance")
+        self._advance = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address)
+
+    def _bind(self, program: Program, tau: Array) -> NDArray[np.int64]:
+        plan, model, code = self.plan, self.plan.model, self.code
+        places = [model.q_index[i] + j.quaternion for i, j in enumerate(model.joints) if j.quaternion is not None]
+        numbers: dict[str, int] = {"n": plan.n, "nv": model.nv, "nq": model.nq, "size": model.nq + model.nv}
+        numbers |= {"vectors": self.padded // WIDE, "v_start": self.v_start, "padded": self.padded}
+        numbers["quaternion_count"] = len(places)
+        efforts = aligned(_padded(model.nv) or WIDE)
+        efforts[: model.nv] = tau
+        self._arrays: dict[str, Any] = {
+            "table": np.ascontiguousarray(plan.table),
+            "dofs": parents_of_dofs(plan),
+            "data": np.ascontiguousarray(plan.data),
+            "gravity": np.ascontiguousarray(plan.gravity),
+            "work": aligned(plan.n * code.work_row),
+            "messages": aligned(max(1, plan.messages) * code.message_row),
+            "climbing": aligned(16),
+            "rates_work": aligned(plan.n * code.work_row),
+            "rates_messages": aligned(max(1, plan.messages) * code.message_row),
+            "y": self.y,
+            "new": self.new,
+            "k": self.k,
+            "tau": efforts,
+            "times": self.times,
+            "out": self.out,
+            "reals": self.reals,
+            "counts": self.counts,
+            "quaternions": np.array(places or [0], dtype=np.int64),
+        }
+        for name in program.outputs:
+            self._arrays[f"buffer:{name}"] = aligned(max(1, width(plan, program, name)))
+        numbers |= {name: array.ctypes.data for name, array in self._arrays.items()}
+        return np.array([numbers[word] for word in stepper_words(program)], dtype=np.int64)
+
+    def advance(self, budget: int) -> None:
+        self.set_count("budget", budget)
+        self._advance(self._words.ctypes.data)
+
+    def count(self, name: str) -> int:
+        return int(self.counts[COUNTS.index(name)])
+
+    def set_count(self, name: str, value: int) -> None:
+        self.counts[COUNTS.index(name)] = value
+
+    def real(self, name: str) -> float:
+        return float(self.reals[REALS.index(name)])
+
+    def set_real(self, name: str, value: float) -> None:
+        self.reals[REALS.index(name)] = value
+
+    def start(self, qdot: Array, a: Array) -> None:
+        """The first stage of the first step, for a method that reuses its last one."""
+        self.k[: len(qdot)] = qdot
+        self.k[self.v_start : self.v_start + len(a)] = a
+
+    def samples(self) -> tuple[Array, Array, Array]:
+        """Times, q and v of the samples so far; quaternions between steps are made unit."""
+        model, count = self.plan.model, self.count("sample")
+        rows = self.out[: count * self.padded].reshape(count, self.padded)
+        q, v = rows[:, : model.nq].copy(), rows[:, self.v_start : self.v_start + model.nv].copy()
+        for i, joint in enumerate(model.joints):
+            if joint.quaternion is not None:
+                at = model.q_index[i] + joint.quaternion
+                q[:, at : at + 4] /= np.linalg.norm(q[:, at : at + 4], axis=1, keepdims=True)
+        return self.times[:count], q, v
+
+    def state(self) -> tuple[Array, Array]:
+        """q and v at the last accepted step."""
+        model = self.plan.model
+        return self.y[: model.nq].copy(), self.y[self.v_start : self.v_start + model.nv].copy()
+
+    def worst(self) -> str:
+        """Name of the coordinate that spoiled the last step: the first that is not finite, or has the largest error."""
+        model = self.plan.model
+        names = [*(f"q of {name}" for name in model.q_names), *(f"v of {name}" for name in model.v_names)]
+        places = [*range(model.nq), *range(self.v_start, self.v_start + model.nv)]
+        stages = self.k.reshape(self.stages, self.padded)[:, places]
+        bad = np.flatnonzero(~np.isfinite(stages).all(axis=0) | ~np.isfinite(self.new[places]))
+        if len(bad):
+            return names[bad[0]]
+        weights = np.array(self.method.error or self.method.b)
+        return names[int(np.argmax(np.abs(weights @ stages[: len(weights)])))]

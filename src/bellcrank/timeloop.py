@@ -1,0 +1,248 @@
+"""The time loop: a model, an integrator, and what to do when a step fails.
+
+The steps themselves run in machine code (codegen.stepper); here they are started, called in pieces so that Python can
+answer the keyboard, and turned into a Run.
+"""
+
+from __future__ import annotations
+
+import difflib
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .codegen.dynamics import Dynamics, Reference
+from .codegen.stepper import COLLAPSED, NOT_FINITE
+from .codegen.trajectory import Trajectory
+from .errors import SimulationError, StateError
+from .integrate import METHODS, RungeKutta
+from .model import Model
+
+if TYPE_CHECKING:
+    from .results import Run
+
+Array = NDArray[np.float64]
+
+_STEPS_PER_CALL = 20_000
+_MOST_SAMPLES = 50_000_000
+
+
+def simulate(
+    model: Model,
+    duration: float | None = None,
+    *,
+    step: float | None = None,
+    method: str = "dopri5",
+    formulation: str = "auto",
+    reference: Reference | None = None,
+    rtol: float = 1e-9,
+    atol: float = 1e-9,
+    max_step: float | None = None,
+    tau: ArrayLike | None = None,
+    q: ArrayLike | None = None,
+    v: ArrayLike | None = None,
+) -> Run:
+    """Run a model through time.
+
+    duration   seconds; the model's own if not given
+    step       interval of the samples in seconds; the model's own, or a hundredth of the duration
+    method     "dopri5" adapts its step to rtol and atol; "rk4" takes steps of at most max_step (default: the interval)
+    tau        constant joint efforts (nv,), besides gravity
+    q, v       start, instead of the model's
+
+    A run that cannot go on raises SimulationError; what was computed until then is its ``run``.
+    """
+    began = time.perf_counter()
+    scheme = _method(method)
+    times = sample_times(*_span(model, duration, step))
+    _positive(rtol=rtol, atol=atol, max_step=max_step)
+    dynamics = Dynamics(model, formulation, reference=reference)
+    start = _start(dynamics, q, v, tau)
+    trajectory = _prepare(dynamics, scheme, start, times, rtol, atol, max_step)
+    problem = None
+    try:
+        _advance_to_end(trajectory)
+    except KeyboardInterrupt:
+        problem = f"interrupted at t = {trajectory.real('t'):.6g} s"
+    problem = problem or _problem(trajectory, method)
+    settings: dict[str, Any] = {
+        "formulation": dynamics.formulation.partition(":")[0],
+        "reference": dynamics.formulation.partition(":")[2] or None,
+        "method": method,
+        "duration": float(times[-1]),
+        "step": float(times[1] - times[0]),
+        "rtol": rtol if scheme.adaptive else None,
+        "atol": atol if scheme.adaptive else None,
+        "max_step": max_step,
+        "steps": trajectory.count("steps"),
+        "rejected": trajectory.count("rejected"),
+        "evaluations": trajectory.count("evaluations"),
+    }
+    return _finish(dynamics, trajectory, start, settings, problem, began)
+
+
+def sample_times(duration: float, step: float) -> Array:
+    """0, step, 2 step, ... and the end, which may come after a shorter interval."""
+    count = int(np.floor(duration / step * (1 + 1e-12)))
+    if count > _MOST_SAMPLES:
+        raise StateError(f"{count} samples are too many: take a longer step than {step} s, or a shorter duration than {duration} s")
+    times = step * np.arange(count + 1)
+    if duration - times[-1] > 1e-9 * step:
+        return np.append(times, duration)
+    times[-1] = duration
+    return times
+
+
+def _span(model: Model, duration: float | None, step: float | None) -> tuple[float, float]:
+    duration = model.duration if duration is None else duration
+    if duration is None:
+        raise StateError(f"model {model.name!r} does not say how long to run: give duration, in seconds")
+    _positive(duration=duration)
+    step = model.step if step is None else step
+    step = duration / 100 if step is None else step
+    _positive(step=step)
+    return float(duration), min(float(step), float(duration))
+
+
+def _positive(**values: float | None) -> None:
+    for name, value in values.items():
+        if value is not None and not (np.isfinite(value) and value > 0):
+            raise StateError(f"{name} must be a positive number; it is {value}")
+
+
+def _method(name: str) -> RungeKutta:
+    if name not in METHODS:
+        near = difflib.get_close_matches(name, METHODS, n=1)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        raise StateError(f"there is no method {name!r}{hint}: use one of {', '.join(METHODS)}")
+    return METHODS[name]
+
+
+def _start(dynamics: Dynamics, q: ArrayLike | None, v: ArrayLike | None, tau: ArrayLike | None) -> dict[str, Array]:
+    """The first state, checked by evaluating the equations there."""
+    model = dynamics.model
+    given = {
+        "q": model.initial_q if q is None else q,
+        "v": model.initial_v if v is None else v,
+        "tau": np.zeros(model.nv) if tau is None else tau,
+    }
+    start = {name: np.array(dynamics._array(name, x)) for name, x in given.items()}
+    for name, x in start.items():
+        if x.ndim != 1:
+            raise StateError(f"{name} must be one state; it has shape {x.shape}")
+    for i, joint in enumerate(model.joints):
+        if joint.quaternion is not None:
+            at = model.q_index[i] + joint.quaternion
+            length = np.linalg.norm(start["q"][at : at + 4])
+            if not abs(length - 1) < 1e-6:
+                raise StateError(f"the quaternion of joint {model.joint_names[i]!r} has length {length:.6g}: it must be 1")
+            start["q"][at : at + 4] /= length
+    start["a"] = dynamics.acceleration(start["q"], start["v"], start["tau"])
+    return start
+
+
+def _prepare(
+    dynamics: Dynamics,
+    scheme: RungeKutta,
+    start: dict[str, Array],
+    times: Array,
+    rtol: float,
+    atol: float,
+    max_step: float | None,
+) -> Trajectory:
+    q, v, a = start["q"], start["v"], start["a"]
+    later = times[1:]
+    trajectory = Trajectory(dynamics.plan, dynamics._program, scheme, q, v, start["tau"], later)
+    qdot = dynamics.rates(q, v)
+    trajectory.start(qdot, a)
+    interval = float(times[1] - times[0])
+    substeps = int(np.ceil(interval / min(max_step or interval, interval) * (1 - 1e-12)))
+    first = interval / substeps
+    if scheme.adaptive:
+        state, slope = np.concatenate([q, v]), np.concatenate([qdot, a])
+        first = first_step(dynamics, start, state, slope, scheme.order, rtol, atol)
+    reals = {"t": 0.0, "h": first, "end": float(times[-1]), "rtol": rtol, "atol": atol}
+    for name, value in (reals | {"longest": max_step or float(times[-1]), "grow": 10.0}).items():
+        trajectory.set_real(name, value)
+    trajectory.set_count("substeps", substeps)
+    return trajectory
+
+
+def first_step(
+    dynamics: Dynamics, start: dict[str, Array], y: Array, slope: Array, order: int, rtol: float, atol: float
+) -> float:
+    """A first step whose error is about the tolerance.   Hairer, Norsett & Wanner, Solving ODEs I, II.4"""
+    scale = atol + rtol * np.abs(y)
+    size, speed = _rms(y / scale), _rms(slope / scale)
+    guess = 1e-6 if min(size, speed) < 1e-5 else 0.01 * size / speed
+    near = y + guess * slope
+    nq = dynamics.model.nq
+    q, v = near[:nq], near[nq:]
+    a = dynamics.acceleration(q, v, start["tau"])
+    bend = _rms((np.concatenate([dynamics.rates(q, v), a]) - slope) / scale) / guess
+    largest = max(speed, bend)
+    second = max(1e-6, 1e-3 * guess) if largest <= 1e-15 else (0.01 / largest) ** (1 / order)
+    return float(min(100 * guess, second))
+
+
+def _rms(x: Array) -> float:
+    return float(np.sqrt(np.mean(x * x))) if x.size else 0.0
+
+
+def _advance_to_end(trajectory: Trajectory) -> None:
+    """In pieces: between them Python can answer Ctrl-C. The last interval of a fixed step may be a shorter one."""
+    times, last = trajectory.times, len(trajectory.times) - 1
+    shorter = not trajectory.method.adaptive and last > 0 and times[-1] - times[-2] < 0.999 * (times[1] - times[0])
+    trajectory.set_count("samples", last if shorter else last + 1)
+    _advance_samples(trajectory)
+    if shorter and trajectory.count("status") == 0:
+        trajectory.set_count("samples", last + 1)
+        substeps = int(np.ceil((times[-1] - times[-2]) / trajectory.real("h") * (1 - 1e-12)))
+        trajectory.set_count("substeps", substeps)
+        trajectory.set_real("h", float(times[-1] - times[-2]) / substeps)
+        _advance_samples(trajectory)
+
+
+def _advance_samples(trajectory: Trajectory) -> None:
+    while trajectory.count("status") == 0 and trajectory.count("sample") < trajectory.count("samples"):
+        trajectory.advance(_STEPS_PER_CALL)
+
+
+def _problem(trajectory: Trajectory, method: str) -> str | None:
+    """What went wrong, when, and at which joint; None if nothing did."""
+    status, when = trajectory.count("status"), f"t = {trajectory.real('t'):.9g} s"
+    if status == NOT_FINITE:
+        return f"stopped at {when}: {trajectory.worst()} is no longer a finite number. What was computed until then is kept."
+    if status == COLLAPSED:
+        return (
+            f"stopped at {when}: {trajectory.worst()} changes too fast, {method} would need a step below "
+            f"{trajectory.real('h'):.2g} s. Look for very stiff or massless parts there, or loosen rtol and atol. "
+            "What was computed until then is kept."
+        )
+    return None
+
+
+def _finish(
+    dynamics: Dynamics,
+    trajectory: Trajectory,
+    start: dict[str, Array],
+    settings: dict[str, Any],
+    problem: str | None,
+    began: float,
+) -> Run:
+    from .results import Run
+
+    times, q, v = trajectory.samples()
+    t = np.concatenate([[0.0], times])
+    q, v = np.vstack([start["q"], q]), np.vstack([start["v"], v])
+    if problem is not None and trajectory.real("t") > t[-1]:
+        q_last, v_last = trajectory.state()
+        t, q, v = np.append(t, trajectory.real("t")), np.vstack([q, q_last]), np.vstack([v, v_last])
+    a = dynamics.acceleration(q, v, start["tau"])
+    settings["wall_time"] = time.perf_counter() - began
+    run = Run(dynamics.model, t, q, v, a, settings, problem)
+    if problem is not None:
+        raise SimulationError(f"model {dynamics.model.name!r} {problem}", run)
+    return run

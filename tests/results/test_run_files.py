@@ -1,0 +1,129 @@
+"""A run goes to a file whole, and comes back as it was."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import bellcrank
+from bellcrank.errors import BellcrankWarning, DynamicsError, StateError
+from bellcrank.results import Run, load_run
+
+ARRAYS = ("time", "q", "v", "a", "reactions", "positions", "rotations")
+
+
+def test_a_saved_run_comes_back_with_all_its_arrays(make_run, tmp_path):
+    run = make_run("free", "revolute")
+    back = load_run(run.save(tmp_path / "run.nc"))
+    for name in ARRAYS:
+        assert getattr(back, name).identical(getattr(run, name)), name
+    assert back.energy.identical(run.energy)
+    assert back.momentum.identical(run.momentum)
+    assert back.settings == run.settings
+    assert back.summary() == run.summary()
+
+
+def test_a_loaded_run_needs_no_model(make_run, tmp_path, compiled):
+    make_run().save(tmp_path / "run.nc")
+    compiled.clear()
+    back = Run.load(tmp_path / "run.nc")
+    assert back.model is None
+    back.plot()
+    assert compiled == []
+
+
+def test_why_a_run_stopped_is_in_the_file(make_run, tmp_path):
+    reason = 'NaN at t = 3.2 s, joint "elbow"'
+    assert load_run(make_run(stopped=reason).save(tmp_path / "run.nc")).stopped == reason
+
+
+def test_any_netcdf_reader_finds_names_units_and_version(make_run, tmp_path):
+    make_run().save(tmp_path / "run.nc")
+    data = xr.load_dataset(tmp_path / "run.nc")
+    assert data.q.coordinate.values.tolist() == ["j0", "j1"]
+    assert data.q_unit.values.tolist() == ["m", "rad"]
+    assert data.kinetic.units == "J"
+    assert data.attrs["bellcrank_version"] == bellcrank.__version__
+    assert data.attrs["model"] == "cart"
+
+
+def test_runs_without_samples_or_without_freedom_are_saved_too(make_run, tmp_path):
+    assert load_run(make_run(samples=0).save(tmp_path / "empty.nc")).q.shape == (0, 2)
+    assert load_run(make_run("fixed").save(tmp_path / "fixed.nc")).q.shape == (201, 0)
+
+
+def test_an_existing_file_is_kept_unless_forced(make_run, tmp_path):
+    path = tmp_path / "run.nc"
+    make_run().save(path)
+    with pytest.raises(StateError, match=r"run.nc exists already.*force"):
+        make_run(samples=5).save(path)
+    assert load_run(path).time.size == 201
+    make_run(samples=5).save(path, force=True)
+    assert load_run(path).time.size == 5
+
+
+def test_a_failed_save_leaves_the_old_file_and_no_rubbish(make_run, tmp_path, monkeypatch):
+    path = make_run().save(tmp_path / "run.nc")
+
+    def full_disk(self, file, **_):
+        file.write_bytes(b"half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(xr.Dataset, "to_netcdf", full_disk)
+    with pytest.raises(StateError, match=r"cannot write .*run.nc: No space left on device"):
+        make_run(samples=5).save(path, force=True)
+    assert load_run(path).time.size == 201
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_missing_folder_is_named(make_run, tmp_path):
+    with pytest.raises(StateError, match=r"cannot write .*nowhere"):
+        make_run().save(tmp_path / "nowhere" / "run.nc")
+
+
+def test_what_cannot_be_derived_is_left_out_with_a_warning(make_run, tmp_path, monkeypatch):
+    run = make_run()
+    monkeypatch.setattr(bellcrank, "compile", _fails)
+    with pytest.warns(BellcrankWarning, match=r"saved without kinetic .*no finite answer.*reactions"):
+        run.save(tmp_path / "run.nc")
+    back = load_run(tmp_path / "run.nc")
+    np.testing.assert_array_equal(back.q, run.q)
+    with pytest.raises(StateError, match=r"does not hold 'reactions'; to compute it give the model"):
+        back.values("reactions")
+
+
+def _fails(*_, **__):
+    raise DynamicsError("no finite answer")
+
+
+def test_a_loaded_run_computes_more_when_given_the_model(make_run, tmp_path, monkeypatch):
+    run = make_run()
+    with monkeypatch.context() as patch:
+        patch.setattr(bellcrank, "compile", _fails)
+        with pytest.warns(BellcrankWarning):
+            run.save(tmp_path / "run.nc")
+    assert Run.load(tmp_path / "run.nc", run.model).reactions.identical(run.reactions)
+
+
+def test_a_file_that_is_missing_is_named(tmp_path):
+    with pytest.raises(StateError, match=r"no.nc: no such file"):
+        load_run(tmp_path / "no.nc")
+
+
+def test_a_file_that_is_no_netcdf_is_refused(tmp_path):
+    (tmp_path / "text.nc").write_text("hello")
+    with pytest.raises(StateError, match=r"text.nc is not a NetCDF file, or is damaged"):
+        load_run(tmp_path / "text.nc")
+
+
+def test_a_netcdf_file_of_someone_else_is_refused(tmp_path):
+    xr.Dataset({"q": ("time", [1.0])}).to_netcdf(tmp_path / "other.nc", engine="h5netcdf")
+    with pytest.raises(StateError, match=r"other.nc was not written by Run.save"):
+        load_run(tmp_path / "other.nc")
+
+
+def test_a_file_of_a_later_version_asks_for_it(tmp_path):
+    xr.Dataset(attrs={"bellcrank_run": 99}).to_netcdf(tmp_path / "new.nc", engine="h5netcdf")
+    with pytest.raises(StateError, match=r"format 99, this version reads up to 1"):
+        load_run(tmp_path / "new.nc")
