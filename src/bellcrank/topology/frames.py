@@ -49,98 +49,87 @@ class Frames:
 
 
 def choose_frames(model: Model, tree: Tree, style: Style = "plane") -> Frames:
-    n = tree.n
-    joints = [model.joints[i] for i in tree.order]
-    position = model.position[list(tree.order)]
-    axes = np.array([_axis_to_z(joint.axis) if joint.has_axis else np.eye(3) for joint in joints]).reshape(n, 3, 3)
+    n, order, parent = tree.n, list(tree.order), np.array(tree.parent)
+    joints = [model.joints[i] for i in order]
+    has_axis = np.array([joint.has_axis for joint in joints])
+    fixed = np.array([joint.kind == "fixed" for joint in joints])
+    position = model.position[order]
+    axes = np.tile(np.eye(3), (n, 1, 1))
+    axes[has_axis] = _axes_to_z(np.array([joint.axis for joint in joints if joint.has_axis]).reshape(-1, 3))
+    first = np.append(parent[1:] == np.arange(n - 1), False)  # the first child of a body is the next in the walk
     spin, slide = np.zeros(n), np.zeros(n)
     if style == "plane":
-        for i in range(n):
-            if joints[i].has_axis and tree.children[i] and joints[tree.children[i][0]].has_axis:
-                first = tree.children[i][0]
-                spin[i], slide[i] = _common_normal(axes[i].T @ axes[first], axes[i].T @ position[first])
-    ground = (axes[0], position[0]) if len(tree.roots) == 1 and joints[0].has_axis and style == "plane" else None
-    frames = Frames(
-        style=style,
-        rotation=np.zeros((n, 3, 3)),
-        origin=np.zeros((n, 3)),
-        ground_rotation=ground[0] if ground else np.eye(3),
-        ground_origin=ground[1].copy() if ground else np.zeros(3),
-        gamma=np.zeros(n),
-        alpha=np.zeros(n),
-        rest=np.zeros(n),
-        offset=np.zeros((n, 3)),
-        turn=np.zeros((n, 3, 3)),
-    )
-    for i in range(n):
-        _place(frames, i, tree, joints[i].has_axis, joints[i].kind == "fixed", position[i], axes[i], spin[i], slide[i])
-    return frames
-
-
-def _place(
-    frames: Frames,
-    i: int,
-    tree: Tree,
-    has_axis: bool,
-    fixed: bool,
-    position: Array,
-    axes: Array,
-    spin: float,
-    slide: float,
-) -> None:
-    """Fill in the frame of body i and its placement on its parent's frame."""
-    p = tree.parent[i]
-    R = frames.rotation[p] if p >= 0 else frames.ground_rotation
-    o = frames.origin[p] if p >= 0 else frames.ground_origin
-    axes = R if fixed else axes  # a fixed body takes its parent's axes
-    relative, offset = R.T @ axes, R.T @ (position - o)
-    frames.rotation[i] = axes @ _rz(spin)
-    frames.origin[i] = axes @ np.array([0.0, 0.0, slide])
-    if not has_axis or frames.style == "full":
-        frames.turn[i], frames.offset[i] = _snap(relative), offset
-        return
+        i = np.flatnonzero(first & has_axis & np.append(has_axis[1:], False))
+        inverse = np.swapaxes(axes[i], 1, 2)
+        spin[i], slide[i] = _common_normals(inverse @ axes[i + 1], _apply(inverse, position[i + 1]))
+    on_first_joint = len(tree.roots) == 1 and has_axis[0] and style == "plane"
+    ground_rotation = axes[0].copy() if on_first_joint else np.eye(3)
+    ground_origin = position[0].copy() if on_first_joint else np.zeros(3)
+    rotation = axes @ _rz(spin)
+    for k in np.flatnonzero(fixed):  # a fixed body takes its parent's axes
+        axes[k] = rotation[k] = rotation[parent[k]] if parent[k] >= 0 else ground_rotation
+    origin = axes[:, :, 2] * slide[:, None]
+    base_rotation = np.where((parent >= 0)[:, None, None], rotation[parent], ground_rotation)
+    base_origin = np.where((parent >= 0)[:, None], origin[parent], ground_origin)
+    inverse = np.swapaxes(base_rotation, 1, 2)
+    relative, offset = inverse @ axes, _apply(inverse, position - base_origin)
     gamma, alpha, rest = _zxz(relative)
-    if p >= 0 and tree.children[p][0] == i and abs(np.sin(gamma)) < 1e-12 and np.cos(gamma) > 0:
-        gamma = 0.0  # the parent's frame was turned to make it so
-    between = (_rz(gamma) @ _rx(alpha)).T @ offset
-    between[2] += slide
-    between[np.abs(between) < 1e-16 * max(1.0, np.abs(offset).max(initial=0.0))] = 0.0
-    frames.gamma[i], frames.alpha[i], frames.rest[i] = gamma, alpha, rest + spin
-    frames.offset[i] = between
+    is_first = np.append(False, first[:-1])  # its parent's frame was turned to make gamma zero
+    gamma[is_first & (np.abs(np.sin(gamma)) < 1e-12) & (np.cos(gamma) > 0)] = 0.0
+    plane = has_axis & (style == "plane")
+    between = _apply(np.swapaxes(_rz(gamma) @ _rx(alpha), 1, 2), offset)
+    between[:, 2] += slide
+    scale = np.maximum(1.0, np.abs(offset).max(axis=1, initial=0.0))
+    between[np.abs(between) < 1e-16 * scale[:, None]] = 0.0
+    return Frames(
+        style=style,
+        rotation=rotation,
+        origin=origin,
+        ground_rotation=ground_rotation,
+        ground_origin=ground_origin,
+        gamma=np.where(plane, gamma, 0.0),
+        alpha=np.where(plane, alpha, 0.0),
+        rest=np.where(plane, rest + spin, 0.0),
+        offset=np.where(plane[:, None], between, offset),
+        turn=np.where(plane[:, None, None], 0.0, _snap(relative)),
+    )
 
 
-def _common_normal(R: Array, p: Array) -> tuple[float, float]:
-    """Turn about z and slide along z that bring x onto the common normal of z and the axis R e_z through p."""
-    z = R[:, 2]
-    normal = np.array([-z[1], z[0], 0.0])
-    sine = float(np.linalg.norm(normal))
-    if sine < _PARALLEL:
-        return (float(np.arctan2(p[1], p[0])) if np.hypot(p[0], p[1]) > 1e-12 else 0.0), 0.0
-    u = normal / sine
-    foot = float(np.linalg.solve(np.column_stack([[0.0, 0.0, 1.0], u, z]), p)[0])
-    far = abs(foot) > _FARTHEST * float(np.linalg.norm(p))
-    return float(np.arctan2(u[1], u[0])), 0.0 if far else foot
+def _common_normals(R: Array, p: Array) -> tuple[Array, Array]:
+    """Turns about z and slides along z that bring x onto the common normal of z and the axis R e_z through p."""
+    z = R[:, :, 2]
+    sine = np.hypot(z[:, 0], z[:, 1])
+    parallel = sine < _PARALLEL
+    across = np.hypot(p[:, 0], p[:, 1]) > 1e-12
+    spin = np.where(parallel, np.where(across, np.arctan2(p[:, 1], p[:, 0]), 0.0), np.arctan2(z[:, 0], -z[:, 1]))
+    safe = np.where(parallel, 1.0, sine)
+    along = (p[:, 0] * z[:, 0] + p[:, 1] * z[:, 1]) / safe**2  # of the axis, from p to the foot of the normal
+    foot = p[:, 2] - along * z[:, 2]
+    far = np.abs(foot) > _FARTHEST * np.linalg.norm(p, axis=1)
+    return spin, np.where(parallel | far, 0.0, foot)
 
 
-def _zxz(R: Array) -> tuple[float, float, float]:
+def _zxz(R: Array) -> tuple[Array, Array, Array]:
     """Angles of R = Rz(gamma) Rx(alpha) Rz(rest)."""
-    z = R[:, 2]
-    sine = float(np.hypot(z[0], z[1]))
-    gamma = float(np.arctan2(z[0], -z[1])) if sine >= _PARALLEL else 0.0
-    alpha = float(np.arctan2(sine, z[2]))
-    if sine < _PARALLEL:
-        alpha = 0.0 if z[2] > 0 else np.pi
-    left = (_rz(gamma) @ _rx(alpha)).T @ R
-    return gamma, alpha, float(np.arctan2(left[1, 0], left[0, 0]))
+    z = R[:, :, 2]
+    sine = np.hypot(z[:, 0], z[:, 1])
+    parallel = sine < _PARALLEL
+    gamma = np.where(parallel, 0.0, np.arctan2(z[:, 0], -z[:, 1]))
+    alpha = np.where(parallel, np.where(z[:, 2] > 0, 0.0, np.pi), np.arctan2(sine, z[:, 2]))
+    left = np.swapaxes(_rz(gamma) @ _rx(alpha), 1, 2) @ R
+    return gamma, alpha, np.arctan2(left[:, 1, 0], left[:, 0, 0])
 
 
-def _axis_to_z(axis: tuple[float, float, float] | None) -> Array:
-    """A rotation whose third column is the axis; a permutation of the axes where that is possible."""
-    z = np.array(axis)
-    helper = np.eye(3)[int(np.argmin(np.abs(z)))]
+def _axes_to_z(z: Array) -> Array:
+    """Rotations whose third columns are the axes; permutations of the coordinate axes where that is possible."""
+    helper = np.eye(3)[np.argmin(np.abs(z), axis=1)]
     x = np.cross(helper, z)
-    x /= np.linalg.norm(x)
-    return np.column_stack([x, np.cross(z, x), z])
+    x /= np.linalg.norm(x, axis=1, keepdims=True)
+    return np.stack([x, np.cross(z, x), z], axis=2)
+
+
+def _apply(matrices: Array, vectors: Array) -> Array:
+    return np.einsum("nij,nj->ni", matrices, vectors)
 
 
 def _snap(R: Array) -> Array:
@@ -149,11 +138,11 @@ def _snap(R: Array) -> Array:
     return np.where(np.abs(R - near) < 1e-15, near, R)
 
 
-def _rz(t: float) -> Array:
-    s, c = np.sin(t), np.cos(t)
-    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+def _rz(angle: Array) -> Array:
+    s, c, o, i = np.sin(angle), np.cos(angle), np.zeros_like(angle), np.ones_like(angle)
+    return np.stack([c, -s, o, s, c, o, o, o, i], axis=-1).reshape(-1, 3, 3)
 
 
-def _rx(t: float) -> Array:
-    s, c = np.sin(t), np.cos(t)
-    return np.array([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]])
+def _rx(angle: Array) -> Array:
+    s, c, o, i = np.sin(angle), np.cos(angle), np.zeros_like(angle), np.ones_like(angle)
+    return np.stack([i, o, o, o, c, -s, o, s, c], axis=-1).reshape(-1, 3, 3)

@@ -16,7 +16,7 @@ Array = NDArray[np.float64]
 
 _MOST_SIGNATURES = 16  # beyond this, structure is folded more coarsely: the code must not grow without bound
 _PLACEMENT = [k for name in ("gamma", "alpha", "rest", "rest_angle", "offset", "turn", "armature") for k in SLOTS[name]]
-_ROTATION = {k for name in ("gamma", "alpha", "rest", "turn") for k in SLOTS[name]}
+_ROTATION = [k for name in ("gamma", "alpha", "rest", "turn") for k in SLOTS[name]]
 _ARMATURE = list(SLOTS["armature"])
 
 TABLE = ("code", "parent", "q", "v", "user", "own_message", "parent_message", "nv")  # columns of the integer table
@@ -47,87 +47,117 @@ def make_plan(model: Model, style: Style = "plane") -> Plan:
     tree = depth_first(model.parents)
     frames = choose_frames(model, tree, style)
     data = _data_rows(model, tree, frames)
-    full = _signatures(model, tree, frames, data)
-    distinct = list(dict.fromkeys(full))
-    messages = {i: k for k, i in enumerate(i for i in range(tree.n) if len(tree.children[i]) > 1)}
-    code = {signature: k for k, signature in enumerate(distinct)}
-    table = np.zeros((tree.n, len(TABLE)), dtype=np.int64)
-    for i, body in enumerate(tree.order):
-        p = tree.parent[i]
-        table[i] = (
-            code[full[i]],
-            p,
-            model.q_index[body],
-            model.v_index[body],
-            body,
-            messages.get(i, -1),
-            messages.get(p, -1),
-            model.joints[body].nv,
-        )
+    code, signatures = _signatures(model, tree, frames, data)
+    order, parent = np.array(tree.order), np.array(tree.parent)
+    branches = np.array([len(children) > 1 for children in tree.children])
+    message = np.where(branches, np.cumsum(branches) - 1, -1)
+    columns = {
+        "code": code,
+        "parent": parent,
+        "q": model.q_index[order],
+        "v": model.v_index[order],
+        "user": order,
+        "own_message": message,
+        "parent_message": np.where(parent >= 0, message[parent], -1),
+        "nv": np.array([model.joints[body].nv for body in order]),
+    }
+    table = np.stack([columns[name] for name in TABLE], axis=1).astype(np.int64)
     gravity = frames.ground_rotation.T @ model.gravity
     gravity[np.abs(gravity) < 1e-15 * np.abs(gravity).max(initial=0.0)] = 0.0
-    return Plan(model, tree, frames, tuple(distinct), table, data, gravity, len(messages))
+    return Plan(model, tree, frames, signatures, table, data, gravity, int(branches.sum()))
 
 
 def _data_rows(model: Model, tree: Tree, frames: Frames) -> Array:
     """The row of numbers of each body, in its computing frame."""
-    rows = np.zeros((tree.n, ROW))
-    for i, body in enumerate(tree.order):
-        row, K = rows[i], frames.rotation[i]
-        row[_at("gamma")] = _turn(frames.gamma[i])
-        row[_at("alpha")] = _turn(frames.alpha[i])
-        row[_at("rest")] = _turn(frames.rest[i])
-        row[_at("rest_angle")] = frames.rest[i]
-        row[_at("offset")] = frames.offset[i]
-        row[_at("turn")] = frames.turn[i].ravel()
-        m, c = model.mass[body], K.T @ (model.center[body] - frames.origin[i])
-        J = K.T @ model.inertia[body] @ K + m * ((c @ c) * np.eye(3) - np.outer(c, c))
-        row[_at("J")] = _clean(J[np.triu_indices(3)], np.abs(J).max(initial=0.0))
-        row[_at("mc")], row[_at("m")] = _clean(m * c, m * np.abs(model.center[body]).max(initial=0.0)), m
-        row[_at("center")] = _clean(c, np.abs(model.center[body]).max(initial=0.0))
-        central = K.T @ model.inertia[body] @ K
-        row[_at("Jc")] = _clean(central[np.triu_indices(3)], np.abs(central).max(initial=0.0))
-        first = model.v_index[body]
-        nv = model.joints[body].nv
-        row[SLOTS["armature"].start : SLOTS["armature"].start + nv] = model.armature[first : first + nv]
-    return rows
+    order = list(tree.order)
+    K, inverse = frames.rotation, np.swapaxes(frames.rotation, 1, 2)
+    m = model.mass[order]
+    c = np.einsum("nij,nj->ni", inverse, model.center[order] - frames.origin)
+    Jc = inverse @ model.inertia[order] @ K
+    J = Jc + m[:, None, None] * (np.einsum("ni,ni->n", c, c)[:, None, None] * np.eye(3) - np.einsum("ni,nj->nij", c, c))
+    reach = np.abs(model.center[order]).max(axis=1, initial=0.0)
+    armature = np.zeros((tree.n, len(SLOTS["armature"])))
+    for i, body in enumerate(order):
+        first, nv = model.v_index[body], model.joints[body].nv
+        armature[i, :nv] = model.armature[first : first + nv]
+    upper = np.triu_indices(3)
+    columns = {
+        "gamma": _turns(frames.gamma),
+        "alpha": _turns(frames.alpha),
+        "rest": _turns(frames.rest),
+        "rest_angle": frames.rest[:, None],
+        "offset": frames.offset,
+        "turn": frames.turn.reshape(-1, 9),
+        "J": _clean(J[:, upper[0], upper[1]], np.abs(J).max(axis=(1, 2))),
+        "mc": _clean(m[:, None] * c, m * reach),
+        "m": m[:, None],
+        "center": _clean(c, reach),
+        "Jc": _clean(Jc[:, upper[0], upper[1]], np.abs(Jc).max(axis=(1, 2))),
+        "armature": armature,
+    }
+    return np.ascontiguousarray(np.concatenate([columns[name] for name in SLOTS], axis=1))
 
 
-def _signatures(model: Model, tree: Tree, frames: Frames, data: Array) -> list[Signature]:
-    """Signatures of all bodies, as fine as possible while they stay few."""
-    constants = [{k: float(x) for k, x in enumerate(row) if x == 0 or (k in _ROTATION and abs(x) == 1)} for row in data]
-    roles = [_role(model, tree, frames, i) for i in range(tree.n)]
-    for foldable in (range(ROW), _PLACEMENT):
-        chosen = [tuple((k, c[k]) for k in foldable if k in c) for c in constants]
-        if len(set(zip(roles, chosen, strict=True))) <= _MOST_SIGNATURES:
-            return [Signature(*r, c) for r, c in zip(roles, chosen, strict=True)]
-    common: dict[tuple[object, ...], dict[int, float]] = {}
-    groups = [(*r, tuple(k for k in _ARMATURE if k in c)) for r, c in zip(roles, constants, strict=True)]
-    for group, c in zip(groups, constants, strict=True):
-        known = common.setdefault(group, {k: c[k] for k in _PLACEMENT if k in c})
-        common[group] = {k: x for k, x in known.items() if c.get(k) == x}
-    return [Signature(*r, tuple(common[g].items())) for r, g in zip(roles, groups, strict=True)]
+def _signatures(model: Model, tree: Tree, frames: Frames, data: Array) -> tuple[NDArray[np.int64], tuple[Signature, ...]]:
+    """The code of every body and the distinct signatures, as fine as possible while they stay few."""
+    foldable = (data == 0) | ((np.abs(data) == 1) & np.isin(np.arange(ROW), _ROTATION))
+    roles = _roles(model, tree, frames)
+    for columns in (list(range(ROW)), _PLACEMENT):
+        chosen = np.zeros_like(foldable)
+        chosen[:, columns] = foldable[:, columns]
+        found = _group(roles, chosen, data)
+        if len(found[1]) <= _MOST_SIGNATURES:
+            return found
+    return _group(roles, _common(roles, foldable, data), data)
 
 
-def _role(model: Model, tree: Tree, frames: Frames, i: int) -> tuple[str, str, bool, bool, bool, bool, bool]:
-    p, joint = tree.parent[i], model.joints[tree.order[i]]
-    adjacent = p >= 0 and p == i - 1
-    opens = p >= 0 and not adjacent and tree.children[p][-1] == i
-    style = "plane" if joint.has_axis and frames.style == "plane" else "full"
-    return joint.kind, style, p < 0, not tree.children[i], adjacent, len(tree.children[i]) > 1, opens
+def _common(roles: list[Role], foldable: NDArray[np.bool_], data: Array) -> NDArray[np.bool_]:
+    """Only what all bodies of the same role, with the same armatures, have in common."""
+    groups: dict[object, list[int]] = {}
+    for i, role in enumerate(roles):
+        groups.setdefault((role, foldable[i, _ARMATURE].tobytes()), []).append(i)
+    chosen = np.zeros_like(foldable)
+    for members in groups.values():
+        same = foldable[members].all(axis=0) & (data[members] == data[members[0]]).all(axis=0)
+        chosen[np.ix_(members, _PLACEMENT)] = same[_PLACEMENT]
+    return chosen
 
 
-def _at(name: str) -> slice:
-    return slice(SLOTS[name].start, SLOTS[name].stop)
+def _group(roles: list[Role], chosen: NDArray[np.bool_], data: Array) -> tuple[NDArray[np.int64], tuple[Signature, ...]]:
+    codes: dict[object, int] = {}
+    signatures = []
+    code = np.zeros(len(roles), dtype=np.int64)
+    folded = np.where(chosen, data + 0.0, np.inf)  # + 0.0: no negative zeros
+    for i, (role, row) in enumerate(zip(roles, folded, strict=True)):
+        key = (role, row.tobytes())
+        if key not in codes:
+            codes[key] = len(codes)
+            constants = tuple((int(k), float(row[k])) for k in np.flatnonzero(chosen[i]))
+            signatures.append(Signature(*role, constants))
+        code[i] = codes[key]
+    return code, tuple(signatures)
 
 
-def _turn(angle: float) -> tuple[float, ...]:
+Role = tuple[str, str, bool, bool, bool, bool, bool]
+
+
+def _roles(model: Model, tree: Tree, frames: Frames) -> list[Role]:
+    roles = []
+    for i, (body, p) in enumerate(zip(tree.order, tree.parent, strict=True)):
+        joint, children = model.joints[body], tree.children[i]
+        adjacent = p >= 0 and p == i - 1
+        opens = p >= 0 and not adjacent and tree.children[p][-1] == i
+        style = "plane" if joint.has_axis and frames.style == "plane" else "full"
+        roles.append((joint.kind, style, p < 0, not children, adjacent, len(children) > 1, opens))
+    return roles
+
+
+def _turns(angle: Array) -> Array:
     """sin, cos and their products; right angles are exact."""
-    s, c = float(np.sin(angle)), float(np.cos(angle))
-    s, c = (x if abs(x - round(x)) > 1e-15 else float(round(x)) for x in (s, c))
-    return s, c, s * s, s * c, 2 * s * c, 1 - 2 * s * s
+    s, c = (np.where(np.abs(x - np.round(x)) > 1e-15, x, np.round(x)) for x in (np.sin(angle), np.cos(angle)))
+    return np.stack([s, c, s * s, s * c, 2 * s * c, 1 - 2 * s * s], axis=1)
 
 
-def _clean(x: Array, scale: float) -> Array:
+def _clean(x: Array, scale: Array) -> Array:
     """Entries that are zero but for rounding become exact zeros."""
-    return np.where(np.abs(x) <= 4e-16 * scale, 0.0, x)
+    return np.where(np.abs(x) <= 4e-16 * scale[:, None], 0.0, x)
