@@ -26,8 +26,8 @@ from .errors import (
 
 if TYPE_CHECKING:
     from .codegen import Dynamics, compile
-    from .codegen.operations import count_operations
-    from .io import gallery_names, load
+    from .codegen.operations import count_operations, count_table
+    from .io import gallery, load
     from .model import Model
     from .results import Run, load_run
     from .timeloop import simulate
@@ -40,7 +40,8 @@ _HOME = {
     "Run": ".results",
     "compile": ".codegen",
     "count_operations": ".codegen.operations",
-    "gallery_names": ".io",
+    "count_table": ".codegen.operations",
+    "gallery": ".io",
     "load": ".io",
     "load_run": ".results",
     "simulate": ".timeloop",
@@ -60,7 +61,8 @@ __all__ = [
     "__version__",
     "compile",
     "count_operations",
-    "gallery_names",
+    "count_table",
+    "gallery",
     "load",
     "load_run",
     "simulate",

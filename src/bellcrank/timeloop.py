@@ -37,8 +37,8 @@ def simulate(
     method: str = "dopri5",
     formulation: str = "auto",
     reference: Reference | None = None,
-    rtol: float = 1e-9,
-    atol: float = 1e-9,
+    rtol: float = 1e-11,
+    atol: float = 1e-11,
     max_step: float | None = None,
     tau: ArrayLike | None = None,
     q: ArrayLike | None = None,
@@ -87,8 +87,10 @@ def sample_times(duration: float, step: float) -> Array:
     """0, step, 2 step, ... and the end, which may come after a shorter interval."""
     count = int(np.floor(duration / step * (1 + 1e-12)))
     if count > _MOST_SAMPLES:
-        raise StateError(f"{count} samples are too many: take a longer step than {step} s, or a shorter duration than {duration} s")
-    times = step * np.arange(count + 1)
+        raise StateError(
+            f"{count} samples are too many: take a longer step than {step} s, or a shorter duration than {duration} s"
+        )
+    times: Array = step * np.arange(count + 1, dtype=np.float64)
     if duration - times[-1] > 1e-9 * step:
         return np.append(times, duration)
     times[-1] = duration

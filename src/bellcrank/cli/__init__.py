@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-COMMANDS = ("run",)
+COMMANDS = ("run", "ops")
 
 main = typer.Typer(
     name="bellcrank",

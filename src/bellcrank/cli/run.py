@@ -26,8 +26,8 @@ def command(
     reference: Annotated[
         str | None, typer.Option(help="Reference point of that formulation: centroid, joint or origin.")
     ] = None,
-    rtol: Annotated[float | None, typer.Option(help="Relative tolerance.", show_default="1e-9")] = None,
-    atol: Annotated[float | None, typer.Option(help="Absolute tolerance.", show_default="1e-9")] = None,
+    rtol: Annotated[float | None, typer.Option(help="Relative tolerance.", show_default="1e-11")] = None,
+    atol: Annotated[float | None, typer.Option(help="Absolute tolerance.", show_default="1e-11")] = None,
     out: Annotated[Path, typer.Option("--out", "--output-dir", help="Folder for the results.", file_okay=False)] = Path("."),
     force: Annotated[bool, typer.Option("--force", help="Replace existing results.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,

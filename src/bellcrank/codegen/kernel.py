@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -53,9 +54,7 @@ class Kernel:
 
     def __init__(self, plan: Plan, program: Program, lanes: int):
         self.plan, self.program, self.lanes = plan, program, lanes
-        self.code = obtain(
-            (program.name, lanes, *structure_key(plan)), lambda: write_module(plan, program, lanes)
-        )
+        self.code = obtain((program.name, lanes, *structure_key(plan)), lambda: write_module(plan, program, lanes))
         self.widths = {name: width(plan, program, name) for name in [*program.inputs, *program.outputs]}
         self.output = result(program)
         self._batch = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(
@@ -73,7 +72,7 @@ class Kernel:
         if tasks == 1:
             self._run(inputs, out, states, 0, blocks)
         else:
-            jobs = [_workers().submit(self._run, inputs, out, states, a, b) for a, b in zip(cuts, cuts[1:], strict=False)]
+            jobs = [_workers().submit(self._run, inputs, out, states, a, b) for a, b in pairwise(cuts)]
             for job in jobs:
                 job.result()
         return out

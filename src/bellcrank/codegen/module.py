@@ -70,7 +70,9 @@ def kernel_arguments(program: Program) -> list[str]:
     return [*_FIXED, *program.inputs, *program.outputs]
 
 
-def write_kernel(plan: Plan, program: Program, lanes: int, name: str = "kernel") -> tuple[tuple[str, dict[str, str]], dict[str, int]]:
+def write_kernel(
+    plan: Plan, program: Program, lanes: int, name: str = "kernel"
+) -> tuple[tuple[str, dict[str, str]], dict[str, int]]:
     e = Emitter(lanes)
     e.do("%ancestor = alloca i64, align 8")
     walk = TracedWalk(e, plan, program)

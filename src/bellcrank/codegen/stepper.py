@@ -231,7 +231,7 @@ class _Stepper:
 
     def _adaptive(self) -> None:
         """Error control as in Hairer, Norsett & Wanner, Solving ODEs I, II.4."""
-        e, w = self.e, self.words
+        e = self.e
 
         def step() -> None:
             self.add_count("budget", -1)
@@ -326,9 +326,7 @@ class _Stepper:
                 weight = weight + coefficient * power
             weights.append(weight)
         row_address = e.pointer(w["out"], e.integer("mul", s, w["padded"]))
-        self.over_state(
-            lambda i: e.store(self.get(w["y"], i) + h * self.combination(tuple(weights), i), row_address, i)
-        )
+        self.over_state(lambda i: e.store(self.get(w["y"], i) + h * self.combination(tuple(weights), i), row_address, i))
         self.add_count("sample")
 
     def _move_on(self, i: str) -> None:

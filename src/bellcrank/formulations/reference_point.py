@@ -94,9 +94,7 @@ def kinematics(gravity: Vector, reference: Reference, body: Body, i: State) -> S
     A, r = body.transform.pose(i.A, i.r)
     own, bias = body.velocity, body.bias
     w_ij, v_ij = A @ own.w, A @ own.v
-    joint = JointRates(
-        w_ij, v_ij, eta=i.w.cross(w_ij) + (A @ bias.w), xi=w_ij.cross(v_ij) + (A @ bias.v)
-    )
+    joint = JointRates(w_ij, v_ij, eta=i.w.cross(w_ij) + (A @ bias.w), xi=w_ij.cross(v_ij) + (A @ bias.v))
     w = i.w + w_ij
     rdot = i.rdot + i.w.cross(r - i.r) + v_ij
     rho = A @ body.center
@@ -142,9 +140,7 @@ def _minus_double_cross(J: Symmetric, mx: Vector, x: Vector) -> Symmetric:
 def elimination(body: Body, felt: Felt) -> Felt:
     """Eliminate the joint; what the parent feels at its own reference point.     (28), (29)"""
     inertia, force = felt
-    M, p, body.pivots = eliminate(
-        body.M + inertia, force - body.Q, body.B2, body.input("tau"), body.armature
-    )
+    M, p, body.pivots = eliminate(body.M + inertia, force - body.Q, body.B2, body.input("tau"), body.armature)
     n, f = p + (M @ body.D)
     return M.shifted(body.shift), Force(n + body.shift.cross(f), f)
 

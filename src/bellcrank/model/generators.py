@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from .model import Model
 
 Array = NDArray[np.float64]
 
-__all__ = ["chain", "humanoid", "random_state", "random_tree"]
+__all__ = ["chain", "humanoid", "pin_joint_chain", "random_state", "random_tree"]
 
 KINDS = ("revolute", "prismatic", "spherical", "fixed")
 
@@ -22,6 +23,23 @@ def chain(n: int, seed: int = 0, kind: str = "revolute") -> Model:
     """n bodies in a row, each on the one before by a joint of one kind, with general axes, offsets and inertias."""
     rng = np.random.default_rng(seed)
     return _random_model(f"chain of {n}", list(range(-1, n - 1)), [kind] * n, rng)
+
+
+def pin_joint_chain(n: int, *, perpendicular: bool = False, seed: int = 0) -> Model:
+    """The chain of the papers' operation counts: general twists and offsets, full inertia tensors.
+
+    Axes turn about the common normals (world x), which are parallel in the design position, so that the coordinates are
+    the Denavit-Hartenberg angles themselves. The base frame is on the first joint. ``perpendicular``: twists of a right
+    angle, and no offset along the common normals.
+    """
+    rng = np.random.default_rng(seed)
+    twist = np.cumsum(np.full(n, np.pi / 2) if perpendicular else rng.uniform(0.4, 1.1, n))
+    axes = np.stack([np.zeros(n), -np.sin(twist), np.cos(twist)], axis=1)
+    normal = 0.0 if perpendicular else rng.uniform(0.1, 0.3, (n, 1))
+    position = normal * np.array([1.0, 0.0, 0.0]) + rng.uniform(0.1, 0.3, (n, 1)) * axes
+    base = _random_model(f"pin-joint chain of {n}", list(range(-1, n - 1)), ["revolute"] * n, rng)
+    joints = tuple(make_joint("revolute", axis=axis) for axis in axes)
+    return replace(base, joints=joints, position=position, gravity=np.array([1.0, 2.0, -9.0]))
 
 
 def random_tree(

@@ -188,7 +188,7 @@ class Symbol:
     def __bool__(self) -> bool:
         raise TypeError("a recorded number has no value to branch on: use select(condition, a, b)")
 
-    __float__ = __bool__  # type: ignore[assignment]
+    __float__ = __bool__
 
 
 class Condition:

@@ -56,9 +56,7 @@ def eliminate(
     return inertia, bias, tuple(pivots)
 
 
-def joint_acceleration(
-    x: Motion, directions: Sequence[Motion], pivots: Sequence[Pivot]
-) -> tuple[tuple[Number, ...], Motion]:
+def joint_acceleration(x: Motion, directions: Sequence[Motion], pivots: Sequence[Pivot]) -> tuple[tuple[Number, ...], Motion]:
     """Back substitution: the joint's accelerations, and the body's, from x = what the parent brings.   (30)"""
     accelerations: list[Number] = []
     for S, pivot in reversed(list(zip(directions, pivots, strict=True))):

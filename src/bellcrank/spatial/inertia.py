@@ -25,9 +25,7 @@ class ArticulatedInertia(NamedTuple):
 
     def minus_outer(self, u: Force, g: Force) -> ArticulatedInertia:
         """self - u g^T, where that is known to be symmetric."""
-        return ArticulatedInertia(
-            self.A.minus_outer(u.n, g.n), self.B.minus_outer(u.n, g.f), self.M.minus_outer(u.f, g.f)
-        )
+        return ArticulatedInertia(self.A.minus_outer(u.n, g.n), self.B.minus_outer(u.n, g.f), self.M.minus_outer(u.f, g.f))
 
     def shifted(self, r: Vector) -> ArticulatedInertia:
         """The same inertia felt at a point from which the old one is seen at r.

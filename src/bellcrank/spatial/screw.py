@@ -17,10 +17,11 @@ class Motion(NamedTuple):
     def __add__(self, other: Motion) -> Motion:  # type: ignore[override]
         return Motion(self.w + other.w, self.v + other.v)
 
-    def __mul__(self, scalar: Number) -> Motion:  # type: ignore[override]
+    def __mul__(self, scalar: Number) -> Motion:
         return Motion(self.w * scalar, self.v * scalar)
 
-    __rmul__ = __mul__  # type: ignore[assignment]
+    def __rmul__(self, scalar: Number) -> Motion:
+        return self * scalar
 
     def dot(self, force: Force) -> Number:
         """Power of a force on this motion."""
@@ -43,10 +44,11 @@ class Force(NamedTuple):
     def __sub__(self, other: Force) -> Force:
         return Force(self.n - other.n, self.f - other.f)
 
-    def __mul__(self, scalar: Number) -> Force:  # type: ignore[override]
+    def __mul__(self, scalar: Number) -> Force:
         return Force(self.n * scalar, self.f * scalar)
 
-    __rmul__ = __mul__  # type: ignore[assignment]
+    def __rmul__(self, scalar: Number) -> Force:
+        return self * scalar
 
     @classmethod
     def zero(cls) -> Force:

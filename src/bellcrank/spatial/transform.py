@@ -61,9 +61,7 @@ class Transform(NamedTuple):
             n, f = turn.up(n), turn.up(f)
         return Force(n, f)
 
-    def up_articulated(
-        self, inertia: ArticulatedInertia, bias: Force, centripetal: Vector
-    ) -> tuple[ArticulatedInertia, Force]:
+    def up_articulated(self, inertia: ArticulatedInertia, bias: Force, centripetal: Vector) -> tuple[ArticulatedInertia, Force]:
         """Inertia and bias force of a subtree at the parent's origin; I times the centripetal acceleration joins the bias.
 
         The offset along z and the one across are taken apart: its entry y is often structurally zero, and entries of

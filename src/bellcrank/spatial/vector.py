@@ -31,10 +31,11 @@ class Vector(NamedTuple):
     def __neg__(self) -> Vector:
         return Vector(-self.x, -self.y, -self.z)
 
-    def __mul__(self, scalar: Number) -> Vector:  # type: ignore[override]
+    def __mul__(self, scalar: Number) -> Vector:
         return Vector(self.x * scalar, self.y * scalar, self.z * scalar)
 
-    __rmul__ = __mul__  # type: ignore[assignment]
+    def __rmul__(self, scalar: Number) -> Vector:
+        return self * scalar
 
     def dot(self, other: Vector) -> Number:
         return self.x * other.x + self.y * other.y + self.z * other.z

@@ -1,0 +1,77 @@
+"""Operation counts, as in the papers' tables, by running the recursions on a number that counts.
+
+Counted: additions (and subtractions), multiplications; divisions and functions (a sine with its cosine, a square root)
+apart. Free: negations, and whatever depends on parameters alone. Nothing is counted that no result needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from ..errors import StateError
+from ..formulations import FORMULATIONS, QUANTITIES, Program
+from ..joints import JOINTS
+from ..model import Model, generators
+from ..numbers import CountingGraph, Operations
+from ..topology import make_plan
+from ..topology.frames import Style
+from .plain import PlainWalk
+
+_SIZES = (7, 8)  # counts are linear in n from 4 on; two sizes give the line
+
+
+class Count(NamedTuple):
+    """Operations of one evaluation on chains: ``per_body`` more for each body, total a*n + b."""
+
+    formulation: str
+    per_body: Operations
+    offset: int
+
+    @property
+    def total(self) -> str:
+        """For instance 407n-568: additions and multiplications for a chain of n bodies."""
+        return f"{self.per_body.total}n{self.offset:+d}"
+
+
+def count_operations(model: Model, *, style: Style = "plane", gravity: bool = True) -> dict[str, Operations]:
+    """Operations of one evaluation of each formulation on a model."""
+    return {name: _count(model, program, style, gravity) for name, program in FORMULATIONS.items()}
+
+
+def _count(model: Model, program: Program, style: Style, gravity: bool) -> Operations:
+    plan = make_plan(model, style)
+    graph = CountingGraph()
+    inputs = {name: graph.inputs(model.nq if name == "q" else model.nv) for name in program.inputs}
+    data = [graph.inputs(plan.data.shape[1]) for _ in range(plan.n)]
+    g = [graph.input() if gravity and x else 0.0 for x in plan.gravity]
+    outputs = PlainWalk(plan, inputs, data, g).run(program)
+    return graph.count(_flat(outputs.values()))
+
+
+def _flat(values: Iterable[object]) -> list[object]:
+    return [x for value in values for x in (_flat(value) if isinstance(value, list) else [value])]
+
+
+def count_chain(chain: Callable[[int], Model], formulation: str, *, style: Style = "plane", gravity: bool = True) -> Count:
+    """The line through the counts of two chains that differ by one body."""
+    program = (QUANTITIES | FORMULATIONS)[formulation]
+    short, long = (_count(chain(n), program, style, gravity) for n in _SIZES)
+    per_body = long.minus(short)
+    return Count(formulation, per_body, long.total - _SIZES[1] * per_body.total)
+
+
+def count_table(joint: str = "revolute") -> dict[str, Count]:
+    """All formulations on chains of one kind of joint; for revolute joints the papers' pin-joint chain."""
+    if joint not in JOINTS:
+        raise StateError(f"there is no joint type {joint!r}: use one of {', '.join(JOINTS)}")
+    chain = generators.pin_joint_chain if joint == "revolute" else lambda n: generators.chain(n, kind=joint)
+    table = {name: count_chain(chain, name) for name in FORMULATIONS if name != "mass_matrix"}
+    general = lambda n: generators.chain(n, kind=joint)  # noqa: E731
+    table["articulated_body, full rotations"] = count_chain(general, "articulated_body", style="full")
+    if joint == "revolute":
+        table["articulated_body, no gravity"] = count_chain(chain, "articulated_body", gravity=False)
+        right = lambda n: generators.pin_joint_chain(n, perpendicular=True)  # noqa: E731
+        table["articulated_body, perpendicular axes"] = count_chain(right, "articulated_body")
+    table["inverse_dynamics"] = count_chain(chain, "inverse_dynamics")
+    return table
