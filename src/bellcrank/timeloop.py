@@ -181,22 +181,26 @@ def first_step(
     guess = 1e-6 if min(size, speed) < 1e-5 else 0.01 * size / speed
     near = y + guess * slope
     nq = dynamics.model.nq
-    q, v = near[:nq], near[nq:]
-    a = dynamics.acceleration(q, v, start["tau"])
-    bend = _rms((np.concatenate([dynamics.rates(q, v), a]) - slope) / scale) / guess
+    q, v = near[None, :nq], near[None, nq:]  # a batch of one, since a batch does not raise
+    there = np.hstack([dynamics.rates(q, v), dynamics.acceleration(q, v, start["tau"])])[0]
+    if not np.isfinite(there).all():
+        return float(guess)  # and the error control says the rest
+    bend = _rms((there - slope) / scale) / guess
     largest = max(speed, bend)
     second = max(1e-6, 1e-3 * guess) if largest <= 1e-15 else (0.01 / largest) ** (1 / order)
     return float(min(100 * guess, second))
 
 
 def _rms(x: Array) -> float:
-    return float(np.sqrt(np.mean(x * x))) if x.size else 0.0
+    """Root mean square; the largest entry is taken out, so that squares of huge numbers do not overflow."""
+    largest = float(np.abs(x).max(initial=0.0))
+    return largest * float(np.sqrt(np.mean((x / largest) ** 2))) if largest > 0 else 0.0
 
 
 def _advance_to_end(trajectory: Trajectory) -> None:
     """In pieces: between them Python can answer Ctrl-C. The last interval of a fixed step may be a shorter one."""
     times, last = trajectory.times, len(trajectory.times) - 1
-    shorter = not trajectory.method.adaptive and last > 0 and times[-1] - times[-2] < 0.999 * (times[1] - times[0])
+    shorter = not trajectory.method.adaptive and last > 0 and times[-1] - times[-2] < (1 - 1e-9) * times[0]
     trajectory.set_count("samples", last if shorter else last + 1)
     _advance_samples(trajectory)
     if shorter and trajectory.count("status") == 0:

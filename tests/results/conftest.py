@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import bellcrank
+from bellcrank.joints import JOINTS
 from bellcrank.results import Run
 
 WIDTHS = {"revolute": (1, 1), "prismatic": (1, 1), "spherical": (4, 3), "free": (7, 6), "fixed": (0, 0)}
@@ -21,7 +22,7 @@ def make_model(*kinds: str, name: str = "cart") -> SimpleNamespace:
     nq, nv = (tuple(WIDTHS[kind][side] for kind in kinds) for side in (0, 1))
     return SimpleNamespace(
         name=name,
-        joints=tuple(SimpleNamespace(kind=kind) for kind in kinds),
+        joints=tuple(JOINTS[kind] for kind in kinds),
         joint_names=tuple(f"j{i}" for i in range(len(kinds))),
         body_names=tuple(f"b{i}" for i in range(len(kinds))),
         q_names=tuple(f"j{i}" if n == 1 else f"j{i}.{k}" for i, n in enumerate(nq) for k in range(n)),

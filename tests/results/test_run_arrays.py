@@ -11,7 +11,6 @@ import pytest
 from bellcrank.errors import StateError
 from bellcrank.joints import JOINTS
 from bellcrank.results import Run
-from bellcrank.results.labels import JOINT_UNITS
 
 
 def test_states_are_labelled_by_the_names_of_the_joints(make_run):
@@ -37,8 +36,8 @@ def test_units_stand_beside_the_names(make_run):
 
 @pytest.mark.parametrize("kind", JOINTS)
 def test_every_joint_has_a_unit_for_each_coordinate(kind):
-    q_units, v_units = JOINT_UNITS[kind]
-    assert (len(q_units), len(v_units)) == (JOINTS[kind].nq, JOINTS[kind].nv)
+    joint = JOINTS[kind]
+    assert (len(joint.q_units), len(joint.v_units)) == (joint.nq, joint.nv)
 
 
 def test_time_can_be_chosen_by_value(make_run):

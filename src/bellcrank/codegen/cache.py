@@ -13,6 +13,7 @@ import os
 import sys
 import tempfile
 import warnings
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -61,12 +62,14 @@ def fetch(name: str) -> tuple[dict[str, Any], bytes] | None:
         if hasattr(os, "getuid") and path.stat().st_uid != os.getuid():
             return None  # code that someone else put there is not run
         content = path.read_bytes()
-        os.utime(path)
     except OSError:
         return None
     entry = _unpack(content)
-    if entry is None:
-        path.unlink(missing_ok=True)
+    with suppress(OSError):  # a folder that cannot be written may still be read
+        if entry is None:
+            path.unlink(missing_ok=True)
+        else:
+            os.utime(path)
     return entry
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,12 +19,13 @@ def why_not_finite(plan: Plan, state: dict[str, NDArray[np.float64]]) -> str:
     inputs: dict[str, list[Number]] = {name: list(state.get(name, np.zeros(plan.model.nv))) for name in ("q", "v", "tau")}
     data = [list(row) for row in plan.data]
     walk = PlainWalk(plan, inputs, data)
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), suppress(ZeroDivisionError):  # numpy's numbers give inf, folded ones raise
         walk.run(FORMULATIONS["articulated_body"])
     model = plan.model
     for i in reversed(range(plan.n)):
         body = plan.tree.order[i]
-        if not np.isfinite([float(x) for x in leaves(walk.bodies[i].pivots)]).all():
+        pivots = walk.bodies[i]._kept.get("pivots")  # none: the walk ended here
+        if pivots is None or not np.isfinite([float(x) for x in leaves(tuple(pivot.gain for pivot in pivots))]).all():
             return (
                 f"joint {model.joint_names[body]!r} moves no inertia in one of its directions "
                 f"(body {model.body_names[body]!r}): give the bodies that it carries mass or inertia, or it an armature"

@@ -102,7 +102,10 @@ class Dynamics:
     def _kernel(self, program: Program, lanes: int) -> Kernel:
         key = (program.name, lanes)
         if key not in self._kernels:
-            self._kernels[key] = Kernel(self.plan, program, lanes)
+            try:
+                self._kernels[key] = Kernel(self.plan, program, lanes)
+            except ZeroDivisionError:  # a pivot that folds to zero, whatever the state
+                raise DynamicsError(why_not_finite(self.plan, {"q": self.model.neutral_q})) from None
         return self._kernels[key]
 
     def _evaluate(self, program: Program, given: dict[str, Any], status: NDArray[Any] | None = None) -> Array:
@@ -151,6 +154,9 @@ class Dynamics:
             bad = np.flatnonzero(~np.isfinite(x[0]))
             if len(bad):
                 return StateError(f"{name} of {names[bad[0]]!r} is {x[0, bad[0]]}: all of a state must be finite")
+        for name, joint, start in zip(self.model.joint_names, self.model.joints, self.model.q_index, strict=True):
+            if joint.quaternion is not None and not inputs["q"][0, start + joint.quaternion :][:4].any():
+                return StateError(f"the quaternion of joint {name!r} is zero: its length must be 1")
         return DynamicsError(why_not_finite(self.plan, {name: x[0] for name, x in inputs.items()}))
 
 

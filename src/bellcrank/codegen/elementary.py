@@ -1,9 +1,10 @@
 """sin, cos, atan2 in lanes, without branches on the common path, as LLVM text.
 
-sin and cos: three-part reduction by pi/2 with fused multiply-add (Cody & Waite), then minimax polynomials on
-[-pi/4, pi/4] (coefficients as published with fdlibm, Sun Microsystems 1993). x - k P1 is exact, since both are multiples
-of 2^-52 and the difference is below 2; good to about 1 ulp up to 1e9. Larger arguments, infinities and NaN leave the
-common path and ask the C library, lane by lane. No fast-math flags here: the order of operations is the method.
+sin and cos: reduction by pi/2 in parts with fused multiply-add (Cody & Waite), then minimax polynomials on
+[-pi/4, pi/4] (coefficients as published with fdlibm, Sun Microsystems 1993). x - k P1 is exact: both are multiples of
+2^-53, or more for larger x, and the difference is below 1. P2 has so few bits that k P2 is exact too, so the reduced
+argument is known as a sum r + tail, and the results are within 0.9 ulp. Arguments beyond 4e6, infinities and NaN leave
+the common path and ask the C library, lane by lane. No fast-math flags here: the order of operations is the method.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .emitter import Emitter
 
-_P1, _P2, _P3 = 1.5707963267948966, 6.123233995736766e-17, -1.4973849048591698e-33  # pi/2 in three doubles
-_LARGEST = 1e9
+_P1, _P2, _P3 = 1.5707963267948966, 6.12323399409214e-17, 1.6446256936324258e-26  # pi/2; the second part has 31 bits
+_LARGEST = 2.0**22  # then k has 22 bits
 _MAGIC = 6755399441055744.0  # 1.5 * 2^52: adding it rounds to an integer, left in the low bits
 
 _SIN = (
@@ -50,26 +51,26 @@ _ATAN = (
 
 
 def sincos(e: Emitter, x: str) -> tuple[str, str]:
+    """Both by the polynomials; lanes outside their range are replaced, the others keep what they have without neighbours."""
     T = e.type
     size = e.intrinsic("fabs", x)
     inside = e.emit(f"fcmp ole {T} {size}, {e.constant(_LARGEST)}")
-    fast, slow, join = e.new_label("trig"), e.new_label("trigslow"), e.new_label("trigdone")
+    quick = _sincos_polynomial(e, x)
+    before, slow, join = e.label, e.new_label("trigslow"), e.new_label("trigdone")
     known, pointers = e.known, e.pointers
-    e.do(f"br i1 {all_lanes(e, inside)}, label %{fast}, label %{slow}, !prof !0")
-    e.start_block(fast)
-    sine, cosine = _sincos_polynomial(e, x)
-    from_fast = e.label
-    e.do(f"br label %{join}")
+    e.do(f"br i1 {all_lanes(e, inside)}, label %{join}, label %{slow}, !prof !0")
     e.start_block(slow)
-    sine_slow, cosine_slow = per_lane(e, "sin", x), per_lane(e, "cos", x)
+    careful = []
+    for name, value in zip(("sin", "cos"), quick, strict=True):
+        careful.append(e.emit(f"select {e.bool_type} {inside}, {T} {value}, {T} {per_lane(e, name, x)}"))
     e.do(f"br label %{join}")
     e.start_block(join)
     e.known, e.pointers = known, pointers  # all of it was made before the branch
     results = []
-    for quick, careful in ((sine, sine_slow), (cosine, cosine_slow)):
+    for fast, replaced in zip(quick, careful, strict=True):
         phi = e.phi(T)
-        phi.add(quick, from_fast)
-        phi.add(careful, slow)
+        phi.add(fast, before)
+        phi.add(replaced, slow)
         results.append(phi.ref)
     return results[0], results[1]
 
@@ -80,13 +81,17 @@ def _sincos_polynomial(e: Emitter, x: str) -> tuple[str, str]:
     shifted = e.emit(f"fadd {T} {scaled}, {e.constant(_MAGIC)}")
     quadrant = e.emit(f"bitcast {T} {shifted} to {I}")
     k = e.emit(f"fsub {T} {shifted}, {e.constant(_MAGIC)}")
-    r = x
-    for part in (_P1, _P2, _P3):
-        r = _fma(e, k, e.constant(-part), r)
+    first = _fma(e, k, e.constant(-_P1), x)
+    r = _fma(e, k, e.constant(-_P2), first)
+    tail = _fma(e, k, e.constant(-_P2), e.emit(f"fsub {T} {first}, {r}"))  # what the rounding of r lost, exactly
+    tail = _fma(e, k, e.constant(-_P3), tail)
     z = e.emit(f"fmul {T} {r}, {r}")
-    s = _fma(e, e.emit(f"fmul {T} {_polynomial(e, z, _SIN)}, {z}"), r, r)
+    s = e.emit(f"fadd {T} {r}, {_fma(e, e.emit(f'fmul {T} {_polynomial(e, z, _SIN)}, {z}'), r, tail)}")
     zz = e.emit(f"fmul {T} {z}, {z}")
-    c = _fma(e, _polynomial(e, z, _COS), zz, _fma(e, z, e.constant(-0.5), e.constant(1.0)))
+    near = _fma(e, z, e.constant(-0.5), e.constant(1.0))  # 1 - z/2, and below what its rounding lost
+    lost = _fma(e, z, e.constant(-0.5), e.emit(f"fsub {T} {e.constant(1.0)}, {near}"))
+    lost = _fma(e, e.emit(f"fneg {T} {r}"), tail, lost)
+    c = e.emit(f"fadd {T} {near}, {_fma(e, _polynomial(e, z, _COS), zz, lost)}")
     odd = e.emit(f"icmp ne {I} {e.emit(f'and {I} {quadrant}, {_ints(e, 1)}')}, {_ints(e, 0)}")
     sine = e.emit(f"select {e.bool_type} {odd}, {T} {c}, {T} {s}")
     cosine = e.emit(f"select {e.bool_type} {odd}, {T} {s}, {T} {c}")
@@ -110,17 +115,22 @@ def atan2(e: Emitter, y: str, x: str) -> str:
     small = e.emit(f"select {B} {steep}, {T} {ax}, {T} {ay}")
     large = e.emit(f"select {B} {steep}, {T} {ay}, {T} {ax}")
     equal = e.emit(f"fcmp oeq {T} {small}, {large}")  # also 0/0 and inf/inf
+    huge = e.emit(f"fcmp ogt {T} {large}, {c(1e300)}")  # so that small + large does not overflow
+    scale = e.emit(f"select {B} {huge}, {T} {c(2.0**-4)}, {T} {c(1.0)}")
+    small, large = e.emit(f"fmul {T} {small}, {scale}"), e.emit(f"fmul {T} {large}, {scale}")
+    sum_ = e.emit(f"fadd {T} {small}, {large}")
     near_one = e.emit(f"fcmp ogt {T} {small}, {e.emit(f'fmul {T} {large}, {c(0.4142135623730950)}')}")
     top = e.emit(f"select {B} {near_one}, {T} {e.emit(f'fsub {T} {small}, {large}')}, {T} {small}")
-    bottom = e.emit(f"select {B} {near_one}, {T} {e.emit(f'fadd {T} {small}, {large}')}, {T} {large}")
+    bottom = e.emit(f"select {B} {near_one}, {T} {sum_}, {T} {large}")
     ratio = e.emit(f"fdiv {T} {top}, {bottom}")
     t = e.emit(f"select {B} {equal}, {T} {c(0.0)}, {T} {ratio}")
     z = e.emit(f"fmul {T} {t}, {t}")
     correction = e.emit(f"fmul {T} {e.emit(f'fmul {T} {_polynomial(e, z, _ATAN)}, {z}')}, {t}")
-    angle = e.emit(f"fsub {T} {t}, {correction}")
-    lifted = e.emit(f"fadd {T} {e.emit(f'fadd {T} {angle}, {c(3.061616997868383e-17)}')}, {c(math.pi / 4)}")
-    zero_sides = e.emit(f"fcmp oeq {T} {large}, {c(0.0)}")
     off_axis = e.emit(f"or {B} {near_one}, {equal}")
+    tail = e.emit(f"select {B} {off_axis}, {T} {c(3.061616997868383e-17)}, {T} {c(0.0)}")
+    angle = e.emit(f"fsub {T} {t}, {e.emit(f'fsub {T} {correction}, {tail}')}")
+    lifted = e.emit(f"fadd {T} {angle}, {c(math.pi / 4)}")
+    zero_sides = e.emit(f"fcmp oeq {T} {sum_}, {c(0.0)}")  # of both: a NaN over 0 stays a NaN
     angle = e.emit(f"select {B} {off_axis}, {T} {lifted}, {T} {angle}")
     angle = e.emit(f"select {B} {zero_sides}, {T} {c(0.0)}, {T} {angle}")
     angle = _reflect(e, steep, angle, math.pi / 2, 6.123233995736766e-17)

@@ -50,7 +50,7 @@ class Emitter(Graph):
         self.label = "entry"
         self.declarations: dict[str, str] = {}
         self.pointers: dict[tuple[Any, ...], str] = {}
-        self._constants: dict[float, str] = {}
+        self._constants: dict[bytes, str] = {}
 
     # text ---------------------------------------------------------------------------------------------------------
 
@@ -95,11 +95,12 @@ class Emitter(Graph):
     # numbers ------------------------------------------------------------------------------------------------------
 
     def constant(self, x: float) -> str:
-        text = self._constants.get(x)
+        bits = struct.pack(">d", x)  # not x itself: 0.0 == -0.0
+        text = self._constants.get(bits)
         if text is None:
-            one = f"0x{struct.unpack('>Q', struct.pack('>d', x))[0]:016X}"
+            one = f"0x{bits.hex().upper()}"
             text = one if self.lanes == 1 else "<" + ", ".join([f"double {one}"] * self.lanes) + ">"
-            self._constants[x] = text
+            self._constants[bits] = text
         return text
 
     def operand(self, x: Number) -> str:

@@ -32,9 +32,21 @@ class Code:
         self.library, self.work_row, self.message_row = library, work_row, message_row
 
 
+_loaded: dict[str, Code] = {}  # code that is in use, or was a short while ago
+_MOST_LOADED = 128
+
+
 def obtain(key_parts: tuple[Any, ...], write: Callable[[], Module]) -> Code:
-    """From the cache on disk, or written, compiled and put there."""
+    """Loaded already, from the cache on disk, or written, compiled and put there."""
     name = object_cache.key(jit.identity(), *key_parts)
+    if name not in _loaded:
+        if len(_loaded) >= _MOST_LOADED:
+            _loaded.pop(next(iter(_loaded)))
+        _loaded[name] = _fetch_or_compile(name, write)
+    return _loaded[name]
+
+
+def _fetch_or_compile(name: str, write: Callable[[], Module]) -> Code:
     entry = object_cache.fetch(name)
     if entry is None:
         module = write()

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from ..formulations import QUANTITIES, Program
 from ..integrate import RungeKutta
-from ..numbers import Number, Symbol, maximum, minimum
+from ..numbers import Condition, Number, Symbol, maximum, minimum
 from ..topology import Plan
 from .emitter import Emitter
 from .flow import each, total, when, while_
@@ -40,7 +40,8 @@ def write_stepper(plan: Plan, program: Program, method: RungeKutta) -> Module:
     kernel, widths = write_kernel(plan, program, 1)
     rates, rates_widths = write_kernel(plan, QUANTITIES["rates"], 1, name="rates")
     widths = {mark: max(width, rates_widths[mark]) for mark, width in widths.items()}
-    parts = [kernel, rates, _write_unit_quaternions(), _Stepper(program, method).write()]
+    plain_rates = all(joint.quaternion is None for joint in plan.model.joints)
+    parts = [kernel, rates, _write_unit_quaternions(), _Stepper(program, method, plain_rates).write()]
     return assemble(parts, widths)
 
 
@@ -66,8 +67,9 @@ def _write_unit_quaternions() -> tuple[str, dict[str, str]]:
 class _Stepper:
     """Writes advance()."""
 
-    def __init__(self, program: Program, method: RungeKutta):
+    def __init__(self, program: Program, method: RungeKutta, plain_rates: bool):
         self.program, self.method = program, method
+        self.plain_rates = plain_rates  # dq/dt = v
         self.e = Emitter(WIDE)
         self.place = {word: k for k, word in enumerate(stepper_words(program))}
         self.stages = len(method.b) + (1 if method.adaptive else 0)
@@ -142,8 +144,11 @@ class _Stepper:
         arrays = {"q": y, "v": v, "tau": w["tau"], "a": kv}
         arrays |= {name: w[f"buffer:{name}"] for name in self.program.outputs if name != "a"}
         self._call("kernel", self.program, fixed | arrays)
-        rates = fixed | {"work": w["rates_work"], "messages": w["rates_messages"]}
-        self._call("rates", QUANTITIES["rates"], rates | {"q": y, "v": v, "qdot": k})
+        if self.plain_rates:
+            each(e, 0, e.emit(f"sdiv i64 {self.v_start}, {WIDE}"), lambda i: e.store(self.get(v, i), k, i))
+        else:
+            rates = fixed | {"work": w["rates_work"], "messages": w["rates_messages"]}
+            self._call("rates", QUANTITIES["rates"], rates | {"q": y, "v": v, "qdot": k})
         self.add_count("evaluations")
 
     def _call(self, name: str, program: Program, arrays: dict[str, str]) -> None:
@@ -253,21 +258,26 @@ class _Stepper:
             self.over_state(self._move_on)
             self.unit_quaternions()
             self.add_count("steps")
-            factor = minimum(self.factor(), self.real("grow"))
-            self.set_real("h", self.real("h") * factor)
+            next_h = h * minimum(self.factor(), self.real("grow"))
+            self.set_real("h", next_h)
             self.set_real("grow", _GROW)
+            stuck = self.all_of(self.test(self.too_short(next_h)), self.test(next_h <= h))
+            when(e, stuck, lambda: self.set_count("status", COLLAPSED))
 
         def reject() -> None:
             self.add_count("rejected")
-            t, error, h = self.real("t"), self.real("error"), self.real("h")
+            error, h = self.real("error"), self.real("h")
             number = error <= 1e300
             h = h * number.select(maximum(self.factor(), _SHRINK), _SHRINK)
             self.set_real("h", h)
             self.set_real("grow", 1.0)
-            collapsed = h <= 16 * _EPSILON * maximum(abs(t), self.real("end") * 1e-3)
-            when(e, self.test(collapsed), lambda: self.stop(number))
+            when(e, self.test(self.too_short(h)), lambda: self.stop(number))
 
         while_(e, self.running, step)
+
+    def too_short(self, h: Symbol) -> Condition:
+        """Whether a step is lost in the rounding of the time."""
+        return h <= 16 * _EPSILON * maximum(abs(self.real("t")), self.real("end") * 1e-3)
 
     def stop(self, number: object) -> None:
         bit = self.test(number)

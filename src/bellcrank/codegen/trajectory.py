@@ -46,7 +46,7 @@ class Trajectory:
     def _bind(self, program: Program, tau: Array) -> NDArray[np.int64]:
         plan, model, code = self.plan, self.plan.model, self.code
         places = [model.q_index[i] + j.quaternion for i, j in enumerate(model.joints) if j.quaternion is not None]
-        numbers: dict[str, int] = {"n": plan.n, "nv": model.nv, "nq": model.nq, "size": model.nq + model.nv}
+        numbers: dict[str, int] = {"n": plan.n, "nv": model.nv, "nq": model.nq, "size": max(1, model.nq + model.nv)}
         numbers |= {"vectors": self.padded // WIDE, "v_start": self.v_start, "padded": self.padded}
         numbers["quaternion_count"] = len(places)
         efforts = aligned(_padded(model.nv) or WIDE)

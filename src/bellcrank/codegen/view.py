@@ -6,9 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
-from ..joints import JOINTS, Rest
+from ..joints import JOINTS, JointData
 from ..numbers import Number
-from ..spatial import FullTurn, Matrix, Motion, PlaneTurn, RigidInertia, Symmetric, Transform, Vector
+from ..spatial import Force, FullTurn, Matrix, Motion, PlaneTurn, RigidInertia, Symmetric, Transform, Vector
 from ..topology import SLOTS, Signature
 
 
@@ -50,17 +50,21 @@ class View(ABC):
         return [constants[k] if k in constants else self._data(k) for k in SLOTS[name][:count]]
 
     @property
+    def _joint_data(self) -> JointData:
+        pitch = self._values("pitch")[0] if self._joint.needs_pitch else 0.0
+        if self._signature.style == "full":
+            return JointData(pitch=pitch)
+        return JointData(self._values("rest_angle")[0], PlaneTurn("z", *self._values("rest")), pitch)
+
+    @property
     def transform(self) -> Transform:
-        joint, q = self._joint, self.input("q")
+        slide, turns = self._joint.motion(self.input("q"), self._joint_data)
         offset = Vector(*self._values("offset"))
         if self._signature.style == "plane":
-            rest = Rest(self._values("rest_angle")[0], PlaneTurn("z", *self._values("rest")))
-            slide, turns = joint.motion(q, rest)
             before = (PlaneTurn("z", *self._values("gamma")), PlaneTurn("x", *self._values("alpha")))
             return Transform(before, offset + slide, turns)
         entries = self._values("turn")
         axes = Matrix(Vector(*entries[:3]), Vector(*entries[3:6]), Vector(*entries[6:]))
-        slide, turns = joint.motion(q, Rest())
         offset = offset + (axes @ slide)
         if all(isinstance(x, float) for x in entries) and axes == Matrix.identity():
             return Transform((), offset, turns)
@@ -70,7 +74,11 @@ class View(ABC):
 
     @property
     def directions(self) -> tuple[Motion, ...]:
-        return self._joint.directions(self.input("q"))
+        return self._joint.directions(self.input("q"), self._joint_data)
+
+    @property
+    def efforts(self) -> tuple[Force, ...]:
+        return self._joint.efforts(self.input("q"), self._joint_data)
 
     @property
     def velocity(self) -> Motion:
@@ -81,7 +89,7 @@ class View(ABC):
 
     @property
     def bias(self) -> Motion:
-        return self._joint.bias(self.input("q"), self.input("v"))
+        return self._joint.bias(self.input("q"), self.input("v"), self._joint_data)
 
     @property
     def rates(self) -> tuple[Number, ...]:

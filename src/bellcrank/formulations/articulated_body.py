@@ -34,7 +34,7 @@ def velocities(body: Body, w_parent: Vector) -> Vector:
     X, J = body.transform, body.velocity
     turning = X.between(w_parent)
     w = X.down_vector(w_parent)
-    body.X = X
+    body.X, body.S = X, body.directions
     body.cp = turning.cross(turning.cross(X.offset))
     body.c = Motion(w.cross(J.w), _coriolis(w, J)) + body.bias
     w = w + J.w
@@ -51,14 +51,14 @@ def elimination(body: Body, felt: Felt) -> Felt:
     """Eliminate the joint; what the parent feels, from the tips inward.          (28), (29)"""
     inertia, force = felt
     I = body.inertia.articulated() + inertia  # noqa: E741
-    I, p, body.pivots = eliminate(I, body.p + force, body.directions, body.input("tau"), body.armature)  # noqa: E741
+    I, p, body.pivots = eliminate(I, body.p + force, body.S, body.input("tau"), body.armature)  # noqa: E741
     return body.X.up_articulated(I, p + (I @ body.c), body.cp)
 
 
 def accelerations(body: Body, parent: Motion) -> Motion:
     """Accelerations, from the base to the tips.                                  (30)"""
     x = body.X.down(parent, body.cp) + body.c
-    a, motion = joint_acceleration(x, body.directions, body.pivots)
+    a, motion = joint_acceleration(x, body.S, body.pivots)
     body.output("a", a)
     return motion
 

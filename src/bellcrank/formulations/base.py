@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from ..numbers import Number
-from ..spatial import Motion, RigidInertia, Symmetric, Transform, Vector
+from ..spatial import Force, Motion, RigidInertia, Symmetric, Transform, Vector
 
 Message = TypeVar("Message")
 
@@ -27,6 +27,10 @@ class Body(Protocol):
     @property
     def directions(self) -> tuple[Motion, ...]:
         """S: motion of the body for each unit of v."""
+
+    @property
+    def efforts(self) -> tuple[Force, ...]:
+        """E: wrench on the body for each unit of the joint's effort; S_i . E_j is 1 for i = j, else 0."""
 
     @property
     def velocity(self) -> Motion:

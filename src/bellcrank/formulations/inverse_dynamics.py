@@ -71,13 +71,12 @@ def pose(body: Body, parent: tuple[Matrix, Vector]) -> tuple[Matrix, Vector]:
 def wrenches(body: Body, carried: Force) -> Force:
     """The wrench through the joint in the ground's axes, without its part along the free directions and with it.
 
-    The part along the free directions is the joint's own effort; directions are orthonormal among themselves.
+    The part along the free directions is the joint's own effort.
     """
     F = body.F + carried
     R, held = body.R, F
-    for S in body.directions:
-        effort = S.dot(F)
-        held = held - Force(S.w * effort, S.v * effort)
+    for S, E in zip(body.directions, body.efforts, strict=True):
+        held = held - E * S.dot(F)
     body.output("wrench", [*(R @ held.f), *(R @ held.n), *(R @ F.f), *(R @ F.n)])
     return body.X.up(F)
 

@@ -1,11 +1,6 @@
-"""Joints, one a file. A new joint is a new file and a line in JOINTS."""
+"""Joints, one a file. A new joint is a new file and a line in the registry."""
 
-from .base import Joint, JointMotion, Rest, make_joint
-from .fixed import Fixed
-from .free import Free
-from .prismatic import Prismatic
+from .base import NO_DATA, Joint, JointData, JointMotion, make_joint
 from .registry import JOINTS
-from .revolute import Revolute
-from .spherical import Spherical
 
-__all__ = ["JOINTS", "Fixed", "Free", "Joint", "JointMotion", "Prismatic", "Rest", "Revolute", "Spherical", "make_joint"]
+__all__ = ["JOINTS", "NO_DATA", "Joint", "JointData", "JointMotion", "make_joint"]

@@ -13,15 +13,26 @@ from typing import Any, ClassVar, NamedTuple
 
 from ..errors import ModelError
 from ..numbers import Number
-from ..spatial import Motion, PlaneTurn, Vector
+from ..spatial import Force, Motion, PlaneTurn, Vector
 from ..spatial.transform import Turn
 
 
-class Rest(NamedTuple):
-    """A constant turn about z, after the joint's own, that the choice of frames may ask for: its angle, and ready made."""
+class JointData(NamedTuple):
+    """Numbers that a joint needs besides its coordinates.
 
-    angle: Number = 0.0
-    turn: PlaneTurn = PlaneTurn.of("z", 0.0, 1.0)
+    rest_angle, rest_turn  a constant turn about z that the choice of frames may ask for: its angle, and ready made
+    pitch                  of a screw, m/rad
+    """
+
+    rest_angle: Number = 0.0
+    rest_turn: PlaneTurn = PlaneTurn.of("z", 0.0, 1.0)
+    pitch: Number = 0.0
+
+
+NO_DATA = JointData()
+
+
+Axis = tuple[float, float, float]
 
 
 class JointMotion(NamedTuple):
@@ -33,31 +44,49 @@ class JointMotion(NamedTuple):
 
 @dataclass(frozen=True)
 class Joint:
-    """A joint of one kind; ``axis`` is a unit vector in the design position, or None for a joint without one."""
+    """A joint of one kind.
 
-    axis: tuple[float, float, float] | None = None
+    axis    unit vector in the design position; None for a joint without one
+    axis2   a second one, perpendicular: the child's axis of a universal joint, the direction of x of a planar one
+    pitch   of a screw, m/rad
+    """
+
+    axis: Axis | None = None
+    axis2: Axis | None = None
+    pitch: float | None = None
 
     kind: ClassVar[str]
     has_axis: ClassVar[bool] = False
+    needs_axis2: ClassVar[bool] = False
+    needs_pitch: ClassVar[bool] = False
+    turns_freely: ClassVar[bool] = False  # the child's frame may be turned about z, and slid along it, as is convenient
+    plane: ClassVar[bool] = False  # placed on its parent by plane turns, else by a full rotation
     nq: ClassVar[int]
     nv: ClassVar[int]
     neutral: ClassVar[tuple[float, ...]]
     q_names: ClassVar[tuple[str, ...]]
     v_names: ClassVar[tuple[str, ...]]
+    q_units: ClassVar[tuple[str, ...]]  # a quaternion's parts have the unit 1
+    v_units: ClassVar[tuple[str, ...]]
     quaternion: ClassVar[int | None] = None  # where a quaternion starts in q
 
     @staticmethod
-    def motion(q: Sequence[Number], rest: Rest) -> JointMotion:
-        """Pose at the coordinates q; only a joint with an axis may be asked for a turn at rest."""
+    def motion(q: Sequence[Number], data: JointData = NO_DATA) -> JointMotion:
+        """Pose at the coordinates q; only a joint placed by plane turns is asked for a turn at rest."""
         raise NotImplementedError
 
     @staticmethod
-    def directions(q: Sequence[Number]) -> tuple[Motion, ...]:
+    def directions(q: Sequence[Number], data: JointData = NO_DATA) -> tuple[Motion, ...]:
         """S: motion of the child for each unit of v.   (the paper's B_2)"""
         raise NotImplementedError
 
+    @classmethod
+    def efforts(cls, q: Sequence[Number], data: JointData = NO_DATA) -> tuple[Force, ...]:
+        """E: wrench on the child for each unit of effort, S_i . E_j = 1 for i = j, else 0."""
+        return tuple(Force(S.w, S.v) for S in cls.directions(q, data))
+
     @staticmethod
-    def bias(q: Sequence[Number], v: Sequence[Number]) -> Motion:
+    def bias(q: Sequence[Number], v: Sequence[Number], data: JointData = NO_DATA) -> Motion:
         """S' v, S' the rate of the directions in the child's axes; zero for directions that are fixed there."""
         return Motion.zero()
 
@@ -73,21 +102,48 @@ def coordinate_directions(*indices: int) -> tuple[Motion, ...]:
     return tuple(Motion(Vector(*u[:3]), Vector(*u[3:])) for u in unit)
 
 
-def make_joint(kind: str, axis: Any = None) -> Joint:
-    """A joint by the name it has in model files; the axis is made a unit vector."""
+def make_joint(kind: str, axis: Any = None, axis2: Any = None, pitch: float | None = None) -> Joint:
+    """A joint by the name it has in model files; axes are made unit vectors."""
     from .registry import JOINTS
 
     if kind not in JOINTS:
         raise ModelError(f"there is no joint type {kind!r}: use one of {', '.join(JOINTS)}")
     cls = JOINTS[kind]
-    if not cls.has_axis:
-        if axis is not None:
-            raise ModelError(f"a {kind} joint has no axis: remove it (it was {axis!r})")
-        return cls()
-    if axis is None:
-        raise ModelError(f"a {kind} joint needs an axis, a vector that is not zero")
-    x, y, z = (float(a) for a in axis)
-    length = math.sqrt(x * x + y * y + z * z)
+    wanted = {"axis": cls.has_axis, "axis2": cls.needs_axis2, "pitch": cls.needs_pitch}
+    for name, value in {"axis": axis, "axis2": axis2, "pitch": pitch}.items():
+        if value is not None and not wanted[name]:
+            raise ModelError(f"a {kind} joint has no {name}: remove it (it was {value!r})")
+        if value is None and wanted[name]:
+            needed = "a number in m/rad" if name == "pitch" else "a vector that is not zero"
+            raise ModelError(
+                f"a {kind} joint needs an {name}, {needed}" if name != "pitch" else f"a {kind} joint needs a pitch, {needed}"
+            )
+    first = None if axis is None else _unit(kind, "axis", axis)
+    second = None if axis2 is None else _unit(kind, "axis2", axis2)
+    if first is not None and second is not None:
+        second = _perpendicular(kind, first, second)
+    if pitch is not None and not math.isfinite(pitch):
+        raise ModelError(f"the pitch of a {kind} joint must be a finite number in m/rad; it is {pitch!r}")
+    return cls(first, second, None if pitch is None else float(pitch))
+
+
+def _unit(kind: str, name: str, vector: Any) -> Axis:
+    try:
+        x, y, z = (float(a) for a in vector)
+    except (TypeError, ValueError):
+        raise ModelError(f"the {name} of a {kind} joint must be three numbers; it is {vector!r}") from None
+    length = math.hypot(x, y, z)
     if not (math.isfinite(length) and length > 0):
-        raise ModelError(f"the axis of a {kind} joint must be a finite vector that is not zero; it is {axis!r}")
-    return cls((x / length, y / length, z / length))
+        raise ModelError(f"the {name} of a {kind} joint must be a finite vector that is not zero; it is {vector!r}")
+    return x / length, y / length, z / length
+
+
+def _perpendicular(kind: str, axis: Axis, axis2: Axis) -> Axis:
+    """The second axis, with the rounding of its angle to the first removed; a larger deviation is an error."""
+    along = sum(a * b for a, b in zip(axis, axis2, strict=True))
+    if abs(along) > 1e-6:
+        raise ModelError(
+            f"the two axes of a {kind} joint must be perpendicular; axis {axis} and axis2 {axis2} meet at "
+            f"{math.degrees(math.acos(max(-1.0, min(1.0, along)))):.6g} degrees"
+        )
+    return _unit(kind, "axis2", [b - along * a for a, b in zip(axis, axis2, strict=True)])

@@ -8,7 +8,7 @@ from typing import ClassVar
 from ..numbers import Number
 from ..spatial import Motion
 from ..spatial.vector import ZERO
-from .base import Joint, JointMotion, Rest
+from .base import NO_DATA, Joint, JointData, JointMotion
 
 
 class Fixed(Joint):
@@ -17,11 +17,13 @@ class Fixed(Joint):
     neutral: ClassVar[tuple[float, ...]] = ()
     q_names: ClassVar[tuple[str, ...]] = ()
     v_names: ClassVar[tuple[str, ...]] = ()
+    q_units: ClassVar[tuple[str, ...]] = ()
+    v_units: ClassVar[tuple[str, ...]] = ()
 
     @staticmethod
-    def motion(q: Sequence[Number], rest: Rest) -> JointMotion:
+    def motion(q: Sequence[Number], data: JointData = NO_DATA) -> JointMotion:
         return JointMotion(ZERO, ())
 
     @staticmethod
-    def directions(q: Sequence[Number]) -> tuple[Motion, ...]:
+    def directions(q: Sequence[Number], data: JointData = NO_DATA) -> tuple[Motion, ...]:
         return ()

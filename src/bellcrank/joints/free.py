@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from ..numbers import Number
 from ..spatial import Motion, Vector, quaternion_rate, quaternion_turn
-from .base import Joint, JointMotion, Rest, coordinate_directions
+from .base import NO_DATA, Joint, JointData, JointMotion, coordinate_directions
 
 
 class Free(Joint):
@@ -16,14 +16,16 @@ class Free(Joint):
     neutral: ClassVar[tuple[float, ...]] = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
     q_names: ClassVar[tuple[str, ...]] = ("x", "y", "z", "qw", "qx", "qy", "qz")
     v_names: ClassVar[tuple[str, ...]] = ("vx", "vy", "vz", "wx", "wy", "wz")
+    q_units: ClassVar[tuple[str, ...]] = ("m",) * 3 + ("1",) * 4
+    v_units: ClassVar[tuple[str, ...]] = ("m/s",) * 3 + ("rad/s",) * 3
     quaternion = 3
 
     @staticmethod
-    def motion(q: Sequence[Number], rest: Rest) -> JointMotion:
+    def motion(q: Sequence[Number], data: JointData = NO_DATA) -> JointMotion:
         return JointMotion(Vector(*q[:3]), (quaternion_turn(q[3:]),))
 
     @staticmethod
-    def directions(q: Sequence[Number]) -> tuple[Motion, ...]:
+    def directions(q: Sequence[Number], data: JointData = NO_DATA) -> tuple[Motion, ...]:
         return coordinate_directions(3, 4, 5, 0, 1, 2)
 
     @staticmethod

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from .base import Joint
+from .cylindrical import Cylindrical
 from .fixed import Fixed
 from .free import Free
+from .planar import Planar
 from .prismatic import Prismatic
 from .revolute import Revolute
+from .screw import Screw
 from .spherical import Spherical
+from .universal import Universal
 
-JOINTS: dict[str, type[Joint]] = {joint.kind: joint for joint in (Fixed, Revolute, Prismatic, Spherical, Free)}
+_ALL = (Fixed, Revolute, Prismatic, Cylindrical, Screw, Universal, Planar, Spherical, Free)
+
+JOINTS: dict[str, type[Joint]] = {joint.kind: joint for joint in _ALL}

@@ -8,7 +8,7 @@ from typing import ClassVar
 from ..numbers import Number
 from ..spatial import Motion, Vector, quaternion_rate, quaternion_turn
 from ..spatial.vector import ZERO
-from .base import Joint, JointMotion, Rest, coordinate_directions
+from .base import NO_DATA, Joint, JointData, JointMotion, coordinate_directions
 
 
 class Spherical(Joint):
@@ -17,14 +17,16 @@ class Spherical(Joint):
     neutral: ClassVar[tuple[float, ...]] = (1.0, 0.0, 0.0, 0.0)
     q_names: ClassVar[tuple[str, ...]] = ("w", "x", "y", "z")
     v_names: ClassVar[tuple[str, ...]] = ("wx", "wy", "wz")
+    q_units: ClassVar[tuple[str, ...]] = ("1",) * 4
+    v_units: ClassVar[tuple[str, ...]] = ("rad/s",) * 3
     quaternion = 0
 
     @staticmethod
-    def motion(q: Sequence[Number], rest: Rest) -> JointMotion:
+    def motion(q: Sequence[Number], data: JointData = NO_DATA) -> JointMotion:
         return JointMotion(ZERO, (quaternion_turn(q),))
 
     @staticmethod
-    def directions(q: Sequence[Number]) -> tuple[Motion, ...]:
+    def directions(q: Sequence[Number], data: JointData = NO_DATA) -> tuple[Motion, ...]:
         return coordinate_directions(0, 1, 2)
 
     @staticmethod

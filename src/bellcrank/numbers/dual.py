@@ -78,6 +78,11 @@ class Dual:
         value = other / self.value
         return self._map(value, -(value / self.value))
 
+    def __pow__(self, exponent: Number) -> Dual:
+        if not isinstance(exponent, _NUMBERS):
+            return NotImplemented
+        return self._map(self.value**exponent, exponent * self.value ** (exponent - 1))
+
     def __abs__(self) -> Dual:
         return Dual.select(self.value < 0.0, -self, self)
 
@@ -113,6 +118,15 @@ class Dual:
 
     def __ge__(self, other: Number) -> Any:
         return self.value >= (other.value if isinstance(other, Dual) else other)
+
+    @staticmethod
+    def choose(which: str, a: Number, b: Number) -> Dual:
+        """minimum or maximum: the value as of any number, the tangents those of the side that was chosen."""
+        from . import functions
+
+        first = functions.less(a, b) if which == "minimum" else functions.less(b, a)
+        values = [x.value if isinstance(x, Dual) else x for x in (a, b)]
+        return Dual(getattr(functions, which)(*values), Dual.select(first, a, b).tangents)
 
     @staticmethod
     def select(condition: Condition | bool, a: Number, b: Number) -> Dual:

@@ -39,10 +39,13 @@ def _atan2_complex(y: complex, x: complex) -> complex:
 
 
 def less(a: Number, b: Number) -> Any:
-    """a < b; complex numbers compare by their real parts, as a complex step needs."""
-    a = a.real if isinstance(a, complex | np.complexfloating) else a
-    b = b.real if isinstance(b, complex | np.complexfloating) else b
-    return a < b
+    """a < b; complex numbers compare by their real parts, as a complex step needs, and duals by their values."""
+    return _ordered(a) < _ordered(b)
+
+
+def _ordered(x: Number) -> Number:
+    x = x.value if isinstance(x, Dual) else x
+    return x.real if isinstance(x, complex | np.complexfloating) else x
 
 
 def select(condition: Any, a: Number, b: Number) -> Number:
@@ -65,19 +68,23 @@ def maximum(a: Number, b: Number) -> Number:
 
 
 def _choose(which: str, a: Number, b: Number) -> Number:
-    if isinstance(a, Dual) or isinstance(b, Dual) or np.iscomplexobj(a) or np.iscomplexobj(b):
+    if isinstance(a, Dual) or isinstance(b, Dual):
+        return Dual.choose(which, a, b)
+    if np.iscomplexobj(a) or np.iscomplexobj(b):
         first = less(a, b) if which == "minimum" else less(b, a)
-        return select(first, a, b)
+        return a if first or a != a else b  # a != a: not a number
     if hasattr(a, which):
         return getattr(a, which)(b)
     return getattr(b, which)(a) if hasattr(b, which) else getattr(np, which)(a, b)
 
 
 def gather(table: Any, index: Number) -> Number:
-    """Entry of a table at the whole part of a number; an index outside takes the nearest end."""
+    """Entry of a table at the whole part of a number; outside the nearest end, not a number at an index that is not."""
     if isinstance(index, Dual):
         index = index.value
     if hasattr(table, "gather"):
         return table.gather(index)
     index = index.real if np.iscomplexobj(index) else index
+    if index != index:
+        return index
     return table[int(min(max(index, 0), len(table) - 1))]

@@ -17,7 +17,7 @@ import numpy as np
 
 Number: TypeAlias = Any  # float, longdouble, complex, Symbol or Dual: whatever has the usual operators
 
-_PLAIN = (float, int, np.floating)
+_PLAIN = (float, int, np.floating, np.integer)
 
 
 def is_constant(x: Number) -> bool:
@@ -25,11 +25,19 @@ def is_constant(x: Number) -> bool:
     return not isinstance(x, Symbol)
 
 
+def _key(x: Number) -> str | float:
+    """Equal for what is the same; minus zero is not zero (the two differ by pi in atan2)."""
+    if isinstance(x, Symbol | Condition):
+        return x.ref
+    value = float(x)
+    return value if value != 0 else str(value)
+
+
 class Graph:
     """Where the operations of symbols go; the same operation on the same operands is recorded once."""
 
     def __init__(self) -> None:
-        self.known: dict[tuple[Any, ...], Symbol] = {}
+        self.known: dict[tuple[Any, ...], Any] = {}  # Symbol or Condition
         self._count = 0
 
     def record(self, kind: str, args: tuple[Number, ...]) -> str:
@@ -45,7 +53,7 @@ class Graph:
         self.known = {}
 
     def op(self, kind: str, *args: Number, commutes: bool = False) -> Symbol:
-        key: tuple[Any, ...] = (kind, *[a.ref if isinstance(a, Symbol | Condition) else float(a) for a in args])
+        key = (kind, *[_key(a) for a in args])
         if commutes and repr(key[2]) < repr(key[1]):
             key = (kind, key[2], key[1])
         found = self.known.get(key)
@@ -53,8 +61,12 @@ class Graph:
             found = self.known[key] = Symbol(self, self.record(kind, args), kind, args)
         return found
 
-    def compare(self, kind: str, a: Number, b: Number) -> Condition:
-        return Condition(self, self.record(kind, (a, b)))
+    def compare(self, kind: str, *args: Number) -> Condition:
+        key = (kind, *[_key(a) for a in args])
+        found = self.known.get(key)
+        if found is None:
+            found = self.known[key] = Condition(self, self.record(kind, args))
+        return found
 
 
 class Symbol:
@@ -173,17 +185,20 @@ class Symbol:
             return self * self
         return self.graph.op("pow", self, exponent)
 
+    def _compare(self, kind: str, other: Number) -> Condition:
+        return self.graph.compare(kind, self, other) if isinstance(other, (Symbol, *_PLAIN)) else NotImplemented
+
     def __lt__(self, other: Number) -> Condition:
-        return self.graph.compare("olt", self, other)
+        return self._compare("olt", other)
 
     def __le__(self, other: Number) -> Condition:
-        return self.graph.compare("ole", self, other)
+        return self._compare("ole", other)
 
     def __gt__(self, other: Number) -> Condition:
-        return self.graph.compare("ogt", self, other)
+        return self._compare("ogt", other)
 
     def __ge__(self, other: Number) -> Condition:
-        return self.graph.compare("oge", self, other)
+        return self._compare("oge", other)
 
     def __bool__(self) -> bool:
         raise TypeError("a recorded number has no value to branch on: use select(condition, a, b)")
@@ -207,7 +222,7 @@ class Condition:
         return self.graph.compare("or", self, other)
 
     def __invert__(self) -> Condition:
-        return Condition(self.graph, self.graph.record("not", (self,)))
+        return self.graph.compare("not", self)
 
     def select(self, a: Number, b: Number) -> Number:
         if a is b or (is_constant(a) and is_constant(b) and a == b):

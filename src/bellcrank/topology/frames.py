@@ -52,17 +52,22 @@ def choose_frames(model: Model, tree: Tree, style: Style = "plane") -> Frames:
     n, order, parent = tree.n, list(tree.order), np.array(tree.parent)
     joints = [model.joints[i] for i in order]
     has_axis = np.array([joint.has_axis for joint in joints])
+    plane = np.array([joint.plane for joint in joints]) & (style == "plane")
+    turns_freely = plane & np.array([joint.turns_freely for joint in joints])
     fixed = np.array([joint.kind == "fixed" for joint in joints])
     position = model.position[order]
     axes = np.tile(np.eye(3), (n, 1, 1))
-    axes[has_axis] = _axes_to_z(np.array([joint.axis for joint in joints if joint.has_axis]).reshape(-1, 3))
+    axes[has_axis] = _axes_to_z(
+        np.array([joint.axis for joint in joints if joint.has_axis]).reshape(-1, 3),
+        [joint.axis2 for joint in joints if joint.has_axis],
+    )
     first = np.append(parent[1:] == np.arange(n - 1), False)  # the first child of a body is the next in the walk
     spin, slide = np.zeros(n), np.zeros(n)
     if style == "plane":
-        i = np.flatnonzero(first & has_axis & np.append(has_axis[1:], False))
+        i = np.flatnonzero(first & turns_freely & np.append(plane[1:], False))
         inverse = np.swapaxes(axes[i], 1, 2)
         spin[i], slide[i] = _common_normals(inverse @ axes[i + 1], _apply(inverse, position[i + 1]))
-    on_first_joint = len(tree.roots) == 1 and has_axis[0] and style == "plane"
+    on_first_joint = len(tree.roots) == 1 and plane[0]
     ground_rotation = axes[0].copy() if on_first_joint else np.eye(3)
     ground_origin = position[0].copy() if on_first_joint else np.zeros(3)
     rotation = axes @ _rz(spin)
@@ -76,7 +81,6 @@ def choose_frames(model: Model, tree: Tree, style: Style = "plane") -> Frames:
     gamma, alpha, rest = _zxz(relative)
     is_first = np.append(False, first[:-1])  # its parent's frame was turned to make gamma zero
     gamma[is_first & (np.abs(np.sin(gamma)) < 1e-12) & (np.cos(gamma) > 0)] = 0.0
-    plane = has_axis & (style == "plane")
     between = _apply(np.swapaxes(_rz(gamma) @ _rx(alpha), 1, 2), offset)
     between[:, 2] += slide
     scale = np.maximum(1.0, np.abs(offset).max(axis=1, initial=0.0))
@@ -120,11 +124,17 @@ def _zxz(R: Array) -> tuple[Array, Array, Array]:
     return gamma, alpha, np.arctan2(left[:, 1, 0], left[:, 0, 0])
 
 
-def _axes_to_z(z: Array) -> Array:
-    """Rotations whose third columns are the axes; permutations of the coordinate axes where that is possible."""
+def _axes_to_z(z: Array, axis2: list[tuple[float, float, float] | None]) -> Array:
+    """Rotations whose third columns are the axes, and first columns the second axes where there are such.
+
+    Elsewhere permutations of the coordinate axes where that is possible.
+    """
     helper = np.eye(3)[np.argmin(np.abs(z), axis=1)]
     x = np.cross(helper, z)
     x /= np.linalg.norm(x, axis=1, keepdims=True)
+    for k, given in enumerate(axis2):
+        if given is not None:
+            x[k] = given
     return np.stack([x, np.cross(z, x), z], axis=2)
 
 

@@ -14,8 +14,10 @@ from .tree import Tree, depth_first
 
 Array = NDArray[np.float64]
 
-_MOST_SIGNATURES = 16  # beyond this, structure is folded more coarsely: the code must not grow without bound
-_PLACEMENT = [k for name in ("gamma", "alpha", "rest", "rest_angle", "offset", "turn", "armature") for k in SLOTS[name]]
+_MOST_SIGNATURES = 32  # beyond this, structure is folded more coarsely: the code must not grow without bound
+_PLACEMENT = [
+    k for name in ("gamma", "alpha", "rest", "rest_angle", "offset", "pitch", "turn", "armature") for k in SLOTS[name]
+]
 _ROTATION = [k for name in ("gamma", "alpha", "rest", "turn") for k in SLOTS[name]]
 _ARMATURE = list(SLOTS["armature"])
 
@@ -87,6 +89,7 @@ def _data_rows(model: Model, tree: Tree, frames: Frames) -> Array:
         "rest": _turns(frames.rest),
         "rest_angle": frames.rest[:, None],
         "offset": frames.offset,
+        "pitch": np.array([[model.joints[body].pitch or 0.0] for body in order]),
         "turn": frames.turn.reshape(-1, 9),
         "J": _clean(J[:, upper[0], upper[1]], np.abs(J).max(axis=(1, 2))),
         "mc": _clean(m[:, None] * c, m * reach),
@@ -147,7 +150,7 @@ def _roles(model: Model, tree: Tree, frames: Frames) -> list[Role]:
         joint, children = model.joints[body], tree.children[i]
         adjacent = p >= 0 and p == i - 1
         opens = p >= 0 and not adjacent and tree.children[p][-1] == i
-        style = "plane" if joint.has_axis and frames.style == "plane" else "full"
+        style = "plane" if joint.plane and frames.style == "plane" else "full"
         roles.append((joint.kind, style, p < 0, not children, adjacent, len(children) > 1, opens))
     return roles
 

@@ -15,6 +15,7 @@ _SIZES = {
     "rest": 6,
     "rest_angle": 1,
     "offset": 3,
+    "pitch": 1,
     "turn": 9,
     "J": 6,  # inertia about the frame's origin: xx xy xz yy yz zz
     "mc": 3,  # first moment

@@ -1,0 +1,31 @@
+"""Cylindrical: turns about its axis and slides along it; q is the angle, then the slide."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from ..numbers import Number
+from ..spatial import Motion, PlaneTurn, Vector
+from .base import NO_DATA, Joint, JointData, JointMotion, coordinate_directions
+
+
+class Cylindrical(Joint):
+    kind = "cylindrical"
+    has_axis = True
+    turns_freely = True
+    plane = True
+    nq, nv = 2, 2
+    neutral: ClassVar[tuple[float, ...]] = (0.0, 0.0)
+    q_names: ClassVar[tuple[str, ...]] = ("angle", "slide")
+    v_names: ClassVar[tuple[str, ...]] = ("angle", "slide")
+    q_units: ClassVar[tuple[str, ...]] = ("rad", "m")
+    v_units: ClassVar[tuple[str, ...]] = ("rad/s", "m/s")
+
+    @staticmethod
+    def motion(q: Sequence[Number], data: JointData = NO_DATA) -> JointMotion:
+        return JointMotion(Vector(0.0, 0.0, q[1]), (PlaneTurn.angle("z", q[0] + data.rest_angle),))
+
+    @staticmethod
+    def directions(q: Sequence[Number], data: JointData = NO_DATA) -> tuple[Motion, ...]:
+        return coordinate_directions(2, 5)
