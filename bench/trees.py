@@ -1,6 +1,6 @@
 """Trees: Bellcrank beside Pinocchio and MuJoCo, in one process, with ratios.   python bench/trees.py [--quick] [--json FILE]
 
-One state, C++ and C: loops over 64 states inside each engine (Pinocchio's abaInParallel with one thread; MuJoCo's mj_forward
+One state, C++ and C: loops over 256 states inside each engine (Pinocchio's abaInParallel with one thread; MuJoCo's mj_forward
 called from a loop in machine code). Lanes: four states at a time, per core. Python: one call with arrays in hand.
 """
 
@@ -16,8 +16,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import contestants
 import numpy as np
-import peers
 from rich.console import Console
 from rich.table import Table
 from timing import once, race
@@ -27,7 +27,7 @@ from bellcrank.codegen import jit
 from bellcrank.codegen.dynamics import LANES
 from bellcrank.model import Model, generators
 
-STATES = 64
+STATES = 256
 
 
 def states(model: Model, count: int = STATES) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -45,10 +45,10 @@ def engines(model: Model) -> dict[str, Any]:
     calls = {
         "one state": lambda: one.batch(inputs, threads=1),
         "lanes": lambda: lanes.batch(inputs, threads=1),
-        "Pinocchio": peers.pinocchio_batch(model, q, v, tau),
-        "MuJoCo": peers.mujoco_loop(model, q[0], v[0], tau[0], STATES),
+        "Pinocchio": contestants.pinocchio_batch(model, q, v, tau),
+        "MuJoCo": contestants.mujoco_loop(model, q[0], v[0], tau[0], STATES),
     }
-    reference = peers.pinocchio_accelerations(model, q, v, tau)
+    reference = contestants.pinocchio_accelerations(model, q, v, tau)
     error = np.abs(lanes.batch(inputs) - reference).max() / np.abs(reference).max()
     return {"calls": calls, "error": error}
 
@@ -79,7 +79,7 @@ def python_calls(seconds: float) -> dict[str, float]:
     model = generators.chain(7)
     dyn = bc.compile(model)
     q, v, tau = (x[0] for x in states(model, 1))
-    rivals = peers.python_calls(model, q, v, tau)
+    rivals = contestants.python_calls(model, q, v, tau)
     acceleration, many = dyn.acceleration, range(50)
     calls = {"Bellcrank": lambda: [acceleration(q, v, tau) for _ in many]}
     calls |= {name: (lambda call=call: [call() for _ in many]) for name, call in rivals.items()}

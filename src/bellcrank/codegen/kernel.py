@@ -93,7 +93,7 @@ class Kernel:
         frame = self._take()
         frame.set("states", states)
         for name, array in [*inputs.items(), (self.output, out)]:
-            frame.set(f"user:{name}", array.ctypes.data)
+            frame.set(f"user:{name}", array.__array_interface__["data"][0])  # array.ctypes costs five times as much
         self._batch(frame.address, first, last)
         self._free.append(frame)
 

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from ..errors import ModelError
 from ..numbers import Number
+from ..numbers.spline import Curve
 from ..spatial import Force, Motion, PlaneTurn, Vector
 from ..spatial.transform import Turn
 
@@ -40,6 +41,14 @@ class JointMotion(NamedTuple):
 
     slide: Vector
     turns: tuple[Turn, ...]
+
+
+class Driven(NamedTuple):
+    """A prescribed state: q, v and dv/dt."""
+
+    q: tuple[Number, ...]
+    v: tuple[Number, ...]
+    a: tuple[Number, ...]
 
 
 @dataclass(frozen=True)
@@ -94,6 +103,14 @@ class Joint:
     def rates(q: Sequence[Number], v: Sequence[Number]) -> tuple[Number, ...]:
         """dq/dt."""
         return tuple(v)
+
+    @staticmethod
+    def driven(laws: Sequence[Curve], axis: Vector) -> Driven:
+        """Coordinates, velocities and accelerations of a joint whose motion is prescribed, one law a coordinate.
+
+        Joints with a quaternion turn about ``axis``, which is fixed in parent and child, by the angle of their last law.
+        """
+        return Driven(tuple(x.value for x in laws), tuple(x.slope for x in laws), tuple(x.bend for x in laws))
 
 
 def coordinate_directions(*indices: int) -> tuple[Motion, ...]:

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from ..numbers import Number
+from ..numbers.spline import Curve
 from ..spatial import Motion, Vector, quaternion_rate, quaternion_turn
-from .base import NO_DATA, Joint, JointData, JointMotion, coordinate_directions
+from .base import NO_DATA, Driven, Joint, JointData, JointMotion, coordinate_directions
+from .spherical import Spherical
 
 
 class Free(Joint):
@@ -32,3 +34,13 @@ class Free(Joint):
     def rates(q: Sequence[Number], v: Sequence[Number]) -> tuple[Number, ...]:
         linear = quaternion_turn(q[3:]).up(Vector(*v[:3]))
         return (*linear, *quaternion_rate(q[3:], Vector(*v[3:])))
+
+    @staticmethod
+    def driven(laws: Sequence[Curve], axis: Vector) -> Driven:
+        """x, y, z in the parent's axes, and a turn about the axis; velocities go into the child's axes: a = R^T x'' - w x v."""
+        turn = Spherical.driven(laws, axis)
+        R = quaternion_turn(turn.q)
+        position, velocity, acceleration = (Vector(*[law[k] for law in laws[:3]]) for k in range(3))
+        v = R.down(velocity)
+        a = R.down(acceleration) - Vector(*turn.v).cross(v)
+        return Driven((*position, *turn.q), (*v, *turn.v), (*a, *turn.a))

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from ..numbers import Number
+from ..numbers import Number, sincos
+from ..numbers.spline import Curve
 from ..spatial import Motion, Vector, quaternion_rate, quaternion_turn
 from ..spatial.vector import ZERO
-from .base import NO_DATA, Joint, JointData, JointMotion, coordinate_directions
+from .base import NO_DATA, Driven, Joint, JointData, JointMotion, coordinate_directions
 
 
 class Spherical(Joint):
@@ -32,3 +33,10 @@ class Spherical(Joint):
     @staticmethod
     def rates(q: Sequence[Number], v: Sequence[Number]) -> tuple[Number, ...]:
         return quaternion_rate(q, Vector(*v))
+
+    @staticmethod
+    def driven(laws: Sequence[Curve], axis: Vector) -> Driven:
+        """A turn about the axis."""
+        angle = laws[-1]
+        s, c = sincos(0.5 * angle.value)
+        return Driven((c, *(axis * s)), tuple(axis * angle.slope), tuple(axis * angle.bend))

@@ -1,7 +1,10 @@
 """What a mechanism is: the Spec that the user wrote, and the Model that the program runs."""
 
 from .build import build
+from .element import Element
+from .measure import Measure
 from .model import Model
+from .motion import Law, Motion, Table
 from .order import outward_order
 from .problems import Problems
 from .shapes import MassProperties, Matrix, Rod, Shape, Vector
@@ -10,16 +13,21 @@ from .spec import GROUND, BodySpec, InitialSpec, JointSpec, PointSpec, Spec, Whe
 __all__ = [
     "GROUND",
     "BodySpec",
+    "Element",
     "InitialSpec",
     "JointSpec",
+    "Law",
     "MassProperties",
     "Matrix",
+    "Measure",
     "Model",
+    "Motion",
     "PointSpec",
     "Problems",
     "Rod",
     "Shape",
     "Spec",
+    "Table",
     "Vector",
     "Where",
     "build",

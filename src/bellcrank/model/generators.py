@@ -76,8 +76,8 @@ def random_state(model: Model, seed: int = 0) -> tuple[Array, Array]:
     """Any q, with unit quaternions, and any v, of order one."""
     rng = np.random.default_rng(seed)
     q, v = rng.uniform(-1, 1, model.nq), rng.uniform(-1, 1, model.nv)
-    for joint, start in zip(model.joints, model.q_index, strict=True):
-        if joint.quaternion is not None:
+    for joint, start, driven in zip(model.joints, model.q_index, model.driven, strict=True):
+        if joint.quaternion is not None and not driven:
             k = slice(start + joint.quaternion, start + joint.quaternion + 4)
             q[k] = _unit(rng, 4)
     return q, v
@@ -110,7 +110,12 @@ def _random_model(
 
 
 def _random_joint(kind: str, rng: np.random.Generator) -> Joint:
-    return make_joint(kind, axis=_unit(rng, 3)) if kind in JOINTS and JOINTS[kind].has_axis else make_joint(kind)
+    if kind not in JOINTS or not JOINTS[kind].has_axis:
+        return make_joint(kind)
+    axis = _unit(rng, 3)
+    axis2 = np.cross(axis, _unit(rng, 3)) if JOINTS[kind].needs_axis2 else None
+    pitch = float(rng.uniform(0.05, 0.2)) if JOINTS[kind].needs_pitch else None
+    return make_joint(kind, axis=axis, axis2=axis2, pitch=pitch)
 
 
 def _unit(rng: np.random.Generator, size: int) -> Array:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..joints import Joint
+from .element import Element
+from .measure import Measure
+from .motion import Motion
 from .verify import verify
+
+if TYPE_CHECKING:
+    from .spec import Spec
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
@@ -31,6 +38,11 @@ class Model:
     initial_v    (nv,)
     duration     s         None: the caller of ``simulate`` must say
     step         s         interval of the samples; None: the caller's choice
+    motions      n, or ()  of driven joints, None for the others; a driven joint has no entries in q and v
+    elements               force elements
+    inputs                 names of the values that the caller sets during a run
+    measures               outputs that the user asked for
+    spec                   what the user wrote; None for a model made from arrays
 
     Arrays are copied and read-only. Whatever is impossible is listed in one ModelError.
     """
@@ -50,13 +62,18 @@ class Model:
     initial_v: Array
     duration: float | None = None
     step: float | None = None
+    motions: tuple[Motion | None, ...] = ()
+    elements: tuple[Element, ...] = ()
+    inputs: tuple[str, ...] = ()
+    measures: tuple[Measure, ...] = ()
+    spec: Spec | None = field(default=None, init=False, repr=False)  # set by build; a changed copy of a model has none
 
     def __post_init__(self) -> None:
-        for field in ("joint_names", "body_names", "parents", "joints"):
-            object.__setattr__(self, field, tuple(getattr(self, field)))
-        for field, array in verify(self).items():
+        for name in ("joint_names", "body_names", "parents", "joints", "motions", "elements", "inputs", "measures"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        for name, array in verify(self).items():
             array.setflags(write=False)
-            object.__setattr__(self, field, array)
+            object.__setattr__(self, name, array)
 
     def __repr__(self) -> str:
         return f'Model("{self.name}": {self.n} bodies, nq = {self.nq}, nv = {self.nv})'
@@ -67,46 +84,60 @@ class Model:
         return len(self.joints)
 
     @cached_property
+    def driven(self) -> NDArray[np.bool_]:
+        """Joints whose motion is prescribed; shape (n,)."""
+        driven = np.array([motion is not None for motion in self.motions] or [False] * self.n, dtype=bool)
+        driven.setflags(write=False)
+        return driven
+
+    @cached_property
     def nq(self) -> int:
-        return sum(joint.nq for joint in self.joints)
+        return sum(self._counts("nq"))
 
     @cached_property
     def nv(self) -> int:
-        return sum(joint.nv for joint in self.joints)
+        return sum(self._counts("nv"))
 
     @cached_property
     def q_index(self) -> Index:
-        """First entry of each joint in q; shape (n,)."""
-        return _starts([joint.nq for joint in self.joints])
+        """First entry of each joint in q; 0, without meaning, for a driven joint; shape (n,)."""
+        return self._starts("nq")
 
     @cached_property
     def v_index(self) -> Index:
-        """First entry of each joint in v; shape (n,)."""
-        return _starts([joint.nv for joint in self.joints])
+        """First entry of each joint in v; 0, without meaning, for a driven joint; shape (n,)."""
+        return self._starts("nv")
 
     @cached_property
     def q_names(self) -> tuple[str, ...]:
         """``shoulder`` for a joint of one coordinate, ``base.x`` for one of several."""
-        return _entries(self.joint_names, [joint.q_names for joint in self.joints])
+        return _entries(self._moving(), [joint.q_names for _, joint in self._moving()])
 
     @cached_property
     def v_names(self) -> tuple[str, ...]:
-        return _entries(self.joint_names, [joint.v_names for joint in self.joints])
+        return _entries(self._moving(), [joint.v_names for _, joint in self._moving()])
 
     @cached_property
     def neutral_q(self) -> Array:
         """Every joint at zero: the design position, except that a free body's origin is at its parent's."""
-        q = np.array([x for joint in self.joints for x in joint.neutral], dtype=float)
+        q = np.array([x for _, joint in self._moving() for x in joint.neutral], dtype=float)
         q.setflags(write=False)
         return q
 
+    def _moving(self) -> list[tuple[str, Joint]]:
+        """Names and joints that are not driven."""
+        rows = zip(self.joint_names, self.joints, self.driven.tolist(), strict=True)
+        return [(name, joint) for name, joint, driven in rows if not driven]
 
-def _starts(counts: list[int]) -> Index:
-    starts = np.cumsum([0, *counts[:-1]]).astype(np.intp)
-    starts.setflags(write=False)
-    return starts
+    def _counts(self, field: str) -> list[int]:
+        return [0 if driven else getattr(joint, field) for joint, driven in zip(self.joints, self.driven.tolist(), strict=True)]
+
+    def _starts(self, field: str) -> Index:
+        starts = np.where(self.driven, 0, np.cumsum([0, *self._counts(field)])[:-1]).astype(np.intp)
+        starts.setflags(write=False)
+        return starts
 
 
-def _entries(joint_names: tuple[str, ...], suffixes: list[tuple[str, ...]]) -> tuple[str, ...]:
-    pairs = zip(joint_names, suffixes, strict=True)
-    return tuple(f"{name}.{suffix}" if suffix else name for name, of_joint in pairs for suffix in of_joint)
+def _entries(moving: list[tuple[str, Joint]], suffixes: list[tuple[str, ...]]) -> tuple[str, ...]:
+    pairs = zip(moving, suffixes, strict=True)
+    return tuple(f"{name}.{suffix}" if suffix else name for (name, _), of_joint in pairs for suffix in of_joint)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..joints import Joint
+from ..joints.base import JointData
 from .order import outward_order
 
 Array = NDArray[np.float64]
@@ -23,17 +24,21 @@ def unresisted(
     center: Array,
     inertia: Array,
     armature: Sequence[Sequence[float]],
+    driven: Sequence[bool] = (),
 ) -> Iterator[tuple[int, bool]]:
     """Joints whose own block of the mass matrix, S^T I S + armature, is singular in every configuration.
 
     That is known for joints that carry no mass at all (True), and for those beyond which nothing moves, since I is then
-    constant in the body (False). ``armature`` has one sequence per joint.
+    constant in the body (False). ``armature`` has one sequence per joint. A driven joint needs no mass to move.
     """
     last, heavy = [True] * len(joints), list((mass > 0) | inertia.any(axis=(1, 2)))
     felt = _spatial_inertia(mass, center, inertia)
     for i in reversed(outward_order(parents)):
         nv, parent = joints[i].nv, parents[i]
-        if nv and not heavy[i] and not all(armature[i]):
+        prescribed = bool(driven) and driven[i]
+        if prescribed:
+            pass
+        elif nv and not heavy[i] and not all(armature[i]):
             yield i, True
         elif nv and heavy[i] and last[i] and _singular(felt[i], joints[i], armature[i]):
             yield i, False
@@ -80,14 +85,15 @@ def _singular(felt: Array, joint: Joint, armature: Sequence[float]) -> bool:
 
 
 def _directions(joint: Joint) -> Array:
-    """S (6,nv) in axes parallel to the world's; the joint gives it with its own axis on z."""
-    S = np.array([[*motion.w, *motion.v] for motion in joint.directions(joint.neutral)], dtype=float).T
-    turn = np.eye(3) if joint.axis is None else _frame(np.array(joint.axis))
+    """S (6,nv) in axes parallel to the world's; the joint gives it with its own axis on z, and the second on x."""
+    data = JointData(pitch=joint.pitch or 0.0)
+    S = np.array([[*motion.w, *motion.v] for motion in joint.directions(joint.neutral, data)], dtype=float).T
+    turn = np.eye(3) if joint.axis is None else frame(np.array(joint.axis), joint.axis2)
     return np.vstack([turn @ S[:3], turn @ S[3:]])
 
 
-def _frame(z: Array) -> Array:
-    """Three orthonormal columns, the last one given."""
-    x = np.cross(z, np.eye(3)[np.argmin(np.abs(z))])
+def frame(z: Array, along_x: Sequence[float] | None = None) -> Array:
+    """Three orthonormal columns, the last one given, and the first if it matters."""
+    x = np.cross(z, np.eye(3)[np.argmin(np.abs(z))]) if along_x is None else np.array(along_x, dtype=float)
     x /= np.linalg.norm(x)
     return np.column_stack([x, np.cross(z, x), z])

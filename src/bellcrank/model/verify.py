@@ -44,6 +44,8 @@ def _check_lists(model: Model, problems: Problems) -> None:
     for name in duplicates((*model.body_names, *model.joint_names)):
         problems.add(f'the name "{name}" is used twice. Every body and joint needs its own.')
     _check_parents(model, problems)
+    if model.motions and len(model.motions) != n:
+        problems.add(f"motions has {len(model.motions)} entries for {n} joints. Give one each, None where it is free to move.")
 
 
 def _check_parents(model: Model, problems: Problems) -> None:
@@ -94,10 +96,11 @@ def _check_bodies(model: Model, arrays: dict[str, Array], problems: Problems) ->
 def _check_joints(model: Model, arrays: dict[str, Array], problems: Problems) -> None:
     for k in np.flatnonzero(arrays["armature"] < 0):
         problems.add(f'the armature of "{model.v_names[k]}" is {arrays["armature"][k]:g}. Give zero or more.')
-    for name, joint, start, offset in zip(model.joint_names, model.joints, model.q_index, arrays["position"], strict=True):
+    rows = zip(model.joint_names, model.joints, model.q_index, arrays["position"], model.driven, strict=True)
+    for name, joint, start, offset, driven in rows:
         if joint.kind == "free" and offset.any():
             problems.add(f'joint "{name}" is free, and its position is {offset.tolist()}. Give zero: its q says where it is.')
-        if joint.quaternion is not None:
+        if joint.quaternion is not None and not driven:
             length = float(np.linalg.norm(arrays["initial_q"][start + joint.quaternion :][:4]))
             if abs(length - 1) > QUATERNION_SLACK:
                 problems.add(f'joint "{name}": its quaternion in initial_q has length {length:.9g}. Give a unit quaternion.')

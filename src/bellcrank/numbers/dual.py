@@ -34,7 +34,8 @@ class Dual:
     def seeds(cls, values: Sequence[Number]) -> list[Dual]:
         """Independent variables: the tangents of the k-th are the k-th row of the identity."""
         n = len(values)
-        return [cls(x, [1.0 if j == k else 0.0 for j in range(n)]) for k, x in enumerate(values)]
+        ones = [type(x)(1) if isinstance(x, np.number) else 1.0 for x in values]  # as precise as the value
+        return [cls(x, [ones[k] if j == k else 0.0 for j in range(n)]) for k, x in enumerate(values)]
 
     def __repr__(self) -> str:
         return f"Dual({self.value!r}, {self.tangents!r})"
@@ -72,7 +73,7 @@ class Dual:
         if isinstance(other, Dual):
             value, inverse = self.value / other.value, 1.0 / other.value
             return Dual(value, [(s - value * t) * inverse for s, t in zip(self.tangents, other.tangents, strict=True)])
-        return self * (1.0 / other) if isinstance(other, _NUMBERS) else NotImplemented
+        return Dual(self.value / other, [t / other for t in self.tangents]) if isinstance(other, _NUMBERS) else NotImplemented
 
     def __rtruediv__(self, other: Number) -> Dual:
         value = other / self.value

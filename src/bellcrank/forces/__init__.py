@@ -1,0 +1,9 @@
+"""Force elements, one kind a file: what acts, what it stores, what it takes out or puts in.
+
+An element acts on a joint's coordinate, or between two bodies. A new kind is a new file and a line in FORCES.
+"""
+
+from .base import BodyForce, BodyState, Effort, JointForce, JointState, Wrenches
+from .registry import FORCES
+
+__all__ = ["FORCES", "BodyForce", "BodyState", "Effort", "JointForce", "JointState", "Wrenches"]

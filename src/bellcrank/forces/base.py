@@ -1,0 +1,95 @@
+"""What a force element is given and what it answers, over any number.
+
+Every element says the energy that it stores and the power that it takes from elsewhere (negative: dissipates), so that
+
+    d/dt (kinetic + potential + stored energy) = sum of the powers + power of drives and of applied efforts
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, NamedTuple
+
+from ..numbers import Number
+from ..numbers.spline import Curve
+from ..spatial import Force, Matrix, Vector
+
+
+class JointState(NamedTuple):
+    """One coordinate of a joint; ``q`` is None where the velocity is not the rate of a coordinate."""
+
+    q: Number
+    v: Number
+
+
+class Effort(NamedTuple):
+    effort: Number
+    energy: Number
+    power: Number
+
+
+class BodyState(NamedTuple):
+    """A body in the ground's axes: its axes, origin, angular velocity, velocity of the origin."""
+
+    R: Matrix
+    r: Vector
+    w: Vector
+    v: Vector
+
+    def point(self, p: Vector) -> tuple[Vector, Vector, Vector]:
+        """Arm from the origin, position and velocity of a point fixed in the body."""
+        arm = self.R @ p
+        return arm, self.r + arm, self.v + self.w.cross(arm)
+
+    @classmethod
+    def ground(cls) -> BodyState:
+        zero = Vector(0.0, 0.0, 0.0)
+        return cls(Matrix.identity(), zero, zero, zero)
+
+
+class Wrenches(NamedTuple):
+    """Wrenches on the two bodies, in the ground's axes at their origins; ``force`` is the element's own measure."""
+
+    on_a: Force
+    on_b: Force
+    energy: Number
+    power: Number
+    force: Number
+
+
+class Settings(NamedTuple):
+    """The numbers of an element: its values by name, the time, its input, and its table."""
+
+    value: Callable[[str], Number]
+    t: Number
+    u: Number
+    table: Callable[[Number], Curve] | None
+    point_a: Vector
+    point_b: Vector
+    axes_a: Matrix
+    axes_b: Matrix
+
+
+class JointForce:
+    """An element on one coordinate of a joint."""
+
+    kind: ClassVar[str]
+    values: ClassVar[tuple[str, ...]]
+
+    @staticmethod
+    def effort(state: JointState, given: Settings) -> Effort:
+        raise NotImplementedError
+
+
+class BodyForce:
+    """An element between two bodies, or on one."""
+
+    kind: ClassVar[str]
+    values: ClassVar[tuple[str, ...]]
+
+    @staticmethod
+    def wrenches(a: BodyState, b: BodyState, given: Settings) -> Wrenches:
+        raise NotImplementedError
+
+
+AnyForce: Any = type[JointForce] | type[BodyForce]

@@ -1,0 +1,51 @@
+"""Bushing: linear springs and dampers in three directions and about three axes, between two bodies.
+
+Displacement and rotation of b are taken in axes fixed to a, from the design position, where they vanish. With the relative
+rotation as the quaternion (c, s), the rotation is measured by phi = 2 s, which is the rotation vector for small angles, and
+the moment is the one whose work is the change of phi.K.phi/2:
+
+    phi' = c w + w x s         w: angular velocity of b relative to a, in a's axes
+    moment on b = -(c m + s x m),  m = K phi
+"""
+
+from ..numbers import sqrt
+from ..spatial import Force, Matrix, Vector
+from .base import BodyForce, BodyState, Settings, Wrenches
+
+
+class Bushing(BodyForce):
+    kind = "bushing"
+    values = ("kx", "ky", "kz", "krx", "kry", "krz", "cx", "cy", "cz", "crx", "cry", "crz")
+
+    @staticmethod
+    def wrenches(a: BodyState, b: BodyState, given: Settings) -> Wrenches:
+        k, kr, c, cr = (Vector(*[given.value(f"{name}{axis}") for axis in "xyz"]) for name in ("k", "kr", "c", "cr"))
+        axes = a.R.times(given.axes_a)
+        inverse = axes.transpose()
+        arm_a, at_a, v_a = a.point(given.point_a)
+        arm_b, at_b, v_b = b.point(given.point_b)
+        d = at_b - at_a
+        x, xdot = inverse @ d, inverse @ (v_b - v_a - a.w.cross(d))
+        w = inverse @ (b.w - a.w)
+        cosine, s = _half_turn(inverse.times(b.R.times(given.axes_b)))
+        phi = s * 2.0
+        m = _scaled(kr, phi)
+        elastic = m * cosine + s.cross(m)
+        force, moment = _scaled(k, x) + _scaled(c, xdot), elastic + _scaled(cr, w)
+        f, n = axes @ force, axes @ moment
+        energy = 0.5 * (x.dot(_scaled(k, x)) + phi.dot(m))
+        power = -(xdot.dot(_scaled(c, xdot)) + w.dot(_scaled(cr, w)))
+        on_b = Force(-(n + arm_b.cross(f)), -f)
+        on_a = Force(n + arm_a.cross(f) + d.cross(f), f)
+        return Wrenches(on_a, on_b, energy, power, sqrt(f.dot(f)))
+
+
+def _scaled(k: Vector, x: Vector) -> Vector:
+    return Vector(k.x * x.x, k.y * x.y, k.z * x.z)
+
+
+def _half_turn(R: Matrix) -> tuple[object, Vector]:
+    """Cosine of half the angle, and sine of half the angle times the axis, of a rotation of less than half a turn."""
+    cosine = 0.5 * sqrt(1.0 + (R.x.x + R.y.y + R.z.z))
+    scale = 0.25 / cosine
+    return cosine, Vector(R.z.y - R.y.z, R.x.z - R.z.x, R.y.x - R.x.y) * scale

@@ -1,0 +1,27 @@
+"""The kinds of force element that exist."""
+
+from __future__ import annotations
+
+from .base import BodyForce, JointForce
+from .bushing import Bushing
+from .force import ConstantForce
+from .joint_damper import JointDamper
+from .joint_effort import JointEffort, JointInput
+from .joint_friction import JointFriction
+from .joint_spring import JointSpring
+from .joint_stop import JointStop
+from .spring_damper import SpringDamper
+
+_ALL: tuple[type[JointForce] | type[BodyForce], ...] = (
+    JointSpring,
+    JointDamper,
+    JointFriction,
+    JointStop,
+    JointEffort,
+    JointInput,
+    SpringDamper,
+    Bushing,
+    ConstantForce,
+)
+
+FORCES: dict[str, type[JointForce] | type[BodyForce]] = {force.kind: force for force in _ALL}

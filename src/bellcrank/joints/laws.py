@@ -1,0 +1,45 @@
+"""Laws of prescribed motion: a coordinate, its rate and its acceleration as functions of time.
+
+A new law is a function and a line in LAWS; ``values`` are its numbers, in the order of LAW_VALUES.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ..numbers import Number, sincos
+from ..numbers.spline import Curve
+
+MOST_VALUES = 8  # numbers of a law
+
+
+def polynomial(values: Sequence[Number], t: Number, table: Callable[[Number], Curve]) -> Curve:
+    """c0 + c1 t + c2 t^2 + ...; a constant rate is c0 and c1."""
+    value: Number = 0.0
+    slope: Number = 0.0
+    bend: Number = 0.0
+    for c in reversed(values):
+        bend = bend * t + 2.0 * slope
+        slope = slope * t + value
+        value = value * t + c
+    return Curve(value, slope, bend)
+
+
+def sine(values: Sequence[Number], t: Number, table: Callable[[Number], Curve]) -> Curve:
+    """offset + amplitude sin(2 pi frequency t + phase)."""
+    offset, amplitude, frequency, phase = values[:4]
+    rate = 6.283185307179586 * frequency
+    s, c = sincos(rate * t + phase)
+    return Curve(offset + amplitude * s, amplitude * rate * c, -(amplitude * rate * rate * s))
+
+
+def of_table(values: Sequence[Number], t: Number, table: Callable[[Number], Curve]) -> Curve:
+    """A natural cubic spline through points in time."""
+    return table(t)
+
+
+LAWS: dict[str, Callable[[Sequence[Number], Number, Callable[[Number], Curve]], Curve]] = {
+    "polynomial": polynomial,
+    "sine": sine,
+    "table": of_table,
+}

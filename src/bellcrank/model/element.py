@@ -1,0 +1,54 @@
+"""Force elements as the program runs them: plain data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .motion import Table
+
+Vector = tuple[float, float, float]
+
+# kind -> the values that it has
+ELEMENTS: dict[str, tuple[str, ...]] = {
+    "joint_spring": ("stiffness", "rest", "preload"),
+    "joint_damper": ("damping",),
+    "joint_friction": ("effort", "velocity"),
+    "joint_stop": ("lower", "upper", "stiffness", "damping"),
+    "joint_effort": ("value",),
+    "joint_input": ("gain",),
+    "spring_damper": ("stiffness", "damping", "length", "preload"),
+    "bushing": ("kx", "ky", "kz", "krx", "kry", "krz", "cx", "cy", "cz", "crx", "cry", "crz"),
+    "force": ("fx", "fy", "fz", "mx", "my", "mz", "world"),
+}
+
+
+@dataclass(frozen=True)
+class Element:
+    """A force element. Bodies are rows of the model, -1 = ground; points are in the body's own frame (ground: the world's).
+
+    kind            force
+    joint_spring    effort = preload - stiffness (q - rest)
+    joint_damper    effort = -damping v
+    joint_friction  effort = -effort v / sqrt(v^2 + velocity^2)
+    joint_stop      spring and damper beyond lower or upper, only pushing back; +-inf for no limit
+    joint_effort    value; with a table: of time
+    joint_input     gain * inputs[input]
+    spring_damper   tension = preload + stiffness (l - length) + damping l', between point_a and point_b, l their distance;
+                    with a table: force over elongation l - length, instead of the stiffness
+    bushing         force and moment on b against its displacement and turn relative to a since the design position, in
+                    ``axes`` (columns) fixed to a, at the point
+    force           constant force and moment at point_a on body_a; world: 1 in world axes, 0 in the body's
+    """
+
+    name: str
+    kind: str
+    values: dict[str, float]
+    joint: int = -1
+    dof: int = 0
+    body_a: int = -1
+    body_b: int = -1
+    point_a: Vector = (0.0, 0.0, 0.0)
+    point_b: Vector = (0.0, 0.0, 0.0)
+    axes: tuple[Vector, Vector, Vector] | None = None
+    table: Table | None = None
+    input: int = -1
