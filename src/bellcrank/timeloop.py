@@ -17,6 +17,7 @@ from .codegen.dynamics import Dynamics, Reference
 from .codegen.stepper import COLLAPSED, NOT_FINITE
 from .codegen.trajectory import Trajectory
 from .errors import SimulationError, StateError
+from .formulations import QUANTITIES
 from .integrate import METHODS, RungeKutta
 from .model import Model
 
@@ -41,6 +42,7 @@ def simulate(
     atol: float = 1e-11,
     max_step: float | None = None,
     tau: ArrayLike | None = None,
+    inputs: ArrayLike | None = None,
     q: ArrayLike | None = None,
     v: ArrayLike | None = None,
 ) -> Run:
@@ -50,6 +52,7 @@ def simulate(
     step       interval of the samples in seconds; the model's own, or a hundredth of the duration
     method     "dopri5" adapts its step to rtol and atol; "rk4" takes steps of at most max_step (default: the interval)
     tau        constant joint efforts (nv,), besides gravity
+    inputs     constant values of the model's inputs
     q, v       start, instead of the model's
 
     A run that cannot go on raises SimulationError; what was computed until then is its ``run``.
@@ -59,7 +62,7 @@ def simulate(
     times = sample_times(*_span(model, duration, step))
     _positive(rtol=rtol, atol=atol, max_step=max_step)
     dynamics = Dynamics(model, formulation, reference=reference)
-    start = _start(dynamics, q, v, tau)
+    start = _start(dynamics, q, v, tau, inputs)
     trajectory = _prepare(dynamics, scheme, start, times, rtol, atol, max_step)
     problem = None
     try:
@@ -79,6 +82,8 @@ def simulate(
         "steps": trajectory.count("steps"),
         "rejected": trajectory.count("rejected"),
         "evaluations": trajectory.count("evaluations"),
+        "tau": start["tau"].tolist() if tau is not None else None,
+        "inputs": start["u"].tolist() if model.inputs else None,
     }
     return _finish(dynamics, trajectory, start, settings, problem, began)
 
@@ -122,7 +127,9 @@ def _method(name: str) -> RungeKutta:
     return METHODS[name]
 
 
-def _start(dynamics: Dynamics, q: ArrayLike | None, v: ArrayLike | None, tau: ArrayLike | None) -> dict[str, Array]:
+def _start(
+    dynamics: Dynamics, q: ArrayLike | None, v: ArrayLike | None, tau: ArrayLike | None, inputs: ArrayLike | None
+) -> dict[str, Array]:
     """The first state, checked by evaluating the equations there."""
     model = dynamics.model
     given = {
@@ -135,14 +142,26 @@ def _start(dynamics: Dynamics, q: ArrayLike | None, v: ArrayLike | None, tau: Ar
         if x.ndim != 1:
             raise StateError(f"{name} must be one state; it has shape {x.shape}")
     for i, joint in enumerate(model.joints):
-        if joint.quaternion is not None:
+        if joint.quaternion is not None and not model.driven[i]:
             at = model.q_index[i] + joint.quaternion
             length = np.linalg.norm(start["q"][at : at + 4])
             if not abs(length - 1) < 1e-6:
                 raise StateError(f"the quaternion of joint {model.joint_names[i]!r} has length {length:.6g}: it must be 1")
             start["q"][at : at + 4] /= length
-    start["a"] = dynamics.acceleration(start["q"], start["v"], start["tau"])
+    start["u"] = dynamics._extra("inputs", np.zeros(len(model.inputs)) if inputs is None else inputs, 1, len(model.inputs))[0]
+    start["a"] = dynamics.acceleration(start["q"], start["v"], start["tau"], inputs=start["u"])
     return start
+
+
+def _powers(dynamics: Dynamics, start: dict[str, Array]) -> Array:
+    """At the start: powers of the force elements, of the drives (in the order of the walk), and of the given efforts."""
+    model, q, v = dynamics.model, start["q"], start["v"]
+    elements = dynamics.elements(q, v, inputs=start["u"])[1] if model.elements else np.zeros(0)
+    drives = np.zeros(0)
+    if model.driven.any():
+        given = {"q": q, "v": v, "a": start["a"]}
+        drives = dynamics._evaluate(QUANTITIES["drives"], given, 0.0, start["u"]).reshape(-1, 2)[:, 1]
+    return np.concatenate([elements, drives, [start["tau"] @ v]])
 
 
 def _prepare(
@@ -156,9 +175,9 @@ def _prepare(
 ) -> Trajectory:
     q, v, a = start["q"], start["v"], start["a"]
     later = times[1:]
-    trajectory = Trajectory(dynamics.plan, dynamics._program, scheme, q, v, start["tau"], later)
+    trajectory = Trajectory(dynamics.plan, dynamics._program, scheme, start, later)
     qdot = dynamics.rates(q, v)
-    trajectory.start(qdot, a)
+    trajectory.start(qdot, a, _powers(dynamics, start))
     interval = float(times[1] - times[0])
     substeps = int(np.ceil(interval / min(max_step or interval, interval) * (1 - 1e-12)))
     first = interval / substeps
@@ -182,7 +201,7 @@ def first_step(
     near = y + guess * slope
     nq = dynamics.model.nq
     q, v = near[None, :nq], near[None, nq:]  # a batch of one, since a batch does not raise
-    there = np.hstack([dynamics.rates(q, v), dynamics.acceleration(q, v, start["tau"])])[0]
+    there = np.hstack([dynamics.rates(q, v), dynamics.acceleration(q, v, start["tau"], t=guess, inputs=start["u"])])[0]
     if not np.isfinite(there).all():
         return float(guess)  # and the error control says the rest
     bend = _rms((there - slope) / scale) / guess
@@ -246,7 +265,7 @@ def _finish(
     if problem is not None and trajectory.real("t") > t[-1]:
         q_last, v_last = trajectory.state()
         t, q, v = np.append(t, trajectory.real("t")), np.vstack([q, q_last]), np.vstack([v, v_last])
-    a = dynamics.acceleration(q, v, start["tau"])
+    a = dynamics.acceleration(q, v, start["tau"], t=t, inputs=start["u"])
     settings["wall_time"] = time.perf_counter() - began
     run = Run(dynamics.model, t, q, v, a, settings, problem)
     if problem is not None:

@@ -178,7 +178,9 @@ def test_an_axis_must_point_somewhere(axis):
 
 @pytest.mark.parametrize("axis", [(0, 1), (0, 1, 2, 3), "up", 3.0, ("a", "b", "c"), None])
 def test_an_axis_must_be_three_numbers(axis):
-    with pytest.raises(ModelError, match="revolute joint (needs an axis|must be)|axis of a revolute joint must be three numbers"):
+    with pytest.raises(
+        ModelError, match="revolute joint (needs an axis|must be)|axis of a revolute joint must be three numbers"
+    ):
         make_joint("revolute", axis)
 
 

@@ -68,7 +68,7 @@ def test_names_can_be_changed_where_they_stand():
         ("atan2(1)", "atan2 takes 2 values, not 1"),
         ("max(1)", "max takes 2 values or more"),
         ("[1, 2]", "one for each component"),
-        ("__import__('os').system('ls')", "'\\\\'' has no meaning|no function"),
+        ("__import__('os').system('ls')", "has no meaning here"),
         ("().__class__", "not expected|no meaning"),
         ("a if b else c", "not expected"),
         ("lambda: 1", "not expected|no meaning"),
@@ -115,12 +115,13 @@ def test_a_formula_does_not_turn_into_a_number_by_itself():
 
 
 TREES = st.recursive(
-    st.one_of(
-        st.floats(0.01, 100).map(lambda x: (repr(x), x)), st.sampled_from([("a", 1.5), ("b.c", -0.25), ("pi", math.pi)])
-    ),
+    st.one_of(st.floats(0.01, 100).map(lambda x: (repr(x), x)), st.sampled_from([("a", 1.5), ("b.c", -0.25), ("pi", math.pi)])),
     lambda inner: st.one_of(
         st.tuples(inner, st.sampled_from("+-*"), inner).map(
-            lambda t: (f"({t[0][0]} {t[1]} {t[2][0]})", {"+": t[0][1] + t[2][1], "-": t[0][1] - t[2][1], "*": t[0][1] * t[2][1]}[t[1]])
+            lambda t: (
+                f"({t[0][0]} {t[1]} {t[2][0]})",
+                {"+": t[0][1] + t[2][1], "-": t[0][1] - t[2][1], "*": t[0][1] * t[2][1]}[t[1]],
+            )
         ),
         inner.map(lambda t: (f"-({t[0]})", -t[1])),
         inner.map(lambda t: (f"cos({t[0]})", math.cos(t[1]))),

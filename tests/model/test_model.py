@@ -71,7 +71,7 @@ IMPOSSIBLE = {
     "a name short": ({"joint_names": ["neck"]}, "joint_names has 1 entries for 2 joints"),
     "a body short": ({"body_names": ["head"]}, "body_names has 1 entries for 2 joints"),
     "a parent short": ({"parents": [-1]}, "parents has 1 entries for 2 joints"),
-    "a dot": ({"joint_names": ["neck.a", "base"]}, "has a dot"),
+    "a dot": ({"joint_names": ["neck.", "base"]}, "has a dot"),
     "a name twice": ({"joint_names": ["head", "base"]}, 'the name "head" is used twice'),
     "a parent nowhere": ({"parents": [2, -1]}, r"parents\[0\] is 2\. Give -1 for ground, or a row from 0 to 1"),
     "a parent below ground": ({"parents": [1, -2]}, r"parents\[1\] is -2"),

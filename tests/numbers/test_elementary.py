@@ -129,12 +129,16 @@ def points(name):
 
 
 @lanes
-@pytest.mark.parametrize("which", ["all quadrants", "near the axes and diagonals", "sides of very different size", "near overflow and underflow"])
+@pytest.mark.parametrize(
+    "which", ["all quadrants", "near the axes and diagonals", "sides of very different size", "near overflow and underflow"]
+)
 def test_the_angle_of_a_point_is_within_two_units_in_the_last_place(which, lanes):
     y, x = points(which)
     (found,) = machine("atan2", lanes)(y, x)
     normal = np.abs(found) > 1e-300  # below, the unit itself loses meaning
-    error = max(exact.angle_ulps(*state) for state in zip(found[normal].tolist(), y[normal].tolist(), x[normal].tolist(), strict=True))
+    error = max(
+        exact.angle_ulps(*state) for state in zip(found[normal].tolist(), y[normal].tolist(), x[normal].tolist(), strict=True)
+    )
     assert error <= 2.0 and normal.sum() > 0
 
 

@@ -68,9 +68,10 @@ def test_the_mass_matrix_is_that_of_pinocchio(both):
 
 
 def test_energies_are_those_of_pinocchio(both):
-    """Without armature in Pinocchio, whose energy (4.1) is not v.Mv/2 of its own crba when balls or free joints have one.
+    """The rotors' energy is added here, and that of bodies fixed to ground, which Pinocchio's model does not hold.
 
-    The rotors' energy is added here, and what is fixed to ground, which its model does not hold.
+    Pinocchio 4.1 leaves the rotors of hinges about general axes out of its kinetic energy (not out of its crba), so its
+    armature is set to zero for this.
     """
     model, dynamics, theirs, states = both
     theirs = theirs.copy()

@@ -23,6 +23,7 @@ def make_model(*kinds: str, name: str = "cart") -> SimpleNamespace:
     return SimpleNamespace(
         name=name,
         joints=tuple(JOINTS[kind] for kind in kinds),
+        driven=(False,) * len(kinds),
         joint_names=tuple(f"j{i}" for i in range(len(kinds))),
         body_names=tuple(f"b{i}" for i in range(len(kinds))),
         q_names=tuple(f"j{i}" if n == 1 else f"j{i}.{k}" for i, n in enumerate(nq) for k in range(n)),
@@ -37,22 +38,22 @@ class Oscillators:
         self.model, self.formulation, self.reference = model, formulation, reference
         self.n = len(model.joint_names)
 
-    def energy(self, q, v):
+    def energy(self, q, v, *, t):
         return 0.5 * (v**2).sum(axis=1), 0.5 * (q**2).sum(axis=1)
 
-    def momentum(self, q, v):
+    def momentum(self, q, v, *, t):
         linear = np.zeros((len(q), 3))
         linear[:, 0] = v.sum(axis=1)
         return linear, np.zeros((len(q), 3))
 
-    def reactions(self, q, v, a):
+    def reactions(self, q, v, a, *, t, inputs):
         wrench = np.zeros((len(q), self.n, 6))
         pull = a[:, :1].sum(axis=1, keepdims=True)
         wrench[:, :, 0] = np.arange(1, self.n + 1) * pull
         wrench[:, :, 5] = 0.5 * pull
         return wrench
 
-    def poses(self, q):
+    def poses(self, q, *, t):
         return np.zeros((len(q), self.n, 3)), np.tile(np.eye(3), (len(q), self.n, 1, 1))
 
 

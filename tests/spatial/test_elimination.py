@@ -34,7 +34,18 @@ def directions(name):
     }[name]
 
 
-JOINTS = ["fixed", "revolute", "prismatic", "cylindrical", "spherical", "free", "screw", "universal", "planar", "any three screws"]
+JOINTS = [
+    "fixed",
+    "revolute",
+    "prismatic",
+    "cylindrical",
+    "spherical",
+    "free",
+    "screw",
+    "universal",
+    "planar",
+    "any three screws",
+]
 
 
 @pytest.fixture(params=JOINTS)

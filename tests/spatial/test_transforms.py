@@ -150,10 +150,14 @@ def test_a_rigid_assembly_goes_up_as_its_articulated_inertia_does(seed):
         body = rigid(masses, places)
         zero = Vector(0.0, 0.0, 0.0)
         articulated, _ = X.up_articulated(body.articulated(), dense.force(np.zeros(6)), zero)
-        np.testing.assert_allclose(dense.inertia(X.up_rigid(body).articulated()), dense.inertia(articulated), rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(
+            dense.inertia(X.up_rigid(body).articulated()), dense.inertia(articulated), rtol=1e-12, atol=1e-12
+        )
         R, p = X.pose(Matrix.identity(), zero)
         moved = rigid(masses, places @ dense.matrix(R).T + np.array(p))
-        np.testing.assert_allclose(dense.inertia(X.up_rigid(body).articulated()), dense.inertia(moved.articulated()), rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(
+            dense.inertia(X.up_rigid(body).articulated()), dense.inertia(moved.articulated()), rtol=1e-12, atol=1e-12
+        )
 
 
 def test_inertias_of_bodies_that_move_together_add():

@@ -80,9 +80,13 @@ def store(name: str, facts: dict[str, Any], code: bytes) -> None:
     try:
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=place, suffix=".tmp")
-        with os.fdopen(handle, "wb") as file:
-            file.write(_pack(facts, code))
-        os.replace(temporary, place / f"{name}.o")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(_pack(facts, code))
+            os.replace(temporary, place / f"{name}.o")
+        except OSError:
+            Path(temporary).unlink(missing_ok=True)
+            raise
         _trim(place)
     except OSError as problem:
         warnings.warn(

@@ -17,6 +17,7 @@ from .structure import leaves
 def why_not_finite(plan: Plan, state: dict[str, NDArray[np.float64]]) -> str:
     """Repeat the elimination slowly, from the tips inward, and name the first joint where it breaks down."""
     inputs: dict[str, list[Number]] = {name: list(state.get(name, np.zeros(plan.model.nv))) for name in ("q", "v", "tau")}
+    inputs |= {"t": list(np.atleast_1d(state.get("t", 0.0))), "u": list(state.get("u", np.zeros(len(plan.model.inputs))))}
     data = [list(row) for row in plan.data]
     walk = PlainWalk(plan, inputs, data)
     with np.errstate(all="ignore"), suppress(ZeroDivisionError):  # numpy's numbers give inf, folded ones raise

@@ -34,7 +34,9 @@ def compile(model: Model, formulation: str = "auto", *, reference: Reference | N
 class Dynamics:
     """Accelerations, efforts, energies and reactions of a model.
 
-    Arguments are one state, arrays (nq,) and (nv,), or many, (B, nq) and (B, nv); results have the same leading shape.
+    Arguments are one state, arrays (nq,) and (nv,), or many, (B, nq) and (B, nv); results have the same leading shape. The
+    time ``t`` (a number, or one for each state) matters for models with prescribed motions and tables of time; ``inputs``
+    are the values of the model's inputs, zero if not given.
     """
 
     def __init__(self, model: Model, formulation: str = "auto", *, reference: Reference | None = None):
@@ -43,60 +45,105 @@ class Dynamics:
         self.plan = make_plan(model)
         self._frames = UserFrames(self.plan)
         self._kernels: dict[tuple[str, int], Kernel] = {}
+        self._nv = model.nv
         self._no_effort = np.zeros(model.nv)
-        self._one = self._kernel(self._program, 1).single() or (lambda *arguments: False)
+        kernel = self._kernel(self._program, 1)
+        self._extras = kernel.program.inputs[3:]  # of t and u, those that this model reads
+        self._one = kernel.single() or (lambda *arguments: False)
 
     def __repr__(self) -> str:
         return f"Dynamics({self.model.name!r}, formulation={self.formulation!r}, nq={self.model.nq}, nv={self.model.nv})"
 
     def acceleration(
-        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike | None = None, *, status: NDArray[Any] | None = None
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike | None = None,
+        *,
+        t: ArrayLike = 0.0,
+        inputs: ArrayLike | None = None,
+        status: NDArray[Any] | None = None,
     ) -> Array:
-        """dv/dt at the state q, v under the joint efforts tau and gravity.
+        """dv/dt at the state q, v under the model's forces, gravity, and the joint efforts tau besides.
 
         One state without a finite answer raises DynamicsError. A batch never raises for one of its states: its row is not
         a number, and ``status``, an integer array (B,) to be filled, has 0 where the answer is good, 1 where the given
         state is not finite and 2 where the equations have no finite answer.
         """
-        out = np.empty(self.model.nv)
-        if self._one(q, v, self._no_effort if tau is None else tau, out):
+        out = np.empty(self._nv)
+        effort = self._no_effort if tau is None else tau
+        if not self._extras:
+            if self._one(q, v, effort, out):
+                return out
+        elif self._one(q, v, effort, *self._extra_arrays(t, inputs), out):
             return out
-        return self._evaluate(self._program, {"q": q, "v": v, "tau": tau}, status)
+        return self._evaluate(self._program, {"q": q, "v": v, "tau": tau}, t, inputs, status)
 
-    def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
-        """Joint efforts that the motion q, v, a takes, gravity included."""
-        return self._evaluate(QUANTITIES["inverse_dynamics"], {"q": q, "v": v, "a": a})
+    def _extra_arrays(self, t: ArrayLike, inputs: ArrayLike | None) -> list[Array]:
+        u = np.zeros(len(self.model.inputs)) if inputs is None else np.asarray(inputs, dtype=np.float64)
+        given = {"t": np.atleast_1d(np.asarray(t, dtype=np.float64)), "u": u}
+        return [given[name] for name in self._extras]
 
-    def mass_matrix(self, q: ArrayLike) -> Array:
+    def inverse_dynamics(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, t: ArrayLike = 0.0, inputs: ArrayLike | None = None
+    ) -> Array:
+        """Joint efforts that the motion q, v, a takes besides the model's own forces, gravity included."""
+        return self._evaluate(QUANTITIES["inverse_dynamics"], {"q": q, "v": v, "a": a}, t, inputs)
+
+    def mass_matrix(self, q: ArrayLike, *, t: ArrayLike = 0.0) -> Array:
         """(nv, nv), armature included."""
-        flat = self._evaluate(QUANTITIES["mass_matrix"], {"q": q})
+        flat = self._evaluate(QUANTITIES["mass_matrix"], {"q": q}, t)
         return flat.reshape(*flat.shape[:-1], self.model.nv, self.model.nv)
 
     def rates(self, q: ArrayLike, v: ArrayLike) -> Array:
         """dq/dt."""
         return self._evaluate(QUANTITIES["rates"], {"q": q, "v": v})
 
-    def energy(self, q: ArrayLike, v: ArrayLike) -> tuple[Any, Any]:
-        """Kinetic and potential energy (zero with all mass at the world's origin)."""
-        kinetic, potential, _, _ = self._frames.energy(self._evaluate(QUANTITIES["energy"], {"q": q, "v": v}))
+    def energy(self, q: ArrayLike, v: ArrayLike, *, t: ArrayLike = 0.0) -> tuple[Any, Any]:
+        """Kinetic and potential energy of the bodies (zero with all mass at the world's origin)."""
+        kinetic, potential, _, _ = self._frames.energy(self._evaluate(QUANTITIES["energy"], {"q": q, "v": v}, t))
         return kinetic, potential
 
-    def momentum(self, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
+    def momentum(self, q: ArrayLike, v: ArrayLike, *, t: ArrayLike = 0.0) -> tuple[Array, Array]:
         """Linear momentum, and angular momentum about the world's origin."""
-        _, _, linear, angular = self._frames.energy(self._evaluate(QUANTITIES["energy"], {"q": q, "v": v}))
+        _, _, linear, angular = self._frames.energy(self._evaluate(QUANTITIES["energy"], {"q": q, "v": v}, t))
         return linear, angular
 
-    def poses(self, q: ArrayLike) -> tuple[Array, Array]:
-        """Positions (n, 3) of the bodies' origins, and rotations (n, 3, 3) from body to world axes."""
-        return self._frames.poses(self._evaluate(QUANTITIES["poses"], {"q": q}))
+    def elements(
+        self, q: ArrayLike, v: ArrayLike, *, t: ArrayLike = 0.0, inputs: ArrayLike | None = None
+    ) -> tuple[Array, Array, Array]:
+        """Of each force element: the energy that it stores, the power that it brings, its force or effort."""
+        flat = self._evaluate(QUANTITIES["elements"], {"q": q, "v": v}, t, inputs)
+        rows = flat.reshape(*flat.shape[:-1], len(self.model.elements), 3)
+        return rows[..., 0], rows[..., 1], rows[..., 2]
 
-    def reactions(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, effort: bool = False) -> Array:
+    def drive_efforts(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, t: ArrayLike = 0.0, inputs: ArrayLike | None = None
+    ) -> Array:
+        """Efforts that keep the prescribed motions going, in the order of the driven joints (model.driven_names)."""
+        flat = self._evaluate(QUANTITIES["drives"], {"q": q, "v": v, "a": a}, t, inputs)
+        return self._frames.drives(flat.reshape(*flat.shape[:-1], -1, 2)[..., 0])
+
+    def poses(self, q: ArrayLike, *, t: ArrayLike = 0.0) -> tuple[Array, Array]:
+        """Positions (n, 3) of the bodies' origins, and rotations (n, 3, 3) from body to world axes."""
+        return self._frames.poses(self._evaluate(QUANTITIES["poses"], {"q": q}, t))
+
+    def reactions(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        *,
+        t: ArrayLike = 0.0,
+        inputs: ArrayLike | None = None,
+        effort: bool = False,
+    ) -> Array:
         """Wrench of the parent on the child at each joint's point, in world axes: force, then moment; (n, 6).
 
         Without the joint's own effort along its free directions, unless ``effort`` asks for it.
         """
-        poses = self._evaluate(QUANTITIES["poses"], {"q": q})
-        wrenches = self._evaluate(QUANTITIES["reactions"], {"q": q, "v": v, "a": a})
+        poses = self._evaluate(QUANTITIES["poses"], {"q": q}, t)
+        wrenches = self._evaluate(QUANTITIES["reactions"], {"q": q, "v": v, "a": a}, t, inputs)
         return self._frames.reactions(poses, wrenches, effort)
 
     def _kernel(self, program: Program, lanes: int) -> Kernel:
@@ -108,11 +155,24 @@ class Dynamics:
                 raise DynamicsError(why_not_finite(self.plan, {"q": self.model.neutral_q})) from None
         return self._kernels[key]
 
-    def _evaluate(self, program: Program, given: dict[str, Any], status: NDArray[Any] | None = None) -> Array:
+    def _evaluate(
+        self,
+        program: Program,
+        given: dict[str, Any],
+        t: ArrayLike = 0.0,
+        u: ArrayLike | None = None,
+        status: NDArray[Any] | None = None,
+    ) -> Array:
         """Any program on one state or a batch, with everything checked."""
         inputs, batched = self._checked(given)
         states = len(inputs["q"])
-        out = self._kernel(program, LANES if states >= LANES else 1).batch(inputs)
+        kernel = self._kernel(program, LANES if states >= LANES else 1)
+        if "t" in kernel.program.inputs:
+            inputs["t"] = self._extra("t", t, states, 1)
+        if "u" in kernel.program.inputs:
+            count = len(self.model.inputs)
+            inputs["u"] = self._extra("inputs", np.zeros(count) if u is None else u, states, count)
+        out = kernel.batch(inputs)
         if batched:
             if status is not None:
                 _fill(status, inputs, out)
@@ -134,10 +194,25 @@ class Dynamics:
                 inputs[name] = np.zeros((states, self.model.nv))
         return inputs, batched
 
+    def _extra(self, name: str, given: ArrayLike, states: int, size: int) -> Array:
+        """The time or the inputs of each state."""
+        x = np.asarray(given, dtype=np.float64)
+        if name == "t" and x.ndim == 1:
+            x = x[:, None]
+        try:
+            return np.ascontiguousarray(np.broadcast_to(x, (states, size)))
+        except ValueError:
+            listed = "" if name == "t" else f": {', '.join(self.model.inputs)}"
+            raise StateError(
+                f"{name} has shape {x.shape}; {states} states need ({states}, {size}) or ({size},){listed}"
+            ) from None
+
     def _array(self, name: str, given: ArrayLike) -> Array:
         """The argument as float64 of the right shape, or an error in the user's names."""
         names = self.model.q_names if name == "q" else self.model.v_names
         try:
+            if np.iscomplexobj(given):  # numpy would drop the imaginary parts
+                raise TypeError("they are complex")
             x = np.asarray(given, dtype=np.float64)
         except (TypeError, ValueError) as problem:
             raise StateError(f"{name} must be numbers: {problem}") from None
@@ -150,7 +225,7 @@ class Dynamics:
 
     def _refusal(self, inputs: dict[str, Array]) -> Exception:
         for name, x in inputs.items():
-            names = self.model.q_names if name == "q" else self.model.v_names
+            names = {"q": self.model.q_names, "t": ("t",), "u": self.model.inputs}.get(name, self.model.v_names)
             bad = np.flatnonzero(~np.isfinite(x[0]))
             if len(bad):
                 return StateError(f"{name} of {names[bad[0]]!r} is {x[0, bad[0]]}: all of a state must be finite")
@@ -164,7 +239,7 @@ def _fill(status: NDArray[Any], inputs: dict[str, Array], out: Array) -> None:
     if status.shape != (len(out),):
         raise StateError(f"status must have shape ({len(out)},), one entry for each state; it has {status.shape}")
     given = np.all([np.isfinite(x).all(axis=1) for x in inputs.values()], axis=0)
-    status[...] = np.where(np.isfinite(out).all(axis=1), 0, np.where(given, 2, 1))
+    status[...] = np.where(given, np.where(np.isfinite(out).all(axis=1), 0, 2), 1)
 
 
 def choose(formulation: str, reference: str | None) -> tuple[str, Program]:

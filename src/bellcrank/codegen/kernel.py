@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -18,6 +19,7 @@ from ..formulations import Program
 from ..topology import Plan
 from . import cache as object_cache
 from . import jit
+from .loads import SIZES, STATE, WRENCH
 from .module import Module, bound_words, result, write_module
 
 Array = NDArray[np.float64]
@@ -58,13 +60,21 @@ def _fetch_or_compile(name: str, write: Callable[[], Module]) -> Code:
 
 
 def structure_key(plan: Plan) -> tuple[Any, ...]:
-    return (plan.signatures, tuple(bool(g) for g in plan.gravity))
+    return (plan.signatures, tuple(bool(g) for g in plan.gravity), *plan.loads.key())
+
+
+def for_plan(program: Program, plan: Plan) -> Program:
+    """The program with the inputs that this model adds: the time, and what its input elements read."""
+    more: tuple[str, ...] = ("t",) if plan.loads.time_dependent and (plan.loads.motions or program.forces) else ()
+    more += ("u",) if program.forces and any(s.has_input for s in plan.loads.element_signatures) else ()
+    return replace(program, inputs=program.inputs + more)
 
 
 class Kernel:
     """A program on one model, for one number of lanes."""
 
     def __init__(self, plan: Plan, program: Program, lanes: int):
+        program = for_plan(program, plan)
         self.plan, self.program, self.lanes = plan, program, lanes
         self.code = obtain((program.name, lanes, *structure_key(plan)), lambda: write_module(plan, program, lanes))
         self.widths = {name: width(plan, program, name) for name in [*program.inputs, *program.outputs]}
@@ -91,7 +101,7 @@ class Kernel:
 
     def _run(self, inputs: Mapping[str, Array], out: Array, states: int, first: int, last: int) -> None:
         frame = self._take()
-        frame.set("states", states)
+        frame.set("batch", states)
         for name, array in [*inputs.items(), (self.output, out)]:
             frame.set(f"user:{name}", array.__array_interface__["data"][0])  # array.ctypes costs five times as much
         self._batch(frame.address, first, last)
@@ -119,12 +129,14 @@ class Kernel:
 def width(plan: Plan, program: Program, name: str) -> int:
     model = plan.model
     if name in program.inputs:
-        return model.nq if name == "q" else model.nv
+        return {"q": model.nq, "t": 1, "u": len(model.inputs)}.get(name, model.nv)
     kind = program.outputs[name]
     if kind == "v*v":
         return model.nv * model.nv
     per, _, size = kind.partition("*")
-    return {"q": model.nq, "v": model.nv, "body": model.n}[per] * int(size or 1)
+    driven = int(sum(joint.nv for joint, is_driven in zip(model.joints, model.driven, strict=True) if is_driven))
+    counts = {"q": model.nq, "v": model.nv, "body": model.n, "drive": driven, "element": len(model.elements)}
+    return counts[per] * int(size or 1)
 
 
 class Frame:
@@ -132,16 +144,8 @@ class Frame:
 
     def __init__(self, kernel: Kernel):
         plan, lanes, code = kernel.plan, kernel.lanes, kernel.code
-        self.arrays: dict[str, Any] = {
-            "table": np.ascontiguousarray(plan.table),
-            "dofs": parents_of_dofs(plan),
-            "data": np.ascontiguousarray(plan.data),
-            "gravity": np.ascontiguousarray(plan.gravity),
-            "work": aligned(plan.n * code.work_row * lanes),
-            "messages": aligned(max(1, plan.messages) * code.message_row * lanes),
-            "climbing": aligned(16 * lanes),
-        }
-        numbers = {"n": plan.n, "nv": plan.model.nv, "states": 1, "array_type": id(np.ndarray)}
+        self.arrays: dict[str, Any] = fixed_arrays(plan, code, lanes)
+        numbers = {"n": plan.n, "nv": plan.model.nv, "batch": 1, "array_type": id(np.ndarray)}
         numbers |= {"float64": id(np.dtype(np.float64)), "true": id(True), "false": id(False)}
         for name, size in kernel.widths.items():
             self.arrays[f"buffer:{name}"] = aligned(max(1, size) * lanes)
@@ -153,6 +157,41 @@ class Frame:
 
     def set(self, word: str, value: int) -> None:
         self.words[self.place[word]] = value
+
+
+def fixed_arrays(plan: Plan, code: Code, lanes: int) -> dict[str, Any]:
+    """Tables of the plan and buffers of a kernel, by the names of module.FIXED."""
+    loads = plan.loads
+    touched = max(1, len(loads.touched))
+    counts = {"motions": loads.motions, "elements": loads.elements, "pool": len(loads.pool), "touched": len(loads.touched)}
+    sizes = {
+        "work": plan.n * code.work_row,
+        "messages": max(1, plan.messages) * code.message_row,
+        "climbing": 16,
+        "driven_q": max(1, 7 * loads.motions),
+        "driven_v": max(1, 6 * loads.motions),
+        "driven_a": max(1, 6 * loads.motions),
+        "states": STATE * touched,
+        "applied": WRENCH * touched,
+        "effort": max(1, plan.model.nv),
+    }
+    tables = {
+        "table": np.ascontiguousarray(plan.table),
+        "dofs": parents_of_dofs(plan),
+        "data": np.ascontiguousarray(plan.data),
+        "gravity": np.ascontiguousarray(plan.gravity),
+        "sizes": np.array([counts[name] for name in SIZES], dtype=np.int64),
+        "motion_table": _never_empty(loads.motion_table),
+        "motion_data": _never_empty(loads.motion_data),
+        "element_table": _never_empty(loads.element_table),
+        "element_data": _never_empty(loads.element_data),
+        "pool": np.ascontiguousarray(loads.pool),
+    }
+    return tables | {name: aligned(size * lanes) for name, size in sizes.items()}
+
+
+def _never_empty(array: NDArray[Any]) -> NDArray[Any]:
+    return np.ascontiguousarray(array) if array.size else np.zeros(1, dtype=array.dtype)
 
 
 def parents_of_dofs(plan: Plan) -> NDArray[np.int64]:
@@ -174,6 +213,10 @@ def aligned(count: int) -> Array:
 @cache
 def _workers() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="bellcrank")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_workers.cache_clear)  # threads do not survive a fork
 
 
 class _MethodDef(ctypes.Structure):

@@ -18,14 +18,16 @@ from .emitter import Emitter
 from .flow import each, total
 from .walk import TracedWalk
 
-_FIXED = ("table", "dofs", "data", "gravity", "work", "messages", "climbing")
+_TABLES = ("table", "dofs", "data", "gravity", "sizes", "motion_table", "motion_data", "element_table", "element_data", "pool")
+_BUFFERS = ("work", "messages", "climbing", "driven_q", "driven_v", "driven_a", "states", "applied", "effort")
+FIXED = (*_TABLES, *_BUFFERS)  # what every kernel reads, and where it keeps what it needs for a while
 _ARRAY_TYPE, _FLOAT64, _TRUE, _FALSE = "array_type", "float64", "true", "false"
 
 
 def bound_words(program: Program) -> list[str]:
     """Names of the words of ``bound``, in order."""
     arrays = [*program.inputs, *program.outputs]
-    words = ["n", "nv", "states", *_FIXED]
+    words = ["n", "nv", "batch", *FIXED]
     words += [f"width:{a}" for a in arrays] + [f"user:{a}" for a in arrays] + [f"buffer:{a}" for a in arrays]
     return [*words, _ARRAY_TYPE, _FLOAT64, _TRUE, _FALSE]
 
@@ -67,7 +69,7 @@ PROFILE = '!0 = !{!"branch_weights", i32 1000000, i32 1}\n'
 
 
 def kernel_arguments(program: Program) -> list[str]:
-    return [*_FIXED, *program.inputs, *program.outputs]
+    return [*FIXED, *program.inputs, *program.outputs]
 
 
 def write_kernel(
@@ -97,7 +99,7 @@ class Bound:
         return self.e.emit(f"load ptr, ptr {self.e.pointer(self.base, self.place[name])}, align 8")
 
     def call_kernel(self, arrays: dict[str, str], name: str = "kernel") -> None:
-        fixed = [self.address(f) for f in _FIXED]
+        fixed = [self.address(f) for f in FIXED]
         arguments = ", ".join(f"ptr {p}" for p in [*fixed, *arrays.values()])
         self.e.do(f"call void @{name}(i64 {self.word('n')}, i64 {self.word('nv')}, {arguments})")
 
@@ -111,7 +113,7 @@ def _write_batch(program: Program, lanes: int) -> tuple[str, dict[str, str]]:
     width = {a: bound.word(f"width:{a}") for a in arrays}
     user = {a: bound.address(f"user:{a}") for a in [*program.inputs, out]}
     buffer = {a: bound.address(f"buffer:{a}") for a in arrays}
-    states = bound.word("states")
+    states = bound.word("batch")
 
     def block(b: str) -> None:
         first = e.integer("mul", b, lanes)

@@ -7,12 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from ..forces import BodyState, JointState
 from ..formulations import Program
 from ..numbers import Number
-from ..spatial import Vector
+from ..spatial import Matrix, Motion, Vector
 from ..topology import Plan, Signature
+from ..topology.loads import ElementSignature
+from .prepass import body_state, body_wrenches, driven_state, joint_effort, world_state
 from .structure import added, leaves, rebuild
-from .view import View, input_size
+from .view import View, effort_source, input_size
 
 Values = Sequence[Number]
 
@@ -32,7 +35,17 @@ class PlainBody(View):
 
     def input(self, name: str) -> tuple[Number, ...]:
         first = self._first(name)
-        return tuple(self._walk.inputs[name][first : first + input_size(self._signature, name)])
+        given = self._walk.driven if self.driven else self._walk.inputs
+        return tuple(given[name][first : first + input_size(self._signature, name)])
+
+    def _effort_source(self) -> str | None:
+        return self._walk.effort_from
+
+    def _applied(self) -> list[Number]:
+        return self._walk.applied[self._walk.plan.table[self._i, 8]]
+
+    def leave_state(self, numbers: Sequence[Number]) -> None:
+        self._walk.states[int(self._walk.plan.table[self._i, 8])] = list(numbers)
 
     def output(self, name: str, values: Sequence[Number]) -> None:
         self._walk.put(name, self, list(values))
@@ -66,6 +79,9 @@ class PlainWalk:
         self.gravity = Vector(*(plan.gravity if gravity is None else gravity))
         self.outputs: dict[str, Any] = {}
         self.bodies = [PlainBody(plan.signature(i), self, i) for i in range(plan.n)]
+        self.driven: dict[str, list[Number]] = {"q": [], "v": [], "a": []}
+        self.states: dict[int, list[Number]] = {}
+        self.applied: list[list[Number]] = []
 
     def outward(self, step: Callable[[Any, Any], Any], base: Any) -> None:
         sent: list[Any] = [None] * self.plan.n
@@ -84,7 +100,7 @@ class PlainWalk:
     def climb(self, step: Callable[[Any, Any, Any], Any], start: str, like: Any) -> None:
         size, first = len(leaves(like)), self.outputs[start]
         for i, body in enumerate(self.bodies):
-            for k in range(body._first("v"), body._first("v") + body._joint.nv):
+            for k in range(body._first("v"), body._first("v") + len(body.directions)):
                 message = rebuild(like, iter(first[k * size : (k + 1) * size]))
                 j = self.plan.tree.parent[i]
                 while j >= 0:
@@ -105,11 +121,56 @@ class PlainWalk:
         per, _, size_text = kind.partition("*")
         width = int(size_text or 1)
         start = int(self.plan.table[body._i, 4]) if per == "body" else body._first("q" if per == "q" else "v")
-        count = {"body": self.plan.n, "q": self.plan.model.nq, "v": nv}[per]
+        count = {"body": self.plan.n, "q": self.plan.model.nq, "v": nv, "drive": len(self.driven["v"])}[per]
         self.outputs.setdefault(name, [0.0] * (count * width))[start * width : start * width + len(values)] = values
+
+    def _drive(self) -> None:
+        loads = self.plan.loads
+        for row, data in zip(loads.motion_table, loads.motion_data.tolist(), strict=True):
+            signature = loads.motion_signatures[row[0]]
+            state = driven_state(signature, data.__getitem__, self.inputs["t"][0], loads.pool.tolist())
+            for name, values in state._asdict().items():
+                self.driven[name] += values
+
+    def _apply_forces(self) -> None:
+        """Sum up the efforts and wrenches of all elements; each leaves its energy, power and force."""
+        plan, loads = self.plan, self.plan.loads
+        ground = Motion.zero()
+        self.outward(world_state, (Matrix.identity(), Vector(0.0, 0.0, 0.0), ground))
+        efforts = list(self.inputs.get("tau", [0.0] * plan.model.nv))
+        self.applied = [[0.0] * 6 for _ in loads.touched]
+        told: list[Number] = []
+        for row, data in zip(loads.element_table, loads.element_data.tolist(), strict=True):
+            signature = loads.element_signatures[row[0]]
+            told += self._apply(signature, [int(x) for x in row], data, efforts)
+        self.inputs = {**self.inputs, "effort": efforts}
+        self.outputs["element"] = told
+
+    def _apply(self, signature: ElementSignature, row: list[int], data: list[float], efforts: list[Number]) -> list[Number]:
+        _, q, v, row_a, row_b, which = row
+        t = self.inputs["t"][0] if "t" in self.inputs else 0.0
+        u = self.inputs["u"][which] if signature.has_input else 0.0
+        pool = self.plan.loads.pool.tolist()
+        if signature.on_joint:
+            state = JointState(self.inputs["q"][q] if signature.scalar else 0.0, self.inputs["v"][v])
+            answer = joint_effort(signature, data.__getitem__, state, t, u, pool)
+            efforts[v] = efforts[v] + answer.effort
+            return [answer.energy, answer.power, answer.effort]
+        a = BodyState.ground() if signature.ground_a else body_state(self.states[row_a])
+        b = BodyState.ground() if signature.ground_b else body_state(self.states[row_b])
+        answers = body_wrenches(signature, data.__getitem__, a, b, t, u, pool)
+        for on_ground, at, wrench in ((signature.ground_a, row_a, answers.on_a), (signature.ground_b, row_b, answers.on_b)):
+            if not on_ground:
+                self.applied[at] = [x + y for x, y in zip(self.applied[at], leaves(wrench), strict=True)]
+        return [answers.energy, answers.power, answers.force]
 
     def run(self, program: Program) -> dict[str, Any]:
         self.kinds = program.outputs
+        self.effort_from = effort_source(program, self.plan.loads.elements)
+        if self.plan.loads.motions:
+            self._drive()
+        if program.forces and self.plan.loads.elements:
+            self._apply_forces()
         program.run(self)
         return {name: self.outputs.get(name, []) for name in program.outputs if name not in program.scratch}
 

@@ -3,8 +3,9 @@
 advance(bound)    steps until the end, a failure, or the budget of steps is used up; all of its state is in memory, so that
                   it can be called again to go on
 
-The state is y = (q, v), each padded to whole vectors, and its arithmetic runs four numbers at a time; the kernel inside
-evaluates one state. REALS and COUNTS lay out what the host sets and reads.
+The state is y = (q, v, works), each padded to whole vectors, and its arithmetic runs four numbers at a time; the kernel
+inside evaluates one state. The works of force elements, drives and given efforts are integrated along, for the balance of
+energy, and do not take part in the control of the step. REALS and COUNTS lay out what the host sets and reads.
 """
 
 from __future__ import annotations
@@ -17,31 +18,61 @@ from ..numbers import Condition, Number, Symbol, maximum, minimum
 from ..topology import Plan
 from .emitter import Emitter
 from .flow import each, total, when, while_
-from .module import Module, assemble, kernel_arguments, write_kernel
+from .kernel import for_plan
+from .module import FIXED, Module, assemble, kernel_arguments, write_kernel
 
 WIDE = 4
 REALS = ("t", "h", "end", "rtol", "atol", "longest", "grow", "error")
 COUNTS = ("status", "steps", "rejected", "evaluations", "budget", "sample", "samples", "substep", "substeps")
 RUNNING, NOT_FINITE, COLLAPSED = 0, 1, 2
 
-_KERNEL_ARRAYS = ("table", "dofs", "data", "gravity", "work", "messages", "climbing")
-_OWN = ("y", "new", "k", "tau", "times", "out", "reals", "counts", "quaternions")
+_NUMBERS = (
+    "n",
+    "nv",
+    "vectors",
+    "controlled",
+    "v_start",
+    "w_start",
+    "padded",
+    "size",
+    "quaternion_count",
+    "elements",
+    "drives",
+)
+_OWN = ("y", "new", "k", "tau", "u", "clock", "times", "out", "reals", "counts", "quaternions")
 _SHRINK, _GROW, _SAFETY = 0.2, 10.0, 0.9
 _EPSILON = 2.3e-16
 
 
-def stepper_words(program: Program) -> list[str]:
-    scratch = [f"buffer:{name}" for name in program.outputs if name != "a"]
-    sizes = ["n", "nv", "nq", "vectors", "v_start", "padded", "size", "quaternion_count"]
-    return [*sizes, *_KERNEL_ARRAYS, "rates_work", "rates_messages", *_OWN, *scratch]
+def programs(plan: Plan, program: Program) -> dict[str, Program]:
+    """What a step calls: the accelerations, the rates, and what the balance of energy needs; by the names of their kernels."""
+    called = {"kernel": program, "rates": QUANTITIES["rates"]}
+    if plan.loads.elements:
+        called["elements"] = QUANTITIES["elements"]
+    if plan.loads.motions:
+        called["drives"] = QUANTITIES["drives"]
+    return {name: for_plan(each_program, plan) for name, each_program in called.items()}
+
+
+def outputs(called: dict[str, Program]) -> list[str]:
+    """Outputs that need a buffer; accelerations and rates go into the state's own arrays."""
+    return [name for program in called.values() for name in program.outputs if name not in ("a", "qdot")]
+
+
+def stepper_words(called: dict[str, Program]) -> list[str]:
+    return [*_NUMBERS, *FIXED, "other_work", "other_messages", *_OWN, *[f"buffer:{name}" for name in outputs(called)]]
 
 
 def write_stepper(plan: Plan, program: Program, method: RungeKutta) -> Module:
-    kernel, widths = write_kernel(plan, program, 1)
-    rates, rates_widths = write_kernel(plan, QUANTITIES["rates"], 1, name="rates")
-    widths = {mark: max(width, rates_widths[mark]) for mark, width in widths.items()}
+    called = programs(plan, program)
+    widths: dict[str, int] = {}
+    parts = []
+    for name, each_program in called.items():
+        part, needed = write_kernel(plan, each_program, 1, name=name)
+        parts.append(part)
+        widths = {mark: max(width, widths.get(mark, 0)) for mark, width in needed.items()}
     plain_rates = all(joint.quaternion is None for joint in plan.model.joints)
-    parts = [kernel, rates, _write_unit_quaternions(), _Stepper(program, method, plain_rates).write()]
+    parts += [_write_unit_quaternions(), _Stepper(called, method, plain_rates).write()]
     return assemble(parts, widths)
 
 
@@ -67,16 +98,16 @@ def _write_unit_quaternions() -> tuple[str, dict[str, str]]:
 class _Stepper:
     """Writes advance()."""
 
-    def __init__(self, program: Program, method: RungeKutta, plain_rates: bool):
-        self.program, self.method = program, method
+    def __init__(self, called: dict[str, Program], method: RungeKutta, plain_rates: bool):
+        self.called, self.method = called, method
         self.plain_rates = plain_rates  # dq/dt = v
         self.e = Emitter(WIDE)
-        self.place = {word: k for k, word in enumerate(stepper_words(program))}
+        self.place = {word: k for k, word in enumerate(stepper_words(called))}
         self.stages = len(method.b) + (1 if method.adaptive else 0)
 
     def write(self) -> tuple[str, dict[str, str]]:
         e = self.e
-        self.words = {name: self._word(name) for name in stepper_words(self.program)}
+        self.words = {name: self._word(name) for name in stepper_words(self.called)}
         self.k = [self._stage(j) for j in range(self.stages)]
         self.v_start = self.words["v_start"]
         if self.method.adaptive:
@@ -90,8 +121,7 @@ class _Stepper:
 
     def _word(self, name: str) -> str:
         e = self.e
-        numbers = ("n", "nv", "nq", "vectors", "v_start", "padded", "size", "quaternion_count")
-        if name in numbers:
+        if name in _NUMBERS:
             return e.load_int("%bound", self.place[name])
         return e.emit(f"load ptr, ptr {e.pointer('%bound', self.place[name])}, align 8")
 
@@ -136,25 +166,66 @@ class _Stepper:
 
     # the method ---------------------------------------------------------------------------------------------------
 
-    def derivative(self, y: str, k: str) -> None:
-        """k = (dq/dt, dv/dt) at y."""
+    def derivative(self, y: str, k: str, t: Number) -> None:
+        """k = (dq/dt, dv/dt, powers) at y and t."""
         e, w = self.e, self.words
-        v, kv = e.pointer(y, self.v_start), e.pointer(k, self.v_start)
-        fixed = {name: w[name] for name in _KERNEL_ARRAYS}
-        arrays = {"q": y, "v": v, "tau": w["tau"], "a": kv}
-        arrays |= {name: w[f"buffer:{name}"] for name in self.program.outputs if name != "a"}
-        self._call("kernel", self.program, fixed | arrays)
+        clock = e.emit(f"extractelement {e.type} {e.operand(t)}, i32 0")
+        e.do(f"store double {clock}, ptr {w['clock']}, align 8")
+        v, a = e.pointer(y, self.v_start), e.pointer(k, self.v_start)
+        arrays = {"q": y, "v": v, "tau": w["tau"], "t": w["clock"], "u": w["u"], "a": a, "qdot": k}
+        self._call("kernel", arrays)
         if self.plain_rates:
             each(e, 0, e.emit(f"sdiv i64 {self.v_start}, {WIDE}"), lambda i: e.store(self.get(v, i), k, i))
         else:
-            rates = fixed | {"work": w["rates_work"], "messages": w["rates_messages"]}
-            self._call("rates", QUANTITIES["rates"], rates | {"q": y, "v": v, "qdot": k})
+            self._call("rates", arrays)
+        self._powers(arrays, e.pointer(k, w["w_start"]))
         self.add_count("evaluations")
 
-    def _call(self, name: str, program: Program, arrays: dict[str, str]) -> None:
-        arguments = ", ".join(f"ptr {arrays[a]}" for a in kernel_arguments(program))
-        self.e.do(f"call void @{name}(i64 {self.words['n']}, i64 {self.words['nv']}, {arguments})")
+    def _powers(self, arrays: dict[str, str], into: str) -> None:
+        """Powers of the force elements, of the drives, and of the given efforts: the rates of the works."""
+        e, w = self.e, self.words
+        for name, count, row, column, start in (
+            ("elements", w["elements"], 3, 1, 0),
+            ("drives", w["drives"], 2, 1, w["elements"]),
+        ):
+            if name in self.called:
+                self._call(name, arrays)
+                (output,) = self.called[name].outputs
+                source = w[f"buffer:{output}"]
+                to = e.pointer(into, start)
+                each(e, 0, count, lambda i, s=source, to=to, r=row, c=column: self._copy(s, i, r, c, to))  # type: ignore[misc]
+
+        def product(i: str, sum_: str) -> str:
+            return e.operand(e.symbol(sum_) + self.get(w["tau"], i) * self.get(arrays["v"], i))
+
+        power = self._reduce(total(e, 0, self._v_vectors(), e.constant(0.0), product))
+        last = e.integer("add", w["elements"], w["drives"])
+        e.do(f"store double {power}, ptr {e.pointer(into, last)}, align 8")
+
+    def _v_vectors(self) -> str:
+        e, w = self.e, self.words
+        return e.emit(f"sdiv i64 {e.integer('sub', w['w_start'], w['v_start'])}, {WIDE}")
+
+    def _copy(self, source: str, i: str, row: int, column: int, to: str) -> None:
+        e = self.e
+        value = e.load_double(source, e.integer("add", e.integer("mul", i, row), column))
+        e.do(f"store double {value}, ptr {e.pointer(to, i)}, align 8")
+
+    def _call(self, name: str, arrays: dict[str, str]) -> None:
+        """A kernel other than the first has a workspace of its own, which is kept from step to step."""
+        program, w = self.called[name], self.words
+        known = {fixed: w[fixed] for fixed in FIXED} | arrays
+        known |= {output: w[f"buffer:{output}"] for output in program.outputs if output not in known}
+        if name != "kernel":
+            known |= {"work": w["other_work"], "messages": w["other_messages"]}
+        arguments = ", ".join(f"ptr {known[a]}" for a in kernel_arguments(program))
+        self.e.do(f"call void @{name}(i64 {w['n']}, i64 {w['nv']}, {arguments})")
         self.e.forget()
+
+    def _reduce(self, vector: str) -> str:
+        e = self.e
+        e.declarations["llvm.vector.reduce.fadd.v4f64"] = "declare double @llvm.vector.reduce.fadd.v4f64(double, <4 x double>)"
+        return e.emit(f"call double @llvm.vector.reduce.fadd.v4f64(double 0.0, {e.type} {vector})")
 
     def combination(self, weights: tuple[Number, ...], i: str) -> Number:
         """sum_j weights_j k_j at the i-th vector."""
@@ -164,14 +235,14 @@ class _Stepper:
                 result = result + weight * self.get(k, i)
         return result
 
-    def trial(self, h: Number) -> None:
+    def trial(self, t: Number, h: Number) -> None:
         """All stages after the first, and the new state."""
         y, new = self.words["y"], self.words["new"]
-        rows = [*self.method.A[1:], self.method.b]
-        for j, row in enumerate(rows, start=1):
+        rows = [*zip(self.method.c[1:], self.method.A[1:], strict=True), (1.0, self.method.b)]
+        for j, (c, row) in enumerate(rows, start=1):
             self.over_state(lambda i, row=row: self.e.store(self.get(y, i) + h * self.combination(row, i), new, i))  # type: ignore[misc]
             if j < self.stages:
-                self.derivative(new, self.k[j])
+                self.derivative(new, self.k[j], t + c * h)
 
     def unit_quaternions(self) -> None:
         w = self.words
@@ -195,10 +266,11 @@ class _Stepper:
 
         def step() -> None:
             self.add_count("budget", -1)
-            self.derivative(w["y"], self.k[0])
-            self.trial(self.real("h"))
-            zero = total(e, 0, w["vectors"], e.constant(0.0), self._not_finite)
-            when(e, self._is_zero(zero), accept, lambda: self.set_count("status", NOT_FINITE))
+            t = self.real("t")
+            self.derivative(w["y"], self.k[0], t)
+            self.trial(t, self.real("h"))
+            zero = self._reduce(total(e, 0, w["vectors"], e.constant(0.0), self._not_finite))
+            when(e, e.emit(f"fcmp oeq double {zero}, 0.0"), accept, lambda: self.set_count("status", NOT_FINITE))
 
         def accept() -> None:
             self.over_state(lambda i: e.store(self.get(w["new"], i), w["y"], i))
@@ -225,13 +297,6 @@ class _Stepper:
         x = e.load(self.words["new"], i)
         return e.emit(f"fadd {e.type} {sum_}, {e.emit(f'fmul {e.type} {x}, {e.constant(0.0)}')}")
 
-    def _is_zero(self, vector: str) -> str:
-        e = self.e
-        start = "0x0000000000000000"
-        e.declarations["llvm.vector.reduce.fadd.v4f64"] = "declare double @llvm.vector.reduce.fadd.v4f64(double, <4 x double>)"
-        sum_ = e.emit(f"call double @llvm.vector.reduce.fadd.v4f64(double {start}, {e.type} {vector})")
-        return e.emit(f"fcmp oeq double {sum_}, {start}")
-
     # adaptive step ------------------------------------------------------------------------------------------------
 
     def _adaptive(self) -> None:
@@ -245,7 +310,7 @@ class _Stepper:
             last = (t + 1.01 * wanted) >= end
             h = last.select(end - t, wanted)
             self.set_real("h", h)
-            self.trial(h)
+            self.trial(t, h)
             error = self.error_norm(h)
             self.set_real("error", error)
             when(e, self.test(error <= 1.0), accept, reject)
@@ -304,9 +369,7 @@ class _Stepper:
             x = h * self.combination(weights, i) / tolerance
             return e.operand(e.symbol(sum_) + x * x)
 
-        squares = total(e, 0, w["vectors"], e.constant(0.0), square)
-        e.declarations["llvm.vector.reduce.fadd.v4f64"] = "declare double @llvm.vector.reduce.fadd.v4f64(double, <4 x double>)"
-        sum_ = e.emit(f"call double @llvm.vector.reduce.fadd.v4f64(double 0.0, {e.type} {squares})")
+        sum_ = self._reduce(total(e, 0, w["controlled"], e.constant(0.0), square))
         size = e.emit(f"sitofp i64 {w['size']} to double")
         mean = e.emit(f"fdiv double {sum_}, {size}")
         e.declarations["llvm.sqrt.f64"] = "declare double @llvm.sqrt.f64(double)"

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from ..formulations import Program
 from ..integrate import RungeKutta
 from ..topology import Plan
-from .kernel import aligned, obtain, parents_of_dofs, structure_key, width
-from .stepper import COUNTS, REALS, WIDE, stepper_words, write_stepper
+from .kernel import aligned, fixed_arrays, obtain, structure_key, width
+from .stepper import COUNTS, REALS, WIDE, programs, stepper_words, write_stepper
 
 Array = NDArray[np.float64]
 
@@ -24,57 +24,64 @@ def _padded(size: int) -> int:
 class Trajectory:
     """One state on its way through time; ``advance`` goes on until the end, a failure or the given number of steps."""
 
-    def __init__(self, plan: Plan, program: Program, method: RungeKutta, q: Array, v: Array, tau: Array, times: Array):
+    def __init__(
+        self, plan: Plan, program: Program, method: RungeKutta, start: dict[str, Array], times: Array, first_time: float = 0.0
+    ):
+        """``start`` has q, v, tau and, for a model with inputs, u."""
         model = plan.model
         self.plan, self.method, self.times = plan, method, np.ascontiguousarray(times)
         key = ("stepper", program.name, method.name, *structure_key(plan))
         self.code = obtain(key, lambda: write_stepper(plan, program, method))
+        self.called = programs(plan, program)
+        self.elements = len(model.elements)
+        self.drives = width(plan, self.called["drives"], "drive") // 2 if "drives" in self.called else 0
+        self.works = self.elements + self.drives + 1
         self.v_start = _padded(model.nq)
-        self.padded = self.v_start + _padded(model.nv)
+        self.w_start = self.v_start + _padded(model.nv)
+        self.padded = self.w_start + _padded(self.works)
         self.stages = len(method.b) + (1 if method.adaptive else 0)
         self.y = aligned(self.padded)
-        self.y[: model.nq], self.y[self.v_start : self.v_start + model.nv] = q, v
+        self.y[: model.nq], self.y[self.v_start : self.v_start + model.nv] = start["q"], start["v"]
         self.k = aligned(self.stages * self.padded)
         self.new = aligned(self.padded)
         self.out = aligned(max(1, len(times)) * self.padded)
         self.reals, self.counts = np.zeros(len(REALS)), np.zeros(len(COUNTS), dtype=np.int64)
         self.set_count("samples", len(times))
-        self._words = self._bind(program, tau)
+        self.set_real("t", first_time)
+        self._words = self._bind(start)
         address = self.code.library.address("advance")
         self._advance = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address)
 
-    def _bind(self, program: Program, tau: Array) -> NDArray[np.int64]:
+    def _bind(self, start: dict[str, Array]) -> NDArray[np.int64]:
         plan, model, code = self.plan, self.plan.model, self.code
-        places = [model.q_index[i] + j.quaternion for i, j in enumerate(model.joints) if j.quaternion is not None]
-        numbers: dict[str, int] = {"n": plan.n, "nv": model.nv, "nq": model.nq, "size": max(1, model.nq + model.nv)}
-        numbers |= {"vectors": self.padded // WIDE, "v_start": self.v_start, "padded": self.padded}
-        numbers["quaternion_count"] = len(places)
+        pairs = zip(model.joints, model.q_index, model.driven, strict=True)
+        places = [at + joint.quaternion for joint, at, driven in pairs if joint.quaternion is not None and not driven]
+        numbers: dict[str, int] = {"n": plan.n, "nv": model.nv, "size": max(1, model.nq + model.nv)}
+        numbers |= {"vectors": self.padded // WIDE, "controlled": self.w_start // WIDE, "padded": self.padded}
+        numbers |= {"v_start": self.v_start, "w_start": self.w_start, "quaternion_count": len(places)}
+        numbers |= {"elements": self.elements, "drives": self.drives}
         efforts = aligned(_padded(model.nv) or WIDE)
-        efforts[: model.nv] = tau
-        self._arrays: dict[str, Any] = {
-            "table": np.ascontiguousarray(plan.table),
-            "dofs": parents_of_dofs(plan),
-            "data": np.ascontiguousarray(plan.data),
-            "gravity": np.ascontiguousarray(plan.gravity),
-            "work": aligned(plan.n * code.work_row),
-            "messages": aligned(max(1, plan.messages) * code.message_row),
-            "climbing": aligned(16),
-            "rates_work": aligned(plan.n * code.work_row),
-            "rates_messages": aligned(max(1, plan.messages) * code.message_row),
+        efforts[: model.nv] = start["tau"]
+        self._arrays: dict[str, Any] = fixed_arrays(plan, code, 1) | {
+            "other_work": aligned(plan.n * code.work_row),
+            "other_messages": aligned(max(1, plan.messages) * code.message_row),
             "y": self.y,
             "new": self.new,
             "k": self.k,
             "tau": efforts,
+            "u": np.ascontiguousarray(start.get("u", np.zeros(1)) if model.inputs else np.zeros(1)),
+            "clock": np.zeros(1),
             "times": self.times,
             "out": self.out,
             "reals": self.reals,
             "counts": self.counts,
             "quaternions": np.array(places or [0], dtype=np.int64),
         }
-        for name in program.outputs:
-            self._arrays[f"buffer:{name}"] = aligned(max(1, width(plan, program, name)))
+        for program in self.called.values():
+            for name in program.outputs:
+                self._arrays[f"buffer:{name}"] = aligned(max(1, width(plan, program, name)))
         numbers |= {name: array.ctypes.data for name, array in self._arrays.items()}
-        return np.array([numbers[word] for word in stepper_words(program)], dtype=np.int64)
+        return np.array([numbers[word] for word in stepper_words(self.called)], dtype=np.int64)
 
     def advance(self, budget: int) -> None:
         self.set_count("budget", budget)
@@ -92,8 +99,9 @@ class Trajectory:
     def set_real(self, name: str, value: float) -> None:
         self.reals[REALS.index(name)] = value
 
-    def start(self, qdot: Array, a: Array) -> None:
+    def start(self, qdot: Array, a: Array, powers: Array) -> None:
         """The first stage of the first step, for a method that reuses its last one."""
+        self.k[self.w_start : self.w_start + len(powers)] = powers
         self.k[: len(qdot)] = qdot
         self.k[self.v_start : self.v_start + len(a)] = a
 
@@ -102,11 +110,16 @@ class Trajectory:
         model, count = self.plan.model, self.count("sample")
         rows = self.out[: count * self.padded].reshape(count, self.padded)
         q, v = rows[:, : model.nq].copy(), rows[:, self.v_start : self.v_start + model.nv].copy()
-        for i, joint in enumerate(model.joints):
-            if joint.quaternion is not None:
-                at = model.q_index[i] + joint.quaternion
+        for joint, first, driven in zip(model.joints, model.q_index, model.driven, strict=True):
+            if joint.quaternion is not None and not driven:
+                at = first + joint.quaternion
                 q[:, at : at + 4] /= np.linalg.norm(q[:, at : at + 4], axis=1, keepdims=True)
         return self.times[:count], q, v
+
+    def works_done(self) -> Array:
+        """Works of the force elements, of the drives and of the given efforts, at the samples so far."""
+        rows = self.out[: self.count("sample") * self.padded].reshape(-1, self.padded)
+        return rows[:, self.w_start : self.w_start + self.works].copy()
 
     def state(self) -> tuple[Array, Array]:
         """q and v at the last accepted step."""

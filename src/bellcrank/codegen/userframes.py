@@ -22,6 +22,7 @@ class UserFrames:
         self.G_rotation = plan.frames.ground_rotation
         self.G_origin = plan.frames.ground_origin
         self.model = plan.model
+        self.drive_order = _drive_order(plan)
 
     def poses(self, raw: Array) -> tuple[Array, Array]:
         """From rows r, R of each body: positions of the user's origins, rotations of the user's axes, in the world."""
@@ -30,6 +31,10 @@ class UserFrames:
         rotations = self.G_rotation @ R @ np.swapaxes(self.K_rotation, -1, -2)
         origins = self.G_origin + rows[..., :3] @ self.G_rotation.T
         return origins - np.einsum("...ij,...j->...i", rotations, self.K_origin), rotations
+
+    def drives(self, raw: Array) -> Array:
+        """Efforts of the drives from the order of the walk to that of the file."""
+        return raw[..., self.drive_order]
 
     def energy(self, raw: Array) -> tuple[Any, Any, Array, Array]:
         """From rows T, U, P, L of each body: sums of the kinetic and potential energy, and both momenta."""
@@ -48,3 +53,14 @@ class UserFrames:
         force, moment = chosen[..., :3] @ self.G_rotation.T, chosen[..., 3:] @ self.G_rotation.T
         arm = np.einsum("...ij,...j->...i", rotations, self.K_origin)
         return np.concatenate([force, moment + np.cross(arm, force)], axis=-1)
+
+
+def _drive_order(plan: Plan) -> NDArray[np.intp]:
+    """Where the driven degrees of freedom, in the file's order, are in the walk's."""
+    place = {body: i for i, body in enumerate(plan.tree.order)}
+    order: list[int] = []
+    for body, joint in enumerate(plan.model.joints):
+        if plan.model.driven[body]:
+            first = int(plan.loads.driven_index[place[body], 1])
+            order += range(first, first + joint.nv)
+    return np.array(order, dtype=np.intp)

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
+from ..formulations import Program
 from ..joints import JOINTS, JointData
 from ..numbers import Number
 from ..spatial import Force, FullTurn, Matrix, Motion, PlaneTurn, RigidInertia, Symmetric, Transform, Vector
@@ -28,6 +29,18 @@ class View(ABC):
 
     @abstractmethod
     def output(self, name: str, values: Sequence[Number]) -> None: ...
+
+    @abstractmethod
+    def _effort_source(self) -> str | None:
+        """Where the joint's effort is read: "tau", "effort" where force elements add to it, None where there is none."""
+
+    @abstractmethod
+    def _applied(self) -> list[Number]:
+        """Wrench of the force elements: moment, then force, in the ground's axes."""
+
+    @abstractmethod
+    def leave_state(self, numbers: Sequence[Number]) -> None:
+        """Leave pose and velocity where the force elements read them."""
 
     @abstractmethod
     def _keep(self, name: str, value: Any) -> None: ...
@@ -73,8 +86,20 @@ class View(ABC):
         return Transform((), offset, (FullTurn(axes),))
 
     @property
-    def directions(self) -> tuple[Motion, ...]:
+    def driven(self) -> bool:
+        return self._signature.driven
+
+    @property
+    def touched(self) -> bool:
+        return self._signature.touched
+
+    @property
+    def freedoms(self) -> tuple[Motion, ...]:
         return self._joint.directions(self.input("q"), self._joint_data)
+
+    @property
+    def directions(self) -> tuple[Motion, ...]:
+        return () if self.driven else self.freedoms
 
     @property
     def efforts(self) -> tuple[Force, ...]:
@@ -82,18 +107,38 @@ class View(ABC):
 
     @property
     def velocity(self) -> Motion:
-        result = Motion.zero()
-        for S, v in zip(self.directions, self.input("v"), strict=True):
-            result = result + S * v
-        return result
+        return _combined(Motion.zero(), self.freedoms, self.input("v"))
 
     @property
     def bias(self) -> Motion:
-        return self._joint.bias(self.input("q"), self.input("v"), self._joint_data)
+        bias = self._joint.bias(self.input("q"), self.input("v"), self._joint_data)
+        return _combined(bias, self.freedoms, self.input("a")) if self.driven else bias
 
     @property
     def rates(self) -> tuple[Number, ...]:
-        return self._joint.rates(self.input("q"), self.input("v"))
+        return () if self.driven else self._joint.rates(self.input("q"), self.input("v"))
+
+    @property
+    def effort(self) -> tuple[Number, ...]:
+        if self.driven:
+            return ()
+        source = self._effort_source()
+        return (0.0,) * self._joint.nv if source is None else self.input(source)
+
+    @property
+    def applied_world(self) -> Force:
+        if not self.touched:
+            return Force.zero()
+        numbers = self._applied()
+        return Force(Vector(*numbers[:3]), Vector(*numbers[3:]))
+
+    @property
+    def applied(self) -> Force:
+        if not self.touched:
+            return Force.zero()
+        n, f = self.applied_world
+        inverse = self.world_axes.transpose()
+        return Force(inverse @ n, inverse @ f)
 
     @property
     def inertia(self) -> RigidInertia:
@@ -109,7 +154,19 @@ class View(ABC):
 
     @property
     def armature(self) -> tuple[Number, ...]:
-        return tuple(self._values("armature", self._joint.nv))
+        return () if self.driven else tuple(self._values("armature", self._joint.nv))
+
+
+def _combined(start: Motion, directions: tuple[Motion, ...], amounts: Sequence[Number]) -> Motion:
+    for S, amount in zip(directions, amounts, strict=True):
+        start = start + S * amount
+    return start
+
+
+def effort_source(program: Program, elements: int) -> str | None:
+    if program.forces and elements:
+        return "effort"
+    return "tau" if "tau" in program.inputs else None
 
 
 def input_size(signature: Signature, name: str) -> int:

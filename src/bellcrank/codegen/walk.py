@@ -16,11 +16,12 @@ from ..spatial import Vector
 from ..topology import Plan, Signature
 from ..topology.plan import TABLE
 from ..topology.signature import ROW
+from . import dense, loads
 from .emitter import Emitter
-from .flow import each, repeat, switch, while_
+from .flow import each, repeat, switch
 from .records import Record
 from .structure import added, leaves, rebuild
-from .view import View, input_size
+from .view import View, effort_source, input_size
 
 _COLUMN = {name: k for k, name in enumerate(TABLE)}
 _UNSEEN, _VARIES = object(), object()
@@ -63,7 +64,7 @@ class TracedBody(View):
             if array == "data":
                 ref = e.splat(e.load_double(self.row("data"), k))
             else:
-                first = self.entry("q" if array == "q" else "v")
+                first = self.entry("q" if array in ("q", "driven_q") else "v")
                 ref = e.load(f"%{array}", e.integer("add", first, k))
             found = e.known[key] = Symbol(e, ref, "load", (array, k))
         return found
@@ -72,7 +73,20 @@ class TracedBody(View):
         return self.load("data", slot)
 
     def input(self, name: str) -> tuple[Number, ...]:
-        return tuple(self.load(name, k) for k in range(input_size(self._signature, name)))
+        array = f"driven_{name}" if self.driven else name
+        return tuple(self.load(array, k) for k in range(input_size(self._signature, name)))
+
+    def _effort_source(self) -> str | None:
+        return self.walk.effort_from
+
+    def _applied(self) -> list[Number]:
+        e, first = self.walk.e, self.walk.e.integer("mul", self.entry("state"), loads.WRENCH)
+        return [e.symbol(e.load("%applied", e.integer("add", first, k))) for k in range(loads.WRENCH)]
+
+    def leave_state(self, numbers: Sequence[Number]) -> None:
+        e, first = self.walk.e, self.walk.e.integer("mul", self.entry("state"), loads.STATE)
+        for k, x in enumerate(numbers):
+            e.store(x, "%states", e.integer("add", first, k))
 
     def output(self, name: str, values: Sequence[Number]) -> None:
         e, kind = self.walk.e, self.walk.program.outputs[name]
@@ -106,27 +120,14 @@ class TracedBody(View):
         return self._record.recall(self, name)
 
 
-class TracedColumn:
-    """Row and column k of the mass matrix."""
-
-    def __init__(self, walk: TracedWalk, k: str):
-        self.walk, self.k = walk, k
-
-    def put(self, body: TracedBody, values: Sequence[Number]) -> None:
-        e, first = self.walk.e, body.entry("v")
-        for j, x in enumerate(values):
-            other = e.integer("add", first, j)
-            for a, b in ((self.k, other), (other, self.k)):
-                e.store(x, "%M", e.integer("add", e.integer("mul", a, "%nv"), b))
-
-
 class TracedWalk:
     """Implements formulations.Walk: writes the loops into an emitter."""
 
     work_row, message_row = "@WORK@", "@MESSAGE@"  # widths known only when all is written
 
     def __init__(self, e: Emitter, plan: Plan, program: Program):
-        self.e, self.program = e, program
+        self.e, self.plan, self.program = e, plan, program
+        self.effort_from = effort_source(program, plan.loads.elements)
         self.signatures = plan.signatures
         self.records = {signature: Record() for signature in plan.signatures}
         self.message_width = 0
@@ -140,6 +141,10 @@ class TracedWalk:
             if kind == "v*v":
                 size = self.e.integer("mul", "%nv", "%nv")
                 each(self.e, 0, size, lambda k, name=name: self.e.store(0.0, f"%{name}", k))  # type: ignore[misc]
+        if self.plan.loads.motions:
+            loads.drive(self)
+        if self.program.forces and self.plan.loads.elements:
+            loads.apply_forces(self)
         self.program.run(self)
 
     def widths(self) -> dict[str, int]:
@@ -264,67 +269,10 @@ class TracedWalk:
         symbols = [self.e.symbol(self.e.load(address, k)) for k in range(count)]
         return self._with(like, pattern, symbols)
 
-    # dense --------------------------------------------------------------------------------------------------------
+    # in files of their own ------------------------------------------------------------------------------------------
 
     def climb(self, step: Callable[[Any, Any, Any], Any], start: str, like: Any) -> None:
-        e, size = self.e, len(leaves(like))
-        scratch = "%climbing"
-
-        def per_dof(k: str) -> None:
-            for j in range(size):
-                e.store(e.symbol(e.load(f"%{start}", e.integer("add", e.integer("mul", k, size), j))), scratch, j)
-            e.do(f"store i64 {e.load_int('%dofs', k)}, ptr %ancestor, align 8")
-            while_(e, lambda: e.emit(f"icmp sge i64 {e.load_int('%ancestor', 0)}, 0"), lambda: per_ancestor(k))
-
-        def per_ancestor(k: str) -> None:
-            i = e.load_int("%ancestor", 0)
-            code = e.load_int("%table", e.integer("mul", i, len(TABLE)))
-
-            def arm(signature: Signature) -> list[str]:
-                body = TracedBody(signature, self, i)
-                message = rebuild(like, iter([e.symbol(e.load(scratch, j)) for j in range(size)]))
-                for j, x in enumerate(leaves(step(body, TracedColumn(self, k), message))):
-                    e.store(x, scratch, j)
-                e.do(f"store i64 {body.entry('parent')}, ptr %ancestor, align 8")
-                return []
-
-            switch(e, code, [lambda s=s: arm(s) for s in self.signatures])  # type: ignore[misc]
-
-        each(e, 0, "%nv", per_dof)
+        dense.climb(self, step, start, like)
 
     def solve(self, matrix: str, right: str, into: str) -> None:
-        e, M, y = self.e, f"%{matrix}", f"%{right}"
-
-        def at(i: Any, j: Any) -> Any:
-            return e.integer("add", e.integer("mul", i, "%nv"), j)
-
-        def get(base: str, index: Any) -> Symbol:
-            return e.symbol(e.load(base, index))
-
-        def factor(k: str) -> None:
-            pivot = 1.0 / get(M, at(k, k))
-
-            def row(i: str) -> None:
-                f = get(M, at(i, k)) * pivot
-                each(
-                    e,
-                    e.integer("add", k, 1),
-                    e.integer("add", i, 1),
-                    lambda j: e.store(get(M, at(i, j)) - f * get(M, at(j, k)), M, at(i, j)),
-                )
-                e.store(get(y, i) - f * get(y, k), y, i)
-
-            each(e, e.integer("add", k, 1), "%nv", row)
-
-        def back(down: str) -> None:
-            k = e.integer("sub", e.integer("sub", "%nv", 1), down)
-            each(
-                e,
-                e.integer("add", k, 1),
-                "%nv",
-                lambda j: e.store(get(y, k) - get(M, at(j, k)) * get(f"%{into}", j), y, k),
-            )
-            e.store(get(y, k) / get(M, at(k, k)), f"%{into}", k)
-
-        each(e, 0, "%nv", factor)
-        each(e, 0, "%nv", back)
+        dense.solve(self.e, f"%{matrix}", f"%{right}", f"%{into}")

@@ -23,6 +23,8 @@ QUANTITIES: dict[str, Program] = {
     "poses": observables.POSES,
     "energy": observables.ENERGY,
     "rates": observables.RATES,
+    "drives": inverse_dynamics.DRIVES,
+    "elements": observables.ELEMENTS,
 }
 
 __all__ = ["FORMULATIONS", "QUANTITIES", "Body", "Program", "Walk"]

@@ -38,7 +38,7 @@ def velocities(body: Body, w_parent: Vector) -> Vector:
     body.cp = turning.cross(turning.cross(X.offset))
     body.c = Motion(w.cross(J.w), _coriolis(w, J)) + body.bias
     w = w + J.w
-    body.p = body.inertia.gyroscopic(w)
+    body.p = body.inertia.gyroscopic(w) - body.applied
     return w
 
 
@@ -51,7 +51,7 @@ def elimination(body: Body, felt: Felt) -> Felt:
     """Eliminate the joint; what the parent feels, from the tips inward.          (28), (29)"""
     inertia, force = felt
     I = body.inertia.articulated() + inertia  # noqa: E741
-    I, p, body.pivots = eliminate(I, body.p + force, body.S, body.input("tau"), body.armature)  # noqa: E741
+    I, p, body.pivots = eliminate(I, body.p + force, body.S, body.effort, body.armature)  # noqa: E741
     return body.X.up_articulated(I, p + (I @ body.c), body.cp)
 
 
@@ -63,4 +63,4 @@ def accelerations(body: Body, parent: Motion) -> Motion:
     return motion
 
 
-PROGRAM = Program("articulated_body", acceleration, inputs=("q", "v", "tau"), outputs={"a": "v"})
+PROGRAM = Program("articulated_body", acceleration, inputs=("q", "v", "tau"), outputs={"a": "v"}, forces=True)

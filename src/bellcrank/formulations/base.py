@@ -26,11 +26,15 @@ class Body(Protocol):
 
     @property
     def directions(self) -> tuple[Motion, ...]:
-        """S: motion of the body for each unit of v."""
+        """S: motion of the body for each unit of v; none for a joint whose motion is prescribed."""
+
+    @property
+    def freedoms(self) -> tuple[Motion, ...]:
+        """S of the joint itself, also where its motion is prescribed."""
 
     @property
     def efforts(self) -> tuple[Force, ...]:
-        """E: wrench on the body for each unit of the joint's effort; S_i . E_j is 1 for i = j, else 0."""
+        """E: wrench on the body for each unit of effort along the freedoms; S_i . E_j is 1 for i = j, else 0."""
 
     @property
     def velocity(self) -> Motion:
@@ -38,7 +42,7 @@ class Body(Protocol):
 
     @property
     def bias(self) -> Motion:
-        """S' v, the rate taken in the body's axes."""
+        """The acceleration relative to the parent that is known: S' v, and S a of a prescribed motion, in the body's axes."""
 
     @property
     def rates(self) -> tuple[Number, ...]:
@@ -59,6 +63,18 @@ class Body(Protocol):
     @property
     def armature(self) -> tuple[Number, ...]:
         """Added to the diagonal of the joint's mass matrix."""
+
+    @property
+    def effort(self) -> tuple[Number, ...]:
+        """The joint's effort: the given one and that of the force elements on the joint."""
+
+    @property
+    def applied(self) -> Force:
+        """Wrench of the force elements on the body, in its own frame."""
+
+    @property
+    def applied_world(self) -> Force:
+        """The same in the ground's axes, still at the body's origin."""
 
     def input(self, name: str) -> tuple[Number, ...]:
         """The joint's entries of an input of the program: "v", "tau", "a"."""
@@ -100,7 +116,7 @@ class Program:
     """A recursion with its inputs and outputs.
 
     Outputs are per degree of freedom ("v"), per coordinate ("q"), square ("v*v"), or a number of values per body or per
-    degree of freedom ("body*12", "v*6"). ``scratch`` outputs are not returned.
+    degree of freedom ("body*12", "v*6"), driven degree of freedom ("drive") or element ("element*3"). ``scratch`` outputs are not returned.
     """
 
     name: str
@@ -108,3 +124,4 @@ class Program:
     inputs: tuple[str, ...]
     outputs: dict[str, str]
     scratch: tuple[str, ...] = ()
+    forces: bool = False  # the model's force elements act

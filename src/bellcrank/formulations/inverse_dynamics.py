@@ -40,19 +40,19 @@ def moving(body: Body, parent: Moving, accelerations: Sequence[Number]) -> Movin
     w = X.down_vector(w_parent)
     A = X.down(A_parent, turning.cross(turning.cross(X.offset)))
     A = A + Motion(w.cross(J.w), _coriolis(w, J)) + body.bias
-    for S, a in zip(body.directions, accelerations, strict=True):
+    for S, a in zip(body.directions, accelerations, strict=False):
         A = A + S * a
     w = w + J.w
     body.X = X
-    body.F = (body.inertia @ A) + body.inertia.gyroscopic(w)
+    body.F = (body.inertia @ A) + body.inertia.gyroscopic(w) - body.applied
     return w, A
 
 
 def efforts(body: Body, carried: Force) -> Force:
-    """tau = S.F + armature a; the parent carries the wrench on."""
+    """tau = S.F + armature a, less what force elements on the joint give; the parent carries the wrench on."""
     F = body.F + carried
-    along = [S.dot(F) for S in body.directions]
-    body.output("tau", [x + r * a for x, r, a in zip(along, body.armature, body.input("a"), strict=True)])
+    given = zip(body.directions, body.armature, body.input("a"), body.effort, strict=False)
+    body.output("tau", [S.dot(F) + r * a - effort for S, r, a, effort in given])
     return body.X.up(F)
 
 
@@ -75,11 +75,27 @@ def wrenches(body: Body, carried: Force) -> Force:
     """
     F = body.F + carried
     R, held = body.R, F
-    for S, E in zip(body.directions, body.efforts, strict=True):
+    for S, E in zip(body.freedoms, body.efforts, strict=True):
         held = held - E * S.dot(F)
     body.output("wrench", [*(R @ held.f), *(R @ held.n), *(R @ F.f), *(R @ F.n)])
     return body.X.up(F)
 
 
-PROGRAM = Program("inverse_dynamics", inverse_dynamics, inputs=("q", "v", "a"), outputs={"tau": "v"})
-REACTIONS = Program("reactions", reactions, inputs=("q", "v", "a"), outputs={"wrench": "body*12"})
+def drives(walk: Walk) -> None:
+    walk.outward(motion, base=(ZERO, Motion(ZERO, -walk.gravity)))
+    walk.inward(drive, leaf=Force.zero())
+
+
+def drive(body: Body, carried: Force) -> Force:
+    """Efforts that keep prescribed motions going, and the power that they bring."""
+    F = body.F + carried
+    if body.driven:
+        efforts = [S.dot(F) for S in body.freedoms]
+        pairs = zip(efforts, body.input("v"), strict=True)
+        body.output("drive", [x for effort, v in pairs for x in (effort, effort * v)])
+    return body.X.up(F)
+
+
+PROGRAM = Program("inverse_dynamics", inverse_dynamics, ("q", "v", "a"), {"tau": "v"}, forces=True)
+REACTIONS = Program("reactions", reactions, ("q", "v", "a"), {"wrench": "body*12"}, forces=True)
+DRIVES = Program("drives", drives, ("q", "v", "a"), {"drive": "drive*2"}, forces=True)

@@ -59,7 +59,7 @@ def bias_motion(body: Body, parent: inverse_dynamics.Moving) -> inverse_dynamics
 def unbalanced(body: Body, carried: Force) -> Force:
     """tau - h."""
     F = body.F + carried
-    body.output("h", [tau - S.dot(F) for S, tau in zip(body.directions, body.input("tau"), strict=True)])
+    body.output("h", [tau - S.dot(F) for S, tau in zip(body.directions, body.effort, strict=True)])
     return body.X.up(F)
 
 
@@ -70,4 +70,5 @@ ACCELERATION = Program(
     inputs=("q", "v", "tau"),
     outputs={"a": "v", "M": "v*v", "F": "v*6", "h": "v"},
     scratch=("M", "F", "h"),
+    forces=True,
 )

@@ -36,7 +36,7 @@ def energies(body: Body, parent: tuple[Matrix, Vector, Motion, Vector]) -> tuple
     V = X.down(V) + body.velocity
     momentum = inertia @ V
     doubled = V.dot(momentum)
-    for armature, v in zip(body.armature, body.input("v"), strict=True):
+    for armature, v in zip(body.armature, body.input("v"), strict=False):  # a prescribed motion has no armature
         doubled = doubled + armature * (v * v)
     linear = R @ momentum.f
     angular = (R @ momentum.n) + r.cross(linear)
@@ -55,6 +55,11 @@ def rate(body: Body, nothing: float) -> float:
     return nothing
 
 
+def elements(walk: Walk) -> None:
+    """Nothing to walk for: the force elements are evaluated before, and leave energy, power and force."""
+
+
 POSES = Program("poses", poses, inputs=("q",), outputs={"pose": "body*12"})
 ENERGY = Program("energy", energy, inputs=("q", "v"), outputs={"energy": "body*8"})
 RATES = Program("rates", rates, inputs=("q", "v"), outputs={"qdot": "q"})
+ELEMENTS = Program("elements", elements, inputs=("q", "v"), outputs={"element": "element*3"}, forces=True)

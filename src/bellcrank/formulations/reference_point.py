@@ -103,18 +103,19 @@ def kinematics(gravity: Vector, reference: Reference, body: Body, i: State) -> S
     arm = at.p - r
     body.B2 = tuple(Motion(A @ S.w, (A @ S.v) + (A @ S.w).cross(arm)) for S in body.directions)
     body.D = Motion(joint.eta, at.D + joint.xi)
-    body.M, body.Q = mass_and_force(body, A, w, at, gravity)
+    body.M, body.Q = mass_and_force(body, A, w, at, r - at.p, gravity)
     return State(A, r, rdot, w, at.p, at.pdot)
 
 
-def mass_and_force(body: Body, A: Matrix, w: Vector, at: AtReference, gravity: Vector) -> Felt:
-    """M and Q at the reference point; J is about the centroid.                   (3), (8), (36)"""
+def mass_and_force(body: Body, A: Matrix, w: Vector, at: AtReference, arm: Vector, gravity: Vector) -> Felt:
+    """M and Q at the reference point, from which the origin is seen at ``arm``; J is about the centroid.  (3), (8), (36)"""
     m, x = body.inertia.m, at.x
     J = _turned(A, body.central_inertia)
     mx = x * m
     M = ArticulatedInertia(_minus_double_cross(J, mx, x), Matrix.cross(mx), Symmetric.diagonal(m))
     F = (gravity + at.xdot.cross(w)) * m
-    return M, Force(x.cross(F) - w.cross(J @ w), F)
+    n, f = body.applied_world
+    return M, Force(x.cross(F) - w.cross(J @ w) + n + arm.cross(f), F + f)
 
 
 def _turned(A: Matrix, J: Symmetric) -> Symmetric:
@@ -140,7 +141,7 @@ def _minus_double_cross(J: Symmetric, mx: Vector, x: Vector) -> Symmetric:
 def elimination(body: Body, felt: Felt) -> Felt:
     """Eliminate the joint; what the parent feels at its own reference point.     (28), (29)"""
     inertia, force = felt
-    M, p, body.pivots = eliminate(body.M + inertia, force - body.Q, body.B2, body.input("tau"), body.armature)
+    M, p, body.pivots = eliminate(body.M + inertia, force - body.Q, body.B2, body.effort, body.armature)
     n, f = p + (M @ body.D)
     return M.shifted(body.shift), Force(n + body.shift.cross(f), f)
 
@@ -155,7 +156,7 @@ def accelerations(body: Body, parent: Motion) -> Motion:
 
 def _program(name: str, reference: Reference) -> Program:
     run = partial(acceleration, reference=reference)
-    return Program(f"reference_point:{name}", run, inputs=("q", "v", "tau"), outputs={"a": "v"})
+    return Program(f"reference_point:{name}", run, inputs=("q", "v", "tau"), outputs={"a": "v"}, forces=True)
 
 
 CENTROID = _program("centroid", centroid)

@@ -1,78 +1,98 @@
-"""Bellcrank's own model file: TOML, ``format = 1``.
+"""Bellcrank's own model file: TOML, ``format = 1``. docs/model-format.md explains it by example.
 
-Lengths, positions and axes are in the global frame, in the design position; SI units and radians.
+What a section may hold follows from the fields of the items of a Spec (model/spec.py); this file says which sections there
+are, and what is special about some.
 
-    format = 1
-    name, gravity, duration, step       gravity [0, 0, -9.81] unless given; step is the interval of the samples
-    [points]        NAME = [x, y, z]                         a point below is one of these names, or [x, y, z]
-    [bodies.NAME]   mass, center, inertia                    inertia about the centre (io/shapes.py), or one of
-                    rod = { from, to, mass, radius }         thin without a radius
-                    point_mass = { at, mass }
-    [joints.NAME]   type, parent, child, point               bodies by name, or "ground"
-                    axis                                     "x", "-y", ... or a vector of any length
-                    armature                                 one number, or one for each direction
-    [initial]       JOINT = q, or { q, v }                   quaternions w, x, y, z; free: x, y, z, quaternion
-
-The text is parsed by tomllib: tomlkit, which will write files with their comments kept, takes 20 times as long to read and
-more than linear time (9 s for 4,000 bodies), and it gives no line numbers either (lines.py).
+The text is parsed by tomllib: tomlkit takes 20 times as long to read and more than linear time (9 s for 4,000 bodies), and it
+gives no line numbers either (lines.py).
 """
 
 from __future__ import annotations
 
+import gc
 import re
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from ..errors import ModelError
-from ..model import Model, Problems, Spec, Vector, build
-from ..model.spec import BodySpec, InitialSpec, JointSpec, PointSpec
-from .lines import key_lines
-from .points import Points
+from ..model import Model, Problems, Spec, build
+from ..model.spec import (
+    ELEMENT_SPECS,
+    LISTS,
+    MEASURE_SPECS,
+    AssemblySpec,
+    BodySpec,
+    CopySpec,
+    InitialSpec,
+    JointSpec,
+    Mesh,
+    ParameterSpec,
+    PointSpec,
+)
+from .meshes import check_mesh
+from .records import place, read_fields, read_record
 from .shapes import read_shape
-from .table import Source, Table, as_vector
+from .table import Source, Table, as_scalar
 
 FORMAT = 1
-AXES: dict[str, Vector] = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
-AXES |= {f"-{name}": (0.0 - x, 0.0 - y, 0.0 - z) for name, (x, y, z) in AXES.items()}
+SECTIONS: dict[str, tuple[type[Any], ...]] = {}  # of force elements: on a joint, or between two points
+for _cls in ELEMENT_SPECS:
+    SECTIONS[_cls.section] = (*SECTIONS.get(_cls.section, ()), _cls)
+MEASURES: dict[str, type[Any]] = {cls.type: cls for cls in MEASURE_SPECS}
 
 
 def read(text: str, file: str) -> Model:
     """The model in a text; raises ModelError with all of its problems."""
-    problems = Problems()
-    spec = read_spec(text, file, problems)
-    return build(spec, problems)
+    with _uncollected():
+        problems = Problems()
+        spec = read_spec(text, file, problems)
+        return build(spec, problems)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Without the search for cyclic garbage, of which reading makes none: it would visit all that is read, again and again."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 def read_spec(text: str, file: str, problems: Problems) -> Spec:
     """What the text says. Values that could not be read are placeholders, and their owners are blamed in ``problems``."""
-    values, source = _parse(text, file, problems)
-    top = Table(source, (), values)
+    source = Source(file, text, problems)
+    top = Table(source, (), _parse(text, file))
     _check_format(top)
-    points = Points.read(top)
+    for key in ("bodies", "joints"):
+        if "copies" not in top:
+            top.need(key, f"Describe at least one in [{key}.NAME].")
+    copies = tuple(_copy(table) for table in _named(top, "copies"))
     spec = Spec(
         name=top.text("name", "model"),
-        bodies=tuple(_body(table, points) for table in _named(top, "bodies")),
-        joints=tuple(_joint(table, points) for table in _named(top, "joints")),
-        points=tuple(PointSpec(name, at, source.where(("points", name))) for name, at in points.known.items()),
-        initial=tuple(_initial(top)),
-        gravity=top.vector("gravity", (0.0, 0.0, -9.81)),
-        duration=top.maybe_number("duration"),
-        step=top.maybe_number("step"),
+        **_parts(top, {copy.name for copy in copies}),
+        **read_fields(top, Spec),
+        inputs=_inputs(top),
+        assemblies=tuple(_assembly(table) for table in _named(top, "assemblies")),
+        copies=copies,
         where=top.where,
     )
-    _close(top)
+    top.close()
     return spec
 
 
-def _parse(text: str, file: str, problems: Problems) -> tuple[dict[str, Any], Source]:
+def _parse(text: str, file: str) -> dict[str, Any]:
     try:
-        values = tomllib.loads(text)
-        return values, Source(file, key_lines(text), problems)
+        return tomllib.loads(text)
     except RecursionError:
         raise ModelError(f"{file}: arrays or tables are nested too deeply. A model needs three levels.") from None
     except tomllib.TOMLDecodeError as error:
-        reason, _, place = str(error).rpartition(" (at ")
-        line = re.match(r"line (\d+)", place)
+        reason, _, at = str(error).rpartition(" (at ")
+        line = re.match(r"line (\d+)", at)
         number = int(line[1]) if line else text.count("\n") + 1  # else "end of document"
         raise ModelError(f"{file}, line {number}: not TOML: {reason}. Mend the text there or just before.") from None
     except ValueError as error:
@@ -82,83 +102,160 @@ def _parse(text: str, file: str, problems: Problems) -> tuple[dict[str, Any], So
 def _check_format(top: Table) -> None:
     """Nothing else can be understood in a file of another format, so this error comes alone."""
     value = top.get("format")
-    place = top.source.where(("format",)) if "format" in top else top.source.file
+    at = top.source.where(("format",)) if "format" in top else top.source.file
     if value is None:
-        raise ModelError(f"{place}: the file does not say its format. Begin it with: format = {FORMAT}")
+        raise ModelError(f"{at}: the file does not say its format. Begin it with: format = {FORMAT}")
     if value is True or value != FORMAT:
-        raise ModelError(f"{place}: format is {value!r}. This version of Bellcrank reads format = {FORMAT}.")
+        raise ModelError(f"{at}: format is {value!r}. This version of Bellcrank reads format = {FORMAT}.")
 
 
 def _named(top: Table, key: str) -> list[Table]:
-    """The tables [bodies.*] or [joints.*]."""
-    if not top.need(key, f"Describe at least one in [{key}.NAME]."):
-        return []
+    """The tables [bodies.*], [joints.*] and so on."""
     table = top.table(key)
     return list(table.items()) if table else []
 
 
-def _body(table: Table, points: Points) -> BodySpec:
-    shape = read_shape(table, points)
+def _parts(top: Table, copies: set[str]) -> dict[str, Any]:
+    """What a model and an assembly have in common."""
+    found: dict[str, Any] = {
+        "parameters": _parameters(top),
+        "points": _points(top),
+        "bodies": (_body(table) for table in _named(top, "bodies")),
+        "joints": (_joint(table) for table in _named(top, "joints")),
+        "elements": (_element(table, SECTIONS[key]) for key in SECTIONS for table in _named(top, key)),
+        "measures": (measure for table in _named(top, "measures") for measure in _measure(table)),
+        "initial": _initial(top, copies),
+    }
+    return {key: tuple(item for item in found[key] if item is not None) for key in LISTS}
+
+
+def _parameters(top: Table) -> list[ParameterSpec]:
+    table = top.table("parameters")
+    if table is None:
+        if "parameters" in top:
+            top.source.problems.blame("[parameters]")
+        return []
+    found = []
+    for name in table.values:
+        value = as_scalar(table.get(name))
+        if value is None:
+            table.about = name
+            table.wrong(name, "a finite number, or a formula")
+        found.append(ParameterSpec(name, 0.0 if value is None else value, where=top.source.where((*table.path, name))))
+    return found
+
+
+def _points(top: Table) -> list[PointSpec]:
+    table = top.table("points")
+    if table is None:
+        if "points" in top:
+            top.source.problems.blame("[points]")
+        return []
+    found = []
+    for name, value in table.values.items():
+        table.about = name
+        table.know(name)
+        if isinstance(value, str):
+            table.wrong(name, "three finite numbers, [x, y, z]")
+            at = None
+        else:
+            at = place(table, name, "three finite numbers, [x, y, z], or { body = ..., at = [x, y, z] }")
+        found.append(PointSpec(name, (0.0, 0.0, 0.0) if at is None else at, where=top.source.where((*table.path, name))))
+    return found
+
+
+def _body(table: Table) -> BodySpec:
+    shape = read_shape(table)
+    mesh = None
+    inner = table.table("mesh")
+    if inner is not None:
+        mesh = Mesh(**read_record(inner, Mesh))
+        check_mesh(inner, mesh)
     table.close()
-    return BodySpec(str(table.about), shape, table.where)
+    return BodySpec(str(table.about), shape, mesh, where=table.where)
 
 
-def _joint(table: Table, points: Points) -> JointSpec:
-    for key in ("parent", "child"):
-        table.need(key, f'Name a body, or "ground": {key} = "..."')
-    table.need("type", 'Give one: type = "revolute"')
-    table.need("point", "Say where the joint is: point = [x, y, z], or the name of a point.")
-    joint = JointSpec(
-        name=str(table.about),
-        kind=table.text("type"),
-        parent=table.text("parent"),
-        child=table.text("child"),
-        point=points.of(table, "point"),
-        axis=_axis(table),
-        armature=_armature(table),
-        where=table.where,
-    )
-    table.close()
-    return joint
+def _joint(table: Table) -> JointSpec:
+    return JointSpec(str(table.about), **read_record(table, JointSpec), where=table.where)
 
 
-def _axis(table: Table) -> Vector | None:
-    """``"x"``, ``"-z"`` or a vector of any length."""
-    value = table.get("axis")
+def _element(table: Table, classes: tuple[type[Any], ...]) -> Any:
+    """On a joint, or between two points, by the keys that are there."""
+    cls = classes[0]
+    if len(classes) == 2 and "joint" not in table:
+        if "from" not in table and "to" not in table:
+            table.complain(f"[{table.label}] does not say where it acts. Give joint = ..., or from = ... and to = ...")
+            return None
+        cls = classes[1]
+    return cls(str(table.about), **read_record(table, cls), where=table.where)
+
+
+def _measure(table: Table) -> list[Any]:
+    if not table.need("type", f"Give one of {', '.join(MEASURES)}."):
+        return []
+    kind = table.text("type")
+    if kind not in MEASURES:
+        if kind:
+            hint = table.source.problems.suggest(kind, MEASURES)
+            table.complain(f'[{table.label}]: there is no measure of type "{kind}".{hint}', "type")
+        return []
+    cls = MEASURES[kind]
+    return [cls(str(table.about), **read_record(table, cls), where=table.where)]
+
+
+def _inputs(top: Table) -> tuple[str, ...]:
+    value = top.get("inputs")
     if value is None:
-        return None
-    axis = AXES.get(value) if isinstance(value, str) else as_vector(value)
-    if axis is None:
-        table.wrong("axis", '"x", "y", "z", "-x", "-y", "-z" or a vector [x, y, z]')
-    return axis
+        return ()
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        top.wrong("inputs", 'names, ["throttle", "brake"]')
+        return ()
+    return tuple(value)
 
 
-def _armature(table: Table) -> float | tuple[float, ...]:
-    """One number for every direction, or one each."""
-    values = table.numbers("armature")
-    if values is None:
-        return 0.0
-    return values if isinstance(table.get("armature"), list) else values[0]
-
-
-def _initial(top: Table) -> list[InitialSpec]:
-    """``shoulder = 0.3``, ``top = [w, x, y, z]`` or ``shoulder = { q = 0.3, v = 1.0 }``."""
+def _initial(top: Table, copies: set[str], prefix: str = "") -> list[InitialSpec]:
+    """``shoulder = 0.3``, ``top = [w, x, y, z]`` or ``shoulder = { q = 0.3, v = 1.0 }``; tables of copies inside."""
     table = top.table("initial")
     if table is None:
         return []
-    starts = []
+    starts: list[InitialSpec] = []
     for joint, value in table.values.items():
-        if isinstance(value, dict):
-            inner = Table(top.source, ("initial", joint), value)
-            starts.append(InitialSpec(joint, inner.numbers("q"), inner.numbers("v"), inner.where))
-            inner.close()
+        inner = table.table(joint) if isinstance(value, dict) else None
+        if inner is not None and joint in copies:
+            starts += [_start(inner, name, f"{joint}.{name}") for name in inner.values]
         else:
-            starts.append(InitialSpec(joint, table.numbers(joint), None, top.source.where(("initial", joint))))
+            starts.append(_start(table, joint, joint))
     return starts
 
 
-def _close(top: Table) -> None:
-    if "parameters" in top:
-        top.get("parameters")
-        top.complain("[parameters] and expressions are not supported yet. Write the numbers where they are used.", "parameters")
-    top.close()
+def _start(table: Table, key: str, joint: str) -> InitialSpec:
+    where = table.source.where((*table.path, key))
+    about = f"initial.{joint}"
+    if isinstance(table.values[key], dict):
+        inner = Table(table.source, (*table.path, key), table.values[key], about)
+        found = read_record(inner, InitialSpec)
+        return InitialSpec(joint, _many(found["q"]), _many(found["v"]), where=where)
+    alone = Table(table.source, table.path, {"q": table.values[key]}, about)
+    value = table.values[key]
+    numbers = tuple(map(as_scalar, value if isinstance(value, list) else [value]))
+    if None in numbers:
+        alone = Table(table.source, table.path, table.values, about)
+        alone.wrong(key, "a finite number, or an array of them")
+        numbers = (0.0,)
+    return InitialSpec(joint, numbers, where=where)
+
+
+def _many(value: Any) -> Any:
+    return value if value is None or isinstance(value, tuple) else (value,)
+
+
+def _assembly(table: Table) -> AssemblySpec:
+    name = str(table.about)
+    spec = AssemblySpec(name, **_parts(table, set()), where=table.where)
+    table.close()
+    return spec
+
+
+def _copy(table: Table) -> CopySpec:
+    parameters = tuple(_parameters(table))
+    return CopySpec(str(table.about), **read_record(table, CopySpec), parameters=parameters, where=table.where)

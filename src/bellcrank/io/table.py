@@ -1,4 +1,4 @@
-"""Typed access to the tables of a model file. Every complaint carries file, line, name, value and remedy.
+"""Tables of a model file. Every complaint carries file, line, name, value and remedy.
 
 A value that cannot be used is complained of once, and a harmless placeholder takes its place so that reading goes on.
 """
@@ -6,45 +6,71 @@ A value that cannot be used is complained of once, and a harmless placeholder ta
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
+from ..model.expressions import LARGEST, Formula, FormulaError
+from ..model.fields import Scalar, Triple
 from ..model.problems import Problems, brief
-from ..model.shapes import ORIGIN, Vector
 from ..model.spec import Where
-from .lines import Path
-
-LARGEST = 1e30  # no length, mass or time of a mechanism comes near; products of such numbers stay finite
+from .lines import Path, key_lines
 
 
-@dataclass(frozen=True)
 class Source:
-    """A parsed file: its name, the line of every key, and the problems found so far."""
+    """A parsed file: its name, the line of every key, and the problems found so far. Lines are looked for when needed."""
 
-    file: str
-    lines: Mapping[Path, int]
-    problems: Problems
+    def __init__(self, file: str, text: str, problems: Problems) -> None:
+        self.file, self.text, self.problems = file, text, problems
 
-    def where(self, path: Path, keys: Mapping[str, Any] | None = None) -> Where:
-        """The place of a key; with the lines of the keys inside, if given."""
-        of_keys = {key: self.lines[*path, key] for key in keys or () if (*path, key) in self.lines}
-        return Where(self.file, self.lines.get(path), of_keys)
+    @cached_property
+    def lines(self) -> dict[Path, int]:
+        return key_lines(self.text)
+
+    def where(self, path: Path) -> Where:
+        return Written(self, path)
+
+
+class Written(Where):
+    """The place of a key of a file, or of the deepest of ``keys`` inside it, each inside the one before, that has a line."""
+
+    __slots__ = ("_inner", "_path", "_source")
+
+    def __init__(self, source: Source, path: Path, keys: tuple[str, ...] = ()) -> None:
+        super().__init__(source.file)
+        self._source, self._path, self._inner = source, path, keys
+
+    @property
+    def line(self) -> int | None:
+        lines = self._source.lines
+        for n in range(len(self._inner), -1, -1):
+            path = self._path + tuple(int(key) if key.isdigit() else key for key in self._inner[:n])
+            if path in lines:
+                return lines[path]
+        return None
+
+    def at(self, *keys: str) -> Where:
+        return Written(self._source, self._path, self._inner + keys)
 
 
 class Table:
     """A table, and the body, joint or point that it describes (``about``)."""
 
+    __slots__ = ("_used", "about", "path", "source", "values")
+
     def __init__(self, source: Source, path: Path, values: Mapping[str, Any], about: str | None = None) -> None:
         self.source, self.path, self.values, self.about = source, path, values, about
-        self.label = ".".join(map(str, path))
         self._used: set[str] = set()
 
     def __contains__(self, key: str) -> bool:
         return key in self.values
 
     @property
+    def label(self) -> str:
+        return ".".join(map(str, self.path))
+
+    @property
     def where(self) -> Where:
-        return self.source.where(self.path, self.values)
+        return self.source.where(self.path)
 
     def complain(self, text: str, key: str | None = None) -> None:
         path = self.path if key is None else (*self.path, key)
@@ -55,6 +81,10 @@ class Table:
         self._used.add(key)
         return self.values.get(key)
 
+    def know(self, *keys: str) -> None:
+        """Keys that may be there."""
+        self._used.update(keys)
+
     def need(self, key: str, remedy: str) -> bool:
         """Is the key there? Complains if not."""
         self._used.add(key)
@@ -62,25 +92,19 @@ class Table:
             self.complain(f"[{self.label}] has no {key}. {remedy}")
         return key in self.values
 
-    def wrong(self, key: str, wanted: str, value: Any = None) -> None:
-        """Complains that the value of a key is not what is wanted."""
-        value = self.values.get(key) if value is None else value
-        full = f"{self.label}.{key}" if self.label else key
-        if isinstance(value, str) and value.lstrip().startswith("="):
-            self.complain(f"{full} is the expression {brief(value)}; expressions are not supported yet. Write the number.", key)
-        else:
-            self.complain(f"{full} is {brief(value)}. Give {wanted}.", key)
+    def full(self, key: str) -> str:
+        return f"{self.label}.{key}" if self.path else key
 
-    def number(self, key: str, default: float = 0.0) -> float:
-        value = self.maybe_number(key)
-        return default if value is None else value
-
-    def maybe_number(self, key: str) -> float | None:
-        """A number; None where it is missing, or after a complaint."""
-        value = as_number(self.get(key))
-        if value is None and key in self.values:
-            self.wrong(key, "a finite number")
-        return value
+    def wrong(self, key: str, wanted: str) -> None:
+        """Complains that the value of a key is not what is wanted, or that its formula cannot be read."""
+        value = self.values.get(key)
+        for text in _formulas(value):
+            try:
+                Formula(text)
+            except FormulaError as error:
+                self.complain(f"{self.full(key)} has the formula {brief('=' + text)}: {error}.", key)
+                return
+        self.complain(f"{self.full(key)} is {brief(value)}. Give {wanted}.", key)
 
     def text(self, key: str, default: str = "") -> str:
         value = self.get(key)
@@ -90,30 +114,13 @@ class Table:
             self.wrong(key, "text in quotes")
         return default
 
-    def numbers(self, key: str) -> tuple[float, ...] | None:
-        """A number, or an array of numbers; None where it is missing, or after a complaint."""
-        value = self.get(key)
-        if key not in self.values:
-            return None
-        found = [as_number(x) for x in (value if isinstance(value, list) else [value])]
-        if None in found:
-            self.wrong(key, "a finite number, or an array of them")
-            return None
-        return tuple(x for x in found if x is not None)
-
-    def vector(self, key: str, default: Vector = ORIGIN) -> Vector:
-        value = as_vector(self.get(key))
-        if value is None and key in self.values:
-            self.wrong(key, "three finite numbers, [x, y, z]")
-        return default if value is None else value
-
     def table(self, key: str) -> Table | None:
         """The table of a key; None where it is missing, or after a complaint."""
         value = self.get(key)
         if isinstance(value, dict):
             return Table(self.source, (*self.path, key), value, self.about)
         if key in self.values:
-            self.wrong(key, f"a table, [{self.label}.{key}]" if self.label else f"a table, [{key}]")
+            self.wrong(key, f"a table, [{self.full(key)}]")
         return None
 
     def items(self) -> Iterator[Table]:
@@ -126,23 +133,44 @@ class Table:
 
     def close(self) -> None:
         """Complains of every key that nobody asked for."""
+        if self.values.keys() <= self._used:
+            return
         for key in self.values:
             if key not in self._used:
                 hint = self.source.problems.suggest(key, self._used)
-                inside = f"[{self.label}] has" if self.label else "the file has"
+                inside = f"[{self.label}] has" if self.path else "the file has"
                 self.complain(f'{inside} an unknown key "{key}".{hint}', key)
 
 
-def as_number(value: Any) -> float | None:
-    """A finite number of a sensible size, else None; True is not a number."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= LARGEST:
-        return None
-    return float(value) + 0.0
+def _formulas(value: Any) -> Iterator[str]:
+    """The formulas in a value, without their =, in lists of lists at most."""
+    if isinstance(value, str) and value.lstrip().startswith("="):
+        yield value.lstrip()[1:]
+    elif isinstance(value, list):
+        for inner in value[:1000]:
+            yield from (
+                _formulas(inner)
+                if not isinstance(inner, list)
+                else (t for x in inner[:1000] for t in _formulas(x) if isinstance(x, str))
+            )
+    elif isinstance(value, dict):
+        yield from (t for x in value.values() if isinstance(x, str) for t in _formulas(x))
 
 
-def as_vector(value: Any) -> Vector | None:
-    found = [as_number(x) for x in value] if isinstance(value, list) else []
-    if len(found) != 3 or None in found:
+def as_scalar(value: Any) -> Scalar | None:
+    """A finite number of a sensible size, or a formula; else None. True is not a number."""
+    if type(value) is float or type(value) is int:
+        return float(value) + 0.0 if abs(value) <= LARGEST else None
+    if isinstance(value, str) and value.lstrip().startswith("="):
+        try:
+            return Formula(value.lstrip()[1:].strip())
+        except FormulaError:
+            return None  # Table.wrong says why
+    return None
+
+
+def as_triple(value: Any) -> Triple | None:
+    if not isinstance(value, list) or len(value) != 3:
         return None
-    x, y, z = (x for x in found if x is not None)
-    return x, y, z
+    x, y, z = as_scalar(value[0]), as_scalar(value[1]), as_scalar(value[2])
+    return None if x is None or y is None or z is None else (x, y, z)

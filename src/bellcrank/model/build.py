@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..joints import Joint, make_joint
+from . import forces
+from .assemblies import expand
 from .checks import (
     armature_of,
     check_bodies,
@@ -19,8 +22,10 @@ from .checks import (
     check_time,
 )
 from .model import Model
+from .motion import Motion
 from .problems import Problems
 from .resistance import unresisted
+from .resolve import resolve
 from .shapes import ORIGIN, MassProperties
 from .spec import InitialSpec, Spec
 from .tree import Tree, spanning_tree
@@ -35,6 +40,7 @@ def build(spec: Spec, problems: Problems | None = None) -> Model:
     """
     problems = Problems() if problems is None else problems
     unique = check_names(spec, problems)
+    written, spec = spec, resolve(expand(spec, problems), problems)
     check_time(spec.duration, spec.step, problems, spec.where)
     bodies = check_bodies(spec, problems)
     joints = _check_joints(spec, problems)
@@ -43,11 +49,12 @@ def build(spec: Spec, problems: Problems | None = None) -> Model:
     if tree is not None:
         _check_far_sides(spec, tree, joints, problems)
         if len(bodies) == len(spec.bodies) and len(joints) == len(spec.joints):
-            rows = _Rows(spec, tree, [bodies[name] for name in tree.carried], _turned(spec, tree, joints))
-            rows.check_resistance(problems)
+            rows = _Rows(spec, tree, [bodies[name] for name in tree.carried], _turned(spec, tree, joints), problems)
     problems.raise_if_any()
     assert rows is not None  # whatever prevents the rows has left its problem
-    return rows.model()
+    model = rows.model()
+    object.__setattr__(model, "spec", written)
+    return model
 
 
 def _check_joints(spec: Spec, problems: Problems) -> dict[str, Joint]:
@@ -57,7 +64,7 @@ def _check_joints(spec: Spec, problems: Problems) -> dict[str, Joint]:
         joint = None if problems.blames(item.name) else check_joint(item, problems)
         if joint is not None:
             made[item.name] = joint
-    known = {item.name: None for item in spec.joints}
+    known = {item.name: item for item in spec.joints}
     check_initial_once(spec, problems)
     for start in spec.initial:
         check_initial(start, made, known, problems)
@@ -93,25 +100,53 @@ def _flipped(joint: Joint) -> Joint:
     if joint.axis is None:
         return joint
     x, y, z = joint.axis
-    return make_joint(joint.kind, axis=(0.0 - x, 0.0 - y, 0.0 - z))
+    return make_joint(joint.kind, axis=(0.0 - x, 0.0 - y, 0.0 - z), pitch=joint.pitch)
 
 
 class _Rows:
     """The rows of the model: joint i, and the body that it carries."""
 
-    def __init__(self, spec: Spec, tree: Tree, bodies: Sequence[MassProperties], joints: Sequence[Joint]) -> None:
+    def __init__(
+        self, spec: Spec, tree: Tree, bodies: Sequence[MassProperties], joints: Sequence[Joint], problems: Problems
+    ) -> None:
         self.spec, self.tree, self.joints = spec, tree, joints
         points = np.array([item.point for item in spec.joints], dtype=float)
         origins = np.vstack([points, np.zeros(3)])  # the last row, index -1, is ground
         self.position = points - origins[np.array(tree.inboard)]
         self.mass = np.array([body.mass for body in bodies], dtype=float)
-        self.center = np.array([_center(body, point) for body, point in zip(bodies, points, strict=True)])
+        self.center = _centers(bodies, points)
         self.inertia = np.array([body.inertia for body in bodies], dtype=float)
         self.armature = [armature_of(item, joint.nv) for item, joint in zip(spec.joints, joints, strict=True)]
+        self.motions = self._motions(problems)
+        self._check_resistance(problems)
+        self.names = forces.Rows(
+            joints={item.name: i for i, item in enumerate(spec.joints)},
+            bodies={name: i for i, name in enumerate(tree.carried)},
+            kinds=joints,
+            origins=origins.tolist() if spec.elements or spec.measures else [],
+            driven=self.driven,
+            inputs=spec.inputs,
+        )
+        self.elements = forces.make_elements(spec, self.names, problems)
+        self.measures = forces.make_measures(spec, self.names, problems)
 
-    def check_resistance(self, problems: Problems) -> None:
+    def _motions(self, problems: Problems) -> list[Motion | None]:
+        motions: list[Motion | None] = [None] * len(self.joints)
+        for i, item in enumerate(self.spec.joints):
+            if item.motion is not None:
+                try:
+                    motions[i] = forces.make_motion(item, self.joints[i], self.position[i].tolist())
+                except forces.Trouble as trouble:
+                    problems.add(f'joint "{item.name}": {trouble}', item.where.at("motion"), item.name)
+        return motions
+
+    @property
+    def driven(self) -> list[bool]:
+        return [item.motion is not None for item in self.spec.joints]
+
+    def _check_resistance(self, problems: Problems) -> None:
         arrays = self.position, self.mass, self.center, self.inertia, self.armature
-        for i, massless in unresisted(self.tree.inboard, self.joints, *arrays):
+        for i, massless in unresisted(self.tree.inboard, self.joints, *arrays, self.driven):
             item, body = self.spec.joints[i], self.tree.carried[i]
             if massless:
                 what = f'body "{body}" has no mass, nor has anything beyond it, but joint "{item.name}" lets it move'
@@ -134,30 +169,41 @@ class _Rows:
             mass=self.mass,
             center=self.center,
             inertia=self.inertia,
-            armature=np.array([x for of_joint in self.armature for x in of_joint], dtype=float),
+            armature=np.array([x for of_joint in self._moving(self.armature) for x in of_joint], dtype=float),
             gravity=np.array(self.spec.gravity, dtype=float),
             initial_q=np.array(q, dtype=float),
             initial_v=np.array(v, dtype=float),
-            duration=self.spec.duration,
-            step=self.spec.step,
+            duration=None if self.spec.duration is None else float(self.spec.duration),
+            step=None if self.spec.step is None else float(self.spec.step),
+            motions=tuple(self.motions) if any(self.driven) else (),
+            elements=self.elements,
+            inputs=self.spec.inputs,
+            measures=self.measures,
         )
+
+    def _moving(self, rows: Sequence[Any]) -> list[Any]:
+        """Those of the joints that are not driven."""
+        return [row for row, driven in zip(rows, self.driven, strict=True) if not driven]
 
     def _initial(self) -> tuple[list[float], list[float]]:
         written = {start.joint: start for start in self.spec.initial}
         q: list[float] = []
         v: list[float] = []
-        for item, joint, offset in zip(self.spec.joints, self.joints, self.position, strict=True):
+        rows = list(zip(self.spec.joints, self.joints, self.position, strict=True))
+        for item, joint, offset in self._moving(rows):
             start = written.get(item.name, InitialSpec(item.name))
             q.extend(_initial_q(joint, start.q, offset))
             v.extend(start.v if start.v is not None else (0.0,) * joint.nv)
         return q, v
 
 
-def _center(body: MassProperties, origin: Array) -> Array:
-    return np.array(ORIGIN) if body.center is None else np.array(body.center) - origin
+def _centers(bodies: Sequence[MassProperties], origins: Array) -> Array:
+    """Centres of mass from the bodies' origins; zero for a body without mass that gives none."""
+    given = np.array([body.center is not None for body in bodies])
+    return np.where(given[:, None], np.array([body.center or ORIGIN for body in bodies], dtype=float) - origins, 0.0)
 
 
-def _initial_q(joint: Joint, q: tuple[float, ...] | None, offset: Array) -> list[float]:
+def _initial_q(joint: Joint, q: Any, offset: Array) -> list[float]:
     """As written, quaternions normalised; else the design position, which is its point for a free joint."""
     if q is None:
         design = list(joint.neutral)

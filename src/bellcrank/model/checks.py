@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from ..errors import ModelError
 from ..joints import JOINTS, Joint, make_joint
+from .expressions import RESERVED
 from .physics import impossible
 from .problems import Problems, brief, names
-from .shapes import MassProperties
-from .spec import GROUND, NOWHERE, InitialSpec, JointSpec, Spec, Where
+from .shapes import ORIGIN, MassProperties
+from .spec import GROUND, NOWHERE, PARAMETERS, AssemblySpec, InitialSpec, JointSpec, ParameterSpec, PointSpec, Spec, Where
 
 QUATERNION_SLACK = 1e-6
 
@@ -22,34 +25,85 @@ def duplicates(items: Iterable[str]) -> list[str]:
     return [item for item, count in Counter(items).items() if count > 1]
 
 
-def check_name(name: object, problems: Problems, where: Where = NOWHERE) -> None:
-    """Names are parts of paths such as ``base.x``, hence no dots; no spaces at the ends, nothing unprintable."""
+def check_name(name: object, problems: Problems, where: Where = NOWHERE, *, dots: bool = False) -> None:
+    """Names are parts of paths such as ``base.x``, hence no dots, but ``dots`` for those of copies, ``left_leg.thigh``; no
+    spaces at the ends, nothing unprintable."""
     if not isinstance(name, str):
         problems.add(f"the name {brief(name)} is not a string.", where)
     elif not name or name != name.strip() or not name.isprintable():
         problems.add(f"the name {brief(name)} is empty, or has blanks at its ends or unprintable characters.", where)
-    elif "." in name:
+    elif "." in name and not (dots and all(name.split("."))):
         problems.add(f'the name "{name}" has a dot. Use "{name.replace(".", "_")}".', where, name)
-    elif name == GROUND:
-        problems.add(f'the name "{GROUND}" means the fixed world. Choose another.', where)
+    elif name in (GROUND, PARAMETERS):
+        means = "the fixed world" if name == GROUND else "the parameters of the model"
+        problems.add(f'the name "{name}" means {means}. Choose another.', where)
+
+
+NOUNS = {
+    "parameters": "parameter",
+    "points": "point",
+    "bodies": "body",
+    "joints": "joint",
+    "elements": "element",
+    "measures": "measure",
+    "inputs": "input",
+    "assemblies": "assembly",
+    "copies": "copy",
+}
 
 
 def check_names(spec: Spec, problems: Problems) -> bool:
-    """One namespace over points, bodies and joints; False where names are shared, so that nothing can be looked up."""
+    """One namespace over everything that has a name; False where names are shared, so that nothing can be looked up.
+
+    An assembly has its own, and so have the parameters that its copies give.
+    """
+    good = _check_names(spec, problems)
+    for assembly in spec.assemblies:
+        good &= _check_names(assembly, problems)
+    for copy in spec.copies:
+        good &= _unique({}, "parameter", copy.parameters, problems)
+    return good
+
+
+def _check_names(parts: Spec | AssemblySpec, problems: Problems) -> bool:
     first: dict[str, str] = {}
     unique = True
-    for kind, items in (("point", spec.points), ("body", spec.bodies), ("joint", spec.joints)):
-        for item in items:
-            check_name(item.name, problems, item.where)
-            if item.name in first:
-                unique = False
-                text = f'the {kind} "{item.name}" has the same name as a {first[item.name]}. Rename one of them.'
-                problems.add(text, item.where, item.name)
-            first.setdefault(item.name, kind)
+    for field, noun in NOUNS.items():
+        items = getattr(parts, field, ())
+        if field == "inputs":
+            items = [PointSpec(name, ORIGIN, where=parts.where.at("inputs")) for name in items]
+        if field == "parameters":
+            _check_parameters(items, problems)
+        unique &= _unique(first, noun, items, problems)
     return unique
 
 
-def check_time(duration: float | None, step: float | None, problems: Problems, where: Where = NOWHERE) -> None:
+def _unique(first: dict[str, str], noun: str, items: Iterable[Any], problems: Problems) -> bool:
+    unique = True
+    for item in items:
+        check_name(item.name, problems, item.where)
+        if item.name in first:
+            unique = False
+            article = "an" if first[item.name][0] in "aei" else "a"
+            text = f'the {noun} "{item.name}" has the same name as {article} {first[item.name]}. Rename one of them.'
+            problems.add(text, item.where, item.name)
+        first.setdefault(item.name, noun)
+    return unique
+
+
+def _check_parameters(items: Iterable[ParameterSpec], problems: Problems) -> None:
+    """Formulas must be able to name them."""
+    for item in items:
+        if item.name in RESERVED:
+            problems.add(
+                f'the parameter "{item.name}" has the name of a function or constant. Rename it.', item.where, item.name
+            )
+        elif isinstance(item.name, str) and not item.name.isidentifier() and "." not in item.name:
+            text = f'formulas cannot name the parameter "{item.name}". Use letters, digits and _ only.'
+            problems.add(text, item.where, item.name)
+
+
+def check_time(duration: Any, step: Any, problems: Problems, where: Where = NOWHERE) -> None:
     for key, value in (("duration", duration), ("step", step)):
         if value is not None and not (math.isfinite(value) and value > 0):
             problems.add(f"{key} is {value:g} s. Give a time greater than zero.", where.at(key))
@@ -71,7 +125,7 @@ def check_bodies(spec: Spec, problems: Problems) -> dict[str, MassProperties]:
             good[body.name] = body.shape.mass_properties()
     where = {body.name: body.where for body in spec.bodies}
     for name, text in _impossible(good):
-        key = "mass" if good[name].mass < 0 else "inertia"
+        key = "mass" if float(good[name].mass) < 0 else "inertia"
         problems.add(f'body "{name}": {text}', where[name].at(key), name)
     return {name: properties for name, properties in good.items() if not problems.blames(name)}
 
@@ -97,14 +151,22 @@ def check_joint(spec: JointSpec, problems: Problems) -> Joint | None:
         problems.add(text, spec.where.at("type"), spec.name)
         return None
     try:
-        joint = make_joint(spec.kind) if spec.axis is None else make_joint(spec.kind, axis=spec.axis)
+        joint = _made(spec.kind, spec.axis, spec.axis2, spec.pitch)
     except ModelError as error:
-        problems.add(f"{label}: {error}", spec.where.at("axis"), spec.name)
+        key = next(key for key in ("pitch", "axis2", "axis") if key in str(error) or key == "axis")
+        problems.add(f"{label}: {error}", spec.where.at(key), spec.name)
         return None
-    if not all(math.isfinite(x) for x in spec.point):
+    point: Any = spec.point
+    if not all(math.isfinite(x) for x in point):
         problems.add(f"{label}: its point is {spec.point}. Give finite numbers.", spec.where.at("point"), spec.name)
     _check_armature(spec, joint, problems)
     return None if problems.blames(spec.name) else joint
+
+
+@lru_cache(4096)
+def _made(kind: str, axis: Any, axis2: Any, pitch: Any) -> Joint:
+    """Joints are immutable, and those of a large model are much alike."""
+    return make_joint(kind, axis=axis, axis2=axis2, pitch=pitch)
 
 
 def _check_armature(spec: JointSpec, joint: Joint, problems: Problems) -> None:
@@ -115,19 +177,28 @@ def _check_armature(spec: JointSpec, joint: Joint, problems: Problems) -> None:
         problems.add(text, where, spec.name)
     elif any(not (math.isfinite(x) and x >= 0) for x in values):
         problems.add(f"{label}: armature is {brief(spec.armature)}. Give zero or more.", where, spec.name)
+    elif spec.motion is not None and any(values):
+        text = f"{label} is driven, and its armature changes nothing. Remove the armature or the motion."
+        problems.add(text, where, spec.name)
     elif joint.nv == 0 and spec.armature not in (0, ()):
         problems.add(f"{label} is {joint.kind} and cannot move: remove its armature.", where, spec.name)
 
 
 def armature_of(spec: JointSpec, nv: int) -> tuple[float, ...]:
     """One number each direction of the joint."""
-    return spec.armature if isinstance(spec.armature, tuple) else (spec.armature,) * nv
+    given: Any = spec.armature
+    return given if isinstance(given, tuple) else (given,) * nv
 
 
-def check_initial(start: InitialSpec, joints: Mapping[str, Joint], known: Collection[str], problems: Problems) -> None:
+def check_initial(start: InitialSpec, joints: Mapping[str, Joint], known: Mapping[str, JointSpec], problems: Problems) -> None:
     """q and v of one joint: as many as it has, finite, quaternions of unit length."""
+    if problems.blames(start.name):
+        return
     if start.joint not in known:
         text = f'[initial] names "{start.joint}", which is no joint.{problems.suggest(start.joint, known)}'
+        problems.add(text, start.where)
+    elif known[start.joint].motion is not None:
+        text = f'[initial] gives "{start.joint}", which is driven: its motion says where it is. Remove it here.'
         problems.add(text, start.where)
     elif start.joint in joints:
         joint = joints[start.joint]
@@ -156,7 +227,7 @@ def _check_quaternion(start: InitialSpec, values: tuple[float, ...], problems: P
 
 def check_far_side(spec: JointSpec, joint: Joint, problems: Problems) -> None:
     """A joint written from the far side can be turned only where a reversed axis says the same."""
-    if joint.nv and joint.axis is None:
+    if joint.nv and (joint.axis is None or joint.needs_axis2):
         text = (
             f'joint "{spec.name}": its parent "{spec.parent}" is further from {GROUND} than its child "{spec.child}", '
             f"and a {spec.kind} joint cannot be turned round. Swap parent and child (and invert its [initial])."

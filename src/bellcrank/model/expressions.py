@@ -67,12 +67,12 @@ class FormulaError(ValueError):
 
 
 class Step(NamedTuple):
-    """One step of a postfix program: ``push`` a number, ``name`` a value, ``neg``, or an operator or function of count."""
+    """One step of a postfix program: ``push`` a number, ``name`` a value, ``neg``, or an operator or function of operands."""
 
     operation: str
     value: float = 0.0
     name: str = ""
-    count: int = 0
+    operands: int = 0
 
 
 @dataclass(frozen=True)
@@ -88,8 +88,8 @@ class Formula:
             raise FormulaError(f"a formula of {len(self.text)} characters is too long. Use parameters for its parts")
         self._parse()
 
-    def _parse(self) -> None:
-        parser = _Parser(self.text)
+    def _parse(self, deepest: int = DEEPEST) -> None:
+        parser = _Parser(self.text, deepest)
         object.__setattr__(self, "program", parser.program())
         object.__setattr__(self, "spots", tuple(parser.spots))
 
@@ -113,8 +113,8 @@ class Formula:
             elif step.operation == "name":
                 stack.append(values[step.name])
             else:
-                operands = stack[-step.count :]
-                del stack[-step.count :]
+                operands = stack[-step.operands :]
+                del stack[-step.operands :]
                 stack.append(_apply(step.operation, operands))
         return stack[0] + 0.0
 
@@ -132,7 +132,7 @@ def derived(text: str) -> Formula:
     """A formula made by the program from others, which may be longer than what a user may write."""
     formula = object.__new__(Formula)
     object.__setattr__(formula, "text", text)
-    formula._parse()
+    formula._parse(2 * DEEPEST)
     return formula
 
 
@@ -186,8 +186,9 @@ def _tokens(text: str) -> list[_Token]:
 class _Parser:
     """Recursive descent; writes the postfix program as it goes."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, deepest: int) -> None:
         self.tokens = _tokens(text)
+        self.deepest = deepest
         self.next = 0
         self.depth = 0
         self.steps: list[Step] = []
@@ -224,32 +225,32 @@ class _Parser:
         self._product()
         while operator := self._accept("+", "-"):
             self._product()
-            self.steps.append(Step(operator, count=2))
+            self.steps.append(Step(operator, operands=2))
 
     def _product(self) -> None:
         self._sign()
         while operator := self._accept("*", "/"):
             self._sign()
-            self.steps.append(Step(operator, count=2))
+            self.steps.append(Step(operator, operands=2))
 
     def _sign(self) -> None:
         self.depth += 1
-        if self.depth > DEEPEST:
-            raise FormulaError(f"the formula is nested more than {DEEPEST} deep. Use parameters for its parts", self._peek().at)
+        if self.depth > self.deepest:
+            raise FormulaError(f"it is nested more than {self.deepest} deep. Use parameters for its parts", self._peek().at)
         sign = self._accept("-", "+")
         if sign:
             self._sign()
         else:
             self._power()
         if sign == "-":
-            self.steps.append(Step("neg", count=1))
+            self.steps.append(Step("neg", operands=1))
         self.depth -= 1
 
     def _power(self) -> None:
         self._atom()
         if self._accept("**"):
             self._sign()
-            self.steps.append(Step("**", count=2))
+            self.steps.append(Step("**", operands=2))
 
     def _atom(self) -> None:
         token = self._take()
@@ -296,4 +297,4 @@ class _Parser:
             raise FormulaError(
                 f"{function.text} takes {wanted} value{'s' if wanted > 1 else ''}{more}, not {count}", function.at
             )
-        self.steps.append(Step(function.text, count=count))
+        self.steps.append(Step(function.text, operands=count))

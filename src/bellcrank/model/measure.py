@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 Vector = tuple[float, float, float]
 
-MEASURES = ("position", "distance", "angle", "velocity", "force", "expression")
+MEASURES = ("position", "distance", "angle", "velocity", "element", "expression")
 COMPONENTS = ("x", "y", "z")
 
 
@@ -19,7 +19,7 @@ class Measure:
     distance    between point_a on body_a and point_b on body_b
     angle       coordinate ``dof`` of ``joint``; or, with joint = -1, the angle between direction_a and direction_b
     velocity    of point_a on body_a relative to point_b on body_b (ground: the world), in world axes; component as above
-    force       of the element of the name ``element``: its effort or tension; of a bushing or force, its component or all
+    element     force of the element of the name ``element``: its effort or tension; of a bushing or force, its component or all
     expression  ``expression`` over the names of other measures
     """
 

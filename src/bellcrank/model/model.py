@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import ModelError
 from ..joints import Joint
 from .element import Element
 from .measure import Measure
@@ -123,6 +126,22 @@ class Model:
         q = np.array([x for _, joint in self._moving() for x in joint.neutral], dtype=float)
         q.setflags(write=False)
         return q
+
+    @cached_property
+    def parameters(self) -> Mapping[str, float]:
+        """Every number that the user wrote, by path: ``parameters.L1``, ``lower_arm.mass``, ``tip.x`` (parameters.py)."""
+        from .parameters import parameters_of
+
+        return MappingProxyType({} if self.spec is None else parameters_of(self.spec))
+
+    def with_parameters(self, changes: Mapping[str, float]) -> Model:
+        """The model with other numbers, all formulas evaluated again; raises ModelError for what is no parameter."""
+        from .build import build
+        from .parameters import changed
+
+        if self.spec is None:
+            raise ModelError(f'"{self.name}" was made from arrays and has no parameters. Use dataclasses.replace.')
+        return build(changed(self.spec, changes))
 
     def _moving(self) -> list[tuple[str, Joint]]:
         """Names and joints that are not driven."""

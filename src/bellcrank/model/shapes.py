@@ -1,25 +1,33 @@
 """What a body is made of, and the mass, centre and inertia that follow.
 
-A new shape is one more frozen class with ``mass_properties`` and ``problems``, in the global frame, in the design position.
+A new shape is one more frozen class with ``mass_properties`` and ``problems``, in the global frame, in the design position,
+and a line in SHAPES. A shape as written may hold formulas and names of points; its methods are for evaluated ones.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol
+import math
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .fields import Direction, Inertia, Number, Place, Position, Scalar, Triple, Vector3, written
+
 Vector = tuple[float, float, float]
 Matrix = tuple[Vector, Vector, Vector]
+Array = NDArray[np.float64]
 
 ORIGIN: Vector = (0.0, 0.0, 0.0)
 NO_INERTIA: Matrix = (ORIGIN, ORIGIN, ORIGIN)
+INERTIA = "[Ixx, Iyy, Izz], three rows of three, or { xx = , yy = , zz = , xy = , xz = , yz = } about the centre of mass"
 
 
 class Shape(Protocol):
-    """Anything that has mass properties."""
+    """Anything that has mass properties; ``shape`` is its key in files."""
+
+    shape: ClassVar[str]
 
     def mass_properties(self) -> MassProperties: ...
 
@@ -33,9 +41,11 @@ class MassProperties:
     ``center`` may be None for a body without mass, whose centre has no meaning.
     """
 
-    mass: float
-    center: Vector | None
-    inertia: Matrix = NO_INERTIA
+    mass: Scalar = field(metadata=written(Number("its mass", unit="kg")))
+    center: Any = field(metadata=written(Position("its centre of mass")))  # Place or None
+    inertia: Any = field(default=NO_INERTIA, metadata=written(Inertia(f"its inertia: {INERTIA}")))  # rows of Scalars
+
+    shape: ClassVar[str] = ""
 
     def mass_properties(self) -> MassProperties:
         return self
@@ -46,38 +56,235 @@ class MassProperties:
         return []
 
 
-@dataclass(frozen=True)
-class Rod:
-    """A uniform straight rod between two points; a radius makes it a solid cylinder.
+MASS = Number("its mass; or give its density", unit="kg", remedy="Give its mass in kg, or its density in kg/m3.")
+DENSITY = Number("its density, instead of the mass", unit="kg/m3")
+FROM = Position("where it begins", key="from", remedy="Give the point where it begins.")
+TO = Position("where it ends", key="to", remedy="Give the point where it ends.")
+AXIS = Direction("direction of its own z; world axes unless given")
+AXIS2 = Direction("direction of its own x, perpendicular to axis")
 
-    I = m (3 r^2 + L^2)/12 (1 - u u^T) + m r^2/2 u u^T,  u along the rod
-    """
 
-    start: Vector
-    end: Vector
-    mass: float
-    radius: float = 0.0
+class Solid:
+    """A body of uniform density, of a given mass or a given density."""
+
+    mass: Scalar | None
+    density: Scalar | None
+    shape: ClassVar[str]
+
+    @property
+    def volume(self) -> float:
+        raise NotImplementedError
+
+    @property
+    def middle(self) -> Array:
+        raise NotImplementedError
+
+    def squares(self) -> Array:
+        """(3,3) mean of r r^T over the volume, r from the middle."""
+        raise NotImplementedError
+
+    def total(self) -> float:
+        return float(self.density or 0.0) * self.volume if self.mass is None else float(self.mass)
 
     def mass_properties(self) -> MassProperties:
-        start, end = np.array(self.start), np.array(self.end)
-        length = float(np.linalg.norm(end - start))
-        u = (end - start) / length
-        along = np.outer(u, u)
-        across = self.mass * (3 * self.radius**2 + length**2) / 12
-        inertia = across * (np.eye(3) - along) + self.mass * self.radius**2 / 2 * along
-        x, y, z = ((start + end) / 2).tolist()
-        return MassProperties(self.mass, (x, y, z), _rows(inertia))
+        """I = m (tr(C) 1 - C), C the mean of r r^T."""
+        mass, squares = self.total(), self.squares()
+        x, y, z = self.middle.tolist()
+        return MassProperties(mass, (x, y, z), _rows(mass * (np.trace(squares) * np.eye(3) - squares)))
 
     def problems(self) -> list[str]:
-        found = []
-        if np.linalg.norm(np.subtract(self.end, self.start)) == 0:
-            found.append(f"its rod begins and ends at {self.start}. Give it two different points.")
-        if not self.radius >= 0:
-            found.append(f"the radius of its rod is {self.radius:g} m. Give a radius of zero or more.")
+        found = self.measures()
+        if (self.mass is None) == (self.density is None):
+            found.append(f"its {self.shape} has {'no' if self.mass is None else 'both'} mass and density. Give one of them.")
+        elif self.density is not None and not found:
+            if not float(self.density) >= 0:
+                found.append(f"the density of its {self.shape} is {float(self.density):g} kg/m3. Give zero or more.")
+            elif self.volume == 0:
+                found.append(f"its {self.shape} has a density but no volume. Give a radius, or the mass.")
+        return found
+
+    def measures(self) -> list[str]:
+        """What is wrong with its lengths."""
+        raise NotImplementedError
+
+    def _length(self, what: str, value: Scalar, *, zero: bool = False) -> list[str]:
+        if float(value) > 0 or (zero and float(value) == 0):
+            return []
+        least = "zero or more" if zero else "more than zero"
+        return [f"the {what} of its {self.shape} is {float(value):g} m. Give a {what} of {least}."]
+
+
+class _Straight(Solid):
+    """Something round between two points."""
+
+    start: Place
+    end: Place
+
+    @property
+    def length(self) -> float:
+        return float(np.linalg.norm(_vector(self.end) - _vector(self.start)))
+
+    @property
+    def middle(self) -> Array:
+        return (_vector(self.start) + _vector(self.end)) / 2
+
+    def squares_of(self, radius_square: float) -> Array:
+        """C = L^2/12 u u^T + r^2/4 (1 - u u^T),  u along it."""
+        u = (_vector(self.end) - _vector(self.start)) / self.length
+        along = np.outer(u, u)
+        return np.asarray(self.length**2 / 12 * along + radius_square / 4 * (np.eye(3) - along))
+
+    def measures(self) -> list[str]:
+        return [] if self.length > 0 else [f"its {self.shape} begins and ends at {self.start}. Give it two different points."]
+
+
+@dataclass(frozen=True)
+class Rod(_Straight):
+    """A uniform straight rod between two points; a radius makes it a solid cylinder."""
+
+    start: Place = field(metadata=written(FROM))
+    end: Place = field(metadata=written(TO))
+    mass: Scalar | None = field(default=None, metadata=written(MASS))
+    radius: Scalar = field(default=0.0, metadata=written(Number("thin without one", unit="m")))
+    density: Scalar | None = field(default=None, metadata=written(DENSITY))
+
+    shape: ClassVar[str] = "rod"
+
+    @property
+    def volume(self) -> float:
+        return math.pi * float(self.radius) ** 2 * self.length
+
+    def squares(self) -> Array:
+        return self.squares_of(float(self.radius) ** 2)
+
+    def measures(self) -> list[str]:
+        return super().measures() + self._length("radius", self.radius, zero=True)
+
+
+@dataclass(frozen=True)
+class Cylinder(_Straight):
+    """A disc, roller or tube between the middles of its ends."""
+
+    start: Place = field(metadata=written(FROM))
+    end: Place = field(metadata=written(TO))
+    radius: Scalar = field(metadata=written(Number("its outer radius", unit="m", remedy="Give its radius in m.")))
+    mass: Scalar | None = field(default=None, metadata=written(MASS))
+    inner_radius: Scalar = field(default=0.0, metadata=written(Number("of a tube", unit="m")))
+    density: Scalar | None = field(default=None, metadata=written(DENSITY))
+
+    shape: ClassVar[str] = "cylinder"
+
+    @property
+    def volume(self) -> float:
+        return math.pi * (float(self.radius) ** 2 - float(self.inner_radius) ** 2) * self.length
+
+    def squares(self) -> Array:
+        return self.squares_of(float(self.radius) ** 2 + float(self.inner_radius) ** 2)
+
+    def measures(self) -> list[str]:
+        found = super().measures() + self._length("radius", self.radius)
+        found += self._length("inner_radius", self.inner_radius, zero=True)
+        if not found and float(self.inner_radius) >= float(self.radius):
+            inner, outer = float(self.inner_radius), float(self.radius)
+            found.append(f"the inner_radius of its cylinder is {inner:g} m, and its radius {outer:g} m. Make it smaller.")
         return found
 
 
-def _rows(matrix: NDArray[np.float64]) -> Matrix:
+@dataclass(frozen=True)
+class Box(Solid):
+    """A cuboid: its size along its own x, y, z, which are the world's unless it is given axes."""
+
+    center: Place = field(metadata=written(Position("its middle", remedy="Give the point in its middle.")))
+    size: Triple = field(metadata=written(Vector3("its edges", unit="m", remedy="Give its edges: size = [x, y, z].")))
+    mass: Scalar | None = field(default=None, metadata=written(MASS))
+    density: Scalar | None = field(default=None, metadata=written(DENSITY))
+    axis: Triple | None = field(default=None, metadata=written(AXIS))
+    axis2: Triple | None = field(default=None, metadata=written(AXIS2))
+
+    shape: ClassVar[str] = "box"
+
+    @property
+    def volume(self) -> float:
+        return float(np.prod(_vector(self.size)))
+
+    @property
+    def middle(self) -> Array:
+        return _vector(self.center)
+
+    def squares(self) -> Array:
+        turn = axes_of(self.axis, self.axis2)
+        return np.asarray(turn @ np.diag(_vector(self.size) ** 2 / 12) @ turn.T)
+
+    def measures(self) -> list[str]:
+        found = [text for x in self.size for text in self._length("size", x)]
+        return found + axes_problems(self.axis, self.axis2, "its box")
+
+
+@dataclass(frozen=True)
+class Sphere(Solid):
+    """A solid ball."""
+
+    center: Place = field(metadata=written(Position("its middle", remedy="Give the point in its middle.")))
+    radius: Scalar = field(metadata=written(Number("its radius", unit="m", remedy="Give its radius in m.")))
+    mass: Scalar | None = field(default=None, metadata=written(MASS))
+    density: Scalar | None = field(default=None, metadata=written(DENSITY))
+
+    shape: ClassVar[str] = "sphere"
+
+    @property
+    def volume(self) -> float:
+        return 4 / 3 * math.pi * float(self.radius) ** 3
+
+    @property
+    def middle(self) -> Array:
+        return _vector(self.center)
+
+    def squares(self) -> Array:
+        return float(self.radius) ** 2 / 5 * np.eye(3)
+
+    def measures(self) -> list[str]:
+        return self._length("radius", self.radius)
+
+
+SOLIDS: tuple[type[Any], ...] = (Rod, Cylinder, Box, Sphere)
+DERIVED = ("mass", "volume", "length")  # what formulas may ask of a shape besides what is written in it
+
+
+def axes_of(axis: Any, axis2: Any) -> Array:
+    """(3,3) columns of a frame by the directions of its z and x; the world's where they are not given."""
+    if axis is None and axis2 is None:
+        return np.eye(3)
+    z, x = (None if a is None else _vector(a) / np.linalg.norm(_vector(a)) for a in (axis, axis2))
+    if x is None:
+        assert z is not None
+        x = np.cross(np.eye(3)[1], z) if abs(z[1]) < 0.9 else np.cross(z, np.eye(3)[2])
+        x = x / np.linalg.norm(x)
+    if z is None:
+        z = np.cross(x, np.eye(3)[1]) if abs(x[1]) < 0.9 else np.eye(3)[2]
+        z = z / np.linalg.norm(z)
+    x = x - (x @ z) * z
+    x = x / np.linalg.norm(x)
+    return np.column_stack([x, np.cross(z, x), z])
+
+
+def axes_problems(axis: Any, axis2: Any, owner: str) -> list[str]:
+    given = {name: _vector(a) for name, a in (("axis", axis), ("axis2", axis2)) if a is not None}
+    for name, a in given.items():
+        if not (np.isfinite(a).all() and a.any()):
+            return [f"the {name} of {owner} is {a.tolist()}. Give a vector that is not zero."]
+    if len(given) == 2:
+        z, x = given["axis"], given["axis2"]
+        if abs(z @ x) > 1e-6 * float(np.linalg.norm(z) * np.linalg.norm(x)):
+            return [f"the axis and axis2 of {owner} are not perpendicular. Turn one of them."]
+    return []
+
+
+def _vector(place: Any) -> Array:
+    """An evaluated place."""
+    return np.array(place, dtype=float)
+
+
+def _rows(matrix: Array) -> Matrix:
     """Rows as tuples, without negative zeros, which would spoil comparisons and print badly."""
     (a, b, c), (d, e, f), (g, h, i) = (matrix + 0.0).tolist()
     return (a, b, c), (d, e, f), (g, h, i)

@@ -40,7 +40,7 @@ def _check_lists(model: Model, problems: Problems) -> None:
         if len(getattr(model, field)) != n:
             problems.add(f"{field} has {len(getattr(model, field))} entries for {n} joints.")
     for name in (*model.body_names, *model.joint_names):
-        check_name(name, problems)
+        check_name(name, problems, dots=True)
     for name in duplicates((*model.body_names, *model.joint_names)):
         problems.add(f'the name "{name}" is used twice. Every body and joint needs its own.')
     _check_parents(model, problems)

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from ..model import Model
 
 Arrays = dict[str, np.ndarray]
+States = Mapping[str, np.ndarray]
+Options = dict[str, Any]
 
 
 def derive(name: str, model: Model, states: Mapping[str, np.ndarray], settings: Mapping[str, Any]) -> Arrays:
@@ -26,7 +28,7 @@ def derive(name: str, model: Model, states: Mapping[str, np.ndarray], settings: 
         formulation=settings.get("formulation", "auto"),
         reference=settings.get("reference"),
     )
-    return SWEEPS[name](dynamics, states["q"], states["v"], states["a"])
+    return SWEEPS[name](dynamics, states, {"t": states["time"]}, {"inputs": settings.get("inputs")})
 
 
 def version() -> str:
@@ -36,26 +38,26 @@ def version() -> str:
     return str(bellcrank.__version__)
 
 
-def _energy(dynamics: Any, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> Arrays:
-    kinetic, potential = dynamics.energy(q, v)
+def _energy(dynamics: Any, at: States, time: Options, inputs: Options) -> Arrays:
+    kinetic, potential = dynamics.energy(at["q"], at["v"], **time)
     return {"kinetic": kinetic, "potential": potential, "total": kinetic + potential}
 
 
-def _momentum(dynamics: Any, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> Arrays:
-    linear, angular = dynamics.momentum(q, v)
+def _momentum(dynamics: Any, at: States, time: Options, inputs: Options) -> Arrays:
+    linear, angular = dynamics.momentum(at["q"], at["v"], **time)
     return {"linear": linear, "angular": angular}
 
 
-def _reactions(dynamics: Any, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> Arrays:
-    return {"reactions": dynamics.reactions(q, v, a)}
+def _reactions(dynamics: Any, at: States, time: Options, inputs: Options) -> Arrays:
+    return {"reactions": dynamics.reactions(at["q"], at["v"], at["a"], **time, **inputs)}
 
 
-def _poses(dynamics: Any, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> Arrays:
-    positions, rotations = dynamics.poses(q)
+def _poses(dynamics: Any, at: States, time: Options, inputs: Options) -> Arrays:
+    positions, rotations = dynamics.poses(at["q"], **time)
     return {"positions": positions, "rotations": rotations}
 
 
-SWEEPS: dict[str, Callable[[Any, np.ndarray, np.ndarray, np.ndarray], Arrays]] = {
+SWEEPS: dict[str, Callable[[Any, States, Options, Options], Arrays]] = {
     "kinetic": _energy,
     "potential": _energy,
     "total": _energy,

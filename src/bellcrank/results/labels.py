@@ -25,14 +25,15 @@ class Labels:
     @classmethod
     def of(cls, model: Model) -> Labels:
         """Labels of a model; q and v follow the order of its joints."""
+        free = [joint for joint, driven in zip(model.joints, model.driven, strict=True) if not driven]
         return cls(
             model=model.name,
             bodies=tuple(model.body_names),
             joints=tuple(model.joint_names),
             coordinates=tuple(model.q_names),
-            coordinate_units=_chain(joint.q_units for joint in model.joints),
+            coordinate_units=_chain(joint.q_units for joint in free),
             dofs=tuple(model.v_names),
-            dof_units=_chain(joint.v_units for joint in model.joints),
+            dof_units=_chain(joint.v_units for joint in free),
         )
 
 

@@ -178,7 +178,7 @@ class Run:
             raise StateError(f"a run has no quantity {name!r}; it has time, q, v, a, {', '.join(SWEEPS)}")
         if self.model is None:
             raise StateError(f"this run's file does not hold {name!r}; to compute it give the model: Run.load(path, model)")
-        return derive(name, self.model, self._values, self.settings)
+        return derive(name, self.model, {**self._values, "time": self._time}, self.settings)
 
     def _labelled(self, name: str) -> xr.DataArray:
         from .quantities import label

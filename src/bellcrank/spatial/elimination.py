@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ..numbers import Number
+from ..numbers import Number, is_constant
 from .inertia import ArticulatedInertia
 from .matrix import Matrix, Symmetric
 from .screw import Force, Motion
@@ -49,7 +49,8 @@ def eliminate(
         if k is None:
             inertia, bias = inertia.minus_outer(U, gain), bias + U * rest
         else:
-            gain = _replace(gain, k, 1.0 - r * inverse)
+            if is_constant(r) and r == 0:
+                gain = _replace(gain, k, 1.0)
             inertia = _set_row(inertia.minus_outer(U, gain), k, gain * r)
             bias = _replace(bias + U * rest, k, tau - r * rest)
         pivots.append(Pivot(gain, rest))

@@ -24,7 +24,7 @@ from .tree import Tree
 Array = NDArray[np.float64]
 Style = Literal["plane", "full"]
 
-_PARALLEL = 1e-10  # sine of the angle below which two axes count as parallel
+_ROUNDING = 1e-15  # what a few operations on numbers of order one may be off; axes closer than this are parallel
 _FARTHEST = 2.0  # slide of an origin along its axis, in joint offsets
 
 
@@ -79,12 +79,10 @@ def choose_frames(model: Model, tree: Tree, style: Style = "plane") -> Frames:
     inverse = np.swapaxes(base_rotation, 1, 2)
     relative, offset = inverse @ axes, _apply(inverse, position - base_origin)
     gamma, alpha, rest = _zxz(relative)
-    is_first = np.append(False, first[:-1])  # its parent's frame was turned to make gamma zero
-    gamma[is_first & (np.abs(np.sin(gamma)) < 1e-12) & (np.cos(gamma) > 0)] = 0.0
     between = _apply(np.swapaxes(_rz(gamma) @ _rx(alpha), 1, 2), offset)
     between[:, 2] += slide
-    scale = np.maximum(1.0, np.abs(offset).max(axis=1, initial=0.0))
-    between[np.abs(between) < 1e-16 * scale[:, None]] = 0.0
+    scale = np.linalg.norm(position, axis=1) + np.linalg.norm(base_origin, axis=1) + np.abs(slide)
+    between[np.abs(between) < _ROUNDING * scale[:, None]] = 0.0
     return Frames(
         style=style,
         rotation=rotation,
@@ -103,7 +101,7 @@ def _common_normals(R: Array, p: Array) -> tuple[Array, Array]:
     """Turns about z and slides along z that bring x onto the common normal of z and the axis R e_z through p."""
     z = R[:, :, 2]
     sine = np.hypot(z[:, 0], z[:, 1])
-    parallel = sine < _PARALLEL
+    parallel = sine < _ROUNDING
     across = np.hypot(p[:, 0], p[:, 1]) > 1e-12
     spin = np.where(parallel, np.where(across, np.arctan2(p[:, 1], p[:, 0]), 0.0), np.arctan2(z[:, 0], -z[:, 1]))
     safe = np.where(parallel, 1.0, sine)
@@ -114,11 +112,12 @@ def _common_normals(R: Array, p: Array) -> tuple[Array, Array]:
 
 
 def _zxz(R: Array) -> tuple[Array, Array, Array]:
-    """Angles of R = Rz(gamma) Rx(alpha) Rz(rest)."""
+    """Angles of R = Rz(gamma) Rx(alpha) Rz(rest); gamma is zero where that is right but for rounding, and then folds."""
     z = R[:, :, 2]
     sine = np.hypot(z[:, 0], z[:, 1])
-    parallel = sine < _PARALLEL
-    gamma = np.where(parallel, 0.0, np.arctan2(z[:, 0], -z[:, 1]))
+    parallel = sine < _ROUNDING
+    straight = parallel | ((np.abs(z[:, 0]) < _ROUNDING) & (z[:, 1] < 0))
+    gamma = np.where(straight, 0.0, np.arctan2(z[:, 0], -z[:, 1]))
     alpha = np.where(parallel, np.where(z[:, 2] > 0, 0.0, np.pi), np.arctan2(sine, z[:, 2]))
     left = np.swapaxes(_rz(gamma) @ _rx(alpha), 1, 2) @ R
     return gamma, alpha, np.arctan2(left[:, 1, 0], left[:, 0, 0])

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ..model import Model
 from .frames import Frames, Style, choose_frames
+from .loads import Loads, make_loads
 from .signature import ROW, SLOTS, Signature
 from .tree import Tree, depth_first
 
@@ -21,7 +22,7 @@ _PLACEMENT = [
 _ROTATION = [k for name in ("gamma", "alpha", "rest", "turn") for k in SLOTS[name]]
 _ARMATURE = list(SLOTS["armature"])
 
-TABLE = ("code", "parent", "q", "v", "user", "own_message", "parent_message", "nv")  # columns of the integer table
+TABLE = ("code", "parent", "q", "v", "user", "own_message", "parent_message", "nv", "state")  # columns of the integer table
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ class Plan:
     data: Array  # (n, ROW)
     gravity: Array  # in the ground's frame
     messages: int  # how many bodies receive messages through memory
+    loads: Loads
 
     @property
     def n(self) -> int:
@@ -49,24 +51,33 @@ def make_plan(model: Model, style: Style = "plane") -> Plan:
     tree = depth_first(model.parents)
     frames = choose_frames(model, tree, style)
     data = _data_rows(model, tree, frames)
-    code, signatures = _signatures(model, tree, frames, data)
+    loads = make_loads(model, tree, frames)
+    code, signatures = _signatures(model, tree, frames, data, loads)
     order, parent = np.array(tree.order), np.array(tree.parent)
     branches = np.array([len(children) > 1 for children in tree.children])
     message = np.where(branches, np.cumsum(branches) - 1, -1)
     columns = {
         "code": code,
         "parent": parent,
-        "q": model.q_index[order],
-        "v": model.v_index[order],
+        "q": np.where(loads.driven, loads.driven_index[:, 0], model.q_index[order]),
+        "v": np.where(loads.driven, loads.driven_index[:, 1], model.v_index[order]),
         "user": order,
         "own_message": message,
         "parent_message": np.where(parent >= 0, message[parent], -1),
-        "nv": np.array([model.joints[body].nv for body in order]),
+        "nv": np.where(loads.driven, 0, [model.joints[body].nv for body in order]),
+        "state": _places(loads.touched, tree.n),
     }
     table = np.stack([columns[name] for name in TABLE], axis=1).astype(np.int64)
     gravity = frames.ground_rotation.T @ model.gravity
     gravity[np.abs(gravity) < 1e-15 * np.abs(gravity).max(initial=0.0)] = 0.0
-    return Plan(model, tree, frames, signatures, table, data, gravity, int(branches.sum()))
+    return Plan(model, tree, frames, signatures, table, data, gravity, int(branches.sum()), loads)
+
+
+def _places(chosen: tuple[int, ...], n: int) -> NDArray[np.int64]:
+    """Rank of each chosen body, -1 for the others."""
+    places = np.full(n, -1, dtype=np.int64)
+    places[list(chosen)] = np.arange(len(chosen))
+    return places
 
 
 def _data_rows(model: Model, tree: Tree, frames: Frames) -> Array:
@@ -80,6 +91,8 @@ def _data_rows(model: Model, tree: Tree, frames: Frames) -> Array:
     reach = np.abs(model.center[order]).max(axis=1, initial=0.0)
     armature = np.zeros((tree.n, len(SLOTS["armature"])))
     for i, body in enumerate(order):
+        if model.motions and model.motions[body] is not None:
+            continue
         first, nv = model.v_index[body], model.joints[body].nv
         armature[i, :nv] = model.armature[first : first + nv]
     upper = np.triu_indices(3)
@@ -101,10 +114,12 @@ def _data_rows(model: Model, tree: Tree, frames: Frames) -> Array:
     return np.ascontiguousarray(np.concatenate([columns[name] for name in SLOTS], axis=1))
 
 
-def _signatures(model: Model, tree: Tree, frames: Frames, data: Array) -> tuple[NDArray[np.int64], tuple[Signature, ...]]:
+def _signatures(
+    model: Model, tree: Tree, frames: Frames, data: Array, loads: Loads
+) -> tuple[NDArray[np.int64], tuple[Signature, ...]]:
     """The code of every body and the distinct signatures, as fine as possible while they stay few."""
     foldable = (data == 0) | ((np.abs(data) == 1) & np.isin(np.arange(ROW), _ROTATION))
-    roles = _roles(model, tree, frames)
+    roles = _roles(model, tree, frames, loads)
     for columns in (list(range(ROW)), _PLACEMENT):
         chosen = np.zeros_like(foldable)
         chosen[:, columns] = foldable[:, columns]
@@ -141,17 +156,20 @@ def _group(roles: list[Role], chosen: NDArray[np.bool_], data: Array) -> tuple[N
     return code, tuple(signatures)
 
 
-Role = tuple[str, str, bool, bool, bool, bool, bool]
+Role = tuple[str, str, bool, bool, bool, bool, bool, bool, bool]
 
 
-def _roles(model: Model, tree: Tree, frames: Frames) -> list[Role]:
+def _roles(model: Model, tree: Tree, frames: Frames, loads: Loads) -> list[Role]:
     roles = []
+    touched = set(loads.touched)
     for i, (body, p) in enumerate(zip(tree.order, tree.parent, strict=True)):
         joint, children = model.joints[body], tree.children[i]
         adjacent = p >= 0 and p == i - 1
         opens = p >= 0 and not adjacent and tree.children[p][-1] == i
         style = "plane" if joint.plane and frames.style == "plane" else "full"
-        roles.append((joint.kind, style, p < 0, not children, adjacent, len(children) > 1, opens))
+        roles.append(
+            (joint.kind, style, p < 0, not children, adjacent, len(children) > 1, opens, bool(loads.driven[i]), i in touched)
+        )
     return roles
 
 

@@ -41,4 +41,6 @@ class Signature(NamedTuple):
     adjacent: bool  # its parent is the body just before it in the walk
     branch: bool  # carries bodies that are not adjacent to it
     opens: bool  # not adjacent, and the last child of its parent: first to report to it on the way inward
+    driven: bool  # its motion is prescribed
+    touched: bool  # a force element acts on it
     constants: tuple[tuple[int, float], ...]  # slot of the data row, and its value

@@ -1,0 +1,132 @@
+"""Before a recursion, in machine code: loops over the driven joints and over the force elements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ..forces import BodyState, JointState
+from ..numbers import Number, Symbol
+from ..spatial import Force, Matrix, Motion, Vector
+from ..topology.loads import (
+    ELEMENT_ROW,
+    ELEMENT_TABLE,
+    MOTION_ROW,
+    MOTION_TABLE,
+    ElementSignature,
+    MotionSignature,
+)
+from .emitter import Emitter
+from .flow import each, switch
+from .prepass import body_state, body_wrenches, driven_state, joint_effort, world_state
+from .structure import leaves
+from .table import Table
+
+if TYPE_CHECKING:
+    from .walk import TracedWalk
+
+STATE, WRENCH = 18, 6  # numbers of a body's state, of a wrench
+SIZES = ("motions", "elements", "pool", "touched")
+
+
+def count(e: Emitter, name: str) -> str:
+    return e.load_int("%sizes", SIZES.index(name))
+
+
+def _row(e: Emitter, base: str, i: str, width: int) -> Callable[[int], Symbol]:
+    """Numbers of a row of data, the same for all lanes."""
+    start = e.pointer(base, e.integer("mul", i, width))
+    seen: dict[int, Symbol] = {}
+
+    def data(slot: int) -> Symbol:
+        if slot not in seen:
+            seen[slot] = e.symbol(e.splat(e.load_double(start, slot)))
+        return seen[slot]
+
+    return data
+
+
+def _ints(e: Emitter, base: str, i: str, names: tuple[str, ...]) -> Callable[[str], str]:
+    start = e.pointer(base, e.integer("mul", i, len(names)))
+    return lambda name: e.load_int(start, names.index(name))
+
+
+def _time(walk: TracedWalk) -> Number:
+    return walk.e.symbol(walk.e.load("%t", 0)) if "t" in walk.program.inputs else 0.0
+
+
+def drive(walk: TracedWalk) -> None:
+    """States of the driven joints at this time."""
+    e, plan = walk.e, walk.plan.loads
+
+    def case(signature: MotionSignature, i: str) -> list[str]:
+        ints = _ints(e, "%motion_table", i, MOTION_TABLE)
+        pool = Table(e, "%pool", count(e, "pool"))
+        state = driven_state(signature, _row(e, "%motion_data", i, MOTION_ROW), _time(walk), pool)
+        q, v = ints("q"), ints("v")
+        for name, first, values in (("q", q, state.q), ("v", v, state.v), ("a", v, state.a)):
+            for k, x in enumerate(values):
+                e.store(x, f"%driven_{name}", e.integer("add", first, k))
+        return []
+
+    def one(i: str) -> None:
+        code = _ints(e, "%motion_table", i, MOTION_TABLE)("code")
+        switch(e, code, [lambda s=s: case(s, i) for s in plan.motion_signatures])  # type: ignore[misc]
+
+    each(e, 0, count(e, "motions"), one)
+
+
+def apply_forces(walk: TracedWalk) -> None:
+    """Sum up the efforts and wrenches of all elements; each leaves its energy, power and force where that is an output."""
+    e, plan = walk.e, walk.plan.loads
+    if plan.touched:
+        walk.outward(world_state, (Matrix.identity(), Vector(0.0, 0.0, 0.0), Motion.zero()))
+        size = e.integer("mul", count(e, "touched"), WRENCH)
+        each(e, 0, size, lambda k: e.store(0.0, "%applied", k))
+    given = "tau" in walk.program.inputs
+    each(e, 0, "%nv", lambda k: e.store(e.symbol(e.load("%tau", k)) if given else 0.0, "%effort", k))
+
+    def one(i: str) -> None:
+        code = _ints(e, "%element_table", i, ELEMENT_TABLE)("code")
+        switch(e, code, [lambda s=s: _element(walk, s, i) for s in plan.element_signatures])  # type: ignore[misc]
+
+    each(e, 0, count(e, "elements"), one)
+
+
+def _element(walk: TracedWalk, signature: ElementSignature, i: str) -> list[str]:
+    e = walk.e
+    ints, data = _ints(e, "%element_table", i, ELEMENT_TABLE), _row(e, "%element_data", i, ELEMENT_ROW)
+    pool = Table(e, "%pool", count(e, "pool"))
+    t = _time(walk)
+    u = e.symbol(e.load("%u", ints("input"))) if signature.has_input else 0.0
+    if signature.on_joint:
+        v = ints("v")
+        q = e.symbol(e.load("%q", ints("q"))) if signature.scalar else 0.0
+        answer = joint_effort(signature, data, JointState(q, e.symbol(e.load("%v", v))), t, u, pool)
+        e.store(e.symbol(e.load("%effort", v)) + answer.effort, "%effort", v)
+        told = (answer.energy, answer.power, answer.effort)
+    else:
+        rows = ints("row_a"), ints("row_b")
+        grounds = signature.ground_a, signature.ground_b
+        a, b = (BodyState.ground() if on else _state(e, row) for on, row in zip(grounds, rows, strict=True))
+        answers = body_wrenches(signature, data, a, b, t, u, pool)
+        for on, row, wrench in zip(grounds, rows, (answers.on_a, answers.on_b), strict=True):
+            if not on:
+                _add(e, row, wrench)
+        told = (answers.energy, answers.power, answers.force)
+    if "element" in walk.program.outputs:
+        for k, x in enumerate(told):
+            e.store(x, "%element", e.integer("add", e.integer("mul", i, len(told)), k))
+    return []
+
+
+def _state(e: Emitter, row: str) -> BodyState:
+    first = e.integer("mul", row, STATE)
+    return body_state([e.symbol(e.load("%states", e.integer("add", first, k))) for k in range(STATE)])
+
+
+def _add(e: Emitter, row: str, wrench: Force) -> None:
+    first = e.integer("mul", row, WRENCH)
+    for k, x in enumerate(leaves(wrench)):
+        place = e.integer("add", first, k)
+        e.store(e.symbol(e.load("%applied", place)) + x, "%applied", place)

@@ -1,0 +1,185 @@
+"""Prescribed motions and force elements as tables: what the passes before a recursion read.
+
+Like a body, each has a row of numbers and a signature; those with equal signatures share their code. Points and axes are
+turned into the frames of the computation. Splines stand in one pool of numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..model import Model
+from ..model.element import Element
+from ..model.motion import Table
+from ..numbers.spline import halvings, spline_rows
+from .frames import Frames
+from .tree import Tree
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+MOST_LAWS, MOST_LAW_VALUES = 4, 8
+MOTION_TABLE = ("code", "q", "v")
+MOTION_SLOTS = {"values": 0, "tables": 32, "axis": 40}
+MOTION_ROW = 43
+ELEMENT_TABLE = ("code", "q", "v", "row_a", "row_b", "input")
+ELEMENT_SLOTS = {"values": 0, "point_a": 13, "point_b": 16, "axes_a": 19, "axes_b": 28, "table": 37}
+ELEMENT_ROW = 39
+
+
+class TableSignature(NamedTuple):
+    """How a spline is looked up: steps of bisection, and whether it is held beyond its ends."""
+
+    steps: int
+    clamp: bool
+
+
+class MotionSignature(NamedTuple):
+    joint: str
+    laws: tuple[tuple[str, int, TableSignature | None], ...]  # kind, number of values, table
+
+
+class ElementSignature(NamedTuple):
+    kind: str
+    on_joint: bool
+    scalar: bool  # acts on a coordinate whose rate is v
+    ground_a: bool
+    ground_b: bool
+    table: TableSignature | None
+    has_input: bool
+
+
+@dataclass(frozen=True)
+class Loads:
+    motion_signatures: tuple[MotionSignature, ...]
+    motion_table: Ints
+    motion_data: Array
+    element_signatures: tuple[ElementSignature, ...]
+    element_table: Ints
+    element_data: Array
+    pool: Array
+    touched: tuple[int, ...]  # bodies of the walk that an element acts on: their rows of states
+    driven: NDArray[np.bool_]  # by body of the walk
+    driven_index: Ints  # (n,2): first entries in the driven q and v
+    time_dependent: bool
+
+    @property
+    def elements(self) -> int:
+        return len(self.element_table)
+
+    @property
+    def motions(self) -> int:
+        return len(self.motion_table)
+
+    def key(self) -> tuple[object, ...]:
+        return self.motion_signatures, self.element_signatures, self.time_dependent
+
+
+class _Pool:
+    """Splines one after the other."""
+
+    def __init__(self) -> None:
+        self.parts: list[Array] = []
+        self.size = 0
+
+    def add(self, table: Table) -> tuple[float, float]:
+        """Where a spline starts and how many points it has."""
+        start = self.size
+        self.parts.append(spline_rows(table.x, table.y))
+        self.size += len(self.parts[-1])
+        return float(start), float(len(table.x))
+
+
+def _signature(table: Table | None) -> TableSignature | None:
+    return None if table is None else TableSignature(halvings(len(table.x)), table.outside == "clamp")
+
+
+def make_loads(model: Model, tree: Tree, frames: Frames) -> Loads:
+    pool = _Pool()
+    place = {body: i for i, body in enumerate(tree.order)}
+    driven = np.array([bool(model.motions) and model.motions[body] is not None for body in tree.order], dtype=bool)
+    driven_index, motions = _motions(model, tree, driven, pool)
+    touched = sorted({place[b] for e in model.elements if e.joint < 0 for b in (e.body_a, e.body_b) if b >= 0})
+    rows = {i: k for k, i in enumerate(touched)}
+    elements = [_element(model, frames, place, rows, e, pool) for e in model.elements]
+    motion_signatures, motion_table = _codes(motions, len(MOTION_TABLE))
+    element_signatures, element_table = _codes(elements, len(ELEMENT_TABLE))
+    timed = any(e.kind == "joint_effort" and e.table is not None for e in model.elements)
+    return Loads(
+        motion_signatures=motion_signatures,
+        motion_table=motion_table,
+        motion_data=np.array([row for _, _, row in motions]).reshape(-1, MOTION_ROW),
+        element_signatures=element_signatures,
+        element_table=element_table,
+        element_data=np.array([row for _, _, row in elements]).reshape(-1, ELEMENT_ROW),
+        pool=np.concatenate(pool.parts) if pool.parts else np.zeros(1),
+        touched=tuple(touched),
+        driven=driven,
+        driven_index=driven_index,
+        time_dependent=bool(motions) or timed,
+    )
+
+
+def _codes(entries: Sequence[tuple[object, tuple[int, ...], Array]], columns: int) -> tuple[tuple, Ints]:  # type: ignore[type-arg]
+    """Distinct signatures, and the integer table with the code of each in front."""
+    signatures = list(dict.fromkeys(signature for signature, _, _ in entries))
+    code = {signature: k for k, signature in enumerate(signatures)}
+    table = [(code[signature], *numbers) for signature, numbers, _ in entries]
+    return tuple(signatures), np.array(table, dtype=np.int64).reshape(-1, columns)
+
+
+def _motions(model: Model, tree: Tree, driven: NDArray[np.bool_], pool: _Pool):  # type: ignore[no-untyped-def]
+    index = np.zeros((tree.n, 2), dtype=np.int64)
+    entries, q, v = [], 0, 0
+    for i in np.flatnonzero(driven):
+        body = tree.order[i]
+        joint, motion = model.joints[body], model.motions[body]
+        assert motion is not None
+        index[i] = q, v
+        row = np.zeros(MOTION_ROW)
+        for k, law in enumerate(motion.laws):
+            row[MOST_LAW_VALUES * k : MOST_LAW_VALUES * k + len(law.values)] = law.values
+            if law.table is not None:
+                row[MOTION_SLOTS["tables"] + 2 * k : MOTION_SLOTS["tables"] + 2 * k + 2] = pool.add(law.table)
+        if motion.axis is not None:
+            row[MOTION_SLOTS["axis"] :] = motion.axis
+        laws = tuple((law.kind, len(law.values), _signature(law.table)) for law in motion.laws)
+        entries.append((MotionSignature(joint.kind, laws), (q, v), row))
+        q, v = q + joint.nq, v + joint.nv
+    return index, entries
+
+
+def _element(model: Model, frames: Frames, place: dict[int, int], rows: dict[int, int], e: Element, pool: _Pool):  # type: ignore[no-untyped-def]
+    row = np.zeros(ELEMENT_ROW)
+    row[: len(e.values)] = list(e.values.values())
+    if e.table is not None:
+        row[ELEMENT_SLOTS["table"] :] = pool.add(e.table)
+    table = _signature(e.table)
+    if e.joint >= 0:
+        joint = model.joints[e.joint]
+        q, v = int(model.q_index[e.joint]) + e.dof, int(model.v_index[e.joint]) + e.dof
+        signature = ElementSignature(e.kind, True, joint.quaternion is None, True, True, table, e.input >= 0)
+        return signature, (q if signature.scalar else 0, v, 0, 0, max(e.input, 0)), row
+    for name, body, point in (("a", e.body_a, e.point_a), ("b", e.body_b, e.point_b)):
+        rotation, origin = _frame(frames, place, body)
+        start = ELEMENT_SLOTS[f"point_{name}"]
+        row[start : start + 3] = rotation.T @ (np.array(point) - origin)
+        axes = np.eye(3) if e.axes is None else np.array(e.axes)
+        if e.kind == "force" and name == "b":
+            rotation = frames.ground_rotation
+        start = ELEMENT_SLOTS[f"axes_{name}"]
+        row[start : start + 9] = (rotation.T @ axes).ravel()
+    signature = ElementSignature(e.kind, False, False, e.body_a < 0, e.body_b < 0, table, e.input >= 0)
+    at = [rows[place[b]] if b >= 0 else 0 for b in (e.body_a, e.body_b)]
+    return signature, (0, 0, *at, max(e.input, 0)), row
+
+
+def _frame(frames: Frames, place: dict[int, int], body: int) -> tuple[Array, Array]:
+    if body < 0:
+        return frames.ground_rotation, frames.ground_origin
+    return frames.rotation[place[body]], frames.origin[place[body]]
