@@ -79,7 +79,7 @@ def test_derived_quantities_use_the_formulation_of_the_run(make_run, compiled):
 
 
 def test_a_run_can_be_sent_to_another_process():
-    model = SimpleNamespace(name="m", joints=(), joint_names=(), body_names=(), q_names=(), v_names=())
+    model = SimpleNamespace(name="m", joints=(), driven=(), joint_names=(), body_names=(), q_names=(), v_names=())
     run = Run(model, np.zeros(1), np.zeros((1, 0)), np.zeros((1, 0)), np.zeros((1, 0)), {})
     assert pickle.loads(pickle.dumps(run)).labels == run.labels
 
