@@ -115,8 +115,9 @@ class Walk(Protocol):
 class Program:
     """A recursion with its inputs and outputs.
 
-    Outputs are per degree of freedom ("v"), per coordinate ("q"), square ("v*v"), or a number of values per body or per
-    degree of freedom ("body*12", "v*6"), driven degree of freedom ("drive") or element ("element*3"). ``scratch`` outputs are not returned.
+    Outputs are per degree of freedom ("v"), per coordinate ("q"), square ("v*v"), or a number of values per body, degree of
+    freedom, driven degree of freedom or force element ("body*12", "v*6", "drive*2", "element*3"). ``scratch`` outputs are not
+    returned.
     """
 
     name: str

@@ -10,12 +10,14 @@ from pathlib import Path
 from ..errors import ModelError
 from ..model import Model
 from . import native
-from .files import read_text, regular_file
+from .files import read_text, regular_file, write_text
+from .schema import schema
 from .shipped import gallery
+from .writing import dumps
 
 FORMATS: dict[str, Callable[[str, str], Model]] = {".toml": native.read}
 
-__all__ = ["FORMATS", "gallery", "load"]
+__all__ = ["FORMATS", "dumps", "gallery", "load", "save", "schema"]
 
 
 def load(source: str | PathLike[str]) -> Model:
@@ -36,6 +38,14 @@ def load(source: str | PathLike[str]) -> Model:
     if reader is None:
         raise ModelError(f"{path}: this kind of file is not read. Give a file ending in {', '.join(FORMATS)}.")
     return reader(read_text(path), str(path))
+
+
+def save(model: Model, path: str | PathLike[str], *, force: bool = False) -> None:
+    """Writes a model file, formulas and all; one that is there already only with ``force``."""
+    target = Path(path)
+    if target.suffix.lower() != ".toml":
+        raise ModelError(f"{target}: models are written as .toml files. Name one.")
+    write_text(target, dumps(model), force=force)
 
 
 def _in_gallery(name: Path) -> Path:

@@ -1,6 +1,7 @@
 """What a mechanism is: the Spec that the user wrote, and the Model that the program runs."""
 
 from .build import build
+from .builder import Mechanism, in_body
 from .element import Element
 from .measure import Measure
 from .model import Model
@@ -20,6 +21,7 @@ __all__ = [
     "MassProperties",
     "Matrix",
     "Measure",
+    "Mechanism",
     "Model",
     "Motion",
     "PointSpec",
@@ -31,5 +33,6 @@ __all__ = [
     "Vector",
     "Where",
     "build",
+    "in_body",
     "outward_order",
 ]

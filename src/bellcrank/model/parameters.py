@@ -20,7 +20,7 @@ from .assemblies import expand
 from .expressions import Formula
 from .fields import Replacing, Scalar, map_fields, numbers_of
 from .problems import Problems, names
-from .resolve import Values, sources
+from .resolve import Values, sources, sources_of
 from .spec import LISTS, AssemblySpec, CopySpec, Spec
 
 
@@ -31,7 +31,9 @@ def numbers(spec: Spec) -> Iterator[tuple[str, Scalar]]:
 
 
 def parameters_of(spec: Spec) -> dict[str, float]:
-    return {path: value for path, value in numbers(spec) if not isinstance(value, Formula)}
+    """Numbers by path; a formula without names, such as ``=deg(30)``, is a number too."""
+    plain = ((path, value) for path, value in numbers(spec) if not (isinstance(value, Formula) and value.names))
+    return {path: value.evaluate({}) if isinstance(value, Formula) else value for path, value in plain}
 
 
 def changed(spec: Spec, changes: Mapping[str, float]) -> Spec:
@@ -43,8 +45,8 @@ def changed(spec: Spec, changes: Mapping[str, float]) -> Spec:
             problems.add(f'"{path}" is to become {value!r}. Give a finite number.')
         elif path not in written:
             problems.add(_unknown(spec, str(path), written, problems))
-        elif isinstance(written[path], Formula):
-            problems.add(_by_formula(spec, path, written[path]))
+        elif isinstance(formula := written[path], Formula) and formula.names:
+            problems.add(_by_formula(spec, path, formula))
     problems.raise_if_any()
     return _replaced(spec, Replacing({path: float(value) for path, value in changes.items()}))
 
@@ -85,11 +87,11 @@ def _unknown(spec: Spec, path: str, written: Mapping[str, Scalar], problems: Pro
         inside = f"{copy.of}{path[len(copy.name) :]}"
         if path.startswith(f"{copy.name}.") and inside in written:
             return f'"{path}" is a copy. Change "{inside}" for all copies, or let a parameter of the copy give it.'
-    instead = [need for need in slot.needs if need in written]
+    instead = sorted(sources_of(values, path) & written.keys())
     return f'"{path}" follows from other numbers. Change {names(instead) or "those"} instead.'
 
 
-def _by_formula(spec: Spec, path: str, formula: Scalar) -> str:
+def _by_formula(spec: Spec, path: str, formula: Formula) -> str:
     reached = dict(sources(expand(spec, Problems()))).get(path, frozenset())
     instead = names(sorted(reached)) or "its formula"
     return f'"{path}" is given by the formula "{formula}". Change {instead} instead.'

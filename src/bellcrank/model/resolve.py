@@ -299,10 +299,12 @@ def sources(spec: Spec) -> Iterator[tuple[str, frozenset[str]]]:
     for item in (spec, *(item for field in LISTS for item in getattr(spec, field))):
         for path, value in values.listing(item).found.items():
             if isinstance(value, Formula):
-                yield path, _reach(values, path, reached)
+                yield path, sources_of(values, path, reached)
 
 
-def _reach(values: Values, path: str, reached: dict[str, frozenset[str]]) -> frozenset[str]:
+def sources_of(values: Values, path: str, reached: dict[str, frozenset[str]] | None = None) -> frozenset[str]:
+    """The numbers that a value depends on in the end: itself, for one that depends on nothing."""
+    reached = {} if reached is None else reached
     stack = [path]
     while stack:
         here = stack[-1]

@@ -1,8 +1,8 @@
 """Natural cubic splines over any number: tables of time, of elongation, of anything.
 
 A spline of n points takes 4 n numbers of a pool, from ``start``: abscissae, values, second derivatives, areas up to each
-point. The interval is found by bisection without branches; how many halvings that takes is structure, the points are data. On [x_i, x_i+1], h
-its length, with a = x_i+1 - x and b = x - x_i:
+point. The interval is found by bisection without branches; how many halvings that takes is structure, the points are data.
+On [x_i, x_i+1], h its length, with a = x_i+1 - x and b = x - x_i:
 
     y = (m_i a^3 + m_i+1 b^3)/(6 h) + (y_i/h - m_i h/6) a + (y_i+1/h - m_i+1 h/6) b
 """
