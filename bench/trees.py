@@ -133,7 +133,7 @@ def runs() -> list[dict[str, Any]]:
         q, v, tau = (0.5 * x[0] for x in states(model, 1))
         tau = 0.0 * tau
         times = timeloop.sample_times(2.0, 0.01)
-        start = {"q": q, "v": v, "tau": tau, "a": dyn.acceleration(q, v)}
+        start = {"q": q, "v": v, "tau": tau, "u": np.zeros(0), "a": dyn.acceleration(q, v)}
 
         def slope(t: float, y: np.ndarray, n: int = n, dyn: Any = dyn) -> np.ndarray:
             return np.concatenate([y[n:], dyn.acceleration(y[:n], y[n:])])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-_STEPS_PER_CALL = 20_000
+_FIRST_PIECE, _PIECE_SECONDS = 256, 0.1  # steps, seconds
 _MOST_SAMPLES = 50_000_000
 
 
@@ -45,6 +46,7 @@ def simulate(
     inputs: ArrayLike | None = None,
     q: ArrayLike | None = None,
     v: ArrayLike | None = None,
+    progress: Callable[[float], None] | None = None,
 ) -> Run:
     """Run a model through time.
 
@@ -54,6 +56,7 @@ def simulate(
     tau        constant joint efforts (nv,), besides gravity
     inputs     constant values of the model's inputs
     q, v       start, instead of the model's
+    progress   is told the fraction done, now and then
 
     A run that cannot go on raises SimulationError; what was computed until then is its ``run``.
     """
@@ -66,7 +69,7 @@ def simulate(
     trajectory = _prepare(dynamics, scheme, start, times, rtol, atol, max_step)
     problem = None
     try:
-        _advance_to_end(trajectory)
+        _advance_to_end(trajectory, progress)
     except KeyboardInterrupt:
         problem = f"interrupted at t = {trajectory.real('t'):.6g} s"
     problem = problem or _problem(trajectory, method)
@@ -216,23 +219,30 @@ def _rms(x: Array) -> float:
     return largest * float(np.sqrt(np.mean((x / largest) ** 2))) if largest > 0 else 0.0
 
 
-def _advance_to_end(trajectory: Trajectory) -> None:
+def _advance_to_end(trajectory: Trajectory, progress: Callable[[float], None] | None = None) -> None:
     """In pieces: between them Python can answer Ctrl-C. The last interval of a fixed step may be a shorter one."""
     times, last = trajectory.times, len(trajectory.times) - 1
     shorter = not trajectory.method.adaptive and last > 0 and times[-1] - times[-2] < (1 - 1e-9) * times[0]
     trajectory.set_count("samples", last if shorter else last + 1)
-    _advance_samples(trajectory)
+    _advance_samples(trajectory, progress)
     if shorter and trajectory.count("status") == 0:
         trajectory.set_count("samples", last + 1)
         substeps = int(np.ceil((times[-1] - times[-2]) / trajectory.real("h") * (1 - 1e-12)))
         trajectory.set_count("substeps", substeps)
         trajectory.set_real("h", float(times[-1] - times[-2]) / substeps)
-        _advance_samples(trajectory)
+        _advance_samples(trajectory, progress)
 
 
-def _advance_samples(trajectory: Trajectory) -> None:
+def _advance_samples(trajectory: Trajectory, progress: Callable[[float], None] | None) -> None:
+    """Pieces grow until each takes about a tenth of a second."""
+    budget = _FIRST_PIECE
     while trajectory.count("status") == 0 and trajectory.count("sample") < trajectory.count("samples"):
-        trajectory.advance(_STEPS_PER_CALL)
+        began = time.perf_counter()
+        trajectory.advance(budget)
+        if time.perf_counter() - began < _PIECE_SECONDS:
+            budget *= 2
+        if progress is not None:
+            progress(trajectory.real("t") / trajectory.real("end"))
 
 
 def _problem(trajectory: Trajectory, method: str) -> str | None:
@@ -257,17 +267,21 @@ def _finish(
     problem: str | None,
     began: float,
 ) -> Run:
-    from .results import Run
+    from .results import Run, work_by_source
 
     times, q, v = trajectory.samples()
     t = np.concatenate([[0.0], times])
     q, v = np.vstack([start["q"], q]), np.vstack([start["v"], v])
+    done = np.vstack([np.zeros(trajectory.works), trajectory.works_done()])
     if problem is not None and trajectory.real("t") > t[-1]:
         q_last, v_last = trajectory.state()
         t, q, v = np.append(t, trajectory.real("t")), np.vstack([q, q_last]), np.vstack([v, v_last])
+        done = np.vstack([done, trajectory.y[trajectory.w_start :][: trajectory.works]])
     a = dynamics.acceleration(q, v, start["tau"], t=t, inputs=start["u"])
     settings["wall_time"] = time.perf_counter() - began
-    run = Run(dynamics.model, t, q, v, a, settings, problem)
+    elements, drives, given = np.split(done, [trajectory.elements, trajectory.works - 1], axis=1)
+    parts = (elements, dynamics._frames.drives(drives), given if settings["tau"] is not None else given[:, :0])
+    run = Run(dynamics.model, t, q, v, a, settings, problem, derived={"work": work_by_source(dynamics.model, *parts)})
     if problem is not None:
         raise SimulationError(f"model {dynamics.model.name!r} {problem}", run)
     return run

@@ -193,7 +193,7 @@ def test_a_long_run_in_pieces_is_the_same_run(double_pendulum, monkeypatch):
     for method in ("dopri5", "rk4"):
         whole = bc.simulate(double_pendulum, 2.0, step=0.01, method=method)
         with monkeypatch.context() as patch:
-            patch.setattr("bellcrank.timeloop._STEPS_PER_CALL", 3)
+            patch.setattr("bellcrank.timeloop._FIRST_PIECE", 3)
             pieces = bc.simulate(double_pendulum, 2.0, step=0.01, method=method)
         np.testing.assert_array_equal(pieces.values("q"), whole.values("q"))
 

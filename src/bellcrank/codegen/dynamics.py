@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,6 +29,19 @@ def compile(model: Model, formulation: str = "auto", *, reference: Reference | N
     reference    of "reference_point": "centroid", "joint" or "origin" (default)
     """
     return Dynamics(model, formulation, reference=reference)
+
+
+class Jacobians(NamedTuple):
+    """Derivatives of the acceleration: (nv, nv), and (nv, inputs).
+
+    dq is along displacements that v-like directions give, q' = rates(q, direction): for a quaternion, turns about the child's
+    axes.
+    """
+
+    dq: Array
+    dv: Array
+    dtau: Array
+    dinputs: Array
 
 
 class Dynamics:
@@ -146,6 +159,39 @@ class Dynamics:
         wrenches = self._evaluate(QUANTITIES["reactions"], {"q": q, "v": v, "a": a}, t, inputs)
         return self._frames.reactions(poses, wrenches, effort)
 
+    def jacobians(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike | None = None,
+        *,
+        t: float = 0.0,
+        inputs: ArrayLike | None = None,
+    ) -> Jacobians:
+        """Exact derivatives of the acceleration at one state, by dual numbers in machine code."""
+        n = self._nv
+        given, batched = self._checked({"q": q, "v": v, "tau": tau})
+        if batched:
+            raise StateError("jacobians are taken at one state at a time: give q and v as (nq,) and (nv,)")
+        directions = self.rates(np.tile(given["q"], (n, 1)), np.eye(n)) if n else np.zeros((0, self.model.nq))
+        seeds = {
+            "dq": np.vstack([directions, np.zeros((2 * n, self.model.nq))]),
+            "dv": np.vstack([np.zeros((n, n)), np.eye(n), np.zeros((n, n))]),
+            "dtau": np.vstack([np.zeros((2 * n, n)), np.eye(n)]),
+        }
+        state = {name: np.repeat(x, 3 * n, axis=0) for name, x in given.items()}
+        rows = self._evaluate(QUANTITIES["tangent"], state | seeds, t, inputs)
+        dq, dv, dtau = (rows[k * n : (k + 1) * n].T for k in range(3))
+        return Jacobians(dq, dv, dtau, dtau @ self._input_gains())
+
+    def _input_gains(self) -> Array:
+        """(nv, inputs): effort on each degree of freedom for a unit of each input."""
+        gains = np.zeros((self._nv, len(self.model.inputs)))
+        for element in self.model.elements:
+            if element.kind == "joint_input":
+                gains[self.model.v_index[element.joint] + element.dof, element.input] += element.values["gain"]
+        return gains
+
     def _kernel(self, program: Program, lanes: int) -> Kernel:
         key = (program.name, lanes)
         if key not in self._kernels:
@@ -209,7 +255,7 @@ class Dynamics:
 
     def _array(self, name: str, given: ArrayLike) -> Array:
         """The argument as float64 of the right shape, or an error in the user's names."""
-        names = self.model.q_names if name == "q" else self.model.v_names
+        names = self.model.q_names if name in ("q", "dq") else self.model.v_names
         try:
             if np.iscomplexobj(given):  # numpy would drop the imaginary parts
                 raise TypeError("they are complex")

@@ -129,7 +129,7 @@ class Kernel:
 def width(plan: Plan, program: Program, name: str) -> int:
     model = plan.model
     if name in program.inputs:
-        return {"q": model.nq, "t": 1, "u": len(model.inputs)}.get(name, model.nv)
+        return {"q": model.nq, "dq": model.nq, "t": 1, "u": len(model.inputs)}.get(name, model.nv)
     kind = program.outputs[name]
     if kind == "v*v":
         return model.nv * model.nv
@@ -171,9 +171,9 @@ def fixed_arrays(plan: Plan, code: Code, lanes: int) -> dict[str, Any]:
         "driven_q": max(1, 7 * loads.motions),
         "driven_v": max(1, 6 * loads.motions),
         "driven_a": max(1, 6 * loads.motions),
-        "states": STATE * touched,
-        "applied": WRENCH * touched,
-        "effort": max(1, plan.model.nv),
+        "states": 2 * STATE * touched,  # with tangents
+        "applied": 2 * WRENCH * touched,
+        "effort": 2 * max(1, plan.model.nv),
     }
     tables = {
         "table": np.ascontiguousarray(plan.table),

@@ -82,9 +82,9 @@ def apply_forces(walk: TracedWalk) -> None:
     if plan.touched:
         walk.outward(world_state, (Matrix.identity(), Vector(0.0, 0.0, 0.0), Motion.zero()))
         size = e.integer("mul", count(e, "touched"), WRENCH)
-        each(e, 0, size, lambda k: e.store(0.0, "%applied", k))
+        each(e, 0, size, lambda k: walk.put(0.0, "%applied", k))
     given = "tau" in walk.program.inputs
-    each(e, 0, "%nv", lambda k: e.store(e.symbol(e.load("%tau", k)) if given else 0.0, "%effort", k))
+    each(e, 0, "%nv", lambda k: walk.put(walk.given("tau", k) if given else 0.0, "%effort", k))
 
     def one(i: str) -> None:
         code = _ints(e, "%element_table", i, ELEMENT_TABLE)("code")
@@ -101,18 +101,18 @@ def _element(walk: TracedWalk, signature: ElementSignature, i: str) -> list[str]
     u = e.symbol(e.load("%u", ints("input"))) if signature.has_input else 0.0
     if signature.on_joint:
         v = ints("v")
-        q = e.symbol(e.load("%q", ints("q"))) if signature.scalar else 0.0
-        answer = joint_effort(signature, data, JointState(q, e.symbol(e.load("%v", v))), t, u, pool)
-        e.store(e.symbol(e.load("%effort", v)) + answer.effort, "%effort", v)
+        q = walk.given("q", ints("q")) if signature.scalar else 0.0
+        answer = joint_effort(signature, data, JointState(q, walk.given("v", v)), t, u, pool)
+        walk.put(walk.get("%effort", v) + answer.effort, "%effort", v)
         told = (answer.energy, answer.power, answer.effort)
     else:
         rows = ints("row_a"), ints("row_b")
         grounds = signature.ground_a, signature.ground_b
-        a, b = (BodyState.ground() if on else _state(e, row) for on, row in zip(grounds, rows, strict=True))
+        a, b = (BodyState.ground() if on else _state(walk, row) for on, row in zip(grounds, rows, strict=True))
         answers = body_wrenches(signature, data, a, b, t, u, pool)
         for on, row, wrench in zip(grounds, rows, (answers.on_a, answers.on_b), strict=True):
             if not on:
-                _add(e, row, wrench)
+                _add(walk, row, wrench)
         told = (answers.energy, answers.power, answers.force)
     if "element" in walk.program.outputs:
         for k, x in enumerate(told):
@@ -120,13 +120,13 @@ def _element(walk: TracedWalk, signature: ElementSignature, i: str) -> list[str]
     return []
 
 
-def _state(e: Emitter, row: str) -> BodyState:
-    first = e.integer("mul", row, STATE)
-    return body_state([e.symbol(e.load("%states", e.integer("add", first, k))) for k in range(STATE)])
+def _state(walk: TracedWalk, row: str) -> BodyState:
+    e, first = walk.e, walk.e.integer("mul", row, STATE)
+    return body_state([walk.get("%states", e.integer("add", first, k)) for k in range(STATE)])
 
 
-def _add(e: Emitter, row: str, wrench: Force) -> None:
-    first = e.integer("mul", row, WRENCH)
+def _add(walk: TracedWalk, row: str, wrench: Force) -> None:
+    e, first = walk.e, walk.e.integer("mul", row, WRENCH)
     for k, x in enumerate(leaves(wrench)):
         place = e.integer("add", first, k)
-        e.store(e.symbol(e.load("%applied", place)) + x, "%applied", place)
+        walk.put(walk.get("%applied", place) + x, "%applied", place)

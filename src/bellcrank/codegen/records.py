@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..numbers import Number, Symbol
+from ..numbers import Dual, Number, Symbol
+from .structure import whole
 
 if TYPE_CHECKING:
     from .walk import TracedBody
@@ -40,6 +41,8 @@ class Record:
             return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
         if isinstance(value, str):
             return value
+        if isinstance(value, Dual):
+            return _DualLeaf(self._recipes(body, (value.value, *value.tangents)))
         recipe = self._cheap(body, value, _MOST_OPERATIONS)[0]
         if recipe is None:
             recipe = ("slot", self.slots)
@@ -73,10 +76,21 @@ class Record:
     def _values(self, body: TracedBody, tree: Any) -> Any:
         if isinstance(tree, _Leaf):
             return _make(body, tree.recipe)
+        if isinstance(tree, _DualLeaf):
+            return whole(list(self._values(body, tree.parts)))
         if isinstance(tree, tuple):
             parts = [self._values(body, part) for part in tree]
             return type(tree)(*parts) if hasattr(tree, "_fields") else tuple(parts)
         return tree
+
+
+class _DualLeaf:
+    """A number with its tangents."""
+
+    __slots__ = ("parts",)
+
+    def __init__(self, parts: tuple[Any, ...]):
+        self.parts = parts
 
 
 class _Leaf:

@@ -11,16 +11,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..formulations import Program
-from ..numbers import Number, Symbol
+from ..numbers import Dual, Number, Symbol
 from ..spatial import Vector
 from ..topology import Plan, Signature
 from ..topology.plan import TABLE
 from ..topology.signature import ROW
 from . import dense, loads
-from .emitter import Emitter
+from .emitter import Emitter, Int
 from .flow import each, repeat, switch
 from .records import Record
-from .structure import added, leaves, rebuild
+from .structure import added, leaves, parts, rebuild, whole
 from .view import View, effort_source, input_size
 
 _COLUMN = {name: k for k, name in enumerate(TABLE)}
@@ -64,7 +64,7 @@ class TracedBody(View):
             if array == "data":
                 ref = e.splat(e.load_double(self.row("data"), k))
             else:
-                first = self.entry("q" if array in ("q", "driven_q") else "v")
+                first = self.entry("q" if array in ("q", "dq", "driven_q") else "v")
                 ref = e.load(f"%{array}", e.integer("add", first, k))
             found = e.known[key] = Symbol(e, ref, "load", (array, k))
         return found
@@ -73,20 +73,26 @@ class TracedBody(View):
         return self.load("data", slot)
 
     def input(self, name: str) -> tuple[Number, ...]:
-        array = f"driven_{name}" if self.driven else name
-        return tuple(self.load(array, k) for k in range(input_size(self._signature, name)))
+        walk, size = self.walk, range(input_size(self._signature, name))
+        if self.driven:
+            return tuple(self.load(f"driven_{name}", k) for k in size)
+        if name == "effort":
+            return tuple(walk.get("%effort", walk.e.integer("add", self.entry("v"), k)) for k in size)
+        if f"d{name}" in walk.program.inputs:
+            return tuple(Dual(self.load(name, k), [self.load(f"d{name}", k)]) for k in size)
+        return tuple(self.load(name, k) for k in size)
 
     def _effort_source(self) -> str | None:
         return self.walk.effort_from
 
     def _applied(self) -> list[Number]:
         e, first = self.walk.e, self.walk.e.integer("mul", self.entry("state"), loads.WRENCH)
-        return [e.symbol(e.load("%applied", e.integer("add", first, k))) for k in range(loads.WRENCH)]
+        return [self.walk.get("%applied", e.integer("add", first, k)) for k in range(loads.WRENCH)]
 
     def leave_state(self, numbers: Sequence[Number]) -> None:
         e, first = self.walk.e, self.walk.e.integer("mul", self.entry("state"), loads.STATE)
         for k, x in enumerate(numbers):
-            e.store(x, "%states", e.integer("add", first, k))
+            self.walk.put(x, "%states", e.integer("add", first, k))
 
     def output(self, name: str, values: Sequence[Number]) -> None:
         e, kind = self.walk.e, self.walk.program.outputs[name]
@@ -101,7 +107,10 @@ class TracedBody(View):
         start = self.entry("user") if per == "body" else self.entry("q") if per == "q" else first
         start = e.integer("mul", start, int(width or 1))
         for k, x in enumerate(values):
-            e.store(x, f"%{name}", e.integer("add", start, k))
+            value, *tangents = parts(x, self.walk.tangents)
+            e.store(value, f"%{name}", e.integer("add", start, k))
+            for tangent in tangents:
+                e.store(tangent, f"%d{name}", e.integer("add", start, k))
 
     def store(self, slot: int, value: Number) -> None:
         self.walk.e.store(value, self.row("work"), slot)
@@ -128,6 +137,7 @@ class TracedWalk:
     def __init__(self, e: Emitter, plan: Plan, program: Program):
         self.e, self.plan, self.program = e, plan, program
         self.effort_from = effort_source(program, plan.loads.elements)
+        self.tangents = 1 if "dq" in program.inputs else 0  # each number then has a value and a tangent
         self.signatures = plan.signatures
         self.records = {signature: Record() for signature in plan.signatures}
         self.message_width = 0
@@ -146,6 +156,24 @@ class TracedWalk:
         if self.program.forces and self.plan.loads.elements:
             loads.apply_forces(self)
         self.program.run(self)
+
+    def get(self, base: str, index: Int) -> Number:
+        """A number from memory, with its tangents."""
+        e, size = self.e, 1 + self.tangents
+        first = e.integer("mul", index, size)
+        return whole([e.symbol(e.load(base, e.integer("add", first, k))) for k in range(size)])
+
+    def put(self, x: Number, base: str, index: Int) -> None:
+        e = self.e
+        first = e.integer("mul", index, 1 + self.tangents)
+        for k, part in enumerate(parts(x, self.tangents)):
+            e.store(part, base, e.integer("add", first, k))
+
+    def given(self, name: str, index: Int) -> Number:
+        """An entry of an input, with its tangent where that is an input too."""
+        e = self.e
+        names = [name, f"d{name}"] if f"d{name}" in self.program.inputs else [name]
+        return whole([e.symbol(e.load(f"%{array}", index)) for array in names])
 
     def widths(self) -> dict[str, int]:
         return {self.work_row: max(r.slots for r in self.records.values()) or 1, self.message_row: self.message_width or 1}
@@ -201,7 +229,7 @@ class TracedWalk:
                 message = case(TracedBody(signature, self, i), carried)
                 if message is None:
                     return ["poison"] * len(variable)
-                sent = leaves(message)
+                sent = leaves(message, self.tangents)
                 return [e.operand(sent[k]) for k in variable]
 
             return switch(e, code, [lambda s=s: arm(s) for s in self.signatures])  # type: ignore[misc]
@@ -219,14 +247,14 @@ class TracedWalk:
         only_zeros: bool,
     ) -> Pattern:
         """Which numbers of the message are the same constant on all edges: rehearse until nothing changes."""
-        pattern: Pattern = [_UNSEEN] * len(leaves(base))
+        pattern: Pattern = [_UNSEEN] * len(leaves(base, self.tangents))
         while True:
             before = list(pattern)
             for signature in self.signatures:
                 if ends(signature) or (_UNSEEN in before and not starts(signature)):
                     continue
                 incoming = base if starts(signature) else self._with(base, before, None)
-                for k, x in enumerate(leaves(self._rehearse(step, signature, incoming))):
+                for k, x in enumerate(leaves(self._rehearse(step, signature, incoming), self.tangents)):
                     varies = isinstance(x, Symbol) or (only_zeros and x != 0) or pattern[k] not in (_UNSEEN, x)
                     pattern[k] = _VARIES if varies else float(x)
             if pattern == before:
@@ -249,7 +277,7 @@ class TracedWalk:
                 numbers.append(next(given) if given else self.e.symbol(self.e.name()))
             else:
                 numbers.append(x)
-        return rebuild(like, iter(numbers))
+        return rebuild(like, iter(numbers), self.tangents)
 
     def _message_address(self, body: TracedBody, whose: str) -> str:
         e = self.e
@@ -258,7 +286,7 @@ class TracedWalk:
 
     def _store_message(self, body: TracedBody, whose: str, message: Any, pattern: Pattern) -> None:
         address = self._message_address(body, whose)
-        sent = [x for x, fixed in zip(leaves(message), pattern, strict=True) if fixed is _VARIES]
+        sent = [x for x, fixed in zip(leaves(message, self.tangents), pattern, strict=True) if fixed is _VARIES]
         self.message_width = max(self.message_width, len(sent))
         for k, x in enumerate(sent):
             self.e.store(x, address, k)

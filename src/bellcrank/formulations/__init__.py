@@ -25,6 +25,7 @@ QUANTITIES: dict[str, Program] = {
     "rates": observables.RATES,
     "drives": inverse_dynamics.DRIVES,
     "elements": observables.ELEMENTS,
+    "tangent": articulated_body.TANGENT,
 }
 
 __all__ = ["FORMULATIONS", "QUANTITIES", "Body", "Program", "Walk"]
