@@ -14,6 +14,7 @@ from collections.abc import Callable
 
 from ..formulations import QUANTITIES, Program
 from ..integrate import RungeKutta
+from ..integrate.runge_kutta import Row
 from ..numbers import Condition, Number, Symbol, maximum, minimum
 from ..topology import Plan
 from .emitter import Emitter
@@ -39,7 +40,7 @@ _NUMBERS = (
     "elements",
     "drives",
 )
-_OWN = ("y", "new", "k", "tau", "u", "clock", "times", "out", "reals", "counts", "quaternions")
+_OWN = ("y", "new", "aside", "k", "tau", "u", "clock", "times", "out", "reals", "counts", "quaternions")
 _SHRINK, _GROW, _SAFETY = 0.2, 10.0, 0.9
 _EPSILON = 2.3e-16
 
@@ -108,7 +109,7 @@ class _Stepper:
     def write(self) -> tuple[str, dict[str, str]]:
         e = self.e
         self.words = {name: self._word(name) for name in stepper_words(self.called)}
-        self.k = [self._stage(j) for j in range(self.stages)]
+        self.k = [self._stage(j) for j in range(self.stages + len(self.method.extra))]
         self.v_start = self.words["v_start"]
         if self.method.adaptive:
             self._adaptive()
@@ -244,6 +245,13 @@ class _Stepper:
             if j < self.stages:
                 self.derivative(new, self.k[j], t + c * h)
 
+    def extra_stages(self, t: Number, h: Number) -> None:
+        """What only dense output needs; the new state must stay where it is."""
+        y, aside = self.words["y"], self.words["aside"]
+        for j, (c, row) in enumerate(self.method.extra, start=self.stages):
+            self.over_state(lambda i, row=row: self.e.store(self.get(y, i) + h * self.combination(row, i), aside, i))  # type: ignore[misc]
+            self.derivative(aside, self.k[j], t + c * h)
+
     def unit_quaternions(self) -> None:
         w = self.words
         self.e.do(
@@ -319,6 +327,8 @@ class _Stepper:
             t, h = self.real("t"), self.real("h")
             after = ((t + h) >= self.real("end")).select(self.real("end"), t + h)
             self.set_real("t", after)
+            if self.method.extra:
+                when(e, self.sample_is_due(), lambda: self.extra_stages(t, h))
             while_(e, self.sample_is_due, lambda: self.sample(t, h))
             self.over_state(self._move_on)
             self.unit_quaternions()
@@ -359,21 +369,29 @@ class _Stepper:
         return _SAFETY * e.symbol(e.splat(power))
 
     def error_norm(self, h: Number) -> Symbol:
-        """Root mean square of the estimated error over its tolerance."""
+        """Root mean square of the estimated error over its tolerance; with two estimates, as Hairer combines them."""
         e, w = self.e, self.words
         assert self.method.error is not None
-        weights = self.method.error
+        size = e.emit(f"sitofp i64 {w['size']} to double")
+        squares = self._sum_of_squares(self.method.error, h)
+        e.declarations["llvm.sqrt.f64"] = "declare double @llvm.sqrt.f64(double)"
+        if self.method.error3 is None:
+            mean = e.emit(f"fdiv double {squares}, {size}")
+            return e.symbol(e.splat(e.emit(f"call double @llvm.sqrt.f64(double {mean})")))
+        lower = e.emit(f"fmul double {self._sum_of_squares(self.method.error3, h)}, {_scalar(0.01)}")
+        both = e.emit(f"fadd double {e.emit(f'fadd double {squares}, {lower}')}, {_scalar(1e-300)}")
+        root = e.emit(f"call double @llvm.sqrt.f64(double {e.emit(f'fmul double {both}, {size}')})")
+        return e.symbol(e.splat(e.emit(f"fdiv double {squares}, {root}")))
+
+    def _sum_of_squares(self, weights: Row, h: Number) -> str:
+        e, w = self.e, self.words
 
         def square(i: str, sum_: str) -> str:
             tolerance = self.real("atol") + self.real("rtol") * maximum(abs(self.get(w["y"], i)), abs(self.get(w["new"], i)))
             x = h * self.combination(weights, i) / tolerance
             return e.operand(e.symbol(sum_) + x * x)
 
-        sum_ = self._reduce(total(e, 0, w["controlled"], e.constant(0.0), square))
-        size = e.emit(f"sitofp i64 {w['size']} to double")
-        mean = e.emit(f"fdiv double {sum_}, {size}")
-        e.declarations["llvm.sqrt.f64"] = "declare double @llvm.sqrt.f64(double)"
-        return e.symbol(e.splat(e.emit(f"call double @llvm.sqrt.f64(double {mean})")))
+        return self._reduce(total(e, 0, w["controlled"], e.constant(0.0), square))
 
     def sample_is_due(self) -> str:
         e, w = self.e, self.words
@@ -405,7 +423,7 @@ class _Stepper:
     def _move_on(self, i: str) -> None:
         """y = new, and the last stage becomes the first of the next step."""
         self.e.store(self.get(self.words["new"], i), self.words["y"], i)
-        self.e.store(self.get(self.k[-1], i), self.k[0], i)
+        self.e.store(self.get(self.k[self.stages - 1], i), self.k[0], i)
 
 
 def _scalar(x: float) -> str:

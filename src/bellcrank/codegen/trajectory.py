@@ -42,7 +42,7 @@ class Trajectory:
         self.stages = len(method.b) + (1 if method.adaptive else 0)
         self.y = aligned(self.padded)
         self.y[: model.nq], self.y[self.v_start : self.v_start + model.nv] = start["q"], start["v"]
-        self.k = aligned(self.stages * self.padded)
+        self.k = aligned((self.stages + len(method.extra)) * self.padded)
         self.new = aligned(self.padded)
         self.out = aligned(max(1, len(times)) * self.padded)
         self.reals, self.counts = np.zeros(len(REALS)), np.zeros(len(COUNTS), dtype=np.int64)
@@ -67,6 +67,7 @@ class Trajectory:
             "other_messages": aligned(max(1, plan.messages) * code.message_row),
             "y": self.y,
             "new": self.new,
+            "aside": aligned(self.padded),
             "k": self.k,
             "tau": efforts,
             "u": np.ascontiguousarray(start.get("u", np.zeros(1)) if model.inputs else np.zeros(1)),
@@ -131,7 +132,7 @@ class Trajectory:
         model = self.plan.model
         names = [*(f"q of {name}" for name in model.q_names), *(f"v of {name}" for name in model.v_names)]
         places = [*range(model.nq), *range(self.v_start, self.v_start + model.nv)]
-        stages = self.k.reshape(self.stages, self.padded)[:, places]
+        stages = self.k[: self.stages * self.padded].reshape(self.stages, self.padded)[:, places]
         bad = np.flatnonzero(~np.isfinite(stages).all(axis=0) | ~np.isfinite(self.new[places]))
         if len(bad):
             return names[bad[0]]

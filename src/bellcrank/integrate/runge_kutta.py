@@ -11,8 +11,10 @@ Row = tuple[float, ...]
 class RungeKutta:
     """k_i = f(t + c_i h, y + h sum_j A_ij k_j),   y' = y + h sum_i b_i k_i
 
-    error  weights of the estimate of the local error, h sum_i error_i k_i; None for a method of fixed step
-    dense  rows of y(t + x h) = y + h sum_i (dense_i0 x + dense_i1 x^2 + ...) k_i
+    error   weights of the estimate of the local error, h sum_i error_i k_i; None for a method of fixed step
+    error3  of a second estimate of lower order: with e5, e3 the sums of squares of both, the norm is e5/sqrt(e5 + 0.01 e3)
+    extra   c and row of A of stages that only dense output needs
+    dense   rows of y(t + x h) = y + h sum_i (dense_i0 x + dense_i1 x^2 + ...) k_i
     A method with an error estimate ends with a stage at the new point, which is the first stage of the next step.
     """
 
@@ -23,6 +25,8 @@ class RungeKutta:
     A: tuple[Row, ...]
     b: Row
     error: Row | None = None
+    error3: Row | None = None
+    extra: tuple[tuple[float, Row], ...] = ()
     dense: tuple[Row, ...] = ()
 
     @property
@@ -32,10 +36,12 @@ class RungeKutta:
     def __post_init__(self) -> None:
         """A mistyped coefficient shows here: each row of A sums to its c, the weights to one."""
         sums = [abs(sum(row) - c) for row, c in zip(self.A, self.c, strict=True)]
+        sums += [abs(sum(row) - c) for c, row in self.extra]
         sums.append(abs(sum(self.b) - 1.0))
         if self.error is not None:
             sums.append(abs(sum(self.error)))
-            ends = zip(self.dense, (*self.b, 0.0), strict=True)
+            sums.append(abs(sum(self.error3 or (0.0,))))
+            ends = zip(self.dense, (*self.b, 0.0, *(0.0 for _ in self.extra)), strict=True)
             sums += [abs(sum(row) - weight) for row, weight in ends]
-        if max(sums) > 1e-14:
+        if max(sums) > 2e-13:
             raise ValueError(f"the coefficients of {self.name} do not add up (by {max(sums)})")
