@@ -27,15 +27,21 @@ from .errors import (
 if TYPE_CHECKING:
     from .codegen import Dynamics, compile
     from .codegen.operations import count_operations, count_table
-    from .io import gallery, load
-    from .model import Model
+    from .events import Event
+    from .io import gallery, load, save, schema
+    from .many import simulate_many
+    from .model import Mechanism, Model
     from .results import Run, load_run
     from .timeloop import simulate
 
 __version__ = "0.1.0"
 
 _HOME = {
+    "schema": ".io",
+    "save": ".io",
+    "Mechanism": ".model",
     "Dynamics": ".codegen",
+    "Event": ".events",
     "Model": ".model",
     "Run": ".results",
     "compile": ".codegen",
@@ -45,6 +51,7 @@ _HOME = {
     "load": ".io",
     "load_run": ".results",
     "simulate": ".timeloop",
+    "simulate_many": ".many",
 }
 
 __all__ = [
@@ -52,6 +59,8 @@ __all__ = [
     "BellcrankWarning",
     "Dynamics",
     "DynamicsError",
+    "Event",
+    "Mechanism",
     "MissingExtraError",
     "Model",
     "ModelError",
@@ -65,7 +74,10 @@ __all__ = [
     "gallery",
     "load",
     "load_run",
+    "save",
+    "schema",
     "simulate",
+    "simulate_many",
 ]
 
 

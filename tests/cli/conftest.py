@@ -17,7 +17,7 @@ class FakeSummary:
         self.stopped = stopped
 
     def as_dict(self):
-        return {"model": "cart", "energy_drift": 1e-12, "stopped": self.stopped}
+        return {"model": "cart", "energy_error": 1e-12, "stopped": self.stopped}
 
     def __str__(self):
         return "summary of cart"
@@ -36,6 +36,9 @@ class FakeRun:
     def plot(self, path, *, force):
         path.write_text("picture")
 
+    def to_csv(self, path, *, force):
+        path.write_text("table")
+
 
 def fake_load(path):
     """Models by what should happen to them."""
@@ -51,8 +54,9 @@ def simulated(monkeypatch):
     """The options that reached bellcrank.simulate, one dict a call."""
     calls = []
 
-    def simulate(model, **options):
+    def simulate(model, *, progress, **options):
         calls.append(options)
+        progress(0.5)
         if options.get("method") == "euler":
             raise StateError("there is no method 'euler'; choose dopri5 or rk4")
         if model == "stops.toml":

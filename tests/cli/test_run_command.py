@@ -31,7 +31,7 @@ def test_json_is_one_object_on_stdout(cli):
     assert result.exit_code == 0
     assert json.loads(result.stdout) == {
         "model": "cart",
-        "energy_drift": 1e-12,
+        "energy_error": 1e-12,
         "stopped": None,
         "files": ["run.nc", "run.png"],
     }
@@ -40,6 +40,12 @@ def test_json_is_one_object_on_stdout(cli):
 def test_no_plot_means_no_picture(cli, tmp_path):
     assert "wrote run.nc\n" in cli("run", "cart.toml", "--no-plot").stdout
     assert not (tmp_path / "run.png").exists()
+
+
+def test_a_table_is_written_when_asked_for(cli, tmp_path):
+    assert "wrote run.nc, run.png and run.csv\n" in cli("run", "cart.toml", "--csv").stdout
+    assert (tmp_path / "run.csv").read_text() == "table"
+    assert "already there: run.nc, run.png and run.csv; pass --force" in cli("run", "cart.toml", "--csv").stderr
 
 
 @pytest.mark.parametrize("option", ["--out", "--output-dir"])

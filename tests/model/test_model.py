@@ -7,7 +7,7 @@ import pytest
 
 from bellcrank.errors import ModelError
 from bellcrank.joints import make_joint
-from bellcrank.model import Model, outward_order
+from bellcrank.model import Element, Law, Measure, Model, Motion, Table, outward_order
 from bellcrank.model.generators import random_tree
 
 
@@ -66,6 +66,16 @@ def test_inertia_is_stored_exactly_symmetric():
 
 
 NAN = float("nan")
+STILL = Law("polynomial", (0.0,))
+SPIN = Motion((Law("polynomial", (0.0, 1.0)),))
+SHORT = {"initial_q": [0, 0, 0, 0, 1, 0, 0], "initial_v": np.zeros(6), "armature": np.zeros(6)}
+
+
+def push(name="e", kind="spring_damper", values=None, **changes):
+    values = values or {"stiffness": 1.0, "damping": 0.0, "length": 1.0, "preload": 0.0}
+    return Element(name, kind, values, **({"body_b": 1} | changes))
+
+
 IMPOSSIBLE = {
     "no joints": ({"joints": [], "joint_names": [], "body_names": [], "parents": []}, "the model has no joint"),
     "a name short": ({"joint_names": ["neck"]}, "joint_names has 1 entries for 2 joints"),
@@ -88,6 +98,50 @@ IMPOSSIBLE = {
     "a free joint placed": ({"position": np.ones((2, 3))}, 'joint "base" is free, and its position is'),
     "half a turn": ({"initial_q": [1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0]}, 'joint "base": its quaternion .* has length 2'),
     "a time": ({"duration": -1.0}, "duration is -1 s"),
+    "a name within a name": ({"joint_names": ["trunk.a", "base"]}, 'the name "trunk.a" begins with that of "trunk"'),
+    "a motion short": ({"motions": [None]}, "motions has 1 entries for 2 joints"),
+    "a motion without axis": ({"motions": [SPIN, None]} | SHORT, "has an axis"),
+    "two laws for a ball": (
+        {"motions": [Motion((STILL, STILL), (0.0, 0.0, 1.0)), None]} | SHORT,
+        "has 2 laws, and a spherical joint needs 1",
+    ),
+    "an unknown law": ({"motions": [Motion((Law("jump"),), (0.0, 0.0, 1.0)), None]} | SHORT, 'there is no law "jump"'),
+    "too many coefficients": (
+        {"motions": [Motion((Law("polynomial", (0.0,) * 9),), (0.0, 0.0, 1.0)), None]} | SHORT,
+        "has 9 coefficients",
+    ),
+    "a sine of two": (
+        {"motions": [Motion((Law("sine", (0.0,) * 2),), (0.0, 0.0, 1.0)), None]} | SHORT,
+        "its sine has 2 values",
+    ),
+    "no table": ({"motions": [Motion((Law("table"),), (0.0, 0.0, 1.0)), None]} | SHORT, "its law has no table"),
+    "an infinite law": (
+        {"motions": [Motion((Law("polynomial", (NAN,)),), (0.0, 0.0, 1.0)), None]} | SHORT,
+        "Give finite numbers",
+    ),
+    "an uneven table": ({"elements": [push(table=Table((0.0, 1.0), (0.0,)))]}, "2 values of x and 1 of y"),
+    "an infinite table": ({"elements": [push(table=Table((0.0, 1.0), (0.0, NAN)))]}, "not finite"),
+    "outside": ({"elements": [push(table=Table((0.0, 1.0), (0.0, 1.0), "wrap"))]}, 'outside is "wrap"'),
+    "an unknown element": ({"elements": [push(kind="magnet")]}, 'there is no kind "magnet"'),
+    "other values": (
+        {"elements": [push(values={"stiffness": 1.0})]},
+        "A spring_damper has stiffness, damping, length, preload",
+    ),
+    "an infinite value": (
+        {"elements": [push(values={"stiffness": NAN, "damping": 0.0, "length": 1.0, "preload": 0.0})]},
+        "stiffness is nan",
+    ),
+    "a body nowhere": ({"elements": [push(body_b=2)]}, "a body is not in the model"),
+    "a point nowhere": ({"elements": [push(point_a=(NAN, 0.0, 0.0))]}, "a point is not finite"),
+    "a joint nowhere": ({"elements": [Element("e", "joint_damper", {"damping": 1.0})]}, "its joint is -1"),
+    "a ball": (
+        {"elements": [Element("e", "joint_spring", {"stiffness": 1.0, "rest": 0.0, "preload": 0.0}, 0)]},
+        'joint "neck" has no coordinate 0',
+    ),
+    "no input": ({"elements": [Element("e", "joint_input", {"gain": 1.0}, 0)]}, "its input is -1, and the model has 0"),
+    "an element's name": ({"elements": [push(name="neck")]}, 'the name "neck" is used twice'),
+    "a measure": ({"measures": [Measure("m", "colour")]}, 'measure "m": there is no kind "colour"'),
+    "a measure nowhere": ({"measures": [Measure("m", "position", body_a=5)]}, "a row is not in the model"),
 }
 
 
@@ -96,6 +150,11 @@ def test_an_impossible_model_is_refused(case):
     changes, message = IMPOSSIBLE[case]
     with pytest.raises(ModelError, match=message):
         Model(**parts(**changes))
+
+
+def test_a_driven_ball_has_no_coordinates():
+    model = Model(**parts(motions=[Motion((STILL,), (0.0, 0.0, 1.0)), None], **SHORT))
+    assert (model.nq, model.nv) == (7, 6) and model.q_names[0] == "base.x" and model.driven.tolist() == [True, False]
 
 
 def test_all_problems_are_listed_at_once():

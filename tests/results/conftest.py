@@ -15,6 +15,7 @@ from bellcrank.joints import JOINTS
 from bellcrank.results import Run
 
 WIDTHS = {"revolute": (1, 1), "prismatic": (1, 1), "spherical": (4, 3), "free": (7, 6), "fixed": (0, 0)}
+NOTHING_ELSE = {"elements": (), "inputs": (), "measures": ()}
 
 
 def make_model(*kinds: str, name: str = "cart") -> SimpleNamespace:
@@ -28,6 +29,7 @@ def make_model(*kinds: str, name: str = "cart") -> SimpleNamespace:
         body_names=tuple(f"b{i}" for i in range(len(kinds))),
         q_names=tuple(f"j{i}" if n == 1 else f"j{i}.{k}" for i, n in enumerate(nq) for k in range(n)),
         v_names=tuple(f"j{i}" if n == 1 else f"j{i}.{k}" for i, n in enumerate(nv) for k in range(n)),
+        **NOTHING_ELSE,
     )
 
 

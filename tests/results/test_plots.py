@@ -9,7 +9,10 @@ import pytest
 
 import bellcrank
 from bellcrank.errors import DynamicsError, StateError
+from bellcrank.model import Measure, Motion
 from bellcrank.results.plots import DRAWN, NAMED, most_moving
+
+from .mechanisms import HINGE_Y, SLIDE_X, joint_element, make, polynomial
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -41,10 +44,10 @@ def test_quaternions_are_kept_apart(make_run):
     assert "quaternion" in panels(make_run("free").plot())
 
 
-def test_energy_shows_its_parts_and_the_drift(make_run):
+def test_energy_shows_its_parts_and_the_error(make_run):
     axes = panels(make_run().plot())["energy (J)"]
     assert legend(axes) == ["kinetic", "potential", "total"]
-    assert axes.get_title(loc="right") == "total drifts by 0 of the largest kinetic"
+    assert axes.get_title(loc="right") == "energy error 0 of the largest kinetic"
 
 
 def test_the_largest_reactions_come_first(make_run):
@@ -115,3 +118,27 @@ def test_drawing_leaves_pyplot_alone(make_run):
     before = "matplotlib.pyplot" in sys.modules
     make_run().plot()
     assert ("matplotlib.pyplot" in sys.modules) == before
+
+
+def test_works_drives_and_measures_have_panels_where_there_are_any(tmp_path):
+    """Each unit has an axis of its own; sources that do no work are not drawn."""
+    elements = (joint_element("drag", "damper", 1, damping=0.1), joint_element("idle", "damper", 1, damping=0.0))
+    measures = (
+        Measure("bob", "position", body_a=1, point_a=(0, 0, -1.0)),
+        Measure("twice", "expression", expression="2*bob.x"),
+    )
+    model = make(SLIDE_X, HINGE_Y, motions=(Motion((polynomial(0, 0, 1.0),)), None), elements=elements, measures=measures,
+                 initial_v=[1.0])  # fmt: skip
+    found = panels(bellcrank.simulate(model, 1.0).plot(tmp_path / "run.png"))
+    assert list(found)[2:] == ["energy (J)", "reaction (N)", "work (J)", "effort (N)", "length (m)", "formula"]
+    assert legend(found["energy (J)"]) == ["kinetic", "potential", "stored", "total"]
+    assert legend(found["work (J)"]) == ["drag", "drive of j0"]
+    assert legend(found["effort (N)"]) == ["j0"]
+    assert legend(found["length (m)"]) == ["bob.x", "bob.y", "bob.z"]
+    assert legend(found["formula"]) == ["twice"]
+
+
+def test_measures_that_cannot_be_evaluated_say_so_in_their_panel():
+    model = make(SLIDE_X, measures=(Measure("lost", "expression", expression="2*nowhere"),))
+    texts = panels(bellcrank.simulate(model, 0.1).plot())["formula"].texts
+    assert "which is no measure" in texts[0].get_text().replace("\n", " ")

@@ -18,7 +18,7 @@ def test_summary_tells_size_settings_cost_and_quality(make_run):
     assert (summary.formulation, summary.method, summary.rtol) == ("articulated_body", "dopri5", 1e-9)
     assert (summary.steps, summary.rejected, summary.evaluations) == (1234, 5, 7404)
     assert (summary.final_time, summary.samples) == (10.0, 201)
-    assert summary.energy_drift == 0.0
+    assert summary.energy_error == 0.0
 
 
 def test_largest_reactions_name_the_joint_and_the_time(make_run):
@@ -29,7 +29,7 @@ def test_largest_reactions_name_the_joint_and_the_time(make_run):
 
 def test_the_dict_is_json_without_nan(make_run):
     text = json.dumps(make_run(amplitude=np.nan).summary().as_dict(), allow_nan=False)
-    assert json.loads(text)["energy_drift"] is None
+    assert json.loads(text)["energy_error"] is None
     assert json.loads(text)["largest_force"] is None
 
 
@@ -72,7 +72,7 @@ def test_what_cannot_be_derived_is_unknown(make_run, monkeypatch):
 
     monkeypatch.setattr(bellcrank, "compile", fails)
     summary = make_run().summary()
-    assert summary.energy_drift is summary.largest_force is summary.largest_moment is None
+    assert summary.energy_error is summary.largest_force is summary.largest_moment is None
     assert dict(summary.rows())["largest force"] == "-"
 
 

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-COMMANDS = ("run", "ops")
+COMMANDS = ("run", "check", "models", "schema", "ops")
 
 main = typer.Typer(
     name="bellcrank",

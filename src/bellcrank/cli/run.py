@@ -1,7 +1,8 @@
-"""``bellcrank run MODEL``: simulate a model, print its summary, write run.nc and run.png."""
+"""``bellcrank run MODEL``: simulate a model, print its summary, write run.nc, run.png and, if asked, run.csv."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,19 +10,20 @@ import typer
 
 from ..errors import SimulationError, StateError
 from .outcome import STOPPED_EARLY, print_json, reported, say
+from .progress import progress_bar
 
 if TYPE_CHECKING:
     from ..model import Model
     from ..results import Run
 
-DATA, PICTURE = "run.nc", "run.png"
+DATA, PICTURE, TABLE = "run.nc", "run.png", "run.csv"
 
 
 def command(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file, or the name of a model of the gallery.")],
     duration: Annotated[float | None, typer.Option(help="Seconds to simulate.", show_default="the model's")] = None,
     step: Annotated[float | None, typer.Option(help="Seconds between samples.", show_default="the model's")] = None,
-    method: Annotated[str | None, typer.Option(help="Integrator: dopri5 or rk4.", show_default="dopri5")] = None,
+    method: Annotated[str | None, typer.Option(help="Integrator: dopri5, dop853 or rk4.", show_default="dopri5")] = None,
     formulation: Annotated[str | None, typer.Option(help="Equations of motion.", show_default="auto")] = None,
     reference: Annotated[
         str | None, typer.Option(help="Reference point of that formulation: centroid, joint or origin.")
@@ -32,6 +34,7 @@ def command(
     force: Annotated[bool, typer.Option("--force", help="Replace existing results.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     no_plot: Annotated[bool, typer.Option("--no-plot", help="Do not draw run.png.")] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="Write the table run.csv too.")] = False,
 ) -> None:
     """Simulate MODEL, print a summary, write run.nc and run.png.
 
@@ -46,7 +49,7 @@ def command(
         "rtol": rtol,
         "atol": atol,
     }
-    files = [out / DATA] if no_plot else [out / DATA, out / PICTURE]
+    files = [out / DATA, *([] if no_plot else [out / PICTURE]), *([out / TABLE] if csv else [])]
     with reported(as_json=as_json):
         import bellcrank as bc
 
@@ -63,8 +66,7 @@ def _prepare(files: list[Path], *, force: bool) -> None:
     """Find out before the simulation, not after it, whether its results can be written."""
     existing = [str(file) for file in files if file.exists()]
     if existing and not force:
-        listed = " and ".join(existing)
-        raise StateError(f"already there: {listed}; pass --force to replace, or --out FOLDER to write elsewhere")
+        raise StateError(f"already there: {_listed(existing)}; pass --force to replace, or --out FOLDER to write elsewhere")
     folder = files[0].parent
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -77,7 +79,8 @@ def _simulate(model: Model, options: dict[str, Any]) -> Run:
     import bellcrank as bc
 
     try:
-        run: Run = bc.simulate(model, **options)
+        with progress_bar() as progress:
+            run: Run = bc.simulate(model, **options, progress=progress)
     except SimulationError as error:
         if error.run is None:
             raise
@@ -86,10 +89,9 @@ def _simulate(model: Model, options: dict[str, Any]) -> Run:
 
 
 def _write(run: Run, files: list[Path], *, force: bool) -> None:
-    data, *picture = files
-    run.save(data, force=force)
-    for file in picture:
-        run.plot(file, force=force)
+    writers: dict[str, Callable[..., object]] = {DATA: run.save, PICTURE: run.plot, TABLE: run.to_csv}
+    for file in files:
+        writers[file.name](file, force=force)
 
 
 def _report(run: Run, files: list[Path], *, as_json: bool) -> None:
@@ -101,6 +103,11 @@ def _report(run: Run, files: list[Path], *, as_json: bool) -> None:
 
     console = Console()
     console.print(summary)
-    console.print(f"wrote {' and '.join(map(str, files))}", markup=False, highlight=False, soft_wrap=True)
+    console.print(f"wrote {_listed(map(str, files))}", markup=False, highlight=False, soft_wrap=True)
     if run.stopped:
         say("stopped early", run.stopped, "red")
+
+
+def _listed(names: Iterable[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last

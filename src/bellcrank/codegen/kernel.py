@@ -94,7 +94,7 @@ class Kernel:
         if tasks == 1:
             self._run(inputs, out, states, 0, blocks)
         else:
-            jobs = [_workers().submit(self._run, inputs, out, states, a, b) for a, b in pairwise(cuts)]
+            jobs = [workers().submit(self._run, inputs, out, states, a, b) for a, b in pairwise(cuts)]
             for job in jobs:
                 job.result()
         return out
@@ -211,12 +211,12 @@ def aligned(count: int) -> Array:
 
 
 @cache
-def _workers() -> ThreadPoolExecutor:
+def workers() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="bellcrank")
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_workers.cache_clear)  # threads do not survive a fork
+    os.register_at_fork(after_in_child=workers.cache_clear)  # threads do not survive a fork
 
 
 class _MethodDef(ctypes.Structure):

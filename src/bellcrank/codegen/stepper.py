@@ -24,7 +24,7 @@ from .module import FIXED, Module, assemble, kernel_arguments, write_kernel
 
 WIDE = 4
 REALS = ("t", "h", "end", "rtol", "atol", "longest", "grow", "error")
-COUNTS = ("status", "steps", "rejected", "evaluations", "budget", "sample", "samples", "substep", "substeps")
+COUNTS = ("status", "steps", "rejected", "evaluations", "budget", "sample", "samples", "substep", "substeps", "watched", "held")
 RUNNING, NOT_FINITE, COLLAPSED = 0, 1, 2
 
 _NUMBERS = (
@@ -40,7 +40,7 @@ _NUMBERS = (
     "elements",
     "drives",
 )
-_OWN = ("y", "new", "aside", "k", "tau", "u", "clock", "times", "out", "reals", "counts", "quaternions")
+_OWN = ("y", "new", "aside", "k", "tau", "u", "clock", "times", "out", "sampled", "reals", "counts", "quaternions")
 _SHRINK, _GROW, _SAFETY = 0.2, 10.0, 0.9
 _EPSILON = 2.3e-16
 
@@ -65,21 +65,27 @@ def stepper_words(called: dict[str, Program]) -> list[str]:
 
 
 def write_stepper(plan: Plan, program: Program, method: RungeKutta) -> Module:
-    called = programs(plan, program)
+    return write_with_kernels(plan, programs(plan, program), method, 1, Stepper)
+
+
+def write_with_kernels(
+    plan: Plan, called: dict[str, Program], method: RungeKutta, lanes: int, stepper: type[Stepper]
+) -> Module:
+    """A module of a stepper and the kernels that it calls."""
     widths: dict[str, int] = {}
     parts = []
     for name, each_program in called.items():
-        part, needed = write_kernel(plan, each_program, 1, name=name)
+        part, needed = write_kernel(plan, each_program, lanes, name=name)
         parts.append(part)
         widths = {mark: max(width, widths.get(mark, 0)) for mark, width in needed.items()}
     plain_rates = all(joint.quaternion is None for joint in plan.model.joints)
-    parts += [_write_unit_quaternions(), _Stepper(called, method, plain_rates).write()]
+    parts += [write_unit_quaternions(lanes), stepper(called, method, plain_rates).write()]
     return assemble(parts, widths)
 
 
-def _write_unit_quaternions() -> tuple[str, dict[str, str]]:
+def write_unit_quaternions(lanes: int) -> tuple[str, dict[str, str]]:
     """Make the quaternions of y unit again; k, linear in them, is scaled along."""
-    e = Emitter(1)
+    e = Emitter(lanes)
 
     def one(i: str) -> None:
         at = e.load_int("%places", i)
@@ -96,7 +102,7 @@ def _write_unit_quaternions() -> tuple[str, dict[str, str]]:
     return f"{head} {{\nentry:\n{e.text()}\n}}\n", e.declarations
 
 
-class _Stepper:
+class Stepper:
     """Writes advance()."""
 
     def __init__(self, called: dict[str, Program], method: RungeKutta, plain_rates: bool):
@@ -170,8 +176,7 @@ class _Stepper:
     def derivative(self, y: str, k: str, t: Number) -> None:
         """k = (dq/dt, dv/dt, powers) at y and t."""
         e, w = self.e, self.words
-        clock = e.emit(f"extractelement {e.type} {e.operand(t)}, i32 0")
-        e.do(f"store double {clock}, ptr {w['clock']}, align 8")
+        self._set_clock(t)
         v, a = e.pointer(y, self.v_start), e.pointer(k, self.v_start)
         arrays = {"q": y, "v": v, "tau": w["tau"], "t": w["clock"], "u": w["u"], "a": a, "qdot": k}
         self._call("kernel", arrays)
@@ -181,6 +186,11 @@ class _Stepper:
             self._call("rates", arrays)
         self._powers(arrays, e.pointer(k, w["w_start"]))
         self.add_count("evaluations")
+
+    def _set_clock(self, t: Number) -> None:
+        e = self.e
+        clock = e.emit(f"extractelement {e.type} {e.operand(t)}, i32 0")
+        e.do(f"store double {clock}, ptr {self.words['clock']}, align 8")
 
     def _powers(self, arrays: dict[str, str], into: str) -> None:
         """Powers of the force elements, of the drives, and of the given efforts: the rates of the works."""
@@ -312,6 +322,15 @@ class _Stepper:
         e = self.e
 
         def step() -> None:
+            """A step that was held for the host to look at goes on where it stopped."""
+            held = e.emit(f"icmp eq i64 {self.count('held')}, 1")
+            when(e, held, release, attempt)
+
+        def release() -> None:
+            self.set_count("held", 0)
+            accept()
+
+        def attempt() -> None:
             self.add_count("budget", -1)
             t, end = self.real("t"), self.real("end")
             wanted = minimum(self.real("h"), self.real("longest"))
@@ -321,7 +340,15 @@ class _Stepper:
             self.trial(t, h)
             error = self.error_norm(h)
             self.set_real("error", error)
-            when(e, self.test(error <= 1.0), accept, reject)
+            when(e, self.test(error <= 1.0), good, reject)
+
+        def good() -> None:
+            watched = e.emit(f"icmp eq i64 {self.count('watched')}, 1")
+            when(e, watched, hold, accept)
+
+        def hold() -> None:
+            self.set_count("held", 1)
+            self.set_count("budget", 0)
 
         def accept() -> None:
             t, h = self.real("t"), self.real("h")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..formulations import Program
 from ..integrate import RungeKutta
+from ..model import Model
 from ..topology import Plan
 from .kernel import aligned, fixed_arrays, obtain, structure_key, width
 from .stepper import COUNTS, REALS, WIDE, programs, stepper_words, write_stepper
@@ -74,6 +76,7 @@ class Trajectory:
             "clock": np.zeros(1),
             "times": self.times,
             "out": self.out,
+            "sampled": np.zeros(1, dtype=np.int64),  # counted by lane only
             "reals": self.reals,
             "counts": self.counts,
             "quaternions": np.array(places or [0], dtype=np.int64),
@@ -87,6 +90,45 @@ class Trajectory:
     def advance(self, budget: int) -> None:
         self.set_count("budget", budget)
         self._advance(self._words.ctypes.data)
+
+    @property
+    def held(self) -> bool:
+        """Whether a good step waits for the host to look at it (``watched`` runs only); the next advance releases it."""
+        return self.count("held") == 1
+
+    def held_step(self, derivative: Callable[[float, Array, Array], Array]) -> Callable[[float], tuple[Array, Array]]:
+        """q and v anywhere in the held step: a function of 0 (its start) to 1, by dense output."""
+        model, t, h = self.plan.model, self.real("t"), self.real("h")
+        places = [*range(model.nq), *range(self.v_start, self.v_start + model.nv)]
+        y = self.y[places]
+        stages = [self.k[j * self.padded : (j + 1) * self.padded][places] for j in range(self.stages)]
+        for j, (c, row) in enumerate(self.method.extra, start=self.stages):
+            at = y + h * sum(weight * k for weight, k in zip(row, stages, strict=False))
+            stages.append(derivative(t + c * h, at[: model.nq], at[model.nq :]))
+            self.k[j * self.padded : (j + 1) * self.padded][places] = stages[-1]
+        dense, powers = np.array(self.method.dense), np.arange(1, len(self.method.dense[0]) + 1)
+
+        def inside(x: float) -> tuple[Array, Array]:
+            state = y + h * ((dense @ x**powers) @ np.array(stages))
+            return unit_quaternions(model, state[None, : model.nq])[0], state[model.nq :]
+
+        return inside
+
+    def end_inside(self, time: float) -> None:
+        """End the run inside the held step: only samples until then are still taken, and its state becomes the last one."""
+        h, t = self.real("h"), self.real("t")
+        powers = np.arange(1, len(self.method.dense[0]) + 1)
+        weights = np.array(self.method.dense) @ ((time - t) / h) ** powers
+        stages = self.k.reshape(-1, self.padded)
+        last = self.y + h * (weights[: len(stages)] @ stages)
+        self.set_count("samples", int(np.searchsorted(self.times, time, side="right")))
+        self.set_count("watched", 0)
+        self.advance(1)  # releases the step, takes its samples
+        self.y[:] = last
+        model = self.plan.model
+        self.y[: model.nq] = unit_quaternions(model, self.y[None, : model.nq])[0]
+        self.set_real("t", time)
+        self.set_count("samples", self.count("sample"))
 
     def count(self, name: str) -> int:
         return int(self.counts[COUNTS.index(name)])
@@ -111,11 +153,7 @@ class Trajectory:
         model, count = self.plan.model, self.count("sample")
         rows = self.out[: count * self.padded].reshape(count, self.padded)
         q, v = rows[:, : model.nq].copy(), rows[:, self.v_start : self.v_start + model.nv].copy()
-        for joint, first, driven in zip(model.joints, model.q_index, model.driven, strict=True):
-            if joint.quaternion is not None and not driven:
-                at = first + joint.quaternion
-                q[:, at : at + 4] /= np.linalg.norm(q[:, at : at + 4], axis=1, keepdims=True)
-        return self.times[:count], q, v
+        return self.times[:count], unit_quaternions(model, q), v
 
     def works_done(self) -> Array:
         """Works of the force elements, of the drives and of the given efforts, at the samples so far."""
@@ -138,3 +176,13 @@ class Trajectory:
             return names[bad[0]]
         weights = np.array(self.method.error or self.method.b)
         return names[int(np.argmax(np.abs(weights @ stages[: len(weights)])))]
+
+
+def unit_quaternions(model: Model, q: Array) -> Array:
+    """Rows of coordinates with their quaternions made unit."""
+    q = q.copy()
+    for joint, first, driven in zip(model.joints, model.q_index, model.driven, strict=True):
+        if joint.quaternion is not None and not driven:
+            at = first + joint.quaternion
+            q[:, at : at + 4] /= np.linalg.norm(q[:, at : at + 4], axis=1, keepdims=True)
+    return q

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from .motion import Table
@@ -52,3 +54,16 @@ class Element:
     axes: tuple[Vector, Vector, Vector] | None = None
     table: Table | None = None
     input: int = -1
+
+
+def element_problems(element: Element) -> Iterator[tuple[str, str]]:
+    """Values that cannot be, each with its key."""
+    for name, value in element.values.items():
+        limit = element.kind == "joint_stop" and name in ("lower", "upper") and math.isinf(value)
+        if not (math.isfinite(value) or limit):
+            yield f"{name} is {value}. Give a finite number.", name
+    if element.kind == "joint_stop" and not element.values["lower"] < element.values["upper"]:
+        yield f"lower is {element.values['lower']:g} and upper {element.values['upper']:g}. Let lower be less.", "upper"
+    if element.table is not None:
+        for text in element.table.problems():
+            yield text, "table"

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..joints import Joint
-from .element import ELEMENTS, Element
+from .element import ELEMENTS, Element, element_problems
 from .expressions import Formula, FormulaError
 from .fields import Number, Vector3, fields_of
 from .measure import COMPONENTS, Measure
@@ -94,30 +94,18 @@ def bad_signs(item: Any) -> Iterator[tuple[str, str]]:
                 yield f"{key} is {x:g} {kind.unit}. Give {kind.sign}.".replace("  ", " "), key
 
 
-def element_problems(element: Element) -> Iterator[tuple[str, str]]:
-    for name, value in element.values.items():
-        limit = element.kind == "joint_stop" and name in ("lower", "upper") and math.isinf(value)
-        if not (math.isfinite(value) or limit):
-            yield f"{name} is {value}. Give a finite number.", name
-    if element.kind == "joint_stop" and not element.values["lower"] < element.values["upper"]:
-        yield f"lower is {element.values['lower']:g} and upper {element.values['upper']:g}. Let lower be less.", "upper"
-    if element.table is not None:
-        for text in element.table.problems():
-            yield text, "table"
-
-
 # --- elements
 
 
-def _on_joint(item: Any, rows: Rows, *, acts: bool = True) -> tuple[int, int]:
-    """Row of a joint, and the coordinate by its name."""
+def _on_joint(item: Any, rows: Rows, *, acts: bool = True, rates: bool = False) -> tuple[int, int]:
+    """Row of a joint, and the coordinate by its name; ``rates``: what acts on velocities may act on a ball, too."""
     if item.joint not in rows.joints:
         raise Trouble(f'it names "{item.joint}", which is no joint.{Problems().suggest(item.joint, rows.joints)}', "joint")
     i = rows.joints[item.joint]
     joint = rows.kinds[i]
-    if joint.quaternion is not None:
-        remedy = "Use a bushing, or three revolute joints."
-        raise Trouble(f'joint "{item.joint}" is {joint.kind}, which has no coordinates to act on. {remedy}', "joint")
+    if joint.quaternion is not None and not rates:
+        what = f'joint "{item.joint}" is {joint.kind}: a quaternion has no single angle'
+        raise Trouble(f"{what}. Use a bushing, or three revolute joints.", "joint")
     if joint.nv == 0:
         raise Trouble(f'joint "{item.joint}" is fixed. Name a joint that can move.', "joint")
     if acts and rows.driven[i]:
@@ -126,11 +114,11 @@ def _on_joint(item: Any, rows: Rows, *, acts: bool = True) -> tuple[int, int]:
 
 
 def _dof(item: Any, joint: Joint) -> int:
-    wanted, named = item.coordinate, joint.q_names
-    if wanted is None and joint.nq == 1:
+    wanted, named = item.coordinate, joint.v_names
+    if wanted is None and joint.nv == 1:
         return 0
     listed = ", ".join(f'"{name}"' for name in named)
-    if joint.nq == 1:
+    if joint.nv == 1:
         raise Trouble(f'joint "{item.joint}" has one coordinate: remove coordinate = "{wanted}".', "coordinate")
     if wanted not in named:
         what = "it does not say which coordinate" if wanted is None else f'there is no coordinate "{wanted}"'
@@ -180,12 +168,12 @@ def _joint_spring(item: JointSpring, rows: Rows) -> Element:
 
 
 def _joint_damper(item: JointDamper, rows: Rows) -> Element:
-    joint, dof = _on_joint(item, rows)
+    joint, dof = _on_joint(item, rows, rates=True)
     return Element(item.name, "joint_damper", _values("joint_damper", item.damping), joint, dof)
 
 
 def _friction(item: FrictionSpec, rows: Rows) -> Element:
-    joint, dof = _on_joint(item, rows)
+    joint, dof = _on_joint(item, rows, rates=True)
     return Element(item.name, "joint_friction", _values("joint_friction", item.effort, item.velocity), joint, dof)
 
 
@@ -199,7 +187,7 @@ def _stop(item: StopSpec, rows: Rows) -> Element:
 
 
 def _motor(item: MotorSpec, rows: Rows) -> Element:
-    joint, dof = _on_joint(item, rows)
+    joint, dof = _on_joint(item, rows, rates=True)
     given = [key for key in ("effort", "table", "input") if getattr(item, key) is not None]
     if len(given) != 1:
         raise Trouble(

@@ -126,15 +126,21 @@ class Values:
         return len(set(every)) == len(every) and all(joint.parent and joint.child for joint in self.spec.joints)
 
     def _derived(self, item: BodySpec, listing: Listing, what: str) -> Slot | None:
-        if not hasattr(type(item.shape), what) and what != "mass":
+        """A length follows from the ends alone, a volume from all but the mass, the mass from a density."""
+        if not hasattr(type(item.shape), what) and not (what == "mass" and isinstance(item.shape, Solid)):
             return None
-        needs = tuple(listing.found) + tuple(f"{p}.{c}" for p, v in listing.places.items() if isinstance(v, str) for c in XYZ)
+        own = [f"{place}.{c}" for place in listing.places for c in XYZ]
+        if what != "length":
+            aside = {f"{item.path}.mass", *([f"{item.path}.density"] if what == "volume" else [])}
+            own += [path for path in listing.found if path not in aside and path not in own]
+        needs = tuple(path for path in own if not path.startswith(f"{item.path}.mesh."))
 
         def compute(found: Sequence[float]) -> float:
             shape = map_fields(item.shape, item.path, _Filling(dict(zip(needs, found, strict=True))))
-            if shape.problems():
-                raise FormulaError(f'"{item.name}" has no {what}: {shape.problems()[0]}')
-            return float(shape.total() if what == "mass" and isinstance(shape, Solid) else getattr(shape, what))
+            wrong = [] if what == "length" else shape.measures()
+            if wrong:
+                raise FormulaError(f'"{item.name}" has no {what}: {wrong[0]}')
+            return float(shape.total() if what == "mass" else getattr(shape, what))
 
         return Slot(needs, compute)
 
@@ -280,13 +286,13 @@ class _Resolving(Visitor):
 
 
 class _Filling(Visitor):
-    """Every number from a table of what is known."""
+    """Every number from a table of what is known; zero for what does not matter."""
 
     def __init__(self, known: Mapping[str, float]) -> None:
         self.known = known
 
     def scalar(self, path: str, value: Scalar) -> Scalar:
-        return self.known[path]
+        return self.known.get(path, 0.0)
 
     def place(self, path: str, value: Place) -> Triple:
         return self.known[f"{path}.x"], self.known[f"{path}.y"], self.known[f"{path}.z"]

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .checks import QUATERNION_SLACK, check_name, check_time, duplicates
+from .element import ELEMENTS, Element, element_problems
+from .measure import MEASURES
+from .motion import laws_wanted
 from .order import outward_order
 from .physics import impossible
 from .problems import Problems, brief
@@ -28,6 +32,8 @@ def verify(model: Model) -> dict[str, Array]:
     problems.raise_if_any()
     arrays["inertia"] = _check_bodies(model, arrays, problems)
     _check_joints(model, arrays, problems)
+    _check_motions(model, problems)
+    _check_elements(model, problems)
     problems.raise_if_any()
     return arrays
 
@@ -41,11 +47,24 @@ def _check_lists(model: Model, problems: Problems) -> None:
             problems.add(f"{field} has {len(getattr(model, field))} entries for {n} joints.")
     for name in (*model.body_names, *model.joint_names):
         check_name(name, problems, dots=True)
-    for name in duplicates((*model.body_names, *model.joint_names)):
-        problems.add(f'the name "{name}" is used twice. Every body and joint needs its own.')
+    outer = [*(element.name for element in model.elements), *(measure.name for measure in model.measures), *model.inputs]
+    named = [*model.body_names, *model.joint_names, *outer]
+    for name in outer:
+        check_name(name, problems, dots=True)
+    for name in duplicates(named):
+        problems.add(f'the name "{name}" is used twice. Every body, joint, element, measure and input needs its own.')
+    _check_dots(named, problems)
     _check_parents(model, problems)
     if model.motions and len(model.motions) != n:
         problems.add(f"motions has {len(model.motions)} entries for {n} joints. Give one each, None where it is free to move.")
+
+
+def _check_dots(named: list[str], problems: Problems) -> None:
+    """Else ``neck.w`` could be a joint, or a coordinate of the joint ``neck``."""
+    known = set(named)
+    for name in known:
+        if "." in str(name) and name.rpartition(".")[0] in known:
+            problems.add(f'the name "{name}" begins with that of "{name.rpartition(".")[0]}". Rename one of them.')
 
 
 def _check_parents(model: Model, problems: Problems) -> None:
@@ -104,3 +123,51 @@ def _check_joints(model: Model, arrays: dict[str, Array], problems: Problems) ->
             length = float(np.linalg.norm(arrays["initial_q"][start + joint.quaternion :][:4]))
             if abs(length - 1) > QUATERNION_SLACK:
                 problems.add(f'joint "{name}": its quaternion in initial_q has length {length:.9g}. Give a unit quaternion.')
+
+
+def _check_motions(model: Model, problems: Problems) -> None:
+    for name, joint, motion in zip(model.joint_names, model.joints, model.motions, strict=False):
+        if motion is None:
+            continue
+        wanted = laws_wanted(joint.kind, joint.nq)
+        if len(motion.laws) != wanted or wanted == 0:
+            problems.add(f'joint "{name}": its motion has {len(motion.laws)} laws, and a {joint.kind} joint needs {wanted}.')
+        if (motion.axis is not None) != (joint.quaternion is not None):
+            problems.add(f'joint "{name}": the motion of a spherical or free joint has an axis, that of others has none.')
+        for law in motion.laws:
+            for text in law.problems():
+                problems.add(f'joint "{name}": {text}')
+
+
+def _check_elements(model: Model, problems: Problems) -> None:
+    for element in model.elements:
+        for text in _element(model, element):
+            problems.add(f'element "{element.name}": {text}')
+    for measure in model.measures:
+        if measure.kind not in MEASURES:
+            problems.add(f'measure "{measure.name}": there is no kind "{measure.kind}". Choose from {", ".join(MEASURES)}.')
+        elif not all(-1 <= row < model.n for row in (measure.joint, measure.body_a, measure.body_b)):
+            problems.add(f'measure "{measure.name}": a row is not in the model. Give -1 for ground, or up to {model.n - 1}.')
+
+
+def _element(model: Model, element: Element) -> Iterator[str]:
+    if element.kind not in ELEMENTS:
+        yield f'there is no kind "{element.kind}". Choose from {", ".join(ELEMENTS)}.'
+    elif set(element.values) != set(ELEMENTS[element.kind]):
+        yield f"it has the values {', '.join(element.values)}. A {element.kind} has {', '.join(ELEMENTS[element.kind])}."
+    elif element.kind.startswith("joint_"):
+        if not 0 <= element.joint < model.n:
+            yield f"its joint is {element.joint}. Give a row from 0 to {model.n - 1}."
+        elif not 0 <= element.dof < model.joints[element.joint].nv or (
+            model.joints[element.joint].quaternion is not None and element.kind in ("joint_spring", "joint_stop")
+        ):
+            yield f'joint "{model.joint_names[element.joint]}" has no coordinate {element.dof} to act on.'
+        if element.kind == "joint_input" and not 0 <= element.input < len(model.inputs):
+            yield f"its input is {element.input}, and the model has {len(model.inputs)}."
+        yield from (text for text, _ in element_problems(element))
+    else:
+        if not all(-1 <= row < model.n for row in (element.body_a, element.body_b)):
+            yield f"a body is not in the model. Give -1 for ground, or a row up to {model.n - 1}."
+        if not np.isfinite([*element.point_a, *element.point_b]).all():
+            yield "a point is not finite."
+        yield from (text for text, _ in element_problems(element))

@@ -1,16 +1,19 @@
 """What a simulation leaves behind: labelled arrays, files, a summary and pictures.
 
 quantities.py  the table of arrays that a run has: their dimensions, units and meaning
-labels.py      names and units of a model's coordinates, joints and bodies
+labels.py      names and units of a model's coordinates, joints, bodies, forces and measures
 run.py         Run: the arrays, labelled on demand
-derived.py     energy, momentum, reactions and poses, from the states
+derived.py     energy, momentum, reactions, poses and forces, from the states
+measures.py    the outputs that a model asks for; formulas.py and driven.py help
 summary.py     the few numbers that say how a run went
-files.py       NetCDF, there and back
+files.py       NetCDF, there and back; tables.py: CSV
 plots.py       the default figure
 """
 
 from .files import load_run
+from .labels import work_by_source
 from .run import Run
+from .runs import Runs
 from .summary import Summary
 
-__all__ = ["Run", "Summary", "load_run"]
+__all__ = ["Run", "Runs", "Summary", "load_run", "work_by_source"]

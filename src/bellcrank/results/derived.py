@@ -1,34 +1,58 @@
-"""Quantities that follow from the states of a run: energy, momentum, reactions, poses.
+"""Quantities that follow from the states of a run: energy, momentum, reactions, poses, forces, measures.
 
-They need machine code of the model, which lies above results/ in the order of the folders. The import of ``bellcrank``
-below is the one exception to that order; it happens when a quantity is first asked for.
+They need machine code of the model, which lies above results/ in the order of the folders. The imports of ``bellcrank``
+below are the one exception to that order; they happen when a quantity is first asked for.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from . import measures
 
 if TYPE_CHECKING:
     from ..model import Model
 
 Arrays = dict[str, np.ndarray]
-States = Mapping[str, np.ndarray]
-Options = dict[str, Any]
+Values = Callable[[str], np.ndarray]
 
 
-def derive(name: str, model: Model, states: Mapping[str, np.ndarray], settings: Mapping[str, Any]) -> Arrays:
+@dataclass(frozen=True)
+class States:
+    """The samples of a run, and its model in machine code."""
+
+    model: Model
+    values: Values
+    settings: Mapping[str, Any]
+
+    @cached_property
+    def dynamics(self) -> Any:
+        return self.compiled(self.model)
+
+    def compiled(self, model: Model) -> Any:
+        import bellcrank
+
+        return bellcrank.compile(
+            model, formulation=self.settings.get("formulation", "auto"), reference=self.settings.get("reference")
+        )
+
+    @property
+    def time(self) -> dict[str, Any]:
+        return {"t": self.values("time")}
+
+    @property
+    def inputs(self) -> dict[str, Any]:
+        return {"inputs": self.values("inputs") if self.model.inputs else None}
+
+
+def derive(name: str, model: Model, values: Values, settings: Mapping[str, Any]) -> Arrays:
     """The quantity ``name`` at every sample, with those that come out of the same sweep."""
-    import bellcrank
-
-    dynamics = bellcrank.compile(
-        model,
-        formulation=settings.get("formulation", "auto"),
-        reference=settings.get("reference"),
-    )
-    return SWEEPS[name](dynamics, states, {"t": states["time"]}, {"inputs": settings.get("inputs")})
+    return SWEEPS[name](States(model, values, settings))
 
 
 def version() -> str:
@@ -38,32 +62,89 @@ def version() -> str:
     return str(bellcrank.__version__)
 
 
-def _energy(dynamics: Any, at: States, time: Options, inputs: Options) -> Arrays:
-    kinetic, potential = dynamics.energy(at["q"], at["v"], **time)
-    return {"kinetic": kinetic, "potential": potential, "total": kinetic + potential}
+def _energy(at: States) -> Arrays:
+    kinetic, potential = at.dynamics.energy(at.values("q"), at.values("v"), **at.time)
+    return {"kinetic": kinetic, "potential": potential}
 
 
-def _momentum(dynamics: Any, at: States, time: Options, inputs: Options) -> Arrays:
-    linear, angular = dynamics.momentum(at["q"], at["v"], **time)
+def _momentum(at: States) -> Arrays:
+    linear, angular = at.dynamics.momentum(at.values("q"), at.values("v"), **at.time)
     return {"linear": linear, "angular": angular}
 
 
-def _reactions(dynamics: Any, at: States, time: Options, inputs: Options) -> Arrays:
-    return {"reactions": dynamics.reactions(at["q"], at["v"], at["a"], **time, **inputs)}
+def _reactions(at: States) -> Arrays:
+    return {"reactions": at.dynamics.reactions(at.values("q"), at.values("v"), at.values("a"), **at.time, **at.inputs)}
 
 
-def _poses(dynamics: Any, at: States, time: Options, inputs: Options) -> Arrays:
-    positions, rotations = dynamics.poses(at["q"], **time)
+def _poses(at: States) -> Arrays:
+    positions, rotations = at.dynamics.poses(at.values("q"), **at.time)
     return {"positions": positions, "rotations": rotations}
 
 
-SWEEPS: dict[str, Callable[[Any, States, Options, Options], Arrays]] = {
+def _elements(at: States) -> Arrays:
+    storage, _, forces = at.dynamics.elements(at.values("q"), at.values("v"), **at.time, **at.inputs)
+    return {"storage": storage, "forces": forces}
+
+
+def _drives(at: States) -> Arrays:
+    return {"drives": at.dynamics.drive_efforts(at.values("q"), at.values("v"), at.values("a"), **at.time, **at.inputs)}
+
+
+def _measures(at: States) -> Arrays:
+    velocities = velocities_of(at, measures.places(at.model))
+    return {"measures": measures.evaluate(at.model, at.values, velocities)}
+
+
+def velocities_of(at: States, places: list[measures.Place]) -> dict[measures.Place, np.ndarray]:
+    """Velocities of points of bodies and angular velocities, world axes; (T, 6) each.
+
+    The power of a unit force at a point is the point's velocity along it, that of a unit moment the angular velocity: the
+    model's own forces give way to such probes, which works for every joint and drive.
+    """
+    from ..model import Element
+
+    if not places:
+        return {}
+    parts = ("fx", "fy", "fz", "mx", "my", "mz")
+    probes = [
+        Element(
+            f"probe_{k}_{part}", "force", {**{p: float(p == part) for p in parts}, "world": 1.0}, body_a=body, point_a=point
+        )
+        for k, (body, point) in enumerate(places)
+        for part in parts
+    ]
+    probed = at.compiled(replace(at.model, elements=tuple(probes), inputs=(), measures=()))
+    _, power, _ = probed.elements(at.values("q"), at.values("v"), **at.time)
+    return {place: power[:, 6 * k : 6 * k + 6] for k, place in enumerate(places)}
+
+
+SWEEPS: dict[str, Callable[[States], Arrays]] = {
     "kinetic": _energy,
     "potential": _energy,
-    "total": _energy,
     "linear": _momentum,
     "angular": _momentum,
     "reactions": _reactions,
     "positions": _poses,
     "rotations": _poses,
+    "storage": _elements,
+    "forces": _elements,
+    "drives": _drives,
+    "measures": _measures,
 }
+
+
+def _stored(values: Values) -> np.ndarray:
+    return values("storage").sum(axis=1)
+
+
+def _total(values: Values) -> np.ndarray:
+    return values("kinetic") + values("potential") + values("stored")
+
+
+def _balance(values: Values) -> np.ndarray:
+    """What the works do not explain of the change in energy."""
+    total = values("total")
+    return total - total[:1] - values("work").sum(axis=1)
+
+
+SUMS: dict[str, Callable[[Values], np.ndarray]] = {"stored": _stored, "total": _total, "balance": _balance}

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import warnings
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,25 +35,29 @@ def save_run(run: Run, path: str | Path, *, force: bool = False) -> Path:
 def to_dataset(run: Run) -> xr.Dataset:
     """Everything that a file of the run holds."""
     from .derived import version
-    from .quantities import coordinates, label_all
+    from .quantities import QUANTITIES, coordinates, label_all, units
 
-    data = label_all(_available(run), run.values("time"), run.labels)
-    names = {dim: np.array(items, dtype=object) for dim, items in coordinates(run.labels).items()}
+    data = label_all(available(run, QUANTITIES), run.values("time"), run.labels)
+    names: dict[str, Any] = {dim: np.array(items, dtype=object) for dim, items in coordinates(run.labels).items()}
+    names |= {unit: (dim, np.array(items, dtype=object)) for unit, (dim, items) in units(run.labels).items()}
     return data.assign_coords(names).assign_attrs(
         bellcrank_run=FORMAT,
         bellcrank_version=version(),
         model=run.labels.model,
         settings=json.dumps(run.settings),
         stopped=run.stopped or "",
+        crossings=json.dumps([_as_dict(crossing) for crossing in run.crossings]),
     )
 
 
-def _available(run: Run) -> dict[str, np.ndarray]:
-    """All quantities of a run, but for those that its last states do not allow to compute."""
-    from .quantities import QUANTITIES
+def _as_dict(crossing: Any) -> dict[str, Any]:
+    return {"event": crossing.event, "time": float(crossing.time), "q": crossing.q.tolist(), "v": crossing.v.tolist()}
 
+
+def available(run: Run, names: Iterable[str]) -> dict[str, np.ndarray]:
+    """Quantities of a run, but for those that its last states do not allow to compute."""
     found, missing = {}, []
-    for name in QUANTITIES:
+    for name in names:
         try:
             found[name] = run.values(name)
         except BellcrankError as error:
@@ -64,11 +69,11 @@ def _available(run: Run) -> dict[str, np.ndarray]:
 
 def load_run(path: str | Path, model: Model | None = None) -> Run:
     """Read a run that ``Run.save`` wrote; its arrays are served from the file, whether or not a model is given."""
-    from .derived import SWEEPS
+    from .quantities import QUANTITIES
     from .run import Run
 
     data = _read(Path(path))
-    return Run(
+    run = Run(
         model,
         data["time"].values,
         data["q"].values,
@@ -77,8 +82,17 @@ def load_run(path: str | Path, model: Model | None = None) -> Run:
         settings=json.loads(data.attrs["settings"]),
         stopped=data.attrs["stopped"] or None,
         labels=_labels(data),
-        derived={name: data[name].values for name in SWEEPS if name in data},
+        derived={name: data[name].values for name in QUANTITIES if name in data and name not in ("q", "v", "a")},
     )
+    run.crossings = _crossings(data.attrs.get("crossings", "[]"))
+    return run
+
+
+def _crossings(text: str) -> tuple[Any, ...]:
+    from ..events import Crossing
+
+    found = json.loads(text)
+    return tuple(Crossing(c["event"], c["time"], np.array(c["q"]), np.array(c["v"])) for c in found)
 
 
 def _read(path: Path) -> xr.Dataset:
@@ -100,7 +114,7 @@ def _read(path: Path) -> xr.Dataset:
 
 def _labels(data: xr.Dataset) -> Labels:
     def names(coordinate: str) -> tuple[str, ...]:
-        return tuple(str(name) for name in data[coordinate].values)
+        return tuple(str(name) for name in data[coordinate].values) if coordinate in data.coords else ()
 
     return Labels(
         model=data.attrs["model"],
@@ -110,4 +124,12 @@ def _labels(data: xr.Dataset) -> Labels:
         coordinate_units=names("q_unit"),
         dofs=names("dof"),
         dof_units=names("v_unit"),
+        elements=names("element"),
+        element_units=names("forces_unit"),
+        sources=names("source"),
+        drives=names("drive"),
+        drive_units=names("drives_unit"),
+        inputs=names("input"),
+        measures=names("measure"),
+        measure_units=names("measures_unit"),
     )

@@ -1,4 +1,4 @@
-"""Names and units of a model's coordinates, joints and bodies, as a run and its file carry them."""
+"""Names and units of a model's coordinates, joints, bodies, forces and measures, as a run and its file carry them."""
 
 from __future__ import annotations
 
@@ -6,26 +6,50 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from . import measures
+
 if TYPE_CHECKING:
     from ..model import Model
+
+Names = tuple[str, ...]
+
+GIVEN_EFFORTS = "given efforts"
+EFFORT = {"rad/s": "N m", "m/s": "N"}  # unit of the effort that works with a velocity
 
 
 @dataclass(frozen=True)
 class Labels:
-    """Everything that names the entries of a run's arrays; it outlives the model in a saved file."""
+    """Everything that names the entries of a run's arrays; it outlives the model in a saved file.
+
+    A unit that is not known is "".
+    """
 
     model: str
-    bodies: tuple[str, ...]
-    joints: tuple[str, ...]
-    coordinates: tuple[str, ...]
-    coordinate_units: tuple[str, ...]
-    dofs: tuple[str, ...]
-    dof_units: tuple[str, ...]
+    bodies: Names
+    joints: Names
+    coordinates: Names
+    coordinate_units: Names
+    dofs: Names
+    dof_units: Names
+    elements: Names = ()
+    element_units: Names = ()
+    sources: Names = ()
+    drives: Names = ()
+    drive_units: Names = ()
+    inputs: Names = ()
+    measures: Names = ()
+    measure_units: Names = ()
 
     @classmethod
-    def of(cls, model: Model) -> Labels:
-        """Labels of a model; q and v follow the order of its joints."""
-        free = [joint for joint, driven in zip(model.joints, model.driven, strict=True) if not driven]
+    def of(cls, model: Model, *, given_efforts: bool = False) -> Labels:
+        """Labels of a model; q and v follow the order of its joints. Given efforts are one more source of work."""
+        rows = list(zip(model.joint_names, model.joints, model.driven, strict=True))
+        free = [joint for _, joint, driven in rows if not driven]
+        driven = [(name, joint) for name, joint, driven in rows if driven and joint.nv]
+        elements, units = tuple(e.name for e in model.elements), element_units(model)
+        measured = measures.columns(model, units)
         return cls(
             model=model.name,
             bodies=tuple(model.body_names),
@@ -34,8 +58,28 @@ class Labels:
             coordinate_units=_chain(joint.q_units for joint in free),
             dofs=tuple(model.v_names),
             dof_units=_chain(joint.v_units for joint in free),
+            elements=elements,
+            element_units=units,
+            sources=(*elements, *(f"drive of {name}" for name, _ in driven), *([GIVEN_EFFORTS] if given_efforts else [])),
+            drives=_chain(tuple(f"{name}.{part}" if part else name for part in joint.v_names) for name, joint in driven),
+            drive_units=_chain(tuple(EFFORT[unit] for unit in joint.v_units) for _, joint in driven),
+            inputs=tuple(model.inputs),
+            measures=tuple(name for name, _ in measured),
+            measure_units=tuple(unit for _, unit in measured),
         )
 
 
-def _chain(parts: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+def element_units(model: Model) -> Names:
+    """N, or N m where an element acts on an angle."""
+    return tuple("N" if e.joint < 0 else EFFORT[model.joints[e.joint].v_units[e.dof]] for e in model.elements)
+
+
+def work_by_source(model: Model, elements: np.ndarray, drives: np.ndarray, given: np.ndarray) -> np.ndarray:
+    """Works (T, source) in the order of ``Labels.sources``; the drives of a joint with several are added."""
+    widths = [joint.nv for joint, driven in zip(model.joints, model.driven, strict=True) if driven and joint.nv]
+    parts = np.split(drives, np.cumsum(widths[:-1], dtype=np.intp), axis=1) if widths else []
+    return np.hstack([elements, *(part.sum(axis=1, keepdims=True) for part in parts), given])
+
+
+def _chain(parts: Iterable[Names]) -> Names:
     return tuple(item for part in parts for item in part)

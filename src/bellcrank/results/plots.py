@@ -1,4 +1,4 @@
-"""The default figure of a run: coordinates and velocities by unit, energy, the largest reactions.
+"""The default figure of a run: coordinates and velocities by unit, energy, the largest reactions, works, measures.
 
 Made of plain matplotlib Figures, without pyplot: it works without a display and leaves no global state behind.
 """
@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import math
 import textwrap
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +23,8 @@ from .writing import write_whole
 
 if TYPE_CHECKING:
     from .run import Run
+
+Draw = Callable[["Run", Axes], None]
 
 NAMED = 8  # names that a legend can hold and stay legible
 DRAWN = 40  # lines that an axes can hold and stay legible
@@ -41,6 +45,8 @@ AXIS = {
     "1": "quaternion",
     "rad/s": "angular velocity (rad/s)",
     "m/s": "velocity (m/s)",
+    "N": "force (N)",
+    "N m": "moment (N m)",
 }
 
 
@@ -48,15 +54,14 @@ def plot_run(run: Run, path: str | Path | None = None, *, force: bool = False) -
     """Draw a run; write it to ``path`` if given, in the format that its ending names."""
     q = by_unit(run.labels.coordinate_units)
     v = by_unit(run.labels.dof_units)
-    tall = max(len(q), len(v))
-    rows = math.lcm(len(q), len(v))
-    figure = Figure(figsize=(11, 2.2 * tall + 3.2), layout="constrained")
-    grid = figure.add_gridspec(rows + 1, 2, height_ratios=[tall] * rows + [1.15 * max(rows, 1)])
-    _states(run, "q", q, _panels(figure, grid, 0, len(q)))
-    _states(run, "v", v, _panels(figure, grid, 1, len(v)))
-    energy, reactions = figure.add_subplot(grid[rows, 0]), figure.add_subplot(grid[rows, 1])
-    _energy(run, energy)
-    _reactions(run, reactions)
+    below = [_energy, _reactions, *_more(run)]
+    tall, rows, lower = max(len(q), len(v)), math.lcm(len(q), len(v)), (len(below) + 1) // 2
+    figure = Figure(figsize=(11, 2.2 * tall + 3.2 + 2.6 * (lower - 1)), layout="constrained")
+    grid = figure.add_gridspec(rows + lower, 2, height_ratios=[tall] * rows + [1.15 * max(rows, 1)] * lower)
+    _states(run, "q", q, _panels(figure, grid, rows, 0, len(q)))
+    _states(run, "v", v, _panels(figure, grid, rows, 1, len(v)))
+    for k, draw in enumerate(below):
+        draw(run, figure.add_subplot(grid[rows + k // 2, k % 2]))
     _finish(run, figure)
     if path is not None:
         _save(figure, Path(path), force=force)
@@ -75,9 +80,28 @@ def by_unit(units: tuple[str, ...]) -> dict[str, np.ndarray]:
     return {unit: np.flatnonzero(np.array(units) == unit) for unit in dict.fromkeys(units)}
 
 
-def _panels(figure: Figure, grid: GridSpec, column: int, count: int) -> list[Axes]:
-    """Panels that share a column of the grid, above its last row."""
-    span = (grid.nrows - 1) // count if count else 0
+def _more(run: Run) -> list[Draw]:
+    """Panels that only some runs have: works, efforts of drives, and measures, a panel for each unit."""
+    more: list[Draw] = []
+    if _moves(run, "work"):
+        more.append(_works)
+    if run.labels.drives:
+        more += [partial(_efforts, indices=indices) for indices in by_unit(run.labels.drive_units).values()]
+    if run.labels.measures:
+        more += [partial(_measures, indices=indices) for indices in by_unit(run.labels.measure_units).values()]
+    return more
+
+
+def _moves(run: Run, name: str) -> bool:
+    try:
+        return bool(run.values(name).any())
+    except BellcrankError:
+        return False
+
+
+def _panels(figure: Figure, grid: GridSpec, rows: int, column: int, count: int) -> list[Axes]:
+    """Panels that share a column of the grid, in its upper rows."""
+    span = rows // count if count else 0
     panels = [figure.add_subplot(grid[i * span : (i + 1) * span, column]) for i in range(count)]
     for upper in panels[:-1]:
         upper.tick_params(labelbottom=False)
@@ -123,15 +147,48 @@ def _legend_title(drawn: int, total: int) -> str | None:
 def _energy(run: Run, axes: Axes) -> None:
     axes.set_title("Energy", loc="left", weight="bold")
     axes.set_ylabel("energy (J)")
+    colors = {"kinetic": PALETTE[0], "potential": PALETTE[1]}
+    colors |= {"stored": PALETTE[2], "total": "black"} if run.labels.elements else {"total": "black"}
     try:
-        drift = run.energy_drift
-        for name, color in (("kinetic", PALETTE[0]), ("potential", PALETTE[1]), ("total", "black")):
+        for name, color in colors.items():
             axes.plot(run.values("time"), run.values(name), color=color, lw=1.4, label=name, **_dot(run.values("time")))
+        error = run.energy_error
+    except BellcrankError as trouble:
+        _note(axes, str(trouble))
+        return
+    axes.set_title(f"energy error {error:.1g} of the largest kinetic", loc="right", fontsize=8, color="0.4")
+    axes.legend(**LEGEND)
+
+
+def _works(run: Run, axes: Axes) -> None:
+    """Works of the sources that do any; the sum is what the total energy should have gained."""
+    axes.set_title("Work since the start", loc="left", weight="bold")
+    axes.set_ylabel("work (J)")
+    work = run.values("work")
+    busy = np.flatnonzero(work.any(axis=0))
+    draw_lines(axes, run.values("time"), work[:, busy], [run.labels.sources[k] for k in busy])
+
+
+def _efforts(run: Run, axes: Axes, indices: np.ndarray) -> None:
+    axes.set_title("Efforts of the drives", loc="left", weight="bold")
+    axes.set_ylabel(f"effort ({run.labels.drive_units[indices[0]]})")
+    _entries(run, axes, "drives", run.labels.drives, indices)
+
+
+def _measures(run: Run, axes: Axes, indices: np.ndarray) -> None:
+    unit = run.labels.measure_units[indices[0]]
+    axes.set_title("Measures", loc="left", weight="bold")
+    axes.set_ylabel(AXIS.get(unit, f"measure ({unit})" if unit else "formula"))
+    _entries(run, axes, "measures", run.labels.measures, indices)
+
+
+def _entries(run: Run, axes: Axes, name: str, names: tuple[str, ...], indices: np.ndarray) -> None:
+    try:
+        values = run.values(name)[:, indices]
     except BellcrankError as error:
         _note(axes, str(error))
         return
-    axes.set_title(f"total drifts by {drift:.1g} of the largest kinetic", loc="right", fontsize=8, color="0.4")
-    axes.legend(**LEGEND)
+    draw_lines(axes, run.values("time"), values, [names[k] for k in indices])
 
 
 def _reactions(run: Run, axes: Axes) -> None:

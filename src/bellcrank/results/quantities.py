@@ -1,7 +1,8 @@
 """The arrays that a run has, and how each is labelled.
 
 A quantity whose entries differ in unit (q holds angles and lengths) carries the units as a coordinate beside the names:
-``run.q.q_unit``, ``run.v.v_unit``, ``run.a.a_unit``, ``run.reactions.reactions_unit``.
+``run.q.q_unit``, ``run.v.v_unit``, ``run.a.a_unit``, ``run.reactions.reactions_unit``, ``run.measures.measures_unit``. A unit
+that is not known, such as that of an input, is "".
 """
 
 from __future__ import annotations
@@ -34,7 +35,10 @@ QUANTITIES = {
     "a": Quantity(("time", "dof"), None, "joint accelerations"),
     "kinetic": Quantity(("time",), "J", "kinetic energy"),
     "potential": Quantity(("time",), "J", "potential energy"),
-    "total": Quantity(("time",), "J", "kinetic and potential energy"),
+    "stored": Quantity(("time",), "J", "energy stored in the force elements"),
+    "total": Quantity(("time",), "J", "kinetic, potential and stored energy"),
+    "work": Quantity(("time", "source"), "J", "work of each source since the start, beyond the stored energy"),
+    "balance": Quantity(("time",), "J", "change of the total energy that no work explains"),
     "linear": Quantity(("time", "axis"), "kg m/s", "linear momentum, world axes"),
     "angular": Quantity(("time", "axis"), "kg m2/s", "angular momentum about the world's origin, world axes"),
     "reactions": Quantity(
@@ -42,6 +46,11 @@ QUANTITIES = {
     ),
     "positions": Quantity(("time", "body", "axis"), "m", "origin of the body, world axes"),
     "rotations": Quantity(("time", "body", "axis", "body_axis"), "1", "from body axes to world axes"),
+    "storage": Quantity(("time", "element"), "J", "energy stored in each force element"),
+    "forces": Quantity(("time", "element"), None, "force or effort of each force element"),
+    "drives": Quantity(("time", "drive"), None, "effort that keeps a prescribed motion going"),
+    "inputs": Quantity(("time", "input"), "", "inputs of the model"),
+    "measures": Quantity(("time", "measure"), None, "measures of the model"),
 }
 
 
@@ -55,7 +64,18 @@ def coordinates(labels: Labels) -> dict[str, tuple[str, ...]]:
         "axis": AXES,
         "body_axis": AXES,
         "component": COMPONENTS,
+        "element": labels.elements,
+        "source": labels.sources,
+        "drive": labels.drives,
+        "input": labels.inputs,
+        "measure": labels.measures,
     }
+
+
+def units(labels: Labels) -> dict[str, tuple[str, tuple[str, ...]]]:
+    """For each quantity of several units: its last dimension, and the unit of each entry."""
+    mixed = {name: quantity.dims[-1] for name, quantity in QUANTITIES.items() if quantity.unit is None}
+    return {f"{name}_unit": (dim, entry_units(name, labels)) for name, dim in mixed.items()}
 
 
 def entry_units(name: str, labels: Labels) -> tuple[str, ...]:
@@ -65,6 +85,9 @@ def entry_units(name: str, labels: Labels) -> tuple[str, ...]:
         "v": labels.dof_units,
         "a": tuple(f"{unit}2" for unit in labels.dof_units),
         "reactions": ("N",) * 3 + ("N m",) * 3,
+        "forces": labels.element_units,
+        "drives": labels.drive_units,
+        "measures": labels.measure_units,
     }[name]
 
 

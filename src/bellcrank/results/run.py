@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -24,11 +24,20 @@ if TYPE_CHECKING:
     from .summary import Summary
 
 
+class FinalState(NamedTuple):
+    """Where a run ended: coordinates (nq,), velocities (nv,), time in s."""
+
+    q: np.ndarray
+    v: np.ndarray
+    t: float
+
+
 class Run:
     """Samples of a motion: ``time`` (T,), ``q`` (T, nq), ``v`` and ``a`` (T, nv), and how they were computed.
 
     ``settings`` holds plain JSON values. ``stopped`` says why the run ended early, or is None. ``model`` is None for a run
-    that was loaded from a file without it.
+    that was loaded from a file without it. ``derived`` holds what else is known of quantities.py; ``work`` can only come from
+    there, since works are integrated along with the states.
     """
 
     def __init__(
@@ -47,11 +56,12 @@ class Run:
         if labels is None:
             if model is None:
                 raise StateError("a run needs its model, or the labels of one: both are None")
-            labels = Labels.of(model)
+            labels = Labels.of(model, given_efforts=settings.get("tau") is not None)
         self.model = model
         self.labels = labels
         self.settings = dict(settings)
         self.stopped = stopped
+        self.crossings: tuple[Any, ...] = ()  # of the events that were watched for
         self._time = np.asarray(time, dtype=float)
         self._values = {name: np.asarray(x, dtype=float) for name, x in {"q": q, "v": v, "a": a}.items()}
         self._check_shapes()
@@ -93,8 +103,66 @@ class Run:
 
     @cached_property
     def energy(self) -> xr.Dataset:
-        """``kinetic``, ``potential`` and ``total`` energy (time,) in J."""
-        return self._side_by_side("kinetic", "potential", "total")
+        """``kinetic``, ``potential`` (gravity), ``stored`` (force elements) and ``total`` energy (time,) in J."""
+        return self._side_by_side("kinetic", "potential", "stored", "total")
+
+    @cached_property
+    def work(self) -> xr.DataArray:
+        """Work that each source has done since the start (time, source) in J; what an element stores is not in it.
+
+        Sources are the force elements by name, ``drive of JOINT`` and, if the run had any, ``given efforts``.
+        """
+        return self._labelled("work")
+
+    @cached_property
+    def balance(self) -> xr.DataArray:
+        """Total energy minus that at the start minus all works (time,) in J: zero but for the integrator's error."""
+        return self._labelled("balance")
+
+    @property
+    def energy_error(self) -> float:
+        """Largest imbalance of the energy, divided by the largest kinetic energy of the run.
+
+        An imbalance that rounding alone explains counts as none, so that a mechanism at rest has no error.
+        """
+        parts = [self.values(name) for name in ("kinetic", "potential", "stored")]
+        balance = self.values("balance")
+        if balance.size == 0 or not np.isfinite(balance[0]):
+            return float("nan")
+        largest = np.nanmax(np.abs(balance), initial=0.0)
+        size = sum(np.abs(part) for part in parts) + np.abs(self.values("work")).sum(axis=1)
+        rounding = 16 * np.finfo(float).eps * np.nanmax(size, initial=0.0)
+        return float(largest / max(np.nanmax(parts[0]), rounding)) if largest > rounding else 0.0
+
+    @property
+    def energy_drift(self) -> float:
+        """``energy_error`` by the name that it has where no force does work."""
+        return self.energy_error
+
+    @cached_property
+    def storage(self) -> xr.DataArray:
+        """Energy stored in each force element (time, element) in J."""
+        return self._labelled("storage")
+
+    @cached_property
+    def forces(self) -> xr.DataArray:
+        """Force of each element (time, element): effort on its joint, tension, or the magnitude of a force vector."""
+        return self._labelled("forces")
+
+    @cached_property
+    def drives(self) -> xr.DataArray:
+        """Efforts that keep the prescribed motions going (time, drive)."""
+        return self._labelled("drives")
+
+    @cached_property
+    def inputs(self) -> xr.DataArray:
+        """Values of the model's inputs (time, input)."""
+        return self._labelled("inputs")
+
+    @cached_property
+    def measures(self) -> xr.DataArray:
+        """Measures of the model (time, measure); a vector has three entries, ``tip.x``, ``tip.y``, ``tip.z``."""
+        return self._labelled("measures")
 
     @cached_property
     def momentum(self) -> xr.Dataset:
@@ -116,19 +184,11 @@ class Run:
         """Rotation matrices (time, body, axis, body_axis), from body axes to world axes."""
         return self._labelled("rotations")
 
-    @property
-    def energy_drift(self) -> float:
-        """Largest change of the total energy, divided by the largest kinetic energy of the run.
-
-        A change that rounding alone explains counts as none, so that a mechanism at rest has no drift.
-        """
-        kinetic, potential = self.values("kinetic"), self.values("potential")
-        total = kinetic + potential
-        if total.size == 0 or not np.isfinite(total[0]):
-            return float("nan")
-        change = np.nanmax(np.abs(total - total[0]), initial=0.0)
-        rounding = 16 * np.finfo(float).eps * np.nanmax(np.abs(kinetic) + np.abs(potential), initial=0.0)
-        return float(change / max(np.nanmax(kinetic), rounding)) if change > rounding else 0.0
+    def final_state(self) -> FinalState:
+        """q, v and t of the last sample, from which a run can go on."""
+        if not self._time.size:
+            raise StateError(f"the run of {self.labels.model!r} has no samples, and so no final state")
+        return FinalState(self._values["q"][-1].copy(), self._values["v"][-1].copy(), float(self._time[-1]))
 
     # Reports
 
@@ -149,6 +209,12 @@ class Run:
         from .files import save_run
 
         return save_run(self, path, force=force)
+
+    def to_csv(self, path: str | Path, *, force: bool = False) -> Path:
+        """Write one wide table: time, states, energies, works, forces, measures; replaces a file only with ``force``."""
+        from .tables import write_csv
+
+        return write_csv(self, path, force=force)
 
     @classmethod
     def load(cls, path: str | Path, model: Model | None = None) -> Run:
@@ -172,13 +238,28 @@ class Run:
         return self._values[name]
 
     def _derive(self, name: str) -> dict[str, np.ndarray]:
-        from .derived import SWEEPS, derive
+        from .derived import SUMS, SWEEPS, derive
 
+        if name == "inputs":
+            return {name: np.tile(self._constant_inputs(), (self._time.size, 1))}
+        if name in SUMS:
+            return {name: SUMS[name](self.values)}
+        size = {"work": self.labels.sources, **dict.fromkeys(("storage", "forces"), self.labels.elements)}
+        size |= {"drives": self.labels.drives, "measures": self.labels.measures}
+        if name in size and not size[name]:
+            return {name: np.zeros((self._time.size, 0))}
+        if name == "work":
+            raise StateError("the works of this run are not known: they are integrated along by bellcrank.simulate")
         if name not in SWEEPS:
-            raise StateError(f"a run has no quantity {name!r}; it has time, q, v, a, {', '.join(SWEEPS)}")
+            known = ", ".join([*SWEEPS, *SUMS, "work", "inputs"])
+            raise StateError(f"a run has no quantity {name!r}; it has time, q, v, a, {known}")
         if self.model is None:
             raise StateError(f"this run's file does not hold {name!r}; to compute it give the model: Run.load(path, model)")
-        return derive(name, self.model, {**self._values, "time": self._time}, self.settings)
+        return derive(name, self.model, self.values, self.settings)
+
+    def _constant_inputs(self) -> np.ndarray:
+        given = self.settings.get("inputs")
+        return np.zeros(len(self.labels.inputs)) if given is None else np.asarray(given, dtype=float)
 
     def _labelled(self, name: str) -> xr.DataArray:
         from .quantities import label

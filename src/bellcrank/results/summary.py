@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
     from .run import Run
 
+SHOWN = 6  # works, efforts, measures that a person reads
+
 
 @dataclass(frozen=True)
 class Peak:
@@ -24,6 +27,42 @@ class Peak:
     joint: str
     value: float
     time: float
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a source has done by the end of a run, in J."""
+
+    source: str
+    value: float
+
+
+@dataclass(frozen=True)
+class Effort:
+    """The largest effort of a drive, with its sign."""
+
+    drive: str
+    value: float
+    unit: str
+    time: float
+
+
+@dataclass(frozen=True)
+class Happened:
+    """An event that was watched for."""
+
+    event: str
+    time: float
+
+
+@dataclass(frozen=True)
+class Range:
+    """The smallest and the largest value of a measure; None where it never is a number."""
+
+    measure: str
+    lowest: float | None
+    highest: float | None
+    unit: str
 
 
 @dataclass(frozen=True)
@@ -44,9 +83,13 @@ class Summary:
     rejected: int | None
     evaluations: int | None
     wall_time: float | None
-    energy_drift: float | None
+    energy_error: float | None
     largest_force: Peak | None
     largest_moment: Peak | None
+    works: tuple[Work, ...]
+    drives: tuple[Effort, ...]
+    measures: tuple[Range, ...]
+    events: tuple[Happened, ...]
     stopped: str | None
 
     def as_dict(self) -> dict[str, Any]:
@@ -64,10 +107,14 @@ class Summary:
             ("steps", _words(_count(self.steps), self.rejected is not None and f"{_count(self.rejected)} rejected")),
             ("evaluations", _count(self.evaluations)),
             ("wall time", _duration(self.wall_time)),
-            ("energy drift", _number(self.energy_drift, "of the largest kinetic energy")),
+            ("energy error", _number(self.energy_error, "of the largest kinetic energy")),
             ("largest force", _peak(self.largest_force, "N")),
             ("largest moment", _peak(self.largest_moment, "N m")),
         ]
+        rows += _some([(f"work of {work.source}", f"{work.value:.4g} J") for work in self.works], "works")
+        rows += _some([(f"effort on {drive.drive}", _effort(drive)) for drive in self.drives], "efforts")
+        rows += _some([(item.measure, _range(item)) for item in self.measures], "measures")
+        rows += _some([(item.event, f"at t = {item.time:.6g} s") for item in self.events], "events")
         return rows + ([("stopped early", self.stopped)] if self.stopped else [])
 
     def _tolerances(self) -> str | None:
@@ -100,19 +147,63 @@ def summarize(run: Run) -> Summary:
         dof=len(run.labels.dofs),
         samples=time.size,
         final_time=float(time[-1]) if time.size else None,
-        energy_drift=_drift(run),
+        energy_error=_error(run),
         largest_force=_largest(run, slice(0, 3)),
         largest_moment=_largest(run, slice(3, 6)),
+        works=_works(run),
+        drives=_drives(run),
+        measures=_measures(run),
+        events=tuple(Happened(crossing.event, float(crossing.time)) for crossing in run.crossings),
         stopped=run.stopped,
         **{key: run.settings.get(key) for key in keys},
     )
 
 
-def _drift(run: Run) -> float | None:
+def _error(run: Run) -> float | None:
     try:
-        return run.energy_drift
+        return run.energy_error
     except BellcrankError:
         return None
+
+
+def _known(run: Run, name: str) -> np.ndarray | None:
+    """A quantity of a run with samples, if it can be had."""
+    try:
+        values = run.values(name)
+    except BellcrankError:
+        return None
+    return values if values.size else None
+
+
+def _works(run: Run) -> tuple[Work, ...]:
+    """Those that did some, the largest first."""
+    done = _known(run, "work")
+    if done is None:
+        return ()
+    order = np.argsort(-np.abs(done[-1]), kind="stable")
+    return tuple(Work(run.labels.sources[k], float(done[-1, k])) for k in order if done[-1, k] != 0)
+
+
+def _drives(run: Run) -> tuple[Effort, ...]:
+    efforts = _known(run, "drives")
+    if efforts is None:
+        return ()
+    at = np.argmax(np.abs(np.nan_to_num(efforts)), axis=0)
+    time, labels = run.values("time"), run.labels
+    rows = zip(labels.drives, labels.drive_units, at, efforts.T, strict=True)
+    return tuple(Effort(name, float(effort[k]), unit, float(time[k])) for name, unit, k, effort in rows)
+
+
+def _measures(run: Run) -> tuple[Range, ...]:
+    values = _known(run, "measures")
+    if values is None:
+        return ()
+    rows = zip(run.labels.measures, run.labels.measure_units, values.T, strict=True)
+    return tuple(Range(name, _end(np.nanmin, x), _end(np.nanmax, x), unit) for name, unit, x in rows)
+
+
+def _end(which: Callable[[np.ndarray], Any], values: np.ndarray) -> float | None:
+    return float(which(values)) if np.isfinite(values).any() else None
 
 
 def _largest(run: Run, part: slice) -> Peak | None:
@@ -130,6 +221,8 @@ def _largest(run: Run, part: slice) -> Peak | None:
 def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
@@ -155,3 +248,19 @@ def _duration(seconds: float | None) -> str:
 
 def _peak(peak: Peak | None, unit: str) -> str:
     return "-" if peak is None else f"{peak.value:.4g} {unit} at {peak.joint}, t = {peak.time:.4g} s"
+
+
+def _effort(effort: Effort) -> str:
+    return f"up to {effort.value:.4g} {effort.unit} at t = {effort.time:.4g} s"
+
+
+def _range(item: Range) -> str:
+    if item.lowest is None or item.highest is None:
+        return "never a number"
+    return f"{item.lowest:.4g} to {item.highest:.4g} {item.unit}".rstrip()
+
+
+def _some(rows: list[tuple[str, str]], what: str) -> list[tuple[str, str]]:
+    """No more rows than a person reads; how many are left out is said."""
+    left = len(rows) - SHOWN
+    return rows if left <= 0 else [*rows[:SHOWN], (f"more {what}", f"{left}, not shown")]

@@ -1,0 +1,10 @@
+"""A look at a model before it runs: what it is made of, and what is unusual about it.
+
+report.py    the parts of a model, as rows
+remarks.py   what is unusual, each kind a function
+stiffness.py the fastest vibration and decay that the force elements allow
+"""
+
+from .report import Report, check
+
+__all__ = ["Report", "check"]

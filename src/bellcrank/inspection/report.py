@@ -1,0 +1,112 @@
+"""The parts of a model as rows, with remarks on what is unusual."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from .remarks import remarks
+from .stiffness import Fastest, fastest
+
+if TYPE_CHECKING:
+    from ..model import Element, Measure, Model
+
+GROUND = "ground"
+
+
+@dataclass(frozen=True)
+class BodyRow:
+    name: str
+    joint: str
+    mass: float
+
+
+@dataclass(frozen=True)
+class JointRow:
+    name: str
+    kind: str
+    parent: str
+    child: str
+    dof: int
+    driven: bool
+
+
+@dataclass(frozen=True)
+class ElementRow:
+    name: str
+    kind: str
+    where: str
+
+
+@dataclass(frozen=True)
+class MeasureRow:
+    name: str
+    kind: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a model is made of. ``fastest_frequency`` (Hz) and ``fastest_decay`` (1/s), estimates at the start, may be None."""
+
+    model: str
+    mass: float
+    dof: int
+    duration: float | None
+    bodies: tuple[BodyRow, ...]
+    joints: tuple[JointRow, ...]
+    elements: tuple[ElementRow, ...]
+    inputs: tuple[str, ...]
+    measures: tuple[MeasureRow, ...]
+    fastest_frequency: float | None
+    fastest_decay: float | None
+    remarks: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, fit for JSON."""
+        return {name: _plain(value) for name, value in dataclasses.asdict(self).items()}
+
+
+def check(model: Model) -> Report:
+    """What a model is made of, and what is unusual about it."""
+    parents = [GROUND if p < 0 else model.body_names[p] for p in model.parents]
+    rows = zip(model.joint_names, model.joints, parents, model.body_names, model.driven.tolist(), strict=True)
+    speed = fastest(model)
+    return Report(
+        model=model.name,
+        mass=float(model.mass.sum()),
+        dof=model.nv,
+        duration=model.duration,
+        bodies=tuple(BodyRow(*row) for row in zip(model.body_names, model.joint_names, model.mass.tolist(), strict=True)),
+        joints=tuple(JointRow(n, j.kind, p, c, 0 if driven else j.nv, driven) for n, j, p, c, driven in rows),
+        elements=tuple(ElementRow(e.name, e.kind, _where(model, e)) for e in model.elements),
+        inputs=model.inputs,
+        measures=tuple(MeasureRow(m.name, _kind(m)) for m in model.measures),
+        fastest_frequency=_rate(speed.vibration, 2 * math.pi),
+        fastest_decay=_rate(speed.decay, 1.0),
+        remarks=tuple(remarks(model, speed)),
+    )
+
+
+def _rate(fastest: Fastest | None, scale: float) -> float | None:
+    return None if fastest is None else fastest.rate / scale
+
+
+def _where(model: Model, element: Element) -> str:
+    if element.joint >= 0:
+        joint = model.joints[element.joint]
+        part = joint.v_names[element.dof]
+        return f"joint {model.joint_names[element.joint]}" + (f".{part}" if part else "")
+    names = [GROUND if row < 0 else model.body_names[row] for row in (element.body_a, element.body_b)]
+    return f"on {names[0]}" if element.kind == "force" else f"{names[0]} to {names[1]}"
+
+
+def _kind(measure: Measure) -> str:
+    return f"force of {measure.element}" if measure.kind == "element" else measure.kind
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, tuple | list) else value

@@ -1,0 +1,125 @@
+"""The fastest vibration and the fastest decay that the force elements of a model allow, estimated at its start.
+
+Springs become dampers of the same numbers, so that the odd part of the inverse dynamics in v is their stiffness matrix:
+
+    K e_i = (tau(e_i) - tau(-e_i)) / 2       at a = 0, without time, inputs and prescribed velocities
+
+Stops count as if they were touched, friction by its slope at rest. The element named is the one that takes most of the power.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from ..model import Element, Model
+
+MOST = 200  # degrees of freedom; beyond, the matrices take longer than a look at a model should
+
+
+@dataclass(frozen=True)
+class Fastest:
+    """A rate in 1/s (of a vibration: rad/s), and the element behind it."""
+
+    rate: float
+    element: str
+
+
+@dataclass(frozen=True)
+class Speeds:
+    vibration: Fastest | None = None
+    decay: Fastest | None = None
+
+
+def fastest(model: Model) -> Speeds:
+    """None where there is nothing elastic, or nothing that damps, or more freedom than is looked at."""
+    if not 0 < model.nv <= MOST:
+        return Speeds()
+    springs, dampers = ([twin for e in model.elements for twin in make(e)] for make in (_elastic, _viscous))
+    vibration, decay = _largest(model, springs), _largest(model, dampers)
+    return Speeds(vibration and Fastest(vibration.rate**0.5, vibration.element), decay)
+
+
+def _elastic(element: Element) -> Iterator[Element]:
+    """The damper whose matrix is the stiffness of an element."""
+    values = element.values
+    if element.kind in ("joint_spring", "joint_stop"):
+        yield _joint_damper(element, values["stiffness"])
+    elif element.kind == "spring_damper":
+        yield _line_damper(element, values["stiffness"] if element.table is None else _steepest(element))
+    elif element.kind == "bushing":
+        yield replace(element, values=_bushing(values, "k"))
+
+
+def _viscous(element: Element) -> Iterator[Element]:
+    values = element.values
+    if element.kind in ("joint_damper", "joint_stop"):
+        yield _joint_damper(element, values["damping"])
+    elif element.kind == "joint_friction":
+        yield _joint_damper(element, values["effort"] / values["velocity"])
+    elif element.kind == "spring_damper":
+        yield _line_damper(element, values["damping"])
+    elif element.kind == "bushing":
+        yield replace(element, values=_bushing(values, "c"))
+
+
+def _joint_damper(element: Element, damping: float) -> Element:
+    return replace(element, kind="joint_damper", values={"damping": damping})
+
+
+def _line_damper(element: Element, damping: float) -> Element:
+    return replace(element, values={"stiffness": 0.0, "damping": damping, "length": 0.0, "preload": 0.0}, table=None)
+
+
+def _bushing(values: dict[str, float], letter: str) -> dict[str, float]:
+    return {name: values[letter + name[1:]] if name[0] == "c" else 0.0 for name in values}
+
+
+def _steepest(element: Element) -> float:
+    assert element.table is not None
+    return float(np.max(np.abs(np.diff(element.table.y) / np.diff(element.table.x))))
+
+
+def _largest(model: Model, twins: list[Element]) -> Fastest | None:
+    """The largest eigenvalue of M^-1 K, and which element its vector strains most."""
+    from scipy.linalg import eigh
+
+    twins = [twin for twin in twins if any(twin.values.values())]
+    if not twins:
+        return None
+    dynamics = _compiled(_still(model, twins))
+    q, still = np.tile(model.initial_q, (model.nv, 1)), np.zeros((model.nv, model.nv))
+    there, back = (dynamics.inverse_dynamics(q, sign * np.eye(model.nv), still) for sign in (1.0, -1.0))
+    K, M = (there - back) / 2, dynamics.mass_matrix(model.initial_q)
+    if not (np.isfinite(K).all() and np.isfinite(M).all()):
+        return None
+    try:
+        values, vectors = eigh((K + K.T) / 2, M)
+    except np.linalg.LinAlgError:  # no mass resists some motion here
+        return None
+    if not values[-1] > 0:
+        return None
+    _, power, _ = dynamics.elements(model.initial_q, vectors[:, -1])
+    return Fastest(float(values[-1]), twins[int(np.argmin(power))].name)
+
+
+def _still(model: Model, elements: list[Element]) -> Model:
+    """The model with other forces, its driven joints held where they start."""
+    from ..model import Law
+    from ..results.driven import law_values
+
+    def held(law: Law) -> Law:
+        return Law("polynomial", (float(law_values(law, np.zeros(1))[0]),))
+
+    motions = tuple(m and replace(m, laws=tuple(held(law) for law in m.laws)) for m in model.motions)
+    return replace(model, elements=tuple(elements), inputs=(), measures=(), motions=motions)
+
+
+def _compiled(model: Model) -> Any:
+    import bellcrank
+
+    return bellcrank.compile(model)

@@ -1,0 +1,54 @@
+"""Formulas over arrays: the postfix programs of model/expressions.py, for all samples at a time.
+
+Where a formula has no value, such as the root of a negative number, the sample is not a number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from ..model.expressions import derived
+
+OPERATIONS: dict[str, Callable[..., Any]] = {
+    "neg": np.negative,
+    "+": np.add,
+    "-": np.subtract,
+    "*": np.multiply,
+    "/": np.divide,
+    "**": np.float_power,
+    "sqrt": np.sqrt,
+    "sin": np.sin,
+    "cos": np.cos,
+    "tan": np.tan,
+    "asin": np.arcsin,
+    "acos": np.arccos,
+    "atan": np.arctan,
+    "atan2": np.arctan2,
+    "exp": np.exp,
+    "log": np.log,
+    "abs": np.abs,
+    "deg": np.radians,
+    "min": lambda *items: reduce(np.minimum, items),
+    "max": lambda *items: reduce(np.maximum, items),
+}
+
+
+def evaluate_formula(text: str, values: Mapping[str, np.ndarray]) -> np.ndarray:
+    """The formula over arrays of samples; infinite results become not a number."""
+    stack: list[Any] = []
+    with np.errstate(all="ignore"):
+        for step in derived(text).program:
+            if step.operation == "push":
+                stack.append(step.value)
+            elif step.operation == "name":
+                stack.append(values[step.name])
+            else:
+                operands = stack[-step.operands :]
+                del stack[-step.operands :]
+                stack.append(OPERATIONS[step.operation](*operands))
+    result = np.asarray(stack[0], dtype=float)
+    return np.where(np.isfinite(result), result, np.nan)
