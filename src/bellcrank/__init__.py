@@ -25,6 +25,7 @@ from .errors import (
 )
 
 if TYPE_CHECKING:
+    from .analyses import equilibrium, inverse_motion, linearize, modes
     from .codegen import Dynamics, compile
     from .codegen.operations import count_operations, count_table
     from .events import Event
@@ -47,7 +48,11 @@ _HOME = {
     "compile": ".codegen",
     "count_operations": ".codegen.operations",
     "count_table": ".codegen.operations",
+    "equilibrium": ".analyses",
     "gallery": ".io",
+    "inverse_motion": ".analyses",
+    "linearize": ".analyses",
+    "modes": ".analyses",
     "load": ".io",
     "load_run": ".results",
     "simulate": ".timeloop",
@@ -71,9 +76,13 @@ __all__ = [
     "compile",
     "count_operations",
     "count_table",
+    "equilibrium",
     "gallery",
+    "inverse_motion",
+    "linearize",
     "load",
     "load_run",
+    "modes",
     "save",
     "schema",
     "simulate",

@@ -16,8 +16,9 @@ from .codegen.dynamics import Dynamics, Reference
 from .codegen.lane_runs import run_lanes
 from .codegen.stepper import NOT_FINITE
 from .errors import StateError
+from .integrate import METHODS
 from .model import Model
-from .timeloop import _method, _or, _positive, _span, sample_times
+from .timeloop import _known_method, _or, _positive, _span, sample_times
 
 if TYPE_CHECKING:
     from .results import Runs
@@ -46,8 +47,8 @@ def simulate_many(
     Nothing raises for one run: ``runs.status`` and ``runs.messages`` say what went wrong in which.
     """
     began = time.perf_counter()
-    scheme = _method(method)
-    if not scheme.adaptive:
+    _known_method(method)
+    if method not in METHODS or not METHODS[method].adaptive:
         raise StateError(f"many runs need a method that adapts its step: use dopri5 or dop853, not {method}")
     times = sample_times(*_span(model, duration, step))
     _positive(rtol=rtol, atol=atol, max_step=max_step)
@@ -58,7 +59,7 @@ def simulate_many(
     slopes = {"qdot": dynamics.rates(start["q"], start["v"]), "a": np.atleast_2d(a)}
     first = np.minimum(1e-3 * times[-1], _first_steps(start, slopes, rtol, atol))
     reals: dict[str, Any] = {"h": first, "rtol": rtol, "atol": atol, "longest": max_step or float(times[-1])}
-    result = run_lanes(dynamics.plan, dynamics._program, scheme, start, slopes, times[1:], reals)
+    result = run_lanes(dynamics.plan, dynamics._program, METHODS[method], start, slopes, times[1:], reals)
     q_all = np.concatenate([start["q"][:, None], result.q], axis=1)
     v_all = np.concatenate([start["v"][:, None], result.v], axis=1)
     a_all = _accelerations(dynamics, start, q_all, v_all, times)
@@ -95,7 +96,7 @@ def _first_steps(start: dict[str, Array], slopes: dict[str, Array], rtol: float,
     y, slope = np.hstack([start["q"], start["v"]]), np.hstack([slopes["qdot"], slopes["a"]])
     scale = atol + rtol * np.abs(y)
     with np.errstate(all="ignore"):
-        speed = np.sqrt(np.mean((slope / scale) ** 2, axis=1))
+        speed = np.sqrt(np.sum((slope / scale) ** 2, axis=1) / max(1, y.shape[1]))
         steps = np.where(speed > 0, 10.0 / speed, np.inf)
     return np.asarray(np.where(np.isfinite(steps), np.maximum(steps, 1e-9), 1e-6))
 
@@ -104,8 +105,8 @@ def _accelerations(dynamics: Dynamics, start: dict[str, Array], q: Array, v: Arr
     count, samples = q.shape[:2]
     tau, u = (np.repeat(start[name], samples, axis=0) for name in ("tau", "u"))
     t = np.tile(times, count)
-    flat = dynamics.acceleration(q.reshape(-1, q.shape[2]), v.reshape(-1, v.shape[2]), tau, t=t, inputs=u)
-    return flat.reshape(count, samples, -1)
+    q, v = (x.reshape(count * samples, x.shape[2]) for x in (q, v))
+    return dynamics.acceleration(q, v, tau, t=t, inputs=u).reshape(count, samples, v.shape[1])
 
 
 def _message(status: int, reached: float) -> str | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,14 +16,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .codegen.diagnosis import table_that_ended
 from .codegen.dynamics import Dynamics, Reference
 from .codegen.stepper import COLLAPSED, NOT_FINITE
 from .codegen.trajectory import Trajectory
-from .errors import SimulationError, StateError
-from .events import Event, Watcher
+from .errors import BellcrankWarning, SimulationError, StateError
+from .events import Crossing, Event, Watcher
 from .formulations import QUANTITIES
 from .integrate import METHODS, RungeKutta
 from .model import Model
+from .plainloop import Control, Controlled, integrate_plainly
+from .stiff import STIFF_METHODS, StiffRun, integrate_stiff
 
 if TYPE_CHECKING:
     from .results import Run
@@ -44,8 +48,8 @@ def simulate(
     rtol: float = 1e-11,
     atol: float = 1e-11,
     max_step: float | None = None,
-    tau: ArrayLike | None = None,
-    inputs: ArrayLike | None = None,
+    tau: ArrayLike | Control | None = None,
+    inputs: ArrayLike | Control | None = None,
     q: ArrayLike | None = None,
     v: ArrayLike | None = None,
     after: Run | None = None,
@@ -56,9 +60,10 @@ def simulate(
 
     duration   seconds; the model's own if not given
     step       interval of the samples in seconds; the model's own, or a hundredth of the duration
-    method     "dopri5" adapts its step to rtol and atol; "rk4" takes steps of at most max_step (default: the interval)
-    tau        constant joint efforts (nv,), besides gravity
-    inputs     constant values of the model's inputs
+    method     "dopri5" and "dop853" adapt their step to rtol and atol; "rk4" takes steps of at most max_step (default: the
+               interval); "radau" and "bdf" are scipy's implicit methods, with exact Jacobians, for stiff models
+    tau        joint efforts (nv,) besides the model's forces: constant, or a function of t, q, v (in Python, and slower)
+    inputs     values of the model's inputs: constant, or a function of t, q, v
     q, v       start, instead of the model's
     after      a run to go on from: its last state and time
     events     what to watch for (methods that adapt their step); ``run.crossings`` says what happened
@@ -67,35 +72,109 @@ def simulate(
     A run that cannot go on raises SimulationError; what was computed until then is its ``run``.
     """
     began = time.perf_counter()
-    scheme = _method(method)
+    _known_method(method)
     _positive(rtol=rtol, atol=atol, max_step=max_step)
     dynamics = Dynamics(model, formulation, reference=reference)
-    start = _start(dynamics, after, {"q": q, "v": v, "tau": tau, "u": inputs})
+    functions = {"tau": tau if callable(tau) else None, "inputs": inputs if callable(inputs) else None}
+    given = {"q": q, "v": v, "tau": None if callable(tau) else tau, "u": None if callable(inputs) else inputs}
+    start = _start(dynamics, after, given)
     times = float(start["t"]) + sample_times(*_span(model, duration, step))
-    trajectory = _prepare(dynamics, scheme, start, times, rtol, atol, max_step)
-    watcher = _watcher(model, scheme, events, trajectory)
-    problem = None
-    try:
-        _advance_to_end(trajectory, _Host(dynamics, start, watcher, progress))
-    except KeyboardInterrupt:
-        problem = f"interrupted at t = {trajectory.real('t'):.6g} s"
-    problem = problem or _problem(trajectory, method)
+    crossings: tuple[Crossing, ...] = ()
+    if method in STIFF_METHODS or any(functions.values()):
+        _refuse_events(events, "stiff methods" if method in STIFF_METHODS else "runs with Python functions")
+        outcome = _outside_machine_code(dynamics, method, start, times, functions, (rtol, atol, max_step), progress)
+    else:
+        watcher = _watcher(model, METHODS[method], events)
+        outcome = _in_machine_code(dynamics, METHODS[method], start, times, (rtol, atol, max_step), watcher, progress)
+        crossings = tuple(watcher.crossings) if watcher is not None else ()
+    adaptive = method in STIFF_METHODS or METHODS[method].adaptive
     settings: dict[str, Any] = {
         "formulation": dynamics.formulation.partition(":")[0],
         "reference": dynamics.formulation.partition(":")[2] or None,
         "method": method,
         "duration": float(times[-1] - times[0]),
         "step": float(times[1] - times[0]),
-        "rtol": rtol if scheme.adaptive else None,
-        "atol": atol if scheme.adaptive else None,
+        "rtol": rtol if adaptive else None,
+        "atol": atol if adaptive else None,
         "max_step": max_step,
-        "steps": trajectory.count("steps"),
-        "rejected": trajectory.count("rejected"),
-        "evaluations": trajectory.count("evaluations"),
+        **outcome.counts,
         "tau": start["tau"].tolist() if tau is not None else None,
         "inputs": start["u"].tolist() if model.inputs else None,
     }
-    return _finish(dynamics, trajectory, start, settings, problem, began, watcher)
+    run = _finish(dynamics, outcome, start, functions, settings, began)
+    run.crossings = crossings
+    if outcome.problem is not None:
+        raise SimulationError(f"model {model.name!r} {outcome.problem}", run)
+    return run
+
+
+Limits = tuple[float, float, float | None]  # rtol, atol, max_step
+
+
+def _in_machine_code(
+    dynamics: Dynamics,
+    scheme: RungeKutta,
+    start: dict[str, Array],
+    times: Array,
+    limits: Limits,
+    watcher: Watcher | None,
+    progress: Callable[[float], None] | None,
+) -> StiffRun:
+    trajectory = _prepare(dynamics, scheme, start, times, *limits)
+    trajectory.set_count("watched", 0 if watcher is None else 1)
+    problem = None
+    try:
+        _advance_to_end(trajectory, _Host(dynamics, start, watcher, progress))
+    except KeyboardInterrupt:
+        problem = f"interrupted at t = {trajectory.real('t'):.6g} s"
+    problem = problem or _problem(trajectory, scheme.name)
+    ended = problem is not None or (watcher is not None and watcher.stopped is not None)
+    counts = {name: trajectory.count(name) for name in ("steps", "rejected", "evaluations")}
+    t, q, v = trajectory.samples()
+    t, q, v = np.append(times[0], t), np.vstack([start["q"], q]), np.vstack([start["v"], v])
+    works = np.vstack([np.zeros(trajectory.works), trajectory.works_done()])
+    if ended and trajectory.real("t") > t[-1]:
+        q_last, v_last = trajectory.state()
+        t, q, v = np.append(t, trajectory.real("t")), np.vstack([q, q_last]), np.vstack([v, v_last])
+        works = np.vstack([works, trajectory.y[trajectory.w_start :][: trajectory.works]])
+    good = np.isfinite(works).all(axis=1)
+    if problem is None and not good.all():  # a table ended in the midst of a step that does not feel it
+        known = int(np.argmin(good))
+        reason = table_that_ended(dynamics.model, float(times[-1])) or "the work of a force is no longer a finite number"
+        t, q, v, works = t[:known], q[:known], v[:known], works[:known]
+        problem = f"stopped at t = {t[-1]:.9g} s: {reason}. What was computed until then is kept."
+    return StiffRun(t, q, v, works, counts, problem)
+
+
+def _outside_machine_code(
+    dynamics: Dynamics,
+    method: str,
+    start: dict[str, Array],
+    times: Array,
+    functions: dict[str, Any],
+    limits: Limits,
+    progress: Callable[[float], None] | None,
+) -> StiffRun:
+    """scipy's implicit methods, or the loop in Python where efforts or inputs are Python functions."""
+    rtol, atol, max_step = limits
+    if not any(functions.values()):
+        return integrate_stiff(dynamics, method, start, times, rtol, atol, max_step, progress)
+    if method in STIFF_METHODS:
+        raise StateError(f"tau and inputs as Python functions go with dopri5, dop853 and rk4, not with {method}")
+    warnings.warn(
+        "tau or inputs are Python functions: the time loop runs in Python, ten to a hundred times slower than machine code",
+        BellcrankWarning,
+        stacklevel=3,
+    )
+    scheme = METHODS[method]
+    system = Controlled(dynamics, start, functions["tau"], functions["inputs"])
+    slope = system.slope(float(times[0]), np.concatenate([start["q"], start["v"], np.zeros(system.works)]))
+    first = float(times[1] - times[0])
+    if scheme.adaptive:
+        start = start | {"tau": system.tau, "u": system.u}
+        state = np.concatenate([start["q"], start["v"]])
+        first = first_step(dynamics, start, state, slope[: system.state], scheme.order, rtol, atol)
+    return integrate_plainly(system, scheme, start, times, first, rtol, atol, max_step, progress)
 
 
 @dataclass
@@ -117,17 +196,21 @@ class _Host:
         inside = trajectory.held_step(self.derivative)
         stop = self.watcher.look(trajectory.real("t"), trajectory.real("h"), inside)
         if stop is not None:
-            trajectory.end_inside(stop.time)
+            trajectory.end_inside(min(stop.time, trajectory.real("end")))
             self.watcher.stopped = stop
 
 
-def _watcher(model: Model, scheme: RungeKutta, events: Sequence[Event], trajectory: Trajectory) -> Watcher | None:
+def _watcher(model: Model, scheme: RungeKutta, events: Sequence[Event]) -> Watcher | None:
     if not events:
         return None
     if not scheme.adaptive:
         raise StateError(f"events need a method with dense output: use dopri5 or dop853, not {scheme.name}")
-    trajectory.set_count("watched", 1)
     return Watcher(model, events)
+
+
+def _refuse_events(events: Sequence[Event], what: str) -> None:
+    if events:
+        raise StateError(f"events are watched by dopri5 and dop853 in machine code; {what} cannot watch them yet")
 
 
 def sample_times(duration: float, step: float) -> Array:
@@ -161,12 +244,12 @@ def _positive(**values: float | None) -> None:
             raise StateError(f"{name} must be a positive number; it is {value}")
 
 
-def _method(name: str) -> RungeKutta:
-    if name not in METHODS:
-        near = difflib.get_close_matches(name, METHODS, n=1)
+def _known_method(name: str) -> None:
+    known = [*METHODS, *STIFF_METHODS]
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=1)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
-        raise StateError(f"there is no method {name!r}{hint}: use one of {', '.join(METHODS)}")
-    return METHODS[name]
+        raise StateError(f"there is no method {name!r}{hint}: use one of {', '.join(known)}")
 
 
 def _start(dynamics: Dynamics, after: Run | None, given: dict[str, ArrayLike | None]) -> dict[str, Array]:
@@ -266,7 +349,9 @@ def _rms(x: Array) -> float:
 def _advance_to_end(trajectory: Trajectory, host: _Host | None = None) -> None:
     """In pieces: between them Python can answer Ctrl-C. The last interval of a fixed step may be a shorter one."""
     times, last = trajectory.times, len(trajectory.times) - 1
-    shorter = not trajectory.method.adaptive and last > 0 and times[-1] - times[-2] < (1 - 1e-9) * times[0]
+    shorter = (
+        not trajectory.method.adaptive and last > 0 and times[-1] - times[-2] < (1 - 1e-9) * (times[0] - trajectory.real("t"))
+    )
     trajectory.set_count("samples", last if shorter else last + 1)
     _advance_samples(trajectory, host)
     if shorter and trajectory.count("status") == 0:
@@ -279,7 +364,7 @@ def _advance_to_end(trajectory: Trajectory, host: _Host | None = None) -> None:
 
 def _advance_samples(trajectory: Trajectory, host: _Host | None) -> None:
     """Pieces grow until each takes about a tenth of a second; a watched run comes back after every good step."""
-    budget, first = _FIRST_PIECE, trajectory.real("t")
+    budget = _FIRST_PIECE
     while trajectory.count("status") == 0 and trajectory.count("sample") < trajectory.count("samples"):
         began = time.perf_counter()
         trajectory.advance(budget)
@@ -288,6 +373,7 @@ def _advance_samples(trajectory: Trajectory, host: _Host | None) -> None:
         elif time.perf_counter() - began < _PIECE_SECONDS:
             budget *= 2
         if host is not None and host.progress is not None:
+            first = float(host.start["t"])
             host.progress((trajectory.real("t") - first) / (trajectory.real("end") - first))
 
 
@@ -295,6 +381,10 @@ def _problem(trajectory: Trajectory, method: str) -> str | None:
     """What went wrong, when, and at which joint; None if nothing did."""
     status, when = trajectory.count("status"), f"t = {trajectory.real('t'):.9g} s"
     if status == NOT_FINITE:
+        t = trajectory.real("t")
+        ended = table_that_ended(trajectory.plan.model, t + trajectory.real("h") + 1e-9 * max(1.0, abs(t)))
+        if ended is not None:
+            return f"stopped at {when}: {ended}. What was computed until then is kept."
         return f"stopped at {when}: {trajectory.worst()} is no longer a finite number. What was computed until then is kept."
     if status == COLLAPSED:
         return (
@@ -307,31 +397,26 @@ def _problem(trajectory: Trajectory, method: str) -> str | None:
 
 def _finish(
     dynamics: Dynamics,
-    trajectory: Trajectory,
+    outcome: StiffRun,
     start: dict[str, Array],
+    functions: dict[str, Any],
     settings: dict[str, Any],
-    problem: str | None,
     began: float,
-    watcher: Watcher | None = None,
 ) -> Run:
+    """What was computed as a Run: with accelerations, and the works by their sources."""
     from .results import Run, work_by_source
 
-    times, q, v = trajectory.samples()
-    t = np.concatenate([[float(start["t"])], times])
-    q, v = np.vstack([start["q"], q]), np.vstack([start["v"], v])
-    done = np.vstack([np.zeros(trajectory.works), trajectory.works_done()])
-    ended = problem is not None or (watcher is not None and watcher.stopped is not None)
-    if ended and trajectory.real("t") > t[-1]:
-        q_last, v_last = trajectory.state()
-        t, q, v = np.append(t, trajectory.real("t")), np.vstack([q, q_last]), np.vstack([v, v_last])
-        done = np.vstack([done, trajectory.y[trajectory.w_start :][: trajectory.works]])
-    a = dynamics.acceleration(q, v, start["tau"], t=t, inputs=start["u"])
-    settings["wall_time"] = time.perf_counter() - began
-    elements, drives, given = np.split(done, [trajectory.elements, trajectory.works - 1], axis=1)
+    t, q, v, works = outcome.times, outcome.q, outcome.v, outcome.works
+    derived: dict[str, Array] = {}
+    tau, u = start["tau"], start["u"]
+    if functions["tau"] is not None:
+        tau = np.array([functions["tau"](*state) for state in zip(t.tolist(), q, v, strict=True)]).reshape(len(t), -1)
+    if functions["inputs"] is not None:
+        u = np.array([functions["inputs"](*state) for state in zip(t.tolist(), q, v, strict=True)]).reshape(len(t), -1)
+        derived["inputs"] = u
+    a = np.atleast_2d(dynamics.acceleration(q, v, tau, t=t, inputs=u))
+    elements, drives, given = np.split(works, [len(dynamics.model.elements), works.shape[1] - 1], axis=1)
     parts = (elements, dynamics._frames.drives(drives), given if settings["tau"] is not None else given[:, :0])
-    run = Run(dynamics.model, t, q, v, a, settings, problem, derived={"work": work_by_source(dynamics.model, *parts)})
-    if watcher is not None:
-        run.crossings = tuple(watcher.crossings)
-    if problem is not None:
-        raise SimulationError(f"model {dynamics.model.name!r} {problem}", run)
-    return run
+    derived["work"] = work_by_source(dynamics.model, *parts)
+    settings["wall_time"] = time.perf_counter() - began
+    return Run(dynamics.model, t, q, v, a, settings, outcome.problem, derived=derived)

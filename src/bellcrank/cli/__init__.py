@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-COMMANDS = ("run", "check", "models", "schema", "ops")
+COMMANDS = ("run", "check", "models", "schema", "equilibrium", "modes", "ops")
 
 main = typer.Typer(
     name="bellcrank",

@@ -18,8 +18,9 @@ def command(
 ) -> None:
     """Count additions, multiplications and divisions of one evaluation.
 
-    Without MODEL: per body of a chain of one kind of joint (for revolute joints the papers' pin-joint chain: general twists
-    and offsets, full inertia tensors, gravity), and the total for n bodies, fitted for n >= 4.
+    With MODEL: of each formulation on it, without its force elements. Without MODEL: per body of a chain of one kind of joint
+    (for revolute joints the papers' pin-joint chain: general twists and offsets, full inertia tensors, gravity), and the total
+    for n bodies, fitted for n >= 4.
     """
     with reported(as_json=as_json):
         if model is None:

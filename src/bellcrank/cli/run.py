@@ -23,7 +23,9 @@ def command(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file, or the name of a model of the gallery.")],
     duration: Annotated[float | None, typer.Option(help="Seconds to simulate.", show_default="the model's")] = None,
     step: Annotated[float | None, typer.Option(help="Seconds between samples.", show_default="the model's")] = None,
-    method: Annotated[str | None, typer.Option(help="Integrator: dopri5, dop853 or rk4.", show_default="dopri5")] = None,
+    method: Annotated[
+        str | None, typer.Option(help="Integrator: dopri5, dop853, rk4, radau or bdf.", show_default="dopri5")
+    ] = None,
     formulation: Annotated[str | None, typer.Option(help="Equations of motion.", show_default="auto")] = None,
     reference: Annotated[
         str | None, typer.Option(help="Reference point of that formulation: centroid, joint or origin.")

@@ -1,13 +1,15 @@
-"""Why the equations of motion have no finite answer at a state: which joint could not be eliminated."""
+"""Why the equations of motion have no finite answer at a state: a table that ended, an element, or which joint breaks down."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..formulations import FORMULATIONS
+from ..model import Element, Law, Model
 from ..numbers import Number
 from ..topology import Plan
 from .plain import PlainWalk
@@ -19,10 +21,16 @@ def why_not_finite(plan: Plan, state: dict[str, NDArray[np.float64]]) -> str:
     inputs: dict[str, list[Number]] = {name: list(state.get(name, np.zeros(plan.model.nv))) for name in ("q", "v", "tau")}
     inputs |= {"t": list(np.atleast_1d(state.get("t", 0.0))), "u": list(state.get("u", np.zeros(len(plan.model.inputs))))}
     data = [list(row) for row in plan.data]
+    ended = table_that_ended(plan.model, float(inputs["t"][0]))
+    if ended is not None:
+        return ended
     walk = PlainWalk(plan, inputs, data)
     with np.errstate(all="ignore"), suppress(ZeroDivisionError):  # numpy's numbers give inf, folded ones raise
         walk.run(FORMULATIONS["articulated_body"])
     model = plan.model
+    for element, told in zip(model.elements, zip(*[iter(walk.outputs.get("element", []))] * 3, strict=True), strict=False):
+        if np.isnan(float(told[2])) and np.isfinite([float(x) for name in ("q", "v") for x in inputs[name]]).all():
+            return f"force element {element.name!r} has no force here: {_why_no_force(element)}"
     for i in reversed(range(plan.n)):
         body = plan.tree.order[i]
         pivots = walk.bodies[i]._kept.get("pivots")  # none: the walk ended here
@@ -32,3 +40,28 @@ def why_not_finite(plan: Plan, state: dict[str, NDArray[np.float64]]) -> str:
                 f"(body {model.body_names[body]!r}): give the bodies that it carries mass or inertia, or it an armature"
             )
     return "the accelerations are not finite: the state is too large for double precision"
+
+
+def table_that_ended(model: Model, t: float) -> str | None:
+    """The first table of time that has no value at t, and what to do."""
+    tables = [(f"of the motion of joint {name!r}", law.table) for name, law in _laws(model)]
+    tables += [(f"of force element {e.name!r}", e.table) for e in model.elements if e.kind == "joint_effort"]
+    for what, table in tables:
+        if table is not None and table.outside == "error" and not table.x[0] <= t <= table.x[-1]:
+            span = f"{table.x[0]:g} to {table.x[-1]:g} s"
+            return f'the table {what} goes from {span} only: make it longer, or let it be held (outside = "clamp")'
+    return None
+
+
+def _laws(model: Model) -> Iterator[tuple[str, Law]]:
+    for name, motion in zip(model.joint_names, model.motions, strict=False):
+        yield from ((name, law) for law in (motion.laws if motion is not None else ()))
+
+
+def _why_no_force(element: Element) -> str:
+    if element.kind == "spring_damper" and element.table is not None and element.table.outside == "error":
+        low, high = element.table.x[0], element.table.x[-1]
+        return f'its table covers elongations from {low:g} to {high:g} m only (or hold it: outside = "clamp")'
+    if element.kind == "spring_damper":
+        return "its two points meet, so that it has no direction"
+    return "it is not a number"

@@ -181,6 +181,8 @@ class Dynamics:
         }
         state = {name: np.repeat(x, 3 * n, axis=0) for name, x in given.items()}
         rows = self._evaluate(QUANTITIES["tangent"], state | seeds, t, inputs)
+        if not np.isfinite(rows).all():
+            raise self._refusal(given | {"t": np.array([[t]])})
         dq, dv, dtau = (rows[k * n : (k + 1) * n].T for k in range(3))
         return Jacobians(dq, dv, dtau, dtau @ self._input_gains())
 

@@ -61,7 +61,7 @@ def run_lanes(
     lanes = {
         name: np.concatenate([block.lane(name) for block in done])[:count] for name in ("status", "t", "steps", "rejected")
     }
-    flat = unit_quaternions(model, samples[:, :, : model.nq].reshape(-1, model.nq))
+    flat = unit_quaternions(model, samples[:, :, : model.nq].reshape(count * len(times), model.nq))
     return LaneResult(
         q=flat.reshape(count, len(times), model.nq),
         v=samples[:, :, model.nq :],
@@ -106,7 +106,7 @@ class _Block:
         ]
         y = _lanes(np.hstack([start["q"][rows], start["v"][rows]]))
         k = aligned(stages * size * WIDE)
-        k[: size * WIDE] = _lanes(np.hstack([slopes["qdot"][rows], slopes["a"][rows]]))
+        k[: size * WIDE] = _lanes(np.hstack([slopes["qdot"][rows], slopes["a"][rows]]))[: size * WIDE]
         self.arrays: dict[str, Any] = fixed_arrays(plan, code, WIDE) | {
             "other_work": aligned(plan.n * code.work_row * WIDE),
             "other_messages": aligned(max(1, plan.messages) * code.message_row * WIDE),
@@ -145,7 +145,7 @@ class _Block:
             self.advance(self.words.ctypes.data)
 
     def samples(self) -> Array:
-        return self.out.reshape(WIDE, -1, self.size)
+        return self.out.reshape(WIDE, len(self.times), self.size)
 
 
 def _lanes(rows: Array) -> Array:

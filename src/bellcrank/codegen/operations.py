@@ -7,7 +7,8 @@ apart. Free: negations, and whatever depends on parameters alone. Nothing is cou
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from ..errors import StateError
 from ..formulations import FORMULATIONS, QUANTITIES, Program
@@ -35,17 +36,31 @@ class Count(NamedTuple):
 
 
 def count_operations(model: Model, *, style: Style = "plane", gravity: bool = True) -> dict[str, Operations]:
-    """Operations of one evaluation of each formulation on a model."""
+    """Operations of one evaluation of each formulation on a model, without its force elements."""
     return {name: _count(model, program, style, gravity) for name, program in FORMULATIONS.items()}
 
 
+class _CountingWalk(PlainWalk):
+    """States of driven joints are given, like q and v."""
+
+    def __init__(self, graph: CountingGraph, *arguments: Any):
+        super().__init__(*arguments)
+        self.graph = graph
+
+    def _drive(self) -> None:
+        bodies = [body for body in self.bodies if body.driven]
+        for name, size in (("q", "nq"), ("v", "nv"), ("a", "nv")):
+            self.driven[name] = list(self.graph.inputs(sum(getattr(body._joint, size) for body in bodies)))
+
+
 def _count(model: Model, program: Program, style: Style, gravity: bool) -> Operations:
-    plan = make_plan(model, style)
+    """Of the recursion itself: what force elements and laws of motion take is not part of it."""
+    plan = make_plan(replace(model, elements=()), style)
     graph = CountingGraph()
     inputs = {name: graph.inputs(model.nq if name == "q" else model.nv) for name in program.inputs}
     data = [graph.inputs(plan.data.shape[1]) for _ in range(plan.n)]
     g = [graph.input() if gravity and x else 0.0 for x in plan.gravity]
-    outputs = PlainWalk(plan, inputs, data, g).run(program)
+    outputs = _CountingWalk(graph, plan, inputs, data, g).run(program)
     return graph.count(_flat(outputs.values()))
 
 

@@ -31,7 +31,7 @@ class Trajectory:
     ):
         """``start`` has q, v, tau and, for a model with inputs, u."""
         model = plan.model
-        self.plan, self.method, self.times = plan, method, np.ascontiguousarray(times)
+        self.plan, self.method, self.times = plan, method, np.array(times)
         key = ("stepper", program.name, method.name, *structure_key(plan))
         self.code = obtain(key, lambda: write_stepper(plan, program, method))
         self.called = programs(plan, program)
@@ -115,20 +115,13 @@ class Trajectory:
         return inside
 
     def end_inside(self, time: float) -> None:
-        """End the run inside the held step: only samples until then are still taken, and its state becomes the last one."""
-        h, t = self.real("h"), self.real("t")
-        powers = np.arange(1, len(self.method.dense[0]) + 1)
-        weights = np.array(self.method.dense) @ ((time - t) / h) ** powers
-        stages = self.k.reshape(-1, self.padded)
-        last = self.y + h * (weights[: len(stages)] @ stages)
-        self.set_count("samples", int(np.searchsorted(self.times, time, side="right")))
+        """End the run inside the held step: its samples until then are still taken, and the end is the last of them."""
+        count = int(np.searchsorted(self.times, time))
+        self.times[count] = time
+        self.set_count("samples", count + 1)
         self.set_count("watched", 0)
         self.advance(1)  # releases the step, takes its samples
-        self.y[:] = last
-        model = self.plan.model
-        self.y[: model.nq] = unit_quaternions(model, self.y[None, : model.nq])[0]
         self.set_real("t", time)
-        self.set_count("samples", self.count("sample"))
 
     def count(self, name: str) -> int:
         return int(self.counts[COUNTS.index(name)])

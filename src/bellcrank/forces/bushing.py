@@ -6,9 +6,13 @@ the moment is the one whose work is the change of phi.K.phi/2:
 
     phi' = c w + w x s         w: angular velocity of b relative to a, in a's axes
     moment on b = -(c m + s x m),  m = K phi
+
+Energy and moment hold c and s in products only, which are linear in the rotation matrix R: no angle is singular.
+
+    4 c s = (R_zy - R_yz, R_xz - R_zx, R_yx - R_xy),    4 s s^T = R + R^T - (tr R - 1) 1
 """
 
-from ..numbers import sqrt
+from ..numbers import Number, sqrt
 from ..spatial import Force, Matrix, Vector
 from .base import BodyForce, BodyState, Settings, Wrenches
 
@@ -27,13 +31,10 @@ class Bushing(BodyForce):
         d = at_b - at_a
         x, xdot = inverse @ d, inverse @ (v_b - v_a - a.w.cross(d))
         w = inverse @ (b.w - a.w)
-        cosine, s = _half_turn(inverse.times(b.R.times(given.axes_b)))
-        phi = s * 2.0
-        m = _scaled(kr, phi)
-        elastic = m * cosine + s.cross(m)
+        elastic, turned = _torsion(kr, inverse.times(b.R.times(given.axes_b)))
         force, moment = _scaled(k, x) + _scaled(c, xdot), elastic + _scaled(cr, w)
         f, n = axes @ force, axes @ moment
-        energy = 0.5 * (x.dot(_scaled(k, x)) + phi.dot(m))
+        energy = 0.5 * x.dot(_scaled(k, x)) + turned
         power = -(xdot.dot(_scaled(c, xdot)) + w.dot(_scaled(cr, w)))
         on_b = Force(-(n + arm_b.cross(f)), -f)
         on_a = Force(n + arm_a.cross(f) + d.cross(f), f)
@@ -44,8 +45,11 @@ def _scaled(k: Vector, x: Vector) -> Vector:
     return Vector(k.x * x.x, k.y * x.y, k.z * x.z)
 
 
-def _half_turn(R: Matrix) -> tuple[object, Vector]:
-    """Cosine of half the angle, and sine of half the angle times the axis, of a rotation of less than half a turn."""
-    cosine = 0.5 * sqrt(1.0 + (R.x.x + R.y.y + R.z.z))
-    scale = 0.25 / cosine
-    return cosine, Vector(R.z.y - R.y.z, R.x.z - R.z.x, R.y.x - R.x.y) * scale
+def _torsion(k: Vector, R: Matrix) -> tuple[Vector, Number]:
+    """c m + s x m, and the stored phi.K.phi/2 = 2 s.K.s."""
+    odd = Vector(R.z.y - R.y.z, R.x.z - R.z.x, R.y.x - R.x.y)
+    even = Vector(R.y.z + R.z.y, R.z.x + R.x.z, R.x.y + R.y.x)
+    bend = _scaled(Vector(k.z - k.y, k.x - k.z, k.y - k.x), even)
+    x, y, z = R.x.x, R.y.y, R.z.z
+    squares = Vector(1.0 + x - y - z, 1.0 - x + y - z, 1.0 - x - y + z)
+    return (_scaled(k, odd) + bend) * 0.5, 0.5 * k.dot(squares)

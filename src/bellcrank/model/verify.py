@@ -134,6 +134,8 @@ def _check_motions(model: Model, problems: Problems) -> None:
             problems.add(f'joint "{name}": its motion has {len(motion.laws)} laws, and a {joint.kind} joint needs {wanted}.')
         if (motion.axis is not None) != (joint.quaternion is not None):
             problems.add(f'joint "{name}": the motion of a spherical or free joint has an axis, that of others has none.')
+        elif motion.axis is not None and not 0 < np.linalg.norm(motion.axis) < np.inf:
+            problems.add(f'joint "{name}": the axis of its motion is {motion.axis}. Give a finite vector that is not zero.')
         for law in motion.laws:
             for text in law.problems():
                 problems.add(f'joint "{name}": {text}')
@@ -162,6 +164,8 @@ def _element(model: Model, element: Element) -> Iterator[str]:
             model.joints[element.joint].quaternion is not None and element.kind in ("joint_spring", "joint_stop")
         ):
             yield f'joint "{model.joint_names[element.joint]}" has no coordinate {element.dof} to act on.'
+        elif model.driven[element.joint]:
+            yield f'joint "{model.joint_names[element.joint]}" is driven, so that nothing can act on it. Remove one of the two.'
         if element.kind == "joint_input" and not 0 <= element.input < len(model.inputs):
             yield f"its input is {element.input}, and the model has {len(model.inputs)}."
         yield from (text for text, _ in element_problems(element))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model import Model
-from ..model.element import Element
+from ..model.element import ELEMENTS, Element
 from ..model.motion import Table
 from ..numbers.spline import halvings, spline_rows
 from .frames import Frames
@@ -147,7 +147,7 @@ def _motions(model: Model, tree: Tree, driven: NDArray[np.bool_], pool: _Pool): 
             if law.table is not None:
                 row[MOTION_SLOTS["tables"] + 2 * k : MOTION_SLOTS["tables"] + 2 * k + 2] = pool.add(law.table)
         if motion.axis is not None:
-            row[MOTION_SLOTS["axis"] :] = motion.axis
+            row[MOTION_SLOTS["axis"] :] = np.array(motion.axis) / np.linalg.norm(motion.axis)
         laws = tuple((law.kind, len(law.values), _signature(law.table)) for law in motion.laws)
         entries.append((MotionSignature(joint.kind, laws), (q, v), row))
         q, v = q + joint.nq, v + joint.nv
@@ -156,7 +156,7 @@ def _motions(model: Model, tree: Tree, driven: NDArray[np.bool_], pool: _Pool): 
 
 def _element(model: Model, frames: Frames, place: dict[int, int], rows: dict[int, int], e: Element, pool: _Pool):  # type: ignore[no-untyped-def]
     row = np.zeros(ELEMENT_ROW)
-    row[: len(e.values)] = list(e.values.values())
+    row[: len(e.values)] = [e.values[name] for name in ELEMENTS[e.kind]]
     if e.table is not None:
         row[ELEMENT_SLOTS["table"] :] = pool.add(e.table)
     table = _signature(e.table)

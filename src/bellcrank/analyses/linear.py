@@ -1,0 +1,125 @@
+"""Linearization about a state: x' = x0' + A (x - x0) + B (u - u0),  y = y0 + C (x - x0) + D (u - u0).
+
+x holds a displacement d (manifold.py) and the velocities; with the derivatives of the acceleration from dual numbers,
+
+        [ Z      1     ]        [ 0        0          ]
+    A = [              ]    B = [                     ]
+        [ da/dd  da/dv ]        [ da/dtau  da/dinputs ]
+
+Z is zero at rest and for all joints without a quaternion.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..codegen.dynamics import Dynamics
+from ..errors import StateError
+from ..manifold import carried
+from ..model import Model
+from .state import conditions, position, vector
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class StateSpace:
+    """A linear model of a mechanism near a state.
+
+    A, B, C, D                 (2 nv, 2 nv), (2 nv, inputs), (outputs, 2 nv), (outputs, inputs)
+    states                     "q of hinge": its displacement, along "ball.wx" for a quaternion; then "v of hinge"
+    inputs                     "tau of hinge", then the inputs of the model by their names
+    outputs                    as asked for: "q of ...", "v of ...", "a of ..."
+    rate                       (2 nv,)  x' at the state itself; zero in equilibrium
+    q, v                       the state
+    """
+
+    A: Array
+    B: Array
+    C: Array
+    D: Array
+    states: tuple[str, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    rate: Array
+    q: Array
+    v: Array
+
+    @property
+    def poles(self) -> NDArray[np.complex128]:
+        """Eigenvalues of A in 1/s, slowest first."""
+        values = np.linalg.eigvals(self.A).astype(complex)
+        return values[np.lexsort((values.imag, np.abs(values)))]
+
+    def response(self, frequencies: ArrayLike) -> NDArray[np.complex128]:
+        """Outputs over inputs at frequencies in Hz: C (s - A)^-1 B + D, s = 2 pi i f; shape (f, outputs, inputs)."""
+        s = 2j * np.pi * np.atleast_1d(np.asarray(frequencies, dtype=float))
+        resolved = np.linalg.solve(s[:, None, None] * np.eye(len(self.A)) - self.A, self.B.astype(complex))
+        return np.asarray(self.C @ resolved + self.D)
+
+    def part(self, inputs: Sequence[str] | None = None, outputs: Sequence[str] | None = None) -> StateSpace:
+        """The same with only these inputs and outputs, in this order."""
+        u = self.inputs if inputs is None else tuple(inputs)
+        y = self.outputs if outputs is None else tuple(outputs)
+        columns, rows = _places("input", u, self.inputs), _places("output", y, self.outputs)
+        B, C, D = self.B[:, columns], self.C[rows], self.D[np.ix_(rows, columns)]
+        return StateSpace(self.A, B, C, D, self.states, u, y, self.rate, self.q, self.v)
+
+    def __repr__(self) -> str:
+        return f"StateSpace({len(self.states)} states, {len(self.inputs)} inputs, {len(self.outputs)} outputs)"
+
+
+def linearize(
+    model: Model,
+    *,
+    q: ArrayLike | None = None,
+    v: ArrayLike | None = None,
+    tau: ArrayLike | None = None,
+    inputs: ArrayLike | None = None,
+    t: float = 0.0,
+    outputs: Sequence[str] | None = None,
+) -> StateSpace:
+    """The linear model about a state, exact to rounding.
+
+    q, v      the state; the model's start if not given
+    tau, inputs, t   what acts there, and when
+    outputs   names as "q of hinge", "v of hinge", "a of hinge", or "q", "v", "a" for all of these; all q and v if not given
+    """
+    dyn = Dynamics(model)
+    given = conditions(dyn, tau, inputs, t)
+    at_q = position(dyn, q)
+    at_v = vector(dyn, "v", model.initial_v if v is None else v)
+    acceleration = dyn.acceleration(at_q, at_v, given.tau, t=given.t, inputs=given.inputs)
+    J = dyn.jacobians(at_q, at_v, given.tau, t=given.t, inputs=given.inputs)
+    n = model.nv
+    A = np.block([[carried(model, at_v), np.eye(n)], [J.dq, J.dv]])
+    B = np.vstack([np.zeros((n, n + len(model.inputs))), np.hstack([J.dtau, J.dinputs])])
+    names = {kind: tuple(f"{kind} of {name}" for name in model.v_names) for kind in ("q", "v", "a", "tau")}
+    everything = StateSpace(
+        A=A,
+        B=B,
+        C=np.vstack([np.eye(2 * n), A[n:]]),
+        D=np.vstack([np.zeros((2 * n, B.shape[1])), B[n:]]),
+        states=names["q"] + names["v"],
+        inputs=names["tau"] + model.inputs,
+        outputs=names["q"] + names["v"] + names["a"],
+        rate=np.concatenate([at_v, acceleration]),
+        q=at_q,
+        v=at_v,
+    )
+    wanted = ("q", "v") if outputs is None else [outputs] if isinstance(outputs, str) else outputs
+    return everything.part(outputs=[name for one in wanted for name in names.get(one, (one,))])
+
+
+def _places(what: str, wanted: Sequence[str], known: Sequence[str]) -> list[int]:
+    for name in wanted:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f" (did you mean {near[0]!r}?)" if near else ""
+            raise StateError(f"there is no {what} {name!r}{hint}: use one of {', '.join(known)}")
+    return [known.index(name) for name in wanted]

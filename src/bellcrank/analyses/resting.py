@@ -1,0 +1,183 @@
+"""Static equilibrium: positions in which a mechanism stays at rest, and whether it comes back to them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..codegen.dynamics import Dynamics
+from ..errors import DynamicsError, StateError
+from ..model import Model
+from ..results.labels import Labels
+from .report import listed, table
+from .search import Found, Seek, search
+from .state import conditions, position
+from .stiffness import Conditions, directions
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Equilibrium:
+    """A position of rest.
+
+    q            (nq,)    the position
+    residual     (nv,)    efforts that are still unbalanced there
+    stable       bool     it comes back after any small disturbance, or (neutral) at least does not run away
+    neutral      names    of directions in which nothing resists: any neighbour is an equilibrium as well
+    unstable     names    of directions in which it runs away
+    stiffness    (nv,)    squares of the undamped natural frequencies, rad2/s2, ascending; negative: runs away
+    reactions    (n, 6)   wrench of the parent on the child at each joint, world axes: force, then moment
+    efforts      names    force or effort of each force element
+    iterations   int      Newton steps that it took
+    tau, inputs, t        what was given
+    """
+
+    model: Model
+    q: Array
+    residual: Array
+    stable: bool
+    neutral: tuple[str, ...]
+    unstable: tuple[str, ...]
+    stiffness: Array
+    reactions: Array
+    efforts: dict[str, float]
+    iterations: int
+    tau: Array
+    inputs: Array
+    t: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, fit for JSON."""
+        return {
+            "model": self.model.name,
+            "q": dict(zip(self.model.q_names, self.q.tolist(), strict=True)),
+            "residual": dict(zip(self.model.v_names, self.residual.tolist(), strict=True)),
+            "stable": self.stable,
+            "neutral": list(self.neutral),
+            "unstable": list(self.unstable),
+            "stiffness": self.stiffness.tolist(),
+            "reactions": dict(zip(self.model.joint_names, self.reactions.tolist(), strict=True)),
+            "efforts": self.efforts,
+            "iterations": self.iterations,
+            "t": self.t,
+        }
+
+    @property
+    def verdict(self) -> str:
+        """In words: stable, neutral, unstable, and along what."""
+        if self.unstable:
+            return f"unstable along {listed(self.unstable)}"
+        return f"neutral along {listed(self.neutral)}, stable otherwise" if self.neutral else "stable"
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """Coordinate, its value, its unit."""
+        labels = Labels.of(self.model)
+        numbers = [f"{x:.9g}" for x in self.q]
+        return list(zip(labels.coordinates, numbers, labels.coordinate_units, strict=True))
+
+    def __rich__(self) -> Table:
+        title = f"{self.model.name}: equilibrium, {self.verdict}"
+        return table(title, ("coordinate", "value", "unit"), self.rows(), right=(1,))
+
+    def __str__(self) -> str:
+        width = max([len(name) for name, *_ in self.rows()], default=0)
+        rows = [f"  {name:<{width}}  {value:>16} {unit}" for name, value, unit in self.rows()]
+        return "\n".join([f"{self.model.name}: equilibrium, {self.verdict}", *rows])
+
+
+def equilibrium(
+    model: Model,
+    *,
+    q0: ArrayLike | None = None,
+    tau: ArrayLike | None = None,
+    inputs: ArrayLike | None = None,
+    t: float = 0.0,
+    seek: Seek = "stable",
+    max_iterations: int = 200,
+) -> Equilibrium:
+    """A position in which nothing accelerates at rest: a = 0 at v = 0.
+
+    q0       where the search begins; the model's start if not given
+    tau      constant joint efforts besides the model's forces
+    t        the time of tables and prescribed motions. Driven joints move as they do then: for constant rates this is
+             relative equilibrium, with centrifugal forces
+    seek     "stable" goes downhill, as the mechanism itself would with much friction; "nearest" finds the next equilibrium
+             of any kind, an inverted pendulum too
+
+    Raises DynamicsError, with the unbalanced efforts by name, if there is none or it is not found.
+    """
+    if seek not in ("stable", "nearest"):
+        raise StateError(f"seek must be 'stable' or 'nearest'; it is {seek!r}")
+    if max_iterations < 1:
+        raise StateError(f"max_iterations must be 1 at least; it is {max_iterations}")
+    dyn = Dynamics(model)
+    given = conditions(dyn, tau, inputs, t)
+    start = position(dyn, q0, "q0")
+    dyn.acceleration(start, np.zeros(model.nv), given.tau, t=given.t, inputs=given.inputs)  # complains of what has no mass
+    found = search(dyn, start, given, seek, max_iterations)
+    if found.problem is not None:
+        raise DynamicsError(_complaint(model, found))
+    return _result(dyn, found, given)
+
+
+def _result(dyn: Dynamics, found: Found, given: Conditions) -> Equilibrium:
+    model, q, still, around = dyn.model, found.q, np.zeros(dyn.model.nv), found.around
+    neutral, away = around.neutral, (~around.neutral) & (around.squares < 0)
+    weights = found.measured.displacement
+    squares, unstable = around.squares, directions(model, around.shapes[:, away], weights)
+    bent = np.abs(around.B - around.B.T).max(initial=0.0)
+    if bent > 1e-6 * np.abs(around.B).max(initial=0.0):  # forces without a potential
+        squares, unstable = _without_potential(model, found)
+    efforts = np.zeros(0)
+    if model.elements:
+        efforts = dyn.elements(q, still, t=given.t, inputs=given.inputs)[2]
+    return Equilibrium(
+        model=model,
+        q=q,
+        residual=found.residual,
+        stable=not unstable,
+        neutral=directions(model, around.shapes[:, neutral], weights),
+        unstable=unstable,
+        stiffness=squares,
+        reactions=dyn.reactions(q, still, still, t=given.t, inputs=given.inputs),
+        efforts={element.name: float(x) for element, x in zip(model.elements, efforts, strict=True)},
+        iterations=found.iterations,
+        tau=given.tau,
+        inputs=given.inputs,
+        t=given.t,
+    )
+
+
+def _without_potential(model: Model, found: Found) -> tuple[Array, tuple[str, ...]]:
+    """Squares s^2 of the roots: a negative one diverges, a complex pair flutters (one of its four roots grows)."""
+    around = found.around
+    squares, y = np.linalg.eig(around.B)
+    order = np.argsort(squares.real)
+    squares, y = squares[order], y[:, order]
+    flutters = np.abs(squares.imag) > 1e-6 * np.abs(squares).max(initial=0.0)
+    away = flutters | (squares.real < -around.noise)
+    shapes = np.linalg.solve(around.L.T, y[:, away])
+    return squares.real, directions(model, np.abs(shapes), found.measured.displacement)
+
+
+def _complaint(model: Model, found: Found) -> str:
+    unit = {"rad/s": "N m", "m/s": "N"}
+    units = [unit[u] for u in Labels.of(model).dof_units]
+    share = np.abs(found.residual) / np.maximum(found.measured.effort, 1e-300)
+    worst = [k for k in np.argsort(-share)[:5] if share[k] > 1e-3 * share.max()]
+    names = "; ".join(f"{model.v_names[k]!r} {found.residual[k]:.4g} {units[k]}" for k in worst)
+    fall = np.abs(found.fall) / found.measured.displacement
+    loose = [name for name, x in zip(model.v_names, fall, strict=True) if x > 0.3 * fall.max()]
+    reason = {
+        "falling": f"nothing holds {listed(loose)}: give a spring, a support, or drive the joint",
+        "stuck": "no step from there brings less. Begin elsewhere (q0), or look for stops and tables with sharp corners",
+        "slow": "it may have none near. Begin elsewhere (q0), allow more steps (max_iterations), or seek='nearest'",
+    }[str(found.problem)]
+    return f"model {model.name!r} found no equilibrium in {found.iterations} steps; {reason}. Unbalanced: {names}."

@@ -1,0 +1,130 @@
+"""Mass, damping and stiffness about a state, and the stiffness seen through the mass matrix.
+
+The inverse dynamics tau = g(q, v, a) of neighbouring motions differ by   dtau = M da + C dv + K d,   d a displacement
+(manifold.py). C and K come from dual numbers through the recursion of the inverse dynamics, where no mass matrix is inverted.
+With M = L L^T and the coordinates y = L^T d, which have the unit mass matrix, a mechanism at rest obeys
+
+    y'' = -B y,   B = L^-1 K L^-T
+
+B is symmetric where the forces have a potential; its eigenvalues are squares of natural frequencies, rad2/s2.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh, qr, solve_triangular
+
+from ..codegen.dynamics import Dynamics
+from ..formulations import Program
+from ..formulations.inverse_dynamics import inverse_dynamics
+from ..manifold import rate_matrix
+from ..model import Model
+from ..results.labels import Labels
+
+Array = NDArray[np.float64]
+
+EPSILON = float(np.finfo(float).eps)
+
+TANGENT = Program(
+    "inverse_dynamics_tangent",
+    inverse_dynamics,
+    inputs=("q", "v", "a", "dq", "dv"),
+    outputs={"tau": "v", "dtau": "v"},
+    scratch=("tau",),
+    forces=True,
+)
+"""The change of the efforts along a change of q and v, at the same accelerations."""
+
+
+class Conditions(NamedTuple):
+    """What acts besides the model's own forces, and when."""
+
+    tau: Array
+    inputs: Array
+    t: float
+
+
+class Scales(NamedTuple):
+    """What counts as one: of a displacement 1 rad or the mechanism's size; of an effort the largest that is carried."""
+
+    displacement: Array
+    effort: Array
+
+
+class Stiffness(NamedTuple):
+    L: Array
+    B: Array
+    squares: Array  # eigenvalues of the symmetric part of B, ascending
+    shapes: Array  # (nv, nv) columns: displacements of unit modal mass
+    noise: float  # squares below this are zero, as far as one can tell
+
+    @property
+    def neutral(self) -> NDArray[np.bool_]:
+        return np.asarray(np.abs(self.squares) <= self.noise)
+
+
+def holding_efforts(dyn: Dynamics, q: Array, given: Conditions) -> Array:
+    """g(q), for one position or many: what must be applied besides the model's forces to keep it at rest."""
+    still = np.zeros(dyn.model.nv)
+    return dyn.inverse_dynamics(q, still, still, t=given.t, inputs=given.inputs)
+
+
+def effort_jacobians(dyn: Dynamics, q: Array, v: Array, a: Array, given: Conditions) -> tuple[Array, Array]:
+    """K and C: derivatives of the inverse dynamics along displacements and velocities, (nv, nv) each."""
+    model, n = dyn.model, dyn.model.nv
+    state = {name: np.tile(x, (2 * n, 1)) for name, x in {"q": q, "v": v, "a": a}.items()}
+    state["dq"] = np.vstack([rate_matrix(model, q).T, np.zeros((n, model.nq))])
+    state["dv"] = np.vstack([np.zeros((n, n)), np.eye(n)])
+    rows = dyn._evaluate(TANGENT, state, given.t, given.inputs) if n else np.zeros((0, 0))
+    return rows[:n].T, rows[n:].T
+
+
+def stiffness(dyn: Dynamics, q: Array, given: Conditions) -> Stiffness:
+    """About q at rest."""
+    still = np.zeros(dyn.model.nv)
+    K, _ = effort_jacobians(dyn, q, still, still, given)
+    L = np.asarray(np.linalg.cholesky(dyn.mass_matrix(q, t=given.t)), dtype=np.float64)
+    B = solve_triangular(L, solve_triangular(L, K, lower=True).T, lower=True).T
+    squares, y = eigh((B + B.T) / 2)
+    return Stiffness(L, B, squares, solve_triangular(L, y, lower=True, trans=1), noise(dyn.model, squares))
+
+
+def noise(model: Model, squares: Array) -> float:
+    """Rounding of the eigenvalues, and gravity that should cancel: a period of more than 1e4 swings is no period."""
+    largest = float(np.abs(squares).max(initial=0.0))
+    gravity = float(np.linalg.norm(model.gravity)) / size(model)
+    return 10 * max(10, len(squares)) * EPSILON * largest + 1e-9 * gravity
+
+
+def size(model: Model) -> float:
+    """A length of the mechanism's order, in m."""
+    lengths = np.concatenate([np.linalg.norm(model.position, axis=1), np.linalg.norm(model.center, axis=1)])
+    return float(lengths.max(initial=0.0)) or 1.0
+
+
+def scales(dyn: Dynamics, q: Array, given: Conditions) -> Scales:
+    model = dyn.model
+    still, length = np.zeros(model.nv), size(model)
+    turns = np.array([unit == "rad/s" for unit in Labels.of(model).dof_units], dtype=bool)
+    wrenches = np.abs(dyn.reactions(q, still, still, t=given.t, inputs=given.inputs, effort=True))
+    forces = [wrenches[:, :3].max(initial=0.0), np.abs(given.tau[~turns]).max(initial=0.0)]
+    if model.elements:
+        forces.append(np.abs(dyn.elements(q, still, t=given.t, inputs=given.inputs)[2]).max())
+    moments = [wrenches[:, 3:].max(initial=0.0), np.abs(given.tau[turns]).max(initial=0.0), length * max(forces)]
+    return Scales(np.where(turns, 1.0, length), np.where(turns, max(moments), max(forces)))
+
+
+def directions(model: Model, shapes: Array, weights: Array) -> tuple[str, ...]:
+    """Names for the directions that columns span: of each the coordinate that moves most, no coordinate twice."""
+    return tuple(model.v_names[k] for k in pivots(shapes / weights[:, None]))
+
+
+def pivots(shapes: Array) -> list[int]:
+    """As many rows as there are columns, in which the columns differ most from each other."""
+    if shapes.shape[1] == 0:
+        return []
+    _, order = qr((shapes / np.linalg.norm(shapes, axis=0)).T, mode="r", pivoting=True)
+    return sorted(int(k) for k in order[: shapes.shape[1]])

@@ -1,0 +1,182 @@
+"""The time loop in plain Python, for runs whose efforts or inputs are Python functions: controllers, experiments.
+
+The same methods as in machine code, from the same coefficients; every evaluation calls the user's functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .codegen.dynamics import Dynamics
+from .errors import StateError
+from .integrate import RungeKutta
+from .stiff import StiffRun, _System
+
+Array = NDArray[np.float64]
+Control = Callable[[float, Array, Array], Any]
+
+_SHRINK, _GROW, _SAFETY = 0.2, 10.0, 0.9
+
+
+class Controlled(_System):
+    """The equations of motion with efforts and inputs that are functions of t, q, v."""
+
+    def __init__(self, dynamics: Dynamics, start: dict[str, Array], tau: Control | None, inputs: Control | None):
+        super().__init__(dynamics, start)
+        self.control = {"tau": tau, "inputs": inputs}
+        self.sizes = {"tau": dynamics.model.nv, "inputs": len(dynamics.model.inputs)}
+
+    def slope(self, t: float, y: Array) -> Array:
+        q, v = y[: self.model.nq].copy(), y[self.model.nq : self.state].copy()
+        if self.control["tau"] is not None:
+            self.tau = self._ask("tau", t, q, v)
+        if self.control["inputs"] is not None:
+            self.u = self._ask("inputs", t, q, v)
+        return super().slope(t, y)
+
+    def _ask(self, name: str, t: float, q: Array, v: Array) -> Array:
+        function = self.control[name]
+        assert function is not None
+        given = np.asarray(function(t, q, v), dtype=np.float64)
+        if given.shape != (self.sizes[name],):
+            raise StateError(
+                f"the function for {name} gave an array of shape {given.shape}; it must have ({self.sizes[name]},)"
+            )
+        return given
+
+
+def integrate_plainly(
+    system: Controlled,
+    scheme: RungeKutta,
+    start: dict[str, Array],
+    times: Array,
+    first: float,
+    rtol: float,
+    atol: float,
+    max_step: float | None,
+    progress: Callable[[float], None] | None = None,
+) -> StiffRun:
+    """From ``start`` at times[0] to times[-1] with samples at all times; a fixed step is ``first``, cut at the samples."""
+    y = np.concatenate([start["q"], start["v"], np.zeros(system.works)])
+    loop = _Loop(system, scheme, rtol, atol, float(times[0]), y, min(first, max_step or np.inf), max_step or np.inf)
+    kept, problem = [y], None
+    try:
+        while problem is None and len(kept) < len(times):
+            until = float(times[-1] if scheme.adaptive else times[len(kept)])
+            problem = loop.step(until)
+            while problem is None and len(kept) < len(times) and times[len(kept)] <= loop.t:
+                kept.append(loop.at(float(times[len(kept)])))
+            if progress is not None:
+                progress(float((loop.t - times[0]) / (times[-1] - times[0])))
+    except KeyboardInterrupt:
+        problem = f"interrupted at t = {loop.t:.6g} s"
+    reached = times[: len(kept)]
+    if problem is not None and loop.t > reached[-1]:
+        reached, kept = np.append(reached, loop.t), [*kept, loop.y]
+    return StiffRun(reached, *system.parts(np.array(kept)), loop.counts, problem)
+
+
+class _Loop:
+    """One state on its way through time."""
+
+    def __init__(
+        self,
+        system: Controlled,
+        scheme: RungeKutta,
+        rtol: float,
+        atol: float,
+        t: float,
+        y: Array,
+        h: float,
+        longest: float,
+    ):
+        self.system, self.scheme, self.rtol, self.atol, self.longest = system, scheme, rtol, atol, longest
+        self.t, self.y, self.h = t, y, h
+        self.counts = {"steps": 0, "rejected": 0, "evaluations": 0}
+        self.k = [self.slope(t, y)]
+
+    def slope(self, t: float, y: Array) -> Array:
+        self.counts["evaluations"] += 1
+        return self.system.slope(t, y)
+
+    def step(self, until: float) -> str | None:
+        """One accepted step, not beyond ``until``; what went wrong, or None."""
+        grow = _GROW
+        while True:
+            h = min(self.h, self.longest)
+            h = until - self.t if self.t + 1.01 * h >= until else h
+            k, new = self._trial(h)
+            error = self._error(h, k, new)
+            if error <= 1.0:
+                break
+            self.counts["rejected"] += 1
+            grow = 1.0
+            self.h = h * (max(_SHRINK, self._factor(error)) if np.isfinite(error) else _SHRINK)
+            if self.h <= 4e-15 * max(abs(self.t), 1e-3 * until) or not self.scheme.adaptive:
+                return self._problem(error)
+        self._before = (self.t, self.y, h, k)
+        self.t, self.y = (until if self.t + h >= until else self.t + h), self._unit(new)
+        self.h = h * min(grow, self._factor(error)) if self.scheme.adaptive else self.h
+        self.k = [k[-1] if self.scheme.adaptive else self.slope(self.t, self.y)]
+        self.counts["steps"] += 1
+        return None
+
+    def _trial(self, h: float) -> tuple[list[Array], Array]:
+        scheme, k = self.scheme, list(self.k)
+        for c, row in zip(scheme.c[1:], scheme.A[1:], strict=True):
+            k.append(self.slope(self.t + c * h, self.y + h * _sum(row, k)))
+        new = self.y + h * _sum(scheme.b, k)
+        if scheme.adaptive:
+            k.append(self.slope(self.t + h, new))
+        return k, new
+
+    def _error(self, h: float, k: list[Array], new: Array) -> float:
+        size = self.system.state
+        if self.scheme.error is None:
+            return 0.0 if np.isfinite(new[:size]).all() else np.inf
+        scale = self.atol + self.rtol * np.maximum(np.abs(self.y[:size]), np.abs(new[:size]))
+        with np.errstate(all="ignore"):
+            squares = float(np.sum((h * _sum(self.scheme.error, k)[:size] / scale) ** 2))
+            if self.scheme.error3 is None:
+                return float(np.sqrt(squares / max(1, size)))
+            lower = float(np.sum((h * _sum(self.scheme.error3, k)[:size] / scale) ** 2))
+            return squares / float(np.sqrt((squares + 0.01 * lower + 1e-300) * max(1, size)))
+
+    def _factor(self, error: float) -> float:
+        return float(_SAFETY * max(error, 1e-14) ** (-1.0 / self.scheme.order))
+
+    def _unit(self, y: Array) -> Array:
+        q, v, works = self.system.parts(y[None])
+        return np.concatenate([q[0], v[0], works[0]])
+
+    def at(self, time: float) -> Array:
+        """The state at a time inside the last step, by dense output."""
+        t, y, h, k = self._before
+        if time >= self.t or not self.scheme.dense:
+            return self.y
+        if len(k) < len(self.scheme.dense):
+            for c, row in self.scheme.extra:
+                k.append(self.slope(t + c * h, y + h * _sum(row, k)))
+        powers = ((time - t) / h) ** np.arange(1, len(self.scheme.dense[0]) + 1)
+        return y + h * _sum(tuple(np.array(self.scheme.dense) @ powers), k)
+
+    def _problem(self, error: float) -> str:
+        where = f"stopped at t = {self.t:.9g} s: {self.system.worst(self.t, self.y)}"
+        if not np.isfinite(error):
+            return f"{where} is no longer a finite number. What was computed until then is kept."
+        return (
+            f"{where} changes too fast, {self.scheme.name} would need a step below {self.h:.2g} s. "
+            "A function that jumps is a common reason: smooth it. What was computed until then is kept."
+        )
+
+
+def _sum(weights: tuple[float, ...], k: list[Array]) -> Array:
+    total = np.zeros_like(k[0])
+    for weight, stage in zip(weights, k, strict=False):
+        if weight != 0:
+            total = total + weight * stage
+    return total
