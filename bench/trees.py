@@ -123,8 +123,9 @@ def runs() -> list[dict[str, Any]]:
     """Adaptive runs of 2 s: the compiled Dormand-Prince against scipy's RK45 around the same compiled right-hand side."""
     from scipy.integrate import solve_ivp
 
-    from bellcrank import timeloop
     from bellcrank.integrate import METHODS
+    from bellcrank.timeloop import machine
+    from bellcrank.timeloop.arguments import sample_times
 
     rows = []
     for n in (2, 7, 24):
@@ -132,7 +133,7 @@ def runs() -> list[dict[str, Any]]:
         dyn = bc.compile(model)
         q, v, tau = (0.5 * x[0] for x in states(model, 1))
         tau = 0.0 * tau
-        times = timeloop.sample_times(2.0, 0.01)
+        times = sample_times(2.0, 0.01)
         start = {"q": q, "v": v, "tau": tau, "u": np.zeros(0), "a": dyn.acceleration(q, v)}
 
         def slope(t: float, y: np.ndarray, n: int = n, dyn: Any = dyn) -> np.ndarray:
@@ -141,8 +142,8 @@ def runs() -> list[dict[str, Any]]:
         for tolerance in (1e-6, 1e-9):
             ours, theirs = [], []
             for _ in range(5):
-                trajectory = timeloop._prepare(dyn, METHODS["dopri5"], start, times, tolerance, tolerance, None)
-                ours.append(once(lambda: timeloop._advance_to_end(trajectory)))  # noqa: B023
+                trajectory = machine.prepare(dyn, METHODS["dopri5"], start, times, tolerance, tolerance, None)
+                ours.append(once(lambda: machine.advance_to_end(trajectory)))  # noqa: B023
                 y = np.concatenate([q, v])
                 theirs.append(
                     once(lambda: solve_ivp(slope, (0, 2), y, t_eval=times, rtol=tolerance, atol=tolerance))  # noqa: B023

@@ -28,12 +28,11 @@ if TYPE_CHECKING:
     from .analyses import equilibrium, inverse_motion, linearize, modes
     from .codegen import Dynamics, compile
     from .codegen.operations import count_operations, count_table
-    from .events import Event
+    from .inspection import check
     from .io import gallery, load, save, schema
-    from .many import simulate_many
     from .model import Mechanism, Model
     from .results import Run, load_run
-    from .timeloop import simulate
+    from .timeloop import Event, simulate, simulate_many
 
 __version__ = "0.1.0"
 
@@ -42,9 +41,10 @@ _HOME = {
     "save": ".io",
     "Mechanism": ".model",
     "Dynamics": ".codegen",
-    "Event": ".events",
+    "Event": ".timeloop",
     "Model": ".model",
     "Run": ".results",
+    "check": ".inspection",
     "compile": ".codegen",
     "count_operations": ".codegen.operations",
     "count_table": ".codegen.operations",
@@ -56,7 +56,7 @@ _HOME = {
     "load": ".io",
     "load_run": ".results",
     "simulate": ".timeloop",
-    "simulate_many": ".many",
+    "simulate_many": ".timeloop",
 }
 
 __all__ = [
@@ -73,6 +73,7 @@ __all__ = [
     "SimulationError",
     "StateError",
     "__version__",
+    "check",
     "compile",
     "count_operations",
     "count_table",

@@ -9,7 +9,7 @@ from scipy.linalg import expm
 import bellcrank as bc
 from bellcrank.codegen.plain import run_plain
 from bellcrank.formulations import FORMULATIONS
-from bellcrank.manifold import displaced, rate_matrix, velocity_matrix
+from bellcrank.model.manifold import displaced, rate_matrix, velocity_matrix
 from bellcrank.topology import make_plan
 from tests.formulations.mechanisms import build
 

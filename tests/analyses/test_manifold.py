@@ -7,7 +7,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import bellcrank as bc
-from bellcrank.manifold import carried, displaced, rate_matrix, velocity_matrix
+from bellcrank.model.manifold import carried, displaced, rate_matrix, velocity_matrix
 
 from .mechanisms import any_tree
 

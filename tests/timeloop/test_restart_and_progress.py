@@ -68,8 +68,8 @@ def test_a_restart_may_change_the_state():
 
 @pytest.mark.parametrize("options", [{"method": "dopri5"}, {"method": "dop853"}, {"method": "rk4", "max_step": 1e-3}], ids=str)
 def test_progress_grows_to_one(options, monkeypatch):
-    monkeypatch.setattr("bellcrank.timeloop._FIRST_PIECE", 5)
-    monkeypatch.setattr("bellcrank.timeloop._PIECE_SECONDS", 0.0)  # pieces do not grow
+    monkeypatch.setattr("bellcrank.timeloop.machine._FIRST_PIECE", 5)
+    monkeypatch.setattr("bellcrank.timeloop.machine._PIECE_SECONDS", 0.0)  # pieces do not grow
     first = bc.simulate(shaken(), 0.5)
     for after in (None, first):
         told = []

@@ -13,7 +13,7 @@ from bellcrank.formulations import FORMULATIONS
 from bellcrank.joints import make_joint
 from bellcrank.model import Model
 from bellcrank.model.generators import chain, random_state, random_tree
-from bellcrank.timeloop import sample_times
+from bellcrank.timeloop.arguments import sample_times
 
 
 @pytest.fixture(scope="module")
@@ -193,7 +193,7 @@ def test_a_long_run_in_pieces_is_the_same_run(double_pendulum, monkeypatch):
     for method in ("dopri5", "rk4"):
         whole = bc.simulate(double_pendulum, 2.0, step=0.01, method=method)
         with monkeypatch.context() as patch:
-            patch.setattr("bellcrank.timeloop._FIRST_PIECE", 3)
+            patch.setattr("bellcrank.timeloop.machine._FIRST_PIECE", 3)
             pieces = bc.simulate(double_pendulum, 2.0, step=0.01, method=method)
         np.testing.assert_array_equal(pieces.values("q"), whole.values("q"))
 

@@ -20,8 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..codegen.dynamics import Dynamics
 from ..errors import StateError
-from ..manifold import carried
 from ..model import Model
+from ..model.manifold import carried
 from .state import conditions, position, vector
 
 Array = NDArray[np.float64]

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import StateError
-from ..manifold import quaternion_product, rotated, scalar_coordinates, turning_joints
 from ..model import Model, Table
+from ..model.manifold import quaternion_product, rotated, scalar_coordinates, turning_joints
 
 Array = NDArray[np.float64]
 

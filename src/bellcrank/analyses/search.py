@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
 from ..codegen.dynamics import Dynamics
-from ..manifold import displaced
+from ..model.manifold import displaced
 from .stiffness import Conditions, Scales, Stiffness, holding_efforts, scales, stiffness
 
 Array = NDArray[np.float64]

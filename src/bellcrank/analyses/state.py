@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..codegen.dynamics import Dynamics
 from ..errors import StateError
-from ..manifold import turning_joints
+from ..model.manifold import turning_joints
 from .stiffness import Conditions
 
 Array = NDArray[np.float64]

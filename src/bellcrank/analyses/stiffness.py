@@ -20,8 +20,8 @@ from scipy.linalg import eigh, qr, solve_triangular
 from ..codegen.dynamics import Dynamics
 from ..formulations import Program
 from ..formulations.inverse_dynamics import inverse_dynamics
-from ..manifold import rate_matrix
 from ..model import Model
+from ..model.manifold import rate_matrix
 from ..results.labels import Labels
 
 Array = NDArray[np.float64]

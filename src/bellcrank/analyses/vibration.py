@@ -24,8 +24,8 @@ from scipy.linalg import eig, eigh
 
 from ..codegen.dynamics import Dynamics
 from ..errors import BellcrankWarning, StateError
-from ..manifold import carried
 from ..model import Model
+from ..model.manifold import carried
 from .report import table
 from .resting import Equilibrium, equilibrium
 from .state import conditions, position, vector

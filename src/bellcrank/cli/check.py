@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,11 +9,7 @@ import typer
 from .outcome import print_json, reported
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
-    from ..inspection import Report
-
-SHOWN = 40  # rows of a table that a person reads
+    pass
 
 
 def command(
@@ -28,53 +23,8 @@ def command(
     with reported(as_json=as_json):
         import bellcrank as bc
 
-        from ..inspection import check
-
-        report = check(bc.load(model))
+        report = bc.check(bc.load(model))
         if as_json:
             print_json(report.as_dict())
         else:
-            _print(report)
-
-
-def _print(report: Report) -> None:
-    from rich.console import Console
-
-    console = Console()
-    duration = "" if report.duration is None else f", {report.duration:g} s"
-    console.print(
-        f"{report.model}: {len(report.bodies)} bodies, {report.mass:.6g} kg, {report.dof} dof{duration}", markup=False
-    )
-    console.print(_table("body", "carried by", "mass (kg)", rows=[(b.name, b.joint, f"{b.mass:.6g}") for b in report.bodies]))
-    joints = [(j.name, j.kind, j.parent, j.child, "driven" if j.driven else str(j.dof)) for j in report.joints]
-    console.print(_table("joint", "type", "parent", "child", "dof", rows=joints))
-    if report.elements:
-        console.print(_table("force element", "type", "where", rows=[(e.name, e.kind, e.where) for e in report.elements]))
-    if report.measures:
-        console.print(_table("measure", "type", rows=[(m.name, m.kind) for m in report.measures]))
-    for line in _lines(report):
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
-
-
-def _lines(report: Report) -> list[str]:
-    lines = [f"inputs: {', '.join(report.inputs)}"] if report.inputs else []
-    if report.fastest_frequency is not None:
-        lines.append(f"fastest vibration at the start: about {report.fastest_frequency:.3g} Hz")
-    if report.fastest_decay is not None:
-        lines.append(f"fastest decay at the start: about {report.fastest_decay:.3g} 1/s")
-    return lines + ([f"unusual: {remark}" for remark in report.remarks] or ["nothing unusual"])
-
-
-def _table(*headings: str, rows: Sequence[tuple[str, ...]]) -> Table:
-    from rich.table import Table
-    from rich.text import Text
-
-    left = len(rows) - SHOWN
-    table = Table()
-    for heading in headings:
-        table.add_column(heading, justify="right" if "(" in heading else "left")
-    for row in rows[:SHOWN]:
-        table.add_row(*[Text(item) for item in row])
-    if left > 0:
-        table.add_row(f"and {left} more")
-    return table
+            typer.echo(str(report))

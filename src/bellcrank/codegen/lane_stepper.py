@@ -10,6 +10,7 @@ from ..formulations import QUANTITIES, Program
 from ..integrate import RungeKutta
 from ..numbers import Condition, Number, Symbol, maximum, minimum, select
 from ..topology import Plan
+from .adaptive_stepper import EPSILON, GROW, SAFETY, SHRINK, AdaptiveStepper
 from .elementary import any_lane, per_lane
 from .emitter import Emitter
 from .flow import each, total, while_
@@ -21,12 +22,10 @@ from .stepper import (
     REALS,
     RUNNING,
     WIDE,
-    Stepper,
     write_with_kernels,
 )
 
 LANE_REALS = (*REALS, "status", "steps", "rejected")  # each a vector of lanes
-_SHRINK, _GROW, _SAFETY, _EPSILON = 0.2, 10.0, 0.9, 2.3e-16
 
 
 def lane_programs(plan: Plan, program: Program) -> dict[str, Program]:
@@ -37,7 +36,7 @@ def write_lane_stepper(plan: Plan, program: Program, method: RungeKutta) -> Modu
     return write_with_kernels(plan, lane_programs(plan, program), method, WIDE, LaneStepper)
 
 
-class LaneStepper(Stepper):
+class LaneStepper(AdaptiveStepper):
     """Writes advance() for lanes; methods with an error estimate only."""
 
     def real(self, name: str) -> Symbol:
@@ -61,7 +60,7 @@ class LaneStepper(Stepper):
         left = e.emit(f"icmp sgt i64 {self.count('budget')}, 0")
         return self.all_of(left, any_lane(e, self.live().ref))
 
-    def _adaptive(self) -> None:
+    def loop(self) -> None:
         def step() -> None:
             self.add_count("budget", -1)
             t, end, live = self.real("t"), self.real("end"), self.live()
@@ -87,17 +86,17 @@ class LaneStepper(Stepper):
         for lane in range(WIDE):
             self.sample_lane(lane, good, t, h, after)
         number = error <= 1e300
-        factor = _SAFETY * e.symbol(per_lane(e, "pow", e.operand(maximum(error, 1e-14)), e.constant(-1.0 / self.method.order)))
-        shrunk = h * number.select(maximum(factor, _SHRINK), _SHRINK)
+        factor = SAFETY * e.symbol(per_lane(e, "pow", e.operand(maximum(error, 1e-14)), e.constant(-1.0 / self.method.order)))
+        shrunk = h * number.select(maximum(factor, SHRINK), SHRINK)
         next_h = good.select(h * minimum(factor, self.real("grow")), shrunk)
-        short = next_h <= 16 * _EPSILON * maximum(abs(t), end * 1e-3)
+        short = next_h <= 16 * EPSILON * maximum(abs(t), end * 1e-3)
         failed = live & ~good & short
         self.set_real("status", failed.select(number.select(float(COLLAPSED), float(NOT_FINITE)), self.real("status")))
         self.set_real("steps", self.real("steps") + good.select(1.0, 0.0))
         self.set_real("rejected", self.real("rejected") + (live & ~good).select(1.0, 0.0))
         self.set_real("t", good.select(after, t))
         self.set_real("h", live.select(next_h, h))
-        self.set_real("grow", good.select(_GROW, 1.0))
+        self.set_real("grow", good.select(GROW, 1.0))
         self.over_state(lambda i: self._move_good(good, i))
         self.unit_quaternions()
 

@@ -14,11 +14,10 @@ from collections.abc import Callable
 
 from ..formulations import QUANTITIES, Program
 from ..integrate import RungeKutta
-from ..integrate.runge_kutta import Row
-from ..numbers import Condition, Number, Symbol, maximum, minimum
+from ..numbers import Number, Symbol
 from ..topology import Plan
 from .emitter import Emitter
-from .flow import each, total, when, while_
+from .flow import each, total
 from .kernel import for_plan
 from .module import FIXED, Module, assemble, kernel_arguments, write_kernel
 
@@ -41,8 +40,6 @@ _NUMBERS = (
     "drives",
 )
 _OWN = ("y", "new", "aside", "k", "tau", "u", "clock", "times", "out", "sampled", "reals", "counts", "quaternions")
-_SHRINK, _GROW, _SAFETY = 0.2, 10.0, 0.9
-_EPSILON = 2.3e-16
 
 
 def programs(plan: Plan, program: Program) -> dict[str, Program]:
@@ -62,10 +59,6 @@ def outputs(called: dict[str, Program]) -> list[str]:
 
 def stepper_words(called: dict[str, Program]) -> list[str]:
     return [*_NUMBERS, *FIXED, "other_work", "other_messages", *_OWN, *[f"buffer:{name}" for name in outputs(called)]]
-
-
-def write_stepper(plan: Plan, program: Program, method: RungeKutta) -> Module:
-    return write_with_kernels(plan, programs(plan, program), method, 1, Stepper)
 
 
 def write_with_kernels(
@@ -117,12 +110,13 @@ class Stepper:
         self.words = {name: self._word(name) for name in stepper_words(self.called)}
         self.k = [self._stage(j) for j in range(self.stages + len(self.method.extra))]
         self.v_start = self.words["v_start"]
-        if self.method.adaptive:
-            self._adaptive()
-        else:
-            self._fixed()
+        self.loop()
         e.do("ret void")
         return f"define void @advance(ptr %bound) {{\nentry:\n{e.text()}\n}}\n", e.declarations
+
+    def loop(self) -> None:
+        """The loop over the steps: fixed_stepper, adaptive_stepper, lane_stepper."""
+        raise NotImplementedError
 
     # memory -------------------------------------------------------------------------------------------------------
 
@@ -275,183 +269,3 @@ class Stepper:
         left = e.emit(f"icmp sgt i64 {self.count('budget')}, 0")
         more = e.emit(f"icmp slt i64 {self.count('sample')}, {self.count('samples')}")
         return self.all_of(fine, left, more)
-
-    # fixed step ---------------------------------------------------------------------------------------------------
-
-    def _fixed(self) -> None:
-        """``substeps`` steps of length h between one sample and the next."""
-        e, w = self.e, self.words
-
-        def step() -> None:
-            self.add_count("budget", -1)
-            t = self.real("t")
-            self.derivative(w["y"], self.k[0], t)
-            self.trial(t, self.real("h"))
-            zero = self._reduce(total(e, 0, w["vectors"], e.constant(0.0), self._not_finite))
-            when(e, e.emit(f"fcmp oeq double {zero}, 0.0"), accept, lambda: self.set_count("status", NOT_FINITE))
-
-        def accept() -> None:
-            self.over_state(lambda i: e.store(self.get(w["new"], i), w["y"], i))
-            self.unit_quaternions()
-            self.add_count("steps")
-            self.add_count("substep")
-            self.set_real("t", self.real("t") + self.real("h"))
-            done = e.emit(f"icmp sge i64 {self.count('substep')}, {self.count('substeps')}")
-            when(e, done, sample)
-
-        def sample() -> None:
-            self.set_count("substep", 0)
-            s = self.count("sample")
-            self.set_real("t", e.symbol(e.splat(e.load_double(w["times"], s))))
-            row = e.pointer(w["out"], e.integer("mul", s, w["padded"]))
-            self.over_state(lambda i: e.store(self.get(w["y"], i), row, i))
-            self.add_count("sample")
-
-        while_(e, self.running, step)
-
-    def _not_finite(self, i: str, sum_: str) -> str:
-        """Adds 0 for finite numbers, NaN for others."""
-        e = self.e
-        x = e.load(self.words["new"], i)
-        return e.emit(f"fadd {e.type} {sum_}, {e.emit(f'fmul {e.type} {x}, {e.constant(0.0)}')}")
-
-    # adaptive step ------------------------------------------------------------------------------------------------
-
-    def _adaptive(self) -> None:
-        """Error control as in Hairer, Norsett & Wanner, Solving ODEs I, II.4."""
-        e = self.e
-
-        def step() -> None:
-            """A step that was held for the host to look at goes on where it stopped."""
-            held = e.emit(f"icmp eq i64 {self.count('held')}, 1")
-            when(e, held, release, attempt)
-
-        def release() -> None:
-            self.set_count("held", 0)
-            accept()
-
-        def attempt() -> None:
-            self.add_count("budget", -1)
-            t, end = self.real("t"), self.real("end")
-            wanted = minimum(self.real("h"), self.real("longest"))
-            last = (t + 1.01 * wanted) >= end
-            h = last.select(end - t, wanted)
-            self.set_real("h", h)
-            self.trial(t, h)
-            error = self.error_norm(h)
-            self.set_real("error", error)
-            when(e, self.test(error <= 1.0), good, reject)
-
-        def good() -> None:
-            watched = e.emit(f"icmp eq i64 {self.count('watched')}, 1")
-            when(e, watched, hold, accept)
-
-        def hold() -> None:
-            self.set_count("held", 1)
-            self.set_count("budget", 0)
-
-        def accept() -> None:
-            t, h = self.real("t"), self.real("h")
-            after = ((t + h) >= self.real("end")).select(self.real("end"), t + h)
-            self.set_real("t", after)
-            if self.method.extra:
-                when(e, self.sample_is_due(), lambda: self.extra_stages(t, h))
-            while_(e, self.sample_is_due, lambda: self.sample(t, h))
-            self.over_state(self._move_on)
-            self.unit_quaternions()
-            self.add_count("steps")
-            next_h = h * minimum(self.factor(), self.real("grow"))
-            self.set_real("h", next_h)
-            self.set_real("grow", _GROW)
-            stuck = self.all_of(self.test(self.too_short(next_h)), self.test(next_h <= h))
-            when(e, stuck, lambda: self.set_count("status", COLLAPSED))
-
-        def reject() -> None:
-            self.add_count("rejected")
-            error, h = self.real("error"), self.real("h")
-            number = error <= 1e300
-            h = h * number.select(maximum(self.factor(), _SHRINK), _SHRINK)
-            self.set_real("h", h)
-            self.set_real("grow", 1.0)
-            when(e, self.test(self.too_short(h)), lambda: self.stop(number))
-
-        while_(e, self.running, step)
-
-    def too_short(self, h: Symbol) -> Condition:
-        """Whether a step is lost in the rounding of the time."""
-        return h <= 16 * _EPSILON * maximum(abs(self.real("t")), self.real("end") * 1e-3)
-
-    def stop(self, number: object) -> None:
-        bit = self.test(number)
-        self.set_count("status", self.e.emit(f"select i1 {bit}, i64 {COLLAPSED}, i64 {NOT_FINITE}"))
-
-    def factor(self) -> Number:
-        """0.9 error^(-1/order), of one number rather than four equal ones."""
-        e = self.e
-        error = e.load_double(self.words["reals"], REALS.index("error"))
-        e.declarations["pow"] = "declare double @pow(double, double)"
-        e.declarations["llvm.maxnum.f64"] = "declare double @llvm.maxnum.f64(double, double)"
-        safe = e.emit(f"call double @llvm.maxnum.f64(double {error}, double 1.0e-14)")
-        power = e.emit(f"call double @pow(double {safe}, double {_scalar(-1.0 / self.method.order)})")
-        return _SAFETY * e.symbol(e.splat(power))
-
-    def error_norm(self, h: Number) -> Symbol:
-        """Root mean square of the estimated error over its tolerance; with two estimates, as Hairer combines them."""
-        e, w = self.e, self.words
-        assert self.method.error is not None
-        size = e.emit(f"sitofp i64 {w['size']} to double")
-        squares = self._sum_of_squares(self.method.error, h)
-        e.declarations["llvm.sqrt.f64"] = "declare double @llvm.sqrt.f64(double)"
-        if self.method.error3 is None:
-            mean = e.emit(f"fdiv double {squares}, {size}")
-            return e.symbol(e.splat(e.emit(f"call double @llvm.sqrt.f64(double {mean})")))
-        lower = e.emit(f"fmul double {self._sum_of_squares(self.method.error3, h)}, {_scalar(0.01)}")
-        both = e.emit(f"fadd double {e.emit(f'fadd double {squares}, {lower}')}, {_scalar(1e-300)}")
-        root = e.emit(f"call double @llvm.sqrt.f64(double {e.emit(f'fmul double {both}, {size}')})")
-        return e.symbol(e.splat(e.emit(f"fdiv double {squares}, {root}")))
-
-    def _sum_of_squares(self, weights: Row, h: Number) -> str:
-        e, w = self.e, self.words
-
-        def square(i: str, sum_: str) -> str:
-            tolerance = self.real("atol") + self.real("rtol") * maximum(abs(self.get(w["y"], i)), abs(self.get(w["new"], i)))
-            x = h * self.combination(weights, i) / tolerance
-            return e.operand(e.symbol(sum_) + x * x)
-
-        return self._reduce(total(e, 0, w["controlled"], e.constant(0.0), square))
-
-    def sample_is_due(self) -> str:
-        e, w = self.e, self.words
-        s, samples = self.count("sample"), self.count("samples")
-        more = e.emit(f"icmp slt i64 {s}, {samples}")
-        safe = e.emit(f"select i1 {more}, i64 {s}, i64 0")
-        t = e.load_double(w["reals"], REALS.index("t"))
-        due = e.emit(f"fcmp ole double {e.load_double(w['times'], safe)}, {t}")
-        return self.all_of(more, due)
-
-    def sample(self, t: Symbol, h: Symbol) -> None:
-        """Dense output inside the step from t to t + h."""
-        e, w = self.e, self.words
-        s = self.count("sample")
-        x = (e.symbol(e.splat(e.load_double(w["times"], s))) - t) / h
-        powers = [x]
-        while len(powers) < len(self.method.dense[0]):
-            powers.append(powers[-1] * x)
-        weights: list[Number] = []
-        for row in self.method.dense:
-            weight: Number = 0.0
-            for coefficient, power in zip(row, powers, strict=True):
-                weight = weight + coefficient * power
-            weights.append(weight)
-        row_address = e.pointer(w["out"], e.integer("mul", s, w["padded"]))
-        self.over_state(lambda i: e.store(self.get(w["y"], i) + h * self.combination(tuple(weights), i), row_address, i))
-        self.add_count("sample")
-
-    def _move_on(self, i: str) -> None:
-        """y = new, and the last stage becomes the first of the next step."""
-        self.e.store(self.get(self.words["new"], i), self.words["y"], i)
-        self.e.store(self.get(self.k[self.stages - 1], i), self.k[0], i)
-
-
-def _scalar(x: float) -> str:
-    return Emitter(1).constant(x)

@@ -13,8 +13,9 @@ from ..formulations import Program
 from ..integrate import RungeKutta
 from ..model import Model
 from ..topology import Plan
+from .adaptive_stepper import write_stepper
 from .kernel import aligned, fixed_arrays, obtain, structure_key, width
-from .stepper import COUNTS, REALS, WIDE, programs, stepper_words, write_stepper
+from .stepper import COUNTS, REALS, WIDE, programs, stepper_words
 
 Array = NDArray[np.float64]
 

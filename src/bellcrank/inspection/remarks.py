@@ -163,9 +163,9 @@ KINDS: tuple[Callable[[Model], Iterator[str]], ...] = (
 
 
 def _compiled(model: Model) -> Any:
-    import bellcrank
+    from ..codegen import compile
 
-    return bellcrank.compile(model)
+    return compile(model)
 
 
 def _vector(axis: np.ndarray) -> str:

@@ -63,6 +63,16 @@ class Report:
     fastest_decay: float | None
     remarks: tuple[str, ...]
 
+    def __str__(self) -> str:
+        from rich.console import Console
+
+        from .tables import show
+
+        console = Console(highlight=False)
+        with console.capture() as capture:
+            show(self, console)
+        return capture.get().rstrip("\n")
+
     def as_dict(self) -> dict[str, Any]:
         """Plain values, fit for JSON."""
         return {name: _plain(value) for name, value in dataclasses.asdict(self).items()}

@@ -120,6 +120,6 @@ def _still(model: Model, elements: list[Element]) -> Model:
 
 
 def _compiled(model: Model) -> Any:
-    import bellcrank
+    from ..codegen import compile
 
-    return bellcrank.compile(model)
+    return compile(model)

@@ -19,6 +19,7 @@ from .motion import Motion
 from .verify import verify
 
 if TYPE_CHECKING:
+    from ..inspection import Report
     from .spec import Spec
 
 Array = NDArray[np.float64]
@@ -80,6 +81,12 @@ class Model:
 
     def __repr__(self) -> str:
         return f'Model("{self.name}": {self.n} bodies, nq = {self.nq}, nv = {self.nv})'
+
+    def check(self) -> Report:
+        """What the model is made of, and what is unusual about it; ``print`` it."""
+        from ..inspection import check  # the one import that goes upward
+
+        return check(self)
 
     @property
     def n(self) -> int:

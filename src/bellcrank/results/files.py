@@ -89,7 +89,7 @@ def load_run(path: str | Path, model: Model | None = None) -> Run:
 
 
 def _crossings(text: str) -> tuple[Any, ...]:
-    from ..events import Crossing
+    from .crossing import Crossing
 
     found = json.loads(text)
     return tuple(Crossing(c["event"], c["time"], np.array(c["q"]), np.array(c["v"])) for c in found)

@@ -1,7 +1,8 @@
 """Events: something crosses a value during a run, which marks the time or stops the run.
 
-A run with events holds after every step that the error control accepted. Where the watched quantity has changed sides, its
-crossing is found inside the step, on the dense output, by bisection down to rounding.
+A run with events holds after every step that the error control accepted. The watched quantity is looked at in a few places
+of the step; where it has changed sides, its crossing is found on the dense output, by bisection down to rounding. Two
+crossings between two of these places cancel and are not seen.
 """
 
 from __future__ import annotations
@@ -9,25 +10,28 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import StateError
-from .model import Model
+from ..errors import StateError
+from ..model import Model
+from ..results.crossing import Crossing
 
 Array = NDArray[np.float64]
 Watch = Callable[[float, Array, Array], float]
 
-_HALVINGS = 60
+_HALVINGS = 50
+_PLACES = (0.25, 0.5, 0.75, 1.0)
 
 
 @dataclass(frozen=True)
 class Event:
     """``of`` crosses ``value``.
 
-    of         name of a coordinate ("elbow"), of a velocity ("elbow.v", "base.vx"), or a function of t, q, v
+    of         name of a coordinate ("elbow"), of a velocity ("elbow.v", "base.vx"), of a measure ("tip.x"; evaluated in Python,
+               some milliseconds a step), or a function of t, q, v
     direction  "up", "down" or "both"
     then       "stop" ends the run there, "mark" notes the time and goes on
     """
@@ -41,16 +45,6 @@ class Event:
     @property
     def title(self) -> str:
         return self.name or f"{self.of if isinstance(self.of, str) else 'the given function'} crosses {self.value:g}"
-
-
-@dataclass(frozen=True)
-class Crossing:
-    """An event that happened."""
-
-    event: str
-    time: float
-    q: Array
-    v: Array
 
 
 class Watcher:
@@ -81,15 +75,22 @@ class Watcher:
 
 
 def _crossing(event: Event, at: Callable[[float], float]) -> float | None:
-    """Where in the step, 0 to 1, the quantity crosses its value in the wanted direction; just after it, to rounding."""
-    before, after = at(0.0) - event.value, at(1.0) - event.value
-    up, down = before < 0 <= after, before > 0 >= after
-    if not ((up and event.direction != "down") or (down and event.direction != "up")):
-        return None
-    low, high = 0.0, 1.0
+    """Where in the step, 0 to 1, the quantity first crosses its value in the wanted direction; just after it, to rounding."""
+    low, before = 0.0, at(0.0) - event.value
+    for high in _PLACES:
+        after = at(high) - event.value
+        up, down = before < 0 <= after, before > 0 >= after
+        if (up and event.direction != "down") or (down and event.direction != "up"):
+            return _bisect(lambda x: at(x) - event.value, low, high, before < 0)
+        low, before = high, after
+    return None
+
+
+def _bisect(g: Callable[[float], float], low: float, high: float, negative: bool) -> float:
     for _ in range(_HALVINGS):
         middle = 0.5 * (low + high)
-        if (at(middle) - event.value < 0) == (before < 0) and at(middle) != event.value:
+        value = g(middle)
+        if value != 0 and (value < 0) == negative:
             low = middle
         else:
             high = middle
@@ -102,12 +103,27 @@ def _function(model: Model, event: Event) -> Watch:
     if event.of in model.q_names:
         k = model.q_names.index(event.of)
         return lambda t, q, v: float(q[k])
+    from ..results.labels import Labels
+
     velocities: dict[str, int] = {f"{name}.v" if "." not in name else name: k for k, name in enumerate(model.v_names)}
     velocities |= {f"{name}.v": k for k, name in enumerate(model.v_names)}
     if event.of in velocities:
         k = velocities[event.of]
         return lambda t, q, v: float(v[k])
-    known: list[Any] = [*model.q_names, *velocities]
-    near = difflib.get_close_matches(event.of, known, n=1)
+    measures = Labels.of(model).measures
+    if event.of in measures:
+        return _measure(model, measures.index(event.of))
+    near = difflib.get_close_matches(event.of, [*model.q_names, *velocities, *measures], n=1)
     hint = f" (did you mean {near[0]!r}?)" if near else ""
-    raise StateError(f"an event watches {event.of!r}, which is no coordinate or velocity of {model.name!r}{hint}")
+    raise StateError(f"an event watches {event.of!r}, which is no coordinate, velocity or measure of {model.name!r}{hint}")
+
+
+def _measure(model: Model, column: int) -> Watch:
+    """A measure of one state, as a run of one sample has it."""
+    from ..results import Run
+
+    def value(t: float, q: Array, v: Array) -> float:
+        sample = Run(model, np.array([t]), q[None], v[None], np.zeros((1, model.nv)), {})
+        return float(sample.values("measures")[0, column])
+
+    return value

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .codegen.dynamics import Dynamics, Reference
-from .codegen.lane_runs import run_lanes
-from .codegen.stepper import NOT_FINITE
-from .errors import StateError
-from .integrate import METHODS
-from .model import Model
-from .timeloop import _known_method, _or, _positive, _span, sample_times
+from ..codegen.dynamics import Dynamics, Reference
+from ..codegen.lane_runs import run_lanes
+from ..codegen.stepper import NOT_FINITE
+from ..errors import StateError
+from ..integrate import METHODS
+from ..model import Model
+from .arguments import must_be_known, must_be_positive, or_default, sample_times, span
 
 if TYPE_CHECKING:
-    from .results import Runs
+    from ..results import Runs
 
 Array = NDArray[np.float64]
 
@@ -47,11 +47,11 @@ def simulate_many(
     Nothing raises for one run: ``runs.status`` and ``runs.messages`` say what went wrong in which.
     """
     began = time.perf_counter()
-    _known_method(method)
+    must_be_known(method)
     if method not in METHODS or not METHODS[method].adaptive:
         raise StateError(f"many runs need a method that adapts its step: use dopri5 or dop853, not {method}")
-    times = sample_times(*_span(model, duration, step))
-    _positive(rtol=rtol, atol=atol, max_step=max_step)
+    times = sample_times(*span(model, duration, step))
+    must_be_positive(rtol=rtol, atol=atol, max_step=max_step)
     dynamics = Dynamics(model, formulation, reference=reference)
     start = _starts(dynamics, {"q": q, "v": v, "tau": tau, "u": inputs})
     count = len(start["q"])
@@ -71,7 +71,7 @@ def simulate_many(
         | {"inputs": start["u"][i].tolist() if model.inputs else None}
         for i in range(count)
     )
-    from .results import Runs
+    from ..results import Runs
 
     return Runs(model, times, q_all, v_all, a_all, result.status, result.time, messages, settings, per_run)
 
@@ -80,7 +80,7 @@ def _starts(dynamics: Dynamics, given: dict[str, ArrayLike | None]) -> dict[str,
     """Rows of equal number; a single one is repeated."""
     model = dynamics.model
     defaults = {"q": model.initial_q, "v": model.initial_v, "tau": np.zeros(model.nv)}
-    rows = {name: np.atleast_2d(dynamics._array(name, _or(given[name], x))) for name, x in defaults.items()}
+    rows = {name: np.atleast_2d(dynamics._array(name, or_default(given[name], x))) for name, x in defaults.items()}
     u = np.zeros(len(model.inputs)) if given["u"] is None else np.asarray(given["u"], dtype=np.float64)
     rows["u"] = np.atleast_2d(u)
     counts = {len(x) for x in rows.values()} - {1}

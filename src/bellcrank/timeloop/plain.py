@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .codegen.dynamics import Dynamics
-from .errors import StateError
-from .integrate import RungeKutta
-from .stiff import StiffRun, _System
+from ..codegen.dynamics import Dynamics
+from ..errors import StateError
+from ..integrate import RungeKutta
+from .system import FirstOrder, Outcome
 
 Array = NDArray[np.float64]
 Control = Callable[[float, Array, Array], Any]
@@ -22,7 +22,7 @@ Control = Callable[[float, Array, Array], Any]
 _SHRINK, _GROW, _SAFETY = 0.2, 10.0, 0.9
 
 
-class Controlled(_System):
+class Controlled(FirstOrder):
     """The equations of motion with efforts and inputs that are functions of t, q, v."""
 
     def __init__(self, dynamics: Dynamics, start: dict[str, Array], tau: Control | None, inputs: Control | None):
@@ -59,7 +59,7 @@ def integrate_plainly(
     atol: float,
     max_step: float | None,
     progress: Callable[[float], None] | None = None,
-) -> StiffRun:
+) -> Outcome:
     """From ``start`` at times[0] to times[-1] with samples at all times; a fixed step is ``first``, cut at the samples."""
     y = np.concatenate([start["q"], start["v"], np.zeros(system.works)])
     loop = _Loop(system, scheme, rtol, atol, float(times[0]), y, min(first, max_step or np.inf), max_step or np.inf)
@@ -77,7 +77,7 @@ def integrate_plainly(
     reached = times[: len(kept)]
     if problem is not None and loop.t > reached[-1]:
         reached, kept = np.append(reached, loop.t), [*kept, loop.y]
-    return StiffRun(reached, *system.parts(np.array(kept)), loop.counts, problem)
+    return Outcome(reached, *system.parts(np.array(kept)), loop.counts, problem)
 
 
 class _Loop:

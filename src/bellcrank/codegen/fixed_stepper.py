@@ -1,0 +1,45 @@
+"""Steps of a fixed length."""
+
+from __future__ import annotations
+
+from .flow import total, when, while_
+from .stepper import NOT_FINITE, Stepper
+
+
+class FixedStepper(Stepper):
+    def loop(self) -> None:
+        """``substeps`` steps of length h between one sample and the next."""
+        e, w = self.e, self.words
+
+        def step() -> None:
+            self.add_count("budget", -1)
+            t = self.real("t")
+            self.derivative(w["y"], self.k[0], t)
+            self.trial(t, self.real("h"))
+            zero = self._reduce(total(e, 0, w["vectors"], e.constant(0.0), self._not_finite))
+            when(e, e.emit(f"fcmp oeq double {zero}, 0.0"), accept, lambda: self.set_count("status", NOT_FINITE))
+
+        def accept() -> None:
+            self.over_state(lambda i: e.store(self.get(w["new"], i), w["y"], i))
+            self.unit_quaternions()
+            self.add_count("steps")
+            self.add_count("substep")
+            self.set_real("t", self.real("t") + self.real("h"))
+            done = e.emit(f"icmp sge i64 {self.count('substep')}, {self.count('substeps')}")
+            when(e, done, sample)
+
+        def sample() -> None:
+            self.set_count("substep", 0)
+            s = self.count("sample")
+            self.set_real("t", e.symbol(e.splat(e.load_double(w["times"], s))))
+            row = e.pointer(w["out"], e.integer("mul", s, w["padded"]))
+            self.over_state(lambda i: e.store(self.get(w["y"], i), row, i))
+            self.add_count("sample")
+
+        while_(e, self.running, step)
+
+    def _not_finite(self, i: str, sum_: str) -> str:
+        """Adds 0 for finite numbers, NaN for others."""
+        e = self.e
+        x = e.load(self.words["new"], i)
+        return e.emit(f"fadd {e.type} {sum_}, {e.emit(f'fmul {e.type} {x}, {e.constant(0.0)}')}")

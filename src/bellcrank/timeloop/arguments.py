@@ -1,0 +1,91 @@
+"""What a run is asked for: the span and its samples, the method, the first state; all of it checked."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..codegen.dynamics import Dynamics
+from ..errors import StateError
+from ..integrate import METHODS
+from ..model import Model
+from .stiff import STIFF_METHODS
+
+if TYPE_CHECKING:
+    from ..results import Run
+
+Array = NDArray[np.float64]
+
+_MOST_SAMPLES = 50_000_000
+
+
+def sample_times(duration: float, step: float) -> Array:
+    """0, step, 2 step, ... and the end, which may come after a shorter interval."""
+    count = int(np.floor(duration / step * (1 + 1e-12)))
+    if count > _MOST_SAMPLES:
+        raise StateError(
+            f"{count} samples are too many: take a longer step than {step} s, or a shorter duration than {duration} s"
+        )
+    times: Array = step * np.arange(count + 1, dtype=np.float64)
+    if duration - times[-1] > 1e-9 * step:
+        return np.append(times, duration)
+    times[-1] = duration
+    return times
+
+
+def span(model: Model, duration: float | None, step: float | None) -> tuple[float, float]:
+    duration = model.duration if duration is None else duration
+    if duration is None:
+        raise StateError(f"model {model.name!r} does not say how long to run: give duration, in seconds")
+    must_be_positive(duration=duration)
+    step = model.step if step is None else step
+    step = duration / 100 if step is None else step
+    must_be_positive(step=step)
+    return float(duration), min(float(step), float(duration))
+
+
+def must_be_positive(**values: float | None) -> None:
+    for name, value in values.items():
+        if value is not None and not (np.isfinite(value) and value > 0):
+            raise StateError(f"{name} must be a positive number; it is {value}")
+
+
+def must_be_known(name: str) -> None:
+    known = [*METHODS, *STIFF_METHODS]
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=1)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        raise StateError(f"there is no method {name!r}{hint}: use one of {', '.join(known)}")
+
+
+def starting_state(dynamics: Dynamics, after: Run | None, given: dict[str, ArrayLike | None]) -> dict[str, Array]:
+    """The first state, checked by evaluating the equations there."""
+    model = dynamics.model
+    defaults = {"q": model.initial_q, "v": model.initial_v, "tau": np.zeros(model.nv)}
+    first_time = 0.0
+    if after is not None:
+        first_time = float(after.values("time")[-1])
+        defaults |= {"q": after.values("q")[-1], "v": after.values("v")[-1]}
+    start = {name: np.array(dynamics._array(name, or_default(given[name], x))) for name, x in defaults.items()}
+    for name, x in start.items():
+        if x.ndim != 1:
+            raise StateError(f"{name} must be one state; it has shape {x.shape}")
+    for i, joint in enumerate(model.joints):
+        if joint.quaternion is not None and not model.driven[i]:
+            at = model.q_index[i] + joint.quaternion
+            length = np.linalg.norm(start["q"][at : at + 4])
+            if not abs(length - 1) < 1e-6:
+                raise StateError(f"the quaternion of joint {model.joint_names[i]!r} has length {length:.6g}: it must be 1")
+            start["q"][at : at + 4] /= length
+    count = len(model.inputs)
+    start["u"] = dynamics._extra("inputs", or_default(given["u"], np.zeros(count)), 1, count)[0]
+    start["t"] = np.array(first_time)
+    start["a"] = dynamics.acceleration(start["q"], start["v"], start["tau"], t=first_time, inputs=start["u"])
+    return start
+
+
+def or_default(given: ArrayLike | None, default: ArrayLike) -> ArrayLike:
+    return default if given is None else given

@@ -1,0 +1,207 @@
+"""A run in machine code, from the host's side: started, called in pieces so that Python can answer the keyboard, watched
+for events, and told why it ended.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..codegen.diagnosis import table_that_ended
+from ..codegen.dynamics import Dynamics
+from ..codegen.stepper import COLLAPSED, NOT_FINITE
+from ..codegen.trajectory import Trajectory
+from ..errors import StateError
+from ..formulations import QUANTITIES
+from ..integrate import RungeKutta
+from ..model import Model
+from .events import Event, Watcher
+from .system import Outcome
+
+Array = NDArray[np.float64]
+Limits = tuple[float, float, float | None]  # rtol, atol, max_step
+
+_FIRST_PIECE, _PIECE_SECONDS = 256, 0.1  # steps, seconds
+
+
+def in_machine_code(
+    dynamics: Dynamics,
+    scheme: RungeKutta,
+    start: dict[str, Array],
+    times: Array,
+    limits: Limits,
+    watcher: Watcher | None,
+    progress: Callable[[float], None] | None,
+) -> Outcome:
+    trajectory = prepare(dynamics, scheme, start, times, *limits)
+    trajectory.set_count("watched", 0 if watcher is None else 1)
+    problem = None
+    try:
+        advance_to_end(trajectory, _Host(dynamics, start, watcher, progress))
+    except KeyboardInterrupt:
+        problem = f"interrupted at t = {trajectory.real('t'):.6g} s"
+    problem = problem or _problem(trajectory, scheme.name)
+    ended = problem is not None or (watcher is not None and watcher.stopped is not None)
+    counts = {name: trajectory.count(name) for name in ("steps", "rejected", "evaluations")}
+    t, q, v = trajectory.samples()
+    t, q, v = np.append(times[0], t), np.vstack([start["q"], q]), np.vstack([start["v"], v])
+    works = np.vstack([np.zeros(trajectory.works), trajectory.works_done()])
+    if ended and trajectory.real("t") > t[-1]:
+        q_last, v_last = trajectory.state()
+        t, q, v = np.append(t, trajectory.real("t")), np.vstack([q, q_last]), np.vstack([v, v_last])
+        works = np.vstack([works, trajectory.y[trajectory.w_start :][: trajectory.works]])
+    good = np.isfinite(works).all(axis=1)
+    if problem is None and not good.all():  # a table ended in the midst of a step that does not feel it
+        known = int(np.argmin(good))
+        reason = table_that_ended(dynamics.model, float(times[-1])) or "the work of a force is no longer a finite number"
+        t, q, v, works = t[:known], q[:known], v[:known], works[:known]
+        problem = f"stopped at t = {t[-1]:.9g} s: {reason}. What was computed until then is kept."
+    return Outcome(t, q, v, works, counts, problem)
+
+
+@dataclass
+class _Host:
+    """What the host does between the pieces of a run."""
+
+    dynamics: Dynamics
+    start: dict[str, Array]
+    watcher: Watcher | None
+    progress: Callable[[float], None] | None
+
+    def derivative(self, t: float, q: Array, v: Array) -> Array:
+        a = self.dynamics.acceleration(q, v, self.start["tau"], t=t, inputs=self.start["u"])
+        return np.concatenate([self.dynamics.rates(q, v), a])
+
+    def look(self, trajectory: Trajectory) -> None:
+        """At a held step: note events; one that stops the run ends it inside the step."""
+        assert self.watcher is not None
+        inside = trajectory.held_step(self.derivative)
+        stop = self.watcher.look(trajectory.real("t"), trajectory.real("h"), inside)
+        if stop is not None:
+            trajectory.end_inside(min(stop.time, trajectory.real("end")))
+            self.watcher.stopped = stop
+
+
+def watcher_of(model: Model, scheme: RungeKutta, events: Sequence[Event]) -> Watcher | None:
+    if not events:
+        return None
+    if not scheme.adaptive:
+        raise StateError(f"events need a method with dense output: use dopri5 or dop853, not {scheme.name}")
+    return Watcher(model, events)
+
+
+def _powers(dynamics: Dynamics, start: dict[str, Array]) -> Array:
+    """At the start: powers of the force elements, of the drives (in the order of the walk), and of the given efforts."""
+    model, q, v, t = dynamics.model, start["q"], start["v"], float(start["t"])
+    elements = dynamics.elements(q, v, t=t, inputs=start["u"])[1] if model.elements else np.zeros(0)
+    drives = np.zeros(0)
+    if model.driven.any():
+        given = {"q": q, "v": v, "a": start["a"]}
+        drives = dynamics._evaluate(QUANTITIES["drives"], given, t, start["u"]).reshape(-1, 2)[:, 1]
+    return np.concatenate([elements, drives, [start["tau"] @ v]])
+
+
+def prepare(
+    dynamics: Dynamics,
+    scheme: RungeKutta,
+    start: dict[str, Array],
+    times: Array,
+    rtol: float,
+    atol: float,
+    max_step: float | None,
+) -> Trajectory:
+    q, v, a = start["q"], start["v"], start["a"]
+    later = times[1:]
+    trajectory = Trajectory(dynamics.plan, dynamics._program, scheme, start, later)
+    qdot = dynamics.rates(q, v)
+    trajectory.start(qdot, a, _powers(dynamics, start))
+    interval = float(times[1] - times[0])
+    substeps = int(np.ceil(interval / min(max_step or interval, interval) * (1 - 1e-12)))
+    first = interval / substeps
+    if scheme.adaptive:
+        state, slope = np.concatenate([q, v]), np.concatenate([qdot, a])
+        first = first_step(dynamics, start, state, slope, scheme.order, rtol, atol)
+    reals = {"t": float(times[0]), "h": first, "end": float(times[-1]), "rtol": rtol, "atol": atol}
+    for name, value in (reals | {"longest": max_step or float(times[-1] - times[0]), "grow": 10.0}).items():
+        trajectory.set_real(name, value)
+    trajectory.set_count("substeps", substeps)
+    return trajectory
+
+
+def first_step(
+    dynamics: Dynamics, start: dict[str, Array], y: Array, slope: Array, order: int, rtol: float, atol: float
+) -> float:
+    """A first step whose error is about the tolerance.   Hairer, Norsett & Wanner, Solving ODEs I, II.4"""
+    scale = atol + rtol * np.abs(y)
+    size, speed = _rms(y / scale), _rms(slope / scale)
+    guess = 1e-6 if min(size, speed) < 1e-5 else 0.01 * size / speed
+    near = y + guess * slope
+    nq = dynamics.model.nq
+    q, v = near[None, :nq], near[None, nq:]  # a batch of one, since a batch does not raise
+    a = dynamics.acceleration(q, v, start["tau"], t=float(start["t"]) + guess, inputs=start["u"])
+    there = np.hstack([dynamics.rates(q, v), a])[0]
+    if not np.isfinite(there).all():
+        return float(guess)  # and the error control says the rest
+    bend = _rms((there - slope) / scale) / guess
+    largest = max(speed, bend)
+    second = max(1e-6, 1e-3 * guess) if largest <= 1e-15 else (0.01 / largest) ** (1 / order)
+    return float(min(100 * guess, second))
+
+
+def _rms(x: Array) -> float:
+    """Root mean square; the largest entry is taken out, so that squares of huge numbers do not overflow."""
+    largest = float(np.abs(x).max(initial=0.0))
+    return largest * float(np.sqrt(np.mean((x / largest) ** 2))) if largest > 0 else 0.0
+
+
+def advance_to_end(trajectory: Trajectory, host: _Host | None = None) -> None:
+    """In pieces: between them Python can answer Ctrl-C. The last interval of a fixed step may be a shorter one."""
+    times, last = trajectory.times, len(trajectory.times) - 1
+    shorter = (
+        not trajectory.method.adaptive and last > 0 and times[-1] - times[-2] < (1 - 1e-9) * (times[0] - trajectory.real("t"))
+    )
+    trajectory.set_count("samples", last if shorter else last + 1)
+    _advance_samples(trajectory, host)
+    if shorter and trajectory.count("status") == 0:
+        trajectory.set_count("samples", last + 1)
+        substeps = int(np.ceil((times[-1] - times[-2]) / trajectory.real("h") * (1 - 1e-12)))
+        trajectory.set_count("substeps", substeps)
+        trajectory.set_real("h", float(times[-1] - times[-2]) / substeps)
+        _advance_samples(trajectory, host)
+
+
+def _advance_samples(trajectory: Trajectory, host: _Host | None) -> None:
+    """Pieces grow until each takes about a tenth of a second; a watched run comes back after every good step."""
+    budget = _FIRST_PIECE
+    while trajectory.count("status") == 0 and trajectory.count("sample") < trajectory.count("samples"):
+        began = time.perf_counter()
+        trajectory.advance(budget)
+        if trajectory.held and host is not None:
+            host.look(trajectory)
+        elif time.perf_counter() - began < _PIECE_SECONDS:
+            budget *= 2
+        if host is not None and host.progress is not None:
+            first = float(host.start["t"])
+            host.progress((trajectory.real("t") - first) / (trajectory.real("end") - first))
+
+
+def _problem(trajectory: Trajectory, method: str) -> str | None:
+    """What went wrong, when, and at which joint; None if nothing did."""
+    status, when = trajectory.count("status"), f"t = {trajectory.real('t'):.9g} s"
+    if status == NOT_FINITE:
+        t = trajectory.real("t")
+        ended = table_that_ended(trajectory.plan.model, t + trajectory.real("h") + 1e-9 * max(1.0, abs(t)))
+        if ended is not None:
+            return f"stopped at {when}: {ended}. What was computed until then is kept."
+        return f"stopped at {when}: {trajectory.worst()} is no longer a finite number. What was computed until then is kept."
+    if status == COLLAPSED:
+        return (
+            f"stopped at {when}: {trajectory.worst()} changes too fast, {method} would need a step below "
+            f"{trajectory.real('h'):.2g} s. Look for very stiff or massless parts there, or loosen rtol and atol. "
+            "What was computed until then is kept."
+        )
+    return None

@@ -1,0 +1,166 @@
+"""simulate: a model, an integrator, and the Run that comes out.
+
+The steps are taken in machine code (machine.py), by scipy's implicit methods (stiff.py), or in Python where efforts or inputs
+are Python functions (plain.py); all of them leave an Outcome.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..codegen.dynamics import Dynamics, Reference
+from ..errors import BellcrankWarning, SimulationError, StateError
+from ..integrate import METHODS
+from ..model import Model
+from ..results.crossing import Crossing
+from .arguments import must_be_known, must_be_positive, sample_times, span, starting_state
+from .events import Event
+from .machine import Limits, first_step, in_machine_code, watcher_of
+from .plain import Control, Controlled, integrate_plainly
+from .stiff import STIFF_METHODS, integrate_stiff
+from .system import Outcome
+
+if TYPE_CHECKING:
+    from ..results import Run
+
+Array = NDArray[np.float64]
+
+
+def simulate(
+    model: Model,
+    duration: float | None = None,
+    *,
+    step: float | None = None,
+    method: str = "dopri5",
+    formulation: str = "auto",
+    reference: Reference | None = None,
+    rtol: float = 1e-11,
+    atol: float = 1e-11,
+    max_step: float | None = None,
+    tau: ArrayLike | Control | None = None,
+    inputs: ArrayLike | Control | None = None,
+    q: ArrayLike | None = None,
+    v: ArrayLike | None = None,
+    after: Run | None = None,
+    events: Sequence[Event] = (),
+    progress: Callable[[float], None] | None = None,
+) -> Run:
+    """Run a model through time.
+
+    duration   seconds; the model's own if not given
+    step       interval of the samples in seconds; the model's own, or a hundredth of the duration
+    method     "dopri5" and "dop853" adapt their step to rtol and atol; "rk4" takes steps of at most max_step (default: the
+               interval); "radau" and "bdf" are scipy's implicit methods, with exact Jacobians, for stiff models
+    tau        joint efforts (nv,) besides the model's forces: constant, or a function of t, q, v (in Python, and slower)
+    inputs     values of the model's inputs: constant, or a function of t, q, v
+    q, v       start, instead of the model's
+    after      a run to go on from: its last state and time
+    events     what to watch for (methods that adapt their step); ``run.crossings`` says what happened
+    progress   is told the fraction done, now and then
+
+    A run that cannot go on raises SimulationError; what was computed until then is its ``run``.
+    """
+    began = time.perf_counter()
+    must_be_known(method)
+    must_be_positive(rtol=rtol, atol=atol, max_step=max_step)
+    dynamics = Dynamics(model, formulation, reference=reference)
+    functions = {"tau": tau if callable(tau) else None, "inputs": inputs if callable(inputs) else None}
+    given = {"q": q, "v": v, "tau": None if callable(tau) else tau, "u": None if callable(inputs) else inputs}
+    start = starting_state(dynamics, after, given)
+    times = float(start["t"]) + sample_times(*span(model, duration, step))
+    crossings: tuple[Crossing, ...] = ()
+    if method in STIFF_METHODS or any(functions.values()):
+        _refuse_events(events, "stiff methods" if method in STIFF_METHODS else "runs with Python functions")
+        outcome = _outside_machine_code(dynamics, method, start, times, functions, (rtol, atol, max_step), progress)
+    else:
+        watcher = watcher_of(model, METHODS[method], events)
+        outcome = in_machine_code(dynamics, METHODS[method], start, times, (rtol, atol, max_step), watcher, progress)
+        crossings = tuple(watcher.crossings) if watcher is not None else ()
+    adaptive = method in STIFF_METHODS or METHODS[method].adaptive
+    settings: dict[str, Any] = {
+        "formulation": dynamics.formulation.partition(":")[0],
+        "reference": dynamics.formulation.partition(":")[2] or None,
+        "method": method,
+        "duration": float(times[-1] - times[0]),
+        "step": float(times[1] - times[0]),
+        "rtol": rtol if adaptive else None,
+        "atol": atol if adaptive else None,
+        "max_step": max_step,
+        **outcome.counts,
+        "tau": start["tau"].tolist() if tau is not None else None,
+        "inputs": start["u"].tolist() if model.inputs else None,
+    }
+    run = _finish(dynamics, outcome, start, functions, settings, began)
+    run.crossings = crossings
+    if outcome.problem is not None:
+        raise SimulationError(f"model {model.name!r} {outcome.problem}", run)
+    return run
+
+
+def _outside_machine_code(
+    dynamics: Dynamics,
+    method: str,
+    start: dict[str, Array],
+    times: Array,
+    functions: dict[str, Any],
+    limits: Limits,
+    progress: Callable[[float], None] | None,
+) -> Outcome:
+    """scipy's implicit methods, or the loop in Python where efforts or inputs are Python functions."""
+    rtol, atol, max_step = limits
+    if not any(functions.values()):
+        return integrate_stiff(dynamics, method, start, times, rtol, atol, max_step, progress)
+    if method in STIFF_METHODS:
+        raise StateError(f"tau and inputs as Python functions go with dopri5, dop853 and rk4, not with {method}")
+    warnings.warn(
+        "tau or inputs are Python functions: the time loop runs in Python, ten to a hundred times slower than machine code",
+        BellcrankWarning,
+        stacklevel=3,
+    )
+    scheme = METHODS[method]
+    system = Controlled(dynamics, start, functions["tau"], functions["inputs"])
+    slope = system.slope(float(times[0]), np.concatenate([start["q"], start["v"], np.zeros(system.works)]))
+    first = float(times[1] - times[0])
+    if scheme.adaptive:
+        start = start | {"tau": system.tau, "u": system.u}
+        state = np.concatenate([start["q"], start["v"]])
+        first = first_step(dynamics, start, state, slope[: system.state], scheme.order, rtol, atol)
+    return integrate_plainly(system, scheme, start, times, first, rtol, atol, max_step, progress)
+
+
+def _refuse_events(events: Sequence[Event], what: str) -> None:
+    if events:
+        raise StateError(f"events are watched by dopri5 and dop853 in machine code; {what} cannot watch them yet")
+
+
+def _finish(
+    dynamics: Dynamics,
+    outcome: Outcome,
+    start: dict[str, Array],
+    functions: dict[str, Any],
+    settings: dict[str, Any],
+    began: float,
+) -> Run:
+    """What was computed as a Run: with accelerations, and the works by their sources."""
+    from ..results import Run, work_by_source
+
+    t, q, v, works = outcome.times, outcome.q, outcome.v, outcome.works
+    derived: dict[str, Array] = {}
+    tau, u = start["tau"], start["u"]
+    if functions["tau"] is not None:
+        tau = np.array([functions["tau"](*state) for state in zip(t.tolist(), q, v, strict=True)]).reshape(len(t), -1)
+    if functions["inputs"] is not None:
+        u = np.array([functions["inputs"](*state) for state in zip(t.tolist(), q, v, strict=True)]).reshape(len(t), -1)
+        derived["inputs"] = u
+    a = np.atleast_2d(dynamics.acceleration(q, v, tau, t=t, inputs=u))
+    elements, drives, given = np.split(works, [len(dynamics.model.elements), works.shape[1] - 1], axis=1)
+    parts = (elements, dynamics._frames.drives(drives), given if settings["tau"] is not None else given[:, :0])
+    derived["work"] = work_by_source(dynamics.model, *parts)
+    settings["wall_time"] = time.perf_counter() - began
+    return Run(dynamics.model, t, q, v, a, settings, outcome.problem, derived=derived)

@@ -1,0 +1,96 @@
+"""The equations of motion in first order, y = (q, v, works), for loops outside machine code; and what a loop leaves behind."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..codegen.dynamics import Dynamics
+from ..errors import BellcrankError
+from ..formulations import QUANTITIES
+from ..model.manifold import cross_matrix, rate_matrix, rotation, turning_joints, velocity_matrix
+
+Array = NDArray[np.float64]
+
+
+class Outcome(NamedTuple):
+    """Samples from the start on; works in the order of Trajectory.works_done; why it ended early, or None.
+
+    A run that ended early has its last state as its last sample.
+    """
+
+    times: Array
+    q: Array
+    v: Array
+    works: Array
+    counts: dict[str, int]
+    problem: str | None
+
+
+class FirstOrder:
+    """The equations of motion in first order."""
+
+    def __init__(self, dynamics: Dynamics, start: dict[str, Array]) -> None:
+        model = dynamics.model
+        self.dynamics, self.model = dynamics, model
+        self.tau, self.u = start["tau"], start["u"]
+        self.state = model.nq + model.nv
+        self.works = len(model.elements) + len(dynamics._frames.drive_order) + 1
+
+    def parts(self, y: Array) -> tuple[Array, Array, Array]:
+        """q (with quaternions of unit length), v and works."""
+        q, v, works = np.split(y, [self.model.nq, self.state], axis=1)
+        for at in turning_joints(self.model):
+            q[:, at.quaternion] /= np.linalg.norm(q[:, at.quaternion], axis=1, keepdims=True)
+        return q, v, works
+
+    def slope(self, t: float, y: Array) -> Array:
+        """dy/dt; not a number where the equations have no finite answer, from which the solver takes a step back."""
+        q, v = y[: self.model.nq], y[self.model.nq : self.state]
+        try:
+            a = self.dynamics.acceleration(q, v, self.tau, t=t, inputs=self.u)
+            return np.concatenate([self.dynamics.rates(q, v), a, self._powers(t, q, v, a)])
+        except BellcrankError:
+            return np.full(len(y), np.nan)
+
+    def _powers(self, t: float, q: Array, v: Array, a: Array) -> Array:
+        dynamics, powers = self.dynamics, [np.array([self.tau @ v])]
+        if self.model.driven.any():
+            drives = dynamics._evaluate(QUANTITIES["drives"], {"q": q, "v": v, "a": a}, t, self.u)
+            powers.insert(0, drives.reshape(-1, 2)[:, 1])
+        if self.model.elements:
+            powers.insert(0, dynamics.elements(q, v, t=t, inputs=self.u)[1])
+        return np.concatenate(powers)
+
+    def jacobian(self, t: float, y: Array) -> Array:
+        nq, q, v = self.model.nq, y[: self.model.nq], y[self.model.nq : self.state]
+        J = self.dynamics.jacobians(q, v, self.tau, t=t, inputs=self.u)
+        inverse = velocity_matrix(self.model, q)
+        full = np.zeros((len(y), len(y)))
+        full[:nq, :nq] = _rates_by_position(self.dynamics, q, v, inverse)
+        full[:nq, nq : self.state] = rate_matrix(self.model, q)
+        full[nq : self.state, :nq] = J.dq @ inverse
+        full[nq : self.state, nq : self.state] = J.dv
+        return full
+
+    def worst(self, t: float, y: Array) -> str:
+        """Name of the coordinate that changes fastest for its size, or the first that is not finite."""
+        slope = self.slope(t, y)[: self.state]
+        names = [*(f"q of {name}" for name in self.model.q_names), *(f"v of {name}" for name in self.model.v_names)]
+        bad = np.flatnonzero(~np.isfinite(slope))
+        return names[bad[0] if len(bad) else int(np.argmax(np.abs(slope) / (1 + np.abs(y[: self.state]))))]
+
+
+def _rates_by_position(dynamics: Dynamics, q: Array, v: Array, inverse: Array) -> Array:
+    """d(E v)/dq: a quaternion's rate q (0, w)/2 is linear in it; a free body's R v turns with it, -R (v x) d."""
+    model = dynamics.model
+    result = np.zeros((model.nq, model.nq))
+    for at in turning_joints(model):
+        x, y, z = v[at.angular] / 2
+        result[at.quaternion, at.quaternion] = [[0, -x, -y, -z], [x, 0, z, -y], [y, -z, 0, x], [z, y, -x, 0]]
+        if at.free:
+            turned = -rotation(q[at.quaternion]) @ cross_matrix(v[at.linear])
+            result[at.position] += turned @ inverse[at.angular]
+    return result
