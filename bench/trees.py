@@ -119,22 +119,21 @@ def growth() -> dict[str, float]:
     return result
 
 
-def runs() -> list[dict[str, Any]]:
+def runs(sizes: tuple[int, ...] = (2, 7, 24)) -> list[dict[str, Any]]:
     """Adaptive runs of 2 s: the compiled Dormand-Prince against scipy's RK45 around the same compiled right-hand side."""
     from scipy.integrate import solve_ivp
 
     from bellcrank.integrate import METHODS
     from bellcrank.timeloop import machine
-    from bellcrank.timeloop.arguments import sample_times
+    from bellcrank.timeloop.arguments import sample_times, starting_state
 
     rows = []
-    for n in (2, 7, 24):
+    for n in sizes:
         model = generators.chain(n)
         dyn = bc.compile(model)
-        q, v, tau = (0.5 * x[0] for x in states(model, 1))
-        tau = 0.0 * tau
+        q, v, _ = (0.5 * x[0] for x in states(model, 1))
         times = sample_times(2.0, 0.01)
-        start = {"q": q, "v": v, "tau": tau, "u": np.zeros(0), "a": dyn.acceleration(q, v)}
+        start = starting_state(dyn, None, {"q": q, "v": v, "tau": None, "u": None})
 
         def slope(t: float, y: np.ndarray, n: int = n, dyn: Any = dyn) -> np.ndarray:
             return np.concatenate([y[n:], dyn.acceleration(y[:n], y[n:])])

@@ -17,7 +17,7 @@ from ..integrate import RungeKutta
 from ..numbers import Number, Symbol
 from ..topology import Plan
 from .emitter import Emitter
-from .flow import each, total
+from .flow import each, total, when
 from .kernel import for_plan
 from .module import FIXED, Module, assemble, kernel_arguments, write_kernel
 
@@ -38,6 +38,7 @@ _NUMBERS = (
     "quaternion_count",
     "elements",
     "drives",
+    "given",
 )
 _OWN = ("y", "new", "aside", "k", "tau", "u", "clock", "times", "out", "sampled", "reals", "counts", "quaternions")
 
@@ -200,8 +201,14 @@ class Stepper:
                 to = e.pointer(into, start)
                 each(e, 0, count, lambda i, s=source, to=to, r=row, c=column: self._copy(s, i, r, c, to))  # type: ignore[misc]
 
+        when(e, e.emit(f"icmp ne i64 {w['given']}, 0"), lambda: self._power_of_efforts(arrays["v"], into))
+
+    def _power_of_efforts(self, v: str, into: str) -> None:
+        """tau . v, of the efforts given by the caller."""
+        e, w = self.e, self.words
+
         def product(i: str, sum_: str) -> str:
-            return e.operand(e.symbol(sum_) + self.get(w["tau"], i) * self.get(arrays["v"], i))
+            return e.operand(e.symbol(sum_) + self.get(w["tau"], i) * self.get(v, i))
 
         power = self._reduce(total(e, 0, self._v_vectors(), e.constant(0.0), product))
         last = e.integer("add", w["elements"], w["drives"])
