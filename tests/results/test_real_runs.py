@@ -120,3 +120,10 @@ def test_events_are_told_by_the_summary_and_survive_the_file(tmp_path):
     np.testing.assert_array_equal(back.crossings[0].q, run.crossings[0].q)
     assert back.summary().events[0].time == pytest.approx(np.pi / 2 / np.sqrt(9.81), rel=1e-6)
     assert dict(back.summary().rows())["hangs straight"] == f"at t = {run.crossings[0].time:.6g} s"
+
+
+def test_a_run_whose_energy_does_not_add_up_says_so():
+    coarse = bc.simulate(bc.load("pendulum"), 10.0, method="rk4", step=1.0)
+    assert coarse.energy_error > 0.1
+    assert "do not trust this run" in str(coarse.summary())
+    assert "do not trust" not in str(bc.simulate(bc.load("pendulum"), 1.0).summary())

@@ -103,29 +103,36 @@ class AdaptiveStepper(Stepper):
         return SAFETY * e.symbol(e.splat(power))
 
     def error_norm(self, h: Number) -> Symbol:
+        """The larger of the norms of q and v, and of the works, whose tolerance is relative to the energy at hand."""
+        w = self.words
+        state = self._norm(h, "0", w["controlled"], w["size"], 0.0)
+        works = self._norm(h, w["controlled"], w["vectors"], w["works"], self.real("energy"))
+        return maximum(state, works)
+
+    def _norm(self, h: Number, first: str, last: str, count: str, scale: Number) -> Symbol:
         """Root mean square of the estimated error over its tolerance; with two estimates, as Hairer combines them."""
-        e, w = self.e, self.words
+        e = self.e
         assert self.method.error is not None
-        size = e.emit(f"sitofp i64 {w['size']} to double")
-        squares = self._sum_of_squares(self.method.error, h)
+        size = e.emit(f"sitofp i64 {count} to double")
+        squares = self._sum_of_squares(self.method.error, h, first, last, scale)
         e.declarations["llvm.sqrt.f64"] = "declare double @llvm.sqrt.f64(double)"
         if self.method.error3 is None:
             mean = e.emit(f"fdiv double {squares}, {size}")
             return e.symbol(e.splat(e.emit(f"call double @llvm.sqrt.f64(double {mean})")))
-        lower = e.emit(f"fmul double {self._sum_of_squares(self.method.error3, h)}, {_scalar(0.01)}")
+        lower = e.emit(f"fmul double {self._sum_of_squares(self.method.error3, h, first, last, scale)}, {_scalar(0.01)}")
         both = e.emit(f"fadd double {e.emit(f'fadd double {squares}, {lower}')}, {_scalar(1e-300)}")
         root = e.emit(f"call double @llvm.sqrt.f64(double {e.emit(f'fmul double {both}, {size}')})")
         return e.symbol(e.splat(e.emit(f"fdiv double {squares}, {root}")))
 
-    def _sum_of_squares(self, weights: Row, h: Number) -> str:
+    def _sum_of_squares(self, weights: Row, h: Number, first: str, last: str, scale: Number) -> str:
         e, w = self.e, self.words
 
         def square(i: str, sum_: str) -> str:
-            tolerance = self.real("atol") + self.real("rtol") * maximum(abs(self.get(w["y"], i)), abs(self.get(w["new"], i)))
-            x = h * self.combination(weights, i) / tolerance
+            largest = maximum(abs(self.get(w["y"], i)), abs(self.get(w["new"], i)))
+            x = h * self.combination(weights, i) / (self.real("atol") + self.real("rtol") * (largest + scale))
             return e.operand(e.symbol(sum_) + x * x)
 
-        return self._reduce(total(e, 0, w["controlled"], e.constant(0.0), square))
+        return self._reduce(total(e, first, last, e.constant(0.0), square))
 
     def sample_is_due(self) -> str:
         e, w = self.e, self.words

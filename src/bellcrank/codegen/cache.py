@@ -22,6 +22,7 @@ from ..errors import BellcrankWarning
 
 _HEADER = b"bellcrank object 1\n"
 _LARGEST = 256 * 2**20  # bytes in all
+_complained: set[Path] = set()  # folders that could not be written: said once each
 
 
 def folder() -> Path | None:
@@ -89,6 +90,9 @@ def store(name: str, facts: dict[str, Any], code: bytes) -> None:
             raise
         _trim(place)
     except OSError as problem:
+        if place in _complained:
+            return
+        _complained.add(place)
         warnings.warn(
             f"compiled code cannot be kept in {place} ({problem}): every start will compile again. "
             "Set BELLCRANK_CACHE to a folder that can be written, or to off.",

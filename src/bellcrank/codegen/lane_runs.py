@@ -129,7 +129,7 @@ class _Block:
                 self.arrays[f"buffer:{name}"] = aligned(max(1, width(plan, each_program, name)) * WIDE)
         numbers: dict[str, int] = {"n": plan.n, "nv": model.nv, "size": max(1, size), "vectors": size, "controlled": size}
         numbers |= {"v_start": model.nq * WIDE, "w_start": size * WIDE, "padded": size * WIDE}
-        numbers |= {"quaternion_count": len(places), "elements": 0, "drives": 0, "given": 0}
+        numbers |= {"quaternion_count": len(places), "elements": 0, "drives": 0, "works": 1, "given": 0}
         numbers |= {name: array.ctypes.data for name, array in self.arrays.items()}
         self.words = np.array([numbers[word] for word in stepper_words(called)], dtype=np.int64)
         self.advance = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(code.library.address("advance"))

@@ -5,7 +5,7 @@ advance(bound)    steps until the end, a failure, or the budget of steps is used
 
 The state is y = (q, v, works), each padded to whole vectors, and its arithmetic runs four numbers at a time; the kernel
 inside evaluates one state. The works of force elements, drives and given efforts are integrated along, for the balance of
-energy, and do not take part in the control of the step. REALS and COUNTS lay out what the host sets and reads.
+energy; their errors are controlled relative to the energy at hand. REALS and COUNTS lay out what the host sets and reads.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .kernel import for_plan
 from .module import FIXED, Module, assemble, kernel_arguments, write_kernel
 
 WIDE = 4
-REALS = ("t", "h", "end", "rtol", "atol", "longest", "grow", "error")
+REALS = ("t", "h", "end", "rtol", "atol", "longest", "grow", "error", "energy")
 COUNTS = ("status", "steps", "rejected", "evaluations", "budget", "sample", "samples", "substep", "substeps", "watched", "held")
 RUNNING, NOT_FINITE, COLLAPSED = 0, 1, 2
 
@@ -38,6 +38,7 @@ _NUMBERS = (
     "quaternion_count",
     "elements",
     "drives",
+    "works",
     "given",
 )
 _OWN = ("y", "new", "aside", "k", "tau", "u", "clock", "times", "out", "sampled", "reals", "counts", "quaternions")

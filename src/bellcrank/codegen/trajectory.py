@@ -62,7 +62,7 @@ class Trajectory:
         numbers: dict[str, int] = {"n": plan.n, "nv": model.nv, "size": max(1, model.nq + model.nv)}
         numbers |= {"vectors": self.padded // WIDE, "controlled": self.w_start // WIDE, "padded": self.padded}
         numbers |= {"v_start": self.v_start, "w_start": self.w_start, "quaternion_count": len(places)}
-        numbers |= {"elements": self.elements, "drives": self.drives, "given": int(np.any(start["tau"]))}
+        numbers |= {"elements": self.elements, "drives": self.drives, "works": self.works, "given": int(np.any(start["tau"]))}
         efforts = aligned(_padded(model.nv) or WIDE)
         efforts[: model.nv] = start["tau"]
         self._arrays: dict[str, Any] = fixed_arrays(plan, code, 1) | {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -121,6 +122,28 @@ def _tables(model: Model) -> Iterator[str]:
             )
 
 
+def _overshoot(model: Model) -> Iterator[str]:
+    """Splines that leave the range of their rows by much: a pulse typed as rows is not what they make of it."""
+    tables: list[tuple[str, Table | None]] = [(f'"{e.name}"', e.table) for e in model.elements]
+    for name, motion in zip(model.joint_names, model.motions, strict=False):
+        tables += [(f'the motion of "{name}"', law.table) for law in (motion.laws if motion else ())]
+    for what, table in tables:
+        if table is None or len(table.x) < 3:
+            continue
+        from scipy.interpolate import CubicSpline
+
+        between = np.concatenate([np.linspace(a, b, 12) for a, b in pairwise(table.x)])
+        values = CubicSpline(table.x, table.y, bc_type="natural")(between)
+        low, high = min(table.y), max(table.y)
+        beyond = max(low - values.min(), values.max() - high)
+        if beyond > 0.25 * max(high - low, 1e-300) and high > low:
+            worst = int(np.argmax(np.maximum(low - values, values - high)))
+            yield (
+                f"the spline through the table of {what} reaches {values[worst]:.4g} at {between[worst]:.4g}, while its rows "
+                f"lie in {low:.4g} to {high:.4g}: add rows around its corners"
+            )
+
+
 def _names(model: Model) -> Iterator[str]:
     """Names that are easily taken for each other."""
     names = [*model.body_names, *model.joint_names, *(e.name for e in model.elements), *model.inputs]
@@ -158,7 +181,7 @@ def _fast(model: Model, speed: Speeds) -> Iterator[str]:
 
 
 KINDS: tuple[Callable[[Model], Iterator[str]], ...] = (
-    _freedom, _masses, _inertias, _distances, _idle_elements, _unread_inputs, _stops, _tables, _names, _start,
+    _freedom, _masses, _inertias, _distances, _idle_elements, _unread_inputs, _stops, _tables, _overshoot, _names, _start,
 )  # fmt: skip
 
 

@@ -97,7 +97,7 @@ def _turned(spec: Spec, tree: Tree, joints: Mapping[str, Joint]) -> list[Joint]:
 
 
 def _flipped(joint: Joint) -> Joint:
-    if joint.axis is None:
+    if joint.axis is None or joint.needs_axis2:  # check_far_side has said that it cannot be
         return joint
     x, y, z = joint.axis
     return make_joint(joint.kind, axis=(0.0 - x, 0.0 - y, 0.0 - z), pitch=joint.pitch)

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 SHOWN = 6  # works, efforts, measures that a person reads
 
 
+_TRUSTED = 1e-3  # energy error above which a run is doubted
+
+
 @dataclass(frozen=True)
 class Peak:
     """The largest magnitude that a reaction reached: at which joint, when."""
@@ -108,6 +111,7 @@ class Summary:
             ("evaluations", _count(self.evaluations)),
             ("wall time", _duration(self.wall_time)),
             ("energy error", _number(self.energy_error, "of the largest kinetic energy")),
+            *_doubt(self.energy_error),
             ("largest force", _peak(self.largest_force, "N")),
             ("largest moment", _peak(self.largest_moment, "N m")),
         ]
@@ -157,6 +161,15 @@ def summarize(run: Run) -> Summary:
         stopped=run.stopped,
         **{key: run.settings.get(key) for key in keys},
     )
+
+
+def _doubt(error: float | None) -> list[tuple[str, str]]:
+    """A row that warns of a run whose energy does not add up."""
+    if error is None or error < _TRUSTED:
+        return []
+    return [
+        ("warning", "the energy does not add up, do not trust this run: take a shorter step, or dopri5 with a tighter rtol")
+    ]
 
 
 def _error(run: Run) -> float | None:

@@ -49,14 +49,15 @@ def span(model: Model, duration: float | None, step: float | None) -> tuple[floa
 
 def must_be_positive(**values: float | None) -> None:
     for name, value in values.items():
-        if value is not None and not (np.isfinite(value) and value > 0):
-            raise StateError(f"{name} must be a positive number; it is {value}")
+        number = value is None or (isinstance(value, int | float | np.number) and not isinstance(value, bool))
+        if not number or (value is not None and not (np.isfinite(value) and value > 0)):
+            raise StateError(f"{name} must be a positive number; it is {value!r}")
 
 
 def must_be_known(name: str) -> None:
     known = [*METHODS, *STIFF_METHODS]
     if name not in known:
-        near = difflib.get_close_matches(name, known, n=1)
+        near = difflib.get_close_matches(str(name), known, n=1)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
         raise StateError(f"there is no method {name!r}{hint}: use one of {', '.join(known)}")
 
@@ -66,6 +67,8 @@ def starting_state(dynamics: Dynamics, after: Run | None, given: dict[str, Array
     model = dynamics.model
     defaults = {"q": model.initial_q, "v": model.initial_v, "tau": np.zeros(model.nv)}
     first_time = 0.0
+    if after is not None and not hasattr(after, "values"):
+        raise StateError(f"after must be a Run to go on from; it is {after!r}")
     if after is not None:
         first_time = float(after.values("time")[-1])
         defaults |= {"q": after.values("q")[-1], "v": after.values("v")[-1]}

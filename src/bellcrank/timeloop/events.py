@@ -51,7 +51,11 @@ class Watcher:
     """Looks at the steps of a run."""
 
     def __init__(self, model: Model, events: Sequence[Event]):
+        if isinstance(events, Event) or not all(isinstance(event, Event) for event in events):
+            raise StateError(f"events must be a list of Event; it is {events!r}")
         for event in events:
+            if not (isinstance(event.value, int | float) and np.isfinite(event.value)):
+                raise StateError(f"event {event.of!r}: its value must be a finite number; it is {event.value!r}")
             if event.direction not in ("up", "down", "both") or event.then not in ("stop", "mark"):
                 raise StateError(f"event {event.title!r}: direction is up, down or both, and then is stop or mark")
         self.events = list(events)

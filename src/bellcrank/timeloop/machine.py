@@ -20,7 +20,7 @@ from ..formulations import QUANTITIES
 from ..integrate import RungeKutta
 from ..model import Model
 from .events import Event, Watcher
-from .system import Outcome
+from .system import Outcome, energy_scale
 
 Array = NDArray[np.float64]
 Limits = tuple[float, float, float | None]  # rtol, atol, max_step
@@ -124,9 +124,13 @@ def prepare(
     first = interval / substeps
     if scheme.adaptive:
         state, slope = np.concatenate([q, v]), np.concatenate([qdot, a])
-        first = first_step(dynamics, start, state, slope, scheme.order, rtol, atol)
+        with np.errstate(all="ignore"):
+            first = first_step(dynamics, start, state, slope, scheme.order, rtol, atol)
+        if not first > 4e-15 * float(times[-1] - times[0]):  # also if it is no number
+            trajectory.set_count("status", COLLAPSED if np.isfinite(first) else NOT_FINITE)
     reals = {"t": float(times[0]), "h": first, "end": float(times[-1]), "rtol": rtol, "atol": atol}
-    for name, value in (reals | {"longest": max_step or float(times[-1] - times[0]), "grow": 10.0}).items():
+    reals |= {"longest": max_step or float(times[-1] - times[0]), "grow": 10.0, "energy": energy_scale(dynamics, start)}
+    for name, value in reals.items():
         trajectory.set_real(name, value)
     trajectory.set_count("substeps", substeps)
     return trajectory

@@ -58,11 +58,12 @@ def integrate_plainly(
     rtol: float,
     atol: float,
     max_step: float | None,
+    energy: float,
     progress: Callable[[float], None] | None = None,
 ) -> Outcome:
     """From ``start`` at times[0] to times[-1] with samples at all times; a fixed step is ``first``, cut at the samples."""
     y = np.concatenate([start["q"], start["v"], np.zeros(system.works)])
-    loop = _Loop(system, scheme, rtol, atol, float(times[0]), y, min(first, max_step or np.inf), max_step or np.inf)
+    loop = _Loop(system, scheme, rtol, atol, float(times[0]), y, min(first, max_step or np.inf), max_step or np.inf, energy)
     kept, problem = [y], None
     try:
         while problem is None and len(kept) < len(times):
@@ -93,9 +94,11 @@ class _Loop:
         y: Array,
         h: float,
         longest: float,
+        energy: float,
     ):
         self.system, self.scheme, self.rtol, self.atol, self.longest = system, scheme, rtol, atol, longest
         self.t, self.y, self.h = t, y, h
+        self.energy = energy
         self.counts = {"steps": 0, "rejected": 0, "evaluations": 0}
         self.k = [self.slope(t, y)]
 
@@ -138,12 +141,18 @@ class _Loop:
         size = self.system.state
         if self.scheme.error is None:
             return 0.0 if np.isfinite(new[:size]).all() else np.inf
-        scale = self.atol + self.rtol * np.maximum(np.abs(self.y[:size]), np.abs(new[:size]))
+        return max(self._norm(h, k, new, slice(0, size)), self._norm(h, k, new, slice(size, None)))
+
+    def _norm(self, h: float, k: list[Array], new: Array, part: slice) -> float:
+        assert self.scheme.error is not None
+        energy = self.energy if part.stop is None else 0.0
+        scale = self.atol + self.rtol * (np.maximum(np.abs(self.y[part]), np.abs(new[part])) + energy)
+        size = len(scale)
         with np.errstate(all="ignore"):
-            squares = float(np.sum((h * _sum(self.scheme.error, k)[:size] / scale) ** 2))
+            squares = float(np.sum((h * _sum(self.scheme.error, k)[part] / scale) ** 2))
             if self.scheme.error3 is None:
                 return float(np.sqrt(squares / max(1, size)))
-            lower = float(np.sum((h * _sum(self.scheme.error3, k)[:size] / scale) ** 2))
+            lower = float(np.sum((h * _sum(self.scheme.error3, k)[part] / scale) ** 2))
             return squares / float(np.sqrt((squares + 0.01 * lower + 1e-300) * max(1, size)))
 
     def _factor(self, error: float) -> float:

@@ -24,7 +24,7 @@ from .events import Event
 from .machine import Limits, first_step, in_machine_code, watcher_of
 from .plain import Control, Controlled, integrate_plainly
 from .stiff import STIFF_METHODS, integrate_stiff
-from .system import Outcome
+from .system import Outcome, energy_scale
 
 if TYPE_CHECKING:
     from ..results import Run
@@ -131,7 +131,8 @@ def _outside_machine_code(
         start = start | {"tau": system.tau, "u": system.u}
         state = np.concatenate([start["q"], start["v"]])
         first = first_step(dynamics, start, state, slope[: system.state], scheme.order, rtol, atol)
-    return integrate_plainly(system, scheme, start, times, first, rtol, atol, max_step, progress)
+    longest = max_step or float(times[1] - times[0])  # a function may be active for a short while only
+    return integrate_plainly(system, scheme, start, times, first, rtol, atol, longest, energy_scale(dynamics, start), progress)
 
 
 def _refuse_events(events: Sequence[Event], what: str) -> None:

@@ -29,6 +29,14 @@ class Outcome(NamedTuple):
     problem: str | None
 
 
+def energy_scale(dynamics: Dynamics, start: dict[str, Array]) -> float:
+    """An energy that matters for a model: the kinetic one at the start, and what lifts each body by its own size."""
+    model = dynamics.model
+    kinetic, _ = dynamics.energy(start["q"], start["v"], t=float(start.get("t", 0.0)))
+    sizes = np.linalg.norm(model.center, axis=1) + np.linalg.norm(model.position, axis=1)
+    return float(kinetic + np.linalg.norm(model.gravity) * (model.mass @ sizes))
+
+
 class FirstOrder:
     """The equations of motion in first order."""
 
@@ -77,6 +85,8 @@ class FirstOrder:
 
     def worst(self, t: float, y: Array) -> str:
         """Name of the coordinate that changes fastest for its size, or the first that is not finite."""
+        if self.state == 0:
+            return "the work of a drive or force"
         slope = self.slope(t, y)[: self.state]
         names = [*(f"q of {name}" for name in self.model.q_names), *(f"v of {name}" for name in self.model.v_names)]
         bad = np.flatnonzero(~np.isfinite(slope))
