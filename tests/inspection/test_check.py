@@ -34,9 +34,9 @@ def test_the_parts_of_a_model_are_listed_with_their_names():
         JointRow("j1", "revolute", "b0", "b1", 1, False),
     )
     assert report.elements == (
-        ElementRow("coil", "joint_spring", "joint j1"),
+        ElementRow("coil", "spring", "joint j1"),
         ElementRow("wind", "force", "on b1"),
-        ElementRow("rope", "spring_damper", "ground to b1"),
+        ElementRow("rope", "spring and damper", "ground to b1"),
     )
     assert report.measures == (MeasureRow("pull", "force of rope"), MeasureRow("where", "position"))
     assert json.loads(json.dumps(report.as_dict()))["bodies"][1] == {"name": "b1", "joint": "j1", "mass": 1.0}

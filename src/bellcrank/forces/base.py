@@ -8,7 +8,7 @@ Every element says the energy that it stores and the power that it takes from el
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 from ..numbers import Number
 from ..numbers.spline import Curve
@@ -90,6 +90,3 @@ class BodyForce:
     @staticmethod
     def wrenches(a: BodyState, b: BodyState, given: Settings) -> Wrenches:
         raise NotImplementedError
-
-
-AnyForce: Any = type[JointForce] | type[BodyForce]

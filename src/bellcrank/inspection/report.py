@@ -90,7 +90,7 @@ def check(model: Model) -> Report:
         duration=model.duration,
         bodies=tuple(BodyRow(*row) for row in zip(model.body_names, model.joint_names, model.mass.tolist(), strict=True)),
         joints=tuple(JointRow(n, j.kind, p, c, 0 if driven else j.nv, driven) for n, j, p, c, driven in rows),
-        elements=tuple(ElementRow(e.name, e.kind, _where(model, e)) for e in model.elements),
+        elements=tuple(ElementRow(e.name, _element_kind(e), _where(model, e)) for e in model.elements),
         inputs=model.inputs,
         measures=tuple(MeasureRow(m.name, _kind(m)) for m in model.measures),
         fastest_frequency=_rate(speed.vibration, 2 * math.pi),
@@ -112,8 +112,20 @@ def _where(model: Model, element: Element) -> str:
     return f"on {names[0]}" if element.kind == "force" else f"{names[0]} to {names[1]}"
 
 
+def _element_kind(element: Element) -> str:
+    """In the words of the model file: joint_spring is a spring, joint_effort and joint_input are motors."""
+    if element.kind in ("joint_effort", "joint_input"):
+        return "motor"
+    return element.kind.removeprefix("joint_").replace("spring_damper", "spring and damper")
+
+
 def _kind(measure: Measure) -> str:
-    return f"force of {measure.element}" if measure.kind == "element" else measure.kind
+    """In the words of the model file."""
+    if measure.kind == "element":
+        return f"force of {measure.element}"
+    if measure.kind == "angle" and measure.joint >= 0:
+        return "coordinate"
+    return "formula" if measure.kind == "expression" else measure.kind
 
 
 def _plain(value: Any) -> Any:
