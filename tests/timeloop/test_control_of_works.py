@@ -76,3 +76,27 @@ def test_an_argument_of_the_wrong_kind_is_named(options, message):
 def test_the_package_itself_is_the_command_line():
     done = subprocess.run([sys.executable, "-m", "bellcrank", "--version"], capture_output=True, text=True)
     assert done.returncode == 0 and done.stdout.startswith("bellcrank ")
+
+
+def test_inputs_may_be_given_by_name():
+    text = DRIVEN.replace("motion = { amplitude = 0.1, frequency = 5 }", "")
+    text = text.replace("format = 1", 'format = 1\ninputs = ["left", "right"]')
+    text += '[motors.pull]\njoint = "slide"\ninput = "right"\n[motors.push]\njoint = "slide"\ninput = "left"\n'
+    model = bc.load(text)
+    run = bc.simulate(model, 1.0, inputs={"right": 4.0})
+    assert run.values("v")[-1, 0] == pytest.approx(4.0 / 2.0)
+    with pytest.raises(bc.StateError, match="there is no input 'middle'; model 'shaker' has left, right"):
+        bc.simulate(model, 1.0, inputs={"middle": 4.0})
+
+
+def test_many_runs_need_rows_and_unit_quaternions():
+    top = bc.load("heavy_top")
+    with pytest.raises(bc.StateError, match="quaternion of joint 'tip' in row 1 has length 2: it must be 1"):
+        bc.simulate_many(top, 0.1, q=[[1, 0, 0, 0], [2, 0, 0, 0]])
+    with pytest.raises(bc.StateError, match="nothing to run"):
+        bc.simulate_many(top, 0.1, q=np.zeros((0, 4)))
+
+
+def test_a_name_is_not_a_model():
+    with pytest.raises(bc.StateError, match=r"compile takes a Model.*bc.load\('pendulum'\)"):
+        bc.compile("pendulum")

@@ -53,6 +53,8 @@ class Dynamics:
     """
 
     def __init__(self, model: Model, formulation: str = "auto", *, reference: Reference | None = None):
+        if not isinstance(model, Model):
+            raise StateError(f"compile takes a Model; load a file or a gallery model first: bc.load({model!r})")
         self.model = model
         self.formulation, self._program = choose(formulation, reference)
         self.plan = make_plan(model)

@@ -41,11 +41,12 @@ _MOST_LOADED = 128
 def obtain(key_parts: tuple[Any, ...], write: Callable[[], Module]) -> Code:
     """Loaded already, from the cache on disk, or written, compiled and put there."""
     name = object_cache.key(jit.identity(), *key_parts)
-    if name not in _loaded:
+    code = _loaded.get(name)
+    if code is None:
         if len(_loaded) >= _MOST_LOADED:
-            _loaded.pop(next(iter(_loaded)))
-        _loaded[name] = _fetch_or_compile(name, write)
-    return _loaded[name]
+            _loaded.pop(next(iter(_loaded)), None)  # another thread may have been faster
+        code = _loaded[name] = _fetch_or_compile(name, write)
+    return code
 
 
 def _fetch_or_compile(name: str, write: Callable[[], Module]) -> Code:

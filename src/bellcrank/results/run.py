@@ -134,11 +134,6 @@ class Run:
         rounding = 16 * np.finfo(float).eps * np.nanmax(size, initial=0.0)
         return float(largest / max(np.nanmax(parts[0]), rounding)) if largest > rounding else 0.0
 
-    @property
-    def energy_drift(self) -> float:
-        """``energy_error`` by the name that it has where no force does work."""
-        return self.energy_error
-
     @cached_property
     def storage(self) -> xr.DataArray:
         """Energy stored in each force element (time, element) in J."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -62,7 +63,7 @@ def must_be_known(name: str) -> None:
         raise StateError(f"there is no method {name!r}{hint}: use one of {', '.join(known)}")
 
 
-def starting_state(dynamics: Dynamics, after: Run | None, given: dict[str, ArrayLike | None]) -> dict[str, Array]:
+def starting_state(dynamics: Dynamics, after: Run | None, given: dict[str, Any]) -> dict[str, Array]:
     """The first state, checked by evaluating the equations there."""
     model = dynamics.model
     defaults = {"q": model.initial_q, "v": model.initial_v, "tau": np.zeros(model.nv)}
@@ -76,18 +77,38 @@ def starting_state(dynamics: Dynamics, after: Run | None, given: dict[str, Array
     for name, x in start.items():
         if x.ndim != 1:
             raise StateError(f"{name} must be one state; it has shape {x.shape}")
-    for i, joint in enumerate(model.joints):
-        if joint.quaternion is not None and not model.driven[i]:
-            at = model.q_index[i] + joint.quaternion
-            length = np.linalg.norm(start["q"][at : at + 4])
-            if not abs(length - 1) < 1e-6:
-                raise StateError(f"the quaternion of joint {model.joint_names[i]!r} has length {length:.6g}: it must be 1")
-            start["q"][at : at + 4] /= length
+    start["q"] = with_unit_quaternions(model, start["q"][None])[0]
     count = len(model.inputs)
-    start["u"] = dynamics._extra("inputs", or_default(given["u"], np.zeros(count)), 1, count)[0]
+    start["u"] = dynamics._extra("inputs", or_default(named_inputs(model, given["u"]), np.zeros(count)), 1, count)[0]
     start["t"] = np.array(first_time)
     start["a"] = dynamics.acceleration(start["q"], start["v"], start["tau"], t=first_time, inputs=start["u"])
     return start
+
+
+def with_unit_quaternions(model: Model, q: Array) -> Array:
+    """Rows of coordinates, their quaternions rid of rounding; one that is not unit is an error."""
+    q = q.copy()
+    for i, joint in enumerate(model.joints):
+        if joint.quaternion is not None and not model.driven[i]:
+            at = model.q_index[i] + joint.quaternion
+            lengths = np.linalg.norm(q[:, at : at + 4], axis=1)
+            wrong = np.flatnonzero(np.abs(lengths - 1) >= 1e-6)
+            if len(wrong):
+                row = f" in row {wrong[0]}" if len(q) > 1 else ""
+                length = f"{lengths[wrong[0]]:.6g}"
+                raise StateError(f"the quaternion of joint {model.joint_names[i]!r}{row} has length {length}: it must be 1")
+            q[:, at : at + 4] /= lengths[:, None]
+    return q
+
+
+def named_inputs(model: Model, given: ArrayLike | Mapping[str, float] | None) -> ArrayLike | None:
+    """Inputs in the model's order, from a mapping by name; those that are not named are zero."""
+    if not isinstance(given, Mapping):
+        return given
+    for name in given:
+        if name not in model.inputs:
+            raise StateError(f"there is no input {name!r}; model {model.name!r} has {', '.join(model.inputs) or 'none'}")
+    return [given.get(name, 0.0) for name in model.inputs]
 
 
 def or_default(given: ArrayLike | None, default: ArrayLike) -> ArrayLike:

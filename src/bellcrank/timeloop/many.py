@@ -7,6 +7,7 @@ that fails does not disturb the others, and the result does not depend on the nu
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,15 @@ from ..codegen.stepper import NOT_FINITE
 from ..errors import StateError
 from ..integrate import METHODS
 from ..model import Model
-from .arguments import must_be_known, must_be_positive, or_default, sample_times, span
+from .arguments import (
+    must_be_known,
+    must_be_positive,
+    named_inputs,
+    or_default,
+    sample_times,
+    span,
+    with_unit_quaternions,
+)
 
 if TYPE_CHECKING:
     from ..results import Runs
@@ -33,7 +42,7 @@ def simulate_many(
     q: ArrayLike | None = None,
     v: ArrayLike | None = None,
     tau: ArrayLike | None = None,
-    inputs: ArrayLike | None = None,
+    inputs: ArrayLike | Mapping[str, float] | None = None,
     step: float | None = None,
     method: str = "dopri5",
     formulation: str = "auto",
@@ -76,18 +85,21 @@ def simulate_many(
     return Runs(model, times, q_all, v_all, a_all, result.status, result.time, messages, settings, per_run)
 
 
-def _starts(dynamics: Dynamics, given: dict[str, ArrayLike | None]) -> dict[str, Array]:
+def _starts(dynamics: Dynamics, given: dict[str, Any]) -> dict[str, Array]:
     """Rows of equal number; a single one is repeated."""
     model = dynamics.model
     defaults = {"q": model.initial_q, "v": model.initial_v, "tau": np.zeros(model.nv)}
     rows = {name: np.atleast_2d(dynamics._array(name, or_default(given[name], x))) for name, x in defaults.items()}
-    u = np.zeros(len(model.inputs)) if given["u"] is None else np.asarray(given["u"], dtype=np.float64)
+    u = np.asarray(or_default(named_inputs(model, given["u"]), np.zeros(len(model.inputs))), dtype=np.float64)
     rows["u"] = np.atleast_2d(u)
     counts = {len(x) for x in rows.values()} - {1}
     if len(counts) > 1 or rows["u"].shape[1] != len(model.inputs):
         shapes = ", ".join(f"{'inputs' if name == 'u' else name} {x.shape}" for name, x in rows.items())
         raise StateError(f"the rows do not match: {shapes}; model {model.name!r} has inputs {model.inputs}")
     count = counts.pop() if counts else 1
+    if count == 0:
+        raise StateError("there is nothing to run: q, v, tau or inputs have no rows")
+    rows["q"] = with_unit_quaternions(model, rows["q"])
     return {name: np.ascontiguousarray(np.broadcast_to(x, (count, x.shape[1]))) for name, x in rows.items()}
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,7 +44,7 @@ def simulate(
     atol: float = 1e-11,
     max_step: float | None = None,
     tau: ArrayLike | Control | None = None,
-    inputs: ArrayLike | Control | None = None,
+    inputs: ArrayLike | Mapping[str, float] | Control | None = None,
     q: ArrayLike | None = None,
     v: ArrayLike | None = None,
     after: Run | None = None,
@@ -58,7 +58,7 @@ def simulate(
     method     "dopri5" and "dop853" adapt their step to rtol and atol; "rk4" takes steps of at most max_step (default: the
                interval); "radau" and "bdf" are scipy's implicit methods, with exact Jacobians, for stiff models
     tau        joint efforts (nv,) besides the model's forces: constant, or a function of t, q, v (in Python, and slower)
-    inputs     values of the model's inputs: constant, or a function of t, q, v
+    inputs     values of the model's inputs: constant, in order or by name, or a function of t, q, v
     q, v       start, instead of the model's
     after      a run to go on from: its last state and time
     events     what to watch for (methods that adapt their step); ``run.crossings`` says what happened
@@ -119,7 +119,7 @@ def _outside_machine_code(
     if method in STIFF_METHODS:
         raise StateError(f"tau and inputs as Python functions go with dopri5, dop853 and rk4, not with {method}")
     warnings.warn(
-        "tau or inputs are Python functions: the time loop runs in Python, ten to a hundred times slower than machine code",
+        "tau or inputs are Python functions: the time loop runs in Python, much slower than in machine code",
         BellcrankWarning,
         stacklevel=3,
     )
