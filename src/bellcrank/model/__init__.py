@@ -2,6 +2,7 @@
 
 from .build import build
 from .builder import Mechanism, in_body
+from .closure import Closure
 from .element import Element
 from .measure import Measure
 from .model import Model
@@ -14,6 +15,7 @@ from .spec import GROUND, BodySpec, InitialSpec, JointSpec, PointSpec, Spec, Whe
 __all__ = [
     "GROUND",
     "BodySpec",
+    "Closure",
     "Element",
     "InitialSpec",
     "JointSpec",

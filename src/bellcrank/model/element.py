@@ -54,6 +54,7 @@ class Element:
     axes: tuple[Vector, Vector, Vector] | None = None
     table: Table | None = None
     input: int = -1
+    closure: int = -1  # instead of a joint of the tree: the joint that this closure is
 
 
 def element_problems(element: Element) -> Iterator[tuple[str, str]]:

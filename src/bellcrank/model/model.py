@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..errors import ModelError
 from ..joints import Joint
+from .closure import Closure
 from .element import Element
 from .measure import Measure
 from .motion import Motion
@@ -44,6 +45,7 @@ class Model:
     step         s         interval of the samples; None: the caller's choice
     motions      n, or ()  of driven joints, None for the others; a driven joint has no entries in q and v
     elements               force elements
+    closures               what closes loops: joints cut out of them, rods, guided points, couplers
     inputs                 names of the values that the caller sets during a run
     measures               outputs that the user asked for
     spec                   what the user wrote; None for a model made from arrays
@@ -70,10 +72,11 @@ class Model:
     elements: tuple[Element, ...] = ()
     inputs: tuple[str, ...] = ()
     measures: tuple[Measure, ...] = ()
+    closures: tuple[Closure, ...] = ()
     spec: Spec | None = field(default=None, init=False, repr=False)  # set by build; a changed copy of a model has none
 
     def __post_init__(self) -> None:
-        for name in ("joint_names", "body_names", "parents", "joints", "motions", "elements", "inputs", "measures"):
+        for name in ("joint_names", "body_names", "parents", "joints", "motions", "elements", "inputs", "measures", "closures"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         for name, array in verify(self).items():
             array.setflags(write=False)
@@ -87,6 +90,13 @@ class Model:
         from ..inspection import check  # the one import that goes upward
 
         return check(self)
+
+    @cached_property
+    def closure_index(self) -> Index:
+        """First equation of each closure; shape (closures + 1,), the last entry is the number of equations."""
+        starts = np.cumsum([0, *(closure.rows for closure in self.closures)]).astype(np.intp)
+        starts.setflags(write=False)
+        return starts
 
     @property
     def n(self) -> int:

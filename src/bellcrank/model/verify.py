@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .checks import QUATERNION_SLACK, check_name, check_time, duplicates
+from .closure import Closure, closure_problems
 from .element import ELEMENTS, Element, element_problems
 from .measure import MEASURES
 from .motion import laws_wanted
@@ -34,6 +35,7 @@ def verify(model: Model) -> dict[str, Array]:
     _check_joints(model, arrays, problems)
     _check_motions(model, problems)
     _check_elements(model, problems)
+    _check_closures(model, problems)
     problems.raise_if_any()
     return arrays
 
@@ -47,7 +49,11 @@ def _check_lists(model: Model, problems: Problems) -> None:
             problems.add(f"{field} has {len(getattr(model, field))} entries for {n} joints.")
     for name in (*model.body_names, *model.joint_names):
         check_name(name, problems, dots=True)
-    outer = [*(element.name for element in model.elements), *(measure.name for measure in model.measures), *model.inputs]
+    outer = [
+        *(item.name for item in (*model.elements, *model.closures)),
+        *(measure.name for measure in model.measures),
+        *model.inputs,
+    ]
     named = [*model.body_names, *model.joint_names, *outer]
     for name in outer:
         check_name(name, problems, dots=True)
@@ -152,11 +158,40 @@ def _check_elements(model: Model, problems: Problems) -> None:
             problems.add(f'measure "{measure.name}": a row is not in the model. Give -1 for ground, or up to {model.n - 1}.')
 
 
+def _on_closure(model: Model, element: Element) -> Iterator[str]:
+    joint = model.closures[element.closure].joint if element.closure < len(model.closures) else None
+    if joint is None:
+        yield f"its closure is {element.closure}, which is no joint."
+    elif not 0 <= element.dof < joint.nv or (joint.quaternion is not None and element.kind in ("joint_spring", "joint_stop")):
+        yield f'joint "{model.closures[element.closure].name}" has no coordinate {element.dof} to act on.'
+    elif model.closures[element.closure].motion is not None:
+        yield f'joint "{model.closures[element.closure].name}" is driven, so that nothing can act on it. Remove one of the two.'
+    if element.kind == "joint_input" and not 0 <= element.input < len(model.inputs):
+        yield f"its input is {element.input}, and the model has {len(model.inputs)}."
+    yield from (text for text, _ in element_problems(element))
+
+
+def _check_closures(model: Model, problems: Problems) -> None:
+    for closure in model.closures:
+        for text in (*closure_problems(closure, model.n), *_terms(model, closure)):
+            problems.add(f'closure "{closure.name}": {text}')
+
+
+def _terms(model: Model, closure: Closure) -> Iterator[str]:
+    for row, dof, _ in closure.terms:
+        if not 0 <= row < model.n or not 0 <= dof < model.joints[row].nv or model.joints[row].quaternion is not None:
+            yield f"joint {row} has no coordinate {dof} to couple."
+        elif model.driven[row]:
+            yield f'joint "{model.joint_names[row]}" is driven: its coordinate is known already.'
+
+
 def _element(model: Model, element: Element) -> Iterator[str]:
     if element.kind not in ELEMENTS:
         yield f'there is no kind "{element.kind}". Choose from {", ".join(ELEMENTS)}.'
     elif set(element.values) != set(ELEMENTS[element.kind]):
         yield f"it has the values {', '.join(element.values)}. A {element.kind} has {', '.join(ELEMENTS[element.kind])}."
+    elif element.kind.startswith("joint_") and element.closure >= 0:
+        yield from _on_closure(model, element)
     elif element.kind.startswith("joint_"):
         if not 0 <= element.joint < model.n:
             yield f"its joint is {element.joint}. Give a row from 0 to {model.n - 1}."

@@ -1,0 +1,93 @@
+"""What closes a loop, as the program runs it: plain data.
+
+The joints of a model's rows form a tree. Whatever else ties its bodies together is a closure: a joint that was cut out of a
+loop, a rod, a point guided on a line or plane, or a linear relation between coordinates.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..joints import Joint
+from .motion import Motion, laws_wanted
+
+Vector = tuple[float, float, float]
+
+CLOSURES = ("joint", "distance", "point_on_line", "point_on_plane", "coupler")
+
+
+@dataclass(frozen=True)
+class Closure:
+    """Bodies are rows of the model, -1 = ground; points are in the body's own frame (ground: the world's).
+
+    kind            what it demands
+    joint           body_b moves relative to body_a only as ``joint`` allows, which is at point_a and at point_b; a is the
+                    parent that the user wrote, b the child; with a ``motion`` the joint's coordinates are prescribed too
+    distance        point_a and point_b are ``value`` apart (m, more than zero)
+    point_on_line   point_b is on the line through point_a along ``axis``, fixed to a
+    point_on_plane  axis . (point_b - point_a) = value (m); the plane's normal ``axis`` is fixed to a
+    coupler         sum of factor * coordinate over ``terms`` = value; a term is (row of the joint, degree of freedom, factor)
+
+    A ``motion`` of a distance, a plane or a coupler has one law, which replaces the value. Axes are unit vectors as in the
+    design position, where the axes of all bodies are parallel to the world's.
+    """
+
+    name: str
+    kind: str
+    body_a: int = -1
+    body_b: int = -1
+    point_a: Vector = (0.0, 0.0, 0.0)
+    point_b: Vector = (0.0, 0.0, 0.0)
+    joint: Joint | None = None
+    axis: Vector | None = None
+    value: float = 0.0
+    terms: tuple[tuple[int, int, float], ...] = ()
+    motion: Motion | None = None
+
+    @property
+    def rows(self) -> int:
+        """How many equations it is."""
+        if self.kind != "joint":
+            return 2 if self.kind == "point_on_line" else 1
+        assert self.joint is not None
+        return 6 if self.motion is not None else 6 - self.joint.nv
+
+
+def closure_problems(closure: Closure, n: int) -> Iterator[str]:
+    """What cannot be; n is the number of rows of the model."""
+    if closure.kind not in CLOSURES:
+        yield f'there is no kind "{closure.kind}". Choose from {", ".join(CLOSURES)}.'
+        return
+    if not all(-1 <= row < n for row in (closure.body_a, closure.body_b)):
+        yield f"a body is not in the model. Give -1 for ground, or a row up to {n - 1}."
+    elif closure.kind != "coupler" and closure.body_a == closure.body_b:
+        yield "it ties a body to itself. Let its two bodies differ."
+    numbers = [*closure.point_a, *closure.point_b, closure.value, *(f for _, _, f in closure.terms), *(closure.axis or ())]
+    if not all(math.isfinite(x) for x in numbers):
+        yield "a point, an axis or a value is not finite."
+    if closure.kind == "distance" and closure.motion is None and not closure.value > 0:
+        yield f"its length is {closure.value:g} m. Give more than zero; a spherical joint holds two points together."
+    if (closure.joint is None) == (closure.kind == "joint"):
+        yield 'a joint is given for the kind "joint", and for no other.'
+    if (closure.axis is None) == (closure.kind in ("point_on_line", "point_on_plane")):
+        yield "an axis is given for a point on a line or plane, and for nothing else."
+    elif closure.axis is not None and abs(math.hypot(*closure.axis) - 1) > 1e-9:
+        yield f"its axis {closure.axis} is no unit vector."
+    if bool(closure.terms) != (closure.kind == "coupler"):
+        yield "terms are given for a coupler, and for nothing else."
+    if closure.motion is not None:
+        yield from _motion_problems(closure)
+
+
+def _motion_problems(closure: Closure) -> Iterator[str]:
+    assert closure.motion is not None
+    if closure.kind == "point_on_line":
+        yield "a point on a line has nothing that could be driven."
+        return
+    wanted = 1 if closure.joint is None else laws_wanted(closure.joint.kind, closure.joint.nq)
+    if len(closure.motion.laws) != wanted or wanted == 0:
+        yield f"its motion has {len(closure.motion.laws)} laws, and it needs {wanted}."
+    for law in closure.motion.laws:
+        yield from law.problems()
