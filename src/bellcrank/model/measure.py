@@ -17,7 +17,8 @@ class Measure:
     kind        what it is
     position    of point_a on body_a, in the world: one ``component`` (0, 1, 2), or all three (None)
     distance    between point_a on body_a and point_b on body_b
-    angle       coordinate ``dof`` of ``joint``, or of the closing joint ``closure``; or, with both -1, the angle between direction_a and direction_b
+    angle       coordinate ``dof`` of ``joint``, or of the closing joint ``closure``; with both -1, the angle between
+                direction_a and direction_b
     velocity    of point_a on body_a relative to point_b on body_b (ground: the world), in world axes; component as above
     element     force of the element of the name ``element``: its effort or tension; of a bushing or force, its component or all
     expression  ``expression`` over the names of other measures
