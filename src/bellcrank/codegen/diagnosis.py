@@ -8,7 +8,7 @@ from contextlib import suppress
 import numpy as np
 from numpy.typing import NDArray
 
-from ..formulations import FORMULATIONS
+from ..formulations import CLOSED, FORMULATIONS
 from ..model import Element, Law, Model
 from ..numbers import Number
 from ..topology import Plan
@@ -26,7 +26,7 @@ def why_not_finite(plan: Plan, state: dict[str, NDArray[np.float64]]) -> str:
         return ended
     walk = PlainWalk(plan, inputs, data)
     with np.errstate(all="ignore"), suppress(ZeroDivisionError):  # numpy's numbers give inf, folded ones raise
-        walk.run(FORMULATIONS["articulated_body"])
+        walk.run(CLOSED["multipliers:joint"] if plan.model.closures else FORMULATIONS["articulated_body"])
     model = plan.model
     for element, told in zip(model.elements, zip(*[iter(walk.outputs.get("element", []))] * 3, strict=True), strict=False):
         if np.isnan(float(told[2])) and np.isfinite([float(x) for name in ("q", "v") for x in inputs[name]]).all():
@@ -44,7 +44,7 @@ def why_not_finite(plan: Plan, state: dict[str, NDArray[np.float64]]) -> str:
 
 def table_that_ended(model: Model, t: float) -> str | None:
     """The first table of time that has no value at t, and what to do."""
-    tables = [(f"of the motion of joint {name!r}", law.table) for name, law in _laws(model)]
+    tables = [(f"of the motion of {what} {name!r}", law.table) for what, name, law in _laws(model)]
     tables += [(f"of force element {e.name!r}", e.table) for e in model.elements if e.kind == "joint_effort"]
     for what, table in tables:
         if table is not None and table.outside == "error" and not table.x[0] <= t <= table.x[-1]:
@@ -53,9 +53,11 @@ def table_that_ended(model: Model, t: float) -> str | None:
     return None
 
 
-def _laws(model: Model) -> Iterator[tuple[str, Law]]:
-    for name, motion in zip(model.joint_names, model.motions, strict=False):
-        yield from ((name, law) for law in (motion.laws if motion is not None else ()))
+def _laws(model: Model) -> Iterator[tuple[str, str, Law]]:
+    joints = (("joint", *pair) for pair in zip(model.joint_names, model.motions, strict=False))
+    closures = (("closure" if c.joint is None else "joint", c.name, c.motion) for c in model.closures)
+    for what, name, motion in (*joints, *closures):
+        yield from ((what, name, law) for law in (motion.laws if motion is not None else ()))
 
 
 def _why_no_force(element: Element) -> str:

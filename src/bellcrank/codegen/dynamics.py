@@ -9,11 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import DynamicsError, StateError
-from ..formulations import FORMULATIONS, QUANTITIES, Program
+from ..formulations import CLOSED, FORMULATIONS, QUANTITIES, Program
 from ..model import Model
 from ..topology import make_plan
+from ..topology.plan import RANK_TOLERANCE
 from .diagnosis import why_not_finite
 from .kernel import Kernel
+from .least import least_multipliers
 from .userframes import UserFrames
 
 Array = NDArray[np.float64]
@@ -22,13 +24,22 @@ Reference = Literal["centroid", "joint", "origin"]
 LANES = 4
 
 
-def compile(model: Model, formulation: str = "auto", *, reference: Reference | None = None) -> Dynamics:
+def compile(
+    model: Model,
+    formulation: str = "auto",
+    *,
+    reference: Reference | None = None,
+    rank_tolerance: float = RANK_TOLERANCE,
+) -> Dynamics:
     """Machine code for a model's dynamics.
 
-    formulation  "auto" (articulated_body for trees), "articulated_body", "reference_point", "mass_matrix"
-    reference    of "reference_point": "centroid", "joint" or "origin" (default)
+    formulation     for trees "articulated_body" ("auto"), "reference_point", "mass_matrix"; for models with closed loops
+                    "multipliers" ("auto")
+    reference       of "reference_point" ("origin" unless given) and "multipliers" ("joint"): "centroid", "joint", "origin"
+    rank_tolerance  an equation that closes a loop is redundant if what it adds to the others is less than this part of what
+                    it could add: how far from aligned parts may be and still count as aligned
     """
-    return Dynamics(model, formulation, reference=reference)
+    return Dynamics(model, formulation, reference=reference, rank_tolerance=rank_tolerance)
 
 
 class Jacobians(NamedTuple):
@@ -52,12 +63,21 @@ class Dynamics:
     are the values of the model's inputs, zero if not given.
     """
 
-    def __init__(self, model: Model, formulation: str = "auto", *, reference: Reference | None = None):
+    def __init__(
+        self,
+        model: Model,
+        formulation: str = "auto",
+        *,
+        reference: Reference | None = None,
+        rank_tolerance: float = RANK_TOLERANCE,
+    ):
         if not isinstance(model, Model):
             raise StateError(f"compile takes a Model; load a file or a gallery model first: bc.load({model!r})")
         self.model = model
-        self.formulation, self._program = choose(formulation, reference)
-        self.plan = make_plan(model)
+        if not 0 < rank_tolerance < 1:
+            raise StateError(f"rank_tolerance is {rank_tolerance!r}: give a number between 0 and 1")
+        self.formulation, self._program = choose(formulation, reference, closed=bool(model.closures))
+        self.plan = make_plan(model, tolerance=rank_tolerance)
         self._frames = UserFrames(self.plan)
         self._kernels: dict[tuple[str, int], Kernel] = {}
         self._nv = model.nv
@@ -100,10 +120,23 @@ class Dynamics:
         return [given[name] for name in self._extras]
 
     def inverse_dynamics(
-        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, t: ArrayLike = 0.0, inputs: ArrayLike | None = None
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        *,
+        t: ArrayLike = 0.0,
+        inputs: ArrayLike | None = None,
+        multipliers: ArrayLike | None = None,
     ) -> Array:
-        """Joint efforts that the motion q, v, a takes besides the model's own forces, gravity included."""
-        return self._evaluate(QUANTITIES["inverse_dynamics"], {"q": q, "v": v, "a": a}, t, inputs)
+        """Joint efforts that the motion q, v, a takes besides the model's own forces, gravity included.
+
+        With closed loops: besides those of the closures too, which are given by their multipliers (none: the loops are open).
+        """
+        given = {"q": q, "v": v, "a": a}
+        if not self.model.closures:
+            return self._evaluate(QUANTITIES["inverse_dynamics"], given, t, inputs)
+        return self._evaluate(QUANTITIES["closed_inverse_dynamics"], given | {"lambda": multipliers}, t, inputs)
 
     def mass_matrix(self, q: ArrayLike, *, t: ArrayLike = 0.0) -> Array:
         """(nv, nv), armature included."""
@@ -133,11 +166,30 @@ class Dynamics:
         return rows[..., 0], rows[..., 1], rows[..., 2]
 
     def drive_efforts(
-        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, t: ArrayLike = 0.0, inputs: ArrayLike | None = None
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        *,
+        t: ArrayLike = 0.0,
+        inputs: ArrayLike | None = None,
+        tau: ArrayLike | None = None,
     ) -> Array:
-        """Efforts that keep the prescribed motions going, in the order of the driven joints (model.driven_names)."""
-        flat = self._evaluate(QUANTITIES["drives"], {"q": q, "v": v, "a": a}, t, inputs)
+        """Efforts that keep the prescribed motions going, in the order of the driven joints (model.driven_names).
+
+        ``tau`` matters for models with closed loops only, where efforts elsewhere are felt through the loops.
+        """
+        flat = self._with_closures("drives", q, v, a, t, inputs, tau)
         return self._frames.drives(flat.reshape(*flat.shape[:-1], -1, 2)[..., 0])
+
+    def _with_closures(
+        self, quantity: str, q: ArrayLike, v: ArrayLike, a: ArrayLike, t: ArrayLike, inputs: Any, tau: Any
+    ) -> Array:
+        given = {"q": q, "v": v, "a": a}
+        if not self.model.closures:
+            return self._evaluate(QUANTITIES[quantity], given, t, inputs)
+        multipliers = self.multipliers(q, v, tau, t=t, inputs=inputs)
+        return self._evaluate(QUANTITIES[f"closed_{quantity}"], given | {"lambda": multipliers}, t, inputs)
 
     def poses(self, q: ArrayLike, *, t: ArrayLike = 0.0) -> tuple[Array, Array]:
         """Positions (n, 3) of the bodies' origins, and rotations (n, 3, 3) from body to world axes."""
@@ -151,15 +203,80 @@ class Dynamics:
         *,
         t: ArrayLike = 0.0,
         inputs: ArrayLike | None = None,
+        tau: ArrayLike | None = None,
         effort: bool = False,
     ) -> Array:
         """Wrench of the parent on the child at each joint's point, in world axes: force, then moment; (n, 6).
 
-        Without the joint's own effort along its free directions, unless ``effort`` asks for it.
+        Without the joint's own effort along its free directions, unless ``effort`` asks for it. With closed loops, ``tau`` are
+        the efforts that a was computed with; closure_reactions has the joints that close the loops.
         """
         poses = self._evaluate(QUANTITIES["poses"], {"q": q}, t)
-        wrenches = self._evaluate(QUANTITIES["reactions"], {"q": q, "v": v, "a": a}, t, inputs)
-        return self._frames.reactions(poses, wrenches, effort)
+        return self._frames.reactions(poses, self._with_closures("reactions", q, v, a, t, inputs, tau), effort)
+
+    # closed loops ---------------------------------------------------------------------------------------------------
+
+    def closure(self, q: ArrayLike, v: ArrayLike, *, t: ArrayLike = 0.0) -> tuple[Array, Array]:
+        """Errors of the equations that close the loops, and their rates: (m,) each, in the order of model.closure_index."""
+        rows = self._closure_rows(q, v, t)
+        return rows[..., 0], rows[..., 1]
+
+    def closure_bias(self, q: ArrayLike, v: ArrayLike, *, t: ArrayLike = 0.0) -> Array:
+        """gamma in G a = gamma, the equations that close the loops for accelerations; (m,)."""
+        return self._closure_rows(q, v, t)[..., 2]
+
+    def _closure_rows(self, q: ArrayLike, v: ArrayLike, t: ArrayLike) -> Array:
+        flat = self._evaluate(QUANTITIES["closure"], {"q": q, "v": v}, t)
+        return flat.reshape(*flat.shape[:-1], -1, 3)
+
+    def closure_jacobian(self, q: ArrayLike, *, t: ArrayLike = 0.0) -> Array:
+        """G, the derivatives of the equations that close the loops with respect to velocities; (m, nv)."""
+        flat = self._evaluate(QUANTITIES["closure_jacobian"], {"q": q, "v": None}, t)
+        return flat.reshape(*flat.shape[:-1], -1, self.model.nv)
+
+    def multipliers(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike | None = None,
+        *,
+        t: ArrayLike = 0.0,
+        inputs: ArrayLike | None = None,
+    ) -> Array:
+        """Lagrange multipliers of the equations that close the loops: the force on the bodies is +G^T lambda; (m,).
+
+        Where equations are redundant they are not unique, and those of least norm are given, moments per typical length.
+        """
+        flat = self._evaluate(QUANTITIES["multipliers"], {"q": q, "v": v, "tau": tau}, t, inputs)
+        rows = flat.reshape(*flat.shape[:-1], -1, 3)
+        return least_multipliers(self, rows[..., 0], rows[..., 1] > 0, q, t)
+
+    def closure_pivots(self, q: ArrayLike, v: ArrayLike, *, t: ArrayLike = 0.0) -> Array:
+        """How much each equation adds to those before it, as a part of what it could; 0 for a redundant one; (m,)."""
+        flat = self._evaluate(QUANTITIES["multipliers"], {"q": q, "v": v, "tau": None}, t)
+        return flat.reshape(*flat.shape[:-1], -1, 3)[..., 1]
+
+    def closure_reactions(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike | None = None,
+        *,
+        t: ArrayLike = 0.0,
+        inputs: ArrayLike | None = None,
+    ) -> Array:
+        """Wrench on the second body of each closure, a joint's child, at its point, world axes: force, then moment; (c, 6)."""
+        multipliers = self.multipliers(q, v, tau, t=t, inputs=inputs)
+        flat = self._evaluate(QUANTITIES["closing_reactions"], {"q": q, "v": v, "lambda": multipliers}, t)
+        world = flat.reshape(*flat.shape[:-1], -1, 2, 3) @ self._frames.G_rotation.T
+        return world.reshape(*flat.shape[:-1], -1, 6)
+
+    def projected(self, q: ArrayLike, v: ArrayLike, *, t: ArrayLike = 0.0, steps: int = 1) -> tuple[Array, Array]:
+        """The state moved onto the closures by the smallest change, by steps of Newton's method."""
+        q, v = np.array(q, dtype=np.float64), np.array(v, dtype=np.float64)
+        for _ in range(steps):
+            q = q + self.rates(q, self._evaluate(QUANTITIES["project_positions"], {"q": q, "v": v}, t))
+        return q, v + self._evaluate(QUANTITIES["project_velocities"], {"q": q, "v": v}, t)
 
     def jacobians(
         self,
@@ -182,7 +299,8 @@ class Dynamics:
             "dtau": np.vstack([np.zeros((2 * n, n)), np.eye(n)]),
         }
         state = {name: np.repeat(x, 3 * n, axis=0) for name, x in given.items()}
-        rows = self._evaluate(QUANTITIES["tangent"], state | seeds, t, inputs)
+        tangent = QUANTITIES["closed_tangent" if self.model.closures else "tangent"]
+        rows = self._evaluate(tangent, state | seeds, t, inputs)
         if not np.isfinite(rows).all():
             raise self._refusal(given | {"t": np.array([[t]])})
         dq, dv, dtau = (rows[k * n : (k + 1) * n].T for k in range(3))
@@ -241,8 +359,11 @@ class Dynamics:
         inputs = {n: np.ascontiguousarray(np.broadcast_to(x, (states, x.shape[-1]))) for n, x in arrays.items()}
         for name, x in given.items():
             if x is None:
-                inputs[name] = np.zeros((states, self.model.nv))
+                inputs[name] = np.zeros((states, self._size(name)))
         return inputs, batched
+
+    def _size(self, name: str) -> int:
+        return self.plan.loads.closing.rows if name == "lambda" else self.model.nq if name in ("q", "dq") else self.model.nv
 
     def _extra(self, name: str, given: ArrayLike, states: int, size: int) -> Array:
         """The time or the inputs of each state."""
@@ -266,6 +387,8 @@ class Dynamics:
             x = np.asarray(given, dtype=np.float64)
         except (TypeError, ValueError) as problem:
             raise StateError(f"{name} must be numbers: {problem}") from None
+        if name == "lambda":
+            names = tuple(f"{c.name}.{k + 1}" for c in self.model.closures for k in range(c.rows))
         if x.ndim not in (1, 2) or x.shape[-1] != len(names):
             listed = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
             raise StateError(
@@ -292,18 +415,28 @@ def _fill(status: NDArray[Any], inputs: dict[str, Array], out: Array) -> None:
     status[...] = np.where(given, np.where(np.isfinite(out).all(axis=1), 0, 2), 1)
 
 
-def choose(formulation: str, reference: str | None) -> tuple[str, Program]:
+def choose(formulation: str, reference: str | None, *, closed: bool) -> tuple[str, Program]:
     """The program of a formulation by name and option, and the name of what was chosen."""
-    if reference is not None and formulation != "reference_point":
-        raise StateError(f"reference={reference!r} is an option of formulation='reference_point', not of {formulation!r}")
+    known = CLOSED if closed else FORMULATIONS | CLOSED
+    families = ["auto", *dict.fromkeys(key.partition(":")[0] for key in known)]
+    with_reference = {"reference_point": "origin", "multipliers": "joint"}
+    asked = formulation
     if formulation == "auto":
-        return "articulated_body", FORMULATIONS["articulated_body"]
-    name = f"reference_point:{reference or 'origin'}" if formulation == "reference_point" else formulation
-    if name not in FORMULATIONS:
-        known = ["auto", *dict.fromkeys(key.partition(":")[0] for key in FORMULATIONS)]
-        if formulation == "reference_point":
+        formulation = "multipliers" if closed else "articulated_body"
+    if closed and formulation in {key.partition(":")[0] for key in FORMULATIONS}:
+        raise StateError(
+            f"formulation {formulation!r} is for trees, and this model has closed loops: use {', '.join(families)}"
+        )
+    if reference is not None and formulation not in with_reference:
+        options = "formulation='reference_point' and 'multipliers'"
+        raise StateError(f"reference={reference!r} is an option of {options}, not of {asked!r}")
+    name = formulation
+    if formulation in with_reference:
+        name = f"{formulation}:{reference or with_reference[formulation]}"
+    if name not in known:
+        if formulation in with_reference:
             raise StateError(f"reference={reference!r} is unknown: use 'centroid', 'joint' or 'origin'")
-        near = difflib.get_close_matches(formulation, known, n=1)
+        near = difflib.get_close_matches(formulation, families, n=1)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
-        raise StateError(f"there is no formulation {formulation!r}{hint}: use one of {', '.join(known)}")
-    return name, FORMULATIONS[name]
+        raise StateError(f"there is no formulation {formulation!r}{hint}: use one of {', '.join(families)}")
+    return name, known[name]

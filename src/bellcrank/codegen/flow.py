@@ -47,22 +47,31 @@ def each(e: Emitter, start: Int, stop: Int, body: Callable[[str], None]) -> None
 
 def total(e: Emitter, start: Int, stop: Int, first: str, body: Callable[[str, str], str]) -> str:
     """Fold a number over k = start .. stop-1, possibly none."""
+    return folded(e, start, stop, [first], lambda k, values: [body(k, values[0])])[0]
+
+
+def folded(
+    e: Emitter, start: Int, stop: Int, first: Sequence[str], body: Callable[[str, list[str]], Sequence[str]]
+) -> list[str]:
+    """The same for several numbers at once."""
     before, top, inside, done = e.label, e.new_label("fold"), e.new_label("do"), e.new_label("done")
     e.do(f"br label %{top}")
     e.start_block(top)
-    k, value = e.phi("i64"), e.phi(e.type)
+    k, values = e.phi("i64"), [e.phi(e.type) for _ in first]
     k.add(str(start), before)
-    value.add(first, before)
+    for value, ref in zip(values, first, strict=True):
+        value.add(ref, before)
     more = e.emit(f"icmp slt i64 {k.ref}, {stop}")
     e.do(f"br i1 {more}, label %{inside}, label %{done}")
     e.start_block(inside)
-    new = body(k.ref, value.ref)
+    new = body(k.ref, [value.ref for value in values])
     following = e.emit(f"add nsw i64 {k.ref}, 1")
     k.add(following, e.label)
-    value.add(new, e.label)
+    for value, ref in zip(values, new, strict=True):
+        value.add(ref, e.label)
     e.do(f"br label %{top}")
     e.start_block(done)
-    return value.ref
+    return [value.ref for value in values]
 
 
 def switch(e: Emitter, code: str, cases: Sequence[Callable[[], Sequence[str]]]) -> list[str]:

@@ -19,6 +19,7 @@ from ..formulations import Program
 from ..topology import Plan
 from . import cache as object_cache
 from . import jit
+from .closing import FIELDS, SCRATCH
 from .loads import SIZES, STATE, WRENCH
 from .module import Module, bound_words, result, write_module
 
@@ -130,14 +131,16 @@ class Kernel:
 def width(plan: Plan, program: Program, name: str) -> int:
     model = plan.model
     if name in program.inputs:
-        return {"q": model.nq, "dq": model.nq, "t": 1, "u": len(model.inputs)}.get(name, model.nv)
+        rows = plan.loads.closing.rows
+        return {"q": model.nq, "dq": model.nq, "t": 1, "u": len(model.inputs), "lambda": rows}.get(name, model.nv)
     kind = program.outputs[name]
     if kind == "v*v":
         return model.nv * model.nv
     per, _, size = kind.partition("*")
     driven = int(sum(joint.nv for joint, is_driven in zip(model.joints, model.driven, strict=True) if is_driven))
     counts = {"q": model.nq, "v": model.nv, "body": model.n, "drive": driven, "element": len(model.elements)}
-    return counts[per] * int(size or 1)
+    counts |= {"closure": len(model.closures), "row": plan.loads.closing.rows}
+    return counts[per] * (model.nv if size == "v" else int(size or 1))
 
 
 class Frame:
@@ -164,17 +167,24 @@ def fixed_arrays(plan: Plan, code: Code, lanes: int) -> dict[str, Any]:
     """Tables of the plan and buffers of a kernel, by the names of module.FIXED."""
     loads = plan.loads
     touched = max(1, len(loads.touched))
+    closing, nv = loads.closing, plan.model.nv
     counts = {"motions": loads.motions, "elements": loads.elements, "pool": len(loads.pool), "touched": len(loads.touched)}
+    counts |= {"closures": closing.closures, "grips": len(closing.grips), "rows": closing.rows}
     sizes = {
         "work": plan.n * code.work_row,
         "messages": max(1, plan.messages) * code.message_row,
-        "climbing": 16,
+        "climbing": SCRATCH,
         "driven_q": max(1, 7 * loads.motions),
         "driven_v": max(1, 6 * loads.motions),
         "driven_a": max(1, 6 * loads.motions),
         "states": 2 * STATE * touched,  # with tangents
         "applied": 2 * WRENCH * touched,
-        "effort": 2 * max(1, plan.model.nv),
+        "effort": 2 * max(1, nv),
+        "rows": 2 * len(FIELDS) * max(1, closing.rows),
+        "left": 2 * max(1, closing.rows * nv),
+        "grips": 12 * max(1, len(closing.grips)),
+        "lower": 2 * max(1, closing.rows**2),
+        "push": 2 * max(1, nv),
     }
     tables = {
         "table": np.ascontiguousarray(plan.table),
@@ -187,6 +197,12 @@ def fixed_arrays(plan: Plan, code: Code, lanes: int) -> dict[str, Any]:
         "element_table": _never_empty(loads.element_table),
         "element_data": _never_empty(loads.element_data),
         "pool": np.ascontiguousarray(loads.pool),
+        "closure_table": _never_empty(closing.table),
+        "closure_data": _never_empty(closing.data),
+        "grip_table": _never_empty(closing.grips),
+        "factors": _never_empty(closing.factors),
+        "settings": np.array([plan.tolerance, plan.length]),
+        "kept": np.zeros(max(1, closing.rows), dtype=np.int64),
     }
     return tables | {name: aligned(size * lanes) for name, size in sizes.items()}
 

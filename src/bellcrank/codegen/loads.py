@@ -18,7 +18,7 @@ from ..topology.loads import (
 )
 from .emitter import Emitter
 from .flow import each, switch
-from .prepass import body_state, body_wrenches, driven_state, joint_effort, world_state
+from .prepass import body_state, body_wrenches, closing_wrenches, driven_state, joint_effort, world_state
 from .structure import leaves
 from .table import Table
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from .walk import TracedWalk
 
 STATE, WRENCH = 18, 6  # numbers of a body's state, of a wrench
-SIZES = ("motions", "elements", "pool", "touched")
+SIZES = ("motions", "elements", "pool", "touched", "closures", "grips", "rows")
 
 
 def count(e: Emitter, name: str) -> str:
     return e.load_int("%sizes", SIZES.index(name))
 
 
-def _row(e: Emitter, base: str, i: str, width: int) -> Callable[[int], Symbol]:
+def row_of(e: Emitter, base: str, i: str, width: int) -> Callable[[int], Symbol]:
     """Numbers of a row of data, the same for all lanes."""
     start = e.pointer(base, e.integer("mul", i, width))
     seen: dict[int, Symbol] = {}
@@ -46,7 +46,7 @@ def _row(e: Emitter, base: str, i: str, width: int) -> Callable[[int], Symbol]:
     return data
 
 
-def _ints(e: Emitter, base: str, i: str, names: tuple[str, ...]) -> Callable[[str], str]:
+def ints_of(e: Emitter, base: str, i: str, names: tuple[str, ...]) -> Callable[[str], str]:
     start = e.pointer(base, e.integer("mul", i, len(names)))
     return lambda name: e.load_int(start, names.index(name))
 
@@ -60,9 +60,9 @@ def drive(walk: TracedWalk) -> None:
     e, plan = walk.e, walk.plan.loads
 
     def case(signature: MotionSignature, i: str) -> list[str]:
-        ints = _ints(e, "%motion_table", i, MOTION_TABLE)
+        ints = ints_of(e, "%motion_table", i, MOTION_TABLE)
         pool = Table(e, "%pool", count(e, "pool"))
-        state = driven_state(signature, _row(e, "%motion_data", i, MOTION_ROW), _time(walk), pool)
+        state = driven_state(signature, row_of(e, "%motion_data", i, MOTION_ROW), _time(walk), pool)
         q, v = ints("q"), ints("v")
         for name, first, values in (("q", q, state.q), ("v", v, state.v), ("a", v, state.a)):
             for k, x in enumerate(values):
@@ -70,7 +70,7 @@ def drive(walk: TracedWalk) -> None:
         return []
 
     def one(i: str) -> None:
-        code = _ints(e, "%motion_table", i, MOTION_TABLE)("code")
+        code = ints_of(e, "%motion_table", i, MOTION_TABLE)("code")
         switch(e, code, [lambda s=s: case(s, i) for s in plan.motion_signatures])  # type: ignore[misc]
 
     each(e, 0, count(e, "motions"), one)
@@ -87,15 +87,16 @@ def apply_forces(walk: TracedWalk) -> None:
     each(e, 0, "%nv", lambda k: walk.put(walk.given("tau", k) if given else 0.0, "%effort", k))
 
     def one(i: str) -> None:
-        code = _ints(e, "%element_table", i, ELEMENT_TABLE)("code")
+        code = ints_of(e, "%element_table", i, ELEMENT_TABLE)("code")
         switch(e, code, [lambda s=s: _element(walk, s, i) for s in plan.element_signatures])  # type: ignore[misc]
 
-    each(e, 0, count(e, "elements"), one)
+    if plan.elements:
+        each(e, 0, count(e, "elements"), one)
 
 
 def _element(walk: TracedWalk, signature: ElementSignature, i: str) -> list[str]:
     e = walk.e
-    ints, data = _ints(e, "%element_table", i, ELEMENT_TABLE), _row(e, "%element_data", i, ELEMENT_ROW)
+    ints, data = ints_of(e, "%element_table", i, ELEMENT_TABLE), row_of(e, "%element_data", i, ELEMENT_ROW)
     pool = Table(e, "%pool", count(e, "pool"))
     t = _time(walk)
     u = e.symbol(e.load("%u", ints("input"))) if signature.has_input else 0.0
@@ -108,11 +109,12 @@ def _element(walk: TracedWalk, signature: ElementSignature, i: str) -> list[str]
     else:
         rows = ints("row_a"), ints("row_b")
         grounds = signature.ground_a, signature.ground_b
-        a, b = (BodyState.ground() if on else _state(walk, row) for on, row in zip(grounds, rows, strict=True))
-        answers = body_wrenches(signature, data, a, b, t, u, pool)
+        a, b = (BodyState.ground() if on else state_of(walk, row) for on, row in zip(grounds, rows, strict=True))
+        evaluate = closing_wrenches if signature.closing else body_wrenches
+        answers = evaluate(signature, data, a, b, t, u, pool)
         for on, row, wrench in zip(grounds, rows, (answers.on_a, answers.on_b), strict=True):
             if not on:
-                _add(walk, row, wrench)
+                add_wrench(walk, row, wrench)
         told = (answers.energy, answers.power, answers.force)
     if "element" in walk.program.outputs:
         for k, x in enumerate(told):
@@ -120,12 +122,12 @@ def _element(walk: TracedWalk, signature: ElementSignature, i: str) -> list[str]
     return []
 
 
-def _state(walk: TracedWalk, row: str) -> BodyState:
+def state_of(walk: TracedWalk, row: str) -> BodyState:
     e, first = walk.e, walk.e.integer("mul", row, STATE)
     return body_state([walk.get("%states", e.integer("add", first, k)) for k in range(STATE)])
 
 
-def _add(walk: TracedWalk, row: str, wrench: Force) -> None:
+def add_wrench(walk: TracedWalk, row: str, wrench: Force) -> None:
     e, first = walk.e, walk.e.integer("mul", row, WRENCH)
     for k, x in enumerate(leaves(wrench)):
         place = e.integer("add", first, k)

@@ -19,8 +19,15 @@ from .flow import each, total
 from .walk import TracedWalk
 
 _TABLES = ("table", "dofs", "data", "gravity", "sizes", "motion_table", "motion_data", "element_table", "element_data", "pool")
+_CLOSING = ("closure_table", "closure_data", "grip_table", "factors", "settings")
 _BUFFERS = ("work", "messages", "climbing", "driven_q", "driven_v", "driven_a", "states", "applied", "effort")
-FIXED = (*_TABLES, *_BUFFERS)  # what every kernel reads, and where it keeps what it needs for a while
+_CLOSING_BUFFERS = ("rows", "left", "grips", "lower", "push", "kept")
+FIXED = (
+    *_TABLES,
+    *_CLOSING,
+    *_BUFFERS,
+    *_CLOSING_BUFFERS,
+)  # what every kernel reads, and where it keeps what it needs for a while
 _ARRAY_TYPE, _FLOAT64, _TRUE, _FALSE = "array_type", "float64", "true", "false"
 
 
@@ -77,6 +84,7 @@ def write_kernel(
 ) -> tuple[tuple[str, dict[str, str]], dict[str, int]]:
     e = Emitter(lanes)
     e.do("%ancestor = alloca i64, align 8")
+    e.do("%kept_count = alloca i64, align 8")
     walk = TracedWalk(e, plan, program)
     walk.run()
     e.do("ret void")

@@ -10,10 +10,11 @@ import numpy as np
 from ..forces import BodyState, JointState
 from ..formulations import Program
 from ..numbers import Number
-from ..spatial import Matrix, Motion, Vector
+from ..spatial import Force, Matrix, Motion, Vector
 from ..topology import Plan, Signature
 from ..topology.loads import ElementSignature
-from .prepass import body_state, body_wrenches, driven_state, joint_effort, world_state
+from . import plain_closing
+from .prepass import body_state, body_wrenches, closing_wrenches, driven_state, joint_effort, world_state
 from .structure import added, leaves, rebuild
 from .view import View, effort_source, input_size
 
@@ -35,6 +36,8 @@ class PlainBody(View):
 
     def input(self, name: str) -> tuple[Number, ...]:
         first = self._first(name)
+        if name == "push":
+            return tuple(self._walk.pushes[first : first + len(self.directions)])
         given = self._walk.driven if self.driven else self._walk.inputs
         return tuple(given[name][first : first + input_size(self._signature, name)])
 
@@ -82,6 +85,11 @@ class PlainWalk:
         self.driven: dict[str, list[Number]] = {"q": [], "v": [], "a": []}
         self.states: dict[int, list[Number]] = {}
         self.applied: list[list[Number]] = []
+        self.rows: dict[str, list[Number]] = {}  # of every equation that closes a loop
+        self.left: list[list[Number]] = []  # what each has left at the degrees of freedom
+        self.grips: list[Force] = []
+        self.pushes: list[Number] = []
+        self.tolerance, self.length = plan.tolerance, plan.length
 
     def outward(self, step: Callable[[Any, Any], Any], base: Any) -> None:
         sent: list[Any] = [None] * self.plan.n
@@ -106,6 +114,20 @@ class PlainWalk:
                 while j >= 0:
                     message = step(self.bodies[j], Column(self.outputs["M"], k), message)
                     j = self.plan.tree.parent[j]
+
+    def closures(self, step: Callable[[Any], Any]) -> None:
+        plain_closing.closures(self, step)
+
+    def haul(self, step: Callable[[Any, Any, Any], Any]) -> None:
+        plain_closing.haul(self, step)
+        if "G" in self.kinds:
+            self.outputs["G"] = [x for row in self.left for x in row]
+
+    def reduce(self) -> None:
+        plain_closing.reduce(self)
+
+    def tell(self, name: str, *fields: str) -> None:
+        plain_closing.tell(self, name, fields)
 
     def solve(self, matrix: str, right: str, into: str) -> None:
         self.outputs[into] = solve_ldl(self.outputs[matrix], self.outputs[right])
@@ -158,7 +180,8 @@ class PlainWalk:
             return [answer.energy, answer.power, answer.effort]
         a = BodyState.ground() if signature.ground_a else body_state(self.states[row_a])
         b = BodyState.ground() if signature.ground_b else body_state(self.states[row_b])
-        answers = body_wrenches(signature, data.__getitem__, a, b, t, u, pool)
+        evaluate = closing_wrenches if signature.closing else body_wrenches
+        answers = evaluate(signature, data.__getitem__, a, b, t, u, pool)
         for on_ground, at, wrench in ((signature.ground_a, row_a, answers.on_a), (signature.ground_b, row_b, answers.on_b)):
             if not on_ground:
                 self.applied[at] = [x + y for x, y in zip(self.applied[at], leaves(wrench), strict=True)]
@@ -166,11 +189,17 @@ class PlainWalk:
 
     def run(self, program: Program) -> dict[str, Any]:
         self.kinds = program.outputs
-        self.effort_from = effort_source(program, self.plan.loads.elements)
-        if self.plan.loads.motions:
+        loads = self.plan.loads
+        self.forces = program.forces and bool(loads.elements or loads.closing.closures)
+        self.effort_from = effort_source(program, self.forces)
+        if loads.motions:
             self._drive()
-        if program.forces and self.plan.loads.elements:
+        if self.forces:
             self._apply_forces()
+        if "lambda" in program.inputs:
+            if not self.forces:
+                plain_closing.leave_states(self)
+            plain_closing.push(self)
         program.run(self)
         return {name: self.outputs.get(name, []) for name in program.outputs if name not in program.scratch}
 

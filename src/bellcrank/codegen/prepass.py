@@ -6,16 +6,19 @@ These are steps like those of the formulations, over any number; the executors l
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
+from ..constraints import Equation, Frame, Given, Law, closing_equations
 from ..forces import FORCES, BodyForce, BodyState, Effort, JointForce, JointState, Wrenches
 from ..forces.base import Settings
-from ..joints import JOINTS
+from ..joints import JOINTS, JointData
 from ..joints.base import Driven
 from ..joints.laws import LAWS
 from ..numbers import Number
 from ..numbers.spline import Curve, spline
-from ..spatial import Matrix, Motion, Vector
+from ..spatial import Force, Matrix, Motion, Vector
+from ..spatial.vector import ZERO
+from ..topology.closing import CLOSURE_SLOTS, ClosureSignature
 from ..topology.loads import (
     ELEMENT_SLOTS,
     MOST_LAW_VALUES,
@@ -90,6 +93,97 @@ def joint_effort(signature: ElementSignature, data: Data, state: JointState, t: 
     force = FORCES[signature.kind]
     assert issubclass(force, JointForce)
     return force.effort(state, _settings(signature, data, t, u, pool))
+
+
+def closing_wrenches(
+    signature: ElementSignature, data: Data, a: BodyState, b: BodyState, t: Number, u: Number, pool: Any
+) -> Wrenches:
+    """Of an element on a joint that closes a loop: its coordinate from the poses, its effort as wrenches on both bodies."""
+    given = _settings(signature, data, t, u, pool)
+    joint, force = JOINTS[signature.closing], FORCES[signature.kind]
+    assert issubclass(force, JointForce)
+    arm_b, p_b, pdot_b = b.point(given.point_b)
+    _, p_a, _ = a.point(given.point_a)
+    A_a, A_b = a.R.times(given.axes_a), b.R.times(given.axes_b)
+    inward = A_b.transpose()
+    slip = pdot_b - (a.v + a.w.cross(p_b - a.r))
+    q = joint.coordinates(A_a.transpose().times(A_b), A_a.transpose() @ (p_b - p_a))
+    E = joint.efforts(q)[signature.dof]
+    v = Motion(inward @ (b.w - a.w), inward @ slip).dot(E)
+    answer = force.effort(JointState(q[signature.dof] if signature.scalar else 0.0, v), given)
+    n, f = (A_b @ E.n) * answer.effort, (A_b @ E.f) * answer.effort
+    on_a, on_b = Force(-(n + (p_b - a.r).cross(f)), -f), Force(n + arm_b.cross(f), f)
+    return Wrenches(on_a, on_b, answer.energy, answer.power, answer.effort)
+
+
+class HeldBody(NamedTuple):
+    """Implements formulations.Held."""
+
+    r: Vector
+    v: Vector
+    w: Vector
+    rho: Vector
+    p: Vector
+
+
+class ClosureView(NamedTuple):
+    """Implements formulations.Closure."""
+
+    i: HeldBody
+    j: HeldBody
+    equations: list[Equation]
+
+
+def closure_view(
+    signature: ClosureSignature, data: Data, a: BodyState, b: BodyState, driven: Driven, coupled: tuple[Number, Number]
+) -> ClosureView:
+    """A closure at the present states of its two bodies; ``coupled``: sum of factor * q of a coupler, and its rate."""
+    if signature.kind == "coupler":
+        nobody = HeldBody(ZERO, ZERO, ZERO, ZERO, ZERO)
+        return ClosureView(nobody, nobody, [_coupler(signature, data, driven, coupled)])
+
+    def vector(name: str) -> Vector:
+        return Vector(*[data(CLOSURE_SLOTS[name] + k) for k in range(3)])
+
+    def matrix(name: str) -> Matrix:
+        start = CLOSURE_SLOTS[name]
+        return Matrix(*[Vector(*[data(start + 3 * i + k) for k in range(3)]) for i in range(3)])
+
+    (_, p_a, pdot_a), (_, p_b, pdot_b) = a.point(vector("point_a")), b.point(vector("point_b"))
+    i = Frame(a.R.times(matrix("axes_a")), p_a, pdot_a, a.w)
+    j = Frame(b.R.times(matrix("axes_b")), p_b, pdot_b, b.w)
+    value, pitch = Law(data(CLOSURE_SLOTS["value"])), data(CLOSURE_SLOTS["pitch"])
+    if signature.driven == "value":
+        value = Law(driven.q[0], driven.v[0], driven.a[0])
+    elif signature.driven:
+        i = _moved(signature.driven, i, a, driven, pitch)
+    equations = closing_equations(signature.kind, i, j, Given(matrix("world"), value, pitch))
+    held = [HeldBody(x.r, x.v, x.w, x.R @ vector(f"center_{end}"), frame.p) for end, x, frame in (("a", a, i), ("b", b, j))]
+    return ClosureView(held[0], held[1], equations)
+
+
+def _coupler(signature: ClosureSignature, data: Data, driven: Driven, coupled: tuple[Number, Number]) -> Equation:
+    """sum of factor * q = value; its row is not on bodies but on the coordinates themselves."""
+    value = Law(data(CLOSURE_SLOTS["value"]))
+    if signature.driven:
+        value = Law(driven.q[0], driven.v[0], driven.a[0])
+    return Equation(Force.zero(), Force.zero(), value.bend, coupled[0] - value.value, coupled[1] - value.slope)
+
+
+def _moved(kind: str, i: Frame, a: BodyState, driven: Driven, pitch: Number) -> Frame:
+    """The frame that a prescribed motion moves on its body; what it adds to the body's acceleration is known."""
+    joint, data = JOINTS[kind], JointData(pitch=pitch)
+    slide, turns = joint.motion(driven.q, data)
+    p = i.p + (i.A @ slide)
+    A = i.A
+    for turn in turns:
+        A = turn.columns(A)
+    own, change = Motion.zero(), joint.bias(driven.q, driven.v, data)
+    for S, v, accelerated in zip(joint.directions(driven.q, data), driven.v, driven.a, strict=True):
+        own, change = own + S * v, change + S * accelerated
+    w, v = A @ own.w, A @ own.v
+    known = Motion(a.w.cross(w) + (A @ change.w), 2.0 * a.w.cross(v) + w.cross(v) + (A @ change.v))
+    return Frame(A, p, a.v + a.w.cross(p - a.r) + v, a.w + w, known)
 
 
 def body_wrenches(

@@ -163,8 +163,9 @@ def _combined(start: Motion, directions: tuple[Motion, ...], amounts: Sequence[N
     return start
 
 
-def effort_source(program: Program, elements: int) -> str | None:
-    if program.forces and elements:
+def effort_source(program: Program, summed: bool) -> str | None:
+    """``summed``: force elements or closures add to the given efforts."""
+    if summed:
         return "effort"
     return "tau" if "tau" in program.inputs else None
 

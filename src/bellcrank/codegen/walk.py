@@ -16,7 +16,7 @@ from ..spatial import Vector
 from ..topology import Plan, Signature
 from ..topology.plan import TABLE
 from ..topology.signature import ROW
-from . import dense, loads
+from . import closing, dense, loads
 from .emitter import Emitter, Int
 from .flow import each, repeat, switch
 from .records import Record
@@ -76,8 +76,8 @@ class TracedBody(View):
         walk, size = self.walk, range(input_size(self._signature, name))
         if self.driven:
             return tuple(self.load(f"driven_{name}", k) for k in size)
-        if name == "effort":
-            return tuple(walk.get("%effort", walk.e.integer("add", self.entry("v"), k)) for k in size)
+        if name in ("effort", "push"):
+            return tuple(walk.get(f"%{name}", walk.e.integer("add", self.entry("v"), k)) for k in size)
         if f"d{name}" in walk.program.inputs:
             return tuple(Dual(self.load(name, k), [self.load(f"d{name}", k)]) for k in size)
         return tuple(self.load(name, k) for k in size)
@@ -136,7 +136,8 @@ class TracedWalk:
 
     def __init__(self, e: Emitter, plan: Plan, program: Program):
         self.e, self.plan, self.program = e, plan, program
-        self.effort_from = effort_source(program, plan.loads.elements)
+        self.forces = program.forces and bool(plan.loads.elements or plan.loads.closing.closures)
+        self.effort_from = effort_source(program, self.forces)
         self.tangents = 1 if "dq" in program.inputs else 0  # each number then has a value and a tangent
         self.signatures = plan.signatures
         self.records = {signature: Record() for signature in plan.signatures}
@@ -153,8 +154,10 @@ class TracedWalk:
                 each(self.e, 0, size, lambda k, name=name: self.e.store(0.0, f"%{name}", k))  # type: ignore[misc]
         if self.plan.loads.motions:
             loads.drive(self)
-        if self.program.forces and self.plan.loads.elements:
+        if self.forces:
             loads.apply_forces(self)
+        if "lambda" in self.program.inputs:
+            closing.push(self)
         self.program.run(self)
 
     def get(self, base: str, index: Int) -> Number:
@@ -297,6 +300,10 @@ class TracedWalk:
         symbols = [self.e.symbol(self.e.load(address, k)) for k in range(count)]
         return self._with(like, pattern, symbols)
 
+    @property
+    def length(self) -> Number:
+        return closing.setting(self, "length")
+
     # in files of their own ------------------------------------------------------------------------------------------
 
     def climb(self, step: Callable[[Any, Any, Any], Any], start: str, like: Any) -> None:
@@ -304,3 +311,15 @@ class TracedWalk:
 
     def solve(self, matrix: str, right: str, into: str) -> None:
         dense.solve(self.e, f"%{matrix}", f"%{right}", f"%{into}")
+
+    def closures(self, step: Callable[[Any], Any]) -> None:
+        closing.closures(self, step)
+
+    def haul(self, step: Callable[[Any, Any, Any], Any]) -> None:
+        closing.haul(self, step)
+
+    def reduce(self) -> None:
+        closing.reduce(self)
+
+    def tell(self, name: str, *fields: str) -> None:
+        closing.tell(self, name, fields)

@@ -4,7 +4,7 @@ A formulation names no joint type, no lane, no buffer. It is given a ``walk`` th
 steps a ``body`` (formulations.base says what they offer). A new formulation is a new file and a line in FORMULATIONS.
 """
 
-from . import articulated_body, inverse_dynamics, mass_matrix, observables, reference_point
+from . import articulated_body, closure, inverse_dynamics, mass_matrix, multipliers, observables, reference_point
 from .base import Body, Program, Walk
 
 FORMULATIONS: dict[str, Program] = {
@@ -16,6 +16,13 @@ FORMULATIONS: dict[str, Program] = {
 }
 """Programs that give accelerations from q, v, tau; a name may carry an option after a colon."""
 
+CLOSED: dict[str, Program] = {
+    "multipliers:centroid": multipliers.CENTROID,
+    "multipliers:joint": multipliers.JOINT,
+    "multipliers:origin": multipliers.ORIGIN,
+}
+"""The same for models with closed loops."""
+
 QUANTITIES: dict[str, Program] = {
     "inverse_dynamics": inverse_dynamics.PROGRAM,
     "reactions": inverse_dynamics.REACTIONS,
@@ -26,6 +33,16 @@ QUANTITIES: dict[str, Program] = {
     "drives": inverse_dynamics.DRIVES,
     "elements": observables.ELEMENTS,
     "tangent": articulated_body.TANGENT,
+    "closed_tangent": multipliers.TANGENT,
+    "multipliers": multipliers.JOINT_VALUES,
+    "closure": closure.ERRORS,
+    "closure_jacobian": closure.JACOBIAN,
+    "project_positions": closure.POSITIONS,
+    "project_velocities": closure.VELOCITIES,
+    "closed_inverse_dynamics": inverse_dynamics.CLOSED,
+    "closed_reactions": inverse_dynamics.CLOSED_REACTIONS,
+    "closed_drives": inverse_dynamics.CLOSED_DRIVES,
+    "closing_reactions": closure.REACTIONS,
 }
 
-__all__ = ["FORMULATIONS", "QUANTITIES", "Body", "Program", "Walk"]
+__all__ = ["CLOSED", "FORMULATIONS", "QUANTITIES", "Body", "Program", "Walk"]

@@ -51,7 +51,8 @@ def elimination(body: Body, felt: Felt) -> Felt:
     """Eliminate the joint; what the parent feels, from the tips inward.          (28), (29)"""
     inertia, force = felt
     I = body.inertia.articulated() + inertia  # noqa: E741
-    I, p, body.pivots = eliminate(I, body.p + force, body.S, body.effort, body.armature)  # noqa: E741
+    I, p, pivots = eliminate(I, body.p + force, body.S, body.effort, body.armature)  # noqa: E741
+    body.pivots = tuple(pivot.light for pivot in pivots)
     return body.X.up_articulated(I, p + (I @ body.c), body.cp)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
+from ..constraints import Equation
 from ..numbers import Number
 from ..spatial import Force, Motion, RigidInertia, Symmetric, Transform, Vector
 
@@ -87,6 +88,45 @@ class Body(Protocol):
     def __setattr__(self, name: str, value: Any) -> None: ...
 
 
+class Held(Protocol):
+    """A body that a closure holds, in the ground's axes."""
+
+    r: Vector  # its origin
+    v: Vector  # velocity of the origin
+    w: Vector
+    rho: Vector  # centroid seen from the origin
+    p: Vector  # the closure's point
+
+
+class Closure(Protocol):
+    """What closes a loop: equations between two bodies, with accelerations taken at the closure's points."""
+
+    @property
+    def i(self) -> Held: ...
+
+    @property
+    def j(self) -> Held: ...
+
+    @property
+    def equations(self) -> Sequence[Equation]: ...
+
+
+Carried = tuple[Force, Force, Number]  # an equation's rows on the two bodies, where they are taken hold of; right-hand side
+
+
+class Row(Protocol):
+    """One equation on its way inward."""
+
+    def own(self, body: Any) -> Sequence[Number]:
+        """Coefficients that the equation has on the body's own coordinates: those of a coupler."""
+
+    def leave(self, body: Any, values: Sequence[Number], bound: Number, known: Number) -> None:
+        """Leave ``values`` at the body's joint, and take ``known`` from the right-hand side.
+
+        ``bound`` is the square of what the values could at most be.
+        """
+
+
 class Walk(Protocol):
     """The walk over the bodies: a Python loop, or a loop in machine code."""
 
@@ -107,6 +147,22 @@ class Walk(Protocol):
         column of the degree of freedom, at the body's own degrees of freedom.
         """
 
+    @property
+    def length(self) -> Number:
+        """A length that is typical of the model: what scales displacements against angles."""
+
+    def closures(self, step: Callable[[Any], Sequence[Carried]]) -> None:
+        """For each closure: its equations, with a right-hand side, as they are carried inward."""
+
+    def haul(self, step: Callable[[Any, Any, Force], Force]) -> None:
+        """Carry each equation from the bodies that it holds to ground: ``step(body, row, f)``."""
+
+    def reduce(self) -> None:
+        """Make what the equations left orthonormal, row by row; find redundant ones and multipliers; joints get ``push``."""
+
+    def tell(self, name: str, *fields: str) -> None:
+        """Write fields of every equation to an output: "error", "rate", "right", "multiplier", "pivot", "residual"."""
+
     def solve(self, matrix: str, right: str, into: str) -> None:
         """Dense symmetric positive definite solve between outputs, by LDL^T."""
 
@@ -116,8 +172,8 @@ class Program:
     """A recursion with its inputs and outputs.
 
     Outputs are per degree of freedom ("v"), per coordinate ("q"), square ("v*v"), or a number of values per body, degree of
-    freedom, driven degree of freedom or force element ("body*12", "v*6", "drive*2", "element*3"). ``scratch`` outputs are not
-    returned.
+    freedom, driven degree of freedom, force element, closure or its equations ("body*12", "v*6", "drive*2", "element*3",
+    "closure*6", "row*3", "row*v"). ``scratch`` outputs are not returned.
     """
 
     name: str

@@ -12,6 +12,7 @@ R, r   axes and origin of the body in the ground's frame
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ..numbers import Number
 from ..spatial import Force, Matrix, Motion, Vector
@@ -99,3 +100,8 @@ def drive(body: Body, carried: Force) -> Force:
 PROGRAM = Program("inverse_dynamics", inverse_dynamics, ("q", "v", "a"), {"tau": "v"}, forces=True)
 REACTIONS = Program("reactions", reactions, ("q", "v", "a"), {"wrench": "body*12"}, forces=True)
 DRIVES = Program("drives", drives, ("q", "v", "a"), {"drive": "drive*2"}, forces=True)
+
+CLOSED = replace(PROGRAM, name="closed_inverse_dynamics", inputs=("q", "v", "a", "lambda"))
+CLOSED_REACTIONS = replace(REACTIONS, name="closed_reactions", inputs=("q", "v", "a", "lambda"))
+CLOSED_DRIVES = replace(DRIVES, name="closed_drives", inputs=("q", "v", "a", "lambda"))
+"""The same with closed loops, whose multipliers push on the bodies like forces."""

@@ -141,7 +141,8 @@ def _minus_double_cross(J: Symmetric, mx: Vector, x: Vector) -> Symmetric:
 def elimination(body: Body, felt: Felt) -> Felt:
     """Eliminate the joint; what the parent feels at its own reference point.     (28), (29)"""
     inertia, force = felt
-    M, p, body.pivots = eliminate(body.M + inertia, force - body.Q, body.B2, body.effort, body.armature)
+    M, p, pivots = eliminate(body.M + inertia, force - body.Q, body.B2, body.effort, body.armature)
+    body.pivots = tuple(pivot.light for pivot in pivots)
     n, f = p + (M @ body.D)
     return M.shifted(body.shift), Force(n + body.shift.cross(f), f)
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from ..errors import ModelError
-from ..numbers import Number
+from ..numbers import Number, atan2
 from ..numbers.spline import Curve
-from ..spatial import Force, Motion, PlaneTurn, Vector
+from ..spatial import Force, Matrix, Motion, PlaneTurn, Vector
 from ..spatial.transform import Turn
 
 
@@ -105,12 +105,21 @@ class Joint:
         return tuple(v)
 
     @staticmethod
+    def coordinates(R: Matrix, offset: Vector) -> tuple[Number, ...]:
+        """q from the pose of the child in the joint's axes on the parent, angles between -pi and pi; none for quaternions."""
+        return ()
+
+    @staticmethod
     def driven(laws: Sequence[Curve], axis: Vector) -> Driven:
         """Coordinates, velocities and accelerations of a joint whose motion is prescribed, one law a coordinate.
 
         Joints with a quaternion turn about ``axis``, which is fixed in parent and child, by the angle of their last law.
         """
         return Driven(tuple(x.value for x in laws), tuple(x.slope for x in laws), tuple(x.bend for x in laws))
+
+
+def angle_about_z(R: Matrix) -> Number:
+    return atan2(R.y.x, R.x.x)
 
 
 def coordinate_directions(*indices: int) -> tuple[Motion, ...]:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from ..numbers import Number
-from ..spatial import Motion, PlaneTurn, Vector
-from .base import NO_DATA, Joint, JointData, JointMotion, coordinate_directions
+from ..spatial import Matrix, Motion, PlaneTurn, Vector
+from .base import NO_DATA, Joint, JointData, JointMotion, angle_about_z, coordinate_directions
 
 
 class Cylindrical(Joint):
@@ -29,3 +29,7 @@ class Cylindrical(Joint):
     @staticmethod
     def directions(q: Sequence[Number], data: JointData = NO_DATA) -> tuple[Motion, ...]:
         return coordinate_directions(2, 5)
+
+    @staticmethod
+    def coordinates(R: Matrix, offset: Vector) -> tuple[Number, ...]:
+        return (angle_about_z(R), offset.z)

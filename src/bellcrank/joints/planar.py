@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from ..numbers import Number
-from ..spatial import Motion, PlaneTurn, Vector
+from ..spatial import Matrix, Motion, PlaneTurn, Vector
 from ..spatial.vector import ZERO
-from .base import NO_DATA, Joint, JointData, JointMotion
+from .base import NO_DATA, Joint, JointData, JointMotion, angle_about_z
 
 
 class Planar(Joint):
@@ -40,3 +40,7 @@ class Planar(Joint):
     def bias(q: Sequence[Number], v: Sequence[Number], data: JointData = NO_DATA) -> Motion:
         sliding = PlaneTurn.angle("z", q[2]).down(Vector(v[0], v[1], 0.0))
         return Motion(ZERO, -Vector(0.0, 0.0, v[2]).cross(sliding))
+
+    @staticmethod
+    def coordinates(R: Matrix, offset: Vector) -> tuple[Number, ...]:
+        return (offset.x, offset.y, angle_about_z(R))

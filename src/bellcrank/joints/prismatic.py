@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from ..numbers import Number
-from ..spatial import Motion, Vector
+from ..spatial import Matrix, Motion, Vector
 from .base import NO_DATA, Joint, JointData, JointMotion, coordinate_directions
 
 
@@ -29,3 +29,7 @@ class Prismatic(Joint):
     @staticmethod
     def directions(q: Sequence[Number], data: JointData = NO_DATA) -> tuple[Motion, ...]:
         return coordinate_directions(5)
+
+    @staticmethod
+    def coordinates(R: Matrix, offset: Vector) -> tuple[Number, ...]:
+        return (offset.z,)

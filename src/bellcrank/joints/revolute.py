@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from ..numbers import Number
-from ..spatial import Motion, PlaneTurn
+from ..spatial import Matrix, Motion, PlaneTurn, Vector
 from ..spatial.vector import ZERO
-from .base import NO_DATA, Joint, JointData, JointMotion, coordinate_directions
+from .base import NO_DATA, Joint, JointData, JointMotion, angle_about_z, coordinate_directions
 
 
 class Revolute(Joint):
@@ -30,3 +30,7 @@ class Revolute(Joint):
     @staticmethod
     def directions(q: Sequence[Number], data: JointData = NO_DATA) -> tuple[Motion, ...]:
         return coordinate_directions(2)
+
+    @staticmethod
+    def coordinates(R: Matrix, offset: Vector) -> tuple[Number, ...]:
+        return (angle_about_z(R),)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from ..numbers import Number
-from ..spatial import Force, Motion, PlaneTurn, Vector
+from ..spatial import Force, Matrix, Motion, PlaneTurn, Vector
 from ..spatial.vector import ZERO
-from .base import NO_DATA, Joint, JointData, JointMotion
+from .base import NO_DATA, Joint, JointData, JointMotion, angle_about_z
 
 
 class Screw(Joint):
@@ -36,3 +36,7 @@ class Screw(Joint):
     def efforts(cls, q: Sequence[Number], data: JointData = NO_DATA) -> tuple[Force, ...]:
         """A torque about the axis; the thread turns part of it into a force, which is a reaction."""
         return (Force(Vector(0.0, 0.0, 1.0), ZERO),)
+
+    @staticmethod
+    def coordinates(R: Matrix, offset: Vector) -> tuple[Number, ...]:
+        return (angle_about_z(R),)

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from ..numbers import Number, sincos
-from ..spatial import Motion, PlaneTurn, Vector
+from ..numbers import Number, atan2, sincos
+from ..spatial import Matrix, Motion, PlaneTurn, Vector
 from ..spatial.vector import ZERO
-from .base import NO_DATA, Joint, JointData, JointMotion
+from .base import NO_DATA, Joint, JointData, JointMotion, angle_about_z
 
 
 class Universal(Joint):
@@ -41,3 +41,7 @@ class Universal(Joint):
         s, c = sincos(q[1])
         product = v[0] * v[1]
         return Motion(Vector(0.0, c * product, -(s * product)), ZERO)
+
+    @staticmethod
+    def coordinates(R: Matrix, offset: Vector) -> tuple[Number, ...]:
+        return (angle_about_z(R), atan2(R.z.y, R.z.z))

@@ -32,13 +32,25 @@ class Pivot(NamedTuple):
     rest: Number
 
 
+class FullPivot(NamedTuple):
+    """The same with 1/D, for what is eliminated later by the same pivots."""
+
+    gain: Force
+    rest: Number
+    inverse: Number
+
+    @property
+    def light(self) -> Pivot:
+        return Pivot(self.gain, self.rest)
+
+
 def eliminate(
     inertia: ArticulatedInertia,
     bias: Force,
     directions: Sequence[Motion],
     efforts: Sequence[Number],
     armature: Sequence[Number],
-) -> tuple[ArticulatedInertia, Force, tuple[Pivot, ...]]:
+) -> tuple[ArticulatedInertia, Force, tuple[FullPivot, ...]]:
     """Inertia and bias force as the parent's side of the joint feels them, and the pivots.   Kang & Yoon (28), (29)"""
     pivots = []
     for S, tau, r in zip(directions, efforts, armature, strict=True):
@@ -53,11 +65,13 @@ def eliminate(
                 gain = _replace(gain, k, 1.0)
             inertia = _set_row(inertia.minus_outer(U, gain), k, gain * r)
             bias = _replace(bias + U * rest, k, tau - r * rest)
-        pivots.append(Pivot(gain, rest))
+        pivots.append(FullPivot(gain, rest, inverse))
     return inertia, bias, tuple(pivots)
 
 
-def joint_acceleration(x: Motion, directions: Sequence[Motion], pivots: Sequence[Pivot]) -> tuple[tuple[Number, ...], Motion]:
+def joint_acceleration(
+    x: Motion, directions: Sequence[Motion], pivots: Sequence[Pivot | FullPivot]
+) -> tuple[tuple[Number, ...], Motion]:
     """Back substitution: the joint's accelerations, and the body's, from x = what the parent brings.   (30)"""
     accelerations: list[Number] = []
     for S, pivot in reversed(list(zip(directions, pivots, strict=True))):

@@ -57,7 +57,7 @@ def choose_frames(model: Model, tree: Tree, style: Style = "plane") -> Frames:
     fixed = np.array([joint.kind == "fixed" for joint in joints])
     position = model.position[order]
     axes = np.tile(np.eye(3), (n, 1, 1))
-    axes[has_axis] = _axes_to_z(
+    axes[has_axis] = axes_to_z(
         np.array([joint.axis for joint in joints if joint.has_axis]).reshape(-1, 3),
         [joint.axis2 for joint in joints if joint.has_axis],
     )
@@ -123,7 +123,7 @@ def _zxz(R: Array) -> tuple[Array, Array, Array]:
     return gamma, alpha, np.arctan2(left[:, 1, 0], left[:, 0, 0])
 
 
-def _axes_to_z(z: Array, axis2: list[tuple[float, float, float] | None]) -> Array:
+def axes_to_z(z: Array, axis2: list[tuple[float, float, float] | None]) -> Array:
     """Rotations whose third columns are the axes, and first columns the second axes where there are such.
 
     Elsewhere permutations of the coordinate axes where that is possible.
@@ -135,6 +135,13 @@ def _axes_to_z(z: Array, axis2: list[tuple[float, float, float] | None]) -> Arra
         if given is not None:
             x[k] = given
     return np.stack([x, np.cross(z, x), z], axis=2)
+
+
+def frame_of(frames: Frames, place: dict[int, int], body: int) -> tuple[Array, Array]:
+    """Rotation and origin of a body of the model (-1: ground) in the user's frame of it."""
+    if body < 0:
+        return frames.ground_rotation, frames.ground_origin
+    return frames.rotation[place[body]], frames.origin[place[body]]
 
 
 def _apply(matrices: Array, vectors: Array) -> Array:

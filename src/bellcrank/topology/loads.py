@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from ..model import Model
 from ..model.element import ELEMENTS, Element
-from ..model.motion import Table
+from ..model.motion import Motion, Table
 from ..numbers.spline import halvings, spline_rows
-from .frames import Frames
+from .closing import Closing, closing_axes, make_closing, tied_bodies
+from .frames import Frames, frame_of
 from .tree import Tree
 
 Array = NDArray[np.float64]
@@ -52,6 +53,8 @@ class ElementSignature(NamedTuple):
     ground_b: bool
     table: TableSignature | None
     has_input: bool
+    closing: str = ""  # kind of the joint that closes a loop, for an element on it
+    dof: int = 0  # of that joint
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,7 @@ class Loads:
     driven: NDArray[np.bool_]  # by body of the walk
     driven_index: Ints  # (n,2): first entries in the driven q and v
     time_dependent: bool
+    closing: Closing
 
     @property
     def elements(self) -> int:
@@ -77,7 +81,7 @@ class Loads:
         return len(self.motion_table)
 
     def key(self) -> tuple[object, ...]:
-        return self.motion_signatures, self.element_signatures, self.time_dependent
+        return self.motion_signatures, self.element_signatures, self.time_dependent, *self.closing.key()
 
 
 class _Pool:
@@ -104,7 +108,13 @@ def make_loads(model: Model, tree: Tree, frames: Frames) -> Loads:
     place = {body: i for i, body in enumerate(tree.order)}
     driven = np.array([bool(model.motions) and model.motions[body] is not None for body in tree.order], dtype=bool)
     driven_index, motions = _motions(model, tree, driven, pool)
-    touched = sorted({place[b] for e in model.elements if e.joint < 0 for b in (e.body_a, e.body_b) if b >= 0})
+    touched = sorted({place[b] for e in model.elements for b in _bodies(model, e) if b >= 0} | set(tied_bodies(model, place)))
+    driven_size = [sum(getattr(model.joints[tree.order[i]], size) for i in np.flatnonzero(driven)) for size in ("nq", "nv")]
+    closing = make_closing(model, tree, frames, tuple(touched), (driven_size[0], driven_size[1]))
+    for closure, q, v in closing.driven:  # a value is driven like a slide
+        assert closure.motion is not None
+        kind = "prismatic" if closure.joint is None else closure.joint.kind
+        motions.append(_motion(kind, closure.motion, (q, v), pool))
     rows = {i: k for k, i in enumerate(touched)}
     elements = [_element(model, frames, place, rows, e, pool) for e in model.elements]
     motion_signatures, motion_table = _codes(motions, len(MOTION_TABLE))
@@ -122,6 +132,7 @@ def make_loads(model: Model, tree: Tree, frames: Frames) -> Loads:
         driven=driven,
         driven_index=driven_index,
         time_dependent=bool(motions) or timed,
+        closing=closing,
     )
 
 
@@ -141,17 +152,29 @@ def _motions(model: Model, tree: Tree, driven: NDArray[np.bool_], pool: _Pool): 
         joint, motion = model.joints[body], model.motions[body]
         assert motion is not None
         index[i] = q, v
-        row = np.zeros(MOTION_ROW)
-        for k, law in enumerate(motion.laws):
-            row[MOST_LAW_VALUES * k : MOST_LAW_VALUES * k + len(law.values)] = law.values
-            if law.table is not None:
-                row[MOTION_SLOTS["tables"] + 2 * k : MOTION_SLOTS["tables"] + 2 * k + 2] = pool.add(law.table)
-        if motion.axis is not None:
-            row[MOTION_SLOTS["axis"] :] = np.array(motion.axis) / np.linalg.norm(motion.axis)
-        laws = tuple((law.kind, len(law.values), _signature(law.table)) for law in motion.laws)
-        entries.append((MotionSignature(joint.kind, laws), (q, v), row))
+        entries.append(_motion(joint.kind, motion, (q, v), pool))
         q, v = q + joint.nq, v + joint.nv
     return index, entries
+
+
+def _motion(kind: str, motion: Motion, place: tuple[int, int], pool: _Pool) -> tuple[MotionSignature, tuple[int, int], Array]:
+    row = np.zeros(MOTION_ROW)
+    for k, law in enumerate(motion.laws):
+        row[MOST_LAW_VALUES * k : MOST_LAW_VALUES * k + len(law.values)] = law.values
+        if law.table is not None:
+            row[MOTION_SLOTS["tables"] + 2 * k : MOTION_SLOTS["tables"] + 2 * k + 2] = pool.add(law.table)
+    if motion.axis is not None:
+        row[MOTION_SLOTS["axis"] :] = np.array(motion.axis) / np.linalg.norm(motion.axis)
+    laws = tuple((law.kind, len(law.values), _signature(law.table)) for law in motion.laws)
+    return MotionSignature(kind, laws), place, row
+
+
+def _bodies(model: Model, e: Element) -> tuple[int, ...]:
+    """Bodies that an element pushes on: of an element on a joint of the tree none."""
+    if e.joint >= 0:
+        return ()
+    end = model.closures[e.closure] if e.closure >= 0 else e
+    return end.body_a, end.body_b
 
 
 def _element(model: Model, frames: Frames, place: dict[int, int], rows: dict[int, int], e: Element, pool: _Pool):  # type: ignore[no-untyped-def]
@@ -165,8 +188,10 @@ def _element(model: Model, frames: Frames, place: dict[int, int], rows: dict[int
         q, v = int(model.q_index[e.joint]) + e.dof, int(model.v_index[e.joint]) + e.dof
         signature = ElementSignature(e.kind, True, joint.quaternion is None, True, True, table, e.input >= 0)
         return signature, (q if signature.scalar else 0, v, 0, 0, max(e.input, 0)), row
+    if e.closure >= 0:
+        return _on_closing_joint(model, frames, place, rows, e, table, row)
     for name, body, point in (("a", e.body_a, e.point_a), ("b", e.body_b, e.point_b)):
-        rotation, origin = _frame(frames, place, body)
+        rotation, origin = frame_of(frames, place, body)
         start = ELEMENT_SLOTS[f"point_{name}"]
         row[start : start + 3] = rotation.T @ (np.array(point) - origin)
         axes = np.eye(3) if e.axes is None else np.array(e.axes)
@@ -179,7 +204,26 @@ def _element(model: Model, frames: Frames, place: dict[int, int], rows: dict[int
     return signature, (0, 0, *at, max(e.input, 0)), row
 
 
-def _frame(frames: Frames, place: dict[int, int], body: int) -> tuple[Array, Array]:
-    if body < 0:
-        return frames.ground_rotation, frames.ground_origin
-    return frames.rotation[place[body]], frames.origin[place[body]]
+def _on_closing_joint(  # type: ignore[no-untyped-def]
+    model: Model,
+    frames: Frames,
+    place: dict[int, int],
+    rows: dict[int, int],
+    e: Element,
+    table: TableSignature | None,
+    row: Array,
+):
+    """An element on a joint without coordinates of its own: between the bodies, in the joint's axes."""
+    closure = model.closures[e.closure]
+    assert closure.joint is not None
+    for name, body, point in (("a", closure.body_a, closure.point_a), ("b", closure.body_b, closure.point_b)):
+        rotation, origin = frame_of(frames, place, body)
+        start = ELEMENT_SLOTS[f"point_{name}"]
+        row[start : start + 3] = rotation.T @ (np.array(point) - origin)
+        start = ELEMENT_SLOTS[f"axes_{name}"]
+        row[start : start + 9] = (rotation.T @ closing_axes(closure)).ravel()
+    ground = closure.body_a < 0, closure.body_b < 0
+    scalar = closure.joint.quaternion is None
+    signature = ElementSignature(e.kind, False, scalar, *ground, table, e.input >= 0, closure.joint.kind, e.dof)
+    at = [rows[place[b]] if b >= 0 else 0 for b in (closure.body_a, closure.body_b)]
+    return signature, (0, 0, *at, max(e.input, 0)), row

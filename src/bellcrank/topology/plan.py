@@ -22,6 +22,8 @@ _PLACEMENT = [
 _ROTATION = [k for name in ("gamma", "alpha", "rest", "turn") for k in SLOTS[name]]
 _ARMATURE = list(SLOTS["armature"])
 
+RANK_TOLERANCE = 1e-7
+
 TABLE = ("code", "parent", "q", "v", "user", "own_message", "parent_message", "nv", "state")  # columns of the integer table
 
 
@@ -38,6 +40,8 @@ class Plan:
     gravity: Array  # in the ground's frame
     messages: int  # how many bodies receive messages through memory
     loads: Loads
+    tolerance: float = RANK_TOLERANCE  # below which an equation that closes a loop counts as redundant
+    length: float = 1.0  # typical of the model
 
     @property
     def n(self) -> int:
@@ -47,7 +51,7 @@ class Plan:
         return self.signatures[int(self.table[i, 0])]
 
 
-def make_plan(model: Model, style: Style = "plane") -> Plan:
+def make_plan(model: Model, style: Style = "plane", *, tolerance: float = RANK_TOLERANCE) -> Plan:
     tree = depth_first(model.parents)
     frames = choose_frames(model, tree, style)
     data = _data_rows(model, tree, frames)
@@ -70,7 +74,16 @@ def make_plan(model: Model, style: Style = "plane") -> Plan:
     table = np.stack([columns[name] for name in TABLE], axis=1).astype(np.int64)
     gravity = frames.ground_rotation.T @ model.gravity
     gravity[np.abs(gravity) < 1e-15 * np.abs(gravity).max(initial=0.0)] = 0.0
-    return Plan(model, tree, frames, signatures, table, data, gravity, int(branches.sum()), loads)
+    return Plan(
+        model, tree, frames, signatures, table, data, gravity, int(branches.sum()), loads, tolerance, typical_length(model)
+    )
+
+
+def typical_length(model: Model) -> float:
+    """The mean distance of joints and closures from their bodies' origins; 1 m where all of them meet."""
+    offsets = [*model.position, *(x for closure in model.closures for x in (closure.point_a, closure.point_b))]
+    lengths = np.linalg.norm(np.array(offsets).reshape(-1, 3), axis=1)
+    return float(lengths[lengths > 0].mean()) if (lengths > 0).any() else 1.0
 
 
 def _places(chosen: tuple[int, ...], n: int) -> NDArray[np.int64]:

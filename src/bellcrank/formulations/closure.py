@@ -1,0 +1,123 @@
+"""What closures demand of positions and velocities: errors, the Jacobian, and the smallest change that mends them.
+
+The equations (EQUATIONS 1.6) are carried inward rigidly, at the bodies' origins in the ground's axes; what one leaves at a
+joint is its row of the Jacobian G there. A change of least norm, angles in rad and lengths scaled, is
+
+    dx = -w Q^T L^-1 error,    G w = L Q  (Q orthonormal),    w = 1 / |direction|
+
+Redundant equations are found by the same factorisation (formulations.multipliers) and do not disturb it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from ..constraints import Equation
+from ..numbers import Number, sqrt
+from ..spatial import Force, Matrix, Motion, Vector
+from ..spatial.vector import ZERO
+from .base import Body, Carried, Closure, Program, Row, Walk
+from .multipliers import closing, from_joint_point, largest
+
+Pose = tuple[Matrix, Vector]
+Wanted = Callable[[Equation], Number]
+
+
+def errors(walk: Walk) -> None:
+    """Of every equation: what should be zero, its rate, and gamma in G a = gamma."""
+    walk.outward(bias, base=(Matrix.identity(), ZERO, ZERO))
+    walk.closures(partial(closing, from_joint_point))
+    walk.haul(without_bias)
+    walk.tell("closure", "error", "rate", "right")
+
+
+def bias(body: Body, parent: tuple[Matrix, Vector, Vector]) -> tuple[Matrix, Vector, Vector]:
+    """D: acceleration relative to the parent's origin that velocities alone bring about.        (27), joint point"""
+    R_i, r_i, w_i = parent
+    R, _ = pose = placement(body, (R_i, r_i))
+    own, more = body.velocity, body.bias
+    w_ij, v_ij = R @ own.w, R @ own.v
+    swing = w_i.cross(w_i.cross(body.shift) + v_ij * 2.0) + w_ij.cross(v_ij)
+    body.D = Motion(w_i.cross(w_ij) + (R @ more.w), swing + (R @ more.v))
+    return (*pose, w_i + w_ij)
+
+
+def without_bias(body: Body, row: Row, f: Force) -> Force:
+    row.leave(body, (), 0.0, body.D.dot(f))
+    return Force(f.n + body.shift.cross(f.f), f.f)
+
+
+def jacobian(walk: Walk) -> None:
+    walk.outward(placement, base=(Matrix.identity(), ZERO))
+    walk.closures(partial(holding, lambda equation: 0.0))
+    walk.haul(rigid)
+
+
+def placement(body: Body, parent: Pose) -> Pose:
+    R, r = body.transform.pose(*parent)
+    body.shift = r - parent[1]
+    body.B2 = tuple(Motion(R @ S.w, R @ S.v) for S in body.directions)
+    return R, r
+
+
+def holding(wanted: Wanted, closure: Closure) -> Sequence[Carried]:
+    """The equations at the bodies' origins, with another right-hand side."""
+    carried = []
+    for equation in closure.equations:
+        arms = closure.i.p - closure.i.r, closure.j.p - closure.j.r
+        on_i, on_j = (Force(n + s.cross(f), f) for s, (n, f) in zip(arms, (equation.on_i, equation.on_j), strict=True))
+        carried.append((on_i, on_j, wanted(equation)))
+    return carried
+
+
+def rigid(body: Body, row: Row, f: Force) -> Force:
+    """What the equation says of each coordinate: its row of the Jacobian."""
+    row.leave(body, [S.dot(f) + own for S, own in zip(body.B2, row.own(body), strict=True)], 0.0, 0.0)
+    return Force(f.n + body.shift.cross(f.f), f.f)
+
+
+def projection(walk: Walk, wanted: Wanted, name: str) -> None:
+    """The smallest change of coordinates or velocities that satisfies the equations to first order."""
+    walk.outward(partial(weighted_placement, walk.length), base=(Matrix.identity(), ZERO))
+    walk.closures(partial(holding, wanted))
+    walk.haul(weighted)
+    walk.reduce()
+    walk.outward(partial(change, name), base=0.0)
+
+
+def weighted_placement(length: Number, body: Body, parent: Pose) -> Pose:
+    size = [S.w.dot(S.w) + S.v.dot(S.v) / (length * length) for S in body.directions]
+    body.weights = tuple(1.0 / sqrt(x) for x in size)
+    return placement(body, parent)
+
+
+def weighted(body: Body, row: Row, f: Force) -> Force:
+    left: list[Number] = []
+    bound: Number = 0.0
+    for S, weight, own in zip(body.B2, body.weights, row.own(body), strict=True):
+        left.append((S.dot(f) + own) * weight)
+        bound = bound + largest(S, f, own) * (weight * weight)
+    row.leave(body, left, bound, 0.0)
+    return Force(f.n + body.shift.cross(f.f), f.f)
+
+
+def change(name: str, body: Body, nothing: float) -> float:
+    body.output(name, [weight * push for weight, push in zip(body.weights, body.input("push"), strict=True)])
+    return nothing
+
+
+def _minus_error(equation: Equation) -> Number:
+    return -equation.error
+
+
+def _minus_rate(equation: Equation) -> Number:
+    return -equation.rate
+
+
+ERRORS = Program("closure", errors, ("q", "v"), {"closure": "row*3"})
+JACOBIAN = Program("closure_jacobian", jacobian, ("q", "v"), {"G": "row*v"})
+POSITIONS = Program("project_positions", partial(projection, wanted=_minus_error, name="dx"), ("q", "v"), {"dx": "v"})
+VELOCITIES = Program("project_velocities", partial(projection, wanted=_minus_rate, name="dv"), ("q", "v"), {"dv": "v"})
+REACTIONS = Program("closing_reactions", lambda walk: None, ("q", "v", "lambda"), {"closing": "closure*6"})
+"""Wrenches of the multipliers on the second body of each closure, at its point; left before the (empty) walk."""
