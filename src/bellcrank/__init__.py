@@ -15,6 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .errors import (
+    AssemblyError,
     BellcrankError,
     BellcrankWarning,
     DynamicsError,
@@ -25,7 +26,8 @@ from .errors import (
 )
 
 if TYPE_CHECKING:
-    from .analyses import equilibrium, inverse_motion, linearize, modes
+    from .analyses import drive, equilibrium, inverse_motion, linearize, modes
+    from .assembly import Assembly, assemble
     from .codegen import Dynamics, compile
     from .codegen.operations import count_operations, count_table
     from .inspection import check
@@ -37,6 +39,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "Assembly": ".assembly",
+    "assemble": ".assembly",
     "schema": ".io",
     "save": ".io",
     "Mechanism": ".model",
@@ -48,6 +52,7 @@ _HOME = {
     "compile": ".codegen",
     "count_operations": ".codegen.operations",
     "count_table": ".codegen.operations",
+    "drive": ".analyses",
     "equilibrium": ".analyses",
     "gallery": ".io",
     "inverse_motion": ".analyses",
@@ -60,6 +65,8 @@ _HOME = {
 }
 
 __all__ = [
+    "Assembly",
+    "AssemblyError",
     "BellcrankError",
     "BellcrankWarning",
     "Dynamics",
@@ -73,10 +80,12 @@ __all__ = [
     "SimulationError",
     "StateError",
     "__version__",
+    "assemble",
     "check",
     "compile",
     "count_operations",
     "count_table",
+    "drive",
     "equilibrium",
     "gallery",
     "inverse_motion",

@@ -21,6 +21,14 @@ class DynamicsError(BellcrankError, ArithmeticError):
     """The equations of motion have no finite answer at this state."""
 
 
+class AssemblyError(BellcrankError, ArithmeticError):
+    """Loops that do not close, or velocities that they do not agree with. ``q`` is the nearest configuration found."""
+
+    def __init__(self, message: str, q: Any = None) -> None:
+        super().__init__(message)
+        self.q = q
+
+
 class SimulationError(BellcrankError):
     """A run that ended early. What was computed until then is in ``run``."""
 

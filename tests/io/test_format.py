@@ -260,6 +260,54 @@ def test_a_mirrored_copy_at_the_same_coordinate_is_the_mirror_image():
 
 
 @pytest.mark.parametrize(
+    ("how", "sign", "shift"),
+    [
+        ('mirror = "y"', (1, -1, 1), (0, 0, 0)),
+        ("offset = [0.5, 2, -1]", (1, 1, 1), (0.5, 2, -1)),
+        ('mirror = "x"\noffset = [1, "=L", 3]', (-1, 1, 1), (1, 2, 3)),
+    ],
+)
+def test_places_that_follow_from_others_by_formulas_are_moved_and_mirrored_once(how, sign, shift):
+    """The copy of a formula's result is what the formula gives in the assembly, then mirrored and moved."""
+    text = (
+        HEAD
+        + f"""
+[assemblies.part.parameters]
+reach = "=root.y + 0.5*slant.axis.y"
+[assemblies.part.points]
+root = [0.3, 0.7, 0.2]
+end = ["=root.x + 1", "=2*root.y + reach", "=slant.point.z - part_body.center.z"]
+[assemblies.part.bodies.part_body]
+mass = 1
+center = ["=end.x", "=root.y", 0.1]
+inertia = [1, 1, 1]
+[assemblies.part.joints.slant]
+type = "prismatic"
+parent = "ground"
+child = "part_body"
+point = "root"
+axis = [0.6, 0.8, 0]
+[assemblies.part.measures.m]
+type = "position"
+body = "part_body"
+point = "end"
+[copies.plain]
+of = "part"
+[copies.other]
+of = "part"
+{how}
+"""
+    )
+    model = load(text)
+    names = list(model.body_names)
+    plain, other = names.index("plain.part_body"), names.index("other.part_body")
+    np.testing.assert_allclose(model.position[other], sign * model.position[plain] + np.array(shift), atol=1e-15)
+    np.testing.assert_allclose(model.center[other], sign * model.center[plain], atol=1e-15)
+    np.testing.assert_allclose(model.joints[other].axis, np.multiply(sign, model.joints[plain].axis), atol=1e-15)
+    np.testing.assert_allclose(model.measures[1].point_a, np.multiply(sign, model.measures[0].point_a), atol=1e-15)
+
+
+@pytest.mark.parametrize(
     ("kind", "extra"),
     [("universal", "axis2 = [-0.5, 1, 0]"), ("screw", "pitch = 0.1"), ("planar", 'axis2 = "z"'), ("prismatic", "")],
 )

@@ -24,8 +24,8 @@ def errors(value, rule, path="$"):
         yield f"{path}: not {rule['const']}"
     if "enum" in rule and value not in rule["enum"]:
         yield f"{path}: not in {rule['enum']}"
-    kind = {"object": dict, "array": list, "string": str, "number": (int, float)}.get(rule.get("type"))
-    if kind is not None and (not isinstance(value, kind) or isinstance(value, bool)):
+    kind = {"object": dict, "array": list, "string": str, "number": (int, float), "boolean": bool}.get(rule.get("type"))
+    if kind is not None and (not isinstance(value, kind) or isinstance(value, bool) != (kind is bool)):
         yield f"{path}: no {rule['type']}"
         return
     if "pattern" in rule and isinstance(value, str) and not re.search(rule["pattern"], value):

@@ -32,6 +32,7 @@ def same(a, b):
         "elements",
         "inputs",
         "measures",
+        "closures",
     ):
         assert getattr(a, field) == getattr(b, field), field
 
@@ -82,6 +83,17 @@ def everything():
     leg.sphere("foot", (0, 1, 0), 0.1, mass=1)
     leg.joint("ankle", "revolute", "arm", "foot", point=(0, 1, 0.2), axis="x")
     leg.spring("pad", "ankle", "=k*L")
+    leg.box("toe", (0, 1, 0.5), (0.1, 0.1, 0.1), mass=1)
+    leg.joint("slip", "planar", "foot", "toe", (0, 1, 0.5), axis="x", axis2="y")
+    leg.joint("tendon", "universal", "arm", "toe", (0, 1, 0.4), axis="z", axis2="x", cut=True)
+    leg.coupler("gear", ["ankle", "slip.angle", "hinge"], [1, "=k", -3], offset="=L")
+    leg.point_on_line("guide", ("arm", "tip"), ("toe", (0, 1, 0.6)), "y")
+    m.joint("weld", "fixed", "arm", "bob", "tip", cut=False)
+    m.distance("rod", ("arm", "tip"), ("a b", in_body("a b", (0, "=L", 0))), length="=2*L")
+    m.distance("piston", ("arm", "tip"), ("bob", (3, 0, 0)), motion=sine(0.1, 1, offset=3))
+    m.point_on_plane("floor", ("ground", "pivot"), ("hand", "tip"), (0, 0, 2), 0.3)
+    m.point_on_plane("lift", ("ground", "pivot"), ("hand", "tip"), "z", motion=rate("=L"))
+    m.coupler("belt", ["hinge", "right.ankle"], ratio=2, motion=polynomial(0, 1))
     m.copy("left", "leg", offset=(0, 0, "=L"))
     m.copy("right", "leg", mirror="y", parameters={"k": "=g"})
     m.start("right.ankle", 0.2)
@@ -93,7 +105,7 @@ def everything():
 def test_the_builder_makes_what_the_file_says():
     m = everything()
     model = m.build()
-    assert model.spec == m.spec and model.nv == 1 + 3 + 2
+    assert model.spec == m.spec and model.nv == 1 + 3 + 2 + 6
     again = load(dumps(model))
     assert again.spec == model.spec
     same(again, model)

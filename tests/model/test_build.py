@@ -90,25 +90,6 @@ def test_one_armature_serves_all_directions():
 # --- what cannot be a tree
 
 
-def test_a_loop_is_named_with_its_joints():
-    bodies = [*PAIR, ball("c", 3.0)]
-    joints = [*JOINTS, hinge("jc", "b", "c"), hinge("back", "c", "a")]
-    fails('joint "back" closes a loop with "jc", "jb"\\. Closed loops are not supported yet', bodies, joints)
-
-
-def test_a_loop_through_ground_is_a_loop():
-    fails('joint "back" closes a loop with "jb", "ja"', PAIR, [*JOINTS, hinge("back", "b", "ground")])
-
-
-def test_two_joints_between_two_bodies_are_a_loop():
-    fails('joint "twin" closes a loop with "jb"', PAIR, [*JOINTS, hinge("twin", "b", "a")])
-
-
-def test_many_loops_are_counted():
-    joints = [*JOINTS, *(hinge(f"j{i}", "a", "b") for i in range(150))]
-    fails("130 more joints close loops", PAIR, joints)
-
-
 def test_a_body_without_joint_gets_a_remedy():
     fails('body "b" has no joint\\. Add a joint with parent = "ground" and child = "b"; type = "free"', PAIR, JOINTS[:1])
 

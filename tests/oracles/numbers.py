@@ -1,4 +1,4 @@
-"""Reference numbers of three published problems, each with its origin.
+"""Reference numbers of published problems, each with its origin.
 
 They were computed outside this project, by two independent methods each, with the errors given; times in seconds, SI.
 """
@@ -11,5 +11,5 @@ from typing import Any
 
 
 def oracle(name: str) -> Any:
-    """The numbers of "simple_pendulum", "heavy_top" or "huang_double_pendulum"; "origin" in each says where they are from."""
+    """The numbers of a problem, the name of a file here; "origin" in each says where they are from."""
     return json.loads((Path(__file__).parent / f"{name}.json").read_text())

@@ -15,7 +15,7 @@ from bellcrank.joints import JOINTS
 from bellcrank.results import Run
 
 WIDTHS = {"revolute": (1, 1), "prismatic": (1, 1), "spherical": (4, 3), "free": (7, 6), "fixed": (0, 0)}
-NOTHING_ELSE = {"elements": (), "inputs": (), "measures": ()}
+NOTHING_ELSE = {"closures": (), "elements": (), "inputs": (), "measures": ()}
 
 
 def make_model(*kinds: str, name: str = "cart") -> SimpleNamespace:
@@ -36,7 +36,7 @@ def make_model(*kinds: str, name: str = "cart") -> SimpleNamespace:
 class Oscillators:
     """Every coordinate a mass of 1 kg on a spring of 1 N/m; joint i pulls with i + 1 times the first acceleration."""
 
-    def __init__(self, model, formulation, reference):
+    def __init__(self, model, formulation="auto", reference=None):
         self.model, self.formulation, self.reference = model, formulation, reference
         self.n = len(model.joint_names)
 
@@ -48,7 +48,7 @@ class Oscillators:
         linear[:, 0] = v.sum(axis=1)
         return linear, np.zeros((len(q), 3))
 
-    def reactions(self, q, v, a, *, t, inputs):
+    def reactions(self, q, v, a, *, t, inputs, tau=None):
         wrench = np.zeros((len(q), self.n, 6))
         pull = a[:, :1].sum(axis=1, keepdims=True)
         wrench[:, :, 0] = np.arange(1, self.n + 1) * pull

@@ -91,6 +91,7 @@ def test_a_run_can_be_sent_to_another_process():
         elements=(),
         inputs=(),
         measures=(),
+        closures=(),
     )
     run = Run(model, np.zeros(1), np.zeros((1, 0)), np.zeros((1, 0)), np.zeros((1, 0)), {})
     assert pickle.loads(pickle.dumps(run)).labels == run.labels

@@ -11,7 +11,7 @@ from .emitter import Emitter
 from .fixed_stepper import FixedStepper
 from .flow import total, when, while_
 from .module import Module
-from .stepper import COLLAPSED, NOT_FINITE, REALS, Stepper, programs, write_with_kernels
+from .stepper import COLLAPSED, NOT_FINITE, REALS, SINGULAR, Stepper, programs, write_with_kernels
 
 SHRINK, GROW, SAFETY = 0.2, 10.0, 0.9
 EPSILON = 2.3e-16
@@ -61,11 +61,15 @@ class AdaptiveStepper(Stepper):
             t, h = self.real("t"), self.real("h")
             after = ((t + h) >= self.real("end")).select(self.real("end"), t + h)
             self.set_real("t", after)
+            self.set_count("sample_before", self.count("sample"))
             if self.method.extra:
                 when(e, self.sample_is_due(), lambda: self.extra_stages(t, h))
             while_(e, self.sample_is_due, lambda: self.sample(t, h))
+            old = self.remember_state()
             self.over_state(self._move_on)
             self.unit_quaternions()
+            self.close_loops(after, old)
+            self.start_again(t, after)
             self.add_count("steps")
             next_h = h * minimum(self.factor(), self.real("grow"))
             self.set_real("h", next_h)
@@ -83,6 +87,14 @@ class AdaptiveStepper(Stepper):
             when(e, self.test(self.too_short(h)), lambda: self.stop(number))
 
         while_(e, self.running, step)
+
+    def start_again(self, before: Number, now: Number) -> None:
+        """The projection has moved the state: its first stage is no longer the last one of the step before."""
+        if "positions" not in self.called:
+            return
+        e, w = self.e, self.words
+        stopped = e.emit(f"icmp eq i64 {self.count('status')}, {SINGULAR}")
+        when(e, stopped, lambda: self.set_real("t", before), lambda: self.derivative(w["y"], self.k[0], now))
 
     def too_short(self, h: Symbol) -> Condition:
         """Whether a step is lost in the rounding of the time."""

@@ -23,14 +23,14 @@ from .emitter import Emitter, Int
 from .flow import each, folded, switch, when, while_
 from .loads import add_wrench, count, ints_of, row_of, state_of
 from .plain_closing import driven_sizes
-from .prepass import ClosureView, closure_view, world_state
+from .prepass import ClosureView, closure_view, power_of, world_state
 from .structure import leaves, parts, rebuild, whole
 
 if TYPE_CHECKING:
     from .walk import TracedBody, TracedWalk
 
 FIELDS = ("right", "error", "rate", "bound", "pivot", "residual", "multiplier", "answer", "length", "keep")
-SETTINGS = ("tolerance", "length")
+SETTINGS = ("tolerance", "length", "damping", "stiffness")
 SCRATCH = 32  # numbers of the buffer in which an equation is carried: 6 of the wrench, a coupler's factor, two sums
 _FACTOR, _SUM = 6, 7
 _COLUMN = {name: k for k, name in enumerate(TABLE)}
@@ -377,8 +377,10 @@ def push(walk: TracedWalk) -> None:
             for side, wrench in enumerate((equation.on_i, equation.on_j)):
                 total[side] = total[side] + wrench * given(row, k)
         if "closing" in walk.program.outputs:
-            for k, x in enumerate([*total[1].f, *total[1].n]):
-                e.store(x, "%closing", e.integer("add", e.integer("mul", index, 6), k))
+            coupler = signature.kind == "coupler"
+            power = given(row, 0) * _coupled(walk, ints)[1] if coupler else _power(view, total)
+            for k, x in enumerate([*total[1].f, *total[1].n, power]):
+                e.store(x, "%closing", e.integer("add", e.integer("mul", index, 7), k))
         elif signature.kind == "coupler":
             _each_grip(walk, ints, lambda grip: _push_coordinate(walk, grip, given(row, 0)))
         else:
@@ -388,6 +390,11 @@ def push(walk: TracedWalk) -> None:
                     add_wrench(walk, ints(state), Force(n + (held.p - held.r).cross(f), f))
 
     each_closure(walk, one)
+
+
+def _power(view: ClosureView, total: Sequence[Force]) -> Number:
+    """What the wrenches bring to the two bodies: nothing, unless the closure is driven."""
+    return power_of(view.i, total[0]) + power_of(view.j, total[1])
 
 
 def _push_coordinate(walk: TracedWalk, grip: str, multiplier: Number) -> None:

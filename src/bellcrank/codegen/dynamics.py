@@ -30,6 +30,7 @@ def compile(
     *,
     reference: Reference | None = None,
     rank_tolerance: float = RANK_TOLERANCE,
+    baumgarte: tuple[float, float] | None = None,
 ) -> Dynamics:
     """Machine code for a model's dynamics.
 
@@ -38,8 +39,9 @@ def compile(
     reference       of "reference_point" ("origin" unless given) and "multipliers" ("joint"): "centroid", "joint", "origin"
     rank_tolerance  an equation that closes a loop is redundant if what it adds to the others is less than this part of what
                     it could add: how far from aligned parts may be and still count as aligned
+    baumgarte       alpha, beta (1/s) of Baumgarte's stabilisation of "multipliers"; none unless given
     """
-    return Dynamics(model, formulation, reference=reference, rank_tolerance=rank_tolerance)
+    return Dynamics(model, formulation, reference=reference, rank_tolerance=rank_tolerance, baumgarte=baumgarte)
 
 
 class Jacobians(NamedTuple):
@@ -70,6 +72,7 @@ class Dynamics:
         *,
         reference: Reference | None = None,
         rank_tolerance: float = RANK_TOLERANCE,
+        baumgarte: tuple[float, float] | None = None,
     ):
         if not isinstance(model, Model):
             raise StateError(f"compile takes a Model; load a file or a gallery model first: bc.load({model!r})")
@@ -77,7 +80,7 @@ class Dynamics:
         if not 0 < rank_tolerance < 1:
             raise StateError(f"rank_tolerance is {rank_tolerance!r}: give a number between 0 and 1")
         self.formulation, self._program = choose(formulation, reference, closed=bool(model.closures))
-        self.plan = make_plan(model, tolerance=rank_tolerance)
+        self.plan = make_plan(model, tolerance=rank_tolerance, baumgarte=_gains(baumgarte))
         self._frames = UserFrames(self.plan)
         self._kernels: dict[tuple[str, int], Kernel] = {}
         self._nv = model.nv
@@ -266,10 +269,25 @@ class Dynamics:
         inputs: ArrayLike | None = None,
     ) -> Array:
         """Wrench on the second body of each closure, a joint's child, at its point, world axes: force, then moment; (c, 6)."""
-        multipliers = self.multipliers(q, v, tau, t=t, inputs=inputs)
+        rows = self._closing(q, v, self.multipliers(q, v, tau, t=t, inputs=inputs), t)
+        world = rows[..., :6].reshape(*rows.shape[:-1], 2, 3) @ self._frames.G_rotation.T
+        return world.reshape(*rows.shape[:-1], 6)
+
+    def closure_powers(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike | None = None,
+        *,
+        t: ArrayLike = 0.0,
+        inputs: ArrayLike | None = None,
+    ) -> Array:
+        """Power that each closure brings; nothing unless it is driven; (c,)."""
+        return self._closing(q, v, self.multipliers(q, v, tau, t=t, inputs=inputs), t)[..., 6]
+
+    def _closing(self, q: ArrayLike, v: ArrayLike, multipliers: Array, t: ArrayLike) -> Array:
         flat = self._evaluate(QUANTITIES["closing_reactions"], {"q": q, "v": v, "lambda": multipliers}, t)
-        world = flat.reshape(*flat.shape[:-1], -1, 2, 3) @ self._frames.G_rotation.T
-        return world.reshape(*flat.shape[:-1], -1, 6)
+        return flat.reshape(*flat.shape[:-1], -1, 7)
 
     def projected(self, q: ArrayLike, v: ArrayLike, *, t: ArrayLike = 0.0, steps: int = 1) -> tuple[Array, Array]:
         """The state moved onto the closures by the smallest change, by steps of Newton's method."""
@@ -413,6 +431,19 @@ def _fill(status: NDArray[Any], inputs: dict[str, Array], out: Array) -> None:
         raise StateError(f"status must have shape ({len(out)},), one entry for each state; it has {status.shape}")
     given = np.all([np.isfinite(x).all(axis=1) for x in inputs.values()], axis=0)
     status[...] = np.where(given, np.where(np.isfinite(out).all(axis=1), 0, 2), 1)
+
+
+def _gains(baumgarte: tuple[float, float] | None) -> tuple[float, float]:
+    """2 alpha and beta^2."""
+    if baumgarte is None:
+        return 0.0, 0.0
+    try:
+        alpha, beta = (float(x) for x in baumgarte)
+    except (TypeError, ValueError):
+        alpha = beta = np.nan
+    if not (0 <= alpha < np.inf and 0 <= beta < np.inf):
+        raise StateError(f"baumgarte is {baumgarte!r}: give two numbers alpha and beta in 1/s, zero or more")
+    return 2 * alpha, beta * beta
 
 
 def choose(formulation: str, reference: str | None, *, closed: bool) -> tuple[str, Program]:

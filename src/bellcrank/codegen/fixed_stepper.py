@@ -20,8 +20,14 @@ class FixedStepper(Stepper):
             when(e, e.emit(f"fcmp oeq double {zero}, 0.0"), accept, lambda: self.set_count("status", NOT_FINITE))
 
         def accept() -> None:
+            self.set_count("sample_before", self.count("sample"))
+            old = self.remember_state()
             self.over_state(lambda i: e.store(self.get(w["new"], i), w["y"], i))
             self.unit_quaternions()
+            self.close_loops(self.real("t") + self.real("h"), old)
+            when(e, e.emit(f"icmp eq i64 {self.count('status')}, 0"), accepted)
+
+        def accepted() -> None:
             self.add_count("steps")
             self.add_count("substep")
             self.set_real("t", self.real("t") + self.real("h"))

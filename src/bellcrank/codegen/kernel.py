@@ -201,7 +201,7 @@ def fixed_arrays(plan: Plan, code: Code, lanes: int) -> dict[str, Any]:
         "closure_data": _never_empty(closing.data),
         "grip_table": _never_empty(closing.grips),
         "factors": _never_empty(closing.factors),
-        "settings": np.array([plan.tolerance, plan.length]),
+        "settings": np.array([plan.tolerance, plan.length, *plan.baumgarte]),
         "kept": np.zeros(max(1, closing.rows), dtype=np.int64),
     }
     return tables | {name: aligned(size * lanes) for name, size in sizes.items()}

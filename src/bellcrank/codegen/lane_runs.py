@@ -42,6 +42,8 @@ def run_lanes(
     slopes: dict[str, Array],
     times: Array,
     reals: dict[str, Any],
+    *,
+    pass_singular: bool = False,
 ) -> LaneResult:
     """Runs from states ``start`` (q, v, tau, u by run) and their ``slopes`` (qdot, a); ``reals``: h, rtol, atol, longest."""
     count = len(start["q"])
@@ -51,6 +53,7 @@ def run_lanes(
 
     def one(rows: NDArray[np.int64]) -> _Block:
         block = _Block(plan, program, method, code, times, rows, start, slopes, reals)
+        block.counts[COUNTS.index("pass_singular")] = int(pass_singular)
         block.run()
         return block
 
@@ -123,6 +126,7 @@ class _Block:
             "reals": self.reals,
             "counts": self.counts,
             "quaternions": np.array(places or [0], dtype=np.int64),
+            "before": aligned(max(1, plan.loads.closing.rows * (model.nv + 1)) * WIDE),
         }
         for each_program in called.values():
             for name in each_program.outputs:
@@ -130,6 +134,7 @@ class _Block:
         numbers: dict[str, int] = {"n": plan.n, "nv": model.nv, "size": max(1, size), "vectors": size, "controlled": size}
         numbers |= {"v_start": model.nq * WIDE, "w_start": size * WIDE, "padded": size * WIDE}
         numbers |= {"quaternion_count": len(places), "elements": 0, "drives": 0, "works": 1, "given": 0}
+        numbers |= {"closings": 0, "m": plan.loads.closing.rows, "nq": model.nq}
         numbers |= {name: array.ctypes.data for name, array in self.arrays.items()}
         self.words = np.array([numbers[word] for word in stepper_words(called)], dtype=np.int64)
         self.advance = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(code.library.address("advance"))

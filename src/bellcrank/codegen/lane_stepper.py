@@ -12,15 +12,17 @@ from ..numbers import Condition, Number, Symbol, maximum, minimum, select
 from ..topology import Plan
 from .adaptive_stepper import EPSILON, GROW, SAFETY, SHRINK, AdaptiveStepper
 from .elementary import any_lane, per_lane
-from .emitter import Emitter
+from .emitter import Emitter, Int
 from .flow import each, total, while_
 from .kernel import for_plan
 from .module import Module
+from .projection import Lookout, project
 from .stepper import (
     COLLAPSED,
     NOT_FINITE,
     REALS,
     RUNNING,
+    SINGULAR,
     WIDE,
     write_with_kernels,
 )
@@ -29,7 +31,10 @@ LANE_REALS = (*REALS, "status", "steps", "rejected")  # each a vector of lanes
 
 
 def lane_programs(plan: Plan, program: Program) -> dict[str, Program]:
-    return {name: for_plan(p, plan) for name, p in {"kernel": program, "rates": QUANTITIES["rates"]}.items()}
+    called = {"kernel": program, "rates": QUANTITIES["rates"]}
+    if plan.model.closures:
+        called |= {"positions": QUANTITIES["project_positions"], "velocities": QUANTITIES["project_velocities"]}
+    return {name: for_plan(each_program, plan) for name, each_program in called.items()}
 
 
 def write_lane_stepper(plan: Plan, program: Program, method: RungeKutta) -> Module:
@@ -99,6 +104,36 @@ class LaneStepper(AdaptiveStepper):
         self.set_real("grow", good.select(GROW, 1.0))
         self.over_state(lambda i: self._move_good(good, i))
         self.unit_quaternions()
+        if "positions" in self.called:
+            self.close_lanes()
+
+    def close_lanes(self) -> None:
+        """Project all lanes; one that has passed a singularity stops, unless it is to go on."""
+        lookout = Lookout(self)
+        self._set_clock(self.real("t"))
+        project(self)
+        lookout.look()
+        lookout.remember()
+        self.derivative(self.words["y"], self.k[0], self.real("t"))
+
+    def number(self, base: str, i: Int) -> Symbol:
+        return self.e.symbol(self.e.load(base, i))
+
+    def put_number(self, x: Number, base: str, i: Int) -> None:
+        self.e.store(x, base, i)
+
+    def any(self, condition: Condition) -> str:  # type: ignore[override]
+        return any_lane(self.e, condition.ref)
+
+    def note_singular(self, r: str, passed: Condition) -> None:
+        e = self.e
+        stop = e.emit(f"icmp eq i64 {self.count('pass_singular')}, 0")
+        level = e.emit(f"select i1 {stop}, double {float(SINGULAR)}, double {float(RUNNING)}")
+        running = self.real("status") <= float(RUNNING)
+        self.set_real("status", (passed & running).select(e.symbol(e.splat(level)), self.real("status")))
+
+    def note_pivot(self, pivot: Symbol) -> None:
+        """Not kept for each lane."""
 
     def _move_good(self, good: Condition, i: str) -> None:
         y, new, first, last = self.words["y"], self.words["new"], self.k[0], self.k[self.stages - 1]

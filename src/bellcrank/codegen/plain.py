@@ -89,7 +89,7 @@ class PlainWalk:
         self.left: list[list[Number]] = []  # what each has left at the degrees of freedom
         self.grips: list[Force] = []
         self.pushes: list[Number] = []
-        self.tolerance, self.length = plan.tolerance, plan.length
+        self.tolerance, self.length, self.baumgarte = plan.tolerance, plan.length, plan.baumgarte
 
     def outward(self, step: Callable[[Any, Any], Any], base: Any) -> None:
         sent: list[Any] = [None] * self.plan.n

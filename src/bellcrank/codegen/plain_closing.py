@@ -11,7 +11,7 @@ from ..joints.base import Driven
 from ..numbers import Number, less, select, sqrt
 from ..spatial import Force, Matrix, Motion, Vector
 from ..topology.closing import CLOSURE_TABLE, ClosureSignature
-from .prepass import ClosureView, body_state, closure_view, world_state
+from .prepass import ClosureView, body_state, closure_view, power_of, world_state
 from .structure import leaves
 
 if TYPE_CHECKING:
@@ -174,9 +174,9 @@ def push(walk: PlainWalk) -> None:
         signature = closing.signatures[entry[0]]
         if signature.kind == "coupler":
             _push_coupler(walk, entry, given[first])
-            told += [0.0] * 6
+            told += [0.0] * 6 + [_coupled(walk, entry)[1] * given[first]]
             continue
-        n, f = Force.zero()
+        on_i, on_j = Force.zero(), Force.zero()
         for k, equation in enumerate(view.equations):
             ends = (
                 (signature.ground_a, "state_a", view.i, equation.on_i),
@@ -187,8 +187,8 @@ def push(walk: PlainWalk) -> None:
                     wrench = Force(moment + (held.p - held.r).cross(force), force) * given[first + k]
                     at = entry[_COLUMN[state]]
                     walk.applied[at] = [x + y for x, y in zip(walk.applied[at], leaves(wrench), strict=True)]
-            n, f = n + equation.on_j.n * given[first + k], f + equation.on_j.f * given[first + k]
-        told += [*f, *n]
+            on_i, on_j = on_i + equation.on_i * given[first + k], on_j + equation.on_j * given[first + k]
+        told += [*on_j.f, *on_j.n, power_of(view.i, on_i) + power_of(view.j, on_j)]
     walk.outputs["closing"] = told
 
 

@@ -162,6 +162,11 @@ def closure_view(
     return ClosureView(held[0], held[1], equations)
 
 
+def power_of(held: HeldBody, wrench: Force) -> Number:
+    """Power of a wrench at the closure's point on the body that it acts on."""
+    return Motion(held.w, held.v + held.w.cross(held.p - held.r)).dot(wrench)
+
+
 def _coupler(signature: ClosureSignature, data: Data, driven: Driven, coupled: tuple[Number, Number]) -> Equation:
     """sum of factor * q = value; its row is not on bodies but on the coordinates themselves."""
     value = Law(data(CLOSURE_SLOTS["value"]))

@@ -12,19 +12,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..formulations import QUANTITIES, Program
+from ..formulations import QUANTITIES, WITH_MULTIPLIERS, Program
 from ..integrate import RungeKutta
-from ..numbers import Number, Symbol
+from ..numbers import Condition, Number, Symbol
 from ..topology import Plan
-from .emitter import Emitter
+from .emitter import Emitter, Int
 from .flow import each, total, when
 from .kernel import for_plan
 from .module import FIXED, Module, assemble, kernel_arguments, write_kernel
+from .projection import Lookout, project
 
 WIDE = 4
-REALS = ("t", "h", "end", "rtol", "atol", "longest", "grow", "error", "energy")
+REALS = ("t", "h", "end", "rtol", "atol", "longest", "grow", "error", "energy", "singular_time", "pivot", "pivot_time")
 COUNTS = ("status", "steps", "rejected", "evaluations", "budget", "sample", "samples", "substep", "substeps", "watched", "held")
-RUNNING, NOT_FINITE, COLLAPSED = 0, 1, 2
+COUNTS += ("project", "pass_singular", "singular", "singular_row", "seen", "newton", "sample_before")
+RUNNING, NOT_FINITE, COLLAPSED, SINGULAR = 0, 1, 2, 3
 
 _NUMBERS = (
     "n",
@@ -40,8 +42,11 @@ _NUMBERS = (
     "drives",
     "works",
     "given",
+    "closings",
+    "m",
+    "nq",
 )
-_OWN = ("y", "new", "aside", "k", "tau", "u", "clock", "times", "out", "sampled", "reals", "counts", "quaternions")
+_OWN = ("y", "new", "aside", "k", "tau", "u", "clock", "times", "out", "sampled", "reals", "counts", "quaternions", "before")
 
 
 def programs(plan: Plan, program: Program) -> dict[str, Program]:
@@ -49,8 +54,16 @@ def programs(plan: Plan, program: Program) -> dict[str, Program]:
     called = {"kernel": program, "rates": QUANTITIES["rates"]}
     if plan.loads.elements:
         called["elements"] = QUANTITIES["elements"]
-    if plan.loads.motions:
+    if plan.loads.motions and not plan.model.closures:
         called["drives"] = QUANTITIES["drives"]
+    elif plan.loads.motions:
+        called["kernel"] = WITH_MULTIPLIERS[program.name]
+        if plan.model.driven.any():
+            called["drives"] = QUANTITIES["closed_drives"]
+        if plan.loads.closing.driven:
+            called["closings"] = QUANTITIES["closing_reactions"]
+    if plan.model.closures:
+        called |= {"positions": QUANTITIES["project_positions"], "velocities": QUANTITIES["project_velocities"]}
     return {name: for_plan(each_program, plan) for name, each_program in called.items()}
 
 
@@ -191,9 +204,11 @@ class Stepper:
     def _powers(self, arrays: dict[str, str], into: str) -> None:
         """Powers of the force elements, of the drives, and of the given efforts: the rates of the works."""
         e, w = self.e, self.words
+        driven = e.integer("add", w["elements"], w["drives"])
         for name, count, row, column, start in (
             ("elements", w["elements"], 3, 1, 0),
             ("drives", w["drives"], 2, 1, w["elements"]),
+            ("closings", w["closings"], 7, 6, driven),
         ):
             if name in self.called:
                 self._call(name, arrays)
@@ -212,7 +227,7 @@ class Stepper:
             return e.operand(e.symbol(sum_) + self.get(w["tau"], i) * self.get(v, i))
 
         power = self._reduce(total(e, 0, self._v_vectors(), e.constant(0.0), product))
-        last = e.integer("add", w["elements"], w["drives"])
+        last = e.integer("add", e.integer("add", w["elements"], w["drives"]), w["closings"])
         e.do(f"store double {power}, ptr {e.pointer(into, last)}, align 8")
 
     def _v_vectors(self) -> str:
@@ -229,6 +244,8 @@ class Stepper:
         program, w = self.called[name], self.words
         known = {fixed: w[fixed] for fixed in FIXED} | arrays
         known |= {output: w[f"buffer:{output}"] for output in program.outputs if output not in known}
+        if "lambda" in program.inputs:
+            known["lambda"] = w["buffer:lambda"]
         if name != "kernel":
             known |= {"work": w["other_work"], "messages": w["other_messages"]}
         arguments = ", ".join(f"ptr {known[a]}" for a in kernel_arguments(program))
@@ -277,3 +294,67 @@ class Stepper:
         left = e.emit(f"icmp sgt i64 {self.count('budget')}, 0")
         more = e.emit(f"icmp slt i64 {self.count('sample')}, {self.count('samples')}")
         return self.all_of(fine, left, more)
+
+    # closed loops -------------------------------------------------------------------------------------------------
+
+    def number(self, base: str, i: Int) -> Symbol:
+        """A number of a kernel's buffer, in all places of a vector."""
+        return self.e.symbol(self.e.splat(self.e.load_double(base, i)))
+
+    def put_number(self, x: Number, base: str, i: Int) -> None:
+        e = self.e
+        scalar = e.emit(f"extractelement {e.type} {e.operand(x)}, i32 0")
+        e.do(f"store double {scalar}, ptr {e.pointer(base, i)}, align 8")
+
+    def any(self, condition: object) -> str:
+        return self.test(condition)
+
+    def remember_state(self) -> str:
+        """A copy of the state before the step, where a model with loops may have to go back to it."""
+        old = self.words["new"]
+        if "positions" in self.called:
+            old = self.e.pointer(self.words["before"], self._rows_before())
+            self.over_state(lambda i: self.e.store(self.get(self.words["y"], i), old, i))
+        return old
+
+    def _rows_before(self) -> Int:
+        """Numbers of ``before`` that the rows of Q take, in whole vectors."""
+        e, w = self.e, self.words
+        size = e.integer("mul", w["m"], e.integer("add", w["nv"], 1))
+        return e.integer("mul", e.emit(f"sdiv i64 {e.integer('add', size, WIDE - 1)}, {WIDE}"), WIDE)
+
+    def close_loops(self, t: Number, keep_old: str) -> None:
+        """Project the new state, and find out whether it lies beyond a singularity; the state before is at ``keep_old``."""
+        if "positions" not in self.called:
+            return
+        e = self.e
+        lookout = Lookout(self)
+
+        def act() -> None:
+            self._set_clock(t)
+            project(self)
+            lookout.look()
+            stop = e.emit(f"icmp sgt i64 {self.count('singular')}, {self.count('pass_singular')}")
+            when(e, stop, lambda: self.go_back(keep_old), lookout.remember)
+
+        when(e, e.emit(f"icmp eq i64 {self.count('project')}, 1"), act)
+
+    def go_back(self, old: str) -> None:
+        self.over_state(lambda i: self.e.store(self.get(old, i), self.words["y"], i))
+        self.set_count("status", SINGULAR)
+        self.set_count("sample", self.count("sample_before"))
+
+    def note_singular(self, r: str, passed: Condition) -> None:
+        def note() -> None:
+            self.add_count("singular")
+            self.set_count("singular_row", r)
+            self.set_real("singular_time", self.real("t"))
+
+        when(self.e, self.test(passed), note)
+
+    def note_pivot(self, pivot: Symbol) -> None:
+        def note() -> None:
+            self.set_real("pivot", pivot)
+            self.set_real("pivot_time", self.real("t"))
+
+        when(self.e, self.test((pivot > 0.0) & (pivot < self.real("pivot"))), note)

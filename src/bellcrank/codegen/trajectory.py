@@ -38,7 +38,8 @@ class Trajectory:
         self.called = programs(plan, program)
         self.elements = len(model.elements)
         self.drives = width(plan, self.called["drives"], "drive") // 2 if "drives" in self.called else 0
-        self.works = self.elements + self.drives + 1
+        self.closings = len(model.closures) if "closings" in self.called else 0
+        self.works = self.elements + self.drives + self.closings + 1
         self.v_start = _padded(model.nq)
         self.w_start = self.v_start + _padded(model.nv)
         self.padded = self.w_start + _padded(self.works)
@@ -51,6 +52,7 @@ class Trajectory:
         self.reals, self.counts = np.zeros(len(REALS)), np.zeros(len(COUNTS), dtype=np.int64)
         self.set_count("samples", len(times))
         self.set_real("t", first_time)
+        self.set_real("pivot", np.inf)
         self._words = self._bind(start)
         address = self.code.library.address("advance")
         self._advance = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address)
@@ -63,6 +65,8 @@ class Trajectory:
         numbers |= {"vectors": self.padded // WIDE, "controlled": self.w_start // WIDE, "padded": self.padded}
         numbers |= {"v_start": self.v_start, "w_start": self.w_start, "quaternion_count": len(places)}
         numbers |= {"elements": self.elements, "drives": self.drives, "works": self.works, "given": int(np.any(start["tau"]))}
+        rows = plan.loads.closing.rows
+        numbers |= {"closings": self.closings, "m": rows, "nq": model.nq}
         efforts = aligned(_padded(model.nv) or WIDE)
         efforts[: model.nv] = start["tau"]
         self._arrays: dict[str, Any] = fixed_arrays(plan, code, 1) | {
@@ -81,6 +85,7 @@ class Trajectory:
             "reals": self.reals,
             "counts": self.counts,
             "quaternions": np.array(places or [0], dtype=np.int64),
+            "before": aligned(_padded(rows * (model.nv + 1)) + self.padded),
         }
         for program in self.called.values():
             for name in program.outputs:

@@ -75,7 +75,7 @@ class TracedBody(View):
     def input(self, name: str) -> tuple[Number, ...]:
         walk, size = self.walk, range(input_size(self._signature, name))
         if self.driven:
-            return tuple(self.load(f"driven_{name}", k) for k in size)
+            return () if name == "push" else tuple(self.load(f"driven_{name}", k) for k in size)
         if name in ("effort", "push"):
             return tuple(walk.get(f"%{name}", walk.e.integer("add", self.entry("v"), k)) for k in size)
         if f"d{name}" in walk.program.inputs:
@@ -303,6 +303,10 @@ class TracedWalk:
     @property
     def length(self) -> Number:
         return closing.setting(self, "length")
+
+    @property
+    def baumgarte(self) -> tuple[Number, Number]:
+        return closing.setting(self, "damping"), closing.setting(self, "stiffness")
 
     # in files of their own ------------------------------------------------------------------------------------------
 

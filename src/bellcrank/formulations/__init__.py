@@ -23,6 +23,13 @@ CLOSED: dict[str, Program] = {
 }
 """The same for models with closed loops."""
 
+WITH_MULTIPLIERS: dict[str, Program] = {
+    "multipliers:centroid": multipliers.CENTROID_BOTH,
+    "multipliers:joint": multipliers.JOINT_BOTH,
+    "multipliers:origin": multipliers.ORIGIN_BOTH,
+}
+"""The same again, with the multipliers as a second output."""
+
 QUANTITIES: dict[str, Program] = {
     "inverse_dynamics": inverse_dynamics.PROGRAM,
     "reactions": inverse_dynamics.REACTIONS,
@@ -34,7 +41,7 @@ QUANTITIES: dict[str, Program] = {
     "elements": observables.ELEMENTS,
     "tangent": articulated_body.TANGENT,
     "closed_tangent": multipliers.TANGENT,
-    "multipliers": multipliers.JOINT_VALUES,
+    "multipliers": multipliers.VALUES,
     "closure": closure.ERRORS,
     "closure_jacobian": closure.JACOBIAN,
     "project_positions": closure.POSITIONS,
@@ -45,4 +52,4 @@ QUANTITIES: dict[str, Program] = {
     "closing_reactions": closure.REACTIONS,
 }
 
-__all__ = ["CLOSED", "FORMULATIONS", "QUANTITIES", "Body", "Program", "Walk"]
+__all__ = ["CLOSED", "FORMULATIONS", "QUANTITIES", "WITH_MULTIPLIERS", "Body", "Program", "Walk"]

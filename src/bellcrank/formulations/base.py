@@ -151,6 +151,10 @@ class Walk(Protocol):
     def length(self) -> Number:
         """A length that is typical of the model: what scales displacements against angles."""
 
+    @property
+    def baumgarte(self) -> tuple[Number, Number]:
+        """2 alpha and beta^2; zero unless asked for."""
+
     def closures(self, step: Callable[[Any], Sequence[Carried]]) -> None:
         """For each closure: its equations, with a right-hand side, as they are carried inward."""
 

@@ -27,7 +27,7 @@ Wanted = Callable[[Equation], Number]
 def errors(walk: Walk) -> None:
     """Of every equation: what should be zero, its rate, and gamma in G a = gamma."""
     walk.outward(bias, base=(Matrix.identity(), ZERO, ZERO))
-    walk.closures(partial(closing, from_joint_point))
+    walk.closures(partial(closing, from_joint_point, (0.0, 0.0)))
     walk.haul(without_bias)
     walk.tell("closure", "error", "rate", "right")
 
@@ -81,7 +81,7 @@ def projection(walk: Walk, wanted: Wanted, name: str) -> None:
     """The smallest change of coordinates or velocities that satisfies the equations to first order."""
     walk.outward(partial(weighted_placement, walk.length), base=(Matrix.identity(), ZERO))
     walk.closures(partial(holding, wanted))
-    walk.haul(weighted)
+    walk.haul(partial(weighted, walk.length))
     walk.reduce()
     walk.outward(partial(change, name), base=0.0)
 
@@ -92,12 +92,12 @@ def weighted_placement(length: Number, body: Body, parent: Pose) -> Pose:
     return placement(body, parent)
 
 
-def weighted(body: Body, row: Row, f: Force) -> Force:
+def weighted(length: Number, body: Body, row: Row, f: Force) -> Force:
     left: list[Number] = []
     bound: Number = 0.0
     for S, weight, own in zip(body.B2, body.weights, row.own(body), strict=True):
         left.append((S.dot(f) + own) * weight)
-        bound = bound + largest(S, f, own) * (weight * weight)
+        bound = bound + largest(S, f, own, length) * (weight * weight)
     row.leave(body, left, bound, 0.0)
     return Force(f.n + body.shift.cross(f.f), f.f)
 
@@ -119,5 +119,5 @@ ERRORS = Program("closure", errors, ("q", "v"), {"closure": "row*3"})
 JACOBIAN = Program("closure_jacobian", jacobian, ("q", "v"), {"G": "row*v"})
 POSITIONS = Program("project_positions", partial(projection, wanted=_minus_error, name="dx"), ("q", "v"), {"dx": "v"})
 VELOCITIES = Program("project_velocities", partial(projection, wanted=_minus_rate, name="dv"), ("q", "v"), {"dv": "v"})
-REACTIONS = Program("closing_reactions", lambda walk: None, ("q", "v", "lambda"), {"closing": "closure*6"})
-"""Wrenches of the multipliers on the second body of each closure, at its point; left before the (empty) walk."""
+REACTIONS = Program("closing_reactions", lambda walk: None, ("q", "v", "lambda"), {"closing": "closure*7"})
+"""Of each closure, left before the (empty) walk: wrench on its second body at its point, and power on the two bodies."""

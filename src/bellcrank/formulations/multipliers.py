@@ -60,12 +60,17 @@ def multipliers(walk: Walk, reference: Reference, seen: Seen) -> None:
     walk.tell("told", "multiplier", "pivot", "residual")
 
 
+def acceleration_and_multipliers(walk: Walk, reference: Reference, seen: Seen) -> None:
+    acceleration(walk, reference, seen)
+    walk.tell("lambda", "multiplier")
+
+
 def solve(walk: Walk, reference: Reference, seen: Seen) -> None:
     ground = State(Matrix.identity(), ZERO, ZERO, ZERO, ZERO, ZERO)
     walk.outward(partial(reference_point.kinematics, walk.gravity, reference), base=ground)
     walk.inward(elimination, leaf=(ArticulatedInertia.zero(), Force.zero()))
-    walk.closures(partial(closing, seen))
-    walk.haul(inward)
+    walk.closures(partial(closing, seen, walk.baumgarte))
+    walk.haul(partial(inward, walk.length))
     walk.reduce()
 
 
@@ -77,13 +82,18 @@ def elimination(body: Body, felt: Felt) -> Felt:
     return M.shifted(body.shift), Force(n + body.shift.cross(f), f)
 
 
-def closing(seen: Seen, closure: Closure) -> Sequence[Carried]:
-    """The closure's equations at the reference points of its two bodies.         (38), (44)-(46)"""
-    return [_at_reference(seen, closure, equation) for equation in closure.equations]
+def closing(seen: Seen, baumgarte: tuple[Number, Number], closure: Closure) -> Sequence[Carried]:
+    """The closure's equations at the reference points of its two bodies.         (38), (44)-(46)
+
+    Baumgarte's terms pull errors back like a damper and a spring: gamma - 2 alpha rate - beta^2 error.
+    """
+    damping, stiffness = baumgarte
+    rights = [e.gamma - (damping * e.rate + stiffness * e.error) for e in closure.equations]
+    return [_at_reference(seen, closure, *pair) for pair in zip(closure.equations, rights, strict=True)]
 
 
-def _at_reference(seen: Seen, closure: Closure, equation: Equation) -> Carried:
-    carried, right = [], equation.gamma
+def _at_reference(seen: Seen, closure: Closure, equation: Equation, right: Number) -> Carried:
+    carried = []
     for body, (n, f) in ((closure.i, equation.on_i), (closure.j, equation.on_j)):
         s, sdot = seen(body)
         carried.append(Force(n + s.cross(f), f))
@@ -91,23 +101,24 @@ def _at_reference(seen: Seen, closure: Closure, equation: Equation) -> Carried:
     return carried[0], carried[1], right
 
 
-def inward(body: Body, row: Row, f: Force) -> Force:
+def inward(length: Number, body: Body, row: Row, f: Force) -> Force:
     """One equation across one joint.                                             (39)-(41)"""
     left, known = [], 0.0
     bound: Number = 0.0
     for S, pivot, own in zip(body.B2, body.pivots, row.own(body), strict=True):
         Phi_2 = S.dot(f) + own
         left.append(Phi_2 * sqrt(pivot.inverse))
-        bound = bound + largest(S, f, own) * pivot.inverse
+        bound = bound + largest(S, f, own, length) * pivot.inverse
         known = known + Phi_2 * pivot.rest
         f = f - pivot.gain * Phi_2
     row.leave(body, left, bound, known + body.D.dot(f))
     return Force(f.n + body.shift.cross(f.f), f.f)
 
 
-def largest(S: Motion, f: Force, own: Number) -> Number:
-    """The square of what S.f could be if all pointed the same way: W is zero if it is small against this."""
-    return 2.0 * (S.w.dot(S.w) * f.n.dot(f.n) + S.v.dot(S.v) * f.f.dot(f.f)) + own * own
+def largest(S: Motion, f: Force, own: Number, length: Number) -> Number:
+    """The square of what S.f could be if all pointed the same way, with lever arms of a typical length at least."""
+    push = f.f.dot(f.f)
+    return 2.0 * (S.w.dot(S.w) * (f.n.dot(f.n) + length * length * push) + S.v.dot(S.v) * push) + own * own
 
 
 def accelerations(body: Body, parent: Motion) -> Motion:
@@ -129,18 +140,22 @@ def pushed(
     return a, x
 
 
-def _programs(name: str, reference: Reference, seen: Seen) -> tuple[Program, Program]:
+def _programs(name: str, reference: Reference, seen: Seen) -> tuple[Program, Program, Program]:
+    """Accelerations; accelerations with the multipliers beside them; multipliers, pivots and residuals."""
     given: dict[str, Any] = {"reference": reference, "seen": seen}
     inputs = ("q", "v", "tau")
+    both = partial(acceleration_and_multipliers, **given)
+    outputs = {"a": "v", "lambda": "row"}
     return (
         Program(f"multipliers:{name}", partial(acceleration, **given), inputs, {"a": "v"}, forces=True),
+        Program(f"multipliers:{name}+", both, inputs, outputs, scratch=("lambda",), forces=True),
         Program(f"multiplier_values:{name}", partial(multipliers, **given), inputs, {"told": "row*3"}, forces=True),
     )
 
 
-CENTROID, CENTROID_VALUES = _programs("centroid", reference_point.centroid, from_centroid)
-JOINT, JOINT_VALUES = _programs("joint", reference_point.joint_point, from_joint_point)
-ORIGIN, ORIGIN_VALUES = _programs("origin", reference_point.origin, from_origin)
+CENTROID, CENTROID_BOTH, _ = _programs("centroid", reference_point.centroid, from_centroid)
+JOINT, JOINT_BOTH, VALUES = _programs("joint", reference_point.joint_point, from_joint_point)
+ORIGIN, ORIGIN_BOTH, _ = _programs("origin", reference_point.origin, from_origin)
 TANGENT = Program(
     "multipliers_tangent",
     JOINT.run,

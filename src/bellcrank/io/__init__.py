@@ -1,51 +1,128 @@
-"""Model files: one format a file, chosen by the ending of the file's name."""
+"""Model files: one format a file, told from what a file holds."""
 
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
-from ..errors import ModelError
-from ..model import Model
+from ..errors import BellcrankWarning, ModelError
+from ..model import Model, build
 from . import native
-from .files import read_text, regular_file, write_text
+from .files import decode, read_bytes, regular_file, write_text
+from .markup import Node, is_markup
+from .options import Options, options_for
+from .recognition import recognise
 from .schema import schema
 from .shipped import gallery
 from .writing import dumps
 
-FORMATS: dict[str, Callable[[str, str], Model]] = {".toml": native.read}
-
-__all__ = ["FORMATS", "dumps", "gallery", "load", "save", "schema"]
+__all__ = ["dumps", "gallery", "load", "save", "schema"]
 
 
-def load(source: str | PathLike[str]) -> Model:
+def load(source: str | PathLike[str], **options: Any) -> Model:
     """The model in a file, in a text, or of the gallery.
 
-    A string of several lines is the text of a native model; any other is a path, or the name of a gallery model such as
-    ``"pendulum"``. Raises ModelError with all problems of the model, each with its line.
+    A string of several lines is the text of a model; any other is a path, or the name of a gallery model such as
+    ``"pendulum"``. The format is told from the content: our own TOML, MJCF or URDF. Raises ModelError with all problems of
+    the model, each with its line; one warning lists what a file of another program holds and is not simulated.
+
+    Options of MJCF and URDF files (docs/robots.md): base, fixed, massless, broken_inertia, keyframe, packages, gravity,
+    allow_outside.
     """
     if isinstance(source, str) and "\n" in source:
-        return native.read(source, "model text")
+        kind = "text of a model" if is_markup(source.encode()) else "model text"
+        return _read(source.encode(), kind, options)
     try:
         path = Path(source)
     except TypeError:
         raise ModelError(f"load takes a path or the text of a model, not {type(source).__name__}.") from None
     if not path.suffix and not os.path.exists(path):  # Path.exists raises for odd names
         path = _in_gallery(path)
-    reader = FORMATS.get(regular_file(path).suffix.lower())
-    if reader is None:
-        raise ModelError(f"{path}: this kind of file is not read. Give a file ending in {', '.join(FORMATS)}.")
-    return reader(read_text(path), str(path))
+    return _read(read_bytes(regular_file(path)), str(path), options)
 
 
-def save(model: Model, path: str | PathLike[str], *, force: bool = False) -> None:
-    """Writes a model file, formulas and all; one that is there already only with ``force``."""
+def _read(data: bytes, file: str, given: dict[str, Any]) -> Model:
+    if file == "model text":
+        kind, root = "toml", None
+    else:
+        kind, root = recognise(data, file)
+    options = options_for(kind, given)
+    if root is None:
+        return native.read(decode(data, file), file)
+    spec = _READERS[kind](root, file, options)
+    model = build(spec)
+    _tell(model, file)
+    return model
+
+
+def _mjcf(root: Node, file: str, options: Options) -> Any:
+    from .mjcf import read_spec
+
+    return read_spec(root, file, options)
+
+
+def _urdf(root: Node, file: str, options: Options) -> Any:
+    from .urdf import read_spec
+
+    return read_spec(root, file, options)
+
+
+_READERS: dict[str, Callable[[Node, str, Options], Any]] = {"mjcf": _mjcf, "urdf": _urdf}
+
+
+def _tell(model: Model, file: str) -> None:
+    """One warning for all that is not simulated, or not quite as it was."""
+    assert model.source is not None
+    lines = [f"not simulated: {line}" for line in model.source.unsimulated] + list(model.source.remarks)
+    if model.source.unsimulated or model.source.impossible:
+        warnings.warn(BellcrankWarning("\n  ".join([f"{file}:", *lines])), stacklevel=4)
+
+
+def save(model: Model, path: str | PathLike[str], *, force: bool = False, partial: bool = False) -> None:
+    """Writes a model file; one that is there already only with ``force``.
+
+    .toml        our own format: everything, formulas and all
+    .xml, .mjcf  MJCF
+    .urdf        URDF
+
+    Raises ModelError for what MJCF or URDF have no words for; ``partial`` leaves it out, and a warning says so.
+    """
     target = Path(path)
-    if target.suffix.lower() != ".toml":
-        raise ModelError(f"{target}: models are written as .toml files. Name one.")
-    write_text(target, dumps(model), force=force)
+    write = _WRITERS.get(target.suffix.lower())
+    if write is None:
+        raise ModelError(f"{target}: models are written as {', '.join(_WRITERS)} files. Name one.")
+    text, left_out = write(model, partial)
+    write_text(target, text, force=force)
+    if left_out:
+        warnings.warn(BellcrankWarning("\n  ".join([f"{target} does not hold:", *left_out])), stacklevel=2)
+
+
+def _to_toml(model: Model, partial: bool) -> tuple[str, list[str]]:
+    return dumps(model), []
+
+
+def _to_mjcf(model: Model, partial: bool) -> tuple[str, list[str]]:
+    from .export_mjcf import mjcf
+
+    return mjcf(model, partial=partial)
+
+
+def _to_urdf(model: Model, partial: bool) -> tuple[str, list[str]]:
+    from .export_urdf import urdf
+
+    return urdf(model, partial=partial)
+
+
+_WRITERS: dict[str, Callable[[Model, bool], tuple[str, list[str]]]] = {
+    ".toml": _to_toml,
+    ".xml": _to_mjcf,
+    ".mjcf": _to_mjcf,
+    ".urdf": _to_urdf,
+}
 
 
 def _in_gallery(name: Path) -> Path:

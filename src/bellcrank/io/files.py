@@ -29,6 +29,11 @@ def regular_file(path: Path) -> Path:
 
 def read_text(path: Path) -> str:
     """The text of a file, or a ModelError that names it."""
+    return decode(read_bytes(path), str(path))
+
+
+def read_bytes(path: Path) -> bytes:
+    """What a file holds, or a ModelError that names it."""
     try:
         with regular_file(path).open("rb") as file:
             data = file.read(MAX_BYTES + 1)
@@ -36,7 +41,7 @@ def read_text(path: Path) -> str:
         raise ModelError(f"{path} cannot be read: {error.strerror or error}.") from error
     if len(data) > MAX_BYTES:
         raise ModelError(f"{path} is larger than {MAX_BYTES // 2**20} MB. Model files are small: is this the right file?")
-    return decode(data, str(path))
+    return data
 
 
 def write_text(path: Path, text: str, *, force: bool) -> None:

@@ -19,12 +19,14 @@ from typing import Any
 from ..errors import ModelError
 from ..model import Model, Problems, Spec, build
 from ..model.spec import (
+    CONSTRAINT_SPECS,
     ELEMENT_SPECS,
     LISTS,
     MEASURE_SPECS,
     AssemblySpec,
     BodySpec,
     CopySpec,
+    CouplerSpec,
     InitialSpec,
     JointSpec,
     Mesh,
@@ -34,6 +36,7 @@ from ..model.spec import (
 from .meshes import check_mesh
 from .records import place, read_fields, read_record
 from .shapes import read_shape
+from .source import read_source
 from .table import Source, Table, as_scalar
 
 FORMAT = 1
@@ -41,6 +44,7 @@ SECTIONS: dict[str, tuple[type[Any], ...]] = {}  # of force elements: on a joint
 for _cls in ELEMENT_SPECS:
     SECTIONS[_cls.section] = (*SECTIONS.get(_cls.section, ()), _cls)
 MEASURES: dict[str, type[Any]] = {cls.type: cls for cls in MEASURE_SPECS}
+CONSTRAINTS: dict[str, type[Any]] = {cls.type: cls for cls in CONSTRAINT_SPECS}
 
 
 def read(text: str, file: str) -> Model:
@@ -79,6 +83,7 @@ def read_spec(text: str, file: str, problems: Problems) -> Spec:
         inputs=_inputs(top),
         assemblies=tuple(_assembly(table) for table in _named(top, "assemblies")),
         copies=copies,
+        source=read_source(top),
         where=top.where,
     )
     top.close()
@@ -123,7 +128,9 @@ def _parts(top: Table, copies: set[str]) -> dict[str, Any]:
         "bodies": (_body(table) for table in _named(top, "bodies")),
         "joints": (_joint(table) for table in _named(top, "joints")),
         "elements": (_element(table, SECTIONS[key]) for key in SECTIONS for table in _named(top, key)),
-        "measures": (measure for table in _named(top, "measures") for measure in _measure(table)),
+        "constraints": (_of_type(table, CONSTRAINTS, "constraint") for table in _named(top, "constraints")),
+        "couplers": (_coupler(table) for table in _named(top, "couplers")),
+        "measures": (_of_type(table, MEASURES, "measure") for table in _named(top, "measures")),
         "initial": _initial(top, copies),
     }
     return {key: tuple(item for item in found[key] if item is not None) for key in LISTS}
@@ -190,17 +197,22 @@ def _element(table: Table, classes: tuple[type[Any], ...]) -> Any:
     return cls(str(table.about), **read_record(table, cls), where=table.where)
 
 
-def _measure(table: Table) -> list[Any]:
-    if not table.need("type", f"Give one of {', '.join(MEASURES)}."):
-        return []
+def _of_type(table: Table, types: dict[str, type[Any]], noun: str) -> Any:
+    """A measure or constraint, which says its type."""
+    if not table.need("type", f"Give one of {', '.join(types)}."):
+        return None
     kind = table.text("type")
-    if kind not in MEASURES:
+    if kind not in types:
         if kind:
-            hint = table.source.problems.suggest(kind, MEASURES)
-            table.complain(f'[{table.label}]: there is no measure of type "{kind}".{hint}', "type")
-        return []
-    cls = MEASURES[kind]
-    return [cls(str(table.about), **read_record(table, cls), where=table.where)]
+            hint = table.source.problems.suggest(kind, types)
+            table.complain(f'[{table.label}]: there is no {noun} of type "{kind}".{hint}', "type")
+        return None
+    cls = types[kind]
+    return cls(str(table.about), **read_record(table, cls), where=table.where)
+
+
+def _coupler(table: Table) -> CouplerSpec:
+    return CouplerSpec(str(table.about), **read_record(table, CouplerSpec), where=table.where)
 
 
 def _inputs(top: Table) -> tuple[str, ...]:

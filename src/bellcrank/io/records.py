@@ -11,11 +11,13 @@ from ..model.fields import (
     Choice,
     Direction,
     Field,
+    Flag,
     FormulaText,
     InBody,
     Inertia,
     Kind,
     Name,
+    Names,
     Number,
     Numbers,
     Place,
@@ -28,7 +30,7 @@ from ..model.fields import (
     fields_of,
 )
 from ..model.shapes import INERTIA, ORIGIN
-from ..model.spec import Attachment, MotionSpec
+from ..model.spec import LAW_SPECS, Attachment, MotionSpec
 from .table import Table, as_scalar, as_triple
 
 AXES: dict[str, Triple] = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
@@ -84,6 +86,7 @@ HARMLESS: tuple[tuple[tuple[type[Kind], ...], Any], ...] = (
     ((Number, Numbers), 0.0),
     ((Rows,), ((0.0, 0.0), (1.0, 0.0))),
     ((FormulaText,), Formula("0")),
+    ((Names,), ()),
     ((Kind,), ""),
 )
 
@@ -196,6 +199,22 @@ def _choice(table: Table, key: str, kind: Kind) -> str | None:
     return str(value)
 
 
+def _names(table: Table, key: str, kind: Kind) -> tuple[str, ...] | None:
+    value = table.values[key]
+    if not isinstance(value, list) or not value or not all(isinstance(name, str) for name in value):
+        table.wrong(key, 'names, ["motor", "wheel"]')
+        return None
+    return tuple(value)
+
+
+def _flag(table: Table, key: str, kind: Kind) -> bool | None:
+    value = table.values[key]
+    if not isinstance(value, bool):
+        table.wrong(key, "true or false")
+        return None
+    return value
+
+
 def _rows(table: Table, key: str, kind: Kind) -> Any:
     assert isinstance(kind, Rows)
     value = table.values[key]
@@ -216,6 +235,8 @@ def _record(table: Table, key: str, kind: Kind) -> Any:
         return read_motion(inner)
     if cls is Attachment:
         return read_attachment(inner)
+    if cls in LAW_SPECS:
+        return read_law(inner)
     return cls(**read_record(inner, cls))
 
 
@@ -253,8 +274,6 @@ LAW_KEYS = {"rate": 0, "polynomial": 1, "amplitude": 2, "table": 3}
 
 def read_law(table: Table, extra: tuple[str, ...] = ()) -> Any:
     """The law whose own key is there."""
-    from ..model.spec import LAW_SPECS
-
     given = [key for key in LAW_KEYS if key in table]
     if len(given) != 1:
         what = f"has {' and '.join(given)}" if given else "says nothing of its motion"
@@ -275,6 +294,8 @@ READERS: dict[type[Kind], Callable[[Table, str, Any], Any]] = {
     Inertia: _inertia,
     Text: _text,
     Name: _text,
+    Names: _names,
+    Flag: _flag,
     FormulaText: _formula,
     Choice: _choice,
     Rows: _rows,

@@ -9,10 +9,12 @@ from ..model.fields import (
     PRODUCTS,
     Choice,
     Direction,
+    Flag,
     FormulaText,
     Inertia,
     Kind,
     Name,
+    Names,
     Number,
     Numbers,
     Position,
@@ -23,10 +25,22 @@ from ..model.fields import (
     Vector3,
     fields_of,
 )
-from ..model.spec import AssemblySpec, Attachment, CopySpec, InitialSpec, JointSpec, Mesh, MotionSpec, Spec
-from .native import FORMAT, MEASURES, SECTIONS
+from ..model.spec import (
+    LAW_SPECS,
+    AssemblySpec,
+    Attachment,
+    CopySpec,
+    CouplerSpec,
+    InitialSpec,
+    JointSpec,
+    Mesh,
+    MotionSpec,
+    Spec,
+)
+from .native import CONSTRAINTS, FORMAT, MEASURES, SECTIONS
 from .records import AXES
 from .shapes import BY_KEY
+from .source import source_schema
 
 Schema = dict[str, Any]
 DEFINITIONS: Schema = {
@@ -76,6 +90,7 @@ def schema() -> Schema:
         "name": {"type": "string", "minLength": 1},
         "inputs": {"type": "array", "items": {"$ref": "#/$defs/name"}},
         **_properties(Spec),
+        "source": source_schema(),
         "assemblies": _named({"type": "object", "properties": _parts(), "additionalProperties": False}, AssemblySpec),
         "copies": _named(_object(CopySpec, extra={"parameters": _named({"$ref": "#/$defs/scalar"})}), CopySpec),
     }
@@ -92,16 +107,22 @@ def schema() -> Schema:
 
 def _parts() -> Schema:
     start = {"anyOf": [{"$ref": "#/$defs/numbers"}, _object(InitialSpec)]}
-    measures = {"anyOf": [_object(cls, extra={"type": {"const": kind}}, needed=["type"]) for kind, cls in MEASURES.items()]}
     return {
         "parameters": _named({"$ref": "#/$defs/scalar"}),
         "points": _named({"$ref": "#/$defs/place"}),
         "bodies": _named(_body()),
         "joints": _named(_object(JointSpec), JointSpec),
+        "constraints": _named(_of_types(CONSTRAINTS)),
+        "couplers": _named(_object(CouplerSpec), CouplerSpec),
         **{key: _named(_any([_object(cls) for cls in classes]), classes[0]) for key, classes in SECTIONS.items()},
-        "measures": _named(measures),
+        "measures": _named(_of_types(MEASURES)),
         "initial": _named(_any([start, {"type": "object"}])),
     }
+
+
+def _of_types(types: dict[str, type[Any]]) -> Schema:
+    """Items that say their type."""
+    return {"anyOf": [_object(cls, extra={"type": {"const": kind}}, needed=["type"]) for kind, cls in types.items()]}
 
 
 def _body() -> Schema:
@@ -147,6 +168,8 @@ def _object(cls: type[Any], extra: Schema | None = None, needed: list[str] | Non
 
 
 def _record(kind: Record) -> Schema:
+    if kind.classes == LAW_SPECS:
+        return {"anyOf": [_object(cls) for cls in LAW_SPECS]}
     if kind.classes[0] is not MotionSpec:
         return _object(kind.classes[0])
     laws = next(field.kind for field in fields_of(MotionSpec) if isinstance(field.kind, Records))
@@ -165,6 +188,8 @@ KINDS: dict[type[Kind], Callable[[Any], Schema]] = {
     Inertia: lambda kind: {"$ref": "#/$defs/inertia"},
     Text: lambda kind: {"$ref": "#/$defs/name"},
     Name: lambda kind: {"$ref": "#/$defs/name"},
+    Names: lambda kind: {"type": "array", "items": {"$ref": "#/$defs/name"}, "minItems": 1},
+    Flag: lambda kind: {"type": "boolean"},
     FormulaText: lambda kind: {"$ref": "#/$defs/formula"},
     Choice: lambda kind: {"enum": list(kind.options)},
     Rows: lambda kind: {"$ref": "#/$defs/rows"},

@@ -18,10 +18,12 @@ from ..model.expressions import Formula
 from ..model.fields import (
     PRODUCTS,
     Direction,
+    Flag,
     FormulaText,
     InBody,
     Inertia,
     Kind,
+    Names,
     Number,
     Numbers,
     Position,
@@ -38,8 +40,9 @@ from ..model.spec import (
     InitialSpec,
     MotionSpec,
 )
-from .native import FORMAT, MEASURES, SECTIONS
+from .native import FORMAT, SECTIONS
 from .records import AXES
+from .source import source_lines
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _AXIS_NAMES = {vector: name for name, vector in AXES.items()}
@@ -64,6 +67,7 @@ def dumps(model: Model | Spec) -> str:
     for copy in spec.copies:
         given = [(key_of(item.name), scalar(item.value)) for item in copy.parameters]
         lines += _table(f"copies.{key_of(copy.name)}", [*_fields(copy), *([("parameters", _inline(given))] if given else [])])
+    lines += [] if spec.source is None else source_lines(spec.source)
     return "\n".join(lines) + "\n"
 
 
@@ -152,6 +156,8 @@ WRITERS: dict[type[Kind], Callable[[Any], str]] = {
     Direction: _direction,
     Position: place,
     Inertia: _inertia,
+    Names: lambda value: f"[{', '.join(map(text, value))}]",
+    Flag: lambda value: "true" if value else "false",
     FormulaText: scalar,
     Rows: lambda rows: f"[{', '.join(array(row) for row in rows)}]",
     Record: _record,
@@ -168,15 +174,23 @@ def _parts(parts: Spec | AssemblySpec, prefix: str, copies: list[str]) -> list[s
         lines += _table(f"{prefix}bodies.{key_of(body.name)}", _body(body))
     for joint in parts.joints:
         lines += _table(f"{prefix}joints.{key_of(joint.name)}", list(_fields(joint)))
+    lines += _of_types(parts.constraints, prefix)
+    for coupler in parts.couplers:
+        lines += _table(f"{prefix}couplers.{key_of(coupler.name)}", list(_fields(coupler)))
     for section in SECTIONS:
         for element in (item for item in parts.elements if item.section == section):
             lines += _table(f"{prefix}{section}.{key_of(element.name)}", list(_fields(element)))
-    kinds = {cls: kind for kind, cls in MEASURES.items()}
-    for measure in parts.measures:
-        pairs = [("type", text(kinds[type(measure)])), *_fields(measure)]
-        lines += _table(f"{prefix}measures.{key_of(measure.name)}", pairs)
+    lines += _of_types(parts.measures, prefix)
     if parts.initial:
         lines += _table(f"{prefix}initial", _initial(parts.initial, copies))
+    return lines
+
+
+def _of_types(items: tuple[Any, ...], prefix: str) -> list[str]:
+    """Measures and constraints, which say their type."""
+    lines: list[str] = []
+    for item in items:
+        lines += _table(f"{prefix}{item.section}.{key_of(item.name)}", [("type", text(item.type)), *_fields(item)])
     return lines
 
 

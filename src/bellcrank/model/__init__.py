@@ -10,6 +10,7 @@ from .motion import Law, Motion, Table
 from .order import outward_order
 from .problems import Problems
 from .shapes import MassProperties, Matrix, Rod, Shape, Vector
+from .source import Limits, Source
 from .spec import GROUND, BodySpec, InitialSpec, JointSpec, PointSpec, Spec, Where
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "InitialSpec",
     "JointSpec",
     "Law",
+    "Limits",
     "MassProperties",
     "Matrix",
     "Measure",
@@ -30,6 +32,7 @@ __all__ = [
     "Problems",
     "Rod",
     "Shape",
+    "Source",
     "Spec",
     "Table",
     "Vector",

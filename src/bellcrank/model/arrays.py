@@ -15,8 +15,9 @@ from .spec import GROUND, BodySpec, InitialSpec, JointSpec, Spec
 
 def spec_from_arrays(model: Model) -> Spec:
     """Joint points and centres in the world, in the design position: rounded by adding up offsets, some 1e-16 m."""
-    if model.elements or model.measures or model.driven.any():
-        raise ModelError(f'"{model.name}" was made from arrays, with forces or motions, and has no text. Use Mechanism.')
+    if model.elements or model.measures or model.closures or model.driven.any():
+        what = "forces, motions or loops"
+        raise ModelError(f'"{model.name}" was made from arrays, with {what}, and has no text. Use Mechanism.')
     origins = np.zeros((model.n + 1, 3))
     for i in outward_order(model.parents):
         origins[i] = origins[model.parents[i]] + model.position[i]

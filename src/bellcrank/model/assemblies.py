@@ -2,13 +2,14 @@
 
 A name in an assembly means its own thing of that name, or else the model's. In the copy ``left_leg`` the body ``thigh`` is
 ``left_leg.thigh``. A mirrored mechanism has the same coordinates: equal q give mirrored poses. So arrows (offsets, slides,
-forces) are mirrored, and what turns (axes of hinges, moments) is mirrored and reversed.
+forces) are mirrored, and what turns (axes of hinges, moments) is mirrored and reversed. A formula is evaluated in the
+assembly as it was described: what it takes from a place or vector of the copy is moved and mirrored back.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from .expressions import Formula, derived
@@ -40,7 +41,7 @@ def expand(spec: Spec, problems: Problems) -> Spec:
 
 def _copied(copy: CopySpec, assembly: AssemblySpec, problems: Problems) -> dict[str, list[Any]]:
     named = [item.name for field in LISTS if field not in ("initial", "parameters") for item in getattr(assembly, field)]
-    visit = _Copying(copy, set(named), {item.name for item in assembly.parameters})
+    visit = _Copying(copy, set(named), {item.name for item in assembly.parameters}, _geometry(assembly, set(named)))
     given = {item.name: item for item in copy.parameters}
     for name, item in given.items():
         if name not in visit.parameters:
@@ -99,9 +100,41 @@ def _start(start: InitialSpec, joint: JointSpec | None, visit: _Copying) -> Init
     return dataclasses.replace(start, q=q, v=v)
 
 
+def _geometry(assembly: AssemblySpec, local: Collection[str]) -> dict[str, str]:
+    """The vectors of an assembly by path: "place", "polar" or "axial"."""
+    found = _Geometry(local)
+    for field in LISTS:
+        for item in getattr(assembly, field):
+            map_fields(item, item.path, found)
+    for joint in assembly.joints:
+        for key in ("axis", "axis2") if joint.kind == "universal" else ("axis",):
+            if joint.kind in TURNING and f"{joint.path}.{key}" in found.turns:
+                found.turns[f"{joint.path}.{key}"] = "axial"
+    return found.turns
+
+
+class _Geometry(Visitor):
+    def __init__(self, local: Collection[str]) -> None:
+        self.local = local
+        self.turns: dict[str, str] = {}
+
+    def triple(self, path: str, value: Triple, turns: str) -> Triple:
+        if turns:
+            self.turns[path] = turns
+        return value
+
+    def place(self, path: str, value: Place) -> Place:
+        name = value.body if isinstance(value, InBody) else value
+        if not isinstance(name, str) or name in self.local:  # else it stays where the model has it
+            self.turns[path] = "place"
+        return value
+
+
 class _Copying(Visitor):
-    def __init__(self, copy: CopySpec, local: Collection[str], parameters: Collection[str]) -> None:
-        self.copy, self.local, self.parameters = copy, local, parameters
+    def __init__(
+        self, copy: CopySpec, local: Collection[str], parameters: Collection[str], geometry: Mapping[str, str]
+    ) -> None:
+        self.copy, self.local, self.parameters, self.geometry = copy, local, parameters, geometry
         self.mirror = XYZ.index(copy.mirror) if copy.mirror in XYZ else None
 
     def called(self, name: str) -> str:
@@ -116,13 +149,32 @@ class _Copying(Visitor):
             return self.called(name)
         return name
 
+    def _as_described(self, name: str) -> str:
+        """A name in a formula; components of the copy's vectors are moved and mirrored back."""
+        new = self._in_formula(name)
+        vector, _, component = name.rpartition(".")
+        turns = self.geometry.get(vector)
+        if turns is None or component not in XYZ or name in self.parameters:
+            return new
+        axis = XYZ.index(component)
+        shift = self.copy.offset[axis] if turns == "place" else 0.0
+        if shift != 0:
+            new = f"({new} - ({shift.text if isinstance(shift, Formula) else repr(float(shift))}))"
+        return f"(-{new})" if self._reversed(axis, turns) else new
+
+    def _reversed(self, axis: int, turns: str) -> bool:
+        """An arrow changes its sign along the mirror's normal, a rotation across it."""
+        return self.mirror is not None and (axis == self.mirror) != (turns == "axial")
+
     def scalar(self, path: str, value: Scalar) -> Scalar:
-        return value.renamed(self._in_formula) if isinstance(value, Formula) else value
+        return value.renamed(self._as_described) if isinstance(value, Formula) else value
 
     def formula(self, path: str, value: Formula) -> Formula:
         return value.renamed(self._in_formula)
 
     def name(self, path: str, to: str, value: str) -> str:
+        if to == "coordinate" and value.rpartition(".")[0] in self.local:
+            return self.called(value)
         return self.rename(value)
 
     def triple(self, path: str, value: Triple, turns: str) -> Triple:
@@ -140,10 +192,9 @@ class _Copying(Visitor):
         return tuple(tuple(negated(x) if (i == k) != (j == k) else x for j, x in enumerate(row)) for i, row in enumerate(rows))
 
     def mirrored(self, value: Any, turns: str) -> Triple:
-        """An arrow changes its sign along the mirror's normal, a rotation across it."""
-        if self.mirror is None or not turns:
+        if not turns:
             return value
-        x, y, z = (negated(a) if (i == self.mirror) == (turns == "polar") else a for i, a in enumerate(value))
+        x, y, z = (negated(a) if self._reversed(i, turns) else a for i, a in enumerate(value))
         return x, y, z
 
     def moved(self, value: Triple) -> Triple:

@@ -21,13 +21,16 @@ from .checks import (
     check_names,
     check_time,
 )
+from .closing import make_closures
+from .cuts import check_cuts
 from .model import Model
 from .motion import Motion
 from .problems import Problems
 from .resistance import unresisted
 from .resolve import resolve
 from .shapes import ORIGIN, MassProperties
-from .spec import InitialSpec, Spec
+from .source import Limits
+from .spec import InitialSpec, LimitsSpec, Spec
 from .tree import Tree, spanning_tree
 
 Array = NDArray[np.float64]
@@ -47,9 +50,10 @@ def build(spec: Spec, problems: Problems | None = None) -> Model:
     tree = _grow(spec, problems) if unique else None
     rows = None
     if tree is not None:
+        check_cuts(spec, tree, problems)
         _check_far_sides(spec, tree, joints, problems)
         if len(bodies) == len(spec.bodies) and len(joints) == len(spec.joints):
-            rows = _Rows(spec, tree, [bodies[name] for name in tree.carried], _turned(spec, tree, joints), problems)
+            rows = _Rows(spec, tree, [bodies[name] for name in tree.carried], joints, problems)
     problems.raise_if_any()
     assert rows is not None  # whatever prevents the rows has left its problem
     model = rows.model()
@@ -81,7 +85,7 @@ def _grow(spec: Spec, problems: Problems) -> Tree | None:
 
 
 def _check_far_sides(spec: Spec, tree: Tree, joints: Mapping[str, Joint], problems: Problems) -> None:
-    for item, turned in zip(spec.joints, tree.reversed, strict=True):
+    for item, turned in zip((spec.joints[j] for j in tree.joints), tree.reversed, strict=True):
         if turned and item.name in joints:
             check_far_side(item, joints[item.name], problems)
 
@@ -92,7 +96,7 @@ def _turned(spec: Spec, tree: Tree, joints: Mapping[str, Joint]) -> list[Joint]:
     Turning child relative to parent by q about the axis is turning parent relative to child by q about the reversed
     axis, and so for a slide: q keeps the meaning that the user wrote.
     """
-    made = [joints[item.name] for item in spec.joints]
+    made = [joints[spec.joints[j].name] for j in tree.joints]
     return [_flipped(joint) if far else joint for joint, far in zip(made, tree.reversed, strict=True)]
 
 
@@ -104,35 +108,45 @@ def _flipped(joint: Joint) -> Joint:
 
 
 class _Rows:
-    """The rows of the model: joint i, and the body that it carries."""
+    """The rows of the model: joint i, and the body that it carries; and what closes loops between them."""
 
     def __init__(
-        self, spec: Spec, tree: Tree, bodies: Sequence[MassProperties], joints: Sequence[Joint], problems: Problems
+        self, spec: Spec, tree: Tree, bodies: Sequence[MassProperties], joints: Mapping[str, Joint], problems: Problems
     ) -> None:
-        self.spec, self.tree, self.joints = spec, tree, joints
-        points = np.array([item.point for item in spec.joints], dtype=float)
+        self.spec, self.tree, self.joints = spec, tree, _turned(spec, tree, joints)
+        self.items = [spec.joints[j] for j in tree.joints]
+        points = np.array([item.point for item in self.items], dtype=float)
         origins = np.vstack([points, np.zeros(3)])  # the last row, index -1, is ground
         self.position = points - origins[np.array(tree.inboard)]
         self.mass = np.array([body.mass for body in bodies], dtype=float)
         self.center = _centers(bodies, points)
         self.inertia = np.array([body.inertia for body in bodies], dtype=float)
-        self.armature = [armature_of(item, joint.nv) for item, joint in zip(spec.joints, joints, strict=True)]
+        self.armature = [armature_of(item, joint.nv) for item, joint in zip(self.items, self.joints, strict=True)]
         self.motions = self._motions(problems)
-        self._check_resistance(problems)
-        self.names = forces.Rows(
-            joints={item.name: i for i, item in enumerate(spec.joints)},
-            bodies={name: i for i, name in enumerate(tree.carried)},
+        names = self._names(joints, origins)
+        closures = make_closures(spec, tree, joints, names, problems)
+        self.closures = closures or ()
+        if closures is not None:
+            self._check_resistance(problems)
+        self.elements = forces.make_elements(spec, names, problems)
+        self.measures = forces.make_measures(spec, names, problems)
+
+    def _names(self, joints: Mapping[str, Joint], origins: Array) -> forces.Rows:
+        spec, tree = self.spec, self.tree
+        placed = spec.elements or spec.measures or spec.constraints or tree.closing
+        return forces.Rows(
+            joints={item.name: i for i, item in enumerate(self.items)},
+            closing={spec.joints[j].name: k for k, j in enumerate(tree.closing)},
+            bodies=tree.row_of,
             kinds=joints,
-            origins=origins.tolist() if spec.elements or spec.measures else [],
-            driven=self.driven,
+            origins=origins.tolist() if placed else [],
+            driven={item.name for item in spec.joints if item.motion is not None},
             inputs=spec.inputs,
         )
-        self.elements = forces.make_elements(spec, self.names, problems)
-        self.measures = forces.make_measures(spec, self.names, problems)
 
     def _motions(self, problems: Problems) -> list[Motion | None]:
         motions: list[Motion | None] = [None] * len(self.joints)
-        for i, item in enumerate(self.spec.joints):
+        for i, item in enumerate(self.items):
             if item.motion is not None:
                 try:
                     motions[i] = forces.make_motion(item, self.joints[i], self.position[i].tolist())
@@ -142,12 +156,13 @@ class _Rows:
 
     @property
     def driven(self) -> list[bool]:
-        return [item.motion is not None for item in self.spec.joints]
+        return [item.motion is not None for item in self.items]
 
     def _check_resistance(self, problems: Problems) -> None:
         arrays = self.position, self.mass, self.center, self.inertia, self.armature
-        for i, massless in unresisted(self.tree.inboard, self.joints, *arrays, self.driven):
-            item, body = self.spec.joints[i], self.tree.carried[i]
+        tied = {row for closure in self.closures for row in (closure.body_a, closure.body_b, *(t[0] for t in closure.terms))}
+        for i, massless in unresisted(self.tree.inboard, self.joints, *arrays, self.driven, tied):
+            item, body = self.items[i], self.tree.carried[i]
             if massless:
                 what = f'body "{body}" has no mass, nor has anything beyond it, but joint "{item.name}" lets it move'
                 remedy = "Give it a mass, give the joint an armature, or make it fixed."
@@ -161,7 +176,7 @@ class _Rows:
         free = np.array([joint.kind == "free" for joint in self.joints])
         return Model(
             name=self.spec.name,
-            joint_names=tuple(item.name for item in self.spec.joints),
+            joint_names=tuple(item.name for item in self.items),
             body_names=self.tree.carried,
             parents=self.tree.inboard,
             joints=tuple(self.joints),
@@ -179,7 +194,14 @@ class _Rows:
             elements=self.elements,
             inputs=self.spec.inputs,
             measures=self.measures,
+            closures=self.closures,
+            limits=self._limits(),
+            source=self.spec.source,
         )
+
+    def _limits(self) -> tuple[Limits | None, ...]:
+        given = [None if item.limits is None else limits_of(item.limits) for item in self.items]
+        return tuple(given) if any(given) else ()
 
     def _moving(self, rows: Sequence[Any]) -> list[Any]:
         """Those of the joints that are not driven."""
@@ -189,12 +211,21 @@ class _Rows:
         written = {start.joint: start for start in self.spec.initial}
         q: list[float] = []
         v: list[float] = []
-        rows = list(zip(self.spec.joints, self.joints, self.position, strict=True))
+        rows = list(zip(self.items, self.joints, self.position, strict=True))
         for item, joint, offset in self._moving(rows):
             start = written.get(item.name, InitialSpec(item.name))
             q.extend(_initial_q(joint, start.q, offset))
             v.extend(start.v if start.v is not None else (0.0,) * joint.nv)
         return q, v
+
+
+def limits_of(item: LimitsSpec) -> Limits:
+    """The numbers of limits whose formulas have been evaluated."""
+    lower, upper, velocity, effort = (
+        None if x is None else float(x)  # type: ignore[arg-type]
+        for x in (item.lower, item.upper, item.velocity, item.effort)
+    )
+    return Limits(lower, upper, velocity, effort)
 
 
 def _centers(bodies: Sequence[MassProperties], origins: Array) -> Array:

@@ -23,6 +23,7 @@ from .fields import (
     FormulaText,
     InBody,
     Inertia,
+    Names,
     Number,
     Numbers,
     Position,
@@ -44,7 +45,9 @@ from .spec import (
     BushingSpec,
     CoordinateMeasure,
     CopySpec,
+    CouplerSpec,
     DistanceMeasure,
+    DistanceSpec,
     ForceMeasure,
     ForceSpec,
     FormulaMeasure,
@@ -59,6 +62,8 @@ from .spec import (
     MotionSpec,
     MotorSpec,
     ParameterSpec,
+    PointOnLineSpec,
+    PointOnPlaneSpec,
     PointSpec,
     PolynomialLaw,
     PositionMeasure,
@@ -137,6 +142,12 @@ def _record(value: Any) -> Any:
     return Attachment(body, _place(where))
 
 
+def _names(value: Any) -> tuple[str, ...]:
+    if isinstance(value, str) or not all(isinstance(name, str) for name in value):
+        raise ModelError(f"{value!r} are no names of joints. Give a list of texts.")
+    return tuple(value)
+
+
 CONVERT: dict[type[Any], Any] = {
     Number: number,
     Numbers: lambda value: number(value) if isinstance(value, str | float | int | Formula) else tuple(map(number, value)),
@@ -145,6 +156,7 @@ CONVERT: dict[type[Any], Any] = {
     Position: _place,
     Inertia: _inertia,
     FormulaText: number,
+    Names: _names,
     Rows: lambda rows: tuple((number(x), number(y)) for x, y in rows),
     Record: _record,
 }
@@ -297,9 +309,13 @@ class Parts:
         armature: Value | Vector = 0.0,
         motion: LawSpec | Mapping[str, LawSpec] | None = None,
         motion_axis: Axis | None = None,
+        cut: bool | None = None,
     ) -> None:
-        """``motion``: one law, or laws by the names of coordinates; a spherical or free joint turns about motion_axis."""
-        given = {"axis": axis, "axis2": axis2, "pitch": pitch, "armature": armature}
+        """``motion``: one law, or laws by the names of coordinates; a spherical or free joint turns about motion_axis.
+
+        ``cut``: whether it is the joint of its loop that is cut; the program's choice unless given.
+        """
+        given = {"axis": axis, "axis2": axis2, "pitch": pitch, "armature": armature, "cut": cut}
         spec = None
         if motion is not None:
             laws = tuple(motion.items()) if isinstance(motion, Mapping) else (("", motion),)
@@ -311,6 +327,37 @@ class Parts:
         """The coordinates and velocities of a joint at t = 0."""
         many = [None if x is None else (x,) if isinstance(x, str | float | int | Formula) else x for x in (q, v)]
         self._add("initial", make(InitialSpec, joint, q=many[0], v=many[1]))
+
+    # --- constraints besides joints
+
+    def distance(self, name: str, start: End, end: End, length: Value | None = None, *, motion: LawSpec | None = None) -> None:
+        """Two points, each (body, place), keep their distance, which is as designed unless given, or follows a law."""
+        self._add("constraints", make(DistanceSpec, name, start=start, end=end, length=length, motion=motion))
+
+    def point_on_line(self, name: str, start: End, end: End, axis: Axis) -> None:
+        """The end stays on the line through the start along the axis, fixed to the body of the start."""
+        self._add("constraints", make(PointOnLineSpec, name, start=start, end=end, axis=axis))
+
+    def point_on_plane(
+        self, name: str, start: End, end: End, axis: Axis, offset: Value | None = None, *, motion: LawSpec | None = None
+    ) -> None:
+        """axis . (end - start) = offset, which is as designed unless given, or follows a law; the axis moves with the start."""
+        given = {"axis": axis, "offset": offset, "motion": motion}
+        self._add("constraints", make(PointOnPlaneSpec, name, start=start, end=end, **given))
+
+    def coupler(
+        self,
+        name: str,
+        joints: Sequence[str],
+        factors: Sequence[Value] | None = None,
+        *,
+        ratio: Value | None = None,
+        offset: Value | None = None,
+        motion: LawSpec | None = None,
+    ) -> None:
+        """sum of factor * coordinate = offset; or of two joints, first = ratio * second (+ offset)."""
+        given = {"factors": factors, "ratio": ratio, "offset": offset, "motion": motion}
+        self._add("couplers", make(CouplerSpec, name, joints=joints, **given))
 
     # --- force elements
 

@@ -44,6 +44,8 @@ NOUNS = {
     "points": "point",
     "bodies": "body",
     "joints": "joint",
+    "constraints": "constraint",
+    "couplers": "coupler",
     "elements": "element",
     "measures": "measure",
     "inputs": "input",
@@ -124,13 +126,14 @@ def check_bodies(spec: Spec, problems: Problems) -> dict[str, MassProperties]:
         if not found:
             good[body.name] = body.shape.mass_properties()
     where = {body.name: body.where for body in spec.bodies}
-    for name, text in _impossible(good):
+    allowed = spec.source is not None and spec.source.impossible
+    for name, text in _impossible(good, finite_only=allowed):
         key = "mass" if float(good[name].mass) < 0 else "inertia"
         problems.add(f'body "{name}": {text}', where[name].at(key), name)
     return {name: properties for name, properties in good.items() if not problems.blames(name)}
 
 
-def _impossible(bodies: Mapping[str, MassProperties]) -> Iterable[tuple[str, str]]:
+def _impossible(bodies: Mapping[str, MassProperties], *, finite_only: bool) -> Iterable[tuple[str, str]]:
     mass = np.array([b.mass for b in bodies.values()], dtype=float)
     inertia = np.array([b.inertia for b in bodies.values()], dtype=float).reshape(-1, 3, 3)
     finite = np.isfinite(mass) & np.isfinite(inertia).all(axis=(1, 2))
@@ -138,7 +141,7 @@ def _impossible(bodies: Mapping[str, MassProperties]) -> Iterable[tuple[str, str
     listed = list(bodies)
     for i in np.flatnonzero(~finite):
         yield listed[i], "its mass, centre or inertia is not finite. Give finite numbers."
-    kept = np.flatnonzero(finite)
+    kept = np.flatnonzero(finite & (not finite_only))
     for k, text in impossible(mass[kept], inertia[kept]):
         yield listed[kept[k]], text
 

@@ -164,12 +164,25 @@ class Choice(Kind):
 
 @dataclass(frozen=True)
 class Name(Kind):
-    """The name of something: ``to`` is "body", "joint", "element", "input" or "assembly"."""
+    """The name of something: ``to`` is "body", "joint", "coordinate", "element", "input" or "assembly"."""
 
     to: str = "body"
 
     def map(self, value: Any, path: str, visit: Visitor) -> Any:
         return None if value is None else visit.name(path, self.to, value)
+
+
+@dataclass(frozen=True)
+class Names(Kind):
+    """Several names, of coordinates: ``shoulder``, or ``base.x`` of a joint that has several."""
+
+    def map(self, value: Any, path: str, visit: Visitor) -> Any:
+        return tuple(visit.name(f"{path}.{i}", "coordinate", name) for i, name in enumerate(value))
+
+
+@dataclass(frozen=True)
+class Flag(Kind):
+    """True or false."""
 
 
 @dataclass(frozen=True)

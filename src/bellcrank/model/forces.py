@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,13 +47,22 @@ from .spec import (
 
 @dataclass(frozen=True)
 class Rows:
-    """Where the names of a spec are in the model: rows of joints and bodies, and the bodies' origins."""
+    """Where the names of a spec are in the model.
+
+    joints   rows of the joints of the tree
+    closing  closures of the joints that close loops
+    bodies   rows of the bodies
+    kinds    all joints
+    origins  of the bodies, by row; the last one, -1, is ground's
+    driven   joints whose motion is prescribed
+    """
 
     joints: Mapping[str, int]
+    closing: Mapping[str, int]
     bodies: Mapping[str, int]
-    kinds: Sequence[Joint]
-    origins: Sequence[Sequence[float]]  # the last one, -1, is ground's
-    driven: Sequence[bool]
+    kinds: Mapping[str, Joint]
+    origins: Sequence[Sequence[float]]
+    driven: Collection[str]
     inputs: Sequence[str]
 
 
@@ -97,20 +106,20 @@ def bad_signs(item: Any) -> Iterator[tuple[str, str]]:
 # --- elements
 
 
-def _on_joint(item: Any, rows: Rows, *, acts: bool = True, rates: bool = False) -> tuple[int, int]:
-    """Row of a joint, and the coordinate by its name; ``rates``: what acts on velocities may act on a ball, too."""
-    if item.joint not in rows.joints:
-        raise Trouble(f'it names "{item.joint}", which is no joint.{Problems().suggest(item.joint, rows.joints)}', "joint")
-    i = rows.joints[item.joint]
-    joint = rows.kinds[i]
+def _on_joint(item: Any, rows: Rows, *, acts: bool = True, rates: bool = False) -> dict[str, Any]:
+    """Row of a joint, or its closure, and the coordinate by its name; ``rates``: what acts on velocities may act on a ball."""
+    if item.joint not in rows.kinds:
+        raise Trouble(f'it names "{item.joint}", which is no joint.{Problems().suggest(item.joint, rows.kinds)}', "joint")
+    joint = rows.kinds[item.joint]
     if joint.quaternion is not None and not rates:
         what = f'joint "{item.joint}" is {joint.kind}: a quaternion has no single angle'
         raise Trouble(f"{what}. Use a bushing, or three revolute joints.", "joint")
     if joint.nv == 0:
         raise Trouble(f'joint "{item.joint}" is fixed. Name a joint that can move.', "joint")
-    if acts and rows.driven[i]:
+    if acts and item.joint in rows.driven:
         raise Trouble(f'joint "{item.joint}" is driven: its motion does not depend on forces. Remove one of the two.', "joint")
-    return i, _dof(item, joint)
+    key, index = ("joint", rows.joints) if item.joint in rows.joints else ("closure", rows.closing)
+    return {key: index[item.joint], "dof": _dof(item, joint)}
 
 
 def _dof(item: Any, joint: Joint) -> int:
@@ -126,7 +135,7 @@ def _dof(item: Any, joint: Joint) -> int:
     return named.index(wanted)
 
 
-def _on_body(end: Any, rows: Rows, key: str = "body", *, ground: bool = True) -> tuple[int, Vector]:
+def on_body(end: Any, rows: Rows, key: str = "body", *, ground: bool = True) -> tuple[int, Vector]:
     """Row of a body, and the point in its own frame."""
     row = _row(end.body, rows, key, ground=ground)
     x, y, z = (float(a) - float(b) for a, b in zip(end.point, rows.origins[row], strict=True))
@@ -147,8 +156,8 @@ def _row(body: str, rows: Rows, key: str = "body", *, ground: bool = True) -> in
     return rows.bodies[body]
 
 
-def _between(item: Any, rows: Rows) -> dict[str, Any]:
-    (a, point_a), (b, point_b) = _on_body(item.start, rows, "from"), _on_body(item.end, rows, "to")
+def between(item: Any, rows: Rows) -> dict[str, Any]:
+    (a, point_a), (b, point_b) = on_body(item.start, rows, "from"), on_body(item.end, rows, "to")
     if a == b:
         raise Trouble(f'it begins and ends on "{item.start.body}". Let it join two bodies.', "to")
     return {"body_a": a, "body_b": b, "point_a": point_a, "point_b": point_b}
@@ -163,31 +172,31 @@ def _values(kind: str, *values: Any) -> dict[str, float]:
 
 
 def _joint_spring(item: JointSpring, rows: Rows) -> Element:
-    joint, dof = _on_joint(item, rows)
-    return Element(item.name, "joint_spring", _values("joint_spring", item.stiffness, item.rest, item.preload), joint, dof)
+    on = _on_joint(item, rows)
+    return Element(item.name, "joint_spring", _values("joint_spring", item.stiffness, item.rest, item.preload), **on)
 
 
 def _joint_damper(item: JointDamper, rows: Rows) -> Element:
-    joint, dof = _on_joint(item, rows, rates=True)
-    return Element(item.name, "joint_damper", _values("joint_damper", item.damping), joint, dof)
+    on = _on_joint(item, rows, rates=True)
+    return Element(item.name, "joint_damper", _values("joint_damper", item.damping), **on)
 
 
 def _friction(item: FrictionSpec, rows: Rows) -> Element:
-    joint, dof = _on_joint(item, rows, rates=True)
-    return Element(item.name, "joint_friction", _values("joint_friction", item.effort, item.velocity), joint, dof)
+    on = _on_joint(item, rows, rates=True)
+    return Element(item.name, "joint_friction", _values("joint_friction", item.effort, item.velocity), **on)
 
 
 def _stop(item: StopSpec, rows: Rows) -> Element:
-    joint, dof = _on_joint(item, rows)
+    on = _on_joint(item, rows)
     if item.lower is None and item.upper is None:
         raise Trouble("it has no limit. Give lower, upper or both.")
     lower = -math.inf if item.lower is None else item.lower
     upper = math.inf if item.upper is None else item.upper
-    return Element(item.name, "joint_stop", _values("joint_stop", lower, upper, item.stiffness, item.damping), joint, dof)
+    return Element(item.name, "joint_stop", _values("joint_stop", lower, upper, item.stiffness, item.damping), **on)
 
 
 def _motor(item: MotorSpec, rows: Rows) -> Element:
-    joint, dof = _on_joint(item, rows, rates=True)
+    on = _on_joint(item, rows, rates=True)
     given = [key for key in ("effort", "table", "input") if getattr(item, key) is not None]
     if len(given) != 1:
         raise Trouble(
@@ -196,14 +205,14 @@ def _motor(item: MotorSpec, rows: Rows) -> Element:
     if item.input is None:
         value = 0.0 if item.effort is None else item.effort
         table = _table(item.table, item.outside)
-        return Element(item.name, "joint_effort", _values("joint_effort", value), joint, dof, table=table)
+        return Element(item.name, "joint_effort", _values("joint_effort", value), **on, table=table)
     if item.input not in rows.inputs:
         raise Trouble(f'its input "{item.input}" is not in inputs.{Problems().suggest(item.input, rows.inputs)}', "input")
-    return Element(item.name, "joint_input", _values("joint_input", item.gain), joint, dof, input=rows.inputs.index(item.input))
+    return Element(item.name, "joint_input", _values("joint_input", item.gain), **on, input=rows.inputs.index(item.input))
 
 
 def _line_spring(item: LineSpring, rows: Rows) -> Element:
-    ends = _between(item, rows)
+    ends = between(item, rows)
     if (item.stiffness is None) == (item.table is None):
         raise Trouble("give it a stiffness or a table: one of the two.", "stiffness")
     length = math.dist(_floats(item.start.point), _floats(item.end.point)) if item.length is None else item.length
@@ -212,7 +221,7 @@ def _line_spring(item: LineSpring, rows: Rows) -> Element:
 
 
 def _line_damper(item: LineDamper, rows: Rows) -> Element:
-    return Element(item.name, "spring_damper", _values("spring_damper", 0.0, item.damping, 0.0, 0.0), **_between(item, rows))
+    return Element(item.name, "spring_damper", _values("spring_damper", 0.0, item.damping, 0.0, 0.0), **between(item, rows))
 
 
 def _bushing(item: BushingSpec, rows: Rows) -> Element:
@@ -225,14 +234,14 @@ def _bushing(item: BushingSpec, rows: Rows) -> Element:
 
 
 def _ends_of(item: BushingSpec, rows: Rows) -> tuple[tuple[int, Vector], tuple[int, Vector]]:
-    ends = [_on_body(Attachment(body, item.point), rows, key) for key, body in (("parent", item.parent), ("child", item.child))]
+    ends = [on_body(Attachment(body, item.point), rows, key) for key, body in (("parent", item.parent), ("child", item.child))]
     if ends[0][0] == ends[1][0]:
         raise Trouble(f'it joins "{item.child}" to itself. Let parent and child be two bodies.', "child")
     return ends[0], ends[1]
 
 
 def _force(item: ForceSpec, rows: Rows) -> Element:
-    body, point = _on_body(item, rows, ground=False)
+    body, point = on_body(item, rows, ground=False)
     if item.axes not in ("world", "body"):
         raise Trouble(f'axes is "{item.axes}". Give "world" or "body".', "axes")
     values = _values("force", *item.force, *item.moment, 1.0 if item.axes == "world" else 0.0)
@@ -297,7 +306,7 @@ def make_motion(item: JointSpec, joint: Joint, offset: Sequence[float]) -> Motio
     for law in made:
         for text in law.problems():
             raise Trouble(text, "motion")
-    return Motion(made, _unit(axis) if axis is not None else (0.0, 0.0, 1.0) if joint.quaternion is not None else None)
+    return Motion(made, unit(axis) if axis is not None else (0.0, 0.0, 1.0) if joint.quaternion is not None else None)
 
 
 def make_law(law: Any) -> Law:
@@ -312,10 +321,10 @@ def make_law(law: Any) -> Law:
     return Law("table", (), _table(law.table, law.outside))
 
 
-def _unit(axis: Any) -> Vector:
+def unit(axis: Any, what: str = "the axis of its motion", key: str = "motion") -> Vector:
     length = math.hypot(*_floats(axis))
     if not (math.isfinite(length) and length > 0):
-        raise Trouble(f"the axis of its motion is {axis}. Give a vector that is not zero.", "motion")
+        raise Trouble(f"{what} is {axis}. Give a vector that is not zero.", key)
     x, y, z = (float(a) / length for a in axis)
     return x, y, z
 
@@ -343,21 +352,20 @@ def make_measures(spec: Spec, rows: Rows, problems: Problems) -> tuple[Measure, 
 def _measure(item: Any, rows: Rows, elements: set[str], known: Mapping[str, Any], numbers: Mapping[str, Any]) -> Measure:
     component = COMPONENTS.index(item.component) if getattr(item, "component", None) in COMPONENTS else None
     if isinstance(item, PositionMeasure):
-        body, point = _on_body(item, rows)
+        body, point = on_body(item, rows)
         return Measure(item.name, "position", body_a=body, point_a=point, component=component)
     if isinstance(item, DistanceMeasure):
-        return Measure(item.name, "distance", **_between(item, rows))
+        return Measure(item.name, "distance", **between(item, rows))
     if isinstance(item, CoordinateMeasure):
-        joint, dof = _on_joint(item, rows, acts=False)
-        return Measure(item.name, "angle", joint=joint, dof=dof)
+        return Measure(item.name, "angle", **_on_joint(item, rows, acts=False))
     if isinstance(item, AngleMeasure):
         a, b = _row(item.start.body, rows, "from"), _row(item.end.body, rows, "to")
-        ends = _unit(item.start.direction), _unit(item.end.direction)
+        ends = unit(item.start.direction), unit(item.end.direction)
         return Measure(item.name, "angle", body_a=a, body_b=b, direction_a=ends[0], direction_b=ends[1])
     if isinstance(item, VelocityMeasure):
-        (a, point_a), (b, point_b) = _on_body(item, rows), (-1, (0.0, 0.0, 0.0))
+        (a, point_a), (b, point_b) = on_body(item, rows), (-1, (0.0, 0.0, 0.0))
         if item.relative_to is not None:
-            b, point_b = _on_body(item.relative_to, rows, "relative_to")
+            b, point_b = on_body(item.relative_to, rows, "relative_to")
         return Measure(item.name, "velocity", body_a=a, body_b=b, point_a=point_a, point_b=point_b, component=component)
     if isinstance(item, ForceMeasure):
         if item.element not in elements:

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ..errors import ModelError
 from ..joints import Joint
@@ -17,6 +17,7 @@ from .closure import Closure
 from .element import Element
 from .measure import Measure
 from .motion import Motion
+from .source import Limits, Source
 from .verify import verify
 
 if TYPE_CHECKING:
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
+LISTS = (
+    "joint_names", "body_names", "parents", "joints", "motions", "elements", "inputs", "measures", "closures", "limits",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +52,8 @@ class Model:
     closures               what closes loops: joints cut out of them, rods, guided points, couplers
     inputs                 names of the values that the caller sets during a run
     measures               outputs that the user asked for
+    limits       n, or ()  of joints, kept and not simulated; None for joints without
+    source                 of an imported model: what is not simulated, and how other programs write its states
     spec                   what the user wrote; None for a model made from arrays
 
     Arrays are copied and read-only. Whatever is impossible is listed in one ModelError.
@@ -73,10 +79,12 @@ class Model:
     inputs: tuple[str, ...] = ()
     measures: tuple[Measure, ...] = ()
     closures: tuple[Closure, ...] = ()
+    limits: tuple[Limits | None, ...] = ()
+    source: Source | None = None
     spec: Spec | None = field(default=None, init=False, repr=False)  # set by build; a changed copy of a model has none
 
     def __post_init__(self) -> None:
-        for name in ("joint_names", "body_names", "parents", "joints", "motions", "elements", "inputs", "measures", "closures"):
+        for name in LISTS:
             object.__setattr__(self, name, tuple(getattr(self, name)))
         for name, array in verify(self).items():
             array.setflags(write=False)
@@ -90,6 +98,38 @@ class Model:
         from ..inspection import check  # the one import that goes upward
 
         return check(self)
+
+    def to_mujoco(
+        self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None, *, tau: ArrayLike | None = None
+    ) -> Any:
+        """qpos, and qvel, qacc, qfrc of what else is given, as MuJoCo has them for this model's MJCF (docs/robots.md).
+
+        One array if only q is given, else a tuple in the order q, v, a, tau. All may have leading dimensions.
+        """
+        return _states("mujoco", self).there(q, v, a, tau)
+
+    def from_mujoco(
+        self,
+        qpos: ArrayLike,
+        qvel: ArrayLike | None = None,
+        qacc: ArrayLike | None = None,
+        *,
+        tau: ArrayLike | None = None,
+    ) -> Any:
+        """The inverse of to_mujoco: q, and v, a, tau of what else is given."""
+        return _states("mujoco", self).here(qpos, qvel, qacc, tau)
+
+    def to_pinocchio(
+        self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None, *, tau: ArrayLike | None = None
+    ) -> Any:
+        """The same for Pinocchio, as it reads this model's URDF."""
+        return _states("pinocchio", self).there(q, v, a, tau)
+
+    def from_pinocchio(
+        self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None, *, tau: ArrayLike | None = None
+    ) -> Any:
+        """The inverse of to_pinocchio."""
+        return _states("pinocchio", self).here(q, v, a, tau)
 
     @cached_property
     def closure_index(self) -> Index:
@@ -172,6 +212,12 @@ class Model:
         starts = np.where(self.driven, 0, np.cumsum([0, *self._counts(field)])[:-1]).astype(np.intp)
         starts.setflags(write=False)
         return starts
+
+
+def _states(program: str, model: Model) -> Any:
+    from ..io.states import mujoco_states, pinocchio_states  # goes upward, as check does
+
+    return mujoco_states(model) if program == "mujoco" else pinocchio_states(model)
 
 
 def _entries(moving: list[tuple[str, Joint]], suffixes: list[tuple[str, ...]]) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,24 +25,27 @@ def unresisted(
     inertia: Array,
     armature: Sequence[Sequence[float]],
     driven: Sequence[bool] = (),
+    tied: Collection[int] = (),
 ) -> Iterator[tuple[int, bool]]:
     """Joints whose own block of the mass matrix, S^T I S + armature, is singular in every configuration.
 
     That is known for joints that carry no mass at all (True), and for those beyond which nothing moves, since I is then
-    constant in the body (False). ``armature`` has one sequence per joint. A driven joint needs no mass to move.
+    constant in the body (False). ``armature`` has one sequence per joint. A driven joint needs no mass to move. Bodies that
+    are ``tied`` by closures may be resisted by what is at the other end, and so may all that carries them.
     """
+    held = [i in tied for i in range(len(joints))]
     last, heavy = [True] * len(joints), list((mass > 0) | inertia.any(axis=(1, 2)))
     felt = _spatial_inertia(mass, center, inertia)
     for i in reversed(outward_order(parents)):
         nv, parent = joints[i].nv, parents[i]
-        prescribed = bool(driven) and driven[i]
-        if prescribed:
+        if (driven and driven[i]) or held[i]:
             pass
         elif nv and not heavy[i] and not all(armature[i]):
             yield i, True
         elif nv and heavy[i] and last[i] and _singular(felt[i], joints[i], armature[i]):
             yield i, False
         if parent >= 0:
+            held[parent] |= held[i]
             heavy[parent] |= heavy[i]
             last[parent] &= last[i] and nv == 0
             if nv == 0:

@@ -117,7 +117,7 @@ class Values:
         """The joint at a body's origin; None for ground, or where the tree is not one."""
         if self._inboard is None:
             tree = spanning_tree(self.spec, Problems()) if self._well_named() else None
-            names_of = [joint.name for joint in self.spec.joints]
+            names_of = [self.spec.joints[j].name for j in tree.joints] if tree else []
             self._inboard = dict(zip(tree.carried, names_of, strict=True)) if tree else {}
         return self._inboard.get(body)
 

@@ -14,8 +14,10 @@ from .expressions import Formula
 from .fields import (
     Choice,
     Direction,
+    Flag,
     FormulaText,
     Name,
+    Names,
     Number,
     Numbers,
     Place,
@@ -32,6 +34,7 @@ from .fields import (
 from .measure import COMPONENTS
 from .motion import OUTSIDE
 from .shapes import SOLIDS, MassProperties, Shape
+from .source import Source
 
 GROUND = "ground"
 PARAMETERS = "parameters"
@@ -180,6 +183,16 @@ class MotionSpec:
 
 
 @dataclass(frozen=True)
+class LimitsSpec:
+    """Limits of a joint of one coordinate, kept for other programs. A stop simulates one."""
+
+    lower: Scalar | None = field(default=None, metadata=written(Number("least coordinate", unit="rad or m")))
+    upper: Scalar | None = field(default=None, metadata=written(Number("largest coordinate", unit="rad or m")))
+    velocity: Scalar | None = field(default=None, metadata=written(Number("largest rate", unit="rad/s or m/s")))
+    effort: Scalar | None = field(default=None, metadata=written(Number("largest effort", unit="N m or N")))
+
+
+@dataclass(frozen=True)
 class JointSpec(_Item):
     """A joint; its coordinate moves the child relative to the parent.
 
@@ -197,6 +210,8 @@ class JointSpec(_Item):
     axis2: Triple | None = field(default=None, metadata=written(Direction("universal: the child's axis; planar: its x")))
     pitch: Scalar | None = field(default=None, metadata=written(Number("of a screw", unit="m/rad")))
     motion: MotionSpec | None = field(default=None, metadata=written(Record("prescribed motion", classes=(MotionSpec,))))
+    cut: bool | None = field(default=None, metadata=written(Flag("whether it is the joint of its loop that is cut")))
+    limits: LimitsSpec | None = field(default=None, metadata=written(Record("kept, not simulated", classes=(LimitsSpec,))))
 
     section: ClassVar[str] = "joints"
 
@@ -396,6 +411,71 @@ ElementSpec = (
     JointSpring | LineSpring | JointDamper | LineDamper | FrictionSpec | StopSpec | MotorSpec | BushingSpec | ForceSpec
 )
 
+# --- constraints besides joints
+
+DRIVEN = "a law of time, instead of"
+
+
+@dataclass(frozen=True)
+class _Constraint(_Item):
+    start: Attachment = field(metadata=written(ATTACHED["from"]))
+    end: Attachment = field(metadata=written(ATTACHED["to"]))
+
+    section: ClassVar[str] = "constraints"
+    type: ClassVar[str]
+
+
+@dataclass(frozen=True)
+class DistanceSpec(_Constraint):
+    """Two points keep their distance: a rod without mass, between two balls."""
+
+    length: Scalar | None = field(
+        default=None, metadata=written(Number("as designed unless given", unit="m", sign="more than zero"))
+    )
+    motion: LawSpec | None = field(default=None, metadata=written(Record(f"{DRIVEN} length", classes=LAW_SPECS)))
+
+    type: ClassVar[str] = "distance"
+
+
+@dataclass(frozen=True)
+class PointOnLineSpec(_Constraint):
+    """The point where it ends stays on a line through the point where it begins, fixed to the body there."""
+
+    axis: Triple = field(metadata=written(Direction("direction of the line", remedy='Give it: axis = "x"')))
+
+    type: ClassVar[str] = "point_on_line"
+
+
+@dataclass(frozen=True)
+class PointOnPlaneSpec(_Constraint):
+    """The point where it ends stays in a plane, fixed to the body where it begins: axis . (to - from) = offset."""
+
+    axis: Triple = field(metadata=written(Direction("normal of the plane", remedy='Give it: axis = "z"')))
+    offset: Scalar | None = field(default=None, metadata=written(Number("as designed unless given", unit="m")))
+    motion: LawSpec | None = field(default=None, metadata=written(Record(f"{DRIVEN} offset", classes=LAW_SPECS)))
+
+    type: ClassVar[str] = "point_on_plane"
+
+
+CONSTRAINT_SPECS: tuple[type[Any], ...] = (DistanceSpec, PointOnLineSpec, PointOnPlaneSpec)
+ConstraintSpec = DistanceSpec | PointOnLineSpec | PointOnPlaneSpec
+
+
+@dataclass(frozen=True)
+class CouplerSpec(_Item):
+    """Gears, belts, racks: the sum of factor * coordinate over some joints is offset; or first = ratio * second."""
+
+    joints: tuple[str, ...] = field(
+        metadata=written(Names("coordinates, by the names of their joints", remedy='Name them: joints = ["motor", "wheel"]'))
+    )
+    factors: Any = field(default=None, metadata=written(Numbers("one for each coordinate")))
+    ratio: Scalar | None = field(default=None, metadata=written(Number("of two coordinates, instead of factors")))
+    offset: Scalar | None = field(default=None, metadata=written(Number("of the sum; zero unless given", unit="rad or m")))
+    motion: LawSpec | None = field(default=None, metadata=written(Record(f"{DRIVEN} offset", classes=LAW_SPECS)))
+
+    section: ClassVar[str] = "couplers"
+
+
 # --- measures
 
 
@@ -511,6 +591,8 @@ class AssemblySpec(_Item):
     parameters: tuple[ParameterSpec, ...] = ()
     elements: tuple[ElementSpec, ...] = ()
     measures: tuple[MeasureSpec, ...] = ()
+    constraints: tuple[ConstraintSpec, ...] = ()
+    couplers: tuple[CouplerSpec, ...] = ()
     initial: tuple[InitialSpec, ...] = ()
 
     section: ClassVar[str] = "assemblies"
@@ -545,9 +627,13 @@ class Spec(_Written):
     parameters: tuple[ParameterSpec, ...] = ()
     elements: tuple[ElementSpec, ...] = ()
     measures: tuple[MeasureSpec, ...] = ()
+    constraints: tuple[ConstraintSpec, ...] = ()
+    couplers: tuple[CouplerSpec, ...] = ()
     inputs: tuple[str, ...] = ()
     assemblies: tuple[AssemblySpec, ...] = ()
     copies: tuple[CopySpec, ...] = ()
+    source: Source | None = None  # of an imported model
 
 
-LISTS = ("parameters", "points", "bodies", "joints", "elements", "measures", "initial")  # of a Spec and of an AssemblySpec
+# of a Spec and of an AssemblySpec
+LISTS = ("parameters", "points", "bodies", "joints", "constraints", "couplers", "elements", "measures", "initial")

@@ -1,29 +1,61 @@
-"""From joints between named bodies to a tree that grows from ground.
+"""From joints between named bodies to a tree that grows from ground, and the joints that close loops.
 
-Every body gets exactly one inboard joint, the one on its way to ground. What prevents that is a problem by name: a body
-without a joint, a group of bodies apart from ground, a closed loop.
+Every body gets exactly one inboard joint, the one on its way to ground. A joint between bodies that both hang on ground
+already closes a loop: it is cut, and gets equations instead of coordinates. What prevents a tree is a problem by name: a body
+without a joint, a group of bodies apart from ground.
 """
 
 from __future__ import annotations
 
-from collections import deque
+import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
+from ..joints import JOINTS
 from .problems import Problems, names
 from .spec import GROUND, JointSpec, Spec
 
-LOOPS_NAMED = 20  # finding the joints of a loop may take a walk through the whole model
+# how reluctantly a joint is kept in the tree
+NEVER_CUT, WITH_COORDINATES, ORDINARY, FROM_FAR_SIDE, CUT = range(5)
 
 
 @dataclass(frozen=True)
 class Tree:
-    """For each joint, in the order of the file: the body it carries, the joint of its parent body (-1 = ground), and
-    whether the user wrote it from the far side."""
+    """Rows are in the order of the file. A joint is its index in the spec.
 
+    joints    of each row
+    carried   the body that the row's joint carries
+    inboard   the row of its parent body, -1 = ground
+    reversed  whether the user wrote the joint from the far side
+    closing   joints that close loops, in the order of the file
+    """
+
+    joints: tuple[int, ...]
     carried: tuple[str, ...]
     inboard: tuple[int, ...]
     reversed: tuple[bool, ...]
+    closing: tuple[int, ...]
+
+    @cached_property
+    def row_of(self) -> dict[str, int]:
+        """Rows by body; ground is not among them."""
+        return {body: i for i, body in enumerate(self.carried)}
+
+    def loop(self, joint: JointSpec) -> list[int]:
+        """The joints of the tree between the two bodies of a joint that closes a loop."""
+        from_a, from_b = self._inward(joint.parent), self._inward(joint.child)
+        while from_a and from_b and from_a[-1] == from_b[-1]:
+            from_a.pop()
+            from_b.pop()
+        return [self.joints[i] for i in from_a + from_b[::-1]]
+
+    def _inward(self, body: str) -> list[int]:
+        rows, i = [], self.row_of.get(body, -1)
+        while i >= 0:
+            rows.append(i)
+            i = self.inboard[i]
+        return rows
 
 
 def spanning_tree(spec: Spec, problems: Problems) -> Tree | None:
@@ -31,13 +63,11 @@ def spanning_tree(spec: Spec, problems: Problems) -> Tree | None:
     bodies = [body.name for body in spec.bodies]
     if not _ends_exist(spec.joints, bodies, problems):
         return None
-    branches, closing = _without_loops(spec.joints, bodies)
-    walk = _Walk(spec.joints, branches, [GROUND, *bodies])
-    _complain_of_loops(spec.joints, closing, walk, problems)
-    _complain_of_groups(spec, walk, problems)
-    if closing or any(walk.root[body] != GROUND for body in bodies):
+    search = _Search(spec, [GROUND, *bodies])
+    _complain_of_groups(spec, search, problems)
+    if any(search.root[body] != GROUND for body in bodies):
         return None
-    return walk.tree(len(spec.joints))
+    return search.tree()
 
 
 def _ends_exist(joints: Sequence[JointSpec], bodies: Sequence[str], problems: Problems) -> bool:
@@ -56,91 +86,91 @@ def _ends_exist(joints: Sequence[JointSpec], bodies: Sequence[str], problems: Pr
     return good
 
 
-def _without_loops(joints: Sequence[JointSpec], bodies: Sequence[str]) -> tuple[list[int], list[int]]:
-    """Joints that join what was apart, and those that close a loop with joints written before them (Kruskal)."""
-    leader = {body: body for body in (GROUND, *bodies)}
+class _Search:
+    """Grows a tree from ground, then through the groups that do not hang on it.
 
-    def find(body: str) -> str:
-        while leader[body] != body:
-            leader[body] = leader[leader[body]]
-            body = leader[body]
-        return body
+    Always by the joint that is cut most reluctantly (Prim: so no joint of a loop is cut where a less precious one of the same
+    loop could be); of equals by the one found last, and of a body's own by the first in the file. That is depth first, so that
+    a closing joint leads back to an ancestor, which EQUATIONS 3.6 asks for.
+    """
 
-    branches: list[int] = []
-    closing: list[int] = []
-    for j, joint in enumerate(joints):
-        a, b = find(joint.parent), find(joint.child)
-        leader[a] = b
-        (closing if a == b else branches).append(j)
-    return branches, closing
-
-
-class _Walk:
-    """A walk over the branches, outward from ground, then through the groups that do not hang on it."""
-
-    def __init__(self, joints: Sequence[JointSpec], branches: Sequence[int], bodies: Sequence[str]) -> None:
-        self.joints = joints
+    def __init__(self, spec: Spec, bodies: Sequence[str]) -> None:
+        self.joints = spec.joints
+        self.precious = _with_coordinates(spec)
+        self.root: dict[str, str] = {}
         self.inboard_joint: dict[str, int] = {}
         self.inner_body: dict[str, str] = {}
-        self.root: dict[str, str] = {}
-        touching: dict[str, list[int]] = {body: [] for body in bodies}
-        for j in branches:
-            touching[joints[j].parent].append(j)
-            touching[joints[j].child].append(j)
+        self.touching: dict[str, list[int]] = {body: [] for body in bodies}
+        for j, joint in enumerate(spec.joints):
+            self.touching[joint.parent].append(j)
+            self.touching[joint.child].append(j)
         for body in bodies:
             if body not in self.root:
-                self._spread(body, touching)
+                self._spread(body)
 
-    def _spread(self, root: str, touching: dict[str, list[int]]) -> None:
+    def _spread(self, root: str) -> None:
         self.root[root] = root
-        waiting = deque([root])
+        waiting: list[tuple[int, int, int, str]] = []
+        self._look_around(root, waiting)
         while waiting:
-            near = waiting.popleft()
-            for j in touching[near]:
-                joint = self.joints[j]
-                far = joint.child if joint.parent == near else joint.parent
-                if far not in self.root:
-                    self.root[far], self.inboard_joint[far], self.inner_body[far] = root, j, near
-                    waiting.append(far)
+            _, _, j, near = heapq.heappop(waiting)
+            far = self._beyond(j, near)
+            if far not in self.root:
+                self.root[far], self.inboard_joint[far], self.inner_body[far] = root, j, near
+                self._look_around(far, waiting)
 
-    def path(self, a: str, b: str) -> list[int]:
-        """The joints between two bodies of the same group."""
-        from_a, from_b = self._inward(a), self._inward(b)
-        while from_a and from_b and from_a[-1] == from_b[-1]:
-            from_a.pop()
-            from_b.pop()
-        return from_a + from_b[::-1]
+    def _look_around(self, near: str, waiting: list[tuple[int, int, int, str]]) -> None:
+        found = -len(self.root) * (len(self.joints) + 1)  # later bodies first
+        for j in self.touching[near]:
+            if self._beyond(j, near) not in self.root:
+                heapq.heappush(waiting, (self._reluctance(j, near), found + j, j, near))
 
-    def _inward(self, body: str) -> list[int]:
-        joints = []
-        while body in self.inboard_joint:
-            joints.append(self.inboard_joint[body])
-            body = self.inner_body[body]
-        return joints
+    def _beyond(self, j: int, near: str) -> str:
+        joint = self.joints[j]
+        return joint.child if joint.parent == near else joint.parent
 
-    def tree(self, n: int) -> Tree:
+    def _reluctance(self, j: int, near: str) -> int:
+        joint = self.joints[j]
+        if joint.cut:
+            return CUT
+        if joint.parent != near and not _can_be_turned(joint.kind):
+            return FROM_FAR_SIDE
+        if joint.cut is False:
+            return NEVER_CUT
+        return WITH_COORDINATES if joint.name in self.precious else ORDINARY
+
+    def tree(self) -> Tree:
         carried = {j: body for body, j in self.inboard_joint.items()}
+        kept = sorted(carried)
+        row = {j: i for i, j in enumerate(kept)}
+        row_of = {GROUND: -1, **{carried[j]: row[j] for j in kept}}
         return Tree(
-            tuple(carried[j] for j in range(n)),
-            tuple(self.inboard_joint.get(self.inner_body[carried[j]], -1) for j in range(n)),
-            tuple(self.joints[j].parent == carried[j] for j in range(n)),
+            tuple(kept),
+            tuple(carried[j] for j in kept),
+            tuple(row_of[self.inner_body[carried[j]]] for j in kept),
+            tuple(self.joints[j].parent == carried[j] for j in kept),
+            tuple(j for j in range(len(self.joints)) if j not in row),
         )
 
 
-def _complain_of_loops(joints: Sequence[JointSpec], closing: Sequence[int], walk: _Walk, problems: Problems) -> None:
-    for j in closing[:LOOPS_NAMED]:
-        others = names([joints[k].name for k in walk.path(joints[j].parent, joints[j].child)])
-        text = f'joint "{joints[j].name}" closes a loop with {others}.'
-        remedy = "Closed loops are not supported yet: remove one of these joints."
-        problems.add(f"{text} {remedy}", joints[j].where, joints[j].name)
-    if len(closing) > LOOPS_NAMED:
-        problems.add(f"{len(closing) - LOOPS_NAMED} more joints close loops.")
+def _with_coordinates(spec: Spec) -> set[str]:
+    """Joints whose own coordinates the user speaks of: driven ones, those that [initial] starts and couplers tie."""
+    driven = {joint.name for joint in spec.joints if joint.motion is not None}
+    started = {start.joint for start in spec.initial}
+    coupled = {name for coupler in spec.couplers for named in coupler.joints for name in (named, named.rpartition(".")[0])}
+    return driven | started | coupled
 
 
-def _complain_of_groups(spec: Spec, walk: _Walk, problems: Problems) -> None:
+def _can_be_turned(kind: str) -> bool:
+    """A reversed axis says the same from the other side; a ball, a cross or a plane cannot be turned round so."""
+    joint = JOINTS.get(kind)
+    return joint is None or joint.nv == 0 or (joint.has_axis and not joint.needs_axis2)
+
+
+def _complain_of_groups(spec: Spec, search: _Search, problems: Problems) -> None:
     groups: dict[str, list[str]] = {}
     for body in spec.bodies:
-        groups.setdefault(walk.root[body.name], []).append(body.name)
+        groups.setdefault(search.root[body.name], []).append(body.name)
     where = {body.name: body.where for body in spec.bodies}
     for root, group in groups.items():
         if root == GROUND:

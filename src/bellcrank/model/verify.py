@@ -18,6 +18,7 @@ from .physics import impossible
 from .problems import Problems, brief
 
 if TYPE_CHECKING:
+    from ..joints import Joint
     from .model import Model
 
 Array = NDArray[np.float64]
@@ -50,7 +51,8 @@ def _check_lists(model: Model, problems: Problems) -> None:
     for name in (*model.body_names, *model.joint_names):
         check_name(name, problems, dots=True)
     outer = [
-        *(item.name for item in (*model.elements, *model.closures)),
+        *(element.name for element in model.elements),
+        *(closure.name for closure in model.closures),
         *(measure.name for measure in model.measures),
         *model.inputs,
     ]
@@ -61,6 +63,10 @@ def _check_lists(model: Model, problems: Problems) -> None:
         problems.add(f'the name "{name}" is used twice. Every body, joint, element, measure and input needs its own.')
     _check_dots(named, problems)
     _check_parents(model, problems)
+    if model.limits and len(model.limits) != n:
+        problems.add(f"limits has {len(model.limits)} entries for {n} joints. Give one each, None for a joint without.")
+    for text in () if model.source is None else model.source.problems():
+        problems.add(text)
     if model.motions and len(model.motions) != n:
         problems.add(f"motions has {len(model.motions)} entries for {n} joints. Give one each, None where it is free to move.")
 
@@ -113,7 +119,8 @@ def _array(field: str, value: object, shape: tuple[int, ...], problems: Problems
 
 
 def _check_bodies(model: Model, arrays: dict[str, Array], problems: Problems) -> Array:
-    for i, reason in impossible(arrays["mass"], arrays["inertia"]):
+    allowed = model.source is not None and model.source.impossible
+    for i, reason in () if allowed else impossible(arrays["mass"], arrays["inertia"]):
         problems.add(f'body "{model.body_names[i]}": {reason}')
     return np.asarray((arrays["inertia"] + arrays["inertia"].transpose(0, 2, 1)) / 2)
 
@@ -156,10 +163,16 @@ def _check_elements(model: Model, problems: Problems) -> None:
             problems.add(f'measure "{measure.name}": there is no kind "{measure.kind}". Choose from {", ".join(MEASURES)}.')
         elif not all(-1 <= row < model.n for row in (measure.joint, measure.body_a, measure.body_b)):
             problems.add(f'measure "{measure.name}": a row is not in the model. Give -1 for ground, or up to {model.n - 1}.')
+        elif measure.closure >= 0 and _closing_joint(model, measure.closure) is None:
+            problems.add(f'measure "{measure.name}": its closure is {measure.closure}, which is no joint.')
+
+
+def _closing_joint(model: Model, closure: int) -> Joint | None:
+    return model.closures[closure].joint if closure < len(model.closures) else None
 
 
 def _on_closure(model: Model, element: Element) -> Iterator[str]:
-    joint = model.closures[element.closure].joint if element.closure < len(model.closures) else None
+    joint = _closing_joint(model, element.closure)
     if joint is None:
         yield f"its closure is {element.closure}, which is no joint."
     elif not 0 <= element.dof < joint.nv or (joint.quaternion is not None and element.kind in ("joint_spring", "joint_stop")):

@@ -37,9 +37,8 @@ class States:
     def compiled(self, model: Model) -> Any:
         import bellcrank
 
-        return bellcrank.compile(
-            model, formulation=self.settings.get("formulation", "auto"), reference=self.settings.get("reference")
-        )
+        options = {name: self.settings[name] for name in ("reference", "rank_tolerance") if self.settings.get(name) is not None}
+        return bellcrank.compile(model, formulation=self.settings.get("formulation", "auto"), **options)
 
     @property
     def time(self) -> dict[str, Any]:
@@ -73,7 +72,19 @@ def _momentum(at: States) -> Arrays:
 
 
 def _reactions(at: States) -> Arrays:
-    return {"reactions": at.dynamics.reactions(at.values("q"), at.values("v"), at.values("a"), **at.time, **at.inputs)}
+    q, v, tau = at.values("q"), at.values("v"), at.settings.get("tau")
+    wrenches = at.dynamics.reactions(q, v, at.values("a"), tau=tau, **at.time, **at.inputs)
+    if at.model.closures:
+        wrenches = np.concatenate([wrenches, at.dynamics.closure_reactions(q, v, tau, **at.time, **at.inputs)], axis=1)
+    return {"reactions": wrenches}
+
+
+def _closure(at: States) -> Arrays:
+    q, v = at.values("q"), at.values("v")
+    error, rate = at.dynamics.closure(q, v, **at.time)
+    G, gamma = at.dynamics.closure_jacobian(q, **at.time), at.dynamics.closure_bias(q, v, **at.time)
+    second = np.einsum("tmv,tv->tm", G, at.values("a")) - gamma
+    return {"closure": error, "closure_rate": rate, "closure_second": second}
 
 
 def _poses(at: States) -> Arrays:
@@ -87,7 +98,8 @@ def _elements(at: States) -> Arrays:
 
 
 def _drives(at: States) -> Arrays:
-    return {"drives": at.dynamics.drive_efforts(at.values("q"), at.values("v"), at.values("a"), **at.time, **at.inputs)}
+    state = at.values("q"), at.values("v"), at.values("a")
+    return {"drives": at.dynamics.drive_efforts(*state, tau=at.settings.get("tau"), **at.time, **at.inputs)}
 
 
 def _measures(at: States) -> Arrays:
@@ -130,6 +142,9 @@ SWEEPS: dict[str, Callable[[States], Arrays]] = {
     "forces": _elements,
     "drives": _drives,
     "measures": _measures,
+    "closure": _closure,
+    "closure_rate": _closure,
+    "closure_second": _closure,
 }
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from . import measures
 
 if TYPE_CHECKING:
-    from ..model import Model
+    from ..model import Element, Model
 
 Names = tuple[str, ...]
 
@@ -41,6 +41,7 @@ class Labels:
     inputs: Names = ()
     measures: Names = ()
     measure_units: Names = ()
+    equations: Names = ()
 
     @classmethod
     def of(cls, model: Model, *, given_efforts: bool = False) -> Labels:
@@ -53,14 +54,20 @@ class Labels:
         return cls(
             model=model.name,
             bodies=tuple(model.body_names),
-            joints=tuple(model.joint_names),
+            joints=(*model.joint_names, *(closure.name for closure in model.closures)),
             coordinates=tuple(model.q_names),
             coordinate_units=_chain(joint.q_units for joint in free),
             dofs=tuple(model.v_names),
             dof_units=_chain(joint.v_units for joint in free),
             elements=elements,
             element_units=units,
-            sources=(*elements, *(f"drive of {name}" for name, _ in driven), *([GIVEN_EFFORTS] if given_efforts else [])),
+            sources=(
+                *elements,
+                *(f"drive of {name}" for name, _ in driven),
+                *(f"drive of {closure.name}" for closure in model.closures if closure.motion is not None),
+                *([GIVEN_EFFORTS] if given_efforts else []),
+            ),
+            equations=tuple(f"{c.name}.{k + 1}" for c in model.closures for k in range(c.rows)),
             drives=_chain(tuple(f"{name}.{part}" if part else name for part in joint.v_names) for name, joint in driven),
             drive_units=_chain(tuple(EFFORT[unit] for unit in joint.v_units) for _, joint in driven),
             inputs=tuple(model.inputs),
@@ -71,14 +78,22 @@ class Labels:
 
 def element_units(model: Model) -> Names:
     """N, or N m where an element acts on an angle."""
-    return tuple("N" if e.joint < 0 else EFFORT[model.joints[e.joint].v_units[e.dof]] for e in model.elements)
+    return tuple(_element_unit(model, e) for e in model.elements)
 
 
-def work_by_source(model: Model, elements: np.ndarray, drives: np.ndarray, given: np.ndarray) -> np.ndarray:
+def _element_unit(model: Model, e: Element) -> str:
+    joint = model.joints[e.joint] if e.joint >= 0 else model.closures[e.closure].joint if e.closure >= 0 else None
+    return "N" if joint is None else EFFORT[joint.v_units[e.dof]]
+
+
+def work_by_source(
+    model: Model, elements: np.ndarray, drives: np.ndarray, closings: np.ndarray, given: np.ndarray
+) -> np.ndarray:
     """Works (T, source) in the order of ``Labels.sources``; the drives of a joint with several are added."""
     widths = [joint.nv for joint, driven in zip(model.joints, model.driven, strict=True) if driven and joint.nv]
     parts = np.split(drives, np.cumsum(widths[:-1], dtype=np.intp), axis=1) if widths else []
-    return np.hstack([elements, *(part.sum(axis=1, keepdims=True) for part in parts), given])
+    closings = closings[:, [k for k, c in enumerate(model.closures) if c.motion is not None]] if closings.size else closings
+    return np.hstack([elements, *(part.sum(axis=1, keepdims=True) for part in parts), closings, given])
 
 
 def _chain(parts: Iterable[Names]) -> Names:

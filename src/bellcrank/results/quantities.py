@@ -49,6 +49,9 @@ QUANTITIES = {
     "storage": Quantity(("time", "element"), "J", "energy stored in each force element"),
     "forces": Quantity(("time", "element"), None, "force or effort of each force element"),
     "drives": Quantity(("time", "drive"), None, "effort that keeps a prescribed motion going"),
+    "closure": Quantity(("time", "equation"), "", "what the equations that close the loops demand to be zero"),
+    "closure_rate": Quantity(("time", "equation"), "", "its time derivative"),
+    "closure_second": Quantity(("time", "equation"), "", "its second time derivative"),
     "inputs": Quantity(("time", "input"), "", "inputs of the model"),
     "measures": Quantity(("time", "measure"), None, "measures of the model"),
 }
@@ -69,6 +72,7 @@ def coordinates(labels: Labels) -> dict[str, tuple[str, ...]]:
         "drive": labels.drives,
         "input": labels.inputs,
         "measure": labels.measures,
+        "equation": labels.equations,
     }
 
 

@@ -32,6 +32,14 @@ class FinalState(NamedTuple):
     t: float
 
 
+class ClosureError(NamedTuple):
+    """Largest errors of the equations that close the loops: m (or rad), m/s, m/s2."""
+
+    position: float
+    velocity: float
+    acceleration: float
+
+
 class Run:
     """Samples of a motion: ``time`` (T,), ``q`` (T, nq), ``v`` and ``a`` (T, nv), and how they were computed.
 
@@ -133,6 +141,17 @@ class Run:
         size = sum(np.abs(part) for part in parts) + np.abs(self.values("work")).sum(axis=1)
         rounding = 16 * np.finfo(float).eps * np.nanmax(size, initial=0.0)
         return float(largest / max(np.nanmax(parts[0]), rounding)) if largest > rounding else 0.0
+
+    @cached_property
+    def closure(self) -> xr.Dataset:
+        """Errors of the equations that close the loops: ``closure``, ``closure_rate``, ``closure_second`` (time, equation)."""
+        return self._side_by_side("closure", "closure_rate", "closure_second")
+
+    @property
+    def closure_error(self) -> ClosureError:
+        """The largest errors of the closures at any sample: of positions, velocities and accelerations; zero for trees."""
+        names = ("closure", "closure_rate", "closure_second")
+        return ClosureError(*(float(np.nanmax(np.abs(self.values(name)), initial=0.0)) for name in names))
 
     @cached_property
     def storage(self) -> xr.DataArray:
@@ -241,6 +260,7 @@ class Run:
             return {name: SUMS[name](self.values)}
         size = {"work": self.labels.sources, **dict.fromkeys(("storage", "forces"), self.labels.elements)}
         size |= {"drives": self.labels.drives, "measures": self.labels.measures}
+        size |= dict.fromkeys(("closure", "closure_rate", "closure_second"), self.labels.equations)
         if name in size and not size[name]:
             return {name: np.zeros((self._time.size, 0))}
         if name == "work":

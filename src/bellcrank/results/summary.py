@@ -87,6 +87,8 @@ class Summary:
     evaluations: int | None
     wall_time: float | None
     energy_error: float | None
+    closure_error: tuple[float, float, float] | None
+    passages: tuple[Happened, ...]
     largest_force: Peak | None
     largest_moment: Peak | None
     works: tuple[Work, ...]
@@ -112,6 +114,7 @@ class Summary:
             ("wall time", _duration(self.wall_time)),
             ("energy error", _number(self.energy_error, "of the largest kinetic energy")),
             *_doubt(self.energy_error),
+            *_closures(self.closure_error),
             ("largest force", _peak(self.largest_force, "N")),
             ("largest moment", _peak(self.largest_moment, "N m")),
         ]
@@ -119,6 +122,7 @@ class Summary:
         rows += _some([(f"effort on {drive.drive}", _effort(drive)) for drive in self.drives], "efforts")
         rows += _some([(item.measure, _range(item)) for item in self.measures], "measures")
         rows += _some([(item.event, f"at t = {item.time:.6g} s") for item in self.events], "events")
+        rows += _some([("singular", f"at t = {item.time:.6g} s, loop of {item.event}") for item in self.passages], "singular")
         return rows + ([("stopped early", self.stopped)] if self.stopped else [])
 
     def _tolerances(self) -> str | None:
@@ -152,6 +156,8 @@ def summarize(run: Run) -> Summary:
         samples=time.size,
         final_time=float(time[-1]) if time.size else None,
         energy_error=_error(run),
+        closure_error=_closure_error(run),
+        passages=tuple(Happened(name, float(time)) for time, name in run.settings.get("passages") or ()),
         largest_force=_largest(run, slice(0, 3)),
         largest_moment=_largest(run, slice(3, 6)),
         works=_works(run),
@@ -170,6 +176,21 @@ def _doubt(error: float | None) -> list[tuple[str, str]]:
     return [
         ("warning", "the energy does not add up, do not trust this run: take a shorter step, or dopri5 with a tighter rtol")
     ]
+
+
+def _closures(errors: tuple[float, float, float] | None) -> list[tuple[str, str]]:
+    if errors is None:
+        return []
+    return [("loops open by", f"{errors[0]:.2g} m or rad, {errors[1]:.2g} m/s, {errors[2]:.2g} m/s2 at most")]
+
+
+def _closure_error(run: Run) -> tuple[float, float, float] | None:
+    if not run.labels.equations:
+        return None
+    try:
+        return tuple(run.closure_error)
+    except BellcrankError:
+        return None
 
 
 def _error(run: Run) -> float | None:

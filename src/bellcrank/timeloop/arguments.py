@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +21,15 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 _MOST_SAMPLES = 50_000_000
+PROJECTIONS = ("minimum_norm", "none")
+ON_SINGULAR = ("stop", "pass", "warn")
+
+
+class Loops(NamedTuple):
+    """How closed loops are treated: projection after each step, and whether a run goes on beyond singularities."""
+
+    project: bool = True
+    go_on: bool = False
 
 
 def sample_times(duration: float, step: float) -> Array:
@@ -61,6 +70,13 @@ def must_be_known(name: str) -> None:
         near = difflib.get_close_matches(str(name), known, n=1)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
         raise StateError(f"there is no method {name!r}{hint}: use one of {', '.join(known)}")
+
+
+def loops_of(projection: str, on_singular: str) -> Loops:
+    for name, value, known in (("projection", projection, PROJECTIONS), ("on_singular", on_singular, ON_SINGULAR)):
+        if value not in known:
+            raise StateError(f"{name} is {value!r}: use one of {', '.join(known)}")
+    return Loops(projection != "none", on_singular == "warn")
 
 
 def starting_state(dynamics: Dynamics, after: Run | None, given: dict[str, Any]) -> dict[str, Array]:

@@ -13,17 +13,20 @@ from numpy.typing import NDArray
 
 from ..codegen.diagnosis import table_that_ended
 from ..codegen.dynamics import Dynamics
-from ..codegen.stepper import COLLAPSED, NOT_FINITE
-from ..codegen.trajectory import Trajectory
+from ..codegen.stepper import COLLAPSED, NOT_FINITE, SINGULAR
+from ..codegen.trajectory import Trajectory, unit_quaternions
 from ..errors import StateError
-from ..formulations import QUANTITIES
 from ..integrate import RungeKutta
 from ..model import Model
+from .arguments import Loops
 from .events import Event, Watcher
-from .system import Outcome, energy_scale
+from .system import Outcome, Passage, energy_scale, powers
 
 Array = NDArray[np.float64]
 Limits = tuple[float, float, float | None]  # rtol, atol, max_step
+
+
+NO_LOOPS = Loops()
 
 _FIRST_PIECE, _PIECE_SECONDS = 256, 0.1  # steps, seconds
 
@@ -36,8 +39,11 @@ def in_machine_code(
     limits: Limits,
     watcher: Watcher | None,
     progress: Callable[[float], None] | None,
+    loops: Loops = NO_LOOPS,
 ) -> Outcome:
     trajectory = prepare(dynamics, scheme, start, times, *limits)
+    trajectory.set_count("project", int(loops.project))
+    trajectory.set_count("pass_singular", 2**62 if loops.go_on else 0)
     trajectory.set_count("watched", 0 if watcher is None else 1)
     problem = None
     try:
@@ -60,7 +66,22 @@ def in_machine_code(
         reason = table_that_ended(dynamics.model, float(times[-1])) or "the work of a force is no longer a finite number"
         t, q, v, works = t[:known], q[:known], v[:known], works[:known]
         problem = f"stopped at t = {t[-1]:.9g} s: {reason}. What was computed until then is kept."
-    return Outcome(t, q, v, works, counts, problem)
+    if dynamics.model.closures and loops.project:
+        q[1:], v[1:] = dynamics.projected(q[1:], v[1:], t=t[1:], steps=2)  # dense output is off by the tolerance
+        q = unit_quaternions(dynamics.model, q)
+    return Outcome(t, q, v, works, counts, problem, _passages(trajectory))
+
+
+def _passages(trajectory: Trajectory) -> tuple[Passage, ...]:
+    """The last singularity that was met, if any."""
+    if trajectory.count("singular") == 0:
+        return ()
+    return (Passage(trajectory.real("singular_time"), _closure_of(trajectory)),)
+
+
+def _closure_of(trajectory: Trajectory) -> str:
+    model, row = trajectory.plan.model, trajectory.count("singular_row")
+    return model.closures[int(np.searchsorted(model.closure_index, row, side="right")) - 1].name
 
 
 @dataclass
@@ -94,17 +115,6 @@ def watcher_of(model: Model, scheme: RungeKutta, events: Sequence[Event]) -> Wat
     return Watcher(model, events)
 
 
-def _powers(dynamics: Dynamics, start: dict[str, Array]) -> Array:
-    """At the start: powers of the force elements, of the drives (in the order of the walk), and of the given efforts."""
-    model, q, v, t = dynamics.model, start["q"], start["v"], float(start["t"])
-    elements = dynamics.elements(q, v, t=t, inputs=start["u"])[1] if model.elements else np.zeros(0)
-    drives = np.zeros(0)
-    if model.driven.any():
-        given = {"q": q, "v": v, "a": start["a"]}
-        drives = dynamics._evaluate(QUANTITIES["drives"], given, t, start["u"]).reshape(-1, 2)[:, 1]
-    return np.concatenate([elements, drives, [start["tau"] @ v]])
-
-
 def prepare(
     dynamics: Dynamics,
     scheme: RungeKutta,
@@ -118,7 +128,7 @@ def prepare(
     later = times[1:]
     trajectory = Trajectory(dynamics.plan, dynamics._program, scheme, start, later)
     qdot = dynamics.rates(q, v)
-    trajectory.start(qdot, a, _powers(dynamics, start))
+    trajectory.start(qdot, a, powers(dynamics, start))
     interval = float(times[1] - times[0])
     substeps = int(np.ceil(interval / min(max_step or interval, interval) * (1 - 1e-12)))
     first = interval / substeps
@@ -207,5 +217,11 @@ def _problem(trajectory: Trajectory, method: str) -> str | None:
             f"stopped at {when}: {trajectory.worst()} changes too fast, {method} would need a step below "
             f"{trajectory.real('h'):.2g} s. Look for very stiff or massless parts there, or loosen rtol and atol. "
             "What was computed until then is kept."
+        )
+    if status == SINGULAR:
+        return (
+            f"stopped at {when}: the mechanism comes to a singular configuration, where the loop through "
+            f'"{_closure_of(trajectory)}" could go on in more than one way. Let it pass with method="rattle" or '
+            'on_singular="pass", or take this method through it with on_singular="warn". What was computed until then is kept.'
         )
     return None

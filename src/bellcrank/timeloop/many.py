@@ -15,10 +15,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..codegen.dynamics import Dynamics, Reference
 from ..codegen.lane_runs import run_lanes
-from ..codegen.stepper import NOT_FINITE
+from ..codegen.stepper import NOT_FINITE, SINGULAR
+from ..codegen.trajectory import unit_quaternions
 from ..errors import StateError
 from ..integrate import METHODS
 from ..model import Model
+from ..topology.plan import RANK_TOLERANCE
 from .arguments import (
     must_be_known,
     must_be_positive,
@@ -50,8 +52,13 @@ def simulate_many(
     rtol: float = 1e-9,
     atol: float = 1e-9,
     max_step: float | None = None,
+    rank_tolerance: float = RANK_TOLERANCE,
+    on_singular: str = "stop",
 ) -> Runs:
     """Runs from rows of q (B, nq), v (B, nv), under rows of tau (B, nv) and inputs; what is given once holds for all.
+
+    With closed loops every state is projected onto the closures after each step; a run that meets a singular configuration
+    stops there, or goes on with on_singular = "warn".
 
     Nothing raises for one run: ``runs.status`` and ``runs.messages`` say what went wrong in which.
     """
@@ -61,16 +68,22 @@ def simulate_many(
         raise StateError(f"many runs need a method that adapts its step: use dopri5 or dop853, not {method}")
     times = sample_times(*span(model, duration, step))
     must_be_positive(rtol=rtol, atol=atol, max_step=max_step)
-    dynamics = Dynamics(model, formulation, reference=reference)
+    if on_singular not in ("stop", "warn"):
+        raise StateError(f"on_singular is {on_singular!r}: many runs know stop and warn")
+    dynamics = Dynamics(model, formulation, reference=reference, rank_tolerance=rank_tolerance)
     start = _starts(dynamics, {"q": q, "v": v, "tau": tau, "u": inputs})
     count = len(start["q"])
     a = dynamics.acceleration(start["q"], start["v"], start["tau"], inputs=start["u"])
     slopes = {"qdot": dynamics.rates(start["q"], start["v"]), "a": np.atleast_2d(a)}
     first = np.minimum(1e-3 * times[-1], _first_steps(start, slopes, rtol, atol))
     reals: dict[str, Any] = {"h": first, "rtol": rtol, "atol": atol, "longest": max_step or float(times[-1])}
-    result = run_lanes(dynamics.plan, dynamics._program, METHODS[method], start, slopes, times[1:], reals)
+    going_on = on_singular == "warn"
+    program, plan = dynamics._program, dynamics.plan
+    result = run_lanes(plan, program, METHODS[method], start, slopes, times[1:], reals, pass_singular=going_on)
     q_all = np.concatenate([start["q"][:, None], result.q], axis=1)
     v_all = np.concatenate([start["v"][:, None], result.v], axis=1)
+    if model.closures:
+        q_all, v_all = _projected(dynamics, q_all, v_all, times)
     a_all = _accelerations(dynamics, start, q_all, v_all, times)
     settings = {"formulation": dynamics.formulation.partition(":")[0], "method": method, "duration": float(times[-1])}
     settings |= {"step": float(times[1] - times[0]), "rtol": rtol, "atol": atol, "wall_time": time.perf_counter() - began}
@@ -121,10 +134,19 @@ def _accelerations(dynamics: Dynamics, start: dict[str, Array], q: Array, v: Arr
     return dynamics.acceleration(q, v, tau, t=t, inputs=u).reshape(count, samples, v.shape[1])
 
 
+def _projected(dynamics: Dynamics, q: Array, v: Array, times: Array) -> tuple[Array, Array]:
+    """Samples on the closures: dense output is off by the tolerance."""
+    count, samples = q.shape[:2]
+    rows = dynamics.projected(q.reshape(-1, q.shape[2]), v.reshape(-1, v.shape[2]), t=np.tile(times, count), steps=2)
+    flat = unit_quaternions(dynamics.model, rows[0])
+    return flat.reshape(count, samples, -1), rows[1].reshape(count, samples, -1)
+
+
 def _message(status: int, reached: float) -> str | None:
     if status == 0:
         return None
-    what = (
-        "something is no longer a finite number" if status == NOT_FINITE else "the step would have to be shorter than rounding"
-    )
+    what = {
+        NOT_FINITE: "something is no longer a finite number",
+        SINGULAR: "the mechanism has come through a singular configuration",
+    }.get(status, "the step would have to be shorter than rounding")
     return f"stopped at t = {reached:.9g} s: {what}. What was computed until then is kept."

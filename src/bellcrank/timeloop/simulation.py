@@ -19,7 +19,8 @@ from ..errors import BellcrankWarning, SimulationError, StateError
 from ..integrate import METHODS
 from ..model import Model
 from ..results.crossing import Crossing
-from .arguments import must_be_known, must_be_positive, sample_times, span, starting_state
+from ..topology.plan import RANK_TOLERANCE
+from .arguments import loops_of, must_be_known, must_be_positive, sample_times, span, starting_state
 from .events import Event
 from .machine import Limits, first_step, in_machine_code, watcher_of
 from .plain import Control, Controlled, integrate_plainly
@@ -49,6 +50,10 @@ def simulate(
     v: ArrayLike | None = None,
     after: Run | None = None,
     events: Sequence[Event] = (),
+    projection: str = "minimum_norm",
+    baumgarte: tuple[float, float] | None = None,
+    rank_tolerance: float = RANK_TOLERANCE,
+    on_singular: str = "stop",
     progress: Callable[[float], None] | None = None,
 ) -> Run:
     """Run a model through time.
@@ -64,12 +69,20 @@ def simulate(
     events     what to watch for (methods that adapt their step); ``run.crossings`` says what happened
     progress   is told the fraction done, now and then
 
+    For models with closed loops:
+
+    projection      after each step back onto the closures: "minimum_norm", or "none" and let the loops drift open
+    baumgarte       alpha, beta (1/s): Baumgarte's stabilisation, without a projection or besides it
+    rank_tolerance  what counts as redundant: see compile
+    on_singular     at a singular configuration "stop", or "pass" it by going on with rattle, or "warn" and go on
+
     A run that cannot go on raises SimulationError; what was computed until then is its ``run``.
     """
     began = time.perf_counter()
     must_be_known(method)
     must_be_positive(rtol=rtol, atol=atol, max_step=max_step)
-    dynamics = Dynamics(model, formulation, reference=reference)
+    loops = loops_of(projection, on_singular)
+    dynamics = Dynamics(model, formulation, reference=reference, rank_tolerance=rank_tolerance, baumgarte=baumgarte)
     functions = {"tau": tau if callable(tau) else None, "inputs": inputs if callable(inputs) else None}
     given = {"q": q, "v": v, "tau": None if callable(tau) else tau, "u": None if callable(inputs) else inputs}
     start = starting_state(dynamics, after, given)
@@ -80,7 +93,7 @@ def simulate(
         outcome = _outside_machine_code(dynamics, method, start, times, functions, (rtol, atol, max_step), progress)
     else:
         watcher = watcher_of(model, METHODS[method], events)
-        outcome = in_machine_code(dynamics, METHODS[method], start, times, (rtol, atol, max_step), watcher, progress)
+        outcome = in_machine_code(dynamics, METHODS[method], start, times, (rtol, atol, max_step), watcher, progress, loops)
         crossings = tuple(watcher.crossings) if watcher is not None else ()
     adaptive = method in STIFF_METHODS or METHODS[method].adaptive
     settings: dict[str, Any] = {
@@ -96,6 +109,12 @@ def simulate(
         "tau": start["tau"].tolist() if tau is not None else None,
         "inputs": start["u"].tolist() if model.inputs else None,
     }
+    if model.closures:
+        settings |= {
+            "rank_tolerance": rank_tolerance,
+            "projection": projection,
+            "passages": [list(p) for p in outcome.passages],
+        }
     run = _finish(dynamics, outcome, start, functions, settings, began)
     run.crossings = crossings
     if outcome.problem is not None:
@@ -160,8 +179,9 @@ def _finish(
         u = np.array([functions["inputs"](*state) for state in zip(t.tolist(), q, v, strict=True)]).reshape(len(t), -1)
         derived["inputs"] = u
     a = np.atleast_2d(dynamics.acceleration(q, v, tau, t=t, inputs=u))
-    elements, drives, given = np.split(works, [len(dynamics.model.elements), works.shape[1] - 1], axis=1)
-    parts = (elements, dynamics._frames.drives(drives), given if settings["tau"] is not None else given[:, :0])
+    count, order = len(dynamics.model.elements), dynamics._frames.drive_order
+    elements, drives, closings, given = np.split(works, [count, count + len(order), works.shape[1] - 1], axis=1)
+    parts = (elements, dynamics._frames.drives(drives), closings, given if settings["tau"] is not None else given[:, :0])
     derived["work"] = work_by_source(dynamics.model, *parts)
     settings["wall_time"] = time.perf_counter() - began
     return Run(dynamics.model, t, q, v, a, settings, outcome.problem, derived=derived)

@@ -9,10 +9,16 @@ from numpy.typing import NDArray
 
 from ..codegen.dynamics import Dynamics
 from ..errors import BellcrankError
-from ..formulations import QUANTITIES
 from ..model.manifold import cross_matrix, rate_matrix, rotation, turning_joints, velocity_matrix
 
 Array = NDArray[np.float64]
+
+
+class Passage(NamedTuple):
+    """A singular configuration that was met: when, and at the equation of which closure."""
+
+    time: float
+    closure: str
 
 
 class Outcome(NamedTuple):
@@ -27,6 +33,7 @@ class Outcome(NamedTuple):
     works: Array
     counts: dict[str, int]
     problem: str | None
+    passages: tuple[Passage, ...] = ()
 
 
 def energy_scale(dynamics: Dynamics, start: dict[str, Array]) -> float:
@@ -37,6 +44,20 @@ def energy_scale(dynamics: Dynamics, start: dict[str, Array]) -> float:
     return float(kinetic + np.linalg.norm(model.gravity) * (model.mass @ sizes))
 
 
+def powers(dynamics: Dynamics, at: dict[str, Array]) -> Array:
+    """Powers of the force elements, of the drives (in the order of the walk), of driven closures, and of the given efforts."""
+    model, q, v, t, u = dynamics.model, at["q"], at["v"], float(at["t"]), at["u"]
+    parts = [np.array([at["tau"] @ v])]
+    if any(closure.motion is not None for closure in model.closures):
+        parts.insert(0, dynamics.closure_powers(q, v, at["tau"], t=t, inputs=u))
+    if model.driven.any():
+        drives = dynamics._with_closures("drives", q, v, at["a"], t, u, at["tau"])
+        parts.insert(0, drives.reshape(-1, 2)[:, 1])
+    if model.elements:
+        parts.insert(0, dynamics.elements(q, v, t=t, inputs=u)[1])
+    return np.concatenate(parts)
+
+
 class FirstOrder:
     """The equations of motion in first order."""
 
@@ -45,7 +66,8 @@ class FirstOrder:
         self.dynamics, self.model = dynamics, model
         self.tau, self.u = start["tau"], start["u"]
         self.state = model.nq + model.nv
-        self.works = len(model.elements) + len(dynamics._frames.drive_order) + 1
+        self.closings = len(model.closures) if any(c.motion is not None for c in model.closures) else 0
+        self.works = len(model.elements) + len(dynamics._frames.drive_order) + self.closings + 1
 
     def parts(self, y: Array) -> tuple[Array, Array, Array]:
         """q (with quaternions of unit length), v and works."""
@@ -64,13 +86,7 @@ class FirstOrder:
             return np.full(len(y), np.nan)
 
     def _powers(self, t: float, q: Array, v: Array, a: Array) -> Array:
-        dynamics, powers = self.dynamics, [np.array([self.tau @ v])]
-        if self.model.driven.any():
-            drives = dynamics._evaluate(QUANTITIES["drives"], {"q": q, "v": v, "a": a}, t, self.u)
-            powers.insert(0, drives.reshape(-1, 2)[:, 1])
-        if self.model.elements:
-            powers.insert(0, dynamics.elements(q, v, t=t, inputs=self.u)[1])
-        return np.concatenate(powers)
+        return powers(self.dynamics, {"q": q, "v": v, "a": a, "t": np.array(t), "tau": self.tau, "u": self.u})
 
     def jacobian(self, t: float, y: Array) -> Array:
         nq, q, v = self.model.nq, y[: self.model.nq], y[self.model.nq : self.state]

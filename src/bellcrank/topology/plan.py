@@ -42,6 +42,7 @@ class Plan:
     loads: Loads
     tolerance: float = RANK_TOLERANCE  # below which an equation that closes a loop counts as redundant
     length: float = 1.0  # typical of the model
+    baumgarte: tuple[float, float] = (0.0, 0.0)  # 2 alpha, beta^2
 
     @property
     def n(self) -> int:
@@ -51,7 +52,13 @@ class Plan:
         return self.signatures[int(self.table[i, 0])]
 
 
-def make_plan(model: Model, style: Style = "plane", *, tolerance: float = RANK_TOLERANCE) -> Plan:
+def make_plan(
+    model: Model,
+    style: Style = "plane",
+    *,
+    tolerance: float = RANK_TOLERANCE,
+    baumgarte: tuple[float, float] = (0.0, 0.0),
+) -> Plan:
     tree = depth_first(model.parents)
     frames = choose_frames(model, tree, style)
     data = _data_rows(model, tree, frames)
@@ -74,9 +81,8 @@ def make_plan(model: Model, style: Style = "plane", *, tolerance: float = RANK_T
     table = np.stack([columns[name] for name in TABLE], axis=1).astype(np.int64)
     gravity = frames.ground_rotation.T @ model.gravity
     gravity[np.abs(gravity) < 1e-15 * np.abs(gravity).max(initial=0.0)] = 0.0
-    return Plan(
-        model, tree, frames, signatures, table, data, gravity, int(branches.sum()), loads, tolerance, typical_length(model)
-    )
+    closing = tolerance, typical_length(model), baumgarte
+    return Plan(model, tree, frames, signatures, table, data, gravity, int(branches.sum()), loads, *closing)
 
 
 def typical_length(model: Model) -> float:

@@ -1,0 +1,288 @@
+"""Kinematic analysis: an input moved through its range, everything that follows, and where it cannot go on."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..assembly import assemble
+from ..assembly.loops import Held, Loops
+from ..codegen.dynamics import Dynamics
+from ..errors import StateError
+from ..model import Model
+from ..results.labels import Labels
+from .kinematics import End, State, along_values, freedom_left, frozen, over_times
+from .report import listed, table
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.figure import Figure
+    from rich.table import Table
+
+Array = NDArray[np.float64]
+
+TIME = "time"
+
+
+@dataclass(frozen=True)
+class Limit:
+    """Where the input cannot go on: at a ``toggle`` the mechanism turns back, else nothing was found beyond."""
+
+    value: float
+    toggle: bool
+    q: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Drive:
+    """A mechanism at k values of its input.
+
+    input             name of the coordinate, or "time"
+    values            (k,)            of those that were asked for, those that were reached
+    q, v, a           (k, nq), (k, nv), (k, nv)   for the speed and acceleration of the input that were given
+    transmission      (k,)            the input's part of the motion, angles in rad, lengths over the typical length: 0 at a toggle
+    error             (k,)            largest error of the closures, m
+    limits            where the input cannot go on, at most one below and one above
+    missing           values that were asked for and not reached
+    """
+
+    model: Model
+    input: str
+    values: Array
+    q: Array
+    v: Array
+    a: Array
+    transmission: Array
+    error: Array
+    limits: tuple[Limit, ...]
+    missing: Array
+
+    @property
+    def toggles(self) -> tuple[float, ...]:
+        """Values of the input at which the mechanism turns back."""
+        return tuple(limit.value for limit in self.limits if limit.toggle)
+
+    @property
+    def unit(self) -> str:
+        if self.input == TIME:
+            return "s"
+        return Labels.of(self.model).coordinate_units[self.model.q_names.index(self.input)]
+
+    @property
+    def data(self) -> xr.Dataset:
+        """Everything as labelled arrays over the input."""
+        import xarray as xr
+
+        labels = Labels.of(self.model)
+        arrays: dict[str, Any] = {
+            "q": (("input", "coordinate"), self.q, {"long_name": "joint coordinates"}),
+            "v": (("input", "dof"), self.v, {"long_name": "joint velocities"}),
+            "a": (("input", "dof"), self.a, {"long_name": "joint accelerations"}),
+            "transmission": (("input",), self.transmission, {"long_name": "the input's part of the motion", "units": "1"}),
+            "closure": (("input",), self.error, {"long_name": "largest error of the closures", "units": "m"}),
+        }
+        coords: dict[str, Any] = {
+            "input": ("input", self.values, {"long_name": self.input, "units": self.unit}),
+            "coordinate": ("coordinate", np.array(labels.coordinates, dtype=object)),
+            "q_unit": ("coordinate", np.array(labels.coordinate_units, dtype=object)),
+            "dof": ("dof", np.array(labels.dofs, dtype=object)),
+            "v_unit": ("dof", np.array(labels.dof_units, dtype=object)),
+        }
+        return xr.Dataset(arrays, coords=coords, attrs={"model": self.model.name})
+
+    def of(self, name: str) -> Array:
+        """One coordinate over the values, by its name."""
+        return np.asarray(self.q[:, _place(self.model, name)])
+
+    def plot(self, path: str | Path | None = None) -> Figure:
+        """Coordinates and velocities over the input; toggles as lines. Written to ``path`` if given."""
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(9, 8), layout="constrained")
+        axes = figure.subplots(3, 1, sharex=True)
+        for axis, what, names, y in zip(axes, "qva", ("q_names", "v_names", "v_names"), (self.q, self.v, self.a), strict=True):
+            lines = axis.plot(self.values, y)
+            axis.set_ylabel(what)
+            if len(lines) <= 10:
+                axis.legend(lines, getattr(self.model, names), fontsize=8, frameon=False)
+            for limit in self.limits:
+                axis.axvline(limit.value, color="#c1272d", linestyle="--" if limit.toggle else ":")
+        axes[-1].set_xlabel(f"{self.input} ({self.unit})")
+        figure.suptitle(self.model.name)
+        if path is not None:
+            figure.savefig(path, dpi=140)
+        return figure
+
+    def lines(self) -> list[str]:
+        """In words: the range, and where it ends."""
+        reached = "none of the values"
+        if len(self.values):
+            reached = f"{len(self.values)} values, {self.values[0]:.6g} to {self.values[-1]:.6g} {self.unit}"
+        lines = [f"{self.model.name}: {self.input!r} driven through {reached}"]
+        for limit in self.limits:
+            what = "toggle, the mechanism turns back" if limit.toggle else "no configuration was found beyond"
+            lines.append(f"at {self.input!r} = {limit.value:.9g} {self.unit}: {what}")
+        if len(self.missing):
+            lines.append(f"{len(self.missing)} of the values wanted are out of reach")
+        return lines
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def __rich__(self) -> Table:
+        names = list(self.model.q_names)
+        rows = [[f"{x:.6g}", *(f"{y:.6g}" for y in row), f"{share:.3g}"] for x, row, share in self._rows()]
+        headings = (f"{self.input} ({self.unit})", *names, "transmission")
+        return table("\n".join(self.lines()), headings, rows, right=range(len(headings)))
+
+    def _rows(self) -> list[tuple[float, Array, float]]:
+        return list(zip(self.values.tolist(), self.q, self.transmission.tolist(), strict=True))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, fit for JSON."""
+        return {
+            "model": self.model.name,
+            "input": self.input,
+            "values": self.values.tolist(),
+            "q": dict(zip(self.model.q_names, self.q.T.tolist(), strict=True)),
+            "v": dict(zip(self.model.v_names, self.v.T.tolist(), strict=True)),
+            "a": dict(zip(self.model.v_names, self.a.T.tolist(), strict=True)),
+            "transmission": self.transmission.tolist(),
+            "closure": self.error.tolist(),
+            "limits": [{"value": limit.value, "toggle": limit.toggle} for limit in self.limits],
+            "missing": self.missing.tolist(),
+        }
+
+
+def drive(
+    model: Model,
+    coordinate: str | None = None,
+    values: ArrayLike | None = None,
+    *,
+    times: ArrayLike | None = None,
+    speed: float = 1.0,
+    acceleration: float = 0.0,
+    hold: Iterable[str] | str = (),
+    q: ArrayLike | None = None,
+    t: float = 0.0,
+) -> Drive:
+    """Positions, velocities and accelerations of a mechanism whose input is moved through a range.
+
+    coordinate     the input, one of model.q_names, through increasing or decreasing ``values``: from where the mechanism is
+                   assembled, upward and downward as far as it goes. The model's own drivers stand still as they are at ``t``
+    times          instead of a coordinate: the mechanism as its own drivers move it, at increasing times
+    speed, acceleration   of the input; unit speed gives the velocity ratios
+    hold           coordinates that stay where they are, of mechanisms with more than one degree of freedom
+    q              approximate start, as for assemble
+
+    What lies beyond a toggle is not reached: ``limits`` says where the input cannot go on, ``missing`` which values are left.
+    """
+    if (coordinate is None) == (times is None) or (values is None) != (coordinate is None):
+        raise StateError("give a coordinate and its values, or the times at which the model's own drivers are looked at")
+    if not model.closures and times is None:
+        raise StateError(f"model {model.name!r} has no closed loops: its coordinates do not follow from each other")
+    if coordinate is None:
+        return _over_times(model, _increasing("times", times), q)
+    wanted = np.atleast_1d(np.asarray(values, dtype=float))
+    place = _place(model, coordinate)
+    still = frozen(model, t)
+    dyn = Dynamics(still)
+    start = assemble(dyn, q).q
+    loops, held = Loops(dyn), _held(model, coordinate, hold)
+    left = freedom_left(loops, start, held, 0.0)
+    if left:
+        others = [name for name in model.q_names if name not in held.names]
+        raise StateError(
+            f"model {model.name!r} has {left} degree{'s' if left > 1 else ''} of freedom besides {coordinate!r}: "
+            f"hold as many coordinates (hold=...) of {listed(others)}"
+        )
+    upward = _monotonic(wanted)
+    rates = [np.where(_velocity(model, coordinate), x, 0.0) for x in (speed, acceleration)]
+    above = _collect(along_values(loops, start, held, place, upward[upward >= start[place]], *rates))
+    below = _collect(along_values(loops, start, held, place, upward[upward < start[place]][::-1], *rates))
+    states, limits = below[0][::-1] + above[0], [*below[1], *above[1]]
+    if wanted[-1] < wanted[0]:
+        states, limits = states[::-1], limits[::-1]
+    return _result(model, loops, coordinate, wanted, states, limits, t=0.0)
+
+
+def _over_times(model: Model, times: Array, q: ArrayLike | None) -> Drive:
+    dyn = Dynamics(model)
+    loops = Loops(dyn)
+    start = assemble(dyn, q, np.zeros(model.nv), t=float(times[0])).q
+    left = freedom_left(loops, start, Held.of(model, set()), float(times[0]))
+    if left:
+        raise StateError(
+            f"model {model.name!r} has {left} degree{'s' if left > 1 else ''} of freedom that no driver moves: drive "
+            "a coordinate (coordinate, values), or simulate it"
+        )
+    states, limits = _collect(over_times(loops, start, times, 1e-10 * loops.length))
+    return _result(model, loops, TIME, times, states, limits, t=None)
+
+
+def _collect(found: Iterable[State | End]) -> tuple[list[State], list[End]]:
+    everything = list(found)
+    return [x for x in everything if isinstance(x, State)], [x for x in everything if isinstance(x, End)]
+
+
+def _result(
+    model: Model, loops: Loops, name: str, wanted: Array, states: list[State], ends: list[End], t: float | None
+) -> Drive:
+    reached = np.array([state.at for state in states])
+    return Drive(
+        model=model,
+        input=name,
+        values=reached,
+        q=np.array([state.q for state in states]).reshape(-1, model.nq),
+        v=np.array([state.v for state in states]).reshape(-1, model.nv),
+        a=np.array([state.a for state in states]).reshape(-1, model.nv),
+        transmission=np.array([state.transmission for state in states]),
+        error=np.array([loops.worst(state.q, state.at if t is None else t) for state in states]),
+        limits=tuple(Limit(end.at, end.toggle, end.q) for end in ends),
+        missing=wanted[~np.isin(wanted, reached)],
+    )
+
+
+def _place(model: Model, name: str) -> int:
+    if name not in model.q_names:
+        near = difflib.get_close_matches(str(name), model.q_names, n=1)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        raise StateError(f"there is no coordinate {name!r}{hint}: use one of {listed(model.q_names)}")
+    return model.q_names.index(name)
+
+
+def _held(model: Model, coordinate: str, hold: Iterable[str] | str) -> Held:
+    names = [hold] if isinstance(hold, str) else list(hold)
+    for name in names:
+        _place(model, name)
+    held = Held.of(model, {coordinate, *names})
+    if not _velocity(model, coordinate).any():
+        raise StateError(f"{coordinate!r} is part of a quaternion or of a free body's position: drive an angle or a slide")
+    return held
+
+
+def _velocity(model: Model, coordinate: str) -> NDArray[np.bool_]:
+    """Where the velocity of a coordinate is in v."""
+    return np.array([name == coordinate for name in model.v_names], dtype=bool)
+
+
+def _monotonic(values: Array) -> Array:
+    if values.ndim != 1 or not len(values) or not np.isfinite(values).all():
+        raise StateError("values must be a list of finite numbers")
+    steps = np.diff(values)
+    if not ((steps > 0).all() or (steps < 0).all()):
+        raise StateError("values must increase, or decrease, all the way")
+    return values if len(values) < 2 or steps[0] > 0 else values[::-1]
+
+
+def _increasing(name: str, given: ArrayLike | None) -> Array:
+    x = np.atleast_1d(np.asarray(given, dtype=float))
+    if x.ndim != 1 or not len(x) or not np.isfinite(x).all() or not (np.diff(x) > 0).all():
+        raise StateError(f"{name} must be finite numbers that increase")
+    return x

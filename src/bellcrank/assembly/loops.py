@@ -1,0 +1,126 @@
+"""The equations that close the loops of a model in comparable units, and coordinates that are held while the others move.
+
+Rows are in metres (angles times a typical length); a change of the configuration is measured in radians (lengths over the
+typical length).
+
+code    shape        meaning
+phi     (m,)         errors of the equations, scaled
+G       (m, nv)      their derivatives along displacements (model.manifold), rows scaled
+B       (nv, free)   displacements that leave held coordinates where they are; scaled to radians
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..codegen.dynamics import Dynamics
+from ..codegen.least import row_scales
+from ..joints import Joint
+from ..model import Model
+from ..model.manifold import displaced, quaternion_product, rotation, turning_joints
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+
+class Loops:
+    """What the loops of a compiled model demand."""
+
+    def __init__(self, dynamics: Dynamics) -> None:
+        self.dynamics, self.model = dynamics, dynamics.model
+        self.length = dynamics.plan.length
+        self.rows = row_scales(self.model, self.length)
+        units = [unit for joint in _moving(self.model) for unit in joint.v_units]
+        self.units = np.array([1.0 if unit.startswith("rad") else self.length for unit in units])
+
+    def phi(self, q: Array, t: float) -> Array:
+        return np.asarray(self.dynamics.closure(q, np.zeros(self.model.nv), t=t)[0] * self.rows)
+
+    def phi_t(self, q: Array, t: float) -> Array:
+        """What moves by itself: G v + phi_t = 0."""
+        return np.asarray(self.dynamics.closure(q, np.zeros(self.model.nv), t=t)[1] * self.rows)
+
+    def G(self, q: Array, t: float) -> Array:
+        return np.asarray(self.dynamics.closure_jacobian(q, t=t) * self.rows[:, None])
+
+    def worst(self, q: Array, t: float) -> float:
+        """The largest error, in metres."""
+        return float(np.abs(self.phi(q, t)).max(initial=0.0))
+
+
+def _moving(model: Model) -> list[Joint]:
+    return [joint for joint, driven in zip(model.joints, model.driven, strict=True) if not driven]
+
+
+@dataclass(frozen=True)
+class Held:
+    """Coordinates that keep their values; of a quaternion all four or none."""
+
+    model: Model
+    q: Mask
+    v: Mask  # velocities that have one coordinate each, and turns of held quaternions; not those of free positions
+
+    @classmethod
+    def of(cls, model: Model, names: set[str]) -> Held:
+        """By the names of coordinates, model.q_names."""
+        q = np.array([name in names for name in model.q_names], dtype=bool)
+        v = np.zeros(model.nv, dtype=bool)
+        plain_q, plain_v = np.ones(model.nq, dtype=bool), np.ones(model.nv, dtype=bool)
+        for at in turning_joints(model):
+            q[at.quaternion] = v[at.angular] = q[at.quaternion].any()
+            plain_q[at.position] = plain_q[at.quaternion] = False
+            plain_v[at.linear] = plain_v[at.angular] = False
+        v[plain_v] = q[plain_q]
+        return cls(model, q, v)
+
+    @property
+    def any(self) -> bool:
+        return bool(self.q.any())
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(name for name, held in zip(self.model.q_names, self.q, strict=True) if held)
+
+    def basis(self, q: Array, units: Array) -> Array:
+        """B: columns are displacements of one radian, or of the typical length."""
+        B = np.diag(units)
+        keep = ~self.v
+        for at in turning_joints(self.model):
+            if at.free:
+                turned = rotation(q[at.quaternion]).T
+                B[at.linear, at.linear] = turned * units[at.linear]
+                keep[at.linear] = ~self.q[at.position]
+        return np.asarray(B[:, keep])
+
+    def toward(self, q: Array, start: Array, end: Array) -> Array:
+        """The displacement, at q, of held coordinates on their straight way from start to end."""
+        d = np.zeros(self.model.nv)
+        plain_q, plain_v = np.ones(self.model.nq, dtype=bool), np.ones(self.model.nv, dtype=bool)
+        for at in turning_joints(self.model):
+            plain_q[at.position] = plain_q[at.quaternion] = False
+            plain_v[at.linear] = plain_v[at.angular] = False
+            if self.q[at.quaternion].any():
+                d[at.angular] = _turn_between(start[at.quaternion], end[at.quaternion])
+            moved = np.where(self.q[at.position], end[at.position] - start[at.position], 0.0)
+            if at.free:
+                d[at.linear] = rotation(q[at.quaternion]).T @ moved
+        d[plain_v] = np.where(self.q[plain_q], (end - start)[plain_q], 0.0)
+        return d
+
+    def placed(self, q: Array, start: Array, end: Array, s: float) -> Array:
+        """q with its held coordinates at the part s of their way."""
+        way = displaced(self.model, start, s * self.toward(start, start, end))
+        for at in turning_joints(self.model):
+            way[at.position] = start[at.position] + s * (end - start)[at.position]
+        return np.where(self.q, way, q)
+
+
+def _turn_between(p: Array, r: Array) -> Array:
+    """The rotation vector w of r = p exp(w)."""
+    between = quaternion_product(p * np.array([1.0, -1.0, -1.0, -1.0]), r)
+    between = between if between[0] >= 0 else -between
+    sine = float(np.linalg.norm(between[1:]))
+    return np.asarray(between[1:] * (2.0 if sine < 1e-12 else 2 * np.arctan2(sine, between[0]) / sine))

@@ -1,0 +1,84 @@
+"""Closing the loops from an approximate configuration: Newton's method by smallest changes, in steps that cannot leap.
+
+Each step is the smallest change that closes the loops to first order; it is cut to LONGEST, and halved until the errors shrink.
+First only equations that are independent beyond doubt are used (least.CUT); what they leave is mended with all of them.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..model.manifold import displaced
+from .least import CUT, FINE_CUT, least_change
+from .loops import Held, Loops
+
+Array = NDArray[np.float64]
+Weight = Literal["mass", "norm"]
+
+LONGEST = 0.3  # rad, of any coordinate in one step
+SHORTEST = 2.0**-12  # of a step
+MOST = 200
+IDLE = 1e-13  # rad, a step that is rounding
+MENDED = 1e-2  # rad that equations near redundancy may ask for
+TIDY = 1e-4  # of the typical length: errors that equations near redundancy may keep
+
+
+class Closed(NamedTuple):
+    q: Array
+    error: float  # m
+    steps: int
+
+
+def close(
+    loops: Loops, q: Array, held: Held, t: float, tolerance: float, *, weight: Weight = "norm", longest: float = LONGEST
+) -> Closed:
+    """The errors of the result say whether it succeeded."""
+    found = _descend(loops, q, held, t, weight, longest, CUT)
+    if tolerance < found.error < TIDY * loops.length:
+        mended = _descend(loops, found.q, held, t, weight, MENDED, FINE_CUT)
+        if mended.error <= tolerance:
+            return Closed(mended.q, mended.error, found.steps + mended.steps)
+    return found
+
+
+def _descend(loops: Loops, q: Array, held: Held, t: float, weight: Weight, longest: float, cut: float) -> Closed:
+    phi = loops.phi(q, t)
+    for k in range(MOST):
+        y, d = step(loops, q, held, t, phi, weight, cut)
+        size = float(np.abs(y).max(initial=0.0))
+        if size <= IDLE or not np.isfinite(size):
+            return Closed(q, float(np.abs(phi).max(initial=0.0)), k)
+        moved, new = _shortened(loops, q, held, t, phi, d * min(1.0, longest / size))
+        if moved is None:
+            return Closed(q, float(np.abs(phi).max(initial=0.0)), k)
+        q, phi = moved, new
+    return Closed(q, float(np.abs(phi).max(initial=0.0)), MOST)
+
+
+def step(loops: Loops, q: Array, held: Held, t: float, phi: Array, weight: Weight, cut: float = CUT) -> tuple[Array, Array]:
+    """The smallest change: in scaled coordinates, and as a displacement."""
+    B = held.basis(q, loops.units)
+    M = metric(loops, q, B, t) if weight == "mass" else None
+    y = least_change(loops.G(q, t) @ B, -phi, M, cut=cut)
+    return y, B @ y
+
+
+def metric(loops: Loops, q: Array, B: Array, t: float) -> Array:
+    """The mass matrix in scaled coordinates; directions without mass get a little."""
+    M = B.T @ loops.dynamics.mass_matrix(q, t=t) @ B
+    return np.asarray(M + 1e-9 * max(float(np.trace(M)) / max(len(M), 1), 1e-300) * np.eye(len(M)))
+
+
+def _shortened(loops: Loops, q: Array, held: Held, t: float, phi: Array, d: Array) -> tuple[Array | None, Array]:
+    """The longest part of the step, halved and halved, that makes the errors smaller."""
+    before, part = float(phi @ phi), 1.0
+    while part > SHORTEST:
+        moved = held.placed(displaced(loops.model, q, part * d), q, q, 0.0)
+        new = loops.phi(moved, t)
+        if float(new @ new) <= before * (1 - 0.1 * part):
+            return moved, new
+        part /= 2
+    return None, phi

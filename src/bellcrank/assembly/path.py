@@ -1,0 +1,157 @@
+"""Moving held coordinates along a way while the loops stay closed: the branch is kept, and toggles are seen.
+
+The held coordinates are at the part s of their way. (y, sigma) are the unknowns: changes of the free coordinates, and of s,
+both in radians. The path is followed by its own length, so that it has no difficulty where s turns back:
+
+    G (B y + D sigma) = 0        B, D  displacements of free and of held coordinates
+
+A step is taken along the tangent and corrected to the closed configurations by the smallest change. It is halved where the
+correction is not much smaller than the step or the tangent turns much, which would be another branch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..model.manifold import displaced
+from .least import along, least_change
+from .loops import Held, Loops
+
+Array = NDArray[np.float64]
+
+LONGEST = 0.1  # rad of one step, all coordinates together
+SHORTEST = 1e-7
+NEAR = 0.2  # of the step: corrections
+STRAIGHT = 0.95  # cosine between tangents
+CORRECTIONS = 12
+MOST = 20000
+EXACT = 1e-13  # rad
+
+
+class Way(NamedTuple):
+    """Held coordinates, and the configurations between which they are moved."""
+
+    loops: Loops
+    held: Held
+    start: Array
+    end: Array
+    t: float
+
+    def displacements(self, q: Array) -> tuple[Array, float]:
+        """[B D] and the length of D for the whole way, in radians."""
+        toward = self.held.toward(q, self.start, self.end)
+        size = float(np.linalg.norm(toward / self.loops.units))
+        return np.column_stack([self.held.basis(q, self.loops.units), toward / size]), size
+
+
+class Point(NamedTuple):
+    q: Array
+    s: float
+    tangent: Array  # (y, sigma), of length 1
+
+
+class Toggle(NamedTuple):
+    """The held coordinates cannot go on: at s they turn back."""
+
+    point: Point
+
+
+class Lost(NamedTuple):
+    """No closed configuration was found beyond this one."""
+
+    point: Point
+
+
+def follow(way: Way, q: Array) -> Iterator[Point | Toggle | Lost]:
+    """Points from s = 0 on, to the first beyond s = 1, or to a Toggle, or to where the path is lost."""
+    point = _first(way, q)
+    h = LONGEST
+    yield point
+    for _ in range(MOST):
+        if point.s > 1:
+            return
+        new = _advance(way, point, h)
+        if new is None:
+            h /= 2
+            if h < SHORTEST:
+                yield Lost(point)
+                return
+            continue
+        if new.tangent[-1] <= 0:
+            yield Toggle(_turning_point(way, point, h))
+            return
+        point, h = new, min(1.5 * h, LONGEST)
+        yield point
+
+
+def reach(way: Way, point: Point, s: float) -> Array | None:
+    """The configuration at s, near the point, which is on the path."""
+    A, size = way.displacements(point.q)
+    h = (s - point.s) * size
+    ahead = point.tangent * (h / point.tangent[-1])
+    guess = way.held.placed(displaced(way.loops.model, point.q, A @ ahead), way.start, way.end, s)
+    q = guess
+    for _ in range(CORRECTIONS):
+        B = way.held.basis(q, way.loops.units)
+        y = least_change(way.loops.G(q, way.t) @ B, -way.loops.phi(q, way.t))
+        q = way.held.placed(displaced(way.loops.model, q, B @ y), way.start, way.end, s)
+        if np.linalg.norm(y) <= EXACT:
+            break
+    return q if np.linalg.norm(y) < 1e-9 else None
+
+
+def _first(way: Way, q: Array) -> Point:
+    """The tangent is the direction in which the held coordinates go on most."""
+    A, _ = way.displacements(q)
+    onward = np.zeros(A.shape[1])
+    onward[-1] = 1.0
+    tangent = along(way.loops.G(q, way.t) @ A, onward)
+    size = np.linalg.norm(tangent)
+    return Point(q, 0.0, tangent / size if size > 1e-9 else onward * 0.0)
+
+
+def _advance(way: Way, point: Point, h: float) -> Point | None:
+    """A step of length h, corrected; None where it leads elsewhere."""
+    if not point.tangent.any():
+        return None
+    A, size = way.displacements(point.q)
+    s = point.s + h * float(point.tangent[-1]) / size
+    q = way.held.placed(displaced(way.loops.model, point.q, h * (A @ point.tangent)), way.start, way.end, s)
+    gone = 0.0
+    for _ in range(CORRECTIONS):
+        A, size = way.displacements(q)
+        J = way.loops.G(q, way.t) @ A
+        z = least_change(J, -way.loops.phi(q, way.t))
+        s += float(z[-1]) / size
+        q = way.held.placed(displaced(way.loops.model, q, A @ z), way.start, way.end, s)
+        gone += float(np.linalg.norm(z))
+        if not gone <= NEAR * h:
+            return None
+        if np.linalg.norm(z) <= EXACT * max(1.0, h):
+            break
+    else:
+        if np.linalg.norm(z) > 1e-10:
+            return None
+    tangent = along(J, point.tangent)
+    tangent /= np.linalg.norm(tangent)
+    return Point(q, s, tangent) if float(tangent @ point.tangent) > STRAIGHT else None
+
+
+def _turning_point(way: Way, point: Point, h: float) -> Point:
+    """Where s stops growing, between the point and the one that is h further."""
+    from scipy.optimize import brentq
+
+    places = {0.0: point}
+
+    def onward(part: float) -> float:
+        new = point if part == 0 else _advance(way, point, part)
+        places[part] = new if new is not None else point
+        return float(places[part].tangent[-1])
+
+    root = float(brentq(onward, 0.0, h, xtol=1e-14, rtol=1e-14))
+    onward(root)
+    return places[root]

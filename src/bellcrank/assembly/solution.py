@@ -1,0 +1,221 @@
+"""assemble: from an approximate start to positions and velocities that all loops agree with."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..codegen.dynamics import Dynamics
+from ..errors import BellcrankWarning, StateError
+from ..model import Model
+from . import failure
+from .least import CUT, FINE_CUT, least_change
+from .loops import Held, Loops
+from .newton import TIDY, Weight, close, metric
+from .path import Lost, Point, Toggle, Way, follow, reach
+from .start import Given, Start, design, start_of
+from .words import length_words, unit_of
+
+Array = NDArray[np.float64]
+
+TOLERANCE = 1e-10  # of the typical length
+FLOWING = 1e-9  # of the velocities
+SLIGHT = 0.05  # rad, or part of the typical length: how far values that the model's file gives may be off
+
+
+@dataclass(frozen=True, eq=False)
+class Assembly:
+    """A state in which every loop is closed.
+
+    q, v              (nq,), (nv,)
+    moved, changed    (nq,), (nv,)   how far from the given ones
+    held              names of coordinates that kept their values
+    error, rate       m, m/s         largest errors of the closures that are left, angles times the typical length
+    before            m              the largest error of the given start
+    notes             what the caller should know
+    """
+
+    model: Model
+    q: Array
+    v: Array
+    moved: Array
+    changed: Array
+    held: tuple[str, ...]
+    error: float
+    rate: float
+    before: float
+    notes: tuple[str, ...] = ()
+
+    @property
+    def report(self) -> str:
+        """How far each coordinate was moved."""
+        lines = [
+            f"{self.model.name}: loops closed to {length_words(self.error)} (the start was {length_words(self.before)} off)"
+        ]
+        for name, x, dx in zip(self.model.q_names, self.q, self.moved, strict=True):
+            how = "held" if name in self.held else f"moved by {dx:+.6g}" if abs(dx) > 1e-12 else "not moved"
+            lines.append(f"  {name}: {x:.9g} {unit_of(self.model, name)}".rstrip() + f", {how}")
+        return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
+
+    def __str__(self) -> str:
+        return self.report
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, fit for JSON."""
+        q, v = self.model.q_names, self.model.v_names
+        return {
+            "model": self.model.name,
+            "q": dict(zip(q, self.q.tolist(), strict=True)),
+            "v": dict(zip(v, self.v.tolist(), strict=True)),
+            "moved": dict(zip(q, self.moved.tolist(), strict=True)),
+            "changed": dict(zip(v, self.changed.tolist(), strict=True)),
+            "held": list(self.held),
+            "error": self.error,
+            "rate": self.rate,
+            "before": self.before,
+            "notes": list(self.notes),
+        }
+
+
+def assemble(
+    model: Model | Dynamics,
+    q: Given = None,
+    v: Given = None,
+    *,
+    hold: Iterable[str] | str | None = None,
+    weight: Weight = "mass",
+    t: float = 0.0,
+    tolerance: float | None = None,
+) -> Assembly:
+    """Positions and velocities near a start that all loops agree with, on the branch nearest to it.
+
+    q, v       approximate start: an array, or values by name, which are then held; the model's own if not given
+    hold       names of coordinates, or of joints, that must keep their values, and velocities. If not given: what q and v name;
+               or what the model's file gives in [initial], unless arrays are given
+    weight     what is small about the change: "mass" its kinetic energy, "norm" angles, and lengths over the typical length
+    t          s, of prescribed motions
+    tolerance  m, of the closures, angles times the typical length; 1e-10 of the typical length if not given
+
+    Where nothing is said of the other coordinates, the mechanism is moved from its design position until the held ones have
+    their values, loops closed all the way. Raises AssemblyError where that cannot be: it names the loops that stay open, and by
+    how much, or how far the held coordinates get.
+    """
+    if weight not in ("mass", "norm"):
+        raise StateError(f"weight must be 'mass' or 'norm'; it is {weight!r}")
+    dynamics = model if isinstance(model, Dynamics) else Dynamics(model)
+    if tolerance is not None and not tolerance > 0:
+        raise StateError(f"tolerance must be a length in m, more than zero; it is {tolerance!r}")
+    start = start_of(dynamics, q, v, hold)
+    loops = Loops(dynamics)
+    limit = TOLERANCE * loops.length if tolerance is None else tolerance
+    notes: list[str] = []
+    held, at = _positions(loops, start, t, limit, weight, notes)
+    speed = _velocities(loops, at, start, t, weight, notes)
+    for note in notes:
+        warnings.warn(f"model {loops.model.name!r}: {note}", BellcrankWarning, stacklevel=2)
+    rates = loops.dynamics.closure(at, speed, t=t)[1] * loops.rows
+    return Assembly(
+        model=loops.model,
+        q=at,
+        v=speed,
+        moved=at - start.q,
+        changed=speed - start.v,
+        held=held.names,
+        error=loops.worst(at, t),
+        rate=float(np.abs(rates).max(initial=0.0)),
+        before=loops.worst(start.q, t),
+        notes=tuple(notes),
+    )
+
+
+def _positions(loops: Loops, start: Start, t: float, limit: float, weight: Weight, notes: list[str]) -> tuple[Held, Array]:
+    """Where the loops close, and what was really held."""
+    nothing = Held.of(loops.model, set())
+    if loops.worst(start.q, t) <= limit:
+        return start.held, start.q
+    if not start.held.any:
+        return nothing, _settled(loops, start.q, nothing, t, limit, weight, notes)
+    base = start.q
+    if start.untouched:
+        base = close(loops, design(loops.model), nothing, t, limit).q
+        if loops.worst(base, t) > limit:
+            raise failure.never_closes(loops, base, t)
+        if failure.freedom(loops, base, t) >= int(start.held.v.sum()):
+            return start.held, _moved(loops, start, base, t)
+    found = close(loops, start.q, start.held, t, limit, weight=weight)
+    if found.error <= limit:
+        return start.held, found.q
+    free = close(loops, start.q, nothing, t, limit, weight=weight)
+    if free.error > limit:
+        raise failure.never_closes(loops, free.q, t)
+    if start.strict or _size(loops, start, free.q) > SLIGHT:
+        raise failure.held_in_the_way(loops, start, found.q, free.q, t)
+    notes.append(failure.released(loops, start, free.q))
+    return nothing, free.q
+
+
+def _settled(loops: Loops, q: Array, held: Held, t: float, limit: float, weight: Weight, notes: list[str]) -> Array:
+    """Closed from q with nothing in the way; equations near redundancy may keep a small error, which is told."""
+    found = close(loops, q, held, t, limit, weight=weight)
+    if found.error > TIDY * loops.length:
+        raise failure.never_closes(loops, found.q, t)
+    if found.error > limit:
+        notes.append(failure.not_quite(loops, found.q, t))
+    return found.q
+
+
+def _moved(loops: Loops, start: Start, base: Array, t: float) -> Array:
+    """The mechanism moved from a closed configuration until the held coordinates have their values."""
+    way = Way(loops, start.held, base, start.q, t)
+    last = Point(base, 0.0, np.zeros(0))
+    for point in follow(way, base):
+        if isinstance(point, Toggle | Lost):
+            raise failure.out_of_reach(loops, start, base, point, t)
+        if point.s >= 1:
+            found = reach(way, last if len(last.tangent) else point, 1.0)
+            if found is not None:
+                return found
+        last = point
+    raise failure.out_of_reach(loops, start, base, Lost(last), t)
+
+
+def _size(loops: Loops, start: Start, q: Array) -> float:
+    """How far held coordinates would be moved, rad."""
+    toward = start.held.toward(start.q, start.q, q)
+    return float(np.abs(toward / loops.units).max(initial=0.0))
+
+
+def _velocities(loops: Loops, q: Array, start: Start, t: float, weight: Weight, notes: list[str]) -> Array:
+    """The smallest change of those that are not held with which all loops stay closed."""
+    if not len(loops.rows):
+        return start.v
+    v, kept = _flowing(loops, q, start.v, start.held_v, t, weight)
+    if kept:
+        return v
+    free, agreed = _flowing(loops, q, start.v, np.zeros(loops.model.nv, dtype=bool), t, weight)
+    if not agreed:
+        raise failure.contradictory_drivers(loops, q, free, t)
+    change = np.abs(free - start.v)[start.held_v].max(initial=0.0)
+    if start.strict or change > SLIGHT * np.abs(start.v).max():
+        raise failure.contradictory_velocities(loops, q, v, start, t)
+    notes.append(failure.released_velocities(loops, start, free))
+    return free
+
+
+def _flowing(loops: Loops, q: Array, v: Array, held: NDArray[np.bool_], t: float, weight: Weight) -> tuple[Array, bool]:
+    """Velocities near v, those that are held excepted, and whether all loops agree with them."""
+    G, wanted = loops.G(q, t), -loops.phi_t(q, t)
+    B = np.diag(loops.units)[:, ~held]
+    M = metric(loops, q, B, t) if weight == "mass" else None
+    size = float(np.abs(v / loops.units).max(initial=0.0))
+    for cut in (CUT, FINE_CUT):
+        v = v + B @ least_change(G @ B, wanted - G @ v, M, cut=cut)
+        fast = max(size, float(np.abs(v / loops.units).max(initial=0.0)))
+        if np.abs(wanted - G @ v).max(initial=0.0) <= FLOWING * (loops.length * fast + np.abs(wanted).max(initial=0.0)):
+            return v, True
+    return v, False

@@ -1,0 +1,113 @@
+"""After each step of a closed mechanism: back onto the closures, and a look at whether a singularity was passed.
+
+An equation's direction of constraint, its row of Q, moves little from step to step. Where the equations become dependent it
+vanishes and comes back reversed (or comes back at all): a step in which a row turns round, or appears, or vanishes, has passed
+a singular configuration.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..numbers import Condition, Symbol, minimum
+from .closing import FIELDS
+from .emitter import Int
+from .flow import each, total, when, while_
+
+if TYPE_CHECKING:
+    from .stepper import Stepper
+
+MOST_ITERATIONS = 6
+SMALL = 1e-18  # square of a correction after which the next one would be lost in rounding
+NARROW = 0.25  # pivots beyond this are far from singular: a row that turns round has been turned by a long step
+
+
+def project(stepper: Stepper) -> None:
+    """Positions by Newton's method with smallest changes, then velocities, in place at y."""
+    e, w = stepper.e, stepper.words
+    stepper.set_count("newton", 0)
+    v = e.pointer(w["y"], stepper.v_start)
+    arrays = {"q": w["y"], "v": v, "t": w["clock"], "dx": w["buffer:dx"], "dv": w["buffer:dv"], "qdot": w["aside"]}
+
+    def newton() -> None:
+        stepper.add_count("newton")
+        stepper._call("positions", arrays)
+        if stepper.plain_rates:
+            _add(stepper, w["buffer:dx"], w["y"], w["nv"])
+        else:
+            stepper._call("rates", arrays | {"v": w["buffer:dx"]})
+            _add(stepper, w["aside"], w["y"], w["nq"])
+            stepper.unit_quaternions()
+
+        def square(i: str, sum_: str) -> str:
+            x = stepper.number(w["buffer:dx"], i)
+            return e.operand(e.symbol(sum_) + x * x)
+
+        large = e.symbol(total(e, 0, w["nv"], e.constant(0.0), square)) > SMALL
+        when(e, stepper.any(large), lambda: None, lambda: stepper.set_count("newton", MOST_ITERATIONS))
+
+    while_(e, lambda: e.emit(f"icmp slt i64 {stepper.count('newton')}, {MOST_ITERATIONS}"), newton)
+    stepper._call("velocities", arrays)
+    _add(stepper, w["buffer:dv"], v, w["nv"])
+
+
+def _add(stepper: Stepper, change: str, to: str, count: Int) -> None:
+    def one(i: str) -> None:
+        stepper.put_number(stepper.number(to, i) + stepper.number(change, i), to, i)
+
+    each(stepper.e, 0, count, one)
+
+
+class Lookout:
+    """Rows of Q now (in the kernels' buffers) and after the step before (in ``before``, each with its pivot)."""
+
+    def __init__(self, stepper: Stepper):
+        self.stepper, self.e, self.words = stepper, stepper.e, stepper.words
+
+    def pivot(self, r: str) -> Symbol:
+        e = self.e
+        place = e.integer("add", e.integer("mul", r, len(FIELDS)), FIELDS.index("pivot"))
+        return self.stepper.number(self.words["rows"], place)
+
+    def now(self, r: str, k: str) -> Symbol:
+        return self.stepper.number(self.words["left"], self.e.integer("add", self.e.integer("mul", r, self.words["nv"]), k))
+
+    def _place(self, r: str, k: Int) -> Int:
+        e = self.e
+        return e.integer("add", e.integer("mul", r, e.integer("add", self.words["nv"], 1)), k)
+
+    def before(self, r: str, k: Int) -> Symbol:
+        return self.stepper.number(self.words["before"], self._place(r, k))
+
+    def passed(self, r: str) -> Condition:
+        """Whether the row turned round, appeared or vanished."""
+        e, nv = self.e, self.words["nv"]
+
+        def along(k: str, sum_: str) -> str:
+            return e.operand(e.symbol(sum_) + self.now(r, k) * self.before(r, k))
+
+        dot = e.symbol(total(e, 0, nv, e.constant(0.0), along))
+        pivot, old = self.pivot(r), self.before(r, nv)
+        turned = (dot < 0.0) & (minimum(pivot, old) < NARROW)
+        return turned | ((pivot <= 0.0) & (old > 0.0)) | ((pivot > 0.0) & (old <= 0.0))
+
+    def look(self) -> None:
+        """The stepper notes rows that passed a singularity, and the smallest pivot."""
+        stepper = self.stepper
+
+        def row(r: str) -> None:
+            stepper.note_singular(r, self.passed(r))
+            stepper.note_pivot(self.pivot(r))
+
+        seen = self.e.emit(f"icmp eq i64 {stepper.count('seen')}, 1")
+        when(self.e, seen, lambda: each(self.e, 0, self.words["m"], row))
+
+    def remember(self) -> None:
+        stepper, nv = self.stepper, self.words["nv"]
+
+        def row(r: str) -> None:
+            stepper.put_number(self.pivot(r), self.words["before"], self._place(r, nv))
+            each(self.e, 0, nv, lambda k: stepper.put_number(self.now(r, k), self.words["before"], self._place(r, k)))
+
+        each(self.e, 0, self.words["m"], row)
+        stepper.set_count("seen", 1)

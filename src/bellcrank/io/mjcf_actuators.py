@@ -1,0 +1,114 @@
+"""Actuators of an MJCF model: each is an input by its name, and what its law is on its joint (mjcf_forces.py)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..model.problems import names
+from ..model.spec import JointDamper, JointSpring
+from .imported import Assembly
+from .mjcf_forces import BALL, FREE, HINGE, SLIDE, TURNS, Named, constant, fixed_terms, motor
+
+if TYPE_CHECKING:
+    from .mjcf import Compiled
+
+JOINT, IN_PARENT, TENDON = 0, 1, 3  # mjtTrn
+
+
+def add_actuators(compiled: Compiled, assembly: Assembly, joints: dict[int, Named]) -> None:
+    m = compiled.m
+    limited: dict[str, list[str]] = {"controls": [], "forces": []}
+    for i in range(int(getattr(m, "nactuator", m.nu))):
+        name = compiled.name("actuator", i)
+        reason = _why_not(compiled, i) or _add(compiled, assembly, joints, i, name)
+        if reason:
+            assembly.unsimulated.append(f'actuator "{name}": {reason}')
+            continue
+        if _limited(compiled, "actuator_ctrllimited", i) and not compiled.disabled("clampctrl"):
+            limited["controls"].append(name)
+        if _limited(compiled, "actuator_forcelimited", i):
+            limited["forces"].append(name)
+    for what, which in limited.items():
+        if which:
+            assembly.unsimulated.append(f"limits of the {what} of actuators {names(which, 4)}")
+
+
+def _limited(compiled: Compiled, array: str, i: int) -> bool:
+    return bool(compiled.array(array, i).any())
+
+
+def _why_not(compiled: Compiled, i: int) -> str | None:
+    """What there is no counterpart for."""
+    m, mj = compiled.m, compiled.mujoco
+    if int(m.opt.disableactuator) >> int(m.actuator_group[i]) & 1 and 0 <= int(m.actuator_group[i]) < 31:
+        return "its group is switched off"
+    if int(m.actuator_dyntype[i]) != int(mj.mjtDyn.mjDYN_NONE):
+        return "it has a state of its own (an integrator, filter or muscle)"
+    gain, bias = int(m.actuator_gaintype[i]), int(m.actuator_biastype[i])
+    affine_gain = gain == int(mj.mjtGain.mjGAIN_AFFINE) and not m.actuator_gainprm[i, 1:3].any()
+    if gain != int(mj.mjtGain.mjGAIN_FIXED) and not affine_gain:
+        return "its gain depends on the state"
+    if bias not in (int(mj.mjtBias.mjBIAS_NONE), int(mj.mjtBias.mjBIAS_AFFINE)):
+        return "its bias is not linear"
+    if int(m.actuator_trntype[i]) not in (JOINT, IN_PARENT, TENDON):
+        return "it acts neither on a joint nor on a fixed tendon"
+    if compiled.array("actuator_delay", i).any():
+        return "it has a delay"
+    if compiled.array("actuator_dampingpoly", i).any():
+        return "its damping is not linear"
+    return None
+
+
+def _add(compiled: Compiled, assembly: Assembly, joints: dict[int, Named], i: int, name: str) -> str | None:
+    """Adds the input and the elements, or says why not."""
+    m = compiled.m
+    gain = float(m.actuator_gainprm[i, 0])
+    b0, b1, b2 = m.actuator_biasprm[i, :3].tolist() if int(m.actuator_biastype[i]) else (0.0, 0.0, 0.0)
+    b2 -= float(compiled.array("actuator_damping", i).sum())
+    if b1 > 0 or b2 > 0:
+        return "its spring or damping is negative"
+    where = _joints(compiled, joints, i)
+    if isinstance(where, str):
+        return where
+    several = len(where) > 1
+    if several and (b1 or b2):
+        return "its spring or damping acts on several directions at once"
+    given = assembly.names.take(name, "input")
+    assembly.inputs.append(given)
+    for k, (j, coordinate, factor) in enumerate(where):
+        end = f"_{k + 1}" if several else ""
+        joint = joints[j].name
+        assembly.elements.append(motor(assembly, f"{name}_motor{end}", joint, gain * factor, given, coordinate))
+        if b1:
+            rest = -float(m.qpos0[int(m.jnt_qposadr[j])])
+            spring = assembly.names.take(f"{name}_spring", "spring")
+            assembly.elements.append(JointSpring(spring, joint, -b1 * factor**2, rest, factor * b0))
+        elif b0:
+            assembly.elements.append(constant(assembly, f"{name}_bias{end}", joint, factor * b0, coordinate))
+        if b2:
+            damper = assembly.names.take(f"{name}_damping", "damper")
+            assembly.elements.append(JointDamper(damper, joint, -b2 * factor**2))
+    return None
+
+
+Directions = list[tuple[int, str | None, float]]  # joint, coordinate, and the effort there for a unit of force
+
+
+def _joints(compiled: Compiled, joints: dict[int, Named], i: int) -> Directions | str:
+    m = compiled.m
+    gear, target = m.actuator_gear[i], int(m.actuator_trnid[i, 0])
+    if int(m.actuator_trntype[i]) == TENDON:
+        terms = fixed_terms(compiled, target)
+        if terms is None:
+            return "its tendon is not fixed to joints"
+        return [(j, None, float(gear[0]) * c) for j, c in terms.items()]
+    kind = joints[target].kind
+    if kind in (SLIDE, HINGE):
+        return [(target, None, float(gear[0]))]
+    if int(m.actuator_trntype[i]) == IN_PARENT:
+        return "its torque keeps its direction in the parent of a ball"
+    turn = gear[:3] if kind == BALL else gear[3:6]
+    if kind == FREE and gear[:3].any():
+        return "its force keeps its direction in the world"
+    about = compiled.R[joints[target].body + 1] @ turn
+    return [(target, coordinate, float(x)) for coordinate, x in zip(TURNS, about, strict=True) if abs(x) > 1e-15]

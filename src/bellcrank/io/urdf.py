@@ -1,0 +1,388 @@
+"""URDF, read by yourdfpy: links in frames of their own become bodies, mimic joints couplers.
+
+The text is looked through first: yourdfpy trusts what it reads, tells no lines, and leaves out what it does not know.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import MissingExtraError, ModelError
+from ..model import Problems, Spec, Where
+from ..model.order import outward_order
+from ..model.physics import impossible
+from ..model.problems import brief, names
+from ..model.source import Source
+from ..model.spec import CouplerSpec, FrictionSpec, InitialSpec, JointDamper, LimitsSpec
+from .imported import Array, Assembly, TheirBody, TheirJoint
+from .markup import Node
+from .options import Options, file_name
+from .order import by_name
+from .urdf_extras import extras
+
+ROOT_JOINT = "root_joint"  # as Pinocchio calls it
+KINDS = {
+    "revolute": "revolute",
+    "continuous": "revolute",
+    "prismatic": "prismatic",
+    "fixed": "fixed",
+    "floating": "free",
+    "planar": "planar",
+}
+NUMBERS: dict[str, dict[str, int]] = {  # attributes that are numbers, and how many
+    "origin": {"xyz": 3, "rpy": 3},
+    "axis": {"xyz": 3},
+    "mass": {"value": 1},
+    "inertia": dict.fromkeys(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), 1),
+    "limit": dict.fromkeys(("lower", "upper", "velocity", "effort"), 1),
+    "dynamics": dict.fromkeys(("damping", "friction"), 1),
+    "mimic": dict.fromkeys(("multiplier", "offset"), 1),
+}
+UNLIMITED = {"limit"}  # where infinity makes sense
+
+
+def read_spec(root: Node, file: str, options: Options) -> Spec:
+    """The mechanism of a URDF; raises ModelError."""
+    problems = Problems()
+    _check(root, file, problems)
+    problems.raise_if_any()
+    robot = _robot(root, file)
+    lines = {(node.tag, node.attributes["name"]): Where(file, node.line) for node in _links(root) + _joints(root)}
+    reading = _Reading(robot, lines, options)
+    return reading.spec(root, file)
+
+
+def _links(root: Node) -> list[Node]:
+    return root.all("link")
+
+
+def _joints(root: Node) -> list[Node]:
+    return root.all("joint")
+
+
+# --- what must be there before anything is read
+
+
+def _check(root: Node, file: str, problems: Problems) -> None:
+    for tag in ("link", "joint"):
+        seen: set[str] = set()
+        for node in root.all(tag):
+            name = node.attributes.get("name", "")
+            where = Where(file, node.line)
+            if not name:
+                problems.add(f"a {tag} has no name. Give it one.", where)
+            elif name in seen:
+                problems.add(f'there are two {tag}s "{name}". Rename one of them.', where)
+            seen.add(name)
+            for inner in node.walk():
+                _check_numbers(inner, f'{tag} "{name}"', Where(file, inner.line), problems)
+    if not root.all("link"):
+        problems.add("the robot has no link. Give it one at least.", Where(file, root.line))
+    links = {node.attributes.get("name") for node in _links(root)}
+    for node in _joints(root):
+        _check_joint(node, links, Where(file, node.line), problems)
+
+
+def _check_numbers(node: Node, label: str, where: Where, problems: Problems) -> None:
+    for key, count in NUMBERS.get(node.tag, {}).items():
+        text = node.attributes.get(key)
+        if text is None:
+            continue
+        try:
+            values = [float(x) for x in text.split()]
+        except ValueError:
+            values = []
+        finite = all(math.isfinite(x) or (node.tag in UNLIMITED and not math.isnan(x)) for x in values)
+        if len(values) != count or not finite:
+            wanted = "a finite number" if count == 1 else f"{count} finite numbers"
+            problems.add(f"{label}: {key} of its {node.tag} is {brief(text)}. Give {wanted}.", where)
+
+
+def _check_joint(node: Node, links: set[str | None], where: Where, problems: Problems) -> None:
+    label = f'joint "{node.attributes.get("name", "")}"'
+    kind = node.attributes.get("type")
+    if kind not in KINDS:
+        problems.add(f'{label}: there is no joint type "{kind}". Choose from {", ".join(KINDS)}.', where)
+    for role in ("parent", "child"):
+        found = node.all(role)
+        link = found[0].attributes.get("link") if found else None
+        if link is None:
+            problems.add(f'{label} has no {role}. Name a link: <{role} link="..."/>.', where)
+        elif link not in links:
+            known = [name for name in links if name]
+            problems.add(f'{label}: its {role} "{link}" is no link.{problems.suggest(link, known)}', where)
+    for axis in node.all("axis") if kind not in ("fixed", "floating") else []:
+        if not any(float(x) for x in axis.attributes.get("xyz", "1 0 0").split()):
+            problems.add(f"{label}: its axis is zero. Give it a direction.", where)
+
+
+def _robot(root: Node, file: str) -> Any:
+    """The robot as yourdfpy reads it, without the looks, the shapes that touch, and what is no part of URDF."""
+    try:
+        import yourdfpy
+    except ImportError:
+        raise MissingExtraError(f"{file}: URDF files need yourdfpy. Install it with: pip install bellcrank[robots]") from None
+    wanted = {"link": {"inertial"}, "joint": {"parent", "child", *NUMBERS}}
+    kept = Node("robot", {"name": root.attributes.get("name") or "robot"}, root.line)
+    for node in (*_links(root), *_joints(root)):
+        inside = [child for child in node.children if child.tag in wanted[node.tag]]
+        kept.children.append(Node(node.tag, node.attributes, node.line, inside))
+    text = io.BytesIO(kept.write().encode())
+    return yourdfpy.URDF.load(text, build_scene_graph=False, load_meshes=False).robot
+
+
+# --- from links to bodies
+
+
+class _Reading:
+    def __init__(self, robot: Any, lines: Mapping[tuple[str, str], Where], options: Options) -> None:
+        self.robot, self.lines, self.options = robot, lines, options
+        self.links = {link.name: link for link in robot.links}
+        self.inboard = self._inboard()
+        self.root = self._root()
+        named = [joint.child for joint in robot.joints]
+        self.bodies_of = [self.root, *named]  # links in the order of the file's joints
+        self.index = {name: i for i, name in enumerate(self.bodies_of)}
+        self.bodies = self._bodies()
+        self._look_at_inertias()
+        self.locked = self._look_at_massless()
+
+    def _where(self, tag: str, name: str) -> Where:
+        return self.lines.get((tag, name), Where())
+
+    def _inboard(self) -> dict[str, Any]:
+        """The joint of which each link is the child."""
+        found: dict[str, Any] = {}
+        problems = Problems()
+        for joint in self.robot.joints:
+            if joint.child in found:
+                text = f'link "{joint.child}" is the child of the joints "{found[joint.child].name}" and "{joint.name}".'
+                remedy = "A URDF is a tree: remove one of them."
+                problems.add(f"{text} {remedy}", self._where("joint", joint.name))
+            found.setdefault(joint.child, joint)
+        problems.raise_if_any()
+        return found
+
+    def _root(self) -> str:
+        roots = [name for name in self.links if name not in self.inboard]
+        if len(roots) != 1:
+            what = f"the links {names(roots)} have no parent" if roots else "every link is the child of another one"
+            raise ModelError(f"{self._where('link', next(iter(self.links)))}: {what}. A URDF is a tree: leave one such link.")
+        return roots[0]
+
+    def _bodies(self) -> list[TheirBody]:
+        parents = [-1, *(self.index[joint.parent] for joint in self.robot.joints)]
+        order = outward_order(parents)
+        if len(order) < len(parents):
+            lost = sorted(set(range(len(parents))) - set(order))
+            ring = names([self.bodies_of[i] for i in lost])
+            raise ModelError(f"{self._where('link', self.bodies_of[lost[0]])}: the links {ring} are parents of each other.")
+        R, p = np.zeros((len(parents), 3, 3)), np.zeros((len(parents), 3))
+        R[0] = np.eye(3)
+        for i in order[1:]:
+            origin = self.inboard[self.bodies_of[i]].origin
+            T = np.eye(4) if origin is None else origin
+            R[i], p[i] = R[parents[i]] @ T[:3, :3], R[parents[i]] @ T[:3, 3]
+        return [self._body(name, parents[i], R[i], p[i], self._joint(i, R[i], p[i])) for i, name in enumerate(self.bodies_of)]
+
+    def _body(self, name: str, parent: int, R: Array, p: Array, joints: list[TheirJoint]) -> TheirBody:
+        inertial = self.links[name].inertial
+        origin = np.eye(4) if inertial is None or inertial.origin is None else inertial.origin
+        turn = R @ origin[:3, :3]
+        own = None if inertial is None else inertial.inertia
+        J = np.zeros((3, 3)) if own is None else turn @ own @ turn.T
+        mass = 0.0 if inertial is None or inertial.mass is None else float(inertial.mass)
+        center = R @ origin[:3, 3]
+        return TheirBody(name, parent, R, p, mass, center, J, joints, self._where("link", name))
+
+    def _joint(self, i: int, R: Array, p: Array) -> list[TheirJoint]:
+        here = np.zeros(3)
+        if i == 0:
+            return [TheirJoint(ROOT_JOINT, "free", here)] if self.options.base == "free" else []
+        joint = self.inboard[self.bodies_of[i]]
+        kind = KINDS[joint.type]
+        axis, axis2 = None, None
+        if kind in ("revolute", "prismatic", "planar"):
+            axis = R @ (joint.axis / np.linalg.norm(joint.axis))
+        if kind == "planar":
+            axis2 = across(R, joint.axis)
+        where = self._where("joint", joint.name)
+        offset = tuple(p.tolist()) if kind == "free" else ()
+        return [TheirJoint(joint.name, kind, here, axis, axis2, reference=offset, limits=_limits(joint), where=where)]
+
+    # --- what may be wrong with a robot
+
+    def _look_at_inertias(self) -> None:
+        mass = np.array([body.mass for body in self.bodies])
+        inertia = np.array([body.J for body in self.bodies])
+        found = list(impossible(mass, inertia))
+        self.broken = [self.bodies[i].name for i, _ in found]
+        if found and self.options.broken_inertia == "refuse":
+            problems = Problems()
+            for i, text in found:
+                problems.add(f'link "{self.bodies[i].name}": {text}', self.bodies[i].where)
+            problems.add('To load it all the same, pass broken_inertia="allow" (convert: --broken-inertia allow).')
+            problems.raise_if_any()
+
+    def _look_at_massless(self) -> list[str]:
+        """Joints that move nothing that has mass, nor are tied to one that does: refused, or locked if asked."""
+        undetermined = [i for i in self._massless() if self.bodies[i].joints[0].kind != "fixed"]
+        if not undetermined:
+            return []
+        joints = [self.bodies[i].joints[0] for i in undetermined]
+        if self.options.massless == "refuse":
+            problems = Problems()
+            for joint, i in zip(joints, undetermined, strict=True):
+                what = f'joint "{joint.name}" moves link "{self.bodies[i].name}", which has no mass, nor has anything beyond it'
+                problems.add(f"{what}: its acceleration is undetermined.", joint.where)
+            problems.add('Give them masses, or pass massless="fix" to lock these joints (convert: --massless fix).')
+            problems.raise_if_any()
+        for joint in joints:
+            joint.kind, joint.axis, joint.axis2, joint.limits = "fixed", None, None, None
+        return [joint.name for joint in joints]
+
+    def _massless(self) -> Iterator[int]:
+        heavy = [body.mass != 0 or bool(body.J.any()) for body in self.bodies]
+        for i in reversed(outward_order([body.parent for body in self.bodies])):
+            if self.bodies[i].parent >= 0:
+                heavy[self.bodies[i].parent] |= heavy[i]
+        joint_of = {joint.name: self.index[joint.child] for joint in self.robot.joints}
+        ties = [(joint_of[j.name], joint_of[j.mimic.joint]) for j in self.robot.joints if self._mimics(j)]
+        for _ in ties:  # mass is felt through any number of mimic joints
+            for a, b in ties:
+                heavy[a] = heavy[b] = heavy[a] or heavy[b]
+        return (i for i in range(1, len(heavy)) if not heavy[i])
+
+    def _mimics(self, joint: Any) -> bool:
+        """Whether a mimic joint is a coupler: both joints have one coordinate, and follow nobody who follows them."""
+        known = {other.name: other for other in self.robot.joints}
+        return (
+            joint.mimic is not None
+            and joint.mimic.joint in known
+            and all(KINDS[other.type] in ("revolute", "prismatic") for other in (joint, known[joint.mimic.joint]))
+        )
+
+    # --- the whole
+
+    def spec(self, root: Node, file: str) -> Spec:
+        assembly = Assembly(self.bodies, keep=self.options.fixed == "keep")
+        assembly.impossible = bool(self.broken)
+        self._forces(assembly)
+        self._couple(assembly)
+        self._order(assembly)
+        self._tell(assembly, root, file)
+        name = root.attributes.get("name") or "robot"
+        return assembly.spec(name, Source("urdf", file_name(file)), gravity=self.options.gravity)
+
+    def _our_joint(self, assembly: Assembly, name: str) -> str | None:
+        """Our name of a joint; None for one that cannot move."""
+        i = self.index[self.joint(name).child]
+        moving = assembly.kept(i) and self.bodies[i].moves
+        return assembly.joint_names[i][0] if moving else None
+
+    def joint(self, name: str) -> Any:
+        return next(joint for joint in self.robot.joints if joint.name == name)
+
+    def _forces(self, assembly: Assembly) -> None:
+        """Damping, and friction, which is smooth here."""
+        for joint in self.robot.joints:
+            ours = self._our_joint(assembly, joint.name)
+            if joint.dynamics is None or ours is None:
+                continue
+            for coordinate in _coordinates(KINDS[joint.type]):
+                end = f"_{coordinate}" if coordinate else ""
+                if float(joint.dynamics.damping or 0.0):
+                    name = assembly.names.take(f"{ours}_damping{end}", "damper")
+                    assembly.elements.append(JointDamper(name, ours, float(joint.dynamics.damping), coordinate))
+                if float(joint.dynamics.friction or 0.0):
+                    name = assembly.names.take(f"{ours}_friction{end}", "friction")
+                    effort = float(joint.dynamics.friction)
+                    assembly.elements.append(FrictionSpec(name, ours, effort, coordinate=coordinate))
+
+    def _couple(self, assembly: Assembly) -> None:
+        """joint = multiplier * other + offset"""
+        values = self._values()
+        for joint in self.robot.joints:
+            if joint.mimic is None:
+                continue
+            ours = self._our_joint(assembly, joint.name)
+            other = self._our_joint(assembly, joint.mimic.joint) if joint.mimic.joint in self._names() else None
+            if ours is None or not self._mimics(joint):
+                assembly.unsimulated.append(f'mimic: joint "{joint.name}" and "{joint.mimic.joint}" cannot be coupled')
+                continue
+            terms = {ours: 1.0} | ({other: -float(joint.mimic.multiplier)} if other else {})
+            name = assembly.names.take(f"{ours}_mimic", "coupler")
+            offset = float(joint.mimic.offset)
+            coupler = CouplerSpec(name, tuple(terms), tuple(terms.values()), offset=offset if offset else None)
+            assembly.extra.setdefault("couplers", []).append(coupler)
+            if values[joint.name]:
+                assembly.initial.append(InitialSpec(ours, (values[joint.name],)))
+
+    def _names(self) -> set[str]:
+        return {joint.name for joint in self.robot.joints}
+
+    def _values(self) -> dict[str, float]:
+        """Coordinates at the start: zero, but for joints that mimic others with an offset."""
+        values = dict.fromkeys(self._names(), 0.0)
+        for _ in range(len(values) + 1):
+            before = dict(values)
+            for joint in self.robot.joints:
+                if self._mimics(joint):
+                    values[joint.name] = float(joint.mimic.multiplier) * values[joint.mimic.joint] + float(joint.mimic.offset)
+            if values == before:
+                return values
+        ring = names([joint.name for joint in self.robot.joints if joint.mimic is not None])
+        raise ModelError(f"{self._where('robot', '')}: the joints {ring} mimic each other in a ring. Let one of them be free.")
+
+    def _order(self, assembly: Assembly) -> None:
+        """Pinocchio goes depth first, by the names of joints, fixed ones too, which may have been merged here."""
+        parents = [body.parent for body in self.bodies]
+        theirs = [self.bodies[i].joints[0].name if self.bodies[i].joints else "" for i in range(len(parents))]
+        order = [assembly.joint_names[i][0] for i in by_name(parents, theirs) if assembly.kept(i) and self.bodies[i].moves]
+        kept = [i for i in range(len(parents)) if assembly.kept(i)]
+        row = {i: k for k, i in enumerate(kept)} | {-1: -1}
+        inner = [row[assembly.carrier[parents[i]]] if parents[i] >= 0 else -1 for i in kept]
+        usual = by_name(inner, [assembly.joint_names[i][0] for i in kept])
+        if order != [assembly.joint_names[kept[k]][0] for k in usual if self.bodies[kept[k]].moves]:
+            assembly.order = order
+
+    def _tell(self, assembly: Assembly, root: Node, file: str) -> None:
+        limited = [joint.name for body in self.bodies for joint in body.joints if joint.limits is not None]
+        if limited:
+            assembly.unsimulated.insert(0, f"limits of the joints {names(limited, 4)}")
+        assembly.unsimulated += extras(root, file, self.options)
+        if self.locked:
+            assembly.unsimulated.append(f"motions of joints that move nothing that has mass: {names(self.locked, 4)}")
+        if self.broken:
+            assembly.remarks.append(f"masses and inertias that no body can have: {names(self.broken, 4)}")
+        if assembly.names.changed:
+            changed = [f"{theirs} is {ours}" for ours, theirs in assembly.names.changed.items()]
+            assembly.remarks.append(f"renamed: {', '.join(changed[:4])}{' and more' if len(changed) > 4 else ''}")
+
+
+def _coordinates(kind: str) -> Sequence[str | None]:
+    return {"free": ("vx", "vy", "vz", "wx", "wy", "wz"), "planar": ("x", "y", "angle")}.get(kind, (None,))
+
+
+def _limits(joint: Any) -> LimitsSpec | None:
+    """As URDF means them: a revolute or prismatic joint without lower or upper has zero there."""
+    if joint.limit is None or joint.type not in ("revolute", "continuous", "prismatic"):
+        return None
+    bounded = joint.type != "continuous"
+    ends = [(0.0 if x is None else float(x)) if bounded else None for x in (joint.limit.lower, joint.limit.upper)]
+    rest = [None if x is None else float(x) for x in (joint.limit.velocity, joint.limit.effort)]
+    lower, upper, velocity, effort = (None if x is None or not math.isfinite(x) else x for x in (*ends, *rest))
+    return LimitsSpec(lower, upper, velocity, effort)
+
+
+def across(R: Array, axis: Array) -> Array:
+    """x of a plane: that of the joint's frame where the normal is its z, else what is left of it, or of its y."""
+    z = axis / np.linalg.norm(axis)
+    x = np.array([1.0, 0.0, 0.0]) if abs(z[0]) < 0.9 else np.array([0.0, 1.0, 0.0])
+    x = x - (x @ z) * z
+    return np.asarray(R @ (x / np.linalg.norm(x)))

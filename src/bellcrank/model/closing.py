@@ -1,0 +1,152 @@
+"""From the joints that close loops, the constraints and the couplers that the user wrote to the closures of the model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..joints import Joint
+from .closure import Closure
+from .forces import Rows, Trouble, bad_signs, between, make_law, make_motion, on_body, unit
+from .motion import Motion
+from .problems import Problems
+from .spec import Attachment, CouplerSpec, DistanceSpec, JointSpec, PointOnLineSpec, PointOnPlaneSpec, Spec
+from .tree import Tree
+
+Ends = dict[str, Any]
+
+
+def make_closures(
+    spec: Spec, tree: Tree, joints: Mapping[str, Joint], rows: Rows, problems: Problems
+) -> tuple[Closure, ...] | None:
+    """Joints first, so that ``rows.closing`` is right, then constraints, then couplers; None where one cannot be made."""
+    found = []
+    items = [*(spec.joints[j] for j in tree.closing), *spec.constraints, *spec.couplers]
+    for item in items:
+        if problems.blames(item.name):
+            continue
+        wrong = list(bad_signs(item))
+        try:
+            found.append(_cut(item, joints[item.name], rows) if isinstance(item, JointSpec) else MAKERS[type(item)](item, rows))
+        except Trouble as trouble:
+            wrong = [(str(trouble), trouble.key)]
+        for text, key in wrong:
+            label = f'{item.section.removesuffix("s")} "{item.name}"'
+            problems.add(f"{label}: {text}", item.where.at(key) if key else item.where, item.name)
+    return tuple(found) if len(found) == len(items) else None
+
+
+def _cut(item: JointSpec, joint: Joint, rows: Rows) -> Closure:
+    """A joint that closes a loop stays as the user wrote it: a is its parent, b its child."""
+    (a, point_a), (b, point_b) = (on_body(Attachment(body, item.point), rows) for body in (item.parent, item.child))
+    motion = None if item.motion is None else make_motion(item, joint, (0.0, 0.0, 0.0))
+    return Closure(item.name, "joint", a, b, point_a, point_b, joint=joint, motion=motion)
+
+
+def _distance(item: DistanceSpec, rows: Rows) -> Closure:
+    ends = between(item, rows)
+    motion = _law(item, "length")
+    designed = math.dist(*_points(item))
+    length = designed if item.length is None else _float(item.length)
+    if motion is None and not length > 0 and item.length is None:
+        raise Trouble("its points are in one place, so that it has no length. Give length, or use a spherical joint.", "to")
+    return Closure(item.name, "distance", **ends, value=length, motion=motion)
+
+
+def _point_on_line(item: PointOnLineSpec, rows: Rows) -> Closure:
+    return Closure(item.name, "point_on_line", **between(item, rows), axis=_axis(item))
+
+
+def _point_on_plane(item: PointOnPlaneSpec, rows: Rows) -> Closure:
+    ends, axis = between(item, rows), _axis(item)
+    motion = _law(item, "offset")
+    start, end = _points(item)
+    offset = float(np.dot(axis, end - start)) if item.offset is None else _float(item.offset)
+    return Closure(item.name, "point_on_plane", **ends, axis=axis, value=offset, motion=motion)
+
+
+def _coupler(item: CouplerSpec, rows: Rows) -> Closure:
+    motion = _law(item, "offset")
+    terms = tuple((*_coordinate(name, rows), factor) for name, factor in zip(item.joints, _factors(item), strict=True))
+    twice = [name for k, name in enumerate(item.joints) if terms[k][:2] in [term[:2] for term in terms[:k]]]
+    if twice:
+        raise Trouble(f'it names "{twice[0]}" twice. Add its factors up.', "joints")
+    return Closure(item.name, "coupler", value=_float(item.offset or 0.0), terms=terms, motion=motion)
+
+
+def _factors(item: CouplerSpec) -> tuple[float, ...]:
+    """One for each coordinate; first = ratio * second is 1 and -ratio."""
+    if not item.joints:
+        raise Trouble("it names no joint. Name one or more.", "joints")
+    if (item.factors is None) == (item.ratio is None):
+        what = "neither factors nor a ratio" if item.factors is None else "factors and a ratio"
+        raise Trouble(f"it has {what}. Give one of the two.", "ratio")
+    if item.ratio is not None and len(item.joints) != 2:
+        raise Trouble(f"it has a ratio and {len(item.joints)} joints. Name two joints, or give factors.", "ratio")
+    key, given = ("ratio", (1.0, -_float(item.ratio))) if item.ratio is not None else ("factors", _many(item.factors))
+    if len(given) != len(item.joints):
+        raise Trouble(f"it has {len(given)} factors for {len(item.joints)} joints. Give one each.", key)
+    if not all(math.isfinite(x) and x != 0 for x in given):
+        raise Trouble("a coordinate with the factor zero is not tied. Give finite numbers that are not zero.", key)
+    return given
+
+
+def _float(value: Any) -> float:
+    return float(value)
+
+
+def _many(value: Any) -> tuple[float, ...]:
+    return tuple(map(float, value)) if isinstance(value, tuple) else (float(value),)
+
+
+def _coordinate(name: str, rows: Rows) -> tuple[int, int]:
+    """Row and degree of freedom of ``wheel``, or of ``base.x``."""
+    known = {*rows.joints, *rows.closing}
+    joint, wanted = (name, None) if name in known else name.rpartition(".")[::2]
+    if joint not in known:
+        raise Trouble(f'it names "{name}", which is no joint.{Problems().suggest(name, known)}', "joints")
+    kind = rows.kinds[joint]
+    if joint in rows.driven:
+        raise Trouble(f'joint "{joint}" is driven: its coordinates are known already. Remove its motion, or this.', "joints")
+    if joint in rows.closing:
+        what = f'joint "{joint}" closes a loop and has no coordinate of its own'
+        raise Trouble(f"{what}. Write cut = true in another joint of the loop.", "joints")
+    if kind.nv == 0 or kind.quaternion is not None:
+        raise Trouble(f'joint "{joint}" is {kind.kind} and has no coordinate that could be tied.', "joints")
+    if wanted is None and kind.nv == 1:
+        return rows.joints[joint], 0
+    if kind.nv == 1 or wanted not in kind.v_names:
+        listed = f'"{joint}"' if kind.nv == 1 else " or ".join(f'"{joint}.{x}"' for x in kind.v_names)
+        raise Trouble(f'it names "{name}". Write {listed}.', "joints")
+    return rows.joints[joint], kind.v_names.index(str(wanted))
+
+
+def _law(item: Any, instead_of: str) -> Motion | None:
+    """The motion of a length or offset; raises Trouble where both are given."""
+    if item.motion is None:
+        return None
+    if getattr(item, instead_of) is not None:
+        raise Trouble(f"it has {instead_of} and motion. Keep one of the two.", "motion")
+    law = make_law(item.motion)
+    for text in law.problems():
+        raise Trouble(text, "motion")
+    return Motion((law,))
+
+
+def _axis(item: Any) -> tuple[float, float, float]:
+    return unit(item.axis, "its axis", "axis")
+
+
+def _points(item: Any) -> tuple[Any, Any]:
+    return np.array(item.start.point, dtype=float), np.array(item.end.point, dtype=float)
+
+
+MAKERS: dict[type[Any], Callable[[Any, Rows], Closure]] = {
+    DistanceSpec: _distance,
+    PointOnLineSpec: _point_on_line,
+    PointOnPlaneSpec: _point_on_plane,
+    CouplerSpec: _coupler,
+}

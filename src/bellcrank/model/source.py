@@ -1,0 +1,51 @@
+"""Where an imported model came from: what its file says and is not simulated, and how other programs write its states."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+Quaternion = tuple[float, float, float, float]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits of a joint, kept for other programs and for stops of one's own; they are not simulated."""
+
+    lower: float | None = None
+    upper: float | None = None
+    velocity: float | None = None
+    effort: float | None = None
+
+
+@dataclass(frozen=True)
+class Source:
+    """The file of another program.
+
+    format       "mjcf" or "urdf"
+    file         its name, without folders
+    unsimulated  what it says and is not simulated, a line each
+    remarks      what was changed to say the same here, a line each
+    names        names there, of bodies and joints that have another one here
+    frames       axes of bodies there, in the design position: quaternions w, x, y, z; those left out are the world's
+    references   of joints: the coordinate there, in the design position; of a free joint, where it is then in its parent's
+                 frame, which is zero there; those left out are zero
+    order        joints in the order of Pinocchio's q, where it is not the usual one
+    impossible   whether masses and inertias that no body can have are taken as they are
+    """
+
+    format: str
+    file: str = ""
+    unsimulated: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+    names: Mapping[str, str] = field(default_factory=dict)
+    frames: Mapping[str, Quaternion] = field(default_factory=dict)
+    references: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    order: tuple[str, ...] = ()
+    impossible: bool = False
+
+    def problems(self) -> Iterator[str]:
+        """What cannot be."""
+        for body, (w, x, y, z) in self.frames.items():
+            if abs((w * w + x * x + y * y + z * z) ** 0.5 - 1) > 1e-6:
+                yield f'source.frames: the quaternion of "{body}" is not of unit length.'

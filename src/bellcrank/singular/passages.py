@@ -1,0 +1,71 @@
+"""Finding the positions where closures lose their rank, from the singular values at the steps.
+
+Along a motion through such a position the smallest singular value goes to zero and comes back as |t - t0| does. A minimum that is
+not more than its own change over a step is such a position, or one so near that steps of this length cannot tell.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .factors import Factors
+from .outcome import Passage
+from .quantities import Quantities
+
+Array = NDArray[np.float64]
+
+
+class Seen(NamedTuple):
+    """A step: its time, the factors there, the directions of its metric, and the energy lost in a jump on the way to it."""
+
+    time: float
+    factors: Factors
+    inverse: Array
+    lost: float
+
+
+class Watch:
+    """The last steps, and the rank that the closures have where nothing is lost."""
+
+    def __init__(self, quantities: Quantities):
+        self.quantities = quantities
+        self.regular = 0
+        self.last: list[Seen] = []
+        self.passages: list[Passage] = []
+
+    def see(self, seen: Seen) -> None:
+        self.regular = max(self.regular, seen.factors.rank)
+        self.last = [*self.last[-2:], seen]
+        if self.regular and len(self.last) >= 2:
+            self._judge()
+
+    def _judge(self) -> None:
+        s = [float(x.factors.s[self.regular - 1]) for x in self.last]
+        first = len(self.last) == 2
+        if first and s[0] <= s[1] - s[0]:
+            self._report(self.last[0], self.last[0].time, self.last[1:])
+        if first or not (s[1] <= s[0] and s[1] < s[2] and s[1] <= max(s[0], s[2]) - s[1]):
+            return
+        before, _, after = self.last
+        time = before.time + (after.time - before.time) * s[0] / (s[0] + s[2])
+        self._report(self.last[1], time, self.last[1:])
+
+    def _report(self, at: Seen, time: float, around: list[Seen]) -> None:
+        f, r = at.factors, self.regular
+        smallest = [x.factors.s for x in self.last]
+        lost = max(1, int(sum(f.s[k] <= max(s[k] for s in smallest) - f.s[k] for k in range(r))))
+        ways = np.abs(at.inverse.T @ f.Vt[r - lost : r].T).max(axis=1)
+        names = self.quantities.model.v_names
+        self.passages.append(
+            Passage(
+                time=time,
+                pivot=float(f.s[r - 1] ** 2 / (f.s @ f.s)),
+                rank_lost=lost,
+                closures=self.quantities.names_of(np.abs(f.U[:, r - lost : r]).max(axis=1)),
+                joints=tuple(name for name, x in zip(names, ways, strict=True) if x > 0.1 * ways.max()),
+                energy=float(sum(x.lost for x in around)),
+            )
+        )

@@ -1,0 +1,88 @@
+"""Compiled quantities of one model, one state at a time, called with as little ado as possible."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..codegen.dynamics import Dynamics
+from ..codegen.least import row_scales
+from ..formulations import QUANTITIES
+
+Array = NDArray[np.float64]
+
+
+class Quantity:
+    """A compiled program; what it is not given by name is zero."""
+
+    def __init__(self, dynamics: Dynamics, name: str, u: Array):
+        self.dynamics, self.program, self.u = dynamics, QUANTITIES[name], u
+        self.kernel = dynamics._kernel(self.program, 1)
+        self.width = self.kernel.widths[self.kernel.output]
+        self.rest = {x: np.zeros(self.kernel.widths[x]) for x in self.kernel.program.inputs} | {"u": u}
+        self.names = self.kernel.program.inputs
+        self._one = self.kernel.single() or (lambda *arguments: False)
+        self._alive = getattr(self.kernel, "_alive", None)  # what the call above needs, whoever asks the kernel next
+
+    def __call__(self, t: float, **given: Array) -> Array:
+        out = np.empty(self.width)
+        arguments = self.rest | given
+        if "t" in self.names:
+            arguments["t"] = np.array([t])
+        if self._one(*[arguments[name] for name in self.names], out):
+            return out
+        return self.checked(t, given)
+
+    def checked(self, t: float, given: dict[str, Array]) -> Array:
+        """The same by the way that says what is wrong."""
+        wanted: dict[str, Any] = {name: given.get(name) for name in self.program.inputs}
+        return self.dynamics._evaluate(self.program, wanted, t, self.u)
+
+
+class Quantities:
+    """What a step needs: mass matrix, forces without closures, and the closures' errors and Jacobian in comparable rows.
+
+    Rows are scaled to metres (codegen.least): what is small in one row is small in all.
+    """
+
+    def __init__(self, dynamics: Dynamics, tau: Array, u: Array):
+        model = dynamics.model
+        self.dynamics, self.model = dynamics, model
+        self.tau, self.u, self.nv, self.m = tau, u, model.nv, int(model.closure_index[-1])
+        self.length = float(dynamics.plan.length)
+        self.scale = row_scales(model, self.length)
+        self.mass_matrix = Quantity(dynamics, "mass_matrix", u)
+        closed = "closed_" if model.closures else ""
+        self._inverse_dynamics = Quantity(dynamics, f"{closed}inverse_dynamics", u)
+        if model.closures:
+            self._closure = Quantity(dynamics, "closure", u)
+            self._jacobian = Quantity(dynamics, "closure_jacobian", u)
+        self._still = np.zeros(self.nv)
+
+    def mass(self, q: Array, t: float) -> Array:
+        return self.mass_matrix(t, q=q).reshape(self.nv, self.nv)
+
+    def force(self, q: Array, v: Array, t: float) -> Array:
+        """What accelerates the mechanism with its loops open: M a = force."""
+        return self.tau - self._inverse_dynamics(t, q=q, v=v)
+
+    def closure(self, q: Array, v: Array, t: float) -> Array:
+        """Columns: errors, their rates, and gamma; (m, 3)."""
+        if not self.m:
+            return np.zeros((0, 3))
+        return self._closure(t, q=q, v=v).reshape(self.m, 3) * self.scale[:, None]
+
+    def errors(self, q: Array, t: float) -> Array:
+        return self.closure(q, self._still, t)[:, 0]
+
+    def jacobian(self, q: Array, t: float) -> Array:
+        if not self.m:
+            return np.zeros((0, self.nv))
+        return self._jacobian(t, q=q).reshape(self.m, self.nv) * self.scale[:, None]
+
+    def names_of(self, share: Array, least: float = 0.1) -> tuple[str, ...]:
+        """Closures that have more than a small share in a vector over the rows."""
+        parts = np.add.reduceat(share**2, self.model.closure_index[:-1]) if self.m else np.zeros(0)
+        return tuple(c.name for c, x in zip(self.model.closures, parts, strict=True) if x > least**2 * parts.max())

@@ -1,0 +1,80 @@
+"""What a run's steps leave behind: samples, works, the balance of energy. Evaluated in batches, a few hundred steps at once."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..codegen.dynamics import Dynamics
+from ..formulations import QUANTITIES
+
+Array = NDArray[np.float64]
+
+
+class States:
+    """Rows of a batch: times, coordinates, velocities, and where drives are, accelerations and multipliers."""
+
+    def __init__(self, t: Array, q: Array, v: Array, a: Array | None = None, multipliers: Array | None = None):
+        self.t, self.q, self.v, self.a, self.multipliers = t, q, v, a, multipliers
+
+
+class Books:
+    """Works by the trapezoidal rule, of the same order as the steps; and the energy that they should explain."""
+
+    def __init__(self, dynamics: Dynamics, tau: Array, u: Array):
+        model = dynamics.model
+        self.dynamics, self.tau, self.u = dynamics, tau, u
+        self.driven = bool(model.driven.any())
+        self.closings = any(closure.motion is not None for closure in model.closures)
+        self.count = len(model.elements) + len(dynamics._frames.drive_order) + self.closings * len(model.closures) + 1
+        self.works = np.zeros(self.count)
+        self._last: tuple[float, Array] | None = None
+        self._first_energy: float | None = None
+        self.lost = 0.0
+        self.worst_balance = self.largest_kinetic = 0.0
+
+    def enter(self, states: States) -> Array:
+        """Works at all states of a batch, which follows the one before."""
+        powers = self._powers(states)
+        t = states.t
+        if self._last is not None:
+            t, powers = np.append(self._last[0], t), np.vstack([self._last[1], powers])
+        done = self.works + np.cumsum(0.5 * np.diff(t)[:, None] * (powers[1:] + powers[:-1]), axis=0)
+        works = done if self._last is not None else np.vstack([self.works, done])
+        self.works, self._last = works[-1].copy(), (float(t[-1]), powers[-1].copy())
+        self._balance(states, works)
+        return works
+
+    def _powers(self, states: States) -> Array:
+        """Of the elements, the drives (in the order of the walk), the closures if one is driven, and the efforts."""
+        dynamics, parts = self.dynamics, [(states.v @ self.tau)[:, None]]
+        if self.closings:
+            assert states.multipliers is not None
+            parts.insert(0, dynamics._closing(states.q, states.v, states.multipliers, states.t)[..., 6])
+        if self.driven:
+            parts.insert(0, self._drives(states))
+        if dynamics.model.elements:
+            parts.insert(0, dynamics.elements(states.q, states.v, t=states.t, inputs=self.u)[1])
+        return np.hstack(parts)
+
+    def _drives(self, states: States) -> Array:
+        given = {"q": states.q, "v": states.v, "a": states.a}
+        name = "drives"
+        if self.dynamics.model.closures:
+            given, name = given | {"lambda": states.multipliers}, "closed_drives"
+        flat = self.dynamics._evaluate(QUANTITIES[name], given, states.t, self.u)
+        return flat.reshape(len(states.q), -1, 2)[..., 1]
+
+    def _balance(self, states: States, works: Array) -> None:
+        kinetic, potential = self.dynamics.energy(states.q, states.v, t=states.t)
+        energy = kinetic + potential - works.sum(axis=1)
+        if self.dynamics.model.elements:
+            energy = energy + self.dynamics.elements(states.q, states.v, t=states.t, inputs=self.u)[0].sum(axis=1)
+        if self._first_energy is None:
+            self._first_energy = float(energy[0])
+        self.worst_balance = max(self.worst_balance, float(np.abs(energy - self._first_energy).max()))
+        self.largest_kinetic = max(self.largest_kinetic, float(kinetic.max()))
+
+    @property
+    def energy_error(self) -> float:
+        return self.worst_balance / self.largest_kinetic if self.largest_kinetic > 0 else self.worst_balance
