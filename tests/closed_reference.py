@@ -127,7 +127,7 @@ def independent(G: Array) -> tuple[Array, Array]:
     if not G.size:
         return np.zeros((len(G), 0)), np.eye(len(G))
     U, s, _ = np.linalg.svd(G.astype(float), full_matrices=True)
-    s = s / s[0]
+    s = s / max(s[0], np.finfo(float).tiny)
     assert not ((s > CLEARLY_ZERO) & (s < CLEARLY_NOT)).any(), f"the rank of the closures is doubtful: {s}"
     rank = int((s > CLEARLY_NOT).sum())
     return U[:, :rank], U[:, rank:]
@@ -176,7 +176,9 @@ class Closed:
         return bodies(self.model, q, np.asarray(v)[None], np.zeros((1, self.model.nv)), t)
 
     def closure_wrenches(self, multipliers: Array | None = None, *, effort: bool = False) -> Array:
-        """(closures, 6) of a on b at point_b, in world axes; with ``effort`` also what acts along the free directions."""
+        """(closures, 6) of a on b at point_b, in world axes; with ``effort`` also what elements do along the free directions.
+
+        A driven closure is all of its six equations: the effort of its drive is part of its wrench."""
         given = self.solution.multipliers if multipliers is None else multipliers
         found, index = self._frames, self.model.closure_index
         total = np.zeros((len(self.model.closures), 6), dtype=Long)
@@ -189,7 +191,7 @@ class Closed:
             total[k] = (rates - of_time) @ given[index[k] : index[k + 1]]
             if c.joint is not None and multipliers is None:
                 total[k] += eq.speeds(c.joint, *frames)[0] @ self.efforts[k]
-            if c.joint is not None and not effort:
+            if c.joint is not None and c.motion is None and not effort:
                 total[k] = without_effort(c.joint, frames, total[k])
         return total
 

@@ -28,6 +28,10 @@ COUPLED: dict[str, Make] = {
     "loops on a floating base": lambda: random_closed(9, 3, ("revolute", "universal", "distance"), free_root=True, loads=True),
     "loops on driven bases": lambda: random_closed(12, 2, ("spherical", "cylindrical", "coupler"), driven=0.25, loads=True),
     "driven closures": lambda: random_closed(13, 2, ("driven revolute", "driven distance", "driven coupler"), loads=True),
+    "driven sliders and screws": lambda: random_closed(
+        16, 2, ("driven prismatic", "driven cylindrical", "driven screw"), loads=True
+    ),
+    "driven platforms": lambda: random_closed(16, 2, ("driven universal", "driven planar", "driven free"), loads=True),
     "driven closures on driven bases": lambda: random_closed(
         14, 1, ("driven spherical", "driven point_on_plane", "spherical"), free_root=True, driven=0.2, loads=True
     ),

@@ -186,7 +186,7 @@ def _hinge_with_spring() -> Known:
 
 
 def _motor() -> Known:
-    """The same wheel, turned by a law: it turns as the law says, and the closing joint holds its weight."""
+    """The same wheel with J = 1, turned by a law: the closing joint holds its weight and brings the moment J f''."""
     t = 0.5
     law = Law("polynomial", (0.0, 0.3, 0.8))
     model = build(["free"])
@@ -194,7 +194,7 @@ def _motor() -> Known:
     model = replace(model, closures=(drive,))
     f = 0.3 * t + 0.8 * t**2
     q = [0, 0, 0, np.cos(f / 2), 0, np.sin(f / 2), 0]
-    return model, at(model, q, [0, 0, 0, 0, 0.3 + 1.6 * t, 0], t=t), [0, 0, 0, 0, 1.6, 0], [[0, 0, G, 0, 0, 0]]
+    return model, at(model, q, [0, 0, 0, 0, 0.3 + 1.6 * t, 0], t=t), [0, 0, 0, 0, 1.6, 0], [[0, 0, G, 0, 1.6, 0]]
 
 
 CLOSED_FORMS: dict[str, Callable[[], Known]] = {

@@ -14,7 +14,7 @@ from bellcrank.topology import make_plan
 
 from .. import closed_reference as ref
 from ..closed_states import displaced, moving
-from ..closed_table import ALL, COUPLED, EACH_KIND, MECHANISMS, case
+from ..closed_table import COUPLED, EACH_KIND, MECHANISMS, case
 from .closed_forms import CLOSED_FORMS
 
 # Of the largest acceleration or force, times the condition number of the problem (2 to 5e4 on these).
@@ -80,7 +80,7 @@ def test_closed_forms(name, formulation):
         np.testing.assert_allclose(dynamics.closure_reactions(**state), wrenches, rtol=1e-12, atol=1e-12)
 
 
-@pytest.fixture(scope="module", params=ALL)
+@pytest.fixture(scope="module", params=MECHANISMS)
 def moved(request):
     """A mechanism in motion: model, dynamics, state, the reference's answer."""
     model, state, expected = case(request.param)

@@ -43,6 +43,12 @@ def test_the_table_has_every_kind_of_closure_free_and_driven():
     assert kinds == joints | guides | gears
 
 
+def test_the_coupled_mechanisms_alone_have_them_all():
+    """On these every executor is tried."""
+    closures = [c for name in closed_table.COUPLED for c in case(name).model.closures]
+    assert len({(c.joint.kind if c.joint else c.kind, c.motion is not None) for c in closures}) == len(closed_table.EACH_KIND)
+
+
 def test_the_table_has_every_element_on_closing_joints():
     on_closures = {e.kind for name in ALL for e in case(name).model.elements if e.closure >= 0}
     assert on_closures == {kind for kind in ELEMENTS if kind.startswith("joint_")}

@@ -69,10 +69,11 @@ class Export:
         if self.spec is not None:
             points = {joint.name: joint.point for joint in self.spec.joints}
             at: Any = points[self.model.joint_names[i]]
-            return np.array(at, dtype=float) - self._origin(self.model.parents[i])
+            return np.array(at, dtype=float) - self.origin(self.model.parents[i])
         return self.model.initial_q[self.model.q_index[i] :][:3]
 
-    def _origin(self, i: int) -> Array:
+    def origin(self, i: int) -> Array:
+        """Where the origin of a body is in the design position."""
         total = np.zeros(3)
         while i >= 0:
             total = total + self.offset(i)
@@ -116,7 +117,7 @@ class Export:
             place = written[point.name]
             body = rows.get(place.body, -1) if isinstance(place, InBody) else -1
             at: Any = point.position
-            found.append((point.name, body, np.array(at, dtype=float) - self._origin(body)))
+            found.append((point.name, body, np.array(at, dtype=float) - self.origin(body)))
         return found
 
     def finish(self, *, partial: bool) -> list[str]:

@@ -22,12 +22,12 @@ Named = tuple[str, str, Array | None]  # name, type, axis in the design position
 
 def mjcf(model: Model, *, partial: bool = False) -> tuple[str, list[str]]:
     """The text, and what it leaves out; raises ModelError for what MJCF has no words for, unless ``partial``."""
-    writing = _Writing(model)
+    writing = Writing(model)
     text = indented(writing.document())
     return text, writing.export.finish(partial=partial)
 
 
-class _Writing:
+class Writing:
     def __init__(self, model: Model) -> None:
         self.model, self.export = model, Export(model, "mjcf")
         self.sites: dict[int, list[str]] = {}
@@ -40,10 +40,10 @@ class _Writing:
         model = self.model
         for name, body, at in self.export.points():
             self.site(self.export.name(name), body, at)
-        tendons, actuators = self._body_forces(), []
-        equality = equalities(self.export, tendons)
-        bodies = self._bodies()
+        tendons = self._body_forces()
+        equality = equalities(self, tendons)
         actuators = [*self._actuators(tendons), *self._constants(), *self._constant_forces]
+        bodies = self._bodies()
         lines = [
             f"{tag('mujoco', model=model.name)}>",
             '<compiler angle="radian" autolimits="true" inertiafromgeom="false"/>',
@@ -259,11 +259,10 @@ class _Writing:
         ((i, dof), gain), *_ = where.items()
         if len(rows) == 1 and model.joints[i].kind in ("spherical", "free"):
             gear = np.zeros(6)
-            first = 3 if model.joints[i].kind == "free" else 0
             gear[[d for _, d in where]] = list(where.values())
-            if model.joints[i].kind == "free" and gear[:3].any():
-                self.export.cannot.append(f'the input "{name}", which pushes a free body along its own axes')
-            gear[first : first + 3] = self.export.axes(i).T @ gear[first : first + 3]
+            if model.joints[i].kind == "free":  # along the axes of a site: those of a joint there are the world's
+                return f"{tag('motor', name=name, site=self.site(f'{name}_site', i, np.zeros(3)), gear=numbers(gear))}/>"
+            gear[:3] = self.export.axes(i).T @ gear[:3]
             return f"{tag('motor', name=name, joint=self.export.name(model.joint_names[i]), gear=numbers(gear))}/>"
         if any(model.joints[i].quaternion is not None for i in rows):
             self.export.cannot.append(f'the input "{name}", which acts on several joints, balls among them')

@@ -104,6 +104,7 @@ class Assembly:
         self.elements: list[ElementSpec] = []
         self.initial: list[InitialSpec] = []
         self.inputs: list[str] = []
+        self.closing: list[JointSpec] = []  # joints that close loops
         self.extra: dict[str, list[Any]] = {}  # other lists of the Spec
         self.unsimulated: list[str] = []
         self.remarks: list[str] = []
@@ -165,7 +166,7 @@ class Assembly:
         return Spec(
             name=name,
             bodies=tuple(body for several in bodies for body in several),
-            joints=tuple(joint for several in joints for joint in several),
+            joints=(*(joint for several in joints for joint in several), *self.closing),
             points=tuple(self.points),
             initial=tuple(self.initial),
             gravity=triple(gravity),

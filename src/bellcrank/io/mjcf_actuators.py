@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ..model.problems import names
-from ..model.spec import JointDamper, JointSpring
-from .imported import Assembly
-from .mjcf_forces import BALL, FREE, HINGE, SLIDE, TURNS, Named, constant, fixed_terms, motor
+from ..model.spec import GROUND, ForceSpec, JointDamper, JointSpring
+from .imported import Array, Assembly, matrix_of, triple
+from .mjcf_forces import BALL, FREE, HINGE, MOVES, SLIDE, TURNS, Named, constant, fixed_terms, motor
 
 if TYPE_CHECKING:
     from .mjcf import Compiled
 
-JOINT, IN_PARENT, TENDON = 0, 1, 3  # mjtTrn
+JOINT, IN_PARENT, TENDON, SITE = 0, 1, 3, 4  # mjtTrn
 
 
 def add_actuators(compiled: Compiled, assembly: Assembly, joints: dict[int, Named]) -> None:
@@ -50,8 +52,8 @@ def _why_not(compiled: Compiled, i: int) -> str | None:
         return "its gain depends on the state"
     if bias not in (int(mj.mjtBias.mjBIAS_NONE), int(mj.mjtBias.mjBIAS_AFFINE)):
         return "its bias is not linear"
-    if int(m.actuator_trntype[i]) not in (JOINT, IN_PARENT, TENDON):
-        return "it acts neither on a joint nor on a fixed tendon"
+    if int(m.actuator_trntype[i]) not in (JOINT, IN_PARENT, TENDON, SITE):
+        return "it acts neither on a joint, nor on a fixed tendon, nor on a site"
     if compiled.array("actuator_delay", i).any():
         return "it has a delay"
     if compiled.array("actuator_dampingpoly", i).any():
@@ -67,6 +69,8 @@ def _add(compiled: Compiled, assembly: Assembly, joints: dict[int, Named], i: in
     b2 -= float(compiled.array("actuator_damping", i).sum())
     if b1 > 0 or b2 > 0:
         return "its spring or damping is negative"
+    if int(m.actuator_trntype[i]) == SITE and not gain:
+        return _constant_force(compiled, assembly, i, name, b0) if not (b1 or b2) else "its bias depends on the state"
     where = _joints(compiled, joints, i)
     if isinstance(where, str):
         return where
@@ -102,6 +106,8 @@ def _joints(compiled: Compiled, joints: dict[int, Named], i: int) -> Directions 
         if terms is None:
             return "its tendon is not fixed to joints"
         return [(j, None, float(gear[0]) * c) for j, c in terms.items()]
+    if int(m.actuator_trntype[i]) == SITE:
+        return _on_site(compiled, joints, i)
     kind = joints[target].kind
     if kind in (SLIDE, HINGE):
         return [(target, None, float(gear[0]))]
@@ -112,3 +118,43 @@ def _joints(compiled: Compiled, joints: dict[int, Named], i: int) -> Directions 
         return "its force keeps its direction in the world"
     about = compiled.R[joints[target].body + 1] @ turn
     return [(target, coordinate, float(x)) for coordinate, x in zip(TURNS, about, strict=True) if abs(x) > 1e-15]
+
+
+def _wrench(compiled: Compiled, i: int) -> tuple[int, Array, Array, Array, bool]:
+    """Of an actuator on a site: body, point, force and moment for a unit, and whether their directions stay in the world."""
+    m, gear = compiled.m, compiled.m.actuator_gear[i]
+    site, relative = int(m.actuator_trnid[i, 0]), int(m.actuator_trnid[i, 1])
+    body = int(m.site_bodyid[site])
+    about = site if relative < 0 else relative
+    axes = compiled.R[int(m.site_bodyid[about])] @ matrix_of(m.site_quat[about])
+    return body, compiled.R[body] @ m.site_pos[site], axes @ gear[:3], axes @ gear[3:6], relative >= 0
+
+
+def _constant_force(compiled: Compiled, assembly: Assembly, i: int, name: str, unit: float) -> str | None:
+    """An actuator that only has a bias: a constant force at its site."""
+    relative = int(compiled.m.actuator_trnid[i, 1])
+    if relative >= 0 and compiled.m.body_weldid[int(compiled.m.site_bodyid[relative])] != 0:
+        return "its force keeps its direction in a moving body"
+    body, point, force, moment, world = _wrench(compiled, i)
+    if assembly.body(body - 1) == GROUND:
+        return "it acts on the ground"
+    ours, place = assembly.names.take(name, "force"), assembly.place(body - 1, point)
+    given = triple(unit * force), triple(unit * moment)
+    assembly.elements.append(ForceSpec(ours, assembly.body(body - 1), place, *given, "world" if world else "body"))
+    return None
+
+
+def _on_site(compiled: Compiled, joints: dict[int, Named], i: int) -> Directions | str:
+    """A thruster: a force fixed to a free body, or to one on a ball on ground, is constant along their own v."""
+    m = compiled.m
+    body, point, force, moment, world = _wrench(compiled, i)
+    while body and not m.body_jntnum[body]:  # fixed to the body that carries it
+        point, body = point + compiled.p[body], int(m.body_parentid[body])
+    j = int(m.body_jntadr[body]) if body else -1
+    on_ground = body > 0 and int(m.body_weldid[int(m.body_parentid[body])]) == 0
+    if world or not on_ground or m.body_jntnum[body] != 1 or joints[j].kind not in (FREE, BALL):
+        return "its force is not fixed to a body that is free, or on a ball on ground"
+    point = point - (0.0 if joints[j].kind == FREE else compiled.R[body] @ m.jnt_pos[j])
+    turning = moment + np.cross(point, force)
+    parts = [*zip(TURNS, turning, strict=True), *(zip(MOVES, force, strict=True) if joints[j].kind == FREE else ())]
+    return [(j, coordinate, float(x)) for coordinate, x in parts if abs(x) > 1e-15]

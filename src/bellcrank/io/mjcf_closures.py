@@ -1,12 +1,82 @@
-"""Loops and couplers as MJCF's equality constraints."""
+"""Loops and couplers as MJCF's equality constraints, which MuJoCo keeps softly."""
 
 from __future__ import annotations
 
-from .export import Export
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..model import Closure
+from .export import Array, Export, numbers, tag
+
+if TYPE_CHECKING:
+    from .export_mjcf import Writing
 
 
-def equalities(export: Export, tendons: list[str]) -> list[str]:
-    """Lines of <equality>; couplers of more than two coordinates add a tendon."""
-    for closure in export.model.closures:
-        export.cannot.append(f'"{closure.name}", which closes a loop')
-    return []
+def equalities(writing: Writing, tendons: list[str]) -> list[str]:
+    """Lines of <equality>; couplers of more than two coordinates, and rods, add a tendon."""
+    lines: list[str] = []
+    for closure in writing.model.closures:
+        name = writing.export.name(closure.name)
+        if closure.motion is not None:
+            writing.export.cannot.append(f'the prescribed motion of "{closure.name}"')
+        elif closure.kind == "coupler":
+            lines += _coupler(writing, closure, name, tendons)
+        elif closure.kind == "distance":
+            lines += _distance(writing, closure, name, tendons)
+        elif closure.joint is not None and closure.joint.kind in ("spherical", "revolute", "fixed"):
+            lines += _joint(writing.export, closure, name)
+        else:
+            what = closure.kind if closure.joint is None else f"a {closure.joint.kind} joint"
+            writing.export.cannot.append(f'"{closure.name}", {what} that closes a loop')
+    return lines
+
+
+def _joint(export: Export, closure: Closure, name: str) -> list[str]:
+    """Points that are held together: one of a ball, two on the axis of a hinge; or a weld."""
+    assert closure.joint is not None
+    (a, point_a), (b, _) = (closure.body_a, closure.point_a), (closure.body_b, closure.point_b)
+    if a < 0:
+        (a, point_a), b = (closure.body_b, closure.point_b), closure.body_a
+    ends = {"body1": _body(export, a), "body2": _body(export, b)}
+    at, R = np.array(point_a), export.axes(a)
+    if closure.joint.kind == "fixed":
+        return [f"{tag('weld', name=name, **ends)}/>"]
+    if closure.joint.kind == "spherical":
+        return [_connect(name, ends, R.T @ at)]
+    axis = np.array(closure.joint.axis)
+    return [_connect(f"{name}_{k}", ends, R.T @ (at + x * axis)) for k, x in ((1, 0.0), (2, 1.0))]
+
+
+def _connect(name: str, ends: dict[str, str | None], anchor: Array) -> str:
+    return f"{tag('connect', name=name, anchor=numbers(anchor), **ends)}/>"
+
+
+def _body(export: Export, i: int) -> str | None:
+    return None if i < 0 else export.name(export.model.body_names[i])
+
+
+def _coupler(writing: Writing, closure: Closure, name: str, tendons: list[str]) -> list[str]:
+    parts = [(writing.part_name(i, dof), factor) for i, dof, factor in closure.terms]
+    if len(parts) == 1:
+        value = numbers(closure.value / parts[0][1])
+        return [f"{tag('joint', name=name, joint1=parts[0][0], polycoef=f'{value} 0 0 0 0')}/>"]
+    if len(parts) == 2:
+        (first, a), (second, b) = parts
+        polynomial = f"{numbers(closure.value / a)} {numbers(-b / a)} 0 0 0"
+        return [f"{tag('joint', name=name, joint1=first, joint2=second, polycoef=polynomial)}/>"]
+    terms = [f"{tag('joint', joint=joint, coef=numbers(factor))}/>" for joint, factor in parts]
+    tendons += [f"{tag('fixed', name=f'{name}_tendon')}>", *terms, "</fixed>"]
+    return [f"{tag('tendon', name=name, tendon1=f'{name}_tendon', polycoef=f'{numbers(closure.value)} 0 0 0 0')}/>"]
+
+
+def _distance(writing: Writing, closure: Closure, name: str, tendons: list[str]) -> list[str]:
+    """A straight tendon whose length is what it is at qpos0, and somewhat more or less."""
+    export = writing.export
+    sides = ((closure.body_a, np.array(closure.point_a)), (closure.body_b, np.array(closure.point_b)))
+    ends = [writing.site(f"{name}_{k}", body, at) for k, (body, at) in enumerate(sides, 1)]
+    there = [export.origin(body) + at for body, at in sides]
+    more = closure.value - float(np.linalg.norm(there[1] - there[0]))
+    tendons += [f"{tag('spatial', name=f'{name}_rod')}>", *(f"{tag('site', site=end)}/>" for end in ends), "</spatial>"]
+    polynomial = f"{numbers(more if abs(more) > 1e-15 else 0.0)} 0 0 0 0"
+    return [f"{tag('tendon', name=name, tendon1=f'{name}_rod', polycoef=polynomial)}/>"]

@@ -158,8 +158,8 @@ def _tendon(compiled: Compiled, assembly: Assembly, joints: dict[int, Named], i:
         assembly.unsimulated.append(f'tendon "{name}": its spring is slack between {low:g} and {high:g}')
     elif terms is not None and len(terms) == 1:
         _on_one_joint(compiled, assembly, joints, name, terms, stiffness, damping, low)
-    elif terms is None and _between_sites(compiled, i) is not None:
-        ends = [_at_site(compiled, assembly, site) for site in _between_sites(compiled, i) or ()]
+    elif terms is None and between_sites(compiled, i) is not None:
+        ends = [at_site(compiled, assembly, site) for site in between_sites(compiled, i) or ()]
         ours = assembly.names.take(name, "tendon")
         assembly.elements.append(LineSpring(ours, ends[0], ends[1], stiffness, damping, low if stiffness else 0.0))
     else:
@@ -188,7 +188,7 @@ def _on_one_joint(
         assembly.elements.append(JointDamper(ours, joints[j].name, damping * c * c))
 
 
-def _between_sites(compiled: Compiled, i: int) -> tuple[int, int] | None:
+def between_sites(compiled: Compiled, i: int) -> tuple[int, int] | None:
     """The sites of a straight tendon on two different bodies."""
     m, site = compiled.m, int(compiled.mujoco.mjtWrap.mjWRAP_SITE)
     rows = list(range(int(m.tendon_adr[i]), int(m.tendon_adr[i] + m.tendon_num[i])))
@@ -198,7 +198,7 @@ def _between_sites(compiled: Compiled, i: int) -> tuple[int, int] | None:
     return a, b
 
 
-def _at_site(compiled: Compiled, assembly: Assembly, site: int) -> Attachment:
+def at_site(compiled: Compiled, assembly: Assembly, site: int) -> Attachment:
     body = int(compiled.m.site_bodyid[site])
     point = compiled.R[body] @ compiled.m.site_pos[site]
     return Attachment(assembly.body(body - 1), assembly.place(body - 1, point))

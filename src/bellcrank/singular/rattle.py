@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from ..codegen.dynamics import Dynamics
 from ..errors import DynamicsError
 from ..formulations import QUANTITIES
-from ..model.manifold import displaced, scalar_coordinates, turning_joints
+from .drift import Drift
 from .factors import Factors, Metric, factored
 from .impulse import started
 from .loop import Progress, march
@@ -63,13 +63,15 @@ class Place(NamedTuple):
 
 
 class Node(NamedTuple):
-    """A state between two steps: accelerations with open loops, what the closures add to them, their multipliers."""
+    """A state between two steps: accelerations with open loops, what the closures add to them, their multipliers, and the
+    energy lost in a jump on the way to it."""
 
     place: Place
     v: Array
     free: Array
     held: Array
     multipliers: Array
+    lost: float = 0.0
 
 
 class Rattle:
@@ -80,14 +82,13 @@ class Rattle:
         self.dynamics, self.model, self.report = dynamics, dynamics.model, Report()
         self.tolerance = float(dynamics.plan.tolerance)
         self.watch = Watch(self.quantities)
-        self._in_q, self._in_v = scalar_coordinates(self.model)
-        self._turning = any(True for _ in turning_joints(self.model))
+        self._moved = Drift(self.model)
         self.evaluations = self.iterations = 0
         v, impact = started(self.quantities, start["q"], start["v"], t)
         if impact is not None:
             self.report.impacts.append(impact)
         self.node = self._node(self._place(start["q"].copy(), t), v)
-        self._seen(0.0)
+        self._seen()
 
     @property
     def t(self) -> float:
@@ -97,7 +98,7 @@ class Rattle:
         return self.node
 
     def states(self, kept: list[Node]) -> States:
-        rows = [(n.place.t, n.place.q, n.v, n.free + n.held, n.multipliers) for n in kept]
+        rows = [(n.place.t, n.place.q, n.v, n.free + n.held, n.multipliers, n.lost) for n in kept]
         return States(*(np.array(column) for column in zip(*rows, strict=True)))
 
     def finish(self, samples: list[Node]) -> None:
@@ -115,7 +116,8 @@ class Rattle:
         if not (np.isfinite(q).all() and np.isfinite(v).all()):
             raise DynamicsError("the state is no longer finite. Take shorter steps (max_step)")
         self.node = self._node(place, v)
-        self._seen(self._lost(before, h))
+        self.node = self.node._replace(lost=self._lost(before, h))
+        self._seen()
 
     def _drift(self, n: Node, h: float, until: float) -> tuple[Array, Array]:
         """v_h and q_n+1 that closes the loops."""
@@ -142,7 +144,9 @@ class Rattle:
             slow = not size <= 0.5 * error
             if size < error:
                 best, error = (half, q), size
-            if size <= ROUNDING * self.quantities.length or (slow and (error <= CLOSED * self.quantities.length or k > MOST // 2)):
+            if size <= ROUNDING * self.quantities.length or (
+                slow and (error <= CLOSED * self.quantities.length or k > MOST // 2)
+            ):
                 break
             if factors is None or k >= 2:  # the first Jacobian serves until the errors are of rounding, if it is good enough
                 factors = factored(self.quantities.jacobian(q, until) @ ways, self.tolerance)
@@ -222,13 +226,6 @@ class Rattle:
         self.evaluations += 1
         return self.quantities.force(place.q, v, place.t)
 
-    def _moved(self, q: Array, d: Array) -> Array:
-        if self._turning:
-            return displaced(self.model, q, d)
-        new = q.copy()
-        new[self._in_q] += d[self._in_v]
-        return new
-
     def _place(self, q: Array, t: float) -> Place:
         metric = Metric.of(self.quantities.mass(q, t))
         A = self.quantities.jacobian(q, t) @ metric.inverse.T
@@ -253,10 +250,10 @@ class Rattle:
         jump = n.place.metric.L.T @ (n.v - before.v - forces)
         return 0.5 * float(jump @ jump)
 
-    def _seen(self, lost: float) -> None:
+    def _seen(self) -> None:
         if self.quantities.m:
             place = self.node.place
-            self.watch.see(Seen(place.t, place.factors, place.metric.inverse, lost))
+            self.watch.see(Seen(place.t, place.factors, place.metric.inverse, self.node.lost))
 
     def _open(self, q: Array, t: float) -> str:
         phi = self.quantities.errors(q, t)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,11 +13,15 @@ from ..formulations import QUANTITIES
 Array = NDArray[np.float64]
 
 
-class States:
-    """Rows of a batch: times, coordinates, velocities, and where drives are, accelerations and multipliers."""
+class States(NamedTuple):
+    """Rows of a batch: times, coordinates, velocities; accelerations and multipliers, which drives need; energies lost in jumps."""
 
-    def __init__(self, t: Array, q: Array, v: Array, a: Array | None = None, multipliers: Array | None = None):
-        self.t, self.q, self.v, self.a, self.multipliers = t, q, v, a, multipliers
+    t: Array
+    q: Array
+    v: Array
+    a: Array
+    multipliers: Array
+    lost: Array
 
 
 class Books:
@@ -49,7 +55,6 @@ class Books:
         """Of the elements, the drives (in the order of the walk), the closures if one is driven, and the efforts."""
         dynamics, parts = self.dynamics, [(states.v @ self.tau)[:, None]]
         if self.closings:
-            assert states.multipliers is not None
             parts.insert(0, dynamics._closing(states.q, states.v, states.multipliers, states.t)[..., 6])
         if self.driven:
             parts.insert(0, self._drives(states))
@@ -67,7 +72,9 @@ class Books:
 
     def _balance(self, states: States, works: Array) -> None:
         kinetic, potential = self.dynamics.energy(states.q, states.v, t=states.t)
-        energy = kinetic + potential - works.sum(axis=1)
+        lost = self.lost + np.cumsum(states.lost)
+        self.lost = float(lost[-1])
+        energy = kinetic + potential + lost - works.sum(axis=1)
         if self.dynamics.model.elements:
             energy = energy + self.dynamics.elements(states.q, states.v, t=states.t, inputs=self.u)[0].sum(axis=1)
         if self._first_energy is None:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import difflib
+import warnings
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..assembly import assemble
 from ..codegen.dynamics import Dynamics
-from ..errors import StateError
+from ..errors import BellcrankWarning, StateError
 from ..integrate import METHODS
 from ..model import Model
 from .stiff import STIFF_METHODS
@@ -21,15 +23,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 _MOST_SAMPLES = 50_000_000
-PROJECTIONS = ("minimum_norm", "none")
-ON_SINGULAR = ("stop", "pass", "warn")
-
-
-class Loops(NamedTuple):
-    """How closed loops are treated: projection after each step, and whether a run goes on beyond singularities."""
-
-    project: bool = True
-    go_on: bool = False
+MOVED = 1e-6  # rad or m: what is moved less for the sake of closed loops is no news
 
 
 def sample_times(duration: float, step: float) -> Array:
@@ -72,13 +66,6 @@ def must_be_known(name: str) -> None:
         raise StateError(f"there is no method {name!r}{hint}: use one of {', '.join(known)}")
 
 
-def loops_of(projection: str, on_singular: str) -> Loops:
-    for name, value, known in (("projection", projection, PROJECTIONS), ("on_singular", on_singular, ON_SINGULAR)):
-        if value not in known:
-            raise StateError(f"{name} is {value!r}: use one of {', '.join(known)}")
-    return Loops(projection != "none", on_singular == "warn")
-
-
 def starting_state(dynamics: Dynamics, after: Run | None, given: dict[str, Any]) -> dict[str, Array]:
     """The first state, checked by evaluating the equations there."""
     model = dynamics.model
@@ -97,8 +84,24 @@ def starting_state(dynamics: Dynamics, after: Run | None, given: dict[str, Any])
     count = len(model.inputs)
     start["u"] = dynamics._extra("inputs", or_default(named_inputs(model, given["u"]), np.zeros(count)), 1, count)[0]
     start["t"] = np.array(first_time)
+    if model.closures:
+        start["q"], start["v"] = _assembled(dynamics, start, first_time, given)
     start["a"] = dynamics.acceleration(start["q"], start["v"], start["tau"], t=first_time, inputs=start["u"])
     return start
+
+
+def _assembled(dynamics: Dynamics, start: dict[str, Array], t: float, given: dict[str, Any]) -> tuple[Array, Array]:
+    """A start that the closed loops agree with: what [initial] says is kept, what the caller gave is moved least."""
+    own = {name: None if given[name] is None and t == 0 else start[name] for name in ("q", "v")}
+    assembly = assemble(dynamics, own["q"], own["v"], t=t)
+    moved = max(
+        float(np.abs(assembly.q - start["q"]).max(initial=0.0)), float(np.abs(assembly.v - start["v"]).max(initial=0.0))
+    )
+    if moved > MOVED and any(x is not None for x in own.values()):
+        warnings.warn(
+            f"the given start did not close the loops and was moved. {assembly.report}", BellcrankWarning, stacklevel=4
+        )
+    return assembly.q, assembly.v
 
 
 def with_unit_quaternions(model: Model, q: Array) -> Array:

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from ..codegen.diagnosis import table_that_ended
 from ..codegen.dynamics import Dynamics
 from ..codegen.stepper import COLLAPSED, NOT_FINITE, SINGULAR
-from ..codegen.trajectory import Trajectory, unit_quaternions
+from ..codegen.trajectory import Trajectory
 from ..errors import StateError
 from ..integrate import RungeKutta
 from ..model import Model
-from .arguments import Loops
 from .events import Event, Watcher
+from .loops import Loops
 from .system import Outcome, Passage, energy_scale, powers
 
 Array = NDArray[np.float64]
@@ -66,9 +66,6 @@ def in_machine_code(
         reason = table_that_ended(dynamics.model, float(times[-1])) or "the work of a force is no longer a finite number"
         t, q, v, works = t[:known], q[:known], v[:known], works[:known]
         problem = f"stopped at t = {t[-1]:.9g} s: {reason}. What was computed until then is kept."
-    if dynamics.model.closures and loops.project:
-        q[1:], v[1:] = dynamics.projected(q[1:], v[1:], t=t[1:], steps=2)  # dense output is off by the tolerance
-        q = unit_quaternions(dynamics.model, q)
     return Outcome(t, q, v, works, counts, problem, _passages(trajectory))
 
 
@@ -152,7 +149,7 @@ def first_step(
     """A first step whose error is about the tolerance.   Hairer, Norsett & Wanner, Solving ODEs I, II.4"""
     scale = atol + rtol * np.abs(y)
     size, speed = _rms(y / scale), _rms(slope / scale)
-    guess = 1e-6 if min(size, speed) < 1e-5 else 0.01 * size / speed
+    guess = 1e-6 if size < 1e-2 or speed < 1e-5 else 0.01 * size / speed  # below that a state is zero but for rounding
     near = y + guess * slope
     nq = dynamics.model.nq
     q, v = near[None, :nq], near[None, nq:]  # a batch of one, since a batch does not raise
@@ -219,9 +216,5 @@ def _problem(trajectory: Trajectory, method: str) -> str | None:
             "What was computed until then is kept."
         )
     if status == SINGULAR:
-        return (
-            f"stopped at {when}: the mechanism comes to a singular configuration, where the loop through "
-            f'"{_closure_of(trajectory)}" could go on in more than one way. Let it pass with method="rattle" or '
-            'on_singular="pass", or take this method through it with on_singular="warn". What was computed until then is kept.'
-        )
+        return Passage(trajectory.real("t"), _closure_of(trajectory)).problem()
     return None

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from ..codegen.dynamics import Dynamics
 from ..errors import StateError
 from ..integrate import RungeKutta
-from .system import FirstOrder, Outcome
+from .lookout import Lookout, watch
+from .system import FirstOrder, Outcome, Passage
 
 Array = NDArray[np.float64]
 Control = Callable[[float, Array, Array], Any]
@@ -60,15 +61,17 @@ def integrate_plainly(
     max_step: float | None,
     energy: float,
     progress: Callable[[float], None] | None = None,
+    lookout: Lookout | None = None,
 ) -> Outcome:
     """From ``start`` at times[0] to times[-1] with samples at all times; a fixed step is ``first``, cut at the samples."""
     y = np.concatenate([start["q"], start["v"], np.zeros(system.works)])
     loop = _Loop(system, scheme, rtol, atol, float(times[0]), y, min(first, max_step or np.inf), max_step or np.inf, energy)
     kept, problem = [y], None
+    passages: list[Passage] = []
     try:
         while problem is None and len(kept) < len(times):
             until = float(times[-1] if scheme.adaptive else times[len(kept)])
-            problem = loop.step(until)
+            problem = loop.step(until) or watch(lookout, passages, loop.t, loop.y[: system.model.nq])
             while problem is None and len(kept) < len(times) and times[len(kept)] <= loop.t:
                 kept.append(loop.at(float(times[len(kept)])))
             if progress is not None:
@@ -78,7 +81,7 @@ def integrate_plainly(
     reached = times[: len(kept)]
     if problem is not None and loop.t > reached[-1]:
         reached, kept = np.append(reached, loop.t), [*kept, loop.y]
-    return Outcome(reached, *system.parts(np.array(kept)), loop.counts, problem)
+    return Outcome(reached, *system.parts(np.array(kept)), loop.counts, problem, tuple(passages))
 
 
 class _Loop:
@@ -122,9 +125,11 @@ class _Loop:
             if self.h <= 4e-15 * max(abs(self.t), 1e-3 * until) or not self.scheme.adaptive:
                 return self._problem(error)
         self._before = (self.t, self.y, h, k)
-        self.t, self.y = (until if self.t + h >= until else self.t + h), self._unit(new)
+        self.t = until if self.t + h >= until else self.t + h
+        self.y = self.system.closed(self.t, self._unit(new))
         self.h = h * min(grow, self._factor(error)) if self.scheme.adaptive else self.h
-        self.k = [k[-1] if self.scheme.adaptive else self.slope(self.t, self.y)]
+        reused = self.scheme.adaptive and not self.system.model.closures  # a projection moves the state
+        self.k = [k[-1] if reused else self.slope(self.t, self.y)]
         self.counts["steps"] += 1
         return None
 

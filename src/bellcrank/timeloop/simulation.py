@@ -15,13 +15,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..codegen.dynamics import Dynamics, Reference
+from ..codegen.trajectory import unit_quaternions
 from ..errors import BellcrankWarning, SimulationError, StateError
 from ..integrate import METHODS
 from ..model import Model
 from ..results.crossing import Crossing
 from ..topology.plan import RANK_TOLERANCE
-from .arguments import loops_of, must_be_known, must_be_positive, sample_times, span, starting_state
+from .arguments import must_be_known, must_be_positive, sample_times, span, starting_state
 from .events import Event
+from .lookout import Lookout
+from .loops import Loops, loops_of
 from .machine import Limits, first_step, in_machine_code, watcher_of
 from .plain import Control, Controlled, integrate_plainly
 from .stiff import STIFF_METHODS, integrate_stiff
@@ -90,7 +93,7 @@ def simulate(
     crossings: tuple[Crossing, ...] = ()
     if method in STIFF_METHODS or any(functions.values()):
         _refuse_events(events, "stiff methods" if method in STIFF_METHODS else "runs with Python functions")
-        outcome = _outside_machine_code(dynamics, method, start, times, functions, (rtol, atol, max_step), progress)
+        outcome = _outside_machine_code(dynamics, method, start, times, functions, (rtol, atol, max_step), progress, loops)
     else:
         watcher = watcher_of(model, METHODS[method], events)
         outcome = in_machine_code(dynamics, METHODS[method], start, times, (rtol, atol, max_step), watcher, progress, loops)
@@ -115,6 +118,8 @@ def simulate(
             "projection": projection,
             "passages": [list(p) for p in outcome.passages],
         }
+    if model.closures and loops.project:
+        outcome = _on_closures(dynamics, outcome)
     run = _finish(dynamics, outcome, start, functions, settings, began)
     run.crossings = crossings
     if outcome.problem is not None:
@@ -130,11 +135,12 @@ def _outside_machine_code(
     functions: dict[str, Any],
     limits: Limits,
     progress: Callable[[float], None] | None,
+    loops: Loops,
 ) -> Outcome:
     """scipy's implicit methods, or the loop in Python where efforts or inputs are Python functions."""
     rtol, atol, max_step = limits
     if not any(functions.values()):
-        return integrate_stiff(dynamics, method, start, times, rtol, atol, max_step, progress)
+        return integrate_stiff(dynamics, method, start, times, rtol, atol, max_step, progress, loops)
     if method in STIFF_METHODS:
         raise StateError(f"tau and inputs as Python functions go with dopri5, dop853 and rk4, not with {method}")
     warnings.warn(
@@ -144,6 +150,8 @@ def _outside_machine_code(
     )
     scheme = METHODS[method]
     system = Controlled(dynamics, start, functions["tau"], functions["inputs"])
+    system.project = loops.project
+    lookout = Lookout(dynamics, loops.go_on) if dynamics.model.closures and loops.project else None
     slope = system.slope(float(times[0]), np.concatenate([start["q"], start["v"], np.zeros(system.works)]))
     first = float(times[1] - times[0])
     if scheme.adaptive:
@@ -151,7 +159,15 @@ def _outside_machine_code(
         state = np.concatenate([start["q"], start["v"]])
         first = first_step(dynamics, start, state, slope[: system.state], scheme.order, rtol, atol)
     longest = max_step or float(times[1] - times[0])  # a function may be active for a short while only
-    return integrate_plainly(system, scheme, start, times, first, rtol, atol, longest, energy_scale(dynamics, start), progress)
+    energy = energy_scale(dynamics, start)
+    return integrate_plainly(system, scheme, start, times, first, rtol, atol, longest, energy, progress, lookout)
+
+
+def _on_closures(dynamics: Dynamics, outcome: Outcome) -> Outcome:
+    """Samples between steps come from interpolation, which is off by the tolerance."""
+    q, v = outcome.q.copy(), outcome.v.copy()
+    q[1:], v[1:] = dynamics.projected(q[1:], v[1:], t=outcome.times[1:], steps=2)
+    return outcome._replace(q=unit_quaternions(dynamics.model, q), v=v)
 
 
 def _refuse_events(events: Sequence[Event], what: str) -> None:

@@ -19,7 +19,9 @@ from numpy.typing import NDArray
 
 from ..codegen.dynamics import Dynamics
 from ..errors import StateError
-from .system import FirstOrder, Outcome, energy_scale
+from .lookout import Lookout, watch
+from .loops import Loops
+from .system import FirstOrder, Outcome, Passage, energy_scale
 
 Array = NDArray[np.float64]
 
@@ -36,6 +38,7 @@ def integrate_stiff(
     atol: float,
     max_step: float | None = None,
     progress: Callable[[float], None] | None = None,
+    loops: Loops = Loops(),  # noqa: B008
 ) -> Outcome:
     """From ``start`` (q, v, tau, u) at times[0] to times[-1], with samples at all times between.
 
@@ -48,7 +51,9 @@ def integrate_stiff(
         raise StateError(f"{method} cannot keep rtol = {rtol:g}: give {FINEST:.2g} at least")
     from scipy.integrate import BDF, Radau
 
-    system = FirstOrder(dynamics, start)
+    system = FirstOrder(dynamics, start, loops.project)
+    lookout = Lookout(dynamics, loops.go_on) if dynamics.model.closures and loops.project else None
+    passages: list[Passage] = []
     y = np.concatenate([start["q"], start["v"], np.zeros(system.works)])
     of_works = atol + 1e3 * rtol * energy_scale(dynamics, start)  # looser: J has no rows for them
     tolerances = np.where(np.arange(len(y)) < system.state, atol, of_works)
@@ -62,6 +67,9 @@ def integrate_stiff(
             if method == "radau":
                 solver.t_bound, solver.status = float(times[len(kept)]), "running"
             problem = _step(solver, system, method)
+            if problem is None and lookout is not None:
+                _close(solver, system)
+                problem = watch(lookout, passages, solver.t, solver.y[: dynamics.model.nq])
             if problem is None:
                 steps += 1
                 kept += _reached(solver, times[len(kept) :], exact=method == "radau")
@@ -73,7 +81,16 @@ def integrate_stiff(
     if problem is not None and solver.t > reached[-1]:
         reached, kept = np.append(reached, solver.t), [*kept, solver.y.copy()]
     counts = {"steps": steps, "evaluations": solver.nfev, "jacobians": solver.njev, "factorizations": solver.nlu}
-    return Outcome(reached, *system.parts(np.array(kept)), counts, problem)
+    return Outcome(reached, *system.parts(np.array(kept)), counts, problem, tuple(passages))
+
+
+def _close(solver: Any, system: FirstOrder) -> None:
+    """Move the solver's state onto the closures: by less than its tolerance, so that its history stays good."""
+    solver.y = system.closed(solver.t, solver.y)
+    if hasattr(solver, "D"):  # bdf: its table of differences starts with the state
+        solver.D[0] = solver.y
+    else:
+        solver.f = solver.fun(solver.t, solver.y)
 
 
 def _step(solver: Any, system: FirstOrder, method: str) -> str | None:

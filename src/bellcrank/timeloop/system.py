@@ -20,6 +20,13 @@ class Passage(NamedTuple):
     time: float
     closure: str
 
+    def problem(self) -> str:
+        return (
+            f"stopped at t = {self.time:.9g} s: the mechanism comes to a singular configuration, where the loop through "
+            f'"{self.closure}" could go on in more than one way. Let it pass with method="rattle" or on_singular="pass", '
+            'or take this method through it with on_singular="warn". What was computed until then is kept.'
+        )
+
 
 class Outcome(NamedTuple):
     """Samples from the start on; works in the order of Trajectory.works_done; why it ended early, or None.
@@ -61,8 +68,9 @@ def powers(dynamics: Dynamics, at: dict[str, Array]) -> Array:
 class FirstOrder:
     """The equations of motion in first order."""
 
-    def __init__(self, dynamics: Dynamics, start: dict[str, Array]) -> None:
+    def __init__(self, dynamics: Dynamics, start: dict[str, Array], project: bool = True) -> None:
         model = dynamics.model
+        self.project = project  # onto the closures, after each step
         self.dynamics, self.model = dynamics, model
         self.tau, self.u = start["tau"], start["u"]
         self.state = model.nq + model.nv
@@ -75,6 +83,13 @@ class FirstOrder:
         for at in turning_joints(self.model):
             q[:, at.quaternion] /= np.linalg.norm(q[:, at.quaternion], axis=1, keepdims=True)
         return q, v, works
+
+    def closed(self, t: float, y: Array) -> Array:
+        """The state moved onto the closures."""
+        if not (self.project and self.model.closures):
+            return y
+        q, v = self.dynamics.projected(y[: self.model.nq], y[self.model.nq : self.state], t=t)
+        return np.concatenate(self.parts(np.concatenate([q, v, y[self.state :]])[None]), axis=1)[0]
 
     def slope(self, t: float, y: Array) -> Array:
         """dy/dt; not a number where the equations have no finite answer, from which the solver takes a step back."""
