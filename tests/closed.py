@@ -17,6 +17,7 @@ from bellcrank.model.motion import laws_wanted
 
 from . import closed_reference as ref
 from . import mechanisms
+from .closed_states import Unfit
 
 JOINT_KINDS = tuple(kind for kind in JOINTS if kind != "free")
 GUIDES = ("distance", "point_on_line", "point_on_plane", "coupler")
@@ -90,6 +91,8 @@ def random_closure(model: Model, kind: str, name: str, rng: np.random.Generator)
 
 def _random_coupler(model: Model, name: str, driven: bool, rng: np.random.Generator) -> Closure:
     rows = [i for i, joint in enumerate(model.joints) if joint.nv and joint.quaternion is None and not model.driven[i]]
+    if not rows:
+        raise Unfit(f"{model.name} has no joint to couple")
     chosen = rng.choice(rows, min(len(rows), 3), replace=False)
     terms = tuple((int(i), int(rng.integers(model.joints[i].nv)), float(rng.uniform(-2, 2))) for i in chosen)
     return Closure(name, "coupler", terms=terms, motion=Motion((law(rng),)) if driven else None)
@@ -110,7 +113,7 @@ def close(model: Model, kind: str, rng: np.random.Generator, tries: int = 300) -
         if np.linalg.svd(G / lengths[:, None], compute_uv=False)[-1] > SOUND:
             assert np.abs(c.position).max() < 1e-14
             return tried
-    raise AssertionError(f"no {kind} closes {model.name}: try another seed")
+    raise Unfit(f"no {kind} closes {model.name}: try another seed")
 
 
 def random_closed(

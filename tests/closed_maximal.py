@@ -47,46 +47,52 @@ def tree_equations(model: Any, joint: Any, i: int, t: float) -> Jet:
 def maximal(model: Any, state: dict[str, Any]) -> Maximal:
     """All of the mechanism at one state."""
     q, v, tau, t, inputs = (state[name] for name in ("q", "v", "tau", "t", "inputs"))
-    tree, n = tree_of(model), model.n
-    m = reference.motion(tree, q, v, np.zeros(model.nv), t)
+    n = model.n
+    m = reference.motion(tree_of(model), q, v, np.zeros(model.nv), t)
     twist = np.concatenate([m.c_rate[:, 0], m.w[:, 0]], axis=1)
     units = np.eye(6 * n, dtype=Long).reshape(6 * n, n, 6)
     found = frames(model, m, np.concatenate([np.zeros((1, n, 6)), units, twist[None]]))
     joint = tree_joint(model, found)
     tied = [tree_equations(model, joint, i, t) for i in range(n)]
     closing = [eq.closure_equations(c, found, joint, t) for c in model.closures]
-    phi = eq.stacked([*tied, *closing], 6 * n + 2)
+    phi = eq.stacked([*tied, *closing], len(units) + 2)
+    G = by_twists(phi.d).T
+    J, drift = joint_rates(model, joint)
+    efforts = np.asarray(tau) + joint_elements(model, q, v, t, inputs)
+    M, right = newton_euler(model, m, reference.element_wrenches(tree_of(model), q, v, t))
+    M += J.T @ (model.armature[:, None] * J)
+    right += J.T @ (efforts - model.armature * drift)
+    for c, load in zip(model.closures, closing_efforts(model, q, v, t, inputs), strict=True):
+        if load.any():
+            ends = found[c.body_a].at(c.point_a), found[c.body_b].at(c.point_b)
+            right += by_twists(eq.speeds(c.joint, *ends)[0]) @ load
+    solution = solve(M, right, G, -phi.dd[-1])
+    efforts = efforts - model.armature * (J @ solution.a + drift) + coupling(model, solution)
+    return Maximal(solution.a.reshape(n, 6), wrenches(model, m, solution, G, J, efforts), solution)
 
+
+def by_twists(rates: Array) -> Array:
+    """Derivatives of rates by the twists: the first way to move is none, the last the real one."""
+    return rates[1:-1] - rates[0]
+
+
+def newton_euler(model: Any, m: reference.Motion, applied: Array) -> tuple[Array, Array]:
+    """Masses of all bodies, and what acts on them at their centres besides joints."""
     Jc = m.R[:, 0] @ model.inertia.astype(Long) @ m.R[:, 0].transpose(0, 2, 1)
-    M = np.zeros((6 * n, 6 * n), dtype=Long)
-    right = reference.element_wrenches(tree, q, v, t)
-    for i in range(n):
-        k, w = 6 * i, m.w[i, 0]
+    M, right = np.zeros((6 * model.n, 6 * model.n), dtype=Long), np.array(applied)
+    for i, w in enumerate(m.w[:, 0]):
+        k = 6 * i
         M[k : k + 3, k : k + 3] = np.eye(3) * model.mass[i]
         M[k + 3 : k + 6, k + 3 : k + 6] = Jc[i]
         right[i, :3] += model.mass[i] * model.gravity
         right[i, 3:] -= np.cross(w, Jc[i] @ w)
-    right = right.ravel()
-    rates, effort, armature, bias = [], [], [], []
-    for i in np.flatnonzero(~model.driven):
-        speed, gain = eq.speeds(*joint(i))
-        own = slice(model.v_index[i], model.v_index[i] + model.joints[i].nv)
-        rates.append((speed[1:-1] - speed[0]).T)
-        bias.append(gain[-1])
-        armature.append(model.armature[own])
-        effort.append(np.asarray(tau)[own])
-    J, A, drift = np.concatenate(rates), np.concatenate(armature), np.concatenate(bias)
-    applied = np.concatenate(effort) + joint_elements(model, q, v, t, inputs)
-    M += J.T @ (A[:, None] * J)
-    right += J.T @ (applied - A * drift)
-    for c, load in zip(model.closures, closing_efforts(model, q, v, t, inputs), strict=True):
-        if load.any():
-            speed = eq.speeds(c.joint, found[c.body_a].at(c.point_a), found[c.body_b].at(c.point_b))[0]
-            right += (speed[1:-1] - speed[0]) @ load
-    G = (phi.d[1:-1] - phi.d[0]).T
-    solution = solve(M, right, G, -phi.dd[-1])
-    on_joints = applied - A * (J @ solution.a + drift) + coupling(model, solution)
-    return Maximal(solution.a.reshape(n, 6), wrenches(model, m, solution, G, J, on_joints), solution)
+    return M, right.ravel()
+
+
+def joint_rates(model: Any, joint: Any) -> tuple[Array, Array]:
+    """Velocities v of the tree's joints: their derivatives by the twists (nv, 6 n), and dv/dt without accelerations."""
+    pairs = [eq.speeds(*joint(i)) for i in np.flatnonzero(~model.driven)]
+    return np.concatenate([by_twists(v).T for v, _ in pairs]), np.concatenate([gain[-1] for _, gain in pairs])
 
 
 def joint_elements(model: Any, q: Array, v: Array, t: float, inputs: Any) -> Array:

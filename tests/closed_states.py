@@ -13,6 +13,10 @@ T = 0.37  # a time inside all tables
 CUT = 1e-5  # singular values below this part of the largest belong to redundant rows
 
 
+class Unfit(Exception):
+    """A random mechanism that cannot be closed, or not here."""
+
+
 def displaced(model: Any, q: Array, step: Array) -> Array:
     """q moved by a displacement in the directions of v; quaternions by q (1, step/2)."""
     q = np.array(q, dtype=float)
@@ -43,7 +47,8 @@ def settled(model: Any, q: Array, t: float) -> Array:
         if np.abs(c.position).max(initial=0.0) < 2e-15:
             break
         q = displaced(model, q, -shortest(c.G, c.position))
-    assert np.abs(c.position).max(initial=0.0) < 1e-13, f"{model.name} does not close: {c.position.astype(float)}"
+    if np.abs(c.position).max(initial=0.0) > 1e-13:
+        raise Unfit(f"{model.name} does not close: {c.position.astype(float)}")
     return q
 
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .analyses import drive, equilibrium, inverse_motion, linearize, modes
     from .assembly import Assembly, assemble
     from .codegen import Dynamics, compile
+    from .comparison import compare
     from .codegen.operations import count_operations, count_table
     from .inspection import check
     from .io import gallery, load, save, schema
@@ -49,6 +50,7 @@ _HOME = {
     "Model": ".model",
     "Run": ".results",
     "check": ".inspection",
+    "compare": ".comparison",
     "compile": ".codegen",
     "count_operations": ".codegen.operations",
     "count_table": ".codegen.operations",
@@ -82,6 +84,7 @@ __all__ = [
     "__version__",
     "assemble",
     "check",
+    "compare",
     "compile",
     "count_operations",
     "count_table",

@@ -77,8 +77,8 @@ def five_bar(psi: float) -> Model:
     return replace(model, closures=(between("q5", 3, -1, points[4], origins, "prismatic", tuple(guide)),))
 
 
-def stewart() -> tuple[Model, np.ndarray]:
-    """Three motors with a leg each, the platform on a ball of the first leg, balls to the other two; and the motors' efforts."""
+def stewart() -> Model:
+    """Three motors of 10 N m with a leg each, the platform on a ball of the first leg, balls to the other two."""
     data = oracle("huang_stewart")["cases"]["table_disc"]
     J, centers = np.array(data["joint_positions"]), np.array(data["mass_centers"])
     axis = {name: np.array(x) for name, x in data["joint_axes"].items()}
@@ -104,4 +104,5 @@ def stewart() -> tuple[Model, np.ndarray]:
     rows.append(platform | {"center": centers[6], "inertia": np.diag([2.5, 2.5, 5.0])})
     model, origins = bodies("platform on three legs", rows, (0.0, 0.0, -9.81))
     balls = [between(f"ball{i + 1}", 2 * i + 1, 6, J[i], origins, "spherical") for i in (1, 2)]
-    return replace(model, closures=tuple(balls)), np.array([10.0, 0.0] * 3 + [0.0] * 3)
+    motors = [Element(f"motor{i + 1}", "joint_effort", {"value": 10.0}, joint=2 * i) for i in range(3)]
+    return replace(model, closures=tuple(balls), elements=tuple(motors))

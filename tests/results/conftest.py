@@ -15,7 +15,7 @@ from bellcrank.joints import JOINTS
 from bellcrank.results import Run
 
 WIDTHS = {"revolute": (1, 1), "prismatic": (1, 1), "spherical": (4, 3), "free": (7, 6), "fixed": (0, 0)}
-NOTHING_ELSE = {"closures": (), "elements": (), "inputs": (), "measures": ()}
+NOTHING_ELSE = {"closures": (), "closing_names": (), "elements": (), "inputs": (), "measures": ()}
 
 
 def make_model(*kinds: str, name: str = "cart") -> SimpleNamespace:

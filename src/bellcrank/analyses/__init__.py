@@ -15,4 +15,15 @@ from .linear import StateSpace, linearize
 from .resting import Equilibrium, equilibrium
 from .vibration import Mode, Modes, modes
 
-__all__ = ["Drive", "Equilibrium", "Mode", "Modes", "StateSpace", "drive", "equilibrium", "inverse_motion", "linearize", "modes"]
+__all__ = [
+    "Drive",
+    "Equilibrium",
+    "Mode",
+    "Modes",
+    "StateSpace",
+    "drive",
+    "equilibrium",
+    "inverse_motion",
+    "linearize",
+    "modes",
+]

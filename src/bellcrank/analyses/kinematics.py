@@ -73,9 +73,7 @@ def motion_of(loops: Loops, q: Array, held: Held, t: float, v: Array, a: Array) 
     return v, a, float(np.linalg.norm(moved[held.v])) / size if size else 0.0
 
 
-def along_values(
-    loops: Loops, q: Array, held: Held, place: int, values: Array, v: Array, a: Array
-) -> Iterator[State | End]:
+def along_values(loops: Loops, q: Array, held: Held, place: int, values: Array, v: Array, a: Array) -> Iterator[State | End]:
     """The input coordinate, at ``place`` in q, moved from where it is through increasing or decreasing values."""
     if not len(values):
         return

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-CUT = 1e-7  # squares of singular values below this part of their sum belong to redundant equations
-FINE_CUT = 1e-15  # where only rounding counts as redundant
+CUT = 1e-7  # squares of singular values below this part of the largest belong to redundant equations
+FINE_CUT = 1e-16  # where only rounding counts as redundant
 LARGE = 500  # rows and columns from which matrices are taken as sparse
 SOFT = 1e-11  # mu, of the mean of the squares of the rows
 REFINED = 3
@@ -39,7 +39,7 @@ def least_change(J: Array, r: Array, M: Array | None = None, *, cut: float = CUT
 def cut_svd(J: Array, cut: float = CUT) -> tuple[Array, Array, Array]:
     """U, s, V of the singular values that count: J is about U diag(s) V."""
     U, s, V = np.linalg.svd(J, full_matrices=False)
-    rank = int((s**2 > cut * (s**2).sum()).sum())
+    rank = int((s**2 > cut * s.max(initial=0.0) ** 2).sum())
     return U[:, :rank], s[:rank], V[:rank]
 
 

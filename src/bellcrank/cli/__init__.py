@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-COMMANDS = ("run", "check", "models", "schema", "equilibrium", "modes", "ops")
+COMMANDS = ("run", "check", "models", "schema", "equilibrium", "modes", "ops", "convert", "compare")
 
 main = typer.Typer(
     name="bellcrank",

@@ -11,16 +11,16 @@ from .emitter import Emitter
 from .fixed_stepper import FixedStepper
 from .flow import total, when, while_
 from .module import Module
-from .stepper import COLLAPSED, NOT_FINITE, REALS, SINGULAR, Stepper, programs, write_with_kernels
+from .stepper import COLLAPSED, MINIMUM_NORM, NOT_FINITE, REALS, SINGULAR, Stepper, programs, write_with_kernels
 
 SHRINK, GROW, SAFETY = 0.2, 10.0, 0.9
 EPSILON = 2.3e-16
 
 
-def write_stepper(plan: Plan, program: Program, method: RungeKutta) -> Module:
+def write_stepper(plan: Plan, program: Program, method: RungeKutta, metric: str = MINIMUM_NORM) -> Module:
     """The stepper of a method, for one state."""
     stepper = AdaptiveStepper if method.adaptive else FixedStepper
-    return write_with_kernels(plan, programs(plan, program), method, 1, stepper)
+    return write_with_kernels(plan, programs(plan, program, metric), method, 1, stepper)
 
 
 class AdaptiveStepper(Stepper):

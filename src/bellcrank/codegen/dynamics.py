@@ -13,9 +13,11 @@ from ..formulations import CLOSED, FORMULATIONS, QUANTITIES, Program
 from ..model import Model
 from ..topology import make_plan
 from ..topology.plan import RANK_TOLERANCE
+from .closing_joints import closing_coordinates
 from .diagnosis import why_not_finite
 from .kernel import Kernel
 from .least import least_multipliers
+from .stepper import MASS, MINIMUM_NORM, projections
 from .userframes import UserFrames
 
 Array = NDArray[np.float64]
@@ -224,6 +226,10 @@ class Dynamics:
         rows = self._closure_rows(q, v, t)
         return rows[..., 0], rows[..., 1]
 
+    def closing_coordinates(self, q: ArrayLike, *, t: ArrayLike = 0.0) -> Array:
+        """Coordinates of the joints that close loops, in the order of model.closing_names; angles between -pi and pi."""
+        return closing_coordinates(self.model, *self.poses(q, t=t))
+
     def closure_bias(self, q: ArrayLike, v: ArrayLike, *, t: ArrayLike = 0.0) -> Array:
         """gamma in G a = gamma, the equations that close the loops for accelerations; (m,)."""
         return self._closure_rows(q, v, t)[..., 2]
@@ -289,12 +295,20 @@ class Dynamics:
         flat = self._evaluate(QUANTITIES["closing_reactions"], {"q": q, "v": v, "lambda": multipliers}, t)
         return flat.reshape(*flat.shape[:-1], -1, 7)
 
-    def projected(self, q: ArrayLike, v: ArrayLike, *, t: ArrayLike = 0.0, steps: int = 1) -> tuple[Array, Array]:
-        """The state moved onto the closures by the smallest change, by steps of Newton's method."""
+    def projected(
+        self, q: ArrayLike, v: ArrayLike, *, t: ArrayLike = 0.0, steps: int = 1, metric: str = MINIMUM_NORM
+    ) -> tuple[Array, Array]:
+        """The state moved onto the closures by the smallest change, by steps of Newton's method.
+
+        Smallest in the norm of the coordinates ("minimum_norm", lengths scaled) or in that of the kinetic energy ("mass").
+        """
+        if metric not in (MINIMUM_NORM, MASS):
+            raise StateError(f"metric is {metric!r}: use {MINIMUM_NORM!r} or {MASS!r}")
         q, v = np.array(q, dtype=np.float64), np.array(v, dtype=np.float64)
+        programs = projections(metric)
         for _ in range(steps):
-            q = q + self.rates(q, self._evaluate(QUANTITIES["project_positions"], {"q": q, "v": v}, t))
-        return q, v + self._evaluate(QUANTITIES["project_velocities"], {"q": q, "v": v}, t)
+            q = q + self.rates(q, self._evaluate(programs["positions"], {"q": q, "v": v}, t))
+        return q, v + self._evaluate(programs["velocities"], {"q": q, "v": v}, t)
 
     def jacobians(
         self,

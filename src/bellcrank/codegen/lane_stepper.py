@@ -19,21 +19,23 @@ from .module import Module
 from .projection import Lookout, project
 from .stepper import (
     COLLAPSED,
+    MINIMUM_NORM,
     NOT_FINITE,
     REALS,
     RUNNING,
     SINGULAR,
     WIDE,
+    projections,
     write_with_kernels,
 )
 
 LANE_REALS = (*REALS, "status", "steps", "rejected")  # each a vector of lanes
 
 
-def lane_programs(plan: Plan, program: Program) -> dict[str, Program]:
+def lane_programs(plan: Plan, program: Program, metric: str = MINIMUM_NORM) -> dict[str, Program]:
     called = {"kernel": program, "rates": QUANTITIES["rates"]}
     if plan.model.closures:
-        called |= {"positions": QUANTITIES["project_positions"], "velocities": QUANTITIES["project_velocities"]}
+        called |= projections(metric)
     return {name: for_plan(each_program, plan) for name, each_program in called.items()}
 
 

@@ -23,6 +23,7 @@ from .module import FIXED, Module, assemble, kernel_arguments, write_kernel
 from .projection import Lookout, project
 
 WIDE = 4
+MINIMUM_NORM, MASS = "minimum_norm", "mass"
 REALS = ("t", "h", "end", "rtol", "atol", "longest", "grow", "error", "energy", "singular_time", "pivot", "pivot_time")
 COUNTS = ("status", "steps", "rejected", "evaluations", "budget", "sample", "samples", "substep", "substeps", "watched", "held")
 COUNTS += ("project", "pass_singular", "singular", "singular_row", "seen", "newton", "sample_before")
@@ -49,7 +50,13 @@ _NUMBERS = (
 _OWN = ("y", "new", "aside", "k", "tau", "u", "clock", "times", "out", "sampled", "reals", "counts", "quaternions", "before")
 
 
-def programs(plan: Plan, program: Program) -> dict[str, Program]:
+def projections(metric: str) -> dict[str, Program]:
+    """What moves a state onto the closures."""
+    option = ":mass" if metric == MASS else ""
+    return {name: QUANTITIES[f"project_{name}{option}"] for name in ("positions", "velocities")}
+
+
+def programs(plan: Plan, program: Program, metric: str = MINIMUM_NORM) -> dict[str, Program]:
     """What a step calls: the accelerations, the rates, and what the balance of energy needs; by the names of their kernels."""
     called = {"kernel": program, "rates": QUANTITIES["rates"]}
     if plan.loads.elements:
@@ -63,7 +70,7 @@ def programs(plan: Plan, program: Program) -> dict[str, Program]:
         if plan.loads.closing.driven:
             called["closings"] = QUANTITIES["closing_reactions"]
     if plan.model.closures:
-        called |= {"positions": QUANTITIES["project_positions"], "velocities": QUANTITIES["project_velocities"]}
+        called |= projections(metric)
     return {name: for_plan(each_program, plan) for name, each_program in called.items()}
 
 

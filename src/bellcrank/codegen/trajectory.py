@@ -15,7 +15,7 @@ from ..model import Model
 from ..topology import Plan
 from .adaptive_stepper import write_stepper
 from .kernel import aligned, fixed_arrays, obtain, structure_key, width
-from .stepper import COUNTS, REALS, WIDE, programs, stepper_words
+from .stepper import COUNTS, MINIMUM_NORM, REALS, WIDE, programs, stepper_words
 
 Array = NDArray[np.float64]
 
@@ -28,14 +28,21 @@ class Trajectory:
     """One state on its way through time; ``advance`` goes on until the end, a failure or the given number of steps."""
 
     def __init__(
-        self, plan: Plan, program: Program, method: RungeKutta, start: dict[str, Array], times: Array, first_time: float = 0.0
+        self,
+        plan: Plan,
+        program: Program,
+        method: RungeKutta,
+        start: dict[str, Array],
+        times: Array,
+        first_time: float = 0.0,
+        metric: str = MINIMUM_NORM,
     ):
         """``start`` has q, v, tau and, for a model with inputs, u."""
         model = plan.model
         self.plan, self.method, self.times = plan, method, np.array(times)
-        key = ("stepper", program.name, method.name, *structure_key(plan))
-        self.code = obtain(key, lambda: write_stepper(plan, program, method))
-        self.called = programs(plan, program)
+        key = ("stepper", program.name, method.name, metric, *structure_key(plan))
+        self.code = obtain(key, lambda: write_stepper(plan, program, method, metric))
+        self.called = programs(plan, program, metric)
         self.elements = len(model.elements)
         self.drives = width(plan, self.called["drives"], "drive") // 2 if "drives" in self.called else 0
         self.closings = len(model.closures) if "closings" in self.called else 0

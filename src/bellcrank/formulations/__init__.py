@@ -46,6 +46,8 @@ QUANTITIES: dict[str, Program] = {
     "closure_jacobian": closure.JACOBIAN,
     "project_positions": closure.POSITIONS,
     "project_velocities": closure.VELOCITIES,
+    "project_positions:mass": closure.MASS_POSITIONS,
+    "project_velocities:mass": closure.MASS_VELOCITIES,
     "closed_inverse_dynamics": inverse_dynamics.CLOSED,
     "closed_reactions": inverse_dynamics.CLOSED_REACTIONS,
     "closed_drives": inverse_dynamics.CLOSED_DRIVES,

@@ -15,10 +15,11 @@ from functools import partial
 
 from ..constraints import Equation
 from ..numbers import Number, sqrt
-from ..spatial import Force, Matrix, Motion, Vector
+from ..spatial import ArticulatedInertia, Force, Matrix, Motion, Symmetric, Vector, eliminate
 from ..spatial.vector import ZERO
 from .base import Body, Carried, Closure, Program, Row, Walk
-from .multipliers import closing, from_joint_point, largest
+from .multipliers import closing, from_joint_point, inward, largest, pushed
+from .reference_point import turned
 
 Pose = tuple[Matrix, Vector]
 Wanted = Callable[[Equation], Number]
@@ -107,6 +108,39 @@ def change(name: str, body: Body, nothing: float) -> float:
     return nothing
 
 
+def mass_projection(walk: Walk, wanted: Wanted, name: str) -> None:
+    """The same with the smallest kinetic energy: one pass inward and outward of the multipliers' recursion (EQUATIONS 1.9)."""
+    walk.outward(massive_placement, base=(Matrix.identity(), ZERO))
+    walk.inward(elimination, leaf=ArticulatedInertia.zero())
+    walk.closures(partial(holding, wanted))
+    walk.haul(partial(inward, walk.length))
+    walk.reduce()
+    walk.outward(partial(mass_change, name), base=Motion.zero())
+
+
+def massive_placement(body: Body, parent: Pose) -> Pose:
+    """M: inertia about the body's origin, in the ground's axes."""
+    R, r = placement(body, parent)
+    inertia = body.inertia
+    mc = R @ inertia.mc
+    M = ArticulatedInertia(turned(R, inertia.J), Matrix.cross(mc), Symmetric.diagonal(inertia.m))
+    body.M, body.D = M, Motion.zero()
+    return R, r
+
+
+def elimination(body: Body, felt: ArticulatedInertia) -> ArticulatedInertia:
+    still = (0.0,) * len(body.B2)
+    M, _, body.pivots = eliminate(body.M + felt, Force.zero(), body.B2, still, body.armature)
+    return M.shifted(body.shift)
+
+
+def mass_change(name: str, body: Body, parent: Motion) -> Motion:
+    x = Motion(parent.w, parent.v + parent.w.cross(body.shift))
+    changes, motion = pushed(x, body.B2, body.pivots, body.input("push"))
+    body.output(name, changes)
+    return motion
+
+
 def _minus_error(equation: Equation) -> Number:
     return -equation.error
 
@@ -119,5 +153,11 @@ ERRORS = Program("closure", errors, ("q", "v"), {"closure": "row*3"})
 JACOBIAN = Program("closure_jacobian", jacobian, ("q", "v"), {"G": "row*v"})
 POSITIONS = Program("project_positions", partial(projection, wanted=_minus_error, name="dx"), ("q", "v"), {"dx": "v"})
 VELOCITIES = Program("project_velocities", partial(projection, wanted=_minus_rate, name="dv"), ("q", "v"), {"dv": "v"})
+MASS_POSITIONS = Program(
+    "project_positions:mass", partial(mass_projection, wanted=_minus_error, name="dx"), ("q", "v"), {"dx": "v"}
+)
+MASS_VELOCITIES = Program(
+    "project_velocities:mass", partial(mass_projection, wanted=_minus_rate, name="dv"), ("q", "v"), {"dv": "v"}
+)
 REACTIONS = Program("closing_reactions", lambda walk: None, ("q", "v", "lambda"), {"closing": "closure*7"})
 """Of each closure, left before the (empty) walk: wrench on its second body at its point, and power on the two bodies."""

@@ -110,7 +110,7 @@ def kinematics(gravity: Vector, reference: Reference, body: Body, i: State) -> S
 def mass_and_force(body: Body, A: Matrix, w: Vector, at: AtReference, arm: Vector, gravity: Vector) -> Felt:
     """M and Q at the reference point, from which the origin is seen at ``arm``; J is about the centroid.  (3), (8), (36)"""
     m, x = body.inertia.m, at.x
-    J = _turned(A, body.central_inertia)
+    J = turned(A, body.central_inertia)
     mx = x * m
     M = ArticulatedInertia(_minus_double_cross(J, mx, x), Matrix.cross(mx), Symmetric.diagonal(m))
     F = (gravity + at.xdot.cross(w)) * m
@@ -118,7 +118,7 @@ def mass_and_force(body: Body, A: Matrix, w: Vector, at: AtReference, arm: Vecto
     return M, Force(x.cross(F) - w.cross(J @ w) + n + arm.cross(f), F + f)
 
 
-def _turned(A: Matrix, J: Symmetric) -> Symmetric:
+def turned(A: Matrix, J: Symmetric) -> Symmetric:
     """A J A^T."""
     rows = A.rows()
     turned = [J @ row for row in rows]

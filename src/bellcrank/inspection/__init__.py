@@ -2,9 +2,12 @@
 
 report.py    the parts of a model, as rows
 remarks.py   what is unusual, each kind a function
+mobility.py  closed loops: freedom, redundancy, singular positions
+             (blocks, counting, stresses, wrenches, singular, suggestions, drawing, naming)
 stiffness.py the fastest vibration and decay that the force elements allow
 """
 
+from .mobility import LoopReport
 from .report import Report, check
 
-__all__ = ["Report", "check"]
+__all__ = ["LoopReport", "Report", "check"]

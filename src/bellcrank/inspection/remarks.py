@@ -99,7 +99,7 @@ def _unread_inputs(model: Model) -> Iterator[str]:
 
 def _stops(model: Model) -> Iterator[str]:
     for e in model.elements:
-        if e.kind != "joint_stop" or model.driven[e.joint]:
+        if e.kind != "joint_stop" or e.joint < 0 or model.driven[e.joint]:
             continue
         at, lower, upper = model.initial_q[model.q_index[e.joint] + e.dof], e.values["lower"], e.values["upper"]
         if not lower <= at <= upper:

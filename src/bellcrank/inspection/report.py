@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from .mobility import LoopReport, inspect_loops
 from .remarks import remarks
 from .stiffness import Fastest, fastest
 
@@ -31,6 +33,7 @@ class JointRow:
     child: str
     dof: int
     driven: bool
+    closes: bool = False  # a loop: it has no coordinates of its own
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,7 @@ class MeasureRow:
 
 @dataclass(frozen=True)
 class Report:
-    """What a model is made of. ``fastest_frequency`` (Hz) and ``fastest_decay`` (1/s), estimates at the start, may be None."""
+    """What a model is made of; ``loops`` is None for a tree. ``fastest_frequency`` (Hz) and ``fastest_decay`` (1/s), estimates at the start, may be None."""
 
     model: str
     mass: float
@@ -62,6 +65,7 @@ class Report:
     fastest_frequency: float | None
     fastest_decay: float | None
     remarks: tuple[str, ...]
+    loops: LoopReport | None = None
 
     def __str__(self) -> str:
         from rich.console import Console
@@ -83,20 +87,34 @@ def check(model: Model) -> Report:
     parents = [GROUND if p < 0 else model.body_names[p] for p in model.parents]
     rows = zip(model.joint_names, model.joints, parents, model.body_names, model.driven.tolist(), strict=True)
     speed = fastest(model)
+    loops = inspect_loops(model)
+    unusual = [*(loops.problems if loops else ()), *remarks(model, speed)]
     return Report(
         model=model.name,
         mass=float(model.mass.sum()),
         dof=model.nv,
         duration=model.duration,
         bodies=tuple(BodyRow(*row) for row in zip(model.body_names, model.joint_names, model.mass.tolist(), strict=True)),
-        joints=tuple(JointRow(n, j.kind, p, c, 0 if driven else j.nv, driven) for n, j, p, c, driven in rows),
+        joints=(*(JointRow(n, j.kind, p, c, 0 if driven else j.nv, driven) for n, j, p, c, driven in rows), *_closing(model)),
         elements=tuple(ElementRow(e.name, _element_kind(e), _where(model, e)) for e in model.elements),
         inputs=model.inputs,
         measures=tuple(MeasureRow(m.name, _kind(m)) for m in model.measures),
         fastest_frequency=_rate(speed.vibration, 2 * math.pi),
         fastest_decay=_rate(speed.decay, 1.0),
-        remarks=tuple(remarks(model, speed)),
+        remarks=tuple(unusual),
+        loops=loops,
     )
+
+
+def _closing(model: Model) -> Iterator[JointRow]:
+    """Joints that close loops, rods, guided points and couplers."""
+    for closure in model.closures:
+        kind = closure.kind if closure.joint is None else closure.joint.kind
+        ends = [GROUND if row < 0 else model.body_names[row] for row in (closure.body_a, closure.body_b)]
+        if closure.kind == "coupler":
+            ends = ["", ""]
+        dof = 0 if closure.joint is None or closure.motion is not None else closure.joint.nv
+        yield JointRow(closure.name, kind, *ends, dof, closure.motion is not None, closes=True)
 
 
 def _rate(fastest: Fastest | None, scale: float) -> float | None:
@@ -104,10 +122,12 @@ def _rate(fastest: Fastest | None, scale: float) -> float | None:
 
 
 def _where(model: Model, element: Element) -> str:
-    if element.joint >= 0:
-        joint = model.joints[element.joint]
+    if element.joint >= 0 or element.closure >= 0:
+        closing = model.closures[element.closure] if element.joint < 0 else None
+        joint = model.joints[element.joint] if closing is None else closing.joint
+        assert joint is not None
         part = joint.v_names[element.dof]
-        return f"joint {model.joint_names[element.joint]}" + (f".{part}" if part else "")
+        return f"joint {model.joint_names[element.joint] if closing is None else closing.name}" + (f".{part}" if part else "")
     names = [GROUND if row < 0 else model.body_names[row] for row in (element.body_a, element.body_b)]
     return f"on {names[0]}" if element.kind == "force" else f"{names[0]} to {names[1]}"
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from .mobility import loop_words
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from .report import Report
+    from .report import JointRow, Report
 
+LOOPS = 12  # loops that are drawn
 SHOWN = 40  # rows of a table
 
 
@@ -18,10 +21,10 @@ def show(report: Report, console: Console) -> None:
     """Tables of the parts, then what is unusual."""
     duration = "" if report.duration is None else f", {report.duration:g} s"
     console.print(
-        f"{report.model}: {len(report.bodies)} bodies, {report.mass:.6g} kg, {report.dof} dof{duration}", markup=False
+        f"{report.model}: {len(report.bodies)} bodies, {report.mass:.6g} kg, {_dof(report)} dof{duration}", markup=False
     )
     console.print(_table("body", "carried by", "mass (kg)", rows=[(b.name, b.joint, f"{b.mass:.6g}") for b in report.bodies]))
-    joints = [(j.name, j.kind, j.parent, j.child, "driven" if j.driven else str(j.dof)) for j in report.joints]
+    joints = [(j.name, j.kind, j.parent, j.child, _freedom(j)) for j in report.joints]
     console.print(_table("joint", "type", "parent", "child", "dof", rows=joints))
     if report.elements:
         console.print(_table("force element", "type", "where", rows=[(e.name, e.kind, e.where) for e in report.elements]))
@@ -31,8 +34,22 @@ def show(report: Report, console: Console) -> None:
         console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
+def _dof(report: Report) -> int:
+    """Of a mechanism with loops, what they leave."""
+    return report.dof if report.loops is None else report.loops.mobility
+
+
+def _freedom(joint: JointRow) -> str:
+    dof = "driven" if joint.driven else str(joint.dof)
+    return f"{dof}, closes a loop" if joint.closes else dof
+
+
 def _lines(report: Report) -> list[str]:
     lines = [f"inputs: {', '.join(report.inputs)}"] if report.inputs else []
+    if report.loops is not None:
+        drawn = report.loops.drawings
+        lines += [*drawn[:LOOPS], *([f"and {len(drawn) - LOOPS} more loops"] if len(drawn) > LOOPS else [])]
+        lines += loop_words(report.loops)
     if report.fastest_frequency is not None:
         lines.append(f"fastest vibration at the start: about {report.fastest_frequency:.3g} Hz")
     if report.fastest_decay is not None:

@@ -138,6 +138,12 @@ class Model:
         starts.setflags(write=False)
         return starts
 
+    @cached_property
+    def closing_names(self) -> tuple[str, ...]:
+        """Coordinates of the joints that close loops: they follow from q, and are not in it."""
+        closing = [(closure.name, closure.joint) for closure in self.closures if closure.joint is not None]
+        return _entries(closing, [joint.q_names for _, joint in closing])
+
     @property
     def n(self) -> int:
         """Number of joints, and of the bodies that they carry."""

@@ -79,6 +79,10 @@ def _reactions(at: States) -> Arrays:
     return {"reactions": wrenches}
 
 
+def _closing(at: States) -> Arrays:
+    return {"closing": at.dynamics.closing_coordinates(at.values("q"), **at.time)}
+
+
 def _closure(at: States) -> Arrays:
     q, v = at.values("q"), at.values("v")
     error, rate = at.dynamics.closure(q, v, **at.time)
@@ -142,6 +146,7 @@ SWEEPS: dict[str, Callable[[States], Arrays]] = {
     "forces": _elements,
     "drives": _drives,
     "measures": _measures,
+    "closing": _closing,
     "closure": _closure,
     "closure_rate": _closure,
     "closure_second": _closure,

@@ -132,4 +132,7 @@ def _labels(data: xr.Dataset) -> Labels:
         inputs=names("input"),
         measures=names("measure"),
         measure_units=names("measures_unit"),
+        equations=names("equation"),
+        closing=names("closing_coordinate"),
+        closing_units=names("closing_unit"),
     )

@@ -42,6 +42,8 @@ class Labels:
     measures: Names = ()
     measure_units: Names = ()
     equations: Names = ()
+    closing: Names = ()
+    closing_units: Names = ()
 
     @classmethod
     def of(cls, model: Model, *, given_efforts: bool = False) -> Labels:
@@ -67,6 +69,8 @@ class Labels:
                 *(f"drive of {closure.name}" for closure in model.closures if closure.motion is not None),
                 *([GIVEN_EFFORTS] if given_efforts else []),
             ),
+            closing=tuple(model.closing_names) if model.closures else (),
+            closing_units=_chain(c.joint.q_units for c in model.closures if c.joint is not None),
             equations=tuple(f"{c.name}.{k + 1}" for c in model.closures for k in range(c.rows)),
             drives=_chain(tuple(f"{name}.{part}" if part else name for part in joint.v_names) for name, joint in driven),
             drive_units=_chain(tuple(EFFORT[unit] for unit in joint.v_units) for _, joint in driven),

@@ -41,7 +41,9 @@ def columns(model: Model, element_units: tuple[str, ...]) -> Columns:
 
 def _unit(model: Model, measure: Measure, element_units: tuple[str, ...]) -> str:
     if measure.kind == "angle":
-        return "rad" if measure.joint < 0 else model.joints[measure.joint].q_units[measure.dof]
+        joint = model.closures[measure.closure].joint if measure.closure >= 0 else None
+        joint = model.joints[measure.joint] if measure.joint >= 0 else joint
+        return "rad" if joint is None else joint.q_units[measure.dof]
     if measure.kind == "element":
         return element_units[_element(model, measure)]
     return UNITS[measure.kind]
@@ -135,6 +137,9 @@ def _angle(model: Model, measure: Measure, motion: Motion) -> Array:
         return driven_coordinates(model, measure.joint, motion.values("time"))[:, measure.dof]
     if measure.joint >= 0:
         return motion.values("q")[:, model.q_index[measure.joint] + measure.dof]
+    if measure.closure >= 0:
+        before = (c.joint for c in model.closures[: measure.closure])
+        return motion.values("closing")[:, sum(joint.nq for joint in before if joint is not None) + measure.dof]
     if measure.direction_a is None or measure.direction_b is None:
         raise StateError(f'measure "{measure.name}" is an angle without a joint: give direction_a and direction_b')
     a, b = motion.direction(measure.body_a, measure.direction_a), motion.direction(measure.body_b, measure.direction_b)

@@ -49,6 +49,7 @@ QUANTITIES = {
     "storage": Quantity(("time", "element"), "J", "energy stored in each force element"),
     "forces": Quantity(("time", "element"), None, "force or effort of each force element"),
     "drives": Quantity(("time", "drive"), None, "effort that keeps a prescribed motion going"),
+    "closing": Quantity(("time", "closing_coordinate"), None, "coordinates of the joints that close loops"),
     "closure": Quantity(("time", "equation"), "", "what the equations that close the loops demand to be zero"),
     "closure_rate": Quantity(("time", "equation"), "", "its time derivative"),
     "closure_second": Quantity(("time", "equation"), "", "its second time derivative"),
@@ -73,6 +74,7 @@ def coordinates(labels: Labels) -> dict[str, tuple[str, ...]]:
         "input": labels.inputs,
         "measure": labels.measures,
         "equation": labels.equations,
+        "closing_coordinate": labels.closing,
     }
 
 
@@ -92,6 +94,7 @@ def entry_units(name: str, labels: Labels) -> tuple[str, ...]:
         "forces": labels.element_units,
         "drives": labels.drive_units,
         "measures": labels.measure_units,
+        "closing": labels.closing_units,
     }[name]
 
 

@@ -143,6 +143,11 @@ class Run:
         return float(largest / max(np.nanmax(parts[0]), rounding)) if largest > rounding else 0.0
 
     @cached_property
+    def closing(self) -> xr.DataArray:
+        """Coordinates of the joints that close loops (time, closing_coordinate): they follow from q, and are not in it."""
+        return self._labelled("closing")
+
+    @cached_property
     def closure(self) -> xr.Dataset:
         """Errors of the equations that close the loops: ``closure``, ``closure_rate``, ``closure_second`` (time, equation)."""
         return self._side_by_side("closure", "closure_rate", "closure_second")
@@ -260,6 +265,7 @@ class Run:
             return {name: SUMS[name](self.values)}
         size = {"work": self.labels.sources, **dict.fromkeys(("storage", "forces"), self.labels.elements)}
         size |= {"drives": self.labels.drives, "measures": self.labels.measures}
+        size |= {"closing": self.labels.closing}
         size |= dict.fromkeys(("closure", "closure_rate", "closure_second"), self.labels.equations)
         if name in size and not size[name]:
             return {name: np.zeros((self._time.size, 0))}

@@ -6,6 +6,7 @@ not more than its own change over a step is such a position, or one so near that
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,6 @@ from numpy.typing import NDArray
 
 from .factors import Factors
 from .outcome import Passage
-from .quantities import Quantities
 
 Array = NDArray[np.float64]
 
@@ -28,10 +28,13 @@ class Seen(NamedTuple):
 
 
 class Watch:
-    """The last steps, and the rank that the closures have where nothing is lost."""
+    """The last steps, and the rank that the closures have where nothing is lost.
 
-    def __init__(self, quantities: Quantities):
-        self.quantities = quantities
+    ``closures`` names those that have a share in a vector over the rows, ``joints`` those that move in one over velocities.
+    """
+
+    def __init__(self, closures: Callable[[Array], tuple[str, ...]], joints: Callable[[Array], tuple[str, ...]]):
+        self.closures, self.joints = closures, joints
         self.regular = 0
         self.last: list[Seen] = []
         self.passages: list[Passage] = []
@@ -58,14 +61,13 @@ class Watch:
         smallest = [x.factors.s for x in self.last]
         lost = max(1, int(sum(f.s[k] <= max(s[k] for s in smallest) - f.s[k] for k in range(r))))
         ways = np.abs(at.inverse.T @ f.Vt[r - lost : r].T).max(axis=1)
-        names = self.quantities.model.v_names
         self.passages.append(
             Passage(
                 time=time,
                 pivot=float(f.s[r - 1] ** 2 / (f.s @ f.s)),
                 rank_lost=lost,
-                closures=self.quantities.names_of(np.abs(f.U[:, r - lost : r]).max(axis=1)),
-                joints=tuple(name for name, x in zip(names, ways, strict=True) if x > 0.1 * ways.max()),
+                closures=self.closures(np.abs(f.U[:, r - lost : r]).max(axis=1)),
+                joints=self.joints(ways),
                 energy=float(sum(x.lost for x in around)),
             )
         )

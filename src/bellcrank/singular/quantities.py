@@ -82,6 +82,10 @@ class Quantities:
             return np.zeros((0, self.nv))
         return self._jacobian(t, q=q).reshape(self.m, self.nv) * self.scale[:, None]
 
+    def joints_of(self, ways: Array, least: float = 0.1) -> tuple[str, ...]:
+        """Coordinates that move more than a little in a vector over the velocities."""
+        return tuple(name for name, x in zip(self.model.v_names, ways, strict=True) if x > least * ways.max())
+
     def names_of(self, share: Array, least: float = 0.1) -> tuple[str, ...]:
         """Closures that have more than a small share in a vector over the rows."""
         parts = np.add.reduceat(share**2, self.model.closure_index[:-1]) if self.m else np.zeros(0)

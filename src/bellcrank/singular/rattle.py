@@ -81,7 +81,7 @@ class Rattle:
         self.quantities = Quantities(dynamics, start["tau"], start["u"])
         self.dynamics, self.model, self.report = dynamics, dynamics.model, Report()
         self.tolerance = float(dynamics.plan.tolerance)
-        self.watch = Watch(self.quantities)
+        self.watch = Watch(self.quantities.names_of, self.quantities.joints_of)
         self._moved = Drift(self.model)
         self.evaluations = self.iterations = 0
         v, impact = started(self.quantities, start["q"], start["v"], t)

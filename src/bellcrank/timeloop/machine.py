@@ -19,14 +19,12 @@ from ..errors import StateError
 from ..integrate import RungeKutta
 from ..model import Model
 from .events import Event, Watcher
-from .loops import Loops
+from .loops import NO_LOOPS, Loops
 from .system import Outcome, Passage, energy_scale, powers
 
 Array = NDArray[np.float64]
 Limits = tuple[float, float, float | None]  # rtol, atol, max_step
 
-
-NO_LOOPS = Loops()
 
 _FIRST_PIECE, _PIECE_SECONDS = 256, 0.1  # steps, seconds
 
@@ -41,7 +39,7 @@ def in_machine_code(
     progress: Callable[[float], None] | None,
     loops: Loops = NO_LOOPS,
 ) -> Outcome:
-    trajectory = prepare(dynamics, scheme, start, times, *limits)
+    trajectory = prepare(dynamics, scheme, start, times, *limits, metric=loops.metric)
     trajectory.set_count("project", int(loops.project))
     trajectory.set_count("pass_singular", 2**62 if loops.go_on else 0)
     trajectory.set_count("watched", 0 if watcher is None else 1)
@@ -120,10 +118,11 @@ def prepare(
     rtol: float,
     atol: float,
     max_step: float | None,
+    metric: str = "minimum_norm",
 ) -> Trajectory:
     q, v, a = start["q"], start["v"], start["a"]
     later = times[1:]
-    trajectory = Trajectory(dynamics.plan, dynamics._program, scheme, start, later)
+    trajectory = Trajectory(dynamics.plan, dynamics._program, scheme, start, later, metric=metric)
     qdot = dynamics.rates(q, v)
     trajectory.start(qdot, a, powers(dynamics, start))
     interval = float(times[1] - times[0])

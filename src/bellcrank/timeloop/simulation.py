@@ -74,7 +74,7 @@ def simulate(
 
     For models with closed loops:
 
-    projection      after each step back onto the closures: "minimum_norm", or "none" and let the loops drift open
+    projection      after each step back onto the closures: "minimum_norm", "mass" (least kinetic energy), "none" (they drift)
     baumgarte       alpha, beta (1/s): Baumgarte's stabilisation, without a projection or besides it
     rank_tolerance  what counts as redundant: see compile
     on_singular     at a singular configuration "stop", or "pass" it by going on with rattle, or "warn" and go on
@@ -150,7 +150,7 @@ def _outside_machine_code(
     )
     scheme = METHODS[method]
     system = Controlled(dynamics, start, functions["tau"], functions["inputs"])
-    system.project = loops.project
+    system.project, system.metric = loops.project, loops.metric
     lookout = Lookout(dynamics, loops.go_on) if dynamics.model.closures and loops.project else None
     slope = system.slope(float(times[0]), np.concatenate([start["q"], start["v"], np.zeros(system.works)]))
     first = float(times[1] - times[0])

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ..codegen.dynamics import Dynamics
 from ..errors import StateError
 from .lookout import Lookout, watch
-from .loops import Loops
+from .loops import NO_LOOPS, Loops
 from .system import FirstOrder, Outcome, Passage, energy_scale
 
 Array = NDArray[np.float64]
@@ -38,7 +38,7 @@ def integrate_stiff(
     atol: float,
     max_step: float | None = None,
     progress: Callable[[float], None] | None = None,
-    loops: Loops = Loops(),  # noqa: B008
+    loops: Loops = NO_LOOPS,
 ) -> Outcome:
     """From ``start`` (q, v, tau, u) at times[0] to times[-1], with samples at all times between.
 
@@ -51,7 +51,7 @@ def integrate_stiff(
         raise StateError(f"{method} cannot keep rtol = {rtol:g}: give {FINEST:.2g} at least")
     from scipy.integrate import BDF, Radau
 
-    system = FirstOrder(dynamics, start, loops.project)
+    system = FirstOrder(dynamics, start, loops)
     lookout = Lookout(dynamics, loops.go_on) if dynamics.model.closures and loops.project else None
     passages: list[Passage] = []
     y = np.concatenate([start["q"], start["v"], np.zeros(system.works)])

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ..codegen.dynamics import Dynamics
 from ..errors import BellcrankError
 from ..model.manifold import cross_matrix, rate_matrix, rotation, turning_joints, velocity_matrix
+from .loops import NO_LOOPS, Loops
 
 Array = NDArray[np.float64]
 
@@ -68,9 +69,9 @@ def powers(dynamics: Dynamics, at: dict[str, Array]) -> Array:
 class FirstOrder:
     """The equations of motion in first order."""
 
-    def __init__(self, dynamics: Dynamics, start: dict[str, Array], project: bool = True) -> None:
+    def __init__(self, dynamics: Dynamics, start: dict[str, Array], loops: Loops = NO_LOOPS) -> None:
         model = dynamics.model
-        self.project = project  # onto the closures, after each step
+        self.project, self.metric = loops.project, loops.metric  # onto the closures, after each step
         self.dynamics, self.model = dynamics, model
         self.tau, self.u = start["tau"], start["u"]
         self.state = model.nq + model.nv
@@ -88,7 +89,7 @@ class FirstOrder:
         """The state moved onto the closures."""
         if not (self.project and self.model.closures):
             return y
-        q, v = self.dynamics.projected(y[: self.model.nq], y[self.model.nq : self.state], t=t)
+        q, v = self.dynamics.projected(y[: self.model.nq], y[self.model.nq : self.state], t=t, metric=self.metric)
         return np.concatenate(self.parts(np.concatenate([q, v, y[self.state :]])[None]), axis=1)[0]
 
     def slope(self, t: float, y: Array) -> Array:

@@ -1,0 +1,33 @@
+"""``bellcrank compare MODEL``: one model in all formulations, in MuJoCo and in Pinocchio."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from .outcome import print_json, reported
+
+
+def command(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file, or the name of a model of the gallery.")],
+    states: Annotated[int, typer.Option(help="Random states at which accelerations are compared.")] = 20,
+    duration: Annotated[float | None, typer.Option(help="Seconds of the runs.", show_default="the model's, 1 at most")] = None,
+    seed: Annotated[int, typer.Option(help="Of the random states.")] = 0,
+    no_peers: Annotated[bool, typer.Option("--no-peers", help="Leave out MuJoCo and Pinocchio.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the table as JSON.")] = False,
+) -> None:
+    """Compare accelerations, energy and closure over a run, and time per evaluation.
+
+    MuJoCo and Pinocchio take part if they are installed and can hold MODEL.
+    """
+    with reported(as_json=as_json):
+        import bellcrank as bc
+
+        found = bc.compare(bc.load(model), states=states, duration=duration, seed=seed, peers=not no_peers)
+        if as_json:
+            print_json(found.as_dict())
+            return
+        from rich.console import Console
+
+        Console().print(found)

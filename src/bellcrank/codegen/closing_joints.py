@@ -1,0 +1,50 @@
+"""Coordinates of the joints that close loops: derived from the poses of their two bodies, since they own no entries of q."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..model import Closure, Model
+from ..spatial import Matrix, Vector
+from ..topology.closing import closing_axes
+
+Array = NDArray[np.float64]
+
+
+def closing_coordinates(model: Model, positions: Array, rotations: Array) -> Array:
+    """(..., coordinates) in the order of model.closing_names; angles between -pi and pi."""
+    columns = [_coordinates(closure, positions, rotations) for closure in model.closures if closure.joint is not None]
+    return np.concatenate(columns, axis=-1) if columns else np.zeros((*positions.shape[:-2], 0))
+
+
+def _coordinates(closure: Closure, positions: Array, rotations: Array) -> Array:
+    joint = closure.joint
+    assert joint is not None
+    axes = closing_axes(closure)
+    (A_a, p_a), (A_b, p_b) = (
+        _frame(body, np.array(point), axes, positions, rotations)
+        for body, point in ((closure.body_a, closure.point_a), (closure.body_b, closure.point_b))
+    )
+    inverse = np.swapaxes(A_a, -1, -2)
+    R, offset = inverse @ A_b, np.einsum("...ij,...j->...i", inverse, p_b - p_a)
+    if joint.quaternion is not None:
+        return _quaternions(R)
+    rows = Matrix(*[Vector(*[R[..., i, k] for k in range(3)]) for i in range(3)])
+    parts = joint.coordinates(rows, Vector(*[offset[..., k] for k in range(3)]))
+    return np.stack(parts, axis=-1) if parts else np.zeros((*R.shape[:-2], 0))
+
+
+def _frame(body: int, point: Array, axes: Array, positions: Array, rotations: Array) -> tuple[Array, Array]:
+    if body < 0:
+        shape = positions.shape[:-2]
+        return np.broadcast_to(axes, (*shape, 3, 3)), np.broadcast_to(point, (*shape, 3))
+    R = rotations[..., body, :, :]
+    return R @ axes, positions[..., body, :] + R @ point
+
+
+def _quaternions(R: Array) -> Array:
+    from scipy.spatial.transform import Rotation
+
+    flat = Rotation.from_matrix(R.reshape(-1, 3, 3)).as_quat(canonical=True, scalar_first=True)
+    return np.asarray(flat).reshape(*R.shape[:-2], 4)

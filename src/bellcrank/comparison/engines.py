@@ -1,0 +1,130 @@
+"""What can be compared: something that gives accelerations, and moves a model through time."""
+
+from __future__ import annotations
+
+import dataclasses
+import timeit
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..codegen import Dynamics, compile
+from ..errors import BellcrankError
+from ..model import Model
+from ..timeloop import simulate
+
+Array = NDArray[np.float64]
+BATCH = 1024
+STEP = 1e-3  # s, of engines without an integrator that controls its error
+
+
+@dataclasses.dataclass(frozen=True)
+class Motion:
+    """A run: samples of q and v, in our coordinates."""
+
+    q: Array
+    v: Array
+
+
+class Engine(Protocol):
+    """An engine holds one model without its force elements: those come as efforts tau."""
+
+    name: str
+    note: str
+
+    def acceleration(self, q: Array, v: Array, tau: Array) -> Array: ...
+
+    def call(self, q: Array, v: Array, tau: Array) -> Callable[[], Any]:
+        """One evaluation, everything else prepared, to be timed."""
+        ...
+
+    def move(self, duration: float) -> Motion: ...
+
+
+class Ours:
+    """One of our formulations."""
+
+    note = ""
+
+    def __init__(self, model: Model, name: str) -> None:
+        self.name = name
+        family, _, reference = name.partition(":")
+        self.options: Any = {"formulation": family, "reference": reference or None}
+        self.model, self.dynamics = model, compile(model, **self.options)
+
+    def acceleration(self, q: Array, v: Array, tau: Array) -> Array:
+        return self.dynamics.acceleration(q, v, tau)
+
+    def call(self, q: Array, v: Array, tau: Array) -> Callable[[], Any]:
+        return lambda: self.dynamics.acceleration(q, v, tau)
+
+    def batch(self, q: Array, v: Array, tau: Array) -> Callable[[], Any]:
+        many = [np.tile(x, (BATCH, 1)) for x in (q, v, tau)]
+        return lambda: self.dynamics.acceleration(*many)
+
+    def move(self, duration: float) -> Motion:
+        run = simulate(self.model, duration, step=duration / 100, **self.options)
+        return Motion(run.values("q"), run.values("v"))
+
+
+def runge_kutta(engine: Engine, dynamics: Dynamics, q: Array, v: Array, duration: float) -> Motion:
+    """Classical steps of fourth order, for engines that have accelerations only."""
+    steps = max(1, round(duration / STEP))
+    h, none = duration / steps, np.zeros(len(v))
+    samples = [(q, v)]
+
+    def slope(q: Array, v: Array) -> tuple[Array, Array]:
+        return dynamics.rates(q, v), engine.acceleration(q, v, none)
+
+    for _ in range(steps):
+        k1 = slope(q, v)
+        k2 = slope(q + h / 2 * k1[0], v + h / 2 * k1[1])
+        k3 = slope(q + h / 2 * k2[0], v + h / 2 * k2[1])
+        k4 = slope(q + h * k3[0], v + h * k3[1])
+        q, v = (x + h / 6 * (a + 2 * b + 2 * c + d) for x, a, b, c, d in zip((q, v), k1, k2, k3, k4, strict=True))
+        q = normalised(dynamics.model, q)
+        samples.append((q, v))
+    return Motion(np.array([x for x, _ in samples]), np.array([y for _, y in samples]))
+
+
+def normalised(model: Model, q: Array) -> Array:
+    q = np.array(q)
+    for joint, start, driven in zip(model.joints, model.q_index, model.driven, strict=True):
+        if joint.quaternion is not None and not driven:
+            k = slice(int(start) + joint.quaternion, int(start) + joint.quaternion + 4)
+            q[..., k] /= np.linalg.norm(q[..., k], axis=-1, keepdims=True)
+    return q
+
+
+def formulations(model: Model) -> list[Ours]:
+    """All formulations that take this model, the default first."""
+    from ..formulations import CLOSED, FORMULATIONS
+
+    names = list(CLOSED if model.closures else FORMULATIONS)
+    default = compile(model).formulation
+    found = []
+    for name in sorted(names, key=lambda name: name != default):
+        try:
+            found.append(Ours(model, name))
+        except BellcrankError:
+            if name == default:
+                raise
+    return found
+
+
+def seconds(call: Callable[[], Any], budget: float) -> float:
+    """The least time of a call, in many repetitions within the budget."""
+    timer = timeit.Timer(call)
+    count, taken = timer.autorange(lambda _, __: None) if budget >= 1 else _few(timer, budget / 5)
+    return min([taken, *timer.repeat(4, count)]) / count
+
+
+def _few(timer: timeit.Timer, budget: float) -> tuple[int, float]:
+    count = 1
+    while True:
+        taken = timer.timeit(count)
+        if taken > budget / 2 or count > 1_000_000:
+            return count, taken
+        count *= 2

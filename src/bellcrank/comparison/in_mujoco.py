@@ -1,0 +1,60 @@
+"""A model in MuJoCo, through the MJCF that we write, with equality constraints as stiff as MuJoCo takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..io.export_mjcf import mjcf
+from ..io.states import mujoco_states
+from ..model import Model
+from .engines import STEP, Array, Motion
+
+STIFF = (-1e8, -2e4)  # stiffness and damping of equality constraints, per unit of mass
+HARD = (0.9999999, 0.9999999, 1e-3, 0.5, 2.0)  # solimp
+
+
+class InMuJoCo:
+    """The bare model: no forces but gravity, no limits."""
+
+    name = "MuJoCo"
+
+    def __init__(self, model: Model) -> None:
+        import mujoco
+
+        text, _ = mjcf(model)
+        self.mujoco, self.model, self.states = mujoco, model, mujoco_states(model)
+        self.theirs: Any = mujoco.MjModel.from_xml_string(text)
+        self.theirs.opt.integrator = mujoco.mjtIntegrator.mjINT_RK4
+        self.theirs.opt.timestep = STEP
+        self.theirs.opt.tolerance, self.theirs.opt.iterations = 0.0, 200
+        if self.theirs.neq:
+            self.theirs.eq_solref[:], self.theirs.eq_solimp[:] = STIFF, HARD
+            self.theirs.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_REFSAFE)
+        self.data = mujoco.MjData(self.theirs)
+        self.note = "constraints are soft" if self.theirs.neq else ""
+
+    def _set(self, q: Array, v: Array, tau: Array) -> None:
+        self.data.qpos[:], self.data.qvel[:], self.data.qfrc_applied[:] = self.states.there(q, v, None, tau)
+
+    def acceleration(self, q: Array, v: Array, tau: Array) -> Array:
+        self._set(q, v, tau)
+        self.mujoco.mj_forward(self.theirs, self.data)
+        _, _, a = self.states.here(self.data.qpos, self.data.qvel, self.data.qacc, None)
+        return np.asarray(a)
+
+    def call(self, q: Array, v: Array, tau: Array) -> Callable[[], Any]:
+        self._set(q, v, tau)
+        return lambda: self.mujoco.mj_forward(self.theirs, self.data)
+
+    def move(self, duration: float) -> Motion:
+        self.mujoco.mj_resetData(self.theirs, self.data)
+        self._set(self.model.initial_q, self.model.initial_v, np.zeros(self.model.nv))
+        samples = [(self.data.qpos.copy(), self.data.qvel.copy())]
+        for _ in range(max(1, round(duration / STEP))):
+            self.mujoco.mj_step(self.theirs, self.data)
+            samples.append((self.data.qpos.copy(), self.data.qvel.copy()))
+        q, v = self.states.here(np.array([x for x, _ in samples]), np.array([y for _, y in samples]), None, None)
+        return Motion(q, v)

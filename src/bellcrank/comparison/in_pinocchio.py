@@ -1,0 +1,118 @@
+"""A model in Pinocchio, built joint by joint: axes as ours, angles as plain numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..codegen import Dynamics
+from ..errors import ModelError
+from ..io.export_mjcf import several
+from ..io.order import as_listed
+from ..io.states import IDENTITY, XYZW, Ball, FloatingPinocchio, PlanarPinocchio, Shifted, States
+from ..model import Closure, Model
+from .engines import Array, Motion, runge_kutta
+
+PROXIMAL = (1e-12, 1e-10, 200)  # accuracy, damping, iterations of constraintDynamics: it takes redundant constraints, too
+
+
+class InPinocchio:
+    """aba for trees, constraintDynamics for loops closed by spherical or fixed joints."""
+
+    name = "Pinocchio"
+    note = ""
+
+    def __init__(self, model: Model, dynamics: Dynamics) -> None:
+        import pinocchio as pin
+
+        self.pin, self.model, self.dynamics = pin, model, dynamics
+        self.states = States(model, "Pinocchio", as_listed(model.parents), lambda i: _pieces(model, i))
+        self.theirs: Any = pin.Model()
+        self.theirs.gravity = pin.Motion(np.array(model.gravity), np.zeros(3))
+        self.carrier: dict[int, tuple[int, Array]] = {-1: (0, np.zeros(3))}  # joint that carries a body, its origin there
+        for i in as_listed(model.parents):
+            self._add(i)
+        _, _, armature = self.states.there(model.initial_q, np.zeros(model.nv), None, model.armature)
+        self.theirs.armature = armature
+        self.closing = [self._closing(closure) for closure in model.closures]
+        self.data = self.theirs.createData()
+        self.closing_data = [closing.createData() for closing in self.closing]
+        if self.closing:
+            pin.initConstraintDynamics(self.theirs, self.data, self.closing)
+
+    def _add(self, i: int) -> None:
+        pin, model, joint = self.pin, self.model, self.model.joints[i]
+        parent, origin = self.carrier[model.parents[i]]
+        at, turn = origin + model.position[i], np.eye(3)
+        if joint.kind == "planar":
+            z, x = np.array(joint.axis), np.array(joint.axis2)
+            turn = np.column_stack([x, np.cross(z, x), z])
+        if joint.kind == "fixed":
+            self.carrier[i] = parent, at
+        else:
+            place, name = pin.SE3(turn, at), model.joint_names[i]
+            for k, part in enumerate(self._joints(joint)):
+                parent = self.theirs.addJoint(parent, part, place, f"{name}_{k}" if k else name)
+                place = pin.SE3.Identity()
+            self.carrier[i] = parent, np.zeros(3)
+        identity, shift = self.carrier[i]
+        if identity > 0:  # what is fixed to ground never moves
+            inertia = pin.Inertia(float(model.mass[i]), np.array(model.center[i]), np.array(model.inertia[i]))
+            self.theirs.appendBodyToJoint(identity, inertia, pin.SE3(turn.T, shift))
+
+    def _joints(self, joint: Any) -> list[Any]:
+        pin = self.pin
+        if joint.kind in ("spherical", "free", "planar"):
+            return [
+                {"spherical": pin.JointModelSpherical, "free": pin.JointModelFreeFlyer, "planar": pin.JointModelPlanar}[
+                    joint.kind
+                ]()
+            ]
+        axis = np.array(joint.axis)
+        if joint.kind == "screw":
+            return [pin.JointModelHelicalUnaligned(axis, float(joint.pitch))]
+        single = {"hinge": pin.JointModelRevoluteUnaligned, "slide": pin.JointModelPrismaticUnaligned}
+        if joint.nv == 1:
+            return [single["hinge" if joint.kind == "revolute" else "slide"](axis)]
+        return [single[kind](a) for _, kind, a in several(joint)]
+
+    def _closing(self, closure: Closure) -> Any:
+        pin = self.pin
+        kinds = {"spherical": pin.ContactType.CONTACT_3D, "fixed": pin.ContactType.CONTACT_6D}
+        if closure.joint is None or closure.joint.kind not in kinds or closure.motion is not None:
+            raise ModelError(f'Pinocchio has no counterpart for "{closure.name}"')
+        ends = []
+        for body, point in ((closure.body_a, closure.point_a), (closure.body_b, closure.point_b)):
+            joint, shift = self.carrier[body]
+            ends += [joint, pin.SE3(np.eye(3), shift + np.array(point))]
+        return pin.RigidConstraintModel(kinds[closure.joint.kind], self.theirs, *ends, pin.ReferenceFrame.LOCAL)
+
+    def acceleration(self, q: Array, v: Array, tau: Array) -> Array:
+        there = self.states.there(q, v, None, tau)
+        _, _, a = self.states.here(there[0], there[1], self._evaluate(*there), None)
+        return np.asarray(a)
+
+    def _evaluate(self, q: Array, v: Array, tau: Array) -> Array:
+        pin = self.pin
+        if not self.closing:
+            return np.asarray(pin.aba(self.theirs, self.data, q, v, tau))
+        settings = pin.ProximalSettings(*PROXIMAL)
+        return np.asarray(pin.constraintDynamics(self.theirs, self.data, q, v, tau, self.closing, self.closing_data, settings))
+
+    def call(self, q: Array, v: Array, tau: Array) -> Callable[[], Any]:
+        there = self.states.there(q, v, None, tau)
+        return lambda: self._evaluate(*there)
+
+    def move(self, duration: float) -> Motion:
+        return runge_kutta(self, self.dynamics, self.model.initial_q, self.model.initial_v, duration)
+
+
+def _pieces(model: Model, i: int) -> list[Any]:
+    kind = model.joints[i].kind
+    if kind == "spherical":
+        return [Ball(IDENTITY, XYZW)]
+    if kind == "free":
+        return [FloatingPinocchio(IDENTITY, (0.0, 0.0, 0.0))]
+    return [PlanarPinocchio()] if kind == "planar" else [Shifted() for _ in range(model.joints[i].nv)]

@@ -1,0 +1,225 @@
+"""The loops of a model: how many, what is free, what is redundant, what is singular, and what would help.
+
+code    shape        meaning
+J       (m, nv)      equations that close the loops, rows in metres, columns in radians (assembly.loops)
+blocks               parts of J that do not touch each other
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..assembly import assemble
+from ..assembly.loops import Loops
+from ..codegen.dynamics import Dynamics
+from ..errors import AssemblyError
+from ..model import Model
+from . import singular
+from .blocks import Block, blocks
+from .counting import closures_of, planar_count, spatial_count
+from .drawing import loop_lines
+from .naming import counted, grouped, quoted
+from .stresses import Stresses
+from .suggestions import suggestions
+from .wrenches import Placed
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class LoopReport:
+    """Closed loops at the start of a model, assembled.
+
+    count            closures
+    equations        that close the loops
+    spatial, planar  degrees of freedom by counting; planar where bodies move in planes, else None
+    mobility         degrees of freedom by rank at the start
+    nearby           the same a little further on; None where the mechanism cannot go further
+    independent      names of coordinates that say where the mechanism is
+    redundant        equations that the others contain
+    directions       joint, and the forces and moments that it holds redundantly
+    not_unique       joint, and the directions in which its reaction is not known from the motion: all joints
+    pivot            smallest square of a singular value of the equations, of the sum of all: 0 is singular
+    drawings         each loop as text; the joint at which it is cut stands between ``=``
+    problems         what keeps the model from running
+    singularities    kind, place and remedy
+    suggestions      what would take redundancy away
+    """
+
+    count: int
+    equations: int
+    spatial: int
+    planar: int | None
+    mobility: int
+    nearby: int | None
+    independent: tuple[str, ...]
+    redundant: int
+    directions: tuple[tuple[str, str], ...]
+    not_unique: tuple[tuple[str, str], ...]
+    pivot: float
+    drawings: tuple[str, ...]
+    problems: tuple[str, ...]
+    singularities: tuple[str, ...]
+    suggestions: tuple[str, ...]
+
+
+def inspect_loops(model: Model, dynamics: Dynamics | None = None) -> LoopReport | None:
+    """None for a tree."""
+    if not model.closures:
+        return None
+    dyn = Dynamics(model) if dynamics is None else dynamics
+    q, problems = _start(dyn)
+    loops = Loops(dyn)
+    here = _Place(loops, q)
+    nearby_q = singular.generic(loops, q, 0.0)
+    nearby = None if nearby_q is None else _Place(loops, nearby_q)
+    stresses = Stresses(loops, here.blocks, here.placed)
+    directions = tuple(stresses.closures()) if here.redundant else ()
+    problems += _locked(model, here, nearby)
+    return LoopReport(
+        count=len(model.closures),
+        equations=len(loops.rows),
+        spatial=spatial_count(model),
+        planar=planar_count(model, here.blocks),
+        mobility=here.mobility,
+        nearby=None if nearby is None else nearby.mobility,
+        independent=tuple(_independent(model, here)),
+        redundant=here.redundant,
+        directions=directions,
+        not_unique=(*stresses.tree_joints(), *directions) if here.redundant else (),
+        pivot=min((block.pivot for block in here.blocks), default=0.0),
+        drawings=tuple(loop_lines(model)),
+        problems=tuple(problems),
+        singularities=tuple(_singularities(loops, here, nearby)),
+        suggestions=tuple(text for block in here.blocks[:50] for text in suggestions(loops, q, 0.0, block, here.placed)),
+    )
+
+
+class _Place:
+    """A configuration, and what the equations say there."""
+
+    def __init__(self, loops: Loops, q: Array) -> None:
+        model = loops.model
+        groups = np.repeat(np.arange(len(model.closures)), [closure.rows for closure in model.closures])
+        self.q = q
+        self.blocks, self.untouched = blocks(loops.G(q, 0.0) * loops.units, groups)
+        self.rank = sum(block.rank for block in self.blocks)
+        self.mobility = model.nv - self.rank
+        self.redundant = len(loops.rows) - self.rank
+        position, rotation = loops.dynamics.poses(q)
+        self.placed = Placed(np.vstack([position, np.zeros(3)]), np.concatenate([rotation, np.eye(3)[None]]))
+        self.nv = model.nv
+
+    @property
+    def motions(self) -> Array:
+        """(nv, mobility) of small models."""
+        parts = [np.eye(self.nv)[:, self.untouched]]
+        for block in self.blocks:
+            part = np.zeros((self.nv, block.motions.shape[1]))
+            part[block.columns] = block.motions
+            parts.append(part)
+        return np.hstack(parts)
+
+
+def _start(dyn: Dynamics) -> tuple[Array, list[str]]:
+    """The start with its loops closed; where they cannot be, what is wrong."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            return assemble(dyn).q, [str(w.message) for w in caught]
+        except AssemblyError:
+            pass
+        try:
+            return assemble(dyn, v=np.zeros(dyn.model.nv)).q, [str(error)]
+        except AssemblyError:
+            return np.array(dyn.model.initial_q), [str(error)]
+
+
+def _locked(model: Model, here: _Place, nearby: _Place | None) -> Iterator[str]:
+    driven = bool(model.driven.any()) or any(closure.motion is not None for closure in model.closures)
+    if here.mobility == 0 and not driven:
+        equations = counted(int(model.closure_index[-1]), "equation")
+        yield f"the mechanism is locked: its {equations} leave none of {counted(model.nv, 'coordinate')} free, and nothing drives it"
+    elif here.mobility and nearby is None and not len(here.untouched):
+        yield (
+            "the mechanism is shaky: it gives way a little, but cannot move on. Its equations allow velocities here "
+            "that no motion follows"
+        )
+
+
+def _independent(model: Model, here: _Place) -> list[str]:
+    """Coordinates that say where the mechanism is: the first ones, unless others say it much better."""
+    motions = here.motions
+    if motions.shape[1] != here.mobility:
+        return []
+    chosen, left = [], motions.copy()
+    for _ in range(here.mobility):
+        sizes = np.linalg.norm(left, axis=1)
+        k = int(np.argmax(sizes > 0.3 * sizes.max()))
+        chosen.append(k)
+        direction = left[k] / sizes[k]
+        left = left - np.outer(left @ direction, direction)
+    return [model.v_names[k] for k in sorted(chosen)]
+
+
+def _singularities(loops: Loops, here: _Place, nearby: _Place | None) -> Iterator[str]:
+    model = loops.model
+    on_joints = (e for e in model.elements if e.kind in ("joint_effort", "joint_input") and e.joint >= 0)
+    motors = {int(model.v_index[e.joint]) + e.dof for e in on_joints if not model.driven[e.joint]}
+    lost = 0 if nearby is None else nearby.rank - here.rank
+    if lost > 0:
+        yield singular.rank_words(lost, _losing(model, here, nearby))
+    small = model.nv <= singular.SMALL
+    if nearby is not None and small:
+        yield from singular.dead_centres(loops, here.motions, nearby.motions, motors)
+    if nearby is None or nearby.mobility != 1 or not small:
+        return
+    rank = nearby.rank
+    walk = singular.Walk(loops, here.q, 0.0, rank, here.motions[:, 0] if lost <= 0 else _branch(loops, here, nearby))
+    if lost > 0:
+        clear = walk.away()
+        if clear is not None:
+            yield f"moving {singular.moved_words(loops, here.q, clear[0], motors)} leads away from it (pivot {clear[1]:.2g})"
+        return
+    found = walk.nearest_singular()
+    if found is not None:
+        kind = "a change point" if found[1] < singular.SINGULAR else "nearly singular"
+        how = singular.moved_words(loops, here.q, found[0], motors)
+        yield f"moving {how} leads to a position that is {kind} (pivot {found[1]:.2g}; {walk.pivot(here.q):.2g} at the start)"
+
+
+def _branch(loops: Loops, here: _Place, nearby: _Place | None) -> Array:
+    """The direction from the start to the configuration nearby."""
+    from ..assembly.loops import Held
+
+    assert nearby is not None
+    return Held.of(loops.model, set(loops.model.q_names)).toward(here.q, here.q, nearby.q) / loops.units
+
+
+def _losing(model: Model, here: _Place, nearby: _Place | None) -> list[str]:
+    """Closures of blocks that have less rank here than nearby."""
+    assert nearby is not None
+    ranks = {int(row): block.rank for block in nearby.blocks for row in block.rows}
+    lost: list[Block] = [block for block in here.blocks if block.rank < ranks[int(block.rows[0])]]
+    return [closure.name for block in lost for closure in closures_of(model, block)]
+
+
+def loop_words(report: LoopReport) -> list[str]:
+    """The report in lines, drawings apart."""
+    planar = "" if report.planar is None else f", {report.planar} in the plane"
+    lines = [
+        f"{counted(report.count, 'closure')}, {counted(report.equations, 'equation')}; "
+        f"degrees of freedom: {report.mobility} by rank, {report.spatial} by counting in space{planar} (pivot {report.pivot:.3g})"
+    ]
+    if report.independent:
+        lines.append(f"independent coordinates: {quoted(report.independent)}")
+    if report.redundant:
+        lines.append(f"{counted(report.redundant, 'equation is', 'equations are')} redundant, and reactions are not unique:")
+        lines += [f"  {quoted(names)}: {words}" for names, words in grouped(report.not_unique)]
+    lines += [f"  {text}" for text in report.suggestions]
+    return lines + list(report.singularities)
