@@ -98,7 +98,7 @@ def _random_coupler(model: Model, name: str, driven: bool, rng: np.random.Genera
     return Closure(name, "coupler", terms=terms, motion=Motion((law(rng),)) if driven else None)
 
 
-def close(model: Model, kind: str, rng: np.random.Generator, tries: int = 300) -> Model:
+def close(model: Model, kind: str, rng: np.random.Generator, tries: int = 100) -> Model:
     """The model with one more closure, whose rows are independent of all others and leave three degrees of freedom, one at
     least inside its loop."""
     for _ in range(tries):

@@ -10,6 +10,7 @@ from . import closed_reference as ref
 from .reference import Array
 
 T = 0.37  # a time inside all tables
+CLOSED = 1e-14  # m, and rad
 CUT = 1e-5  # singular values below this part of the largest belong to redundant rows
 
 
@@ -41,15 +42,15 @@ def shortest(G: Array, wanted: Array) -> Array:
 
 
 def settled(model: Any, q: Array, t: float) -> Array:
-    """A nearby q that closes all loops."""
+    """A nearby q that closes all loops, as well as doubles can."""
+    last = np.inf
     for _ in range(30):
         c = ref.constraints(model, q, np.zeros(model.nv), t)
-        if np.abs(c.position).max(initial=0.0) < 2e-15:
-            break
-        q = displaced(model, q, -shortest(c.G, c.position))
-    if np.abs(c.position).max(initial=0.0) > 1e-13:
-        raise Unfit(f"{model.name} does not close: {c.position.astype(float)}")
-    return q
+        error = float(np.abs(c.position).max(initial=0.0))
+        if error < 1e-16 or last / 2 < error < CLOSED:
+            return q
+        last, q = error, displaced(model, q, -shortest(c.G, c.position))
+    raise Unfit(f"{model.name} does not close: {c.position.astype(float)}")
 
 
 def free_directions(G: Array) -> Array:

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from .analyses import drive, equilibrium, inverse_motion, linearize, modes
     from .assembly import Assembly, assemble
     from .codegen import Dynamics, compile
-    from .comparison import compare
     from .codegen.operations import count_operations, count_table
+    from .comparison import compare
     from .inspection import check
     from .io import gallery, load, save, schema
     from .model import Mechanism, Model

@@ -74,7 +74,6 @@ def test_every_kind_of_closure_holds(name, formulation):
     assert far(plain(model, formulation, state), expected.a) < AGREEMENT * expected.solution.amplification
 
 
-@pytest.mark.parametrize("formulation", CLOSED)
 @given(
     n=st.integers(7, 12),
     seed=st.integers(0, 10_000),
@@ -83,8 +82,8 @@ def test_every_kind_of_closure_holds(name, formulation):
     driven=st.sampled_from([0.0, 0.2]),
     twice=st.booleans(),
 )
-@settings(max_examples=12)
-def test_any_closed_tree_accelerates_as_its_positions_say(formulation, n, seed, kinds, free, driven, twice):
+@settings(max_examples=10)
+def test_any_closed_tree_accelerates_as_its_positions_say(n, seed, kinds, free, driven, twice):
     try:
         model = random_closed(n, seed, tuple(kinds), free_root=free, driven=driven, loads=True)
         model = doubled(model) if twice else model
@@ -92,7 +91,8 @@ def test_any_closed_tree_accelerates_as_its_positions_say(formulation, n, seed, 
     except Unfit:
         reject()
     expected = ref.closed(model, state)
-    assert far(plain(model, formulation, state), expected.a) < AGREEMENT * expected.solution.amplification
+    for formulation in CLOSED:
+        assert far(plain(model, formulation, state), expected.a) < AGREEMENT * expected.solution.amplification
 
 
 @pytest.mark.parametrize("formulation", CLOSED)

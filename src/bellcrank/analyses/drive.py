@@ -46,7 +46,7 @@ class Drive:
     input             name of the coordinate, or "time"
     values            (k,)            of those that were asked for, those that were reached
     q, v, a           (k, nq), (k, nv), (k, nv)   for the speed and acceleration of the input that were given
-    transmission      (k,)            the input's part of the motion, angles in rad, lengths over the typical length: 0 at a toggle
+    transmission      (k,)            the input's part of the motion, lengths over the typical length: 0 at a toggle
     error             (k,)            largest error of the closures, m
     limits            where the input cannot go on, at most one below and one above
     missing           values that were asked for and not reached
@@ -193,7 +193,7 @@ def drive(
     place = _place(model, coordinate)
     still = frozen(model, t)
     dyn = Dynamics(still)
-    start = assemble(dyn, q).q
+    start = assemble(Dynamics(model), q, np.zeros(model.nv), t=t).q  # nothing moves yet
     loops, held = Loops(dyn), _held(model, coordinate, hold)
     left = freedom_left(loops, start, held, 0.0)
     if left:

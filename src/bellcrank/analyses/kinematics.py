@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -110,7 +111,7 @@ def over_times(loops: Loops, q: Array, times: Array, limit: float) -> Iterator[S
     rest = np.zeros(loops.model.nv)
     v, a, _ = motion_of(loops, q, nothing, float(times[0]), rest, rest)
     yield State(float(times[0]), q, v, a, 1.0)
-    for begin, until in zip(times[:-1], times[1:], strict=True):
+    for begin, until in pairwise(times):
         t, h = float(begin), float(until - begin)
         while t < until:
             h = min(h, float(until) - t)

@@ -33,7 +33,7 @@ def never_closes(loops: Loops, q: Array, t: float) -> AssemblyError:
     if driven:
         remedy = f"The drivers {_quoted(driven)} may ask for what the others cannot follow at t = {t:g} s. {remedy}"
     return AssemblyError(
-        f"model {loops.model.name!r} cannot be assembled: its loops do not close. Nearest: {open_loops(loops, q, t)}. {remedy}.",
+        f"model {loops.model.name!r} cannot be assembled: its loops do not close. At best {open_loops(loops, q, t)}. {remedy}.",
         q,
     )
 

@@ -13,7 +13,7 @@ from ..numbers import Number
 from ..spatial import Force, Matrix, Motion, Vector
 from ..topology import Plan, Signature
 from ..topology.loads import ElementSignature
-from . import plain_closing
+from . import plain_closing, plain_nodes
 from .prepass import body_state, body_wrenches, closing_wrenches, driven_state, joint_effort, world_state
 from .structure import added, leaves, rebuild
 from .view import View, effort_source, input_size
@@ -89,6 +89,14 @@ class PlainWalk:
         self.left: list[list[Number]] = []  # what each has left at the degrees of freedom
         self.grips: list[Force] = []
         self.pushes: list[Number] = []
+        self.nodes_made: list[Any] = []
+        self.node_tables: Any = plan.nodes
+        self.spins: dict[int, Any] = {}
+        self.lent: dict[int, Any] = {}
+        self.felts: dict[int, Any] = {}
+        self.motions: dict[int, Any] = {}
+        self.images: dict[int, Any] = {}
+        self.unknowns: dict[int, Any] = {}
         self.tolerance, self.length, self.baumgarte = plan.tolerance, plan.length, plan.baumgarte
 
     def outward(self, step: Callable[[Any, Any], Any], base: Any) -> None:
@@ -128,6 +136,9 @@ class PlainWalk:
 
     def tell(self, name: str, *fields: str) -> None:
         plain_closing.tell(self, name, fields)
+
+    def nodes(self, step: Callable[[Any], None], *, inward: bool = False) -> None:
+        plain_nodes.nodes(self, step, inward)
 
     def solve(self, matrix: str, right: str, into: str) -> None:
         self.outputs[into] = solve_ldl(self.outputs[matrix], self.outputs[right])

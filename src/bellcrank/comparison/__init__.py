@@ -1,5 +1,5 @@
 """One model in several engines: all formulations that apply, and MuJoCo and Pinocchio where they are installed."""
 
-from .compare import Comparison, Row, compare
+from .measuring import Comparison, Row, compare
 
 __all__ = ["Comparison", "Row", "compare"]

@@ -116,15 +116,9 @@ def formulations(model: Model) -> list[Ours]:
 
 def seconds(call: Callable[[], Any], budget: float) -> float:
     """The least time of a call, in many repetitions within the budget."""
-    timer = timeit.Timer(call)
-    count, taken = timer.autorange(lambda _, __: None) if budget >= 1 else _few(timer, budget / 5)
-    return min([taken, *timer.repeat(4, count)]) / count
-
-
-def _few(timer: timeit.Timer, budget: float) -> tuple[int, float]:
-    count = 1
-    while True:
-        taken = timer.timeit(count)
-        if taken > budget / 2 or count > 1_000_000:
-            return count, taken
+    timer, count = timeit.Timer(call), 1
+    taken = timer.timeit(count)
+    while taken < budget / 10:
         count *= 2
+        taken = timer.timeit(count)
+    return min([taken, *timer.repeat(4, count)]) / count

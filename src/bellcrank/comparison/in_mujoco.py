@@ -12,8 +12,11 @@ from ..io.states import mujoco_states
 from ..model import Model
 from .engines import STEP, Array, Motion
 
-STIFF = (-1e8, -2e4)  # stiffness and damping of equality constraints, per unit of mass
-HARD = (0.9999999, 0.9999999, 1e-3, 0.5, 2.0)  # solimp
+STIFF = (2 * STEP, 1.0)  # solref: the shortest time that is stable with this step, critically damped
+HARD = (0.9999, 0.9999, 1e-3, 0.5, 2.0)  # solimp: MuJoCo goes no further than 0.9999
+
+
+UNSTABLE = "it became unstable"
 
 
 class InMuJoCo:
@@ -32,9 +35,8 @@ class InMuJoCo:
         self.theirs.opt.tolerance, self.theirs.opt.iterations = 0.0, 200
         if self.theirs.neq:
             self.theirs.eq_solref[:], self.theirs.eq_solimp[:] = STIFF, HARD
-            self.theirs.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_REFSAFE)
         self.data = mujoco.MjData(self.theirs)
-        self.note = "constraints are soft" if self.theirs.neq else ""
+        self.note = "keeps its constraints softly, as stiff here as it can" if self.theirs.neq else ""
 
     def _set(self, q: Array, v: Array, tau: Array) -> None:
         self.data.qpos[:], self.data.qvel[:], self.data.qfrc_applied[:] = self.states.there(q, v, None, tau)
@@ -53,8 +55,14 @@ class InMuJoCo:
         self.mujoco.mj_resetData(self.theirs, self.data)
         self._set(self.model.initial_q, self.model.initial_v, np.zeros(self.model.nv))
         samples = [(self.data.qpos.copy(), self.data.qvel.copy())]
+        before = self.mujoco.get_mju_user_warning()
+        self.mujoco.set_mju_user_warning(lambda text: None)  # else MuJoCo writes a log into the working directory
         for _ in range(max(1, round(duration / STEP))):
             self.mujoco.mj_step(self.theirs, self.data)
+            if any(warning.number for warning in self.data.warning):
+                self.note = f"stopped at {self.data.time:.3g} s: {UNSTABLE}"
+                break
             samples.append((self.data.qpos.copy(), self.data.qvel.copy()))
+        self.mujoco.set_mju_user_warning(before)
         q, v = self.states.here(np.array([x for x, _ in samples]), np.array([y for _, y in samples]), None, None)
         return Motion(q, v)

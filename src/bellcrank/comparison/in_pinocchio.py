@@ -27,6 +27,8 @@ class InPinocchio:
     def __init__(self, model: Model, dynamics: Dynamics) -> None:
         import pinocchio as pin
 
+        if model.driven.any():
+            raise ModelError(f'Pinocchio has no prescribed motions: "{model.joint_names[int(np.argmax(model.driven))]}"')
         self.pin, self.model, self.dynamics = pin, model, dynamics
         self.states = States(model, "Pinocchio", as_listed(model.parents), lambda i: _pieces(model, i))
         self.theirs: Any = pin.Model()
@@ -64,12 +66,9 @@ class InPinocchio:
 
     def _joints(self, joint: Any) -> list[Any]:
         pin = self.pin
-        if joint.kind in ("spherical", "free", "planar"):
-            return [
-                {"spherical": pin.JointModelSpherical, "free": pin.JointModelFreeFlyer, "planar": pin.JointModelPlanar}[
-                    joint.kind
-                ]()
-            ]
+        several_at_once = {"spherical": "Spherical", "free": "FreeFlyer", "planar": "Planar"}
+        if joint.kind in several_at_once:
+            return [getattr(pin, f"JointModel{several_at_once[joint.kind]}")()]
         axis = np.array(joint.axis)
         if joint.kind == "screw":
             return [pin.JointModelHelicalUnaligned(axis, float(joint.pitch))]

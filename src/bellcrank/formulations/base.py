@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from ..constraints import Equation
 from ..numbers import Number
-from ..spatial import Force, Motion, RigidInertia, Symmetric, Transform, Vector
+from ..spatial import Force, Matrix, Motion, RigidInertia, Symmetric, Transform, Vector
 
 Message = TypeVar("Message")
 
@@ -127,6 +127,87 @@ class Row(Protocol):
         """
 
 
+class Placed(NamedTuple):
+    """A body seen from the base of its node, in the base's axes: pose, velocity and known acceleration at the base's origin
+    (whose own velocity counts as zero), and the directions in which its joint moves it."""
+
+    R: Matrix
+    p: Vector
+    V: Motion
+    c: Motion
+    s: tuple[Motion, ...]
+
+
+class NodeClosure(Protocol):
+    """A closure inside a node. Places are those of the node's bodies; -1 is the base."""
+
+    a: int
+    b: int
+    path_a: Sequence[int]  # joints between the two bodies, on a's side
+    path_b: Sequence[int]
+    kept: Sequence[int]  # equations that are not redundant
+
+    def view(self, a: Placed, b: Placed) -> Closure: ...
+
+    def factors(self) -> list[Number]:
+        """Coefficients that the equation has on the node's coordinates themselves: those of a coupler."""
+
+
+class Node(Protocol):
+    """Some joints with the bodies that they carry, relative to a base (topology.blocks). What a step keeps stays for later
+    passes, as on a body. Places count the node's own bodies, then those that other nodes lend; -1 is the base."""
+
+    bodies: Sequence[Any]
+    borrows: int
+    carriers: Sequence[int]  # places of own bodies on which other nodes hang
+    lends: Sequence[int]  # places of own bodies that other nodes borrow
+    closures: Sequence[NodeClosure]
+    dofs: Sequence[Any]
+    outward: Sequence[int]  # places, parents first
+    on_ground: bool  # the base is ground
+    apart: bool  # part of a block that is taken apart
+
+    def above(self, place: int) -> int:
+        """Place of the parent body."""
+
+    def dof(self, place: int, k: int) -> int:
+        """Which of the node's coordinates the k-th one of a joint is."""
+
+    @property
+    def spin(self) -> Vector:
+        """Angular velocity of the base."""
+
+    @property
+    def known_acceleration(self) -> Motion:
+        """Of ground: against gravity; zero for a base that moves."""
+
+    @property
+    def base_acceleration(self) -> Motion: ...
+
+    def borrowed(self, k: int) -> Placed: ...
+
+    def lend(self, place: int, at: Placed) -> None: ...
+
+    def send_spin(self, place: int, w: Vector) -> None: ...
+
+    def felt(self, place: int) -> Any:
+        """Sum of what other nodes report to one of the bodies, in its own frame: inertia, bias force."""
+
+    def report(self, inertia: Any, force: Force) -> None:
+        """To the base."""
+
+    def report_pivot(self, pivot: Number) -> None: ...
+
+    def send_acceleration(self, place: int, motion: Motion) -> None: ...
+
+    def output_joints(self, name: str, values: Sequence[Number]) -> None:
+        """Entries of an output for the node's coordinates, but for those that a node further in knows."""
+
+    def __getattr__(self, name: str) -> Any: ...
+
+    def __setattr__(self, name: str, value: Any) -> None: ...
+
+
 class Walk(Protocol):
     """The walk over the bodies: a Python loop, or a loop in machine code."""
 
@@ -166,6 +247,9 @@ class Walk(Protocol):
 
     def tell(self, name: str, *fields: str) -> None:
         """Write fields of every equation to an output: "error", "rate", "right", "multiplier", "pivot", "residual"."""
+
+    def nodes(self, step: Callable[[Any], None], *, inward: bool = False) -> None:
+        """Take a step at every node, from ground outward or back inward."""
 
     def solve(self, matrix: str, right: str, into: str) -> None:
         """Dense symmetric positive definite solve between outputs, by LDL^T."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from ..model import Closure, Model
 
 LONGEST = 14  # joints of a loop that are shown
@@ -26,7 +28,7 @@ def _loop(model: Model, closure: Closure) -> str:
 def _chain(model: Model, rows: list[int]) -> str:
     """Bodies along rows that are parent and child, one way or the other, with the joints between them."""
     names = ["ground" if row < 0 else model.body_names[row] for row in rows]
-    joints = [model.joint_names[b if b >= 0 and model.parents[b] == a else a] for a, b in zip(rows, rows[1:], strict=False)]
+    joints = [model.joint_names[b if b >= 0 and model.parents[b] == a else a] for a, b in pairwise(rows)]
     text = names[0]
     links = [f" -[{joint}]- {name}" for joint, name in zip(joints, names[1:], strict=True)]
     if len(links) > LONGEST:

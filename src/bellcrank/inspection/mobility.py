@@ -21,7 +21,7 @@ from ..errors import AssemblyError
 from ..model import Model
 from . import singular
 from .blocks import Block, blocks
-from .counting import closures_of, planar_count, spatial_count
+from .counting import closures_of, joint_of_dofs, planar_count, spatial_count
 from .drawing import loop_lines
 from .naming import counted, grouped, quoted
 from .stresses import Stresses
@@ -132,19 +132,20 @@ def _start(dyn: Dynamics) -> tuple[Array, list[str]]:
         warnings.simplefilter("always")
         try:
             return assemble(dyn).q, [str(w.message) for w in caught]
+        except AssemblyError as error:
+            complaint = str(error)
+        try:  # perhaps only the velocities contradict each other
+            return assemble(dyn, v=np.zeros(dyn.model.nv)).q, [complaint]
         except AssemblyError:
-            pass
-        try:
-            return assemble(dyn, v=np.zeros(dyn.model.nv)).q, [str(error)]
-        except AssemblyError:
-            return np.array(dyn.model.initial_q), [str(error)]
+            return np.array(dyn.model.initial_q), [complaint]
 
 
 def _locked(model: Model, here: _Place, nearby: _Place | None) -> Iterator[str]:
     driven = bool(model.driven.any()) or any(closure.motion is not None for closure in model.closures)
     if here.mobility == 0 and not driven:
         equations = counted(int(model.closure_index[-1]), "equation")
-        yield f"the mechanism is locked: its {equations} leave none of {counted(model.nv, 'coordinate')} free, and nothing drives it"
+        free = counted(model.nv, "coordinate")
+        yield f"the mechanism is locked: its {equations} leave none of {free} free, and nothing drives it"
     elif here.mobility and nearby is None and not len(here.untouched):
         yield (
             "the mechanism is shaky: it gives way a little, but cannot move on. Its equations allow velocities here "
@@ -153,24 +154,32 @@ def _locked(model: Model, here: _Place, nearby: _Place | None) -> Iterator[str]:
 
 
 def _independent(model: Model, here: _Place) -> list[str]:
-    """Coordinates that say where the mechanism is: the first ones, unless others say it much better."""
+    """Coordinates that say where the mechanism is: motors and joints on ground first, unless others say it much better."""
     motions = here.motions
     if motions.shape[1] != here.mobility:
         return []
+    owners = joint_of_dofs(model)
+    driving = motors_of(model)
+    order = sorted(range(model.nv), key=lambda k: (k not in driving, model.parents[owners[k]] >= 0, k))
     chosen, left = [], motions.copy()
     for _ in range(here.mobility):
         sizes = np.linalg.norm(left, axis=1)
-        k = int(np.argmax(sizes > 0.3 * sizes.max()))
+        k = next(k for k in order if sizes[k] > 0.3 * sizes.max())
         chosen.append(k)
         direction = left[k] / sizes[k]
         left = left - np.outer(left @ direction, direction)
     return [model.v_names[k] for k in sorted(chosen)]
 
 
+def motors_of(model: Model) -> set[int]:
+    """Degrees of freedom on which motors act."""
+    acting = (e for e in model.elements if e.kind in ("joint_effort", "joint_input") and e.joint >= 0)
+    return {int(model.v_index[e.joint]) + e.dof for e in acting if not model.driven[e.joint]}
+
+
 def _singularities(loops: Loops, here: _Place, nearby: _Place | None) -> Iterator[str]:
     model = loops.model
-    on_joints = (e for e in model.elements if e.kind in ("joint_effort", "joint_input") and e.joint >= 0)
-    motors = {int(model.v_index[e.joint]) + e.dof for e in on_joints if not model.driven[e.joint]}
+    motors = motors_of(model)
     lost = 0 if nearby is None else nearby.rank - here.rank
     if lost > 0:
         yield singular.rank_words(lost, _losing(model, here, nearby))
@@ -214,7 +223,8 @@ def loop_words(report: LoopReport) -> list[str]:
     planar = "" if report.planar is None else f", {report.planar} in the plane"
     lines = [
         f"{counted(report.count, 'closure')}, {counted(report.equations, 'equation')}; "
-        f"degrees of freedom: {report.mobility} by rank, {report.spatial} by counting in space{planar} (pivot {report.pivot:.3g})"
+        f"degrees of freedom: {report.mobility} by rank, {report.spatial} by counting in space{planar} "
+        f"(pivot {report.pivot:.3g})"
     ]
     if report.independent:
         lines.append(f"independent coordinates: {quoted(report.independent)}")

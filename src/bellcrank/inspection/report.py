@@ -51,7 +51,10 @@ class MeasureRow:
 
 @dataclass(frozen=True)
 class Report:
-    """What a model is made of; ``loops`` is None for a tree. ``fastest_frequency`` (Hz) and ``fastest_decay`` (1/s), estimates at the start, may be None."""
+    """What a model is made of. ``dof``: entries of v; what closed loops leave of them is ``loops.mobility``.
+
+    ``fastest_frequency`` (Hz) and ``fastest_decay`` (1/s), estimates at the start, may be None; ``loops`` is None for a tree.
+    """
 
     model: str
     mass: float
@@ -66,6 +69,9 @@ class Report:
     fastest_decay: float | None
     remarks: tuple[str, ...]
     loops: LoopReport | None = None
+    imported: str | None = None  # the file of another program that it came from
+    changed: tuple[str, ...] = ()  # what was changed to say the same here
+    not_simulated: tuple[str, ...] = ()  # what that file says besides
 
     def __str__(self) -> str:
         from rich.console import Console
@@ -103,6 +109,9 @@ def check(model: Model) -> Report:
         fastest_decay=_rate(speed.decay, 1.0),
         remarks=tuple(unusual),
         loops=loops,
+        imported=None if model.source is None else f"{model.source.file} ({model.source.format.upper()})",
+        changed=() if model.source is None else model.source.remarks,
+        not_simulated=() if model.source is None else model.source.unsimulated,
     )
 
 
@@ -110,11 +119,11 @@ def _closing(model: Model) -> Iterator[JointRow]:
     """Joints that close loops, rods, guided points and couplers."""
     for closure in model.closures:
         kind = closure.kind if closure.joint is None else closure.joint.kind
-        ends = [GROUND if row < 0 else model.body_names[row] for row in (closure.body_a, closure.body_b)]
+        a, b = (GROUND if row < 0 else model.body_names[row] for row in (closure.body_a, closure.body_b))
         if closure.kind == "coupler":
-            ends = ["", ""]
+            a = b = ""
         dof = 0 if closure.joint is None or closure.motion is not None else closure.joint.nv
-        yield JointRow(closure.name, kind, *ends, dof, closure.motion is not None, closes=True)
+        yield JointRow(closure.name, kind, a, b, dof, closure.motion is not None, closes=True)
 
 
 def _rate(fastest: Fastest | None, scale: float) -> float | None:

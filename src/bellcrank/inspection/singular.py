@@ -137,14 +137,13 @@ def moved_words(loops: Loops, q: Array, to: Array, named: set[int]) -> str:
 
 
 def _turns(loops: Loops, k: int) -> bool:
-    units = [
-        u for joint, driven in zip(loops.model.joints, loops.model.driven, strict=True) if not driven for u in joint.v_units
-    ]
-    return bool(units[k].startswith("rad"))
+    rows = zip(loops.model.joints, loops.model.driven, strict=True)
+    return [unit for joint, driven in rows if not driven for unit in joint.v_units][k].startswith("rad")
 
 
 def rank_words(lost: int, names: list[str]) -> str:
     return (
         f"the start is singular, a change point: {counted(lost, 'equation')} of {quoted(names)} more "
-        f"{'is' if lost == 1 else 'are'} redundant here than nearby. Branches of the motion meet, and reactions are not unique here"
+        f"{'is' if lost == 1 else 'are'} redundant here than nearby. "
+        "Branches of the motion meet, and reactions are not unique here"
     )

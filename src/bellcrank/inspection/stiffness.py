@@ -94,29 +94,48 @@ def _largest(model: Model, twins: list[Element]) -> Fastest | None:
     dynamics = _compiled(_still(model, twins))
     q, still = np.tile(model.initial_q, (model.nv, 1)), np.zeros((model.nv, model.nv))
     there, back = (dynamics.inverse_dynamics(q, sign * np.eye(model.nv), still) for sign in (1.0, -1.0))
-    K, M = (there - back) / 2, dynamics.mass_matrix(model.initial_q)
+    N = _allowed(dynamics)
+    K, M = N.T @ ((there - back) / 2) @ N, N.T @ dynamics.mass_matrix(model.initial_q) @ N
     if not (np.isfinite(K).all() and np.isfinite(M).all()):
         return None
     try:
         values, vectors = eigh((K + K.T) / 2, M)
     except np.linalg.LinAlgError:  # no mass resists some motion here
         return None
-    if not values[-1] > 0:
+    if not len(values) or not values[-1] > 0:
         return None
-    _, power, _ = dynamics.elements(model.initial_q, vectors[:, -1])
+    _, power, _ = dynamics.elements(model.initial_q, N @ vectors[:, -1])
     return Fastest(float(values[-1]), twins[int(np.argmin(power))].name)
 
 
 def _still(model: Model, elements: list[Element]) -> Model:
     """The model with other forces, its driven joints held where they start."""
-    from ..model import Law
+    from ..model import Law, Motion
     from ..results.driven import law_values
 
     def held(law: Law) -> Law:
         return Law("polynomial", (float(law_values(law, np.zeros(1))[0]),))
 
-    motions = tuple(m and replace(m, laws=tuple(held(law) for law in m.laws)) for m in model.motions)
-    return replace(model, elements=tuple(elements), inputs=(), measures=(), motions=motions)
+    def still(motion: Motion | None) -> Motion | None:
+        return motion and replace(motion, laws=tuple(held(law) for law in motion.laws))
+
+    return replace(
+        model,
+        elements=tuple(elements),
+        inputs=(),
+        measures=(),
+        motions=tuple(still(motion) for motion in model.motions),
+        closures=tuple(replace(closure, motion=still(closure.motion)) for closure in model.closures),
+    )
+
+
+def _allowed(dynamics: Any) -> np.ndarray:
+    """(nv, freedom) velocities that the loops allow."""
+    n = dynamics.model.nv
+    if not dynamics.model.closures:
+        return np.eye(n)
+    _, s, V = np.linalg.svd(dynamics.closure_jacobian(dynamics.model.initial_q))
+    return np.asarray(V[int((s**2 > 1e-7 * s.max(initial=0.0) ** 2).sum()) :].T)
 
 
 def _compiled(model: Model) -> Any:

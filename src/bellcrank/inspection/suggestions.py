@@ -17,21 +17,17 @@ Array = NDArray[np.float64]
 
 MOST = 200  # equations of blocks that are tried
 SHOWN = 3
-SLOT = "a pin in a slot (a point_on_plane)"
-BALL = "a point_on_line along its axis (a ball that may slide)"
 # What may stand instead of a joint: in words, and what it still holds.
+CYLINDRICAL = ("cylindrical", HOLDS["cylindrical"])
+SPHERICAL = ("spherical", HOLDS["spherical"])
+BALL = ("a point_on_line along its axis (a ball that may slide)", (0, 1))
+SLOTS = tuple(("a pin in a slot (a point_on_plane)", (k,)) for k in (0, 1))
 INSTEAD: dict[str, tuple[tuple[str, tuple[int, ...]], ...]] = {
-    "revolute": (
-        ("cylindrical", HOLDS["cylindrical"]),
-        ("spherical", HOLDS["spherical"]),
-        (BALL, (0, 1)),
-        (SLOT, (0,)),
-        (SLOT, (1,)),
-    ),
-    "prismatic": (("cylindrical", HOLDS["cylindrical"]), (BALL, (0, 1)), (SLOT, (0,)), (SLOT, (1,))),
-    "cylindrical": ((BALL, (0, 1)), (SLOT, (0,)), (SLOT, (1,))),
-    "point_on_line": ((SLOT, (0,)), (SLOT, (1,))),
-    "universal": (("spherical", HOLDS["spherical"]),),
+    "revolute": (CYLINDRICAL, SPHERICAL, BALL, *SLOTS),
+    "prismatic": (CYLINDRICAL, BALL, *SLOTS),
+    "cylindrical": (BALL, *SLOTS),
+    "point_on_line": SLOTS,
+    "universal": (SPHERICAL,),
     "planar": (("a point_on_plane", (2,)),),
     "spherical": tuple((f"a point_on_line along {axis}", kept) for axis, kept in (("x", (1, 2)), ("y", (0, 2)), ("z", (0, 1)))),
 }

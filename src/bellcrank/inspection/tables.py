@@ -50,6 +50,9 @@ def _lines(report: Report) -> list[str]:
         drawn = report.loops.drawings
         lines += [*drawn[:LOOPS], *([f"and {len(drawn) - LOOPS} more loops"] if len(drawn) > LOOPS else [])]
         lines += loop_words(report.loops)
+    lines += [] if report.imported is None else [f"imported from {report.imported}"]
+    lines += [f"not simulated: {line}" for line in report.not_simulated]
+    lines += [f"as imported: {line}" for line in report.changed]
     if report.fastest_frequency is not None:
         lines.append(f"fastest vibration at the start: about {report.fastest_frequency:.3g} Hz")
     if report.fastest_decay is not None:

@@ -36,11 +36,12 @@ class JointForces:
 
 
 class Export:
-    """A model on its way into another format. ``cannot`` collects what that format has no words for."""
+    """A model on its way into another format. ``cannot`` and ``never`` collect what that format has no words for."""
 
     def __init__(self, model: Model, format: str) -> None:
         self.model, self.format = model, format
         self.cannot: list[str] = []
+        self.never: list[str] = []  # what nothing would be left without
         self.lost: list[str] = []  # what no format but ours has, and changes nothing
         self.spec = resolved_spec(model)
         self.R = [matrix_of(frame_of(model, i)) for i in range(model.n)]
@@ -48,8 +49,8 @@ class Export:
         for i, parent in enumerate(model.parents):
             self.children[parent].append(i)
         self.forces = self._joint_forces()
-        for i in np.flatnonzero(model.driven):
-            self.cannot.append(f'the prescribed motion of joint "{model.joint_names[i]}"')
+        for i in np.flatnonzero(model.driven).tolist():
+            self.never.append(f'the prescribed motion of joint "{model.joint_names[i]}"')
         if model.measures:
             self.lost.append("measures")
 
@@ -122,17 +123,14 @@ class Export:
 
     def finish(self, *, partial: bool) -> list[str]:
         """What is left out; raises ModelError if that is more than was allowed."""
-        if self.cannot and not partial:
-            listed = "\n  ".join(self.cannot)
-            remedy = "Save it as .toml, which holds everything, or leave these out with partial=True (convert: --partial)."
-            raise ModelError(
-                f'"{self.model.name}" cannot be written as {self.format.upper()}, which has no words for\n  {listed}\n{remedy}'
-            )
-        kept = (
-            []
-            if self.model.source is None
-            else [x for x in self.model.source.unsimulated if not x.startswith("limits of the joints")]
-        )
+        if self.never or (self.cannot and not partial):
+            listed = "\n  ".join([*self.never, *self.cannot])
+            remedy = "Save it as .toml, which holds everything"
+            remedy += "." if self.never else ", or leave these out with partial=True (convert: --partial)."
+            what = f'"{self.model.name}" cannot be written as {self.format.upper()}, which has no words for'
+            raise ModelError(f"{what}\n  {listed}\n{remedy}")
+        source = self.model.source
+        kept = [] if source is None else [x for x in source.unsimulated if not x.startswith("limits of the joints")]
         return [*self.cannot, *self.lost, *kept]
 
 

@@ -35,6 +35,11 @@ class Writing:
         self.world: list[str] = []
         self.references = {} if model.source is None or model.source.format != "mjcf" else dict(model.source.references)
         self.gravcomp: dict[int, float] = {}
+        self.mass, self.center, self.inertia = np.array(model.mass), np.array(model.center), np.array(model.inertia)
+        self.lifted: dict[int, Array] = {}  # forces at the origins of free bodies
+        for i, joint in enumerate(model.joints):
+            if joint.kind == "free" and not model.driven[i]:
+                self._without_armature(i, model.armature[model.v_index[i] :][:6])
 
     def document(self) -> list[str]:
         model = self.model
@@ -61,6 +66,25 @@ class Writing:
         ):
             lines += [f"<{section}>", *inside, f"</{section}>"] if inside else []
         return [*lines, "</mujoco>"]
+
+    def _without_armature(self, i: int, armature: Array) -> None:
+        """MuJoCo adds armature to all six directions of a free body: along them it is a mass at the origin without weight.
+
+        So that mass is taken from the body, and its weight given back as a force.
+        """
+        a = float(armature[3])
+        if not a and not armature.any():
+            return
+        if armature[:3].any() or not equal(armature[3:].tolist()) or self.mass[i] <= a:
+            self.export.cannot.append(f'the armature of the free joint "{self.model.joint_names[i]}"')
+            return
+        mass, center = self.mass[i] - a, self.mass[i] * self.center[i] / (self.mass[i] - a)
+        J = self.inertia[i] + self.mass[i] * _spread(self.center[i]) - mass * _spread(center)
+        if np.linalg.eigvalsh(J)[0] < 0:
+            self.export.cannot.append(f'the armature of the free joint "{self.model.joint_names[i]}"')
+            return
+        self.mass[i], self.center[i], self.inertia[i] = mass, center, J
+        self.lifted[i] = a * np.array(self.model.gravity)
 
     # --- bodies
 
@@ -89,9 +113,7 @@ class Writing:
         return rows
 
     def _weightless(self, i: int) -> bool:
-        return (
-            not self.model.mass[i] and not self.model.inertia[i].any() and i not in self.sites and self.model.joints[i].nv > 0
-        )
+        return not self.mass[i] and not self.inertia[i].any() and i not in self.sites and self.model.joints[i].nv > 0
 
     def _body(self, rows: list[int]) -> list[str]:
         export, model, last = self.export, self.model, rows[-1]
@@ -113,16 +135,16 @@ class Writing:
 
     def _inertial(self, i: int) -> list[str]:
         model, R = self.model, self.export.axes(i)
-        if not model.mass[i] and not model.inertia[i].any():
+        if not self.mass[i] and not self.inertia[i].any():
             if model.joints[i].nv and all(model.joints[k].nv for k in self.export.children[i]):
-                self.export.cannot.append(f'body "{model.body_names[i]}", which moves and has no mass')
+                self.export.never.append(f'body "{model.body_names[i]}", which moves and has no mass')
             return []
-        moments, axes = principal(model.inertia[i])
+        moments, axes = principal(self.inertia[i])
         given = numbers(np.maximum(moments, LEAST))
         if moments[0] < 0 or moments[0] + moments[1] < moments[2] * (1 - 1e-9):
-            self.export.cannot.append(f'body "{model.body_names[i]}", whose inertia no body can have')
-        place, turn = R.T @ model.center[i], quaternion_of(R.T @ axes)
-        mass = numbers(model.mass[i])
+            self.export.never.append(f'body "{model.body_names[i]}", whose inertia no body can have')
+        place, turn = R.T @ self.center[i], quaternion_of(R.T @ axes)
+        mass = numbers(self.mass[i])
         return [f"{tag('inertial', pos=numbers(place), quat=numbers(turn), mass=mass, diaginertia=given)}/>"]
 
     def _joint(self, i: int, R: Array, at: Array) -> list[str]:
@@ -132,7 +154,7 @@ class Writing:
         if joint.kind == "fixed":
             return []
         if joint.kind == "screw":
-            self.export.cannot.append(f'joint "{name}", a screw')
+            self.export.never.append(f'joint "{name}", a screw')
             return []
         if joint.kind in TURNING:
             axis = None if joint.axis is None else numbers(R.T @ joint.axis)
@@ -151,7 +173,8 @@ class Writing:
         given["armature"] = model.armature[start + dofs.start : start + dofs.stop].tolist() if not model.driven[i] else [0.0]
         single = {}
         for what, values in given.items():
-            if not equal(values) or (kind == "free" and what == "armature" and any(values)):
+            values = values[3:] if kind == "free" and what == "armature" else values
+            if not equal(values):
                 self.export.cannot.append(f'the {what} of joint "{name}", which differs between its directions')
             single[what] = values[0]
         reference = self.references.get(model.joint_names[i], (0.0,))[0]
@@ -208,6 +231,11 @@ class Writing:
                 self._constant_force(e)
             elif e.kind == "bushing":
                 self.export.cannot.append(f'"{e.name}", a bushing')
+        for i, force in self.lifted.items():
+            if np.abs(force).max() > 1e-12 * np.abs(self.model.gravity).max(initial=0.0):
+                self._push(
+                    f"{self.export.name(self.model.joint_names[i])}_weight", i, np.zeros(3), force, np.zeros(3), world=True
+                )
         return tendons
 
     def _tendon(self, e: Any) -> list[str]:
@@ -230,16 +258,21 @@ class Writing:
         """A unit of bias along a gear: in world axes relative to a site of the world, else in those of the body."""
         model = self.model
         force, moment = (np.array([e.values[f"{letter}{c}"] for c in "xyz"]) for letter in "fm")
-        weight = -model.mass[e.body_a] * model.gravity
+        weight = -self.mass[e.body_a] * model.gravity
         share = float(force @ weight / (weight @ weight)) if weight.any() else 0.0
-        central = np.allclose(e.point_a, model.center[e.body_a], rtol=0, atol=1e-15) and not moment.any() and e.values["world"]
+        central = np.allclose(e.point_a, self.center[e.body_a], rtol=0, atol=1e-15) and not moment.any() and e.values["world"]
         if central and np.allclose(share * weight, force, rtol=1e-15, atol=0):
             self.gravcomp[e.body_a] = self.gravcomp.get(e.body_a, 0.0) + share
             return
-        name = self.export.name(e.name)
-        point = self.site(f"{name}_point", e.body_a, np.array(e.point_a))
-        world = self.site(f"{name}_world", -1, np.zeros(3)) if e.values["world"] else None
-        head = tag("general", name=name, site=point, refsite=world, gear=numbers([*force, *moment]))
+        if e.body_a in self.lifted and not np.any(e.point_a) and not moment.any() and e.values["world"]:
+            self.lifted[e.body_a] = self.lifted[e.body_a] + force
+            return
+        self._push(self.export.name(e.name), e.body_a, np.array(e.point_a), force, moment, world=bool(e.values["world"]))
+
+    def _push(self, name: str, body: int, at: Array, force: Array, moment: Array, *, world: bool) -> None:
+        point = self.site(f"{name}_point", body, at)
+        fixed = self.site(f"{name}_world", -1, np.zeros(3)) if world else None
+        head = tag("general", name=name, site=point, refsite=fixed, gear=numbers([*force, *moment]))
         self._constant_forces.append(f'{head} gainprm="0" biastype="affine" biasprm="1 0 0"/>')
 
     def _actuators(self, tendons: list[str]) -> list[str]:
@@ -293,7 +326,11 @@ class Writing:
 
     def _key(self) -> list[str]:
         model = self.model
-        if self.export.cannot or (np.array_equal(model.initial_q, self._design()) and not model.initial_v.any()):
+        if (
+            self.export.cannot
+            or self.export.never
+            or (np.array_equal(model.initial_q, self._design()) and not model.initial_v.any())
+        ):
             return []
         qpos, qvel = model.to_mujoco(model.initial_q, model.initial_v)
         return [f"{tag('key', name='start', qpos=numbers(qpos), qvel=numbers(qvel))}/>"]
@@ -308,6 +345,11 @@ class Writing:
 
 def _turns(kinds: list[str]) -> bool:
     return sum(kind in ("spherical", "revolute", "universal", "cylindrical", "planar") for kind in kinds) > 1
+
+
+def _spread(c: Array) -> Array:
+    """Inertia of a unit mass at c about the origin: c.c 1 - c c^T."""
+    return np.asarray(c @ c * np.eye(3) - np.outer(c, c))
 
 
 def _given(value: float) -> str | None:

@@ -97,7 +97,7 @@ class _Writing:
             yield from self._two(i, name, parent, child, place, R)
             return
         if joint.kind not in KINDS:
-            self.export.cannot.append(f'joint "{name}", which is {joint.kind}')
+            self.export.never.append(f'joint "{name}", which is {joint.kind}')
             return
         kind = "continuous" if joint.kind == "revolute" and unlimited(model, i) else KINDS[joint.kind]
         axis = None if joint.axis is None else R.T @ np.array(joint.axis)

@@ -29,6 +29,8 @@ from ..model.spec import (
     GROUND,
     NOWHERE,
     BodySpec,
+    ConstraintSpec,
+    CouplerSpec,
     ElementSpec,
     InitialSpec,
     JointSpec,
@@ -105,7 +107,8 @@ class Assembly:
         self.initial: list[InitialSpec] = []
         self.inputs: list[str] = []
         self.closing: list[JointSpec] = []  # joints that close loops
-        self.extra: dict[str, list[Any]] = {}  # other lists of the Spec
+        self.constraints: list[ConstraintSpec] = []
+        self.couplers: list[CouplerSpec] = []
         self.unsimulated: list[str] = []
         self.remarks: list[str] = []
         self.order: list[str] = []  # of joints, as Pinocchio has them
@@ -182,7 +185,8 @@ class Assembly:
                 order=tuple(self.order),
                 impossible=self.impossible,
             ),
-            **{key: tuple(items) for key, items in self.extra.items()},
+            constraints=tuple(self.constraints),
+            couplers=tuple(self.couplers),
         )
 
     def _rows(self, i: int) -> tuple[list[BodySpec], list[JointSpec]]:

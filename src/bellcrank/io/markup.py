@@ -35,10 +35,20 @@ class Node:
         return [child for child in self.children if child.tag == tag]
 
     def write(self) -> str:
-        """The element as text, without comments and prefixes."""
-        inside = "".join(child.write() for child in self.children) or escape(self.text)
+        """The element as text, without comments, every element in the line where it was."""
+        parts: list[str] = []
+        self._write(parts, 1)
+        return "".join(parts)
+
+    def _write(self, parts: list[str], line: int) -> int:
+        """Adds this element, given the line that has been reached; returns the one reached then."""
         given = "".join(f" {key}={quoteattr(value)}" for key, value in self.attributes.items())
-        return f"<{self.tag}{given}>{inside}</{self.tag}>"
+        parts.append("\n" * (self.line - line) + f"<{self.tag}{given}>{escape(self.text)}")
+        line = max(line, self.line)
+        for child in self.children:
+            line = child._write(parts, line)
+        parts.append(f"</{self.tag}>")
+        return line
 
 
 def is_markup(data: bytes) -> bool:

@@ -26,6 +26,7 @@ from .options import Options, file_name
 from .states import Ball, FloatingMuJoCo
 
 FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
+WORDS = ("free", "ball", "slide", "hinge")
 KINDS = {FREE: "free", BALL: "spherical", SLIDE: "prismatic", HINGE: "revolute"}
 
 
@@ -82,6 +83,8 @@ class Compiled:
         objects |= {"tendon": "mjOBJ_TENDON", "equality": "mjOBJ_EQUALITY", "key": "mjOBJ_KEY", "geom": "mjOBJ_GEOM"}
         objects |= {"sensor": "mjOBJ_SENSOR"}
         found = self.mujoco.mj_id2name(self.m, getattr(self.mujoco.mjtObj, objects[kind]), i)
+        if not found and kind == "joint":  # one of a body that has a name is known by that
+            return f"{self.name('body', int(self.m.jnt_bodyid[i]))}_{WORDS[int(self.m.jnt_type[i])]}"
         return found or f"{kind}_{i}"
 
     def disabled(self, what: str) -> bool:

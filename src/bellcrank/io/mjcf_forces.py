@@ -158,6 +158,8 @@ def _tendon(compiled: Compiled, assembly: Assembly, joints: dict[int, Named], i:
         assembly.unsimulated.append(f'tendon "{name}": its spring is slack between {low:g} and {high:g}')
     elif terms is not None and len(terms) == 1:
         _on_one_joint(compiled, assembly, joints, name, terms, stiffness, damping, low)
+    elif terms is None and _on_one_body(compiled, assembly, i):
+        assembly.remarks.append(f'tendon "{name}" has both ends on one body, and does nothing')
     elif terms is None and between_sites(compiled, i) is not None:
         ends = [at_site(compiled, assembly, site) for site in between_sites(compiled, i) or ()]
         ours = assembly.names.take(name, "tendon")
@@ -196,6 +198,11 @@ def between_sites(compiled: Compiled, i: int) -> tuple[int, int] | None:
         return None
     a, b = (int(m.wrap_objid[w]) for w in rows)
     return a, b
+
+
+def _on_one_body(compiled: Compiled, assembly: Assembly, i: int) -> bool:
+    sites = between_sites(compiled, i)
+    return sites is not None and len({assembly.body(int(compiled.m.site_bodyid[site]) - 1) for site in sites}) == 1
 
 
 def at_site(compiled: Compiled, assembly: Assembly, site: int) -> Attachment:

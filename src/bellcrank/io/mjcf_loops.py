@@ -113,7 +113,7 @@ def _couple(
         ends = [at_site(compiled, assembly, site) for site in straight]
         length = float(m.tendon_length0[first]) + c0
         spec = DistanceSpec(assembly.names.take(name, "distance"), ends[0], ends[1], length)
-        assembly.extra.setdefault("constraints", []).append(spec)
+        assembly.constraints.append(spec)
         return None
     sides = [_terms(compiled, k, of_tendons=of_tendons) for k in (first, second) if k >= 0]
     terms: dict[int, float] = {}
@@ -126,7 +126,7 @@ def _couple(
         return "it ties the coordinates of a ball"
     called = {joints[j].name: c for j, c in terms.items() if c}
     coupler = CouplerSpec(assembly.names.take(name, "coupler"), tuple(called), tuple(called.values()), offset=c0 or None)
-    assembly.extra.setdefault("couplers", []).append(coupler)
+    assembly.couplers.append(coupler)
     if c0 and not m.nkey:
         lead, factor = next(iter(called.items()))
         assembly.initial.append(InitialSpec(lead, (c0 / factor,)))

@@ -18,14 +18,12 @@ def read_source(top: Table) -> Source | None:
         return None
     for key in ("format", "file"):
         table.need(key, "Remove [source] if the model was not imported.")
-    lists = {key: _texts(table, key) for key in TEXTS}
-    numbers = {key: _numbers(table, key, wanted) for key, wanted in NUMBERS.items()}
+    given: dict[str, Any] = {key: _texts(table, key) for key in TEXTS}
+    given |= {key: _numbers(table, key, wanted) for key, wanted in NUMBERS.items()}
     impossible = table.get("impossible")
     if impossible not in (None, True, False):
         table.wrong("impossible", "true or false")
-    found = Source(
-        table.text("format"), table.text("file"), **lists, names=_names(table), **numbers, impossible=impossible is True
-    )
+    found = Source(table.text("format"), table.text("file"), names=_names(table), impossible=impossible is True, **given)
     for text in found.problems():
         table.complain(text)
     table.close()

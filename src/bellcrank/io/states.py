@@ -232,39 +232,44 @@ class States:
         self.nq, self.nv = nq, nv
 
     def there(self, q: ArrayLike, v: ArrayLike | None, a: ArrayLike | None, tau: ArrayLike | None) -> Any:
-        x, rest = self._arrays(self.model.nq, self.model.nv, {"q": q}, {"v": v, "a": a, "tau": tau})
-        out = [self._fill(x, self.nq, lambda b: (b.q_there, b.piece.there(x[..., b.q])))]
+        x, rest = self._arrays(self.model.nq, self.model.nv, q, {"v": v, "a": a, "tau": tau})
+        found = {"q": self._each(x, self.nq, lambda block: (block.q_there, block.piece.there(x[..., block.q])))}
         for name, y in rest.items():
-            moved = self._fill(y, self.nv, lambda b, y=y: (b.v_there, b.piece.turn(x[..., b.q], y[..., b.v])))
-            if name == "a":
-                w = rest["v"]
-                moved = moved + self._fill(y, self.nv, lambda b, w=w: (b.v_there, b.piece.drift(x[..., b.q], w[..., b.v])))
-            out.append(moved)
-        return out[0] if len(out) == 1 else tuple(out)
+            found[name] = self._turned(x, y) + (self._drift(x, rest["v"]) if name == "a" else 0.0)
+        return _unpacked(found)
 
     def here(self, q: ArrayLike, v: ArrayLike | None, a: ArrayLike | None, tau: ArrayLike | None) -> Any:
-        p, rest = self._arrays(self.nq, self.nv, {"q": q}, {"v": v, "a": a, "tau": tau})
-        x = self._fill(p, self.model.nq, lambda b: (b.q, b.piece.here(p[..., b.q_there])))
-        found: dict[str, Array] = {"q": x}
+        p, rest = self._arrays(self.nq, self.nv, q, {"v": v, "a": a, "tau": tau})
+        x = self._each(p, self.model.nq, lambda block: (block.q, block.piece.here(p[..., block.q_there])))
+        found = {"q": x}
         for name, y in rest.items():
-            z = y
-            if name == "a":
-                w = found["v"]
-                z = y - self._fill(y, self.nv, lambda b, w=w: (b.v_there, b.piece.drift(x[..., b.q], w[..., b.v])))
-            found[name] = self._fill(z, self.model.nv, lambda b, z=z: (b.v, b.piece.back(x[..., b.q], z[..., b.v_there])))
-        return x if len(found) == 1 else tuple(found.values())
+            found[name] = self._turned_back(x, y - self._drift(x, found["v"]) if name == "a" else y)
+        return _unpacked(found)
 
-    def _fill(self, like: Array, size: int, part: Callable[[Block], tuple[slice, Array]]) -> Array:
+    def _turned(self, x: Array, y: Array) -> Array:
+        """T y"""
+        return self._each(y, self.nv, lambda block: (block.v_there, block.piece.turn(x[..., block.q], y[..., block.v])))
+
+    def _turned_back(self, x: Array, y: Array) -> Array:
+        """T^-1 y"""
+        size = self.model.nv
+        return self._each(y, size, lambda block: (block.v, block.piece.back(x[..., block.q], y[..., block.v_there])))
+
+    def _drift(self, x: Array, v: Array) -> Array:
+        """dT/dt v"""
+        return self._each(v, self.nv, lambda block: (block.v_there, block.piece.drift(x[..., block.q], v[..., block.v])))
+
+    def _each(self, like: Array, size: int, part: Callable[[Block], tuple[slice, Array]]) -> Array:
         out = np.zeros((*like.shape[:-1], size))
         for block in self.blocks:
             where, values = part(block)
             out[..., where] = values
         return out
 
-    def _arrays(self, nq: int, nv: int, q: dict[str, Any], rest: dict[str, Any]) -> tuple[Array, dict[str, Array]]:
+    def _arrays(self, nq: int, nv: int, q: ArrayLike, rest: dict[str, Any]) -> tuple[Array, dict[str, Array]]:
         if rest["a"] is not None and rest["v"] is None:
             raise StateError(f"an acceleration there and here differ by what v does: give v to convert a ({self.program})")
-        given = {name: x for name, x in (q | rest).items() if x is not None}
+        given = {name: x for name, x in ({"q": q} | rest).items() if x is not None}
         arrays = {name: np.asarray(x, dtype=float) for name, x in given.items()}
         for name, x in arrays.items():
             wanted = nq if name == "q" else nv
@@ -273,6 +278,11 @@ class States:
         shape = np.broadcast_shapes(*(x.shape[:-1] for x in arrays.values()))
         arrays = {name: np.broadcast_to(x, (*shape, x.shape[-1])) for name, x in arrays.items()}
         return arrays.pop("q"), arrays
+
+
+def _unpacked(found: dict[str, Array]) -> Any:
+    """What was asked for: one array, or several in the order q, v, a, tau."""
+    return found["q"] if len(found) == 1 else tuple(found.values())
 
 
 def mujoco_states(model: Model) -> States:

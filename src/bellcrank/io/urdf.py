@@ -43,6 +43,7 @@ NUMBERS: dict[str, dict[str, int]] = {  # attributes that are numbers, and how m
     "dynamics": dict.fromkeys(("damping", "friction"), 1),
     "mimic": dict.fromkeys(("multiplier", "offset"), 1),
 }
+LISTED = 20  # problems printed
 UNLIMITED = {"limit"}  # where infinity makes sense
 
 
@@ -223,11 +224,8 @@ class _Reading:
         found = list(impossible(mass, inertia))
         self.broken = [self.bodies[i].name for i, _ in found]
         if found and self.options.broken_inertia == "refuse":
-            problems = Problems()
-            for i, text in found:
-                problems.add(f'link "{self.bodies[i].name}": {text}', self.bodies[i].where)
-            problems.add('To load it all the same, pass broken_inertia="allow" (convert: --broken-inertia allow).')
-            problems.raise_if_any()
+            lines = [f'{self.bodies[i].where}: link "{self.bodies[i].name}": {text}' for i, text in found]
+            raise refusal(lines, 'To load it all the same, pass broken_inertia="allow" (convert: --broken-inertia allow).')
 
     def _look_at_massless(self) -> list[str]:
         """Joints that move nothing that has mass, nor are tied to one that does: refused, or locked if asked."""
@@ -236,12 +234,12 @@ class _Reading:
             return []
         joints = [self.bodies[i].joints[0] for i in undetermined]
         if self.options.massless == "refuse":
-            problems = Problems()
-            for joint, i in zip(joints, undetermined, strict=True):
-                what = f'joint "{joint.name}" moves link "{self.bodies[i].name}", which has no mass, nor has anything beyond it'
-                problems.add(f"{what}: its acceleration is undetermined.", joint.where)
-            problems.add('Give them masses, or pass massless="fix" to lock these joints (convert: --massless fix).')
-            problems.raise_if_any()
+            lines = [
+                f'{joint.where}: joint "{joint.name}" moves link "{self.bodies[i].name}", which has no mass, nor has anything '
+                "beyond it: its acceleration is undetermined."
+                for joint, i in zip(joints, undetermined, strict=True)
+            ]
+            raise refusal(lines, 'Give them masses, or pass massless="fix" to lock these joints (convert: --massless fix).')
         for joint in joints:
             joint.kind, joint.axis, joint.axis2, joint.limits = "fixed", None, None, None
         return [joint.name for joint in joints]
@@ -319,7 +317,7 @@ class _Reading:
             name = assembly.names.take(f"{ours}_mimic", "coupler")
             offset = float(joint.mimic.offset)
             coupler = CouplerSpec(name, tuple(terms), tuple(terms.values()), offset=offset if offset else None)
-            assembly.extra.setdefault("couplers", []).append(coupler)
+            assembly.couplers.append(coupler)
             if values[joint.name]:
                 assembly.initial.append(InitialSpec(ours, (values[joint.name],)))
 
@@ -363,6 +361,12 @@ class _Reading:
         if assembly.names.changed:
             changed = [f"{theirs} is {ours}" for ours, theirs in assembly.names.changed.items()]
             assembly.remarks.append(f"renamed: {', '.join(changed[:4])}{' and more' if len(changed) > 4 else ''}")
+
+
+def refusal(lines: Sequence[str], remedy: str) -> ModelError:
+    """An error of several lines, and what to do."""
+    shown = [*lines[:LISTED], *([f"... and {len(lines) - LISTED} more."] if len(lines) > LISTED else [])]
+    return ModelError("\n  ".join([*shown, remedy]))
 
 
 def _coordinates(kind: str) -> Sequence[str | None]:

@@ -222,8 +222,7 @@ class _Rows:
 def limits_of(item: LimitsSpec) -> Limits:
     """The numbers of limits whose formulas have been evaluated."""
     lower, upper, velocity, effort = (
-        None if x is None else float(x)  # type: ignore[arg-type]
-        for x in (item.lower, item.upper, item.velocity, item.effort)
+        None if x is None else float(x) for x in (item.lower, item.upper, item.velocity, item.effort)
     )
     return Limits(lower, upper, velocity, effort)
 

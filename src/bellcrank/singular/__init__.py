@@ -5,4 +5,15 @@ from .outcome import Impact, Momentum, Passage, Passed, Reactions, Report
 from .rattle import integrate_rattle
 from .taylor import integrate_reaction_taylor
 
-__all__ = ["Impact", "Impulse", "Momentum", "Passage", "Passed", "Reactions", "Report", "impulse", "integrate_rattle", "integrate_reaction_taylor"]
+__all__ = [
+    "Impact",
+    "Impulse",
+    "Momentum",
+    "Passage",
+    "Passed",
+    "Reactions",
+    "Report",
+    "impulse",
+    "integrate_rattle",
+    "integrate_reaction_taylor",
+]

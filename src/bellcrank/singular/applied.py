@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..codegen.dynamics import Dynamics
 from ..codegen.plain import PlainWalk
 from ..formulations import Program
-from .maximal import Bodies, Converter
+from .maximal import Bodies, Converter, cross
 
 Array = NDArray[np.float64]
 
@@ -27,37 +27,37 @@ class Applied:
         self.weight[:, :3] = self.model.mass[:, None] * self.model.gravity
         self.idle = not self.model.elements and not tau.any()
 
-    def __call__(self, t: float, bodies: Bodies, q: Array) -> Array:
-        """``q``: coordinates a step before, which say how often a joint has turned."""
+    def __call__(self, t: float, bodies: Bodies, R: Array, q: Array) -> Array:
+        """``R``: the bodies' axes; ``q``: coordinates a step before, which say how often a joint has turned."""
         if self.idle:
             return self.weight
         many = Bodies(*(x[None] for x in bodies))
         q, v = (x[0] for x in self.converter.coordinates(many, q))
         efforts, wrenches = self.tau, self.weight.copy()
         if self.model.elements:
-            efforts = self._elements(t, q, v, bodies, wrenches)
+            efforts = self._elements(t, q, v, R, wrenches)
         for i, joint in enumerate(self.model.joints):
             own = efforts[self.model.v_index[i] : self.model.v_index[i] + joint.nv]
             if own.any():
-                self._effort(i, q, own, bodies, wrenches)
+                self._effort(i, q, own, bodies, R, wrenches)
         return wrenches
 
-    def _elements(self, t: float, q: Array, v: Array, bodies: Bodies, wrenches: Array) -> Array:
+    def _elements(self, t: float, q: Array, v: Array, R: Array, wrenches: Array) -> Array:
         """Adds those between bodies, and gives the efforts of those on joints, with tau."""
         inputs: dict[str, Any] = {"q": q, "v": v, "tau": self.tau, "t": np.array([t]), "u": self.u}
         walk = PlainWalk(self.dynamics.plan, {name: x.tolist() for name, x in inputs.items()}, self.dynamics.plan.data.tolist())
         walk.run(_FORCES)
-        plan, frames, R = self.dynamics.plan, self.dynamics._frames, bodies.axes
+        plan, frames = self.dynamics.plan, self.dynamics._frames
         for place, numbers in zip(plan.loads.touched, walk.applied, strict=True):
             body = plan.tree.order[place]
             moment, force = frames.G_rotation @ numbers[:3], frames.G_rotation @ numbers[3:]
             arm = R[body] @ (frames.K_origin[body] - self.model.center[body])
-            wrenches[body] += np.concatenate([force, moment + np.cross(arm, force)])
+            wrenches[body] += np.concatenate([force, moment + cross(arm, force)])
         return np.array(walk.inputs["effort"], dtype=float)
 
-    def _effort(self, i: int, q: Array, efforts: Array, bodies: Bodies, wrenches: Array) -> None:
+    def _effort(self, i: int, q: Array, efforts: Array, bodies: Bodies, R: Array, wrenches: Array) -> None:
         """On the child at the joint's point, and the opposite on the parent."""
-        model, joint, R = self.model, self.model.joints[i], bodies.axes
+        model, joint = self.model, self.model.joints[i]
         total = np.zeros(6)
         first = int(model.q_index[i])
         for E, effort in zip(joint.efforts(q[first : first + joint.nq].tolist()), efforts, strict=True):
@@ -67,4 +67,4 @@ class Applied:
         point = bodies.r[i] - R[i] @ model.center[i]
         for body, sign in ((i, 1.0), (model.parents[i], -1.0)):
             if body >= 0:
-                wrenches[body] += sign * np.concatenate([force, moment + np.cross(point - bodies.r[body], force)])
+                wrenches[body] += sign * np.concatenate([force, moment + cross(point - bodies.r[body], force)])

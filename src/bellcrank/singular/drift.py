@@ -1,4 +1,4 @@
-"""Coordinates moved along velocities for a step: model.manifold.displaced for one state, in plain numbers and so ten times faster."""
+"""Coordinates moved along velocities: model.manifold.displaced for one state, in plain numbers and so ten times faster."""
 
 from __future__ import annotations
 

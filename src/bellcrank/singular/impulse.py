@@ -2,8 +2,7 @@
 
     G M^-1 G^T mu = -(G v + phi_t),    v+ = v + M^-1 G^T mu             EQUATIONS 5.5
 
-mu of least norm. It is the velocity that is nearest to v in the metric of the kinetic energy; |v+ - v|^2/2 in it is lost where the
-closures stand still.
+mu of least norm. v+ is nearest to v in the metric of the kinetic energy; |v+ - v|^2/2 in it is lost where closures stand still.
 """
 
 from __future__ import annotations

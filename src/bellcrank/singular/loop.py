@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -71,7 +72,7 @@ def march(stepper: Stepper, books: Books, times: Array, longest: float | None, p
     keeper, steps, problem = Keeper(stepper, books), 0, None
     keeper.keep(True)
     try:
-        for before, until in zip(times[:-1], times[1:], strict=True):
+        for before, until in pairwise(times):
             count = max(1, int(np.ceil((until - before) / (longest or np.inf) * (1 - 1e-9))))
             for k in range(1, count + 1):
                 stepper.step(float(until if k == count else before + (until - before) * (k / count)))

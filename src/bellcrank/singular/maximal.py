@@ -36,15 +36,24 @@ class Bodies(NamedTuple):
         return axes_of(self.p)
 
 
+class Relative(NamedTuple):
+    """Bodies against their parents: turn, offset in the joint's axes on the parent, velocities in the child's, quaternion."""
+
+    R: Array
+    offset: Array
+    w: Array
+    v: Array
+    p: Array
+
+
 def axes_of(p: Array) -> Array:
     """Matrices of unit quaternions."""
-    w, x, y, z = np.moveaxis(p, -1, 0)
-    rows = [
-        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-    ]
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+    w, x, y, z = (p[..., k] for k in range(4))
+    R = np.empty((*p.shape[:-1], 3, 3))
+    R[..., 0, 0], R[..., 0, 1], R[..., 0, 2] = 1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)
+    R[..., 1, 0], R[..., 1, 1], R[..., 1, 2] = 2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)
+    R[..., 2, 0], R[..., 2, 1], R[..., 2, 2] = 2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)
+    return R
 
 
 def quaternion_of(R: Array) -> Array:
@@ -62,7 +71,7 @@ class Converter:
 
     def __init__(self, dynamics: Dynamics):
         self.dynamics, self.model = dynamics, dynamics.model
-        self.axes = [_axes(joint) for joint in self.model.joints]
+        self.axes = np.array([_axes(joint) for joint in self.model.joints]).reshape(-1, 3, 3)
         self.order = _outward(self.model)
         self.angles = np.array([unit == "rad" for joint in self.model.joints for unit in joint.q_units], dtype=bool)
 
@@ -77,11 +86,10 @@ class Converter:
             turn, slide = self._own_motion(i, q, v[own], R[i])
             arm = origins[i] - (origins[parent] if parent >= 0 else 0.0)
             w[i] = w[parent] + turn
-            at_origin[i] = at_origin[parent] + np.cross(w[parent], arm) + slide
-        arms = np.einsum("nij,nj->ni", R, model.center)
-        local = np.einsum("nji,nj->ni", R, w[:-1])
+            at_origin[i] = at_origin[parent] + cross(w[parent], arm) + slide
+        arms, local = apply(R, model.center), apply(np.swapaxes(R, 1, 2), w[:-1])
         p = np.array([quaternion_of(x) for x in R]).reshape(-1, 4)
-        return Bodies(origins + arms, p, at_origin[:-1] + np.cross(w[:-1], arms), local)
+        return Bodies(origins + arms, p, at_origin[:-1] + cross(w[:-1], arms), local)
 
     def _own_motion(self, i: int, q: Array, v: Array, R: Array) -> tuple[Array, Array]:
         """Velocities of a body relative to its parent, at the joint's point in world axes."""
@@ -96,35 +104,54 @@ class Converter:
         """q (B, nq) and v (B, nv) of states in a row; ``last`` (nq,) says which turn of an angle comes before them."""
         B, model = len(bodies.r), self.model
         q, v = np.empty((B, model.nq)), np.empty((B, model.nv))
+        relative = self._relative(bodies)
         for i, joint in enumerate(model.joints):
             at_q, at_v = int(model.q_index[i]), int(model.v_index[i])
-            q[:, at_q : at_q + joint.nq], v[:, at_v : at_v + joint.nv] = self._of_joint(i, joint, bodies)
+            own_q, own_v = _of_joint(joint, Relative(*(x[:, i] for x in relative)))
+            q[:, at_q : at_q + joint.nq], v[:, at_v : at_v + joint.nv] = own_q, own_v
+        return self._continued(q, last), v
+
+    def _relative(self, bodies: Bodies) -> Relative:
+        """Every body against its parent, in the joint's axes on the one and on the other."""
+        model, a = self.model, np.array(self.model.parents)
+        R, p = _and_ground(bodies.axes, np.eye(3)), _and_ground(bodies.p, np.array([1.0, 0, 0, 0]))
+        arms = bodies.axes @ model.center[..., None]
+        turn = apply(bodies.axes, bodies.w)
+        w, origin = _and_ground(turn, np.zeros(3)), _and_ground(bodies.r - arms[..., 0], np.zeros(3))
+        v = _and_ground(bodies.v - cross(turn, arms[..., 0]), np.zeros(3))
+        A_a, A_b = R[:, a] @ self.axes, bodies.axes @ self.axes
+        to_a, to_b = np.swapaxes(A_a, -1, -2), np.swapaxes(A_b, -1, -2)
+        away = origin[:, :-1] - origin[:, a]
+        offset = apply(to_a, away - apply(R[:, a], model.position))
+        slip = v[:, :-1] - v[:, a] - cross(w[:, a], away)
+        conjugate = p[:, a] * [1, -1, -1, -1]
+        return Relative(
+            to_a @ A_b, offset, apply(to_b, turn - w[:, a]), apply(to_b, slip), quaternion_product(conjugate, bodies.p)
+        )
+
+    def _continued(self, q: Array, last: Array) -> Array:
+        """Angles without jumps by whole turns, quaternions without changes of sign."""
         whole = np.vstack([last, q])
         whole[:, self.angles] = np.unwrap(whole[:, self.angles], axis=0)
-        for i, joint in enumerate(model.joints):
+        for i, joint in enumerate(self.model.joints):
             if joint.quaternion is not None:
-                at = int(model.q_index[i]) + joint.quaternion
+                at = int(self.model.q_index[i]) + joint.quaternion
                 p = whole[:, at : at + 4]
-                turned = np.where((p[1:] * p[:-1]).sum(1) < 0, -1.0, 1.0)
-                p[1:] *= np.cumprod(turned)[:, None]
-        return whole[1:], v
+                p[1:] *= np.cumprod(np.where((p[1:] * p[:-1]).sum(1) < 0, -1.0, 1.0))[:, None]
+        return whole[1:]
 
-    def _of_joint(self, i: int, joint: Joint, bodies: Bodies) -> tuple[Array, Array]:
-        model, parent = self.model, self.model.parents[i]
-        R_b, origin, w_b, v_b = _at_origin(bodies, i, model.center[i])
-        R_a, base, w_a, v_a = _at_origin(bodies, parent, model.center[parent] if parent >= 0 else np.zeros(3))
-        A_a, A_b = R_a @ self.axes[i], R_b @ self.axes[i]
-        point = base + np.einsum("bij,j->bi", R_a, model.position[i])
-        offset = np.einsum("bji,bj->bi", A_a, origin - point)
-        slip = v_b - v_a - np.cross(w_a, origin - base)
-        moved = Motion(_vector(np.einsum("bji,bj->bi", A_b, w_b - w_a)), _vector(np.einsum("bji,bj->bi", A_b, slip)))
-        if joint.quaternion is None:
-            q = joint.coordinates(_matrix(np.swapaxes(A_a, 1, 2) @ A_b), _vector(offset))
-        else:
-            turn = _relative(bodies, i, parent)
-            q = (*offset.T[: joint.quaternion], *turn.T)
-        speeds = [moved.dot(E) for E in joint.efforts(q)]
-        return np.array(q).T.reshape(len(origin), -1), np.array(speeds).T.reshape(len(origin), -1)
+
+def _of_joint(joint: Joint, relative: Relative) -> tuple[Array, Array]:
+    """q and v of a joint in many states."""
+    if joint.quaternion is None:
+        R = Matrix(*[Vector(*relative.R[:, i].T) for i in range(3)])
+        q = joint.coordinates(R, Vector(*relative.offset.T))
+    else:
+        q = (*relative.offset.T[: joint.quaternion], *relative.p.T)
+    moved = Motion(Vector(*relative.w.T), Vector(*relative.v.T))
+    speeds = [moved.dot(E) for E in joint.efforts(q)]
+    B = len(relative.R)
+    return np.array(q).T.reshape(B, -1), np.array(speeds).T.reshape(B, -1)
 
 
 def _axes(joint: Joint) -> Array:
@@ -139,28 +166,22 @@ def _outward(model: Model) -> list[int]:
     return order
 
 
-def _at_origin(bodies: Bodies, i: int, center: Array) -> tuple[Array, Array, Array, Array]:
-    """Axes, origin, angular velocity and velocity of the origin, in the world, of a body in many states; ground at rest."""
-    B = len(bodies.r)
-    if i < 0:
-        return np.broadcast_to(np.eye(3), (B, 3, 3)), *np.zeros((3, B, 3))
-    R = axes_of(bodies.p[:, i])
-    arm, w = R @ center, np.einsum("bij,bj->bi", R, bodies.w[:, i])
-    return R, bodies.r[:, i] - arm, w, bodies.v[:, i] - np.cross(w, arm)
+def _and_ground(x: Array, of_ground: Array) -> Array:
+    """Rows of all bodies (B, n, ...), and ground's as the last, which the parent -1 finds."""
+    return np.concatenate([x, np.broadcast_to(of_ground, (len(x), 1, *of_ground.shape))], axis=1)
 
 
-def _relative(bodies: Bodies, i: int, parent: int) -> Array:
-    if parent < 0:
-        return bodies.p[:, i]
-    return quaternion_product(bodies.p[:, parent] * [1, -1, -1, -1], bodies.p[:, i])
+def apply(R: Array, x: Array) -> Array:
+    return np.asarray((R @ x[..., None])[..., 0])
 
 
-def _vector(x: Array) -> Vector:
-    return Vector(*x.T)
-
-
-def _matrix(R: Array) -> Matrix:
-    return Matrix(*[Vector(*np.moveaxis(R[:, i], -1, 0)) for i in range(3)])
+def cross(a: Array, b: Array) -> Array:
+    """Of vectors in the last place; numpy's own takes several times as long."""
+    out = np.empty(a.shape if a.shape == b.shape else np.broadcast_shapes(a.shape, b.shape))
+    out[..., 0] = a[..., 1] * b[..., 2] - a[..., 2] * b[..., 1]
+    out[..., 1] = a[..., 2] * b[..., 0] - a[..., 0] * b[..., 2]
+    out[..., 2] = a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
+    return out
 
 
 def turned(p: Array, turn: Array) -> Array:

@@ -1,7 +1,7 @@
 """Finding the positions where closures lose their rank, from the singular values at the steps.
 
-Along a motion through such a position the smallest singular value goes to zero and comes back as |t - t0| does. A minimum that is
-not more than its own change over a step is such a position, or one so near that steps of this length cannot tell.
+Along a motion through such a position the smallest singular value goes to zero and comes back as |t - t0| does. A minimum
+that is not more than its own change over a step is such a position, or one so near that steps of this length cannot tell.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ from .applied import Applied
 from .factors import Factors, factored
 from .impulse import started
 from .loop import Progress, march
-from .maximal import Bodies, Converter, turned
+from .maximal import Bodies, Converter, apply, cross, turned
 from .outcome import Momentum, Passed, Reactions, Report
 from .passages import Seen, Watch
 from .quantities import Quantities
@@ -63,6 +63,7 @@ class Moment:
 
     t: float
     bodies: Bodies
+    R: Array
     place: Placed
     wrenches: Wrenches
     factors: Factors
@@ -90,8 +91,9 @@ class ReactionTaylor:
         self.converter = Converter(dynamics)
         self.applied = Applied(dynamics, self.converter, start["tau"], start["u"])
         self.root_mass = np.sqrt(model.mass)[:, None]
-        self.L = np.linalg.cholesky(model.inertia)  # about the centres, in body axes
-        self.L_inverse = np.linalg.inv(self.L)
+        L = np.linalg.cholesky(model.inertia)  # about the centres, in body axes
+        self.L_inverse = np.linalg.inv(L)
+        self.L_T, self.L_inverse_T = np.swapaxes(L, 1, 2), np.swapaxes(self.L_inverse, 1, 2)
         self.watch = Watch(self.ties.names_of, self._moving)
         self._last_q, self._dt, self._solves = start["q"].copy(), 0.0, 0
         v = start["v"]
@@ -99,7 +101,7 @@ class ReactionTaylor:
             v, impact = started(Quantities(dynamics, start["tau"], start["u"]), start["q"], v, t)
             self.report.impacts += [] if impact is None else [impact]
         self.moment = self._moment(t, self.converter.bodies(start["q"], v, t))
-        self._expected = self._momentum = self._momenta(self.moment.bodies)
+        self._expected = self._momentum = self._momenta(self.moment)
         self._worst = np.zeros(2)
         self._see()
 
@@ -128,13 +130,11 @@ class ReactionTaylor:
         self._see()
 
     def _moment(self, t: float, bodies: Bodies) -> Moment:
-        place = self.ties.placed(*self._with_ground(bodies))
+        R = bodies.axes
+        place = self.ties.placed(np.vstack([bodies.r, np.zeros(3)]), np.concatenate([R, np.eye(3)[None]]))
         wrenches = self.ties.wrenches(place)
-        factors = factored(self._rows(wrenches, bodies.axes), self.tolerance, self.watch.regular)
-        return Moment(t, bodies, place, wrenches, factors)
-
-    def _with_ground(self, bodies: Bodies) -> tuple[Array, Array]:
-        return np.vstack([bodies.r, np.zeros(3)]), np.concatenate([bodies.axes, np.eye(3)[None]])
+        factors = factored(self._rows(wrenches, R), self.tolerance, self.watch.regular)
+        return Moment(t, bodies, R, place, wrenches, factors)
 
     def _rows(self, wrenches: Wrenches, R: Array) -> Array:
         """A = G M^-1/2."""
@@ -145,39 +145,39 @@ class ReactionTaylor:
         G[rows, b, :3], G[rows, b, 3:] = wrenches.force, wrenches.moment_b
         G = G[:, :-1]
         G[..., :3] /= self.root_mass
-        G[..., 3:] = np.einsum("nij,nkj,mnk->mni", self.L_inverse, R, G[..., 3:])
+        G[..., 3:] = apply(self.L_inverse @ np.swapaxes(R, 1, 2), G[..., 3:])
         return G.reshape(m, -1)
 
     def _solve(self, now: Moment, dt: float) -> Pushed:
         """The reactions that keep all joints together at the end of the step.                   (4), (22)-(33)"""
-        b, R, h = now.bodies, now.bodies.axes, 0.5 * dt * dt
+        b, R, h = now.bodies, now.R, 0.5 * dt * dt
         self._solves += 1
-        applied = self.applied(now.t, b, self._last_q)
+        applied = self.applied(now.t, b, R, self._last_q)
         a = applied[:, :3] / self.model.mass[:, None]
         J = self.model.inertia
-        moment = np.einsum("nji,nj->ni", R, applied[:, 3:]) - np.cross(b.w, np.einsum("nij,nj->ni", J, b.w))
+        moment = apply(np.swapaxes(R, 1, 2), applied[:, 3:]) - cross(b.w, apply(J, b.w))
         alpha = np.linalg.solve(J, moment[..., None])[..., 0]
-        pool = self._carried(now, a, np.einsum("nij,nj->ni", R, alpha), dt)
+        pool = self._carried(now, a, apply(R, alpha), dt)
         ways = now.factors.Vt[: now.factors.kept].T
         rows = self._rows(self.ties.wrenches(now.place, pool), R) @ ways
         x = ways @ factored(rows, self.tolerance).solve(self.ties.errors(now.place, pool) / -h)
         multipliers = now.factors.solve_transposed(x)
         x = x.reshape(-1, 6)
         a = a + x[:, :3] / self.root_mass
-        alpha = alpha + np.einsum("nji,nj->ni", self.L_inverse, x[:, 3:])
+        alpha = alpha + apply(self.L_inverse_T, x[:, 3:])
         return Pushed(a, alpha, self.ties.reactions(now.place, now.wrenches, multipliers), applied)
 
     def _carried(self, now: Moment, a: Array, alpha: Array, dt: float) -> Array:
         """Points and axes at the end of the step without reactions: x + U, q + P; alpha in world axes.     (13), (19)"""
         ties, b, h = self.ties, now.bodies, 0.5 * dt * dt
-        w = np.vstack([np.einsum("nij,nj->ni", b.axes, b.w), np.zeros(3)])
+        w = np.vstack([apply(now.R, b.w), np.zeros(3)])
         alpha, a, v = (np.vstack([x, np.zeros(3)]) for x in (alpha, a, b.v))
 
         def swept(body: Array, arm: Array) -> Array:
             """w x arm dt + h (alpha x arm + w x (w x arm)), arms (k, j, 3)."""
             spin, gain = w[body][:, None], alpha[body][:, None]
-            once = np.cross(spin, arm)
-            return once * dt + h * (np.cross(gain, arm) + np.cross(spin, once))
+            once = cross(spin, arm)
+            return once * dt + h * (cross(gain, arm) + cross(spin, once))
 
         pool = now.place.pool.copy()
         at_a, at_b = swept(ties.a, now.place.arm_a[:, None])[:, 0], swept(ties.b, now.place.arm_b[:, None])[:, 0]
@@ -189,38 +189,39 @@ class ReactionTaylor:
     def _settle(self) -> Array:
         """Velocities without what the joints forbid; the impulses on the ties that this took."""
         now = self.moment
-        x = np.concatenate([now.bodies.v * self.root_mass, np.einsum("nji,nj->ni", self.L, now.bodies.w)], axis=1)
+        x = np.concatenate([now.bodies.v * self.root_mass, apply(self.L_T, now.bodies.w)], axis=1)
         kept = now.factors.without(x.ravel()).reshape(-1, 6)
         taken = kept - x
         now.taken = 0.5 * float((taken**2).sum())
         v = kept[:, :3] / self.root_mass
-        now.bodies = now.bodies._replace(v=v, w=np.einsum("nji,nj->ni", self.L_inverse, kept[:, 3:]))
+        now.bodies = now.bodies._replace(v=v, w=apply(self.L_inverse_T, kept[:, 3:]))
         return self.ties.reactions(now.place, now.wrenches, now.factors.solve_transposed(taken.ravel()))
 
     def _balance(self, before: Moment, pushed: Pushed, impulses: Array) -> None:
         """Momenta against what came from outside: applied wrenches, and the ties to ground."""
         r = before.bodies.r
         outer = self._dt * np.array(
-            [pushed.applied[:, :3].sum(0), (pushed.applied[:, 3:] + np.cross(r, pushed.applied[:, :3])).sum(0)]
+            [pushed.applied[:, :3].sum(0), (pushed.applied[:, 3:] + cross(r, pushed.applied[:, :3])).sum(0)]
         )
         outer = outer + self._dt * self._from_ground(before, pushed.reactions) + self._from_ground(self.moment, impulses)
         self._expected = self._expected + outer
-        off = np.linalg.norm(self._momenta(self.moment.bodies) - self._expected, axis=1)
+        off = np.linalg.norm(self._momenta(self.moment) - self._expected, axis=1)
         self._worst = np.maximum(self._worst, off)
 
     def _from_ground(self, at: Moment, wrenches: Array) -> Array:
         """Force and moment about the world's origin of the ties to ground."""
         ties, n = self.ties, self.model.n
         sign = (ties.a == n).astype(float) - (ties.b == n)
-        r, _ = self._with_ground(at.bodies)
+        r = np.vstack([at.bodies.r, np.zeros(3)])
         force = wrenches[:, :3] * sign[:, None]
-        moment = wrenches[:, 3:] * sign[:, None] + np.cross(r[ties.b] + at.place.arm_b, force)
+        moment = wrenches[:, 3:] * sign[:, None] + cross(r[ties.b] + at.place.arm_b, force)
         return np.array([force.sum(0), moment.sum(0)])
 
-    def _momenta(self, b: Bodies) -> Array:
+    def _momenta(self, now: Moment) -> Array:
+        b = now.bodies
         linear = self.model.mass[:, None] * b.v
-        own = np.einsum("nij,njk,nk->ni", b.axes, self.model.inertia, b.w)
-        return np.array([linear.sum(0), (np.cross(b.r, linear) + own).sum(0)])
+        own = apply(now.R, apply(self.model.inertia, b.w))
+        return np.array([linear.sum(0), (cross(b.r, linear) + own).sum(0)])
 
     def _see(self) -> None:
         now = self.moment
@@ -234,7 +235,7 @@ class ReactionTaylor:
 
     def _rates(self, now: Moment) -> Array:
         b = now.bodies
-        x = np.concatenate([b.v * self.root_mass, np.einsum("nji,nj->ni", self.L, b.w)], axis=1).ravel()
+        x = np.concatenate([b.v * self.root_mass, apply(self.L_T, b.w)], axis=1).ravel()
         return now.factors.U @ (now.factors.s * (now.factors.Vt @ x))
 
     def _moving(self, ways: Array) -> tuple[str, ...]:

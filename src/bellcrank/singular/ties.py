@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from ..errors import StateError
 from ..model import Closure, Model
 from ..topology.closing import closing_axes
+from .maximal import apply, cross
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -92,7 +93,7 @@ class Ties:
 
     def placed(self, r: Array, R: Array) -> Placed:
         """At the bodies' centres r (n + 1, 3) and axes R (n + 1, 3, 3), ground last."""
-        arm_a, arm_b = _turn(R[self.a], self.point_a), _turn(R[self.b], self.point_b)
+        arm_a, arm_b = apply(R[self.a], self.point_a), apply(R[self.b], self.point_b)
         pool = np.empty((len(self.a), 10, 3))
         pool[:, X] = r[self.b] + arm_b - r[self.a] - arm_a
         pool[:, A] = np.swapaxes(R[self.a] @ self.axes, 1, 2)
@@ -109,28 +110,28 @@ class Ties:
     def _with_b(self, at: Placed, w: Array) -> Array:
         """w, or w x b: u . (w x b) = b . (u x w)."""
         b = at.pool[self.tie, self.across]
-        return np.where((self.across >= 0)[:, None], _cross(w, b), w)
+        return np.where((self.across >= 0)[:, None], cross(w, b), w)
 
     def wrenches(self, at: Placed, pool: Array | None = None) -> Wrenches:
         """Rows of the Jacobian; with vectors u and w of another ``pool``, but the arms and axes that turn of ``at``."""
         given = at.pool if pool is None else pool
         u, w = given[self.tie, self.u], given[self.tie, self.w]
         b = at.pool[self.tie, self.across]
-        along_u, along_w = self._with_b(at, w), np.where((self.across >= 0)[:, None], _cross(b, u), u)
+        along_u, along_w = self._with_b(at, w), np.where((self.across >= 0)[:, None], cross(b, u), u)
         along_u, along_w = self.scale[:, None] * along_u, self.scale[:, None] * along_w
         ways = (self.u == X)[:, None], (self.w == X)[:, None], (self.w >= B[0])[:, None] & (self.w <= B[2])[:, None]
         force = np.where(ways[0], along_u, 0.0) + np.where(ways[1], along_w, 0.0)
-        turned_a = np.where(ways[0], 0.0, _cross(at.pool[self.tie, self.u], along_u))
-        turned_b = np.where(ways[2], _cross(at.pool[self.tie, self.w], along_w), 0.0)
-        moment_a = turned_a - _cross(at.arm_a[self.tie], force)
-        return Wrenches(force, moment_a, turned_b + _cross(at.arm_b[self.tie], force))
+        turned_a = np.where(ways[0], 0.0, cross(at.pool[self.tie, self.u], along_u))
+        turned_b = np.where(ways[2], cross(at.pool[self.tie, self.w], along_w), 0.0)
+        moment_a = turned_a - cross(at.arm_a[self.tie], force)
+        return Wrenches(force, moment_a, turned_b + cross(at.arm_b[self.tie], force))
 
     def reactions(self, at: Placed, wrenches: Wrenches, multipliers: Array) -> Array:
         """Wrench on b at its point, force then moment; (k, 6)."""
         force, moment = np.zeros((2, len(self.a), 3))
         np.add.at(force, self.tie, multipliers[:, None] * wrenches.force)
         np.add.at(moment, self.tie, multipliers[:, None] * wrenches.moment_b)
-        return np.hstack([force, moment - _cross(at.arm_b, force)])
+        return np.hstack([force, moment - cross(at.arm_b, force)])
 
     def names_of(self, share: Array, least: float = 0.1) -> tuple[str, ...]:
         """Ties that have more than a small share in a vector over the rows."""
@@ -146,7 +147,9 @@ def all_ties(model: Model, length: float) -> Ties:
     center = np.vstack([model.center, np.zeros(3)])
     a, b = (np.array([getattr(c, end) for c in closures], dtype=np.intp) for end in ("body_a", "body_b"))
     rows = [(k, *row) for k, c in enumerate(closures) for row in ROWS[_kind(c)]]
-    tie, u, w, across = (np.array(column, dtype=np.intp) for column in zip(*rows, strict=True)) if rows else np.zeros((4, 0), int)
+    tie, u, w, across = (
+        (np.array(column, dtype=np.intp) for column in zip(*rows, strict=True)) if rows else np.zeros((4, 0), int)
+    )
     values = [0.0 if c.joint is not None else c.value**2 if c.kind == "distance" else c.value for c in closures]
     return Ties(
         names=tuple(c.name for c in closures),
@@ -195,19 +198,3 @@ def refuse(model: Model) -> None:
     for name, mass, inertia in zip(model.body_names, model.mass, model.inertia, strict=True):
         if not (mass > 0 and np.linalg.eigvalsh(inertia)[0] > 1e-12 * np.trace(inertia)):
             raise StateError(f'reaction_taylor moves every body by itself, and "{name}" has no mass or inertia: {instead}')
-
-
-def _turn(R: Array, x: Array) -> Array:
-    return np.einsum("kij,kj->ki", R, x)
-
-
-def _cross(a: Array, b: Array) -> Array:
-    """Rows; numpy's own takes ten times as long."""
-    return np.stack(
-        [
-            a[:, 1] * b[:, 2] - a[:, 2] * b[:, 1],
-            a[:, 2] * b[:, 0] - a[:, 0] * b[:, 2],
-            a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0],
-        ],
-        axis=1,
-    )

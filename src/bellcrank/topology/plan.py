@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,9 @@ from .frames import Frames, Style, choose_frames
 from .loads import Loads, make_loads
 from .signature import ROW, SLOTS, Signature
 from .tree import Tree, depth_first
+
+if TYPE_CHECKING:
+    from .nodes import Nodes
 
 Array = NDArray[np.float64]
 
@@ -43,6 +47,7 @@ class Plan:
     tolerance: float = RANK_TOLERANCE  # below which an equation that closes a loop counts as redundant
     length: float = 1.0  # typical of the model
     baumgarte: tuple[float, float] = (0.0, 0.0)  # 2 alpha, beta^2
+    nodes: Nodes | None = None  # for the walk over blocks of loops
 
     @property
     def n(self) -> int:

@@ -70,14 +70,14 @@ class Comparison:
 
         table = Table(title=f"{self.model}: {self.dof} dof, {self.states} states, {self.duration:g} s", title_justify="left")
         table.add_column("engine", no_wrap=True)
-        for heading in ("agreement", "energy", "closure", "us/state", "in a batch"):
-            table.add_column(heading, justify="right")
-        table.add_column("remark")
+        for heading in ("differs", "energy", "closure", "us", "us in batch"):
+            table.add_column(heading, justify="right", no_wrap=True)
         for row in self.rows:
             figures = [_figure(x) for x in (row.agreement, row.energy, row.closure)]
             times = ["" if x is None else f"{x * 1e6:.3g}" for x in (row.time, row.batch)]
-            table.add_row(row.engine, *figures, *times, Text(row.note))
+            table.add_row(row.engine, *figures, *times)
         yield table
+        yield from (Text(f"{row.engine}: {row.note}") for row in self.rows if row.note)
 
 
 def _figure(x: float | None) -> str:

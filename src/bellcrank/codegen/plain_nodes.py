@@ -1,0 +1,162 @@
+"""The walk over nodes as a Python loop, on any number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..forces import BodyState
+from ..formulations.base import Placed
+from ..numbers import Number
+from ..spatial import ArticulatedInertia, Force, Motion, Vector
+from ..spatial.vector import ZERO
+from ..topology.closing import CLOSURE_TABLE
+from ..topology.nodes import ClosureShape, Nodes, NodeSignature
+from .plain_closing import _coupled, _driven
+from .prepass import ClosureView, closure_view
+from .structure import added
+
+if TYPE_CHECKING:
+    from .plain import PlainWalk
+
+_COLUMN = {name: k for k, name in enumerate(CLOSURE_TABLE)}
+
+
+def body_state_of(at: Placed) -> BodyState:
+    """A placed body as closures see it: velocity of its own origin."""
+    return BodyState(at.R, at.p, at.V.w, at.V.v + at.V.w.cross(at.p))
+
+
+class PlainNodeClosure:
+    """Implements formulations.NodeClosure."""
+
+    def __init__(self, walk: PlainWalk, shape: ClosureShape, index: int, size: int):
+        self.walk, self.shape, self.index, self.size = walk, shape, index, size
+        self.a, self.b, self.path_a, self.path_b, self.kept = shape.a, shape.b, shape.path_a, shape.path_b, shape.kept
+
+    def view(self, a: Placed, b: Placed) -> ClosureView:
+        walk, signature = self.walk, self.shape.signature
+        entry = walk.plan.loads.closing.table[self.index].tolist()
+        data = walk.node_tables.closure_data[self.index].tolist()
+        sums = _coupled(walk, entry) if signature.kind == "coupler" else (0.0, 0.0)
+        driven = _driven(walk, signature, entry[_COLUMN["driven_q"]], entry[_COLUMN["driven_v"]])
+        return closure_view(signature, data.__getitem__, body_state_of(a), body_state_of(b), driven, sums)
+
+    def factors(self) -> list[Number]:
+        row: list[Number] = [0.0] * self.size
+        closing = self.walk.plan.loads.closing
+        first = int(closing.table[self.index, _COLUMN["grip"]])
+        for k, dof in enumerate(self.shape.terms):
+            row[dof] = row[dof] + float(closing.factors[first + k])
+        return row
+
+
+class PlainNode:
+    """Implements formulations.Node."""
+
+    def __init__(self, walk: PlainWalk, tables: Nodes, index: int):
+        node = tables.nodes[index]
+        signature: NodeSignature = tables.signatures[int(tables.table[index, 0])]
+        self.__dict__.update(walk=walk, index=index, node=node, signature=signature, kept={})
+        self.__dict__.update(
+            bodies=[walk.bodies[i] for i in node.bodies],
+            borrows=len(node.borrowed),
+            carriers=signature.carriers,
+            lends=signature.lends,
+            dofs=signature.dofs,
+            on_ground=signature.on_ground,
+            apart=signature.apart,
+            closures=[
+                PlainNodeClosure(walk, shape, k, len(signature.dofs))
+                for shape, k in zip(signature.closures, node.closures, strict=True)
+            ],
+            places=(*node.bodies, *node.borrowed),
+            outward=outward_places(signature),
+        )
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self.kept[name] = value
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self.kept[name]
+
+    def above(self, place: int) -> int:
+        return self.signature.above[place]
+
+    def dof(self, place: int, k: int) -> int:
+        return self.signature.dofs.index((place, k))
+
+    @property
+    def spin(self) -> Vector:
+        return ZERO if self.on_ground else self.walk.spins[self.node.base]
+
+    @property
+    def known_acceleration(self) -> Motion:
+        return Motion(ZERO, -self.walk.gravity) if self.on_ground else Motion.zero()
+
+    @property
+    def base_acceleration(self) -> Motion:
+        return self.walk.motions[self.node.base]
+
+    def borrowed(self, k: int) -> Placed:
+        return self.walk.lent[self.node.borrowed[k]]
+
+    def lend(self, place: int, at: Placed) -> None:
+        self.walk.lent[self.node.bodies[place]] = at
+
+    def send_spin(self, place: int, w: Vector) -> None:
+        self.walk.spins[self.node.bodies[place]] = w
+
+    def felt(self, place: int) -> Any:
+        return self.walk.felts.get(self.node.bodies[place], (ArticulatedInertia.zero(), Force.zero()))
+
+    def report(self, inertia: Any, force: Force) -> None:
+        felt = self.walk.felts.get(self.node.base, (ArticulatedInertia.zero(), Force.zero()))
+        self.walk.felts[self.node.base] = added(felt, (inertia, force))
+
+    def report_pivot(self, pivot: Number) -> None:
+        self.walk.outputs.setdefault("pivot", [1.0] * self.walk.node_tables.count)[self.index] = pivot
+
+    def send_acceleration(self, place: int, motion: Motion) -> None:
+        self.walk.motions[self.node.bodies[place]] = motion
+
+    def output_joints(self, name: str, values: Sequence[Number]) -> None:
+        out = self.walk.outputs.setdefault(name, [0.0] * self.walk.plan.model.nv)
+        for (place, k), x in list(zip(self.dofs, values, strict=True))[self.signature.separator :]:
+            out[self.walk.bodies[self.places[place]]._first("v") + k] = x
+
+    # parts of a block that is taken apart
+
+    def image(self, k: int) -> Any:
+        return self.walk.images[self.node.children[k]]
+
+    def report_image(self, image: Any) -> None:
+        self.walk.images[self.index] = image
+
+    def send_unknowns(self, k: int, values: Sequence[Number]) -> None:
+        self.walk.unknowns[self.node.children[k]] = list(values)
+
+    @property
+    def given_unknowns(self) -> list[Number]:
+        return self.walk.unknowns[self.index]
+
+
+def outward_places(signature: NodeSignature) -> tuple[int, ...]:
+    """Places so that parents come first: borrowed bodies may carry own ones, and the other way round."""
+    done: list[int] = []
+    waiting = list(range(len(signature.above)))
+    while waiting:
+        ready = [k for k in waiting if signature.above[k] < 0 or signature.above[k] in done]
+        done += ready
+        waiting = [k for k in waiting if k not in ready]
+    return tuple(done)
+
+
+def nodes(walk: PlainWalk, step: Callable[[Any], None], inward: bool) -> None:
+    if not walk.nodes_made:
+        tables = walk.node_tables
+        walk.nodes_made = [PlainNode(walk, tables, i) for i in range(tables.count)]
+    for node in reversed(walk.nodes_made) if inward else walk.nodes_made:
+        step(node)

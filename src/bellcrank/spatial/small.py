@@ -1,0 +1,135 @@
+"""Small dense algebra, unrolled over any number: null spaces by Householder's reflections, LDL^T."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ..numbers import Number, is_constant, less, minimum, select, sqrt
+from .vector import Vector
+
+Rows = Sequence[Sequence[Number]]
+
+
+class NullSpace(NamedTuple):
+    """Solutions of G u = gamma: u = N y + k0.
+
+    N      vectors (n numbers each) that span the null space of G
+    k0     the smallest solution
+    pivot  smallest part of a row that is new, squared, over the sum of squares of all of G: 0 where rows become dependent
+    """
+
+    N: tuple[tuple[Number, ...], ...]
+    k0: tuple[Number, ...]
+    pivot: Number
+
+
+def null_space(G: Rows, gamma: Sequence[Number], n: int) -> NullSpace:
+    """Of rows that are independent; by QR of G^T without pivoting, so that nothing depends on values."""
+    if not G:
+        return identity(n)
+    if len(G) == 2 and n == 3:
+        return _cross_product(Vector(*G[0]), Vector(*G[1]), gamma)
+    return _householder([list(row) for row in G], gamma, n)
+
+
+def identity(n: int) -> NullSpace:
+    """Of no equations: u = y."""
+    return NullSpace(tuple(tuple(1.0 if i == j else 0.0 for i in range(n)) for j in range(n)), (0.0,) * n, 1.0)
+
+
+def _cross_product(a: Vector, b: Vector, gamma: Sequence[Number]) -> NullSpace:
+    """Two rows of three: N = a x b, and |N|^2 is the determinant of G G^T without cancellation (Lagrange)."""
+    N = a.cross(b)
+    aa, ab, bb, det = a.dot(a), a.dot(b), b.dot(b), N.dot(N)
+    inverse = 1.0 / det
+    x, y = (bb * gamma[0] - ab * gamma[1]) * inverse, (aa * gamma[1] - ab * gamma[0]) * inverse
+    scale = 1.0 / sqrt(det)
+    trace = aa + bb
+    return NullSpace((tuple(N * scale),), tuple(a * x + b * y), det / (trace * trace))
+
+
+def _householder(A: list[list[Number]], gamma: Sequence[Number], n: int) -> NullSpace:
+    """A: rows of G, which are the columns of G^T."""
+    m = len(A)
+    whole = _total(x * x for row in A for x in row)
+    reflections: list[tuple[list[Number], Number]] = []
+    R = [[0.0] * m for _ in range(m)]
+    pivot: Number = None
+    for k in range(m):
+        x = A[k][k:]
+        square = _total(t * t for t in x)
+        length = sqrt(square)
+        signed = select(less(x[0], 0.0), -length, length)
+        v = [x[0] + signed, *x[1:]]
+        factor = 1.0 / (signed * v[0])
+        part = square / whole
+        pivot = part if pivot is None else minimum(pivot, part)
+        R[k][k] = -signed
+        reflections.append((v, factor))
+        for r in range(k + 1, m):
+            A[r][k:] = _reflected(v, factor, A[r][k:])
+            R[k][r] = A[r][k]
+    z: list[Number] = []  # R^T z = gamma
+    for r in range(m):
+        z.append((gamma[r] - _total(R[k][r] * z[k] for k in range(r))) / R[r][r])
+
+    def turned(y: list[Number]) -> tuple[Number, ...]:
+        """Q y."""
+        for k in reversed(range(m)):
+            y = [*y[:k], *_reflected(*reflections[k], y[k:])]
+        return tuple(y)
+
+    units = [[0.0] * m + [1.0 if i == j else 0.0 for i in range(n - m)] for j in range(n - m)]
+    return NullSpace(tuple(turned(unit) for unit in units), turned([*z, *[0.0] * (n - m)]), pivot)
+
+
+def _reflected(v: Sequence[Number], factor: Number, x: Sequence[Number]) -> list[Number]:
+    """(1 - v factor v^T) x."""
+    along = _total(a * b for a, b in zip(v, x, strict=True)) * factor
+    return [a - along * b for a, b in zip(x, v, strict=True)]
+
+
+class Factors(NamedTuple):
+    """D = L diag(1/inverse) L^T; L by rows below the diagonal."""
+
+    L: list[list[Number]]
+    inverse: list[Number]
+
+
+def factored(D: Rows) -> Factors:
+    """LDL^T of a symmetric positive matrix given by its lower rows."""
+    L: list[list[Number]] = []
+    diagonal: list[Number] = []
+    inverse: list[Number] = []
+    for i, row in enumerate(D):
+        scaled: list[Number] = []  # L_ij d_j
+        below: list[Number] = []
+        for j in range(i):
+            x = row[j] - _total(scaled[k] * L[j][k] for k in range(j))
+            scaled.append(x)
+            below.append(x * inverse[j])
+        pivot = row[i] - _total(scaled[k] * below[k] for k in range(i))
+        L.append(below)
+        diagonal.append(pivot)
+        inverse.append(1.0 / pivot)
+    return Factors(L, inverse)
+
+
+def substituted(factors: Factors, right: Sequence[Number]) -> list[Number]:
+    """D^-1 right."""
+    L, inverse = factors
+    y = list(right)
+    for i in range(len(y)):
+        y[i] = y[i] - _total(L[i][k] * y[k] for k in range(i))
+    y = [x * e for x, e in zip(y, inverse, strict=True)]
+    for i in reversed(range(len(y))):
+        y[i] = y[i] - _total(L[k][i] * y[k] for k in range(i + 1, len(y)))
+    return y
+
+
+def _total(terms: object) -> Number:
+    result: Number = 0.0
+    for term in terms:  # type: ignore[attr-defined]
+        result = term if is_constant(result) and not hasattr(result, "value") and result == 0 else result + term
+    return result

@@ -1,0 +1,241 @@
+"""Nodes as tables, with signatures: what the walk over nodes reads. topology.blocks says what a node is.
+
+A node's integers stand one after the other: base, own bodies, borrowed bodies, closures, nodes that hang on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .blocks import Node, make_nodes
+from .closing import CLOSURE_ROW, CLOSURE_SLOTS, CLOSURE_TABLE, ClosureSignature, closing_axes
+from .frames import frame_of
+from .plan import Plan
+from .signature import Signature
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+MOST_NODE_SIGNATURES = 48
+NODE_TABLE = ("code", "first")
+_UNIT_SLOTS = [k for name in ("axes_a", "axes_b", "world") for k in range(CLOSURE_SLOTS[name], CLOSURE_SLOTS[name] + 9)]
+
+
+class ClosureShape(NamedTuple):
+    """A closure inside a node: which of its equations are kept, between which places; -1 is the base."""
+
+    signature: ClosureSignature
+    a: int
+    b: int
+    path_a: tuple[int, ...]
+    path_b: tuple[int, ...]
+    kept: tuple[int, ...]
+    terms: tuple[int, ...]  # of a coupler: the node's coordinates that it names
+    constants: tuple[tuple[int, float], ...]
+
+
+class NodeSignature(NamedTuple):
+    """The structure of a node. Nodes with equal signatures share their code."""
+
+    bodies: tuple[Signature, ...]
+    borrowed: tuple[int, ...]  # numbers of degrees of freedom
+    above: tuple[int, ...]
+    dofs: tuple[tuple[int, int], ...]
+    separator: int  # of the dofs, the first ones
+    closures: tuple[ClosureShape, ...]
+    carriers: tuple[int, ...]
+    lends: tuple[int, ...]
+    on_ground: bool
+    apart: bool
+    images: tuple[tuple[int, tuple[int, ...]], ...]  # of nodes that hang here: size of y, and our dofs that they share
+    kept: int  # size of y that is reported
+    equations: tuple[int, ...]  # of an apart node: those that are not redundant
+
+
+@dataclass(frozen=True)
+class Nodes:
+    nodes: tuple[Node, ...]
+    signatures: tuple[NodeSignature, ...]
+    table: Ints
+    ints: Ints
+    closure_data: Array
+
+    @property
+    def count(self) -> int:
+        return len(self.nodes)
+
+    def key(self) -> tuple[object, ...]:
+        return self.signatures
+
+
+class Ranks(NamedTuple):
+    """What was found of a node's equations: those kept of each closure, and for a node apart its equations and size of y."""
+
+    kept: tuple[tuple[int, ...], ...]
+    equations: tuple[int, ...] = ()
+    size: int = 0
+
+
+def nodes_of(plan: Plan) -> list[Node]:
+    return make_nodes(plan.model, plan.tree)
+
+
+def all_rows(plan: Plan, node: Node) -> Ranks:
+    return Ranks(tuple(tuple(range(plan.model.closures[k].rows)) for k in node.closures))
+
+
+def make_node_tables(plan: Plan, nodes: Sequence[Node], ranks: Mapping[int, Ranks], fold: bool = True) -> Nodes:
+    data = np.array([_data(plan, node, k) for node in nodes for k in node.closures]).reshape(-1, CLOSURE_ROW)
+    order = [k for node in nodes for k in node.closures]
+    rows = np.zeros((max(1, len(plan.model.closures)), CLOSURE_ROW))
+    rows[order] = data
+    bases = {node.base for node in nodes}
+    lent = {i for node in nodes for i in node.borrowed}
+    codes: dict[NodeSignature, int] = {}
+    table, ints = [], []
+    for i, node in enumerate(nodes):
+        signature = _signature(plan, nodes, ranks, i, node, rows, bases, lent, fold)
+        code = codes.setdefault(signature, len(codes))
+        table.append((code, len(ints)))
+        ints += [node.base, *node.bodies, *node.borrowed, *node.closures, *node.children]
+    if fold and len(codes) > MOST_NODE_SIGNATURES:
+        return make_node_tables(plan, nodes, ranks, fold=False)
+    return Nodes(
+        tuple(nodes),
+        tuple(codes),
+        np.array(table, dtype=np.int64).reshape(-1, len(NODE_TABLE)),
+        np.array(ints, dtype=np.int64),
+        rows,
+    )
+
+
+def _signature(
+    plan: Plan,
+    nodes: Sequence[Node],
+    ranks: Mapping[int, Ranks],
+    index: int,
+    node: Node,
+    data: Array,
+    bases: set[int],
+    lent: set[int],
+    fold: bool,
+) -> NodeSignature:
+    places = {body: k for k, body in enumerate((*node.bodies, *node.borrowed))} | {node.base: -1}
+    dofs = node_dofs(plan, node)
+    shapes = tuple(
+        _shape(plan, node, k, kept, places, dofs, data[k], fold)
+        for k, kept in zip(node.closures, ranks[index].kept, strict=True)
+    )
+    images = tuple((ranks[c].size, _shared(plan, nodes[c], node)) for c in node.children)
+    return NodeSignature(
+        bodies=tuple(plan.signature(i) for i in node.bodies),
+        borrowed=tuple(_nv(plan, i) for i in node.borrowed),
+        above=tuple(places[plan.tree.parent[i]] for i in (*node.bodies, *node.borrowed)),
+        dofs=dofs,
+        separator=separator_size(plan, node),
+        closures=shapes,
+        carriers=tuple(k for k, i in enumerate(node.bodies) if i in bases),
+        lends=tuple(k for k, i in enumerate(node.bodies) if i in lent),
+        on_ground=node.base < 0,
+        apart=is_apart(node),
+        images=images,
+        kept=ranks[index].size,
+        equations=ranks[index].equations,
+    )
+
+
+def is_apart(node: Node) -> bool:
+    return node.parent is not None or bool(node.children)
+
+
+def node_dofs(plan: Plan, node: Node) -> tuple[tuple[int, int], ...]:
+    """Place and number of each coordinate, in the order of the node's joints."""
+    places = {body: k for k, body in enumerate((*node.bodies, *node.borrowed))}
+    return tuple((places.get(i, -1), k) for i in node.joints for k in range(_nv(plan, i)))
+
+
+def separator_size(plan: Plan, node: Node) -> int:
+    return sum(_nv(plan, i) for i in node.joints[: node.separator])
+
+
+def _shared(plan: Plan, child: Node, node: Node) -> tuple[int, ...]:
+    """Our coordinates that are a child's separator, in its order."""
+    first: dict[int, int] = {}
+    count = 0
+    for i in node.joints:
+        first[i] = count
+        count += _nv(plan, i)
+    return tuple(first[i] + k for i in child.joints[: child.separator] for k in range(_nv(plan, i)))
+
+
+def _nv(plan: Plan, i: int) -> int:
+    return 0 if plan.loads.driven[i] else plan.model.joints[plan.tree.order[i]].nv
+
+
+def _shape(
+    plan: Plan,
+    node: Node,
+    k: int,
+    kept: tuple[int, ...],
+    places: dict[int, int],
+    dofs: tuple[tuple[int, int], ...],
+    row: Array,
+    fold: bool,
+) -> ClosureShape:
+    closing, model = plan.loads.closing, plan.model
+    entry = dict(zip(CLOSURE_TABLE, closing.table[k].tolist(), strict=True))
+    signature = closing.signatures[entry["code"]]
+    closure = model.closures[k]
+    walk = {body: i for i, body in enumerate(plan.tree.order)} | {-1: -1}
+    if closure.kind == "coupler":
+        index = {dof: j for j, dof in enumerate(dofs)}
+        terms = tuple(index[places[walk[joint]], dof] for joint, dof, _ in closure.terms)
+        return ClosureShape(signature, -1, -1, (), (), kept, terms, ())
+    a, b = walk[closure.body_a], walk[closure.body_b]
+    path_a, path_b = _sides(plan.tree.parent, node.base, a, b)
+    constants = tuple((int(s), float(row[s])) for s in np.flatnonzero(_foldable(row))) if fold else ()
+    ends = tuple(places[i] for i in path_a), tuple(places[i] for i in path_b)
+    return ClosureShape(signature, places[a], places[b], *ends, kept, (), constants)
+
+
+def _sides(parent: Sequence[int], base: int, a: int, b: int) -> tuple[list[int], list[int]]:
+    """Joints between two bodies, on either side of where their paths meet."""
+    paths = []
+    for i in (a, b):
+        path = []
+        while i != base:
+            path.append(i)
+            i = parent[i]
+        paths.append(path)
+    common = set(paths[0]) & set(paths[1])
+    return [i for i in paths[0] if i not in common], [i for i in paths[1] if i not in common]
+
+
+def _foldable(row: Array) -> NDArray[np.bool_]:
+    unit = np.isin(np.arange(len(row)), _UNIT_SLOTS)
+    found: NDArray[np.bool_] = (row == 0) | (unit & (np.abs(row) == 1))
+    found[CLOSURE_SLOTS["value"]] = found[CLOSURE_SLOTS["pitch"]] = False
+    return found
+
+
+def _data(plan: Plan, node: Node, k: int) -> Array:
+    """As topology.closing has it, but with the joint's own axes at the base instead of the world's, and rounding removed."""
+    row = plan.loads.closing.data[k].copy()
+    place = {body: i for i, body in enumerate(plan.tree.order)}
+    base = -1 if node.base < 0 else plan.tree.order[node.base]
+    rotation, _ = frame_of(plan.frames, place, base)
+    start = CLOSURE_SLOTS["world"]
+    row[start : start + 9] = (rotation.T @ closing_axes(plan.model.closures[k])).ravel()
+    near = np.round(row)
+    units = np.zeros(len(row), dtype=bool)
+    units[_UNIT_SLOTS] = True
+    row[units & (np.abs(row - near) < 1e-15)] = near[units & (np.abs(row - near) < 1e-15)]
+    for name in ("point_a", "point_b"):
+        part = slice(CLOSURE_SLOTS[name], CLOSURE_SLOTS[name] + 3)
+        row[part][np.abs(row[part]) < 1e-15 * np.abs(row[part]).max(initial=0.0)] = 0.0
+    return row + 0.0  # no negative zeros
