@@ -27,7 +27,8 @@ from .prepass import ClosureView, closure_view, power_of, world_state
 from .structure import leaves, parts, rebuild, whole
 
 if TYPE_CHECKING:
-    from .walk import TracedBody, TracedWalk
+    from .traced_body import TracedBody
+    from .walk import TracedWalk
 
 FIELDS = ("right", "error", "rate", "bound", "pivot", "residual", "multiplier", "answer", "length", "keep")
 SETTINGS = ("tolerance", "length", "damping", "stiffness")
@@ -88,7 +89,7 @@ def _view(walk: TracedWalk, signature: ClosureSignature, ints: Callable[[str], s
     e = walk.e
     data = row_of(e, "%closure_data", k, CLOSURE_ROW)
     coupler = signature.kind == "coupler"
-    sums = _coupled(walk, ints) if coupler else (0.0, 0.0)
+    sums = coupled(walk, ints) if coupler else (0.0, 0.0)
     a = BodyState.ground() if signature.ground_a or coupler else state_of(walk, ints("state_a"))
     b = BodyState.ground() if signature.ground_b or coupler else state_of(walk, ints("state_b"))
     nq, nv = driven_sizes(signature) if signature.driven else (0, 0)
@@ -100,7 +101,7 @@ def _view(walk: TracedWalk, signature: ClosureSignature, ints: Callable[[str], s
     return closure_view(signature, data, a, b, Driven(driven("q", q, nq), driven("v", v, nv), driven("a", v, nv)), sums)
 
 
-def _coupled(walk: TracedWalk, ints: Callable[[str], str]) -> tuple[Number, Number]:
+def coupled(walk: TracedWalk, ints: Callable[[str], str]) -> tuple[Number, Number]:
     """sum of factor * q, and of factor * v."""
     for k in (0, 1):
         walk.put(0.0, "%climbing", _SUM + k)
@@ -193,7 +194,7 @@ class TracedRow:
 
 
 def haul(walk: TracedWalk, step: Callable[[Any, Any, Force], Force]) -> None:
-    from .walk import TracedBody
+    from .traced_body import TracedBody
 
     e, like = walk.e, Force.zero()
     size = len(leaves(like))
@@ -378,7 +379,7 @@ def push(walk: TracedWalk) -> None:
                 total[side] = total[side] + wrench * given(row, k)
         if "closing" in walk.program.outputs:
             coupler = signature.kind == "coupler"
-            power = given(row, 0) * _coupled(walk, ints)[1] if coupler else _power(view, total)
+            power = given(row, 0) * coupled(walk, ints)[1] if coupler else _power(view, total)
             for k, x in enumerate([*total[1].f, *total[1].n, power]):
                 e.store(x, "%closing", e.integer("add", e.integer("mul", index, 7), k))
         elif signature.kind == "coupler":

@@ -13,7 +13,8 @@ from .flow import each, switch, while_
 from .structure import leaves, rebuild
 
 if TYPE_CHECKING:
-    from .walk import TracedBody, TracedWalk
+    from .traced_body import TracedBody
+    from .walk import TracedWalk
 
 
 class TracedColumn:
@@ -32,7 +33,7 @@ class TracedColumn:
 
 def climb(walk: TracedWalk, step: Callable[[Any, Any, Any], Any], start: str, like: Any) -> None:
     """For each degree of freedom, from its body's parent to ground: a loop in a loop, with a switch on the signature."""
-    from .walk import TracedBody
+    from .traced_body import TracedBody
 
     e, size = walk.e, len(leaves(like))
     scratch = "%climbing"

@@ -22,6 +22,7 @@ from . import jit
 from .closing import FIELDS, SCRATCH
 from .loads import SIZES, STATE, WRENCH
 from .module import Module, bound_words, result, write_module
+from .nodes import CHANNELS, image_width
 
 Array = NDArray[np.float64]
 
@@ -31,8 +32,8 @@ _BLOCKS_PER_TASK = 64  # below this a second thread costs more than it brings
 class Code:
     """Loaded machine code of a module, with the widths of its workspace rows."""
 
-    def __init__(self, library: jit.Library, work_row: int, message_row: int):
-        self.library, self.work_row, self.message_row = library, work_row, message_row
+    def __init__(self, library: jit.Library, work_row: int, message_row: int, node_row: int):
+        self.library, self.work_row, self.message_row, self.node_row = library, work_row, message_row, node_row
 
 
 _loaded: dict[str, Code] = {}  # code that is in use, or was a short while ago
@@ -54,15 +55,16 @@ def _fetch_or_compile(name: str, write: Callable[[], Module]) -> Code:
     entry = object_cache.fetch(name)
     if entry is None:
         module = write()
-        facts = {"work_row": module.work_row, "message_row": module.message_row}
+        facts = {"work_row": module.work_row, "message_row": module.message_row, "node_row": module.node_row}
         entry = facts, jit.compile_text(module.text)
         object_cache.store(name, *entry)
     facts, code = entry
-    return Code(jit.load_object(code), facts["work_row"], facts["message_row"])
+    return Code(jit.load_object(code), facts["work_row"], facts["message_row"], facts["node_row"])
 
 
 def structure_key(plan: Plan) -> tuple[Any, ...]:
-    return (plan.signatures, tuple(bool(g) for g in plan.gravity), *plan.loads.key())
+    nodes = () if plan.nodes is None else plan.nodes.key()
+    return (plan.signatures, tuple(bool(g) for g in plan.gravity), *plan.loads.key(), nodes)
 
 
 def for_plan(program: Program, plan: Plan) -> Program:
@@ -140,6 +142,7 @@ def width(plan: Plan, program: Program, name: str) -> int:
     driven = int(sum(joint.nv for joint, is_driven in zip(model.joints, model.driven, strict=True) if is_driven))
     counts = {"q": model.nq, "v": model.nv, "body": model.n, "drive": driven, "element": len(model.elements)}
     counts |= {"closure": len(model.closures), "row": plan.loads.closing.rows}
+    counts |= {"node": 0 if plan.nodes is None else plan.nodes.count}
     return counts[per] * (model.nv if size == "v" else int(size or 1))
 
 
@@ -169,7 +172,9 @@ def fixed_arrays(plan: Plan, code: Code, lanes: int) -> dict[str, Any]:
     touched = max(1, len(loads.touched))
     closing, nv = loads.closing, plan.model.nv
     counts = {"motions": loads.motions, "elements": loads.elements, "pool": len(loads.pool), "touched": len(loads.touched)}
-    counts |= {"closures": closing.closures, "grips": len(closing.grips), "rows": closing.rows}
+    tables = plan.nodes
+    count = 0 if tables is None else tables.count
+    counts |= {"closures": closing.closures, "grips": len(closing.grips), "rows": closing.rows, "nodes": count}
     sizes = {
         "work": plan.n * code.work_row,
         "messages": max(1, plan.messages) * code.message_row,
@@ -185,6 +190,9 @@ def fixed_arrays(plan: Plan, code: Code, lanes: int) -> dict[str, Any]:
         "grips": 12 * max(1, len(closing.grips)),
         "lower": 2 * max(1, closing.rows**2),
         "push": 2 * max(1, nv),
+        "node_work": max(1, count * code.node_row),
+        "channels": 2 * CHANNELS * (plan.n if count else 1),
+        "images": 2 * max(1, count * image_width(plan)) if count else 1,
     }
     tables = {
         "table": np.ascontiguousarray(plan.table),
@@ -202,6 +210,9 @@ def fixed_arrays(plan: Plan, code: Code, lanes: int) -> dict[str, Any]:
         "grip_table": _never_empty(closing.grips),
         "factors": _never_empty(closing.factors),
         "settings": np.array([plan.tolerance, plan.length, *plan.baumgarte]),
+        "node_table": _never_empty(np.zeros(0, dtype=np.int64) if tables is None else tables.table),
+        "node_ints": _never_empty(np.zeros(0, dtype=np.int64) if tables is None else tables.ints),
+        "node_closure_data": _never_empty(np.zeros(0) if tables is None else tables.closure_data),
         "kept": np.zeros(max(1, closing.rows), dtype=np.int64),
     }
     return tables | {name: aligned(size * lanes) for name, size in sizes.items()}

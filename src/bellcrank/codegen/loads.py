@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .walk import TracedWalk
 
 STATE, WRENCH = 18, 6  # numbers of a body's state, of a wrench
-SIZES = ("motions", "elements", "pool", "touched", "closures", "grips", "rows")
+SIZES = ("motions", "elements", "pool", "touched", "closures", "grips", "rows", "nodes")
 
 
 def count(e: Emitter, name: str) -> str:

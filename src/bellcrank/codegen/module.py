@@ -19,9 +19,18 @@ from .flow import each, total
 from .walk import TracedWalk
 
 _TABLES = ("table", "dofs", "data", "gravity", "sizes", "motion_table", "motion_data", "element_table", "element_data", "pool")
-_CLOSING = ("closure_table", "closure_data", "grip_table", "factors", "settings")
+_CLOSING = (
+    "closure_table",
+    "closure_data",
+    "grip_table",
+    "factors",
+    "settings",
+    "node_table",
+    "node_ints",
+    "node_closure_data",
+)
 _BUFFERS = ("work", "messages", "climbing", "driven_q", "driven_v", "driven_a", "states", "applied", "effort")
-_CLOSING_BUFFERS = ("rows", "left", "grips", "lower", "push", "kept")
+_CLOSING_BUFFERS = ("rows", "left", "grips", "lower", "push", "kept", "node_work", "channels", "images")
 FIXED = (
     *_TABLES,
     *_CLOSING,
@@ -52,6 +61,7 @@ class Module:
     text: str
     work_row: int
     message_row: int
+    node_row: int = 1
 
 
 def write_module(plan: Plan, program: Program, lanes: int) -> Module:
@@ -69,7 +79,8 @@ def assemble(parts: list[tuple[str, dict[str, str]]], widths: dict[str, int]) ->
     text = "\n".join([*declarations.values(), *[part for part, _ in parts], PROFILE])
     for mark, width in widths.items():
         text = text.replace(mark, str(width))
-    return Module(text, widths[TracedWalk.work_row], widths[TracedWalk.message_row])
+    rows = TracedWalk.work_row, TracedWalk.message_row, TracedWalk.node_row
+    return Module(text, *(widths[row] for row in rows))
 
 
 PROFILE = '!0 = !{!"branch_weights", i32 1000000, i32 1}\n'

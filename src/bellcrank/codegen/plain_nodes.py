@@ -72,6 +72,7 @@ class PlainNode:
             ],
             places=(*node.bodies, *node.borrowed),
             outward=outward_places(signature),
+            **apart_facts(signature),
         )
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -86,7 +87,7 @@ class PlainNode:
         return self.signature.above[place]
 
     def dof(self, place: int, k: int) -> int:
-        return self.signature.dofs.index((place, k))
+        return next(i for i, (p, j, _) in enumerate(self.signature.dofs) if (p, j) == (place, k))
 
     @property
     def spin(self) -> Vector:
@@ -124,8 +125,8 @@ class PlainNode:
 
     def output_joints(self, name: str, values: Sequence[Number]) -> None:
         out = self.walk.outputs.setdefault(name, [0.0] * self.walk.plan.model.nv)
-        for (place, k), x in list(zip(self.dofs, values, strict=True))[self.signature.separator :]:
-            out[self.walk.bodies[self.places[place]]._first("v") + k] = x
+        for (_, k, joint), x in list(zip(self.dofs, values, strict=True))[self.signature.separator :]:
+            out[self.walk.bodies[self.node.joints[joint]]._first("v") + k] = x
 
     # parts of a block that is taken apart
 
@@ -141,6 +142,19 @@ class PlainNode:
     @property
     def given_unknowns(self) -> list[Number]:
         return self.walk.unknowns[self.index]
+
+
+def apart_facts(signature: NodeSignature) -> dict[str, Any]:
+    """What formulations.Node says of nodes of a block that is taken apart."""
+    return {
+        "hangs": signature.hangs,
+        "children": len(signature.images),
+        "separator": signature.separator,
+        "shared": [shared for _, shared in signature.images],
+        "image_sizes": [size for size, _ in signature.images],
+        "equations": signature.equations,
+        "kept_unknowns": signature.kept,
+    }
 
 
 def outward_places(signature: NodeSignature) -> tuple[int, ...]:

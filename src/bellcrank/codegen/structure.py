@@ -10,6 +10,8 @@ from typing import Any
 
 from ..numbers import Dual, Number
 
+UNSEEN, VARIES = object(), object()  # of an entry of a message: not sent yet; not the same constant wherever it is sent
+
 
 def leaves(tree: Any, tangents: int = 0) -> list[Number]:
     """The numbers of a nested tuple, from left to right."""

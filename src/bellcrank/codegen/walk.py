@@ -7,132 +7,31 @@ are found first, by rehearsing the steps until nothing changes, and fold.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from ..formulations import Program
-from ..numbers import Dual, Number, Symbol
+from ..numbers import Number, Symbol
 from ..spatial import Vector
 from ..topology import Plan, Signature
 from ..topology.plan import TABLE
-from ..topology.signature import ROW
-from . import closing, dense, loads
+from . import closing, dense, loads, nodes
 from .emitter import Emitter, Int
 from .flow import each, repeat, switch
 from .records import Record
-from .structure import added, leaves, parts, rebuild, whole
-from .view import View, effort_source, input_size
+from .structure import UNSEEN, VARIES, added, leaves, parts, rebuild, whole
+from .traced_body import TracedBody
+from .view import effort_source
 
 _COLUMN = {name: k for k, name in enumerate(TABLE)}
-_UNSEEN, _VARIES = object(), object()
 
-Pattern = list[Any]  # for each number of a message: _UNSEEN, a constant, or _VARIES
-
-
-class TracedBody(View):
-    """The body of one case of the switch, at the walk's current index."""
-
-    def __init__(self, signature: Signature, walk: TracedWalk, index: str):
-        super().__init__(signature)
-        self.__dict__.update(walk=walk, index=index, there={}, _record=walk.records[signature])
-
-    def row(self, name: str) -> str:
-        """Address of this body's row in the data, the workspace or the integer table."""
-        e, key = self.walk.e, ("row", name, self.index)
-        found = e.pointers.get(key)
-        if found is None:
-            width = {"data": ROW, "work": self.walk.work_row, "table": len(TABLE)}[name]
-            offset = e.integer("mul", self.index, width)
-            if name == "work":
-                offset = e.integer("mul", offset, e.lanes)
-            found = e.pointers[key] = e.pointer(f"%{name}", offset)
-        return found
-
-    def entry(self, column: str) -> str:
-        """An integer of this body's row of the table."""
-        e, key = self.walk.e, ("entry", column, self.index)
-        found = e.pointers.get(key)
-        if found is None:
-            found = e.pointers[key] = e.load_int(self.row("table"), _COLUMN[column])
-        return found
-
-    def load(self, array: str, k: int) -> Symbol:
-        """An entry of the data or of an input, read once in a case."""
-        e, key = self.walk.e, ("load", array, k, self.index)
-        found = e.known.get(key)
-        if found is None:
-            if array == "data":
-                ref = e.splat(e.load_double(self.row("data"), k))
-            else:
-                first = self.entry("q" if array in ("q", "dq", "driven_q") else "v")
-                ref = e.load(f"%{array}", e.integer("add", first, k))
-            found = e.known[key] = Symbol(e, ref, "load", (array, k))
-        return found
-
-    def _data(self, slot: int) -> Number:
-        return self.load("data", slot)
-
-    def input(self, name: str) -> tuple[Number, ...]:
-        walk, size = self.walk, range(input_size(self._signature, name))
-        if self.driven:
-            return () if name == "push" else tuple(self.load(f"driven_{name}", k) for k in size)
-        if name in ("effort", "push"):
-            return tuple(walk.get(f"%{name}", walk.e.integer("add", self.entry("v"), k)) for k in size)
-        if f"d{name}" in walk.program.inputs:
-            return tuple(Dual(self.load(name, k), [self.load(f"d{name}", k)]) for k in size)
-        return tuple(self.load(name, k) for k in size)
-
-    def _effort_source(self) -> str | None:
-        return self.walk.effort_from
-
-    def _applied(self) -> list[Number]:
-        e, first = self.walk.e, self.walk.e.integer("mul", self.entry("state"), loads.WRENCH)
-        return [self.walk.get("%applied", e.integer("add", first, k)) for k in range(loads.WRENCH)]
-
-    def leave_state(self, numbers: Sequence[Number]) -> None:
-        e, first = self.walk.e, self.walk.e.integer("mul", self.entry("state"), loads.STATE)
-        for k, x in enumerate(numbers):
-            self.walk.put(x, "%states", e.integer("add", first, k))
-
-    def output(self, name: str, values: Sequence[Number]) -> None:
-        e, kind = self.walk.e, self.walk.program.outputs[name]
-        first = self.entry("v")
-        if kind == "v*v":
-            for k, x in enumerate(values):
-                a, b = divmod(k, self._joint.nv)
-                row = e.integer("mul", e.integer("add", first, a), "%nv")
-                e.store(x, f"%{name}", e.integer("add", row, e.integer("add", first, b)))
-            return
-        per, _, width = kind.partition("*")
-        start = self.entry("user") if per == "body" else self.entry("q") if per == "q" else first
-        start = e.integer("mul", start, int(width or 1))
-        for k, x in enumerate(values):
-            value, *tangents = parts(x, self.walk.tangents)
-            e.store(value, f"%{name}", e.integer("add", start, k))
-            for tangent in tangents:
-                e.store(tangent, f"%d{name}", e.integer("add", start, k))
-
-    def store(self, slot: int, value: Number) -> None:
-        self.walk.e.store(value, self.row("work"), slot)
-
-    def fetch(self, slot: int) -> Symbol:
-        e, key = self.walk.e, ("slot", slot, self.index)
-        found = e.known.get(key)
-        if found is None:
-            found = e.known[key] = Symbol(e, e.load(self.row("work"), slot), "slot", (slot,))
-        return found
-
-    def _keep(self, name: str, value: Any) -> None:
-        self._record.keep(self, name, value)
-
-    def _recall(self, name: str) -> Any:
-        return self._record.recall(self, name)
+Pattern = list[Any]  # for each number of a message: UNSEEN, a constant, or VARIES
 
 
 class TracedWalk:
     """Implements formulations.Walk: writes the loops into an emitter."""
 
-    work_row, message_row = "@WORK@", "@MESSAGE@"  # widths known only when all is written
+    work_row, message_row, node_row = "@WORK@", "@MESSAGE@", "@NODE@"  # widths known only when all is written
 
     def __init__(self, e: Emitter, plan: Plan, program: Program):
         self.e, self.plan, self.program = e, plan, program
@@ -142,6 +41,8 @@ class TracedWalk:
         self.signatures = plan.signatures
         self.records = {signature: Record() for signature in plan.signatures}
         self.message_width = 0
+        self.node_records = nodes.fresh_records(plan)
+        self.channels = nodes.Channels(self)
         self.gravity = Vector(*[self._gravity(k, x) for k, x in enumerate(plan.gravity)])
 
     def _gravity(self, k: int, value: float) -> Number:
@@ -179,7 +80,22 @@ class TracedWalk:
         return whole([e.symbol(e.load(f"%{array}", index)) for array in names])
 
     def widths(self) -> dict[str, int]:
-        return {self.work_row: max(r.slots for r in self.records.values()) or 1, self.message_row: self.message_width or 1}
+        widest = max((record.slots for record in self.node_records.values()), default=0)
+        return {
+            self.work_row: max(r.slots for r in self.records.values()) or 1,
+            self.message_row: self.message_width or 1,
+            self.node_row: widest or 1,
+        }
+
+    def table_entry(self, body: str, column: str) -> str:
+        return self.e.load_int("%table", self.e.integer("add", self.e.integer("mul", body, len(TABLE)), _COLUMN[column]))
+
+    def store_output(self, name: str, place: Int, x: Number) -> None:
+        """An entry of an output, with its tangent where that is an output too."""
+        value, *tangents = parts(x, self.tangents)
+        self.e.store(value, f"%{name}", place)
+        for tangent in tangents:
+            self.e.store(tangent, f"%d{name}", place)
 
     # passes -------------------------------------------------------------------------------------------------------
 
@@ -221,7 +137,7 @@ class TracedWalk:
 
     def _loop(self, case: Callable[[TracedBody, Any], Any], like: Any, pattern: Pattern, inward: bool) -> None:
         e = self.e
-        variable = [k for k, x in enumerate(pattern) if x is _VARIES]
+        variable = [k for k, x in enumerate(pattern) if x is VARIES]
 
         def at(k: str, carry: list[str]) -> list[str]:
             i = e.emit(f"sub nsw i64 {e.emit('sub nsw i64 %n, 1')}, {k}") if inward else k
@@ -250,18 +166,18 @@ class TracedWalk:
         only_zeros: bool,
     ) -> Pattern:
         """Which numbers of the message are the same constant on all edges: rehearse until nothing changes."""
-        pattern: Pattern = [_UNSEEN] * len(leaves(base, self.tangents))
+        pattern: Pattern = [UNSEEN] * len(leaves(base, self.tangents))
         while True:
             before = list(pattern)
             for signature in self.signatures:
-                if ends(signature) or (_UNSEEN in before and not starts(signature)):
+                if ends(signature) or (UNSEEN in before and not starts(signature)):
                     continue
                 incoming = base if starts(signature) else self._with(base, before, None)
                 for k, x in enumerate(leaves(self._rehearse(step, signature, incoming), self.tangents)):
-                    varies = isinstance(x, Symbol) or (only_zeros and x != 0) or pattern[k] not in (_UNSEEN, x)
-                    pattern[k] = _VARIES if varies else float(x)
+                    varies = isinstance(x, Symbol) or (only_zeros and x != 0) or pattern[k] not in (UNSEEN, x)
+                    pattern[k] = VARIES if varies else float(x)
             if pattern == before:
-                return [0.0 if x is _UNSEEN else x for x in pattern]
+                return [0.0 if x is UNSEEN else x for x in pattern]
 
     def _rehearse(self, step: Callable[[Any, Any], Any], signature: Signature, incoming: Any) -> Any:
         kept = self.records
@@ -276,7 +192,7 @@ class TracedWalk:
         given = iter(variable) if variable is not None else None
         numbers = []
         for x in pattern:
-            if x is _VARIES:
+            if x is VARIES:
                 numbers.append(next(given) if given else self.e.symbol(self.e.name()))
             else:
                 numbers.append(x)
@@ -289,14 +205,14 @@ class TracedWalk:
 
     def _store_message(self, body: TracedBody, whose: str, message: Any, pattern: Pattern) -> None:
         address = self._message_address(body, whose)
-        sent = [x for x, fixed in zip(leaves(message, self.tangents), pattern, strict=True) if fixed is _VARIES]
+        sent = [x for x, fixed in zip(leaves(message, self.tangents), pattern, strict=True) if fixed is VARIES]
         self.message_width = max(self.message_width, len(sent))
         for k, x in enumerate(sent):
             self.e.store(x, address, k)
 
     def _fetch_message(self, body: TracedBody, whose: str, like: Any, pattern: Pattern) -> Any:
         address = self._message_address(body, whose)
-        count = sum(x is _VARIES for x in pattern)
+        count = sum(x is VARIES for x in pattern)
         symbols = [self.e.symbol(self.e.load(address, k)) for k in range(count)]
         return self._with(like, pattern, symbols)
 
@@ -327,3 +243,6 @@ class TracedWalk:
 
     def tell(self, name: str, *fields: str) -> None:
         closing.tell(self, name, fields)
+
+    def nodes(self, step: Callable[[Any], None], *, inward: bool = False) -> None:
+        nodes.nodes(self, step, inward)

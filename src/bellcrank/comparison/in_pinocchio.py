@@ -38,11 +38,19 @@ class InPinocchio:
             self._add(i)
         _, _, armature = self.states.there(model.initial_q, np.zeros(model.nv), None, model.armature)
         self.theirs.armature = armature
-        self.closing = [self._closing(closure) for closure in model.closures]
+        self.closing, self.closing_data = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
+        for closure in model.closures:
+            self.closing.append(self._closing(closure))
+            self.closing_data.append(self.closing[-1].createData())
         self.data = self.theirs.createData()
-        self.closing_data = [closing.createData() for closing in self.closing]
-        if self.closing:
-            pin.initConstraintDynamics(self.theirs, self.data, self.closing)
+        if model.closures:
+            self._prepare()
+
+    def _prepare(self) -> None:
+        try:
+            self.pin.initConstraintDynamics(self.theirs, self.data, self.closing, self.closing_data)
+        except TypeError:  # before Pinocchio 4
+            self.pin.initConstraintDynamics(self.theirs, self.data, self.closing)
 
     def _add(self, i: int) -> None:
         pin, model, joint = self.pin, self.model, self.model.joints[i]
@@ -95,7 +103,7 @@ class InPinocchio:
 
     def _evaluate(self, q: Array, v: Array, tau: Array) -> Array:
         pin = self.pin
-        if not self.closing:
+        if not self.model.closures:
             return np.asarray(pin.aba(self.theirs, self.data, q, v, tau))
         settings = pin.ProximalSettings(*PROXIMAL)
         return np.asarray(pin.constraintDynamics(self.theirs, self.data, q, v, tau, self.closing, self.closing_data, settings))

@@ -13,7 +13,7 @@ from ..errors import BellcrankError, StateError
 from ..model import Model
 from ..model.generators import random_state
 from ..model.manifold import displaced
-from .engines import BATCH, Array, Motion, Ours, formulations, seconds
+from .engines import BATCH, Array, Motion, Ours, formulations, normalised, seconds
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
@@ -100,7 +100,7 @@ def compare(
     length = min(model.duration or LONGEST, LONGEST) if duration is None else duration
     full, bare = compile(model), _bare(model)
     own = formulations(bare)
-    samples = [_with_forces(full, own[0].dynamics, *state) for state in _random_states(own[0].dynamics, states, seed)]
+    samples = [_with_forces(full, own[0].dynamics, *state) for state in random_states(own[0].dynamics, states, seed)]
     expected = [own[0].acceleration(*sample) for sample in samples]
     rows = [_row(engine, own[0].dynamics, samples, expected, length, budget) for engine in own]
     for name in ("MuJoCo", "Pinocchio") if peers else ():
@@ -132,7 +132,7 @@ def _peer(name: str, model: Model, dynamics: Dynamics) -> Any:
         return Row(name, note=f"refuses the model: {' '.join(str(error).split())}")
 
 
-def _random_states(dynamics: Dynamics, count: int, seed: int) -> list[tuple[Array, Array]]:
+def random_states(dynamics: Dynamics, count: int, seed: int) -> list[tuple[Array, Array]]:
     """States of order one; of closed loops, states near the start that close."""
     model = dynamics.model
     if not model.closures:
@@ -141,7 +141,9 @@ def _random_states(dynamics: Dynamics, count: int, seed: int) -> list[tuple[Arra
     found: list[tuple[Array, Array]] = []
     for _ in range(20 * count):
         q = displaced(model, model.initial_q, rng.uniform(-FAR, FAR, model.nv))
-        q, v = dynamics.projected(q, rng.uniform(-1, 1, model.nv), steps=20)
+        q, _ = dynamics.projected(q, np.zeros(model.nv), steps=20)
+        q, v = dynamics.projected(normalised(model, q), rng.uniform(-1, 1, model.nv))
+        q = normalised(model, q)
         position, _ = dynamics.closure(q, v)
         if np.abs(position).max() < CLOSED:
             found.append((q, v))

@@ -203,6 +203,25 @@ class Node(Protocol):
     def output_joints(self, name: str, values: Sequence[Number]) -> None:
         """Entries of an output for the node's coordinates, but for those that a node further in knows."""
 
+    # of a node of a block that is taken apart
+
+    hangs: bool  # on another node
+    children: int  # nodes that hang on this one
+    separator: int  # the first of the coordinates, shared with the node that this one hangs on
+    shared: Sequence[Sequence[int]]  # coordinates that each of the nodes that hang here shares
+    image_sizes: Sequence[int]  # of their y
+    equations: Sequence[int]  # of the closures, then of images that must agree: those that are not redundant
+    kept_unknowns: int  # size of our y
+
+    def image(self, k: int) -> Any: ...
+
+    def report_image(self, image: Any) -> None: ...
+
+    def send_unknowns(self, k: int, values: Sequence[Number]) -> None: ...
+
+    @property
+    def given_unknowns(self) -> list[Number]: ...
+
     def __getattr__(self, name: str) -> Any: ...
 
     def __setattr__(self, name: str, value: Any) -> None: ...

@@ -77,12 +77,13 @@ def _add(compiled: Compiled, assembly: Assembly, joints: dict[int, Named], i: in
     several = len(where) > 1
     if several and (b1 or b2):
         return "its spring or damping acts on several directions at once"
-    given = assembly.names.take(name, "input")
-    assembly.inputs.append(given)
+    given = assembly.names.take(name, "input") if gain else ""
+    assembly.inputs += [given] if gain else []
     for k, (j, coordinate, factor) in enumerate(where):
         end = f"_{k + 1}" if several else ""
         joint = joints[j].name
-        assembly.elements.append(motor(assembly, f"{name}_motor{end}", joint, gain * factor, given, coordinate))
+        if gain:
+            assembly.elements.append(motor(assembly, f"{name}_motor{end}", joint, gain * factor, given, coordinate))
         if b1:
             rest = -float(m.qpos0[int(m.jnt_qposadr[j])])
             spring = assembly.names.take(f"{name}_spring", "spring")

@@ -85,7 +85,7 @@ def factored(A: Array, tolerance: float, regular: int = 0) -> Factors:
     if not A.size:
         return Factors(np.zeros((len(A), 0)), np.zeros(0), np.zeros((0, A.shape[1])), 0, 0)
     U, s, Vt, wrong = lapack().dgesvd(A, full_matrices=0)  # dgesdd is slow where threads compete
-    if wrong:
+    if wrong or not np.isfinite(s[0]):
         raise DynamicsError("the equations that close the loops are not finite")
     rank = int((s > tolerance * s[0]).sum())
     known = int((s > DETERMINED * s[0]).sum())

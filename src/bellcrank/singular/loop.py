@@ -75,7 +75,8 @@ def march(stepper: Stepper, books: Books, times: Array, longest: float | None, p
         for before, until in pairwise(times):
             count = max(1, int(np.ceil((until - before) / (longest or np.inf) * (1 - 1e-9))))
             for k in range(1, count + 1):
-                stepper.step(float(until if k == count else before + (until - before) * (k / count)))
+                with np.errstate(all="ignore"):  # what is not finite is found, and said, by the step
+                    stepper.step(float(until if k == count else before + (until - before) * (k / count)))
                 steps += 1
                 keeper.keep(k == count)
             if progress is not None:

@@ -95,7 +95,7 @@ class Converter:
         """Velocities of a body relative to its parent, at the joint's point in world axes."""
         joint, first = self.model.joints[i], self.model.q_index[i]
         moved = np.zeros(6)
-        for S, speed in zip(joint.directions(q[first : first + joint.nq]), v, strict=True):
+        for S, speed in zip(joint.directions(q[first : first + joint.nq].tolist()), v, strict=True):
             moved += np.array([*S.w, *S.v]) * speed
         A = R @ self.axes[i]
         return A @ moved[:3], A @ moved[3:]

@@ -16,6 +16,7 @@ takes its place for that step.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +27,7 @@ from ..errors import DynamicsError
 from ..formulations import QUANTITIES
 from .drift import Drift
 from .factors import Factors, Metric, factored
+from .implicit import settled
 from .impulse import started
 from .loop import Progress, march
 from .outcome import Passed, Report
@@ -113,8 +115,6 @@ class Rattle:
         half, q = self._drift(before, h, until)
         place = self._place(q, until)
         v = self._kick(place, half, h)
-        if not (np.isfinite(q).all() and np.isfinite(v).all()):
-            raise DynamicsError("the state is no longer finite. Take shorter steps (max_step)")
         self.node = self._node(place, v)
         self.node = self.node._replace(lost=self._lost(before, h))
         self._seen()
@@ -179,37 +179,12 @@ class Rattle:
         c = inverse.T @ (place.factors.without(L.T @ half) - place.factors.solve(place.drift))
         H = 0.5 * h * (inverse.T @ place.factors.without(inverse))
         guess = 2 * half - self.node.v
-        v = self._by_iteration(place, c, H, guess)
-        return self._by_newton(place, c, H, guess) if v is None else v
-
-    def _by_iteration(self, place: Place, c: Array, H: Array, v: Array) -> Array | None:
-        """The fixed point, to rounding; None where it takes too long: strong dampers, fast spins."""
-        last = np.inf
-        for _ in range(MOST):
-            new = c + H @ self._force(place, v)
-            change, size = float(np.abs(new - v).max(initial=0.0)), float(np.abs(new).max(initial=0.0))
-            v = new
-            if change <= ROUNDING * size or (change > 0.5 * last and change <= 1e-11 * size):
-                return v
-            if not change <= 0.9 * last:
-                return None
-            last = change
-        return None
-
-    def _by_newton(self, place: Place, c: Array, H: Array, v: Array) -> Array:
-        last = np.inf
-        for _ in range(MOST):
-            rest = c + H @ self._force(place, v) - v
-            change = np.linalg.solve(np.eye(len(v)) - H @ self._slopes(place, v), rest)
-            size = float(np.abs(change).max())
-            v = v + change
-            if size <= ROUNDING * np.abs(v).max() or (size > 0.5 * last and size <= 1e-9 * np.abs(v).max()):
-                return v
-            last = size
-        raise DynamicsError(
-            f"forces that depend on velocities change too much in a step of {place.t - self.t:.3g} s. "
-            "Take shorter ones (max_step)"
-        )
+        v = settled(partial(self._force, place), partial(self._slopes, place), c, H, guess)
+        if v is None:
+            raise DynamicsError(
+                f"forces that depend on velocities change too much in a step of {h:.3g} s. Take shorter ones (max_step)"
+            )
+        return v
 
     def _slopes(self, place: Place, v: Array) -> Array:
         """d force/dv by differences: enough for Newton's method."""

@@ -14,7 +14,7 @@ Array = NDArray[np.float64]
 
 
 class States(NamedTuple):
-    """Rows of a batch: time, coordinates, velocities; accelerations and multipliers, which drives need; energy lost in a jump."""
+    """Rows of a batch: time, coordinates, velocities; accelerations and multipliers, for the drives; energy lost in a jump."""
 
     t: Array
     q: Array

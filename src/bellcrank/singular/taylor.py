@@ -35,7 +35,7 @@ from .outcome import Momentum, Passed, Reactions, Report
 from .passages import Seen, Watch
 from .quantities import Quantities
 from .records import Books, States
-from .ties import Placed, Ties, Wrenches, all_ties
+from .ties import Ints, Placed, Ties, Wrenches, all_ties
 
 Array = NDArray[np.float64]
 
@@ -156,7 +156,7 @@ class ReactionTaylor:
         a = applied[:, :3] / self.model.mass[:, None]
         J = self.model.inertia
         moment = apply(np.swapaxes(R, 1, 2), applied[:, 3:]) - cross(b.w, apply(J, b.w))
-        alpha = np.linalg.solve(J, moment[..., None])[..., 0]
+        alpha: Array = np.linalg.solve(J, moment[..., None])[..., 0].astype(float)
         pool = self._carried(now, a, apply(R, alpha), dt)
         ways = now.factors.Vt[: now.factors.kept].T
         rows = self._rows(self.ties.wrenches(now.place, pool), R) @ ways
@@ -173,7 +173,7 @@ class ReactionTaylor:
         w = np.vstack([apply(now.R, b.w), np.zeros(3)])
         alpha, a, v = (np.vstack([x, np.zeros(3)]) for x in (alpha, a, b.v))
 
-        def swept(body: Array, arm: Array) -> Array:
+        def swept(body: Ints, arm: Array) -> Array:
             """w x arm dt + h (alpha x arm + w x (w x arm)), arms (k, j, 3)."""
             spin, gain = w[body][:, None], alpha[body][:, None]
             once = cross(spin, arm)

@@ -68,7 +68,7 @@ def _householder(A: list[list[Number]], gamma: Sequence[Number], n: int) -> Null
         R[k][k] = -signed
         reflections.append((v, factor))
         for r in range(k + 1, m):
-            A[r][k:] = _reflected(v, factor, A[r][k:])
+            A[r][k:] = reflected(v, factor, A[r][k:])
             R[k][r] = A[r][k]
     z: list[Number] = []  # R^T z = gamma
     for r in range(m):
@@ -77,14 +77,23 @@ def _householder(A: list[list[Number]], gamma: Sequence[Number], n: int) -> Null
     def turned(y: list[Number]) -> tuple[Number, ...]:
         """Q y."""
         for k in reversed(range(m)):
-            y = [*y[:k], *_reflected(*reflections[k], y[k:])]
+            y = [*y[:k], *reflected(*reflections[k], y[k:])]
         return tuple(y)
 
     units = [[0.0] * m + [1.0 if i == j else 0.0 for i in range(n - m)] for j in range(n - m)]
     return NullSpace(tuple(turned(unit) for unit in units), turned([*z, *[0.0] * (n - m)]), pivot)
 
 
-def _reflected(v: Sequence[Number], factor: Number, x: Sequence[Number]) -> list[Number]:
+def reflection(x: Sequence[Number]) -> tuple[list[Number], Number]:
+    """v and factor of 1 - v factor v^T, which turns x onto the first axis; safe at x = 0."""
+    square = _total(t * t for t in x) + 1e-300
+    length = sqrt(square)
+    signed = select(less(x[0], 0.0), -length, length)
+    v = [x[0] + signed, *x[1:]]
+    return v, 1.0 / (signed * v[0])
+
+
+def reflected(v: Sequence[Number], factor: Number, x: Sequence[Number]) -> list[Number]:
     """(1 - v factor v^T) x."""
     along = _total(a * b for a, b in zip(v, x, strict=True)) * factor
     return [a - along * b for a, b in zip(x, v, strict=True)]

@@ -1,6 +1,6 @@
 """Nodes as tables, with signatures: what the walk over nodes reads. topology.blocks says what a node is.
 
-A node's integers stand one after the other: base, own bodies, borrowed bodies, closures, nodes that hang on it.
+A node's integers stand one after the other: base, own bodies, borrowed bodies, closures, nodes that hang on it, joints.
 """
 
 from __future__ import annotations
@@ -45,16 +45,18 @@ class NodeSignature(NamedTuple):
     bodies: tuple[Signature, ...]
     borrowed: tuple[int, ...]  # numbers of degrees of freedom
     above: tuple[int, ...]
-    dofs: tuple[tuple[int, int], ...]
+    dofs: tuple[tuple[int, int, int], ...]  # place of the body (-1: of another node), number, joint
     separator: int  # of the dofs, the first ones
     closures: tuple[ClosureShape, ...]
     carriers: tuple[int, ...]
     lends: tuple[int, ...]
     on_ground: bool
     apart: bool
+    hangs: bool  # on another node
     images: tuple[tuple[int, tuple[int, ...]], ...]  # of nodes that hang here: size of y, and our dofs that they share
     kept: int  # size of y that is reported
     equations: tuple[int, ...]  # of an apart node: those that are not redundant
+    opens: bool  # first to report to its base on the way inward
 
 
 @dataclass(frozen=True)
@@ -96,13 +98,14 @@ def make_node_tables(plan: Plan, nodes: Sequence[Node], ranks: Mapping[int, Rank
     rows[order] = data
     bases = {node.base for node in nodes}
     lent = {i for node in nodes for i in node.borrowed}
+    first = {node.base: i for i, node in enumerate(nodes) if node.parent is None}  # the last one: first on the way inward
     codes: dict[NodeSignature, int] = {}
     table, ints = [], []
     for i, node in enumerate(nodes):
-        signature = _signature(plan, nodes, ranks, i, node, rows, bases, lent, fold)
+        signature = _signature(plan, nodes, ranks, i, node, rows, bases, lent, fold, first[node.base] == i)
         code = codes.setdefault(signature, len(codes))
         table.append((code, len(ints)))
-        ints += [node.base, *node.bodies, *node.borrowed, *node.closures, *node.children]
+        ints += [node.base, *node.bodies, *node.borrowed, *node.closures, *node.children, *node.joints]
     if fold and len(codes) > MOST_NODE_SIGNATURES:
         return make_node_tables(plan, nodes, ranks, fold=False)
     return Nodes(
@@ -124,6 +127,7 @@ def _signature(
     bases: set[int],
     lent: set[int],
     fold: bool,
+    opens: bool,
 ) -> NodeSignature:
     places = {body: k for k, body in enumerate((*node.bodies, *node.borrowed))} | {node.base: -1}
     dofs = node_dofs(plan, node)
@@ -143,9 +147,11 @@ def _signature(
         lends=tuple(k for k, i in enumerate(node.bodies) if i in lent),
         on_ground=node.base < 0,
         apart=is_apart(node),
+        hangs=node.parent is not None,
         images=images,
         kept=ranks[index].size,
         equations=ranks[index].equations,
+        opens=opens,
     )
 
 
@@ -153,10 +159,10 @@ def is_apart(node: Node) -> bool:
     return node.parent is not None or bool(node.children)
 
 
-def node_dofs(plan: Plan, node: Node) -> tuple[tuple[int, int], ...]:
-    """Place and number of each coordinate, in the order of the node's joints."""
+def node_dofs(plan: Plan, node: Node) -> tuple[tuple[int, int, int], ...]:
+    """Place, number and joint of each coordinate, in the order of the node's joints."""
     places = {body: k for k, body in enumerate((*node.bodies, *node.borrowed))}
-    return tuple((places.get(i, -1), k) for i in node.joints for k in range(_nv(plan, i)))
+    return tuple((places.get(i, -1), k, j) for j, i in enumerate(node.joints) for k in range(_nv(plan, i)))
 
 
 def separator_size(plan: Plan, node: Node) -> int:
@@ -183,7 +189,7 @@ def _shape(
     k: int,
     kept: tuple[int, ...],
     places: dict[int, int],
-    dofs: tuple[tuple[int, int], ...],
+    dofs: tuple[tuple[int, int, int], ...],
     row: Array,
     fold: bool,
 ) -> ClosureShape:
@@ -193,7 +199,7 @@ def _shape(
     closure = model.closures[k]
     walk = {body: i for i, body in enumerate(plan.tree.order)} | {-1: -1}
     if closure.kind == "coupler":
-        index = {dof: j for j, dof in enumerate(dofs)}
+        index = {(place, number): j for j, (place, number, _) in enumerate(dofs)}
         terms = tuple(index[places[walk[joint]], dof] for joint, dof, _ in closure.terms)
         return ClosureShape(signature, -1, -1, (), (), kept, terms, ())
     a, b = walk[closure.body_a], walk[closure.body_b]

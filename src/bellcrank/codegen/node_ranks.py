@@ -1,0 +1,122 @@
+"""How many equations of each node are independent: structure that only numbers can tell.
+
+The nodes are evaluated at a configuration on the closures, from the tips inward; of each node's equations those are kept that
+add most to the ones before. A configuration that is singular by chance would mislead, so one nearby is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..formulations import coordinate_reduction as reduction
+from ..topology import Plan
+from ..topology.blocks import Node
+from ..topology.nodes import Nodes, Ranks, all_rows, is_apart, make_node_tables, nodes_of, separator_size
+from .plain import PlainWalk
+from .plain_nodes import PlainNode
+
+Array = NDArray[np.float64]
+
+_STEPS = (0.3, 0.03, 3e-3)  # how much an equation must add, in rounds; the last round is the tolerance
+
+
+def plan_nodes(plan: Plan, q: Array, t: float) -> Nodes:
+    """Nodes of a model with what is independent at q."""
+    nodes = nodes_of(plan)
+    ranks = {i: all_rows(plan, node) for i, node in enumerate(nodes)}
+    if plan.model.closures:
+        walk = _walk(replace(plan, nodes=make_node_tables(plan, nodes, ranks, fold=False)), q, t)
+        images: dict[int, Array] = {}
+        collected = _rows(walk)
+        for i in reversed(range(len(nodes))):
+            ranks[i], images[i] = _ranks(plan, nodes, i, collected[i], ranks, images)
+    return make_node_tables(plan, nodes, ranks)
+
+
+def _walk(plan: Plan, q: Array, t: float) -> PlainWalk:
+    still = [0.0] * plan.model.nv
+    inputs = {"q": q.tolist(), "v": still, "tau": still, "t": [t], "u": [0.0] * len(plan.model.inputs)}
+    walk = PlainWalk(plan, inputs, plan.data.tolist(), plan.gravity.tolist())
+    if plan.loads.motions:
+        walk._drive()
+    return walk
+
+
+def _rows(walk: PlainWalk) -> list[tuple[PlainNode, Array]]:
+    """G of every node, all equations."""
+    found: list[tuple[PlainNode, Array]] = []
+
+    def step(node: PlainNode) -> None:
+        places = reduction.place_all(node)
+        G, _ = reduction.closure_rows(node, places, (0.0, 0.0))
+        found.append((node, np.array(G, dtype=float).reshape(-1, len(node.dofs))))
+        for o in node.carriers:
+            node.send_spin(o, places[o].R.transpose() @ places[o].V.w)
+
+    walk.nodes(step)
+    return found
+
+
+def _ranks(
+    plan: Plan, nodes: list[Node], i: int, collected: tuple[PlainNode, Array], ranks: dict[int, Ranks], images: dict[int, Array]
+) -> tuple[Ranks, Array]:
+    node, (seen, G) = nodes[i], collected
+    counts = [len(kept) for kept in ranks[i].kept]
+    if not is_apart(node):
+        chosen = independent(G, plan.tolerance)
+        return Ranks(_by_closure(chosen, counts)), np.zeros((0, 0))
+    known = [(images[c].tolist(), [0.0] * len(images[c])) for c in node.children]
+    E, _, conflicts = reduction.substitution(_Shared(seen, known), known)
+    E_ = np.array(E, dtype=float).reshape(len(E), -1)
+    over_w = np.vstack([G @ E_, np.array([row[:-1] for row in conflicts], dtype=float).reshape(-1, E_.shape[1])])
+    chosen = independent(over_w, plan.tolerance)
+    kept = _by_closure([k for k in chosen if k < len(G)], counts)
+    equations = tuple(range(sum(len(k) for k in kept)))
+    equations += tuple(len(equations) + k - len(G) for k in chosen if k >= len(G))
+    N = np.linalg.svd(over_w[chosen])[2][len(chosen) :].T if chosen else np.eye(E_.shape[1])
+    x = E_[: separator_size(plan, node)] @ N
+    size = min(x.shape) if node.parent is not None else 0
+    T = np.linalg.qr(x.T)[1].T[:, :size] if x.size else np.zeros((len(x), size))
+    return Ranks(kept, equations, size), T
+
+
+class _Shared:
+    """The two facts of a node that ``substitution`` asks for."""
+
+    def __init__(self, node: PlainNode, images: list[Any]):
+        self.dofs, self.shared = node.dofs, node.shared
+
+
+def _by_closure(chosen: list[int], counts: list[int]) -> tuple[tuple[int, ...], ...]:
+    starts = np.cumsum([0, *counts])
+    return tuple(tuple(int(k - a) for k in chosen if a <= k < b) for a, b in pairwise(starts))
+
+
+def independent(G: Array, tolerance: float) -> list[int]:
+    """Rows that are independent, in order: first those that add much, then less, down to the tolerance."""
+    chosen: list[int] = []
+    Q = np.zeros((0, G.shape[1]))
+    scale = np.linalg.norm(G, axis=1).max(initial=0.0)
+    for least in (*_STEPS, tolerance):
+        for k, row in enumerate(G):
+            if k in chosen:
+                continue
+            rest = row - Q.T @ (Q @ row)
+            rest = rest - Q.T @ (Q @ rest)
+            new = float(np.linalg.norm(rest))
+            if new > least * scale and new > 0:
+                chosen.append(k)
+                Q = np.vstack([Q, rest / new])
+    return sorted(chosen)
+
+
+def generic_configuration(q: Array, t: float, moved: Callable[[Array, Array], Array], nv: int) -> Array:
+    """A configuration near q that is not singular by chance: moved along the closures in a fixed random direction."""
+    rng = np.random.default_rng(0)
+    return moved(q, 0.05 * rng.standard_normal(nv))

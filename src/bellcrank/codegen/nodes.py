@@ -1,0 +1,360 @@
+"""The walk over nodes in machine code: a loop with a switch on the node's signature.
+
+Nodes speak to each other through memory: a row of ``channels`` for every body, a row of ``images`` for every node. Entries of a
+channel that are the same constant wherever they are sent (the out-of-plane parts of a planar mechanism) are found first, by
+rehearsing the steps until nothing changes, and fold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..formulations.base import Placed
+from ..formulations.coordinate_reduction import Image
+from ..joints.base import Driven
+from ..numbers import Number, Symbol
+from ..spatial import ArticulatedInertia, Force, Matrix, Motion, Vector
+from ..spatial.vector import ZERO
+from ..topology import Plan, Signature
+from ..topology.closing import CLOSURE_ROW, CLOSURE_TABLE
+from ..topology.nodes import NODE_TABLE, ClosureShape, NodeSignature
+from .closing import coupled
+from .emitter import Int
+from .flow import each, switch
+from .loads import count, ints_of
+from .plain_closing import driven_sizes
+from .plain_nodes import apart_facts, body_state_of, outward_places
+from .prepass import ClosureView, closure_view
+from .records import Record
+from .structure import UNSEEN, VARIES, leaves, rebuild
+from .traced_body import TracedBody
+
+if TYPE_CHECKING:
+    from .walk import TracedWalk
+
+_ROOM = {"spin": ZERO, "felt": (ArticulatedInertia.zero(), Force.zero()), "motion": Motion.zero()}
+_ROOM |= {"frame": (Matrix.identity(), ZERO, Motion.zero(), Motion.zero())}
+_ROOM |= {f"line{k}": Motion.zero() for k in range(6)}
+_START: dict[str, int] = {}
+CHANNELS = 0  # numbers of a body's row
+for _name, _like in _ROOM.items():
+    _START[_name] = CHANNELS
+    CHANNELS += len(leaves(_like))
+
+
+def image_width(plan: Plan) -> int:
+    """Numbers of the largest image, and of its unknowns."""
+    assert plan.nodes is not None
+    return max((len(leaves(_image_like(s))) + s.kept for s in plan.nodes.signatures), default=0) or 1
+
+
+def _image_like(signature: NodeSignature) -> Image:
+    """An image of the node's size; of a base that is ground only what matters."""
+    return _image_of(signature.separator, signature.kept, signature.on_ground)
+
+
+def _image_of(x: int, y: int, on_ground: bool) -> Image:
+    return Image(
+        T=((0.0,) * y,) * x,
+        c=(0.0,) * x,
+        D=tuple((0.0,) * (a + 1) for a in range(y)),
+        d=(0.0,) * y,
+        U=() if on_ground else (Force.zero(),) * y,
+        I=ArticulatedInertia.zero(),
+        P=Force.zero(),
+    )
+
+
+class NodeBody(TracedBody):
+    """A body of a node; what is read of it says at which place it is."""
+
+    def __init__(self, signature: Signature, walk: TracedWalk, index: str, place: int):
+        super().__init__(signature, walk, index)
+        self.__dict__["place"] = place
+
+    def _origin(self, array: str, k: int) -> tuple[Any, ...]:
+        return array, k, self.place
+
+
+class TracedNodeClosure:
+    """Implements formulations.NodeClosure."""
+
+    def __init__(self, node: TracedNode, shape: ClosureShape, index: str):
+        self.node, self.shape, self.index = node, shape, index
+        self.a, self.b, self.path_a, self.path_b, self.kept = shape.a, shape.b, shape.path_a, shape.path_b, shape.kept
+        self.constants = dict(shape.constants)
+
+    def _data(self, slot: int) -> Number:
+        if slot in self.constants:
+            return self.constants[slot]
+        e = self.node.walk.e
+        at = e.pointer("%node_closure_data", e.integer("mul", self.index, CLOSURE_ROW))
+        key = ("closure", self.index, slot)
+        if key not in e.known:
+            e.known[key] = e.symbol(e.splat(e.load_double(at, slot)))
+        return e.known[key]
+
+    def view(self, a: Placed, b: Placed) -> ClosureView:
+        walk, signature = self.node.walk, self.shape.signature
+        e, ints = walk.e, ints_of(walk.e, "%closure_table", self.index, CLOSURE_TABLE)
+        sums = coupled(walk, ints) if signature.kind == "coupler" else (0.0, 0.0)
+        nq, nv = driven_sizes(signature) if signature.driven else (0, 0)
+
+        def driven(name: str, column: str, size: int) -> tuple[Number, ...]:
+            return tuple(e.symbol(e.load(f"%driven_{name}", e.integer("add", ints(column), j))) for j in range(size))
+
+        state = Driven(driven("q", "driven_q", nq), driven("v", "driven_v", nv), driven("a", "driven_v", nv))
+        return closure_view(signature, self._data, body_state_of(a), body_state_of(b), state, sums)
+
+    def factors(self) -> list[Number]:
+        row: list[Number] = [0.0] * len(self.node.dofs)
+        if self.shape.terms:
+            e = self.node.walk.e
+            first = ints_of(e, "%closure_table", self.index, CLOSURE_TABLE)("grip")
+            for k, dof in enumerate(self.shape.terms):
+                row[dof] = row[dof] + e.symbol(e.splat(e.load_double("%factors", e.integer("add", first, k))))
+        return row
+
+
+class TracedNode:
+    """Implements formulations.Node; also what a Record asks for."""
+
+    def __init__(self, signature: NodeSignature, walk: TracedWalk, index: str, first: str):
+        self.__dict__.update(walk=walk, signature=signature, index=index, first=first, there={})
+        self.__dict__.update(_record=walk.node_records[signature])
+        own, lent = len(signature.bodies), len(signature.borrowed)
+        numbers = self._numbers(1, own + lent)
+        closures = self._numbers(1 + own + lent, len(signature.closures))
+        self.__dict__.update(
+            body_numbers=numbers,
+            bodies=[NodeBody(s, walk, i, k) for k, (s, i) in enumerate(zip(signature.bodies, numbers, strict=False))],
+            borrows=lent,
+            carriers=signature.carriers,
+            lends=signature.lends,
+            dofs=signature.dofs,
+            on_ground=signature.on_ground,
+            apart=signature.apart,
+            outward=outward_places(signature),
+            closures=[TracedNodeClosure(self, s, i) for s, i in zip(signature.closures, closures, strict=True)],
+            **apart_facts(signature),
+        )
+
+    def _numbers(self, start: int, size: int) -> list[str]:
+        """Integers of the node, from its list."""
+        e = self.walk.e
+        return [e.load_int("%node_ints", e.integer("add", self.first, start + k)) for k in range(size)]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self._record.keep(self, name, value)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self._record.recall(self, name)
+
+    # what a record asks for
+
+    def load(self, array: str, k: int, place: int) -> Symbol:
+        return self.bodies[place].load(array, k)
+
+    def _row(self) -> str:
+        e = self.walk.e
+        return e.pointer("%node_work", e.integer("mul", e.integer("mul", self.index, self.walk.node_row), e.lanes))
+
+    def store(self, slot: int, value: Number) -> None:
+        self.walk.e.store(value, self._row(), slot)
+
+    def fetch(self, slot: int) -> Symbol:
+        e, key = self.walk.e, ("node slot", slot, self.index)
+        found = e.known.get(key)
+        if found is None:
+            found = e.known[key] = Symbol(e, e.load(self._row(), slot), "slot", (slot,))
+        return found
+
+    # the node
+
+    def above(self, place: int) -> int:
+        return self.signature.above[place]
+
+    def dof(self, place: int, k: int) -> int:
+        return next(i for i, (p, j, _) in enumerate(self.signature.dofs) if (p, j) == (place, k))
+
+    @property
+    def base(self) -> str:
+        return self._numbers(0, 1)[0]
+
+    @property
+    def spin(self) -> Vector:
+        return ZERO if self.on_ground else self.walk.channels.get("spin", self.base)
+
+    @property
+    def known_acceleration(self) -> Motion:
+        return Motion(ZERO, -self.walk.gravity) if self.on_ground else Motion.zero()
+
+    @property
+    def base_acceleration(self) -> Motion:
+        return self.walk.channels.get("motion", self.base)
+
+    def borrowed(self, k: int) -> Placed:
+        body, channels = self.body_numbers[len(self.bodies) + k], self.walk.channels
+        R, p, V, c = channels.get("frame", body)
+        lines = tuple(channels.get(f"line{i}", body) for i in range(self.signature.borrowed[k]))
+        return Placed(R, p, V, c, lines)
+
+    def lend(self, place: int, at: Placed) -> None:
+        body, channels = self.body_numbers[place], self.walk.channels
+        channels.put("frame", body, (at.R, at.p, at.V, at.c))
+        for k, s in enumerate(at.s):
+            channels.put(f"line{k}", body, s)
+
+    def send_spin(self, place: int, w: Vector) -> None:
+        self.walk.channels.put("spin", self.body_numbers[place], w)
+
+    def felt(self, place: int) -> Any:
+        return self.walk.channels.get("felt", self.body_numbers[place])
+
+    def report(self, inertia: Any, force: Force) -> None:
+        self.walk.channels.put("felt", self.base, (inertia, force), add=not self.signature.opens)
+
+    def report_pivot(self, pivot: Number) -> None:
+        if "pivot" in self.walk.program.outputs:
+            self.walk.e.store(pivot, "%pivot", self.index)
+
+    def send_acceleration(self, place: int, motion: Motion) -> None:
+        self.walk.channels.put("motion", self.body_numbers[place], motion)
+
+    def output_joints(self, name: str, values: Sequence[Number]) -> None:
+        signature, walk = self.signature, self.walk
+        start = 1 + len(signature.above) + len(signature.closures) + len(signature.images)
+        for (_, k, joint), x in list(zip(self.dofs, values, strict=True))[signature.separator :]:
+            (body,) = self._numbers(start + joint, 1)
+            walk.store_output(name, walk.e.integer("add", walk.table_entry(body, "v"), k), x)
+
+    # parts of a block that is taken apart
+
+    def _image_row(self, node: str) -> Int:
+        return self.walk.e.integer("mul", node, image_width(self.walk.plan))
+
+    def _child(self, k: int) -> str:
+        signature = self.signature
+        return self._numbers(1 + len(signature.above) + len(signature.closures) + k, 1)[0]
+
+    def image(self, k: int) -> Image:
+        size, shared = self.signature.images[k]
+        like = _image_of(len(shared), size, self.on_ground)
+        first = self._image_row(self._child(k))
+        numbers = _needed(leaves(like), like, self.on_ground)
+        read = [
+            self.walk.get("%images", self.walk.e.integer("add", first, j)) if need else 0.0 for j, need in enumerate(numbers)
+        ]
+        return rebuild(like, iter(read))
+
+    def report_image(self, image: Image) -> None:
+        image = image._replace(U=() if self.on_ground else image.U)
+        first = self._image_row(self.index)
+        for j, (x, need) in enumerate(zip(leaves(image), _needed(leaves(image), image, self.on_ground), strict=True)):
+            if need:
+                self.walk.put(x, "%images", self.walk.e.integer("add", first, j))
+
+    def _unknowns(self, node: str, size: int) -> Int:
+        return self.walk.e.integer("add", self._image_row(node), image_width(self.walk.plan) - size)
+
+    def send_unknowns(self, k: int, values: Sequence[Number]) -> None:
+        first = self._unknowns(self._child(k), len(values))
+        for j, x in enumerate(values):
+            self.walk.put(x, "%images", self.walk.e.integer("add", first, j))
+
+    @property
+    def given_unknowns(self) -> list[Number]:
+        size = self.signature.kept
+        first = self._unknowns(self.index, size)
+        return [self.walk.get("%images", self.walk.e.integer("add", first, j)) for j in range(size)]
+
+
+def _needed(numbers: list[Number], image: Image, on_ground: bool) -> list[bool]:
+    """Ground needs no inertia."""
+    skipped = len(leaves((image.I, image.P))) if on_ground else 0
+    return [k < len(numbers) - skipped for k in range(len(numbers))]
+
+
+class Channels:
+    """What nodes say to each other, body by body; constants are found by rehearsal."""
+
+    def __init__(self, walk: TracedWalk):
+        self.walk = walk
+        self.patterns: dict[str, list[Any]] = {
+            name: [UNSEEN] * len(leaves(like, walk.tangents)) for name, like in _ROOM.items()
+        }
+        self.rehearsing = False
+
+    def _place(self, name: str, body: str, k: int) -> Int:
+        e, size = self.walk.e, 1 + self.walk.tangents
+        row = e.integer("mul", body, CHANNELS * size)
+        return e.integer("add", row, _START[name] * size + k)
+
+    def get(self, name: str, body: str) -> Any:
+        e, numbers = self.walk.e, []
+        for k, x in enumerate(self.patterns[name]):
+            if x is VARIES:
+                numbers.append(e.symbol(e.load("%channels", self._place(name, body, k))))
+            else:
+                numbers.append(0.0 if x is UNSEEN else x)
+        return rebuild(_ROOM[name], iter(numbers), self.walk.tangents)
+
+    def put(self, name: str, body: str, value: Any, add: bool = False) -> None:
+        e, numbers = self.walk.e, leaves(value, self.walk.tangents)
+        if self.rehearsing:
+            self._learn(name, numbers, only_zeros=name == "felt")
+            return
+        for k, (x, fixed) in enumerate(zip(numbers, self.patterns[name], strict=True)):
+            if fixed is VARIES:
+                place = self._place(name, body, k)
+                e.store(x + e.symbol(e.load("%channels", place)) if add else x, "%channels", place)
+
+    def _learn(self, name: str, numbers: list[Number], only_zeros: bool) -> None:
+        pattern = self.patterns[name]
+        for k, x in enumerate(numbers):
+            varies = isinstance(x, Symbol) or (only_zeros and x != 0) or pattern[k] not in (UNSEEN, x)
+            pattern[k] = VARIES if varies else float(x)
+
+
+def nodes(walk: TracedWalk, step: Callable[[Any], None], inward: bool) -> None:
+    e, tables = walk.e, walk.plan.nodes
+    assert tables is not None
+    _rehearse(walk, step)
+
+    def one(k: str) -> None:
+        i = e.emit(f"sub nsw i64 {e.integer('sub', count(e, 'nodes'), 1)}, {k}") if inward else k
+        ints = ints_of(e, "%node_table", i, NODE_TABLE)
+        code, first = ints("code"), ints("first")
+
+        def arm(signature: NodeSignature) -> list[str]:
+            step(TracedNode(signature, walk, i, first))
+            return []
+
+        switch(e, code, [lambda s=s: arm(s) for s in tables.signatures])  # type: ignore[misc]
+
+    each(e, 0, count(e, "nodes"), one)
+
+
+def _rehearse(walk: TracedWalk, step: Callable[[Any], None]) -> None:
+    """Until no channel learns anything new."""
+    assert walk.plan.nodes is not None
+    channels = walk.channels
+    while True:
+        before = {name: list(pattern) for name, pattern in channels.patterns.items()}
+        channels.rehearsing = True
+        for signature in walk.plan.nodes.signatures:
+            kept = walk.node_records
+            with walk.e.rehearsal():
+                walk.node_records = {s: record.copy() for s, record in kept.items()}
+                step(TracedNode(signature, walk, "%rehearsed", "%rehearsed"))
+            walk.node_records = kept
+        channels.rehearsing = False
+        if before == channels.patterns:
+            return
+
+
+def fresh_records(plan: Plan) -> dict[NodeSignature, Record]:
+    return {} if plan.nodes is None else {signature: Record() for signature in plan.nodes.signatures}

@@ -1,0 +1,81 @@
+"""One model in several engines, and one table."""
+
+from __future__ import annotations
+
+import pytest
+
+import bellcrank as bc
+
+from .engines import loaded
+from .test_loops import FOUR_BAR, GEARS
+
+FAST = {"states": 3, "duration": 0.05, "budget": 0.001}
+
+
+def engines(found):
+    return {row.engine: row for row in found.rows}
+
+
+def test_all_formulations_and_engines_agree_on_a_humanoid():
+    pytest.importorskip("mujoco")
+    pytest.importorskip("pinocchio")
+    rows = engines(bc.compare(bc.load("humanoid"), **FAST))
+    assert {"articulated_body", "mass_matrix", "reference_point:origin", "MuJoCo", "Pinocchio"} <= set(rows)
+    assert all(row.agreement < 1e-10 and row.energy < 1e-6 and row.time > 0 for row in rows.values())
+    assert rows["articulated_body"].agreement == 0 and rows["articulated_body"].batch > 0
+
+
+def test_forces_of_the_model_are_part_of_the_comparison():
+    pytest.importorskip("mujoco")
+    m = bc.Mechanism("sprung", inputs=("u",))
+    m.rod("arm", (0, 0, 0), (1, 0, 0), mass=1, radius=0.1)
+    m.joint("hinge", "revolute", "ground", "arm", (0, 0, 0), axis="y")
+    m.spring("coil", "hinge", 50.0, rest=1.0)
+    rows = engines(bc.compare(m.build(), **FAST))
+    assert all(row.agreement < 1e-12 for row in rows.values() if row.agreement is not None)
+
+
+def test_closed_loops_are_compared_where_they_close():
+    pytest.importorskip("mujoco")
+    pytest.importorskip("pinocchio")
+    rows = engines(bc.compare(loaded(FOUR_BAR), **FAST))
+    assert rows["multipliers:joint"].closure < 1e-9 and rows["multipliers:origin"].agreement < 1e-9
+    assert rows["Pinocchio"].agreement < 1e-9
+    assert rows["MuJoCo"].agreement < 1e-3 and "softly" in rows["MuJoCo"].note
+
+
+def test_an_engine_that_cannot_hold_the_model_says_why():
+    rows = engines(bc.compare(loaded(GEARS), **FAST))
+    assert 'no counterpart for "pair"' in rows["Pinocchio"].note
+    driven = engines(bc.compare(bc.load("rheonomic_pendulum"), **FAST))
+    assert "prescribed motion" in driven["MuJoCo"].note and "prescribed motions" in driven["Pinocchio"].note
+    assert driven["articulated_body"].energy is None
+
+
+def test_an_engine_that_is_not_installed_says_so(monkeypatch):
+    import sys
+
+    for name in ("mujoco", "pinocchio"):
+        monkeypatch.setitem(sys.modules, name, None)
+    rows = engines(bc.compare(bc.load("pendulum"), **FAST))
+    assert rows["MuJoCo"].note == rows["Pinocchio"].note == "not installed"
+
+
+def test_peers_may_be_left_out():
+    assert not {"MuJoCo", "Pinocchio"} & set(engines(bc.compare(bc.load("pendulum"), peers=False, **FAST)))
+
+
+def test_the_table_is_text_and_plain_data():
+    found = bc.compare(bc.load("pendulum"), peers=False, **FAST)
+    assert "articulated_body" in str(found) and "us in batch" in str(found)
+    assert found.as_dict()["rows"][0]["engine"] == "articulated_body"
+
+
+def test_what_makes_no_sense_is_an_error():
+    with pytest.raises(bc.StateError, match="states is 0"):
+        bc.compare(bc.load("pendulum"), states=0)
+    m = bc.Mechanism("block")
+    m.body("a", 1.0, (0, 0, 0), (1, 1, 1))
+    m.joint("j", "fixed", "ground", "a", (0, 0, 0))
+    with pytest.raises(bc.StateError, match="nothing to compare"):
+        bc.compare(m.build())

@@ -1,0 +1,249 @@
+"""Written and read again, a model has the same dynamics: 1e-12 of the largest acceleration."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank.io.export import roll_pitch_yaw
+from bellcrank.io.imported import matrix_of, quaternion_of
+
+from .engines import change, from_mujoco, from_pinocchio, loaded
+from .mjcf import EVERY, Tree
+from .urdf import EVERY as ROBOT
+
+pytest.importorskip("mujoco")
+pytest.importorskip("yourdfpy")
+UNCHANGED = 1e-12
+
+
+def written(model, path, **options):
+    """The model after a file of another format, without the warning of what that does not hold."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", bc.BellcrankWarning)
+        bc.save(model, path)
+        return bc.load(path, **options)
+
+
+def through_toml(model, folder):
+    bc.save(model, folder / "model.toml")
+    return bc.load(folder / "model.toml")
+
+
+def test_mjcf_to_toml_to_mjcf_leaves_everything_as_it_was(tmp_path):
+    model = loaded(EVERY)
+    text = through_toml(model, tmp_path)
+    assert text.spec == model.spec
+    again = written(text, tmp_path / "model.xml")
+    assert change(model, again) < UNCHANGED
+    assert again.joint_names == model.joint_names and again.inputs == model.inputs
+    assert np.allclose(again.initial_q, model.initial_q, atol=1e-14) and np.allclose(
+        again.initial_v, model.initial_v, atol=1e-14
+    )
+    q = model.initial_q
+    assert np.allclose(again.to_mujoco(q), model.to_mujoco(q), atol=1e-14)
+
+
+@pytest.mark.parametrize("seed", range(20, 24))
+def test_random_trees_survive_too(tmp_path, seed):
+    tree = Tree(seed)
+    model = loaded(tree.text)
+    again = written(through_toml(model, tmp_path), tmp_path / "model.xml")
+    assert change(model, again) < UNCHANGED
+    assert from_mujoco(model, (tmp_path / "model.xml").read_text()) < 1e-10
+
+
+@pytest.mark.parametrize("options", [{}, {"base": "free"}, {"fixed": "keep"}])
+def test_urdf_to_toml_to_urdf_leaves_everything_as_it_was(tmp_path, options):
+    model = loaded(ROBOT, **options)
+    options = {key: value for key, value in options.items() if key != "base"}  # a free base is a joint of what is written
+    again = written(through_toml(model, tmp_path), tmp_path / "model.urdf", **options)
+    assert change(model, again) < UNCHANGED
+    assert set(again.joint_names) >= set(model.joint_names)
+
+
+def test_a_robot_becomes_mjcf(tmp_path):
+    model = loaded(ROBOT.replace("floating", "fixed"))  # MuJoCo has free bodies on ground only
+    again = written(model, tmp_path / "robot.xml")
+    order = [
+        f"{name}_{part}" if name == "plane" else name
+        for name in model.joint_names
+        for part in (("x", "y", "angle") if name == "plane" else ("",))
+    ]
+    assert set(again.joint_names) == set(order)
+
+
+def test_pinocchio_reads_what_is_written(tmp_path):
+    pin = pytest.importorskip("pinocchio")
+    model = bc.load("humanoid")
+    bc.save(model, tmp_path / "humanoid.urdf")
+    assert from_pinocchio(model, pin.buildModelFromUrdf(str(tmp_path / "humanoid.urdf"))) < UNCHANGED
+
+
+JOINTS = {
+    "cylindrical": {"axis": (0, 1, 1)},
+    "universal": {"axis": "y", "axis2": "x"},
+    "planar": {"axis": "y", "axis2": "z"},
+}
+
+
+@pytest.mark.parametrize("kind", JOINTS)
+@pytest.mark.parametrize("format", ["xml", "urdf"])
+def test_joints_of_several_coordinates_become_several_joints(tmp_path, kind, format):
+    m = bc.Mechanism(kind)
+    m.body("a", 2.0, (0.3, 0.1, 0.2), ((0.1, 0.01, 0), (0.01, 0.2, 0.02), (0, 0.02, 0.15)))
+    m.body("b", 1.0, (0.5, 0.1, 0.2), (0.1, 0.1, 0.1))
+    m.joint("j", kind, "ground", "a", (0.1, 0, 0), **JOINTS[kind])
+    m.joint("k", "revolute", "a", "b", (0.4, 0, 0), axis=(1, 1, 0))
+    model = m.build()
+    again = written(model, tmp_path / f"model.{format}")
+    rng = np.random.default_rng(1)
+    q, v = rng.uniform(-1, 1, model.nq), rng.uniform(-1, 1, model.nv)
+    a, b = (bc.compile(x).acceleration(q, v) for x in (model, again))
+    assert np.abs(a - b).max() < UNCHANGED * np.abs(a).max()
+
+
+def test_thin_rods_and_point_masses_get_the_least_inertia_that_mujoco_takes(tmp_path):
+    model = bc.load("double_pendulum_particles")
+    assert change(model, written(model, tmp_path / "p.xml")) < UNCHANGED
+
+
+def test_constant_efforts_and_springs_between_points(tmp_path):
+    m = bc.Mechanism("arm")
+    m.rod("arm", (0, 0, 0), (1, 0, 0), mass=1, radius=0.05)
+    m.joint("hinge", "revolute", "ground", "arm", (0, 0, 0), axis="y", armature=0.1)
+    m.motor("push", "hinge", 3.0)
+    m.line_spring("coil", ("ground", (1, 0, 1)), ("arm", (0.5, 0, 0)), 20.0, damping=2.0, preload=4.0)
+    m.line_damper("dash", ("ground", (0, 0, 1)), ("arm", (0.7, 0, 0)), 1.0)
+    m.force("weight", "arm", (1, 0, 0), (0, 0, -5), (0, 1, 0))
+    model = m.build()
+    assert change(model, written(model, tmp_path / "arm.xml")) < UNCHANGED
+
+
+# --- what cannot be said
+
+
+def tree(**extra):
+    m = bc.Mechanism("tree", **extra)
+    m.body("a", 2.0, (0.3, 0, 0), (0.1, 0.2, 0.15))
+    m.body("b", 1.0, (0.6, 0, 0), (0.1, 0.1, 0.1))
+    return m
+
+
+def with_joint(kind, **given):
+    m = tree()
+    m.joint("j", kind, "ground", "a", (0, 0, 0), **given)
+    m.joint("k", "revolute", "a", "b", (0.5, 0, 0), axis="y")
+    return m
+
+
+def hinged(**given):
+    return with_joint("revolute", axis="y", **given)
+
+
+def spherical(**given):
+    return with_joint("spherical", **given)
+
+
+def added(m, method, *arguments, **given):
+    getattr(m, method)(*arguments, **given)
+    return m
+
+
+NO_WORDS = {
+    "a screw": ("xml", lambda: with_joint("screw", axis="z", pitch=0.1), 'joint "j", a screw'),
+    "a motion": ("xml", lambda: hinged(motion=bc.model.builder.rate(2.0)), 'the prescribed motion of joint "j"'),
+    "a stop": ("xml", lambda: added(hinged(), "stop", "s", "j", 10.0, upper=1.0), '"s", a stop'),
+    "a table": ("xml", lambda: added(hinged(), "motor", "s", "j", table=[(0, 0), (1, 1)]), '"s", a table of time'),
+    "a bushing": ("xml", lambda: added(hinged(), "bushing", "s", "ground", "b", (1, 0, 0)), '"s", a bushing'),
+    "a pretension": (
+        "xml", lambda: added(hinged(), "line_spring", "s", ("ground", (1, 0, 1)), ("b", (1, 0, 0)), 1.0, preload=50.0),
+        '"s", whose force is not that of a linear spring'),
+    "damping of one direction": (
+        "xml", lambda: added(spherical(), "damper", "s", "j", 1.0, coordinate="wx"), 'the damping of joint "j", which differs'),
+    "effort on a ball": (
+        "xml", lambda: added(spherical(), "motor", "s", "j", 1.0, coordinate="wx"), 'the constant effort on joint "j"'),
+    "a ball in a URDF": ("urdf", spherical, 'joint "j", which is spherical'),
+    "a spring in a URDF": ("urdf", lambda: added(hinged(), "spring", "s", "j", 1.0), 'springs or constant efforts on joint "j"'),
+    "armature in a URDF": ("urdf", lambda: hinged(armature=0.1), 'the armature of joint "j"'),
+    "a force in a URDF": ("urdf", lambda: added(hinged(), "force", "s", "b", (1, 0, 0)), '"s", a force between bodies'),
+    "gravity in a URDF": ("urdf", lambda: _on_the_moon(), "gravity (0 0 -1.62)"),
+    "armature of a free body": (
+        "xml", lambda: with_joint("free", armature=0.1), 'the armature of the free joint "j"'),
+    "large armature of a free body": (
+        "xml", lambda: with_joint("free", armature=(0, 0, 0, 9.0, 9.0, 9.0)), 'the armature of the free joint "j"'),
+    "an idle input": ("xml", lambda: _with_input(), 'the input "u", which acts on nothing'),
+    "an input on balls": ("xml", lambda: _with_input("j", "k"), 'the input "u", which acts on several joints, balls among them'),
+    "a body without mass": ("xml", lambda: _massless(), 'body "a", which moves and has no mass'),
+}  # fmt: skip
+
+
+def _on_the_moon():
+    m = hinged()
+    m.gravity = (0.0, 0.0, -1.62)
+    return m
+
+
+def _with_input(*joints):
+    m = spherical()
+    m.inputs = ("u",)
+    for k, joint in enumerate(joints):
+        m.motor(f"m{k}", joint, input="u", coordinate="wx" if joint == "j" else None)
+    return m
+
+
+def _massless():
+    m = bc.Mechanism("fork")
+    m.body("a", 0.0)
+    m.joint("j", "revolute", "ground", "a", (0, 0, 0), axis="y")
+    for k in range(2):
+        m.body(f"b{k}", 1.0, (1, k, 0), (0.1, 0.1, 0.1))
+        m.joint(f"k{k}", "revolute", "a", f"b{k}", (0.5, k, 0), axis="z")
+    return m
+
+
+@pytest.mark.parametrize("case", NO_WORDS)
+def test_what_a_format_has_no_words_for_is_named(case, tmp_path):
+    ending, mechanism, message = NO_WORDS[case]
+    with pytest.raises(bc.ModelError) as caught:
+        bc.save(mechanism().build(), tmp_path / f"model.{ending}")
+    assert message in str(caught.value) and ".toml" in str(caught.value)
+    assert not (tmp_path / f"model.{ending}").exists()
+
+
+def test_what_cannot_be_said_may_be_left_out_with_a_warning(tmp_path):
+    model = added(hinged(), "stop", "s", "j", 10.0, upper=1.0).build()
+    with pytest.warns(bc.BellcrankWarning, match=r'model\.xml does not hold:\n  "s", a stop'):
+        bc.save(model, tmp_path / "model.xml", partial=True)
+    assert bc.load(tmp_path / "model.xml").elements == ()
+
+
+def test_what_was_not_simulated_is_not_written_and_that_is_told(tmp_path):
+    with pytest.warns(bc.BellcrankWarning, match="does not hold:\n  contacts of the geoms"):
+        bc.save(loaded(EVERY), tmp_path / "model.xml")
+
+
+def test_without_a_joint_of_its_kind_nothing_can_be_written_even_in_part(tmp_path):
+    with pytest.raises(bc.ModelError, match=r"a screw\nSave it as \.toml, which holds everything\.$"):
+        bc.save(with_joint("screw", axis="z", pitch=0.1).build(), tmp_path / "model.xml", partial=True)
+
+
+def test_the_ending_says_the_format(tmp_path):
+    with pytest.raises(bc.ModelError, match=r"written as \.toml, \.xml, \.mjcf, \.urdf files"):
+        bc.save(bc.load("pendulum"), tmp_path / "model.stl")
+
+
+def test_rotations_survive_their_angles():
+    """Right angles of pitch too, where roll and yaw are not unique."""
+    rng = np.random.default_rng(3)
+    quaternions = [rng.normal(size=4) for _ in range(50)]
+    quaternions += [[1, 0, s, 0] for s in (1, -1)] + [[1, 1, 1, 1], [1, 1, -1, 1], [0, 1, 0, 1], [1, 1e-9, 1, 0]]
+    for quaternion in quaternions:
+        R = matrix_of(quaternion)
+        roll, pitch, yaw = roll_pitch_yaw(R)
+        Rx, Ry, Rz = (matrix_of([np.cos(a / 2), *(np.sin(a / 2) * np.eye(3)[k])]) for k, a in enumerate((roll, pitch, yaw)))
+        assert np.allclose(Rz @ Ry @ Rx, R, rtol=0, atol=1e-15)
+        assert np.allclose(matrix_of(quaternion_of(R)), R, rtol=0, atol=1e-15)
