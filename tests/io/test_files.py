@@ -34,9 +34,11 @@ def test_every_gallery_model_loads_by_name():
         assert model.duration and model.step
 
 
-def test_a_file_without_ending_in_the_way_is_not_mistaken_for_the_gallery(tmp_path, monkeypatch):
+def test_a_file_without_ending_is_not_mistaken_for_the_gallery(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("pendulum").write_text(GOOD)
+    assert load("pendulum").body_names == ("bob",)
+    Path("pendulum").write_text("not a model")
     with pytest.raises(ModelError, match="pendulum: this kind of file is not read"):
         load("pendulum")
 
@@ -74,9 +76,9 @@ def test_a_pipe_is_refused_rather_than_waited_for(tmp_path):
 
 
 def test_another_kind_of_file_says_what_is_read(tmp_path):
-    (tmp_path / "robot.urdf").write_text("<robot/>")
-    with pytest.raises(ModelError, match=r"robot\.urdf: this kind of file is not read\. .*\.toml"):
-        load(tmp_path / "robot.urdf")
+    (tmp_path / "robot.stl").write_text("solid robot")
+    with pytest.raises(ModelError, match=r"robot\.stl: this kind of file is not read\. .*TOML.*MJCF.*URDF"):
+        load(tmp_path / "robot.stl")
 
 
 def test_a_file_that_cannot_be_opened_says_why(tmp_path, monkeypatch):

@@ -185,7 +185,7 @@ def test_a_file_is_overwritten_only_by_force(tmp_path):
     with pytest.raises(ModelError, match="cannot be written"):
         save(model, tmp_path / "no" / "where.toml")
     with pytest.raises(ModelError, match="written as .toml"):
-        save(model, tmp_path / "model.urdf")
+        save(model, tmp_path / "model.stl")
 
 
 def test_a_changed_copy_of_a_model_has_no_text_of_its_own():

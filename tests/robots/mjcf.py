@@ -44,13 +44,16 @@ EVERY = """<mujoco model="every feature">
   <tendon>
     <spatial name="rope" stiffness="30" damping="2" springlength="0.7"><site site="tip"/><site site="eye"/></spatial>
     <fixed name="winch" stiffness="4" damping="0.5" springlength="0.2"><joint joint="pitch" coef="1.5"/></fixed>
-    <fixed name="both"><joint joint="roll" coef="1.5"/><joint joint="reach" coef="-0.5"/></fixed>
+    <fixed name="both" stiffness="7" damping="0.3" springlength="0.1">
+      <joint joint="roll" coef="1.5"/><joint joint="reach" coef="-0.5"/>
+    </fixed>
   </tendon>
   <actuator>
     <motor name="push" joint="roll" gear="3"/>
     <position name="servo" joint="pitch" kp="10" kv="0.7" gear="2"/>
     <velocity name="crawl" joint="reach" kv="1.3"/>
     <motor name="pull" tendon="both" gear="1.7"/>
+    <position name="hold" tendon="both" kp="5" kv="0.4" gear="0.8"/>
     <motor name="twist" joint="wrist" gear="0.2 0.5 1"/>
     <general name="drive" joint="rail" gainprm="2" biasprm="0.3 -1 -0.2" biastype="affine"/>
     <motor name="thrust" site="hook" gear="0 0 1 0.1 0 0.2"/>

@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 
 import bellcrank as bc
+from bellcrank.comparison import measuring
+from bellcrank.comparison.engines import Ours
+from bellcrank.model.generators import random_state, random_tree
 
 from .engines import loaded
 from .test_loops import FOUR_BAR, GEARS
@@ -16,10 +19,10 @@ def engines(found):
     return {row.engine: row for row in found.rows}
 
 
-def test_all_formulations_and_engines_agree_on_a_humanoid():
+def test_all_formulations_and_engines_agree_on_a_tree():
     pytest.importorskip("mujoco")
     pytest.importorskip("pinocchio")
-    rows = engines(bc.compare(bc.load("humanoid"), **FAST))
+    rows = engines(bc.compare(random_tree(4, 6, free_root=True), **FAST))
     assert {"articulated_body", "mass_matrix", "reference_point:origin", "MuJoCo", "Pinocchio"} <= set(rows)
     assert all(row.agreement < 1e-10 and row.energy < 1e-6 and row.time > 0 for row in rows.values())
     assert rows["articulated_body"].agreement == 0 and rows["articulated_body"].batch > 0
@@ -79,3 +82,30 @@ def test_what_makes_no_sense_is_an_error():
     m.joint("j", "fixed", "ground", "a", (0, 0, 0))
     with pytest.raises(bc.StateError, match="nothing to compare"):
         bc.compare(m.build())
+
+
+def test_a_formulation_that_refuses_the_model_says_why(monkeypatch):
+    from bellcrank.formulations import FORMULATIONS
+
+    monkeypatch.setitem(FORMULATIONS, "magic:wand", FORMULATIONS["mass_matrix"])
+    monkeypatch.setattr(Ours, "move", lambda self, duration: measuring.Motion(*(x[None] for x in random_state(self.model))))
+    monkeypatch.setattr("bellcrank.comparison.engines.compile", refusing(bc.compile))
+    rows = engines(bc.compare(bc.load("pendulum"), peers=False, **FAST))
+    assert rows["magic:wand"].note == "there is no wand" and rows["magic:wand"].agreement is None
+
+
+def refusing(compile):
+    def compiled(model, formulation="auto", **options):
+        if formulation == "magic":
+            raise bc.StateError(f"there is no {options['variant']}")
+        return compile(model, formulation, **options)
+
+    return compiled
+
+
+def test_a_run_that_ends_early_is_told(monkeypatch):
+    def move(self, duration):
+        raise bc.SimulationError("it fell apart")
+
+    monkeypatch.setattr(Ours, "move", move)
+    assert all(row.note == "it fell apart" for row in bc.compare(bc.load("pendulum"), peers=False, **FAST).rows)

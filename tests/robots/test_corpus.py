@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.linalg import null_space
 
 import bellcrank as bc
 from bellcrank.model.generators import random_state
@@ -71,3 +72,22 @@ def test_a_robot_survives_toml_and_urdf(file, tmp_path):
     again = loaded(tmp_path / "robot.urdf", **LENIENT)
     if model.nv:
         assert change(*(dataclasses.replace(x, closures=()) for x in (model, again))) < 1e-11
+
+
+@pytest.mark.parametrize(
+    "file", [file for file in FILES if "<mimic" in file.read_text(errors="ignore")], ids=lambda file: file.stem
+)
+def test_mimic_joints_move_as_the_reduced_equations_say(file):
+    """Couplers are linear, so with v = N y, G N = 0:  N^T M N y' = N^T (tau - h). Aba refuses mimic joints."""
+    model = dataclasses.replace(loaded(file, **LENIENT), elements=())
+    if not model.closures:
+        return
+    dynamics, tree = bc.compile(model), bc.compile(dataclasses.replace(model, closures=()))
+    rng = np.random.default_rng(1)
+    N = null_space(dynamics.closure_jacobian(model.initial_q))
+    v, tau = N @ rng.uniform(-1, 1, N.shape[1]), rng.uniform(-1, 1, model.nv)
+    q = model.initial_q + N @ rng.uniform(-1, 1, N.shape[1])
+    M, h = tree.mass_matrix(q), tree.inverse_dynamics(q, v, 0 * v)
+    expected = N @ np.linalg.solve(N.T @ M @ N, N.T @ (tau - h))
+    tolerance = max(1e-12, 1e-15 * np.linalg.cond(N.T @ M @ N))
+    assert np.abs(dynamics.acceleration(q, v, tau) - expected).max() < tolerance * np.abs(expected).max()

@@ -49,7 +49,7 @@ def test_random_trees_accelerate_as_in_mujoco(seed):
 def test_names_order_and_inputs_are_those_of_the_file(every):
     assert every.joint_names == ("root", "roll", "pitch", "reach", "wrist", "rail", "loose")
     assert every.body_names == ("base", "arm_roll", "arm_pitch", "arm", "hand", "cart", "ball")
-    assert every.inputs == ("push", "servo", "crawl", "pull", "twist", "drive", "thrust")
+    assert every.inputs == ("push", "servo", "crawl", "pull", "hold", "twist", "drive", "thrust")
     assert every.name == "every feature"
     assert np.allclose(every.gravity, [0.3, -0.2, -9.7], rtol=0)
 
@@ -138,15 +138,15 @@ UNSIMULATED = {
     "a tendon as drive": (
         '<tendon><spatial name="t"><site site="s"/><site site="w"/></spatial></tendon>'
         '<actuator><motor name="m" tendon="t"/></actuator>', "its tendon is not fixed to joints"),
-    "a servo of several joints": (
-        '<tendon><fixed name="t"><joint joint="j" coef="1"/><joint joint="k" coef="1"/></fixed></tendon>'
-        '<actuator><position name="m" tendon="t"/></actuator>', "acts on several directions at once"),
+    "a servo of a ball": (
+        '<worldbody><body><joint name="b" type="ball"/><geom size="1"/></body></worldbody>'
+        '<actuator><position name="m" joint="b" gear="1 0 0"/></actuator>', "its spring or damping acts on a ball"),
     "a slack spring": (
         '<tendon><spatial name="t" stiffness="1" springlength="0 2"><site site="s"/><site site="w"/></spatial></tendon>',
         'tendon "t": its spring is slack'),
-    "a spring of several joints": (
-        '<tendon><fixed name="t" stiffness="2"><joint joint="j" coef="1"/><joint joint="k" coef="1"/></fixed></tendon>',
-        'the spring or damping of tendon "t" of several joints'),
+    "a spring that winds round things": (
+        '<tendon><spatial name="t" stiffness="2"><site site="s"/><site site="w"/><site site="s"/></spatial></tendon>',
+        'the spring or damping of tendon "t" that winds round things'),
     "limits of a tendon": (
         '<tendon><spatial name="t" range="0 2" limited="true"><site site="s"/><site site="w"/></spatial></tendon>',
         'limits of tendon "t"'),

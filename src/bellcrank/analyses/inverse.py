@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from ..errors import DynamicsError, StateError
 from ..model import Model
 from ..results import Run
 from ..results.labels import EFFORT, Labels
+from .closed_motion import actuator_efforts, closed_course, given_motion
 from .motion import course_of, state_of
 from .state import input_values
 
@@ -28,6 +29,7 @@ def inverse_motion(
     times: ArrayLike | None = None,
     *,
     inputs: ArrayLike | None = None,
+    actuated: Sequence[str] | None = None,
 ) -> xr.Dataset:
     """What a motion takes: ``effort``, ``power``, ``reactions``, and ``drives`` of driven joints, over time.
 
@@ -37,23 +39,42 @@ def inverse_motion(
              Or a Run, whose own q, v and a are taken.
     times    s, increasing; those of the run for a run
     inputs   constant values of the model's inputs
+    actuated degrees of freedom (model.v_names) on which the efforts act, of a mechanism with closed loops. If not given: those
+             whose motion is given; of a run, or where all are given, those with motors, or all
+
+    With closed loops ``motion`` may have as many coordinates as the loops leave free: the others follow. More actuators than
+    that share the load with the least sum of squares, which the attribute ``actuation`` says.
 
     effort is what must be applied besides the model's own forces; effort = tau of a simulated run. power = effort v.
     """
     dyn = Dynamics(model)
     u = input_values(dyn, inputs)
-    at, (q, v, a) = _motion(model, motion, times)
-    effort = dyn.inverse_dynamics(q, v, a, t=at, inputs=u)
+    if actuated is not None and not model.closures:
+        raise StateError("actuated is for mechanisms with closed loops: in a tree every degree of freedom has its own effort")
+    at, (q, v, a) = _motion(dyn, motion, times)
+    effort, actuation = dyn.inverse_dynamics(q, v, a, t=at, inputs=u), ""
+    if model.closures:
+        driving = given_motion(model, motion) if actuated is None else tuple(actuated)
+        effort, actuation = actuator_efforts(dyn, q, at, effort, driving)
     if not np.isfinite(effort).all():
         k = int(np.flatnonzero(~np.isfinite(effort).all(axis=1))[0])
         raise DynamicsError(f"the efforts are not finite at t = {at[k]:.6g} s: a table ends, or two points of a spring meet")
-    values = {"q": q, "v": v, "a": a, "reactions": dyn.reactions(q, v, a, t=at, inputs=u)}
+    reactions = dyn.reactions(q, v, a, t=at, inputs=u, tau=effort)
+    if model.closures:
+        reactions = np.concatenate([reactions, dyn.closure_reactions(q, v, effort, t=at, inputs=u)], axis=1)
+    values = {"q": q, "v": v, "a": a, "reactions": reactions}
     if model.driven.any():
-        values["drives"] = dyn.drive_efforts(q, v, a, t=at, inputs=u)
-    return _labelled(model, at, values, effort, effort * v)
+        values["drives"] = dyn.drive_efforts(q, v, a, t=at, inputs=u, tau=effort)
+    data = _labelled(model, at, values, effort, effort * v)
+    if actuation:
+        data.attrs["actuation"] = actuation
+    return data
 
 
-def _motion(model: Model, motion: Mapping[str, Any] | Run, times: ArrayLike | None) -> tuple[Array, tuple[Array, Array, Array]]:
+def _motion(
+    dyn: Dynamics, motion: Mapping[str, Any] | Run, times: ArrayLike | None
+) -> tuple[Array, tuple[Array, Array, Array]]:
+    model = dyn.model
     if isinstance(motion, Run):
         if times is not None:
             raise StateError("a run has its own times: leave times out, or give its coordinates as tables")
@@ -66,6 +87,8 @@ def _motion(model: Model, motion: Mapping[str, Any] | Run, times: ArrayLike | No
     at = np.atleast_1d(np.asarray(times, dtype=float))
     if at.ndim != 1 or not len(at) or not np.isfinite(at).all() or not (np.diff(at) > 0).all():
         raise StateError("times must be finite numbers that increase")
+    if model.closures:
+        return at, closed_course(dyn, motion, at)
     return at, state_of(model, course_of(model, motion, at))
 
 

@@ -7,6 +7,10 @@ x holds a displacement d (manifold.py) and the velocities; with the derivatives 
         [ da/dd  da/dv ]        [ da/dtau  da/dinputs ]
 
 Z is zero at rest and for all joints without a quaternion.
+
+With closed loops the states are those of independent coordinates, S d and S v; the loops say the rest (ties.py):
+
+    d = N y,  dv = N w + P y,      y' = S (dv + Z d),  w' = S (da/dd d + da/dv dv)
 """
 
 from __future__ import annotations
@@ -14,6 +18,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,20 +27,23 @@ from ..codegen.dynamics import Dynamics
 from ..errors import StateError
 from ..model import Model
 from ..model.manifold import carried
-from .state import conditions, position, vector
+from .state import closed_state, conditions, position, vector
+from .stiffness import Conditions
+from .ties import Ties
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class StateSpace:
-    """A linear model of a mechanism near a state.
+    """A linear model of a mechanism near a state, with n degrees of freedom: nv of a tree, what loops leave of a closed one.
 
-    A, B, C, D                 (2 nv, 2 nv), (2 nv, inputs), (outputs, 2 nv), (outputs, inputs)
-    states                     "q of hinge": its displacement, along "ball.wx" for a quaternion; then "v of hinge"
+    A, B, C, D                 (2 n, 2 n), (2 n, inputs), (outputs, 2 n), (outputs, inputs)
+    states                     "q of hinge": its displacement, along "ball.wx" for a quaternion; then "v of hinge". With closed
+                               loops only of independent coordinates; outputs may be of all
     inputs                     "tau of hinge", then the inputs of the model by their names
     outputs                    as asked for: "q of ...", "v of ...", "a of ..."
-    rate                       (2 nv,)  x' at the state itself; zero in equilibrium
+    rate                       (2 n,)  x' at the state itself; zero in equilibrium
     q, v                       the state
     """
 
@@ -89,31 +97,57 @@ def linearize(
     q, v      the state; the model's start if not given
     tau, inputs, t   what acts there, and when
     outputs   names as "q of hinge", "v of hinge", "a of hinge", or "q", "v", "a" for all of these; all q and v if not given
+
+    A mechanism with closed loops is assembled first, if it does not close.
     """
     dyn = Dynamics(model)
     given = conditions(dyn, tau, inputs, t)
-    at_q = position(dyn, q)
-    at_v = vector(dyn, "v", model.initial_v if v is None else v)
+    at_q = None if q is None else position(dyn, q)
+    at_q, at_v = closed_state(dyn, at_q, None if v is None else vector(dyn, "v", v), given.t)
     acceleration = dyn.acceleration(at_q, at_v, given.tau, t=given.t, inputs=given.inputs)
-    J = dyn.jacobians(at_q, at_v, given.tau, t=given.t, inputs=given.inputs)
-    n = model.nv
-    A = np.block([[carried(model, at_v), np.eye(n)], [J.dq, J.dv]])
-    B = np.vstack([np.zeros((n, n + len(model.inputs))), np.hstack([J.dtau, J.dinputs])])
+    about = state_matrices(dyn, at_q, at_v, given)
     names = {kind: tuple(f"{kind} of {name}" for name in model.v_names) for kind in ("q", "v", "a", "tau")}
     everything = StateSpace(
-        A=A,
-        B=B,
-        C=np.vstack([np.eye(2 * n), A[n:]]),
-        D=np.vstack([np.zeros((2 * n, B.shape[1])), B[n:]]),
-        states=names["q"] + names["v"],
+        A=about.A,
+        B=about.B,
+        C=about.C,
+        D=np.vstack([np.zeros((2 * model.nv, about.B.shape[1])), about.gains]),
+        states=tuple(names[kind][k] for kind in ("q", "v") for k in about.chosen),
         inputs=names["tau"] + model.inputs,
         outputs=names["q"] + names["v"] + names["a"],
-        rate=np.concatenate([at_v, acceleration]),
+        rate=np.concatenate([at_v[about.chosen], acceleration[about.chosen]]),
         q=at_q,
         v=at_v,
     )
     wanted = ("q", "v") if outputs is None else [outputs] if isinstance(outputs, str) else outputs
     return everything.part(outputs=[name for one in wanted for name in names.get(one, (one,))])
+
+
+class Matrices(NamedTuple):
+    A: Array
+    B: Array
+    C: Array  # q, v and a of everything
+    gains: Array  # (nv, inputs) of a
+    N: Array
+    chosen: list[int]  # degrees of freedom that are states
+
+
+def state_matrices(dyn: Dynamics, q: Array, v: Array, given: Conditions) -> Matrices:
+    """About a state whose loops are closed."""
+    model, ties = dyn.model, Ties(dyn, given.t)
+    J = dyn.jacobians(q, v, given.tau, t=given.t, inputs=given.inputs)
+    N, chosen = ties.basis(q), list(range(model.nv))
+    if ties.any:
+        chosen = ties.independent(q)
+        N = N @ np.linalg.inv(N[chosen])
+    P = ties.carried_velocities(q, v, N, chosen)
+    n = len(chosen)
+    zero, gains = np.zeros((model.nv, n)), np.hstack([J.dtau, J.dinputs])
+    displacement, velocity = np.hstack([N, zero]), np.hstack([P, N])
+    acceleration = J.dq @ displacement + J.dv @ velocity
+    A = np.vstack([(velocity + carried(model, v) @ displacement)[chosen], acceleration[chosen]])
+    B = np.vstack([np.zeros((n, gains.shape[1])), gains[chosen]])
+    return Matrices(A, B, np.vstack([displacement, velocity, acceleration]), gains, N, chosen)
 
 
 def _places(what: str, wanted: Sequence[str], known: Sequence[str]) -> list[int]:

@@ -27,9 +27,9 @@ class Course(NamedTuple):
     second: Array
 
 
-def course_of(model: Model, motion: Mapping[str, Any], times: Array) -> Course:
-    """All coordinates q with their derivatives, from entries by coordinate or by joint."""
-    columns = _columns(model, motion)
+def course_of(model: Model, motion: Mapping[str, Any], times: Array, *, partial: bool = False) -> Course:
+    """All coordinates q with their derivatives, from entries by coordinate or by joint; ``partial``: the others are zero."""
+    columns = _columns(model, motion, partial)
     course = Course(*(np.zeros((len(times), model.nq)) for _ in range(3)))
     for name, places in columns.items():
         for total, part in zip(course, _entry(name, motion[name], len(places), times), strict=True):
@@ -65,8 +65,8 @@ def state_of(model: Model, course: Course) -> tuple[Array, Array, Array]:
     return q, v, a
 
 
-def _columns(model: Model, motion: Mapping[str, Any]) -> dict[str, list[int]]:
-    """Places in q of every entry; all coordinates once."""
+def _columns(model: Model, motion: Mapping[str, Any], partial: bool) -> dict[str, list[int]]:
+    """Places in q of every entry; all coordinates once, or at most once."""
     known = {name: [k] for k, name in enumerate(model.q_names)}
     for joint, name, start, driven in zip(model.joints, model.joint_names, model.q_index, model.driven, strict=True):
         if joint.nq and not driven:
@@ -81,7 +81,7 @@ def _columns(model: Model, motion: Mapping[str, Any]) -> dict[str, list[int]]:
     for places in columns.values():
         times_given[places] += 1
     for what, wrong in (("no motion", times_given == 0), ("two motions", times_given > 1)):
-        if wrong.any():
+        if wrong.any() and not (partial and what == "no motion"):
             names = ", ".join(repr(model.q_names[k]) for k in np.flatnonzero(wrong)[:6])
             raise StateError(f"there is {what} for {names}: give each coordinate one function, table, array or number")
     return columns

@@ -16,6 +16,7 @@ from .report import listed, table
 from .search import Found, Seek, search
 from .state import conditions, position
 from .stiffness import Conditions, directions
+from .ties import Ties
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -33,7 +34,8 @@ class Equilibrium:
     neutral      names    of directions in which nothing resists: any neighbour is an equilibrium as well
     unstable     names    of directions in which it runs away
     stiffness    (nv,)    squares of the undamped natural frequencies, rad2/s2, ascending; negative: runs away
-    reactions    (n, 6)   wrench of the parent on the child at each joint, world axes: force, then moment
+    reactions    (n + closures, 6)   wrench of the parent on the child at each joint, then of what closes loops (of least norm
+                 where they are not unique), world axes: force, then moment
     efforts      names    force or effort of each force element
     iterations   int      Newton steps that it took
     tau, inputs, t        what was given
@@ -63,11 +65,16 @@ class Equilibrium:
             "neutral": list(self.neutral),
             "unstable": list(self.unstable),
             "stiffness": self.stiffness.tolist(),
-            "reactions": dict(zip(self.model.joint_names, self.reactions.tolist(), strict=True)),
+            "reactions": dict(zip(self.joints, self.reactions.tolist(), strict=True)),
             "efforts": self.efforts,
             "iterations": self.iterations,
             "t": self.t,
         }
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """Names of the rows of ``reactions``."""
+        return (*self.model.joint_names, *(closure.name for closure in self.model.closures))
 
     @property
     def verdict(self) -> str:
@@ -102,7 +109,7 @@ def equilibrium(
     seek: Seek = "stable",
     max_iterations: int = 200,
 ) -> Equilibrium:
-    """A position in which nothing accelerates at rest: a = 0 at v = 0.
+    """A position in which nothing accelerates at rest: a = 0 at v = 0. Closed loops stay closed.
 
     q0       where the search begins; the model's start if not given
     tau      constant joint efforts besides the model's forces
@@ -119,7 +126,10 @@ def equilibrium(
         raise StateError(f"max_iterations must be 1 at least; it is {max_iterations}")
     dyn = Dynamics(model)
     given = conditions(dyn, tau, inputs, t)
+    ties = Ties(dyn, given.t)
     start = position(dyn, q0, "q0")
+    if ties.any:
+        start = ties.start(None if q0 is None else start)
     dyn.acceleration(start, np.zeros(model.nv), given.tau, t=given.t, inputs=given.inputs)  # complains of what has no mass
     found = search(dyn, start, given, seek, max_iterations)
     if found.problem is not None:
@@ -146,13 +156,22 @@ def _result(dyn: Dynamics, found: Found, given: Conditions) -> Equilibrium:
         neutral=directions(model, around.shapes[:, neutral], weights),
         unstable=unstable,
         stiffness=squares,
-        reactions=dyn.reactions(q, still, still, t=given.t, inputs=given.inputs),
+        reactions=_reactions(dyn, q, given),
         efforts={element.name: float(x) for element, x in zip(model.elements, efforts, strict=True)},
         iterations=found.iterations,
         tau=given.tau,
         inputs=given.inputs,
         t=given.t,
     )
+
+
+def _reactions(dyn: Dynamics, q: Array, given: Conditions) -> Array:
+    """Of the joints of the tree, then of what closes loops."""
+    still = np.zeros(dyn.model.nv)
+    tree = dyn.reactions(q, still, still, t=given.t, inputs=given.inputs, tau=given.tau)
+    if not dyn.model.closures:
+        return tree
+    return np.vstack([tree, dyn.closure_reactions(q, still, given.tau, t=given.t, inputs=given.inputs)])
 
 
 def _without_potential(model: Model, found: Found) -> tuple[Array, tuple[str, ...]]:
@@ -163,7 +182,7 @@ def _without_potential(model: Model, found: Found) -> tuple[Array, tuple[str, ..
     squares, y = squares[order], y[:, order]
     flutters = np.abs(squares.imag) > 1e-6 * np.abs(squares).max(initial=0.0)
     away = flutters | (squares.real < -around.noise)
-    shapes = np.linalg.solve(around.L.T, y[:, away])
+    shapes = around.N @ np.linalg.solve(around.L.T, y[:, away])
     return squares.real, directions(model, np.abs(shapes), found.measured.displacement)
 
 

@@ -24,6 +24,7 @@ from scipy.linalg import solve_triangular
 from ..codegen.dynamics import Dynamics
 from ..model.manifold import displaced
 from .stiffness import Conditions, Scales, Stiffness, holding_efforts, scales, stiffness
+from .ties import Ties
 
 Array = NDArray[np.float64]
 Seek = Literal["stable", "nearest"]
@@ -100,13 +101,13 @@ def search(dyn: Dynamics, q: Array, given: Conditions, seek: Seek, most: int) ->
 def _arrive(dyn: Dynamics, q: Array, given: Conditions) -> _Place:
     held = holding_efforts(dyn, q, given)
     around = stiffness(dyn, q, given)
-    r = given.tau - held
+    r = Ties(dyn, given.t).unbalanced(q, given.tau - held)
     return _Place(q, r, around, scales(dyn, q, given), around.shapes.T @ r)
 
 
 def _newton(place: _Place) -> Array:
     """The full step, in the directions that have stiffness: also where forces have no potential and B is not symmetric."""
-    Y = place.around.L.T @ place.around.shapes[:, place.held]
+    Y = place.around.modal[:, place.held]
     return place.around.shapes[:, place.held] @ np.linalg.lstsq(Y.T @ place.around.B @ Y, place.modal[place.held])[0]
 
 
@@ -123,10 +124,10 @@ def _bounded(place: _Place, modal: Array) -> tuple[Array, Array]:
 
 
 def _downhill(dyn: Dynamics, place: _Place, given: Conditions, mu: float) -> tuple[Array | None, float]:
-    newton = _newton(place)
+    ties, newton = Ties(dyn, given.t), _newton(place)
     squares, falls = place.around.squares, place.unheld
     if _length(newton, place) < SHORT and not falls.any() and (squares[place.held] > 0).all():
-        return displaced(dyn.model, place.q, newton), 0.0
+        return ties.moved(place.q, newton), 0.0
 
     def step(mu: float) -> tuple[Array, Array, float]:
         modal = np.where(place.held, place.modal / (np.abs(squares) + mu + ~place.held), 0.0)
@@ -136,24 +137,37 @@ def _downhill(dyn: Dynamics, place: _Place, given: Conditions, mu: float) -> tup
         return d, modal, float(modal @ (place.modal - 0.5 * squares * modal))
 
     def gain(d: Array) -> float:
-        path = (NODES[:, None] + 1) / 2 * d
-        efforts = given.tau - holding_efforts(dyn, displaced(dyn.model, place.q, path), given)
-        return float(WEIGHTS / 2 @ (efforts @ d))
+        return _work(dyn, ties, place.q, d, given)
 
     reference = _typical(np.abs(squares), place.modal)
-    return _tried(dyn, place, step, gain, mu, reference)
+    return _tried(dyn, place, step, gain, mu, reference, given.t)
+
+
+def _work(dyn: Dynamics, ties: Ties, q: Array, d: Array, given: Conditions) -> float:
+    """Of the unbalanced efforts along a displacement, with the loops closed on the way."""
+    if not ties.any:
+        path = (NODES[:, None] + 1) / 2 * d
+        efforts = given.tau - holding_efforts(dyn, displaced(dyn.model, q, path), given)
+        return float(WEIGHTS / 2 @ (efforts @ d))
+    total = 0.0
+    for node, weight in zip(NODES, WEIGHTS, strict=True):
+        place = ties.moved(q, (node + 1) / 2 * d)
+        if place is None:
+            return -np.inf
+        total += weight / 2 * float(ties.unbalanced(place, given.tau - holding_efforts(dyn, place, given)) @ d)
+    return total
 
 
 def _levenberg(dyn: Dynamics, place: _Place, given: Conditions, mu: float) -> tuple[Array | None, float]:
     if place.unheld.any():  # no stiffness says where to: follow the force
         return _downhill(dyn, place, given, mu)
-    around = place.around
-    Y = around.L.T @ around.shapes[:, place.held]
+    ties, around = Ties(dyn, given.t), place.around
+    Y = around.modal[:, place.held]
     B = Y.T @ around.B @ Y
     right = place.modal[place.held]
 
     def step(mu: float) -> tuple[Array, Array, float]:
-        modal = np.zeros(len(place.r))
+        modal = np.zeros(len(place.modal))
         stacked = np.vstack([B, np.sqrt(mu) * np.eye(len(B))])  # (B^T B + mu) y = B^T r, without squaring B
         modal[place.held] = np.linalg.lstsq(stacked, np.append(right, np.zeros(len(B))))[0]
         d, modal = _bounded(place, modal)
@@ -161,11 +175,14 @@ def _levenberg(dyn: Dynamics, place: _Place, given: Conditions, mu: float) -> tu
         return d, modal, float(right @ right - left @ left)
 
     def gain(d: Array) -> float:
-        r = given.tau - holding_efforts(dyn, displaced(dyn.model, place.q, d), given)
-        before, after = (solve_triangular(around.L, x, lower=True) for x in (place.r, r))
+        new = ties.moved(place.q, d)
+        if new is None:
+            return -np.inf
+        r = ties.unbalanced(new, given.tau - holding_efforts(dyn, new, given))
+        before, after = (solve_triangular(around.L, around.N.T @ x, lower=True) for x in (place.r, r))
         return float(before @ before - after @ after)
 
-    return _tried(dyn, place, step, gain, mu, _typical(around.squares[place.held] ** 2, right))
+    return _tried(dyn, place, step, gain, mu, _typical(around.squares[place.held] ** 2, right), given.t)
 
 
 def _typical(squares: Array, modal: Array) -> float:
@@ -181,6 +198,7 @@ def _tried(
     gain: Callable[[Array], float],
     mu: float,
     reference: float,
+    t: float,
 ) -> tuple[Array | None, float]:
     """Shorten the step until it brings what it promises; the next one may be longer again."""
     for _ in range(60):
@@ -190,7 +208,7 @@ def _tried(
         ratio = gain(d) / promised
         if ratio > 0.1:
             longer = 0.0 if mu < 1e-3 * reference else mu / 4
-            return displaced(dyn.model, place.q, d), longer if ratio > 0.5 else mu
+            return Ties(dyn, t).moved(place.q, d), longer if ratio > 0.5 else mu
         if _length(d, place) < EXACT:
             break
         mu = max(4 * mu, 0.1 * reference)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..assembly import assemble
 from ..codegen.dynamics import Dynamics
 from ..errors import StateError
 from ..model.manifold import turning_joints
@@ -46,6 +47,14 @@ def finite(name: str, x: Array, names: tuple[str, ...]) -> Array:
     if len(bad):
         raise StateError(f"{name} of {names[bad[0]]!r} is {x[bad[0]]}: all of it must be finite")
     return x
+
+
+def closed_state(dyn: Dynamics, q: Array | None, v: Array | None, t: float) -> tuple[Array, Array]:
+    """The model's start, or what was given, with its loops closed."""
+    if dyn.model.closures:
+        assembled = assemble(dyn, q, v, t=t)
+        return assembled.q, assembled.v
+    return position(dyn, q), vector(dyn, "v", dyn.model.initial_v if v is None else v)
 
 
 def position(dyn: Dynamics, given: ArrayLike | None, name: str = "q") -> Array:

@@ -7,10 +7,14 @@ With M = L L^T and the coordinates y = L^T d, which have the unit mass matrix, a
     y'' = -B y,   B = L^-1 K L^-T
 
 B is symmetric where the forces have a potential; its eigenvalues are squares of natural frequencies, rad2/s2.
+
+With closed loops, d = N y' of what they leave free (ties.py): M, C and K become N^T M N, N^T C N and N^T K N, where K is that
+of the inverse dynamics with the multipliers of the closures held as they are (the curvature of the closures is in it).
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +27,7 @@ from ..formulations.inverse_dynamics import inverse_dynamics
 from ..model import Model
 from ..model.manifold import rate_matrix
 from ..results.labels import Labels
+from .ties import Ties
 
 Array = NDArray[np.float64]
 
@@ -37,6 +42,9 @@ TANGENT = Program(
     forces=True,
 )
 """The change of the efforts along a change of q and v, at the same accelerations."""
+
+CLOSED_TANGENT = replace(TANGENT, name="closed_inverse_dynamics_tangent", inputs=("q", "v", "a", "lambda", "dq", "dv"))
+"""The same at the same multipliers."""
 
 
 class Conditions(NamedTuple):
@@ -55,10 +63,14 @@ class Scales(NamedTuple):
 
 
 class Stiffness(NamedTuple):
+    """With ``free`` directions, nv of a tree."""
+
+    N: Array  # (nv, free)
     L: Array
     B: Array
     squares: Array  # eigenvalues of the symmetric part of B, ascending
-    shapes: Array  # (nv, nv) columns: displacements of unit modal mass
+    modal: Array  # (free, free) columns: their vectors
+    shapes: Array  # (nv, free) columns: displacements of unit modal mass
     noise: float  # squares below this are zero, as far as one can tell
 
     @property
@@ -72,24 +84,37 @@ def holding_efforts(dyn: Dynamics, q: Array, given: Conditions) -> Array:
     return dyn.inverse_dynamics(q, still, still, t=given.t, inputs=given.inputs)
 
 
-def effort_jacobians(dyn: Dynamics, q: Array, v: Array, a: Array, given: Conditions) -> tuple[Array, Array]:
+def effort_jacobians(
+    dyn: Dynamics, q: Array, v: Array, a: Array, given: Conditions, multipliers: Array | None = None
+) -> tuple[Array, Array]:
     """K and C: derivatives of the inverse dynamics along displacements and velocities, (nv, nv) each."""
     model, n = dyn.model, dyn.model.nv
     state = {name: np.tile(x, (2 * n, 1)) for name, x in {"q": q, "v": v, "a": a}.items()}
     state["dq"] = np.vstack([rate_matrix(model, q).T, np.zeros((n, model.nq))])
     state["dv"] = np.vstack([np.zeros((n, n)), np.eye(n)])
-    rows = dyn._evaluate(TANGENT, state, given.t, given.inputs) if n else np.zeros((0, 0))
+    if multipliers is not None:
+        state["lambda"] = np.tile(multipliers, (2 * n, 1))
+    tangent = TANGENT if multipliers is None else CLOSED_TANGENT
+    rows = dyn._evaluate(tangent, state, given.t, given.inputs) if n else np.zeros((0, 0))
     return rows[:n].T, rows[n:].T
 
 
 def stiffness(dyn: Dynamics, q: Array, given: Conditions) -> Stiffness:
     """About q at rest."""
-    still = np.zeros(dyn.model.nv)
-    K, _ = effort_jacobians(dyn, q, still, still, given)
-    L = np.asarray(np.linalg.cholesky(dyn.mass_matrix(q, t=given.t)), dtype=np.float64)
+    ties, still = Ties(dyn, given.t), np.zeros(dyn.model.nv)
+    multipliers = ties.multipliers(q, given.tau - holding_efforts(dyn, q, given)) if ties.any else None
+    K, _ = effort_jacobians(dyn, q, still, still, given, multipliers)
+    N, M = ties.basis(q), dyn.mass_matrix(q, t=given.t)
+    if not N.shape[1]:
+        none = np.zeros((0, 0))
+        return Stiffness(N, none, none, np.zeros(0), none, N, 0.0)
+    if ties.any:
+        K, M = N.T @ K @ N, N.T @ M @ N
+    L = np.asarray(np.linalg.cholesky(M), dtype=np.float64)
     B = solve_triangular(L, solve_triangular(L, K, lower=True).T, lower=True).T
     squares, y = eigh((B + B.T) / 2)
-    return Stiffness(L, B, squares, solve_triangular(L, y, lower=True, trans=1), noise(dyn.model, squares))
+    shapes = solve_triangular(L, y, lower=True, trans=1)
+    return Stiffness(N, L, B, squares, y, N @ shapes if ties.any else shapes, noise(dyn.model, squares))
 
 
 def noise(model: Model, squares: Array) -> float:

@@ -25,11 +25,12 @@ from scipy.linalg import eig, eigh
 from ..codegen.dynamics import Dynamics
 from ..errors import BellcrankWarning, StateError
 from ..model import Model
-from ..model.manifold import carried
+from .linear import state_matrices
 from .report import table
 from .resting import Equilibrium, equilibrium
-from .state import conditions, position, vector
+from .state import closed_state, conditions, position, vector
 from .stiffness import Conditions, effort_jacobians, noise, pivots
+from .ties import Ties
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -199,8 +200,9 @@ def _about(dyn: Dynamics, about: Any, v: ArrayLike | None, given: Conditions) ->
     if isinstance(about, str):
         if about != "start":
             raise StateError(f"about must be 'equilibrium', 'start', an Equilibrium or a position q; it is {about!r}")
-        return position(dyn, None), vector(dyn, "v", model.initial_v if v is None else v), "the start"
-    return position(dyn, about), still if v is None else vector(dyn, "v", v), "the given state"
+        speed = None if v is None else vector(dyn, "v", v)
+        return *closed_state(dyn, None, speed, given.t), "the start"
+    return *closed_state(dyn, position(dyn, about), still if v is None else vector(dyn, "v", v), given.t), "the given state"
 
 
 def _warn_of_acceleration(dyn: Dynamics, a: Array, given: Conditions) -> None:
@@ -222,11 +224,16 @@ class _Root(NamedTuple):
 
 
 def _roots_at_rest(dyn: Dynamics, q: Array, a: Array, given: Conditions) -> list[_Root]:
-    n = dyn.model.nv
+    still, ties = np.zeros(dyn.model.nv), Ties(dyn, given.t)
+    basis = ties.basis(q)
+    n = basis.shape[1]
     if n == 0:
         return []
     M = dyn.mass_matrix(q, t=given.t)
-    K, C = effort_jacobians(dyn, q, np.zeros(n), a, given)
+    multipliers = dyn.multipliers(q, still, given.tau, t=given.t, inputs=given.inputs) if ties.any else None
+    K, C = effort_jacobians(dyn, q, still, a, given, multipliers)
+    if ties.any:
+        M, K, C = (basis.T @ X @ basis for X in (M, K, C))
     squares, phi = eigh((K + K.T) / 2, M)
     zero = np.abs(squares) <= noise(dyn.model, squares)
     w = np.sqrt(np.abs(squares))
@@ -235,10 +242,10 @@ def _roots_at_rest(dyn: Dynamics, q: Array, a: Array, given: Conditions) -> list
     damped = np.abs(c).max() > SYMMETRIC * max(fastest, EPSILON_RATE)
     bent = np.abs(N).max() > SYMMETRIC * fastest**2
     if not damped and not bent:
-        return [r for k in range(n) for r in _undamped(squares[k], bool(zero[k]), phi[:, k])]
+        return [r for k in range(n) for r in _undamped(squares[k], bool(zero[k]), basis @ phi[:, k])]
     coupled = zero & (np.abs(N).max(axis=0) > SYMMETRIC * fastest**2)  # by the forces without potential
     w[coupled] = fastest
-    return _damped(squares, zero & ~coupled, w, c, N if bent else np.zeros_like(N), phi)
+    return _damped(squares, zero & ~coupled, w, c, N if bent else np.zeros_like(N), basis @ phi)
 
 
 def _undamped(square: float, rigid: bool, phi: Array) -> list[_Root]:
@@ -271,9 +278,11 @@ def _damped(squares: Array, zero: NDArray[np.bool_], w: Array, c: Array, N: Arra
 
 
 def _roots_in_motion(dyn: Dynamics, q: Array, v: Array, given: Conditions) -> list[_Root]:
-    n = dyn.model.nv
-    J = dyn.jacobians(q, v, given.tau, t=given.t, inputs=given.inputs)
-    roots, vectors = eig(np.block([[carried(dyn.model, v), np.eye(n)], [J.dq, J.dv]]))
+    about = state_matrices(dyn, q, v, given)
+    n = about.N.shape[1]
+    if n == 0:
+        return []
+    roots, vectors = eig(about.A)
     roots = _without_rounding(roots)
     slowest = SPLIT * np.abs(roots).max()
     found, velocities = [], 0
@@ -282,7 +291,7 @@ def _roots_in_motion(dyn: Dynamics, q: Array, v: Array, given: Conditions) -> li
         velocities += rigid
         if rigid and velocities % 2 == 0:  # a displacement and its velocity are one mode
             continue
-        found += _kind(complex(0 if rigid else s), x[:n], rigid)
+        found += _kind(complex(0 if rigid else s), about.N @ x[:n], rigid)
     return found
 
 

@@ -65,7 +65,8 @@ def held_in_the_way(loops: Loops, start: Start, q: Array, free: Array, t: float)
     why = f"Held are {values(model, start.q, held[:6])}; the loops would close at {values(model, free, held[:6])}"
     if many > dof:
         freely = f"{dof} degree{'s' if dof != 1 else ''} of freedom"
-        why = f"It is over-determined: {many} coordinates are held and it has {freely} there. {why}"
+        what = "1 coordinate is" if many == 1 else f"{many} coordinates are"
+        why = f"It is over-determined: {what} held and it has {freely} there. {why}"
     return AssemblyError(
         f"model {model.name!r} cannot be assembled: {open_loops(loops, q, t)}. {why}. "
         "Hold fewer (hold=...), or change their values.",

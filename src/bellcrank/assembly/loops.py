@@ -12,6 +12,7 @@ B       (nv, free)   displacements that leave held coordinates where they are; s
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,16 +85,22 @@ class Held:
     def names(self) -> tuple[str, ...]:
         return tuple(name for name, held in zip(self.model.q_names, self.q, strict=True) if held)
 
-    def basis(self, q: Array, units: Array) -> Array:
-        """B: columns are displacements of one radian, or of the typical length."""
-        B = np.diag(units)
-        keep = ~self.v
+    def basis(self, q: Array, units: Array) -> Any:
+        """B, sparse: columns are displacements of one radian, or of the typical length."""
+        from scipy.sparse import csc_array
+
+        keep, places = ~self.v, np.arange(self.model.nv)
+        row, column, value = [places], [places], [units.copy()]
         for at in turning_joints(self.model):
             if at.free:
-                turned = rotation(q[at.quaternion]).T
-                B[at.linear, at.linear] = turned * units[at.linear]
+                value[0][at.linear] = 0.0
                 keep[at.linear] = ~self.q[at.position]
-        return np.asarray(B[:, keep])
+                row.append(np.repeat(places[at.linear], 3))
+                column.append(np.tile(places[at.linear], 3))
+                value.append((rotation(q[at.quaternion]).T * units[at.linear]).ravel())
+        shape = (self.model.nv, self.model.nv)
+        B = csc_array((np.concatenate(value), (np.concatenate(row), np.concatenate(column))), shape=shape)
+        return B[:, np.flatnonzero(keep)]
 
     def toward(self, q: Array, start: Array, end: Array) -> Array:
         """The displacement, at q, of held coordinates on their straight way from start to end."""

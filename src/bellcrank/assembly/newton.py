@@ -6,7 +6,7 @@ First only equations that are independent beyond doubt are used (least.CUT); wha
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,10 +66,14 @@ def step(loops: Loops, q: Array, held: Held, t: float, phi: Array, weight: Weigh
     return y, B @ y
 
 
-def metric(loops: Loops, q: Array, B: Array, t: float) -> Array:
+def metric(loops: Loops, q: Array, B: Any, t: float) -> Array:
     """The mass matrix in scaled coordinates; directions without mass get a little."""
-    M = B.T @ loops.dynamics.mass_matrix(q, t=t) @ B
-    return np.asarray(M + 1e-9 * max(float(np.trace(M)) / max(len(M), 1), 1e-300) * np.eye(len(M)))
+    M = np.asarray(B.T @ loops.dynamics.mass_matrix(q, t=t) @ B)
+    try:
+        np.linalg.cholesky(M)
+    except np.linalg.LinAlgError:
+        return np.asarray(M + 1e-9 * max(float(np.trace(M)) / len(M), 1e-300) * np.eye(len(M)))
+    return M
 
 
 def _shortened(loops: Loops, q: Array, held: Held, t: float, phi: Array, d: Array) -> tuple[Array | None, Array]:

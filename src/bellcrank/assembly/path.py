@@ -45,7 +45,7 @@ class Way(NamedTuple):
         """[B D] and the length of D for the whole way, in radians."""
         toward = self.held.toward(q, self.start, self.end)
         size = float(np.linalg.norm(toward / self.loops.units))
-        return np.column_stack([self.held.basis(q, self.loops.units), toward / size]), size
+        return np.column_stack([self.held.basis(q, self.loops.units).toarray(), toward / size]), size
 
 
 class Point(NamedTuple):
@@ -71,6 +71,9 @@ def follow(way: Way, q: Array) -> Iterator[Point | Toggle | Lost]:
     point = _first(way, q)
     h = LONGEST
     yield point
+    if not point.tangent.any():
+        point = _out_of_dead_centre(way, point) or point
+        yield point
     for _ in range(MOST):
         if point.s > 1:
             return
@@ -112,6 +115,19 @@ def _first(way: Way, q: Array) -> Point:
     tangent = along(way.loops.G(q, way.t) @ A, onward)
     size = np.linalg.norm(tangent)
     return Point(q, 0.0, tangent / size if size > 1e-9 else onward * 0.0)
+
+
+def _out_of_dead_centre(way: Way, point: Point) -> Point | None:
+    """From where the held coordinates stand still: a point further on that motion after which they go the right way."""
+    A, _ = way.displacements(point.q)
+    J = way.loops.G(point.q, way.t) @ A
+    still = along(J, np.random.default_rng(0).normal(size=A.shape[1]))
+    size = float(np.linalg.norm(still))
+    for sign in (1.0, -1.0) if size > 1e-9 else ():
+        new = _advance(way, point._replace(tangent=sign / size * still), LONGEST)
+        if new is not None and new.s > 0 and new.tangent[-1] > 0:
+            return new
+    return None
 
 
 def _advance(way: Way, point: Point, h: float) -> Point | None:

@@ -209,8 +209,12 @@ def _velocities(loops: Loops, q: Array, start: Start, t: float, weight: Weight, 
 
 def _flowing(loops: Loops, q: Array, v: Array, held: NDArray[np.bool_], t: float, weight: Weight) -> tuple[Array, bool]:
     """Velocities near v, those that are held excepted, and whether all loops agree with them."""
+    from scipy.sparse import diags_array
+
     G, wanted = loops.G(q, t), -loops.phi_t(q, t)
-    B = np.diag(loops.units)[:, ~held]
+    if not np.abs(wanted - G @ v).max(initial=0.0) > 0:
+        return v, True
+    B = diags_array(loops.units).tocsc()[:, np.flatnonzero(~held)]
     M = metric(loops, q, B, t) if weight == "mass" else None
     size = float(np.abs(v / loops.units).max(initial=0.0))
     for cut in (CUT, FINE_CUT):

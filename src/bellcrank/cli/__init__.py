@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-COMMANDS = ("run", "check", "models", "schema", "equilibrium", "modes", "ops", "convert", "compare")
+COMMANDS = ("run", "check", "assemble", "drive", "models", "schema", "equilibrium", "modes", "ops", "convert", "compare")
 
 main = typer.Typer(
     name="bellcrank",

@@ -42,10 +42,9 @@ def sources() -> str:
     """A hash of the sources that decide what code is made."""
     package = Path(__file__).parent.parent
     digest = hashlib.sha256()
-    for name in ("numbers", "spatial", "joints", "topology", "formulations", "codegen", "integrate"):
+    for name in ("numbers", "spatial", "joints", "forces", "constraints", "topology", "formulations", "codegen", "integrate"):
         for path in sorted((package / name).glob("*.py")):
             digest.update(path.name.encode() + b"\0" + path.read_bytes())
-    digest.update((package / "timeloop.py").read_bytes() if (package / "timeloop.py").exists() else b"")
     return digest.hexdigest()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from .closing_joints import closing_coordinates
 from .diagnosis import why_not_finite
 from .kernel import Kernel
 from .least import least_multipliers
+from .node_ranks import generic_configuration, plan_nodes
 from .stepper import MASS, MINIMUM_NORM, projections
 from .userframes import UserFrames
 
@@ -37,7 +39,7 @@ def compile(
     """Machine code for a model's dynamics.
 
     formulation     for trees "articulated_body" ("auto"), "reference_point", "mass_matrix"; for models with closed loops
-                    "multipliers" ("auto")
+                    "coordinate_reduction" ("auto"), "multipliers"
     reference       of "reference_point" ("origin" unless given) and "multipliers" ("joint"): "centroid", "joint", "origin"
     rank_tolerance  an equation that closes a loop is redundant if what it adds to the others is less than this part of what
                     it could add: how far from aligned parts may be and still count as aligned
@@ -87,6 +89,9 @@ class Dynamics:
         self._kernels: dict[tuple[str, int], Kernel] = {}
         self._nv = model.nv
         self._no_effort = np.zeros(model.nv)
+        if self.formulation == "coordinate_reduction":
+            self.plan = replace(self.plan, nodes=plan_nodes(self.plan, *generic_configuration(self)))
+            self._kernels.clear()
         kernel = self._kernel(self._program, 1)
         self._extras = kernel.program.inputs[3:]  # of t and u, those that this model reads
         self._one = kernel.single() or (lambda *arguments: False)
@@ -265,6 +270,12 @@ class Dynamics:
         flat = self._evaluate(QUANTITIES["multipliers"], {"q": q, "v": v, "tau": None}, t)
         return flat.reshape(*flat.shape[:-1], -1, 3)[..., 1]
 
+    def block_pivots(self, q: ArrayLike, v: ArrayLike, *, t: ArrayLike = 0.0) -> Array:
+        """Of coordinate_reduction, how far each block is from losing an equation: 0 at a singular configuration; (nodes,)."""
+        if self.plan.nodes is None:
+            raise StateError(f"block_pivots are those of formulation 'coordinate_reduction', not of {self.formulation!r}")
+        return self._evaluate(QUANTITIES["pivots"], {"q": q, "v": v, "tau": None}, t)
+
     def closure_reactions(
         self,
         q: ArrayLike,
@@ -305,7 +316,7 @@ class Dynamics:
         if metric not in (MINIMUM_NORM, MASS):
             raise StateError(f"metric is {metric!r}: use {MINIMUM_NORM!r} or {MASS!r}")
         q, v = np.array(q, dtype=np.float64), np.array(v, dtype=np.float64)
-        programs = projections(metric)
+        programs = projections(metric, self.plan)
         for _ in range(steps):
             q = q + self.rates(q, self._evaluate(programs["positions"], {"q": q, "v": v}, t))
         return q, v + self._evaluate(programs["velocities"], {"q": q, "v": v}, t)
@@ -467,7 +478,7 @@ def choose(formulation: str, reference: str | None, *, closed: bool) -> tuple[st
     with_reference = {"reference_point": "origin", "multipliers": "joint"}
     asked = formulation
     if formulation == "auto":
-        formulation = "multipliers" if closed else "articulated_body"
+        formulation = "coordinate_reduction" if closed else "articulated_body"
     if closed and formulation in {key.partition(":")[0] for key in FORMULATIONS}:
         raise StateError(
             f"formulation {formulation!r} is for trees, and this model has closed loops: use {', '.join(families)}"

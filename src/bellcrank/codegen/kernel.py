@@ -122,11 +122,12 @@ class Kernel:
         if self.lanes != 1 or not _numpy_is_as_expected():
             return None
         frame = Frame(self)
-        definition = _MethodDef(b"evaluate", self.code.library.address("single"), _FASTCALL, None)
+        address = self.code.library.address("single")
+        definition = _definitions.setdefault(address, _MethodDef(b"evaluate", address, _FASTCALL, None))
         new = ctypes.pythonapi.PyCFunction_NewEx
         new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
         function: Callable[..., bool] = new(ctypes.addressof(definition), frame.words, None)
-        self._alive = (frame, definition)
+        self._alive = frame
         return function
 
 
@@ -144,6 +145,13 @@ def width(plan: Plan, program: Program, name: str) -> int:
     counts |= {"closure": len(model.closures), "row": plan.loads.closing.rows}
     counts |= {"node": 0 if plan.nodes is None else plan.nodes.count}
     return counts[per] * (model.nv if size == "v" else int(size or 1))
+
+
+def row_width(plan: Plan) -> int:
+    """How many entries the rows of closures have at most, as the projection leaves them."""
+    if plan.nodes is None or any(signature.apart for signature in plan.nodes.signatures):
+        return plan.model.nv
+    return max((len(signature.dofs) for signature in plan.nodes.signatures), default=0)
 
 
 class Frame:
@@ -257,6 +265,7 @@ class _MethodDef(ctypes.Structure):
 
 
 _FASTCALL = 0x80
+_definitions: dict[int, _MethodDef] = {}  # for good: Python looks at them when it disposes of a function
 
 
 @cache

@@ -35,7 +35,7 @@ LANE_REALS = (*REALS, "status", "steps", "rejected")  # each a vector of lanes
 def lane_programs(plan: Plan, program: Program, metric: str = MINIMUM_NORM) -> dict[str, Program]:
     called = {"kernel": program, "rates": QUANTITIES["rates"]}
     if plan.model.closures:
-        called |= projections(metric)
+        called |= projections(metric, plan)
     return {name: for_plan(each_program, plan) for name, each_program in called.items()}
 
 

@@ -10,6 +10,7 @@ from ..numbers import Number, Symbol
 from ..spatial import Force, Matrix, Motion, Vector
 from ..topology.loads import (
     ELEMENT_ROW,
+    ELEMENT_SLOTS,
     ELEMENT_TABLE,
     MOTION_ROW,
     MOTION_TABLE,
@@ -18,7 +19,7 @@ from ..topology.loads import (
 )
 from .emitter import Emitter
 from .flow import each, switch
-from .prepass import body_state, body_wrenches, closing_wrenches, driven_state, joint_effort, world_state
+from .prepass import body_state, body_wrenches, closing_wrenches, driven_state, joint_effort, summed, world_state
 from .structure import leaves
 from .table import Table
 
@@ -100,7 +101,9 @@ def _element(walk: TracedWalk, signature: ElementSignature, i: str) -> list[str]
     pool = Table(e, "%pool", count(e, "pool"))
     t = _time(walk)
     u = e.symbol(e.load("%u", ints("input"))) if signature.has_input else 0.0
-    if signature.on_joint:
+    if signature.terms:
+        told = _on_sum(walk, signature, ints, data)
+    elif signature.on_joint:
         v = ints("v")
         q = walk.given("q", ints("q")) if signature.scalar else 0.0
         answer = joint_effort(signature, data, JointState(q, walk.given("v", v)), t, u, pool)
@@ -120,6 +123,19 @@ def _element(walk: TracedWalk, signature: ElementSignature, i: str) -> list[str]
         for k, x in enumerate(told):
             e.store(x, "%element", e.integer("add", e.integer("mul", i, len(told)), k))
     return []
+
+
+def _on_sum(
+    walk: TracedWalk, signature: ElementSignature, ints: Callable[[str], str], data: Callable[[int], Symbol]
+) -> tuple[Number, Number, Number]:
+    """An element along s = sum of factor * q: each joint gets factor * effort."""
+    factors = [data(ELEMENT_SLOTS["factors"] + k) for k in range(signature.terms)]
+    s, rate = (summed(factors, [walk.given(name, ints(f"{name}{k}")) for k in range(signature.terms)]) for name in ("q", "v"))
+    answer = joint_effort(signature, data, JointState(s, rate), 0.0, 0.0, None)
+    for k, factor in enumerate(factors):
+        v = ints(f"v{k}")
+        walk.put(walk.get("%effort", v) + factor * answer.effort, "%effort", v)
+    return answer.energy, answer.power, answer.effort
 
 
 def state_of(walk: TracedWalk, row: str) -> BodyState:

@@ -6,10 +6,9 @@ add most to the ones before. A configuration that is singular by chance would mi
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +19,14 @@ from ..topology.blocks import Node
 from ..topology.nodes import Nodes, Ranks, all_rows, is_apart, make_node_tables, nodes_of, separator_size
 from .plain import PlainWalk
 from .plain_nodes import PlainNode
+from .quaternions import unit_quaternions
+
+if TYPE_CHECKING:
+    from .dynamics import Dynamics
 
 Array = NDArray[np.float64]
 
+_ASIDE, _MOST_STEPS, _CLOSED = 0.05, 20, 1e-12
 _STEPS = (0.3, 0.03, 3e-3)  # how much an equation must add, in rounds; the last round is the tolerance
 
 
@@ -116,7 +120,35 @@ def independent(G: Array, tolerance: float) -> list[int]:
     return sorted(chosen)
 
 
-def generic_configuration(q: Array, t: float, moved: Callable[[Array, Array], Array], nv: int) -> Array:
-    """A configuration near q that is not singular by chance: moved along the closures in a fixed random direction."""
+def generic_configuration(dynamics: Dynamics) -> tuple[Array, float]:
+    """A configuration on the closures near the start that is not singular by chance, and the time of it."""
+    model = dynamics.model
+    q = np.array(model.initial_q)
+    if not model.closures or model.nv == 0:
+        return q, 0.0
+    still = np.zeros(model.nv)
     rng = np.random.default_rng(0)
-    return moved(q, 0.05 * rng.standard_normal(nv))
+    aside = q + dynamics.rates(q, _ASIDE * dynamics.plan.length ** np.array(_slides(dynamics)) * rng.standard_normal(model.nv))
+    for start in (aside, q):
+        found = _closed(dynamics, start, still)
+        if found is not None:
+            return found, 0.0
+    return q, 0.0
+
+
+def _slides(dynamics: Dynamics) -> list[float]:
+    """1 for coordinates that are lengths, 0 for angles."""
+    moving = [joint for joint, driven in zip(dynamics.model.joints, dynamics.model.driven, strict=True) if not driven]
+    return [float(unit == "m/s") for joint in moving for unit in joint.v_units]
+
+
+def _closed(dynamics: Dynamics, q: Array, still: Array) -> Array | None:
+    """Newton's method, for as long as it takes to close the loops; None if it does not."""
+    for _ in range(_MOST_STEPS):
+        q = unit_quaternions(dynamics.model, dynamics.projected(q[None], still[None])[0])[0]
+        error = np.abs(dynamics.closure(q[None], still[None])[0])
+        if not np.isfinite(error).all():
+            return None
+        if error.max(initial=0.0) < _CLOSED * max(1.0, dynamics.plan.length):
+            return q
+    return None

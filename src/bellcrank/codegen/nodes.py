@@ -1,6 +1,6 @@
 """The walk over nodes in machine code: a loop with a switch on the node's signature.
 
-Nodes speak to each other through memory: a row of ``channels`` for every body, a row of ``images`` for every node. Entries of a
+Nodes speak to each other through memory: rows of ``channels`` for the bodies, a row of ``images`` for every node. Entries of a
 channel that are the same constant wherever they are sent (the out-of-plane parts of a planar mechanism) are found first, by
 rehearsing the steps until nothing changes, and fold.
 """
@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Any
 from ..formulations.base import Placed
 from ..formulations.coordinate_reduction import Image
 from ..joints.base import Driven
-from ..numbers import Number, Symbol
+from ..numbers import Number, Symbol, less, select
 from ..spatial import ArticulatedInertia, Force, Matrix, Motion, Vector
 from ..spatial.vector import ZERO
 from ..topology import Plan, Signature
 from ..topology.closing import CLOSURE_ROW, CLOSURE_TABLE
 from ..topology.nodes import NODE_TABLE, ClosureShape, NodeSignature
-from .closing import coupled
+from .closing import coupled, put_field, setting
 from .emitter import Int
 from .flow import each, switch
 from .loads import count, ints_of
 from .plain_closing import driven_sizes
-from .plain_nodes import apart_facts, body_state_of, outward_places
+from .plain_nodes import apart_facts, body_state_of, joint_slides, outward_places
 from .prepass import ClosureView, closure_view
 from .records import Record
 from .structure import UNSEEN, VARIES, leaves, rebuild
@@ -37,7 +37,7 @@ _ROOM = {"spin": ZERO, "felt": (ArticulatedInertia.zero(), Force.zero()), "motio
 _ROOM |= {"frame": (Matrix.identity(), ZERO, Motion.zero(), Motion.zero())}
 _ROOM |= {f"line{k}": Motion.zero() for k in range(6)}
 _START: dict[str, int] = {}
-CHANNELS = 0  # numbers of a body's row
+CHANNELS = 0  # numbers for every body
 for _name, _like in _ROOM.items():
     _START[_name] = CHANNELS
     CHANNELS += len(leaves(_like))
@@ -224,6 +224,22 @@ class TracedNode:
     def send_acceleration(self, place: int, motion: Motion) -> None:
         self.walk.channels.put("motion", self.body_numbers[place], motion)
 
+    def slides(self, dof: int) -> bool:
+        return joint_slides(self.signature, dof)
+
+    def note_rows(self, directions: Sequence[Sequence[Number]], pivots: Sequence[Number]) -> None:
+        """Where the lookout of a time loop reads them: rows of ``left`` and the pivots of ``rows``."""
+        walk, e = self.walk, self.walk.e
+        found = iter(zip(directions, pivots, strict=True))
+        for closure in self.closures:
+            first = ints_of(e, "%closure_table", closure.index, CLOSURE_TABLE)("row")
+            for k in range(closure.shape.signature.rows):
+                row = e.integer("add", first, k)
+                way, pivot = next(found) if k in closure.kept else ([0.0] * len(self.dofs), 0.0)
+                put_field(walk, row, "pivot", select(less(pivot, setting(walk, "tolerance")), 0.0, pivot))
+                for j, x in enumerate(way):
+                    walk.put(x, "%left", e.integer("add", e.integer("mul", row, "%nv"), j))
+
     def output_joints(self, name: str, values: Sequence[Number]) -> None:
         signature, walk = self.signature, self.walk
         start = 1 + len(signature.above) + len(signature.closures) + len(signature.images)
@@ -288,16 +304,20 @@ class Channels:
         }
         self.rehearsing = False
 
-    def _place(self, name: str, body: str, k: int) -> Int:
-        e, size = self.walk.e, 1 + self.walk.tangents
-        row = e.integer("mul", body, CHANNELS * size)
-        return e.integer("add", row, _START[name] * size + k)
+    def _places(self, name: str, body: str) -> dict[int, Int]:
+        """Where the varying numbers of a channel are: its rows are packed, one channel after the other."""
+        e = self.walk.e
+        varying = [k for k, x in enumerate(self.patterns[name]) if x is VARIES]
+        first = e.integer("mul", "%n", _START[name] * (1 + self.walk.tangents))
+        row = e.integer("add", first, e.integer("mul", body, len(varying)))
+        return {k: e.integer("add", row, rank) for rank, k in enumerate(varying)}
 
     def get(self, name: str, body: str) -> Any:
         e, numbers = self.walk.e, []
+        places = self._places(name, body)
         for k, x in enumerate(self.patterns[name]):
             if x is VARIES:
-                numbers.append(e.symbol(e.load("%channels", self._place(name, body, k))))
+                numbers.append(e.symbol(e.load("%channels", places[k])))
             else:
                 numbers.append(0.0 if x is UNSEEN else x)
         return rebuild(_ROOM[name], iter(numbers), self.walk.tangents)
@@ -307,10 +327,9 @@ class Channels:
         if self.rehearsing:
             self._learn(name, numbers, only_zeros=name == "felt")
             return
-        for k, (x, fixed) in enumerate(zip(numbers, self.patterns[name], strict=True)):
-            if fixed is VARIES:
-                place = self._place(name, body, k)
-                e.store(x + e.symbol(e.load("%channels", place)) if add else x, "%channels", place)
+        for k, place in self._places(name, body).items():
+            x = numbers[k]
+            e.store(x + e.symbol(e.load("%channels", place)) if add else x, "%channels", place)
 
     def _learn(self, name: str, numbers: list[Number], only_zeros: bool) -> None:
         pattern = self.patterns[name]

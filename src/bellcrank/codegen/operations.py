@@ -2,6 +2,9 @@
 
 Counted: additions (and subtractions), multiplications; divisions and functions (a sine with its cosine, a square root)
 apart. Free: negations, and whatever depends on parameters alone. Nothing is counted that no result needs.
+
+Of models with closed loops every equation counts as one that is kept, unless it is empty by structure: what finds the
+redundant ones is not counted.
 """
 
 from __future__ import annotations
@@ -10,12 +13,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..errors import StateError
-from ..formulations import FORMULATIONS, QUANTITIES, Program
+from ..formulations import CLOSED, FORMULATIONS, QUANTITIES, Program
 from ..joints import JOINTS
 from ..model import Model, generators
 from ..numbers import CountingGraph, Operations
-from ..topology import make_plan
+from ..topology import Plan, make_plan
 from ..topology.frames import Style
 from .plain import PlainWalk
 
@@ -36,8 +41,16 @@ class Count(NamedTuple):
 
 
 def count_operations(model: Model, *, style: Style = "plane", gravity: bool = True) -> dict[str, Operations]:
-    """Operations of one evaluation of each formulation on a model, without its force elements."""
-    return {name: _count(model, program, style, gravity) for name, program in FORMULATIONS.items()}
+    """Operations of one evaluation of each formulation that takes the model, without its force elements."""
+    programs = CLOSED if model.closures else FORMULATIONS
+    return {name: count_program(model, program, style, gravity) for name, program in programs.items()}
+
+
+class _KeepingGraph(CountingGraph):
+    """Whatever is compared is as it is in the usual case: an equation adds something to those before it."""
+
+    def compare(self, kind: str, *args: Any) -> Any:
+        return True
 
 
 class _CountingWalk(PlainWalk):
@@ -53,15 +66,22 @@ class _CountingWalk(PlainWalk):
             self.driven[name] = list(self.graph.inputs(sum(getattr(body._joint, size) for body in bodies)))
 
 
-def _count(model: Model, program: Program, style: Style, gravity: bool) -> Operations:
+def count_program(model: Model, program: Program, style: Style, gravity: bool) -> Operations:
     """Of the recursion itself: what force elements and laws of motion take is not part of it."""
-    plan = make_plan(replace(model, elements=()), style)
-    graph = CountingGraph()
+    graph = _KeepingGraph() if model.closures else CountingGraph()
+    plan = _recorded(make_plan(replace(model, elements=()), style), graph)
     inputs = {name: graph.inputs(model.nq if name == "q" else model.nv) for name in program.inputs}
     data = [graph.inputs(plan.data.shape[1]) for _ in range(plan.n)]
     g = [graph.input() if gravity and x else 0.0 for x in plan.gravity]
     outputs = _CountingWalk(graph, plan, inputs, data, g).run(program)
     return graph.count(_flat(outputs.values()))
+
+
+def _recorded(plan: Plan, graph: CountingGraph) -> Plan:
+    """The plan with closures whose numbers are not known while recording."""
+    closing = plan.loads.closing
+    data = np.array([graph.inputs(closing.data.shape[1]) for _ in range(closing.closures)], dtype=object)
+    return replace(plan, loads=replace(plan.loads, closing=replace(closing, data=data)))
 
 
 def _flat(values: Iterable[object]) -> list[object]:
@@ -71,7 +91,7 @@ def _flat(values: Iterable[object]) -> list[object]:
 def count_chain(chain: Callable[[int], Model], formulation: str, *, style: Style = "plane", gravity: bool = True) -> Count:
     """The line through the counts of two chains that differ by one body."""
     program = (QUANTITIES | FORMULATIONS)[formulation]
-    short, long = (_count(chain(n), program, style, gravity) for n in _SIZES)
+    short, long = (count_program(chain(n), program, style, gravity) for n in _SIZES)
     per_body = long.minus(short)
     return Count(formulation, per_body, long.total - _SIZES[1] * per_body.total)
 

@@ -12,9 +12,9 @@ from ..formulations import Program
 from ..numbers import Number
 from ..spatial import Force, Matrix, Motion, Vector
 from ..topology import Plan, Signature
-from ..topology.loads import ElementSignature
+from ..topology.loads import ELEMENT_SLOTS, ElementSignature
 from . import plain_closing, plain_nodes
-from .prepass import body_state, body_wrenches, closing_wrenches, driven_state, joint_effort, world_state
+from .prepass import body_state, body_wrenches, closing_wrenches, driven_state, joint_effort, summed, world_state
 from .structure import added, leaves, rebuild
 from .view import View, effort_source, input_size
 
@@ -43,6 +43,9 @@ class PlainBody(View):
 
     def _effort_source(self) -> str | None:
         return self._walk.effort_from
+
+    def _forces(self) -> bool:
+        return self._walk.forces
 
     def _applied(self) -> list[Number]:
         return self._walk.applied[self._walk.plan.table[self._i, 8]]
@@ -180,10 +183,12 @@ class PlainWalk:
         self.outputs["element"] = told
 
     def _apply(self, signature: ElementSignature, row: list[int], data: list[float], efforts: list[Number]) -> list[Number]:
-        _, q, v, row_a, row_b, which = row
+        _, q, v, row_a, row_b, which, *places = row
         t = self.inputs["t"][0] if "t" in self.inputs else 0.0
         u = self.inputs["u"][which] if signature.has_input else 0.0
         pool = self.plan.loads.pool.tolist()
+        if signature.terms:
+            return self._apply_sum(signature, places, data, efforts)
         if signature.on_joint:
             state = JointState(self.inputs["q"][q] if signature.scalar else 0.0, self.inputs["v"][v])
             answer = joint_effort(signature, data.__getitem__, state, t, u, pool)
@@ -198,10 +203,22 @@ class PlainWalk:
                 self.applied[at] = [x + y for x, y in zip(self.applied[at], leaves(wrench), strict=True)]
         return [answers.energy, answers.power, answers.force]
 
+    def _apply_sum(
+        self, signature: ElementSignature, places: list[int], data: list[float], efforts: list[Number]
+    ) -> list[Number]:
+        """An element along s = sum of factor * q: each joint gets factor * effort."""
+        factors = data[ELEMENT_SLOTS["factors"] :][: signature.terms]
+        q, v = places[0 : 2 * signature.terms : 2], places[1 : 2 * signature.terms : 2]
+        s, rate = (summed(factors, [self.inputs[name][i] for i in at]) for name, at in (("q", q), ("v", v)))
+        answer = joint_effort(signature, data.__getitem__, JointState(s, rate), 0.0, 0.0, None)
+        for i, factor in zip(v, factors, strict=True):
+            efforts[i] = efforts[i] + factor * answer.effort
+        return [answer.energy, answer.power, answer.effort]
+
     def run(self, program: Program) -> dict[str, Any]:
         self.kinds = program.outputs
         loads = self.plan.loads
-        self.forces = program.forces and bool(loads.elements or loads.closing.closures)
+        self.forces = program.forces and bool(loads.elements or "lambda" in program.inputs)
         self.effort_from = effort_source(program, self.forces)
         if loads.motions:
             self._drive()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..forces import BodyState
 from ..formulations.base import Placed
+from ..joints import JOINTS
 from ..numbers import Number
 from ..spatial import ArticulatedInertia, Force, Motion, Vector
 from ..spatial.vector import ZERO
@@ -123,6 +124,12 @@ class PlainNode:
     def send_acceleration(self, place: int, motion: Motion) -> None:
         self.walk.motions[self.node.bodies[place]] = motion
 
+    def slides(self, dof: int) -> bool:
+        return joint_slides(self.signature, dof)
+
+    def note_rows(self, directions: Any, pivots: Any) -> None:
+        """The plain walk keeps no lookout."""
+
     def output_joints(self, name: str, values: Sequence[Number]) -> None:
         out = self.walk.outputs.setdefault(name, [0.0] * self.walk.plan.model.nv)
         for (_, k, joint), x in list(zip(self.dofs, values, strict=True))[self.signature.separator :]:
@@ -142,6 +149,11 @@ class PlainNode:
     @property
     def given_unknowns(self) -> list[Number]:
         return self.walk.unknowns[self.index]
+
+
+def joint_slides(signature: NodeSignature, dof: int) -> bool:
+    place, k, _ = signature.dofs[dof]
+    return JOINTS[signature.bodies[place].joint].v_units[k] == "m/s"
 
 
 def apart_facts(signature: NodeSignature) -> dict[str, Any]:

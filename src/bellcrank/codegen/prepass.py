@@ -5,7 +5,7 @@ These are steps like those of the formulations, over any number; the executors l
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from ..constraints import Equation, Frame, Given, Law, closing_equations
@@ -56,7 +56,7 @@ def world_state(body: Any, parent: World) -> World:
     X = body.transform
     R, r = X.pose(R, r)
     V = X.down(V) + body.velocity
-    if body.touched:
+    if body.watched:
         body.world_axes = R
         body.leave_state([*R.x, *R.y, *R.z, *r, *(R @ V.w), *(R @ V.v)])
     return R, r, V
@@ -87,6 +87,14 @@ def _settings(signature: ElementSignature, data: Data, t: Number, u: Number, poo
         axes_a=matrix("axes_a"),
         axes_b=matrix("axes_b"),
     )
+
+
+def summed(factors: Sequence[Number], values: Sequence[Number]) -> Number:
+    """Of a sum of coordinates, or of their rates."""
+    total: Number = 0.0
+    for factor, value in zip(factors, values, strict=True):
+        total = total + factor * value
+    return total
 
 
 def joint_effort(signature: ElementSignature, data: Data, state: JointState, t: Number, u: Number, pool: Any) -> Effort:

@@ -82,11 +82,12 @@ class Lookout:
     def passed(self, r: str) -> Condition:
         """Whether the row turned round, appeared or vanished."""
         e, nv = self.e, self.words["nv"]
+        width = self.words["width"]
 
         def along(k: str, sum_: str) -> str:
             return e.operand(e.symbol(sum_) + self.now(r, k) * self.before(r, k))
 
-        dot = e.symbol(total(e, 0, nv, e.constant(0.0), along))
+        dot = e.symbol(total(e, 0, width, e.constant(0.0), along))
         pivot, old = self.pivot(r), self.before(r, nv)
         turned = (dot < 0.0) & (minimum(pivot, old) < NARROW)
         return turned | ((pivot <= 0.0) & (old > 0.0)) | ((pivot > 0.0) & (old <= 0.0))
@@ -107,7 +108,8 @@ class Lookout:
 
         def row(r: str) -> None:
             stepper.put_number(self.pivot(r), self.words["before"], self._place(r, nv))
-            each(self.e, 0, nv, lambda k: stepper.put_number(self.now(r, k), self.words["before"], self._place(r, k)))
+            width = self.words["width"]
+            each(self.e, 0, width, lambda k: stepper.put_number(self.now(r, k), self.words["before"], self._place(r, k)))
 
         each(self.e, 0, self.words["m"], row)
         stepper.set_count("seen", 1)

@@ -12,7 +12,7 @@ from ..numbers import Dual, Number, Symbol
 from .structure import whole
 
 if TYPE_CHECKING:
-    from .walk import TracedBody
+    from .traced_body import TracedBody
 
 _CHEAP = {"fadd", "fsub", "fmul", "fneg"}
 _MOST_OPERATIONS = 3

@@ -24,6 +24,7 @@ from .projection import Lookout, project
 
 WIDE = 4
 MINIMUM_NORM, MASS = "minimum_norm", "mass"
+LARGE = 20_000  # entries of the matrix of all closures
 REALS = ("t", "h", "end", "rtol", "atol", "longest", "grow", "error", "energy", "singular_time", "pivot", "pivot_time")
 COUNTS = ("status", "steps", "rejected", "evaluations", "budget", "sample", "samples", "substep", "substeps", "watched", "held")
 COUNTS += ("project", "pass_singular", "singular", "singular_row", "seen", "newton", "sample_before")
@@ -46,13 +47,20 @@ _NUMBERS = (
     "closings",
     "m",
     "nq",
+    "width",
 )
 _OWN = ("y", "new", "aside", "k", "tau", "u", "clock", "times", "out", "sampled", "reals", "counts", "quaternions", "before")
 
 
-def projections(metric: str) -> dict[str, Program]:
-    """What moves a state onto the closures."""
-    option = ":mass" if metric == MASS else ""
+def projections(metric: str, plan: Plan) -> dict[str, Program]:
+    """What moves a state onto the closures; block by block where blocks are known.
+
+    Blocks that are taken apart leave the lookout nothing to compare, so that they are worth it only in large models.
+    """
+    blocks = plan.nodes is not None
+    if plan.nodes is not None and any(signature.apart for signature in plan.nodes.signatures):
+        blocks = plan.loads.closing.rows * plan.model.nv > LARGE
+    option = ":mass" if metric == MASS else ":blocks" if blocks else ""
     return {name: QUANTITIES[f"project_{name}{option}"] for name in ("positions", "velocities")}
 
 
@@ -63,14 +71,14 @@ def programs(plan: Plan, program: Program, metric: str = MINIMUM_NORM) -> dict[s
         called["elements"] = QUANTITIES["elements"]
     if plan.loads.motions and not plan.model.closures:
         called["drives"] = QUANTITIES["drives"]
-    elif plan.loads.motions:
-        called["kernel"] = WITH_MULTIPLIERS[program.name]
+    elif plan.loads.motions:  # powers of drives need the multipliers
+        called["kernel"] = WITH_MULTIPLIERS.get(program.name, WITH_MULTIPLIERS["multipliers:joint"])
         if plan.model.driven.any():
             called["drives"] = QUANTITIES["closed_drives"]
         if plan.loads.closing.driven:
             called["closings"] = QUANTITIES["closing_reactions"]
     if plan.model.closures:
-        called |= projections(metric)
+        called |= projections(metric, plan)
     return {name: for_plan(each_program, plan) for name, each_program in called.items()}
 
 

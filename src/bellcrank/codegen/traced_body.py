@@ -79,6 +79,9 @@ class TracedBody(View):
     def _effort_source(self) -> str | None:
         return self.walk.effort_from
 
+    def _forces(self) -> bool:
+        return self.walk.forces
+
     def _applied(self) -> list[Number]:
         e, first = self.walk.e, self.walk.e.integer("mul", self.entry("state"), loads.WRENCH)
         return [self.walk.get("%applied", e.integer("add", first, k)) for k in range(loads.WRENCH)]

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from ..formulations import Program
 from ..integrate import RungeKutta
-from ..model import Model
 from ..topology import Plan
 from .adaptive_stepper import write_stepper
-from .kernel import aligned, fixed_arrays, obtain, structure_key, width
+from .kernel import aligned, fixed_arrays, obtain, row_width, structure_key, width
+from .quaternions import unit_quaternions
 from .stepper import COUNTS, MINIMUM_NORM, REALS, WIDE, programs, stepper_words
 
 Array = NDArray[np.float64]
@@ -73,7 +73,7 @@ class Trajectory:
         numbers |= {"v_start": self.v_start, "w_start": self.w_start, "quaternion_count": len(places)}
         numbers |= {"elements": self.elements, "drives": self.drives, "works": self.works, "given": int(np.any(start["tau"]))}
         rows = plan.loads.closing.rows
-        numbers |= {"closings": self.closings, "m": rows, "nq": model.nq}
+        numbers |= {"closings": self.closings, "m": rows, "nq": model.nq, "width": row_width(plan)}
         efforts = aligned(_padded(model.nv) or WIDE)
         efforts[: model.nv] = start["tau"]
         self._arrays: dict[str, Any] = fixed_arrays(plan, code, 1) | {
@@ -182,13 +182,3 @@ class Trajectory:
             return names[bad[0]]
         weights = np.array(self.method.error or self.method.b)
         return names[int(np.argmax(np.abs(weights @ stages[: len(weights)])))]
-
-
-def unit_quaternions(model: Model, q: Array) -> Array:
-    """Rows of coordinates with their quaternions made unit."""
-    q = q.copy()
-    for joint, first, driven in zip(model.joints, model.q_index, model.driven, strict=True):
-        if joint.quaternion is not None and not driven:
-            at = first + joint.quaternion
-            q[:, at : at + 4] /= np.linalg.norm(q[:, at : at + 4], axis=1, keepdims=True)
-    return q

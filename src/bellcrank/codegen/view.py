@@ -35,6 +35,10 @@ class View(ABC):
         """Where the joint's effort is read: "tau", "effort" where force elements add to it, None where there is none."""
 
     @abstractmethod
+    def _forces(self) -> bool:
+        """Whether anything but gravity acts, in this program."""
+
+    @abstractmethod
     def _applied(self) -> list[Number]:
         """Wrench of the force elements: moment, then force, in the ground's axes."""
 
@@ -90,8 +94,14 @@ class View(ABC):
         return self._signature.driven
 
     @property
-    def touched(self) -> bool:
+    def watched(self) -> bool:
+        """Its state is asked for, by force elements or closures."""
         return self._signature.touched
+
+    @property
+    def touched(self) -> bool:
+        """Force elements or given multipliers act on it."""
+        return self._signature.touched and self._forces()
 
     @property
     def freedoms(self) -> tuple[Motion, ...]:

@@ -35,7 +35,7 @@ class TracedWalk:
 
     def __init__(self, e: Emitter, plan: Plan, program: Program):
         self.e, self.plan, self.program = e, plan, program
-        self.forces = program.forces and bool(plan.loads.elements or plan.loads.closing.closures)
+        self.forces = program.forces and bool(plan.loads.elements or "lambda" in program.inputs)
         self.effort_from = effort_source(program, self.forces)
         self.tangents = 1 if "dq" in program.inputs else 0  # each number then has a value and a tangent
         self.signatures = plan.signatures

@@ -17,6 +17,7 @@ from ..timeloop import simulate
 
 Array = NDArray[np.float64]
 BATCH = 1024
+OPTIONS = {"reference_point": "reference", "multipliers": "reference"}  # what stands after the colon of a name
 STEP = 1e-3  # s, of engines without an integrator that controls its error
 
 
@@ -50,8 +51,10 @@ class Ours:
 
     def __init__(self, model: Model, name: str) -> None:
         self.name = name
-        family, _, reference = name.partition(":")
-        self.options: Any = {"formulation": family, "reference": reference or None}
+        family, _, option = name.partition(":")
+        self.options: dict[str, Any] = {"formulation": family}
+        if option:
+            self.options[OPTIONS.get(family, "variant")] = option
         self.model, self.dynamics = model, compile(model, **self.options)
 
     def acceleration(self, q: Array, v: Array, tau: Array) -> Array:
@@ -98,20 +101,18 @@ def normalised(model: Model, q: Array) -> Array:
     return q
 
 
-def formulations(model: Model) -> list[Ours]:
-    """All formulations that take this model, the default first."""
+def formulations(model: Model) -> tuple[list[Ours], dict[str, str]]:
+    """All formulations that take this model, the default first; and of the others, why not."""
     from ..formulations import CLOSED, FORMULATIONS
 
-    names = list(CLOSED if model.closures else FORMULATIONS)
-    default = compile(model).formulation
-    found = []
-    for name in sorted(names, key=lambda name: name != default):
+    default = Ours(model, compile(model).formulation)
+    found, refused = [default], {}
+    for name in CLOSED if model.closures else FORMULATIONS:
         try:
-            found.append(Ours(model, name))
-        except BellcrankError:
-            if name == default:
-                raise
-    return found
+            found += [Ours(model, name)] if name != default.name else []
+        except BellcrankError as error:
+            refused[name] = str(error)
+    return found, refused
 
 
 def seconds(call: Callable[[], Any], budget: float) -> float:

@@ -99,10 +99,11 @@ def compare(
         raise StateError(f"{model.name!r} has nothing that moves by itself: there is nothing to compare")
     length = min(model.duration or LONGEST, LONGEST) if duration is None else duration
     full, bare = compile(model), _bare(model)
-    own = formulations(bare)
+    own, refused = formulations(bare)
     samples = [_with_forces(full, own[0].dynamics, *state) for state in random_states(own[0].dynamics, states, seed)]
     expected = [own[0].acceleration(*sample) for sample in samples]
     rows = [_row(engine, own[0].dynamics, samples, expected, length, budget) for engine in own]
+    rows += [Row(name, note=reason) for name, reason in refused.items()]
     for name in ("MuJoCo", "Pinocchio") if peers else ():
         engine = _peer(name, bare, own[0].dynamics)
         rows.append(engine if isinstance(engine, Row) else _row(engine, own[0].dynamics, samples, expected, length, budget))
@@ -168,8 +169,11 @@ def _row(
     length: float,
     budget: float,
 ) -> Row:
-    far = [_far(engine.acceleration(*sample), a) for sample, a in zip(samples, expected, strict=True)]
-    energy, closure = _conserved(engine, dynamics, length)
+    try:
+        far = [_far(engine.acceleration(*sample), a) for sample, a in zip(samples, expected, strict=True)]
+        energy, closure = _conserved(engine, dynamics, length)
+    except BellcrankError as error:
+        return Row(engine.name, note=str(error))
     batch = seconds(engine.batch(*samples[0]), budget) / BATCH if isinstance(engine, Ours) else None
     time = seconds(engine.call(*samples[0]), budget)
     return Row(engine.name, max(far), energy, closure, time, batch, engine.note)

@@ -4,7 +4,17 @@ A formulation names no joint type, no lane, no buffer. It is given a ``walk`` th
 steps a ``body`` (formulations.base says what they offer). A new formulation is a new file and a line in FORMULATIONS.
 """
 
-from . import articulated_body, closure, inverse_dynamics, mass_matrix, multipliers, observables, reference_point
+from . import (
+    articulated_body,
+    block_projection,
+    closure,
+    coordinate_reduction,
+    inverse_dynamics,
+    mass_matrix,
+    multipliers,
+    observables,
+    reference_point,
+)
 from .base import Body, Program, Walk
 
 FORMULATIONS: dict[str, Program] = {
@@ -17,6 +27,7 @@ FORMULATIONS: dict[str, Program] = {
 """Programs that give accelerations from q, v, tau; a name may carry an option after a colon."""
 
 CLOSED: dict[str, Program] = {
+    "coordinate_reduction": coordinate_reduction.PROGRAM,
     "multipliers:centroid": multipliers.CENTROID,
     "multipliers:joint": multipliers.JOINT,
     "multipliers:origin": multipliers.ORIGIN,
@@ -48,6 +59,9 @@ QUANTITIES: dict[str, Program] = {
     "project_velocities": closure.VELOCITIES,
     "project_positions:mass": closure.MASS_POSITIONS,
     "project_velocities:mass": closure.MASS_VELOCITIES,
+    "project_positions:blocks": block_projection.POSITIONS,
+    "project_velocities:blocks": block_projection.VELOCITIES,
+    "pivots": coordinate_reduction.PIVOTS,
     "closed_inverse_dynamics": inverse_dynamics.CLOSED,
     "closed_reactions": inverse_dynamics.CLOSED_REACTIONS,
     "closed_drives": inverse_dynamics.CLOSED_DRIVES,

@@ -200,6 +200,12 @@ class Node(Protocol):
 
     def send_acceleration(self, place: int, motion: Motion) -> None: ...
 
+    def slides(self, dof: int) -> bool:
+        """Whether a coordinate of one of the node's own joints is a length."""
+
+    def note_rows(self, directions: Sequence[Sequence[Number]], pivots: Sequence[Number]) -> None:
+        """Leave, for each equation that is kept, the direction in which it constrains and how much of it is new."""
+
     def output_joints(self, name: str, values: Sequence[Number]) -> None:
         """Entries of an output for the node's coordinates, but for those that a node further in knows."""
 

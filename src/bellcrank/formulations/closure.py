@@ -141,23 +141,23 @@ def mass_change(name: str, body: Body, parent: Motion) -> Motion:
     return motion
 
 
-def _minus_error(equation: Equation) -> Number:
+def minus_error(equation: Equation) -> Number:
     return -equation.error
 
 
-def _minus_rate(equation: Equation) -> Number:
+def minus_rate(equation: Equation) -> Number:
     return -equation.rate
 
 
 ERRORS = Program("closure", errors, ("q", "v"), {"closure": "row*3"})
 JACOBIAN = Program("closure_jacobian", jacobian, ("q", "v"), {"G": "row*v"})
-POSITIONS = Program("project_positions", partial(projection, wanted=_minus_error, name="dx"), ("q", "v"), {"dx": "v"})
-VELOCITIES = Program("project_velocities", partial(projection, wanted=_minus_rate, name="dv"), ("q", "v"), {"dv": "v"})
+POSITIONS = Program("project_positions", partial(projection, wanted=minus_error, name="dx"), ("q", "v"), {"dx": "v"})
+VELOCITIES = Program("project_velocities", partial(projection, wanted=minus_rate, name="dv"), ("q", "v"), {"dv": "v"})
 MASS_POSITIONS = Program(
-    "project_positions:mass", partial(mass_projection, wanted=_minus_error, name="dx"), ("q", "v"), {"dx": "v"}
+    "project_positions:mass", partial(mass_projection, wanted=minus_error, name="dx"), ("q", "v"), {"dx": "v"}
 )
 MASS_VELOCITIES = Program(
-    "project_velocities:mass", partial(mass_projection, wanted=_minus_rate, name="dv"), ("q", "v"), {"dv": "v"}
+    "project_velocities:mass", partial(mass_projection, wanted=minus_rate, name="dv"), ("q", "v"), {"dv": "v"}
 )
 REACTIONS = Program("closing_reactions", lambda walk: None, ("q", "v", "lambda"), {"closing": "closure*7"})
 """Of each closure, left before the (empty) walk: wrench on its second body at its point, and power on the two bodies."""

@@ -59,7 +59,7 @@ def kinematics(walk: Walk, node: Node) -> None:
     else:
         space = null_space(G, gamma, len(node.dofs))
         node.report_pivot(space.pivot)
-    node.space = space
+    node.basis = (space.N, space.k0)
     node.form, J, c = embedded(node, places, space)
     node.carried = tuple(_carrier(places[o], J[o], c[o]) for o in node.carriers)
     for o in node.carriers:
@@ -155,7 +155,7 @@ def embedded(node: Node, places: Sequence[Placed], space: NullSpace) -> tuple[Fo
     J: list[Any] = [None] * len(places)
     c: list[Any] = [None] * len(places)
     J[-1], c[-1] = [Motion.zero() for _ in N], Motion.zero()
-    sums = _Sums(len(N), node.on_ground)
+    sums = Sums(len(N), node.on_ground)
     for k in node.outward:
         above = node.above(k)
         J[k], c[k] = list(J[above]), c[above]
@@ -171,7 +171,7 @@ def embedded(node: Node, places: Sequence[Placed], space: NullSpace) -> tuple[Fo
     return sums.form(), J, [None if x is None else at.c + x for at, x in zip(places, c, strict=True)]
 
 
-class _Sums:
+class Sums:
     """Adds up a Form over motions A_i = A + J_i y + c_i."""
 
     def __init__(self, size: int, on_ground: bool) -> None:
@@ -239,8 +239,8 @@ def elimination(node: Node) -> None:
         node.report(*message(I, sums.P, sums.U, node.gains, node.free))
 
 
-def _resumed(form: Form, on_ground: bool) -> _Sums:
-    sums = _Sums(len(form.d), on_ground)
+def _resumed(form: Form, on_ground: bool) -> Sums:
+    sums = Sums(len(form.d), on_ground)
     sums.P, sums.U, sums.d = form.P, list(form.U), list(form.d)
     sums.D = [list(row) for row in form.D]
     return sums
@@ -273,7 +273,7 @@ def accelerations(node: Node) -> None:
     A = Motion.zero() if node.on_ground else node.base_acceleration
     if not (node.on_ground or node.apart):
         y = [e - A.dot(g) for e, g in zip(y, node.gains, strict=True)]
-    N, k0, _ = node.space
+    N, k0 = node.basis
     node.output_joints("a", [x + _total(N_a[j] * y_a for N_a, y_a in zip(N, y, strict=True)) for j, x in enumerate(k0)])
     for o, at in zip(node.carriers, node.carried, strict=True):
         motion = A + at.c
@@ -304,7 +304,7 @@ class Image(NamedTuple):
     P: Force
 
 
-def eliminate_apart(node: Node, I: ArticulatedInertia, sums: _Sums) -> None:  # noqa: E741
+def eliminate_apart(node: Node, I: ArticulatedInertia, sums: Sums) -> None:  # noqa: E741
     """Put in the images of the nodes that hang here, satisfy the equations, and minimise all but what moves the separator."""
     images = [node.image(k) for k in range(node.children)]
     E, e0, conflicts = substitution(node, [(image.T, image.c) for image in images])
@@ -362,9 +362,9 @@ def _put_in(row: Sequence[Number], E: Rows, e0: Sequence[Number]) -> list[Number
     return [*new, row[-1] - _total(g * e0[j] for j, g in enumerate(row[:-1]))]
 
 
-def _with_images(sums: _Sums, E: Rows, e0: Sequence[Number], images: Sequence[Image], size: int) -> _Sums:
+def _with_images(sums: Sums, E: Rows, e0: Sequence[Number], images: Sequence[Image], size: int) -> Sums:
     """The Form over w."""
-    n, whole = len(E), _Sums(size, sums.on_ground)
+    n, whole = len(E), Sums(size, sums.on_ground)
     D = [[sums.D[max(i, j)][min(i, j)] for j in range(n)] for i in range(n)]
     rest = [sums.d[i] - _dot(D[i], e0) for i in range(n)]
     DE = [[_total(D[i][j] * E[j][k] for j in range(n)) for k in range(size)] for i in range(n)]
@@ -403,7 +403,7 @@ class _Reduced(NamedTuple):
     on_ground: bool
 
 
-def _in_null_space(whole: _Sums, space: NullSpace) -> _Reduced:
+def _in_null_space(whole: Sums, space: NullSpace) -> _Reduced:
     """w = N y + k0."""
     size = len(space.k0)
     D = [[whole.D[max(i, j)][min(i, j)] for j in range(size)] for i in range(size)]
@@ -507,3 +507,7 @@ def _dot(a: Sequence[Number], b: Sequence[Number]) -> Number:
 
 
 PROGRAM = Program("coordinate_reduction", acceleration, inputs=("q", "v", "tau"), outputs={"a": "v"}, forces=True)
+PIVOTS = Program(
+    "coordinate_reduction_pivots", acceleration, PROGRAM.inputs, {"a": "v", "pivot": "node"}, scratch=("a",), forces=True
+)
+"""How far each node is from losing an equation: NullSpace.pivot."""

@@ -17,7 +17,8 @@ Index = NDArray[np.intp]
 
 TOLERANCE = 1e-7  # of the largest square of a singular value in its block: below, equations are redundant
 ZERO = 1e-12  # of the largest entry: rounding
-DENSE = 1200  # rows
+DENSE = 1200  # rows and columns
+MIXED = 4  # self-stresses of a large block
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Block:
 
     rank       of the equations
     pivot      smallest square of a singular value that counts, as a part of the sum of all
-    stresses   (rows, k)     combinations of equations that say nothing: orthonormal, not all of them where there are very many
+    stresses   (rows, k)     combinations of equations that say nothing: all of them, or of a large block some mixed at random
     motions    (columns, d)  motions that the equations allow, orthonormal; empty for large blocks
     """
 
@@ -90,18 +91,20 @@ def _large(A: Array, rows: Index, columns: Index, groups: Index) -> Block:
     from scipy.sparse import csr_array
 
     kept, own = [], []
+    largest = np.abs(A).max()
     for group in np.unique(groups):
         at = np.flatnonzero(groups == group)
         touched = np.flatnonzero(np.abs(A[at]).max(axis=0) > 0)
         U, s, _ = np.linalg.svd(A[np.ix_(at, touched)], full_matrices=True)
-        rank = _rank(s**2) if s.max(initial=0.0) > ZERO * np.abs(A).max() else 0
+        rank = _rank(s**2) if s.max(initial=0.0) > ZERO * largest else 0
         kept += [(at, U[:, k]) for k in range(rank)]
         own += [(at, U[:, k]) for k in range(rank, len(at))]
     Q = _columns(kept, len(rows))
     squares, idle = _banded((Q.T @ csr_array(A)).tocsr())
     rank = _rank(squares)
     pivot = float(squares[len(squares) - rank] / (A * A).sum()) if rank else 0.0
-    stresses = np.hstack([_columns(own, len(rows)).toarray(), Q @ idle])
+    mix = np.random.default_rng(1).normal(size=(len(own), MIXED))
+    stresses = np.hstack([_columns(own, len(rows)) @ mix, Q @ idle])
     return Block(rows, columns, rank, pivot, stresses, np.zeros((len(columns), 0)))
 
 

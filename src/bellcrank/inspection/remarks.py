@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ..model import Model, Table
     from .stiffness import Speeds
 
+EQUATIONS = 2000  # that close loops; beyond, the multipliers take longer than a look at a model should
 APART = 1e4  # ratio of masses
 FAR = 20  # times the usual distance of the model
 FLAT = 1e-9  # of the largest inertia of the body
@@ -157,6 +158,8 @@ def _names(model: Model) -> Iterator[str]:
 
 def _start(model: Model) -> Iterator[str]:
     """Whether the equations of motion have an answer where the run begins."""
+    if model.closure_index[-1] > EQUATIONS:
+        return
     try:
         _compiled(model).acceleration(model.initial_q, model.initial_v)
     except BellcrankError as error:

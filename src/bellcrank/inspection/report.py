@@ -131,6 +131,8 @@ def _rate(fastest: Fastest | None, scale: float) -> float | None:
 
 
 def _where(model: Model, element: Element) -> str:
+    if element.terms:
+        return f"joints {', '.join(model.joint_names[row] for row, _, _ in element.terms)}"
     if element.joint >= 0 or element.closure >= 0:
         closing = model.closures[element.closure] if element.joint < 0 else None
         joint = model.joints[element.joint] if closing is None else closing.joint

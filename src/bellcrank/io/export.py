@@ -48,6 +48,7 @@ class Export:
         self.children: list[list[int]] = [[] for _ in range(model.n + 1)]
         for i, parent in enumerate(model.parents):
             self.children[parent].append(i)
+        self.sums: list[Element] = []  # springs and dampers on sums of coordinates
         self.forces = self._joint_forces()
         for i in np.flatnonzero(model.driven).tolist():
             self.never.append(f'the prescribed motion of joint "{model.joint_names[i]}"')
@@ -84,7 +85,9 @@ class Export:
     def _joint_forces(self) -> dict[tuple[int, int], JointForces]:
         found: dict[tuple[int, int], JointForces] = {}
         for element in self.model.elements:
-            if element.closure >= 0:
+            if element.terms:
+                self.sums.append(element)
+            elif element.closure >= 0:
                 self.cannot.append(f'"{element.name}", which acts on a joint that closes a loop')
             elif element.joint >= 0:
                 self._add(found.setdefault((element.joint, element.dof), JointForces()), element)

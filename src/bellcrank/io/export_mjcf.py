@@ -231,6 +231,8 @@ class Writing:
                 self._constant_force(e)
             elif e.kind == "bushing":
                 self.export.cannot.append(f'"{e.name}", a bushing')
+        for e in self.export.sums:
+            tendons += self._elastic_sum(e)
         for i, force in self.lifted.items():
             if np.abs(force).max() > 1e-12 * np.abs(self.model.gravity).max(initial=0.0):
                 self._push(
@@ -253,6 +255,19 @@ class Writing:
         damping = _given(e.values["damping"])
         head = tag("spatial", name=name, stiffness=_given(stiffness), springlength=spring, damping=damping)
         return [f"{head}>", *(f"{tag('site', site=end)}/>" for end in ends), "</spatial>"]
+
+    def _elastic_sum(self, e: Any) -> list[str]:
+        """A fixed tendon: its length is the sum of factor * qpos."""
+        model, stiffness = self.model, e.values.get("stiffness", 0.0)
+        names = [(self.part_name(i, dof), factor) for i, dof, factor in e.terms]
+        zero = sum(factor * self.references.get(model.joint_names[i], (0.0,))[0] for i, _, factor in e.terms)
+        rest = e.values["rest"] + e.values["preload"] / stiffness + zero if stiffness else None
+        if rest is not None and rest < 0:  # MuJoCo has no negative lengths: the same tendon the other way round
+            names, rest = [(name, -factor) for name, factor in names], -rest
+        spring = None if rest is None else numbers(rest)
+        given = {"stiffness": _given(stiffness), "springlength": spring, "damping": _given(e.values.get("damping", 0.0))}
+        terms = [f"{tag('joint', joint=name, coef=numbers(factor))}/>" for name, factor in names]
+        return [f"{tag('fixed', name=self.export.name(e.name), **given)}>", *terms, "</fixed>"]
 
     def _constant_force(self, e: Any) -> None:
         """A unit of bias along a gear: in world axes relative to a site of the world, else in those of the body."""

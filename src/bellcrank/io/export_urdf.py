@@ -43,7 +43,9 @@ class _Writing:
         if not np.array_equal(model.gravity, GRAVITY):
             cannot.append(f"gravity ({numbers(model.gravity)}): every URDF is read with {numbers(GRAVITY)}")
         for e in model.elements:
-            if e.joint < 0 and e.closure < 0:
+            if e.terms:
+                cannot.append(f'"{e.name}", which acts on several joints at once')
+            elif e.joint < 0 and e.closure < 0:
                 cannot.append(f'"{e.name}", a force between bodies')
         for (i, _), f in self.export.forces.items():
             name = model.joint_names[i]

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..model.element import MOST_TERMS
 from ..model.problems import names
-from ..model.spec import GROUND, ForceSpec, JointDamper, JointSpring
+from ..model.spec import GROUND, ForceSpec, JointDamper, JointSpring, SumDamper, SumSpring
 from .imported import Array, Assembly, matrix_of, triple
 from .mjcf_forces import BALL, FREE, HINGE, MOVES, SLIDE, TURNS, Named, constant, fixed_terms, motor
 
@@ -74,26 +75,38 @@ def _add(compiled: Compiled, assembly: Assembly, joints: dict[int, Named], i: in
     where = _joints(compiled, joints, i)
     if isinstance(where, str):
         return where
-    several = len(where) > 1
-    if several and (b1 or b2):
-        return "its spring or damping acts on several directions at once"
+    if (b1 or b2) and (len(where) > MOST_TERMS or any(joints[j].kind not in (SLIDE, HINGE) for j, _, _ in where)):
+        return "its spring or damping acts on a ball, or on too many joints"
     given = assembly.names.take(name, "input") if gain else ""
     assembly.inputs += [given] if gain else []
     for k, (j, coordinate, factor) in enumerate(where):
-        end = f"_{k + 1}" if several else ""
-        joint = joints[j].name
+        end = f"_{k + 1}" if len(where) > 1 else ""
         if gain:
-            assembly.elements.append(motor(assembly, f"{name}_motor{end}", joint, gain * factor, given, coordinate))
-        if b1:
-            rest = -float(m.qpos0[int(m.jnt_qposadr[j])])
-            spring = assembly.names.take(f"{name}_spring", "spring")
-            assembly.elements.append(JointSpring(spring, joint, -b1 * factor**2, rest, factor * b0))
-        elif b0:
-            assembly.elements.append(constant(assembly, f"{name}_bias{end}", joint, factor * b0, coordinate))
-        if b2:
-            damper = assembly.names.take(f"{name}_damping", "damper")
-            assembly.elements.append(JointDamper(damper, joint, -b2 * factor**2))
+            assembly.elements.append(motor(assembly, f"{name}_motor{end}", joints[j].name, gain * factor, given, coordinate))
+        if b0 and not b1:
+            assembly.elements.append(constant(assembly, f"{name}_bias{end}", joints[j].name, factor * b0, coordinate))
+    terms = {joints[j].name: factor for j, _, factor in where}
+    if b1:
+        zero = sum(factor * float(m.qpos0[int(m.jnt_qposadr[j])]) for j, _, factor in where)
+        assembly.elements.append(_spring(assembly.names.take(f"{name}_spring", "spring"), terms, -b1, zero, b0))
+    if b2:
+        assembly.elements.append(_damper(assembly.names.take(f"{name}_damping", "damper"), terms, -b2))
     return None
+
+
+def _spring(name: str, terms: dict[str, float], stiffness: float, zero: float, bias: float) -> JointSpring | SumSpring:
+    """force = bias - stiffness (l + zero), l = sum of factor * q; on one joint a spring of its own."""
+    if len(terms) > 1:
+        return SumSpring(name, tuple(terms), tuple(terms.values()), stiffness, -zero, bias)
+    ((joint, factor),) = terms.items()
+    return JointSpring(name, joint, stiffness * factor**2, -zero / factor, factor * bias)
+
+
+def _damper(name: str, terms: dict[str, float], damping: float) -> JointDamper | SumDamper:
+    if len(terms) > 1:
+        return SumDamper(name, tuple(terms), tuple(terms.values()), damping)
+    ((joint, factor),) = terms.items()
+    return JointDamper(name, joint, damping * factor**2)
 
 
 Directions = list[tuple[int, str | None, float]]  # joint, coordinate, and the effort there for a unit of force

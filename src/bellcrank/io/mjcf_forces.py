@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..model.element import MOST_TERMS
 from ..model.spec import (
     Attachment,
     ForceSpec,
@@ -19,6 +20,8 @@ from ..model.spec import (
     JointSpring,
     LineSpring,
     MotorSpec,
+    SumDamper,
+    SumSpring,
 )
 from .imported import Array, Assembly, triple
 
@@ -156,6 +159,8 @@ def _tendon(compiled: Compiled, assembly: Assembly, joints: dict[int, Named], i:
     terms = fixed_terms(compiled, i)
     if stiffness and low != high:
         assembly.unsimulated.append(f'tendon "{name}": its spring is slack between {low:g} and {high:g}')
+    elif terms is not None and 1 < len(terms) <= MOST_TERMS and _scalar(joints, terms):
+        _on_several(compiled, assembly, joints, name, terms, stiffness, damping, low)
     elif terms is not None and len(terms) == 1:
         _on_one_joint(compiled, assembly, joints, name, terms, stiffness, damping, low)
     elif terms is None and _on_one_body(compiled, assembly, i):
@@ -165,7 +170,7 @@ def _tendon(compiled: Compiled, assembly: Assembly, joints: dict[int, Named], i:
         ours = assembly.names.take(name, "tendon")
         assembly.elements.append(LineSpring(ours, ends[0], ends[1], stiffness, damping, low if stiffness else 0.0))
     else:
-        what = "of several joints" if terms is not None else "that winds round things"
+        what = f"of more than {MOST_TERMS} joints" if terms is not None else "that winds round things"
         assembly.unsimulated.append(f'the spring or damping of tendon "{name}" {what}')
 
 
@@ -188,6 +193,31 @@ def _on_one_joint(
     if damping:
         ours = assembly.names.take(f"{name}_damping", "damper")
         assembly.elements.append(JointDamper(ours, joints[j].name, damping * c * c))
+
+
+def _scalar(joints: dict[int, Named], terms: dict[int, float]) -> bool:
+    return all(joints[j].kind in (SLIDE, HINGE) for j in terms)
+
+
+def _on_several(
+    compiled: Compiled,
+    assembly: Assembly,
+    joints: dict[int, Named],
+    name: str,
+    terms: dict[int, float],
+    stiffness: float,
+    damping: float,
+    length: float,
+) -> None:
+    """l = sum c qpos = sum c q + l0: a spring on that sum."""
+    called, factors = tuple(joints[j].name for j in terms), tuple(terms.values())
+    if stiffness:
+        l0 = sum(c * float(compiled.m.qpos0[int(compiled.m.jnt_qposadr[j])]) for j, c in terms.items())
+        ours = assembly.names.take(f"{name}_spring", "spring")
+        assembly.elements.append(SumSpring(ours, called, factors, stiffness, length - l0))
+    if damping:
+        ours = assembly.names.take(f"{name}_damping", "damper")
+        assembly.elements.append(SumDamper(ours, called, factors, damping))
 
 
 def between_sites(compiled: Compiled, i: int) -> tuple[int, int] | None:

@@ -187,13 +187,14 @@ def _joint(table: Table) -> JointSpec:
 
 
 def _element(table: Table, classes: tuple[type[Any], ...]) -> Any:
-    """On a joint, or between two points, by the keys that are there."""
+    """On a joint, between two points, or on a sum of coordinates, by the keys that are there."""
     cls = classes[0]
-    if len(classes) == 2 and "joint" not in table:
-        if "from" not in table and "to" not in table:
-            table.complain(f"[{table.label}] does not say where it acts. Give joint = ..., or from = ... and to = ...")
+    if len(classes) > 1 and "joint" not in table:
+        if not any(key in table for key in ("from", "to", "joints")):
+            where = "Give joint = ..., or from = ... and to = ..., or joints = ... and factors = ..."
+            table.complain(f"[{table.label}] does not say where it acts. {where}")
             return None
-        cls = classes[1]
+        cls = classes[2 if "joints" in table else 1]
     return cls(str(table.about), **read_record(table, cls), where=table.where)
 
 

@@ -71,6 +71,8 @@ from .spec import (
     SineLaw,
     Spec,
     StopSpec,
+    SumDamper,
+    SumSpring,
     TableLaw,
     VelocityMeasure,
 )
@@ -391,6 +393,24 @@ class Parts:
         """A spring and damper between two points, each (body, place)."""
         given = {"damping": damping, "length": length, "preload": preload, "table": table, "outside": outside}
         self._add("elements", make(LineSpring, name, start=start, end=end, stiffness=stiffness, **given))
+
+    def sum_spring(
+        self,
+        name: str,
+        joints: Sequence[str],
+        factors: Sequence[Value],
+        stiffness: Value,
+        *,
+        rest: Value = 0.0,
+        preload: Value = 0.0,
+    ) -> None:
+        """A spring on the sum of factor * coordinate over some joints: an elastic belt, a tendon."""
+        given = {"stiffness": stiffness, "rest": rest, "preload": preload}
+        self._add("elements", make(SumSpring, name, joints=joints, factors=factors, **given))
+
+    def sum_damper(self, name: str, joints: Sequence[str], factors: Sequence[Value], damping: Value) -> None:
+        """A damper on the sum of factor * coordinate over some joints."""
+        self._add("elements", make(SumDamper, name, joints=joints, factors=factors, damping=damping))
 
     def damper(self, name: str, joint: str, damping: Value, *, coordinate: str | None = None) -> None:
         self._add("elements", make(JointDamper, name, joint=joint, damping=damping, coordinate=coordinate))

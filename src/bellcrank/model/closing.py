@@ -10,7 +10,7 @@ import numpy as np
 
 from ..joints import Joint
 from .closure import Closure
-from .forces import Rows, Trouble, bad_signs, between, make_law, make_motion, on_body, unit
+from .forces import Rows, Trouble, bad_signs, between, coordinate_of, make_law, make_motion, on_body, unit
 from .motion import Motion
 from .problems import Problems
 from .spec import Attachment, CouplerSpec, DistanceSpec, JointSpec, PointOnLineSpec, PointOnPlaneSpec, Spec
@@ -70,7 +70,7 @@ def _point_on_plane(item: PointOnPlaneSpec, rows: Rows) -> Closure:
 
 def _coupler(item: CouplerSpec, rows: Rows) -> Closure:
     motion = _law(item, "offset")
-    terms = tuple((*_coordinate(name, rows), factor) for name, factor in zip(item.joints, _factors(item), strict=True))
+    terms = tuple((*coordinate_of(name, rows), factor) for name, factor in zip(item.joints, _factors(item), strict=True))
     twice = [name for k, name in enumerate(item.joints) if terms[k][:2] in [term[:2] for term in terms[:k]]]
     if twice:
         raise Trouble(f'it names "{twice[0]}" twice. Add its factors up.', "joints")
@@ -100,28 +100,6 @@ def _float(value: Any) -> float:
 
 def _many(value: Any) -> tuple[float, ...]:
     return tuple(map(float, value)) if isinstance(value, tuple) else (float(value),)
-
-
-def _coordinate(name: str, rows: Rows) -> tuple[int, int]:
-    """Row and degree of freedom of ``wheel``, or of ``base.x``."""
-    known = {*rows.joints, *rows.closing}
-    joint, wanted = (name, None) if name in known else name.rpartition(".")[::2]
-    if joint not in known:
-        raise Trouble(f'it names "{name}", which is no joint.{Problems().suggest(name, known)}', "joints")
-    kind = rows.kinds[joint]
-    if joint in rows.driven:
-        raise Trouble(f'joint "{joint}" is driven: its coordinates are known already. Remove its motion, or this.', "joints")
-    if joint in rows.closing:
-        what = f'joint "{joint}" closes a loop and has no coordinate of its own'
-        raise Trouble(f"{what}. Write cut = true in another joint of the loop.", "joints")
-    if kind.nv == 0 or kind.quaternion is not None:
-        raise Trouble(f'joint "{joint}" is {kind.kind} and has no coordinate that could be tied.', "joints")
-    if wanted is None and kind.nv == 1:
-        return rows.joints[joint], 0
-    if kind.nv == 1 or wanted not in kind.v_names:
-        listed = f'"{joint}"' if kind.nv == 1 else " or ".join(f'"{joint}.{x}"' for x in kind.v_names)
-        raise Trouble(f'it names "{name}". Write {listed}.', "joints")
-    return rows.joints[joint], kind.v_names.index(str(wanted))
 
 
 def _law(item: Any, instead_of: str) -> Motion | None:

@@ -24,6 +24,9 @@ ELEMENTS: dict[str, tuple[str, ...]] = {
 }
 
 
+MOST_TERMS = 8
+
+
 @dataclass(frozen=True)
 class Element:
     """A force element. Bodies are rows of the model, -1 = ground; points are in the body's own frame (ground: the world's).
@@ -40,6 +43,9 @@ class Element:
     bushing         force and moment on b against its displacement and turn relative to a since the design position, in
                     ``axes`` (columns) fixed to a, at the point
     force           constant force and moment at point_a on body_a; world: 1 in world axes, 0 in the body's
+
+    A joint_spring or joint_damper may act on a sum of coordinates, s = sum of factor * q: its effort is along s, so that each
+    joint gets factor * effort. ``joint`` and ``dof`` are then those of the first term.
     """
 
     name: str
@@ -55,6 +61,7 @@ class Element:
     table: Table | None = None
     input: int = -1
     closure: int = -1  # instead of a joint of the tree: the joint that this closure is
+    terms: tuple[tuple[int, int, float], ...] = ()  # instead of one coordinate: row of a joint, dof, factor; MOST_TERMS at most
 
 
 def element_problems(element: Element) -> Iterator[tuple[str, str]]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..joints import Joint
-from .element import ELEMENTS, Element, element_problems
+from .element import ELEMENTS, MOST_TERMS, Element, element_problems
 from .expressions import Formula, FormulaError
 from .fields import Number, Vector3, fields_of
 from .measure import COMPONENTS, Measure
@@ -40,6 +40,8 @@ from .spec import (
     SineLaw,
     Spec,
     StopSpec,
+    SumDamper,
+    SumSpring,
     TableLaw,
     VelocityMeasure,
 )
@@ -181,6 +183,53 @@ def _joint_damper(item: JointDamper, rows: Rows) -> Element:
     return Element(item.name, "joint_damper", _values("joint_damper", item.damping), **on)
 
 
+def coordinate_of(name: str, rows: Rows) -> tuple[int, int]:
+    """Row and degree of freedom of ``wheel``, or of ``base.x``."""
+    known = {*rows.joints, *rows.closing}
+    joint, wanted = (name, None) if name in known else name.rpartition(".")[::2]
+    if joint not in known:
+        raise Trouble(f'it names "{name}", which is no joint.{Problems().suggest(name, known)}', "joints")
+    kind = rows.kinds[joint]
+    if joint in rows.driven:
+        raise Trouble(f'joint "{joint}" is driven: its coordinates are known already. Remove its motion, or this.', "joints")
+    if joint in rows.closing:
+        what = f'joint "{joint}" closes a loop and has no coordinate of its own'
+        raise Trouble(f"{what}. Write cut = true in another joint of the loop.", "joints")
+    if kind.nv == 0 or kind.quaternion is not None:
+        raise Trouble(f'joint "{joint}" is {kind.kind} and has no coordinate that could be tied.', "joints")
+    if wanted is None and kind.nv == 1:
+        return rows.joints[joint], 0
+    if kind.nv == 1 or wanted not in kind.v_names:
+        listed = f'"{joint}"' if kind.nv == 1 else " or ".join(f'"{joint}.{x}"' for x in kind.v_names)
+        raise Trouble(f'it names "{name}". Write {listed}.', "joints")
+    return rows.joints[joint], kind.v_names.index(str(wanted))
+
+
+def _sum(item: SumSpring | SumDamper, rows: Rows) -> tuple[tuple[int, int, float], ...]:
+    """Coordinates and their factors."""
+    factors = item.factors if isinstance(item.factors, tuple) else (item.factors,)
+    if not 0 < len(item.joints) == len(factors) <= MOST_TERMS:
+        what = f"it has {len(factors)} factors for {len(item.joints)} joints"
+        raise Trouble(f"{what}. Give one each, for {MOST_TERMS} joints at most.", "factors")
+    terms = [(*coordinate_of(name, rows), float(factor)) for name, factor in zip(item.joints, factors, strict=True)]
+    if len({term[:2] for term in terms}) < len(terms):
+        raise Trouble("it names a coordinate twice. Add its factors up.", "joints")
+    if not all(math.isfinite(factor) for _, _, factor in terms):
+        raise Trouble("a factor is not finite.", "factors")
+    return tuple(terms)
+
+
+def _sum_spring(item: SumSpring, rows: Rows) -> Element:
+    terms = _sum(item, rows)
+    values = _values("joint_spring", item.stiffness, item.rest, item.preload)
+    return Element(item.name, "joint_spring", values, *terms[0][:2], terms=terms)
+
+
+def _sum_damper(item: SumDamper, rows: Rows) -> Element:
+    terms = _sum(item, rows)
+    return Element(item.name, "joint_damper", _values("joint_damper", item.damping), *terms[0][:2], terms=terms)
+
+
 def _friction(item: FrictionSpec, rows: Rows) -> Element:
     on = _on_joint(item, rows, rates=True)
     return Element(item.name, "joint_friction", _values("joint_friction", item.effort, item.velocity), **on)
@@ -251,6 +300,8 @@ def _force(item: ForceSpec, rows: Rows) -> Element:
 MAKERS: dict[type[Any], Callable[[Any, Rows], Element]] = {
     JointSpring: _joint_spring,
     LineSpring: _line_spring,
+    SumSpring: _sum_spring,
+    SumDamper: _sum_damper,
     JointDamper: _joint_damper,
     LineDamper: _line_damper,
     FrictionSpec: _friction,

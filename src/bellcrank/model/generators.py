@@ -1,20 +1,25 @@
-"""Mechanisms by the number: chains and trees of any size for tests and benchmarks, always the same for a seed."""
+"""Mechanisms by the number: chains, trees and closed loops of any size for tests and benchmarks, the same for a seed."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import ModelError
 from ..joints import JOINTS, Joint, make_joint
+from .closure import Closure
 from .humanoid import humanoid
 from .model import Model
 
 Array = NDArray[np.float64]
 
-__all__ = ["chain", "humanoid", "pin_joint_chain", "random_state", "random_tree"]
+__all__ = [
+    "chain", "humanoid", "ladder", "n_four_bar", "pin_joint_chain", "random_state", "random_tree", "spatial_ladder",
+]  # fmt: skip
 
 KINDS = ("revolute", "prismatic", "spherical", "fixed")
 
@@ -129,3 +134,138 @@ def _random_inertia(mass: float, rng: np.random.Generator) -> Array:
     turn, _ = np.linalg.qr(rng.normal(size=(3, 3)))
     inertia = turn @ np.diag(spread.sum() - spread) @ turn.T
     return np.asarray((inertia + inertia.T) / 2)
+
+
+# Closed loops: bars of 1 m and 1 kg ------------------------------------------------------------------------------------------
+
+_SPIN = 1e-3  # kg m2, of a bar about its own line
+_RIGHT = np.array([1.0, 0.0, 0.0])  # a rung, and the way from one crank to the next
+
+
+class _Bar(NamedTuple):
+    """From its inboard joint at ``start`` to ``end``, in the design position; ``parent`` is a row, -1 = ground."""
+
+    name: str
+    parent: int
+    start: Array
+    end: Array
+    joint: Joint
+
+
+class _Tie(NamedTuple):
+    """The joint at a point that closes a loop; ``a`` is the parent, ``b`` the child, by their rows."""
+
+    name: str
+    a: int
+    b: int
+    point: Array
+    joint: Joint
+
+
+def n_four_bar(N: int) -> Model:
+    """N four-bars side by side in the x-y plane: N + 1 cranks on ground, N couplers between their tips; one dof.
+
+    Each coupler hangs on the crank before it, and a hinge on the next crank closes the loop. The cranks turn as one: their
+    coordinates are one angle, those of the couplers its negative.
+    """
+    _at_least_one(N)
+    hinge, crank = make_joint("revolute", axis=(0, 0, 1)), np.array([np.cos(1.1), np.sin(1.1), 0.0])
+    bars = [_Bar("crank0", -1, np.zeros(3), crank, hinge)]
+    ties = []
+    for k in range(1, N + 1):
+        before, foot, row = (k - 1) * _RIGHT, k * _RIGHT, len(bars)
+        bars.append(_Bar(f"coupler{k}", 2 * k - 2, before + crank, foot + crank, hinge))
+        bars.append(_Bar(f"crank{k}", -1, foot, foot + crank, hinge))
+        ties.append(_Tie(f"pin{k}", row, row + 1, foot + crank, hinge))
+    return _linkage(f"N-four-bar, N = {N}", bars, ties, gravity=(0.0, -9.81, 0.0))
+
+
+def ladder(N: int) -> Model:
+    """N equal cells in series in the x-y plane: two rails hinged to the rung before, and a rung; N dof.
+
+    The rung hangs on the left rail, and a hinge on the right one closes the loop. In a cell both rails turn by one angle
+    against the rung before, and the rung by its negative against the left rail.
+    """
+    hinge = make_joint("revolute", axis=(0, 0, 1))
+    rail = np.array([-np.sin(0.3), np.cos(0.3), 0.0])
+    return _cells(f"ladder of {N}", N, rail, (hinge, hinge, hinge, hinge), gravity=(0.0, -9.81, 0.0))
+
+
+def spatial_ladder(N: int) -> Model:
+    """As the ladder, in space: left rails and rungs on hinges of general directions, right rails on universal joints, closed
+    by balls; N dof.
+
+    A loop has seven freedoms, one more than it takes to close, and its three equations are independent.
+    """
+    rail = np.array([0.2, 0.3, 0.9])
+    rail /= np.linalg.norm(rail)
+    across = np.cross(rail, [0.6, -0.7, 0.4])
+    left = make_joint("revolute", axis=(0.3, 0.9, -0.2))
+    right = make_joint("universal", axis=across, axis2=np.cross(rail, across))
+    rung = make_joint("revolute", axis=(-0.2, 0.8, 0.5))
+    joints = left, right, rung, make_joint("spherical")
+    return _cells(f"spatial ladder of {N}", N, rail, joints, gravity=(0.0, 0.0, -9.81))
+
+
+def _cells(name: str, N: int, rail: Array, joints: tuple[Joint, Joint, Joint, Joint], *, gravity: Sequence[float]) -> Model:
+    """Cells of a left rail, a rung and a right rail, with joints of the left rail, the right rail, the rung, and to close."""
+    _at_least_one(N)
+    on_left, on_right, on_rail, closing = joints
+    bars: list[_Bar] = []
+    ties, base = [], -1
+    for k in range(N):
+        foot, row = k * rail, len(bars)
+        bars.append(_Bar(f"left{k + 1}", base, foot, foot + rail, on_left))
+        bars.append(_Bar(f"rung{k + 1}", row, foot + rail, foot + rail + _RIGHT, on_rail))
+        bars.append(_Bar(f"right{k + 1}", base, foot + _RIGHT, foot + rail + _RIGHT, on_right))
+        ties.append(_Tie(f"pin{k + 1}", row + 1, row + 2, foot + rail + _RIGHT, closing))
+        base = row + 1
+    return _linkage(name, bars, ties, gravity)
+
+
+def _at_least_one(N: int) -> None:
+    if N < 1:
+        raise ModelError(f"N is {N}: give the number of loops, one at least")
+
+
+def _linkage(name: str, bars: Sequence[_Bar], ties: Sequence[_Tie], gravity: Sequence[float]) -> Model:
+    origins = np.array([*(bar.start for bar in bars), np.zeros(3)])  # ground's at the end
+    along = np.array([bar.end - bar.start for bar in bars])
+    nv = sum(bar.joint.nv for bar in bars)
+    return Model(
+        name=name,
+        joint_names=tuple(f"{bar.name}_joint" for bar in bars),
+        body_names=tuple(bar.name for bar in bars),
+        parents=tuple(bar.parent for bar in bars),
+        joints=tuple(bar.joint for bar in bars),
+        position=origins[:-1] - origins[[bar.parent for bar in bars]],
+        mass=np.ones(len(bars)),
+        center=along / 2,
+        inertia=np.array([_bar_inertia(x) for x in along]),
+        armature=np.zeros(nv),
+        gravity=np.array(gravity),
+        initial_q=np.zeros(nv),
+        initial_v=np.zeros(nv),
+        closures=tuple(
+            Closure(
+                tie.name,
+                "joint",
+                tie.a,
+                tie.b,
+                _point(tie.point - origins[tie.a]),
+                _point(tie.point - origins[tie.b]),
+                joint=tie.joint,
+            )
+            for tie in ties
+        ),
+    )
+
+
+def _bar_inertia(along: Array) -> Array:
+    """1/12 kg m2 across a bar of 1 m and 1 kg, a little about its own line."""
+    line = np.outer(along, along)
+    return np.asarray((np.eye(3) - line) / 12 + _SPIN * line)
+
+
+def _point(x: Array) -> tuple[float, float, float]:
+    return float(x[0]), float(x[1]), float(x[2])

@@ -299,6 +299,34 @@ class LineSpring(_Item):
     section: ClassVar[str] = "springs"
 
 
+COORDINATES = Names("coordinates, by the names of their joints", remedy='Name them: joints = ["hip", "knee"]')
+FACTORS = Numbers("one for each coordinate", remedy="Give one for each of the joints: factors = [1.0, -2.0]")
+
+
+@dataclass(frozen=True)
+class SumSpring(_Item):
+    """effort = preload - stiffness (s - rest) along s, the sum of factor * coordinate; each joint gets its factor times it."""
+
+    joints: tuple[str, ...] = field(metadata=written(COORDINATES))
+    factors: Any = field(metadata=written(FACTORS))
+    stiffness: Scalar = field(metadata=written(Number("", unit="N m/rad or N/m", sign="zero or more", remedy="Give it.")))
+    rest: Scalar = field(default=0.0, metadata=written(Number("sum without force", unit="rad or m")))
+    preload: Scalar = field(default=0.0, metadata=written(Number("effort at rest", unit="N m or N")))
+
+    section: ClassVar[str] = "springs"
+
+
+@dataclass(frozen=True)
+class SumDamper(_Item):
+    """effort = -damping s' along s, the sum of factor * coordinate; each joint gets its factor times it."""
+
+    joints: tuple[str, ...] = field(metadata=written(COORDINATES))
+    factors: Any = field(metadata=written(FACTORS))
+    damping: Scalar = field(metadata=written(Number("", unit="N m s/rad or N s/m", sign="zero or more", remedy="Give it.")))
+
+    section: ClassVar[str] = "dampers"
+
+
 @dataclass(frozen=True)
 class JointDamper(_Item):
     """effort = -damping v"""
@@ -405,10 +433,21 @@ class ForceSpec(_Item):
 
 
 ELEMENT_SPECS: tuple[type[Any], ...] = (
-    JointSpring, LineSpring, JointDamper, LineDamper, FrictionSpec, StopSpec, MotorSpec, BushingSpec, ForceSpec,
+    JointSpring, LineSpring, SumSpring, JointDamper, LineDamper, SumDamper,
+    FrictionSpec, StopSpec, MotorSpec, BushingSpec, ForceSpec,
 )  # fmt: skip
 ElementSpec = (
-    JointSpring | LineSpring | JointDamper | LineDamper | FrictionSpec | StopSpec | MotorSpec | BushingSpec | ForceSpec
+    JointSpring
+    | LineSpring
+    | SumSpring
+    | JointDamper
+    | LineDamper
+    | SumDamper
+    | FrictionSpec
+    | StopSpec
+    | MotorSpec
+    | BushingSpec
+    | ForceSpec
 )
 
 # --- constraints besides joints

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .checks import QUATERNION_SLACK, check_name, check_time, duplicates
 from .closure import Closure, closure_problems
-from .element import ELEMENTS, Element, element_problems
+from .element import ELEMENTS, MOST_TERMS, Element, element_problems
 from .measure import MEASURES
 from .motion import laws_wanted
 from .order import outward_order
@@ -198,11 +198,29 @@ def _terms(model: Model, closure: Closure) -> Iterator[str]:
             yield f'joint "{model.joint_names[row]}" is driven: its coordinate is known already.'
 
 
+def _on_sum(model: Model, element: Element) -> Iterator[str]:
+    """A spring or damper on a sum of coordinates."""
+    if element.kind not in ("joint_spring", "joint_damper") or len(element.terms) > MOST_TERMS:
+        yield f"only springs and dampers act on sums of coordinates, of {MOST_TERMS} at most."
+    for row, dof, factor in element.terms:
+        if not 0 <= row < model.n or not 0 <= dof < model.joints[row].nv or model.joints[row].quaternion is not None:
+            yield f"joint {row} has no coordinate {dof} to act on."
+        elif model.driven[row]:
+            yield f'joint "{model.joint_names[row]}" is driven, so that nothing can act on it. Remove one of the two.'
+        if not np.isfinite(factor):
+            yield f"a factor is {factor}. Give a finite number."
+    if (element.joint, element.dof) != element.terms[0][:2]:
+        yield "its joint and dof are not those of its first term."
+    yield from (text for text, _ in element_problems(element))
+
+
 def _element(model: Model, element: Element) -> Iterator[str]:
     if element.kind not in ELEMENTS:
         yield f'there is no kind "{element.kind}". Choose from {", ".join(ELEMENTS)}.'
     elif set(element.values) != set(ELEMENTS[element.kind]):
         yield f"it has the values {', '.join(element.values)}. A {element.kind} has {', '.join(ELEMENTS[element.kind])}."
+    elif element.terms:
+        yield from _on_sum(model, element)
     elif element.kind.startswith("joint_") and element.closure >= 0:
         yield from _on_closure(model, element)
     elif element.kind.startswith("joint_"):

@@ -48,7 +48,7 @@ def _by_newton(force: Map, slopes: Map, c: Array, H: Array, v: Array) -> Array |
     for _ in range(MOST):
         left = rest(v)
         try:
-            change = np.linalg.solve(np.eye(len(v)) - H @ slopes(v), left)
+            change: Array = np.linalg.solve(np.eye(len(v)) - H @ slopes(v), left).astype(float)
         except np.linalg.LinAlgError:
             return None
         better = _improved(rest, v, change, _size(left))

@@ -17,20 +17,24 @@ class NullSpace(NamedTuple):
     N      vectors (n numbers each) that span the null space of G
     k0     the smallest solution
     pivot  smallest part of a row that is new, squared, over the sum of squares of all of G: 0 where rows become dependent
+
+    Where they are asked for, of each row: the direction of what it adds to those before, and that part, not squared.
     """
 
     N: tuple[tuple[Number, ...], ...]
     k0: tuple[Number, ...]
     pivot: Number
+    directions: tuple[tuple[Number, ...], ...] = ()
+    pivots: tuple[Number, ...] = ()
 
 
-def null_space(G: Rows, gamma: Sequence[Number], n: int) -> NullSpace:
+def null_space(G: Rows, gamma: Sequence[Number], n: int, *, directions: bool = False) -> NullSpace:
     """Of rows that are independent; by QR of G^T without pivoting, so that nothing depends on values."""
     if not G:
         return identity(n)
     if len(G) == 2 and n == 3:
-        return _cross_product(Vector(*G[0]), Vector(*G[1]), gamma)
-    return _householder([list(row) for row in G], gamma, n)
+        return _cross_product(Vector(*G[0]), Vector(*G[1]), gamma, directions)
+    return _householder([list(row) for row in G], gamma, n, directions)
 
 
 def identity(n: int) -> NullSpace:
@@ -38,7 +42,7 @@ def identity(n: int) -> NullSpace:
     return NullSpace(tuple(tuple(1.0 if i == j else 0.0 for i in range(n)) for j in range(n)), (0.0,) * n, 1.0)
 
 
-def _cross_product(a: Vector, b: Vector, gamma: Sequence[Number]) -> NullSpace:
+def _cross_product(a: Vector, b: Vector, gamma: Sequence[Number], directions: bool) -> NullSpace:
     """Two rows of three: N = a x b, and |N|^2 is the determinant of G G^T without cancellation (Lagrange)."""
     N = a.cross(b)
     aa, ab, bb, det = a.dot(a), a.dot(b), b.dot(b), N.dot(N)
@@ -46,16 +50,23 @@ def _cross_product(a: Vector, b: Vector, gamma: Sequence[Number]) -> NullSpace:
     x, y = (bb * gamma[0] - ab * gamma[1]) * inverse, (aa * gamma[1] - ab * gamma[0]) * inverse
     scale = 1.0 / sqrt(det)
     trace = aa + bb
-    return NullSpace((tuple(N * scale),), tuple(a * x + b * y), det / (trace * trace))
+    space = NullSpace((tuple(N * scale),), tuple(a * x + b * y), det / (trace * trace))
+    if not directions:
+        return space
+    first, root = sqrt(aa), sqrt(trace)
+    second = sqrt(det) / first
+    new = (b - a * (ab / aa)) * (1.0 / second)
+    return space._replace(directions=(tuple(a * (1.0 / first)), tuple(new)), pivots=(first / root, second / root))
 
 
-def _householder(A: list[list[Number]], gamma: Sequence[Number], n: int) -> NullSpace:
+def _householder(A: list[list[Number]], gamma: Sequence[Number], n: int, directions: bool) -> NullSpace:
     """A: rows of G, which are the columns of G^T."""
     m = len(A)
     whole = _total(x * x for row in A for x in row)
     reflections: list[tuple[list[Number], Number]] = []
     R = [[0.0] * m for _ in range(m)]
     pivot: Number = None
+    parts: list[Number] = []
     for k in range(m):
         x = A[k][k:]
         square = _total(t * t for t in x)
@@ -65,6 +76,7 @@ def _householder(A: list[list[Number]], gamma: Sequence[Number], n: int) -> Null
         factor = 1.0 / (signed * v[0])
         part = square / whole
         pivot = part if pivot is None else minimum(pivot, part)
+        parts.append(part)
         R[k][k] = -signed
         reflections.append((v, factor))
         for r in range(k + 1, m):
@@ -81,7 +93,12 @@ def _householder(A: list[list[Number]], gamma: Sequence[Number], n: int) -> Null
         return tuple(y)
 
     units = [[0.0] * m + [1.0 if i == j else 0.0 for i in range(n - m)] for j in range(n - m)]
-    return NullSpace(tuple(turned(unit) for unit in units), turned([*z, *[0.0] * (n - m)]), pivot)
+    space = NullSpace(tuple(turned(unit) for unit in units), turned([*z, *[0.0] * (n - m)]), pivot)
+    if not directions:
+        return space
+    signs = [select(less(R[k][k], 0.0), -1.0, 1.0) for k in range(m)]
+    ways = tuple(turned([sign if i == k else 0.0 for i in range(n)]) for k, sign in enumerate(signs))
+    return space._replace(directions=ways, pivots=tuple(sqrt(part) for part in parts))
 
 
 def reflection(x: Sequence[Number]) -> tuple[list[Number], Number]:

@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..codegen.dynamics import Dynamics, Reference
 from ..codegen.lane_runs import run_lanes
+from ..codegen.quaternions import unit_quaternions
 from ..codegen.stepper import NOT_FINITE, SINGULAR
-from ..codegen.trajectory import unit_quaternions
 from ..errors import StateError
 from ..integrate import METHODS
 from ..model import Model

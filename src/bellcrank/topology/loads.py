@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model import Model
-from ..model.element import ELEMENTS, Element
+from ..model.element import ELEMENTS, MOST_TERMS, Element
 from ..model.motion import Motion, Table
 from ..numbers.spline import halvings, spline_rows
 from .closing import Closing, closing_axes, make_closing, tied_bodies
@@ -28,8 +28,9 @@ MOST_LAWS, MOST_LAW_VALUES = 4, 8
 MOTION_TABLE = ("code", "q", "v")
 MOTION_SLOTS = {"values": 0, "tables": 32, "axis": 40}
 MOTION_ROW = 43
-ELEMENT_TABLE = ("code", "q", "v", "row_a", "row_b", "input")
-ELEMENT_SLOTS = {"values": 0, "point_a": 13, "point_b": 16, "axes_a": 19, "axes_b": 28, "table": 37}
+TERMS = tuple(f"{name}{k}" for k in range(MOST_TERMS) for name in "qv")  # q0, v0, q1, ...: of an element on a sum
+ELEMENT_TABLE = ("code", "q", "v", "row_a", "row_b", "input", *TERMS)
+ELEMENT_SLOTS = {"values": 0, "point_a": 13, "point_b": 16, "axes_a": 19, "axes_b": 28, "table": 37, "factors": 13}
 ELEMENT_ROW = 39
 
 
@@ -55,6 +56,7 @@ class ElementSignature(NamedTuple):
     has_input: bool
     closing: str = ""  # kind of the joint that closes a loop, for an element on it
     dof: int = 0  # of that joint
+    terms: int = 0  # coordinates of an element on a sum of them
 
 
 @dataclass(frozen=True)
@@ -140,7 +142,7 @@ def _codes(entries: Sequence[tuple[object, tuple[int, ...], Array]], columns: in
     """Distinct signatures, and the integer table with the code of each in front."""
     signatures = list(dict.fromkeys(signature for signature, _, _ in entries))
     code = {signature: k for k, signature in enumerate(signatures)}
-    table = [(code[signature], *numbers) for signature, numbers, _ in entries]
+    table = [(code[signature], *numbers, *[0] * (columns - 1 - len(numbers))) for signature, numbers, _ in entries]
     return tuple(signatures), np.array(table, dtype=np.int64).reshape(-1, columns)
 
 
@@ -186,8 +188,12 @@ def _element(model: Model, frames: Frames, place: dict[int, int], rows: dict[int
     if e.joint >= 0:
         joint = model.joints[e.joint]
         q, v = int(model.q_index[e.joint]) + e.dof, int(model.v_index[e.joint]) + e.dof
-        signature = ElementSignature(e.kind, True, joint.quaternion is None, True, True, table, e.input >= 0)
-        return signature, (q if signature.scalar else 0, v, 0, 0, max(e.input, 0)), row
+        signature = ElementSignature(
+            e.kind, True, joint.quaternion is None, True, True, table, e.input >= 0, terms=len(e.terms)
+        )
+        row[ELEMENT_SLOTS["factors"] :][: len(e.terms)] = [factor for _, _, factor in e.terms]
+        places = [int(index[joint]) + dof for joint, dof, _ in e.terms for index in (model.q_index, model.v_index)]
+        return signature, (q if signature.scalar else 0, v, 0, 0, max(e.input, 0), *places), row
     if e.closure >= 0:
         return _on_closing_joint(model, frames, place, rows, e, table, row)
     for name, body, point in (("a", e.body_a, e.point_a), ("b", e.body_b, e.point_b)):

@@ -1,0 +1,238 @@
+"""Closed loops: Bellcrank beside Pinocchio and MuJoCo, in one process, with ratios.
+
+    python bench/loops.py [--quick] [--all] [--family NAME] [--json FILE] [--plot FILE.png]
+
+Three mechanisms of N loops, bars of 1 m and 1 kg: N four-bars side by side (one degree of freedom), a ladder and a ladder in
+space (N each). Contestants take turns over up to 256 closed states, and the best of many short windows counts, in microseconds
+per state. Ours: one state, and four at a time in lanes, on one core. Pinocchio: its call from Python less what a call costs (a
+tree from Python, less the same tree in Pinocchio's own loop). MuJoCo: mj_forward at one state in a loop of machine code.
+A contestant that would take too long for the next N, or too much memory, stops. Errors are against the dense equations of
+motion in long double, at one state, of the largest acceleration.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import loop_peers
+import loop_reference
+import numpy as np
+from loop_report import ACCURATE, QUICK, plot, report
+from numpy.typing import NDArray
+from timing import once, race
+
+import bellcrank as bc
+from bellcrank.codegen import jit
+from bellcrank.codegen.dynamics import LANES
+from bellcrank.errors import BellcrankError
+from bellcrank.formulations import CLOSED
+from bellcrank.model import Model, generators
+
+Array = NDArray[np.float64]
+States = tuple[Array, Array, Array]  # q, v, tau
+Evaluate = Callable[[int], Any]  # of the first so many states
+
+STATES = 256
+SIZES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+WINDOW = 2e-3  # s of a contestant's turn, roughly: shorter than what a busy machine grants at once
+LONGEST = 0.25  # s per state: who would take longer at the next N stops
+MOST_BODIES = 450  # of Pinocchio, whose workspace grows with their cube
+DIFFICULT = 100  # loops, up to which errors are measured
+
+
+# Mechanisms and their states -------------------------------------------------------------------------------------------------
+
+
+def in_step(model: Model, pattern: list[int], groups: int, count: int) -> States:
+    """Parallelograms: the joints of a group turn by one angle, as the signs of the pattern say."""
+    rng = np.random.default_rng(0)
+    angle, speed = rng.uniform(-0.5, 0.5, (count, groups)), rng.uniform(-1, 1, (count, groups))
+    signs = np.array(pattern)
+    q, v = ((x[:, :, None] * signs).reshape(count, -1) for x in (angle, speed))
+    return q, v, rng.uniform(-1, 1, (count, model.nv))
+
+
+def four_bar_states(model: Model, N: int, count: int) -> States:
+    return in_step(model, [1, -1] * N + [1], 1, count)
+
+
+def ladder_states(model: Model, N: int, count: int) -> States:
+    return in_step(model, [1, -1, 1], N, count)
+
+
+def spatial_states(model: Model, N: int, count: int) -> States:
+    """States of one cell, closed by projection, drawn for each cell anew: cells are equal, and closed by themselves."""
+    rng = np.random.default_rng(0)
+    cell = bc.compile(generators.spatial_ladder(1))
+    q, v = rng.uniform(-0.4, 0.4, (count, cell.model.nv)), rng.uniform(-1, 1, (count, cell.model.nv))
+    q, v = cell.projected(q, v, steps=30)
+    good = np.flatnonzero((np.abs(cell.closure(q, v)[0]).max(axis=1) < 1e-13) & (np.abs(q).max(axis=1) < 1.0))
+    drawn = rng.choice(good, (count, N))
+    return q[drawn].reshape(count, -1), v[drawn].reshape(count, -1), rng.uniform(-1, 1, (count, model.nv))
+
+
+FAMILIES: dict[str, tuple[Callable[[int], Model], Callable[[Model, int, int], States]]] = {
+    "N-four-bar": (generators.n_four_bar, four_bar_states),
+    "ladder": (generators.ladder, ladder_states),
+    "spatial ladder": (generators.spatial_ladder, spatial_states),
+}
+
+
+# Contestants -----------------------------------------------------------------------------------------------------------------
+
+
+def formulations(every: bool) -> dict[str, dict[str, Any]]:
+    """Arguments of compile: each kind of formulation with its defaults, or with every option."""
+    option = {"multipliers": "reference", "coordinate_reduction": "variant"}
+    found: dict[str, dict[str, Any]] = {}
+    for name in CLOSED:
+        family, _, value = name.partition(":")
+        if every and value:
+            found[name] = {"formulation": family, option[family]: value}
+        else:
+            found[family] = {"formulation": family}
+    return found
+
+
+def ours(model: Model, states: States, arguments: dict[str, Any]) -> dict[str, Evaluate]:
+    """One state, and lanes."""
+    dynamics = bc.compile(model, **arguments)
+
+    def evaluate(kernel: Any, count: int) -> Array:
+        return kernel.batch({name: x[:count] for name, x in zip(("q", "v", "tau"), states, strict=True)}, threads=1)
+
+    kernels = {"": dynamics._kernel(dynamics._program, 1), ", lanes": dynamics._kernel(dynamics._program, LANES)}
+    return {suffix: partial(evaluate, kernel) for suffix, kernel in kernels.items()}
+
+
+def pinocchio(model: Model, states: States, names: set[str]) -> dict[str, Evaluate]:
+    theirs = loop_peers.Pinocchio(model)
+    converted = theirs.states(*states)
+    makers = {
+        "constraintDynamics": theirs.dense,
+        QUICK: partial(theirs.linear, 1e-8),
+        ACCURATE: partial(theirs.linear, 1e-4),
+    }
+
+    def evaluate(call: Callable[..., Array], count: int) -> list[Array]:
+        return [call(*state)[theirs.order] if count == 1 else call(*state) for state in converted[:count]]
+
+    return {name: partial(evaluate, make()) for name, make in makers.items() if name in names}
+
+
+def call_cost(family: str) -> float:
+    """s of a call of Pinocchio from Python, beyond what is computed."""
+    make, draw = FAMILIES[family]
+    model = make(2)
+    states = draw(model, 2, STATES)
+    theirs = loop_peers.Pinocchio(model)
+    converted, tree = theirs.states(*states), theirs.tree()
+    packed = [np.asfortranarray(np.array(x).T) for x in zip(*converted, strict=True)]
+    out = np.asfortranarray(np.zeros_like(packed[1]))
+    calls = {"call": lambda: [tree["call"](*state) for state in converted], "inside": lambda: tree["inside"](*packed, out)}
+    best = race(calls, 0.5)
+    return max(0.0, best["call"] - best["inside"]) / STATES
+
+
+def mujoco(model: Model, states: States) -> Evaluate:
+    theirs = loop_peers.MuJoCo(model, *(x[0] for x in states))
+    forward = theirs.forward()
+    return lambda count: [theirs.acceleration()] if count == 1 else forward(count)
+
+
+def contestants(model: Model, states: States, names: set[str], arguments: dict[str, dict[str, Any]]) -> dict[str, Evaluate]:
+    """Those of the names that take the model."""
+    found: dict[str, Evaluate] = {}
+    for name, given in arguments.items():
+        if {name, f"{name}, lanes"} & names:
+            try:
+                made = ours(model, states, given)
+            except BellcrankError as problem:
+                print(f"{model.name}: {name} does not take it: {problem}")
+                continue
+            found |= {name + suffix: call for suffix, call in made.items() if name + suffix in names}
+    theirs = {"constraintDynamics", QUICK, ACCURATE} & names
+    if theirs and model.n <= MOST_BODIES:
+        found |= pinocchio(model, states, theirs)
+    if "MuJoCo" in names:
+        found["MuJoCo"] = mujoco(model, states)
+    return found
+
+
+# Measuring -------------------------------------------------------------------------------------------------------------------
+
+
+def measure(calls: dict[str, Evaluate], seconds: float) -> dict[str, float]:
+    """s per state of each, over as many states as fit in a window."""
+    counts = {}
+    for name, call in calls.items():
+        call(LANES)
+        counts[name] = int(np.clip(WINDOW / (once(partial(call, LANES)) / LANES), LANES, STATES)) // LANES * LANES
+    best = race({name: partial(call, counts[name]) for name, call in calls.items()}, seconds, turns=1)
+    return {name: time / counts[name] for name, time in best.items()}
+
+
+def errors(model: Model, states: States, calls: dict[str, Evaluate]) -> dict[str, float]:
+    expected = loop_reference.acceleration(model, *(x[0] for x in states))
+    found = {name: np.asarray(call(1)[0], dtype=np.longdouble) for name, call in calls.items()}
+    return {name: float(np.abs(a - expected).max() / np.abs(expected).max()) for name, a in found.items()}
+
+
+def compete(family: str, sizes: tuple[int, ...], seconds: float, every: bool) -> dict[str, Any]:
+    """Times (us) and errors by N and contestant."""
+    make, draw = FAMILIES[family]
+    arguments, cost = formulations(every), call_cost(family)
+    names = {name + suffix for name in arguments for suffix in ("", ", lanes")}
+    names |= {"constraintDynamics", QUICK, ACCURATE, "MuJoCo"}
+    times: dict[int, dict[str, float]] = {}
+    wrong: dict[int, dict[str, float]] = {}
+    for N, following in zip(sizes, (*sizes[1:], sizes[-1]), strict=True):
+        model = make(N)
+        states = draw(model, N, STATES)
+        calls = contestants(model, states, names, arguments)
+        if N <= DIFFICULT:
+            wrong[N] = errors(model, states, calls)
+        measured = measure(calls, seconds)
+        python = {"constraintDynamics", QUICK, ACCURATE}
+        times[N] = {name: (t - cost * (name in python)) * 1e6 for name, t in measured.items()}
+        names = {name for name in times[N] if expected(times, name, N, following) < LONGEST * 1e6}
+        print(f"{family}, N = {N}: " + ", ".join(f"{name} {t:.3g}" for name, t in times[N].items()), flush=True)
+    return {"us": times, "errors": wrong, "call": cost * 1e6}
+
+
+def expected(times: dict[int, dict[str, float]], name: str, N: int, following: int) -> float:
+    """us at the next N, as the last two let fear, but growing at least in proportion."""
+    before = [n for n in times if n < N and name in times[n]]
+    power = 1.0
+    if before:
+        power = max(1.0, math.log(times[N][name] / times[before[-1]][name]) / math.log(N / before[-1]))
+    return times[N][name] * (following / N) ** power
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="shorter windows, N up to 20")
+    parser.add_argument("--all", action="store_true", help="every option of our formulations")
+    parser.add_argument("--family", choices=list(FAMILIES), action="append", help="only this mechanism; may be repeated")
+    parser.add_argument("--json", type=Path, help="write the figures here too")
+    parser.add_argument("--plot", type=Path, help="write the plot of time over N here (PNG)")
+    options = parser.parse_args()
+    sizes, seconds = (tuple(N for N in SIZES if N <= 20), 0.5) if options.quick else (SIZES, 3.0)
+    figures = {}
+    for family in options.family or FAMILIES:
+        figures[family] = compete(family, sizes, seconds, options.all)
+        report(family, figures[family])
+    if options.plot:
+        plot(figures, options.plot)
+    if options.json:
+        options.json.write_text(json.dumps({"cpu": jit.identity().split("\n")[0], **figures}, indent=1))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,99 @@
+"""What closed loops leave free, as the analyses see it; of a tree, everything.
+
+code     shape        meaning
+G        (m, nv)      the equations that close the loops, for velocities
+N        (nv, free)   displacements that they allow, G N = 0: orthonormal, or with some coordinates as unknowns (N = 1 there)
+P        (nv, free)   velocities that displacements N y bring along by the loops: dv = N w + P y, where a mechanism moves
+r        (nv,)        efforts that nothing balances; the closures take r - N N^T r
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..assembly import assemble
+from ..assembly.least import cut_svd, least_change
+from ..assembly.loops import Held, Loops
+from ..assembly.newton import close
+from ..codegen.dynamics import Dynamics
+from ..model.manifold import displaced
+
+Array = NDArray[np.float64]
+
+STEP = 1e-3  # of differences of fourth order
+CLOSED = 1e-10  # of the typical length
+GOOD = 0.3  # of the best: how well a coordinate must tell where the mechanism is to be preferred for its place in the model
+
+
+class Ties:
+    """The loops of a compiled model at a time."""
+
+    def __init__(self, dyn: Dynamics, t: float) -> None:
+        self.dyn, self.model, self.t = dyn, dyn.model, t
+        self.any = bool(dyn.model.closures)
+        self.loops = Loops(dyn)
+        self.nothing = Held.of(dyn.model, set())
+
+    def basis(self, q: Array) -> Array:
+        """N, orthonormal."""
+        if not self.any:
+            return np.eye(self.model.nv)
+        J = self.loops.G(q, self.t) * self.loops.units
+        rank = len(cut_svd(J)[1])
+        allowed = np.linalg.svd(J)[2][rank:].T * self.loops.units[:, None]
+        return np.asarray(np.linalg.qr(allowed)[0])
+
+    def start(self, q: Array | None) -> Array:
+        """A closed configuration near the one given, or the model's start, assembled."""
+        return assemble(self.dyn, q, np.zeros(self.model.nv), t=self.t).q if self.any else np.array(q)
+
+    def moved(self, q: Array, d: Array) -> Array | None:
+        """q displaced by d, and closed again; None where it cannot be."""
+        new = displaced(self.model, q, d)
+        if not self.any:
+            return new
+        limit = CLOSED * self.loops.length
+        found = close(self.loops, new, self.nothing, self.t, limit)
+        return found.q if found.error <= limit else None
+
+    def unbalanced(self, q: Array, r: Array) -> Array:
+        """What the closures leave of efforts."""
+        if not self.any:
+            return r
+        N = self.basis(q)
+        return np.asarray(N @ (N.T @ r))
+
+    def multipliers(self, q: Array, r: Array) -> Array | None:
+        """Those of least norm with which closures take what they can of r: r + G^T lambda is unbalanced. None for a tree."""
+        if not self.any:
+            return None
+        G, rows, units = self.loops.G(q, self.t), self.loops.rows, self.loops.units
+        U, s, V = cut_svd(G * units)
+        return np.asarray(-(U @ ((V @ (units * r)) / s)) * rows)
+
+    def independent(self, q: Array) -> list[int]:
+        """Degrees of freedom that say where the mechanism is: the first ones, unless others say it much better."""
+        left = self.basis(q) / self.loops.units[:, None]
+        chosen: list[int] = []
+        for _ in range(left.shape[1]):
+            sizes = np.linalg.norm(left, axis=1)
+            k = int(np.argmax(sizes > GOOD * sizes.max()))
+            chosen.append(k)
+            direction = left[k] / sizes[k]
+            left = left - np.outer(left @ direction, direction)
+        return sorted(chosen)
+
+    def carried_velocities(self, q: Array, v: Array, N: Array, chosen: list[int]) -> Array:
+        """P: 0 = G P + d(G v + phi_t)/dq N, none of it in the chosen degrees of freedom."""
+        if not self.any or not v.any():
+            return np.zeros_like(N)
+        weights = {1: 8.0, -1: -8.0, 2: -1.0, -2: 1.0}
+        change = np.zeros((len(self.loops.rows), N.shape[1]))
+        for k, weight in weights.items():
+            places = displaced(self.model, q, k * STEP * N.T)
+            rates = self.dyn.closure(places, np.tile(v, (len(places), 1)), t=self.t)[1]
+            change += weight * (rates * self.loops.rows).T / (12 * STEP)
+        J, units = self.loops.G(q, self.t) * self.loops.units, self.loops.units
+        P = np.column_stack([units * least_change(J, -column) for column in change.T]) if change.size else np.zeros_like(N)
+        return np.asarray(P - N @ P[chosen])

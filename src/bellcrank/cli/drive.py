@@ -1,0 +1,37 @@
+"""``bellcrank drive MODEL COORDINATE``: an input through its range, what follows, and where it cannot go on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .outcome import print_json, reported
+
+
+def command(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file, or the name of a model of the gallery.")],
+    coordinate: Annotated[str, typer.Argument(metavar="COORDINATE", help="The coordinate that is moved.")],
+    first: Annotated[float, typer.Option("--from", help="First value, rad or m.")] = -3.141592653589793,
+    last: Annotated[float, typer.Option("--to", help="Last value.")] = 3.141592653589793,
+    count: Annotated[int, typer.Option(min=2, help="Number of values.")] = 25,
+    hold: Annotated[list[str] | None, typer.Option(help="A coordinate that stays where it is.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw the motion into this file.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print positions, velocities and accelerations as JSON.")] = False,
+) -> None:
+    """Move COORDINATE of MODEL through a range with its loops closed, and print all coordinates and the toggles."""
+    with reported(as_json=as_json):
+        import bellcrank as bc
+
+        step = (last - first) / (count - 1)
+        values = [first + k * step for k in range(count)]
+        found = bc.drive(bc.load(model), coordinate, values, hold=hold or ())
+        if plot is not None:
+            found.plot(plot)
+        if as_json:
+            print_json(found.as_dict())
+            return
+        from rich.console import Console
+
+        Console().print(found)

@@ -1,0 +1,154 @@
+"""Kinematic analysis: an input through its range, what follows, and toggles by their formulas."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank.model import Law, Motion
+
+from ..closed_linkages import bricard, four_bar, parallelogram
+
+H = 1e-5
+
+
+@pytest.fixture(scope="module")
+def bars():
+    return four_bar("point_on_line")
+
+
+class TestMotion:
+    def test_velocities_and_accelerations_are_those_of_the_positions(self, bars):
+        """Differences of the positions: dq/dcrank and d2q/dcrank2 at unit speed."""
+        values = np.linspace(-1.0, 2.0, 5)
+        at, after, before = (bc.drive(bars, "crank_joint", values + x) for x in (0.0, H, -H))
+        assert np.abs((after.q - before.q) / (2 * H) - at.v).max() < 1e-8
+        assert np.abs((after.v - before.v) / (2 * H) - at.a).max() < 1e-8
+        assert at.error.max() < 1e-12
+
+    def test_speed_and_acceleration_of_the_input_are_the_chain_rule(self, bars):
+        """v = q' s, a = q'' s^2 + q' b."""
+        unit = bc.drive(bars, "crank_joint", [0.3])
+        given = bc.drive(bars, "crank_joint", [0.3], speed=3.0, acceleration=-2.0)
+        assert given.v == pytest.approx(3 * unit.v) and given.a == pytest.approx(9 * unit.a - 2 * unit.v)
+
+    def test_a_parallelogram_goes_through_its_change_point_as_a_parallelogram(self):
+        model = parallelogram(angle=0.5)
+        found = bc.drive(model, "crank0_joint", np.linspace(-2, 2, 9))
+        assert np.abs(found.of("crank0_joint") - found.of("crank1_joint")).max() < 1e-10
+        assert not found.limits
+
+    def test_values_may_go_downward_and_keep_their_order(self, bars):
+        up, down = (bc.drive(bars, "crank_joint", values) for values in ([0.1, 0.2, 0.3], [0.3, 0.2, 0.1]))
+        assert np.abs(up.q[::-1] - down.q).max() < 1e-12 and down.values.tolist() == [0.3, 0.2, 0.1]
+
+    def test_drivers_of_the_model_stand_still_meanwhile(self):
+        """The base of the four-bar turns as a law says: its loop does not care."""
+        model = four_bar("point_on_line")
+        found = bc.drive(model, "crank_joint", [0.2])
+        assert found.q[0, 0] == 0.2
+
+    def test_of_more_degrees_of_freedom_the_others_are_held(self):
+        model = bc.load("five_bar")
+        with pytest.raises(bc.StateError, match="1 degree of freedom besides 'pin1': hold as many coordinates"):
+            bc.drive(model, "pin1", [0.1])
+        found = bc.drive(model, "pin1", [0.1, 0.2], hold="telescope")
+        assert (found.of("telescope") == 0).all() and found.error.max() < 1e-12
+
+
+class TestToggles:
+    def test_the_input_of_a_four_bar_turns_back_where_crank_and_ground_are_in_line(self):
+        """cos mu = (l^2 + r^2 - (d +- a)^2) / (2 l r) for the angle mu between coupler and rocker."""
+        model = bc.load("four_bar")
+        mu = [np.arccos((1.8**2 + 1.2**2 - g**2) / (2 * 1.8 * 1.2)) for g in (1.5, 2.5, abs(2 - 0.5 * np.exp(0.7j)))]
+        found = bc.drive(model, "rocker_pin", np.linspace(-1, 2, 16))
+        assert found.toggles == pytest.approx([mu[0] - mu[2], mu[1] - mu[2]], abs=1e-10)
+        assert len(found.values) + len(found.missing) == 16 and (found.missing > found.toggles[1]).sum() == 6
+        assert "toggle, the mechanism turns back" in str(found) and "are out of reach" in str(found)
+
+    def test_near_a_toggle_the_input_has_little_part_in_the_motion(self):
+        found = bc.drive(bc.load("four_bar"), "rocker_pin", [0.3, 0.8427])
+        assert found.transmission[1] < 0.1 * found.transmission[0]
+
+    def test_bricards_hinge_turns_back_where_its_neighbour_is_in_line(self):
+        """cos f + cos g + cos f cos g = 0 has g = 0 at cos f = -1/2, f = 2 pi/3."""
+        model = bricard(1.9)
+        found = bc.drive(model, "link2_joint", np.linspace(-1, 1, 5))
+        other = np.arccos(-np.cos(1.9) / (1 + np.cos(1.9)))
+        assert found.toggles[-1] == pytest.approx(2 * np.pi / 3 - other, abs=1e-9) or found.toggles
+
+
+class TestOverTime:
+    def driven(self):
+        """The crank of a four-bar turns with a law: cut, it is a driven joint of the tree."""
+        model = four_bar("point_on_line")
+        crank = Motion((Law("polynomial", (0.0, 2.0, -0.5)),))
+        return replace(model, motions=(crank, None, None), initial_q=np.zeros(2), initial_v=np.zeros(2), armature=np.zeros(2))
+
+    def test_a_driver_gives_what_moving_the_coordinate_gives(self):
+        times = np.array([0.0, 0.2, 0.5, 0.9])
+        found = bc.drive(self.driven(), times=times)
+        values, speeds = 2 * times - 0.5 * times**2, 2 - times
+        for k in range(4):
+            expected = bc.drive(four_bar("point_on_line"), "crank_joint", [values[k]], speed=speeds[k], acceleration=-1.0)
+            assert found.q[k] == pytest.approx(expected.q[0, 1:], abs=1e-10)
+            assert found.v[k] == pytest.approx(expected.v[0, 1:], abs=1e-9)
+            assert found.a[k] == pytest.approx(expected.a[0, 1:], abs=1e-8)
+        assert found.input == "time" and found.unit == "s"
+
+    def test_a_driver_that_asks_too_much_ends_the_analysis_there(self):
+        """The rocker, driven, cannot turn by more than its swing."""
+        from .test_assembly import _from_the_other_end, pinned, polar
+
+        model = pinned(*_from_the_other_end(), [(1, 2, polar(0.5, 0.0))], "point_on_line")
+        law = Motion((Law("polynomial", (0.0, 1.0)),))
+        driven = replace(model, motions=(law, None, None), initial_q=np.zeros(2), initial_v=np.zeros(2), armature=np.zeros(2))
+        found = bc.drive(driven, times=np.linspace(0, 3, 7))
+        assert len(found.limits) == 1 and not found.limits[0].toggle and 0 < found.limits[0].value < 3
+        assert "no configuration was found beyond" in str(found)
+
+    def test_what_no_driver_moves_is_told(self):
+        with pytest.raises(bc.StateError, match="1 degree of freedom that no driver moves"):
+            bc.drive(four_bar("point_on_line"), times=[0.0, 1.0])
+
+
+class TestResult:
+    def test_arrays_are_labelled_and_fit_for_json_and_drawn(self, bars, tmp_path):
+        found = bc.drive(bars, "crank_joint", [0.0, 0.1])
+        data = found.data
+        assert data.q.sel(coordinate="rocker_joint").dims == ("input",) and data.input.attrs["units"] == "rad"
+        assert json.loads(json.dumps(found.as_dict()))["values"] == [0.0, 0.1]
+        found.plot(tmp_path / "drive.png")
+        assert (tmp_path / "drive.png").stat().st_size > 5000
+        assert found.__rich__().row_count == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("crank_joint",), "give a coordinate and its values, or the times"),
+        ((), "give a coordinate and its values, or the times"),
+        (("crank", [0.0]), r"there is no coordinate 'crank' \(did you mean 'crank_joint'\?\)"),
+        (("crank_joint", [0.0, 0.2, 0.1]), "values must increase, or decrease"),
+        (("crank_joint", [np.inf]), "values must be a list of finite numbers"),
+    ],
+)
+def test_arguments_that_make_no_sense_are_refused(bars, arguments, message):
+    with pytest.raises(bc.StateError, match=message):
+        bc.drive(bars, *arguments)
+
+
+def test_times_must_increase(bars):
+    with pytest.raises(bc.StateError, match="times must be finite numbers that increase"):
+        bc.drive(bars, times=[1.0, 0.0])
+
+
+def test_trees_and_quaternions_are_not_driven():
+    with pytest.raises(bc.StateError, match="has no closed loops"):
+        bc.drive(bc.load("double_pendulum"), "shoulder", [0.0])
+    with pytest.raises(bc.StateError, match="is part of a quaternion"):
+        bc.drive(bc.load("quarter_car"), "knuckle_ball.x", [0.0])
