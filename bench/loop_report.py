@@ -57,6 +57,7 @@ def report(family: str, found: dict[str, Any]) -> None:
     show(f"{family}: microseconds per state (a call of Pinocchio, {found['call']:.2g} us, taken off)", table(times))
     show(f"{family}: our best against the peers", ratios(times))
     show(f"{family}: error of the largest acceleration", table(found["errors"]))
+    show(f"{family}: seconds to compile, the cache as it was found", table(found["compile"]))
     lines = []
     for name in table(times)[0]:
         if slope := growth(times, name):

@@ -42,6 +42,7 @@ STATES = 256
 SIZES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 WINDOW = 2e-3  # s of a contestant's turn, roughly: shorter than what a busy machine grants at once
 LONGEST = 0.25  # s per state: who would take longer at the next N stops
+LONGEST_COMPILE = 100.0  # s, likewise
 MOST_BODIES = 450  # of Pinocchio, whose workspace grows with their cube
 DIFFICULT = 100  # loops, up to which errors are measured
 
@@ -146,16 +147,18 @@ def mujoco(model: Model, states: States) -> Evaluate:
     return lambda count: [theirs.acceleration()] if count == 1 else forward(count)
 
 
-def contestants(model: Model, states: States, names: set[str], arguments: dict[str, dict[str, Any]]) -> dict[str, Evaluate]:
-    """Those of the names that take the model."""
+def contestants(
+    model: Model, states: States, names: set[str], arguments: dict[str, dict[str, Any]], compiled: dict[str, float]
+) -> dict[str, Evaluate]:
+    """Those of the names that take the model; ``compiled`` gets the seconds that ours took to be made."""
     found: dict[str, Evaluate] = {}
     for name, given in arguments.items():
         if {name, f"{name}, lanes"} & names:
+            made: dict[str, Evaluate] = {}
             try:
-                made = ours(model, states, given)
+                compiled[name] = once(lambda: made.update(ours(model, states, given)))  # noqa: B023
             except BellcrankError as problem:
                 print(f"{model.name}: {name} does not take it: {problem}")
-                continue
             found |= {name + suffix: call for suffix, call in made.items() if name + suffix in names}
     theirs = {"constraintDynamics", QUICK, ACCURATE} & names
     if theirs and model.n <= MOST_BODIES:
@@ -172,8 +175,8 @@ def measure(calls: dict[str, Evaluate], seconds: float) -> dict[str, float]:
     """s per state of each, over as many states as fit in a window."""
     counts = {}
     for name, call in calls.items():
-        call(LANES)
-        counts[name] = int(np.clip(WINDOW / (once(partial(call, LANES)) / LANES), LANES, STATES)) // LANES * LANES
+        shortest = min(once(partial(call, LANES)) for _ in range(6)) / LANES
+        counts[name] = int(np.clip(WINDOW / shortest, LANES, STATES)) // LANES * LANES
     best = race({name: partial(call, counts[name]) for name, call in calls.items()}, seconds, turns=1)
     return {name: time / counts[name] for name, time in best.items()}
 
@@ -192,22 +195,26 @@ def compete(family: str, sizes: tuple[int, ...], seconds: float, every: bool) ->
     names |= {"constraintDynamics", QUICK, ACCURATE, "MuJoCo"}
     times: dict[int, dict[str, float]] = {}
     wrong: dict[int, dict[str, float]] = {}
+    made: dict[int, dict[str, float]] = {}
     for N, following in zip(sizes, (*sizes[1:], sizes[-1]), strict=True):
         model = make(N)
         states = draw(model, N, STATES)
-        calls = contestants(model, states, names, arguments)
+        made[N] = {}
+        calls = contestants(model, states, names, arguments, made[N])
         if N <= DIFFICULT:
             wrong[N] = errors(model, states, calls)
         measured = measure(calls, seconds)
         python = {"constraintDynamics", QUICK, ACCURATE}
         times[N] = {name: (t - cost * (name in python)) * 1e6 for name, t in measured.items()}
-        names = {name for name in times[N] if expected(times, name, N, following) < LONGEST * 1e6}
+        slow = {name for name in times[N] if expected(times, name, N, following) > LONGEST * 1e6}
+        late = {name for name in made[N] if expected(made, name, N, following) > LONGEST_COMPILE}
+        names = set(times[N]) - slow - late - {f"{name}, lanes" for name in late}
         print(f"{family}, N = {N}: " + ", ".join(f"{name} {t:.3g}" for name, t in times[N].items()), flush=True)
-    return {"us": times, "errors": wrong, "call": cost * 1e6}
+    return {"us": times, "errors": wrong, "compile": made, "call": cost * 1e6}
 
 
 def expected(times: dict[int, dict[str, float]], name: str, N: int, following: int) -> float:
-    """us at the next N, as the last two let fear, but growing at least in proportion."""
+    """Time at the next N, as the last two let fear, but growing at least in proportion."""
     before = [n for n in times if n < N and name in times[n]]
     power = 1.0
     if before:

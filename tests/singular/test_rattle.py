@@ -187,8 +187,8 @@ def test_forces_that_grow_with_the_velocity_faster_than_the_step_can_follow_stop
     """v = c + h/2 k/I v has no solution where h/2 k/I = 1."""
     model = two_four_bars(0.3)
     model = replace(model, closures=(), gravity=np.zeros(3))
-    I = float(bc.compile(model).mass_matrix(model.initial_q)[2, 2])
-    push = Element("push", "joint_damper", {"damping": -2 * I / 0.125}, joint=2)
+    inertia = float(bc.compile(model).mass_matrix(model.initial_q)[2, 2])
+    push = Element("push", "joint_damper", {"damping": -2 * inertia / 0.125}, joint=2)
     model = replace(model, elements=(push,))
     out = integrate_rattle(bc.compile(model), start(model, v=[0, 0, 1, 0, 0]), np.array([0.0, 0.125]))
     assert out.problem is not None and "forces that depend on velocities change too much in a step of 0.125 s" in out.problem

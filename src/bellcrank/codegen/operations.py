@@ -22,6 +22,8 @@ from ..model import Model, generators
 from ..numbers import CountingGraph, Operations
 from ..topology import Plan, make_plan
 from ..topology.frames import Style
+from .dynamics import Dynamics
+from .node_ranks import generic_configuration, plan_nodes
 from .plain import PlainWalk
 
 _SIZES = (7, 8)  # counts are linear in n from 4 on; two sizes give the line
@@ -69,7 +71,7 @@ class _CountingWalk(PlainWalk):
 def count_program(model: Model, program: Program, style: Style, gravity: bool) -> Operations:
     """Of the recursion itself: what force elements and laws of motion take is not part of it."""
     graph = _KeepingGraph() if model.closures else CountingGraph()
-    plan = _recorded(make_plan(replace(model, elements=()), style), graph)
+    plan = _recorded(_planned(replace(model, elements=()), program, style), graph)
     inputs = {name: graph.inputs(model.nq if name == "q" else model.nv) for name in program.inputs}
     data = [graph.inputs(plan.data.shape[1]) for _ in range(plan.n)]
     g = [graph.input() if gravity and x else 0.0 for x in plan.gravity]
@@ -77,11 +79,20 @@ def count_program(model: Model, program: Program, style: Style, gravity: bool) -
     return graph.count(_flat(outputs.values()))
 
 
+def _planned(model: Model, program: Program, style: Style) -> Plan:
+    plan = make_plan(model, style)
+    if program is not CLOSED["coordinate_reduction"]:
+        return plan
+    return replace(plan, nodes=plan_nodes(plan, *generic_configuration(Dynamics(model))))
+
+
 def _recorded(plan: Plan, graph: CountingGraph) -> Plan:
     """The plan with closures whose numbers are not known while recording."""
-    closing = plan.loads.closing
+    closing, nodes = plan.loads.closing, plan.nodes
     data = np.array([graph.inputs(closing.data.shape[1]) for _ in range(closing.closures)], dtype=object)
-    return replace(plan, loads=replace(plan.loads, closing=replace(closing, data=data)))
+    if nodes is not None:
+        nodes = replace(nodes, closure_data=data)
+    return replace(plan, loads=replace(plan.loads, closing=replace(closing, data=data)), nodes=nodes)
 
 
 def _flat(values: Iterable[object]) -> list[object]:

@@ -93,12 +93,13 @@ class Lookout:
         return turned | ((pivot <= 0.0) & (old > 0.0)) | ((pivot > 0.0) & (old <= 0.0))
 
     def look(self) -> None:
-        """The stepper notes rows that passed a singularity, and the smallest pivot."""
+        """The stepper notes rows that passed a singularity, or came nearer to one than it wants, and the smallest pivot."""
         stepper = self.stepper
 
         def row(r: str) -> None:
-            stepper.note_singular(r, self.passed(r))
-            stepper.note_pivot(self.pivot(r))
+            pivot = self.pivot(r)
+            stepper.note_singular(r, self.passed(r) | ((pivot > 0.0) & (pivot < stepper.real("near"))))
+            stepper.note_pivot(pivot)
 
         seen = self.e.emit(f"icmp eq i64 {stepper.count('seen')}, 1")
         when(self.e, seen, lambda: each(self.e, 0, self.words["m"], row))

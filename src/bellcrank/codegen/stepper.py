@@ -25,7 +25,7 @@ from .projection import Lookout, project
 WIDE = 4
 MINIMUM_NORM, MASS = "minimum_norm", "mass"
 LARGE = 20_000  # entries of the matrix of all closures
-REALS = ("t", "h", "end", "rtol", "atol", "longest", "grow", "error", "energy", "singular_time", "pivot", "pivot_time")
+REALS = ("t", "h", "end", "rtol", "atol", "longest", "grow", "error", "energy", "singular_time", "pivot", "pivot_time", "near")
 COUNTS = ("status", "steps", "rejected", "evaluations", "budget", "sample", "samples", "substep", "substeps", "watched", "held")
 COUNTS += ("project", "pass_singular", "singular", "singular_row", "seen", "newton", "sample_before")
 RUNNING, NOT_FINITE, COLLAPSED, SINGULAR = 0, 1, 2, 3

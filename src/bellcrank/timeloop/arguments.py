@@ -15,6 +15,7 @@ from ..codegen.dynamics import Dynamics
 from ..errors import BellcrankWarning, StateError
 from ..integrate import METHODS
 from ..model import Model
+from .passing import PASSING_METHODS
 from .stiff import STIFF_METHODS
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def must_be_positive(**values: float | None) -> None:
 
 
 def must_be_known(name: str) -> None:
-    known = [*METHODS, *STIFF_METHODS]
+    known = [*METHODS, *STIFF_METHODS, *PASSING_METHODS]
     if name not in known:
         near = difflib.get_close_matches(str(name), known, n=1)
         hint = f" (did you mean {near[0]!r}?)" if near else ""

@@ -26,6 +26,7 @@ Array = NDArray[np.float64]
 Limits = tuple[float, float, float | None]  # rtol, atol, max_step
 
 
+NEAR = 0.01  # pivots at which a run that changes its method does so: nearer, digits are lost
 _FIRST_PIECE, _PIECE_SECONDS = 256, 0.1  # steps, seconds
 
 
@@ -42,6 +43,7 @@ def in_machine_code(
     trajectory = prepare(dynamics, scheme, start, times, *limits, metric=loops.metric)
     trajectory.set_count("project", int(loops.project))
     trajectory.set_count("pass_singular", 2**62 if loops.go_on else 0)
+    trajectory.set_real("near", NEAR if loops.switch else 0.0)
     trajectory.set_count("watched", 0 if watcher is None else 1)
     problem = None
     try:

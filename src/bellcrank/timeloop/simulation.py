@@ -26,6 +26,7 @@ from .events import Event
 from .lookout import Lookout
 from .loops import Loops, loops_of
 from .machine import Limits, first_step, in_machine_code, watcher_of
+from .passing import PASSING_METHODS, integrate_passing, passed_by_rattle
 from .plain import Control, Controlled, integrate_plainly
 from .stiff import STIFF_METHODS, integrate_stiff
 from .system import Outcome, energy_scale
@@ -64,7 +65,8 @@ def simulate(
     duration   seconds; the model's own if not given
     step       interval of the samples in seconds; the model's own, or a hundredth of the duration
     method     "dopri5" and "dop853" adapt their step to rtol and atol; "rk4" takes steps of at most max_step (default: the
-               interval); "radau" and "bdf" are scipy's implicit methods, with exact Jacobians, for stiff models
+               interval); "radau" and "bdf" are scipy's implicit methods, with exact Jacobians, for stiff models; "rattle"
+               and "reaction_taylor" (Huang) take closed loops through singular configurations, by steps of max_step
     tau        joint efforts (nv,) besides the model's forces: constant, or a function of t, q, v (in Python, and slower)
     inputs     values of the model's inputs: constant, in order or by name, or a function of t, q, v
     q, v       start, instead of the model's
@@ -91,14 +93,23 @@ def simulate(
     start = starting_state(dynamics, after, given)
     times = float(start["t"]) + sample_times(*span(model, duration, step))
     crossings: tuple[Crossing, ...] = ()
-    if method in STIFF_METHODS or any(functions.values()):
+    if method in PASSING_METHODS:
+        _refuse_events(events, method)
+        _refuse_functions(functions, method)
+        outcome = integrate_passing(dynamics, method, start, times, max_step, progress)
+    elif method in STIFF_METHODS or any(functions.values()):
         _refuse_events(events, "stiff methods" if method in STIFF_METHODS else "runs with Python functions")
         outcome = _outside_machine_code(dynamics, method, start, times, functions, (rtol, atol, max_step), progress, loops)
     else:
         watcher = watcher_of(model, METHODS[method], events)
-        outcome = in_machine_code(dynamics, METHODS[method], start, times, (rtol, atol, max_step), watcher, progress, loops)
+
+        def compiled(first: dict[str, Array], until: Array) -> Outcome:
+            return in_machine_code(dynamics, METHODS[method], first, until, (rtol, atol, max_step), watcher, progress, loops)
+
+        through = loops.switch and bool(model.closures)
+        outcome = passed_by_rattle(dynamics, compiled, start, times) if through else compiled(start, times)
         crossings = tuple(watcher.crossings) if watcher is not None else ()
-    adaptive = method in STIFF_METHODS or METHODS[method].adaptive
+    adaptive = method in STIFF_METHODS or (method in METHODS and METHODS[method].adaptive)
     settings: dict[str, Any] = {
         "formulation": dynamics.formulation.partition(":")[0],
         "reference": dynamics.formulation.partition(":")[2] or None,
@@ -118,8 +129,9 @@ def simulate(
             "projection": projection,
             "passages": [list(p) for p in outcome.passages],
         }
-    if model.closures and loops.project:
+    if model.closures and loops.project and method not in PASSING_METHODS:
         outcome = _on_closures(dynamics, outcome)
+    _tell_passages(outcome, method, loops)
     run = _finish(dynamics, outcome, start, functions, settings, began)
     run.crossings = crossings
     if outcome.problem is not None:
@@ -161,6 +173,20 @@ def _outside_machine_code(
     longest = max_step or float(times[1] - times[0])  # a function may be active for a short while only
     energy = energy_scale(dynamics, start)
     return integrate_plainly(system, scheme, start, times, first, rtol, atol, longest, energy, progress, lookout)
+
+
+def _tell_passages(outcome: Outcome, method: str, loops: Loops) -> None:
+    """A run that went on beyond a singular configuration says so, unless its method is made for that."""
+    if outcome.passages and outcome.problem is None and method not in PASSING_METHODS:
+        met = f"t = {outcome.passages[0].time:.6g} s, in the loop through {outcome.passages[0].closure!r}"
+        more = f" and {len(outcome.passages) - 1} more" if len(outcome.passages) > 1 else ""
+        how = "rattle took it through" if loops.switch else f"{method} went on through it; check which branch it took"
+        warnings.warn(f"singular configuration at {met}{more}: {how}", BellcrankWarning, stacklevel=4)
+
+
+def _refuse_functions(functions: dict[str, Any], method: str) -> None:
+    if any(functions.values()):
+        raise StateError(f"tau and inputs as Python functions go with dopri5, dop853 and rk4, not with {method}")
 
 
 def _on_closures(dynamics: Dynamics, outcome: Outcome) -> Outcome:
