@@ -1,12 +1,12 @@
 """Closed loops: Bellcrank beside Pinocchio and MuJoCo, in one process, with ratios.
 
-    python bench/loops.py [--quick] [--all] [--family NAME] [--json FILE] [--plot FILE.png]
+    python bench/loops.py [--quick] [--all] [--family NAME] [--patience SECONDS] [--json FILE] [--plot FILE.png]
 
 Three mechanisms of N loops, bars of 1 m and 1 kg: N four-bars side by side (one degree of freedom), a ladder and a ladder in
 space (N each). Contestants take turns over up to 256 closed states, and the best of many short windows counts, in microseconds
 per state. Ours: one state, and four at a time in lanes, on one core. Pinocchio: its call from Python less what a call costs (a
 tree from Python, less the same tree in Pinocchio's own loop). MuJoCo: mj_forward at one state in a loop of machine code.
-A contestant that would take too long for the next N, or too much memory, stops. Errors are against the dense equations of
+A contestant that would take too long for the next N, to compile or to run, or too much memory, stops. Errors are against the dense equations of
 motion in long double, at one state, of the largest acceleration.
 """
 
@@ -42,7 +42,6 @@ STATES = 256
 SIZES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 WINDOW = 2e-3  # s of a contestant's turn, roughly: shorter than what a busy machine grants at once
 LONGEST = 0.25  # s per state: who would take longer at the next N stops
-LONGEST_COMPILE = 100.0  # s, likewise
 MOST_BODIES = 450  # of Pinocchio, whose workspace grows with their cube
 DIFFICULT = 100  # loops, up to which errors are measured
 
@@ -187,8 +186,10 @@ def errors(model: Model, states: States, calls: dict[str, Evaluate]) -> dict[str
     return {name: float(np.abs(a - expected).max() / np.abs(expected).max()) for name, a in found.items()}
 
 
-def compete(family: str, sizes: tuple[int, ...], seconds: float, every: bool) -> dict[str, Any]:
-    """Times (us) and errors by N and contestant."""
+def compete(
+    family: str, sizes: tuple[int, ...], seconds: float, *, every: bool = False, patience: float = 100.0
+) -> dict[str, Any]:
+    """Times (us), errors and times to compile (s) by N and contestant; ``patience`` is for the compiler (s)."""
     make, draw = FAMILIES[family]
     arguments, cost = formulations(every), call_cost(family)
     names = {name + suffix for name in arguments for suffix in ("", ", lanes")}
@@ -207,8 +208,10 @@ def compete(family: str, sizes: tuple[int, ...], seconds: float, every: bool) ->
         python = {"constraintDynamics", QUICK, ACCURATE}
         times[N] = {name: (t - cost * (name in python)) * 1e6 for name, t in measured.items()}
         slow = {name for name in times[N] if expected(times, name, N, following) > LONGEST * 1e6}
-        late = {name for name in made[N] if expected(made, name, N, following) > LONGEST_COMPILE}
+        late = {name for name, t in made[N].items() if t * (following / N) ** 3 > patience}
         names = set(times[N]) - slow - late - {f"{name}, lanes" for name in late}
+        if late:
+            print(f"{family}, N = {N}: stops before N = {following}, compiling could take too long: {', '.join(sorted(late))}")
         print(f"{family}, N = {N}: " + ", ".join(f"{name} {t:.3g}" for name, t in times[N].items()), flush=True)
     return {"us": times, "errors": wrong, "compile": made, "call": cost * 1e6}
 
@@ -227,13 +230,14 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="shorter windows, N up to 20")
     parser.add_argument("--all", action="store_true", help="every option of our formulations")
     parser.add_argument("--family", choices=list(FAMILIES), action="append", help="only this mechanism; may be repeated")
+    parser.add_argument("--patience", type=float, default=100.0, help="seconds that compiling at the next N may take")
     parser.add_argument("--json", type=Path, help="write the figures here too")
     parser.add_argument("--plot", type=Path, help="write the plot of time over N here (PNG)")
     options = parser.parse_args()
     sizes, seconds = (tuple(N for N in SIZES if N <= 20), 0.5) if options.quick else (SIZES, 3.0)
     figures = {}
     for family in options.family or FAMILIES:
-        figures[family] = compete(family, sizes, seconds, options.all)
+        figures[family] = compete(family, sizes, seconds, every=options.all, patience=options.patience)
         report(family, figures[family])
     if options.plot:
         plot(figures, options.plot)

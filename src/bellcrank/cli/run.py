@@ -24,7 +24,7 @@ def command(
     duration: Annotated[float | None, typer.Option(help="Seconds to simulate.", show_default="the model's")] = None,
     step: Annotated[float | None, typer.Option(help="Seconds between samples.", show_default="the model's")] = None,
     method: Annotated[
-        str | None, typer.Option(help="Integrator: dopri5, dop853, rk4, radau or bdf.", show_default="dopri5")
+        str | None, typer.Option(help="dopri5, dop853, rk4, radau, bdf, rattle, reaction_taylor.", show_default="dopri5")
     ] = None,
     formulation: Annotated[str | None, typer.Option(help="Equations of motion.", show_default="auto")] = None,
     reference: Annotated[
@@ -32,6 +32,14 @@ def command(
     ] = None,
     rtol: Annotated[float | None, typer.Option(help="Relative tolerance.", show_default="1e-11")] = None,
     atol: Annotated[float | None, typer.Option(help="Absolute tolerance.", show_default="1e-11")] = None,
+    max_step: Annotated[float | None, typer.Option(help="Longest step, in seconds.", show_default="none, or --step")] = None,
+    projection: Annotated[
+        str | None, typer.Option(help="Of closed loops: minimum_norm, mass or none.", show_default="minimum_norm")
+    ] = None,
+    on_singular: Annotated[
+        str | None, typer.Option(help="At a singular configuration: stop, pass or warn.", show_default="stop")
+    ] = None,
+    rank_tolerance: Annotated[float | None, typer.Option(help="What counts as redundant.", show_default="1e-7")] = None,
     out: Annotated[Path, typer.Option("--out", "--output-dir", help="Folder for the results.", file_okay=False)] = Path("."),
     force: Annotated[bool, typer.Option("--force", help="Replace existing results.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
@@ -50,6 +58,10 @@ def command(
         "reference": reference,
         "rtol": rtol,
         "atol": atol,
+        "max_step": max_step,
+        "projection": projection,
+        "on_singular": on_singular,
+        "rank_tolerance": rank_tolerance,
     }
     files = [out / DATA, *([] if no_plot else [out / PICTURE]), *([out / TABLE] if csv else [])]
     with reported(as_json=as_json):

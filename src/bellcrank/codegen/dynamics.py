@@ -241,12 +241,12 @@ class Dynamics:
 
     def _closure_rows(self, q: ArrayLike, v: ArrayLike, t: ArrayLike) -> Array:
         flat = self._evaluate(QUANTITIES["closure"], {"q": q, "v": v}, t)
-        return flat.reshape(*flat.shape[:-1], -1, 3)
+        return flat.reshape(*flat.shape[:-1], self.plan.loads.closing.rows, 3)
 
     def closure_jacobian(self, q: ArrayLike, *, t: ArrayLike = 0.0) -> Array:
         """G, the derivatives of the equations that close the loops with respect to velocities; (m, nv)."""
         flat = self._evaluate(QUANTITIES["closure_jacobian"], {"q": q, "v": None}, t)
-        return flat.reshape(*flat.shape[:-1], -1, self.model.nv)
+        return flat.reshape(*flat.shape[:-1], self.plan.loads.closing.rows, self.model.nv)
 
     def multipliers(
         self,
@@ -262,13 +262,13 @@ class Dynamics:
         Where equations are redundant they are not unique, and those of least norm are given, moments per typical length.
         """
         flat = self._evaluate(QUANTITIES["multipliers"], {"q": q, "v": v, "tau": tau}, t, inputs)
-        rows = flat.reshape(*flat.shape[:-1], -1, 3)
+        rows = flat.reshape(*flat.shape[:-1], self.plan.loads.closing.rows, 3)
         return least_multipliers(self, rows[..., 0], rows[..., 1] > 0, q, t)
 
     def closure_pivots(self, q: ArrayLike, v: ArrayLike, *, t: ArrayLike = 0.0) -> Array:
         """How much each equation adds to those before it, as a part of what it could; 0 for a redundant one; (m,)."""
         flat = self._evaluate(QUANTITIES["multipliers"], {"q": q, "v": v, "tau": None}, t)
-        return flat.reshape(*flat.shape[:-1], -1, 3)[..., 1]
+        return flat.reshape(*flat.shape[:-1], self.plan.loads.closing.rows, 3)[..., 1]
 
     def block_pivots(self, q: ArrayLike, v: ArrayLike, *, t: ArrayLike = 0.0) -> Array:
         """Of coordinate_reduction, how far each block is from losing an equation: 0 at a singular configuration; (nodes,)."""
@@ -304,7 +304,7 @@ class Dynamics:
 
     def _closing(self, q: ArrayLike, v: ArrayLike, multipliers: Array, t: ArrayLike) -> Array:
         flat = self._evaluate(QUANTITIES["closing_reactions"], {"q": q, "v": v, "lambda": multipliers}, t)
-        return flat.reshape(*flat.shape[:-1], -1, 7)
+        return flat.reshape(*flat.shape[:-1], len(self.model.closures), 7)
 
     def projected(
         self, q: ArrayLike, v: ArrayLike, *, t: ArrayLike = 0.0, steps: int = 1, metric: str = MINIMUM_NORM
@@ -347,7 +347,17 @@ class Dynamics:
         if not np.isfinite(rows).all():
             raise self._refusal(given | {"t": np.array([[t]])})
         dq, dv, dtau = (rows[k * n : (k + 1) * n].T for k in range(3))
-        return Jacobians(dq, dv, dtau, dtau @ self._input_gains())
+        return Jacobians(dq, dv, dtau, self._by_inputs(given, dtau, t, inputs))
+
+    def _by_inputs(self, given: dict[str, Array], dtau: Array, t: float, inputs: ArrayLike | None) -> Array:
+        """(nv, inputs): exact, since accelerations are linear in the inputs."""
+        count = len(self.model.inputs)
+        if all(e.joint >= 0 for e in self.model.elements if e.kind == "joint_input") or count == 0:
+            return dtau @ self._input_gains()
+        state = {name: np.repeat(x, count + 1, axis=0) for name, x in given.items()}
+        u = np.zeros(count) if inputs is None else np.asarray(inputs, dtype=np.float64)
+        rows = self._evaluate(self._program, state, t, u + np.vstack([np.zeros(count), np.eye(count)]))
+        return np.asarray((rows[1:] - rows[0]).T)
 
     def _input_gains(self) -> Array:
         """(nv, inputs): effort on each degree of freedom for a unit of each input."""

@@ -77,6 +77,8 @@ def closure_problems(closure: Closure, n: int) -> Iterator[str]:
         yield f"its axis {closure.axis} is no unit vector."
     if bool(closure.terms) != (closure.kind == "coupler"):
         yield "terms are given for a coupler, and for nothing else."
+    if closure.joint is not None and closure.joint.kind == "free" and closure.motion is None:
+        yield "a free joint constrains nothing, and so closes no loop. Leave it out."
     if closure.motion is not None:
         yield from _motion_problems(closure)
 
@@ -89,5 +91,10 @@ def _motion_problems(closure: Closure) -> Iterator[str]:
     wanted = 1 if closure.joint is None else laws_wanted(closure.joint.kind, closure.joint.nq)
     if len(closure.motion.laws) != wanted or wanted == 0:
         yield f"its motion has {len(closure.motion.laws)} laws, and it needs {wanted}."
+    turns = closure.joint is not None and closure.joint.quaternion is not None
+    if (closure.motion.axis is not None) != turns:
+        yield "the motion of a spherical or free joint has an axis, that of others has none."
+    elif closure.motion.axis is not None and not 0 < math.hypot(*closure.motion.axis) < math.inf:
+        yield f"the axis of its motion is {closure.motion.axis}. Give a finite vector that is not zero."
     for law in closure.motion.laws:
         yield from law.problems()

@@ -16,7 +16,7 @@ Phi_a = -Phi_b S_ab^T.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ from ..formulations.multipliers import closing, from_centroid
 from ..model import Model
 from ..spatial import ArticulatedInertia, Force, Matrix, Motion
 from ..spatial.vector import ZERO
-from ..topology import make_plan
+from ..topology import Plan, make_plan
 
 Array = NDArray[np.float64]
 GROUND = -1
@@ -127,9 +127,14 @@ def metric(r: Array, length: float) -> Array:
     return np.diag([1.0, 1.0, 1.0, 1 / length, 1 / length, 1 / length]) @ shift(r)
 
 
+@lru_cache(maxsize=4)
+def _plan(model: Model) -> Plan:
+    return make_plan(model)
+
+
 def at_state(model: Model, q: Array, v: Array, tau: Array, t: float, inputs: Array) -> Mechanism:
     """Run the outward pass of Kang & Yoon about centres of mass, in Python, and collect what it finds."""
-    plan = make_plan(model)
+    plan = _plan(model)
     given = {"q": list(q), "v": list(v), "tau": list(tau), "t": [t], "u": list(inputs)}
     walk = PlainWalk(plan, given, plan.data.tolist())
     points: list[Array] = []

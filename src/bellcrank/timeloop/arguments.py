@@ -15,6 +15,7 @@ from ..codegen.dynamics import Dynamics
 from ..errors import BellcrankWarning, StateError
 from ..integrate import METHODS
 from ..model import Model
+from .contradictions import must_agree
 from .passing import PASSING_METHODS
 from .stiff import STIFF_METHODS
 
@@ -88,6 +89,8 @@ def starting_state(dynamics: Dynamics, after: Run | None, given: dict[str, Any])
     if model.closures:
         start["q"], start["v"] = _assembled(dynamics, start, first_time, given)
     start["a"] = dynamics.acceleration(start["q"], start["v"], start["tau"], t=first_time, inputs=start["u"])
+    if model.closures:
+        must_agree(dynamics, start, first_time)
     return start
 
 

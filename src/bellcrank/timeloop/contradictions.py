@@ -1,0 +1,50 @@
+"""Starts that cannot go on: prescribed motions that contradict each other, and mechanisms that cannot move at all."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..codegen.dynamics import Dynamics
+from ..codegen.least import row_scales
+from ..errors import StateError
+
+Array = NDArray[np.float64]
+
+_AGREE = 1e-6  # of the accelerations at hand
+_LARGEST = 1_000_000  # entries of the matrix of closures for which mobility is asked
+
+
+def must_agree(dynamics: Dynamics, start: dict[str, Array], t: float) -> None:
+    """At the start the accelerations satisfy all equations of the closures, those that were redundant too."""
+    q, v, a = start["q"], start["v"], start["a"]
+    G, gamma = dynamics.closure_jacobian(q, t=t), dynamics.closure_bias(q, v, t=t)
+    left = np.abs(G @ a - gamma)
+    size = np.abs(G) @ np.abs(a) + np.abs(gamma)
+    wrong = np.flatnonzero(left > _AGREE * np.maximum(size, dynamics.plan.length))
+    if len(wrong):
+        raise StateError(_contradiction(dynamics, int(wrong[np.argmax(left[wrong])]), float(left.max())))
+    if G.size <= _LARGEST and not dynamics.plan.loads.motions:
+        _must_move(dynamics, G)
+
+
+def _contradiction(dynamics: Dynamics, row: int, left: float) -> str:
+    model = dynamics.model
+    name = model.closures[int(np.searchsorted(model.closure_index, row, side="right")) - 1].name
+    driven = [n for n, d in zip(model.joint_names, model.driven, strict=True) if d]
+    driven += [closure.name for closure in model.closures if closure.motion is not None]
+    what = f"the prescribed motions of {', '.join(driven)} contradict each other" if driven else "the closed loops contradict"
+    return (
+        f"model {model.name!r}: {what}: at the start {name!r} would need another acceleration, by {left:.3g} m/s2 (or rad/s2). "
+        "Leave one of them out, or make the laws agree."
+    )
+
+
+def _must_move(dynamics: Dynamics, G: Array) -> None:
+    model = dynamics.model
+    scaled = G * row_scales(model, dynamics.plan.length)[:, None]
+    if model.nv and np.linalg.matrix_rank(scaled, tol=dynamics.plan.tolerance * np.abs(scaled).max(initial=1e-300)) == model.nv:
+        raise StateError(
+            f"model {model.name!r} cannot move: its closed loops leave no degree of freedom, and nothing drives it. "
+            "Look at its check: redundant equations that are slightly misaligned lock a mechanism too (rank_tolerance)."
+        )
