@@ -4,10 +4,10 @@
 
 Three mechanisms of N loops, bars of 1 m and 1 kg: N four-bars side by side (one degree of freedom), a ladder and a ladder in
 space (N each). Contestants take turns over up to 256 closed states, and the best of many short windows counts, in microseconds
-per state. Ours: one state, and four at a time in lanes, on one core. Pinocchio: its call from Python less what a call costs (a
-tree from Python, less the same tree in Pinocchio's own loop). MuJoCo: mj_forward at one state in a loop of machine code.
-A contestant that would take too long for the next N, to compile or to run, or too much memory, stops. Errors are against the dense equations of
-motion in long double, at one state, of the largest acceleration.
+of processor time per state. Ours: one state, and four at a time in lanes, on one core. Pinocchio: its call from Python less
+what a call costs (a tree from Python, less the same tree in Pinocchio's own loop). MuJoCo: mj_forward at one state in a loop of
+machine code. A contestant that would take too long for the next N, to compile or to run, or too much memory, stops. Errors are
+against the dense equations of motion in long double, at one state, of the largest acceleration.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from typing import Any
 import loop_peers
 import loop_reference
 import numpy as np
+from cpu_timing import once, race
 from loop_report import ACCURATE, QUICK, plot, report
 from numpy.typing import NDArray
-from timing import once, race
 
 import bellcrank as bc
 from bellcrank.codegen import jit
@@ -40,7 +40,7 @@ Evaluate = Callable[[int], Any]  # of the first so many states
 
 STATES = 256
 SIZES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
-WINDOW = 2e-3  # s of a contestant's turn, roughly: shorter than what a busy machine grants at once
+WINDOW = 2e-3  # s of a contestant's turn, roughly
 LONGEST = 0.25  # s per state: who would take longer at the next N stops
 MOST_BODIES = 450  # of Pinocchio, whose workspace grows with their cube
 DIFFICULT = 100  # loops, up to which errors are measured
@@ -176,7 +176,7 @@ def measure(calls: dict[str, Evaluate], seconds: float) -> dict[str, float]:
     for name, call in calls.items():
         shortest = min(once(partial(call, LANES)) for _ in range(6)) / LANES
         counts[name] = int(np.clip(WINDOW / shortest, LANES, STATES)) // LANES * LANES
-    best = race({name: partial(call, counts[name]) for name, call in calls.items()}, seconds, turns=1)
+    best = race({name: partial(call, counts[name]) for name, call in calls.items()}, seconds)
     return {name: time / counts[name] for name, time in best.items()}
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from timing import race
+from cpu_timing import race
 from trees import show
 
 import bellcrank as bc

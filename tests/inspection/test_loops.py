@@ -35,27 +35,29 @@ from ..closed_states import moving
 HINGED = "force along its axis z, moments about x and y"
 
 
-class TestCounting:
-    """Kutzbach in space and in the plane, the true mobility, and the redundant equations, of mechanisms in every textbook."""
+# Kutzbach in space and in the plane, the true mobility, and the redundant equations.
+KNOWN = {
+    "four-bar of hinges": (four_bar, -2, 1, 1, 3),
+    "four-bar with one ball": (lambda: four_bar("spherical"), 0, 1, 1, 1),
+    "four-bar pinned in its plane": (lambda: four_bar("point_on_line"), 1, 1, 1, 0),
+    "parallelogram with three cranks": (lambda: parallelogram(1), -6, 0, 1, 7),
+    "three cranks pinned in the plane": (lambda: parallelogram(1, "point_on_line"), 0, 0, 1, 1),
+    "Bennett": (bennett, -2, None, 1, 3),
+    "Bricard": (bricard, 0, None, 1, 1),
+    "four-bars in a row": (lambda: n_four_bar(5), -14, 1, 1, 15),
+    "ladder": (lambda: ladder(4), -8, 4, 4, 12),
+    "spatial ladder": (lambda: spatial_ladder(2), 8, None, 8, 0),
+    "slider-crank": (lambda: bc.load("slider_crank"), -2, 1, 1, 3),
+    "quarter car": (lambda: bc.load("quarter_car"), 1, None, 1, 0),
+}  # fmt: skip
 
-    KNOWN = {
-        "four-bar of hinges": (four_bar, -2, 1, 1, 3),
-        "four-bar with one ball": (lambda: four_bar("spherical"), 0, 1, 1, 1),
-        "four-bar pinned in its plane": (lambda: four_bar("point_on_line"), 1, 1, 1, 0),
-        "parallelogram with three cranks": (lambda: parallelogram(1), -6, 0, 1, 7),
-        "three cranks pinned in the plane": (lambda: parallelogram(1, "point_on_line"), 0, 0, 1, 1),
-        "Bennett": (bennett, -2, None, 1, 3),
-        "Bricard": (bricard, 0, None, 1, 1),
-        "four-bars in a row": (lambda: n_four_bar(5), -14, 1, 1, 15),
-        "ladder": (lambda: ladder(4), -8, 4, 4, 12),
-        "spatial ladder": (lambda: spatial_ladder(2), 8, None, 8, 0),
-        "slider-crank": (lambda: bc.load("slider_crank"), -2, 1, 1, 3),
-        "quarter car": (lambda: bc.load("quarter_car"), 1, None, 1, 0),
-    }  # fmt: skip
+
+class TestCounting:
+    """Of mechanisms in every textbook."""
 
     @pytest.mark.parametrize("name", KNOWN)
     def test_freedom_is_as_in_the_textbook(self, name):
-        make, spatial, planar, mobility, redundant = self.KNOWN[name]
+        make, spatial, planar, mobility, redundant = KNOWN[name]
         found = inspect_loops(make())
         assert (found.spatial, found.planar, found.mobility, found.redundant) == (spatial, planar, mobility, redundant)
         assert found.nearby == mobility and len(found.independent) == mobility

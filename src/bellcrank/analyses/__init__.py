@@ -3,13 +3,13 @@
 resting.py      positions of rest, and whether they are stable      search.py, stiffness.py
 linear.py       A, B, C, D about a state
 vibration.py    frequencies, damping and shapes of small motions
-drive.py        an input through its range: positions, velocities, accelerations, toggles      kinematics.py
+driving.py      an input through its range: positions, velocities, accelerations, toggles      kinematics.py
 inverse.py      efforts, powers and reactions of a given motion     motion.py
 state.py        arguments, checked
 report.py       tables for people
 """
 
-from .drive import Drive, drive
+from .driving import Drive, drive
 from .inverse import inverse_motion
 from .linear import StateSpace, linearize
 from .resting import Equilibrium, equilibrium

@@ -15,7 +15,7 @@ from ..results import Run
 from ..results.labels import EFFORT, Labels
 from .closed_motion import actuator_efforts, closed_course, given_motion
 from .motion import course_of, state_of
-from .state import input_values
+from .state import compiled, input_values
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -47,7 +47,7 @@ def inverse_motion(
 
     effort is what must be applied besides the model's own forces; effort = tau of a simulated run. power = effort v.
     """
-    dyn = Dynamics(model)
+    dyn = compiled(model)
     u = input_values(dyn, inputs)
     if actuated is not None and not model.closures:
         raise StateError("actuated is for mechanisms with closed loops: in a tree every degree of freedom has its own effort")

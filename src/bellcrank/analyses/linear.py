@@ -27,7 +27,7 @@ from ..codegen.dynamics import Dynamics
 from ..errors import StateError
 from ..model import Model
 from ..model.manifold import carried
-from .state import closed_state, conditions, position, vector
+from .state import closed_state, compiled, conditions, position, vector
 from .stiffness import Conditions
 from .ties import Ties
 
@@ -100,7 +100,7 @@ def linearize(
 
     A mechanism with closed loops is assembled first, if it does not close.
     """
-    dyn = Dynamics(model)
+    dyn = compiled(model)
     given = conditions(dyn, tau, inputs, t)
     at_q = None if q is None else position(dyn, q)
     at_q, at_v = closed_state(dyn, at_q, None if v is None else vector(dyn, "v", v), given.t)

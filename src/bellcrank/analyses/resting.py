@@ -14,7 +14,7 @@ from ..model import Model
 from ..results.labels import Labels
 from .report import listed, table
 from .search import Found, Seek, search
-from .state import conditions, position
+from .state import compiled, conditions, position
 from .stiffness import Conditions, directions
 from .ties import Ties
 
@@ -124,7 +124,7 @@ def equilibrium(
         raise StateError(f"seek must be 'stable' or 'nearest'; it is {seek!r}")
     if max_iterations < 1:
         raise StateError(f"max_iterations must be 1 at least; it is {max_iterations}")
-    dyn = Dynamics(model)
+    dyn = compiled(model)
     given = conditions(dyn, tau, inputs, t)
     ties = Ties(dyn, given.t)
     start = position(dyn, q0, "q0")

@@ -8,10 +8,16 @@ from numpy.typing import ArrayLike, NDArray
 from ..assembly import assemble
 from ..codegen.dynamics import Dynamics
 from ..errors import StateError
+from ..model import Model
 from ..model.manifold import turning_joints
 from .stiffness import Conditions
 
 Array = NDArray[np.float64]
+
+
+def compiled(model: Model) -> Dynamics:
+    """Of a model with closed loops the multipliers: they find redundant equations anew at every state."""
+    return Dynamics(model, "multipliers" if model.closures else "auto")
 
 
 def conditions(dyn: Dynamics, tau: ArrayLike | None, inputs: ArrayLike | None, t: float) -> Conditions:

@@ -28,7 +28,7 @@ from ..model import Model
 from .linear import state_matrices
 from .report import table
 from .resting import Equilibrium, equilibrium
-from .state import closed_state, conditions, position, vector
+from .state import closed_state, compiled, conditions, position, vector
 from .stiffness import Conditions, effort_jacobians, noise, pivots
 from .ties import Ties
 
@@ -176,7 +176,7 @@ def modes(
         if about.model is not model:
             raise StateError(f"the equilibrium is that of {about.model.name!r}, not of this model: find it again")
         tau, inputs, t = about.tau, about.inputs, about.t
-    dyn = Dynamics(model)
+    dyn = compiled(model)
     given = conditions(dyn, tau, inputs, t)
     q, moving, told = _about(dyn, about, v, given)
     a = dyn.acceleration(q, moving, given.tau, t=given.t, inputs=given.inputs)

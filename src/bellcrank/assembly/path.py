@@ -121,7 +121,7 @@ def _out_of_dead_centre(way: Way, point: Point) -> Point | None:
     """From where the held coordinates stand still: a point further on that motion after which they go the right way."""
     A, _ = way.displacements(point.q)
     J = way.loops.G(point.q, way.t) @ A
-    still = along(J, np.random.default_rng(0).normal(size=A.shape[1]))
+    still = along(J, np.asarray(np.random.default_rng(0).normal(size=A.shape[1])))
     size = float(np.linalg.norm(still))
     for sign in (1.0, -1.0) if size > 1e-9 else ():
         new = _advance(way, point._replace(tangent=sign / size * still), LONGEST)

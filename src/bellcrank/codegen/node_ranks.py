@@ -59,7 +59,7 @@ def _rows(walk: PlainWalk) -> list[tuple[PlainNode, Array]]:
     def step(node: PlainNode) -> None:
         places = reduction.place_all(node)
         G, _ = reduction.closure_rows(node, places, (0.0, 0.0))
-        found.append((node, np.array(G, dtype=float).reshape(-1, len(node.dofs))))
+        found.append((node, np.array(G, dtype=float).reshape(len(G), len(node.dofs))))
         for o in node.carriers:
             node.send_spin(o, places[o].R.transpose() @ places[o].V.w)
 

@@ -72,7 +72,7 @@ def inspect_loops(model: Model, dynamics: Dynamics | None = None) -> LoopReport 
     """None for a tree."""
     if not model.closures:
         return None
-    dyn = Dynamics(model) if dynamics is None else dynamics
+    dyn = Dynamics(model, "multipliers") if dynamics is None else dynamics  # nothing to plan, however many loops
     q, problems = _start(dyn)
     loops = Loops(dyn)
     here = _Place(loops, q)
@@ -183,7 +183,7 @@ def _singularities(loops: Loops, here: _Place, nearby: _Place | None) -> Iterato
     lost = 0 if nearby is None else nearby.rank - here.rank
     if lost > 0:
         yield singular.rank_words(lost, _losing(model, here, nearby))
-    small = model.nv <= singular.SMALL
+    small = model.nv <= singular.SMALL and here.motions.shape[1] == here.mobility
     if nearby is not None and small:
         yield from singular.dead_centres(loops, here.motions, nearby.motions, motors)
     if nearby is None or nearby.mobility != 1 or not small:

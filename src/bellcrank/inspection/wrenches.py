@@ -58,7 +58,12 @@ def triad(closure: Closure, placed: Placed) -> Array:
         along = _point(placed, closure.body_b, closure.point_b) - _point(placed, closure.body_a, closure.point_a)
         across = np.linalg.svd(along[None])[2][1:]
         return np.column_stack([across[0], across[1], along / np.linalg.norm(along)])
-    return np.asarray(placed.rotations[closure.body_a] @ closing_axes(closure))
+    axes = closing_axes(closure)
+    E = np.asarray(placed.rotations[closure.body_a] @ axes)
+    if held_by(closure) == "universal":  # its second axis is fixed to body b
+        second = placed.rotations[closure.body_b] @ axes[:, 0]
+        return np.column_stack([second, np.cross(E[:, 2], second), E[:, 2]])
+    return E
 
 
 def holding(closure: Closure, placed: Placed) -> Array:

@@ -200,7 +200,7 @@ class Elimination:
     def _eliminated(self, j: int, form: Form, names: list[Name], scale: Array, what: str) -> Form:
         choice, sizes = by_size(form.columns(names), scale, self.threshold, SEEN)
         for s in sizes[sizes > SEEN]:
-            self.found.append(report.Choice(what, float(s), pending=not s > self.threshold))
+            self.found.append(report.Choice(what, min(1.0, float(s)), pending=not s > self.threshold))
         return self._keep(j, form, names, choice, ("w", j, names[0]), what)
 
     def _keep(self, j: int, form: Form, names: list[Name], choice: Choice, pending: Name, what: str) -> Form:

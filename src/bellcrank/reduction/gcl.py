@@ -181,6 +181,10 @@ class Sweep:
         self.steps: dict[int, Step] = {}
         self.choices: list[Choice] = []
         self.closing = {loop.chain[-1]: loop for loop in opened.loops}
+        self.innermost: dict[int, int] = {}  # base of the loops through a link
+        for loop in opened.loops:
+            for k in loop.chain:
+                self.innermost[k] = min(loop.base, self.innermost.get(k, loop.base))
 
     def inward(self, k: int) -> None:
         """Put (4) in and eliminate the joint; what is left goes to the parent.                     (60)-(64), (110), (111)"""
@@ -229,14 +233,16 @@ class Sweep:
     def _equations_left(self, k: int, form: Form) -> int:
         """How many independent equations the coordinates from here inward would have to satisfy."""
         links, opened = self.opened.links, self.opened
-        paths = {name: set(opened.path(name[1])) for name in form.sizes if name[0] == "A"}
+        bodies = [name for name in form.sizes if name[0] == "A"]  # the parent and open bases: all of them carry link k
         columns = [form.columns([("u", k)]) / opened.mechanism.size(links[k].P)]
-        for j in opened.path(links[k].parent):
+        j = links[k].parent
+        while j > self.innermost.get(k, j):
             P, scale = links[j].P, opened.mechanism.size(links[j].P)
             moved = np.zeros((len(form.e), P.shape[1]))
-            for name, path in paths.items():
-                if j in path:
+            for name in bodies:
+                if j <= name[1]:  # parents come before children
                     arm = opened.mechanism.shift(links[j].body, links[name[1]].body)
                     moved += form.columns([name]) @ arm @ P
             columns.append(moved / scale)
+            j = links[j].parent
         return int((np.linalg.svd(np.hstack(columns), compute_uv=False) > RANK).sum())

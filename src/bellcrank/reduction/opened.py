@@ -93,14 +93,6 @@ class Opened:
     def body_name(self, link: int) -> str:
         return "ground" if link == GROUND else self.mechanism.name(self.links[link].body)
 
-    def path(self, link: int) -> list[int]:
-        """The link, its parent, ..., down to ground, which is left out."""
-        path = []
-        while link != GROUND:
-            path.append(link)
-            link = self.links[link].parent
-        return path
-
 
 def graph(mechanism: Mechanism) -> list[Edge]:
     """The joints of the tree, then the closures."""
@@ -206,8 +198,10 @@ def _loop(
     body: int,
     came: dict[int, tuple[int, int]],
 ) -> Loop:
-    path = opened.path(link)
-    chain = path[: path.index(base)] if base in path else path
+    chain = []
+    while link != base:
+        chain.append(link)
+        link = opened.links[link].parent
     ring, bodies = [e], [body]
     while bodies[-1] != target:
         over, before = came[bodies[-1]]

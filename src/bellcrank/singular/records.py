@@ -68,7 +68,7 @@ class Books:
         if self.dynamics.model.closures:
             given, name = given | {"lambda": states.multipliers}, "closed_drives"
         flat = self.dynamics._evaluate(QUANTITIES[name], given, states.t, self.u)
-        return flat.reshape(len(states.q), -1, 2)[..., 1]
+        return flat.reshape(len(states.q), len(self.dynamics._frames.drive_order), 2)[..., 1]
 
     def _balance(self, states: States, works: Array) -> None:
         kinetic, potential = self.dynamics.energy(states.q, states.v, t=states.t)

@@ -13,12 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..assembly import assemble
 from ..assembly.loops import Held, Loops
-from ..codegen.dynamics import Dynamics
 from ..errors import StateError
 from ..model import Model
 from ..results.labels import Labels
 from .kinematics import End, State, along_values, freedom_left, frozen, over_times
 from .report import listed, table
+from .state import compiled
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -192,8 +192,8 @@ def drive(
     wanted = np.atleast_1d(np.asarray(values, dtype=float))
     place = _place(model, coordinate)
     still = frozen(model, t)
-    dyn = Dynamics(still)
-    start = assemble(Dynamics(model), q, np.zeros(model.nv), t=t).q  # nothing moves yet
+    dyn = compiled(still)
+    start = assemble(compiled(model), q, np.zeros(model.nv), t=t).q  # nothing moves yet
     loops, held = Loops(dyn), _held(model, coordinate, hold)
     left = freedom_left(loops, start, held, 0.0)
     if left:
@@ -213,7 +213,7 @@ def drive(
 
 
 def _over_times(model: Model, times: Array, q: ArrayLike | None) -> Drive:
-    dyn = Dynamics(model)
+    dyn = compiled(model)
     loops = Loops(dyn)
     start = assemble(dyn, q, np.zeros(model.nv), t=float(times[0])).q
     left = freedom_left(loops, start, Held.of(model, set()), float(times[0]))
