@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
@@ -35,6 +36,8 @@ def compile(
     reference: Reference | None = None,
     rank_tolerance: float = RANK_TOLERANCE,
     baumgarte: tuple[float, float] | None = None,
+    variant: str | None = None,
+    dependents: Sequence[str] | None = None,
 ) -> Dynamics:
     """Machine code for a model's dynamics.
 
@@ -43,9 +46,12 @@ def compile(
     reference       of "reference_point" ("origin" unless given) and "multipliers" ("joint"): "centroid", "joint", "origin"
     rank_tolerance  an equation that closes a loop is redundant if what it adds to the others is less than this part of what
                     it could add: how far from aligned parts may be and still count as aligned
-    baumgarte       alpha, beta (1/s) of Baumgarte's stabilisation of "multipliers"; none unless given
+    baumgarte       alpha, beta (1/s) of Baumgarte's stabilisation; none unless given
+    variant         of "coordinate_reduction": "block" (compiled), or Critchley & Anderson's own, in Python and slow: "rcr",
+                    "acs" (with ``dependents``, names of coordinates), "gcl", or the body-by-body elimination "body"
     """
-    return Dynamics(model, formulation, reference=reference, rank_tolerance=rank_tolerance, baumgarte=baumgarte)
+    options: dict[str, Any] = {"rank_tolerance": rank_tolerance, "baumgarte": baumgarte}
+    return Dynamics(model, formulation, reference=reference, variant=variant, dependents=dependents, **options)
 
 
 class Jacobians(NamedTuple):
@@ -77,6 +83,8 @@ class Dynamics:
         reference: Reference | None = None,
         rank_tolerance: float = RANK_TOLERANCE,
         baumgarte: tuple[float, float] | None = None,
+        variant: str | None = None,
+        dependents: Sequence[str] | None = None,
     ):
         if not isinstance(model, Model):
             raise StateError(f"compile takes a Model; load a file or a gallery model first: bc.load({model!r})")
@@ -84,6 +92,7 @@ class Dynamics:
         if not 0 < rank_tolerance < 1:
             raise StateError(f"rank_tolerance is {rank_tolerance!r}: give a number between 0 and 1")
         self.formulation, self._program = choose(formulation, reference, closed=bool(model.closures))
+        self._variant = _checked_variant(self.formulation, variant, dependents)
         self.plan = make_plan(model, tolerance=rank_tolerance, baumgarte=_gains(baumgarte))
         self._frames = UserFrames(self.plan)
         self._kernels: dict[tuple[str, int], Kernel] = {}
@@ -115,6 +124,8 @@ class Dynamics:
         a number, and ``status``, an integer array (B,) to be filled, has 0 where the answer is good, 1 where the given
         state is not finite and 2 where the equations have no finite answer.
         """
+        if self._variant is not None:
+            return self._by_variant({"q": q, "v": v, "tau": tau}, t, inputs)
         out = np.empty(self._nv)
         effort = self._no_effort if tau is None else tau
         if not self._extras:
@@ -123,6 +134,22 @@ class Dynamics:
         elif self._one(q, v, effort, *self._extra_arrays(t, inputs), out):
             return out
         return self._evaluate(self._program, {"q": q, "v": v, "tau": tau}, t, inputs, status)
+
+    def _by_variant(self, given: dict[str, Any], t: ArrayLike, inputs: ArrayLike | None) -> Array:
+        """State by state, in Python."""
+        from ..reduction import accelerate  # upward: the teaching variants are built on this layer
+
+        assert self._variant is not None
+        variant, dependents = self._variant
+        states, batched = self._checked(given)
+        count = len(states["q"])
+        times = self._extra("t", t, count, 1)
+        u = self._extra("inputs", np.zeros(len(self.model.inputs)) if inputs is None else inputs, count, len(self.model.inputs))
+        rows = [
+            accelerate(self.model, q, v, tau, t=float(time[0]), inputs=own, variant=variant, dependents=dependents).a
+            for q, v, tau, time, own in zip(states["q"], states["v"], states["tau"], times, u, strict=True)
+        ]
+        return np.array(rows) if batched else np.asarray(rows[0])
 
     def _extra_arrays(self, t: ArrayLike, inputs: ArrayLike | None) -> list[Array]:
         u = np.zeros(len(self.model.inputs)) if inputs is None else np.asarray(inputs, dtype=np.float64)
@@ -466,6 +493,22 @@ def _fill(status: NDArray[Any], inputs: dict[str, Array], out: Array) -> None:
         raise StateError(f"status must have shape ({len(out)},), one entry for each state; it has {status.shape}")
     given = np.all([np.isfinite(x).all(axis=1) for x in inputs.values()], axis=0)
     status[...] = np.where(given, np.where(np.isfinite(out).all(axis=1), 0, 2), 1)
+
+
+VARIANTS = ("block", "body", "rcr", "acs", "gcl")
+
+
+def _checked_variant(
+    formulation: str, variant: str | None, dependents: Sequence[str] | None
+) -> tuple[str, Sequence[str] | None] | None:
+    """A variant that runs in Python; None for compiled code."""
+    if variant is None and dependents is None:
+        return None
+    if formulation != "coordinate_reduction":
+        raise StateError(f"variant and dependents are options of formulation 'coordinate_reduction', not of {formulation!r}")
+    if variant not in VARIANTS or (dependents is not None and variant != "acs"):
+        raise StateError(f"variant={variant!r}, dependents={dependents!r}: use {', '.join(VARIANTS)}; dependents go with 'acs'")
+    return None if variant == "block" else (variant, dependents)
 
 
 def _gains(baumgarte: tuple[float, float] | None) -> tuple[float, float]:
