@@ -134,6 +134,7 @@ def _entry(e: Emitter, body: str, column: str) -> str:
 
 def closures(walk: TracedWalk, step: Callable[[Any], Sequence[tuple[Force, Force, Number]]]) -> None:
     e = walk.e
+    walk.dense = True
     if not walk.forces:
         leave_states(walk)
     size = e.integer("mul", count(e, "rows"), "%nv")

@@ -22,7 +22,7 @@ from . import jit
 from .closing import FIELDS, SCRATCH
 from .loads import SIZES, STATE, WRENCH
 from .module import Module, bound_words, result, write_module
-from .nodes import CHANNELS, image_width
+from .nodes import CHANNELS, block_width, image_width
 
 Array = NDArray[np.float64]
 
@@ -32,8 +32,10 @@ _BLOCKS_PER_TASK = 64  # below this a second thread costs more than it brings
 class Code:
     """Loaded machine code of a module, with the widths of its workspace rows."""
 
-    def __init__(self, library: jit.Library, work_row: int, message_row: int, node_row: int):
-        self.library, self.work_row, self.message_row, self.node_row = library, work_row, message_row, node_row
+    def __init__(self, library: jit.Library, facts: dict[str, int]):
+        self.library = library
+        self.work_row, self.message_row, self.node_row = (facts[name] for name in ("work_row", "message_row", "node_row"))
+        self.dense_rows = bool(facts["dense_rows"])  # all equations of closures at once
 
 
 _loaded: dict[str, Code] = {}  # code that is in use, or was a short while ago
@@ -55,11 +57,11 @@ def _fetch_or_compile(name: str, write: Callable[[], Module]) -> Code:
     entry = object_cache.fetch(name)
     if entry is None:
         module = write()
-        facts = {"work_row": module.work_row, "message_row": module.message_row, "node_row": module.node_row}
+        facts = {name: getattr(module, name) for name in ("work_row", "message_row", "node_row", "dense_rows")}
         entry = facts, jit.compile_text(module.text)
         object_cache.store(name, *entry)
     facts, code = entry
-    return Code(jit.load_object(code), facts["work_row"], facts["message_row"], facts["node_row"])
+    return Code(jit.load_object(code), facts)
 
 
 def structure_key(plan: Plan) -> tuple[Any, ...]:
@@ -147,13 +149,6 @@ def width(plan: Plan, program: Program, name: str) -> int:
     return counts[per] * (model.nv if size == "v" else int(size or 1))
 
 
-def row_width(plan: Plan) -> int:
-    """How many entries the rows of closures have at most, as the projection leaves them."""
-    if plan.nodes is None or any(signature.apart for signature in plan.nodes.signatures):
-        return plan.model.nv
-    return max((len(signature.dofs) for signature in plan.nodes.signatures), default=0)
-
-
 class Frame:
     """The words that bind a kernel to a model, and buffers for one thread."""
 
@@ -180,8 +175,8 @@ def fixed_arrays(plan: Plan, code: Code, lanes: int) -> dict[str, Any]:
     touched = max(1, len(loads.touched))
     closing, nv = loads.closing, plan.model.nv
     counts = {"motions": loads.motions, "elements": loads.elements, "pool": len(loads.pool), "touched": len(loads.touched)}
-    tables = plan.nodes
-    count = 0 if tables is None else tables.count
+    nodes = plan.nodes
+    count = 0 if nodes is None else nodes.count
     counts |= {"closures": closing.closures, "grips": len(closing.grips), "rows": closing.rows, "nodes": count}
     sizes = {
         "work": plan.n * code.work_row,
@@ -194,9 +189,9 @@ def fixed_arrays(plan: Plan, code: Code, lanes: int) -> dict[str, Any]:
         "applied": 2 * WRENCH * touched,
         "effort": 2 * max(1, nv),
         "rows": 2 * len(FIELDS) * max(1, closing.rows),
-        "left": 2 * max(1, closing.rows * nv),
+        "left": 2 * max(1, closing.rows * (nv if code.dense_rows else block_width(plan))),
         "grips": 12 * max(1, len(closing.grips)),
-        "lower": 2 * max(1, closing.rows**2),
+        "lower": 2 * max(1, closing.rows**2 if code.dense_rows else 1),
         "push": 2 * max(1, nv),
         "node_work": max(1, count * code.node_row),
         "channels": 2 * CHANNELS * (plan.n if count else 1),
@@ -218,9 +213,9 @@ def fixed_arrays(plan: Plan, code: Code, lanes: int) -> dict[str, Any]:
         "grip_table": _never_empty(closing.grips),
         "factors": _never_empty(closing.factors),
         "settings": np.array([plan.tolerance, plan.length, *plan.baumgarte]),
-        "node_table": _never_empty(np.zeros(0, dtype=np.int64) if tables is None else tables.table),
-        "node_ints": _never_empty(np.zeros(0, dtype=np.int64) if tables is None else tables.ints),
-        "node_closure_data": _never_empty(np.zeros(0) if tables is None else tables.closure_data),
+        "node_table": _never_empty(np.zeros(0, dtype=np.int64) if nodes is None else nodes.table),
+        "node_ints": _never_empty(np.zeros(0, dtype=np.int64) if nodes is None else nodes.ints),
+        "node_closure_data": _never_empty(np.zeros(0) if nodes is None else nodes.closure_data),
         "kept": np.zeros(max(1, closing.rows), dtype=np.int64),
     }
     return tables | {name: aligned(size * lanes) for name, size in sizes.items()}

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from ..formulations import Program
 from ..integrate import RungeKutta
 from ..topology import Plan
-from .kernel import aligned, fixed_arrays, obtain, row_width, structure_key, width, workers
+from .kernel import aligned, fixed_arrays, obtain, structure_key, width, workers
 from .lane_stepper import LANE_REALS, lane_programs, write_lane_stepper
 from .quaternions import unit_quaternions
-from .stepper import COUNTS, WIDE, stepper_words
+from .stepper import COUNTS, MINIMUM_NORM, WIDE, row_width, stepper_words
 
 Array = NDArray[np.float64]
 
@@ -126,7 +126,7 @@ class _Block:
             "reals": self.reals,
             "counts": self.counts,
             "quaternions": np.array(places or [0], dtype=np.int64),
-            "before": aligned(max(1, plan.loads.closing.rows * (model.nv + 1)) * WIDE),
+            "before": aligned(max(1, plan.loads.closing.rows * (row_width(MINIMUM_NORM, plan) + 1)) * WIDE),
         }
         for each_program in called.values():
             for name in each_program.outputs:
@@ -134,7 +134,7 @@ class _Block:
         numbers: dict[str, int] = {"n": plan.n, "nv": model.nv, "size": max(1, size), "vectors": size, "controlled": size}
         numbers |= {"v_start": model.nq * WIDE, "w_start": size * WIDE, "padded": size * WIDE}
         numbers |= {"quaternion_count": len(places), "elements": 0, "drives": 0, "works": 1, "given": 0}
-        numbers |= {"closings": 0, "m": plan.loads.closing.rows, "nq": model.nq, "width": row_width(plan)}
+        numbers |= {"closings": 0, "m": plan.loads.closing.rows, "nq": model.nq, "width": row_width(MINIMUM_NORM, plan)}
         numbers |= {name: array.ctypes.data for name, array in self.arrays.items()}
         self.words = np.array([numbers[word] for word in stepper_words(called)], dtype=np.int64)
         self.advance = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(code.library.address("advance"))

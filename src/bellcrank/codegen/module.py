@@ -62,6 +62,7 @@ class Module:
     work_row: int
     message_row: int
     node_row: int = 1
+    dense_rows: int = 0
 
 
 def write_module(plan: Plan, program: Program, lanes: int) -> Module:
@@ -79,7 +80,7 @@ def assemble(parts: list[tuple[str, dict[str, str]]], widths: dict[str, int]) ->
     text = "\n".join([*declarations.values(), *[part for part, _ in parts], PROFILE])
     for mark, width in widths.items():
         text = text.replace(mark, str(width))
-    rows = TracedWalk.work_row, TracedWalk.message_row, TracedWalk.node_row
+    rows = TracedWalk.work_row, TracedWalk.message_row, TracedWalk.node_row, TracedWalk.dense_rows
     return Module(text, *(widths[row] for row in rows))
 
 

@@ -43,6 +43,11 @@ for _name, _like in _ROOM.items():
     CHANNELS += len(leaves(_like))
 
 
+def block_width(plan: Plan) -> int:
+    """Most coordinates of a node: how many entries the rows of closures have at most."""
+    return 1 if plan.nodes is None else max((len(signature.dofs) for signature in plan.nodes.signatures), default=0) or 1
+
+
 def image_width(plan: Plan) -> int:
     """Numbers of the largest image, and of its unknowns."""
     assert plan.nodes is not None
@@ -238,7 +243,7 @@ class TracedNode:
                 way, pivot = next(found) if k in closure.kept else ([0.0] * len(self.dofs), 0.0)
                 put_field(walk, row, "pivot", select(less(pivot, setting(walk, "tolerance")), 0.0, pivot))
                 for j, x in enumerate(way):
-                    walk.put(x, "%left", e.integer("add", e.integer("mul", row, "%nv"), j))
+                    walk.put(x, "%left", e.integer("add", e.integer("mul", row, block_width(walk.plan)), j))
 
     def output_joints(self, name: str, values: Sequence[Number]) -> None:
         signature, walk = self.signature, self.walk
@@ -313,7 +318,8 @@ class Channels:
         return {k: e.integer("add", row, rank) for rank, k in enumerate(varying)}
 
     def get(self, name: str, body: str) -> Any:
-        e, numbers = self.walk.e, []
+        e = self.walk.e
+        numbers: list[Number] = []
         places = self._places(name, body)
         for k, x in enumerate(self.patterns[name]):
             if x is VARIES:

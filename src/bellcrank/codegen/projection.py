@@ -70,25 +70,24 @@ class Lookout:
         return self.stepper.number(self.words["rows"], place)
 
     def now(self, r: str, k: str) -> Symbol:
-        return self.stepper.number(self.words["left"], self.e.integer("add", self.e.integer("mul", r, self.words["nv"]), k))
+        return self.stepper.number(self.words["left"], self.e.integer("add", self.e.integer("mul", r, self.words["width"]), k))
 
     def _place(self, r: str, k: Int) -> Int:
         e = self.e
-        return e.integer("add", e.integer("mul", r, e.integer("add", self.words["nv"], 1)), k)
+        return e.integer("add", e.integer("mul", r, e.integer("add", self.words["width"], 1)), k)
 
     def before(self, r: str, k: Int) -> Symbol:
         return self.stepper.number(self.words["before"], self._place(r, k))
 
     def passed(self, r: str) -> Condition:
         """Whether the row turned round, appeared or vanished."""
-        e, nv = self.e, self.words["nv"]
-        width = self.words["width"]
+        e, width = self.e, self.words["width"]
 
         def along(k: str, sum_: str) -> str:
             return e.operand(e.symbol(sum_) + self.now(r, k) * self.before(r, k))
 
         dot = e.symbol(total(e, 0, width, e.constant(0.0), along))
-        pivot, old = self.pivot(r), self.before(r, nv)
+        pivot, old = self.pivot(r), self.before(r, width)
         turned = (dot < 0.0) & (minimum(pivot, old) < NARROW)
         return turned | ((pivot <= 0.0) & (old > 0.0)) | ((pivot > 0.0) & (old <= 0.0))
 
@@ -105,11 +104,10 @@ class Lookout:
         when(self.e, seen, lambda: each(self.e, 0, self.words["m"], row))
 
     def remember(self) -> None:
-        stepper, nv = self.stepper, self.words["nv"]
+        stepper, width = self.stepper, self.words["width"]
 
         def row(r: str) -> None:
-            stepper.put_number(self.pivot(r), self.words["before"], self._place(r, nv))
-            width = self.words["width"]
+            stepper.put_number(self.pivot(r), self.words["before"], self._place(r, width))
             each(self.e, 0, width, lambda k: stepper.put_number(self.now(r, k), self.words["before"], self._place(r, k)))
 
         each(self.e, 0, self.words["m"], row)

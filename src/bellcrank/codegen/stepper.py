@@ -20,14 +20,15 @@ from .emitter import Emitter, Int
 from .flow import each, total, when
 from .kernel import for_plan
 from .module import FIXED, Module, assemble, kernel_arguments, write_kernel
+from .nodes import block_width
 from .projection import Lookout, project
 
 WIDE = 4
 MINIMUM_NORM, MASS = "minimum_norm", "mass"
 LARGE = 20_000  # entries of the matrix of all closures
 REALS = ("t", "h", "end", "rtol", "atol", "longest", "grow", "error", "energy", "singular_time", "pivot", "pivot_time", "near")
-COUNTS = ("status", "steps", "rejected", "evaluations", "budget", "sample", "samples", "substep", "substeps", "watched", "held")
-COUNTS += ("project", "pass_singular", "singular", "singular_row", "seen", "newton", "sample_before")
+_LOOP = ("status", "steps", "rejected", "evaluations", "budget", "sample", "samples", "substep", "substeps", "watched", "held")
+COUNTS = (*_LOOP, "project", "pass_singular", "singular", "singular_row", "seen", "newton", "sample_before")
 RUNNING, NOT_FINITE, COLLAPSED, SINGULAR = 0, 1, 2, 3
 
 _NUMBERS = (
@@ -52,15 +53,24 @@ _NUMBERS = (
 _OWN = ("y", "new", "aside", "k", "tau", "u", "clock", "times", "out", "sampled", "reals", "counts", "quaternions", "before")
 
 
+def by_blocks(metric: str, plan: Plan) -> bool:
+    if plan.nodes is None or metric == MASS:
+        return False
+    apart = any(signature.apart for signature in plan.nodes.signatures)
+    return not apart or plan.loads.closing.rows * plan.model.nv > LARGE
+
+
+def row_width(metric: str, plan: Plan) -> int:
+    """How many entries the rows of closures have, as the projection leaves them for the lookout."""
+    return block_width(plan) if by_blocks(metric, plan) else plan.model.nv
+
+
 def projections(metric: str, plan: Plan) -> dict[str, Program]:
     """What moves a state onto the closures; block by block where blocks are known.
 
     Blocks that are taken apart leave the lookout nothing to compare, so that they are worth it only in large models.
     """
-    blocks = plan.nodes is not None
-    if plan.nodes is not None and any(signature.apart for signature in plan.nodes.signatures):
-        blocks = plan.loads.closing.rows * plan.model.nv > LARGE
-    option = ":mass" if metric == MASS else ":blocks" if blocks else ""
+    option = ":mass" if metric == MASS else ":blocks" if by_blocks(metric, plan) else ""
     return {name: QUANTITIES[f"project_{name}{option}"] for name in ("positions", "velocities")}
 
 
@@ -335,7 +345,7 @@ class Stepper:
     def _rows_before(self) -> Int:
         """Numbers of ``before`` that the rows of Q take, in whole vectors."""
         e, w = self.e, self.words
-        size = e.integer("mul", w["m"], e.integer("add", w["nv"], 1))
+        size = e.integer("mul", w["m"], e.integer("add", w["width"], 1))
         return e.integer("mul", e.emit(f"sdiv i64 {e.integer('add', size, WIDE - 1)}, {WIDE}"), WIDE)
 
     def close_loops(self, t: Number, keep_old: str) -> None:

@@ -13,9 +13,9 @@ from ..formulations import Program
 from ..integrate import RungeKutta
 from ..topology import Plan
 from .adaptive_stepper import write_stepper
-from .kernel import aligned, fixed_arrays, obtain, row_width, structure_key, width
+from .kernel import aligned, fixed_arrays, obtain, structure_key, width
 from .quaternions import unit_quaternions
-from .stepper import COUNTS, MINIMUM_NORM, REALS, WIDE, programs, stepper_words
+from .stepper import COUNTS, MINIMUM_NORM, REALS, WIDE, programs, row_width, stepper_words
 
 Array = NDArray[np.float64]
 
@@ -50,6 +50,7 @@ class Trajectory:
         self.v_start = _padded(model.nq)
         self.w_start = self.v_start + _padded(model.nv)
         self.padded = self.w_start + _padded(self.works)
+        self.row_width = row_width(metric, plan)
         self.stages = len(method.b) + (1 if method.adaptive else 0)
         self.y = aligned(self.padded)
         self.y[: model.nq], self.y[self.v_start : self.v_start + model.nv] = start["q"], start["v"]
@@ -73,7 +74,7 @@ class Trajectory:
         numbers |= {"v_start": self.v_start, "w_start": self.w_start, "quaternion_count": len(places)}
         numbers |= {"elements": self.elements, "drives": self.drives, "works": self.works, "given": int(np.any(start["tau"]))}
         rows = plan.loads.closing.rows
-        numbers |= {"closings": self.closings, "m": rows, "nq": model.nq, "width": row_width(plan)}
+        numbers |= {"closings": self.closings, "m": rows, "nq": model.nq, "width": self.row_width}
         efforts = aligned(_padded(model.nv) or WIDE)
         efforts[: model.nv] = start["tau"]
         self._arrays: dict[str, Any] = fixed_arrays(plan, code, 1) | {
@@ -92,7 +93,7 @@ class Trajectory:
             "reals": self.reals,
             "counts": self.counts,
             "quaternions": np.array(places or [0], dtype=np.int64),
-            "before": aligned(_padded(rows * (model.nv + 1)) + self.padded),
+            "before": aligned(_padded(rows * (self.row_width + 1)) + self.padded),
         }
         for program in self.called.values():
             for name in program.outputs:

@@ -31,7 +31,12 @@ Pattern = list[Any]  # for each number of a message: UNSEEN, a constant, or VARI
 class TracedWalk:
     """Implements formulations.Walk: writes the loops into an emitter."""
 
-    work_row, message_row, node_row = "@WORK@", "@MESSAGE@", "@NODE@"  # widths known only when all is written
+    work_row, message_row, node_row, dense_rows = (
+        "@WORK@",
+        "@MESSAGE@",
+        "@NODE@",
+        "@DENSE@",
+    )  # widths known only when all is written
 
     def __init__(self, e: Emitter, plan: Plan, program: Program):
         self.e, self.plan, self.program = e, plan, program
@@ -41,6 +46,7 @@ class TracedWalk:
         self.signatures = plan.signatures
         self.records = {signature: Record() for signature in plan.signatures}
         self.message_width = 0
+        self.dense = False  # all equations of closures at once, as the multipliers take them
         self.node_records = nodes.fresh_records(plan)
         self.channels = nodes.Channels(self)
         self.gravity = Vector(*[self._gravity(k, x) for k, x in enumerate(plan.gravity)])
@@ -85,6 +91,7 @@ class TracedWalk:
             self.work_row: max(r.slots for r in self.records.values()) or 1,
             self.message_row: self.message_width or 1,
             self.node_row: widest or 1,
+            self.dense_rows: int(self.dense),
         }
 
     def table_entry(self, body: str, column: str) -> str:

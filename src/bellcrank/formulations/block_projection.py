@@ -7,6 +7,7 @@ runs with the identity instead of the inertias. Slides are scaled by a typical l
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 from ..constraints import Equation
@@ -14,7 +15,7 @@ from ..numbers import Number
 from ..spatial import ArticulatedInertia
 from ..spatial.small import null_space
 from . import coordinate_reduction as reduction
-from .base import Node, Program, Walk
+from .base import Node, Placed, Program, Walk
 from .closure import Wanted, minus_error, minus_rate
 from .coordinate_reduction import Rows
 
@@ -45,12 +46,12 @@ def local_change(length: Number, wanted: Wanted, name: str, lookout: bool, node:
         node.output_joints(name, [0.0] * len(node.dofs))
 
 
-def error_rows(node: Node, places: list[reduction.Placed], wanted: Wanted) -> tuple[Rows, list[Number]]:
+def error_rows(node: Node, places: list[Placed], wanted: Wanted) -> tuple[Rows, list[Number]]:
     """G, and the right-hand side that is wanted instead of gamma."""
     G, _ = reduction.closure_rows(node, places, (0.0, 0.0))
     right: list[Number] = []
     for closure in node.closures:
-        equations: list[Equation] = closure.view(places[closure.a], places[closure.b]).equations
+        equations: Sequence[Equation] = closure.view(places[closure.a], places[closure.b]).equations
         right += [wanted(equations[k]) for k in closure.kept]
     return G, right
 

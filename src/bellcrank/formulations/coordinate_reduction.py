@@ -322,7 +322,7 @@ def eliminate_apart(node: Node, I: ArticulatedInertia, sums: Sums) -> None:  # n
     _minimise(node, B, list(space.k0), reduced, I, E, e0)
 
 
-def substitution(node: Node, images: Sequence[Any]) -> tuple[Rows, list[Number], Rows]:
+def substitution(node: Any, images: Sequence[Any]) -> tuple[Rows, list[Number], Rows]:
     """u = E w + e0 with w = (coordinates that no image gives, y of the images); where two images give one, they must agree.
 
     A conflict is a row over u and w, here over w with its right-hand side.

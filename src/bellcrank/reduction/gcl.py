@@ -94,8 +94,8 @@ def _search(mechanism: Mechanism, tried: Representation, threshold: float) -> So
                     break
         else:
             raise SingularChoice(
-                f"{singular} Neither the opposite direction nor one fictitious joint avoids that: the mechanism is singular "
-                'here, or nearly so. Lower the threshold, or use variant="body".',
+                f"{singular} Neither the opposite direction nor one fictitious joint avoids that. Lower the threshold, or use "
+                'variant="body".',
                 singular.loop,
             )
 

@@ -188,7 +188,8 @@ def _closure_error(run: Run) -> tuple[float, float, float] | None:
     if not run.labels.equations:
         return None
     try:
-        return tuple(run.closure_error)
+        error = run.closure_error
+        return error.position, error.velocity, error.acceleration
     except BellcrankError:
         return None
 

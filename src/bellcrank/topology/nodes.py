@@ -100,7 +100,8 @@ def make_node_tables(plan: Plan, nodes: Sequence[Node], ranks: Mapping[int, Rank
     lent = {i for node in nodes for i in node.borrowed}
     first = {node.base: i for i, node in enumerate(nodes) if node.parent is None}  # the last one: first on the way inward
     codes: dict[NodeSignature, int] = {}
-    table, ints = [], []
+    table: list[tuple[int, int]] = []
+    ints: list[int] = []
     for i, node in enumerate(nodes):
         signature = _signature(plan, nodes, ranks, i, node, rows, bases, lent, fold, first[node.base] == i)
         code = codes.setdefault(signature, len(codes))
