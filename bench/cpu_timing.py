@@ -18,8 +18,13 @@ def once(call: Callable[[], object]) -> float:
     return time.process_time() - began
 
 
-def race(contestants: dict[str, Callable[[], object]], seconds: float = 3.0, least: int = 3) -> dict[str, float]:
-    """Shortest processor time of a call of each, in turns for so many seconds by the wall, each at least so often."""
+def race(
+    contestants: dict[str, Callable[[], object]], seconds: float = 3.0, calls: int = 3, least: int = 3
+) -> dict[str, float]:
+    """Shortest processor time of a call of each, in turns for so many seconds by the wall, each at least so often.
+
+    A turn is several calls: the first finds in the cache what the contestant before it left there.
+    """
     best = dict.fromkeys(contestants, float("inf"))
     for call in contestants.values():
         call()
@@ -27,7 +32,7 @@ def race(contestants: dict[str, Callable[[], object]], seconds: float = 3.0, lea
     end, turns = time.perf_counter() + seconds, 0
     while turns < least or time.perf_counter() < end:
         for name, call in contestants.items():
-            best[name] = min(best[name], once(call))
+            best[name] = min(best[name], *(once(call) for _ in range(calls)))
         turns += 1
     gc.enable()
     return best

@@ -94,22 +94,10 @@ class TestRedundancy:
         assert found.suggestions == ('making "last" cylindrical takes away the redundant equation',)
 
     def test_a_rod_too_many_may_be_left_out(self):
+        """A stay from the axis of the crank to its tip."""
         model = four_bar("point_on_line")
-        rods = [Closure(f"rod{k}", "distance", 0, 1, (0.1, 0.05, 0.0), (0.05 * k, 0, 0.0), value=1.0) for k in (0,)]
-        tip = polar(0.5, 0.7)
-        rods = [
-            replace(
-                rods[0],
-                name=name,
-                body_a=-1,
-                body_b=0,
-                point_a=(0.0, 0.0, z),
-                point_b=tuple(tip),
-                value=float(np.hypot(0.5, z)),
-            )
-            for name, z in (("stay", 0.3),)
-        ]
-        found = inspect_loops(replace(model, closures=(*model.closures, *rods)))
+        stay = Closure("stay", "distance", -1, 0, (0.0, 0.0, 0.3), tuple(polar(0.5, 0.7)), value=float(np.hypot(0.5, 0.3)))
+        found = inspect_loops(replace(model, closures=(*model.closures, stay)))
         assert found.redundant == 1 and dict(found.directions) == {"stay": "force along it"}
         assert 'leaving out "stay" changes nothing of the motion and takes away the redundant equation' in found.suggestions
 

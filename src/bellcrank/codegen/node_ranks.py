@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-_ASIDE, _MOST_STEPS, _CLOSED = 0.05, 20, 1e-12
+_ASIDE, _MOST_STEPS, _CLOSED, _NEARLY = 0.05, 20, 1e-12, 1e-9
+_LARGE = 100_000  # entries of the matrix of all closures
 _STEPS = (0.3, 0.03, 3e-3)  # how much an equation must add, in rounds; the last round is the tolerance
 
 
@@ -127,6 +128,10 @@ def generic_configuration(dynamics: Dynamics) -> tuple[Array, float]:
     if not model.closures or model.nv == 0:
         return q, 0.0
     still = np.zeros(model.nv)
+    if model.nv * int(model.closure_index[-1]) > _LARGE:  # moving a large model aside would take long
+        for known in (q, np.array(model.neutral_q)):
+            if np.abs(dynamics.closure(known, still)[0]).max() < _NEARLY:
+                return known, 0.0
     rng = np.random.default_rng(0)
     aside = q + dynamics.rates(q, _ASIDE * dynamics.plan.length ** np.array(_slides(dynamics)) * rng.standard_normal(model.nv))
     for start in (aside, q):

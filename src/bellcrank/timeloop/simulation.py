@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
+OPEN = 1e-7  # m or rad: loops that are open by more have lost an equation
+
 
 def simulate(
     model: Model,
@@ -134,6 +136,8 @@ def simulate(
     _tell_passages(outcome, method, loops)
     run = _finish(dynamics, outcome, start, functions, settings, began)
     run.crossings = crossings
+    if model.closures and loops.project:
+        _doubt_open_loops(run, dynamics)
     if outcome.problem is not None:
         raise SimulationError(f"model {model.name!r} {outcome.problem}", run)
     return run
@@ -173,6 +177,18 @@ def _outside_machine_code(
     longest = max_step or float(times[1] - times[0])  # a function may be active for a short while only
     energy = energy_scale(dynamics, start)
     return integrate_plainly(system, scheme, start, times, first, rtol, atol, longest, energy, progress, lookout)
+
+
+def _doubt_open_loops(run: Run, dynamics: Dynamics) -> None:
+    """A run whose loops are open in spite of all says so."""
+    worst = float(np.nanmax(np.abs(run.values("closure")), initial=0.0))
+    if worst > OPEN * max(1.0, dynamics.plan.length):
+        warnings.warn(
+            f"the closed loops of {run.labels.model!r} are open by up to {worst:.3g} m (or rad): equations that seemed redundant "
+            "at the start are not. Start elsewhere, use formulation='multipliers', or a tighter rank_tolerance.",
+            BellcrankWarning,
+            stacklevel=4,
+        )
 
 
 def _tell_passages(outcome: Outcome, method: str, loops: Loops) -> None:

@@ -1,0 +1,140 @@
+"""Coordinate reduction: how mechanisms fall into nodes, long chains of loops, dead centres, variants and messages."""
+
+from __future__ import annotations
+
+import gc
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank.codegen.kernel import Kernel
+from bellcrank.codegen.node_ranks import independent
+from bellcrank.topology import blocks, make_plan
+from bellcrank.topology.blocks import make_nodes
+
+from ..closed_linkages import four_bar, ladder, n_four_bar, spatial_ladder
+from ..closed_states import moving
+
+
+@pytest.fixture
+def take_everything_apart(monkeypatch):
+    monkeypatch.setattr(blocks, "LARGEST", 1)
+
+
+def nodes_of(model):
+    return make_nodes(model, make_plan(model).tree)
+
+
+def test_a_tree_is_one_node_a_joint():
+    assert [len(node.joints) for node in nodes_of(bc.load("humanoid"))] == [1] * bc.load("humanoid").n
+
+
+def test_a_ladder_is_one_node_a_cell_that_hangs_on_the_rung_before():
+    nodes = nodes_of(ladder(5))
+    assert len(nodes) == 5
+    assert all(len(node.joints) == 3 and len(node.closures) == 1 and node.parent is None for node in nodes)
+    assert [node.base for node in nodes][0] == -1 and all(node.base >= 0 for node in nodes[1:])
+
+
+def test_overlapping_loops_are_taken_apart_along_the_cranks_they_share():
+    nodes = nodes_of(n_four_bar(20))
+    assert len(nodes) == 20
+    assert all(node.separator == 1 for node in nodes[1:])
+    assert max(len(node.joints) for node in nodes) == 3
+
+
+@pytest.mark.parametrize("make", [n_four_bar, ladder])
+def test_code_does_not_grow_with_the_number_of_loops(make):
+    few, many = (bc.compile(make(N)).plan.nodes.signatures for N in (12, 40))
+    assert len(few) <= 4 and len(many) <= 4
+
+
+@pytest.mark.parametrize(("make", "N"), [(n_four_bar, 1), (n_four_bar, 15), (ladder, 1), (ladder, 15), (spatial_ladder, 6)])
+def test_chains_of_loops_agree_with_the_multipliers(make, N):
+    model = make(N)
+    state = moving(model, 2, reach=0.2)
+    a = bc.compile(model).acceleration(**state)
+    expected = bc.compile(model, "multipliers").acceleration(**state)
+    np.testing.assert_allclose(a, expected, rtol=0, atol=1e-10 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("name", ["squeezer", "quarter_car", "stewart", "strandbeest"])
+def test_a_block_gives_the_same_in_one_piece_and_taken_apart(name, take_everything_apart):
+    model = bc.load(name)
+    apart = bc.compile(model)
+    assert any(signature.apart for signature in apart.plan.nodes.signatures)
+    q, v = bc.compile(model, "multipliers").projected(model.initial_q, np.full(model.nv, 0.1), steps=6)
+    tau = np.linspace(-1, 1, model.nv)
+    expected = bc.compile(model, "multipliers").acceleration(q, v, tau)
+    np.testing.assert_allclose(apart.acceleration(q, v, tau), expected, rtol=0, atol=1e-10 * np.abs(expected).max())
+
+
+def test_a_dead_centre_is_nothing_special():
+    """Crank and coupler in line: no coordinate can be called dependent at all times, and none has to be."""
+    model = four_bar(angle=0.7)
+    dyn = bc.compile(model)
+    q = bc.assemble(
+        model, {model.q_names[1]: -float(np.arctan2(*model.center[1][[1, 0]]) - np.arctan2(*model.position[1][[1, 0]]))}
+    ).q
+    v = dyn.projected(q, np.ones(3))[1]
+    expected = bc.compile(model, "multipliers").acceleration(q, v)
+    np.testing.assert_allclose(dyn.acceleration(q, v), expected, rtol=1e-11, atol=1e-11)
+    assert dyn.block_pivots(q, v).min() > 1e-3
+
+
+def test_pivots_vanish_at_a_change_point():
+    model = bc.load("parallelogram")
+    dyn = bc.compile(model)
+    away, near = dyn.block_pivots(np.array([[0.3, -0.3, 0.3], [0.6, -0.6, 0.6]]), np.zeros((2, 3)))
+    assert min(away.min(), near.min()) >= 0
+    with pytest.raises(bc.StateError, match="not of 'multipliers:joint'"):
+        bc.compile(model, "multipliers").block_pivots(model.initial_q, model.initial_v)
+
+
+def test_rows_that_add_most_are_chosen_first():
+    assert independent(np.array([[1.0, 0, 0], [1.0, 1e-5, 0], [0, 1.0, 0], [0, 0, 0]]), 1e-7) == [0, 2]
+    assert independent(np.zeros((0, 0)), 1e-7) == []
+
+
+@pytest.mark.parametrize("variant", ["block", "body", "rcr", "acs", "gcl"])
+def test_the_papers_variants_agree(variant):
+    model = bc.load("four_bar")
+    q, v = bc.compile(model).projected(model.initial_q, model.initial_v)
+    expected = bc.compile(model).acceleration(q, v)
+    dyn = bc.compile(model, "coordinate_reduction", variant=variant)
+    np.testing.assert_allclose(dyn.acceleration(q, v), expected, rtol=1e-10)
+    np.testing.assert_allclose(dyn.acceleration(np.tile(q, (2, 1)), v), [expected, expected], rtol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"formulation": "multipliers", "variant": "rcr"}, "options of formulation 'coordinate_reduction'"),
+        ({"variant": "best"}, "variant='best'"),
+        ({"variant": "rcr", "dependents": ["a"]}, "dependents go with 'acs'"),
+    ],
+)
+def test_variants_that_do_not_exist_are_refused(options, message):
+    with pytest.raises(bc.StateError, match=message):
+        bc.compile(bc.load("four_bar"), **options)
+
+
+def test_an_unknown_metric_is_refused():
+    model = bc.load("four_bar")
+    with pytest.raises(bc.StateError, match="metric is 'least'"):
+        bc.compile(model).projected(model.initial_q, model.initial_v, metric="least")
+
+
+def test_a_function_of_a_kernel_outlives_the_kernel():
+    """Python looks at a function's definition when it disposes of it, which must still be there then."""
+    model = bc.load("four_bar")
+    dyn = bc.compile(model)
+    for _ in range(20):
+        kernel = Kernel(dyn.plan, dyn._program, 1)
+        function = kernel.single()
+        del kernel
+        gc.collect()
+        del function
+    assert replace(model).n == 3
