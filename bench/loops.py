@@ -24,7 +24,7 @@ import loop_peers
 import loop_reference
 import numpy as np
 from cpu_timing import once, race
-from loop_report import ACCURATE, QUICK, plot, report
+from loop_report import PINOCCHIO, plot, report
 from numpy.typing import NDArray
 
 import bellcrank as bc
@@ -114,11 +114,8 @@ def ours(model: Model, states: States, arguments: dict[str, Any]) -> dict[str, E
 def pinocchio(model: Model, states: States, names: set[str]) -> dict[str, Evaluate]:
     theirs = loop_peers.Pinocchio(model)
     converted = theirs.states(*states)
-    makers = {
-        "constraintDynamics": theirs.dense,
-        QUICK: partial(theirs.linear, 1e-8),
-        ACCURATE: partial(theirs.linear, 1e-4),
-    }
+    makers: dict[str, Callable[[], Any]] = {"constraintDynamics": theirs.dense}
+    makers |= {name: partial(theirs.linear, name) for name in loop_peers.LINEAR}
 
     def evaluate(call: Callable[..., Array], count: int) -> list[Array]:
         return [call(*state)[theirs.order] if count == 1 else call(*state) for state in converted[:count]]
@@ -159,7 +156,7 @@ def contestants(
             except BellcrankError as problem:
                 print(f"{model.name}: {name} does not take it: {problem}")
             found |= {name + suffix: call for suffix, call in made.items() if name + suffix in names}
-    theirs = {"constraintDynamics", QUICK, ACCURATE} & names
+    theirs = set(PINOCCHIO) & names
     if theirs and model.n <= MOST_BODIES:
         found |= pinocchio(model, states, theirs)
     if "MuJoCo" in names:
@@ -193,7 +190,7 @@ def compete(
     make, draw = FAMILIES[family]
     arguments, cost = formulations(every), call_cost(family)
     names = {name + suffix for name in arguments for suffix in ("", ", lanes")}
-    names |= {"constraintDynamics", QUICK, ACCURATE, "MuJoCo"}
+    names |= {*PINOCCHIO, "MuJoCo"}
     times: dict[int, dict[str, float]] = {}
     wrong: dict[int, dict[str, float]] = {}
     made: dict[int, dict[str, float]] = {}
@@ -205,8 +202,7 @@ def compete(
         if N <= DIFFICULT:
             wrong[N] = errors(model, states, calls)
         measured = measure(calls, seconds)
-        python = {"constraintDynamics", QUICK, ACCURATE}
-        times[N] = {name: (t - cost * (name in python)) * 1e6 for name, t in measured.items()}
+        times[N] = {name: (t - cost * (name in PINOCCHIO)) * 1e6 for name, t in measured.items()}
         slow = {name for name in times[N] if expected(times, name, N, following) > LONGEST * 1e6}
         late = {name for name, t in made[N].items() if t * (following / N) ** 3 > patience}
         names = set(times[N]) - slow - late - {f"{name}, lanes" for name in late}

@@ -35,7 +35,7 @@ def test_a_ladder_is_one_node_a_cell_that_hangs_on_the_rung_before():
     nodes = nodes_of(ladder(5))
     assert len(nodes) == 5
     assert all(len(node.joints) == 3 and len(node.closures) == 1 and node.parent is None for node in nodes)
-    assert [node.base for node in nodes][0] == -1 and all(node.base >= 0 for node in nodes[1:])
+    assert nodes[0].base == -1 and all(node.base >= 0 for node in nodes[1:])
 
 
 def test_overlapping_loops_are_taken_apart_along_the_cranks_they_share():

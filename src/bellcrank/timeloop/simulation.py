@@ -184,8 +184,8 @@ def _doubt_open_loops(run: Run, dynamics: Dynamics) -> None:
     worst = float(np.nanmax(np.abs(run.values("closure")), initial=0.0))
     if worst > OPEN * max(1.0, dynamics.plan.length):
         warnings.warn(
-            f"the closed loops of {run.labels.model!r} are open by up to {worst:.3g} m (or rad): equations that seemed redundant "
-            "at the start are not. Start elsewhere, use formulation='multipliers', or a tighter rank_tolerance.",
+            f"the closed loops of {run.labels.model!r} are open by up to {worst:.3g} m (or rad): equations that seemed "
+            "redundant at the start are not. Start elsewhere, use formulation='multipliers', or a tighter rank_tolerance.",
             BellcrankWarning,
             stacklevel=4,
         )
