@@ -114,7 +114,7 @@ def test_models_lists_the_gallery():
     shown = bellcrank("models").stdout
     listed = json.loads(bellcrank("models", "--json").stdout)["models"]
     assert [row["name"] for row in listed] == list(bc.gallery())
-    assert {"name": "double_pendulum", "bodies": 2, "dof": 2, "title": "double pendulum"} in listed
+    assert {"name": "double_pendulum", "bodies": 2, "coordinates": 2, "loops": 0, "title": "double pendulum"} in listed
     for row in listed:
         assert row["name"] in shown
 

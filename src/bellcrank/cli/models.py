@@ -17,7 +17,7 @@ def command(as_json: Annotated[bool, typer.Option("--json", help="Print the list
         rows = []
         for name, path in bc.gallery().items():
             model = bc.load(path)
-            rows.append({"name": name, "bodies": model.n, "dof": model.nv, "title": model.name})
+            rows.append({"name": name, "bodies": model.n, "coordinates": model.nv, "loops": len(model.closures), "title": model.name})
         if as_json:
             print_json({"models": rows})
             return
@@ -26,8 +26,8 @@ def command(as_json: Annotated[bool, typer.Option("--json", help="Print the list
         from rich.text import Text
 
         table = Table()
-        for heading in ("name", "bodies", "dof", "title"):
-            table.add_column(heading, justify="right" if heading in ("bodies", "dof") else "left")
+        for heading in rows[0]:
+            table.add_column(heading, justify="left" if heading in ("name", "title") else "right")
         for row in rows:
             table.add_row(*[Text(str(item)) for item in row.values()])
         Console().print(table)

@@ -105,7 +105,7 @@ class Summary:
         """What a person wants to read, as (name, value)."""
         rows = [
             ("bodies", str(self.bodies)),
-            ("degrees of freedom", str(self.dof)),
+            ("degrees of freedom" if self.closure_error is None else "coordinates", str(self.dof)),
             ("formulation", _words(self.formulation, self.reference and f"about the {self.reference}")),
             ("method", _words(self.method, self._tolerances())),
             ("simulated", _words(_number(self.final_time, "s"), f"{self.samples} samples")),
