@@ -17,7 +17,9 @@ def command(as_json: Annotated[bool, typer.Option("--json", help="Print the list
         rows = []
         for name, path in bc.gallery().items():
             model = bc.load(path)
-            rows.append({"name": name, "bodies": model.n, "coordinates": model.nv, "loops": len(model.closures), "title": model.name})
+            rows.append(
+                {"name": name, "bodies": model.n, "coordinates": model.nv, "loops": len(model.closures), "title": model.name}
+            )
         if as_json:
             print_json({"models": rows})
             return
@@ -27,7 +29,8 @@ def command(as_json: Annotated[bool, typer.Option("--json", help="Print the list
 
         table = Table()
         for heading in rows[0]:
-            table.add_column(heading, justify="left" if heading in ("name", "title") else "right")
+            words = heading in ("name", "title")
+            table.add_column(heading, justify="left" if words else "right", no_wrap=heading == "name")
         for row in rows:
             table.add_row(*[Text(str(item)) for item in row.values()])
         Console().print(table)
