@@ -138,3 +138,20 @@ def test_a_function_of_a_kernel_outlives_the_kernel():
         gc.collect()
         del function
     assert replace(model).n == 3
+
+
+def test_reactions_in_the_childs_axes_are_those_of_the_world_turned():
+    model = bc.load("quarter_car")
+    run = bc.simulate(model, 0.2)
+    dyn = bc.compile(model)
+    q, v, a = (run.values(name)[-1] for name in "qva")
+    _, R = dyn.poses(q)
+    for world, own, bodies in (
+        (dyn.reactions(q, v, a), dyn.reactions(q, v, a, axes="child"), range(model.n)),
+        (dyn.closure_reactions(q, v), dyn.closure_reactions(q, v, axes="child"), [c.body_b for c in model.closures]),
+    ):
+        for part in (slice(0, 3), slice(3, 6)):
+            turned = np.einsum("nij,nj->ni", R[list(bodies)], own[:, part])
+            np.testing.assert_allclose(turned, world[:, part], atol=1e-10)
+    with pytest.raises(bc.StateError, match="axes is 'joint'"):
+        dyn.reactions(q, v, a, axes="joint")

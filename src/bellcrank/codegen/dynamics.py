@@ -242,14 +242,27 @@ class Dynamics:
         inputs: ArrayLike | None = None,
         tau: ArrayLike | None = None,
         effort: bool = False,
+        axes: Literal["world", "child"] = "world",
     ) -> Array:
-        """Wrench of the parent on the child at each joint's point, in world axes: force, then moment; (n, 6).
+        """Wrench of the parent on the child at each joint's point, in the world's or the child's axes: force, moment; (n, 6).
 
         Without the joint's own effort along its free directions, unless ``effort`` asks for it. With closed loops, ``tau`` are
         the efforts that a was computed with; closure_reactions has the joints that close the loops.
         """
         poses = self._evaluate(QUANTITIES["poses"], {"q": q}, t)
-        return self._frames.reactions(poses, self._with_closures("reactions", q, v, a, t, inputs, tau), effort)
+        world = self._frames.reactions(poses, self._with_closures("reactions", q, v, a, t, inputs, tau), effort)
+        return self._in_axes(world, axes, q, t, range(self.model.n))
+
+    def _in_axes(self, wrenches: Array, axes: str, q: ArrayLike, t: ArrayLike, bodies: Sequence[int]) -> Array:
+        """Wrenches on bodies (-1: ground), turned from the world's axes into the bodies' own."""
+        if axes not in ("world", "child"):
+            raise StateError(f"axes is {axes!r}: use 'world' or 'child'")
+        if axes == "world":
+            return wrenches
+        _, rotations = self.poses(q, t=t)
+        with_ground = np.concatenate([rotations, np.broadcast_to(np.eye(3), (*rotations.shape[:-3], 1, 3, 3))], axis=-3)
+        pairs = wrenches.reshape(*wrenches.shape[:-1], 2, 3)
+        return (pairs @ with_ground[..., list(bodies), :, :]).reshape(wrenches.shape)
 
     # closed loops ---------------------------------------------------------------------------------------------------
 
@@ -311,11 +324,16 @@ class Dynamics:
         *,
         t: ArrayLike = 0.0,
         inputs: ArrayLike | None = None,
+        axes: Literal["world", "child"] = "world",
     ) -> Array:
-        """Wrench on the second body of each closure, a joint's child, at its point, world axes: force, then moment; (c, 6)."""
+        """Wrench on the second body of each closure, a joint's child, at its point: force, then moment; (c, 6).
+
+        In the world's axes or the child's. That of a driven joint has the effort of its drive in it.
+        """
         rows = self._closing(q, v, self.multipliers(q, v, tau, t=t, inputs=inputs), t)
         world = rows[..., :6].reshape(*rows.shape[:-1], 2, 3) @ self._frames.G_rotation.T
-        return world.reshape(*rows.shape[:-1], 6)
+        bodies = [closure.body_b for closure in self.model.closures]
+        return self._in_axes(world.reshape(*rows.shape[:-1], 6), axes, q, t, bodies)
 
     def closure_powers(
         self,
