@@ -130,7 +130,7 @@ class TestLinearize:
         assert np.abs(found.C - np.array(along).T).max() < 1e-5
         assert np.abs(found.A[1] - [x[6] for x in along]).max() < 1e-5
 
-    @pytest.mark.parametrize("kinds", [CLOSING[k : k + 3] for k in range(0, len(CLOSING), 3)])
+    @pytest.mark.parametrize("kinds", [CLOSING[k : k + 3] for k in range(0, len(CLOSING), 6)])
     def test_neighbouring_motions_stay_beside_each_other(self, kinds):
         """The linear model against the difference of two runs, of any closure, with quaternions, in motion."""
         model = random_closed(13, 4, kinds, loads=True)
