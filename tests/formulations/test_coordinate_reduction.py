@@ -11,6 +11,7 @@ import pytest
 import bellcrank as bc
 from bellcrank.codegen.kernel import Kernel
 from bellcrank.codegen.node_ranks import independent
+from bellcrank.joints import make_joint
 from bellcrank.topology import blocks, make_plan
 from bellcrank.topology.blocks import make_nodes
 
@@ -155,3 +156,26 @@ def test_reactions_in_the_childs_axes_are_those_of_the_world_turned():
             np.testing.assert_allclose(turned, world[:, part], atol=1e-10)
     with pytest.raises(bc.StateError, match="axes is 'joint'"):
         dyn.reactions(q, v, a, axes="joint")
+
+
+def test_a_massless_link_between_two_joints_beside_a_loop_is_no_obstacle():
+    """Its inertia comes from what it carries; while code is planned nobody has said so yet."""
+    model = four_bar()
+    light = {"mass": [*model.mass, 0.0, 1.0], "center": [*model.center, np.zeros(3), [0.1, 0.2, 0.3]]}
+    inertia = np.array([*model.inertia, np.zeros((3, 3)), 0.1 * np.eye(3)])
+    more = replace(
+        model,
+        joint_names=(*model.joint_names, "x", "y"),
+        body_names=(*model.body_names, "cross", "tip"),
+        parents=(*model.parents, -1, 3),
+        joints=(*model.joints, make_joint("revolute", axis=(1, 0, 0)), make_joint("revolute", axis=(0, 1, 0))),
+        position=[*model.position, np.zeros(3), [0.0, 0.1, 0.3]],
+        inertia=inertia,
+        armature=np.zeros(5),
+        initial_q=np.zeros(5),
+        initial_v=np.array([*model.initial_v, 0.0, 0.0]),
+        **light,
+    )
+    q, v = np.array([*model.initial_q, 0.2, 0.3]), np.array([*model.initial_v, 0.4, -0.5])
+    expected = bc.compile(more, "multipliers").acceleration(q, v)
+    np.testing.assert_allclose(bc.compile(more).acceleration(q, v), expected, rtol=1e-9, atol=1e-9)

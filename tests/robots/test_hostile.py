@@ -141,3 +141,28 @@ def test_utf16_and_blank_lines_do_no_harm(tmp_path):
 def test_a_broken_line_below_blank_ones_is_counted_from_the_top():
     with pytest.raises(bc.ModelError, match="line 4: not XML"):
         bc.load("\n\n<robot>\n</robbot>")
+
+
+ATTACHING = """<mujoco><asset><model name="s" file="sub.xml"/></asset><worldbody><body name="m"><joint/><geom size=".1"/>
+<frame><attach model="s" body="sb" prefix="p_"/></frame></body></worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize(
+    ("inner", "message"),
+    [
+        (
+            '<!DOCTYPE mujoco [<!ENTITY a "b">]><mujoco><worldbody><body name="sb"/></worldbody></mujoco>',
+            "declares a document type",
+        ),
+        (
+            '<mujoco><asset><mesh name="x" file="../../out.obj"/></asset><worldbody><body name="sb"/></worldbody></mujoco>',
+            "leaves",
+        ),
+    ],
+)
+def test_attached_models_are_looked_at_too(tmp_path, inner, message):
+    (tmp_path / "top.xml").write_text(ATTACHING)
+    (tmp_path / "sub.xml").write_text(inner)
+    with pytest.raises(bc.ModelError, match=message) as caught:
+        bc.load(tmp_path / "top.xml")
+    assert "encoding" not in str(caught.value)

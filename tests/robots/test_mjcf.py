@@ -5,6 +5,8 @@ MuJoCo turns inertias to principal axes and factors the mass matrix: 1e-10 of th
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -233,3 +235,17 @@ def test_included_files_and_meshes_of_the_folder_are_read(tmp_path):
     main.write_text("<mujoco><worldbody><include file='parts/arm.xml'/></worldbody></mujoco>")
     model = bc.load(main)
     assert model.name == "main" and model.joint_names == ("j",)
+
+
+def test_the_armature_of_an_actuator_is_on_its_joint_or_listed(tmp_path):
+    def model(actuator):
+        text = f"""<mujoco><worldbody><body><joint name="j" axis="0 1 0"/><geom size=".1" pos="0 0 .3"/></body></worldbody>
+        <tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon><actuator>{actuator}</actuator></mujoco>"""
+        (tmp_path / "m.xml").write_text(text)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            return bc.load(tmp_path / "m.xml"), " ".join(str(w.message) for w in told)
+
+    for key in ("joint", "jointinparent"):
+        assert model(f'<motor {key}="j" armature="0.5"/>')[0].armature == pytest.approx([0.5])
+    assert "armature of actuator" in model('<motor tendon="t" armature="0.5"/>')[1]

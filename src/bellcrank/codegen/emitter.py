@@ -88,9 +88,11 @@ class Emitter(Graph):
         """Nothing that is written inside stays."""
         kept = len(self.lines), self.label, self.known, self.pointers
         self.known, self.pointers = {}, {}
-        yield
-        del self.lines[kept[0] :]
-        _, self.label, self.known, self.pointers = kept
+        try:
+            yield
+        finally:
+            del self.lines[kept[0] :]
+            _, self.label, self.known, self.pointers = kept
 
     # numbers ------------------------------------------------------------------------------------------------------
 

@@ -364,21 +364,33 @@ def nodes(walk: TracedWalk, step: Callable[[Any], None], inward: bool) -> None:
 
 
 def _rehearse(walk: TracedWalk, step: Callable[[Any], None]) -> None:
-    """Until no channel learns anything new."""
+    """Until no channel learns anything new. A division by what nobody has said yet (zero, so far) waits for the next round."""
     assert walk.plan.nodes is not None
     channels = walk.channels
     while True:
         before = {name: list(pattern) for name, pattern in channels.patterns.items()}
+        failure = None
         channels.rehearsing = True
         for signature in walk.plan.nodes.signatures:
-            kept = walk.node_records
-            with walk.e.rehearsal():
-                walk.node_records = {s: record.copy() for s, record in kept.items()}
-                step(TracedNode(signature, walk, "%rehearsed", "%rehearsed"))
-            walk.node_records = kept
+            failure = _rehearse_one(walk, step, signature) or failure
         channels.rehearsing = False
         if before == channels.patterns:
+            if failure is not None:
+                raise failure
             return
+
+
+def _rehearse_one(walk: TracedWalk, step: Callable[[Any], None], signature: NodeSignature) -> ZeroDivisionError | None:
+    kept = walk.node_records
+    with walk.e.rehearsal():
+        walk.node_records = {s: record.copy() for s, record in kept.items()}
+        try:
+            step(TracedNode(signature, walk, "%rehearsed", "%rehearsed"))
+        except ZeroDivisionError as failure:
+            return failure
+        finally:
+            walk.node_records = kept
+    return None
 
 
 def fresh_records(plan: Plan) -> dict[NodeSignature, Record]:

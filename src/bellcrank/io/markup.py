@@ -65,6 +65,8 @@ def parse(data: bytes, file: str) -> Node:
     except expat.ExpatError as error:
         reason = expat.ErrorString(error.code)
         raise ModelError(f"{file}, line {building.line}: not XML: {reason}. Mend the text there or just before.") from None
+    except ModelError:
+        raise
     except (LookupError, ValueError) as error:  # an encoding that nobody knows
         raise ModelError(f"{file}: its encoding is not known: {error}. Save it as UTF-8.") from None
     assert building.root is not None

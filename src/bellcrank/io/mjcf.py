@@ -135,7 +135,7 @@ class Compiled:
         """Rotor inertia of the actuators on a joint: armature gear^2."""
         total = 0.0
         for i in range(actuators(self.m)):
-            if int(self.m.actuator_trntype[i]) == 0 and int(self.m.actuator_trnid[i, 0]) == j:
+            if int(self.m.actuator_trntype[i]) in (0, 1) and int(self.m.actuator_trnid[i, 0]) == j:
                 total += float(self.array("actuator_armature", i).sum()) * float(self.m.actuator_gear[i, 0]) ** 2
         return total
 

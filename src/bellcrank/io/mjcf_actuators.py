@@ -27,6 +27,8 @@ def add_actuators(compiled: Compiled, assembly: Assembly, joints: dict[int, Name
         if reason:
             assembly.unsimulated.append(f'actuator "{name}": {reason}')
             continue
+        if int(m.actuator_trntype[i]) not in (0, 1) and float(compiled.array("actuator_armature", i).sum()):
+            assembly.unsimulated.append(f'the armature of actuator "{name}", which is not on a joint')
         if _limited(compiled, "actuator_ctrllimited", i) and not compiled.disabled("clampctrl"):
             limited["controls"].append(name)
         if _limited(compiled, "actuator_forcelimited", i):

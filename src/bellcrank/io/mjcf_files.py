@@ -37,22 +37,25 @@ def check_files(root: Node, file: str, options: Options, *, from_text: bool) -> 
 
 
 def _included(root: Node, file: str, folder: Path, options: Options, *, from_text: bool) -> Iterator[tuple[Node, str]]:
-    """The document and all that it includes, each once."""
+    """The document and all that it includes or attaches, each once."""
     waiting, seen = [(root, file)], {Path(file).name}
     count = 0
     while waiting:
         document, name = waiting.pop()
         yield document, name
         for node in document.walk():
-            if node.tag != "include":
+            inner = node.attributes.get("file", "")
+            if node.tag != "include" and not (node.tag == "model" and inner):
                 continue
             count += 1
-            inner = node.attributes.get("file", "")
             if from_text or count > MOST_INCLUDED:
                 why = "a text has no folder" if from_text else f"more than {MOST_INCLUDED} files are included"
                 raise ModelError(f'{name}, line {node.line}: it includes "{inner}", but {why}.')
             _check_inside(inner, folder, [Path(".")], name, node, options)
             path = folder / inner
+            if node.tag == "model":  # MuJoCo looks for it in the folder of assets too
+                places = [folder / inside / inner for inside in (".", *_folders(document))]
+                path = next((place for place in places if place.is_file()), path)
             if inner not in seen:
                 seen.add(inner)
                 waiting.append((parse(read_bytes(path), str(path)), str(path)))
