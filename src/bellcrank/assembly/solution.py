@@ -25,6 +25,7 @@ Array = NDArray[np.float64]
 
 TOLERANCE = 1e-10  # of the typical length
 FLOWING = 1e-9  # of the velocities
+ROUNDING = 1e-12  # 1/s: rates of closures, as a part of the model's length, that are nothing but rounding
 SLIGHT = 0.05  # rad, or part of the typical length: how far values that the model's file gives may be off
 
 
@@ -220,6 +221,7 @@ def _flowing(loops: Loops, q: Array, v: Array, held: NDArray[np.bool_], t: float
     for cut in (CUT, FINE_CUT):
         v = v + B @ least_change(G @ B, wanted - G @ v, M, cut=cut)
         fast = max(size, float(np.abs(v / loops.units).max(initial=0.0)))
-        if np.abs(wanted - G @ v).max(initial=0.0) <= FLOWING * (loops.length * fast + np.abs(wanted).max(initial=0.0)):
+        allowed = FLOWING * (loops.length * fast + np.abs(wanted).max(initial=0.0)) + ROUNDING * loops.length
+        if np.abs(wanted - G @ v).max(initial=0.0) <= allowed:
             return v, True
     return v, False

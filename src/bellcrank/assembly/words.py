@@ -52,8 +52,21 @@ def gaps(loops: Loops, q: Array, t: float) -> list[Gap]:
         angles = phi[rows][turns[rows]] / loops.length if closure.joint is not None else np.zeros(0)
         lengths = phi[rows][~turns[rows]] if closure.joint is not None else phi[rows]
         angle = math.asin(min(1.0, float(np.linalg.norm(angles))))
-        found.append(Gap(closure, float(np.linalg.norm(lengths)), angle))
+        apart = _too_long(loops, closure, q, t, phi[rows]) if closure.kind == "distance" else float(np.linalg.norm(lengths))
+        found.append(Gap(closure, apart, angle))
     return sorted(found, key=lambda gap: -(gap.distance + loops.length * gap.angle))
+
+
+def _too_long(loops: Loops, closure: Closure, q: Array, t: float, phi: Array) -> float:
+    """|d - L| of a rod, whose equation is (d^2 - L^2) times its scale."""
+    positions, rotations = loops.dynamics.poses(q, t=t)
+    ends = [
+        np.array(point) if body < 0 else positions[body] + rotations[body] @ np.array(point)
+        for body, point in ((closure.body_a, closure.point_a), (closure.body_b, closure.point_b))
+    ]
+    d = float(np.linalg.norm(ends[1] - ends[0]))
+    scale = 1 / (2 * (closure.value or loops.length))
+    return abs(d - math.sqrt(max(0.0, d * d - float(phi[0]) / scale)))
 
 
 def open_loops(loops: Loops, q: Array, t: float, most: int = 3) -> str:

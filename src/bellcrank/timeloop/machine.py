@@ -27,6 +27,7 @@ Limits = tuple[float, float, float | None]  # rtol, atol, max_step
 
 
 NEAR = 0.01  # pivots at which a run that changes its method does so: nearer, digits are lost
+NEAREST = 1e-4  # pivots at which a run that stops does so: nearer, reactions are noise
 _FIRST_PIECE, _PIECE_SECONDS = 256, 0.1  # steps, seconds
 
 
@@ -43,7 +44,7 @@ def in_machine_code(
     trajectory = prepare(dynamics, scheme, start, times, *limits, metric=loops.metric)
     trajectory.set_count("project", int(loops.project))
     trajectory.set_count("pass_singular", 2**62 if loops.go_on else 0)
-    trajectory.set_real("near", NEAR if loops.switch else 0.0)
+    trajectory.set_real("near", NEAR if loops.switch else 0.0 if loops.go_on else NEAREST)
     trajectory.set_count("watched", 0 if watcher is None else 1)
     problem = None
     try:
