@@ -77,6 +77,13 @@ def test_drives_of_loops_do_the_work_that_the_energy_shows():
     run = bc.simulate(bc.load("excavator"), 1.0)
     assert {"drive of boom_cylinder", "drive of stick_ram", "drive of bucket_ram"} <= set(run.labels.sources)
     assert run.energy_error < 1e-7
+    assert run.labels.drives == ("boom_cylinder", "stick_ram", "bucket_ram")
+    t, rods = run.values("time"), {c.name: c.motion.laws[0] for c in run.model.closures if c.kind == "distance"}
+    for name, law in rods.items():
+        _, amplitude, frequency, phase = law.values
+        rate = 2 * np.pi * frequency * amplitude * np.cos(2 * np.pi * frequency * t + phase)
+        work = np.trapezoid(run.drives.sel(drive=name).values * rate, t)
+        assert work == pytest.approx(float(run.work.sel(source=f"drive of {name}")[-1]), rel=1e-3)
 
 
 def test_a_parallelogram_stops_before_its_flat_position():

@@ -1,10 +1,11 @@
-"""Coordinates of the joints that close loops: derived from the poses of their two bodies, since they own no entries of q."""
+"""Joints that close loops, which own no entries of q: their coordinates, and the efforts of those that are driven."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..joints import JointData
 from ..model import Closure, Model
 from ..spatial import Matrix, Vector
 from ..topology.closing import closing_axes
@@ -48,3 +49,41 @@ def _quaternions(R: Array) -> Array:
 
     flat = Rotation.from_matrix(R.reshape(-1, 3, 3)).as_quat(canonical=True, scalar_first=True)
     return np.asarray(flat).reshape(*R.shape[:-2], 4)
+
+
+def closing_efforts(model: Model, positions: Array, rotations: Array, wrenches: Array, multipliers: Array) -> Array:
+    """(..., efforts): what keeps the driven closures going, along the coordinates that their laws prescribe.
+
+    From the wrenches on their second bodies, at their points in world axes: force, then moment.
+    """
+    columns = [
+        _efforts(closure, positions, rotations, wrenches[..., k, :], multipliers[..., int(model.closure_index[k])])
+        for k, closure in enumerate(model.closures)
+        if closure.motion is not None
+    ]
+    return np.concatenate(columns, axis=-1) if columns else np.zeros((*positions.shape[:-2], 0))
+
+
+def _efforts(closure: Closure, positions: Array, rotations: Array, wrench: Array, multiplier: Array) -> Array:
+    if closure.kind == "coupler":
+        return multiplier[..., None]
+    force, moment = wrench[..., :3], wrench[..., 3:]
+    axes = closing_axes(closure)
+    (A_a, p_a), (A_b, p_b) = (
+        _frame(body, np.array(point), axes, positions, rotations)
+        for body, point in ((closure.body_a, closure.point_a), (closure.body_b, closure.point_b))
+    )
+    if closure.joint is None:
+        way = A_a[..., 2] if closure.kind == "point_on_plane" else _unit(p_b - p_a)
+        return (force * way).sum(axis=-1, keepdims=True)
+    q = _coordinates(closure, positions, rotations)
+    data = JointData(pitch=closure.joint.pitch or 0.0)
+    S = closure.joint.directions([q[..., k] for k in range(q.shape[-1])], data)
+    inward = np.swapaxes(A_b, -1, -2)
+    n, f = (np.einsum("...ij,...j->...i", inward, x) for x in (moment, force))
+    parts = [sum(w * n[..., k] + v * f[..., k] for k, (w, v) in enumerate(zip(s.w, s.v, strict=True))) for s in S]
+    return np.stack(np.broadcast_arrays(*parts), axis=-1)
+
+
+def _unit(x: Array) -> Array:
+    return np.asarray(x / np.linalg.norm(x, axis=-1, keepdims=True))

@@ -15,7 +15,7 @@ from ..formulations import CLOSED, FORMULATIONS, QUANTITIES, Program
 from ..model import Model
 from ..topology import make_plan
 from ..topology.plan import RANK_TOLERANCE
-from .closing_joints import closing_coordinates
+from .closing_joints import closing_coordinates, closing_efforts
 from .diagnosis import why_not_finite
 from .kernel import Kernel
 from .least import least_multipliers
@@ -334,6 +334,20 @@ class Dynamics:
         world = rows[..., :6].reshape(*rows.shape[:-1], 2, 3) @ self._frames.G_rotation.T
         bodies = [closure.body_b for closure in self.model.closures]
         return self._in_axes(world.reshape(*rows.shape[:-1], 6), axes, q, t, bodies)
+
+    def closure_efforts(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike | None = None,
+        *,
+        t: ArrayLike = 0.0,
+        inputs: ArrayLike | None = None,
+    ) -> Array:
+        """Efforts that keep driven closures going: forces of rods, efforts of joints, along what their laws prescribe."""
+        given: dict[str, Any] = {"t": t, "inputs": inputs}
+        wrenches = self.closure_reactions(q, v, tau, **given)
+        return closing_efforts(self.model, *self.poses(q, t=t), wrenches, self.multipliers(q, v, tau, **given))
 
     def closure_powers(
         self,

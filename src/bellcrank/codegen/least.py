@@ -34,7 +34,7 @@ def row_scales(model: Model, length: float) -> Array:
 
 def least_multipliers(dynamics: Dynamics, multipliers: Array, kept: NDArray[np.bool_], q: ArrayLike, t: ArrayLike) -> Array:
     """Take from the multipliers what does nothing: their part in the null space of G^T."""
-    if kept.all():
+    if kept.all() or dynamics.model.nv == 0:
         return multipliers
     scale = row_scales(dynamics.model, dynamics.plan.length)
     G = dynamics.closure_jacobian(q, t=t) * scale[:, None]

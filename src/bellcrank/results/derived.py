@@ -102,8 +102,13 @@ def _elements(at: States) -> Arrays:
 
 
 def _drives(at: States) -> Arrays:
-    state = at.values("q"), at.values("v"), at.values("a")
-    return {"drives": at.dynamics.drive_efforts(*state, tau=at.settings.get("tau"), **at.time, **at.inputs)}
+    q, v, tau = at.values("q"), at.values("v"), at.settings.get("tau")
+    efforts = (
+        [at.dynamics.drive_efforts(q, v, at.values("a"), tau=tau, **at.time, **at.inputs)] if at.model.driven.any() else []
+    )
+    if any(closure.motion is not None for closure in at.model.closures):
+        efforts.append(at.dynamics.closure_efforts(q, v, tau, **at.time, **at.inputs))
+    return {"drives": np.concatenate(efforts, axis=1)}
 
 
 def _measures(at: States) -> Arrays:

@@ -51,6 +51,8 @@ class Labels:
         rows = list(zip(model.joint_names, model.joints, model.driven, strict=True))
         free = [joint for _, joint, driven in rows if not driven]
         driven = [(name, joint) for name, joint, driven in rows if driven and joint.nv]
+        drives = [(name, joint.v_names, tuple(EFFORT[unit] for unit in joint.v_units)) for name, joint in driven]
+        drives += _closing_drives(model)
         elements, units = tuple(e.name for e in model.elements), element_units(model)
         measured = measures.columns(model, units)
         return cls(
@@ -72,12 +74,24 @@ class Labels:
             closing=tuple(model.closing_names) if model.closures else (),
             closing_units=_chain(c.joint.q_units for c in model.closures if c.joint is not None),
             equations=tuple(f"{c.name}.{k + 1}" for c in model.closures for k in range(c.rows)),
-            drives=_chain(tuple(f"{name}.{part}" if part else name for part in joint.v_names) for name, joint in driven),
-            drive_units=_chain(tuple(EFFORT[unit] for unit in joint.v_units) for _, joint in driven),
+            drives=_chain(tuple(f"{name}.{part}" if part else name for part in parts) for name, parts, _ in drives),
+            drive_units=_chain(units for _, _, units in drives),
             inputs=tuple(model.inputs),
             measures=tuple(name for name, _ in measured),
             measure_units=tuple(unit for _, unit in measured),
         )
+
+
+def _closing_drives(model: Model) -> list[tuple[str, Names, Names]]:
+    """Name, coordinates and units of effort of each driven closure; of a coupler the unit depends on its factors."""
+    found: list[tuple[str, Names, Names]] = []
+    for closure in model.closures:
+        if closure.motion is not None and closure.joint is not None:
+            units = tuple(EFFORT[unit] for unit in closure.joint.v_units)
+            found.append((closure.name, closure.joint.v_names, units))
+        elif closure.motion is not None:
+            found.append((closure.name, ("",), ("" if closure.kind == "coupler" else "N",)))
+    return found
 
 
 def element_units(model: Model) -> Names:
