@@ -127,6 +127,7 @@ def test_lanes_stop_at_singular_configurations_of_their_own():
         ({"projection": "soft"}, "projection is 'soft'"),
         ({"on_singular": "ignore"}, "on_singular is 'ignore'"),
         ({"rank_tolerance": 0.0}, "rank_tolerance is 0.0"),
+        ({"rank_tolerance": "tight"}, "rank_tolerance is 'tight'"),
         ({"baumgarte": (1.0, -2.0)}, "baumgarte is"),
         ({"baumgarte": "stiff"}, "baumgarte is 'stiff'"),
         ({"formulation": "articulated_body"}, "is for trees, and this model has closed loops"),

@@ -89,7 +89,7 @@ class Dynamics:
         if not isinstance(model, Model):
             raise StateError(f"compile takes a Model; load a file or a gallery model first: bc.load({model!r})")
         self.model = model
-        if not 0 < rank_tolerance < 1:
+        if not isinstance(rank_tolerance, float | int) or not 0 < rank_tolerance < 1:
             raise StateError(f"rank_tolerance is {rank_tolerance!r}: give a number between 0 and 1")
         self.formulation, self._program = choose(formulation, reference, closed=bool(model.closures))
         self._variant = _checked_variant(self.formulation, variant, dependents)

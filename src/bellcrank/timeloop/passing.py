@@ -60,9 +60,8 @@ def passed_by_rattle(dynamics: Dynamics, run: Callable[[State, Array], Outcome],
         on_grid = np.isin(outcome.times, times)
         through = np.concatenate([[reached], later[:_BEYOND]])
         passage = _outcome(integrate_rattle(dynamics, _from(dynamics, start, outcome), through, interval / _FINER, None))
-        outcome = _joined(
-            outcome._replace(passages=outcome.passages[:-1]), passage, on_grid
-        )  # rattle knows better where it was
+        before = outcome._replace(passages=outcome.passages[:-1])  # rattle knows better where it was
+        outcome = _joined(before, passage, on_grid)
         if outcome.problem is None and len(later) > _BEYOND:
             rest = run(_from(dynamics, start, outcome), later[_BEYOND - 1 :])
             outcome = _joined(outcome, rest, np.ones(len(outcome.times), dtype=bool))
