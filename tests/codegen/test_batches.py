@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bellcrank.codegen import Dynamics, kernel
-from bellcrank.codegen.dynamics import LANES
+from bellcrank.codegen.evaluation import LANES
 from bellcrank.errors import StateError
 from bellcrank.model.generators import chain, random_state, random_tree
 

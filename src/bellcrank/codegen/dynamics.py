@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple
@@ -10,23 +9,18 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import DynamicsError, StateError
-from ..formulations import CLOSED, FORMULATIONS, QUANTITIES, Program
+from ..errors import StateError
+from ..formulations import QUANTITIES
 from ..model import Model
 from ..topology import make_plan
 from ..topology.plan import RANK_TOLERANCE
-from .closing_joints import closing_coordinates, closing_efforts
-from .diagnosis import why_not_finite
-from .kernel import Kernel
-from .least import least_multipliers
+from .closed_dynamics import ClosedDynamics
+from .evaluation import Array
 from .node_ranks import generic_configuration, plan_nodes
-from .stepper import MASS, MINIMUM_NORM, projections
+from .options import checked_variant, choose, stabilisation
 from .userframes import UserFrames
 
-Array = NDArray[np.float64]
 Reference = Literal["centroid", "joint", "origin"]
-
-LANES = 4
 
 
 def compile(
@@ -67,7 +61,7 @@ class Jacobians(NamedTuple):
     dinputs: Array
 
 
-class Dynamics:
+class Dynamics(ClosedDynamics):
     """Accelerations, efforts, energies and reactions of a model.
 
     Arguments are one state, arrays (nq,) and (nv,), or many, (B, nq) and (B, nv); results have the same leading shape. The
@@ -92,10 +86,10 @@ class Dynamics:
         if not isinstance(rank_tolerance, float | int) or not 0 < rank_tolerance < 1:
             raise StateError(f"rank_tolerance is {rank_tolerance!r}: give a number between 0 and 1")
         self.formulation, self._program = choose(formulation, reference, closed=bool(model.closures))
-        self._variant = _checked_variant(self.formulation, variant, dependents)
-        self.plan = make_plan(model, tolerance=rank_tolerance, baumgarte=_gains(baumgarte))
+        self._variant = checked_variant(self.formulation, variant, dependents)
+        self.plan = make_plan(model, tolerance=rank_tolerance, baumgarte=stabilisation(baumgarte))
         self._frames = UserFrames(self.plan)
-        self._kernels: dict[tuple[str, int], Kernel] = {}
+        self._kernels = {}
         self._nv = model.nv
         self._no_effort = np.zeros(model.nv)
         if self.formulation == "coordinate_reduction":
@@ -180,10 +174,6 @@ class Dynamics:
         flat = self._evaluate(QUANTITIES["mass_matrix"], {"q": q}, t)
         return flat.reshape(*flat.shape[:-1], self.model.nv, self.model.nv)
 
-    def rates(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """dq/dt."""
-        return self._evaluate(QUANTITIES["rates"], {"q": q, "v": v})
-
     def energy(self, q: ArrayLike, v: ArrayLike, *, t: ArrayLike = 0.0) -> tuple[Any, Any]:
         """Kinetic and potential energy of the bodies (zero with all mass at the world's origin)."""
         kinetic, potential, _, _ = self._frames.energy(self._evaluate(QUANTITIES["energy"], {"q": q, "v": v}, t))
@@ -228,10 +218,6 @@ class Dynamics:
         multipliers = self.multipliers(q, v, tau, t=t, inputs=inputs)
         return self._evaluate(QUANTITIES[f"closed_{quantity}"], given | {"lambda": multipliers}, t, inputs)
 
-    def poses(self, q: ArrayLike, *, t: ArrayLike = 0.0) -> tuple[Array, Array]:
-        """Positions (n, 3) of the bodies' origins, and rotations (n, 3, 3) from body to world axes."""
-        return self._frames.poses(self._evaluate(QUANTITIES["poses"], {"q": q}, t))
-
     def reactions(
         self,
         q: ArrayLike,
@@ -252,133 +238,6 @@ class Dynamics:
         poses = self._evaluate(QUANTITIES["poses"], {"q": q}, t)
         world = self._frames.reactions(poses, self._with_closures("reactions", q, v, a, t, inputs, tau), effort)
         return self._in_axes(world, axes, q, t, range(self.model.n))
-
-    def _in_axes(self, wrenches: Array, axes: str, q: ArrayLike, t: ArrayLike, bodies: Sequence[int]) -> Array:
-        """Wrenches on bodies (-1: ground), turned from the world's axes into the bodies' own."""
-        if axes not in ("world", "child"):
-            raise StateError(f"axes is {axes!r}: use 'world' or 'child'")
-        if axes == "world":
-            return wrenches
-        _, rotations = self.poses(q, t=t)
-        with_ground = np.concatenate([rotations, np.broadcast_to(np.eye(3), (*rotations.shape[:-3], 1, 3, 3))], axis=-3)
-        pairs = wrenches.reshape(*wrenches.shape[:-1], 2, 3)
-        return (pairs @ with_ground[..., list(bodies), :, :]).reshape(wrenches.shape)
-
-    # closed loops ---------------------------------------------------------------------------------------------------
-
-    def closure(self, q: ArrayLike, v: ArrayLike, *, t: ArrayLike = 0.0) -> tuple[Array, Array]:
-        """Errors of the equations that close the loops, and their rates: (m,) each, in the order of model.closure_index."""
-        rows = self._closure_rows(q, v, t)
-        return rows[..., 0], rows[..., 1]
-
-    def closing_coordinates(self, q: ArrayLike, *, t: ArrayLike = 0.0) -> Array:
-        """Coordinates of the joints that close loops, in the order of model.closing_names; angles between -pi and pi."""
-        return closing_coordinates(self.model, *self.poses(q, t=t))
-
-    def closure_bias(self, q: ArrayLike, v: ArrayLike, *, t: ArrayLike = 0.0) -> Array:
-        """gamma in G a = gamma, the equations that close the loops for accelerations; (m,)."""
-        return self._closure_rows(q, v, t)[..., 2]
-
-    def _closure_rows(self, q: ArrayLike, v: ArrayLike, t: ArrayLike) -> Array:
-        flat = self._evaluate(QUANTITIES["closure"], {"q": q, "v": v}, t)
-        return flat.reshape(*flat.shape[:-1], self.plan.loads.closing.rows, 3)
-
-    def closure_jacobian(self, q: ArrayLike, *, t: ArrayLike = 0.0) -> Array:
-        """G, the derivatives of the equations that close the loops with respect to velocities; (m, nv)."""
-        flat = self._evaluate(QUANTITIES["closure_jacobian"], {"q": q, "v": None}, t)
-        return flat.reshape(*flat.shape[:-1], self.plan.loads.closing.rows, self.model.nv)
-
-    def multipliers(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        tau: ArrayLike | None = None,
-        *,
-        t: ArrayLike = 0.0,
-        inputs: ArrayLike | None = None,
-    ) -> Array:
-        """Lagrange multipliers of the equations that close the loops: the force on the bodies is +G^T lambda; (m,).
-
-        Where equations are redundant they are not unique, and those of least norm are given, moments per typical length.
-        """
-        flat = self._evaluate(QUANTITIES["multipliers"], {"q": q, "v": v, "tau": tau}, t, inputs)
-        rows = flat.reshape(*flat.shape[:-1], self.plan.loads.closing.rows, 3)
-        return least_multipliers(self, rows[..., 0], rows[..., 1] > 0, q, t)
-
-    def closure_pivots(self, q: ArrayLike, v: ArrayLike, *, t: ArrayLike = 0.0) -> Array:
-        """How much each equation adds to those before it, as a part of what it could; 0 for a redundant one; (m,)."""
-        flat = self._evaluate(QUANTITIES["multipliers"], {"q": q, "v": v, "tau": None}, t)
-        return flat.reshape(*flat.shape[:-1], self.plan.loads.closing.rows, 3)[..., 1]
-
-    def block_pivots(self, q: ArrayLike, v: ArrayLike, *, t: ArrayLike = 0.0) -> Array:
-        """Of coordinate_reduction, how far each block is from losing an equation: 0 at a singular configuration; (nodes,)."""
-        if self.plan.nodes is None:
-            raise StateError(f"block_pivots are those of formulation 'coordinate_reduction', not of {self.formulation!r}")
-        return self._evaluate(QUANTITIES["pivots"], {"q": q, "v": v, "tau": None}, t)
-
-    def closure_reactions(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        tau: ArrayLike | None = None,
-        *,
-        t: ArrayLike = 0.0,
-        inputs: ArrayLike | None = None,
-        axes: Literal["world", "child"] = "world",
-    ) -> Array:
-        """Wrench on the second body of each closure, a joint's child, at its point: force, then moment; (c, 6).
-
-        In the world's axes or the child's. That of a driven joint has the effort of its drive in it.
-        """
-        rows = self._closing(q, v, self.multipliers(q, v, tau, t=t, inputs=inputs), t)
-        world = rows[..., :6].reshape(*rows.shape[:-1], 2, 3) @ self._frames.G_rotation.T
-        bodies = [closure.body_b for closure in self.model.closures]
-        return self._in_axes(world.reshape(*rows.shape[:-1], 6), axes, q, t, bodies)
-
-    def closure_efforts(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        tau: ArrayLike | None = None,
-        *,
-        t: ArrayLike = 0.0,
-        inputs: ArrayLike | None = None,
-    ) -> Array:
-        """Efforts that keep driven closures going: forces of rods, efforts of joints, along what their laws prescribe."""
-        given: dict[str, Any] = {"t": t, "inputs": inputs}
-        wrenches = self.closure_reactions(q, v, tau, **given)
-        return closing_efforts(self.model, *self.poses(q, t=t), wrenches, self.multipliers(q, v, tau, **given))
-
-    def closure_powers(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        tau: ArrayLike | None = None,
-        *,
-        t: ArrayLike = 0.0,
-        inputs: ArrayLike | None = None,
-    ) -> Array:
-        """Power that each closure brings; nothing unless it is driven; (c,)."""
-        return self._closing(q, v, self.multipliers(q, v, tau, t=t, inputs=inputs), t)[..., 6]
-
-    def _closing(self, q: ArrayLike, v: ArrayLike, multipliers: Array, t: ArrayLike) -> Array:
-        flat = self._evaluate(QUANTITIES["closing_reactions"], {"q": q, "v": v, "lambda": multipliers}, t)
-        return flat.reshape(*flat.shape[:-1], len(self.model.closures), 7)
-
-    def projected(
-        self, q: ArrayLike, v: ArrayLike, *, t: ArrayLike = 0.0, steps: int = 1, metric: str = MINIMUM_NORM
-    ) -> tuple[Array, Array]:
-        """The state moved onto the closures by the smallest change, by steps of Newton's method.
-
-        Smallest in the norm of the coordinates ("minimum_norm", lengths scaled) or in that of the kinetic energy ("mass").
-        """
-        if metric not in (MINIMUM_NORM, MASS):
-            raise StateError(f"metric is {metric!r}: use {MINIMUM_NORM!r} or {MASS!r}")
-        q, v = np.array(q, dtype=np.float64), np.array(v, dtype=np.float64)
-        programs = projections(metric, self.plan)
-        for _ in range(steps):
-            q = q + self.rates(q, self._evaluate(programs["positions"], {"q": q, "v": v}, t))
-        return q, v + self._evaluate(programs["velocities"], {"q": q, "v": v}, t)
 
     def jacobians(
         self,
@@ -425,159 +284,3 @@ class Dynamics:
             if element.kind == "joint_input":
                 gains[self.model.v_index[element.joint] + element.dof, element.input] += element.values["gain"]
         return gains
-
-    def _kernel(self, program: Program, lanes: int) -> Kernel:
-        key = (program.name, lanes)
-        if key not in self._kernels:
-            try:
-                self._kernels[key] = Kernel(self.plan, program, lanes)
-            except ZeroDivisionError:  # a pivot that folds to zero, whatever the state
-                raise DynamicsError(why_not_finite(self.plan, {"q": self.model.neutral_q})) from None
-        return self._kernels[key]
-
-    def _evaluate(
-        self,
-        program: Program,
-        given: dict[str, Any],
-        t: ArrayLike = 0.0,
-        u: ArrayLike | None = None,
-        status: NDArray[Any] | None = None,
-    ) -> Array:
-        """Any program on one state or a batch, with everything checked."""
-        inputs, batched = self._checked(given)
-        states = len(inputs["q"])
-        kernel = self._kernel(program, LANES if states >= LANES else 1)
-        if "t" in kernel.program.inputs:
-            inputs["t"] = self._extra("t", t, states, 1)
-        if "u" in kernel.program.inputs:
-            count = len(self.model.inputs)
-            inputs["u"] = self._extra("inputs", np.zeros(count) if u is None else u, states, count)
-        out = kernel.batch(inputs)
-        if batched:
-            if status is not None:
-                _fill(status, inputs, out)
-            return out
-        if not np.isfinite(out).all():
-            raise self._refusal(inputs)
-        return out[0]
-
-    def _checked(self, given: dict[str, Any]) -> tuple[dict[str, Array], bool]:
-        arrays = {name: self._array(name, x) for name, x in given.items() if x is not None}
-        shapes = {x.shape[0] for x in arrays.values() if x.ndim == 2}
-        if len(shapes) > 1:
-            raise StateError(f"the batches differ in length: {', '.join(f'{n} {x.shape}' for n, x in arrays.items())}")
-        states = shapes.pop() if shapes else 1
-        batched = any(x.ndim == 2 for x in arrays.values())
-        inputs = {n: np.ascontiguousarray(np.broadcast_to(x, (states, x.shape[-1]))) for n, x in arrays.items()}
-        for name, x in given.items():
-            if x is None:
-                inputs[name] = np.zeros((states, self._size(name)))
-        return inputs, batched
-
-    def _size(self, name: str) -> int:
-        return self.plan.loads.closing.rows if name == "lambda" else self.model.nq if name in ("q", "dq") else self.model.nv
-
-    def _extra(self, name: str, given: ArrayLike, states: int, size: int) -> Array:
-        """The time or the inputs of each state."""
-        x = np.asarray(given, dtype=np.float64)
-        if name == "t" and x.ndim == 1:
-            x = x[:, None]
-        try:
-            return np.ascontiguousarray(np.broadcast_to(x, (states, size)))
-        except ValueError:
-            listed = "" if name == "t" else f": {', '.join(self.model.inputs)}"
-            raise StateError(
-                f"{name} has shape {x.shape}; {states} states need ({states}, {size}) or ({size},){listed}"
-            ) from None
-
-    def _array(self, name: str, given: ArrayLike) -> Array:
-        """The argument as float64 of the right shape, or an error in the user's names."""
-        names = self.model.q_names if name in ("q", "dq") else self.model.v_names
-        try:
-            if np.iscomplexobj(given):  # numpy would drop the imaginary parts
-                raise TypeError("they are complex")
-            x = np.asarray(given, dtype=np.float64)
-        except (TypeError, ValueError) as problem:
-            raise StateError(f"{name} must be numbers: {problem}") from None
-        if name == "lambda":
-            names = tuple(f"{c.name}.{k + 1}" for c in self.model.closures for k in range(c.rows))
-        if x.ndim not in (1, 2) or x.shape[-1] != len(names):
-            listed = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
-            raise StateError(
-                f"{name} has shape {x.shape}; model {self.model.name!r} needs ({len(names)},) or (B, {len(names)}): {listed}"
-            )
-        return x
-
-    def _refusal(self, inputs: dict[str, Array]) -> Exception:
-        for name, x in inputs.items():
-            names = {"q": self.model.q_names, "t": ("t",), "u": self.model.inputs}.get(name, self.model.v_names)
-            bad = np.flatnonzero(~np.isfinite(x[0]))
-            if len(bad):
-                return StateError(f"{name} of {names[bad[0]]!r} is {x[0, bad[0]]}: all of a state must be finite")
-        for name, joint, start in zip(self.model.joint_names, self.model.joints, self.model.q_index, strict=True):
-            if joint.quaternion is not None and not inputs["q"][0, start + joint.quaternion :][:4].any():
-                return StateError(f"the quaternion of joint {name!r} is zero: its length must be 1")
-        return DynamicsError(why_not_finite(self.plan, {name: x[0] for name, x in inputs.items()}))
-
-
-def _fill(status: NDArray[Any], inputs: dict[str, Array], out: Array) -> None:
-    if status.shape != (len(out),):
-        raise StateError(f"status must have shape ({len(out)},), one entry for each state; it has {status.shape}")
-    given = np.all([np.isfinite(x).all(axis=1) for x in inputs.values()], axis=0)
-    status[...] = np.where(given, np.where(np.isfinite(out).all(axis=1), 0, 2), 1)
-
-
-VARIANTS = ("block", "body", "rcr", "acs", "gcl")
-
-
-def _checked_variant(
-    formulation: str, variant: str | None, dependents: Sequence[str] | None
-) -> tuple[str, Sequence[str] | None] | None:
-    """A variant that runs in Python; None for compiled code."""
-    if variant is None and dependents is None:
-        return None
-    if formulation != "coordinate_reduction":
-        raise StateError(f"variant and dependents are options of formulation 'coordinate_reduction', not of {formulation!r}")
-    if variant not in VARIANTS or (dependents is not None and variant != "acs"):
-        raise StateError(f"variant={variant!r}, dependents={dependents!r}: use {', '.join(VARIANTS)}; dependents go with 'acs'")
-    return None if variant == "block" else (variant, dependents)
-
-
-def _gains(baumgarte: tuple[float, float] | None) -> tuple[float, float]:
-    """2 alpha and beta^2."""
-    if baumgarte is None:
-        return 0.0, 0.0
-    try:
-        alpha, beta = (float(x) for x in baumgarte)
-    except (TypeError, ValueError):
-        alpha = beta = np.nan
-    if not (0 <= alpha < np.inf and 0 <= beta < np.inf):
-        raise StateError(f"baumgarte is {baumgarte!r}: give two numbers alpha and beta in 1/s, zero or more")
-    return 2 * alpha, beta * beta
-
-
-def choose(formulation: str, reference: str | None, *, closed: bool) -> tuple[str, Program]:
-    """The program of a formulation by name and option, and the name of what was chosen."""
-    known = CLOSED if closed else FORMULATIONS | CLOSED
-    families = ["auto", *dict.fromkeys(key.partition(":")[0] for key in known)]
-    with_reference = {"reference_point": "origin", "multipliers": "joint"}
-    asked = formulation
-    if formulation == "auto":
-        formulation = "coordinate_reduction" if closed else "articulated_body"
-    if closed and formulation in {key.partition(":")[0] for key in FORMULATIONS}:
-        raise StateError(
-            f"formulation {formulation!r} is for trees, and this model has closed loops: use {', '.join(families)}"
-        )
-    if reference is not None and formulation not in with_reference:
-        options = "formulation='reference_point' and 'multipliers'"
-        raise StateError(f"reference={reference!r} is an option of {options}, not of {asked!r}")
-    name = formulation
-    if formulation in with_reference:
-        name = f"{formulation}:{reference or with_reference[formulation]}"
-    if name not in known:
-        if formulation in with_reference:
-            raise StateError(f"reference={reference!r} is unknown: use 'centroid', 'joint' or 'origin'")
-        near = difflib.get_close_matches(formulation, families, n=1)
-        hint = f" (did you mean {near[0]!r}?)" if near else ""
-        raise StateError(f"there is no formulation {formulation!r}{hint}: use one of {', '.join(families)}")
-    return name, known[name]

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..model import Model
 
 if TYPE_CHECKING:
-    from .dynamics import Dynamics
+    from .closed_dynamics import ClosedDynamics
 
 Array = NDArray[np.float64]
 
@@ -32,7 +32,9 @@ def row_scales(model: Model, length: float) -> Array:
     return np.concatenate(scales) if scales else np.zeros(0)
 
 
-def least_multipliers(dynamics: Dynamics, multipliers: Array, kept: NDArray[np.bool_], q: ArrayLike, t: ArrayLike) -> Array:
+def least_multipliers(
+    dynamics: ClosedDynamics, multipliers: Array, kept: NDArray[np.bool_], q: ArrayLike, t: ArrayLike
+) -> Array:
     """Take from the multipliers what does nothing: their part in the null space of G^T."""
     if kept.all() or dynamics.model.nv == 0:
         return multipliers

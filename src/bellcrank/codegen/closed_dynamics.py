@@ -1,0 +1,133 @@
+"""What can be asked of closed loops: errors and Jacobian of the closures, multipliers, reactions, projection."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import StateError
+from ..formulations import QUANTITIES
+from .closing_joints import closing_coordinates, closing_efforts
+from .evaluation import Array, Evaluation
+from .least import least_multipliers
+from .stepper import MASS, MINIMUM_NORM, projections
+
+
+class ClosedDynamics(Evaluation):
+    """The half of Dynamics that is about closures; arguments and results as there."""
+
+    def closure(self, q: ArrayLike, v: ArrayLike, *, t: ArrayLike = 0.0) -> tuple[Array, Array]:
+        """Errors of the equations that close the loops, and their rates: (m,) each, in the order of model.closure_index."""
+        rows = self._closure_rows(q, v, t)
+        return rows[..., 0], rows[..., 1]
+
+    def closing_coordinates(self, q: ArrayLike, *, t: ArrayLike = 0.0) -> Array:
+        """Coordinates of the joints that close loops, in the order of model.closing_names; angles between -pi and pi."""
+        return closing_coordinates(self.model, *self.poses(q, t=t))
+
+    def closure_bias(self, q: ArrayLike, v: ArrayLike, *, t: ArrayLike = 0.0) -> Array:
+        """gamma in G a = gamma, the equations that close the loops for accelerations; (m,)."""
+        return self._closure_rows(q, v, t)[..., 2]
+
+    def _closure_rows(self, q: ArrayLike, v: ArrayLike, t: ArrayLike) -> Array:
+        flat = self._evaluate(QUANTITIES["closure"], {"q": q, "v": v}, t)
+        return flat.reshape(*flat.shape[:-1], self.plan.loads.closing.rows, 3)
+
+    def closure_jacobian(self, q: ArrayLike, *, t: ArrayLike = 0.0) -> Array:
+        """G, the derivatives of the equations that close the loops with respect to velocities; (m, nv)."""
+        flat = self._evaluate(QUANTITIES["closure_jacobian"], {"q": q, "v": None}, t)
+        return flat.reshape(*flat.shape[:-1], self.plan.loads.closing.rows, self.model.nv)
+
+    def multipliers(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike | None = None,
+        *,
+        t: ArrayLike = 0.0,
+        inputs: ArrayLike | None = None,
+    ) -> Array:
+        """Lagrange multipliers of the equations that close the loops: the force on the bodies is +G^T lambda; (m,).
+
+        Where equations are redundant they are not unique, and those of least norm are given, moments per typical length.
+        """
+        flat = self._evaluate(QUANTITIES["multipliers"], {"q": q, "v": v, "tau": tau}, t, inputs)
+        rows = flat.reshape(*flat.shape[:-1], self.plan.loads.closing.rows, 3)
+        return least_multipliers(self, rows[..., 0], rows[..., 1] > 0, q, t)
+
+    def closure_pivots(self, q: ArrayLike, v: ArrayLike, *, t: ArrayLike = 0.0) -> Array:
+        """How much each equation adds to those before it, as a part of what it could; 0 for a redundant one; (m,)."""
+        flat = self._evaluate(QUANTITIES["multipliers"], {"q": q, "v": v, "tau": None}, t)
+        return flat.reshape(*flat.shape[:-1], self.plan.loads.closing.rows, 3)[..., 1]
+
+    def block_pivots(self, q: ArrayLike, v: ArrayLike, *, t: ArrayLike = 0.0) -> Array:
+        """Of coordinate_reduction, how far each block is from losing an equation: 0 at a singular configuration; (nodes,)."""
+        if self.plan.nodes is None:
+            raise StateError(f"block_pivots are those of formulation 'coordinate_reduction', not of {self.formulation!r}")
+        return self._evaluate(QUANTITIES["pivots"], {"q": q, "v": v, "tau": None}, t)
+
+    def closure_reactions(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike | None = None,
+        *,
+        t: ArrayLike = 0.0,
+        inputs: ArrayLike | None = None,
+        axes: Literal["world", "child"] = "world",
+    ) -> Array:
+        """Wrench on the second body of each closure, a joint's child, at its point: force, then moment; (c, 6).
+
+        In the world's axes or the child's. That of a driven joint has the effort of its drive in it.
+        """
+        rows = self._closing(q, v, self.multipliers(q, v, tau, t=t, inputs=inputs), t)
+        world = rows[..., :6].reshape(*rows.shape[:-1], 2, 3) @ self._frames.G_rotation.T
+        bodies = [closure.body_b for closure in self.model.closures]
+        return self._in_axes(world.reshape(*rows.shape[:-1], 6), axes, q, t, bodies)
+
+    def closure_efforts(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike | None = None,
+        *,
+        t: ArrayLike = 0.0,
+        inputs: ArrayLike | None = None,
+    ) -> Array:
+        """Efforts that keep driven closures going: forces of rods, efforts of joints, along what their laws prescribe."""
+        given: dict[str, Any] = {"t": t, "inputs": inputs}
+        wrenches = self.closure_reactions(q, v, tau, **given)
+        return closing_efforts(self.model, *self.poses(q, t=t), wrenches, self.multipliers(q, v, tau, **given))
+
+    def closure_powers(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike | None = None,
+        *,
+        t: ArrayLike = 0.0,
+        inputs: ArrayLike | None = None,
+    ) -> Array:
+        """Power that each closure brings; nothing unless it is driven; (c,)."""
+        return self._closing(q, v, self.multipliers(q, v, tau, t=t, inputs=inputs), t)[..., 6]
+
+    def _closing(self, q: ArrayLike, v: ArrayLike, multipliers: Array, t: ArrayLike) -> Array:
+        flat = self._evaluate(QUANTITIES["closing_reactions"], {"q": q, "v": v, "lambda": multipliers}, t)
+        return flat.reshape(*flat.shape[:-1], len(self.model.closures), 7)
+
+    def projected(
+        self, q: ArrayLike, v: ArrayLike, *, t: ArrayLike = 0.0, steps: int = 1, metric: str = MINIMUM_NORM
+    ) -> tuple[Array, Array]:
+        """The state moved onto the closures by the smallest change, by steps of Newton's method.
+
+        Smallest in the norm of the coordinates ("minimum_norm", lengths scaled) or in that of the kinetic energy ("mass").
+        """
+        if metric not in (MINIMUM_NORM, MASS):
+            raise StateError(f"metric is {metric!r}: use {MINIMUM_NORM!r} or {MASS!r}")
+        q, v = np.array(q, dtype=np.float64), np.array(v, dtype=np.float64)
+        programs = projections(metric, self.plan)
+        for _ in range(steps):
+            q = q + self.rates(q, self._evaluate(programs["positions"], {"q": q, "v": v}, t))
+        return q, v + self._evaluate(programs["velocities"], {"q": q, "v": v}, t)

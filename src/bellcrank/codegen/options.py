@@ -1,0 +1,66 @@
+"""What compile() may be asked for: formulations, variants and stabilisation by their names, and errors for the rest."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..errors import StateError
+from ..formulations import CLOSED, FORMULATIONS, Program
+
+VARIANTS = ("block", "body", "rcr", "acs", "gcl")
+
+
+def checked_variant(
+    formulation: str, variant: str | None, dependents: Sequence[str] | None
+) -> tuple[str, Sequence[str] | None] | None:
+    """A variant that runs in Python; None for compiled code."""
+    if variant is None and dependents is None:
+        return None
+    if formulation != "coordinate_reduction":
+        raise StateError(f"variant and dependents are options of formulation 'coordinate_reduction', not of {formulation!r}")
+    if variant not in VARIANTS or (dependents is not None and variant != "acs"):
+        raise StateError(f"variant={variant!r}, dependents={dependents!r}: use {', '.join(VARIANTS)}; dependents go with 'acs'")
+    return None if variant == "block" else (variant, dependents)
+
+
+def stabilisation(baumgarte: tuple[float, float] | None) -> tuple[float, float]:
+    """2 alpha and beta^2."""
+    if baumgarte is None:
+        return 0.0, 0.0
+    try:
+        alpha, beta = (float(x) for x in baumgarte)
+    except (TypeError, ValueError):
+        alpha = beta = np.nan
+    if not (0 <= alpha < np.inf and 0 <= beta < np.inf):
+        raise StateError(f"baumgarte is {baumgarte!r}: give two numbers alpha and beta in 1/s, zero or more")
+    return 2 * alpha, beta * beta
+
+
+def choose(formulation: str, reference: str | None, *, closed: bool) -> tuple[str, Program]:
+    """The program of a formulation by name and option, and the name of what was chosen."""
+    known = CLOSED if closed else FORMULATIONS | CLOSED
+    families = ["auto", *dict.fromkeys(key.partition(":")[0] for key in known)]
+    with_reference = {"reference_point": "origin", "multipliers": "joint"}
+    asked = formulation
+    if formulation == "auto":
+        formulation = "coordinate_reduction" if closed else "articulated_body"
+    if closed and formulation in {key.partition(":")[0] for key in FORMULATIONS}:
+        raise StateError(
+            f"formulation {formulation!r} is for trees, and this model has closed loops: use {', '.join(families)}"
+        )
+    if reference is not None and formulation not in with_reference:
+        options = "formulation='reference_point' and 'multipliers'"
+        raise StateError(f"reference={reference!r} is an option of {options}, not of {asked!r}")
+    name = formulation
+    if formulation in with_reference:
+        name = f"{formulation}:{reference or with_reference[formulation]}"
+    if name not in known:
+        if formulation in with_reference:
+            raise StateError(f"reference={reference!r} is unknown: use 'centroid', 'joint' or 'origin'")
+        near = difflib.get_close_matches(formulation, families, n=1)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        raise StateError(f"there is no formulation {formulation!r}{hint}: use one of {', '.join(families)}")
+    return name, known[name]
