@@ -10,6 +10,7 @@ from ..topology import Plan
 from .emitter import Emitter
 from .fixed_stepper import FixedStepper
 from .flow import total, when, while_
+from .implicit_stepper import ImplicitStepper
 from .module import Module
 from .stepper import COLLAPSED, MINIMUM_NORM, NOT_FINITE, REALS, SINGULAR, Stepper, programs, write_with_kernels
 
@@ -19,7 +20,7 @@ EPSILON = 2.3e-16
 
 def write_stepper(plan: Plan, program: Program, method: RungeKutta, metric: str = MINIMUM_NORM) -> Module:
     """The stepper of a method, for one state."""
-    stepper = AdaptiveStepper if method.adaptive else FixedStepper
+    stepper = AdaptiveStepper if method.adaptive else ImplicitStepper if method.implicit else FixedStepper
     return write_with_kernels(plan, programs(plan, program, metric), method, 1, stepper)
 
 

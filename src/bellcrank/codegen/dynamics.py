@@ -14,7 +14,7 @@ from ..formulations import QUANTITIES
 from ..model import Model
 from ..topology import make_plan
 from ..topology.plan import RANK_TOLERANCE
-from .closed_dynamics import ClosedDynamics
+from .canonical import CanonicalDynamics
 from .evaluation import Array
 from .node_ranks import generic_configuration, plan_nodes
 from .options import checked_variant, choose, stabilisation
@@ -35,9 +35,10 @@ def compile(
 ) -> Dynamics:
     """Machine code for a model's dynamics.
 
-    formulation     for trees "articulated_body" ("auto"), "reference_point", "mass_matrix"; for models with closed loops
-                    "coordinate_reduction" ("auto"), "multipliers"
-    reference       of "reference_point" ("origin" unless given) and "multipliers" ("joint"): "centroid", "joint", "origin"
+    formulation     for trees "articulated_body" ("auto"), "reference_point", "mass_matrix", "canonical_momenta"; for models
+                    with closed loops "coordinate_reduction" ("auto"), "multipliers"
+    reference       of "reference_point" ("origin" unless given) and "multipliers" ("joint"): "centroid", "joint", "origin";
+                    of "canonical_momenta": "joint" (unless given), "origin"
     rank_tolerance  an equation that closes a loop is redundant if what it adds to the others is less than this part of what
                     it could add: how far from aligned parts may be and still count as aligned
     baumgarte       alpha, beta (1/s) of Baumgarte's stabilisation; none unless given
@@ -61,7 +62,7 @@ class Jacobians(NamedTuple):
     dinputs: Array
 
 
-class Dynamics(ClosedDynamics):
+class Dynamics(CanonicalDynamics):
     """Accelerations, efforts, energies and reactions of a model.
 
     Arguments are one state, arrays (nq,) and (nv,), or many, (B, nq) and (B, nv); results have the same leading shape. The

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .flow import total, when, while_
-from .stepper import NOT_FINITE, Stepper
+from .stepper import NOT_FINITE, RUNNING, Stepper
 
 
 class FixedStepper(Stepper):
@@ -13,11 +13,14 @@ class FixedStepper(Stepper):
 
         def step() -> None:
             self.add_count("budget", -1)
-            t = self.real("t")
-            self.derivative(w["y"], self.k[0], t)
-            self.trial(t, self.real("h"))
+            self.new_state()
             zero = self._reduce(total(e, 0, w["vectors"], e.constant(0.0), self._not_finite))
-            when(e, e.emit(f"fcmp oeq double {zero}, 0.0"), accept, lambda: self.set_count("status", NOT_FINITE))
+            finite = e.emit(f"fcmp oeq double {zero}, 0.0")
+            solved = e.emit(f"icmp eq i64 {self.count('status')}, {RUNNING}")
+            when(e, self.all_of(finite, solved), accept, lambda: when(e, finite, lambda: None, spoiled))
+
+        def spoiled() -> None:
+            self.set_count("status", NOT_FINITE)
 
         def accept() -> None:
             self.set_count("sample_before", self.count("sample"))
@@ -25,7 +28,7 @@ class FixedStepper(Stepper):
             self.over_state(lambda i: e.store(self.get(w["new"], i), w["y"], i))
             self.unit_quaternions()
             self.close_loops(self.real("t") + self.real("h"), old)
-            when(e, e.emit(f"icmp eq i64 {self.count('status')}, 0"), accepted)
+            when(e, e.emit(f"icmp eq i64 {self.count('status')}, {RUNNING}"), accepted)
 
         def accepted() -> None:
             self.add_count("steps")
@@ -43,6 +46,12 @@ class FixedStepper(Stepper):
             self.add_count("sample")
 
         while_(e, self.running, step)
+
+    def new_state(self) -> None:
+        """One step from y, into ``new``."""
+        t = self.real("t")
+        self.derivative(self.words["y"], self.k[0], t)
+        self.trial(t, self.real("h"))
 
     def _not_finite(self, i: str, sum_: str) -> str:
         """Adds 0 for finite numbers, NaN for others."""

@@ -94,7 +94,7 @@ class _Block:
         model = plan.model
         size = model.nq + model.nv
         called = lane_programs(plan, program)
-        stages = len(method.b) + 1 + len(method.extra)
+        stages = method.stages + len(method.extra)
         self.times, self.size = np.ascontiguousarray(times), size
         self.reals, self.counts = aligned(len(LANE_REALS) * WIDE), np.zeros(len(COUNTS), dtype=np.int64)
         self.counts[COUNTS.index("samples")] = len(times)
@@ -126,6 +126,8 @@ class _Block:
             "reals": self.reals,
             "counts": self.counts,
             "quaternions": np.array(places or [0], dtype=np.int64),
+            "turning": np.zeros(1, dtype=np.int64),
+            "origin": aligned(WIDE),
             "before": aligned(max(1, plan.loads.closing.rows * (row_width(MINIMUM_NORM, plan) + 1)) * WIDE),
         }
         for each_program in called.values():

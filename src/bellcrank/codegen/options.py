@@ -43,7 +43,7 @@ def choose(formulation: str, reference: str | None, *, closed: bool) -> tuple[st
     """The program of a formulation by name and option, and the name of what was chosen."""
     known = CLOSED if closed else FORMULATIONS | CLOSED
     families = ["auto", *dict.fromkeys(key.partition(":")[0] for key in known)]
-    with_reference = {"reference_point": "origin", "multipliers": "joint"}
+    with_reference = {"reference_point": "origin", "multipliers": "joint", "canonical_momenta": "joint"}
     asked = formulation
     if formulation == "auto":
         formulation = "coordinate_reduction" if closed else "articulated_body"
@@ -52,14 +52,15 @@ def choose(formulation: str, reference: str | None, *, closed: bool) -> tuple[st
             f"formulation {formulation!r} is for trees, and this model has closed loops: use {', '.join(families)}"
         )
     if reference is not None and formulation not in with_reference:
-        options = "formulation='reference_point' and 'multipliers'"
-        raise StateError(f"reference={reference!r} is an option of {options}, not of {asked!r}")
+        options = ", ".join(repr(name) for name in with_reference)
+        raise StateError(f"reference={reference!r} is an option of formulations {options}, not of {asked!r}")
     name = formulation
     if formulation in with_reference:
         name = f"{formulation}:{reference or with_reference[formulation]}"
     if name not in known:
         if formulation in with_reference:
-            raise StateError(f"reference={reference!r} is unknown: use 'centroid', 'joint' or 'origin'")
+            references = [repr(key.partition(":")[2]) for key in known if key.partition(":")[0] == formulation]
+            raise StateError(f"reference={reference!r} is unknown: use {', '.join(references[:-1])} or {references[-1]}")
         near = difflib.get_close_matches(formulation, families, n=1)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
         raise StateError(f"there is no formulation {formulation!r}{hint}: use one of {', '.join(families)}")

@@ -38,8 +38,8 @@ class PlainBody(View):
         first = self._first(name)
         if name == "push":
             return tuple(self._walk.pushes[first : first + len(self.directions)])
-        given = self._walk.driven if self.driven else self._walk.inputs
-        return tuple(given[name][first : first + input_size(self._signature, name)])
+        given = self._walk.driven[name] if self.driven else self._walk.given(name)
+        return tuple(given[first : first + input_size(self._signature, name)])
 
     def _effort_source(self) -> str | None:
         return self._walk.effort_from
@@ -101,6 +101,15 @@ class PlainWalk:
         self.images: dict[int, Any] = {}
         self.unknowns: dict[int, Any] = {}
         self.tolerance, self.length, self.baumgarte = plan.tolerance, plan.length, plan.baumgarte
+
+    def given(self, name: str) -> Values:
+        """An input, or an output that was written before."""
+        values: Values = self.inputs[name] if name in self.inputs else self.outputs[name]
+        return values
+
+    @property
+    def loaded(self) -> bool:
+        return self.forces
 
     def outward(self, step: Callable[[Any, Any], Any], base: Any) -> None:
         sent: list[Any] = [None] * self.plan.n
@@ -168,7 +177,7 @@ class PlainWalk:
             for name, values in state._asdict().items():
                 self.driven[name] += values
 
-    def _apply_forces(self) -> None:
+    def apply_forces(self) -> None:
         """Sum up the efforts and wrenches of all elements; each leaves its energy, power and force."""
         plan, loads = self.plan, self.plan.loads
         ground = Motion.zero()
@@ -190,7 +199,7 @@ class PlainWalk:
         if signature.terms:
             return self._apply_sum(signature, places, data, efforts)
         if signature.on_joint:
-            state = JointState(self.inputs["q"][q] if signature.scalar else 0.0, self.inputs["v"][v])
+            state = JointState(self.given("q")[q] if signature.scalar else 0.0, self.given("v")[v])
             answer = joint_effort(signature, data.__getitem__, state, t, u, pool)
             efforts[v] = efforts[v] + answer.effort
             return [answer.energy, answer.power, answer.effort]
@@ -209,7 +218,7 @@ class PlainWalk:
         """An element along s = sum of factor * q: each joint gets factor * effort."""
         factors = data[ELEMENT_SLOTS["factors"] :][: signature.terms]
         q, v = places[0 : 2 * signature.terms : 2], places[1 : 2 * signature.terms : 2]
-        s, rate = (summed(factors, [self.inputs[name][i] for i in at]) for name, at in (("q", q), ("v", v)))
+        s, rate = (summed(factors, [self.given(name)[i] for i in at]) for name, at in (("q", q), ("v", v)))
         answer = joint_effort(signature, data.__getitem__, JointState(s, rate), 0.0, 0.0, None)
         for i, factor in zip(v, factors, strict=True):
             efforts[i] = efforts[i] + factor * answer.effort
@@ -222,8 +231,8 @@ class PlainWalk:
         self.effort_from = effort_source(program, self.forces)
         if loads.motions:
             self._drive()
-        if self.forces:
-            self._apply_forces()
+        if self.forces and not program.late:
+            self.apply_forces()
         if "lambda" in program.inputs:
             if not self.forces:
                 plain_closing.leave_states(self)

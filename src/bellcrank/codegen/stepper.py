@@ -3,9 +3,10 @@
 advance(bound)    steps until the end, a failure, or the budget of steps is used up; all of its state is in memory, so that
                   it can be called again to go on
 
-The state is y = (q, v, works), each padded to whole vectors, and its arithmetic runs four numbers at a time; the kernel
-inside evaluates one state. The works of force elements, drives and given efforts are integrated along, for the balance of
-energy; their errors are controlled relative to the energy at hand. REALS and COUNTS lay out what the host sets and reads.
+The state is y = (q, v, works), or (q, p, works) where the kernel takes momenta, each part padded to whole vectors. Its
+arithmetic runs four numbers at a time; the kernel inside evaluates one state. The works of force elements, drives and given
+efforts are integrated along, for the balance of energy; their errors are controlled relative to the energy at hand. REALS and
+COUNTS lay out what the host sets and reads.
 """
 
 from __future__ import annotations
@@ -22,14 +23,16 @@ from .kernel import for_plan
 from .module import FIXED, Module, assemble, kernel_arguments, write_kernel
 from .nodes import block_width
 from .projection import Lookout, project
+from .turning import write_turning
 
 WIDE = 4
 MINIMUM_NORM, MASS = "minimum_norm", "mass"
 LARGE = 20_000  # entries of the matrix of all closures
-REALS = ("t", "h", "end", "rtol", "atol", "longest", "grow", "error", "energy", "singular_time", "pivot", "pivot_time", "near")
+_CONTROL = ("t", "h", "end", "rtol", "atol", "longest", "grow", "error", "energy", "change", "change_before")
+REALS = (*_CONTROL, "singular_time", "pivot", "pivot_time", "near")
 _LOOP = ("status", "steps", "rejected", "evaluations", "budget", "sample", "samples", "substep", "substeps", "watched", "held")
-COUNTS = (*_LOOP, "project", "pass_singular", "singular", "singular_row", "seen", "newton", "sample_before")
-RUNNING, NOT_FINITE, COLLAPSED, SINGULAR = 0, 1, 2, 3
+COUNTS = (*_LOOP, "project", "pass_singular", "singular", "singular_row", "seen", "newton", "sample_before", "iterations")
+RUNNING, NOT_FINITE, COLLAPSED, SINGULAR, NOT_SOLVED = 0, 1, 2, 3, 4
 
 _NUMBERS = (
     "n",
@@ -50,7 +53,24 @@ _NUMBERS = (
     "nq",
     "width",
 )
-_OWN = ("y", "new", "aside", "k", "tau", "u", "clock", "times", "out", "sampled", "reals", "counts", "quaternions", "before")
+_OWN = (
+    "y",
+    "new",
+    "aside",
+    "k",
+    "tau",
+    "u",
+    "clock",
+    "times",
+    "out",
+    "sampled",
+    "reals",
+    "counts",
+    "quaternions",
+    "before",
+    "turning",
+    "origin",
+)
 
 
 def by_blocks(metric: str, plan: Plan) -> bool:
@@ -80,7 +100,7 @@ def programs(plan: Plan, program: Program, metric: str = MINIMUM_NORM) -> dict[s
     if plan.loads.elements:
         called["elements"] = QUANTITIES["elements"]
     if plan.loads.motions and not plan.model.closures:
-        called["drives"] = QUANTITIES["drives"]
+        called["drives"] = QUANTITIES["canonical_drives" if "p" in program.inputs else "drives"]
     elif plan.loads.motions:  # powers of drives need the multipliers
         called["kernel"] = WITH_MULTIPLIERS.get(program.name, WITH_MULTIPLIERS["multipliers:joint"])
         if plan.model.driven.any():
@@ -94,7 +114,7 @@ def programs(plan: Plan, program: Program, metric: str = MINIMUM_NORM) -> dict[s
 
 def outputs(called: dict[str, Program]) -> list[str]:
     """Outputs that need a buffer; accelerations and rates go into the state's own arrays."""
-    return [name for program in called.values() for name in program.outputs if name not in ("a", "qdot")]
+    return [name for program in called.values() for name in program.outputs if name not in ("a", "qdot", "pdot")]
 
 
 def stepper_words(called: dict[str, Program]) -> list[str]:
@@ -113,6 +133,8 @@ def write_with_kernels(
         widths = {mark: max(width, widths.get(mark, 0)) for mark, width in needed.items()}
     plain_rates = all(joint.quaternion is None for joint in plan.model.joints)
     parts += [write_unit_quaternions(lanes), stepper(called, method, plain_rates).write()]
+    if method.turns:
+        parts += write_turning()
     return assemble(parts, widths)
 
 
@@ -141,9 +163,10 @@ class Stepper:
     def __init__(self, called: dict[str, Program], method: RungeKutta, plain_rates: bool):
         self.called, self.method = called, method
         self.plain_rates = plain_rates  # dq/dt = v
+        self.momenta = "p" in called["kernel"].inputs
         self.e = Emitter(WIDE)
         self.place = {word: k for k, word in enumerate(stepper_words(called))}
-        self.stages = len(method.b) + (1 if method.adaptive else 0)
+        self.stages = method.stages
 
     def write(self) -> tuple[str, dict[str, str]]:
         e = self.e
@@ -208,14 +231,16 @@ class Stepper:
     # the method ---------------------------------------------------------------------------------------------------
 
     def derivative(self, y: str, k: str, t: Number) -> None:
-        """k = (dq/dt, dv/dt, powers) at y and t."""
+        """k = (dq/dt, dv/dt or dp/dt, powers) at y and t."""
         e, w = self.e, self.words
         self._set_clock(t)
-        v, a = e.pointer(y, self.v_start), e.pointer(k, self.v_start)
-        arrays = {"q": y, "v": v, "tau": w["tau"], "t": w["clock"], "u": w["u"], "a": a, "qdot": k}
+        speeds, slopes = e.pointer(y, self.v_start), e.pointer(k, self.v_start)
+        arrays = {"q": y, "v": speeds, "tau": w["tau"], "t": w["clock"], "u": w["u"], "a": slopes, "qdot": k}
+        if self.momenta:
+            arrays |= {"p": speeds, "pdot": slopes, "v": w["buffer:v"]}
         self._call("kernel", arrays)
         if self.plain_rates:
-            each(e, 0, e.emit(f"sdiv i64 {self.v_start}, {WIDE}"), lambda i: e.store(self.get(v, i), k, i))
+            each(e, 0, e.emit(f"sdiv i64 {self.v_start}, {WIDE}"), lambda i: e.store(self.get(arrays["v"], i), k, i))
         else:
             self._call("rates", arrays)
         self._powers(arrays, e.pointer(k, w["w_start"]))

@@ -11,17 +11,30 @@ from numpy.typing import NDArray
 
 from ..formulations import Program
 from ..integrate import RungeKutta
+from ..model import Model
 from ..topology import Plan
 from .adaptive_stepper import write_stepper
 from .kernel import aligned, fixed_arrays, obtain, structure_key, width
 from .quaternions import unit_quaternions
 from .stepper import COUNTS, MINIMUM_NORM, REALS, WIDE, programs, row_width, stepper_words
+from .turning import TURNING
 
 Array = NDArray[np.float64]
 
 
 def _padded(size: int) -> int:
     return -(-size // WIDE) * WIDE
+
+
+def turning_joints(model: Model, v_start: int) -> NDArray[np.int64]:
+    """Places of quaternion joints in a state, in the order of turning.TURNING."""
+    rows = []
+    for joint, q, v, driven in zip(model.joints, model.q_index, model.v_index, model.driven, strict=True):
+        if joint.quaternion is not None and not driven:
+            placed = joint.nv == 6
+            spin = v_start + v + (3 if placed else 0)
+            rows.append([q + joint.quaternion, spin, q if placed else -1, v_start + v if placed else -1])
+    return np.array(rows or [[0] * len(TURNING)], dtype=np.int64)
 
 
 class Trajectory:
@@ -37,7 +50,7 @@ class Trajectory:
         first_time: float = 0.0,
         metric: str = MINIMUM_NORM,
     ):
-        """``start`` has q, v, tau and, for a model with inputs, u."""
+        """``start`` has q, v (or momenta, if the program takes them), tau and, for a model with inputs, u."""
         model = plan.model
         self.plan, self.method, self.times = plan, method, np.array(times)
         key = ("stepper", program.name, method.name, metric, *structure_key(plan))
@@ -51,7 +64,7 @@ class Trajectory:
         self.w_start = self.v_start + _padded(model.nv)
         self.padded = self.w_start + _padded(self.works)
         self.row_width = row_width(metric, plan)
-        self.stages = len(method.b) + (1 if method.adaptive else 0)
+        self.stages = method.stages
         self.y = aligned(self.padded)
         self.y[: model.nq], self.y[self.v_start : self.v_start + model.nv] = start["q"], start["v"]
         self.k = aligned((self.stages + len(method.extra)) * self.padded)
@@ -93,11 +106,13 @@ class Trajectory:
             "reals": self.reals,
             "counts": self.counts,
             "quaternions": np.array(places or [0], dtype=np.int64),
+            "turning": turning_joints(model, self.v_start),
+            "origin": aligned(self.padded),
             "before": aligned(_padded(rows * (self.row_width + 1)) + self.padded),
         }
         for program in self.called.values():
             for name in program.outputs:
-                self._arrays[f"buffer:{name}"] = aligned(max(1, width(plan, program, name)))
+                self._arrays[f"buffer:{name}"] = aligned(max(WIDE, _padded(width(plan, program, name))))
         numbers |= {name: array.ctypes.data for name, array in self._arrays.items()}
         return np.array([numbers[word] for word in stepper_words(self.called)], dtype=np.int64)
 
@@ -149,11 +164,12 @@ class Trajectory:
     def set_real(self, name: str, value: float) -> None:
         self.reals[REALS.index(name)] = value
 
-    def start(self, qdot: Array, a: Array, powers: Array) -> None:
-        """The first stage of the first step, for a method that reuses its last one."""
-        self.k[self.w_start : self.w_start + len(powers)] = powers
-        self.k[: len(qdot)] = qdot
-        self.k[self.v_start : self.v_start + len(a)] = a
+    def start(self, qdot: Array, slopes: Array, powers: Array) -> None:
+        """Slopes at the start, for a method that reuses its last stage, or that starts its iterations from the last stages."""
+        rows = self.k.reshape(-1, self.padded)[: self.stages]
+        rows[:, self.w_start : self.w_start + len(powers)] = powers
+        rows[:, : len(qdot)] = qdot
+        rows[:, self.v_start : self.v_start + len(slopes)] = slopes
 
     def samples(self) -> tuple[Array, Array, Array]:
         """Times, q and v of the samples so far; quaternions between steps are made unit."""
@@ -175,7 +191,8 @@ class Trajectory:
     def worst(self) -> str:
         """Name of the coordinate that spoiled the last step: the first that is not finite, or has the largest error."""
         model = self.plan.model
-        names = [*(f"q of {name}" for name in model.q_names), *(f"v of {name}" for name in model.v_names)]
+        speed = "p" if "p" in self.called["kernel"].inputs else "v"
+        names = [*(f"q of {name}" for name in model.q_names), *(f"{speed} of {name}" for name in model.v_names)]
         places = [*range(model.nq), *range(self.v_start, self.v_start + model.nv)]
         stages = self.k[: self.stages * self.padded].reshape(self.stages, self.padded)[:, places]
         bad = np.flatnonzero(~np.isfinite(stages).all(axis=0) | ~np.isfinite(self.new[places]))

@@ -119,6 +119,9 @@ class View(ABC):
     def velocity(self) -> Motion:
         return _combined(Motion.zero(), self.freedoms, self.input("v"))
 
+    def direction_rates(self, v: Sequence[Number]) -> tuple[Motion, ...]:
+        return () if self.driven else self._joint.direction_rates(self.input("q"), v, self._joint_data)
+
     @property
     def bias(self) -> Motion:
         bias = self._joint.bias(self.input("q"), self.input("v"), self._joint_data)
@@ -161,6 +164,22 @@ class View(ABC):
     @property
     def central_inertia(self) -> Symmetric:
         return Symmetric(*self._values("Jc"))
+
+    @property
+    def slide(self) -> Vector:
+        slide, _ = self._joint.motion(self.input("q"), self._joint_data)
+        if self._signature.style == "plane":
+            return slide
+        entries = self._values("turn")
+        return Matrix(Vector(*entries[:3]), Vector(*entries[3:6]), Vector(*entries[6:])) @ slide
+
+    @property
+    def carried_mass(self) -> Number:
+        return self._values("carried_m")[0]
+
+    @property
+    def carried_moment(self) -> Vector:
+        return Vector(*self._values("carried_mc"))
 
     @property
     def armature(self) -> tuple[Number, ...]:

@@ -61,11 +61,18 @@ class TracedWalk:
                 each(self.e, 0, size, lambda k, name=name: self.e.store(0.0, f"%{name}", k))  # type: ignore[misc]
         if self.plan.loads.motions:
             loads.drive(self)
-        if self.forces:
-            loads.apply_forces(self)
+        if self.forces and not self.program.late:
+            self.apply_forces()
         if "lambda" in self.program.inputs:
             closing.push(self)
         self.program.run(self)
+
+    @property
+    def loaded(self) -> bool:
+        return self.forces
+
+    def apply_forces(self) -> None:
+        loads.apply_forces(self)
 
     def get(self, base: str, index: Int) -> Number:
         """A number from memory, with its tangents."""

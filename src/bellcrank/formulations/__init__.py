@@ -7,6 +7,7 @@ steps a ``body`` (formulations.base says what they offer). A new formulation is 
 from . import (
     articulated_body,
     block_projection,
+    canonical_momenta,
     closure,
     coordinate_reduction,
     inverse_dynamics,
@@ -23,8 +24,16 @@ FORMULATIONS: dict[str, Program] = {
     "reference_point:joint": reference_point.JOINT,
     "reference_point:origin": reference_point.ORIGIN,
     "mass_matrix": mass_matrix.ACCELERATION,
+    "canonical_momenta:joint": canonical_momenta.JOINT_ACCELERATION,
+    "canonical_momenta:origin": canonical_momenta.ORIGIN_ACCELERATION,
 }
 """Programs that give accelerations from q, v, tau; a name may carry an option after a colon."""
+
+CANONICAL: dict[str, Program] = {
+    "canonical_momenta:joint": canonical_momenta.JOINT,
+    "canonical_momenta:origin": canonical_momenta.ORIGIN,
+}
+"""Programs that give v and dp/dt from q, p, tau; time loops of these formulations integrate q and p."""
 
 CLOSED: dict[str, Program] = {
     "coordinate_reduction": coordinate_reduction.PROGRAM,
@@ -66,6 +75,10 @@ QUANTITIES: dict[str, Program] = {
     "closed_reactions": inverse_dynamics.CLOSED_REACTIONS,
     "closed_drives": inverse_dynamics.CLOSED_DRIVES,
     "closing_reactions": closure.REACTIONS,
+    "momenta": canonical_momenta.MOMENTA,
+    "velocities": canonical_momenta.VELOCITIES,
+    "canonical_reactions": canonical_momenta.REACTIONS,
+    "canonical_drives": canonical_momenta.DRIVES,
 }
 
-__all__ = ["CLOSED", "FORMULATIONS", "QUANTITIES", "WITH_MULTIPLIERS", "Body", "Program", "Walk"]
+__all__ = ["CANONICAL", "CLOSED", "FORMULATIONS", "QUANTITIES", "WITH_MULTIPLIERS", "Body", "Program", "Walk"]

@@ -45,6 +45,13 @@ class Body(Protocol):
     def bias(self) -> Motion:
         """The acceleration relative to the parent that is known: S' v, and S a of a prescribed motion, in the body's axes."""
 
+    def direction_rates(self, v: Sequence[Number]) -> tuple[Motion, ...]:
+        """S' in the body's axes at velocities v; none for a joint whose motion is prescribed."""
+
+    @property
+    def driven(self) -> bool:
+        """Its motion is prescribed."""
+
     @property
     def rates(self) -> tuple[Number, ...]:
         """dq/dt."""
@@ -60,6 +67,18 @@ class Body(Protocol):
     @property
     def central_inertia(self) -> Symmetric:
         """About the centroid."""
+
+    @property
+    def slide(self) -> Vector:
+        """How far the joint has moved the body's origin, in the axes in which the transform has its offset."""
+
+    @property
+    def carried_mass(self) -> Number:
+        """Of the body with all that it carries."""
+
+    @property
+    def carried_moment(self) -> Vector:
+        """First moment of the same about the body's origin, if what each joint carries were at that joint's point of rest."""
 
     @property
     def armature(self) -> tuple[Number, ...]:
@@ -78,7 +97,7 @@ class Body(Protocol):
         """The same in the ground's axes, still at the body's origin."""
 
     def input(self, name: str) -> tuple[Number, ...]:
-        """The joint's entries of an input of the program: "v", "tau", "a"."""
+        """The joint's entries of an input of the program ("v", "tau", "a", "p"), or of an output that was written before."""
 
     def output(self, name: str, values: Sequence[Number]) -> None:
         """The joint's, or the body's, entries of an output of the program."""
@@ -276,6 +295,13 @@ class Walk(Protocol):
     def nodes(self, step: Callable[[Any], None], *, inward: bool = False) -> None:
         """Take a step at every node, from ground outward or back inward."""
 
+    @property
+    def loaded(self) -> bool:
+        """Whether force elements act."""
+
+    def apply_forces(self) -> None:
+        """Evaluate the force elements now: for a program that is ``late``, because it finds the velocities itself."""
+
     def solve(self, matrix: str, right: str, into: str) -> None:
         """Dense symmetric positive definite solve between outputs, by LDL^T."""
 
@@ -295,3 +321,4 @@ class Program:
     outputs: dict[str, str]
     scratch: tuple[str, ...] = ()
     forces: bool = False  # the model's force elements act
+    late: bool = False  # but only when the recursion says so

@@ -75,11 +75,15 @@ def wrenches(body: Body, carried: Force) -> Force:
     The part along the free directions is the joint's own effort.
     """
     F = body.F + carried
-    R, held = body.R, F
+    tell_wrench(body, body.R, F)
+    return body.X.up(F)
+
+
+def tell_wrench(body: Body, R: Matrix, F: Force) -> None:
+    held = F
     for S, E in zip(body.freedoms, body.efforts, strict=True):
         held = held - E * S.dot(F)
     body.output("wrench", [*(R @ held.f), *(R @ held.n), *(R @ F.f), *(R @ F.n)])
-    return body.X.up(F)
 
 
 def drives(walk: Walk) -> None:
@@ -90,11 +94,15 @@ def drives(walk: Walk) -> None:
 def drive(body: Body, carried: Force) -> Force:
     """Efforts that keep prescribed motions going, and the power that they bring."""
     F = body.F + carried
+    tell_drive(body, F)
+    return body.X.up(F)
+
+
+def tell_drive(body: Body, F: Force) -> None:
     if body.driven:
         efforts = [S.dot(F) for S in body.freedoms]
         pairs = zip(efforts, body.input("v"), strict=True)
         body.output("drive", [x for effort, v in pairs for x in (effort, effort * v)])
-    return body.X.up(F)
 
 
 PROGRAM = Program("inverse_dynamics", inverse_dynamics, ("q", "v", "a"), {"tau": "v"}, forces=True)

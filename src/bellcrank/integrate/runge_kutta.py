@@ -1,4 +1,4 @@
-"""What an explicit Runge-Kutta method is: its tableau, and what can be checked of it without running it."""
+"""What a Runge-Kutta method is: its tableau, and what can be checked of it without running it."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ class RungeKutta:
     error3  of a second estimate of lower order: with e5, e3 the sums of squares of both, the norm is e5/sqrt(e5 + 0.01 e3)
     extra   c and row of A of stages that only dense output needs
     dense   rows of y(t + x h) = y + h sum_i (dense_i0 x + dense_i1 x^2 + ...) k_i
+    parts   a step is made of steps of these parts of its length, which raises the order of a symmetric method
+    turns   goes through rotations as a group (codegen.turning); else quaternions would be added like other coordinates
     A method with an error estimate ends with a stage at the new point, which is the first stage of the next step.
     """
 
@@ -28,16 +30,28 @@ class RungeKutta:
     error3: Row | None = None
     extra: tuple[tuple[float, Row], ...] = ()
     dense: tuple[Row, ...] = ()
+    parts: Row = (1.0,)
+    turns: bool = False
 
     @property
     def adaptive(self) -> bool:
         return self.error is not None
 
+    @property
+    def implicit(self) -> bool:
+        """A stage depends on itself or on later ones."""
+        return any(len(row) > i for i, row in enumerate(self.A))
+
+    @property
+    def stages(self) -> int:
+        """Rows of memory that a step needs for its stages: those of dense output come after."""
+        return len(self.b) + (2 if self.implicit else 1 if self.adaptive else 0)
+
     def __post_init__(self) -> None:
         """A mistyped coefficient shows here: each row of A sums to its c, the weights to one."""
         sums = [abs(sum(row) - c) for row, c in zip(self.A, self.c, strict=True)]
         sums += [abs(sum(row) - c) for c, row in self.extra]
-        sums.append(abs(sum(self.b) - 1.0))
+        sums += [abs(sum(self.b) - 1.0), abs(sum(self.parts) - 1.0)]
         if self.error is not None:
             sums.append(abs(sum(self.error)))
             sums.append(abs(sum(self.error3 or (0.0,))))

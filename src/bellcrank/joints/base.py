@@ -94,10 +94,18 @@ class Joint:
         """E: wrench on the child for each unit of effort, S_i . E_j = 1 for i = j, else 0."""
         return tuple(Force(S.w, S.v) for S in cls.directions(q, data))
 
-    @staticmethod
-    def bias(q: Sequence[Number], v: Sequence[Number], data: JointData = NO_DATA) -> Motion:
-        """S' v, S' the rate of the directions in the child's axes; zero for directions that are fixed there."""
-        return Motion.zero()
+    @classmethod
+    def direction_rates(cls, q: Sequence[Number], v: Sequence[Number], data: JointData = NO_DATA) -> tuple[Motion, ...]:
+        """S': rates of the directions in the child's axes; zero for directions that are fixed there."""
+        return (Motion.zero(),) * cls.nv
+
+    @classmethod
+    def bias(cls, q: Sequence[Number], v: Sequence[Number], data: JointData = NO_DATA) -> Motion:
+        """S' v."""
+        bias = Motion.zero()
+        for rate, amount in zip(cls.direction_rates(q, v, data), v, strict=True):
+            bias = bias + rate * amount
+        return bias
 
     @staticmethod
     def rates(q: Sequence[Number], v: Sequence[Number]) -> tuple[Number, ...]:

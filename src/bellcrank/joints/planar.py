@@ -1,7 +1,7 @@
 """Planar: slides in a plane of the parent and turns about its normal; q is x, y (in the parent's axes), then the angle.
 
 The joint's frame has the normal on z and the direction of x on x. In the child's axes the directions of x and y turn
-backwards with the angle: S' v = -w x v.
+backwards with the angle: S' = -w x S.
 """
 
 from __future__ import annotations
@@ -36,10 +36,11 @@ class Planar(Joint):
         x, y = turn.down(Vector(1.0, 0.0, 0.0)), turn.down(Vector(0.0, 1.0, 0.0))
         return Motion(ZERO, x), Motion(ZERO, y), Motion(Vector(0.0, 0.0, 1.0), ZERO)
 
-    @staticmethod
-    def bias(q: Sequence[Number], v: Sequence[Number], data: JointData = NO_DATA) -> Motion:
-        sliding = PlaneTurn.angle("z", q[2]).down(Vector(v[0], v[1], 0.0))
-        return Motion(ZERO, -Vector(0.0, 0.0, v[2]).cross(sliding))
+    @classmethod
+    def direction_rates(cls, q: Sequence[Number], v: Sequence[Number], data: JointData = NO_DATA) -> tuple[Motion, ...]:
+        back = Vector(0.0, 0.0, -v[2])
+        x, y, _ = cls.directions(q, data)
+        return Motion(ZERO, back.cross(x.v)), Motion(ZERO, back.cross(y.v)), Motion.zero()
 
     @staticmethod
     def coordinates(R: Matrix, offset: Vector) -> tuple[Number, ...]:

@@ -36,11 +36,10 @@ class Universal(Joint):
         s, c = sincos(q[1])
         return Motion(Vector(0.0, s, c), ZERO), Motion(Vector(1.0, 0.0, 0.0), ZERO)
 
-    @staticmethod
-    def bias(q: Sequence[Number], v: Sequence[Number], data: JointData = NO_DATA) -> Motion:
+    @classmethod
+    def direction_rates(cls, q: Sequence[Number], v: Sequence[Number], data: JointData = NO_DATA) -> tuple[Motion, ...]:
         s, c = sincos(q[1])
-        product = v[0] * v[1]
-        return Motion(Vector(0.0, c * product, -(s * product)), ZERO)
+        return Motion(Vector(0.0, c * v[1], -(s * v[1])), ZERO), Motion.zero()
 
     @staticmethod
     def coordinates(R: Matrix, offset: Vector) -> tuple[Number, ...]:

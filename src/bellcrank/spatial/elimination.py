@@ -69,6 +69,18 @@ def eliminate(
     return inertia, bias, tuple(pivots)
 
 
+def eliminate_bias(
+    bias: Force, directions: Sequence[Motion], efforts: Sequence[Number], pivots: Sequence[FullPivot]
+) -> tuple[Force, tuple[Number, ...]]:
+    """Another bias force by pivots that are known: as the parent's side feels it, and the joint's e."""
+    rests = []
+    for S, tau, pivot in zip(directions, efforts, pivots, strict=True):
+        missing = tau - S.dot(bias)
+        bias = bias + pivot.gain * missing
+        rests.append(missing * pivot.inverse)
+    return bias, tuple(rests)
+
+
 def joint_acceleration(
     x: Motion, directions: Sequence[Motion], pivots: Sequence[Pivot | FullPivot]
 ) -> tuple[tuple[Number, ...], Motion]:

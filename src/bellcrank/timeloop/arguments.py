@@ -68,6 +68,31 @@ def must_be_known(name: str) -> None:
         raise StateError(f"there is no method {name!r}{hint}: use one of {', '.join(known)}")
 
 
+def formulation_for(method: str, model: Model, formulation: str, functions: bool) -> str:
+    """What "auto" means for a method: those that keep the structure of Hamilton's equations integrate q and p."""
+    scheme = METHODS.get(method)
+    if scheme is None or not scheme.implicit:
+        return formulation
+    if functions:
+        raise StateError(f"tau and inputs as Python functions go with dopri5, dop853 and rk4, not with {method}")
+    if model.closures:
+        raise StateError(
+            f"{method} is for trees, and model {model.name!r} has closed loops: use rattle, which is symplectic too"
+        )
+    turning = [name for name, joint in zip(model.joint_names, model.joints, strict=True) if joint.quaternion is not None]
+    if turning and not scheme.turns:
+        raise StateError(
+            f"{method} would not keep the structure at joints with quaternions ({', '.join(turning[:3])}): "
+            "use implicit_midpoint, or midpoint4, which has order 4 too"
+        )
+    if formulation not in ("auto", "canonical_momenta"):
+        raise StateError(
+            f"{method} keeps the structure of Hamilton's equations in q and p: use formulation 'canonical_momenta' "
+            f"(or 'auto', which then is that), not {formulation!r}"
+        )
+    return "canonical_momenta"
+
+
 def starting_state(dynamics: Dynamics, after: Run | None, given: dict[str, Any]) -> dict[str, Array]:
     """The first state, checked by evaluating the equations there."""
     model = dynamics.model

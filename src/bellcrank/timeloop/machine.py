@@ -7,13 +7,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..codegen.diagnosis import table_that_ended
 from ..codegen.dynamics import Dynamics
-from ..codegen.stepper import COLLAPSED, NOT_FINITE, SINGULAR
+from ..codegen.stepper import COLLAPSED, NOT_FINITE, NOT_SOLVED, SINGULAR
 from ..codegen.trajectory import Trajectory
 from ..errors import StateError
 from ..integrate import RungeKutta
@@ -55,10 +56,13 @@ def in_machine_code(
     ended = problem is not None or (watcher is not None and watcher.stopped is not None)
     counts = {name: trajectory.count(name) for name in ("steps", "rejected", "evaluations")}
     t, q, v = trajectory.samples()
+    if dynamics.canonical and len(t):
+        v = dynamics.velocities(q, v, t=t)
     t, q, v = np.append(times[0], t), np.vstack([start["q"], q]), np.vstack([start["v"], v])
     works = np.vstack([np.zeros(trajectory.works), trajectory.works_done()])
     if ended and trajectory.real("t") > t[-1]:
         q_last, v_last = trajectory.state()
+        v_last = np.asarray(dynamics._velocities_of(q_last, v_last, trajectory.real("t")))
         t, q, v = np.append(t, trajectory.real("t")), np.vstack([q, q_last]), np.vstack([v, v_last])
         works = np.vstack([works, trajectory.y[trajectory.w_start :][: trajectory.works]])
     good = np.isfinite(works).all(axis=1)
@@ -91,15 +95,20 @@ class _Host:
     watcher: Watcher | None
     progress: Callable[[float], None] | None
 
-    def derivative(self, t: float, q: Array, v: Array) -> Array:
-        a = self.dynamics.acceleration(q, v, self.start["tau"], t=t, inputs=self.start["u"])
-        return np.concatenate([self.dynamics.rates(q, v), a])
+    def derivative(self, t: float, q: Array, speeds: Array) -> Array:
+        return slopes(self.dynamics, self.start, t, q[None], speeds[None])[0]
 
     def look(self, trajectory: Trajectory) -> None:
         """At a held step: note events; one that stops the run ends it inside the step."""
         assert self.watcher is not None
-        inside = trajectory.held_step(self.derivative)
-        stop = self.watcher.look(trajectory.real("t"), trajectory.real("h"), inside)
+        step = trajectory.held_step(self.derivative)
+        t, h = trajectory.real("t"), trajectory.real("h")
+
+        def inside(x: float) -> tuple[Array, Array]:
+            q, speeds = step(x)
+            return q, np.asarray(self.dynamics._velocities_of(q, speeds, t + x * h))
+
+        stop = self.watcher.look(t, h, inside)
         if stop is not None:
             trajectory.end_inside(min(stop.time, trajectory.real("end")))
             self.watcher.stopped = stop
@@ -123,16 +132,17 @@ def prepare(
     max_step: float | None,
     metric: str = "minimum_norm",
 ) -> Trajectory:
-    q, v, a = start["q"], start["v"], start["a"]
-    later = times[1:]
-    trajectory = Trajectory(dynamics.plan, dynamics._program, scheme, start, later, metric=metric)
-    qdot = dynamics.rates(q, v)
-    trajectory.start(qdot, a, powers(dynamics, start))
+    q, first_time = start["q"], float(start["t"])
+    speeds = np.asarray(dynamics._speeds(q, start["v"], first_time))
+    trajectory = Trajectory(dynamics.plan, dynamics._stepping, scheme, start | {"v": speeds}, times[1:], metric=metric)
+    slope = slopes(dynamics, start, first_time, q[None], speeds[None])[0]
+    qdot, rates = np.split(slope, [len(q)])
+    trajectory.start(qdot, rates, powers(dynamics, start))
     interval = float(times[1] - times[0])
     substeps = int(np.ceil(interval / min(max_step or interval, interval) * (1 - 1e-12)))
     first = interval / substeps
     if scheme.adaptive:
-        state, slope = np.concatenate([q, v]), np.concatenate([qdot, a])
+        state = np.concatenate([q, speeds])
         with np.errstate(all="ignore"):
             first = first_step(dynamics, start, state, slope, scheme.order, rtol, atol)
         if not first > 4e-15 * float(times[-1] - times[0]):  # also if it is no number
@@ -154,15 +164,21 @@ def first_step(
     guess = 1e-6 if size < 1e-2 or speed < 1e-5 else 0.01 * size / speed  # below that a state is zero but for rounding
     near = y + guess * slope
     nq = dynamics.model.nq
-    q, v = near[None, :nq], near[None, nq:]  # a batch of one, since a batch does not raise
-    a = dynamics.acceleration(q, v, start["tau"], t=float(start["t"]) + guess, inputs=start["u"])
-    there = np.hstack([dynamics.rates(q, v), a])[0]
+    there = slopes(dynamics, start, float(start["t"]) + guess, near[None, :nq], near[None, nq:])[0]
     if not np.isfinite(there).all():
         return float(guess)  # and the error control says the rest
     bend = _rms((there - slope) / scale) / guess
     largest = max(speed, bend)
     second = max(1e-6, 1e-3 * guess) if largest <= 1e-15 else (0.01 / largest) ** (1 / order)
     return float(min(100 * guess, second))
+
+
+def slopes(dynamics: Dynamics, start: dict[str, Array], t: float, q: Array, speeds: Array) -> Array:
+    """dq/dt, and dv/dt or dp/dt, of rows of states; rows, since a batch does not raise."""
+    given: dict[str, Any] = {"t": t, "inputs": start["u"]}
+    if dynamics.canonical:
+        return np.hstack(dynamics.canonical_rates(q, speeds, start["tau"], **given))
+    return np.hstack([dynamics.rates(q, speeds), dynamics.acceleration(q, speeds, start["tau"], **given)])
 
 
 def _rms(x: Array) -> float:
@@ -216,6 +232,11 @@ def _problem(trajectory: Trajectory, method: str) -> str | None:
             f"stopped at {when}: {trajectory.worst()} changes too fast, {method} would need a step below "
             f"{trajectory.real('h'):.2g} s. Look for very stiff or massless parts there, or loosen rtol and atol. "
             "What was computed until then is kept."
+        )
+    if status == NOT_SOLVED:
+        return (
+            f"stopped at {when}: the equations of a step of {method} did not converge: {trajectory.real('h'):.3g} s is too "
+            "long for how fast the motion changes. Give a shorter max_step. What was computed until then is kept."
         )
     if status == SINGULAR:
         return Passage(trajectory.real("t"), _closure_of(trajectory)).problem()

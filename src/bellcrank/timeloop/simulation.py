@@ -21,7 +21,7 @@ from ..integrate import METHODS
 from ..model import Model
 from ..results.crossing import Crossing
 from ..topology.plan import RANK_TOLERANCE
-from .arguments import must_be_known, must_be_positive, sample_times, span, starting_state
+from .arguments import formulation_for, must_be_known, must_be_positive, sample_times, span, starting_state
 from .events import Event
 from .lookout import Lookout
 from .loops import Loops, loops_of
@@ -68,7 +68,9 @@ def simulate(
     step       interval of the samples in seconds; the model's own, or a hundredth of the duration
     method     "dopri5" and "dop853" adapt their step to rtol and atol; "rk4" takes steps of at most max_step (default: the
                interval); "radau" and "bdf" are scipy's implicit methods, with exact Jacobians, for stiff models; "rattle"
-               and "reaction_taylor" (Huang) take closed loops through singular configurations, by steps of max_step
+               and "reaction_taylor" (Huang) take closed loops through singular configurations, by steps of max_step;
+               "implicit_midpoint" (order 2), "midpoint4" and "gauss4" (order 4) integrate q and p and keep the structure of
+               Hamilton's equations: no trend in the energy over any time; steps of max_step, for trees
     tau        joint efforts (nv,) besides the model's forces: constant, or a function of t, q, v (in Python, and slower)
     inputs     values of the model's inputs: constant, in order or by name, or a function of t, q, v
     q, v       start, instead of the model's
@@ -89,8 +91,9 @@ def simulate(
     must_be_known(method)
     must_be_positive(rtol=rtol, atol=atol, max_step=max_step)
     loops = loops_of(projection, on_singular)
-    dynamics = Dynamics(model, formulation, reference=reference, rank_tolerance=rank_tolerance, baumgarte=baumgarte)
     functions = {"tau": tau if callable(tau) else None, "inputs": inputs if callable(inputs) else None}
+    formulation = formulation_for(method, model, formulation, bool(any(functions.values())))
+    dynamics = Dynamics(model, formulation, reference=reference, rank_tolerance=rank_tolerance, baumgarte=baumgarte)
     given = {"q": q, "v": v, "tau": None if callable(tau) else tau, "u": None if callable(inputs) else inputs}
     start = starting_state(dynamics, after, given)
     times = float(start["t"]) + sample_times(*span(model, duration, step))

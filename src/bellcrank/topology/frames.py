@@ -47,6 +47,11 @@ class Frames:
     offset: Array
     turn: Array  # (n,3,3) for joints placed by a full rotation
 
+    @property
+    def placement(self) -> Array:
+        """Offsets in the axes of the parents; (n,3)."""
+        return _apply(_rz(self.gamma) @ _rx(self.alpha), self.offset)
+
 
 def choose_frames(model: Model, tree: Tree, style: Style = "plane") -> Frames:
     n, order, parent = tree.n, list(tree.order), np.array(tree.parent)

@@ -120,6 +120,7 @@ def _data_rows(model: Model, tree: Tree, frames: Frames) -> Array:
         first, nv = model.v_index[body], model.joints[body].nv
         armature[i, :nv] = model.armature[first : first + nv]
     upper = np.triu_indices(3)
+    carried, moment = _carried(m, m[:, None] * c, tree, frames)
     columns = {
         "gamma": _turns(frames.gamma),
         "alpha": _turns(frames.alpha),
@@ -134,8 +135,21 @@ def _data_rows(model: Model, tree: Tree, frames: Frames) -> Array:
         "center": _clean(c, reach),
         "Jc": _clean(Jc[:, upper[0], upper[1]], np.abs(Jc).max(axis=(1, 2))),
         "armature": armature,
+        "carried_m": carried[:, None],
+        "carried_mc": _clean(moment, carried * np.maximum(reach, np.abs(frames.offset).max(initial=0.0))),
     }
     return np.ascontiguousarray(np.concatenate([columns[name] for name in SLOTS], axis=1))
+
+
+def _carried(m: Array, mc: Array, tree: Tree, frames: Frames) -> tuple[Array, Array]:
+    """Mass of each subtree, and its first moment about the body's origin if all of it were at its joints' points of rest."""
+    mass, moment, placement = m.copy(), mc.copy(), frames.placement
+    for i in reversed(range(tree.n)):
+        p = tree.parent[i]
+        if p >= 0:
+            mass[p] += mass[i]
+            moment[p] += mass[i] * placement[i]
+    return mass, moment
 
 
 def _signatures(

@@ -23,6 +23,8 @@ _SIZES = {
     "center": 3,
     "Jc": 6,  # inertia about the centre
     "armature": 6,
+    "carried_m": 1,  # mass of the body with all that it carries
+    "carried_mc": 3,  # its first moment, with the mass of what each joint carries put where that joint is at rest
 }
 SLOTS: dict[str, range] = {}
 for _name, _size in _SIZES.items():
