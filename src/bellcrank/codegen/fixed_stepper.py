@@ -16,11 +16,8 @@ class FixedStepper(Stepper):
             self.new_state()
             zero = self._reduce(total(e, 0, w["vectors"], e.constant(0.0), self._not_finite))
             finite = e.emit(f"fcmp oeq double {zero}, 0.0")
-            solved = e.emit(f"icmp eq i64 {self.count('status')}, {RUNNING}")
-            when(e, self.all_of(finite, solved), accept, lambda: when(e, finite, lambda: None, spoiled))
-
-        def spoiled() -> None:
-            self.set_count("status", NOT_FINITE)
+            running = e.emit(f"icmp eq i64 {self.count('status')}, {RUNNING}")  # else its equations were not solved
+            when(e, running, lambda: when(e, finite, accept, lambda: self.set_count("status", NOT_FINITE)))
 
         def accept() -> None:
             self.set_count("sample_before", self.count("sample"))

@@ -20,7 +20,7 @@ from ..topology import Plan
 from .emitter import Emitter, Int
 from .flow import each, total, when
 from .kernel import for_plan
-from .module import FIXED, Module, assemble, kernel_arguments, write_kernel
+from .module import FIXED, Module, assemble, kernel_arguments, result, write_kernel
 from .nodes import block_width
 from .projection import Lookout, project
 from .turning import write_turning
@@ -262,8 +262,7 @@ class Stepper:
         ):
             if name in self.called:
                 self._call(name, arrays)
-                (output,) = self.called[name].outputs
-                source = w[f"buffer:{output}"]
+                source = w[f"buffer:{result(self.called[name])}"]
                 to = e.pointer(into, start)
                 each(e, 0, count, lambda i, s=source, to=to, r=row, c=column: self._copy(s, i, r, c, to))  # type: ignore[misc]
 

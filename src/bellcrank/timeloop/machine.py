@@ -221,11 +221,12 @@ def _advance_samples(trajectory: Trajectory, host: _Host | None) -> None:
 def _problem(trajectory: Trajectory, method: str) -> str | None:
     """What went wrong, when, and at which joint; None if nothing did."""
     status, when = trajectory.count("status"), f"t = {trajectory.real('t'):.9g} s"
-    if status == NOT_FINITE:
+    if status in (NOT_FINITE, NOT_SOLVED):
         t = trajectory.real("t")
         ended = table_that_ended(trajectory.plan.model, t + trajectory.real("h") + 1e-9 * max(1.0, abs(t)))
         if ended is not None:
             return f"stopped at {when}: {ended}. What was computed until then is kept."
+    if status == NOT_FINITE:
         return f"stopped at {when}: {trajectory.worst()} is no longer a finite number. What was computed until then is kept."
     if status == COLLAPSED:
         return (
