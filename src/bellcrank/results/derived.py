@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,17 +27,8 @@ class States:
 
     model: Model
     values: Values
-    settings: Mapping[str, Any]
-
-    @cached_property
-    def dynamics(self) -> Any:
-        return self.compiled(self.model)
-
-    def compiled(self, model: Model) -> Any:
-        import bellcrank
-
-        options = {name: self.settings[name] for name in ("reference", "rank_tolerance") if self.settings.get(name) is not None}
-        return bellcrank.compile(model, formulation=self.settings.get("formulation", "auto"), **options)
+    dynamics: Any
+    tau: Any  # efforts that the user gave, or None
 
     @property
     def time(self) -> dict[str, Any]:
@@ -49,9 +39,12 @@ class States:
         return {"inputs": self.values("inputs") if self.model.inputs else None}
 
 
-def derive(name: str, model: Model, values: Values, settings: Mapping[str, Any]) -> Arrays:
-    """The quantity ``name`` at every sample, with those that come out of the same sweep."""
-    return SWEEPS[name](States(model, values, settings))
+def compiled(model: Model, settings: Mapping[str, Any]) -> Any:
+    """The model in machine code, as the run had it."""
+    import bellcrank
+
+    options = {name: settings[name] for name in ("reference", "rank_tolerance") if settings.get(name) is not None}
+    return bellcrank.compile(model, formulation=settings.get("formulation", "auto"), **options)
 
 
 def version() -> str:
@@ -72,7 +65,7 @@ def _momentum(at: States) -> Arrays:
 
 
 def _reactions(at: States) -> Arrays:
-    q, v, tau = at.values("q"), at.values("v"), at.settings.get("tau")
+    q, v, tau = at.values("q"), at.values("v"), at.tau
     wrenches = at.dynamics.reactions(q, v, at.values("a"), tau=tau, **at.time, **at.inputs)
     if at.model.closures:
         wrenches = np.concatenate([wrenches, at.dynamics.closure_reactions(q, v, tau, **at.time, **at.inputs)], axis=1)
@@ -86,8 +79,9 @@ def _closing(at: States) -> Arrays:
 def _closure(at: States) -> Arrays:
     q, v = at.values("q"), at.values("v")
     error, rate = at.dynamics.closure(q, v, **at.time)
-    G, gamma = at.dynamics.closure_jacobian(q, **at.time), at.dynamics.closure_bias(q, v, **at.time)
-    second = np.einsum("tmv,tv->tm", G, at.values("a")) - gamma
+    _, moved = at.dynamics.closure(q, at.values("a"), **at.time)  # G a, and what drives add
+    _, driven = at.dynamics.closure(q, np.zeros_like(v), **at.time)
+    second = moved - driven - at.dynamics.closure_bias(q, v, **at.time)
     return {"closure": error, "closure_rate": rate, "closure_second": second}
 
 
@@ -102,7 +96,7 @@ def _elements(at: States) -> Arrays:
 
 
 def _drives(at: States) -> Arrays:
-    q, v, tau = at.values("q"), at.values("v"), at.settings.get("tau")
+    q, v, tau = at.values("q"), at.values("v"), at.tau
     efforts = (
         [at.dynamics.drive_efforts(q, v, at.values("a"), tau=tau, **at.time, **at.inputs)] if at.model.driven.any() else []
     )
@@ -120,8 +114,10 @@ def velocities_of(at: States, places: list[measures.Place]) -> dict[measures.Pla
     """Velocities of points of bodies and angular velocities, world axes; (T, 6) each.
 
     The power of a unit force at a point is the point's velocity along it, that of a unit moment the angular velocity: the
-    model's own forces give way to such probes, which works for every joint and drive.
+    model's own forces give way to such probes, which works for every joint and drive. Loops do not matter for that.
     """
+    import bellcrank
+
     from ..model import Element
 
     if not places:
@@ -134,7 +130,7 @@ def velocities_of(at: States, places: list[measures.Place]) -> dict[measures.Pla
         for k, (body, point) in enumerate(places)
         for part in parts
     ]
-    probed = at.compiled(replace(at.model, elements=tuple(probes), inputs=(), measures=()))
+    probed = bellcrank.compile(replace(at.model, elements=tuple(probes), inputs=(), measures=(), closures=()))
     _, power, _ = probed.elements(at.values("q"), at.values("v"), **at.time)
     return {place: power[:, 6 * k : 6 * k + 6] for k, place in enumerate(places)}
 

@@ -45,7 +45,7 @@ class Run:
 
     ``settings`` holds plain JSON values. ``stopped`` says why the run ended early, or is None. ``model`` is None for a run
     that was loaded from a file without it. ``derived`` holds what else is known of quantities.py; ``work`` can only come from
-    there, since works are integrated along with the states.
+    there, since works are integrated along with the states. ``dynamics`` is the model in machine code, if it is at hand.
     """
 
     def __init__(
@@ -60,6 +60,7 @@ class Run:
         *,
         labels: Labels | None = None,
         derived: Mapping[str, np.ndarray] | None = None,
+        dynamics: Any = None,
     ) -> None:
         if labels is None:
             if model is None:
@@ -70,6 +71,7 @@ class Run:
         self.settings = dict(settings)
         self.stopped = stopped
         self.crossings: tuple[Any, ...] = ()  # of the events that were watched for
+        self._dynamics = dynamics
         self._time = np.asarray(time, dtype=float)
         self._values = {name: np.asarray(x, dtype=float) for name, x in {"q": q, "v": v, "a": a}.items()}
         self._check_shapes()
@@ -242,6 +244,10 @@ class Run:
 
         return load_run(path, model)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Machine code is not kept: it is made again where it is needed."""
+        return self.__dict__ | {"_dynamics": None}
+
     def __repr__(self) -> str:
         state = "stopped early" if self.stopped else "complete"
         return f"<Run of {self.labels.model!r}: {self._time.size} samples, {len(self.labels.dofs)} dof, {state}>"
@@ -257,7 +263,7 @@ class Run:
         return self._values[name]
 
     def _derive(self, name: str) -> dict[str, np.ndarray]:
-        from .derived import SUMS, SWEEPS, derive
+        from .derived import SUMS, SWEEPS, States, compiled
 
         if name == "inputs":
             return {name: np.tile(self._constant_inputs(), (self._time.size, 1))}
@@ -276,7 +282,9 @@ class Run:
             raise StateError(f"a run has no quantity {name!r}; it has time, q, v, a, {known}")
         if self.model is None:
             raise StateError(f"this run's file does not hold {name!r}; to compute it give the model: Run.load(path, model)")
-        return derive(name, self.model, self.values, self.settings)
+        if self._dynamics is None:
+            self._dynamics = compiled(self.model, self.settings)
+        return SWEEPS[name](States(self.model, self.values, self._dynamics, self.settings.get("tau")))
 
     def _constant_inputs(self) -> np.ndarray:
         given = self.settings.get("inputs")

@@ -245,4 +245,4 @@ def _finish(
     parts = (elements, dynamics._frames.drives(drives), closings, given if settings["tau"] is not None else given[:, :0])
     derived["work"] = work_by_source(dynamics.model, *parts)
     settings["wall_time"] = time.perf_counter() - began
-    return Run(dynamics.model, t, q, v, a, settings, outcome.problem, derived=derived)
+    return Run(dynamics.model, t, q, v, a, settings, outcome.problem, derived=derived, dynamics=dynamics)
