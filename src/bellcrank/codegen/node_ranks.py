@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..formulations import coordinate_reduction as reduction
+from ..formulations.apart import substitution
+from ..formulations.node_places import closure_rows, place_all
 from ..topology import Plan
 from ..topology.blocks import Node
 from ..topology.nodes import Nodes, Ranks, all_rows, is_apart, make_node_tables, nodes_of, separator_size
@@ -58,8 +59,8 @@ def _rows(walk: PlainWalk) -> list[tuple[PlainNode, Array]]:
     found: list[tuple[PlainNode, Array]] = []
 
     def step(node: PlainNode) -> None:
-        places = reduction.place_all(node)
-        G, _ = reduction.closure_rows(node, places, (0.0, 0.0))
+        places = place_all(node)
+        G, _ = closure_rows(node, places, (0.0, 0.0))
         found.append((node, np.array(G, dtype=float).reshape(len(G), len(node.dofs))))
         for o in node.carriers:
             node.send_spin(o, places[o].R.transpose() @ places[o].V.w)
@@ -77,7 +78,7 @@ def _ranks(
         chosen = independent(G, plan.tolerance)
         return Ranks(_by_closure(chosen, counts)), np.zeros((0, 0))
     known = [(images[c].tolist(), [0.0] * len(images[c])) for c in node.children]
-    E, _, conflicts = reduction.substitution(_Shared(seen, known), known)
+    E, _, conflicts = substitution(_Shared(seen, known), known)
     E_ = np.array(E, dtype=float).reshape(len(E), -1)
     over_w = np.vstack([G @ E_, np.array([row[:-1] for row in conflicts], dtype=float).reshape(-1, E_.shape[1])])
     chosen = independent(over_w, plan.tolerance)

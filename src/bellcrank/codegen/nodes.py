@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..formulations.apart import Image
 from ..formulations.base import Placed
-from ..formulations.coordinate_reduction import Image
 from ..joints.base import Driven
 from ..numbers import Number, Symbol, less, select
 from ..spatial import ArticulatedInertia, Force, Matrix, Motion, Vector

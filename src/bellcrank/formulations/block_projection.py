@@ -14,10 +14,11 @@ from ..constraints import Equation
 from ..numbers import Number
 from ..spatial import ArticulatedInertia
 from ..spatial.small import null_space
-from . import coordinate_reduction as reduction
+from .apart import eliminate_apart, unknowns_apart
 from .base import Node, Placed, Program, Walk
 from .closure import Wanted, minus_error, minus_rate
-from .coordinate_reduction import Rows
+from .node_forms import Sums
+from .node_places import Rows, closure_rows, place_all
 
 
 def projection(walk: Walk, wanted: Wanted, name: str, lookout: bool) -> None:
@@ -27,7 +28,7 @@ def projection(walk: Walk, wanted: Wanted, name: str, lookout: bool) -> None:
 
 
 def local_change(length: Number, wanted: Wanted, name: str, lookout: bool, node: Node) -> None:
-    places = reduction.place_all(node)
+    places = place_all(node)
     G, right = error_rows(node, places, wanted)
     for o in node.carriers:
         node.send_spin(o, places[o].R.transpose() @ places[o].V.w)
@@ -48,7 +49,7 @@ def local_change(length: Number, wanted: Wanted, name: str, lookout: bool, node:
 
 def error_rows(node: Node, places: list[Placed], wanted: Wanted) -> tuple[Rows, list[Number]]:
     """G, and the right-hand side that is wanted instead of gamma."""
-    G, _ = reduction.closure_rows(node, places, (0.0, 0.0))
+    G, _ = closure_rows(node, places, (0.0, 0.0))
     right: list[Number] = []
     for closure in node.closures:
         equations: Sequence[Equation] = closure.view(places[closure.a], places[closure.b]).equations
@@ -59,15 +60,15 @@ def error_rows(node: Node, places: list[Placed], wanted: Wanted) -> tuple[Rows, 
 def elimination(node: Node) -> None:
     if not node.apart:
         return
-    sums = reduction.Sums(len(node.dofs), on_ground=True)
+    sums = Sums(len(node.dofs), on_ground=True)
     for k in range(node.separator, len(node.dofs)):
         sums.D[k][k] = 1.0
-    reduction.eliminate_apart(node, ArticulatedInertia.zero(), sums)
+    eliminate_apart(node, ArticulatedInertia.zero(), sums)
 
 
 def shared_change(name: str, node: Node) -> None:
     if node.apart:
-        node.output_joints(name, reduction.unknowns_apart(node))
+        node.output_joints(name, unknowns_apart(node))
 
 
 POSITIONS = Program(
