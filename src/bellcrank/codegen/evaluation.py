@@ -27,6 +27,7 @@ class Evaluation:
     model: Model
     formulation: str
     plan: Plan
+    _program: Program
     _frames: UserFrames
     _kernels: dict[tuple[str, int], Kernel]
 

@@ -76,7 +76,7 @@ def _ranks(
     counts = [len(kept) for kept in ranks[i].kept]
     if not is_apart(node):
         chosen = independent(G, plan.tolerance)
-        return Ranks(_by_closure(chosen, counts)), np.zeros((0, 0))
+        return Ranks(_by_closure(chosen, counts), rank=len(chosen)), np.zeros((0, 0))
     known = [(images[c].tolist(), [0.0] * len(images[c])) for c in node.children]
     E, _, conflicts = substitution(_Shared(seen, known), known)
     E_ = np.array(E, dtype=float).reshape(len(E), -1)
@@ -89,7 +89,10 @@ def _ranks(
     x = E_[: separator_size(plan, node)] @ N
     size = min(x.shape) if node.parent is not None else 0
     T = np.linalg.qr(x.T)[1].T[:, :size] if x.size else np.zeros((len(x), size))
-    return Ranks(kept, equations, size), T
+    idle = [k for k in range(len(over_w)) if k not in chosen]
+    surplus = any(k >= len(G) or np.abs(G[k]).max(initial=0.0) > plan.tolerance * np.abs(G).max() for k in idle)
+    rank = len(chosen) - len(conflicts)  # an image's agreement is no equation of ours: one that is redundant was theirs
+    return Ranks(kept, equations, size, surplus, rank), T
 
 
 class _Shared:

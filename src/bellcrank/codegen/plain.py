@@ -39,6 +39,8 @@ class PlainBody(View):
         if name == "push":
             return tuple(self._walk.pushes[first : first + len(self.directions)])
         given = self._walk.driven if self.driven else self._walk.inputs
+        if name not in given:
+            given = self._walk.outputs
         return tuple(given[name][first : first + input_size(self._signature, name)])
 
     def _effort_source(self) -> str | None:
@@ -128,6 +130,15 @@ class PlainWalk:
 
     def closures(self, step: Callable[[Any], Any]) -> None:
         plain_closing.closures(self, step)
+
+    def push_multipliers(self) -> None:
+        self.applied = [[0.0] * 6 for _ in self.plan.loads.touched]
+        self.inputs = {**self.inputs, "lambda": self.outputs["lambda"]}
+        plain_closing.push(self)
+
+    def closure_states(self) -> None:
+        if not self.forces:
+            plain_closing.leave_states(self)
 
     def haul(self, step: Callable[[Any, Any, Any], Any]) -> None:
         plain_closing.haul(self, step)

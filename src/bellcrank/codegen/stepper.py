@@ -25,7 +25,6 @@ from .projection import Lookout, project
 
 WIDE = 4
 MINIMUM_NORM, MASS = "minimum_norm", "mass"
-LARGE = 20_000  # entries of the matrix of all closures
 REALS = ("t", "h", "end", "rtol", "atol", "longest", "grow", "error", "energy", "singular_time", "pivot", "pivot_time", "near")
 _LOOP = ("status", "steps", "rejected", "evaluations", "budget", "sample", "samples", "substep", "substeps", "watched", "held")
 COUNTS = (*_LOOP, "project", "pass_singular", "singular", "singular_row", "seen", "newton", "sample_before")
@@ -54,10 +53,7 @@ _OWN = ("y", "new", "aside", "k", "tau", "u", "clock", "times", "out", "sampled"
 
 
 def by_blocks(metric: str, plan: Plan) -> bool:
-    if plan.nodes is None or metric == MASS:
-        return False
-    apart = any(signature.apart for signature in plan.nodes.signatures)
-    return not apart or plan.loads.closing.rows * plan.model.nv > LARGE
+    return plan.nodes is not None and metric != MASS
 
 
 def row_width(metric: str, plan: Plan) -> int:
@@ -66,10 +62,7 @@ def row_width(metric: str, plan: Plan) -> int:
 
 
 def projections(metric: str, plan: Plan) -> dict[str, Program]:
-    """What moves a state onto the closures; block by block where blocks are known.
-
-    Blocks that are taken apart leave the lookout nothing to compare, so that they are worth it only in large models.
-    """
+    """What moves a state onto the closures; block by block where blocks are known."""
     option = ":mass" if metric == MASS else ":blocks" if by_blocks(metric, plan) else ""
     return {name: QUANTITIES[f"project_{name}{option}"] for name in ("positions", "velocities")}
 
@@ -77,16 +70,14 @@ def projections(metric: str, plan: Plan) -> dict[str, Program]:
 def programs(plan: Plan, program: Program, metric: str = MINIMUM_NORM) -> dict[str, Program]:
     """What a step calls: the accelerations, the rates, and what the balance of energy needs; by the names of their kernels."""
     called = {"kernel": program, "rates": QUANTITIES["rates"]}
-    if plan.loads.elements:
-        called["elements"] = QUANTITIES["elements"]
-    if plan.loads.motions and not plan.model.closures:
-        called["drives"] = QUANTITIES["drives"]
-    elif plan.loads.motions:  # powers of drives need the multipliers
-        called["kernel"] = WITH_MULTIPLIERS.get(program.name, WITH_MULTIPLIERS["multipliers:joint"])
-        if plan.model.driven.any():
-            called["drives"] = QUANTITIES["closed_drives"]
-        if plan.loads.closing.driven:
-            called["closings"] = QUANTITIES["closing_reactions"]
+    if plan.loads.motions and plan.model.closures:  # powers of drives need the multipliers
+        called["kernel"] = WITH_MULTIPLIERS[program.name]
+    wanted = {"element": "elements"} if plan.loads.elements else {}
+    if plan.model.driven.any():
+        wanted["drive"] = "closed_drives" if plan.model.closures else "drives"
+    if plan.loads.closing.driven:
+        wanted["closing"] = "closing_reactions"
+    called |= {name: QUANTITIES[quantity] for name, quantity in wanted.items() if name not in called["kernel"].outputs}
     if plan.model.closures:
         called |= projections(metric, plan)
     return {name: for_plan(each_program, plan) for name, each_program in called.items()}
@@ -231,15 +222,14 @@ class Stepper:
         e, w = self.e, self.words
         driven = e.integer("add", w["elements"], w["drives"])
         for name, count, row, column, start in (
-            ("elements", w["elements"], 3, 1, 0),
-            ("drives", w["drives"], 2, 1, w["elements"]),
-            ("closings", w["closings"], 7, 6, driven),
+            ("element", w["elements"], 3, 1, 0),
+            ("drive", w["drives"], 2, 1, w["elements"]),
+            ("closing", w["closings"], 7, 6, driven),
         ):
             if name in self.called:
                 self._call(name, arrays)
-                (output,) = self.called[name].outputs
-                source = w[f"buffer:{output}"]
-                to = e.pointer(into, start)
+            if name in self.called or name in self.called["kernel"].outputs:
+                source, to = w[f"buffer:{name}"], e.pointer(into, start)
                 each(e, 0, count, lambda i, s=source, to=to, r=row, c=column: self._copy(s, i, r, c, to))  # type: ignore[misc]
 
         when(e, e.emit(f"icmp ne i64 {w['given']}, 0"), lambda: self._power_of_efforts(arrays["v"], into))

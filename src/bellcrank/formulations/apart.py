@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ..numbers import Number
+from ..numbers import Number, minimum
 from ..spatial import ArticulatedInertia, Force, Vector
 from ..spatial.small import NullSpace, factored, null_space, reflected, reflection, substituted
 from .base import Node
@@ -29,22 +29,34 @@ class Image(NamedTuple):
     P: Force
 
 
-def eliminate_apart(node: Node, I: ArticulatedInertia, sums: Sums) -> None:  # noqa: E741
+def eliminate_apart(node: Node, I: ArticulatedInertia, sums: Sums, *, lookout: bool = False) -> None:  # noqa: E741
     """Put in the images of the nodes that hang here, satisfy the equations, and minimise all but what moves the separator."""
     images = [node.image(k) for k in range(node.children)]
     E, e0, conflicts = substitution(node, [(image.T, image.c) for image in images])
     rows = [*(put_in(row, E, e0) for row in node.rows), *conflicts]
     chosen = [rows[k] for k in node.equations]
     size = len(E[0]) if E else 0
-    space = null_space([row[:-1] for row in chosen], [row[-1] for row in chosen], size)
+    space = null_space([row[:-1] for row in chosen], [row[-1] for row in chosen], size, directions=lookout)
     node.report_pivot(space.pivot)
+    if lookout:
+        _note_rows(node, E, space)
     whole = _with_images(sums, E, e0, images, size)
     for image in images:
         I = I + image.I  # noqa: E741
     reduced = _in_null_space(whole, space)
     x = [[dot(E[j], N_a) for N_a in space.N] for j in range(node.separator)]
-    B = _turned_for(x, [list(N_a) for N_a in space.N], reduced)
+    B = turned_for(x, [list(N_a) for N_a in space.N], reduced)
     _minimise(node, B, list(space.k0), reduced, I, E, e0)
+
+
+def _note_rows(node: Node, E: Rows, space: NullSpace) -> None:
+    """Directions among the joints: E d, which does not depend on how the y of the images are turned from step to step."""
+    count = len(node.rows)
+    ways = [[dot(row, d) for row in E] for d in space.directions[:count]]
+    pivots = list(space.pivots[:count])
+    for pivot in space.pivots[count:]:  # of images that must agree: the last row answers for them
+        pivots[-1:] = [minimum(x, pivot) for x in pivots[-1:]]
+    node.note_rows(ways, pivots)
 
 
 def substitution(node: Any, images: Sequence[Any]) -> tuple[Rows, list[Number], Rows]:
@@ -116,7 +128,7 @@ def _with_images(sums: Sums, E: Rows, e0: Sequence[Number], images: Sequence[Ima
     return whole
 
 
-class _Reduced(NamedTuple):
+class Reduced(NamedTuple):
     """A Form in y, full square D."""
 
     D: Rows
@@ -126,7 +138,7 @@ class _Reduced(NamedTuple):
     on_ground: bool
 
 
-def _in_null_space(whole: Sums, space: NullSpace) -> _Reduced:
+def _in_null_space(whole: Sums, space: NullSpace) -> Reduced:
     """w = N y + k0."""
     size = len(space.k0)
     D = [[whole.D[max(i, j)][min(i, j)] for j in range(size)] for i in range(size)]
@@ -142,10 +154,10 @@ def _in_null_space(whole: Sums, space: NullSpace) -> _Reduced:
                 total = total + u * x
             U.append(total)
     square = [[dot(N_a, DN_b) for DN_b in DN] for N_a in space.N]
-    return _Reduced(square, [dot(N_a, rest) for N_a in space.N], U, P, whole.on_ground)
+    return Reduced(square, [dot(N_a, rest) for N_a in space.N], U, P, whole.on_ground)
 
 
-def _turned_for(x: Rows, B: Rows, form: _Reduced) -> Rows:
+def turned_for(x: Rows, B: Rows, form: Reduced) -> Rows:
     """Turn y by reflections so that only its first entries move the separator; x, B and the Form follow."""
     for i in range(min(len(x), len(B) - 1)):
         v, factor = reflection(x[i][i:])
@@ -168,7 +180,7 @@ def _minimise(
     node: Node,
     B: Rows,
     k0: list[Number],
-    form: _Reduced,
+    form: Reduced,
     I: ArticulatedInertia,  # noqa: E741
     E: Rows,
     e0: Sequence[Number],
@@ -213,7 +225,7 @@ def _combined(weights: Sequence[Number], forces: Sequence[Force]) -> Force:
 
 def unknowns_apart(node: Node) -> list[Number]:
     """w = J y + c - g A, with y from the node that this one hangs on; nodes that hang here get theirs."""
-    y = node.given_unknowns if node.hangs else []
+    y = node.given_unknowns(node.kept_unknowns) if node.hangs else []
     w = [x + total(J_b[i] * y_b for J_b, y_b in zip(node.J, y, strict=True)) for i, x in enumerate(node.cw)]
     if not node.on_ground:
         A = node.base_acceleration

@@ -23,7 +23,7 @@ from .node_places import Rows, closure_rows, place_all
 
 def projection(walk: Walk, wanted: Wanted, name: str, lookout: bool) -> None:
     walk.nodes(partial(local_change, walk.length, wanted, name, lookout))
-    walk.nodes(elimination, inward=True)
+    walk.nodes(partial(elimination, lookout), inward=True)
     walk.nodes(partial(shared_change, name))
 
 
@@ -34,8 +34,6 @@ def local_change(length: Number, wanted: Wanted, name: str, lookout: bool, node:
         node.send_spin(o, places[o].R.transpose() @ places[o].V.w)
     if node.apart:
         node.rows = tuple((*row, x) for row, x in zip(G, right, strict=True))
-        if lookout:
-            node.note_rows([[0.0] * len(node.dofs)] * len(G), [1.0] * len(G))
     elif node.closures:
         weights = [length if node.slides(i) else 1.0 for i in range(len(node.dofs))]
         scaled = [[g * w for g, w in zip(row, weights, strict=True)] for row in G]
@@ -57,13 +55,13 @@ def error_rows(node: Node, places: list[Placed], wanted: Wanted) -> tuple[Rows, 
     return G, right
 
 
-def elimination(node: Node) -> None:
+def elimination(lookout: bool, node: Node) -> None:
     if not node.apart:
         return
     sums = Sums(len(node.dofs), on_ground=True)
     for k in range(node.separator, len(node.dofs)):
         sums.D[k][k] = 1.0
-    eliminate_apart(node, ArticulatedInertia.zero(), sums)
+    eliminate_apart(node, ArticulatedInertia.zero(), sums, lookout=lookout)
 
 
 def shared_change(name: str, node: Node) -> None:

@@ -17,9 +17,13 @@ from .multipliers import closing, from_origin
 Rows = list[list[Number]]
 
 
-def place_all(node: Node) -> list[Placed]:
-    """Of the node's own bodies, then of those that other nodes lend; the base stands still but for its spin."""
-    base = Placed(Matrix.identity(), ZERO, Motion(node.spin, ZERO), node.known_acceleration, ())
+def place_all(node: Node, still: bool = False) -> list[Placed]:
+    """Of the node's own bodies, then of those that other nodes lend; the base stands still but for its spin.
+
+    Where only positions matter (``still``) the base does not spin either.
+    """
+    spin = ZERO if still else node.spin
+    base = Placed(Matrix.identity(), ZERO, Motion(spin, ZERO), node.known_acceleration, ())
     places: list[Any] = [None] * len(node.bodies) + [node.borrowed(k) for k in range(node.borrows)]
     for k, body in enumerate(node.bodies):
         above = node.above(k)
@@ -46,14 +50,16 @@ def _rate(V: Motion, s: Motion) -> Motion:
     return Motion(V.w.cross(s.w), V.w.cross(s.v) + V.v.cross(s.w))
 
 
-def closure_rows(node: Node, places: Sequence[Placed], baumgarte: tuple[Number, Number]) -> tuple[Rows, list[Number]]:
-    """G and gamma of the equations that are kept."""
+def closure_rows(
+    node: Node, places: Sequence[Placed], baumgarte: tuple[Number, Number], dropped: bool = False
+) -> tuple[Rows, list[Number]]:
+    """G and gamma of the equations that are kept, or of the others."""
     G: Rows = []
     gamma: list[Number] = []
     for closure in node.closures:
         a, b = places[closure.a], places[closure.b]
         equations = closing(from_origin, baumgarte, closure.view(a, b))
-        for k in closure.kept:
+        for k in (k for k in range(closure.rows) if (k in closure.kept) != dropped):
             on_a, on_b, right = equations[k]
             row: list[Number] = closure.factors()
             for f, path in ((on_a, closure.path_a), (on_b, closure.path_b)):
