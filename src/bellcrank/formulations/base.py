@@ -318,3 +318,4 @@ class Program:
     outputs: dict[str, str]
     scratch: tuple[str, ...] = ()
     forces: bool = False  # the model's force elements act
+    nodes: bool = False  # it walks over nodes, which must be planned

@@ -199,6 +199,7 @@ PROGRAM = Program(
     outputs={"residual": "v", "lambda": "row"},
     scratch=("residual",),
     forces=True,
+    nodes=True,
 )
 """From the accelerations a that q, v and tau bring about."""
 WITH_POWERS = Program(
@@ -208,4 +209,5 @@ WITH_POWERS = Program(
     outputs={"a": "v", "residual": "v", "lambda": "row", "closing": "closure*7", "drive": "drive*2", "element": "element*3"},
     scratch=("residual", "lambda", "closing", "drive", "element"),
     forces=True,
+    nodes=True,
 )

@@ -147,8 +147,14 @@ def accelerations(node: Node) -> None:
         node.send_acceleration(o, at.X.down(motion, at.swing))
 
 
-PROGRAM = Program("coordinate_reduction", acceleration, inputs=("q", "v", "tau"), outputs={"a": "v"}, forces=True)
+PROGRAM = Program("coordinate_reduction", acceleration, ("q", "v", "tau"), {"a": "v"}, forces=True, nodes=True)
 PIVOTS = Program(
-    "coordinate_reduction_pivots", acceleration, PROGRAM.inputs, {"a": "v", "pivot": "node"}, scratch=("a",), forces=True
+    "coordinate_reduction_pivots",
+    acceleration,
+    PROGRAM.inputs,
+    {"a": "v", "pivot": "node"},
+    scratch=("a",),
+    forces=True,
+    nodes=True,
 )
 """How far each node is from losing an equation: NullSpace.pivot."""
