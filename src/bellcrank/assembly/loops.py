@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..codegen.dynamics import Dynamics
-from ..codegen.least import row_scales
 from ..joints import Joint
 from ..model import Model
 from ..model.manifold import displaced, quaternion_product, rotation, turning_joints
+from ..topology.closing import row_scales
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]

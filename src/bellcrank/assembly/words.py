@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..codegen.least import row_scales
 from ..model import Closure, Model
+from ..topology.closing import row_scales
 from .loops import Loops
 
 Array = NDArray[np.float64]

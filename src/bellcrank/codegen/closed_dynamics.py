@@ -14,6 +14,8 @@ from .evaluation import Array, Evaluation
 from .least import least_multipliers
 from .stepper import MASS, MINIMUM_NORM, projections
 
+MOST_ENTRIES = 1_000_000  # of the Jacobian of all closures, for what needs it as a whole
+
 
 class ClosedDynamics(Evaluation):
     """The half of Dynamics that is about closures; arguments and results as there."""
@@ -51,11 +53,25 @@ class ClosedDynamics(Evaluation):
     ) -> Array:
         """Lagrange multipliers of the equations that close the loops: the force on the bodies is +G^T lambda; (m,).
 
-        Where equations are redundant they are not unique, and those of least norm are given, moments per typical length.
+        Where equations are redundant they are not unique, and those of least norm are given, moments per typical length
+        (except by "coordinate_reduction" in large blocks of models with more than MOST_ENTRIES entries in their Jacobian:
+        there the equations that it found redundant have none).
         """
+        if self.plan.nodes is not None:
+            return self._block_multipliers({"q": q, "v": v, "tau": tau}, t, inputs)
         flat = self._evaluate(QUANTITIES["multipliers"], {"q": q, "v": v, "tau": tau}, t, inputs)
         rows = flat.reshape(*flat.shape[:-1], self.plan.loads.closing.rows, 3)
-        return least_multipliers(self, rows[..., 0], rows[..., 1] > 0, q, t)
+        return least_multipliers(self, rows[..., 0], (rows[..., 1] > 0).sum(axis=-1), q, t)
+
+    def _block_multipliers(self, given: dict[str, Any], t: ArrayLike, inputs: ArrayLike | None) -> Array:
+        """Through the nodes, in linear time."""
+        nodes = self.plan.nodes
+        assert nodes is not None
+        a = self._evaluate(self._program, given, t, inputs)
+        found = self._evaluate(QUANTITIES["block_multipliers"], given | {"a": a}, t, inputs)
+        if not nodes.surplus or found.shape[-1] * self.model.nv > MOST_ENTRIES:
+            return found
+        return least_multipliers(self, found, np.full(found.shape[:-1], nodes.rank), given["q"], t)
 
     def closure_pivots(self, q: ArrayLike, v: ArrayLike, *, t: ArrayLike = 0.0) -> Array:
         """How much each equation adds to those before it, as a part of what it could; 0 for a redundant one; (m,)."""

@@ -364,11 +364,10 @@ def tell(walk: TracedWalk, name: str, fields: Sequence[str]) -> None:
 # given multipliers ----------------------------------------------------------------------------------------------------
 
 
-def push(walk: TracedWalk) -> None:
-    """Given multipliers push on the bodies like forces; wrenches on the second body of each closure may be an output."""
+def push(walk: TracedWalk, also_tell: bool = False) -> None:
+    """Multipliers push on the bodies like forces, or tell the wrenches on the second body of each closure, or both."""
     e = walk.e
-    if not walk.forces:
-        leave_states(walk)
+    tell = "closing" in walk.program.outputs
 
     def given(row: str, k: int) -> Number:
         return e.symbol(e.load("%lambda", e.integer("add", row, k)))
@@ -378,12 +377,14 @@ def push(walk: TracedWalk) -> None:
         for k, equation in enumerate(view.equations):
             for side, wrench in enumerate((equation.on_i, equation.on_j)):
                 total[side] = total[side] + wrench * given(row, k)
-        if "closing" in walk.program.outputs:
+        if tell:
             coupler = signature.kind == "coupler"
             power = given(row, 0) * coupled(walk, ints)[1] if coupler else _power(view, total)
             for k, x in enumerate([*total[1].f, *total[1].n, power]):
                 e.store(x, "%closing", e.integer("add", e.integer("mul", index, 7), k))
-        elif signature.kind == "coupler":
+        if tell and not also_tell:
+            return
+        if signature.kind == "coupler":
             _each_grip(walk, ints, lambda grip: _push_coordinate(walk, grip, given(row, 0)))
         else:
             grounds = (signature.ground_a, signature.ground_b)

@@ -82,8 +82,7 @@ def apply_forces(walk: TracedWalk) -> None:
     e, plan = walk.e, walk.plan.loads
     if plan.touched:
         walk.outward(world_state, (Matrix.identity(), Vector(0.0, 0.0, 0.0), Motion.zero()))
-        size = e.integer("mul", count(e, "touched"), WRENCH)
-        each(e, 0, size, lambda k: walk.put(0.0, "%applied", k))
+        clear_applied(walk)
     given = "tau" in walk.program.inputs
     each(e, 0, "%nv", lambda k: walk.put(walk.given("tau", k) if given else 0.0, "%effort", k))
 
@@ -93,6 +92,11 @@ def apply_forces(walk: TracedWalk) -> None:
 
     if plan.elements:
         each(e, 0, count(e, "elements"), one)
+
+
+def clear_applied(walk: TracedWalk) -> None:
+    e = walk.e
+    each(e, 0, e.integer("mul", count(e, "touched"), WRENCH), lambda k: walk.put(0.0, "%applied", k))
 
 
 def _element(walk: TracedWalk, signature: ElementSignature, i: str) -> list[str]:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..formulations import coordinate_reduction as reduction
+from ..formulations.apart import substitution
+from ..formulations.node_places import closure_rows, place_all
 from ..topology import Plan
 from ..topology.blocks import Node
 from ..topology.nodes import Nodes, Ranks, all_rows, is_apart, make_node_tables, nodes_of, separator_size
@@ -58,8 +59,8 @@ def _rows(walk: PlainWalk) -> list[tuple[PlainNode, Array]]:
     found: list[tuple[PlainNode, Array]] = []
 
     def step(node: PlainNode) -> None:
-        places = reduction.place_all(node)
-        G, _ = reduction.closure_rows(node, places, (0.0, 0.0))
+        places = place_all(node)
+        G, _ = closure_rows(node, places, (0.0, 0.0))
         found.append((node, np.array(G, dtype=float).reshape(len(G), len(node.dofs))))
         for o in node.carriers:
             node.send_spin(o, places[o].R.transpose() @ places[o].V.w)
@@ -75,9 +76,9 @@ def _ranks(
     counts = [len(kept) for kept in ranks[i].kept]
     if not is_apart(node):
         chosen = independent(G, plan.tolerance)
-        return Ranks(_by_closure(chosen, counts)), np.zeros((0, 0))
+        return Ranks(_by_closure(chosen, counts), rank=len(chosen)), np.zeros((0, 0))
     known = [(images[c].tolist(), [0.0] * len(images[c])) for c in node.children]
-    E, _, conflicts = reduction.substitution(_Shared(seen, known), known)
+    E, _, conflicts = substitution(_Shared(seen, known), known)
     E_ = np.array(E, dtype=float).reshape(len(E), -1)
     over_w = np.vstack([G @ E_, np.array([row[:-1] for row in conflicts], dtype=float).reshape(-1, E_.shape[1])])
     chosen = independent(over_w, plan.tolerance)
@@ -88,7 +89,10 @@ def _ranks(
     x = E_[: separator_size(plan, node)] @ N
     size = min(x.shape) if node.parent is not None else 0
     T = np.linalg.qr(x.T)[1].T[:, :size] if x.size else np.zeros((len(x), size))
-    return Ranks(kept, equations, size), T
+    idle = [k for k in range(len(over_w)) if k not in chosen]
+    surplus = any(k >= len(G) or np.abs(G[k]).max(initial=0.0) > plan.tolerance * np.abs(G).max() for k in idle)
+    rank = len(chosen) - len(conflicts)  # an image's agreement is no equation of ours: one that is redundant was theirs
+    return Ranks(kept, equations, size, surplus, rank), T
 
 
 class _Shared:

@@ -10,21 +10,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..formulations.apart import Image
 from ..formulations.base import Placed
-from ..formulations.coordinate_reduction import Image
 from ..joints.base import Driven
 from ..numbers import Number, Symbol, less, select
 from ..spatial import ArticulatedInertia, Force, Matrix, Motion, Vector
 from ..spatial.vector import ZERO
 from ..topology import Plan, Signature
-from ..topology.closing import CLOSURE_ROW, CLOSURE_TABLE
+from ..topology.closing import CLOSURE_ROW, CLOSURE_SLOTS, CLOSURE_TABLE
 from ..topology.nodes import NODE_TABLE, ClosureShape, NodeSignature
 from .closing import coupled, put_field, setting
 from .emitter import Int
 from .flow import each, switch
-from .loads import count, ints_of
+from .loads import count, ints_of, row_of, state_of
 from .plain_closing import driven_sizes
-from .plain_nodes import apart_facts, body_state_of, joint_slides, outward_places
+from .plain_nodes import ALONG_AXES, Turn, apart_facts, body_state_of, joint_slides, outward_places, to_base, turn_of
 from .prepass import ClosureView, closure_view
 from .records import Record
 from .structure import UNSEEN, VARIES, leaves, rebuild
@@ -82,12 +82,18 @@ class NodeBody(TracedBody):
         return array, k, self.place
 
 
+def _matrix(data: Callable[[int], Number]) -> Matrix:
+    start = CLOSURE_SLOTS["world"]
+    return Matrix(*[Vector(*[data(start + 3 * i + k) for k in range(3)]) for i in range(3)])
+
+
 class TracedNodeClosure:
     """Implements formulations.NodeClosure."""
 
     def __init__(self, node: TracedNode, shape: ClosureShape, index: str):
         self.node, self.shape, self.index = node, shape, index
         self.a, self.b, self.path_a, self.path_b, self.kept = shape.a, shape.b, shape.path_a, shape.path_b, shape.kept
+        self.rows = shape.signature.rows
         self.constants = dict(shape.constants)
 
     def _data(self, slot: int) -> Number:
@@ -99,6 +105,26 @@ class TracedNodeClosure:
         if key not in e.known:
             e.known[key] = e.symbol(e.splat(e.load_double(at, slot)))
         return e.known[key]
+
+    @property
+    def scales(self) -> list[Number]:
+        return [self._data(CLOSURE_SLOTS["scale"] + k) for k in range(self.rows)]
+
+    def turn(self, a: Placed, b: Placed) -> Turn:
+        if self.shape.signature.kind not in ALONG_AXES:
+            return ()
+        walk = self.node.walk
+        world = _matrix(row_of(walk.e, "%closure_data", self.index, CLOSURE_ROW))
+        if not self.node.on_ground:
+            ints = ints_of(walk.e, "%closure_table", self.index, CLOSURE_TABLE)
+            world = to_base(b, state_of(walk, ints("state_b")), world)
+        return turn_of(world, _matrix(self._data))
+
+    def output(self, name: str, values: Sequence[Number]) -> None:
+        walk = self.node.walk
+        first = ints_of(walk.e, "%closure_table", self.index, CLOSURE_TABLE)("row")
+        for k, x in enumerate(values):
+            walk.store_output(name, walk.e.integer("add", first, k), x)
 
     def view(self, a: Placed, b: Placed) -> ClosureView:
         walk, signature = self.node.walk, self.shape.signature
@@ -245,12 +271,21 @@ class TracedNode:
                 for j, x in enumerate(way):
                     walk.put(x, "%left", e.integer("add", e.integer("mul", row, block_width(walk.plan)), j))
 
-    def output_joints(self, name: str, values: Sequence[Number]) -> None:
+    def _coordinate(self, dof: int) -> Int:
+        """Which of the model's degrees of freedom a coordinate is."""
         signature, walk = self.signature, self.walk
         start = 1 + len(signature.above) + len(signature.closures) + len(signature.images)
-        for (_, k, joint), x in list(zip(self.dofs, values, strict=True))[signature.separator :]:
-            (body,) = self._numbers(start + joint, 1)
-            walk.store_output(name, walk.e.integer("add", walk.table_entry(body, "v"), k), x)
+        _, k, joint = signature.dofs[dof]
+        (body,) = self._numbers(start + joint, 1)
+        return walk.e.integer("add", walk.table_entry(body, "v"), k)
+
+    def joint_values(self, name: str) -> list[Number]:
+        own = range(self.signature.separator, len(self.dofs))
+        return [0.0] * self.signature.separator + [self.walk.get(f"%{name}", self._coordinate(j)) for j in own]
+
+    def output_joints(self, name: str, values: Sequence[Number]) -> None:
+        for j in range(self.signature.separator, len(self.dofs)):
+            self.walk.store_output(name, self._coordinate(j), values[j])
 
     # parts of a block that is taken apart
 
@@ -286,9 +321,7 @@ class TracedNode:
         for j, x in enumerate(values):
             self.walk.put(x, "%images", self.walk.e.integer("add", first, j))
 
-    @property
-    def given_unknowns(self) -> list[Number]:
-        size = self.signature.kept
+    def given_unknowns(self, size: int) -> list[Number]:
         first = self._unknowns(self.index, size)
         return [self.walk.get("%images", self.walk.e.integer("add", first, j)) for j in range(size)]
 

@@ -81,7 +81,7 @@ def count_program(model: Model, program: Program, style: Style, gravity: bool) -
 
 def _planned(model: Model, program: Program, style: Style) -> Plan:
     plan = make_plan(model, style)
-    if program is not CLOSED["coordinate_reduction"]:
+    if not program.nodes:
         return plan
     return replace(plan, nodes=plan_nodes(plan, *generic_configuration(Dynamics(model))))
 

@@ -138,6 +138,15 @@ class PlainWalk:
     def closures(self, step: Callable[[Any], Any]) -> None:
         plain_closing.closures(self, step)
 
+    def push_multipliers(self) -> None:
+        self.applied = [[0.0] * 6 for _ in self.plan.loads.touched]
+        self.inputs = {**self.inputs, "lambda": self.outputs["lambda"]}
+        plain_closing.push(self)
+
+    def closure_states(self) -> None:
+        if not self.forces:
+            plain_closing.leave_states(self)
+
     def haul(self, step: Callable[[Any, Any, Any], Any]) -> None:
         plain_closing.haul(self, step)
         if "G" in self.kinds:

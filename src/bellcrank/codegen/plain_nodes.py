@@ -9,16 +9,19 @@ from ..forces import BodyState
 from ..formulations.base import Placed
 from ..joints import JOINTS
 from ..numbers import Number
-from ..spatial import ArticulatedInertia, Force, Motion, Vector
+from ..spatial import ArticulatedInertia, Force, Matrix, Motion, Vector
 from ..spatial.vector import ZERO
-from ..topology.closing import CLOSURE_TABLE
+from ..topology.closing import CLOSURE_SLOTS, CLOSURE_TABLE
 from ..topology.nodes import ClosureShape, Nodes, NodeSignature
 from .plain_closing import _coupled, _driven
-from .prepass import ClosureView, closure_view
+from .prepass import ClosureView, body_state, closure_view
 from .structure import added
 
 if TYPE_CHECKING:
     from .plain import PlainWalk
+
+Turn = tuple[tuple[Number, ...], ...]
+ALONG_AXES = ("spherical", "universal", "revolute", "fixed")  # closures whose first equations are along given axes
 
 _COLUMN = {name: k for k, name in enumerate(CLOSURE_TABLE)}
 
@@ -28,20 +31,56 @@ def body_state_of(at: Placed) -> BodyState:
     return BodyState(at.R, at.p, at.V.w, at.V.v + at.V.w.cross(at.p))
 
 
+def _matrix(data: list[float]) -> Matrix:
+    rows = [Vector(*data[k : k + 3]) for k in range(CLOSURE_SLOTS["world"], CLOSURE_SLOTS["world"] + 9, 3)]
+    return Matrix(*rows)
+
+
+def to_base(at: Placed, state: BodyState, world: Matrix) -> Matrix:
+    """The world's axes (columns) as the base has them, from a body that is known in both."""
+    return at.R.times(state.R.transpose().times(world))
+
+
+def turn_of(world: Matrix, own: Matrix) -> Turn:
+    """From components along the closure's own axes to the world's; all axes are columns."""
+    return tuple(tuple(row) for row in world.transpose().times(own))
+
+
 class PlainNodeClosure:
     """Implements formulations.NodeClosure."""
 
-    def __init__(self, walk: PlainWalk, shape: ClosureShape, index: int, size: int):
-        self.walk, self.shape, self.index, self.size = walk, shape, index, size
+    def __init__(self, walk: PlainWalk, shape: ClosureShape, index: int, size: int, on_ground: bool):
+        self.walk, self.shape, self.index, self.size, self.on_ground = walk, shape, index, size, on_ground
         self.a, self.b, self.path_a, self.path_b, self.kept = shape.a, shape.b, shape.path_a, shape.path_b, shape.kept
+        self.rows = shape.signature.rows
+        self.data: list[float] = walk.node_tables.closure_data[index].tolist()
+
+    @property
+    def scales(self) -> list[Number]:
+        return list(self.data[CLOSURE_SLOTS["scale"] :][: self.rows])
+
+    def turn(self, a: Placed, b: Placed) -> Turn:
+        if self.shape.signature.kind not in ALONG_AXES:
+            return ()
+        closing = self.walk.plan.loads.closing
+        world = _matrix(closing.data[self.index].tolist())
+        if not self.on_ground:
+            state = body_state(self.walk.states[int(closing.table[self.index, _COLUMN["state_b"]])])
+            world = to_base(b, state, world)
+        return turn_of(world, _matrix(self.data))
+
+    def output(self, name: str, values: Sequence[Number]) -> None:
+        closing = self.walk.plan.loads.closing
+        first = int(closing.table[self.index, _COLUMN["row"]])
+        out = self.walk.outputs.setdefault(name, [0.0] * closing.rows)
+        out[first : first + len(values)] = values
 
     def view(self, a: Placed, b: Placed) -> ClosureView:
         walk, signature = self.walk, self.shape.signature
         entry = walk.plan.loads.closing.table[self.index].tolist()
-        data = walk.node_tables.closure_data[self.index].tolist()
         sums = _coupled(walk, entry) if signature.kind == "coupler" else (0.0, 0.0)
         driven = _driven(walk, signature, entry[_COLUMN["driven_q"]], entry[_COLUMN["driven_v"]])
-        return closure_view(signature, data.__getitem__, body_state_of(a), body_state_of(b), driven, sums)
+        return closure_view(signature, self.data.__getitem__, body_state_of(a), body_state_of(b), driven, sums)
 
     def factors(self) -> list[Number]:
         row: list[Number] = [0.0] * self.size
@@ -68,7 +107,7 @@ class PlainNode:
             on_ground=signature.on_ground,
             apart=signature.apart,
             closures=[
-                PlainNodeClosure(walk, shape, k, len(signature.dofs))
+                PlainNodeClosure(walk, shape, k, len(signature.dofs), signature.on_ground)
                 for shape, k in zip(signature.closures, node.closures, strict=True)
             ],
             places=(*node.bodies, *node.borrowed),
@@ -130,6 +169,14 @@ class PlainNode:
     def note_rows(self, directions: Any, pivots: Any) -> None:
         """The plain walk keeps no lookout."""
 
+    def joint_values(self, name: str) -> list[Number]:
+        known = self.walk.outputs[name]
+        own = [
+            known[self.walk.bodies[self.node.joints[joint]]._first("v") + k]
+            for _, k, joint in self.dofs[self.signature.separator :]
+        ]
+        return [0.0] * self.signature.separator + own
+
     def output_joints(self, name: str, values: Sequence[Number]) -> None:
         out = self.walk.outputs.setdefault(name, [0.0] * self.walk.plan.model.nv)
         for (_, k, joint), x in list(zip(self.dofs, values, strict=True))[self.signature.separator :]:
@@ -146,8 +193,7 @@ class PlainNode:
     def send_unknowns(self, k: int, values: Sequence[Number]) -> None:
         self.walk.unknowns[self.node.children[k]] = list(values)
 
-    @property
-    def given_unknowns(self) -> list[Number]:
+    def given_unknowns(self, size: int) -> list[Number]:
         return self.walk.unknowns[self.index]
 
 

@@ -20,14 +20,13 @@ from ..topology import Plan
 from .emitter import Emitter, Int
 from .flow import each, total, when
 from .kernel import for_plan
-from .module import FIXED, Module, assemble, kernel_arguments, result, write_kernel
+from .module import FIXED, Module, assemble, kernel_arguments, write_kernel
 from .nodes import block_width
 from .projection import Lookout, project
 from .turning import write_turning
 
 WIDE = 4
 MINIMUM_NORM, MASS = "minimum_norm", "mass"
-LARGE = 20_000  # entries of the matrix of all closures
 _CONTROL = ("t", "h", "end", "rtol", "atol", "longest", "grow", "error", "energy", "change", "change_before")
 REALS = (*_CONTROL, "singular_time", "pivot", "pivot_time", "near")
 _LOOP = ("status", "steps", "rejected", "evaluations", "budget", "sample", "samples", "substep", "substeps", "watched", "held")
@@ -74,10 +73,7 @@ _OWN = (
 
 
 def by_blocks(metric: str, plan: Plan) -> bool:
-    if plan.nodes is None or metric == MASS:
-        return False
-    apart = any(signature.apart for signature in plan.nodes.signatures)
-    return not apart or plan.loads.closing.rows * plan.model.nv > LARGE
+    return plan.nodes is not None and metric != MASS
 
 
 def row_width(metric: str, plan: Plan) -> int:
@@ -86,10 +82,7 @@ def row_width(metric: str, plan: Plan) -> int:
 
 
 def projections(metric: str, plan: Plan) -> dict[str, Program]:
-    """What moves a state onto the closures; block by block where blocks are known.
-
-    Blocks that are taken apart leave the lookout nothing to compare, so that they are worth it only in large models.
-    """
+    """What moves a state onto the closures; block by block where blocks are known."""
     option = ":mass" if metric == MASS else ":blocks" if by_blocks(metric, plan) else ""
     return {name: QUANTITIES[f"project_{name}{option}"] for name in ("positions", "velocities")}
 
@@ -97,16 +90,15 @@ def projections(metric: str, plan: Plan) -> dict[str, Program]:
 def programs(plan: Plan, program: Program, metric: str = MINIMUM_NORM) -> dict[str, Program]:
     """What a step calls: the accelerations, the rates, and what the balance of energy needs; by the names of their kernels."""
     called = {"kernel": program, "rates": QUANTITIES["rates"]}
-    if plan.loads.elements:
-        called["elements"] = QUANTITIES["elements"]
-    if plan.loads.motions and not plan.model.closures:
-        called["drives"] = QUANTITIES["canonical_drives" if "p" in program.inputs else "drives"]
-    elif plan.loads.motions:  # powers of drives need the multipliers
-        called["kernel"] = WITH_MULTIPLIERS.get(program.name, WITH_MULTIPLIERS["multipliers:joint"])
-        if plan.model.driven.any():
-            called["drives"] = QUANTITIES["closed_drives"]
-        if plan.loads.closing.driven:
-            called["closings"] = QUANTITIES["closing_reactions"]
+    if plan.loads.motions and plan.model.closures:  # powers of drives need the multipliers
+        called["kernel"] = WITH_MULTIPLIERS[program.name]
+    wanted = {"element": "elements"} if plan.loads.elements else {}
+    if plan.model.driven.any():
+        canonical = "p" in program.inputs
+        wanted["drive"] = "closed_drives" if plan.model.closures else "canonical_drives" if canonical else "drives"
+    if plan.loads.closing.driven:
+        wanted["closing"] = "closing_reactions"
+    called |= {name: QUANTITIES[quantity] for name, quantity in wanted.items() if name not in called["kernel"].outputs}
     if plan.model.closures:
         called |= projections(metric, plan)
     return {name: for_plan(each_program, plan) for name, each_program in called.items()}
@@ -256,14 +248,14 @@ class Stepper:
         e, w = self.e, self.words
         driven = e.integer("add", w["elements"], w["drives"])
         for name, count, row, column, start in (
-            ("elements", w["elements"], 3, 1, 0),
-            ("drives", w["drives"], 2, 1, w["elements"]),
-            ("closings", w["closings"], 7, 6, driven),
+            ("element", w["elements"], 3, 1, 0),
+            ("drive", w["drives"], 2, 1, w["elements"]),
+            ("closing", w["closings"], 7, 6, driven),
         ):
             if name in self.called:
                 self._call(name, arrays)
-                source = w[f"buffer:{result(self.called[name])}"]
-                to = e.pointer(into, start)
+            if name in self.called or name in self.called["kernel"].outputs:
+                source, to = w[f"buffer:{name}"], e.pointer(into, start)
                 each(e, 0, count, lambda i, s=source, to=to, r=row, c=column: self._copy(s, i, r, c, to))  # type: ignore[misc]
 
         when(e, e.emit(f"icmp ne i64 {w['given']}, 0"), lambda: self._power_of_efforts(arrays["v"], into))

@@ -57,8 +57,8 @@ class Trajectory:
         self.code = obtain(key, lambda: write_stepper(plan, program, method, metric))
         self.called = programs(plan, program, metric)
         self.elements = len(model.elements)
-        self.drives = width(plan, self.called["drives"], "drive") // 2 if "drives" in self.called else 0
-        self.closings = len(model.closures) if "closings" in self.called else 0
+        self.drives = sum(joint.nv for joint, driven in zip(model.joints, model.driven, strict=True) if driven)
+        self.closings = len(model.closures) if plan.loads.closing.driven else 0
         self.works = self.elements + self.drives + self.closings + 1
         self.v_start = _padded(model.nq)
         self.w_start = self.v_start + _padded(model.nv)

@@ -154,6 +154,13 @@ class View(ABC):
         return Force(inverse @ n, inverse @ f)
 
     @property
+    def pushed(self) -> Force:
+        if not self.watched:
+            return Force.zero()
+        numbers, inverse = self._applied(), self.world_axes.transpose()
+        return Force(inverse @ Vector(*numbers[:3]), inverse @ Vector(*numbers[3:]))
+
+    @property
     def inertia(self) -> RigidInertia:
         return RigidInertia(Symmetric(*self._values("J")), Vector(*self._values("mc")), self._values("m")[0])
 

@@ -64,6 +64,7 @@ class TracedWalk:
         if self.forces and not self.program.late:
             self.apply_forces()
         if "lambda" in self.program.inputs:
+            self.closure_states()
             closing.push(self)
         self.program.run(self)
 
@@ -248,6 +249,14 @@ class TracedWalk:
 
     def closures(self, step: Callable[[Any], Any]) -> None:
         closing.closures(self, step)
+
+    def push_multipliers(self) -> None:
+        loads.clear_applied(self)
+        closing.push(self, also_tell=True)
+
+    def closure_states(self) -> None:
+        if not self.forces:
+            closing.leave_states(self)
 
     def haul(self, step: Callable[[Any, Any, Any], Any]) -> None:
         closing.haul(self, step)

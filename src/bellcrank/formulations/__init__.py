@@ -6,6 +6,7 @@ steps a ``body`` (formulations.base says what they offer). A new formulation is 
 
 from . import (
     articulated_body,
+    block_multipliers,
     block_projection,
     canonical_momenta,
     closure,
@@ -47,8 +48,9 @@ WITH_MULTIPLIERS: dict[str, Program] = {
     "multipliers:centroid": multipliers.CENTROID_BOTH,
     "multipliers:joint": multipliers.JOINT_BOTH,
     "multipliers:origin": multipliers.ORIGIN_BOTH,
+    "coordinate_reduction": block_multipliers.WITH_POWERS,
 }
-"""The same again, with the multipliers as a second output."""
+"""The same again, with the multipliers beside; some give what the balance of energy needs of them too."""
 
 QUANTITIES: dict[str, Program] = {
     "inverse_dynamics": inverse_dynamics.PROGRAM,
@@ -62,6 +64,7 @@ QUANTITIES: dict[str, Program] = {
     "tangent": articulated_body.TANGENT,
     "closed_tangent": multipliers.TANGENT,
     "multipliers": multipliers.VALUES,
+    "block_multipliers": block_multipliers.PROGRAM,
     "closure": closure.ERRORS,
     "closure_jacobian": closure.JACOBIAN,
     "project_positions": closure.POSITIONS,

@@ -93,6 +93,10 @@ class Body(Protocol):
         """Wrench of the force elements on the body, in its own frame."""
 
     @property
+    def pushed(self) -> Force:
+        """Wrench of the closures on the body, in its own frame."""
+
+    @property
     def applied_world(self) -> Force:
         """The same in the ground's axes, still at the body's origin."""
 
@@ -164,7 +168,18 @@ class NodeClosure(Protocol):
     b: int
     path_a: Sequence[int]  # joints between the two bodies, on a's side
     path_b: Sequence[int]
+    rows: int
     kept: Sequence[int]  # equations that are not redundant
+
+    @property
+    def scales(self) -> Sequence[Number]:
+        """What makes the equations comparable: all in metres."""
+
+    def turn(self, a: Placed, b: Placed) -> tuple[tuple[Number, ...], ...]:
+        """Turns multipliers of the first three equations, if they are along axes of the base, to axes of the world."""
+
+    def output(self, name: str, values: Sequence[Number]) -> None:
+        """Entries of an output for the closure's equations."""
 
     def view(self, a: Placed, b: Placed) -> Closure: ...
 
@@ -225,6 +240,9 @@ class Node(Protocol):
     def note_rows(self, directions: Sequence[Sequence[Number]], pivots: Sequence[Number]) -> None:
         """Leave, for each equation that is kept, the direction in which it constrains and how much of it is new."""
 
+    def joint_values(self, name: str) -> list[Number]:
+        """Entries of an output that were written before, for the node's coordinates; zero for those of the separator."""
+
     def output_joints(self, name: str, values: Sequence[Number]) -> None:
         """Entries of an output for the node's coordinates, but for those that a node further in knows."""
 
@@ -244,8 +262,7 @@ class Node(Protocol):
 
     def send_unknowns(self, k: int, values: Sequence[Number]) -> None: ...
 
-    @property
-    def given_unknowns(self) -> list[Number]: ...
+    def given_unknowns(self, size: int) -> list[Number]: ...
 
     def __getattr__(self, name: str) -> Any: ...
 
@@ -282,6 +299,12 @@ class Walk(Protocol):
 
     def closures(self, step: Callable[[Any], Sequence[Carried]]) -> None:
         """For each closure: its equations, with a right-hand side, as they are carried inward."""
+
+    def push_multipliers(self) -> None:
+        """Multipliers that are an output push on the bodies from now on (``body.pushed``); wrenches may be an output too."""
+
+    def closure_states(self) -> None:
+        """Leave where the bodies are that closures hold, for ``turn``."""
 
     def haul(self, step: Callable[[Any, Any, Force], Force]) -> None:
         """Carry each equation from the bodies that it holds to ground: ``step(body, row, f)``."""
@@ -322,3 +345,4 @@ class Program:
     scratch: tuple[str, ...] = ()
     forces: bool = False  # the model's force elements act
     late: bool = False  # but only when the recursion says so
+    nodes: bool = False  # it walks over nodes, which must be planned

@@ -14,27 +14,26 @@ from ..constraints import Equation
 from ..numbers import Number
 from ..spatial import ArticulatedInertia
 from ..spatial.small import null_space
-from . import coordinate_reduction as reduction
+from .apart import eliminate_apart, unknowns_apart
 from .base import Node, Placed, Program, Walk
 from .closure import Wanted, minus_error, minus_rate
-from .coordinate_reduction import Rows
+from .node_forms import Sums
+from .node_places import Rows, closure_rows, place_all
 
 
 def projection(walk: Walk, wanted: Wanted, name: str, lookout: bool) -> None:
     walk.nodes(partial(local_change, walk.length, wanted, name, lookout))
-    walk.nodes(elimination, inward=True)
+    walk.nodes(partial(elimination, lookout), inward=True)
     walk.nodes(partial(shared_change, name))
 
 
 def local_change(length: Number, wanted: Wanted, name: str, lookout: bool, node: Node) -> None:
-    places = reduction.place_all(node)
+    places = place_all(node)
     G, right = error_rows(node, places, wanted)
     for o in node.carriers:
         node.send_spin(o, places[o].R.transpose() @ places[o].V.w)
     if node.apart:
         node.rows = tuple((*row, x) for row, x in zip(G, right, strict=True))
-        if lookout:
-            node.note_rows([[0.0] * len(node.dofs)] * len(G), [1.0] * len(G))
     elif node.closures:
         weights = [length if node.slides(i) else 1.0 for i in range(len(node.dofs))]
         scaled = [[g * w for g, w in zip(row, weights, strict=True)] for row in G]
@@ -48,7 +47,7 @@ def local_change(length: Number, wanted: Wanted, name: str, lookout: bool, node:
 
 def error_rows(node: Node, places: list[Placed], wanted: Wanted) -> tuple[Rows, list[Number]]:
     """G, and the right-hand side that is wanted instead of gamma."""
-    G, _ = reduction.closure_rows(node, places, (0.0, 0.0))
+    G, _ = closure_rows(node, places, (0.0, 0.0))
     right: list[Number] = []
     for closure in node.closures:
         equations: Sequence[Equation] = closure.view(places[closure.a], places[closure.b]).equations
@@ -56,18 +55,18 @@ def error_rows(node: Node, places: list[Placed], wanted: Wanted) -> tuple[Rows, 
     return G, right
 
 
-def elimination(node: Node) -> None:
+def elimination(lookout: bool, node: Node) -> None:
     if not node.apart:
         return
-    sums = reduction.Sums(len(node.dofs), on_ground=True)
+    sums = Sums(len(node.dofs), on_ground=True)
     for k in range(node.separator, len(node.dofs)):
         sums.D[k][k] = 1.0
-    reduction.eliminate_apart(node, ArticulatedInertia.zero(), sums)
+    eliminate_apart(node, ArticulatedInertia.zero(), sums, lookout=lookout)
 
 
 def shared_change(name: str, node: Node) -> None:
     if node.apart:
-        node.output_joints(name, reduction.unknowns_apart(node))
+        node.output_joints(name, unknowns_apart(node))
 
 
 POSITIONS = Program(

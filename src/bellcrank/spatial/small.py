@@ -62,11 +62,47 @@ def _cross_product(a: Vector, b: Vector, gamma: Sequence[Number], directions: bo
 def _householder(A: list[list[Number]], gamma: Sequence[Number], n: int, directions: bool) -> NullSpace:
     """A: rows of G, which are the columns of G^T."""
     m = len(A)
+    Q = _orthogonal(A)
+    R = Q.R
+    z: list[Number] = []  # R^T z = gamma
+    for r in range(m):
+        z.append((gamma[r] - _total(R[k][r] * z[k] for k in range(r))) / R[r][r])
+    units = [[0.0] * m + [1.0 if i == j else 0.0 for i in range(n - m)] for j in range(n - m)]
+    pivot = Q.parts[0]
+    for part in Q.parts[1:]:
+        pivot = minimum(pivot, part)
+    space = NullSpace(tuple(Q.times(unit) for unit in units), Q.times([*z, *[0.0] * (n - m)]), pivot)
+    if not directions:
+        return space
+    signs = [select(less(R[k][k], 0.0), -1.0, 1.0) for k in range(m)]
+    ways = tuple(Q.times([sign if i == k else 0.0 for i in range(n)]) for k, sign in enumerate(signs))
+    return space._replace(directions=ways, pivots=tuple(sqrt(part) for part in Q.parts))
+
+
+class _Orthogonal(NamedTuple):
+    """G^T = Q R, Q as reflections; ``parts``: of each row what is new, squared, over the sum of squares of all of G."""
+
+    reflections: list[tuple[list[Number], Number]]
+    R: list[list[Number]]
+    parts: list[Number]
+
+    def times(self, y: list[Number]) -> tuple[Number, ...]:
+        """Q y."""
+        for k in reversed(range(len(self.reflections))):
+            y = [*y[:k], *reflected(*self.reflections[k], y[k:])]
+        return tuple(y)
+
+    def transposed_times(self, x: list[Number]) -> list[Number]:
+        """Q^T x."""
+        for k, each in enumerate(self.reflections):
+            x = [*x[:k], *reflected(*each, x[k:])]
+        return x
+
+
+def _orthogonal(A: list[list[Number]]) -> _Orthogonal:
+    m = len(A)
     whole = _total(x * x for row in A for x in row)
-    reflections: list[tuple[list[Number], Number]] = []
-    R = [[0.0] * m for _ in range(m)]
-    pivot: Number = None
-    parts: list[Number] = []
+    Q = _Orthogonal([], [[0.0] * m for _ in range(m)], [])
     for k in range(m):
         x = A[k][k:]
         square = _total(t * t for t in x)
@@ -74,31 +110,40 @@ def _householder(A: list[list[Number]], gamma: Sequence[Number], n: int, directi
         signed = select(less(x[0], 0.0), -length, length)
         v = [x[0] + signed, *x[1:]]
         factor = 1.0 / (signed * v[0])
-        part = square / whole
-        pivot = part if pivot is None else minimum(pivot, part)
-        parts.append(part)
-        R[k][k] = -signed
-        reflections.append((v, factor))
+        Q.parts.append(square / whole)
+        Q.R[k][k] = -signed
+        Q.reflections.append((v, factor))
         for r in range(k + 1, m):
             A[r][k:] = reflected(v, factor, A[r][k:])
-            R[k][r] = A[r][k]
-    z: list[Number] = []  # R^T z = gamma
-    for r in range(m):
-        z.append((gamma[r] - _total(R[k][r] * z[k] for k in range(r))) / R[r][r])
+            Q.R[k][r] = A[r][k]
+    return Q
 
-    def turned(y: list[Number]) -> tuple[Number, ...]:
-        """Q y."""
-        for k in reversed(range(m)):
-            y = [*y[:k], *reflected(*reflections[k], y[k:])]
-        return tuple(y)
 
-    units = [[0.0] * m + [1.0 if i == j else 0.0 for i in range(n - m)] for j in range(n - m)]
-    space = NullSpace(tuple(turned(unit) for unit in units), turned([*z, *[0.0] * (n - m)]), pivot)
-    if not directions:
-        return space
-    signs = [select(less(R[k][k], 0.0), -1.0, 1.0) for k in range(m)]
-    ways = tuple(turned([sign if i == k else 0.0 for i in range(n)]) for k, sign in enumerate(signs))
-    return space._replace(directions=ways, pivots=tuple(sqrt(part) for part in parts))
+class Combination:
+    """Writes a vector as a combination of independent rows: G^T c = x; of an x outside their span, the nearest inside."""
+
+    def __init__(self, G: Rows):
+        self.rows = len(G)
+        self.pair = (Vector(*G[0]), Vector(*G[1])) if len(G) == 2 and len(G[0]) == 3 else None
+        self.Q = None if self.pair else _orthogonal([list(row) for row in G])
+
+    def of(self, x: Sequence[Number]) -> list[Number]:
+        if self.pair is not None:
+            return self._of_pair(Vector(*x))
+        assert self.Q is not None
+        R, y = self.Q.R, self.Q.transposed_times(list(x))
+        c: list[Number] = [0.0] * self.rows
+        for k in reversed(range(self.rows)):
+            c[k] = (y[k] - _total(R[k][r] * c[r] for r in range(k + 1, self.rows))) / R[k][k]
+        return c
+
+    def _of_pair(self, x: Vector) -> list[Number]:
+        """With N = a x b: ((b x N) . x, (N x a) . x) / |N|^2, which subtracts nothing."""
+        assert self.pair is not None
+        a, b = self.pair
+        N = a.cross(b)
+        scaled = N * (1.0 / N.dot(N))
+        return [b.cross(scaled).dot(x), scaled.cross(a).dot(x)]
 
 
 def reflection(x: Sequence[Number]) -> tuple[list[Number], Number]:

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..codegen.dynamics import Dynamics
-from ..codegen.least import row_scales
 from ..errors import StateError
+from ..topology.closing import row_scales
 
 Array = NDArray[np.float64]
 

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..codegen.dynamics import Dynamics
-from ..codegen.least import row_scales
 from ..codegen.projection import NARROW
+from ..topology.closing import row_scales
 from .system import Passage
 
 Array = NDArray[np.float64]

@@ -22,8 +22,8 @@ Ints = NDArray[np.int64]
 CLOSURE_TABLE = ("code", "row", "grip", "state_a", "state_b", "driven_q", "driven_v", "grips")
 GRIP_TABLE = ("row", "body", "dof")  # dof: of the body's joint, for a coupler
 CLOSURE_SLOTS = {"point_a": 0, "point_b": 3, "axes_a": 6, "axes_b": 15, "world": 24, "value": 33, "pitch": 34, "center_a": 35}
-CLOSURE_SLOTS |= {"center_b": 38}
-CLOSURE_ROW = 41
+CLOSURE_SLOTS |= {"center_b": 38, "scale": 41}
+CLOSURE_ROW = 47
 
 
 class ClosureSignature(NamedTuple):
@@ -145,3 +145,21 @@ def closing_axes(closure: Closure) -> Array:
         return np.eye(3)
     axis2 = None if closure.joint is None else closure.joint.axis2
     return np.asarray(axes_to_z(np.array([axis]), [axis2])[0])
+
+
+_TURNS = {"fixed": (3, 4, 5), "revolute": (3, 4), "universal": (3,), "cylindrical": (0, 1), "screw": (0, 1), "planar": (0, 1)}
+_TURNS["prismatic"] = (0, 1, 4)
+
+
+def row_scales(model: Model, length: float) -> Array:
+    """What makes the equations comparable: all in metres, angles times a typical length; (m,)."""
+    scales = []
+    for closure in model.closures:
+        own = np.ones(closure.rows)
+        if closure.kind == "distance":
+            own[:] = 1 / (2 * (closure.value or length))
+        elif closure.joint is not None:
+            kind = "fixed" if closure.motion is not None else closure.joint.kind
+            own[list(_TURNS.get(kind, ()))] = length
+        scales.append(own)
+    return np.concatenate(scales) if scales else np.zeros(0)

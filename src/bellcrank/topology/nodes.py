@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .blocks import Node, make_nodes
-from .closing import CLOSURE_ROW, CLOSURE_SLOTS, CLOSURE_TABLE, ClosureSignature, closing_axes
+from .closing import CLOSURE_ROW, CLOSURE_SLOTS, CLOSURE_TABLE, ClosureSignature, closing_axes, row_scales
 from .frames import frame_of
 from .plan import Plan
 from .signature import Signature
@@ -66,6 +66,8 @@ class Nodes:
     table: Ints
     ints: Ints
     closure_data: Array
+    rank: int  # independent equations of all closures
+    surplus: bool  # redundant ones that could push, in blocks that are taken apart
 
     @property
     def count(self) -> int:
@@ -81,6 +83,8 @@ class Ranks(NamedTuple):
     kept: tuple[tuple[int, ...], ...]
     equations: tuple[int, ...] = ()
     size: int = 0
+    surplus: bool = False  # some that are not kept could push
+    rank: int = 0  # what the node's equations add to those further out
 
 
 def nodes_of(plan: Plan) -> list[Node]:
@@ -92,7 +96,8 @@ def all_rows(plan: Plan, node: Node) -> Ranks:
 
 
 def make_node_tables(plan: Plan, nodes: Sequence[Node], ranks: Mapping[int, Ranks], fold: bool = True) -> Nodes:
-    data = np.array([_data(plan, node, k) for node in nodes for k in node.closures]).reshape(-1, CLOSURE_ROW)
+    scales = row_scales(plan.model, plan.length)
+    data = np.array([_data(plan, node, k, scales) for node in nodes for k in node.closures]).reshape(-1, CLOSURE_ROW)
     order = [k for node in nodes for k in node.closures]
     rows = np.zeros((max(1, len(plan.model.closures)), CLOSURE_ROW))
     rows[order] = data
@@ -115,6 +120,8 @@ def make_node_tables(plan: Plan, nodes: Sequence[Node], ranks: Mapping[int, Rank
         np.array(table, dtype=np.int64).reshape(-1, len(NODE_TABLE)),
         np.array(ints, dtype=np.int64),
         rows,
+        sum(ranks[i].rank for i in range(len(nodes))),
+        any(ranks[i].surplus for i in range(len(nodes))),
     )
 
 
@@ -230,7 +237,7 @@ def _foldable(row: Array) -> NDArray[np.bool_]:
     return found
 
 
-def _data(plan: Plan, node: Node, k: int) -> Array:
+def _data(plan: Plan, node: Node, k: int, scales: Array) -> Array:
     """As topology.closing has it, but with the joint's own axes at the base instead of the world's, and rounding removed."""
     row = plan.loads.closing.data[k].copy()
     place = {body: i for i, body in enumerate(plan.tree.order)}
@@ -238,6 +245,8 @@ def _data(plan: Plan, node: Node, k: int) -> Array:
     rotation, _ = frame_of(plan.frames, place, base)
     start = CLOSURE_SLOTS["world"]
     row[start : start + 9] = (rotation.T @ closing_axes(plan.model.closures[k])).ravel()
+    own = scales[plan.model.closure_index[k] : plan.model.closure_index[k + 1]]
+    row[CLOSURE_SLOTS["scale"] : CLOSURE_SLOTS["scale"] + len(own)] = own
     near = np.round(row)
     units = np.zeros(len(row), dtype=bool)
     units[_UNIT_SLOTS] = True

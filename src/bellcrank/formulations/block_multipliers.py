@@ -1,0 +1,213 @@
+"""Multipliers of the closures in O(n + m), block by block, once the accelerations are known.
+
+What the motion takes beyond the efforts at hand, with the loops cut open, is what the closures give (EQUATIONS 1.6):
+
+    r = M a + h - tau = G^T lambda
+
+Rows of a block touch the joints of that block only. In a block of one node, with the rows G that are kept (independent) and the
+others D = C G, the multipliers of least norm are
+
+    nu = G^+T r,    lambda = z and C z,    (1 + C^T C) z = nu          rows scaled: all in metres
+
+A block that is taken apart (formulations.apart) is gone through twice. With s the efforts that the nodes further out give to
+the separator of a node, and u = E w the coordinates by what is free in them,
+
+    inward:   t = B^T (E^T r + t of the images)                        B: motions of w that move the separator; T = E B
+    outward:  W^T nu = E^T (r, s) + t of the images,  W = G E          nu: of rows, and of images that must agree
+              s of an image = (r, s) - G^T lambda - what other images give
+
+where the rows that are not kept have none. Efforts s need no pivots: W are the rows that the accelerations were found with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..numbers import Number, is_constant
+from ..spatial import ArticulatedInertia, Force, Motion
+from ..spatial.small import Combination, factored, null_space, substituted
+from ..spatial.vector import ZERO
+from .apart import Image, Reduced, put_in, substitution, turned_for
+from .base import Body, Node, Program, Walk
+from .coordinate_reduction import acceleration
+from .inverse_dynamics import motion
+from .node_forms import dot, total
+from .node_places import Rows, closure_rows, place_all
+
+
+def accelerations_and_powers(walk: Walk) -> None:
+    """All that the balance of energy needs, besides: what drives and driven closures give."""
+    acceleration(walk)
+    multipliers(walk)
+    walk.push_multipliers()
+    walk.inward(drive, leaf=Force.zero())
+
+
+def drive(body: Body, carried: Force) -> Force:
+    """inverse_dynamics.drive, with the closures' wrenches."""
+    F = body.F - body.pushed + carried
+    if body.driven:
+        pairs = zip((S.dot(F) for S in body.freedoms), body.input("v"), strict=True)
+        body.output("drive", [x for effort, v in pairs for x in (effort, effort * v)])
+    return body.X.up(F)
+
+
+def multipliers(walk: Walk) -> None:
+    walk.outward(motion, base=(ZERO, Motion(ZERO, -walk.gravity)))
+    walk.inward(open_efforts, leaf=Force.zero())
+    walk.closure_states()
+    walk.nodes(local)
+    walk.nodes(gather, inward=True)
+    walk.nodes(resolve)
+
+
+def open_efforts(body: Body, carried: Force) -> Force:
+    """r = S.F + armature a - effort: inverse dynamics with the loops cut open."""
+    F = body.F + carried
+    given = zip(body.directions, body.armature, body.input("a"), body.effort, strict=False)
+    body.output("residual", [S.dot(F) + r * a - effort for S, r, a, effort in given])
+    return body.X.up(F)
+
+
+def local(node: Node) -> None:
+    """All of a block of one node; the rows of a node of a larger one."""
+    if not (node.closures or node.apart):
+        return
+    places = place_all(node, still=True)
+    G, _ = closure_rows(node, places, (0.0, 0.0))
+    if node.apart:
+        node.rows = tuple(tuple(row) for row in G)
+        node.turns = tuple(closure.turn(places[closure.a], places[closure.b]) for closure in node.closures)
+        return
+    dropped, _ = closure_rows(node, places, (0.0, 0.0), dropped=True)
+    values = least(node, G, dropped, node.joint_values("residual"))
+    for closure, own in zip(node.closures, values, strict=True):
+        closure.output("lambda", turned(closure.turn(places[closure.a], places[closure.b]), own))
+
+
+def least(node: Node, G: Rows, D: Rows, r: Sequence[Number]) -> list[list[Number]]:
+    """Multipliers of each closure, of least norm where rows are redundant."""
+    if not G:
+        return [[0.0] * closure.rows for closure in node.closures]
+    if all(is_constant(x) and x == 0 for row in D for x in row):  # of a planar loop in space, say
+        return by_closure(node, Combination(G).of(r), [0.0] * len(D))
+    weights = by_kept(node, [closure.scales for closure in node.closures])
+    w_G, w_D = weights
+    rows = Combination([[x * w for x in row] for row, w in zip(G, w_G, strict=True)])
+    nu = rows.of(r)
+    C = [rows.of([x * w for x in row]) for row, w in zip(D, w_D, strict=True)]
+    S = [[total(c[i] * c[j] for c in C) + (1.0 if i == j else 0.0) for j in range(i + 1)] for i in range(len(nu))]
+    z = substituted(factored(S), nu)
+    kept = [x * w for x, w in zip(z, w_G, strict=True)]
+    return by_closure(node, kept, [dot(c, z) * w for c, w in zip(C, w_D, strict=True)])
+
+
+def by_closure(node: Node, kept: Sequence[Number], dropped: Sequence[Number]) -> list[list[Number]]:
+    """Values of the kept rows and of the others, row by row of each closure."""
+    first, second = iter(kept), iter(dropped)
+    return [[next(first if k in closure.kept else second) for k in range(closure.rows)] for closure in node.closures]
+
+
+def by_kept(node: Node, values: Sequence[Sequence[Number]]) -> tuple[list[Number], list[Number]]:
+    """The other way round."""
+    pairs = [(x, k in closure.kept) for closure, own in zip(node.closures, values, strict=True) for k, x in enumerate(own)]
+    return [x for x, kept in pairs if kept], [x for x, kept in pairs if not kept]
+
+
+def turned(turn: tuple[tuple[Number, ...], ...], values: Sequence[Number]) -> list[Number]:
+    """The first three, if they are along axes of the base, along those of the world."""
+    return [*(dot(row, values[: len(turn)]) for row in turn), *values[len(turn) :]]
+
+
+# blocks that are taken apart -----------------------------------------------------------------------------------------
+
+
+def gather(node: Node) -> None:
+    """What the separator would have to give, for each of the motions that are left to it."""
+    if not node.apart:
+        return
+    E, W = equations(node)
+    size = len(E[0]) if E else 0
+    r = node.joint_values("residual")
+    t = [total(E[i][a] * r[i] for i in range(node.separator, len(E))) for a in range(size)]
+    start = size - sum(node.image_sizes)
+    for k in range(node.children):
+        for x in node.image(k).d:
+            t[start] = t[start] + x
+            start += 1
+    node.E, node.W, node.t = tuple(tuple(row) for row in E), tuple(tuple(row) for row in W), tuple(t)
+    if node.hangs:
+        report(node, E, W, t)
+
+
+def equations(node: Node) -> tuple[Rows, Rows]:
+    """u = E w, and the equations over w that were found to be independent."""
+    images = [(image.T, (0.0,) * len(image.T)) for image in (node.image(k) for k in range(node.children))]
+    E, e0, conflicts = substitution(node, images)
+    rows = [*(put_in((*row, 0.0), E, e0) for row in node.rows), *conflicts]
+    return E, [rows[k][:-1] for k in node.equations]
+
+
+def report(node: Node, E: Rows, W: Rows, t: Sequence[Number]) -> None:
+    space = null_space(W, [0.0] * len(W), len(t))
+    x = [[dot(E[j], N_a) for N_a in space.N] for j in range(node.separator)]
+    form = Reduced([], [dot(N_a, t) for N_a in space.N], [], Force.zero(), on_ground=True)
+    turned_for(x, [list(N_a) for N_a in space.N], form)
+    y = node.kept_unknowns
+    T = tuple(tuple(row[:y]) for row in x)
+    D = tuple((0.0,) * (a + 1) for a in range(y))
+    node.report_image(Image(T, (0.0,) * len(T), D, tuple(form.d[:y]), (), ArticulatedInertia.zero(), Force.zero()))
+
+
+def resolve(node: Node) -> None:
+    """Multipliers of the rows, and what is asked of the nodes that hang here."""
+    if not node.apart:
+        return
+    separator = node.given_unknowns(node.separator) if node.hangs else []
+    asked = [*separator, *node.joint_values("residual")[node.separator :]]
+    right = [x + total(node.E[j][a] * asked[j] for j in range(node.separator)) for a, x in enumerate(node.t)]
+    nu = Combination(node.W).of(right) if node.W else []
+    count = len(node.rows)
+    dropped = [0.0] * sum(closure.rows - len(closure.kept) for closure in node.closures)
+    for closure, turn, own in zip(node.closures, node.turns, by_closure(node, nu[:count], dropped), strict=True):
+        closure.output("lambda", turned(turn, own))
+    left = [x - total(row[j] * c for row, c in zip(node.rows, nu, strict=False)) for j, x in enumerate(asked)]
+    agreeing = dict(zip(node.equations[count:], nu[count:], strict=True))
+    for k, efforts in enumerate(shares(node.shared, left, agreeing, count)):
+        node.send_unknowns(k, efforts)
+
+
+def shares(shared: Sequence[Sequence[int]], left: list[Number], agreeing: dict[int, Number], first: int) -> list[list[Number]]:
+    """What each image gives: where several could, all but one give the multiplier of the equation that makes them agree."""
+    given: dict[int, int] = {}
+    for k, own in enumerate(shared):
+        for j in own:
+            given.setdefault(j, k)
+    later: dict[tuple[int, int], Number] = {}
+    for k, own in enumerate(shared):
+        for j in own:
+            if given[j] != k:
+                later[k, j] = agreeing.get(first + len(later), 0.0)
+                left[j] = left[j] - later[k, j]
+    return [[left[j] if given[j] == k else later[k, j] for j in own] for k, own in enumerate(shared)]
+
+
+PROGRAM = Program(
+    "block_multipliers",
+    multipliers,
+    inputs=("q", "v", "tau", "a"),
+    outputs={"residual": "v", "lambda": "row"},
+    scratch=("residual",),
+    forces=True,
+    nodes=True,
+)
+"""From the accelerations a that q, v and tau bring about."""
+WITH_POWERS = Program(
+    "coordinate_reduction+",
+    accelerations_and_powers,
+    inputs=("q", "v", "tau"),
+    outputs={"a": "v", "residual": "v", "lambda": "row", "closing": "closure*7", "drive": "drive*2", "element": "element*3"},
+    scratch=("residual", "lambda", "closing", "drive", "element"),
+    forces=True,
+    nodes=True,
+)
