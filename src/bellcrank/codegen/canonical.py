@@ -27,21 +27,26 @@ class CanonicalDynamics(ClosedDynamics):
 
     @property
     def _hamilton(self) -> Program:
-        self._must_be_tree()
-        return CANONICAL.get(self.formulation, CANONICAL["canonical_momenta:joint"])
+        self._must_have_nodes()
+        own = "canonical_momenta" if self.model.closures else "canonical_momenta:joint"
+        return CANONICAL.get(self.formulation, CANONICAL[own])
 
-    def _must_be_tree(self) -> None:
-        if self.model.closures:
-            raise StateError(f"model {self.model.name!r} has closed loops, which canonical momenta cannot take yet")
+    def _must_have_nodes(self) -> None:
+        if self.model.closures and self.plan.nodes is None:
+            raise StateError(
+                f"momenta of closed loops go with formulation 'canonical_momenta' or 'coordinate_reduction', "
+                f"not with {self.formulation.partition(':')[0]!r}"
+            )
 
     def momenta(self, q: ArrayLike, v: ArrayLike, *, t: ArrayLike = 0.0) -> Array:
-        """p at the state q, v."""
+        """p at the state q, v. With closed loops p + G^T sigma belongs to the same state, whatever sigma: here it is zero."""
         return self._evaluate(QUANTITIES["momenta"], {"q": q, "v": v}, t)
 
     def velocities(self, q: ArrayLike, p: ArrayLike, *, t: ArrayLike = 0.0) -> Array:
         """v at the state q, p: the way back."""
-        self._must_be_tree()
-        return self._evaluate(QUANTITIES["velocities"], {"q": q, "p": p}, t)
+        self._must_have_nodes()
+        program = QUANTITIES["closed_velocities" if self.model.closures else "velocities"]
+        return self._evaluate(program, {"q": q, "p": p}, t)
 
     def canonical_rates(
         self,
@@ -54,7 +59,8 @@ class CanonicalDynamics(ClosedDynamics):
     ) -> tuple[Array, Array]:
         """Hamilton's equations: dq/dt and dp/dt at the state q, p under the model's forces, and the efforts tau besides."""
         given: dict[str, Any] = {"q": q, "p": p, "tau": tau}
-        pdot = self._evaluate(replace(self._hamilton, scratch=("v",)), given, t, inputs)
+        program = self._hamilton
+        pdot = self._evaluate(replace(program, scratch=("v", *program.scratch)), given, t, inputs)
         return self.rates(q, self.velocities(q, p, t=t)), pdot
 
     def canonical_reactions(
@@ -68,7 +74,8 @@ class CanonicalDynamics(ClosedDynamics):
         effort: bool = False,
     ) -> Array:
         """Wrenches of the parents on the children as ``reactions`` gives them, from momenta, by one more sweep; (n, 6)."""
-        self._must_be_tree()
+        if self.model.closures:
+            raise StateError("canonical_reactions are for trees: with closed loops use reactions and closure_reactions")
         wrenches = self._evaluate(QUANTITIES["canonical_reactions"], {"q": q, "p": p, "tau": tau}, t, inputs)
         return self._frames.reactions(self._evaluate(QUANTITIES["poses"], {"q": q}, t), wrenches, effort)
 

@@ -21,9 +21,17 @@ from ..topology.closing import CLOSURE_ROW, CLOSURE_TABLE, GRIP_TABLE, ClosureSi
 from ..topology.plan import TABLE
 from .emitter import Emitter, Int
 from .flow import each, folded, switch, when, while_
-from .loads import add_wrench, count, ints_of, row_of, state_of
+from .loads import IMPULSE, add_wrench, count, ints_of, row_of, state_of
 from .plain_closing import driven_sizes
-from .prepass import ClosureView, closure_view, power_of, world_state
+from .prepass import (
+    ClosureView,
+    along_motion,
+    closure_view,
+    driven_along_motion,
+    impulses_of,
+    power_of,
+    world_state,
+)
 from .structure import leaves, parts, rebuild, whole
 
 if TYPE_CHECKING:
@@ -67,15 +75,18 @@ def leave_states(walk: TracedWalk) -> None:
         walk.outward(world_state, (Matrix.identity(), Vector(0.0, 0.0, 0.0), Motion.zero()))
 
 
-def each_closure(walk: TracedWalk, body: Callable[[ClosureSignature, Callable[[str], str], ClosureView, str], None]) -> None:
-    """body(signature, integers of the closure, the closure, its index)."""
+Acting = Callable[[ClosureSignature, Callable[[str], str], ClosureView, str], None]
+
+
+def each_closure(walk: TracedWalk, body: Acting, rated: bool = False) -> None:
+    """body(signature, integers of the closure, the closure, its index); ``rated``: with rates along the motion."""
     e, closing = walk.e, walk.plan.loads.closing
     if not closing.closures:
         return
 
     def case(signature: ClosureSignature, k: str) -> list[str]:
         ints = ints_of(e, "%closure_table", k, CLOSURE_TABLE)
-        body(signature, ints, _view(walk, signature, ints, k), k)
+        body(signature, ints, _view(walk, signature, ints, k, rated), k)
         return []
 
     def one(k: str) -> None:
@@ -85,7 +96,9 @@ def each_closure(walk: TracedWalk, body: Callable[[ClosureSignature, Callable[[s
     each(e, 0, count(e, "closures"), one)
 
 
-def _view(walk: TracedWalk, signature: ClosureSignature, ints: Callable[[str], str], k: str) -> ClosureView:
+def _view(
+    walk: TracedWalk, signature: ClosureSignature, ints: Callable[[str], str], k: str, rated: bool = False
+) -> ClosureView:
     e = walk.e
     data = row_of(e, "%closure_data", k, CLOSURE_ROW)
     coupler = signature.kind == "coupler"
@@ -98,7 +111,10 @@ def _view(walk: TracedWalk, signature: ClosureSignature, ints: Callable[[str], s
         return tuple(e.symbol(e.load(f"%driven_{name}", e.integer("add", first, j))) for j in range(size))
 
     q, v = ints("driven_q"), ints("driven_v")
-    return closure_view(signature, data, a, b, Driven(driven("q", q, nq), driven("v", v, nv), driven("a", v, nv)), sums)
+    state = Driven(driven("q", q, nq), driven("v", v, nv), driven("a", v, nv))
+    if rated:
+        a, b, state = along_motion(a), along_motion(b), driven_along_motion(signature, state)
+    return closure_view(signature, data, a, b, state, sums)
 
 
 def coupled(walk: TracedWalk, ints: Callable[[str], str]) -> tuple[Number, Number]:
@@ -393,6 +409,25 @@ def push(walk: TracedWalk, also_tell: bool = False) -> None:
                     add_wrench(walk, ints(state), Force(n + (held.p - held.r).cross(f), f))
 
     each_closure(walk, one)
+
+
+def push_impulses(walk: TracedWalk) -> None:
+    """Multipliers are impulses, reversed; those of couplers are on coordinates, in directions that do not change."""
+    e = walk.e
+    each(e, 0, e.integer("mul", count(e, "touched"), IMPULSE), lambda k: walk.put(0.0, "%impulses", k))
+
+    def one(signature: ClosureSignature, ints: Callable[[str], str], view: ClosureView, _: str) -> None:
+        if signature.kind == "coupler":
+            return
+        row, grounds = ints("row"), (signature.ground_a, signature.ground_b)
+        sigma = [-e.symbol(e.load("%lambda", e.integer("add", row, k))) for k in range(len(view.equations))]
+        for ground, state, (impulse, rate) in zip(grounds, ("state_a", "state_b"), impulses_of(view, sigma), strict=True):
+            first = e.integer("mul", ints(state), IMPULSE)
+            for k, x in enumerate([*impulse, *rate] if not ground else []):
+                at = e.integer("add", first, k)
+                walk.put(walk.get("%impulses", at) + x, "%impulses", at)
+
+    each_closure(walk, one, rated=True)
 
 
 def _power(view: ClosureView, total: Sequence[Force]) -> Number:

@@ -36,9 +36,9 @@ def compile(
     """Machine code for a model's dynamics.
 
     formulation     for trees "articulated_body" ("auto"), "reference_point", "mass_matrix", "canonical_momenta"; for models
-                    with closed loops "coordinate_reduction" ("auto"), "multipliers"
+                    with closed loops "coordinate_reduction" ("auto"), "multipliers", "canonical_momenta"
     reference       of "reference_point" ("origin" unless given) and "multipliers" ("joint"): "centroid", "joint", "origin";
-                    of "canonical_momenta": "joint" (unless given), "origin"
+                    of "canonical_momenta" for trees: "joint" (unless given), "origin"
     rank_tolerance  an equation that closes a loop is redundant if what it adds to the others is less than this part of what
                     it could add: how far from aligned parts may be and still count as aligned
     baumgarte       alpha, beta (1/s) of Baumgarte's stabilisation; none unless given
@@ -93,7 +93,7 @@ class Dynamics(CanonicalDynamics):
         self._kernels = {}
         self._nv = model.nv
         self._no_effort = np.zeros(model.nv)
-        if self.formulation == "coordinate_reduction":
+        if self._program.nodes:
             self.plan = replace(self.plan, nodes=plan_nodes(self.plan, *generic_configuration(self)))
             self._kernels.clear()
         kernel = self._kernel(self._program, 1)

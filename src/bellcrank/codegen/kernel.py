@@ -20,7 +20,7 @@ from ..topology import Plan
 from . import cache as object_cache
 from . import jit
 from .closing import FIELDS, SCRATCH
-from .loads import SIZES, STATE, WRENCH
+from .loads import IMPULSE, SIZES, STATE, WRENCH
 from .module import Module, bound_words, result, write_module
 from .nodes import CHANNELS, block_width, image_width
 
@@ -187,6 +187,7 @@ def fixed_arrays(plan: Plan, code: Code, lanes: int) -> dict[str, Any]:
         "driven_a": max(1, 6 * loads.motions),
         "states": 2 * STATE * touched,  # with tangents
         "applied": 2 * WRENCH * touched,
+        "impulses": IMPULSE * touched,
         "effort": 2 * max(1, nv),
         "rows": 2 * len(FIELDS) * max(1, closing.rows),
         "left": 2 * max(1, closing.rows * (nv if code.dense_rows else block_width(plan))),

@@ -26,7 +26,7 @@ from .table import Table
 if TYPE_CHECKING:
     from .walk import TracedWalk
 
-STATE, WRENCH = 18, 6  # numbers of a body's state, of a wrench
+STATE, WRENCH, IMPULSE = 18, 6, 12  # numbers of a body's state, of a wrench, of an impulse with its rate
 SIZES = ("motions", "elements", "pool", "touched", "closures", "grips", "rows", "nodes")
 
 

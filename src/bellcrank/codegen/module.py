@@ -30,7 +30,7 @@ _CLOSING = (
     "node_closure_data",
 )
 _BUFFERS = ("work", "messages", "climbing", "driven_q", "driven_v", "driven_a", "states", "applied", "effort")
-_CLOSING_BUFFERS = ("rows", "left", "grips", "lower", "push", "kept", "node_work", "channels", "images")
+_CLOSING_BUFFERS = ("rows", "left", "grips", "lower", "push", "kept", "node_work", "channels", "images", "impulses")
 FIXED = (
     *_TABLES,
     *_CLOSING,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..errors import StateError
-from ..formulations import CLOSED, FORMULATIONS, Program
+from ..formulations import CANONICAL, CLOSED, FORMULATIONS, Program
 
 VARIANTS = ("block", "body", "rcr", "acs", "gcl")
 
@@ -39,14 +39,25 @@ def stabilisation(baumgarte: tuple[float, float] | None) -> tuple[float, float]:
     return 2 * alpha, beta * beta
 
 
+def _canonical_loops(reference: str | None) -> tuple[str, Program]:
+    """Accelerations are those of coordinate reduction, by whose elimination the momenta go."""
+    if reference is not None:
+        raise StateError(
+            f"reference={reference!r} is an option of formulation 'canonical_momenta' for trees, not for closed loops"
+        )
+    return "canonical_momenta", CLOSED["coordinate_reduction"]
+
+
 def choose(formulation: str, reference: str | None, *, closed: bool) -> tuple[str, Program]:
     """The program of a formulation by name and option, and the name of what was chosen."""
     known = CLOSED if closed else FORMULATIONS | CLOSED
-    families = ["auto", *dict.fromkeys(key.partition(":")[0] for key in known)]
+    families = ["auto", *dict.fromkeys(key.partition(":")[0] for key in (*known, *CANONICAL))]
     with_reference = {"reference_point": "origin", "multipliers": "joint", "canonical_momenta": "joint"}
     asked = formulation
     if formulation == "auto":
         formulation = "coordinate_reduction" if closed else "articulated_body"
+    if closed and formulation == "canonical_momenta":
+        return _canonical_loops(reference)
     if closed and formulation in {key.partition(":")[0] for key in FORMULATIONS}:
         raise StateError(
             f"formulation {formulation!r} is for trees, and this model has closed loops: use {', '.join(families)}"

@@ -50,6 +50,9 @@ class PlainBody(View):
     def _applied(self) -> list[Number]:
         return self._walk.applied[self._walk.plan.table[self._i, 8]]
 
+    def _impulses(self) -> list[Number]:
+        return self._walk.impulses[self._walk.plan.table[self._i, 8]]
+
     def leave_state(self, numbers: Sequence[Number]) -> None:
         self._walk.states[int(self._walk.plan.table[self._i, 8])] = list(numbers)
 
@@ -88,6 +91,7 @@ class PlainWalk:
         self.driven: dict[str, list[Number]] = {"q": [], "v": [], "a": []}
         self.states: dict[int, list[Number]] = {}
         self.applied: list[list[Number]] = []
+        self.impulses: list[list[Number]] = []
         self.rows: dict[str, list[Number]] = {}  # of every equation that closes a loop
         self.left: list[list[Number]] = []  # what each has left at the degrees of freedom
         self.grips: list[Force] = []
@@ -142,6 +146,12 @@ class PlainWalk:
         self.applied = [[0.0] * 6 for _ in self.plan.loads.touched]
         self.inputs = {**self.inputs, "lambda": self.outputs["lambda"]}
         plain_closing.push(self)
+
+    def clear(self, name: str) -> None:
+        self.outputs[name] = [0.0] * self.plan.model.nv
+
+    def push_impulses(self) -> None:
+        plain_closing.push_impulses(self)
 
     def closure_states(self) -> None:
         if not self.forces:

@@ -11,7 +11,16 @@ from ..joints.base import Driven
 from ..numbers import Number, less, select, sqrt
 from ..spatial import Force, Matrix, Motion, Vector
 from ..topology.closing import CLOSURE_TABLE, ClosureSignature
-from .prepass import ClosureView, body_state, closure_view, power_of, world_state
+from .prepass import (
+    ClosureView,
+    along_motion,
+    body_state,
+    closure_view,
+    driven_along_motion,
+    impulses_of,
+    power_of,
+    world_state,
+)
 from .structure import leaves
 
 if TYPE_CHECKING:
@@ -46,8 +55,8 @@ def leave_states(walk: PlainWalk) -> None:
     walk.outward(world_state, (Matrix.identity(), Vector(0.0, 0.0, 0.0), Motion.zero()))
 
 
-def views(walk: PlainWalk) -> list[tuple[int, ClosureView]]:
-    """Every closure with its first equation."""
+def views(walk: PlainWalk, *, rated: bool = False) -> list[tuple[int, ClosureView]]:
+    """Every closure with its first equation; ``rated``: its numbers carry their rates along the motion."""
     closing = walk.plan.loads.closing
     found = []
     for entry, data in zip(closing.table.tolist(), closing.data.tolist(), strict=True):
@@ -56,6 +65,8 @@ def views(walk: PlainWalk) -> list[tuple[int, ClosureView]]:
         b = _state(walk, signature.ground_b or signature.kind == "coupler", entry[_COLUMN["state_b"]])
         driven = _driven(walk, signature, entry[_COLUMN["driven_q"]], entry[_COLUMN["driven_v"]])
         sums = _coupled(walk, entry) if signature.kind == "coupler" else (0.0, 0.0)
+        if rated:
+            a, b, driven = along_motion(a), along_motion(b), driven_along_motion(signature, driven)
         found.append((entry[_COLUMN["row"]], closure_view(signature, data.__getitem__, a, b, driven, sums)))
     return found
 
@@ -104,7 +115,7 @@ def _coupled(walk: PlainWalk, entry: list[int]) -> tuple[Number, Number]:
     velocity: Number = 0.0
     for grip in range(entry[_COLUMN["grip"]], entry[_COLUMN["grip"]] + entry[_COLUMN["grips"]]):
         _, body, dof = closing.grips[grip].tolist()
-        q, v = (walk.inputs[name][walk.bodies[body]._first(name) + dof] for name in ("q", "v"))
+        q, v = (walk.given(name)[walk.bodies[body]._first(name) + dof] for name in ("q", "v"))
         position, velocity = position + closing.factors[grip] * q, velocity + closing.factors[grip] * v
     return position, velocity
 
@@ -190,6 +201,22 @@ def push(walk: PlainWalk) -> None:
             on_i, on_j = on_i + equation.on_i * given[first + k], on_j + equation.on_j * given[first + k]
         told += [*on_j.f, *on_j.n, power_of(view.i, on_i) + power_of(view.j, on_j)]
     walk.outputs["closing"] = told
+
+
+def push_impulses(walk: PlainWalk) -> None:
+    """Multipliers are impulses, reversed; those of couplers are on coordinates, in directions that do not change."""
+    closing, given = walk.plan.loads.closing, walk.outputs["lambda"]
+    walk.impulses = [[0.0] * 12 for _ in walk.plan.loads.touched]
+    for (first, view), entry in zip(views(walk, rated=True), closing.table.tolist(), strict=True):
+        signature = closing.signatures[entry[0]]
+        if signature.kind == "coupler":
+            continue
+        sigma = [-given[first + k] for k in range(len(view.equations))]
+        grounds = (signature.ground_a, signature.ground_b)
+        for ground, state, (impulse, rate) in zip(grounds, ("state_a", "state_b"), impulses_of(view, sigma), strict=True):
+            if not ground:
+                at = walk.impulses[entry[_COLUMN[state]]]
+                at[:] = [x + y for x, y in zip(at, [*impulse, *rate], strict=True)]
 
 
 def _push_coupler(walk: PlainWalk, entry: list[int], multiplier: Number) -> None:

@@ -14,7 +14,7 @@ from ..forces.base import Settings
 from ..joints import JOINTS, JointData
 from ..joints.base import Driven
 from ..joints.laws import LAWS
-from ..numbers import Number
+from ..numbers import Dual, Number
 from ..numbers.spline import Curve, spline
 from ..spatial import Force, Matrix, Motion, Vector
 from ..spatial.vector import ZERO
@@ -168,6 +168,49 @@ def closure_view(
     equations = closing_equations(signature.kind, i, j, Given(matrix("world"), value, pitch))
     held = [HeldBody(x.r, x.v, x.w, x.R @ vector(f"center_{end}"), frame.p) for end, x, frame in (("a", a, i), ("b", b, j))]
     return ClosureView(held[0], held[1], equations)
+
+
+def along_motion(state: BodyState) -> BodyState:
+    """Pose with its rate, as dual numbers."""
+
+    def rated(x: Vector, rate: Vector) -> Vector:
+        return Vector(*[Dual(value, [slope]) for value, slope in zip(x, rate, strict=True)])
+
+    columns = [rated(column, state.w.cross(column)) for column in state.R.transpose().rows()]
+    return BodyState(Matrix(*columns).transpose(), rated(state.r, state.v), state.w, state.v)
+
+
+def driven_along_motion(signature: ClosureSignature, driven: Driven) -> Driven:
+    if not signature.driven:
+        return driven
+    rates = driven.v if signature.driven == "value" else JOINTS[signature.driven].rates(driven.q, driven.v)
+    return driven._replace(q=tuple(Dual(x, [rate]) for x, rate in zip(driven.q, rates, strict=True)))
+
+
+def impulses_of(view: ClosureView, multipliers: Sequence[Number]) -> list[tuple[list[Number], list[Number]]]:
+    """Of a closure whose numbers carry their rates: for both bodies, impulse and rate, each moment and force.
+
+    About the body's origin, but the rate is that of the impulse about a point that stands still.
+    """
+    answers = []
+    for side, held in enumerate((view.i, view.j)):
+        total = Force.zero()
+        for equation, multiplier in zip(view.equations, multipliers, strict=True):
+            total = total + equation[side] * multiplier
+        r = Vector(*[_value(x) for x in held.r])
+        f, about_ground = total.f, total.n + held.p.cross(total.f)
+        push, rate = (Vector(*[part(x) for x in f]) for part in (_value, _slope))
+        moment, moment_rate = (Vector(*[part(x) for x in about_ground]) for part in (_value, _slope))
+        answers.append(([*(moment - r.cross(push)), *push], [*(moment_rate - r.cross(rate)), *rate]))
+    return answers
+
+
+def _value(x: Number) -> Number:
+    return x.value if isinstance(x, Dual) else x
+
+
+def _slope(x: Number) -> Number:
+    return x.tangents[0] if isinstance(x, Dual) else 0.0
 
 
 def power_of(held: HeldBody, wrench: Force) -> Number:

@@ -23,7 +23,11 @@ NARROW = 0.25  # pivots beyond this are far from singular: a row that turns roun
 
 
 def project(stepper: Stepper) -> None:
-    """Positions by Newton's method with smallest changes, then velocities, in place at y."""
+    """Positions by Newton's method with smallest changes, then velocities, in place at y.
+
+    Velocities that follow from momenta keep the loops closed by themselves; what closures have added to the momenta, which
+    grows with time, is taken away: p = M v.
+    """
     e, w = stepper.e, stepper.words
     stepper.set_count("newton", 0)
     v = e.pointer(w["y"], stepper.v_start)
@@ -47,8 +51,14 @@ def project(stepper: Stepper) -> None:
         when(e, stepper.any(large), lambda: None, lambda: stepper.set_count("newton", MOST_ITERATIONS))
 
     while_(e, lambda: e.emit(f"icmp slt i64 {stepper.count('newton')}, {MOST_ITERATIONS}"), newton)
-    stepper._call("velocities", arrays)
-    _add(stepper, w["buffer:dv"], v, w["nv"])
+    if stepper.momenta:
+        stepper._call("of_momenta", {"q": w["y"], "p": v, "t": w["clock"], "v": w["buffer:v"]})
+        arrays |= {"v": w["buffer:v"]}
+        stepper._call("to_momenta", arrays | {"p": v})
+        stepper._call("velocities", arrays)
+    else:
+        stepper._call("velocities", arrays)
+        _add(stepper, w["buffer:dv"], v, w["nv"])
 
 
 def _add(stepper: Stepper, change: str, to: str, count: Int) -> None:

@@ -90,23 +90,30 @@ def projections(metric: str, plan: Plan) -> dict[str, Program]:
 def programs(plan: Plan, program: Program, metric: str = MINIMUM_NORM) -> dict[str, Program]:
     """What a step calls: the accelerations, the rates, and what the balance of energy needs; by the names of their kernels."""
     called = {"kernel": program, "rates": QUANTITIES["rates"]}
+    canonical = "p" in program.inputs
     if plan.loads.motions and plan.model.closures:  # powers of drives need the multipliers
-        called["kernel"] = WITH_MULTIPLIERS[program.name]
+        called["powers" if canonical else "kernel"] = WITH_MULTIPLIERS["coordinate_reduction" if canonical else program.name]
     wanted = {"element": "elements"} if plan.loads.elements else {}
     if plan.model.driven.any():
-        canonical = "p" in program.inputs
         wanted["drive"] = "closed_drives" if plan.model.closures else "canonical_drives" if canonical else "drives"
     if plan.loads.closing.driven:
         wanted["closing"] = "closing_reactions"
-    called |= {name: QUANTITIES[quantity] for name, quantity in wanted.items() if name not in called["kernel"].outputs}
+    called |= {name: QUANTITIES[quantity] for name, quantity in wanted.items() if name not in told(called)}
     if plan.model.closures:
         called |= projections(metric, plan)
+        if canonical:
+            called |= {"of_momenta": QUANTITIES["closed_velocities"], "to_momenta": QUANTITIES["momenta"]}
     return {name: for_plan(each_program, plan) for name, each_program in called.items()}
 
 
+def told(called: dict[str, Program]) -> set[str]:
+    """What the kernels of a step tell besides the slopes of the state."""
+    return {output for name in ("kernel", "powers") if name in called for output in called[name].outputs}
+
+
 def outputs(called: dict[str, Program]) -> list[str]:
-    """Outputs that need a buffer; accelerations and rates go into the state's own arrays."""
-    return [name for program in called.values() for name in program.outputs if name not in ("a", "qdot", "pdot")]
+    """Outputs that need a buffer; rates go into the state's own arrays."""
+    return [name for program in called.values() for name in program.outputs if name not in ("qdot", "pdot")]
 
 
 def stepper_words(called: dict[str, Program]) -> list[str]:
@@ -227,9 +234,8 @@ class Stepper:
         e, w = self.e, self.words
         self._set_clock(t)
         speeds, slopes = e.pointer(y, self.v_start), e.pointer(k, self.v_start)
-        arrays = {"q": y, "v": speeds, "tau": w["tau"], "t": w["clock"], "u": w["u"], "a": slopes, "qdot": k}
-        if self.momenta:
-            arrays |= {"p": speeds, "pdot": slopes, "v": w["buffer:v"]}
+        arrays = {"q": y, "tau": w["tau"], "t": w["clock"], "u": w["u"], "qdot": k}
+        arrays |= {"p": speeds, "pdot": slopes, "v": w["buffer:v"]} if self.momenta else {"v": speeds, "a": slopes}
         self._call("kernel", arrays)
         if self.plain_rates:
             each(e, 0, e.emit(f"sdiv i64 {self.v_start}, {WIDE}"), lambda i: e.store(self.get(arrays["v"], i), k, i))
@@ -247,6 +253,8 @@ class Stepper:
         """Powers of the force elements, of the drives, and of the given efforts: the rates of the works."""
         e, w = self.e, self.words
         driven = e.integer("add", w["elements"], w["drives"])
+        if "powers" in self.called:
+            self._call("powers", arrays)
         for name, count, row, column, start in (
             ("element", w["elements"], 3, 1, 0),
             ("drive", w["drives"], 2, 1, w["elements"]),
@@ -254,7 +262,7 @@ class Stepper:
         ):
             if name in self.called:
                 self._call(name, arrays)
-            if name in self.called or name in self.called["kernel"].outputs:
+            if name in self.called or name in told(self.called):
                 source, to = w[f"buffer:{name}"], e.pointer(into, start)
                 each(e, 0, count, lambda i, s=source, to=to, r=row, c=column: self._copy(s, i, r, c, to))  # type: ignore[misc]
 

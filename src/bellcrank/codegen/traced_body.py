@@ -86,6 +86,10 @@ class TracedBody(View):
         e, first = self.walk.e, self.walk.e.integer("mul", self.entry("state"), loads.WRENCH)
         return [self.walk.get("%applied", e.integer("add", first, k)) for k in range(loads.WRENCH)]
 
+    def _impulses(self) -> list[Number]:
+        e, first = self.walk.e, self.walk.e.integer("mul", self.entry("state"), loads.IMPULSE)
+        return [self.walk.get("%impulses", e.integer("add", first, k)) for k in range(loads.IMPULSE)]
+
     def leave_state(self, numbers: Sequence[Number]) -> None:
         e, first = self.walk.e, self.walk.e.integer("mul", self.entry("state"), loads.STATE)
         for k, x in enumerate(numbers):

@@ -43,6 +43,10 @@ class View(ABC):
         """Wrench of the force elements: moment, then force, in the ground's axes."""
 
     @abstractmethod
+    def _impulses(self) -> list[Number]:
+        """Impulse of the closures: moment, force; then the rates of both; in the ground's axes."""
+
+    @abstractmethod
     def leave_state(self, numbers: Sequence[Number]) -> None:
         """Leave pose and velocity where the force elements read them."""
 
@@ -147,17 +151,21 @@ class View(ABC):
 
     @property
     def applied(self) -> Force:
-        if not self.touched:
-            return Force.zero()
-        n, f = self.applied_world
-        inverse = self.world_axes.transpose()
-        return Force(inverse @ n, inverse @ f)
+        return self._in_own_axes(self._applied()) if self.touched else Force.zero()
 
     @property
     def pushed(self) -> Force:
+        return self._in_own_axes(self._applied()) if self.watched else Force.zero()
+
+    @property
+    def impulse(self) -> tuple[Force, Force]:
         if not self.watched:
-            return Force.zero()
-        numbers, inverse = self._applied(), self.world_axes.transpose()
+            return Force.zero(), Force.zero()
+        numbers = self._impulses()
+        return self._in_own_axes(numbers[:6]), self._in_own_axes(numbers[6:])
+
+    def _in_own_axes(self, numbers: Sequence[Number]) -> Force:
+        inverse = self.world_axes.transpose()
         return Force(inverse @ Vector(*numbers[:3]), inverse @ Vector(*numbers[3:]))
 
     @property

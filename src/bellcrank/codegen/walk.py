@@ -254,6 +254,12 @@ class TracedWalk:
         loads.clear_applied(self)
         closing.push(self, also_tell=True)
 
+    def clear(self, name: str) -> None:
+        each(self.e, 0, "%nv", lambda k: self.e.store(0.0, f"%{name}", k))
+
+    def push_impulses(self) -> None:
+        closing.push_impulses(self)
+
     def closure_states(self) -> None:
         if not self.forces:
             closing.leave_states(self)

@@ -8,6 +8,7 @@ from . import (
     articulated_body,
     block_multipliers,
     block_projection,
+    canonical_loops,
     canonical_momenta,
     closure,
     coordinate_reduction,
@@ -33,6 +34,7 @@ FORMULATIONS: dict[str, Program] = {
 CANONICAL: dict[str, Program] = {
     "canonical_momenta:joint": canonical_momenta.JOINT,
     "canonical_momenta:origin": canonical_momenta.ORIGIN,
+    "canonical_momenta": canonical_loops.PROGRAM,  # with closed loops
 }
 """Programs that give v and dp/dt from q, p, tau; time loops of these formulations integrate q and p."""
 
@@ -80,6 +82,8 @@ QUANTITIES: dict[str, Program] = {
     "closing_reactions": closure.REACTIONS,
     "momenta": canonical_momenta.MOMENTA,
     "velocities": canonical_momenta.VELOCITIES,
+    "closed_velocities": canonical_loops.VELOCITIES,
+    "closed_impulses": canonical_loops.IMPULSES,
     "canonical_reactions": canonical_momenta.REACTIONS,
     "canonical_drives": canonical_momenta.DRIVES,
 }

@@ -93,6 +93,10 @@ class Body(Protocol):
         """Wrench of the force elements on the body, in its own frame."""
 
     @property
+    def impulse(self) -> tuple[Force, Force]:
+        """Impulse of the closures on the body, and its rate as the body moves, with the multipliers as they are."""
+
+    @property
     def pushed(self) -> Force:
         """Wrench of the closures on the body, in its own frame."""
 
@@ -302,6 +306,12 @@ class Walk(Protocol):
 
     def push_multipliers(self) -> None:
         """Multipliers that are an output push on the bodies from now on (``body.pushed``); wrenches may be an output too."""
+
+    def clear(self, name: str) -> None:
+        """Set an output with an entry for each degree of freedom to zero."""
+
+    def push_impulses(self) -> None:
+        """Multipliers that are an output are impulses of the closures from now on, reversed (``body.impulse``)."""
 
     def closure_states(self) -> None:
         """Leave where the bodies are that closures hold, for ``turn``."""

@@ -55,6 +55,11 @@ def drive(body: Body, carried: Force) -> Force:
 def multipliers(walk: Walk) -> None:
     walk.outward(motion, base=(ZERO, Motion(ZERO, -walk.gravity)))
     walk.inward(open_efforts, leaf=Force.zero())
+    from_residuals(walk)
+
+
+def from_residuals(walk: Walk) -> None:
+    """lambda from the residuals r = G^T lambda, which are an output."""
     walk.closure_states()
     walk.nodes(local)
     walk.nodes(gather, inward=True)

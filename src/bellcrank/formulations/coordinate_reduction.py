@@ -26,22 +26,23 @@ G, gamma         rows of the closures, right-hand side
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
+from ..numbers import Number
 from ..spatial import FullTurn, Matrix, Motion, Transform, Vector
 from ..spatial.small import NullSpace, factored, identity, null_space, substituted
 from .apart import eliminate_apart, unknowns_apart
 from .base import Node, Placed, Program, Walk
-from .node_forms import Form, Sums, gains, message, resumed, total
+from .node_forms import Bias, Form, Sums, bias_force, gains, message, resumed, total
 from .node_places import closure_rows, place_all
 
 
 def acceleration(walk: Walk) -> None:
     walk.nodes(partial(kinematics, walk))
     walk.nodes(elimination, inward=True)
-    walk.nodes(accelerations)
+    walk.nodes(motions)
 
 
 # outward: where everything is --------------------------------------------------------------------------------------
@@ -59,7 +60,7 @@ def kinematics(walk: Walk, node: Node) -> None:
         node.report_pivot(space.pivot)
     node.basis = (space.N, space.k0)
     node.form, J, c = embedded(node, places, space)
-    node.carried = tuple(_carrier(places[o], J[o], c[o]) for o in node.carriers)
+    node.carried = tuple(carrier(places[o], J[o], c[o]) for o in node.carriers)
     for o in node.carriers:
         node.send_spin(o, places[o].R.transpose() @ places[o].V.w)
 
@@ -78,7 +79,7 @@ class Carrier(NamedTuple):
         return Transform((), self.p, (FullTurn(self.R),))
 
 
-def _carrier(at: Placed, J: Sequence[Motion], c: Motion) -> Carrier:
+def carrier(at: Placed, J: Sequence[Motion], c: Motion) -> Carrier:
     w = at.V.w
     return Carrier(at.R, at.p, w.cross(at.V.v + w.cross(at.p)), tuple(J), c)
 
@@ -86,7 +87,17 @@ def _carrier(at: Placed, J: Sequence[Motion], c: Motion) -> Carrier:
 # a node by itself ----------------------------------------------------------------------------------------------------
 
 
-def embedded(node: Node, places: Sequence[Placed], space: NullSpace) -> tuple[Form, list[Any], list[Any]]:
+def efforts(body: Any) -> tuple[Number, ...]:
+    return tuple(body.effort)
+
+
+def embedded(
+    node: Node,
+    places: Sequence[Placed],
+    space: NullSpace,
+    bias: Bias = bias_force,
+    effort: Callable[[Any], tuple[Number, ...]] = efforts,
+) -> tuple[Form, list[Any], list[Any]]:
     """The node's own bodies and joints, with u = N y + k0 put in; J and c of all places."""
     N, k0 = space.N, space.k0
     J: list[Any] = [None] * len(places)
@@ -102,9 +113,9 @@ def embedded(node: Node, places: Sequence[Placed], space: NullSpace) -> tuple[Fo
             c[k] = c[k] + s * k0[dof]
         if k < len(node.bodies):
             body = node.bodies[k]
-            sums.add_body(body, places[k], J[k], places[k].c + c[k])
-            for i, (effort, r) in enumerate(zip(body.effort, body.armature, strict=True)):
-                sums.add_joint([N_a[node.dof(k, i)] for N_a in N], effort - r * k0[node.dof(k, i)], r)
+            sums.add_body(body, places[k], J[k], places[k].c + c[k], bias)
+            for i, (tau, r) in enumerate(zip(effort(body), body.armature, strict=True)):
+                sums.add_joint([N_a[node.dof(k, i)] for N_a in N], tau - r * k0[node.dof(k, i)], r)
     return sums.form(), J, [None if x is None else at.c + x for at, x in zip(places, c, strict=True)]
 
 
@@ -133,13 +144,14 @@ def elimination(node: Node) -> None:
 # outward again: accelerations ----------------------------------------------------------------------------------------
 
 
-def accelerations(node: Node) -> None:
+def motions(node: Node, name: str = "a") -> None:
+    """Accelerations, or velocities where all of this is about them."""
     y = unknowns_apart(node) if node.apart else list(node.free)
     A = Motion.zero() if node.on_ground else node.base_acceleration
     if not (node.on_ground or node.apart):
         y = [e - A.dot(g) for e, g in zip(y, node.gains, strict=True)]
     N, k0 = node.basis
-    node.output_joints("a", [x + total(N_a[j] * y_a for N_a, y_a in zip(N, y, strict=True)) for j, x in enumerate(k0)])
+    node.output_joints(name, [x + total(N_a[j] * y_a for N_a, y_a in zip(N, y, strict=True)) for j, x in enumerate(k0)])
     for o, at in zip(node.carriers, node.carried, strict=True):
         motion = A + at.c
         for J, y_a in zip(at.J, y, strict=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from ..numbers import Number
@@ -10,6 +10,8 @@ from ..spatial import ArticulatedInertia, Force, FullTurn, Motion, RigidInertia,
 from ..spatial.small import substituted
 from .base import Placed
 from .node_places import Rows
+
+Bias = Callable[[Any, Placed, RigidInertia], Force]
 
 
 class Form(NamedTuple):
@@ -35,13 +37,9 @@ class Sums:
         self.D: Rows = [[0.0] * (a + 1) for a in range(size)]
         self.d: list[Number] = [0.0] * size
 
-    def add_body(self, body: Any, at: Placed, J: Sequence[Motion], c: Motion) -> None:
+    def add_body(self, body: Any, at: Placed, J: Sequence[Motion], c: Motion, bias: Bias) -> None:
         inertia = Transform((), at.p, (FullTurn(at.R),)).up_rigid(body.inertia)
-        momentum = inertia @ at.V
-        n, f = body.applied
-        pushed = at.R @ f
-        p = _gyroscopic(at.V, momentum) - Force((at.R @ n) + at.p.cross(pushed), pushed)
-        self.add(inertia, (inertia @ c) + p, J)
+        self.add(inertia, (inertia @ c) + bias(body, at, inertia), J)
         if not self.on_ground:
             self.I = self.I + inertia
 
@@ -66,9 +64,13 @@ class Sums:
         return Form(self.I, self.P, tuple(self.U), tuple(tuple(row) for row in self.D), tuple(self.d))
 
 
-def _gyroscopic(V: Motion, momentum: Force) -> Force:
-    """V x* momentum."""
-    return Force(V.w.cross(momentum.n) + V.v.cross(momentum.f), V.w.cross(momentum.f))
+def bias_force(body: Any, at: Placed, inertia: RigidInertia) -> Force:
+    """V x* I V, less what force elements give."""
+    momentum, V = inertia @ at.V, at.V
+    n, f = body.applied
+    pushed = at.R @ f
+    gyroscopic = Force(V.w.cross(momentum.n) + V.v.cross(momentum.f), V.w.cross(momentum.f))
+    return gyroscopic - Force((at.R @ n) + at.p.cross(pushed), pushed)
 
 
 def resumed(form: Form, on_ground: bool) -> Sums:

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..numbers import Number
-from ..spatial import Matrix, Motion, Vector
+from ..spatial import Force, Matrix, Motion, Vector
 from ..spatial.vector import ZERO
-from .base import Node, Placed
+from .base import Node, NodeClosure, Placed
 from .multipliers import closing, from_origin
 
 Rows = list[list[Number]]
@@ -35,12 +35,12 @@ def place_all(node: Node, still: bool = False) -> list[Placed]:
 
 def place(body: Any, parent: Placed) -> Placed:
     R, p = body.transform.pose(parent.R, parent.p)
-    own, bias = _at_base(R, p, body.velocity), _at_base(R, p, body.bias)
-    s = tuple(_at_base(R, p, S) for S in body.directions)
+    own, bias = at_base(R, p, body.velocity), at_base(R, p, body.bias)
+    s = tuple(at_base(R, p, S) for S in body.directions)
     return Placed(R, p, parent.V + own, parent.c + _rate(parent.V, own) + bias, s)
 
 
-def _at_base(R: Matrix, p: Vector, S: Motion) -> Motion:
+def at_base(R: Matrix, p: Vector, S: Motion) -> Motion:
     w = R @ S.w
     return Motion(w, (R @ S.v) + p.cross(w))
 
@@ -61,11 +61,16 @@ def closure_rows(
         equations = closing(from_origin, baumgarte, closure.view(a, b))
         for k in (k for k in range(closure.rows) if (k in closure.kept) != dropped):
             on_a, on_b, right = equations[k]
-            row: list[Number] = closure.factors()
-            for f, path in ((on_a, closure.path_a), (on_b, closure.path_b)):
-                for joint in path:
-                    for i, s in enumerate(places[joint].s):
-                        row[node.dof(joint, i)] = row[node.dof(joint, i)] + s.dot(f)
-            G.append(row)
+            G.append(among_joints(node, places, closure, on_a, on_b))
             gamma.append(right - (a.c.dot(on_a) + b.c.dot(on_b)))
     return G, gamma
+
+
+def among_joints(node: Node, places: Sequence[Placed], closure: NodeClosure, on_a: Force, on_b: Force) -> list[Number]:
+    """An equation's row over the node's coordinates, from its rows on the two bodies."""
+    row: list[Number] = closure.factors()
+    for f, path in ((on_a, closure.path_a), (on_b, closure.path_b)):
+        for joint in path:
+            for i, s in enumerate(places[joint].s):
+                row[node.dof(joint, i)] = row[node.dof(joint, i)] + s.dot(f)
+    return row

@@ -29,6 +29,7 @@ Limits = tuple[float, float, float | None]  # rtol, atol, max_step
 
 NEAR = 0.01  # pivots at which a run that changes its method does so: nearer, digits are lost
 NEAREST = 1e-4  # pivots at which a run that stops does so: nearer, reactions are noise
+SHORTEST_GUESS = 1e-10  # s: a first step shorter than this comes from a state that is next to zero
 _FIRST_PIECE, _PIECE_SECONDS = 256, 0.1  # steps, seconds
 
 
@@ -162,6 +163,7 @@ def first_step(
     scale = atol + rtol * np.abs(y)
     size, speed = _rms(y / scale), _rms(slope / scale)
     guess = 1e-6 if size < 1e-2 or speed < 1e-5 else 0.01 * size / speed  # below that a state is zero but for rounding
+    guess = max(guess, SHORTEST_GUESS)
     near = y + guess * slope
     nq = dynamics.model.nq
     there = slopes(dynamics, start, float(start["t"]) + guess, near[None, :nq], near[None, nq:])[0]

@@ -1,0 +1,170 @@
+"""Hamilton's equations with closed loops in O(n + m), by the elimination of coordinate reduction.
+
+Source: Naudet, Lefeber & Terze (6)-(8), EQUATIONS 4.6. With G v = -Phi_t for closed loops (Phi_t: what drives bring about)
+
+    p = M v + G^T sigma                       of the motions that keep the loops closed, v is the nearest to M^-1 p
+    dp/dt = dL/dq + tau + (dG/dt)^T sigma     lambda = -d sigma/dt
+
+sigma is not integrated: it follows from q and p, and p may drift along G^T without harm. Velocities that follow from p keep
+the loops closed by themselves, so that only positions are projected.
+
+v takes the recursion of coordinate_reduction with p in the place of the efforts, momenta in the place of forces, velocities in
+the place of accelerations. -sigma are then the multipliers of what is missing, M v - p = -G^T sigma (block_multipliers). The
+impulses Phi^T sigma of the closures join the momenta of the bodies, and the balance is that of a tree:
+
+    dp/dt = E.(T* - Omega x P*) + E'.P*       P* with the impulses, T* with their rates (dPhi/dt)^T sigma
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from ..numbers import Number
+from ..spatial import Force, Matrix, Motion, RigidInertia, Vector
+from ..spatial.small import identity, null_space
+from ..spatial.vector import ZERO
+from .base import Body, Node, Placed, Program, Walk
+from .block_multipliers import from_residuals
+from .canonical_momenta import crossed
+from .coordinate_reduction import carrier, elimination, embedded, motions
+from .multipliers import closing, from_origin
+from .node_places import Rows, among_joints, at_base
+
+Moving = tuple[Motion, Vector]
+Gathered = tuple[Force, Force]
+
+
+def hamilton(walk: Walk) -> None:
+    """q, p -> v, dp/dt."""
+    velocities(walk)
+    walk.outward(motion, base=(Motion.zero(), walk.gravity))
+    walk.inward(missing, leaf=Force.zero())
+    if walk.loaded:
+        walk.apply_forces()
+    from_residuals(walk)
+    walk.push_impulses()
+    walk.inward(balance, leaf=(Force.zero(), Force.zero()))
+
+
+def velocities(walk: Walk) -> None:
+    """q, p -> v."""
+    walk.clear("v")
+    walk.nodes(kinematics)
+    walk.nodes(elimination, inward=True)
+    walk.nodes(partial(motions, name="v"))
+
+
+def impulses(walk: Walk) -> None:
+    """q, p -> v, -sigma."""
+    velocities(walk)
+    walk.outward(motion, base=(Motion.zero(), ZERO))
+    walk.inward(missing, leaf=Force.zero())
+    from_residuals(walk)
+
+
+# velocities, node by node --------------------------------------------------------------------------------------------
+
+
+def kinematics(node: Node) -> None:
+    """coordinate_reduction.kinematics with what prescribed motions bring in the place of known accelerations."""
+    places = place_all(node)
+    G, right = closure_rows(node, places)
+    if node.apart:
+        node.rows = tuple((*row, x) for row, x in zip(G, right, strict=True))
+        space = identity(len(node.dofs))
+    else:
+        space = null_space(G, right, len(node.dofs))
+    node.basis = (space.N, space.k0)
+    node.form, J, c = embedded(node, places, space, bias=no_bias, effort=momenta)
+    node.carried = tuple(carrier(places[o], J[o], c[o]) for o in node.carriers)
+
+
+def no_bias(body: Any, at: Placed, inertia: RigidInertia) -> Force:
+    return Force.zero()
+
+
+def momenta(body: Any) -> tuple[Number, ...]:
+    return () if body.driven else tuple(body.input("p"))
+
+
+def place_all(node: Node) -> list[Placed]:
+    """As node_places.place_all; V is zero, c the velocity that prescribed motions bring."""
+    base = Placed(Matrix.identity(), ZERO, Motion.zero(), Motion.zero(), ())
+    places: list[Any] = [None] * len(node.bodies) + [node.borrowed(k) for k in range(node.borrows)]
+    for k, body in enumerate(node.bodies):
+        above = base if node.above(k) < 0 else places[node.above(k)]
+        R, p = body.transform.pose(above.R, above.p)
+        known = above.c + at_base(R, p, body.velocity) if body.driven else above.c
+        places[k] = Placed(R, p, Motion.zero(), known, tuple(at_base(R, p, S) for S in body.directions))
+        if k in node.lends:
+            node.lend(k, places[k])
+    return [*places, base]
+
+
+def closure_rows(node: Node, places: Sequence[Placed]) -> tuple[Rows, list[Number]]:
+    """G and -Phi_t of the equations that are kept: their rates while all free joints stand still."""
+    G: Rows = []
+    right: list[Number] = []
+    for closure in node.closures:
+        view = closure.view(*(places[end]._replace(V=places[end].c) for end in (closure.a, closure.b)))
+        carried = closing(from_origin, (0.0, 0.0), view)
+        for k in closure.kept:
+            G.append(among_joints(node, places, closure, *carried[k][:2]))
+            right.append(-view.equations[k].rate)
+    return G, right
+
+
+# momenta, body by body -----------------------------------------------------------------------------------------------
+
+
+def motion(body: Body, parent: Moving) -> Moving:
+    """Velocity, momentum and weight of each body."""
+    V, gravity = parent
+    body.X = X = body.transform
+    V, gravity = X.down(V) + body.velocity, X.down_vector(gravity)
+    body.V, body.P = V, body.inertia @ V
+    body.W = Force(body.inertia.mc.cross(gravity), gravity * body.inertia.m)
+    return V, gravity
+
+
+def missing(body: Body, carried: Force) -> Force:
+    """M v - p, of the tree that is left when the loops are cut."""
+    P = body.P + carried
+    given = zip(body.directions, body.armature, body.input("v"), momenta(body), strict=False)
+    body.output("residual", [S.dot(P) + r * v - p for S, r, v, p in given])
+    return body.X.up(P)
+
+
+def balance(body: Body, carried: Gathered) -> Gathered:
+    impulse, rate = body.impulse
+    P = body.P + impulse + carried[0]
+    T = body.W + body.applied + rate + carried[1]
+    left = T - crossed(body.V, P)
+    v = () if body.driven else body.input("v")
+    rates = zip(body.directions, body.direction_rates(v), body.effort, strict=True)
+    body.output("pdot", [S.dot(left) + Sdot.dot(P) + effort for S, Sdot, effort in rates])
+    return body.X.up(P), body.X.up(T)
+
+
+PROGRAM = Program(
+    "canonical_momenta",
+    hamilton,
+    inputs=("q", "p", "tau"),
+    outputs={"v": "v", "pdot": "v", "residual": "v", "lambda": "row"},
+    scratch=("residual", "lambda"),
+    forces=True,
+    late=True,
+    nodes=True,
+)
+VELOCITIES = Program("closed_velocities", velocities, inputs=("q", "p"), outputs={"v": "v"}, nodes=True)
+IMPULSES = Program(
+    "closed_impulses",
+    impulses,
+    inputs=("q", "p"),
+    outputs={"v": "v", "residual": "v", "lambda": "row"},
+    scratch=("v", "residual"),
+    nodes=True,
+)
+"""-sigma."""
