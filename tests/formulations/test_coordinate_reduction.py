@@ -179,3 +179,50 @@ def test_a_massless_link_between_two_joints_beside_a_loop_is_no_obstacle():
     q, v = np.array([*model.initial_q, 0.2, 0.3]), np.array([*model.initial_v, 0.4, -0.5])
     expected = bc.compile(more, "multipliers").acceleration(q, v)
     np.testing.assert_allclose(bc.compile(more).acceleration(q, v), expected, rtol=1e-9, atol=1e-9)
+
+
+# singular positions --------------------------------------------------------------------------------------------------
+
+FLAT = np.array([1.0, -1.0, 1.0]) * (np.pi - np.radians(50))  # of the gallery's parallelogram: its cranks start at 50 degrees
+TURNING = np.array([1.0, -1.0, 1.0])
+
+
+@pytest.fixture(scope="module")
+def parallelogram():
+    model = bc.load("parallelogram")
+    return model, bc.compile(model)
+
+
+def test_a_flat_parallelogram_has_no_accelerations_and_says_which_loop_is_singular(parallelogram):
+    _, dyn = parallelogram
+    with pytest.raises(bc.DynamicsError, match='singular position of the loop through "right_pin".*rank_tolerance 1e-07'):
+        dyn.acceleration(FLAT, TURNING)
+    with pytest.raises(bc.DynamicsError, match='singular position of the loop through "right_pin"'):
+        dyn.multipliers(FLAT, TURNING)
+
+
+def test_other_states_of_a_batch_do_not_feel_a_singular_one(parallelogram):
+    _, dyn = parallelogram
+    q, v, status = np.array([0.5 * FLAT, FLAT, 0.6 * FLAT, 0.7 * FLAT, FLAT]), np.tile(TURNING, (5, 1)), np.zeros(5, dtype=int)
+    a = dyn.acceleration(q, v, status=status)
+    assert status.tolist() == [0, 2, 0, 0, 2]
+    np.testing.assert_allclose(a[0], dyn.acceleration(q[0], v[0]), rtol=1e-13)
+
+
+def test_almost_flat_no_digits_are_lost(parallelogram):
+    """A parallelogram moves as one crank does, however near it is to its flat position."""
+    model, dyn = parallelogram
+    for away in (1e-3, 1e-6):
+        q = FLAT + away * TURNING
+        expected = bc.compile(model, "multipliers").acceleration(q, TURNING)
+        np.testing.assert_allclose(dyn.acceleration(q, TURNING), expected, rtol=1e-14 / away)
+
+
+def test_blocks_that_are_taken_apart_know_their_singular_positions(take_everything_apart):
+    model = n_four_bar(3)
+    dyn = bc.compile(model)
+    assert any(signature.apart for signature in dyn.plan.nodes.signatures)
+    flat = np.array([-1.1 if parent < 0 else 1.1 for parent in model.parents])  # cranks start at 1.1 rad
+    assert np.abs(dyn.closure(flat, 0 * flat)[0]).max() < 1e-12
+    with pytest.raises(bc.DynamicsError, match="singular position of the loop through"):
+        dyn.acceleration(flat, np.zeros(model.nv))

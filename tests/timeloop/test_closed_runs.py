@@ -174,3 +174,27 @@ def test_a_given_start_that_does_not_close_is_moved_and_said():
 def test_long_ladders_and_extra_bars_run():
     assert bc.simulate(ladder(12), 0.2).closure_error.position < 1e-12
     assert bc.simulate(parallelogram(2), 0.05).closure_error.position < 1e-12
+
+
+FLAT = np.array([1.0, -1.0, 1.0]) * (np.pi - np.radians(50))  # of the gallery's parallelogram
+TURNING = np.array([3.0, -3.0, 3.0])
+
+
+@pytest.mark.parametrize("options", [{"method": "rattle", "max_step": STEP}, {"on_singular": "pass"}])
+def test_runs_may_start_in_a_singular_position(options):
+    run = quietly(bc.load("parallelogram"), 0.2, step=0.01, q=FLAT, v=TURNING, **options)
+    assert run.settings["passages"][0][1] == "right_pin"
+    assert run.energy_error < 1e-5
+    assert np.abs(run.values("q") @ np.array([[1, 0], [1, 1], [0, 1]])).max() < 1e-9  # the cranks stay parallel
+
+
+@pytest.mark.parametrize("on_singular", ["stop", "warn"])
+def test_runs_of_other_methods_say_why_they_cannot_start_there(on_singular):
+    with pytest.raises(bc.DynamicsError, match='singular position of the loop through "right_pin"'):
+        bc.simulate(bc.load("parallelogram"), 0.2, q=FLAT, v=TURNING, on_singular=on_singular)
+
+
+def test_a_stage_that_falls_on_a_singular_position_is_told_as_one():
+    """The second stage of this first step of rk4 is flat."""
+    with pytest.raises(bc.SimulationError, match='the loop through "right_pin" could go on in more than one way'):
+        bc.simulate(bc.load("parallelogram"), 0.1, step=0.01, method="rk4", q=FLAT - 0.005 * TURNING, v=TURNING)

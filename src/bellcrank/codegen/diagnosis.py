@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..formulations import CLOSED, FORMULATIONS
+from ..formulations import CLOSED, FORMULATIONS, QUANTITIES
 from ..model import Element, Law, Model
 from ..numbers import Number
 from ..topology import Plan
@@ -18,12 +19,14 @@ from .structure import leaves
 
 def why_not_finite(plan: Plan, state: dict[str, NDArray[np.float64]]) -> str:
     """Repeat the elimination slowly, from the tips inward, and name the first joint where it breaks down."""
-    inputs: dict[str, list[Number]] = {name: list(state.get(name, np.zeros(plan.model.nv))) for name in ("q", "v", "tau")}
-    inputs |= {"t": list(np.atleast_1d(state.get("t", 0.0))), "u": list(state.get("u", np.zeros(len(plan.model.inputs))))}
+    inputs = _inputs(plan, state)
     data = [list(row) for row in plan.data]
     ended = table_that_ended(plan.model, float(inputs["t"][0]))
     if ended is not None:
         return ended
+    loops = singular_loops(plan, state)
+    if loops is not None:
+        return _singular(loops, plan)
     walk = PlainWalk(plan, inputs, data)
     with np.errstate(all="ignore"), suppress(ZeroDivisionError):  # numpy's numbers give inf, folded ones raise
         walk.run(CLOSED["multipliers:joint"] if plan.model.closures else FORMULATIONS["articulated_body"])
@@ -40,6 +43,57 @@ def why_not_finite(plan: Plan, state: dict[str, NDArray[np.float64]]) -> str:
                 f"(body {model.body_names[body]!r}): give the bodies that it carries mass or inertia, or it an armature"
             )
     return "the accelerations are not finite: the state is too large for double precision"
+
+
+def _inputs(plan: Plan, state: dict[str, NDArray[np.float64]]) -> dict[str, list[Number]]:
+    inputs: dict[str, list[Number]] = {name: list(state.get(name, np.zeros(plan.model.nv))) for name in ("q", "v", "tau")}
+    inputs |= {"t": list(np.atleast_1d(state.get("t", 0.0))), "u": list(state.get("u", np.zeros(len(plan.model.inputs))))}
+    return inputs
+
+
+class Singular(NamedTuple):
+    """Closures of the block that is nearest to losing an equation, and the part of the equation that is left."""
+
+    closures: tuple[str, ...]
+    pivot: float
+
+
+def nearest_singularity(plan: Plan, state: dict[str, NDArray[np.float64]]) -> Singular:
+    """Of a plan with nodes; not a number counts as singular."""
+    assert plan.nodes is not None
+    walk = PlainWalk(plan, _inputs(plan, state), [list(row) for row in plan.data])
+    with np.errstate(all="ignore"), suppress(ZeroDivisionError):
+        walk.run(QUANTITIES["pivots"])
+    pivots = np.nan_to_num(np.array(walk.outputs.get("pivot", [1.0]), dtype=float), nan=0.0)
+    worst = int(np.argmin(pivots))
+    return Singular(_closures(plan, worst), float(np.sqrt(max(0.0, pivots[worst]))))
+
+
+def _closures(plan: Plan, node: int) -> tuple[str, ...]:
+    """Of a node, or of those that hang on it if it has none itself."""
+    assert plan.nodes is not None
+    own = plan.nodes.nodes[node]
+    names = tuple(plan.model.closures[k].name for k in own.closures)
+    return names or tuple(name for child in own.children for name in _closures(plan, child))
+
+
+def singular_loops(plan: Plan, state: dict[str, NDArray[np.float64]]) -> Singular | None:
+    """The loops that are in a singular position, if any are."""
+    finite = all(np.isfinite(state[name]).all() for name in ("q", "v"))
+    if plan.nodes is None or not plan.model.closures or not finite:
+        return None
+    found = nearest_singularity(plan, state)
+    return found if found.pivot < plan.tolerance else None
+
+
+def _singular(loops: Singular, plan: Plan) -> str:
+    names = ", ".join(f'"{name}"' for name in loops.closures)
+    return (
+        f"singular position of the loop through {names}: one of its equations adds only {loops.pivot:.2g} of what it could "
+        f"(rank_tolerance {plan.tolerance:g}), so that the loop could go on in more than one way and accelerations are not "
+        'determined. Let a run pass it with method="rattle" or on_singular="pass"; formulation="multipliers" leaves such '
+        "equations out."
+    )
 
 
 def table_that_ended(model: Model, t: float) -> str | None:

@@ -122,7 +122,17 @@ def independent(G: Array, tolerance: float) -> list[int]:
             if new > least * scale and new > 0:
                 chosen.append(k)
                 Q = np.vstack([Q, rest / new])
-    return sorted(chosen)
+    return _as_kernels_see(G, sorted(chosen), tolerance)
+
+
+def _as_kernels_see(G: Array, chosen: list[int], tolerance: float) -> list[int]:
+    """Without rows that kernels, which take them in order, would find redundant: spatial.small.null_space."""
+    while chosen:
+        new = np.abs(np.diag(np.linalg.qr(G[chosen].T, mode="r")))
+        if new.min() > tolerance * np.linalg.norm(G[chosen]):
+            break
+        chosen = [k for k, x in zip(chosen, new, strict=True) if x > new.min()]
+    return chosen
 
 
 def generic_configuration(dynamics: Dynamics) -> tuple[Array, float]:

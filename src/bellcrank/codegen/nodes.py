@@ -220,6 +220,10 @@ class TracedNode:
         return ZERO if self.on_ground else self.walk.channels.get("spin", self.base)
 
     @property
+    def tolerance(self) -> Number:
+        return setting(self.walk, "tolerance")
+
+    @property
     def known_acceleration(self) -> Motion:
         return Motion(ZERO, -self.walk.gravity) if self.on_ground else Motion.zero()
 

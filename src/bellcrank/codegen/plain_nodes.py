@@ -134,6 +134,10 @@ class PlainNode:
         return ZERO if self.on_ground else self.walk.spins[self.node.base]
 
     @property
+    def tolerance(self) -> Number:
+        return self.walk.tolerance
+
+    @property
     def known_acceleration(self) -> Motion:
         return Motion(ZERO, -self.walk.gravity) if self.on_ground else Motion.zero()
 

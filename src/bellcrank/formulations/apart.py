@@ -29,14 +29,21 @@ class Image(NamedTuple):
     P: Force
 
 
-def eliminate_apart(node: Node, I: ArticulatedInertia, sums: Sums, *, lookout: bool = False) -> None:  # noqa: E741
+def eliminate_apart(
+    node: Node,
+    I: ArticulatedInertia,  # noqa: E741
+    sums: Sums,
+    *,
+    lookout: bool = False,
+    least: Number | None = None,
+) -> None:
     """Put in the images of the nodes that hang here, satisfy the equations, and minimise all but what moves the separator."""
     images = [node.image(k) for k in range(node.children)]
     E, e0, conflicts = substitution(node, [(image.T, image.c) for image in images])
     rows = [*(put_in(row, E, e0) for row in node.rows), *conflicts]
     chosen = [rows[k] for k in node.equations]
     size = len(E[0]) if E else 0
-    space = null_space([row[:-1] for row in chosen], [row[-1] for row in chosen], size, directions=lookout)
+    space = null_space([row[:-1] for row in chosen], [row[-1] for row in chosen], size, directions=lookout, least=least)
     node.report_pivot(space.pivot)
     if lookout:
         _note_rows(node, E, space)

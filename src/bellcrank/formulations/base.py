@@ -216,6 +216,10 @@ class Node(Protocol):
         """Angular velocity of the base."""
 
     @property
+    def tolerance(self) -> Number:
+        """An equation is redundant if what it adds to the others is less than this part of what it could add."""
+
+    @property
     def known_acceleration(self) -> Motion:
         """Of ground: against gravity; zero for a base that moves."""
 

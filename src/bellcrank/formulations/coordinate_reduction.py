@@ -11,7 +11,8 @@ hangs on, in that body's axes and at its origin:
     message to the base:   I - U D^-1 U^T,   P + U D^-1 d
     outward:   y = D^-1 (d - U A_b),   u = N y + k0
 
-No joint is named dependent and nothing is pivoted: only the number of independent equations is structure. The velocity of the
+No joint is named dependent and nothing is pivoted: only the number of independent equations is structure; where there are fewer
+at a state (a flat parallelogram), its accelerations are not numbers. The velocity of the
 base's origin is set to zero inside a node, so that accelerations are the classical ones of the bodies' origins.
 
 A large block is taken apart (topology.blocks). A node that hangs on another one by a separator x of shared joints reports in
@@ -56,7 +57,7 @@ def kinematics(walk: Walk, node: Node) -> None:
         node.rows = tuple((*row, right) for row, right in zip(G, gamma, strict=True))
         space = identity(len(node.dofs))
     else:
-        space = null_space(G, gamma, len(node.dofs))
+        space = null_space(G, gamma, len(node.dofs), least=node.tolerance * node.tolerance)
         node.report_pivot(space.pivot)
     node.basis = (space.N, space.k0)
     node.form, J, c = embedded(node, places, space)
@@ -132,7 +133,7 @@ def elimination(node: Node) -> None:
         sums.add(felt, (felt @ at.c) + f, at.J)
         I = I + felt  # noqa: E741
     if node.apart:
-        eliminate_apart(node, I, sums)
+        eliminate_apart(node, I, sums, least=node.tolerance * node.tolerance)
         return
     factors = factored(sums.D)
     node.free = tuple(substituted(factors, sums.d))

@@ -9,6 +9,7 @@ from ..numbers import Number, is_constant, less, minimum, select, sqrt
 from .vector import Vector
 
 Rows = Sequence[Sequence[Number]]
+NAN = float("nan")
 
 
 class NullSpace(NamedTuple):
@@ -28,13 +29,16 @@ class NullSpace(NamedTuple):
     pivots: tuple[Number, ...] = ()
 
 
-def null_space(G: Rows, gamma: Sequence[Number], n: int, *, directions: bool = False) -> NullSpace:
-    """Of rows that are independent; by QR of G^T without pivoting, so that nothing depends on values."""
+def null_space(G: Rows, gamma: Sequence[Number], n: int, *, directions: bool = False, least: Number | None = None) -> NullSpace:
+    """Of rows that are independent; by QR of G^T without pivoting, so that nothing depends on values.
+
+    Where the pivot is below ``least``, k0 is not a number: the rows have become dependent.
+    """
     if not G:
         return identity(n)
     if len(G) == 2 and n == 3:
-        return _cross_product(Vector(*G[0]), Vector(*G[1]), gamma, directions)
-    return _householder([list(row) for row in G], gamma, n, directions)
+        return _cross_product(Vector(*G[0]), Vector(*G[1]), gamma, directions, least)
+    return _householder([list(row) for row in G], gamma, n, directions, least)
 
 
 def identity(n: int) -> NullSpace:
@@ -42,14 +46,14 @@ def identity(n: int) -> NullSpace:
     return NullSpace(tuple(tuple(1.0 if i == j else 0.0 for i in range(n)) for j in range(n)), (0.0,) * n, 1.0)
 
 
-def _cross_product(a: Vector, b: Vector, gamma: Sequence[Number], directions: bool) -> NullSpace:
+def _cross_product(a: Vector, b: Vector, gamma: Sequence[Number], directions: bool, least: Number | None) -> NullSpace:
     """Two rows of three: N = a x b, and |N|^2 is the determinant of G G^T without cancellation (Lagrange)."""
     N = a.cross(b)
     aa, ab, bb, det = a.dot(a), a.dot(b), b.dot(b), N.dot(N)
-    inverse = 1.0 / det
+    trace = aa + bb
+    inverse = _unless_below(det, least, trace * trace, 1.0 / det)
     x, y = (bb * gamma[0] - ab * gamma[1]) * inverse, (aa * gamma[1] - ab * gamma[0]) * inverse
     scale = 1.0 / sqrt(det)
-    trace = aa + bb
     space = NullSpace((tuple(N * scale),), tuple(a * x + b * y), det / (trace * trace))
     if not directions:
         return space
@@ -59,7 +63,12 @@ def _cross_product(a: Vector, b: Vector, gamma: Sequence[Number], directions: bo
     return space._replace(directions=(tuple(a * (1.0 / first)), tuple(new)), pivots=(first / root, second / root))
 
 
-def _householder(A: list[list[Number]], gamma: Sequence[Number], n: int, directions: bool) -> NullSpace:
+def _unless_below(x: Number, least: Number | None, scale: Number, then: Number) -> Number:
+    """Not a number where x < least * scale."""
+    return then if least is None else select(less(x, least * scale), NAN, then)
+
+
+def _householder(A: list[list[Number]], gamma: Sequence[Number], n: int, directions: bool, least: Number | None) -> NullSpace:
     """A: rows of G, which are the columns of G^T."""
     m = len(A)
     Q = _orthogonal(A)
@@ -67,24 +76,34 @@ def _householder(A: list[list[Number]], gamma: Sequence[Number], n: int, directi
     z: list[Number] = []  # R^T z = gamma
     for r in range(m):
         z.append((gamma[r] - _total(R[k][r] * z[k] for k in range(r))) / R[r][r])
+    z[-1] = _unless_below(Q.smallest, least, Q.whole, z[-1])
     units = [[0.0] * m + [1.0 if i == j else 0.0 for i in range(n - m)] for j in range(n - m)]
-    pivot = Q.parts[0]
-    for part in Q.parts[1:]:
-        pivot = minimum(pivot, part)
-    space = NullSpace(tuple(Q.times(unit) for unit in units), Q.times([*z, *[0.0] * (n - m)]), pivot)
+    space = NullSpace(tuple(Q.times(unit) for unit in units), Q.times([*z, *[0.0] * (n - m)]), Q.smallest / Q.whole)
     if not directions:
         return space
     signs = [select(less(R[k][k], 0.0), -1.0, 1.0) for k in range(m)]
     ways = tuple(Q.times([sign if i == k else 0.0 for i in range(n)]) for k, sign in enumerate(signs))
-    return space._replace(directions=ways, pivots=tuple(sqrt(part) for part in Q.parts))
+    return space._replace(directions=ways, pivots=tuple(sqrt(part / Q.whole) for part in Q.squares))
 
 
 class _Orthogonal(NamedTuple):
-    """G^T = Q R, Q as reflections; ``parts``: of each row what is new, squared, over the sum of squares of all of G."""
+    """G^T = Q R, Q as reflections; ``squares``: of each row what is new, squared."""
 
     reflections: list[tuple[list[Number], Number]]
     R: list[list[Number]]
-    parts: list[Number]
+    squares: list[Number]
+
+    @property
+    def smallest(self) -> Number:
+        smallest = self.squares[0]
+        for square in self.squares[1:]:
+            smallest = minimum(smallest, square)
+        return smallest
+
+    @property
+    def whole(self) -> Number:
+        """Sum of squares of all of G, which is that of R."""
+        return _total([*self.squares, *(x * x for k, row in enumerate(self.R) for x in row[k + 1 :])])
 
     def times(self, y: list[Number]) -> tuple[Number, ...]:
         """Q y."""
@@ -101,7 +120,6 @@ class _Orthogonal(NamedTuple):
 
 def _orthogonal(A: list[list[Number]]) -> _Orthogonal:
     m = len(A)
-    whole = _total(x * x for row in A for x in row)
     Q = _Orthogonal([], [[0.0] * m for _ in range(m)], [])
     for k in range(m):
         x = A[k][k:]
@@ -110,7 +128,7 @@ def _orthogonal(A: list[list[Number]]) -> _Orthogonal:
         signed = select(less(x[0], 0.0), -length, length)
         v = [x[0] + signed, *x[1:]]
         factor = 1.0 / (signed * v[0])
-        Q.parts.append(square / whole)
+        Q.squares.append(square)
         Q.R[k][k] = -signed
         Q.reflections.append((v, factor))
         for r in range(k + 1, m):

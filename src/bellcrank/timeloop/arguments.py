@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..assembly import assemble
+from ..codegen.diagnosis import singular_loops
 from ..codegen.dynamics import Dynamics
-from ..errors import BellcrankWarning, StateError
+from ..errors import BellcrankWarning, DynamicsError, StateError
 from ..integrate import METHODS
 from ..model import Model
 from .contradictions import must_agree
@@ -93,8 +94,11 @@ def formulation_for(method: str, model: Model, formulation: str, functions: bool
     return "canonical_momenta"
 
 
-def starting_state(dynamics: Dynamics, after: Run | None, given: dict[str, Any]) -> dict[str, Array]:
-    """The first state, checked by evaluating the equations there."""
+def starting_state(dynamics: Dynamics, after: Run | None, given: dict[str, Any], *, passing: bool = False) -> dict[str, Array]:
+    """The first state, checked by evaluating the equations there.
+
+    ``passing``: it may be a singular position, where the accelerations ``a`` are not numbers.
+    """
     model = dynamics.model
     defaults = {"q": model.initial_q, "v": model.initial_v, "tau": np.zeros(model.nv)}
     first_time = 0.0
@@ -113,10 +117,19 @@ def starting_state(dynamics: Dynamics, after: Run | None, given: dict[str, Any])
     start["t"] = np.array(first_time)
     if model.closures:
         start["q"], start["v"] = _assembled(dynamics, start, first_time, given)
-    start["a"] = dynamics.acceleration(start["q"], start["v"], start["tau"], t=first_time, inputs=start["u"])
-    if model.closures:
+    start["a"] = _first_acceleration(dynamics, start, passing)
+    if model.closures and np.isfinite(start["a"]).all():
         must_agree(dynamics, start, first_time)
     return start
+
+
+def _first_acceleration(dynamics: Dynamics, start: dict[str, Array], passing: bool) -> Array:
+    try:
+        return dynamics.acceleration(start["q"], start["v"], start["tau"], t=start["t"], inputs=start["u"])
+    except DynamicsError:
+        if not passing or singular_loops(dynamics.plan, start) is None:
+            raise
+        return np.full(dynamics.model.nv, np.nan)
 
 
 def _assembled(dynamics: Dynamics, start: dict[str, Array], t: float, given: dict[str, Any]) -> tuple[Array, Array]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..codegen.diagnosis import table_that_ended
+from ..codegen.diagnosis import nearest_singularity, table_that_ended
 from ..codegen.dynamics import Dynamics
 from ..codegen.stepper import COLLAPSED, NOT_FINITE, NOT_SOLVED, SINGULAR
 from ..codegen.trajectory import Trajectory
@@ -30,6 +30,7 @@ Limits = tuple[float, float, float | None]  # rtol, atol, max_step
 NEAR = 0.01  # pivots at which a run that changes its method does so: nearer, digits are lost
 NEAREST = 1e-4  # pivots at which a run that stops does so: nearer, reactions are noise
 SHORTEST_GUESS = 1e-10  # s: a first step shorter than this comes from a state that is next to zero
+_A_STEP_AWAY = 0.05  # pivots from which one step may lead to a singular position
 _FIRST_PIECE, _PIECE_SECONDS = 256, 0.1  # steps, seconds
 
 
@@ -53,6 +54,7 @@ def in_machine_code(
         advance_to_end(trajectory, _Host(dynamics, start, watcher, progress))
     except KeyboardInterrupt:
         problem = f"interrupted at t = {trajectory.real('t'):.6g} s"
+    _notice_singular_stage(dynamics, trajectory)
     problem = problem or _problem(trajectory, scheme.name)
     ended = problem is not None or (watcher is not None and watcher.stopped is not None)
     counts = {name: trajectory.count(name) for name in ("steps", "rejected", "evaluations")}
@@ -73,6 +75,21 @@ def in_machine_code(
         t, q, v, works = t[:known], q[:known], v[:known], works[:known]
         problem = f"stopped at t = {t[-1]:.9g} s: {reason}. What was computed until then is kept."
     return Outcome(t, q, v, works, counts, problem, _passages(trajectory))
+
+
+def _notice_singular_stage(dynamics: Dynamics, trajectory: Trajectory) -> None:
+    """A step that is not finite because one of its stages fell on a singular position has met one."""
+    if trajectory.count("status") != NOT_FINITE or dynamics.plan.nodes is None or not dynamics.model.closures:
+        return
+    q, v = trajectory.state()
+    found = nearest_singularity(dynamics.plan, {"q": q, "v": v, "t": np.array(trajectory.real("t"))})
+    if found.pivot < _A_STEP_AWAY:
+        model = dynamics.model
+        row = int(model.closure_index[[c.name for c in model.closures].index(found.closures[0])])
+        trajectory.set_count("status", SINGULAR)
+        trajectory.set_count("singular", 1)
+        trajectory.set_count("singular_row", row)
+        trajectory.set_real("singular_time", trajectory.real("t"))
 
 
 def _passages(trajectory: Trajectory) -> tuple[Passage, ...]:

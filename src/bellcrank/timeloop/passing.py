@@ -8,10 +8,11 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from ..codegen.diagnosis import singular_loops
 from ..codegen.dynamics import Dynamics
 from ..errors import BellcrankWarning
 from ..singular import Passed, integrate_rattle, integrate_reaction_taylor
-from .system import Outcome, Passage
+from .system import FirstOrder, Outcome, Passage
 
 Array = NDArray[np.float64]
 State = dict[str, Array]
@@ -48,7 +49,7 @@ def _outcome(passed: Passed) -> Outcome:
 
 def passed_by_rattle(dynamics: Dynamics, run: Callable[[State, Array], Outcome], start: State, times: Array) -> Outcome:
     """``run`` as far as it goes; at each singular configuration some intervals of rattle; and on."""
-    outcome = run(start, times)
+    outcome = run(start, times) if np.isfinite(start["a"]).all() else _not_begun(dynamics, start)
     interval = float(times[1] - times[0])
     for _ in range(_MOST):
         if outcome.problem is None or not _stopped_by_singularity(outcome):
@@ -66,6 +67,15 @@ def passed_by_rattle(dynamics: Dynamics, run: Callable[[State, Array], Outcome],
             rest = run(_from(dynamics, start, outcome), later[_BEYOND - 1 :])
             outcome = _joined(outcome, rest, np.ones(len(outcome.times), dtype=bool))
     return outcome
+
+
+def _not_begun(dynamics: Dynamics, start: State) -> Outcome:
+    """A run that starts in a singular position."""
+    loops = singular_loops(dynamics.plan, start)
+    assert loops is not None
+    passage = Passage(float(start["t"]), ", ".join(loops.closures))
+    works = np.zeros((1, FirstOrder(dynamics, start).works))
+    return Outcome(np.atleast_1d(start["t"]), start["q"][None], start["v"][None], works, {}, passage.problem(), (passage,))
 
 
 def _stopped_by_singularity(outcome: Outcome) -> bool:

@@ -95,7 +95,7 @@ def simulate(
     formulation = formulation_for(method, model, formulation, bool(any(functions.values())))
     dynamics = Dynamics(model, formulation, reference=reference, rank_tolerance=rank_tolerance, baumgarte=baumgarte)
     given = {"q": q, "v": v, "tau": None if callable(tau) else tau, "u": None if callable(inputs) else inputs}
-    start = starting_state(dynamics, after, given)
+    start = starting_state(dynamics, after, given, passing=method in PASSING_METHODS or loops.switch)
     times = float(start["t"]) + sample_times(*span(model, duration, step))
     crossings: tuple[Crossing, ...] = ()
     if method in PASSING_METHODS:
