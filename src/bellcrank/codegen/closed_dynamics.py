@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +15,20 @@ from .least import least_multipliers
 from .stepper import MASS, MINIMUM_NORM, projections
 
 MOST_ENTRIES = 1_000_000  # of the Jacobian of all closures, for what needs it as a whole
+
+
+class Blocks(NamedTuple):
+    """Of every block of coordinate_reduction (or part of a large one): (nodes,), or (B, nodes).
+
+    pivot     how far it is from losing an equation: the smallest part of an equation that is new, squared, over the sum of
+              squares of all; 0 at a singular position
+    error     largest error of the equations that close its loops, m or rad
+    residual  what accelerations leave of the equations that were found redundant, m/s2 or rad/s2
+    """
+
+    pivot: Array
+    error: Array
+    residual: Array
 
 
 class ClosedDynamics(Evaluation):
@@ -80,9 +94,29 @@ class ClosedDynamics(Evaluation):
 
     def block_pivots(self, q: ArrayLike, v: ArrayLike, *, t: ArrayLike = 0.0) -> Array:
         """Of coordinate_reduction, how far each block is from losing an equation: 0 at a singular configuration; (nodes,)."""
+        return self.blocks(q, v, t=t).pivot
+
+    def blocks(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike | None = None,
+        *,
+        t: ArrayLike = 0.0,
+        inputs: ArrayLike | None = None,
+    ) -> Blocks:
+        """How the blocks of coordinate_reduction are at a state, or at each of many."""
         if self.plan.nodes is None:
-            raise StateError(f"block_pivots are those of formulation 'coordinate_reduction', not of {self.formulation!r}")
-        return self._evaluate(QUANTITIES["pivots"], {"q": q, "v": v, "tau": None}, t)
+            raise StateError(f"blocks are those of formulation 'coordinate_reduction', not of {self.formulation!r}")
+        given = {
+            "q": np.atleast_2d(q),
+            "v": np.atleast_2d(v),
+            "tau": tau,
+        }  # a batch: it does not raise where a block is singular
+        flat = self._evaluate(QUANTITIES["blocks"], given, t, inputs)
+        rows = flat.reshape(len(flat), self.plan.nodes.count, 3)
+        rows = rows if np.ndim(q) > 1 or np.ndim(v) > 1 else rows[0]
+        return Blocks(np.nan_to_num(rows[..., 0]), rows[..., 1], rows[..., 2])
 
     def closure_reactions(
         self,

@@ -63,8 +63,8 @@ def nearest_singularity(plan: Plan, state: dict[str, NDArray[np.float64]]) -> Si
     assert plan.nodes is not None
     walk = PlainWalk(plan, _inputs(plan, state), [list(row) for row in plan.data])
     with np.errstate(all="ignore"), suppress(ZeroDivisionError):
-        walk.run(QUANTITIES["pivots"])
-    pivots = np.nan_to_num(np.array(walk.outputs.get("pivot", [1.0]), dtype=float), nan=0.0)
+        walk.run(QUANTITIES["blocks"])
+    pivots = np.nan_to_num(np.array(walk.outputs.get("block", [1.0])[::3], dtype=float), nan=0.0)
     worst = int(np.argmin(pivots))
     return Singular(_closures(plan, worst), float(np.sqrt(max(0.0, pivots[worst]))))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
@@ -95,13 +96,32 @@ class Dynamics(CanonicalDynamics):
         self._no_effort = np.zeros(model.nv)
         if self._program.nodes:
             self.plan = replace(self.plan, nodes=plan_nodes(self.plan, *generic_configuration(self)))
-            self._kernels.clear()
+        self._bind()
+
+    def _bind(self) -> None:
+        """Compile the accelerations for the plan as it is now."""
+        self._kernels.clear()
         kernel = self._kernel(self._program, 1)
         self._extras = kernel.program.inputs[3:]  # of t and u, those that this model reads
         self._one = kernel.single() or (lambda *arguments: False)
 
     def __repr__(self) -> str:
         return f"Dynamics({self.model.name!r}, formulation={self.formulation!r}, nq={self.model.nq}, nv={self.model.nv})"
+
+    def replanned(self, q: Array, t: float) -> Dynamics:
+        """The same, with the equations that coordinate_reduction keeps chosen at q."""
+        other = copy(self)
+        other.plan, other._kernels = replace(self.plan, nodes=plan_nodes(self.plan, q, t)), {}
+        other._bind()
+        return other
+
+    def by_multipliers(self) -> Dynamics:
+        """The same by the formulation that finds redundant equations at every state."""
+        other = copy(self)
+        other.formulation, other._program = choose("multipliers", None, closed=True)
+        other.plan, other._kernels, other._variant = replace(self.plan, nodes=None), {}, None
+        other._bind()
+        return other
 
     def acceleration(
         self,

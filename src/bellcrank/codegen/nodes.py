@@ -253,8 +253,16 @@ class TracedNode:
         self.walk.channels.put("felt", self.base, (inertia, force), add=not self.signature.opens)
 
     def report_pivot(self, pivot: Number) -> None:
-        if "pivot" in self.walk.program.outputs:
-            self.walk.e.store(pivot, "%pivot", self.index)
+        self._tell((pivot, 0.0, 0.0), 0)
+
+    def report_errors(self, error: Number, residual: Number) -> None:
+        self._tell((error, residual), 1)
+
+    def _tell(self, numbers: Sequence[Number], first: int) -> None:
+        e = self.walk.e
+        if "block" in self.walk.program.outputs:
+            for k, x in enumerate(numbers, start=first):
+                e.store(x, "%block", e.integer("add", e.integer("mul", self.index, 3), k))
 
     def send_acceleration(self, place: int, motion: Motion) -> None:
         self.walk.channels.put("motion", self.body_numbers[place], motion)
@@ -283,9 +291,10 @@ class TracedNode:
         (body,) = self._numbers(start + joint, 1)
         return walk.e.integer("add", walk.table_entry(body, "v"), k)
 
-    def joint_values(self, name: str) -> list[Number]:
-        own = range(self.signature.separator, len(self.dofs))
-        return [0.0] * self.signature.separator + [self.walk.get(f"%{name}", self._coordinate(j)) for j in own]
+    def joint_values(self, name: str, whole: bool = False) -> list[Number]:
+        skipped = 0 if whole else self.signature.separator
+        own = range(skipped, len(self.dofs))
+        return [0.0] * skipped + [self.walk.get(f"%{name}", self._coordinate(j)) for j in own]
 
     def output_joints(self, name: str, values: Sequence[Number]) -> None:
         for j in range(self.signature.separator, len(self.dofs)):

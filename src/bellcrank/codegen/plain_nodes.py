@@ -162,7 +162,14 @@ class PlainNode:
         self.walk.felts[self.node.base] = added(felt, (inertia, force))
 
     def report_pivot(self, pivot: Number) -> None:
-        self.walk.outputs.setdefault("pivot", [1.0] * self.walk.node_tables.count)[self.index] = pivot
+        self._told(self.walk)[3 * self.index] = pivot
+
+    def report_errors(self, error: Number, residual: Number) -> None:
+        self._told(self.walk)[3 * self.index + 1 : 3 * self.index + 3] = [error, residual]
+
+    @staticmethod
+    def _told(walk: PlainWalk) -> list[Number]:
+        return walk.outputs.setdefault("block", [1.0, 0.0, 0.0] * walk.node_tables.count)
 
     def send_acceleration(self, place: int, motion: Motion) -> None:
         self.walk.motions[self.node.bodies[place]] = motion
@@ -173,13 +180,10 @@ class PlainNode:
     def note_rows(self, directions: Any, pivots: Any) -> None:
         """The plain walk keeps no lookout."""
 
-    def joint_values(self, name: str) -> list[Number]:
-        known = self.walk.outputs[name]
-        own = [
-            known[self.walk.bodies[self.node.joints[joint]]._first("v") + k]
-            for _, k, joint in self.dofs[self.signature.separator :]
-        ]
-        return [0.0] * self.signature.separator + own
+    def joint_values(self, name: str, whole: bool = False) -> list[Number]:
+        known, skipped = self.walk.outputs[name], 0 if whole else self.signature.separator
+        own = [known[self.walk.bodies[self.node.joints[joint]]._first("v") + k] for _, k, joint in self.dofs[skipped:]]
+        return [0.0] * skipped + own
 
     def output_joints(self, name: str, values: Sequence[Number]) -> None:
         out = self.walk.outputs.setdefault(name, [0.0] * self.walk.plan.model.nv)

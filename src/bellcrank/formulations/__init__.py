@@ -75,7 +75,7 @@ QUANTITIES: dict[str, Program] = {
     "project_velocities:mass": closure.MASS_VELOCITIES,
     "project_positions:blocks": block_projection.POSITIONS,
     "project_velocities:blocks": block_projection.VELOCITIES,
-    "pivots": coordinate_reduction.PIVOTS,
+    "blocks": coordinate_reduction.REPORT,
     "closed_inverse_dynamics": inverse_dynamics.CLOSED,
     "closed_reactions": inverse_dynamics.CLOSED_REACTIONS,
     "closed_drives": inverse_dynamics.CLOSED_DRIVES,

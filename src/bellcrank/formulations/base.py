@@ -240,6 +240,8 @@ class Node(Protocol):
 
     def report_pivot(self, pivot: Number) -> None: ...
 
+    def report_errors(self, error: Number, residual: Number) -> None: ...
+
     def send_acceleration(self, place: int, motion: Motion) -> None: ...
 
     def slides(self, dof: int) -> bool:
@@ -248,8 +250,9 @@ class Node(Protocol):
     def note_rows(self, directions: Sequence[Sequence[Number]], pivots: Sequence[Number]) -> None:
         """Leave, for each equation that is kept, the direction in which it constrains and how much of it is new."""
 
-    def joint_values(self, name: str) -> list[Number]:
-        """Entries of an output that were written before, for the node's coordinates; zero for those of the separator."""
+    def joint_values(self, name: str, whole: bool = False) -> list[Number]:
+        """Entries of an output that were written before, for the node's coordinates; zero for those of the separator, unless
+        the ``whole`` node is asked for."""
 
     def output_joints(self, name: str, values: Sequence[Number]) -> None:
         """Entries of an output for the node's coordinates, but for those that a node further in knows."""

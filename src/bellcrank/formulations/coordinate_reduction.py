@@ -27,11 +27,11 @@ G, gamma         rows of the closures, right-hand side
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from ..numbers import Number
+from ..numbers import Number, maximum
 from ..spatial import FullTurn, Matrix, Motion, Transform, Vector
 from ..spatial.small import NullSpace, factored, identity, null_space, substituted
 from .apart import eliminate_apart, unknowns_apart
@@ -161,13 +161,36 @@ def motions(node: Node, name: str = "a") -> None:
 
 
 PROGRAM = Program("coordinate_reduction", acceleration, ("q", "v", "tau"), {"a": "v"}, forces=True, nodes=True)
-PIVOTS = Program(
-    "coordinate_reduction_pivots",
-    acceleration,
-    PROGRAM.inputs,
-    {"a": "v", "pivot": "node"},
-    scratch=("a",),
-    forces=True,
-    nodes=True,
+
+
+# how the blocks are ---------------------------------------------------------------------------------------------------
+
+
+def report(walk: Walk) -> None:
+    """Accelerations, and of every node: its pivot, the largest error of its closures, what is left of equations not kept."""
+    acceleration(walk)
+    walk.nodes(partial(report_block, walk))
+
+
+def report_block(walk: Walk, node: Node) -> None:
+    if not node.closures:
+        return
+    places = place_all(node)
+    D, gamma = closure_rows(node, places, walk.baumgarte, dropped=True)
+    u = node.joint_values("a", whole=True)
+    left = [total(x * a for x, a in zip(row, u, strict=True)) - right for row, right in zip(D, gamma, strict=True)]
+    views = [closure.view(places[closure.a], places[closure.b]) for closure in node.closures]
+    node.report_errors(_largest(e.error for view in views for e in view.equations), _largest(left))
+
+
+def _largest(values: Iterable[Number]) -> Number:
+    largest: Number = 0.0
+    for x in values:
+        largest = maximum(largest, maximum(x, -x))
+    return largest
+
+
+REPORT = Program(
+    "coordinate_reduction_report", report, PROGRAM.inputs, {"a": "v", "block": "node*3"}, ("a",), forces=True, nodes=True
 )
-"""How far each node is from losing an equation: NullSpace.pivot."""
+"""Of each node: NullSpace.pivot, how far it is from losing an equation; error of positions; residual of accelerations."""

@@ -44,7 +44,8 @@ def compiled(model: Model, settings: Mapping[str, Any]) -> Any:
     import bellcrank
 
     options = {name: settings[name] for name in ("reference", "rank_tolerance") if settings.get(name) is not None}
-    return bellcrank.compile(model, formulation=settings.get("formulation", "auto"), **options)
+    formulation = "multipliers" if settings.get("row_changes") else settings.get("formulation", "auto")
+    return bellcrank.compile(model, formulation=formulation, **options)
 
 
 def version() -> str:

@@ -12,10 +12,10 @@ from ..codegen.diagnosis import singular_loops
 from ..codegen.dynamics import Dynamics
 from ..errors import BellcrankWarning
 from ..singular import Passed, integrate_rattle, integrate_reaction_taylor
+from .joining import State, from_last, joined, stopped_by_singularity
 from .system import FirstOrder, Outcome, Passage
 
 Array = NDArray[np.float64]
-State = dict[str, Array]
 
 PASSING_METHODS = ("rattle", "reaction_taylor")
 _BEYOND = 5  # intervals of the samples that rattle goes beyond a singular configuration
@@ -52,7 +52,7 @@ def passed_by_rattle(dynamics: Dynamics, run: Callable[[State, Array], Outcome],
     outcome = run(start, times) if np.isfinite(start["a"]).all() else _not_begun(dynamics, start)
     interval = float(times[1] - times[0])
     for _ in range(_MOST):
-        if outcome.problem is None or not _stopped_by_singularity(outcome):
+        if outcome.problem is None or not stopped_by_singularity(outcome):
             break
         reached = float(outcome.times[-1])
         later = times[times > reached + 1e-9 * interval]
@@ -60,12 +60,12 @@ def passed_by_rattle(dynamics: Dynamics, run: Callable[[State, Array], Outcome],
             break
         on_grid = np.isin(outcome.times, times)
         through = np.concatenate([[reached], later[:_BEYOND]])
-        passage = _outcome(integrate_rattle(dynamics, _from(dynamics, start, outcome), through, interval / _FINER, None))
+        passage = _outcome(integrate_rattle(dynamics, from_last(dynamics, start, outcome), through, interval / _FINER, None))
         before = outcome._replace(passages=outcome.passages[:-1])  # rattle knows better where it was
-        outcome = _joined(before, passage, on_grid)
+        outcome = joined(before, passage, on_grid)
         if outcome.problem is None and len(later) > _BEYOND:
-            rest = run(_from(dynamics, start, outcome), later[_BEYOND - 1 :])
-            outcome = _joined(outcome, rest, np.ones(len(outcome.times), dtype=bool))
+            rest = run(from_last(dynamics, start, outcome), later[_BEYOND - 1 :])
+            outcome = joined(outcome, rest, np.ones(len(outcome.times), dtype=bool))
     return outcome
 
 
@@ -76,32 +76,3 @@ def _not_begun(dynamics: Dynamics, start: State) -> Outcome:
     passage = Passage(float(start["t"]), ", ".join(loops.closures))
     works = np.zeros((1, FirstOrder(dynamics, start).works))
     return Outcome(np.atleast_1d(start["t"]), start["q"][None], start["v"][None], works, {}, passage.problem(), (passage,))
-
-
-def _stopped_by_singularity(outcome: Outcome) -> bool:
-    return bool(outcome.passages) and outcome.problem == outcome.passages[-1]._replace(time=_time(outcome)).problem()
-
-
-def _time(outcome: Outcome) -> float:
-    return float(outcome.times[-1])
-
-
-def _from(dynamics: Dynamics, start: State, outcome: Outcome) -> State:
-    q, v, t = outcome.q[-1], outcome.v[-1], _time(outcome)
-    a = dynamics.acceleration(q[None], v[None], start["tau"], t=t, inputs=start["u"])[0]
-    return start | {"q": q.copy(), "v": v.copy(), "t": np.array(t), "a": np.nan_to_num(a)}
-
-
-def _joined(first: Outcome, second: Outcome, kept: NDArray[np.bool_]) -> Outcome:
-    """One after the other; the second starts where the first ended, and only samples of the first that are kept stay."""
-    works = second.works[1:] + first.works[-1]
-    counts = {name: first.counts.get(name, 0) + second.counts.get(name, 0) for name in {**first.counts, **second.counts}}
-    return Outcome(
-        np.concatenate([first.times[kept], second.times[1:]]),
-        np.vstack([first.q[kept], second.q[1:]]),
-        np.vstack([first.v[kept], second.v[1:]]),
-        np.vstack([first.works[kept], works]),
-        counts,
-        second.problem,
-        (*first.passages, *(p for p in second.passages if p not in first.passages)),
-    )

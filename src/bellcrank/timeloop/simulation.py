@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from ..results.crossing import Crossing
 from ..topology.plan import RANK_TOLERANCE
 from .arguments import formulation_for, must_be_known, must_be_positive, sample_times, span, starting_state
 from .events import Event
+from .kept_rows import OPEN, Change, KeptRows
 from .lookout import Lookout
 from .loops import Loops, loops_of
 from .machine import Limits, first_step, in_machine_code, watcher_of
@@ -35,8 +37,6 @@ if TYPE_CHECKING:
     from ..results import Run
 
 Array = NDArray[np.float64]
-
-OPEN = 1e-7  # m or rad: loops that are open by more have lost an equation
 
 
 def simulate(
@@ -98,6 +98,7 @@ def simulate(
     start = starting_state(dynamics, after, given, passing=method in PASSING_METHODS or loops.switch)
     times = float(start["t"]) + sample_times(*span(model, duration, step))
     crossings: tuple[Crossing, ...] = ()
+    changes: list[Change] = []
     if method in PASSING_METHODS:
         _refuse_events(events, method)
         _refuse_functions(functions, method)
@@ -108,11 +109,14 @@ def simulate(
     else:
         watcher = watcher_of(model, METHODS[method], events)
 
-        def compiled(first: dict[str, Array], until: Array) -> Outcome:
-            return in_machine_code(dynamics, METHODS[method], first, until, (rtol, atol, max_step), watcher, progress, loops)
+        def compiled(with_rows: Dynamics, first: dict[str, Array], until: Array) -> Outcome:
+            return in_machine_code(with_rows, METHODS[method], first, until, (rtol, atol, max_step), watcher, progress, loops)
 
+        kept = KeptRows(dynamics, compiled)
+        one_run = kept if model.closures and loops.project else partial(compiled, dynamics)
         through = loops.switch and bool(model.closures)
-        outcome = passed_by_rattle(dynamics, compiled, start, times) if through else compiled(start, times)
+        outcome = passed_by_rattle(dynamics, one_run, start, times) if through else one_run(start, times)
+        changes = kept.changes
         crossings = tuple(watcher.crossings) if watcher is not None else ()
     adaptive = method in STIFF_METHODS or (method in METHODS and METHODS[method].adaptive)
     settings: dict[str, Any] = {
@@ -133,7 +137,10 @@ def simulate(
             "rank_tolerance": rank_tolerance,
             "projection": projection,
             "passages": [list(p) for p in outcome.passages],
+            "row_changes": [list(change) for change in changes],
         }
+    if changes:
+        dynamics = dynamics.by_multipliers()  # which finds the redundant equations of each sample
     if model.closures and loops.project and method not in PASSING_METHODS:
         outcome = _on_closures(dynamics, outcome)
     _tell_passages(outcome, method, loops)

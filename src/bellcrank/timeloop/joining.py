@@ -1,0 +1,41 @@
+"""Runs in several parts, one after the other: where one stopped, the state to go on from, and both as one."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..codegen.dynamics import Dynamics
+from .system import Outcome
+
+Array = NDArray[np.float64]
+State = dict[str, Array]
+
+
+def stopped_by_singularity(outcome: Outcome) -> bool:
+    return bool(outcome.passages) and outcome.problem == outcome.passages[-1]._replace(time=_time(outcome)).problem()
+
+
+def _time(outcome: Outcome) -> float:
+    return float(outcome.times[-1])
+
+
+def from_last(dynamics: Dynamics, start: State, outcome: Outcome) -> State:
+    q, v, t = outcome.q[-1], outcome.v[-1], _time(outcome)
+    a = dynamics.acceleration(q[None], v[None], start["tau"], t=t, inputs=start["u"])[0]
+    return start | {"q": q.copy(), "v": v.copy(), "t": np.array(t), "a": np.nan_to_num(a)}
+
+
+def joined(first: Outcome, second: Outcome, kept: NDArray[np.bool_]) -> Outcome:
+    """One after the other; the second starts where the first ended, and only samples of the first that are kept stay."""
+    works = second.works[1:] + first.works[-1]
+    counts = {name: first.counts.get(name, 0) + second.counts.get(name, 0) for name in {**first.counts, **second.counts}}
+    return Outcome(
+        np.concatenate([first.times[kept], second.times[1:]]),
+        np.vstack([first.q[kept], second.q[1:]]),
+        np.vstack([first.v[kept], second.v[1:]]),
+        np.vstack([first.works[kept], works]),
+        counts,
+        second.problem,
+        (*first.passages, *(p for p in second.passages if p not in first.passages)),
+    )

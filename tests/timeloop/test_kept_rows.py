@@ -1,0 +1,106 @@
+"""Runs in which the equations that were kept are no longer the right ones: chosen again, or left to the multipliers."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank.integrate import METHODS
+from bellcrank.timeloop.arguments import starting_state
+from bellcrank.timeloop.kept_rows import KeptRows
+from bellcrank.timeloop.machine import in_machine_code
+from bellcrank.topology import blocks
+
+from ..closed_linkages import bricard, n_four_bar
+
+FLAT = np.array([1.0, -1.0, 1.0]) * (np.pi - np.radians(50))  # of the gallery's parallelogram
+NOWHERE = (1e-9, 1e-9, None)
+
+
+def test_equations_of_an_overconstrained_loop_are_chosen_again_when_they_degrade():
+    """Bricard's linkage moves through positions where those kept at the start are dependent, and is nowhere singular."""
+    model = bricard()
+    v = 3.0 * bc.compile(model).projected(model.initial_q, np.ones(model.nv))[1]
+    with pytest.warns(
+        bc.BellcrankWarning, match="the equations .* changed: those kept of the loop through last .* chosen again"
+    ):
+        run = bc.simulate(model, 2.6, step=0.02, v=v, rtol=1e-8, atol=1e-8)
+    assert run.settings["passages"] == []
+    assert {to for _, to in run.settings["row_changes"]} == {"chosen again"}
+    assert run.closure_error.position < 1e-11
+    assert run.energy_error < 1e-7
+    assert np.isfinite(run.values("a")).all()
+    assert np.ptp(run.values("q"), axis=0).min() > 1.0
+
+
+@pytest.fixture
+def planned_at_a_singular_position():
+    """A parallelogram with only one of its two equations kept, as if planned in its flat position."""
+    dynamics = bc.compile(bc.load("parallelogram"))
+    whole = dynamics.plan.nodes.rank
+    crippled = dynamics.replanned(FLAT, 0.0)
+    assert crippled.plan.nodes.rank == whole - 1
+    return dynamics, crippled
+
+
+def machine(dynamics, start, times):
+    return in_machine_code(dynamics, METHODS["dopri5"], start, times, NOWHERE, None, None)
+
+
+def test_a_run_whose_loops_open_goes_back_and_on_with_the_multipliers(planned_at_a_singular_position):
+    dynamics, crippled = planned_at_a_singular_position
+    start = starting_state(dynamics, None, dict.fromkeys(("q", "v", "tau", "u")))
+    times = np.linspace(0.0, 0.1, 11)
+    kept = KeptRows(crippled, machine)
+    with pytest.warns(bc.BellcrankWarning, match="1 of the equations that were redundant .* 'multipliers' takes the run on"):
+        outcome = kept(start | {"a": crippled.acceleration(start["q"], start["v"])}, times)
+    assert [to for _, to in kept.changes] == ["multipliers"]
+    np.testing.assert_array_equal(outcome.times, times)
+    assert np.abs(dynamics.closure(outcome.q, outcome.v)[0]).max() < 1e-12
+    expected = machine(dynamics, start, times)
+    np.testing.assert_allclose(outcome.q, expected.q, atol=1e-8)
+
+
+def test_a_run_that_keeps_its_equations_is_left_alone(planned_at_a_singular_position):
+    dynamics, _ = planned_at_a_singular_position
+    start = starting_state(dynamics, None, dict.fromkeys(("q", "v", "tau", "u")))
+    kept = KeptRows(dynamics, machine)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kept(start, np.linspace(0.0, 0.1, 11))
+    assert kept.changes == []
+
+
+def test_blocks_say_how_they_are(planned_at_a_singular_position):
+    """Error of the closures; and what accelerations leave of an equation that was not kept although it should have been."""
+    dynamics, crippled = planned_at_a_singular_position
+    q, v = np.array([0.3, -0.3, 0.3]), np.array([1.0, -1.0, 1.0])
+    closed, opened = dynamics.blocks(q, v), dynamics.blocks(q + [0.01, 0.0, 0.0], v)
+    assert closed.pivot.shape == closed.error.shape == closed.residual.shape == (1,)
+    assert closed.error.max() < 1e-15 and closed.residual.max() < 1e-12
+    np.testing.assert_allclose(opened.error.max(), np.abs(dynamics.closure(q + [0.01, 0.0, 0.0], v)[0]).max(), rtol=1e-12)
+    G, gamma = dynamics.closure_jacobian(q), dynamics.closure_bias(q, v)
+    left = np.abs(G @ crippled.acceleration(q, v) - gamma).max()
+    assert left > 0.1
+    np.testing.assert_allclose(crippled.blocks(q, v).residual.max(), left, rtol=0.5)  # in axes of its own
+    many = dynamics.blocks(np.array([q, FLAT, q, q, q]), np.tile(v, (5, 1)))
+    np.testing.assert_allclose(many.pivot[:, 0], [closed.pivot[0], 0, *[closed.pivot[0]] * 3], atol=1e-15)
+    with pytest.raises(bc.StateError, match="blocks are those of formulation 'coordinate_reduction'"):
+        bc.compile(dynamics.model, "multipliers").blocks(q, v)
+
+
+@pytest.mark.parametrize("method", ["dopri5", "rk4"])
+def test_blocks_that_are_taken_apart_notice_singular_positions_in_a_run(method, monkeypatch):
+    """Cranks that stay parallel come to their flat position: steps go over it, and the lookout sees the rows turn round."""
+    monkeypatch.setattr(blocks, "LARGEST", 1)
+    model = n_four_bar(3)
+    assert any(signature.apart for signature in bc.compile(model).plan.nodes.signatures)
+    v = np.array([-5.0 if parent < 0 else 5.0 for parent in model.parents])
+    with pytest.raises(bc.SimulationError, match="could go on in more than one way") as caught:
+        bc.simulate(model, 1.0, step=0.01, method=method, v=v, rtol=1e-9, atol=1e-9)
+    run = caught.value.run
+    assert abs(run.values("q")[-1, 0] + 1.1) < 0.1  # cranks start at 1.1 rad
+    assert run.closure_error.position < 1e-12
