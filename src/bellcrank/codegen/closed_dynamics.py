@@ -92,10 +92,6 @@ class ClosedDynamics(Evaluation):
         flat = self._evaluate(QUANTITIES["multipliers"], {"q": q, "v": v, "tau": None}, t)
         return flat.reshape(*flat.shape[:-1], self.plan.loads.closing.rows, 3)[..., 1]
 
-    def block_pivots(self, q: ArrayLike, v: ArrayLike, *, t: ArrayLike = 0.0) -> Array:
-        """Of coordinate_reduction, how far each block is from losing an equation: 0 at a singular configuration; (nodes,)."""
-        return self.blocks(q, v, t=t).pivot
-
     def blocks(
         self,
         q: ArrayLike,

@@ -153,6 +153,10 @@ class PlainWalk:
     def push_impulses(self) -> None:
         plain_closing.push_impulses(self)
 
+    @property
+    def bases_move(self) -> bool:
+        return self.plan.nodes is not None and self.plan.nodes.bases_move
+
     def closure_states(self) -> None:
         if not self.forces:
             plain_closing.leave_states(self)

@@ -260,6 +260,10 @@ class TracedWalk:
     def push_impulses(self) -> None:
         closing.push_impulses(self)
 
+    @property
+    def bases_move(self) -> bool:
+        return self.plan.nodes is not None and self.plan.nodes.bases_move
+
     def closure_states(self) -> None:
         if not self.forces:
             closing.leave_states(self)

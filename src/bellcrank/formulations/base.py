@@ -320,8 +320,12 @@ class Walk(Protocol):
     def push_impulses(self) -> None:
         """Multipliers that are an output are impulses of the closures from now on, reversed (``body.impulse``)."""
 
+    @property
+    def bases_move(self) -> bool:
+        """Whether nodes with closures hang on bodies: their axes are not the ground's (NodeClosure.turn)."""
+
     def closure_states(self) -> None:
-        """Leave where the bodies are that closures hold, for ``turn``."""
+        """Leave where the bodies are that closures hold."""
 
     def haul(self, step: Callable[[Any, Any, Force], Force]) -> None:
         """Carry each equation from the bodies that it holds to ground: ``step(body, row, f)``."""

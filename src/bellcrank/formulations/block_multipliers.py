@@ -38,7 +38,8 @@ from .node_places import Rows, closure_rows, place_all
 def accelerations_and_powers(walk: Walk) -> None:
     """All that the balance of energy needs, besides: what drives and driven closures give."""
     acceleration(walk)
-    multipliers(walk)
+    cut_open(walk)
+    from_residuals(walk)
     walk.push_multipliers()
     walk.inward(drive, leaf=Force.zero())
 
@@ -53,14 +54,20 @@ def drive(body: Body, carried: Force) -> Force:
 
 
 def multipliers(walk: Walk) -> None:
+    cut_open(walk)
+    from_residuals(walk, states=walk.bases_move)
+
+
+def cut_open(walk: Walk) -> None:
+    """What the motion takes without the closures."""
     walk.outward(motion, base=(ZERO, Motion(ZERO, -walk.gravity)))
     walk.inward(open_efforts, leaf=Force.zero())
-    from_residuals(walk)
 
 
-def from_residuals(walk: Walk) -> None:
-    """lambda from the residuals r = G^T lambda, which are an output."""
-    walk.closure_states()
+def from_residuals(walk: Walk, states: bool = True) -> None:
+    """G^T lambda = residual; ``states`` of the bodies that closures hold are left for later, where they are not needed here."""
+    if states:
+        walk.closure_states()
     walk.nodes(local)
     walk.nodes(gather, inward=True)
     walk.nodes(resolve)

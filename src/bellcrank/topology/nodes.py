@@ -73,6 +73,11 @@ class Nodes:
     def count(self) -> int:
         return len(self.nodes)
 
+    @property
+    def bases_move(self) -> bool:
+        """Whether nodes with closures hang on bodies."""
+        return any(signature.closures and not signature.on_ground for signature in self.signatures)
+
     def key(self) -> tuple[object, ...]:
         return self.signatures
 
