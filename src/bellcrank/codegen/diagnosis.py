@@ -79,7 +79,7 @@ def _closures(plan: Plan, node: int) -> tuple[str, ...]:
 
 def singular_loops(plan: Plan, state: dict[str, NDArray[np.float64]]) -> Singular | None:
     """The loops that are in a singular position, if any are."""
-    finite = all(np.isfinite(state[name]).all() for name in ("q", "v"))
+    finite = all(np.isfinite(state[name]).all() for name in ("q", "v") if name in state)
     if plan.nodes is None or not plan.model.closures or not finite:
         return None
     found = nearest_singularity(plan, state)

@@ -203,6 +203,7 @@ def _minimise(
     c = [x + total(B[a][i] * free[z] for z, a in enumerate(later)) for i, x in enumerate(k0)]
     node.J, node.cw = tuple(tuple(row) for row in J), tuple(c)
     node.E, node.e0 = tuple(tuple(row) for row in E), tuple(e0)
+    node.gw = ()  # where the base's motion does not matter
     P, U = form.P, list(form.U[:keep])
     if not form.on_ground:
         node.gw = tuple(_combined([B[a][i] for a in later], g) for i in range(len(k0)))
@@ -219,7 +220,7 @@ def _minimise(
         T = tuple(tuple(dot(E[j], J[b]) for b in range(keep)) for j in range(node.separator))
         at = tuple(dot(E[j], c) + e0[j] for j in range(node.separator))
         node.report_image(Image(T, at, D, d, tuple(U), I, P))
-    elif not node.on_ground:
+    elif not form.on_ground:
         node.report(I, P)
 
 
@@ -234,7 +235,7 @@ def unknowns_apart(node: Node) -> list[Number]:
     """w = J y + c - g A, with y from the node that this one hangs on; nodes that hang here get theirs."""
     y = node.given_unknowns(node.kept_unknowns) if node.hangs else []
     w = [x + total(J_b[i] * y_b for J_b, y_b in zip(node.J, y, strict=True)) for i, x in enumerate(node.cw)]
-    if not node.on_ground:
+    if node.gw:
         A = node.base_acceleration
         w = [x - A.dot(g) for x, g in zip(w, node.gw, strict=True)]
     start = len(w) - sum(node.image_sizes)
