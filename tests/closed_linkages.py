@@ -142,6 +142,24 @@ def ladder(N: int, kind: str = "revolute", lean: float = 0.3) -> Model:
     return pinned(model, origins, pairs, kind)
 
 
+def lattice(rows: int, columns: int, lean: float = 0.3) -> Model:
+    """Cells side by side and on top of each other, of bars of 1 m and 1 kg, hinged at all corners: as many dof as rows."""
+    bars: list[Bar] = []
+    pairs: list[tuple[int, int, Any]] = []
+    foot, below = np.zeros(3), [-1] * (columns + 1)
+    along = np.array([1.0, 0.0, 0.0])
+    for j in range(rows):
+        top = foot + polar(1.0, np.pi / 2 + lean * (-1) ** j)
+        posts = range(len(bars), len(bars) + columns + 1)
+        bars += [Bar(f"post{i}_{j}", below[i], foot + i * along, top + i * along) for i in range(columns + 1)]
+        beams = range(len(bars), len(bars) + columns)
+        bars += [Bar(f"beam{i}_{j}", posts[i], top + i * along, top + (i + 1) * along) for i in range(columns)]
+        pairs += [(beams[i], posts[i + 1], top + (i + 1) * along) for i in range(columns)]
+        foot, below = top, list(posts)
+    model, origins = linkage(f"lattice of {rows} by {columns}", bars)
+    return pinned(model, origins, pairs, "revolute")
+
+
 def spatial_ladder(N: int) -> Model:
     """As the ladder, with rails on universal joints, rungs on balls and a ball to close each cell: 4 N degrees of freedom."""
     left, right = np.zeros(3), np.array([1.0, 0.0, 0.0])

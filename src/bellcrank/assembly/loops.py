@@ -47,6 +47,19 @@ class Loops:
     def G(self, q: Array, t: float) -> Array:
         return np.asarray(self.dynamics.closure_jacobian(q, t=t) * self.rows[:, None])
 
+    def rate(self, q: Array, v: Array, t: float) -> Array:
+        """G v + phi_t, without G."""
+        return np.asarray(self.dynamics.closure(q, v, t=t)[1] * self.rows)
+
+    def pivot(self, q: Array, t: float) -> float:
+        """Of the blocks of loops, the least distance from losing an equation: Blocks.pivot."""
+        pivots = self.dynamics.blocks(q, np.zeros(self.model.nv), t=t).pivot
+        return float(np.nan_to_num(pivots).min(initial=1.0))
+
+    @property
+    def by_blocks(self) -> bool:
+        return self.dynamics.plan.nodes is not None
+
     def worst(self, q: Array, t: float) -> float:
         """The largest error, in metres."""
         return float(np.abs(self.phi(q, t)).max(initial=0.0))

@@ -212,16 +212,24 @@ def _flowing(loops: Loops, q: Array, v: Array, held: NDArray[np.bool_], t: float
     """Velocities near v, those that are held excepted, and whether all loops agree with them."""
     from scipy.sparse import diags_array
 
-    G, wanted = loops.G(q, t), -loops.phi_t(q, t)
-    if not np.abs(wanted - G @ v).max(initial=0.0) > 0:
+    if not np.abs(loops.rate(q, v, t)).max(initial=0.0) > 0:
         return v, True
+    if loops.by_blocks and weight == "mass" and not held.any():
+        near = loops.dynamics.velocities(q[None], loops.dynamics.momenta(q, v, t=t)[None], t=t)[0]  # a batch does not raise
+        if np.abs(loops.rate(q, near, t)).max(initial=0.0) <= _allowed(loops, near, loops.phi_t(q, t)):
+            return near, True
+    G, wanted = loops.G(q, t), -loops.phi_t(q, t)
     B = diags_array(loops.units).tocsc()[:, np.flatnonzero(~held)]
     M = metric(loops, q, B, t) if weight == "mass" else None
-    size = float(np.abs(v / loops.units).max(initial=0.0))
+    given = v
     for cut in (CUT, FINE_CUT):
         v = v + B @ least_change(G @ B, wanted - G @ v, M, cut=cut)
-        fast = max(size, float(np.abs(v / loops.units).max(initial=0.0)))
-        allowed = FLOWING * (loops.length * fast + np.abs(wanted).max(initial=0.0)) + ROUNDING * loops.length
-        if np.abs(wanted - G @ v).max(initial=0.0) <= allowed:
+        if np.abs(wanted - G @ v).max(initial=0.0) <= max(_allowed(loops, x, wanted) for x in (v, given)):
             return v, True
     return v, False
+
+
+def _allowed(loops: Loops, v: Array, wanted: Array) -> float:
+    """Rates of the closures that count as nothing."""
+    fast = float(np.abs(v / loops.units).max(initial=0.0))
+    return FLOWING * (loops.length * fast + float(np.abs(wanted).max(initial=0.0))) + ROUNDING * loops.length

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import StateError
-from ..formulations import QUANTITIES
+from ..formulations import QUANTITIES, Program
 from .closing_joints import closing_coordinates, closing_efforts
 from .evaluation import Array, Evaluation
 from .least import least_multipliers
@@ -36,7 +36,8 @@ class ClosedDynamics(Evaluation):
 
     def closure(self, q: ArrayLike, v: ArrayLike, *, t: ArrayLike = 0.0) -> tuple[Array, Array]:
         """Errors of the equations that close the loops, and their rates: (m,) each, in the order of model.closure_index."""
-        rows = self._closure_rows(q, v, t)
+        flat = self._evaluate(QUANTITIES["closure"], {"q": q, "v": v}, t)
+        rows = flat.reshape(*flat.shape[:-1], self.plan.loads.closing.rows, 2)
         return rows[..., 0], rows[..., 1]
 
     def closing_coordinates(self, q: ArrayLike, *, t: ArrayLike = 0.0) -> Array:
@@ -45,11 +46,7 @@ class ClosedDynamics(Evaluation):
 
     def closure_bias(self, q: ArrayLike, v: ArrayLike, *, t: ArrayLike = 0.0) -> Array:
         """gamma in G a = gamma, the equations that close the loops for accelerations; (m,)."""
-        return self._closure_rows(q, v, t)[..., 2]
-
-    def _closure_rows(self, q: ArrayLike, v: ArrayLike, t: ArrayLike) -> Array:
-        flat = self._evaluate(QUANTITIES["closure"], {"q": q, "v": v}, t)
-        return flat.reshape(*flat.shape[:-1], self.plan.loads.closing.rows, 3)
+        return self._evaluate(QUANTITIES["closure_right"], {"q": q, "v": v}, t)
 
     def closure_jacobian(self, q: ArrayLike, *, t: ArrayLike = 0.0) -> Array:
         """G, the derivatives of the equations that close the loops with respect to velocities; (m, nv)."""
@@ -173,7 +170,17 @@ class ClosedDynamics(Evaluation):
         if metric not in (MINIMUM_NORM, MASS):
             raise StateError(f"metric is {metric!r}: use {MINIMUM_NORM!r} or {MASS!r}")
         q, v = np.array(q, dtype=np.float64), np.array(v, dtype=np.float64)
-        programs = projections(metric, self.plan)
+        programs = {name: self._projection(name, metric) for name in ("positions", "velocities")}
         for _ in range(steps):
             q = q + self.rates(q, self._evaluate(programs["positions"], {"q": q, "v": v}, t))
         return q, v + self._evaluate(programs["velocities"], {"q": q, "v": v}, t)
+
+    def _projection(self, what: str, metric: str) -> Program:
+        """Block by block where blocks are known."""
+        if metric == MASS and self.plan.nodes is not None:
+            return QUANTITIES[f"project_{what}:mass_blocks"]
+        return projections(metric, self.plan)[what]
+
+    def least_change(self, q: ArrayLike, *, t: ArrayLike = 0.0, metric: str = MINIMUM_NORM) -> Array:
+        """The smallest displacement, as a velocity for unit time, that closes the loops to first order; (nv,)."""
+        return self._evaluate(self._projection("positions", metric), {"q": q, "v": None}, t)

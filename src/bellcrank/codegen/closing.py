@@ -150,11 +150,8 @@ def _entry(e: Emitter, body: str, column: str) -> str:
 
 def closures(walk: TracedWalk, step: Callable[[Any], Sequence[tuple[Force, Force, Number]]]) -> None:
     e = walk.e
-    walk.dense = True
     if not walk.forces:
         leave_states(walk)
-    size = e.integer("mul", count(e, "rows"), "%nv")
-    each(e, 0, size, lambda k: walk.put(0.0, left_base(walk), k))
 
     def one(signature: ClosureSignature, ints: Callable[[str], str], view: ClosureView, _: str) -> None:
         row, grip = ints("row"), ints("grip")
@@ -215,6 +212,8 @@ def haul(walk: TracedWalk, step: Callable[[Any, Any, Force], Force]) -> None:
 
     e, like = walk.e, Force.zero()
     size = len(leaves(like))
+    walk.dense = True
+    each(e, 0, e.integer("mul", count(e, "rows"), "%nv"), lambda k: walk.put(0.0, left_base(walk), k))
 
     def per_grip(grip: str) -> None:
         ints = ints_of(e, "%grip_table", grip, GRIP_TABLE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
@@ -10,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import StateError
+from ..errors import BellcrankWarning, StateError
 from ..formulations import QUANTITIES
 from ..model import Model
 from ..topology import make_plan
@@ -22,6 +23,8 @@ from .options import checked_variant, choose, stabilisation
 from .userframes import UserFrames
 
 Reference = Literal["centroid", "joint", "origin"]
+
+WIDEST = 10  # coordinates of a node of a mesh that is compiled without being asked for
 
 
 def compile(
@@ -96,7 +99,23 @@ class Dynamics(CanonicalDynamics):
         self._no_effort = np.zeros(model.nv)
         if self._program.nodes:
             self.plan = replace(self.plan, nodes=plan_nodes(self.plan, *generic_configuration(self)))
+            if formulation == "auto":
+                self._avoid_wide_nodes()
         self._bind()
+
+    def _avoid_wide_nodes(self) -> None:
+        """Meshes of loops have no small separators: code for their nodes would take minutes to compile."""
+        assert self.plan.nodes is not None
+        widest = self.plan.nodes.widest
+        if widest > WIDEST:
+            warnings.warn(
+                f"model {self.model.name!r}: its loops form a mesh, of which {widest} coordinates hang together at once: the "
+                "multipliers are used. formulation='coordinate_reduction' is faster once compiled, which takes minutes.",
+                BellcrankWarning,
+                stacklevel=4,
+            )
+            self.formulation, self._program = choose("multipliers", None, closed=True)
+            self.plan = replace(self.plan, nodes=None)
 
     def _bind(self) -> None:
         """Compile the accelerations for the plan as it is now."""

@@ -93,9 +93,8 @@ def closures(walk: PlainWalk, step: Callable[[Any], Sequence[tuple[Force, Force,
     closing = walk.plan.loads.closing
     if not walk.forces:
         leave_states(walk)
-    m, nv = closing.rows, walk.plan.model.nv
+    m = closing.rows
     walk.rows = {name: [0.0] * m for name in ("right", "error", "rate", "bound", "pivot", "residual", "multiplier")}
-    walk.left = [[0.0] * nv for _ in range(m)]
     walk.grips = [Force.zero()] * len(closing.grips)
     for (first, view), entry in zip(views(walk), closing.table.tolist(), strict=True):
         signature, grip = closing.signatures[entry[0]], entry[_COLUMN["grip"]]
@@ -122,6 +121,7 @@ def _coupled(walk: PlainWalk, entry: list[int]) -> tuple[Number, Number]:
 
 def haul(walk: PlainWalk, step: Callable[[Any, Any, Force], Force]) -> None:
     closing = walk.plan.loads.closing
+    walk.left = [[0.0] * walk.plan.model.nv for _ in range(closing.rows)]
     for (number, body, dof), factor, force in zip(closing.grips.tolist(), closing.factors.tolist(), walk.grips, strict=True):
         row = PlainRow(walk, number, dof, factor)
         while body >= 0:

@@ -3,17 +3,21 @@
 The same nodes, rows and null spaces as in coordinate_reduction (EQUATIONS 3.10, "Projection"): k0 of G dx = -error is the
 change, and a node that is no part of a larger block needs nobody else for it. Where a block is taken apart the same elimination
 runs with the identity instead of the inertias. Slides are scaled by a typical length, except in blocks that are taken apart.
+
+The change of least kinetic energy takes the whole elimination, with changes in the place of accelerations and no forces.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
 from ..constraints import Equation
 from ..numbers import Number
-from ..spatial import ArticulatedInertia
-from ..spatial.small import null_space
+from ..spatial import ArticulatedInertia, Force, Motion, RigidInertia
+from ..spatial.small import identity, null_space
+from . import coordinate_reduction as reduction
 from .apart import eliminate_apart, unknowns_apart
 from .base import Node, Placed, Program, Walk
 from .closure import Wanted, minus_error, minus_rate
@@ -69,9 +73,54 @@ def shared_change(name: str, node: Node) -> None:
         node.output_joints(name, unknowns_apart(node))
 
 
+# the metric of the kinetic energy --------------------------------------------------------------------------------------
+
+
+def mass_projection(walk: Walk, wanted: Wanted, name: str) -> None:
+    walk.nodes(partial(mass_change, wanted))
+    walk.nodes(reduction.elimination, inward=True)
+    walk.nodes(partial(reduction.motions, name=name))
+
+
+def mass_change(wanted: Wanted, node: Node) -> None:
+    places = place_all(node)
+    for o in node.carriers:
+        node.send_spin(o, places[o].R.transpose() @ places[o].V.w)
+    still = [at._replace(V=Motion.zero(), c=Motion.zero()) for at in places]
+    nearest(node, still, *error_rows(node, places, wanted), effort=no_effort)
+
+
+def nearest(
+    node: Node, places: list[Placed], G: Rows, right: list[Number], effort: Callable[[Any], tuple[Number, ...]]
+) -> None:
+    """Before the elimination: of the motions u with G u = right, the one of least kinetic energy, less effort . u."""
+    if node.apart:
+        node.rows = tuple((*row, x) for row, x in zip(G, right, strict=True))
+        space = identity(len(node.dofs))
+    else:
+        space = null_space(G, right, len(node.dofs), least=node.tolerance * node.tolerance)
+    node.basis = (space.N, space.k0)
+    node.form, J, c = reduction.embedded(node, places, space, bias=no_bias, effort=effort)
+    node.carried = tuple(reduction.carrier(places[o], J[o], c[o]) for o in node.carriers)
+
+
+def no_bias(body: Any, at: Placed, inertia: RigidInertia) -> Force:
+    return Force.zero()
+
+
+def no_effort(body: Any) -> tuple[Number, ...]:
+    return (0.0,) * len(body.directions)
+
+
 POSITIONS = Program(
     "block_positions", partial(projection, wanted=minus_error, name="dx", lookout=False), ("q", "v"), {"dx": "v"}
 )
 VELOCITIES = Program(
     "block_velocities", partial(projection, wanted=minus_rate, name="dv", lookout=True), ("q", "v"), {"dv": "v"}
+)
+MASS_POSITIONS = Program(
+    "block_mass_positions", partial(mass_projection, wanted=minus_error, name="dx"), ("q", "v"), {"dx": "v"}, nodes=True
+)
+MASS_VELOCITIES = Program(
+    "block_mass_velocities", partial(mass_projection, wanted=minus_rate, name="dv"), ("q", "v"), {"dv": "v"}, nodes=True
 )

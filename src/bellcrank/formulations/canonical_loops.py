@@ -22,13 +22,13 @@ from functools import partial
 from typing import Any
 
 from ..numbers import Number
-from ..spatial import Force, Matrix, Motion, RigidInertia, Vector
-from ..spatial.small import identity, null_space
+from ..spatial import Force, Matrix, Motion, Vector
 from ..spatial.vector import ZERO
 from .base import Body, Node, Placed, Program, Walk
 from .block_multipliers import from_residuals
+from .block_projection import nearest
 from .canonical_momenta import crossed
-from .coordinate_reduction import carrier, elimination, embedded, motions
+from .coordinate_reduction import elimination, motions
 from .multipliers import closing, from_origin
 from .node_places import Rows, among_joints, at_base
 
@@ -70,19 +70,7 @@ def impulses(walk: Walk) -> None:
 def kinematics(node: Node) -> None:
     """coordinate_reduction.kinematics with what prescribed motions bring in the place of known accelerations."""
     places = place_all(node)
-    G, right = closure_rows(node, places)
-    if node.apart:
-        node.rows = tuple((*row, x) for row, x in zip(G, right, strict=True))
-        space = identity(len(node.dofs))
-    else:
-        space = null_space(G, right, len(node.dofs))
-    node.basis = (space.N, space.k0)
-    node.form, J, c = embedded(node, places, space, bias=no_bias, effort=momenta)
-    node.carried = tuple(carrier(places[o], J[o], c[o]) for o in node.carriers)
-
-
-def no_bias(body: Any, at: Placed, inertia: RigidInertia) -> Force:
-    return Force.zero()
+    nearest(node, places, *closure_rows(node, places), effort=momenta)
 
 
 def momenta(body: Any) -> tuple[Number, ...]:

@@ -26,11 +26,17 @@ Wanted = Callable[[Equation], Number]
 
 
 def errors(walk: Walk) -> None:
-    """Of every equation: what should be zero, its rate, and gamma in G a = gamma."""
+    """Of every equation: what should be zero, and its rate."""
+    walk.closures(partial(holding, lambda equation: 0.0))
+    walk.tell("closure", "error", "rate")
+
+
+def right_hand_sides(walk: Walk) -> None:
+    """Of every equation: gamma in G a = gamma."""
     walk.outward(bias, base=(Matrix.identity(), ZERO, ZERO))
     walk.closures(partial(closing, from_joint_point, (0.0, 0.0)))
     walk.haul(without_bias)
-    walk.tell("closure", "error", "rate", "right")
+    walk.tell("gamma", "right")
 
 
 def bias(body: Body, parent: tuple[Matrix, Vector, Vector]) -> tuple[Matrix, Vector, Vector]:
@@ -149,7 +155,8 @@ def minus_rate(equation: Equation) -> Number:
     return -equation.rate
 
 
-ERRORS = Program("closure", errors, ("q", "v"), {"closure": "row*3"})
+ERRORS = Program("closure", errors, inputs=("q", "v"), outputs={"closure": "row*2"})
+RIGHT = Program("closure_right", right_hand_sides, inputs=("q", "v"), outputs={"gamma": "row"})
 JACOBIAN = Program("closure_jacobian", jacobian, ("q", "v"), {"G": "row*v"})
 POSITIONS = Program("project_positions", partial(projection, wanted=minus_error, name="dx"), ("q", "v"), {"dx": "v"})
 VELOCITIES = Program("project_velocities", partial(projection, wanted=minus_rate, name="dv"), ("q", "v"), {"dv": "v"})

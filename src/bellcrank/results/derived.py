@@ -78,12 +78,14 @@ def _closing(at: States) -> Arrays:
 
 
 def _closure(at: States) -> Arrays:
+    error, rate = at.dynamics.closure(at.values("q"), at.values("v"), **at.time)
+    return {"closure": error, "closure_rate": rate}
+
+
+def _closure_second(at: States) -> Arrays:
     q, v = at.values("q"), at.values("v")
-    error, rate = at.dynamics.closure(q, v, **at.time)
-    _, moved = at.dynamics.closure(q, at.values("a"), **at.time)  # G a, and what drives add
-    _, driven = at.dynamics.closure(q, np.zeros_like(v), **at.time)
-    second = moved - driven - at.dynamics.closure_bias(q, v, **at.time)
-    return {"closure": error, "closure_rate": rate, "closure_second": second}
+    moved, driven = (at.dynamics.closure(q, x, **at.time)[1] for x in (at.values("a"), np.zeros_like(v)))  # G a without G
+    return {"closure_second": moved - driven - at.dynamics.closure_bias(q, v, **at.time)}
 
 
 def _poses(at: States) -> Arrays:
@@ -151,7 +153,7 @@ SWEEPS: dict[str, Callable[[States], Arrays]] = {
     "closing": _closing,
     "closure": _closure,
     "closure_rate": _closure,
-    "closure_second": _closure,
+    "closure_second": _closure_second,
 }
 
 

@@ -78,6 +78,11 @@ class Nodes:
         """Whether nodes with closures hang on bodies."""
         return any(signature.closures and not signature.on_ground for signature in self.signatures)
 
+    @property
+    def widest(self) -> int:
+        """Most coordinates of a node of a block that is taken apart."""
+        return max((len(signature.dofs) for signature in self.signatures if signature.apart), default=0)
+
     def key(self) -> tuple[object, ...]:
         return self.signatures
 
