@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .assembly import Assembly, assemble
     from .codegen import Dynamics, compile
     from .codegen.operations import count_operations, count_table
+    from .codegen.paper_table import paper_table
     from .comparison import compare
     from .inspection import check
     from .io import gallery, load, save, schema
@@ -61,6 +62,7 @@ _HOME = {
     "linearize": ".analyses",
     "modes": ".analyses",
     "load": ".io",
+    "paper_table": ".codegen.paper_table",
     "load_run": ".results",
     "simulate": ".timeloop",
     "simulate_many": ".timeloop",
@@ -96,6 +98,7 @@ __all__ = [
     "load",
     "load_run",
     "modes",
+    "paper_table",
     "save",
     "schema",
     "simulate",
