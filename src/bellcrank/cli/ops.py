@@ -33,8 +33,8 @@ def command(
 
     With MODEL: of each formulation on it, without its force elements. Without MODEL: per body of a chain of one kind of joint
     (for revolute joints the papers' pin-joint chain: general twists and offsets, full inertia tensors, gravity), and the total
-    for n bodies, fitted for n >= 4. An evaluation gives accelerations from q and v; of canonical_momenta, v and dp/dt from q and
-    p.
+    for n bodies, fitted for n >= 4. An evaluation gives accelerations from q and v; of canonical_momenta v and dp/dt, from q
+    and p.
     """
     with reported(as_json=as_json):
         if paper:
