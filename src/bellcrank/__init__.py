@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from .codegen import Dynamics, compile
     from .codegen.operations import count_operations, count_table
     from .codegen.paper_table import paper_table
-    from .comparison import compare
+    from .comparison import compare, compare_methods
     from .inspection import check
     from .io import gallery, load, save, schema
     from .model import Mechanism, Model
@@ -52,6 +52,7 @@ _HOME = {
     "Run": ".results",
     "check": ".inspection",
     "compare": ".comparison",
+    "compare_methods": ".comparison",
     "compile": ".codegen",
     "count_operations": ".codegen.operations",
     "count_table": ".codegen.operations",
@@ -87,6 +88,7 @@ __all__ = [
     "assemble",
     "check",
     "compare",
+    "compare_methods",
     "compile",
     "count_operations",
     "count_table",

@@ -6,14 +6,15 @@ Counted as operations.py says; the papers do not all tell what they count.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from ..model import Model, generators
 from ..numbers import Operations
 from .operations import Count, count_chain
 
 
-class PaperRow(NamedTuple):
+@dataclass(frozen=True)
+class PaperRow:
     """One algorithm; ``remark`` says what is special about the count."""
 
     algorithm: str
