@@ -31,6 +31,7 @@ def plot_methods(found: MethodComparison, path: str | Path | None = None, *, for
     for k, what in enumerate(panels):
         _panel(found, what, figure.add_subplot(len(panels), 1, k + 1))
     figure.axes[-1].set_xlabel("time (s)")
+    figure.axes[0].legend(**LEGEND)
     figure.suptitle(found.model.replace("$", r"\$"), x=0.01, ha="left", fontsize=13, weight="bold")
     if path is not None:
         save_figure(figure, Path(path), force=force)
@@ -46,4 +47,3 @@ def _panel(found: MethodComparison, what: str, axes: Axes) -> None:
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(color="0.9", lw=0.6)
     axes.margins(x=0.01)
-    axes.legend(**LEGEND)

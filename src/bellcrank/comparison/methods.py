@@ -19,6 +19,7 @@ from ..integrate import METHODS
 from ..model import Model
 from ..timeloop import simulate
 from ..timeloop.arguments import must_be_known, must_be_positive, span
+from ..timeloop.stiff import STIFF_METHODS
 from .engines import Array
 from .kept_momenta import kept_momenta, momenta
 from .trends import trend
@@ -150,13 +151,14 @@ def compare_methods(
     wanted = _wanted(methods)
     duration, step = span(model, duration, step)
     must_be_positive(rtol=rtol, atol=atol, max_step=max_step)
-    shared = {"step": step, "max_step": max_step, "rtol": rtol, "atol": atol, "q": q, "v": v}
+    shared = {"step": step, "rtol": rtol, "atol": atol, "q": q, "v": v}
     dynamics = compile(model)
     kept = kept_momenta(dynamics, duration)
     rows, runs, errors = [], {}, {}
     for k, (name, options) in enumerate(wanted.items()):
         tell = None if progress is None else _part(progress, k, len(wanted))
-        run, note = _run(model, duration, {**shared, **options}, tell)
+        fixed = {} if _adapts(options["method"]) else {"max_step": max_step}
+        run, note = _run(model, duration, {**shared, **fixed, **options}, tell)
         if run is None:
             rows.append(MethodRow(name, note=note))
             continue
@@ -172,9 +174,14 @@ def _wanted(methods: Wanted) -> dict[str, dict[str, Any]]:
         raise StateError(f"methods is {methods!r}: give a list of names, such as ['rk4', 'implicit_midpoint']")
     if not isinstance(methods, Mapping):
         methods = {name: {"method": name} for name in methods}
-    for options in methods.values():
-        must_be_known(options.get("method", "dopri5"))
-    return {name: dict(options) for name, options in methods.items()}
+    wanted = {name: {"method": "dopri5", **options} for name, options in methods.items()}
+    for options in wanted.values():
+        must_be_known(options["method"])
+    return wanted
+
+
+def _adapts(method: str) -> bool:
+    return method in STIFF_METHODS or (method in METHODS and METHODS[method].adaptive)
 
 
 def _part(progress: Progress, k: int, count: int) -> Progress:
