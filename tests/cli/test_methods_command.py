@@ -19,7 +19,7 @@ def test_a_table_and_a_picture(tmp_path):
     assert result.exit_code == 0
     assert "implicit_midpoint" in result.output and "energy" in result.output
     again = bellcrank(*SHORT, "--plot", picture)
-    assert again.exit_code == 2 and "exists already" in again.output
+    assert again.exit_code == 2 and "already there" in again.output
     assert bellcrank(*SHORT, "--plot", picture, "--force").exit_code == 0
 
 

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ..errors import StateError
 from .outcome import print_json, reported
 from .progress import progress_bar
 
@@ -33,16 +34,18 @@ def command(
         import bellcrank as bc
 
         loaded = bc.load(model)
+        if plot is not None and plot.exists() and not force:
+            raise StateError(f"already there: {plot}; pass --force to replace it, or another name")
         wanted = {} if methods is None else {"methods": [name.strip() for name in methods.split(",")]}
         with progress_bar() as progress:
             found = bc.compare_methods(
                 loaded, duration, step=step, max_step=max_step, rtol=rtol, atol=atol, progress=progress, **wanted
             )
-        if plot is not None:
-            found.plot(plot, force=force)
         if as_json:
             print_json(found.as_dict())
-            return
-        from rich.console import Console
+        else:
+            from rich.console import Console
 
-        Console().print(found)
+            Console().print(found)
+        if plot is not None:
+            found.plot(plot, force=force)
