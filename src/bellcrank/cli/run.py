@@ -33,8 +33,8 @@ def command(
     formulation: Annotated[
         str | None,
         typer.Option(
-            help="Equations of motion: articulated_body, reference_point, mass_matrix, canonical_momenta; of closed loops "
-            "coordinate_reduction, multipliers.",
+            help="Equations of motion: articulated_body, reference_point, mass_matrix; of closed loops coordinate_reduction, "
+            "multipliers; of both canonical_momenta.",
             show_default="auto",
         ),
     ] = None,

@@ -30,7 +30,8 @@ from .node_ranks import generic_configuration, plan_nodes
 from .plain import PlainWalk
 
 _SIZES = (7, 8)  # counts are linear in n from 4 on; two sizes give the line
-_TREES: dict[str, Program] = FORMULATIONS | CANONICAL
+_TREES = {name: CANONICAL.get(name, program) for name, program in FORMULATIONS.items()}
+_LOOPS = CLOSED | {"canonical_momenta": CANONICAL["canonical_momenta"]}
 
 
 class Count(NamedTuple):
@@ -57,7 +58,7 @@ class Count(NamedTuple):
 
 def count_operations(model: Model, *, style: Style = "plane", gravity: bool = True) -> dict[str, Operations]:
     """Operations of one evaluation of each formulation that takes the model, without its force elements."""
-    programs = CLOSED if model.closures else _TREES
+    programs = _LOOPS if model.closures else _TREES
     return {name: count_program(model, program, style, gravity) for name, program in programs.items()}
 
 
