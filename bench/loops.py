@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 import bellcrank as bc
 from bellcrank.codegen import jit
-from bellcrank.codegen.dynamics import LANES
+from bellcrank.codegen.evaluation import LANES
 from bellcrank.errors import BellcrankError
 from bellcrank.formulations import CLOSED
 from bellcrank.model import Model, generators

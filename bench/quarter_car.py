@@ -22,7 +22,7 @@ from cpu_timing import race
 from trees import show
 
 import bellcrank as bc
-from bellcrank.codegen.dynamics import LANES
+from bellcrank.codegen.evaluation import LANES
 from bellcrank.codegen.operations import count_program
 from bellcrank.formulations import CLOSED, Program, multipliers, reference_point
 from bellcrank.joints import make_joint

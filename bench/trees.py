@@ -2,6 +2,7 @@
 
 One state, C++ and C: loops over 256 states inside each engine (Pinocchio's abaInParallel with one thread; MuJoCo's mj_forward
 called from a loop in machine code). Lanes: four states at a time, per core. Python: one call with arrays in hand.
+Momenta: canonical_momenta, v and dp/dt from q and p, where the others find accelerations from q and v.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import platform
 import subprocess
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +26,8 @@ from timing import once, race
 
 import bellcrank as bc
 from bellcrank.codegen import jit
-from bellcrank.codegen.dynamics import LANES
+from bellcrank.codegen.evaluation import LANES
+from bellcrank.formulations import CANONICAL
 from bellcrank.model import Model, generators
 
 STATES = 256
@@ -42,9 +45,14 @@ def engines(model: Model) -> dict[str, Any]:
     q, v, tau = states(model)
     inputs = {"q": q, "v": v, "tau": tau}
     one, lanes = (dyn._kernel(dyn._program, lanes) for lanes in (1, LANES))
+    hamilton = replace(CANONICAL["canonical_momenta:joint"], scratch=("v",))  # v is computed too, dp/dt returned
+    momenta, momenta_lanes = (dyn._kernel(hamilton, lanes) for lanes in (1, LANES))
+    canonical = {"q": q, "p": dyn.momenta(q, v), "tau": tau}
     calls = {
         "one state": lambda: one.batch(inputs, threads=1),
         "lanes": lambda: lanes.batch(inputs, threads=1),
+        "momenta": lambda: momenta.batch(canonical, threads=1),
+        "momenta, lanes": lambda: momenta_lanes.batch(canonical, threads=1),
         "Pinocchio": contestants.pinocchio_batch(model, q, v, tau),
         "MuJoCo": contestants.mujoco_loop(model, q[0], v[0], tau[0], STATES),
     }
@@ -68,6 +76,9 @@ def evaluations(seconds: float) -> list[dict[str, Any]]:
                 "one state / best": rival / best["one state"],
                 "lanes / Pinocchio": best["Pinocchio"] / best["lanes"],
                 "lanes / best": rival / best["lanes"],
+                "momenta / Pinocchio": best["Pinocchio"] / best["momenta"],
+                "momenta / one state": best["one state"] / best["momenta"],
+                "momenta, lanes / lanes": best["lanes"] / best["momenta, lanes"],
                 "difference": float(entry["error"]),
             }
         )
@@ -152,6 +163,15 @@ def runs(sizes: tuple[int, ...] = (2, 7, 24)) -> list[dict[str, Any]]:
     return rows
 
 
+def _without(rows: list[dict[str, Any]], word: str) -> list[dict[str, Any]]:
+    return [{key: x for key, x in row.items() if word not in key} for row in rows]
+
+
+def _beside(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    times = ("mechanism", "one state", "lanes", "Pinocchio")
+    return [{key: x for key, x in row.items() if key in times or "momenta" in key} for row in rows]
+
+
 def show(title: str, rows: list[dict[str, Any]]) -> None:
     table = Table(title=title, title_justify="left")
     for heading in rows[0]:
@@ -169,7 +189,8 @@ def main() -> None:
     seconds = 0.5 if options.quick else 4.0
     figures: dict[str, Any] = {"machine": platform.processor() or platform.machine(), "cpu": jit.identity().split("\n")[0]}
     figures["evaluations"] = evaluations(seconds)
-    show("Forward dynamics, microseconds per state", figures["evaluations"])
+    show("Forward dynamics, microseconds per state", _without(figures["evaluations"], "momenta"))
+    show("Canonical momenta beside them", _beside(figures["evaluations"]))
     figures["python"] = python_calls(seconds)
     show("One call from Python at n = 7, microseconds", [figures["python"]])
     figures["growth"] = growth()

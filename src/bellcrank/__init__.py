@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from .assembly import Assembly, assemble
     from .codegen import Dynamics, compile
     from .codegen.operations import count_operations, count_table
-    from .comparison import compare
+    from .codegen.paper_table import paper_table
+    from .comparison import compare, compare_methods
     from .inspection import check
     from .io import gallery, load, save, schema
     from .model import Mechanism, Model
@@ -51,6 +52,7 @@ _HOME = {
     "Run": ".results",
     "check": ".inspection",
     "compare": ".comparison",
+    "compare_methods": ".comparison",
     "compile": ".codegen",
     "count_operations": ".codegen.operations",
     "count_table": ".codegen.operations",
@@ -61,6 +63,7 @@ _HOME = {
     "linearize": ".analyses",
     "modes": ".analyses",
     "load": ".io",
+    "paper_table": ".codegen.paper_table",
     "load_run": ".results",
     "simulate": ".timeloop",
     "simulate_many": ".timeloop",
@@ -85,6 +88,7 @@ __all__ = [
     "assemble",
     "check",
     "compare",
+    "compare_methods",
     "compile",
     "count_operations",
     "count_table",
@@ -96,6 +100,7 @@ __all__ = [
     "load",
     "load_run",
     "modes",
+    "paper_table",
     "save",
     "schema",
     "simulate",

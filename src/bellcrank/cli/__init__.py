@@ -11,7 +11,20 @@ from typing import Annotated
 
 import typer
 
-COMMANDS = ("run", "check", "assemble", "drive", "models", "schema", "equilibrium", "modes", "ops", "convert", "compare")
+COMMANDS = (
+    "run",
+    "check",
+    "assemble",
+    "drive",
+    "models",
+    "schema",
+    "equilibrium",
+    "modes",
+    "ops",
+    "convert",
+    "compare",
+    "methods",
+)
 
 main = typer.Typer(
     name="bellcrank",

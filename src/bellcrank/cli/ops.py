@@ -6,7 +6,17 @@ from typing import Annotated, Any
 
 import typer
 
+from ..errors import StateError
 from .outcome import print_json, reported
+
+ACCOUNT = """\
+Above: Naudet, Lefeber & Terze, table 1 (Rein's total is misprinted there: its columns give 411n-564). Below: counted here, \
+fitted for n >= 4, with gravity unless said otherwise.
+The chain has n revolute joints, general twists and offsets, full inertia tensors, and its base frame on the first joint. \
+Negations and what depends on parameters alone are free; what no result needs, and products with structural zeros, are left \
+out. A division and a sine with its cosine come on top for each body.
+canonical_momenta gives v and dp/dt from q and p, the others accelerations from q and v. About the origin there are no shifts \
+from body to body, but turning all inertias into the ground's axes costs more than the shifts save once zeros are used."""
 
 
 def command(
@@ -14,16 +24,24 @@ def command(
         str | None, typer.Argument(metavar="[MODEL]", help="A model file or a gallery model; without it, chains are counted.")
     ] = None,
     joint: Annotated[str, typer.Option(help="Joint of the chains: revolute, prismatic, spherical or free.")] = "revolute",
+    paper: Annotated[
+        bool, typer.Option("--paper", help="The pin-joint chain beside published counts (Naudet, Lefeber & Terze, table 1).")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the counts as JSON.")] = False,
 ) -> None:
     """Count additions, multiplications and divisions of one evaluation.
 
     With MODEL: of each formulation on it, without its force elements. Without MODEL: per body of a chain of one kind of joint
     (for revolute joints the papers' pin-joint chain: general twists and offsets, full inertia tensors, gravity), and the total
-    for n bodies, fitted for n >= 4.
+    for n bodies, fitted for n >= 4. An evaluation gives accelerations from q and v; of canonical_momenta v and dp/dt, from q
+    and p.
     """
     with reported(as_json=as_json):
-        if model is None:
+        if paper:
+            if model is not None or joint != "revolute":
+                raise StateError("--paper counts the papers' chain of revolute joints: give it without MODEL and --joint")
+            _paper(as_json)
+        elif model is None:
             _chains(joint, as_json)
         else:
             _model(model, as_json)
@@ -45,6 +63,36 @@ def _chains(joint: str, as_json: bool) -> None:
         f" and the joint point {saved['joint']}, as counted here with structural zeros left out.\n"
         "The paper gives 36 + 6n for the origin, with full 6 x 6 products and n the joint's degrees of freedom."
     )
+
+
+def _paper(as_json: bool) -> None:
+    import bellcrank as bc
+
+    table = bc.paper_table()
+    if as_json:
+        print_json({"rows": [_paper_row(row) for row in table]})
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    shown = Table(title="Operations on the pin-joint chain of n bodies", title_justify="left")
+    for heading in ("algorithm", "add", "mul", "total", "remark"):
+        shown.add_column(
+            heading, justify="left" if heading in ("algorithm", "remark") else "right", no_wrap=heading != "remark"
+        )
+    for row, following in zip(table, (*table[1:], None), strict=True):
+        count = row.count
+        last = following is not None and row.published != following.published
+        shown.add_row(row.algorithm, count.additions, count.multiplications, count.total, row.remark, end_section=last)
+    console = Console(highlight=False)
+    console.print(shown)
+    console.print(ACCOUNT)
+
+
+def _paper_row(row: Any) -> dict[str, Any]:
+    keys = {"algorithm": row.algorithm, "published": row.published, "remark": row.remark}
+    lines = {"additions": row.count.additions, "multiplications": row.count.multiplications, "total": row.count.total}
+    return keys | lines
 
 
 def _model(name: str, as_json: bool) -> None:

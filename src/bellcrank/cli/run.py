@@ -24,9 +24,20 @@ def command(
     duration: Annotated[float | None, typer.Option(help="Seconds to simulate.", show_default="the model's")] = None,
     step: Annotated[float | None, typer.Option(help="Seconds between samples.", show_default="the model's")] = None,
     method: Annotated[
-        str | None, typer.Option(help="dopri5, dop853, rk4, radau, bdf, rattle, reaction_taylor.", show_default="dopri5")
+        str | None,
+        typer.Option(
+            help="dopri5, dop853, rk4, radau, bdf; implicit_midpoint, midpoint4, gauss4; rattle, reaction_taylor.",
+            show_default="dopri5",
+        ),
     ] = None,
-    formulation: Annotated[str | None, typer.Option(help="Equations of motion.", show_default="auto")] = None,
+    formulation: Annotated[
+        str | None,
+        typer.Option(
+            help="Equations of motion: articulated_body, reference_point, mass_matrix; of closed loops coordinate_reduction, "
+            "multipliers; of both canonical_momenta.",
+            show_default="auto",
+        ),
+    ] = None,
     reference: Annotated[
         str | None, typer.Option(help="Reference point of that formulation: centroid, joint or origin.")
     ] = None,

@@ -3,6 +3,9 @@
 Counted: additions (and subtractions), multiplications; divisions and functions (a sine with its cosine, a square root)
 apart. Free: negations, and whatever depends on parameters alone. Nothing is counted that no result needs.
 
+One evaluation is what a time loop asks of a formulation: accelerations from q and v; of canonical momenta v and dp/dt from q
+and p.
+
 Of models with closed loops every equation counts as one that is kept, unless it is empty by structure: what finds the
 redundant ones is not counted.
 """
@@ -16,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import StateError
-from ..formulations import CLOSED, FORMULATIONS, QUANTITIES, Program
+from ..formulations import CANONICAL, CLOSED, FORMULATIONS, QUANTITIES, Program
 from ..joints import JOINTS
 from ..model import Model, generators
 from ..numbers import CountingGraph, Operations
@@ -27,24 +30,35 @@ from .node_ranks import generic_configuration, plan_nodes
 from .plain import PlainWalk
 
 _SIZES = (7, 8)  # counts are linear in n from 4 on; two sizes give the line
+_TREES = {name: CANONICAL.get(name, program) for name, program in FORMULATIONS.items()}
+_LOOPS = CLOSED | {"canonical_momenta": CANONICAL["canonical_momenta"]}
 
 
 class Count(NamedTuple):
-    """Operations of one evaluation on chains: ``per_body`` more for each body, total a*n + b."""
+    """Operations of one evaluation on chains of n bodies: n times ``per_body``, and ``offset``, which is negative."""
 
     formulation: str
     per_body: Operations
-    offset: int
+    offset: Operations
+
+    @property
+    def additions(self) -> str:
+        """For instance 195n-284."""
+        return f"{self.per_body.additions}n{self.offset.additions:+d}"
+
+    @property
+    def multiplications(self) -> str:
+        return f"{self.per_body.multiplications}n{self.offset.multiplications:+d}"
 
     @property
     def total(self) -> str:
-        """For instance 407n-568: additions and multiplications for a chain of n bodies."""
-        return f"{self.per_body.total}n{self.offset:+d}"
+        """Additions and multiplications."""
+        return f"{self.per_body.total}n{self.offset.total:+d}"
 
 
 def count_operations(model: Model, *, style: Style = "plane", gravity: bool = True) -> dict[str, Operations]:
     """Operations of one evaluation of each formulation that takes the model, without its force elements."""
-    programs = CLOSED if model.closures else FORMULATIONS
+    programs = _LOOPS if model.closures else _TREES
     return {name: count_program(model, program, style, gravity) for name, program in programs.items()}
 
 
@@ -101,10 +115,10 @@ def _flat(values: Iterable[object]) -> list[object]:
 
 def count_chain(chain: Callable[[int], Model], formulation: str, *, style: Style = "plane", gravity: bool = True) -> Count:
     """The line through the counts of two chains that differ by one body."""
-    program = (QUANTITIES | FORMULATIONS)[formulation]
+    program = (QUANTITIES | _TREES)[formulation]
     short, long = (count_program(chain(n), program, style, gravity) for n in _SIZES)
     per_body = long.minus(short)
-    return Count(formulation, per_body, long.total - _SIZES[1] * per_body.total)
+    return Count(formulation, per_body, long.minus(Operations(*[_SIZES[1] * x for x in per_body])))
 
 
 def count_table(joint: str = "revolute") -> dict[str, Count]:
@@ -112,7 +126,7 @@ def count_table(joint: str = "revolute") -> dict[str, Count]:
     if joint not in JOINTS:
         raise StateError(f"there is no joint type {joint!r}: use one of {', '.join(JOINTS)}")
     chain = generators.pin_joint_chain if joint == "revolute" else lambda n: generators.chain(n, kind=joint)
-    table = {name: count_chain(chain, name) for name in FORMULATIONS if name != "mass_matrix"}
+    table = {name: count_chain(chain, name) for name in _TREES if name != "mass_matrix"}
     general = lambda n: generators.chain(n, kind=joint)  # noqa: E731
     table["articulated_body, full rotations"] = count_chain(general, "articulated_body", style="full")
     if joint == "revolute":

@@ -40,6 +40,8 @@ def pin_joint_chain(n: int, *, perpendicular: bool = False, seed: int = 0) -> Mo
     rng = np.random.default_rng(seed)
     twist = np.cumsum(np.full(n, np.pi / 2) if perpendicular else rng.uniform(0.4, 1.1, n))
     axes = np.stack([np.zeros(n), -np.sin(twist), np.cos(twist)], axis=1)
+    if perpendicular:
+        axes = np.round(axes)  # exact zeros, however long the chain
     normal = 0.0 if perpendicular else rng.uniform(0.1, 0.3, (n, 1))
     position = normal * np.array([1.0, 0.0, 0.0]) + rng.uniform(0.1, 0.3, (n, 1)) * axes
     base = _random_model(f"pin-joint chain of {n}", list(range(-1, n - 1)), ["revolute"] * n, rng)

@@ -64,11 +64,12 @@ def plot_run(run: Run, path: str | Path | None = None, *, force: bool = False) -
         draw(run, figure.add_subplot(grid[rows + k // 2, k % 2]))
     _finish(run, figure)
     if path is not None:
-        _save(figure, Path(path), force=force)
+        save_figure(figure, Path(path), force=force)
     return figure
 
 
-def _save(figure: Figure, path: Path, *, force: bool) -> None:
+def save_figure(figure: Figure, path: Path, *, force: bool) -> None:
+    """Write a figure in the format that the ending of its name says; an existing file only if forced."""
     formats = figure.canvas.get_supported_filetypes()
     if path.suffix[1:].lower() not in formats:
         raise StateError(f"cannot draw {path}: its ending must be one of {', '.join(sorted(formats))}")

@@ -1,0 +1,51 @@
+"""``bellcrank methods MODEL``: one model by several integrators: what they cost, its energy and momenta over long times."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..errors import StateError
+from .outcome import print_json, reported
+from .progress import progress_bar
+
+
+def command(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file, or the name of a model of the gallery.")],
+    duration: Annotated[float | None, typer.Option(help="Seconds to simulate.", show_default="the model's")] = None,
+    step: Annotated[float | None, typer.Option(help="Seconds between samples.", show_default="the model's")] = None,
+    max_step: Annotated[
+        float | None, typer.Option(help="Step of methods of fixed step, in seconds.", show_default="that of --step")
+    ] = None,
+    methods: Annotated[
+        str | None,
+        typer.Option(help="Names, with commas between.", show_default="rk4,dopri5,dop853,implicit_midpoint,midpoint4,gauss4"),
+    ] = None,
+    rtol: Annotated[float, typer.Option(help="Relative tolerance of methods that adapt their step.")] = 1e-9,
+    atol: Annotated[float, typer.Option(help="Absolute tolerance of those.")] = 1e-9,
+    plot: Annotated[Path | None, typer.Option(help="Draw the errors over time into this file.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing picture.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the table as JSON.")] = False,
+) -> None:
+    """Run MODEL by several methods; compare evaluations, time, energy and the momenta that MODEL keeps."""
+    with reported(as_json=as_json):
+        import bellcrank as bc
+
+        loaded = bc.load(model)
+        if plot is not None and plot.exists() and not force:
+            raise StateError(f"already there: {plot}; pass --force to replace it, or another name")
+        wanted = {} if methods is None else {"methods": [name.strip() for name in methods.split(",")]}
+        with progress_bar() as progress:
+            found = bc.compare_methods(
+                loaded, duration, step=step, max_step=max_step, rtol=rtol, atol=atol, progress=progress, **wanted
+            )
+        if as_json:
+            print_json(found.as_dict())
+        else:
+            from rich.console import Console
+
+            Console().print(found)
+        if plot is not None:
+            found.plot(plot, force=force)
