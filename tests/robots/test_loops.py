@@ -82,7 +82,7 @@ def test_loops_survive_toml_and_mjcf(name, tmp_path):
     model = loaded(MODELS[name])
     bc.save(model, tmp_path / "m.toml")
     bc.save(bc.load(tmp_path / "m.toml"), tmp_path / "m.xml")
-    again = bc.load(tmp_path / "m.xml")
+    again = loaded(tmp_path / "m.xml")
     one, two = bc.compile(model), bc.compile(again)
     for q, v in random_states(one, 3, seed=2):
         a, b = one.acceleration(q, v), two.acceleration(q, v)

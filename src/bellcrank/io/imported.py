@@ -13,7 +13,7 @@ J         inertia about the centre of mass                                     k
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from ..model.fields import InBody, Place, Triple
 from ..model.order import outward_order
+from ..model.problems import names as quoted
 from ..model.shapes import MassProperties
 from ..model.source import Quaternion, Source
 from ..model.spec import (
@@ -32,6 +33,7 @@ from ..model.spec import (
     ConstraintSpec,
     CouplerSpec,
     ElementSpec,
+    FrictionSpec,
     InitialSpec,
     JointSpec,
     LimitsSpec,
@@ -42,6 +44,7 @@ from ..model.spec import (
 from .naming import Names
 
 Array = NDArray[np.float64]
+LISTED = 4  # names in a line
 NOISE = 1e-15  # of the largest entry: rounding of products of rotations
 _SECTIONS = list(dict.fromkeys(cls.section for cls in ELEMENT_SPECS))
 
@@ -178,7 +181,7 @@ class Assembly:
             source=dataclasses.replace(
                 source,
                 unsimulated=tuple(self.unsimulated),
-                remarks=tuple(self.remarks),
+                remarks=(*self.remarks, *self._changes()),
                 names=dict(self.names.changed),
                 frames=dict(self._frames()),
                 references=dict(self._references()),
@@ -188,6 +191,16 @@ class Assembly:
             constraints=tuple(self.constraints),
             couplers=tuple(self.couplers),
         )
+
+    def _changes(self) -> Iterator[str]:
+        """What every reader changes."""
+        rubbing = {item.joint: item.velocity for item in self.elements if isinstance(item, FrictionSpec)}
+        for velocity in dict.fromkeys(rubbing.values()):
+            joints = quoted([name for name, at in rubbing.items() if at == velocity], LISTED)
+            yield f"friction of the joints {joints} is smooth here: it has 70 % of its effort at {velocity:g} rad/s or m/s"
+        changed = [f"{theirs} is {ours}" for ours, theirs in self.names.changed.items()]
+        if changed:
+            yield f"renamed: {', '.join(changed[:LISTED])}{' and more' if len(changed) > LISTED else ''}"
 
     def _rows(self, i: int) -> tuple[list[BodySpec], list[JointSpec]]:
         """A body and its joints; between two joints there is a body without mass."""
