@@ -155,9 +155,6 @@ UNSIMULATED = {
     "friction of a tendon": (
         '<tendon><spatial name="t" frictionloss="1"><site site="s"/><site site="w"/></spatial></tendon>',
         'frictionloss of tendon "t"'),
-    "the spring of a ball": (
-        '<worldbody><body><joint name="b" type="ball" stiffness="2"/><geom size="1"/></body></worldbody>',
-        'the spring of the ball joint "b"'),
     "air": ('<option density="1.2"/>', "the medium: density 1.2"),
     "sensors": ('<sensor><jointpos name="angle" joint="j"/></sensor>', 'sensors "angle"'),
     "mocap bodies": ('<worldbody><body name="g" mocap="true"/></worldbody>', 'motions of the mocap bodies "g"'),

@@ -227,7 +227,7 @@ class _Reading:
                     assembly.elements.append(FrictionSpec(name, ours, effort, coordinate=coordinate))
 
     def _couple(self, assembly: Assembly) -> None:
-        """joint = multiplier * other + offset; one that follows a joint that is locked, or with multiplier 0, stays where it is."""
+        """joint = multiplier * other + offset; with a multiplier of 0, or if the other is locked, it stays where it is."""
         for name, mimic in self.mimics.of.items():
             ours = self._our_joint(assembly, name)
             if ours is None or name not in self.mimics.leaders:

@@ -1,4 +1,4 @@
-"""What must be right in a URDF before anything is read: names, types, ends, numbers, and that nothing is missing or there twice.
+"""What must be right in a URDF before anything is read: names, types, ends and numbers; and what is missing or there twice.
 
 The reader behind this, yourdfpy, tells no lines and fills in what is missing: 1 kg m2 for a moment of inertia.
 """

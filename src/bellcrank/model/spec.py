@@ -268,7 +268,7 @@ ATTACHED = _ends(Attachment, ("begins", "ends"), "body = ..., point = ...")
 
 @dataclass(frozen=True)
 class JointSpring(_Item):
-    """effort = preload - stiffness (q - rest)"""
+    """effort = preload - stiffness (q - rest); on the turn of a spherical or free joint -stiffness times its rotation vector"""
 
     joint: str = field(metadata=written(JOINT))
     stiffness: Scalar = field(metadata=written(Number("", unit="N m/rad or N/m", sign="zero or more", remedy="Give it.")))
