@@ -43,7 +43,7 @@ def read_spec(root: Node, file: str, options: Options) -> Spec:
         body = int(compiled.m.site_bodyid[i])
         assembly.point(compiled.name("site", i), body - 1, compiled.R[body] @ compiled.m.site_pos[i])
     add_forces(compiled, assembly)
-    add_loops(compiled, assembly, file)
+    add_loops(compiled, assembly)
     start_from(compiled, assembly, options, file)
     list_rest(compiled, assembly)
     title = root.attributes.get("model") or ("model" if from_text else Path(file).stem)

@@ -212,6 +212,9 @@ class JointSpec(_Item):
     motion: MotionSpec | None = field(default=None, metadata=written(Record("prescribed motion", classes=(MotionSpec,))))
     cut: bool | None = field(default=None, metadata=written(Flag("whether it is the joint of its loop that is cut")))
     limits: LimitsSpec | None = field(default=None, metadata=written(Record("kept, not simulated", classes=(LimitsSpec,))))
+    child_point: Place | None = field(
+        default=None, metadata=written(Position("where it is on the child, if its loop is open in the design position"))
+    )
 
     section: ClassVar[str] = "joints"
 
