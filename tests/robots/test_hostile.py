@@ -28,6 +28,7 @@ TEXTS = {
     "an encoding nobody knows": ('<?xml version="1.0" encoding="klingon"?>\n<robot/>', "encoding"),
     "a mesh of a text": ("<mujoco><asset>\n<mesh file='a.stl'/></asset></mujoco>", "but a text has no folder"),
     "an include of a text": ("<mujoco>\n<include file='a.xml'/></mujoco>", "but a text has no folder"),
+    "an empty anchor": ("<mujoco><equality>\n<connect body1='a' anchor=' '/></equality></mujoco>", "line 2: the anchor of <connect>"),
     "copies without end": (
         "<mujoco><worldbody>\n<replicate count='1000'><replicate count='1000'><body/></replicate></replicate></worldbody></mujoco>",
         "it makes 1000000 copies"),

@@ -277,6 +277,11 @@ def rows_of(J: Array) -> tuple[Triple, Triple, Triple]:
     return tuple(a), tuple(b), tuple(c)
 
 
+def square(x: float) -> float:
+    """Infinite where it is too large, which is told when the model is built; x**2 would raise."""
+    return x * x
+
+
 def quaternion_of(R: Array) -> Quaternion:
     """w, x, y, z of a rotation: from the largest of the four squares, so that nothing small is divided by."""
     squares = np.array([1 + R[0, 0] + R[1, 1] + R[2, 2], *(1 + 2 * R[k, k] - np.trace(R) for k in range(3))])

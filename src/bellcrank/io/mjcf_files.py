@@ -42,6 +42,8 @@ def check_files(root: Node, file: str, options: Options, *, from_text: bool) -> 
         _check_copies(document.root, document.name)
         around = [folder / inner for folder in dict.fromkeys((home.folder, document.folder)) for inner in assets]
         for node in document.root.walk():
+            if node.tag == "connect" and not node.attributes.get("anchor", "0").strip():  # MuJoCo 4.0 hangs at the next model
+                raise ModelError(f"{document.name}, line {node.line}: the anchor of <connect> is empty. Give three numbers.")
             for key, value in node.attributes.items():
                 if key in FOLDERS and value:
                     _check_inside(value, [home.folder], home, document, node)

@@ -25,7 +25,7 @@ from ..model.spec import (
     SumDamper,
     SumSpring,
 )
-from .imported import Array, Assembly, triple
+from .imported import Array, Assembly, square, triple
 
 if TYPE_CHECKING:
     from .mjcf import Compiled
@@ -198,14 +198,14 @@ def spring_on(
     if len(terms) > 1:
         return SumSpring(name, tuple(terms), tuple(terms.values()), stiffness, rest, preload)
     ((joint, factor),) = terms.items()
-    return JointSpring(name, joint, stiffness * factor**2, rest / factor, factor * preload)
+    return JointSpring(name, joint, stiffness * square(factor), rest / factor, factor * preload)
 
 
 def damper_on(name: str, terms: dict[str, float], damping: float) -> JointDamper | SumDamper:
     if len(terms) > 1:
         return SumDamper(name, tuple(terms), tuple(terms.values()), damping)
     ((joint, factor),) = terms.items()
-    return JointDamper(name, joint, damping * factor**2)
+    return JointDamper(name, joint, damping * square(factor))
 
 
 def at_zero(compiled: Compiled, terms: dict[int, float]) -> float:
