@@ -17,7 +17,9 @@ from ..timeloop import simulate
 
 Array = NDArray[np.float64]
 BATCH = 1024
-OPTIONS = {"reference_point": "reference", "multipliers": "reference"}  # what stands after the colon of a name
+OPTIONS = dict.fromkeys(
+    ("reference_point", "multipliers", "canonical_momenta"), "reference"
+)  # what stands after the colon of a name
 STEP = 1e-3  # s, of engines without an integrator that controls its error
 
 
