@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -72,6 +73,14 @@ def test_a_robot_becomes_mjcf(tmp_path):
     again = written(model, tmp_path / "robot.xml")
     parts = {"plane": ("_x", "_y", "_angle"), "float": ("_x", "_y", "_z", "_turn")}
     assert set(again.joint_names) == {f"{name}{part}" for name in model.joint_names for part in parts.get(name, ("",))}
+
+
+def test_a_link_that_is_called_world_gets_another_name_in_mjcf(tmp_path):
+    file = Path(__file__).parent / "files" / "industrial.urdf"
+    model = loaded(file, fixed="keep")
+    with pytest.warns(bc.BellcrankWarning, match='the name of body "world", which is MuJoCo\'s own: it is "world_body" there'):
+        bc.save(model, tmp_path / "m.xml")
+    assert loaded(tmp_path / "m.xml", fixed="keep").body_names[0] == "world_body"
 
 
 def nested(**given):

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
+from bellcrank.comparison.engines import formulations
 from bellcrank.model.generators import random_state
 from tests import reference
 
@@ -94,6 +95,18 @@ def test_a_urdf_that_ros_refuses_accelerates_as_its_equations_say(name):
     found = bc.compile(model).acceleration(q, v, np.ones(model.nv))
     assert np.abs(found - expected).max() < 1e-13 * np.abs(expected).max()
     assert REFUSED_ELSEWHERE[name] in told(model)
+
+
+def test_links_without_mass_that_are_kept_change_nothing():
+    """Whatever the formulation: pivots are zero only where no mass is beyond."""
+    pytest.importorskip("yourdfpy")
+    merged, kept = (loaded(FILES / "massless.urdf", fixed=fixed) for fixed in ("merge", "keep"))
+    q, v = random_state(merged, 0)
+    expected = bc.compile(merged).acceleration(q, v)
+    own, refused = formulations(kept)
+    assert len(own) > 3 and not refused
+    for engine in own:
+        assert np.allclose(engine.acceleration(q, v, np.zeros(3)), expected, rtol=1e-12, atol=0), engine.name
 
 
 @pytest.mark.parametrize("name", ["brick.urdf", "still.xml"])

@@ -33,13 +33,22 @@ class Writing:
         self.model, self.export = model, Export(model, "mjcf")
         self.sites: dict[int, list[str]] = {}
         self.taken: set[str] = set()
-        self.world: list[str] = []
+        self.body_names = self._body_names()
         self.references = {} if model.source is None or model.source.format != "mjcf" else dict(model.source.references)
         self.mass, self.center, self.inertia = np.array(model.mass), np.array(model.center), np.array(model.inertia)
         self.lifted: dict[int, Array] = {}  # forces at the origins of free bodies
         for i, joint in enumerate(model.joints):
             if joint.kind == "free" and not model.driven[i] and model.parents[i] < 0:
                 self._without_armature(i, model.armature[model.v_index[i] :][:6])
+
+    def _body_names(self) -> list[str]:
+        """The names there, where "world" is taken."""
+        names, other = [self.export.name(name) for name in self.model.body_names], "world_body"
+        while other in names:
+            other += "_"
+        if "world" in names:
+            self.export.lost.append(f'the name of body "world", which is MuJoCo\'s own: it is "{other}" there')
+        return [other if name == "world" else name for name in names]
 
     def document(self) -> list[str]:
         model = self.model
@@ -119,8 +128,9 @@ class Writing:
         outer, R = export.axes(model.parents[rows[0]]), export.axes(last)
         offset = sum((export.offset(i) for i in rows), np.zeros(3))
         turn = None if np.array_equal(R, outer) else numbers(quaternion_of(outer.T @ R))
-        name = export.name(model.body_names[last])
-        lines = [f"{tag('body', name=name, pos=numbers(outer.T @ offset), quat=turn, gravcomp=self._lift(last))}>"]
+        lines = [
+            f"{tag('body', name=self.body_names[last], pos=numbers(outer.T @ offset), quat=turn, gravcomp=self._lift(last))}>"
+        ]
         lines += self._inertial(last)
         back = np.zeros(3)
         joints: list[str] = []

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..model import Closure
-from .export import Export, numbers, tag
+from .export import numbers, tag
 from .imported import quaternion_of
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def _joint(writing: Writing, closure: Closure, name: str) -> list[str]:
     sides = [(closure.body_a, np.array(closure.point_a)), (closure.body_b, np.array(closure.point_b))]
     (a, at_a), (b, at_b) = sides if closure.body_a >= 0 else sides[::-1]
     is_open = bool(np.abs(export.origin(a) + at_a - export.origin(b) - at_b).max() > OPEN)
-    ends = {"body1": _body(export, a), "body2": _body(export, b)}
+    ends = {f"body{k}": writing.body_names[body] if body >= 0 else None for k, body in ((1, a), (2, b))}
     if closure.joint.kind == "fixed":
         R, anchor = export.axes(a), numbers(export.axes(b).T @ at_b)
         turn = quaternion_of(R.T @ export.axes(b))
@@ -54,10 +54,6 @@ def _joint(writing: Writing, closure: Closure, name: str) -> list[str]:
         return [f"{tag('connect', name=n, anchor=numbers(export.axes(a).T @ (at_a + x * axis)), **ends)}/>" for n, x in points]
     held = [[writing.site(f"{n}_{k}", body, at + x * axis) for k, (body, at) in enumerate(sides, 1)] for n, x in points]
     return [f"{tag('connect', name=n, site1=one, site2=two)}/>" for (n, _), (one, two) in zip(points, held, strict=True)]
-
-
-def _body(export: Export, i: int) -> str | None:
-    return None if i < 0 else export.name(export.model.body_names[i])
 
 
 def _coupler(writing: Writing, closure: Closure, name: str, tendons: list[str]) -> list[str]:
