@@ -277,6 +277,15 @@ def distortion(e: Any, a: Moving, b: Moving) -> tuple[Array, Array]:
     return np.concatenate([x, phi, 0 * x]), np.concatenate([x_rate, phi_rate, of_cross_matrix(Q_rate @ Q.T)], axis=1)
 
 
+def turn_angle(e: Any, a: Moving, b: Moving) -> tuple[Array, Array]:
+    """Angle of the turn of b relative to a (1,), and its rates (B, 1): cos = (tr Q - 1) / 2, rate = axis . spin."""
+    Q = a.R.T @ b.R
+    axis = of_cross_matrix(Q) / np.sqrt((of_cross_matrix(Q) ** 2).sum())
+    Q_rate = np.swapaxes(a.R_rate, -1, -2) @ b.R + a.R.T @ b.R_rate
+    angle = np.arctan2(np.sqrt((of_cross_matrix(Q) ** 2).sum()), (np.trace(Q) - 1) / 2)
+    return np.array([angle]), (of_cross_matrix(Q_rate @ Q.T) @ axis)[:, None]
+
+
 def resistance(e: Any, value: Array, rate: Array) -> Array:
     """What an element does against its deformation: force for each number of it."""
     k = {name: Long(x) for name, x in e.values.items()}
@@ -284,6 +293,8 @@ def resistance(e: Any, value: Array, rate: Array) -> Array:
         elongation = value - k["length"]
         elastic = k["stiffness"] * elongation if e.table is None else curve(e.table, float(elongation[0]))[0]
         return -(k["preload"] + elastic + k["damping"] * rate)
+    if e.kind == "turning_spring":
+        return -k["stiffness"] * value
     stiffness = np.array([k[f"k{d}"] for d in ("x", "y", "z", "rx", "ry", "rz")] + [Long(0)] * 3)
     damping = np.array([k[f"c{d}"] for d in "xyz"] + [Long(0)] * 3 + [k[f"cr{d}"] for d in "xyz"])
     return -(stiffness * value + damping * rate)
@@ -296,7 +307,7 @@ def element_wrench(e: Any, bodies: list[Moving], centers: list[Array]) -> list[A
         turn = axes if e.values["world"] else bodies[0].R @ axes
         f, n = turn @ [e.values[f"f{x}"] for x in "xyz"], turn @ [e.values[f"m{x}"] for x in "xyz"]
         return [np.concatenate([f, n + np.cross(bodies[0].point(e.point_a)[0] - centers[0], f)]), np.zeros(6, dtype=Long)]
-    deformation = stretch if e.kind == "spring_damper" else distortion
+    deformation = {"spring_damper": stretch, "turning_spring": turn_angle}.get(e.kind, distortion)
     value, rate = deformation(e, *bodies)
     f = resistance(e, value, rate[0])
     still = [Moving(x.R, np.zeros((6, 3, 3), dtype=Long), x.r, np.zeros((6, 3), dtype=Long)) for x in bodies]

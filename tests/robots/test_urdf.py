@@ -41,6 +41,14 @@ def test_every_kind_of_joint_accelerates_as_in_pinocchio(base, fixed):
     assert from_pinocchio(bare(model), theirs(EVERY, base)) < EXACT
 
 
+@pytest.mark.parametrize("fixed", ["merge", "keep"])
+@pytest.mark.parametrize("under", ["arm", "base"])
+def test_a_body_may_float_on_a_link_that_is_fixed_to_another(fixed, under):
+    """Its place is told from the link that it floats on, which may have become part of another, or of ground."""
+    text = chain(link("x"), joint("glue", "fixed", under, "x"), link("y"), joint("f", "floating", "x", "y"))
+    assert from_pinocchio(loaded(text, fixed=fixed), theirs(text, "fixed")) < EXACT
+
+
 def test_joints_are_in_the_order_of_the_file_and_pinocchios_order_is_known():
     model = loaded(EVERY)
     assert model.joint_names == ("z_turn", "a_spin", "slide", "plane", "float", "b_far")

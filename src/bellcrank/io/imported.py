@@ -240,10 +240,14 @@ class Assembly:
                 yield from ((name, quaternion_of(body.R)) for name in (*self.between[i], self.body_names[i]))
 
     def _references(self) -> Iterable[tuple[str, tuple[float, ...]]]:
-        for i in range(len(self.theirs)):
+        """Of a free joint where it is on our parent, of which theirs may have become a part."""
+        for i, body in enumerate(self.theirs):
             for joint, name in zip(self._joints(i), self.joint_names[i], strict=True):
-                if any(joint.reference):
-                    yield name, joint.reference
+                given = joint.reference
+                if given and joint.kind == "free":
+                    given = tuple(tidy(self.offset(body.parent, np.array(given))).tolist())
+                if any(given):
+                    yield name, given
 
 
 def _joint(joint: TheirJoint, name: str, parent: str, child: str, point: Place) -> JointSpec:

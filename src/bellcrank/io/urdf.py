@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from .options import Options, file_name
 from .order import by_name
 from .urdf_checks import KINDS, NUMBERS, check, peculiar, unknown_inertias
 from .urdf_extras import extras
+from .urdf_massless import crowded, unmoved
 from .urdf_mimic import Mimics
 
 ROOT_JOINT = "root_joint"  # as Pinocchio calls it
@@ -85,6 +86,7 @@ class _Reading:
         self.mimics = Mimics(robot.joints, lines)
         self._look_at_inertias()
         self.locked = self._look_at_massless()
+        self._look_at_crowded()
 
     def _where(self, tag: str, name: str) -> Where:
         return self.lines.get((tag, name), Where())
@@ -162,7 +164,7 @@ class _Reading:
 
     def _look_at_massless(self) -> list[str]:
         """Joints that move nothing that has mass, nor are tied to one that does: refused, or locked if asked."""
-        undetermined = [i for i in self._massless() if self.bodies[i].joints[0].kind != "fixed"]
+        undetermined = [i for i in unmoved(self.bodies, self._ties()) if self.bodies[i].joints[0].kind != "fixed"]
         if not undetermined:
             return []
         joints = [self.bodies[i].joints[0] for i in undetermined]
@@ -177,17 +179,21 @@ class _Reading:
             joint.kind, joint.axis, joint.axis2, joint.limits = "fixed", None, None, None
         return [joint.name for joint in joints]
 
-    def _massless(self) -> Iterator[int]:
-        heavy = [body.mass != 0 or bool(body.J.any()) for body in self.bodies]
-        for i in reversed(outward_order([body.parent for body in self.bodies])):
-            if self.bodies[i].parent >= 0:
-                heavy[self.bodies[i].parent] |= heavy[i]
-        joint_of = {joint.name: self.index[joint.child] for joint in self.robot.joints}
-        ties = [(joint_of[name], joint_of[leader]) for name, leader in self.mimics.leaders.items()]
-        for _ in ties:  # mass is felt through any number of mimic joints
-            for a, b in ties:
-                heavy[a] = heavy[b] = heavy[a] or heavy[b]
-        return (i for i in range(1, len(heavy)) if not heavy[i])
+    def _look_at_crowded(self) -> None:
+        lines = []
+        for path in crowded(self.bodies, self._ties()):
+            joints, link = [self.bodies[i].joints[0] for i in path], self.bodies[path[-1]].name
+            lines.append(
+                f'{joints[-1].where}: the joints {names([joint.name for joint in joints])} move link "{link}" in more than six '
+                "directions, with no mass between them: their accelerations are undetermined."
+            )
+        if lines:
+            raise refusal(lines, "Give the links between them masses, or fix one of the joints.")
+
+    def _ties(self) -> list[tuple[int, int]]:
+        """Links whose joints mimic each other."""
+        child = {joint.name: self.index[joint.child] for joint in self.robot.joints}
+        return [(child[name], child[leader]) for name, leader in self.mimics.leaders.items()]
 
     # --- the whole
 
