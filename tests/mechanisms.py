@@ -66,9 +66,9 @@ def load(model: Model, rng: np.random.Generator) -> Model:
         table = Table(tuple(np.linspace(-4, 6, 7)), tuple(rng.uniform(-3, 3, 7)), "clamp") if k % 2 else None
         elements.append(Element(f"strut{k}", "spring_damper", values("spring_damper", rng), table=table, **ends))
         elements.append(Element(f"bush{k}", "bushing", values("bushing", rng), axes=rotation(rng) if k % 2 else None, **ends))
-        elements.append(Element(f"turn{k}", "turning_spring", {"stiffness": 0.3 + 0.2 * k}, **ends))
         push = values("force", rng) | {"world": float(k % 2)}
         elements.append(Element(f"push{k}", "force", push, body_a=max(a, 0), point_a=places["point_a"]))
+    elements.append(Element("turn", "turning_spring", {"stiffness": 0.7}, body_a=-1, body_b=model.n - 1))
     return replace(model, elements=tuple(elements), inputs=("u0", "u1"))
 
 

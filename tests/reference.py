@@ -277,13 +277,14 @@ def distortion(e: Any, a: Moving, b: Moving) -> tuple[Array, Array]:
     return np.concatenate([x, phi, 0 * x]), np.concatenate([x_rate, phi_rate, of_cross_matrix(Q_rate @ Q.T)], axis=1)
 
 
-def turn_angle(e: Any, a: Moving, b: Moving) -> tuple[Array, Array]:
-    """Angle of the turn of b relative to a (1,), and its rates (B, 1): cos = (tr Q - 1) / 2, rate = axis . spin."""
+def turn(a: Moving, b: Moving) -> tuple[Array, Array]:
+    """Rotation vector of b relative to a (3,), and the relative spins (B, 3): theta theta' = phi . spin."""
     Q = a.R.T @ b.R
-    axis = of_cross_matrix(Q) / np.sqrt((of_cross_matrix(Q) ** 2).sum())
     Q_rate = np.swapaxes(a.R_rate, -1, -2) @ b.R + a.R.T @ b.R_rate
-    angle = np.arctan2(np.sqrt((of_cross_matrix(Q) ** 2).sum()), (np.trace(Q) - 1) / 2)
-    return np.array([angle]), (of_cross_matrix(Q_rate @ Q.T) @ axis)[:, None]
+    s = of_cross_matrix(Q)
+    sine = np.sqrt((s**2).sum())
+    ratio = np.arctan2(sine, (np.trace(Q) - 1) / 2) / sine if sine > 1e-9 else Long(1)
+    return s * ratio, of_cross_matrix(Q_rate @ Q.T)
 
 
 def resistance(e: Any, value: Array, rate: Array) -> Array:
@@ -304,10 +305,11 @@ def element_wrench(e: Any, bodies: list[Moving], centers: list[Array]) -> list[A
     """Force and moment about the centre, on the first and on the second body.   f . twist = resistance . rates for all twists"""
     if e.kind == "force":
         axes = np.eye(3) if e.axes is None else np.array(e.axes)
-        turn = axes if e.values["world"] else bodies[0].R @ axes
-        f, n = turn @ [e.values[f"f{x}"] for x in "xyz"], turn @ [e.values[f"m{x}"] for x in "xyz"]
+        world = axes if e.values["world"] else bodies[0].R @ axes
+        f, n = world @ [e.values[f"f{x}"] for x in "xyz"], world @ [e.values[f"m{x}"] for x in "xyz"]
         return [np.concatenate([f, n + np.cross(bodies[0].point(e.point_a)[0] - centers[0], f)]), np.zeros(6, dtype=Long)]
-    deformation = {"spring_damper": stretch, "turning_spring": turn_angle}.get(e.kind, distortion)
+    by_kind = {"spring_damper": stretch, "turning_spring": lambda e, a, b: turn(a, b)}
+    deformation = by_kind.get(e.kind, distortion)
     value, rate = deformation(e, *bodies)
     f = resistance(e, value, rate[0])
     still = [Moving(x.R, np.zeros((6, 3, 3), dtype=Long), x.r, np.zeros((6, 3), dtype=Long)) for x in bodies]
