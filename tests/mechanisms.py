@@ -107,7 +107,7 @@ def every_joint_free() -> Model:
     """One joint of each kind, in a tree; a hinge with a sine below them all."""
     rng = np.random.default_rng(1)
     parents = (3, -1, 1, 1, 3, 0, 2, 6, 4)
-    return load(drive(_tree(KINDS, parents, 5), [False, *[kind == "revolute" for kind in KINDS[1:]]], rng), rng)
+    return twisted(load(drive(_tree(KINDS, parents, 5), [False, *[kind == "revolute" for kind in KINDS[1:]]], rng), rng))
 
 
 def every_joint_driven() -> Model:
@@ -117,7 +117,13 @@ def every_joint_driven() -> Model:
     kinds = [*driven, "revolute", "prismatic", "spherical", "universal"]
     n = len(driven)
     parents = [-1, 0, n, 2, n + 1, 4, n + 2, n + 3, 1, 3, 5, 6]
-    return load(drive(_tree(kinds, parents, 6), [True] * n + [False] * 4, rng), rng)
+    return twisted(load(drive(_tree(kinds, parents, 6), [True] * n + [False] * 4, rng), rng))
+
+
+def twisted(model: Model) -> Model:
+    """With a spring against a turn, which is not smooth after half a turn: at single states only, not in runs."""
+    spring = Element("turn", "turning_spring", {"stiffness": 0.7}, body_a=0, body_b=model.n - 1)
+    return replace(model, elements=(*model.elements, spring))
 
 
 def _tree(kinds: Any, parents: Any, seed: int) -> Model:

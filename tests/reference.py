@@ -277,6 +277,16 @@ def distortion(e: Any, a: Moving, b: Moving) -> tuple[Array, Array]:
     return np.concatenate([x, phi, 0 * x]), np.concatenate([x_rate, phi_rate, of_cross_matrix(Q_rate @ Q.T)], axis=1)
 
 
+def turn(a: Moving, b: Moving) -> tuple[Array, Array]:
+    """Rotation vector of b relative to a (3,), and the relative spins (B, 3): theta theta' = phi . spin."""
+    Q = a.R.T @ b.R
+    Q_rate = np.swapaxes(a.R_rate, -1, -2) @ b.R + a.R.T @ b.R_rate
+    s = of_cross_matrix(Q)
+    sine = np.sqrt((s**2).sum())
+    ratio = np.arctan2(sine, (np.trace(Q) - 1) / 2) / sine if sine > 1e-9 else Long(1)
+    return s * ratio, of_cross_matrix(Q_rate @ Q.T)
+
+
 def resistance(e: Any, value: Array, rate: Array) -> Array:
     """What an element does against its deformation: force for each number of it."""
     k = {name: Long(x) for name, x in e.values.items()}
@@ -284,6 +294,8 @@ def resistance(e: Any, value: Array, rate: Array) -> Array:
         elongation = value - k["length"]
         elastic = k["stiffness"] * elongation if e.table is None else curve(e.table, float(elongation[0]))[0]
         return -(k["preload"] + elastic + k["damping"] * rate)
+    if e.kind == "turning_spring":
+        return -k["stiffness"] * value
     stiffness = np.array([k[f"k{d}"] for d in ("x", "y", "z", "rx", "ry", "rz")] + [Long(0)] * 3)
     damping = np.array([k[f"c{d}"] for d in "xyz"] + [Long(0)] * 3 + [k[f"cr{d}"] for d in "xyz"])
     return -(stiffness * value + damping * rate)
@@ -293,10 +305,11 @@ def element_wrench(e: Any, bodies: list[Moving], centers: list[Array]) -> list[A
     """Force and moment about the centre, on the first and on the second body.   f . twist = resistance . rates for all twists"""
     if e.kind == "force":
         axes = np.eye(3) if e.axes is None else np.array(e.axes)
-        turn = axes if e.values["world"] else bodies[0].R @ axes
-        f, n = turn @ [e.values[f"f{x}"] for x in "xyz"], turn @ [e.values[f"m{x}"] for x in "xyz"]
+        world = axes if e.values["world"] else bodies[0].R @ axes
+        f, n = world @ [e.values[f"f{x}"] for x in "xyz"], world @ [e.values[f"m{x}"] for x in "xyz"]
         return [np.concatenate([f, n + np.cross(bodies[0].point(e.point_a)[0] - centers[0], f)]), np.zeros(6, dtype=Long)]
-    deformation = stretch if e.kind == "spring_damper" else distortion
+    by_kind = {"spring_damper": stretch, "turning_spring": lambda e, a, b: turn(a, b)}
+    deformation = by_kind.get(e.kind, distortion)
     value, rate = deformation(e, *bodies)
     f = resistance(e, value, rate[0])
     still = [Moving(x.R, np.zeros((6, 3, 3), dtype=Long), x.r, np.zeros((6, 3), dtype=Long)) for x in bodies]

@@ -52,13 +52,19 @@ def state(angle=0.8, seed=1):
 
 
 ELEMENTS = {"bushing": bushing(), "strut": strut(), "strut by table": strut(HELD)}
+TURNING = Element("e", "turning_spring", {"stiffness": 3.0}, body_a=0, body_b=1)
+ELASTIC = ELEMENTS | {"turning spring": TURNING}
 
 
-@pytest.mark.parametrize("angle", [0.0, 0.8, 2.5, 3.1, np.pi])
-@pytest.mark.parametrize("name", ELEMENTS)
+ANGLES = (0.0, 0.8, 2.5, 3.1, np.pi)
+
+
+@pytest.mark.parametrize(
+    ("name", "angle"), [(n, x) for n in ELASTIC for x in (ANGLES[:-1] if ELASTIC[n] is TURNING else ANGLES)]
+)
 def test_forces_at_rest_are_minus_the_gradient_of_what_is_stored(name, angle):
-    """In all twelve directions, by complex steps of the stored energy; half a turn is nothing special."""
-    element = ELEMENTS[name]
+    """In all twelve directions, by complex steps of the stored energy; half a turn is nothing special but for one."""
+    element = ELASTIC[name]
     model = two_bodies(element)
     dynamics, plan = bc.compile(model), make_plan(model)
     q, _ = state(angle)
@@ -88,11 +94,11 @@ def gyroscopic(v):
     return np.concatenate([-np.cross(v[3:6], v[:3]), np.zeros(3), -np.cross(v[9:], v[6:9]), np.zeros(3)])
 
 
-@pytest.mark.parametrize("name", ELEMENTS)
+@pytest.mark.parametrize("name", ELASTIC)
 def test_what_acts_between_two_bodies_keeps_their_momentum(name):
     """Newton's third law with its moments: the sum of forces, and of moments about the origin, vanish."""
     q, v = state(1.3)
-    model = two_bodies(ELEMENTS[name])
+    model = two_bodies(ELASTIC[name])
     dynamics = bc.compile(model)
     a = dynamics.acceleration(q, v)
     rate = {"q": q + 1j * STEP * dynamics.rates(q, v), "v": v + 1j * STEP * a}
@@ -100,6 +106,32 @@ def test_what_acts_between_two_bodies_keeps_their_momentum(name):
     rates = rows.imag / STEP
     assert np.abs(rates.sum(axis=0)).max() < 1e-13 * np.abs(rates).sum()
     assert np.abs(rates).max() > 0.1
+
+
+@pytest.mark.parametrize("angle", [0.0, 1e-9, 1e-3, 0.00999, 0.01001, 1.0, 2.0, 3.1])
+def test_a_turning_spring_resists_by_the_angle(angle):
+    """-k theta about the axis of the turn, whichever it is, and k theta^2 / 2 are stored; also where the series takes over."""
+    dynamics = bc.compile(make("free", elements=(Element("e", "turning_spring", {"stiffness": 3.0}, body_b=0),)))
+    axis = mechanisms.unit(np.random.default_rng(2))
+    q = np.array([0.0, 0, 0, np.cos(angle / 2), *np.sin(angle / 2) * axis])
+    a, (energy, power, moment) = dynamics.acceleration(q, np.zeros(6)), (float(x[0]) for x in dynamics.elements(q, np.zeros(6)))
+    slack = 1e-15 / max(np.sin(angle), 0.03)  # of the axis, which the rotation has as sin(theta) times it
+    np.testing.assert_allclose(a, [0, 0, 0, *(-3.0 * angle * axis)], rtol=0, atol=10 * slack)
+    assert energy == pytest.approx(1.5 * angle**2, rel=1e-13) and power == 0 and moment == pytest.approx(3 * angle, rel=1e-13)
+
+
+def test_a_turning_spring_after_half_a_turn_has_no_direction():
+    """It could turn back either way: refused, not guessed."""
+    dynamics = bc.compile(make("free", elements=(Element("e", "turning_spring", {"stiffness": 3.0}, body_b=0),)))
+    with pytest.raises(bc.DynamicsError, match="force element 'e' has no force here: its bodies are half a turn apart"):
+        dynamics.acceleration([0, 0, 0, 0, 1, 0, 0], np.zeros(6))
+
+
+def test_derivatives_of_a_turning_spring_exist_at_rest():
+    """d(moment)/d(turn) = -k: the series has no square root."""
+    dynamics = bc.compile(make("free", elements=(Element("e", "turning_spring", {"stiffness": 3.0}, body_b=0),)))
+    found = dynamics.jacobians([0, 0, 0, 1, 0, 0, 0], np.zeros(6))
+    np.testing.assert_allclose(found.dq[3:, 3:], -3.0 * np.eye(3), rtol=0, atol=1e-14)
 
 
 def test_a_spring_damper_pulls_along_its_line():

@@ -125,6 +125,10 @@ class TestFastest:
         }[kind]
         assert check(make(SLIDE_X, elements=(element,))).fastest_frequency == pytest.approx(5 / (2 * np.pi), rel=1e-12)
 
+    def test_the_frequency_of_a_ball_on_a_spring_against_its_turn_is_known(self):
+        model = make("spherical", elements=(Element("it", "turning_spring", {"stiffness": 25.0}, body_b=0),))
+        assert check(model).fastest_frequency == pytest.approx(5 / (2 * np.pi), rel=1e-12)
+
     @pytest.mark.parametrize("kind", ["stop", "bushing", "friction", "line"])
     def test_everything_that_damps_counts(self, kind):
         element = {

@@ -395,10 +395,21 @@ def test_a_mistake_is_named(mistake):
     assert re.search(r"model text, line \d+: ", str(caught.value))
 
 
-def test_a_spring_on_a_ball_joint_is_refused_with_the_reason():
+def test_a_spring_on_a_ball_joint_acts_against_its_whole_turn():
     text = HEAD.replace('type = "cylindrical"', 'type = "spherical"').replace('point = "tip"\naxis = "x"', 'point = "tip"')
+    for more in ("", 'coordinate = "turn"\n'):
+        (spring,) = load(text + f'[springs.s]\njoint = "wrist"\nstiffness = 1\n{more}').elements
+        assert (spring.kind, spring.body_a, spring.body_b) == ("turning_spring", 0, 1)
+    refused = {
+        'coordinate = "wx"': 'a quaternion has no single angle. Give coordinate = "turn"',
+        "rest = 0.1": 'on the turn of joint "wrist" rests in the design position: remove rest',
+        "preload = 0.1": "rests in the design position: remove preload",
+    }
+    for more, message in refused.items():
+        with pytest.raises(ModelError, match=message):
+            load(text + f'[springs.s]\njoint = "wrist"\nstiffness = 1\n{more}\n')
     with pytest.raises(ModelError, match='"wrist" is spherical: a quaternion has no single angle. Use a bushing'):
-        load(text + '[springs.s]\njoint = "wrist"\nstiffness = 1\n')
+        load(text + '[stops.s]\njoint = "wrist"\nupper = 1\nstiffness = 1\n')
     (damper,) = load(text + '[dampers.d]\njoint = "wrist"\ncoordinate = "wy"\ndamping = 1\n').elements
     assert (damper.joint, damper.dof) == (1, 1)
 

@@ -27,7 +27,7 @@ EVERY = """<mujoco model="every feature">
           <joint name="reach" type="slide" axis="0 0.3 1" pos="0.0 0.02 0.1" ref="0.1" frictionloss="0.2"/>
           <geom type="capsule" size="0.04" fromto="0 0 0 0.3 0.1 0.2"/>
           <body name="hand" pos="0.3 0.1 0.2" euler="0.2 0.6 0.3">
-            <joint name="wrist" type="ball" damping="0.3"/>
+            <joint name="wrist" type="ball" damping="0.3" stiffness="2"/>
             <geom type="ellipsoid" size="0.1 0.05 0.08"/>
             <site name="tip" pos="0 0.1 0"/>
           </body>
@@ -39,7 +39,7 @@ EVERY = """<mujoco model="every feature">
       <inertial pos="0 0 0.1" mass="2" fullinertia="0.1 0.2 0.15 0.01 0.02 -0.03"/>
       <site name="eye" pos="0 0 .1"/>
     </body>
-    <body name="ball" pos="0 3 0"><joint name="loose" type="free" armature="0.3" damping="0.2"/><geom size="0.2"/></body>
+    <body name="ball" pos="0 3 0"><joint name="loose" type="free" armature="0.3" damping="0.2" stiffness="5"/><geom size="0.2"/></body>
   </worldbody>
   <tendon>
     <spatial name="rope" stiffness="30" damping="2" springlength="0.7"><site site="tip"/><site site="eye"/></spatial>

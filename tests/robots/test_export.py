@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import bellcrank as bc
+from bellcrank.comparison.in_mujoco import InMuJoCo
 from bellcrank.io.export import roll_pitch_yaw
 from bellcrank.io.imported import matrix_of, quaternion_of
+from bellcrank.model.generators import random_state
 
 from .engines import change, from_mujoco, from_pinocchio, loaded
 from .mjcf import EVERY, Tree
@@ -66,14 +69,55 @@ def test_urdf_to_toml_to_urdf_leaves_everything_as_it_was(tmp_path, options):
 
 
 def test_a_robot_becomes_mjcf(tmp_path):
-    model = loaded(ROBOT.replace("floating", "fixed"))  # MuJoCo has free bodies on ground only
+    model = loaded(ROBOT)
     again = written(model, tmp_path / "robot.xml")
-    order = [
-        f"{name}_{part}" if name == "plane" else name
-        for name in model.joint_names
-        for part in (("x", "y", "angle") if name == "plane" else ("",))
-    ]
-    assert set(again.joint_names) == set(order)
+    parts = {"plane": ("_x", "_y", "_angle"), "float": ("_x", "_y", "_z", "_turn")}
+    assert set(again.joint_names) == {f"{name}{part}" for name in model.joint_names for part in parts.get(name, ("",))}
+
+
+def test_a_link_that_is_called_world_gets_another_name_in_mjcf(tmp_path):
+    file = Path(__file__).parent / "files" / "industrial.urdf"
+    model = loaded(file, fixed="keep")
+    with pytest.warns(bc.BellcrankWarning, match='the name of body "world", which is MuJoCo\'s own: it is "world_body" there'):
+        bc.save(model, tmp_path / "m.xml")
+    assert loaded(tmp_path / "m.xml", fixed="keep").body_names[0] == "world_body"
+
+
+def nested(**given):
+    """A body that floats on one that turns."""
+    m = tree(gravity=(0.3, -9.0, 1.0))
+    m.joint("j", "revolute", "ground", "a", (0.1, 0, 0.2), axis=(0, 1, 1))
+    m.joint("k", "free", "a", "b", (0.5, 0.1, 0), **given)
+    return m
+
+
+def test_a_body_that_floats_on_another_slides_and_turns_on_a_ball_in_mujoco():
+    """MuJoCo refuses free joints on moving bodies. The same efforts and states give the same accelerations."""
+    m = nested(armature=(0, 0, 0, 0.2, 0.2, 0.2))
+    m.spring("coil", "k", 3.0, coordinate="turn")
+    for k, coordinate in enumerate(("vx", "vy", "vz", "wx", "wy", "wz")):
+        m.damper(f"d{k}", "k", 0.4 if k < 3 else 0.7, coordinate=coordinate)
+    model = m.build()
+    theirs, dynamics = InMuJoCo(model), bc.compile(model)
+    for seed in range(3):
+        q, v = random_state(model, seed)
+        tau = np.random.default_rng(seed).uniform(-1, 1, model.nv)
+        a = dynamics.acceleration(q, v, tau)
+        assert np.abs(theirs.acceleration(q, v, tau) - a).max() < UNCHANGED * np.abs(a).max()
+        there = model.to_mujoco(q, v, a, tau=tau)
+        for back, given in zip(model.from_mujoco(*there[:3], tau=there[3]), (q, v, a, tau), strict=True):
+            assert np.allclose(back, given, rtol=0, atol=1e-14)
+
+
+def test_springs_on_the_turn_of_a_ball_and_of_a_free_body_survive(tmp_path):
+    m = tree()
+    m.joint("j", "free", "ground", "a", (0.1, 0, 0))
+    m.joint("k", "spherical", "a", "b", (0.5, 0, 0))
+    m.spring("coil", "k", 3.0)
+    m.spring("upright", "j", 2.0, coordinate="turn")
+    m.bushing("home", "ground", "a", (0.1, 0, 0), stiffness=(2.0, 2.0, 2.0))
+    model = m.build()
+    assert change(model, written(model, tmp_path / "m.xml")) < UNCHANGED
 
 
 def test_pinocchio_reads_what_is_written(tmp_path):
@@ -177,8 +221,31 @@ NO_WORDS = {
         "xml", lambda: with_joint("free", armature=(0, 0, 0, 9.0, 9.0, 9.0)), 'the armature of the free joint "j"'),
     "an idle input": ("xml", lambda: _with_input(), 'the input "u", which acts on nothing'),
     "an input on balls": ("xml", lambda: _with_input("j", "k"), 'the input "u", which acts on several joints, balls among them'),
+    "damping of one direction of a floating body": (
+        "xml", lambda: added(nested(), "damper", "s", "k", 1.0, coordinate="vx"), 'the damping or friction of joint "k"'),
+    "armature along a floating body": ("xml", lambda: nested(armature=0.1), 'the armature of the free joint "k" along its slides'),
+    "a push on a floating body": ("xml", lambda: _pushed(), 'the input "u", which pushes along the axes of a body that floats'),
+    "a spring on the turn of a free body alone": (
+        "xml", lambda: added(with_joint("free"), "spring", "s", "j", 1.0, coordinate="turn"), 'the spring of the free joint "j"'),
+    "a spring on a turn that is no joint's": (
+        "xml", lambda: _turned(), '"s", a spring on the turn between bodies that no ball joins'),
     "a body without mass": ("xml", lambda: _massless(), 'body "a", which moves and has no mass'),
 }  # fmt: skip
+
+
+def _pushed():
+    m = nested()
+    m.inputs = ("u",)
+    m.motor("s", "k", input="u", coordinate="vx")
+    return m
+
+
+def _turned():
+    """A ball that closes a loop has no joint of MuJoCo's that could have a spring."""
+    m = hinged()
+    m.joint("ball", "spherical", "ground", "b", (1, 0, 0), cut=True)
+    m.spring("s", "ball", 1.0)
+    return m
 
 
 def _on_the_moon():

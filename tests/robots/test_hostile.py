@@ -28,6 +28,7 @@ TEXTS = {
     "an encoding nobody knows": ('<?xml version="1.0" encoding="klingon"?>\n<robot/>', "encoding"),
     "a mesh of a text": ("<mujoco><asset>\n<mesh file='a.stl'/></asset></mujoco>", "but a text has no folder"),
     "an include of a text": ("<mujoco>\n<include file='a.xml'/></mujoco>", "but a text has no folder"),
+    "an empty anchor": ("<mujoco><equality>\n<connect body1='a' anchor=' '/></equality></mujoco>", "line 2: the anchor of <connect>"),
     "copies without end": (
         "<mujoco><worldbody>\n<replicate count='1000'><replicate count='1000'><body/></replicate></replicate></worldbody></mujoco>",
         "it makes 1000000 copies"),
@@ -89,6 +90,46 @@ def test_the_user_may_allow_files_from_outside(tmp_path):
     (tmp_path / "arm.xml").write_text("<mujocoinclude><body><joint name='j'/><geom size='1'/></body></mujocoinclude>")
     (folder / "model.xml").write_text("<mujoco><worldbody><include file='../arm.xml'/></worldbody></mujoco>")
     assert bc.load(folder / "model.xml", allow_outside=True).joint_names == ("j",)
+
+
+PART = "<mujocoinclude><body name='{}'><joint/><geom size='1'/></body></mujocoinclude>"
+MESH = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+
+
+@pytest.mark.parametrize(
+    ("inner", "where"), [("b.xml", "parts/b.xml"), ("b.xml", "b.xml"), ("../b.xml", "b.xml"), ("parts/b.xml", "parts/b.xml")]
+)
+def test_included_files_may_include_others_beside_them_or_beside_the_model(tmp_path, inner, where):
+    pytest.importorskip("mujoco")
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "model.xml").write_text("<mujoco><worldbody><include file='parts/a.xml'/></worldbody></mujoco>")
+    (tmp_path / "parts" / "a.xml").write_text(f"<mujocoinclude><include file='{inner}'/></mujocoinclude>")
+    (tmp_path / where).write_text(PART.format("found"))
+    assert bc.load(tmp_path / "model.xml").body_names == ("found",)
+
+
+def test_a_mesh_beside_the_folder_of_meshes_is_still_inside(tmp_path):
+    pytest.importorskip("mujoco")
+    for folder in ("visual", "collision"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "collision" / "x.obj").write_text(MESH)
+    (tmp_path / "model.xml").write_text(
+        "<mujoco><compiler meshdir='visual'/><asset><mesh name='x' file='../collision/x.obj'/></asset>"
+        "<worldbody><body name='b'><joint/><geom type='mesh' mesh='x'/></body></worldbody></mujoco>"
+    )
+    assert bc.load(tmp_path / "model.xml").mass[0] == pytest.approx(1000 / 6)
+
+
+def test_an_included_file_that_leads_out_is_refused_wherever_it_is_looked_for(tmp_path):
+    """MuJoCo looks beside the model first: a harmless file beside the one that includes must not hide the other."""
+    folder = tmp_path / "model"
+    (folder / "parts" / "deep").mkdir(parents=True)
+    (folder / "model.xml").write_text("<mujoco><worldbody><include file='parts/deep/a.xml'/></worldbody></mujoco>")
+    (folder / "parts" / "deep" / "a.xml").write_text("<mujocoinclude>\n<include file='../b.xml'/></mujocoinclude>")
+    (folder / "parts" / "b.xml").write_text(PART.format("harmless"))
+    (tmp_path / "b.xml").write_text(PART.format("secret"))
+    with pytest.raises(bc.ModelError, match=r"a\.xml, line 2: the path .* leaves the model's folder"):
+        bc.load(folder / "model.xml")
 
 
 def test_addresses_are_never_fetched(tmp_path):

@@ -155,9 +155,6 @@ UNSIMULATED = {
     "friction of a tendon": (
         '<tendon><spatial name="t" frictionloss="1"><site site="s"/><site site="w"/></spatial></tendon>',
         'frictionloss of tendon "t"'),
-    "the spring of a ball": (
-        '<worldbody><body><joint name="b" type="ball" stiffness="2"/><geom size="1"/></body></worldbody>',
-        'the spring of the ball joint "b"'),
     "air": ('<option density="1.2"/>', "the medium: density 1.2"),
     "sensors": ('<sensor><jointpos name="angle" joint="j"/></sensor>', 'sensors "angle"'),
     "mocap bodies": ('<worldbody><body name="g" mocap="true"/></worldbody>', 'motions of the mocap bodies "g"'),
@@ -191,16 +188,30 @@ def test_flags_switch_things_off():
 
 def test_a_tendon_on_one_body_does_nothing():
     tendon = '<tendon><spatial name="t" stiffness="1" springlength="0.1"><site site="s"/><site site="s2"/></spatial></tendon>'
-    model = bc.load(SMALL.replace('<site name="s"', '<site name="s2"/><site name="s"').format(tendon))
-    assert model.elements == () and "does nothing" in model.source.remarks[0]
+    with pytest.warns(bc.BellcrankWarning, match='tendon "t" has both ends on one body, and does nothing'):
+        model = bc.load(SMALL.replace('<site name="s"', '<site name="s2"/><site name="s"').format(tendon))
+    assert model.elements == ()
 
 
 def test_names_that_collide_are_changed_and_listed():
     text = SMALL.replace('name="c"', 'name="j"').replace('name="a"', 'name="a.b"').format("")
-    model = bc.load(text)
+    with pytest.warns(bc.BellcrankWarning, match="renamed: a.b is a_b, j is j_body"):
+        model = bc.load(text)
     assert model.body_names == ("a_b", "j_body")
     assert model.source.names == {"a_b": "a.b", "j_body": "j"}
-    assert "renamed: a.b is a_b, j is j_body" in model.source.remarks[0]
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ('<keyframe><key name="up" qpos="1 0"/></keyframe>', 'starts from the keyframe "up"'),
+        ('<default><joint frictionloss="0.3"/></default>', 'friction of the joints "j", "k" is smooth here: it has 70 %'),
+    ],
+)
+def test_what_is_changed_is_told_even_if_all_is_simulated(more, told):
+    with pytest.warns(bc.BellcrankWarning) as caught:
+        model = bc.load(SMALL.format(more))
+    assert model.source.unsimulated == () and told in str(caught[0].message) and told in str(model.check())
 
 
 def test_joints_without_names_are_known_by_their_bodies():

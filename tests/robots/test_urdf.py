@@ -41,6 +41,14 @@ def test_every_kind_of_joint_accelerates_as_in_pinocchio(base, fixed):
     assert from_pinocchio(bare(model), theirs(EVERY, base)) < EXACT
 
 
+@pytest.mark.parametrize("fixed", ["merge", "keep"])
+@pytest.mark.parametrize("under", ["arm", "base"])
+def test_a_body_may_float_on_a_link_that_is_fixed_to_another(fixed, under):
+    """Its place is told from the link that it floats on, which may have become part of another, or of ground."""
+    text = chain(link("x"), joint("glue", "fixed", under, "x"), link("y"), joint("f", "floating", "x", "y"))
+    assert from_pinocchio(loaded(text, fixed=fixed), theirs(text, "fixed")) < EXACT
+
+
 def test_joints_are_in_the_order_of_the_file_and_pinocchios_order_is_known():
     model = loaded(EVERY)
     assert model.joint_names == ("z_turn", "a_spin", "slide", "plane", "float", "b_far")
@@ -164,8 +172,31 @@ def test_a_mimic_joint_that_cannot_be_coupled_is_named():
 
 def test_joints_that_mimic_each_other_are_an_error():
     text = MIMIC.replace('<child link="arm"/>', '<child link="arm"/><mimic joint="follower"/>')
-    with pytest.raises(bc.ModelError, match='"hinge", "follower" mimic each other'):
+    with pytest.raises(bc.ModelError, match=r'line \d+: the joints "hinge", "follower" mimic each other in a ring'):
         bc.load(text)
+
+
+def test_a_joint_that_mimics_itself_is_an_error():
+    with pytest.raises(bc.ModelError, match=r'line \d+: joint "follower" mimics itself, so that nothing leads'):
+        bc.load(MIMIC.replace('joint="hinge"', 'joint="follower"'))
+
+
+def test_a_chain_of_mimic_joints_starts_closed():
+    text = chain(
+        joint("first", "revolute", "base", "a", f'<mimic joint="second" multiplier="3" offset="0.1"/>{LIMIT}'),
+        link("a"),
+        joint("second", "continuous", "base", "b", '<mimic joint="hinge" multiplier="-2" offset="0.5"/>'),
+        link("b"),
+    )
+    model = loaded(text)
+    assert model.initial_q.tolist() == [0.0, 3 * 0.5 + 0.1, 0.5]
+
+
+def test_a_joint_that_mimics_with_the_multiplier_zero_stays_where_it_is():
+    with pytest.warns(bc.BellcrankWarning, match='"follower" mimics "hinge" with the multiplier 0: it stays at 0.5'):
+        model = bc.load(MIMIC.replace('multiplier="-2"', 'multiplier="0"'))
+    assert model.initial_q.tolist() == [0.0, 0.5]
+    assert bc.compile(model).acceleration(model.initial_q, [0.3, 0.0], [0.1, 0.7])[1] == pytest.approx(0, abs=1e-15)
 
 
 # --- robots that are not quite right
@@ -186,6 +217,53 @@ def test_broken_inertias_are_taken_as_they_are_if_the_user_allows_it(base):
     alone = loaded(BROKEN, broken_inertia="allow", fixed="keep")
     again = loaded(bc.io.dumps(alone))
     assert alone.inertia[-1].max() > 2 and np.array_equal(again.inertia, alone.inertia)
+
+
+INERTIA = '<inertia ixx="0.03" ixy="0.002" ixz="-0.001" iyy="0.04" iyz="0.003" izz="0.05"/>'
+UNKNOWN = {
+    "a moment": (' iyy="0.04"', "", "lacks iyy of its <inertia>"),
+    "two moments": (' iyy="0.04" iyz="0.003" izz="0.05"', "", "lacks iyy of its <inertia> and izz of its <inertia>"),
+    "the inertia": (INERTIA, "", "lacks <inertia>"),
+    "the mass": ('<mass value="1.5"/>', "", 'lacks <mass value="..."/>'),
+    "the value of the mass": (' value="1.5"', "", 'lacks <mass value="..."/>'),
+}
+
+
+@pytest.mark.parametrize("case", UNKNOWN)
+def test_masses_and_inertias_that_are_missing_are_never_guessed(case):
+    """yourdfpy would take 1 kg m2 for a moment of inertia that is not there."""
+    old, new, message = UNKNOWN[case]
+    text = chain(link("odd").replace(old, new), joint("glue", "fixed", "arm", "odd"))
+    with pytest.raises(bc.ModelError, match=rf'line 7: link "odd" {message}(?s:.*)broken_inertia="allow"'):
+        bc.load(text)
+    with pytest.warns(bc.BellcrankWarning, match='that are missing, and count as zero: "odd"'):
+        model = bc.load(text, broken_inertia="allow", fixed="keep")
+    assert model.inertia[-1].max() < 0.06
+
+
+TWICE = '<limit lower="-9" upper="9" effort="1" velocity="1"/>'
+PECULIAR = {
+    "two inertials": (chain(link("x", more="<inertial/>"), joint("g", "fixed", "arm", "x")),
+                      'line 8: link "x" has 2 <inertial>, of which the first counts'),
+    "two masses": (chain(link("x").replace("<mass", '<mass value="2"/><mass'), joint("g", "fixed", "arm", "x")),
+                   'line 7: link "x" has 2 <mass>, of which the first counts'),
+    "two limits": (chain(link("x"), joint("j", "revolute", "arm", "x", LIMIT + TWICE)),
+                   'joint "j" has 2 <limit>, of which the first counts'),
+    "two origins": (chain(link("x"), joint("j", "fixed", "arm", "x", '<origin xyz="9 9 9"/>')),
+                    'joint "j" has 2 <origin>, of which the first counts'),
+    "no limit": (chain(link("x"), joint("j", "prismatic", "arm", "x")),
+                 'line 9: joint "j", which is prismatic, has no <limit>, and is taken to have no limits'),
+    "no products": (chain(link("x").replace('ixy="0.002" ixz="-0.001"', ""), joint("g", "fixed", "arm", "x")),
+                    'line 8: link "x" lacks ixy and ixz, which count as zero'),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", PECULIAR)
+def test_what_is_there_twice_or_left_out_is_told_with_its_line(case):
+    text, message = PECULIAR[case]
+    with pytest.warns(bc.BellcrankWarning) as caught:
+        bc.load(text)
+    assert message in str(caught[0].message)
 
 
 def test_joints_that_move_nothing_with_mass_are_refused_or_locked():
@@ -222,6 +300,9 @@ WRONG = {
     "no such link": (chain(joint("j", "fixed", "arm", "bse")), '"bse" is no link. Did you mean "base"'),
     "no number": (chain(link("x", center="0 one 0"), joint("j", "fixed", "arm", "x")), "xyz of its origin is '0 one 0'"),
     "not finite": (chain(link("x", center="0 nan 0"), joint("j", "fixed", "arm", "x")), "Give 3 finite numbers"),
+    "an axis of words": (chain(link("x"), joint("j", "fixed", "arm", "x", '<axis xyz="up"/>')), "xyz of its axis is 'up'"),
+    "words for a direction": (chain(link("x"), joint("j", "continuous", "arm", "x", '<axis xyz="up"/>')), "xyz of its axis"),
+    "mimics nobody": (chain(link("x"), joint("j", "continuous", "arm", "x", "<mimic/>")), "its <mimic> names no joint"),
     "no axis": (chain(link("x"), joint("j", "revolute", "arm", "x", f'<axis xyz="0 0 0"/>{LIMIT}')), "its axis is zero"),
     "two parents": (chain(joint("j", "fixed", "base", "arm")), 'link "arm" is the child of the joints "hinge" and "j"'),
     "two roots": (chain(link("x")), 'the links "base", "x" have no parent'),

@@ -120,4 +120,6 @@ def _why_no_force(element: Element) -> str:
         return f'its table covers elongations from {low:g} to {high:g} m only (or hold it: outside = "clamp")'
     if element.kind == "spring_damper":
         return "its two points meet, so that it has no direction"
+    if element.kind == "turning_spring":
+        return "its bodies are half a turn apart, so that it could turn them back either way"
     return "it is not a number"

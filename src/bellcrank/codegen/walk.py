@@ -180,27 +180,39 @@ class TracedWalk:
         ends: Callable[[Signature], bool],
         only_zeros: bool,
     ) -> Pattern:
-        """Which numbers of the message are the same constant on all edges: rehearse until nothing changes."""
+        """Which numbers of the message are the same constant on all edges: rehearse until nothing changes.
+
+        Of a body without mass a pivot may fold to zero while only messages of others without mass are known, which it may never
+        get: that counts at the end only.
+        """
         pattern: Pattern = [UNSEEN] * len(leaves(base, self.tangents))
         while True:
-            before = list(pattern)
+            before, refused = list(pattern), None
             for signature in self.signatures:
                 if ends(signature) or (UNSEEN in before and not starts(signature)):
                     continue
                 incoming = base if starts(signature) else self._with(base, before, None)
-                for k, x in enumerate(leaves(self._rehearse(step, signature, incoming), self.tangents)):
+                try:
+                    sent = leaves(self._rehearse(step, signature, incoming), self.tangents)
+                except ZeroDivisionError as error:
+                    refused = error
+                    continue
+                for k, x in enumerate(sent):
                     varies = isinstance(x, Symbol) or (only_zeros and x != 0) or pattern[k] not in (UNSEEN, x)
                     pattern[k] = VARIES if varies else float(x)
+            if pattern == before and refused is not None:
+                raise refused
             if pattern == before:
                 return [0.0 if x is UNSEEN else x for x in pattern]
 
     def _rehearse(self, step: Callable[[Any, Any], Any], signature: Signature, incoming: Any) -> Any:
         kept = self.records
-        with self.e.rehearsal():
-            self.records = {s: record.copy() for s, record in kept.items()}
-            message = step(TracedBody(signature, self, "%rehearsed"), incoming)
-        self.records = kept
-        return message
+        try:
+            with self.e.rehearsal():
+                self.records = {s: record.copy() for s, record in kept.items()}
+                return step(TracedBody(signature, self, "%rehearsed"), incoming)
+        finally:
+            self.records = kept
 
     def _with(self, like: Any, pattern: Pattern, variable: list[Symbol] | None) -> Any:
         """A message of this pattern; its varying numbers are those given, or unknown ones."""

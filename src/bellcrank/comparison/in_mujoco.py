@@ -24,10 +24,11 @@ class InMuJoCo:
 
     name = "MuJoCo"
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, text: str | None = None) -> None:
+        """``text``: the MJCF that the model came from, instead of the one that we write."""
         import mujoco
 
-        text, _ = mjcf(model)
+        text = mjcf(model)[0] if text is None else text
         self.mujoco, self.model, self.states = mujoco, model, mujoco_states(model)
         self.theirs: Any = mujoco.MjModel.from_xml_string(text)
         self.theirs.opt.integrator = mujoco.mjtIntegrator.mjINT_RK4

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..assembly import assemble
 from ..codegen import Dynamics, compile
 from ..errors import BellcrankError, StateError
 from ..model import Model
@@ -111,8 +112,12 @@ def compare(
 
 
 def _bare(model: Model) -> Model:
-    """The mechanism without forces but gravity, and without limits, which MuJoCo would simulate."""
-    return dataclasses.replace(model, elements=(), measures=(), inputs=(), limits=())
+    """The mechanism without forces but gravity, and without limits, which MuJoCo would simulate; it starts assembled."""
+    bare = dataclasses.replace(model, elements=(), measures=(), inputs=(), limits=())
+    if not model.closures:
+        return bare
+    start = assemble(bare)
+    return dataclasses.replace(bare, initial_q=start.q, initial_v=start.v)
 
 
 def _peer(name: str, model: Model, dynamics: Dynamics) -> Any:

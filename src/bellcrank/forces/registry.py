@@ -11,6 +11,7 @@ from .joint_friction import JointFriction
 from .joint_spring import JointSpring
 from .joint_stop import JointStop
 from .spring_damper import SpringDamper
+from .turning_spring import TurningSpring
 
 _ALL: tuple[type[JointForce] | type[BodyForce], ...] = (
     JointSpring,
@@ -21,6 +22,7 @@ _ALL: tuple[type[JointForce] | type[BodyForce], ...] = (
     JointInput,
     SpringDamper,
     Bushing,
+    TurningSpring,
     ConstantForce,
 )
 

@@ -29,6 +29,7 @@ DOING = {  # values that make an element do something; without one of them it do
     "joint_input": ("gain",),
     "spring_damper": ("stiffness", "damping", "preload"),
     "bushing": ("kx", "ky", "kz", "krx", "kry", "krz", "cx", "cy", "cz", "crx", "cry", "crz"),
+    "turning_spring": ("stiffness",),
     "force": ("fx", "fy", "fz", "mx", "my", "mz"),
 }
 
@@ -86,7 +87,7 @@ def _idle_elements(model: Model) -> Iterator[str]:
     for e in model.elements:
         if e.table is None and not any(e.values[name] for name in DOING[e.kind]):
             yield f'{e.kind} "{e.name}" does nothing: its {_listed(DOING[e.kind])} {_are(DOING[e.kind])} zero'
-        elif e.kind in ("spring_damper", "bushing") and e.body_a == e.body_b:
+        elif e.kind in ("spring_damper", "bushing", "turning_spring") and e.body_a == e.body_b:
             body = "ground" if e.body_a < 0 else model.body_names[e.body_a]
             yield f'{e.kind} "{e.name}" does nothing: both of its ends are on "{body}"'
 

@@ -147,7 +147,7 @@ def _element_kind(element: Element) -> str:
     """In the words of the model file: joint_spring is a spring, joint_effort and joint_input are motors."""
     if element.kind in ("joint_effort", "joint_input"):
         return "motor"
-    return element.kind.removeprefix("joint_").replace("spring_damper", "spring and damper")
+    return element.kind.removeprefix("joint_").replace("spring_damper", "spring and damper").replace("_", " ")
 
 
 def _kind(measure: Measure) -> str:

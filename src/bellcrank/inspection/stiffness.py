@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..model.element import ELEMENTS
+
 if TYPE_CHECKING:
     from ..model import Element, Model
 
@@ -53,6 +55,8 @@ def _elastic(element: Element) -> Iterator[Element]:
         yield _line_damper(element, values["stiffness"] if element.table is None else _steepest(element))
     elif element.kind == "bushing":
         yield replace(element, values=_bushing(values, "k"))
+    elif element.kind == "turning_spring":
+        yield replace(element, kind="bushing", values=_turning_damper(values["stiffness"]))
 
 
 def _viscous(element: Element) -> Iterator[Element]:
@@ -77,6 +81,10 @@ def _line_damper(element: Element, damping: float) -> Element:
 
 def _bushing(values: dict[str, float], letter: str) -> dict[str, float]:
     return {name: values[letter + name[1:]] if name[0] == "c" else 0.0 for name in values}
+
+
+def _turning_damper(damping: float) -> dict[str, float]:
+    return {name: damping if name.startswith("cr") else 0.0 for name in ELEMENTS["bushing"]}
 
 
 def _steepest(element: Element) -> float:

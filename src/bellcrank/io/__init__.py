@@ -78,7 +78,7 @@ def _tell(model: Model, file: str) -> None:
     """One warning for all that is not simulated, or not quite as it was."""
     assert model.source is not None
     lines = [f"not simulated: {line}" for line in model.source.unsimulated] + list(model.source.remarks)
-    if model.source.unsimulated or model.source.impossible:
+    if lines:
         warnings.warn(BellcrankWarning("\n  ".join([f"{file}:", *lines])), stacklevel=4)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..model import Model
 from .export import Array, Export, JointForces, equal, indented, numbers, principal, tag
+from .export_mjcf_forces import Forces, given
 from .imported import quaternion_of
 from .mjcf_closures import equalities
 
@@ -32,22 +33,29 @@ class Writing:
         self.model, self.export = model, Export(model, "mjcf")
         self.sites: dict[int, list[str]] = {}
         self.taken: set[str] = set()
-        self.world: list[str] = []
+        self.body_names = self._body_names()
         self.references = {} if model.source is None or model.source.format != "mjcf" else dict(model.source.references)
-        self.gravcomp: dict[int, float] = {}
         self.mass, self.center, self.inertia = np.array(model.mass), np.array(model.center), np.array(model.inertia)
         self.lifted: dict[int, Array] = {}  # forces at the origins of free bodies
         for i, joint in enumerate(model.joints):
-            if joint.kind == "free" and not model.driven[i]:
+            if joint.kind == "free" and not model.driven[i] and model.parents[i] < 0:
                 self._without_armature(i, model.armature[model.v_index[i] :][:6])
+
+    def _body_names(self) -> list[str]:
+        """The names there, where "world" is taken."""
+        names, other = [self.export.name(name) for name in self.model.body_names], "world_body"
+        while other in names:
+            other += "_"
+        if "world" in names:
+            self.export.lost.append(f'the name of body "world", which is MuJoCo\'s own: it is "{other}" there')
+        return [other if name == "world" else name for name in names]
 
     def document(self) -> list[str]:
         model = self.model
         for name, body, at in self.export.points():
             self.site(self.export.name(name), body, at)
-        tendons = self._body_forces()
-        equality = equalities(self, tendons)
-        actuators = [*self._actuators(tendons), *self._constants(), *self._constant_forces]
+        self.acting = Forces(self)
+        equality = equalities(self, self.acting.tendons)
         bodies = self._bodies()
         lines = [
             f"{tag('mujoco', model=model.name)}>",
@@ -59,9 +67,9 @@ class Writing:
             "</worldbody>",
         ]
         for section, inside in (
-            ("tendon", tendons),
+            ("tendon", self.acting.tendons),
             ("equality", equality),
-            ("actuator", actuators),
+            ("actuator", self.acting.actuators),
             ("keyframe", self._key()),
         ):
             lines += [f"<{section}>", *inside, f"</{section}>"] if inside else []
@@ -120,8 +128,9 @@ class Writing:
         outer, R = export.axes(model.parents[rows[0]]), export.axes(last)
         offset = sum((export.offset(i) for i in rows), np.zeros(3))
         turn = None if np.array_equal(R, outer) else numbers(quaternion_of(outer.T @ R))
-        name = export.name(model.body_names[last])
-        lines = [f"{tag('body', name=name, pos=numbers(outer.T @ offset), quat=turn, gravcomp=self._lift(last))}>"]
+        lines = [
+            f"{tag('body', name=self.body_names[last], pos=numbers(outer.T @ offset), quat=turn, gravcomp=self._lift(last))}>"
+        ]
         lines += self._inertial(last)
         back = np.zeros(3)
         joints: list[str] = []
@@ -131,7 +140,7 @@ class Writing:
         return [*lines, *joints, *self.sites.get(last, [])]
 
     def _lift(self, i: int) -> str | None:
-        return numbers(self.gravcomp[i]) if i in self.gravcomp else None
+        return numbers(self.acting.gravcomp[i]) if i in self.acting.gravcomp else None
 
     def _inertial(self, i: int) -> list[str]:
         model, R = self.model, self.export.axes(i)
@@ -156,6 +165,8 @@ class Writing:
         if joint.kind == "screw":
             self.export.never.append(f'joint "{name}", a screw')
             return []
+        if joint.kind == "free" and model.parents[i] >= 0:
+            return self._floating(i, name, R)
         if joint.kind in TURNING:
             axis = None if joint.axis is None else numbers(R.T @ joint.axis)
             return [self._one(i, slice(0, joint.nv), name, TURNING[joint.kind], axis, at)]
@@ -165,49 +176,64 @@ class Writing:
             for k, (part, kind, axis) in enumerate(parts)
         ]
 
-    def _one(self, i: int, dofs: slice, name: str, kind: str, axis: str | None, at: Array) -> str:
-        model, start = self.model, int(self.model.v_index[i])
-        count = dofs.stop - dofs.start
-        forces = [self.export.forces.get((i, k), JointForces()) for k in range(dofs.start, dofs.stop)]
-        given = {what: [getattr(f, what) for f in forces] for what in ("stiffness", "damping", "friction")}
-        given["armature"] = model.armature[start + dofs.start : start + dofs.stop].tolist() if not model.driven[i] else [0.0]
-        single = {}
-        for what, values in given.items():
-            values = values[3:] if kind == "free" and what == "armature" else values
-            if not equal(values):
-                self.export.cannot.append(f'the {what} of joint "{name}", which differs between its directions')
-            single[what] = values[0]
-        reference = self.references.get(model.joint_names[i], (0.0,))[0]
-        spring = single["stiffness"]
-        if spring and count > 1:
-            self.export.cannot.append(f'the spring of joint "{name}"')
-        rest = forces[0].constant / spring + reference if spring else None
-        limits = model.limits[i] if model.limits and count == 1 else None
-        span, effort = None, None
-        if limits is not None and limits.lower is not None and limits.upper is not None:
-            span = numbers([limits.lower + reference, limits.upper + reference])
-        if limits is not None and limits.effort:
-            effort = numbers([-limits.effort, limits.effort])
-        return (
-            tag(
-                "joint",
-                name=name,
-                type=kind,
-                pos=numbers(at) if at.any() and kind != "free" else None,
-                axis=axis,
-                ref=_given(reference) if count == 1 else None,
-                stiffness=_given(spring),
-                springref=None if rest is None else numbers(rest),
-                damping=_given(single["damping"]),
-                frictionloss=_given(single["friction"]),
-                armature=_given(single["armature"]),
-                range=span,
-                actuatorfrcrange=effort,
-            )
-            + "/>"
-        )
+    def _floating(self, i: int, name: str, R: Array) -> list[str]:
+        """A free joint on a moving body, which MuJoCo does not have: slides along the axes of the parent, and a ball."""
+        offset, forces = self.export.offset(i), [self.export.forces.get((i, k), JointForces()) for k in range(3)]
+        if not equal([f.damping for f in forces]) or not equal([f.friction for f in forces]):
+            self.export.cannot.append(f'the damping or friction of joint "{name}", which differs between its directions')
+        if self.model.armature[self.model.v_index[i] :][:3].any():
+            self.export.cannot.append(f'the armature of the free joint "{name}" along its slides')
+        slides = [
+            self._one(i, slice(k, k + 1), f"{name}_{'xyz'[k]}", "slide", numbers(R.T[:, k]), np.zeros(3), float(offset[k]))
+            for k in range(3)
+        ]
+        return [*slides, self._one(i, slice(3, 6), f"{name}_turn", "ball", None, np.zeros(3))]
 
-    # --- forces
+    def _one(
+        self, i: int, dofs: slice, name: str, kind: str, axis: str | None, at: Array, reference: float | None = None
+    ) -> str:
+        model, single = self.model, dofs.stop - dofs.start == 1
+        forces = [self.export.forces.get((i, k), JointForces()) for k in range(dofs.start, dofs.stop)]
+        damping, friction = (self._same(name, what, [getattr(f, what) for f in forces]) for what in ("damping", "friction"))
+        if reference is None:
+            reference = self.references.get(model.joint_names[i], (0.0,))[0] if single else 0.0
+        stiffness = forces[0].stiffness if single else self.acting.springs.get(i, 0.0)
+        rest = forces[0].constant / stiffness + reference if stiffness and single else None
+        span, effort = self._limits(i, reference) if single else (None, None)
+        attributes = {
+            "pos": numbers(at) if at.any() and kind != "free" else None,
+            "axis": axis,
+            "ref": given(reference),
+            "stiffness": given(stiffness),
+            "springref": None if rest is None else numbers(rest),
+            "damping": given(damping),
+            "frictionloss": given(friction),
+            "armature": given(self._armature(i, dofs, name, kind)),
+            "range": span,
+            "actuatorfrcrange": effort,
+        }
+        return f"{tag('joint', name=name, type=kind, **attributes)}/>"
+
+    def _same(self, name: str, what: str, values: list[float]) -> float:
+        """MuJoCo has one number for all directions of a joint."""
+        if not equal(values):
+            self.export.cannot.append(f'the {what} of joint "{name}", which differs between its directions')
+        return values[0]
+
+    def _armature(self, i: int, dofs: slice, name: str, kind: str) -> float:
+        """Of a free body only the turning part: _without_armature has judged the other."""
+        if self.model.driven[i]:
+            return 0.0
+        values = self.model.armature[int(self.model.v_index[i]) :][dofs].tolist()
+        return self._same(name, "armature", values[3:] if kind == "free" else values)
+
+    def _limits(self, i: int, reference: float) -> tuple[str | None, str | None]:
+        limits = self.model.limits[i] if self.model.limits else None
+        if limits is None:
+            return None, None
+        both = limits.lower is not None and limits.upper is not None
+        span = numbers([limits.lower + reference, limits.upper + reference]) if both else None  # type: ignore[operator]
+        return span, numbers([-limits.effort, limits.effort]) if limits.effort else None
 
     def site(self, name: str, body: int, at: Array) -> str:
         """A site on a body, -1 = the world; its name."""
@@ -220,124 +246,12 @@ class Writing:
         self.sites.setdefault(body, []).append(f"{tag('site', name=free, pos=place, quat=turn)}/>")
         return free
 
-    def _body_forces(self) -> list[str]:
-        """Springs between points as tendons; constant forces as actuators without control."""
-        tendons: list[str] = []
-        self._constant_forces: list[str] = []
-        for e in self.model.elements:
-            if e.kind == "spring_damper":
-                tendons += self._tendon(e)
-            elif e.kind == "force":
-                self._constant_force(e)
-            elif e.kind == "bushing":
-                self.export.cannot.append(f'"{e.name}", a bushing')
-        for e in self.export.sums:
-            tendons += self._elastic_sum(e)
-        for i, force in self.lifted.items():
-            if np.abs(force).max() > 1e-12 * np.abs(self.model.gravity).max(initial=0.0):
-                self._push(
-                    f"{self.export.name(self.model.joint_names[i])}_weight", i, np.zeros(3), force, np.zeros(3), world=True
-                )
-        return tendons
-
-    def _tendon(self, e: Any) -> list[str]:
-        stiffness, length, preload = e.values["stiffness"], e.values["length"], e.values["preload"]
-        rest = length - preload / stiffness if stiffness else 0.0
-        if e.table is not None or (preload and not stiffness) or rest < 0:
-            self.export.cannot.append(f'"{e.name}", whose force is not that of a linear spring with a length at rest')
-            return []
-        name = self.export.name(e.name)
-        ends = [
-            self.site(f"{name}_{k}", body, np.array(p))
-            for k, (body, p) in enumerate(((e.body_a, e.point_a), (e.body_b, e.point_b)), 1)
-        ]
-        spring = numbers(rest) if stiffness else None
-        damping = _given(e.values["damping"])
-        head = tag("spatial", name=name, stiffness=_given(stiffness), springlength=spring, damping=damping)
-        return [f"{head}>", *(f"{tag('site', site=end)}/>" for end in ends), "</spatial>"]
-
-    def _elastic_sum(self, e: Any) -> list[str]:
-        """A fixed tendon: its length is the sum of factor * qpos."""
-        model, stiffness = self.model, e.values.get("stiffness", 0.0)
-        names = [(self.part_name(i, dof), factor) for i, dof, factor in e.terms]
-        zero = sum(factor * self.references.get(model.joint_names[i], (0.0,))[0] for i, _, factor in e.terms)
-        rest = e.values["rest"] + e.values["preload"] / stiffness + zero if stiffness else None
-        if rest is not None and rest < 0:  # MuJoCo has no negative lengths: the same tendon the other way round
-            names, rest = [(name, -factor) for name, factor in names], -rest
-        spring = None if rest is None else numbers(rest)
-        given = {"stiffness": _given(stiffness), "springlength": spring, "damping": _given(e.values.get("damping", 0.0))}
-        terms = [f"{tag('joint', joint=name, coef=numbers(factor))}/>" for name, factor in names]
-        return [f"{tag('fixed', name=self.export.name(e.name), **given)}>", *terms, "</fixed>"]
-
-    def _constant_force(self, e: Any) -> None:
-        """A unit of bias along a gear: in world axes relative to a site of the world, else in those of the body."""
-        model = self.model
-        force, moment = (np.array([e.values[f"{letter}{c}"] for c in "xyz"]) for letter in "fm")
-        weight = -self.mass[e.body_a] * model.gravity
-        share = float(force @ weight / (weight @ weight)) if weight.any() else 0.0
-        central = np.allclose(e.point_a, self.center[e.body_a], rtol=0, atol=1e-15) and not moment.any() and e.values["world"]
-        if central and np.allclose(share * weight, force, rtol=1e-15, atol=0):
-            self.gravcomp[e.body_a] = self.gravcomp.get(e.body_a, 0.0) + share
-            return
-        if e.body_a in self.lifted and not np.any(e.point_a) and not moment.any() and e.values["world"]:
-            self.lifted[e.body_a] = self.lifted[e.body_a] + force
-            return
-        self._push(self.export.name(e.name), e.body_a, np.array(e.point_a), force, moment, world=bool(e.values["world"]))
-
-    def _push(self, name: str, body: int, at: Array, force: Array, moment: Array, *, world: bool) -> None:
-        point = self.site(f"{name}_point", body, at)
-        fixed = self.site(f"{name}_world", -1, np.zeros(3)) if world else None
-        head = tag("general", name=name, site=point, refsite=fixed, gear=numbers([*force, *moment]))
-        self._constant_forces.append(f'{head} gainprm="0" biastype="affine" biasprm="1 0 0"/>')
-
-    def _actuators(self, tendons: list[str]) -> list[str]:
-        """One for each input, in their order."""
-        lines = []
-        for k, given in enumerate(self.model.inputs):
-            where = {key: f.inputs[k] for key, f in self.export.forces.items() if k in f.inputs}
-            lines.append(self._actuator(self.export.name(given), where, tendons))
-        return [line for line in lines if line]
-
-    def _actuator(self, name: str, where: dict[tuple[int, int], float], tendons: list[str]) -> str:
-        model = self.model
-        rows = {i for i, _ in where}
-        if not where:
-            self.export.cannot.append(f'the input "{name}", which acts on nothing')
-            return ""
-        ((i, dof), gain), *_ = where.items()
-        if len(rows) == 1 and model.joints[i].kind in ("spherical", "free"):
-            gear = np.zeros(6)
-            gear[[d for _, d in where]] = list(where.values())
-            if model.joints[i].kind == "free":  # along the axes of a site: those of a joint there are the world's
-                return f"{tag('motor', name=name, site=self.site(f'{name}_site', i, np.zeros(3)), gear=numbers(gear))}/>"
-            gear[:3] = self.export.axes(i).T @ gear[:3]
-            return f"{tag('motor', name=name, joint=self.export.name(model.joint_names[i]), gear=numbers(gear))}/>"
-        if any(model.joints[i].quaternion is not None for i in rows):
-            self.export.cannot.append(f'the input "{name}", which acts on several joints, balls among them')
-            return ""
-        if len(where) == 1:
-            return f"{tag('motor', name=name, joint=self.part_name(i, dof), gear=numbers(gain))}/>"
-        terms = [f"{tag('joint', joint=self.part_name(i, d), coef=numbers(c))}/>" for (i, d), c in where.items()]
-        tendons += [f"{tag('fixed', name=f'{name}_tendon')}>", *terms, "</fixed>"]
-        return f"{tag('motor', name=name, tendon=f'{name}_tendon')}/>"
-
     def part_name(self, i: int, dof: int) -> str:
         """The name there of the joint along one of our directions."""
         joint, name = self.model.joints[i], self.export.name(self.model.joint_names[i])
         return name if joint.nv == 1 else f"{name}_{several(joint)[dof][0]}"
 
-    def _constants(self) -> list[str]:
-        """Constant efforts that are not part of a spring."""
-        lines = []
-        for (i, dof), f in self.export.forces.items():
-            if f.constant and not f.stiffness:
-                name = f"{self.model.v_names[int(self.model.v_index[i]) + dof]}_effort"
-                if self.model.joints[i].quaternion is not None:
-                    self.export.cannot.append(f'the constant effort on joint "{self.model.joint_names[i]}"')
-                    continue
-                head = tag("general", name=name, joint=self.part_name(i, dof))
-                lines.append(f'{head} gainprm="0" biastype="affine" biasprm="{numbers(f.constant)} 0 0"/>')
-        return lines
+    # --- the start
 
     def _key(self) -> list[str]:
         model = self.model
@@ -365,10 +279,6 @@ def _turns(kinds: list[str]) -> bool:
 def _spread(c: Array) -> Array:
     """Inertia of a unit mass at c about the origin: c.c 1 - c c^T."""
     return np.asarray(c @ c * np.eye(3) - np.outer(c, c))
-
-
-def _given(value: float) -> str | None:
-    return numbers(value) if value else None
 
 
 def several(joint: Any) -> list[tuple[str, str, Array]]:

@@ -13,7 +13,7 @@ J         inertia about the centre of mass                                     k
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from ..model.fields import InBody, Place, Triple
 from ..model.order import outward_order
+from ..model.problems import names as quoted
 from ..model.shapes import MassProperties
 from ..model.source import Quaternion, Source
 from ..model.spec import (
@@ -32,6 +33,7 @@ from ..model.spec import (
     ConstraintSpec,
     CouplerSpec,
     ElementSpec,
+    FrictionSpec,
     InitialSpec,
     JointSpec,
     LimitsSpec,
@@ -42,6 +44,7 @@ from ..model.spec import (
 from .naming import Names
 
 Array = NDArray[np.float64]
+LISTED = 4  # names in a line
 NOISE = 1e-15  # of the largest entry: rounding of products of rotations
 _SECTIONS = list(dict.fromkeys(cls.section for cls in ELEMENT_SPECS))
 
@@ -178,7 +181,7 @@ class Assembly:
             source=dataclasses.replace(
                 source,
                 unsimulated=tuple(self.unsimulated),
-                remarks=tuple(self.remarks),
+                remarks=(*self.remarks, *self._changes()),
                 names=dict(self.names.changed),
                 frames=dict(self._frames()),
                 references=dict(self._references()),
@@ -188,6 +191,16 @@ class Assembly:
             constraints=tuple(self.constraints),
             couplers=tuple(self.couplers),
         )
+
+    def _changes(self) -> Iterator[str]:
+        """What every reader changes."""
+        rubbing = {item.joint: item.velocity for item in self.elements if isinstance(item, FrictionSpec)}
+        for velocity in dict.fromkeys(rubbing.values()):
+            joints = quoted([name for name, at in rubbing.items() if at == velocity], LISTED)
+            yield f"friction of the joints {joints} is smooth here: it has 70 % of its effort at {velocity:g} rad/s or m/s"
+        changed = [f"{theirs} is {ours}" for ours, theirs in self.names.changed.items()]
+        if changed:
+            yield f"renamed: {', '.join(changed[:LISTED])}{' and more' if len(changed) > LISTED else ''}"
 
     def _rows(self, i: int) -> tuple[list[BodySpec], list[JointSpec]]:
         """A body and its joints; between two joints there is a body without mass."""
@@ -227,10 +240,14 @@ class Assembly:
                 yield from ((name, quaternion_of(body.R)) for name in (*self.between[i], self.body_names[i]))
 
     def _references(self) -> Iterable[tuple[str, tuple[float, ...]]]:
-        for i in range(len(self.theirs)):
+        """Of a free joint where it is on our parent, of which theirs may have become a part."""
+        for i, body in enumerate(self.theirs):
             for joint, name in zip(self._joints(i), self.joint_names[i], strict=True):
-                if any(joint.reference):
-                    yield name, joint.reference
+                given = joint.reference
+                if given and joint.kind == "free":
+                    given = tuple(tidy(self.offset(body.parent, np.array(given))).tolist())
+                if any(given):
+                    yield name, given
 
 
 def _joint(joint: TheirJoint, name: str, parent: str, child: str, point: Place) -> JointSpec:
@@ -262,6 +279,11 @@ def tidy(x: Array) -> Array:
 def rows_of(J: Array) -> tuple[Triple, Triple, Triple]:
     a, b, c = tidy((J + J.T) / 2).tolist()
     return tuple(a), tuple(b), tuple(c)
+
+
+def square(x: float) -> float:
+    """Infinite where it is too large, which is told when the model is built; x**2 would raise."""
+    return x * x
 
 
 def quaternion_of(R: Array) -> Quaternion:

@@ -16,7 +16,7 @@ from ..model import Spec
 from ..model.problems import names
 from ..model.source import Source
 from ..model.spec import InitialSpec, LimitsSpec
-from .imported import Array, Assembly, TheirBody, TheirJoint, matrix_of, quaternion_of
+from .imported import Array, Assembly, TheirBody, TheirJoint, matrix_of, quaternion_of, square
 from .markup import Node
 from .mjcf_files import check_files
 from .mjcf_forces import add_forces
@@ -43,7 +43,7 @@ def read_spec(root: Node, file: str, options: Options) -> Spec:
         body = int(compiled.m.site_bodyid[i])
         assembly.point(compiled.name("site", i), body - 1, compiled.R[body] @ compiled.m.site_pos[i])
     add_forces(compiled, assembly)
-    add_loops(compiled, assembly, file)
+    add_loops(compiled, assembly)
     start_from(compiled, assembly, options, file)
     list_rest(compiled, assembly)
     title = root.attributes.get("model") or ("model" if from_text else Path(file).stem)
@@ -136,7 +136,7 @@ class Compiled:
         total = 0.0
         for i in range(actuators(self.m)):
             if int(self.m.actuator_trntype[i]) in (0, 1) and int(self.m.actuator_trnid[i, 0]) == j:
-                total += float(self.array("actuator_armature", i).sum()) * float(self.m.actuator_gear[i, 0]) ** 2
+                total += float(self.array("actuator_armature", i).sum()) * square(float(self.m.actuator_gear[i, 0]))
         return total
 
     def _limits(self, j: int, reference: float) -> LimitsSpec | None:
@@ -156,10 +156,10 @@ def start_from(compiled: Compiled, assembly: Assembly, options: Options, file: s
     keys = [compiled.name("key", k) for k in range(m.nkey)]
     if options.keyframe is not None:
         k = _chosen(keys, options.keyframe, file)
-    elif keys:
-        k = 0
-    else:
+    elif np.array_equal(m.key_qpos, np.tile(m.qpos0, (m.nkey, 1))) and not m.key_qvel.any():  # none, or none that says anything
         return
+    else:
+        k = 0
     assembly.remarks.append(
         f'starts from the keyframe "{keys[k]}"' + (f"; there are {names(keys, 6)}" if len(keys) > 1 else "")
     )

@@ -8,9 +8,23 @@ import numpy as np
 
 from ..model.element import MOST_TERMS
 from ..model.problems import names
-from ..model.spec import GROUND, ForceSpec, JointDamper, JointSpring, SumDamper, SumSpring
+from ..model.spec import GROUND, ForceSpec
 from .imported import Array, Assembly, matrix_of, triple
-from .mjcf_forces import BALL, FREE, HINGE, MOVES, SLIDE, TURNS, Named, constant, fixed_terms, motor
+from .mjcf_forces import (
+    BALL,
+    FREE,
+    HINGE,
+    MOVES,
+    SLIDE,
+    TURNS,
+    Named,
+    at_zero,
+    constant,
+    damper_on,
+    fixed_terms,
+    motor,
+    spring_on,
+)
 
 if TYPE_CHECKING:
     from .mjcf import Compiled
@@ -89,26 +103,11 @@ def _add(compiled: Compiled, assembly: Assembly, joints: dict[int, Named], i: in
             assembly.elements.append(constant(assembly, f"{name}_bias{end}", joints[j].name, factor * b0, coordinate))
     terms = {joints[j].name: factor for j, _, factor in where}
     if b1:
-        zero = sum(factor * float(m.qpos0[int(m.jnt_qposadr[j])]) for j, _, factor in where)
-        assembly.elements.append(_spring(assembly.names.take(f"{name}_spring", "spring"), terms, -b1, zero, b0))
+        zero = at_zero(compiled, {j: factor for j, _, factor in where})
+        assembly.elements.append(spring_on(assembly.names.take(f"{name}_spring", "spring"), terms, -b1, -zero, b0))
     if b2:
-        assembly.elements.append(_damper(assembly.names.take(f"{name}_damping", "damper"), terms, -b2))
+        assembly.elements.append(damper_on(assembly.names.take(f"{name}_damping", "damper"), terms, -b2))
     return None
-
-
-def _spring(name: str, terms: dict[str, float], stiffness: float, zero: float, bias: float) -> JointSpring | SumSpring:
-    """force = bias - stiffness (l + zero), l = sum of factor * q; on one joint a spring of its own."""
-    if len(terms) > 1:
-        return SumSpring(name, tuple(terms), tuple(terms.values()), stiffness, -zero, bias)
-    ((joint, factor),) = terms.items()
-    return JointSpring(name, joint, stiffness * factor**2, -zero / factor, factor * bias)
-
-
-def _damper(name: str, terms: dict[str, float], damping: float) -> JointDamper | SumDamper:
-    if len(terms) > 1:
-        return SumDamper(name, tuple(terms), tuple(terms.values()), damping)
-    ((joint, factor),) = terms.items()
-    return JointDamper(name, joint, damping * factor**2)
 
 
 Directions = list[tuple[int, str | None, float]]  # joint, coordinate, and the effort there for a unit of force

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..model import Closure
-from .export import Array, Export, numbers, tag
+from .export import numbers, tag
+from .imported import quaternion_of
 
 if TYPE_CHECKING:
     from .export_mjcf import Writing
+
+OPEN = 1e-9  # m: from there on the points of a joint that closes a loop are apart in the design position
 
 
 def equalities(writing: Writing, tendons: list[str]) -> list[str]:
@@ -25,35 +28,32 @@ def equalities(writing: Writing, tendons: list[str]) -> list[str]:
         elif closure.kind == "distance":
             lines += _distance(writing, closure, name, tendons)
         elif closure.joint is not None and closure.joint.kind in ("spherical", "revolute", "fixed"):
-            lines += _joint(writing.export, closure, name)
+            lines += _joint(writing, closure, name)
         else:
             what = closure.kind if closure.joint is None else f"a {closure.joint.kind} joint"
             writing.export.cannot.append(f'"{closure.name}", {what} that closes a loop')
     return lines
 
 
-def _joint(export: Export, closure: Closure, name: str) -> list[str]:
+def _joint(writing: Writing, closure: Closure, name: str) -> list[str]:
     """Points that are held together: one of a ball, two on the axis of a hinge; or a weld."""
     assert closure.joint is not None
-    (a, point_a), (b, _) = (closure.body_a, closure.point_a), (closure.body_b, closure.point_b)
-    if a < 0:
-        (a, point_a), b = (closure.body_b, closure.point_b), closure.body_a
-    ends = {"body1": _body(export, a), "body2": _body(export, b)}
-    at, R = np.array(point_a), export.axes(a)
+    export = writing.export
+    sides = [(closure.body_a, np.array(closure.point_a)), (closure.body_b, np.array(closure.point_b))]
+    (a, at_a), (b, at_b) = sides if closure.body_a >= 0 else sides[::-1]
+    is_open = bool(np.abs(export.origin(a) + at_a - export.origin(b) - at_b).max() > OPEN)
+    ends = {f"body{k}": writing.body_names[body] if body >= 0 else None for k, body in ((1, a), (2, b))}
     if closure.joint.kind == "fixed":
-        return [f"{tag('weld', name=name, **ends)}/>"]
-    if closure.joint.kind == "spherical":
-        return [_connect(name, ends, R.T @ at)]
-    axis = np.array(closure.joint.axis)
-    return [_connect(f"{name}_{k}", ends, R.T @ (at + x * axis)) for k, x in ((1, 0.0), (2, 1.0))]
-
-
-def _connect(name: str, ends: dict[str, str | None], anchor: Array) -> str:
-    return f"{tag('connect', name=name, anchor=numbers(anchor), **ends)}/>"
-
-
-def _body(export: Export, i: int) -> str | None:
-    return None if i < 0 else export.name(export.model.body_names[i])
+        R, anchor = export.axes(a), numbers(export.axes(b).T @ at_b)
+        turn = quaternion_of(R.T @ export.axes(b))
+        pose = numbers([*(R.T @ at_a), *turn]) if is_open else None
+        return [f"{tag('weld', name=name, **ends, relpose=pose, anchor=anchor if is_open else None)}/>"]
+    axis = np.array(closure.joint.axis or (0.0, 0.0, 0.0))
+    points = [(name, 0.0)] if closure.joint.kind == "spherical" else [(f"{name}_1", 0.0), (f"{name}_2", 1.0)]
+    if not is_open:
+        return [f"{tag('connect', name=n, anchor=numbers(export.axes(a).T @ (at_a + x * axis)), **ends)}/>" for n, x in points]
+    held = [[writing.site(f"{n}_{k}", body, at + x * axis) for k, (body, at) in enumerate(sides, 1)] for n, x in points]
+    return [f"{tag('connect', name=n, site1=one, site2=two)}/>" for (n, _), (one, two) in zip(points, held, strict=True)]
 
 
 def _coupler(writing: Writing, closure: Closure, name: str, tendons: list[str]) -> list[str]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from ..errors import ModelError
 from .files import read_bytes
@@ -16,49 +18,66 @@ MOST_INCLUDED = 200
 MOST_COPIES = 100_000  # bodies that <replicate> and <composite> may make
 
 
+class Document(NamedTuple):
+    """A file of the model: its root, its name, and the folder that it is in."""
+
+    root: Node
+    name: str
+    folder: Path
+
+
+class Home(NamedTuple):
+    """The model's own folder, which nothing may leave unless the user allows it."""
+
+    folder: Path
+    options: Options
+
+
 def check_files(root: Node, file: str, options: Options, *, from_text: bool) -> None:
     """Raises ModelError for a file that is outside, for includes in a ring, and for copies without end."""
-    folder = Path(file).parent
-    documents = list(_included(root, file, folder, options, from_text=from_text))
-    around = [Path("."), *(Path(value) for node, _ in documents for value in _folders(node))]
-    for document, name in documents:
-        _check_copies(document, name)
-        for node in document.walk():
+    home = Home(Path(file).parent, options)
+    documents = list(_included(Document(root, file, home.folder), home, from_text=from_text))
+    assets = [".", *(value for document in documents for value in _folders(document.root))]
+    for document in documents:
+        _check_copies(document.root, document.name)
+        around = [folder / inner for folder in dict.fromkeys((home.folder, document.folder)) for inner in assets]
+        for node in document.root.walk():
+            if node.tag == "connect" and not node.attributes.get("anchor", "0").strip():  # MuJoCo 4.0 hangs at the next model
+                raise ModelError(f"{document.name}, line {node.line}: the anchor of <connect> is empty. Give three numbers.")
             for key, value in node.attributes.items():
                 if key in FOLDERS and value:
-                    _check_inside(value, folder, [Path(".")], name, node, options)
+                    _check_inside(value, [home.folder], home, document, node)
                 elif key.startswith("file") and node.tag != "include" and value:
                     if from_text:
-                        where = f"{name}, line {node.line}"
+                        where = f"{document.name}, line {node.line}"
                         raise ModelError(
                             f'{where}: it needs the file "{value}", but a text has no folder. Load it from a file.'
                         )
-                    _check_inside(value, folder, around, name, node, options)
+                    _check_inside(value, around, home, document, node)
 
 
-def _included(root: Node, file: str, folder: Path, options: Options, *, from_text: bool) -> Iterator[tuple[Node, str]]:
+def _included(first: Document, home: Home, *, from_text: bool) -> Iterator[Document]:
     """The document and all that it includes or attaches, each once."""
-    waiting, seen = [(root, file)], {Path(file).name}
+    waiting, seen = [first], {Path(first.name).resolve()}
     count = 0
     while waiting:
-        document, name = waiting.pop()
-        yield document, name
-        for node in document.walk():
+        document = waiting.pop()
+        yield document
+        for node in document.root.walk():
             inner = node.attributes.get("file", "")
             if node.tag != "include" and not (node.tag == "model" and inner):
                 continue
             count += 1
             if from_text or count > MOST_INCLUDED:
                 why = "a text has no folder" if from_text else f"more than {MOST_INCLUDED} files are included"
-                raise ModelError(f'{name}, line {node.line}: it includes "{inner}", but {why}.')
-            _check_inside(inner, folder, [Path(".")], name, node, options)
-            path = folder / inner
-            if node.tag == "model":  # MuJoCo looks for it in the folder of assets too
-                places = [folder / inside / inner for inside in (".", *_folders(document))]
-                path = next((place for place in places if place.is_file()), path)
-            if inner not in seen:
-                seen.add(inner)
-                waiting.append((parse(read_bytes(path), str(path)), str(path)))
+                raise ModelError(f'{document.name}, line {node.line}: it includes "{inner}", but {why}.')
+            assets = _folders(document.root) if node.tag == "model" else ()
+            around = [folder / inside for folder in (home.folder, document.folder) for inside in (".", *assets)]
+            places = _check_inside(inner, around, home, document, node)
+            for path in places or [home.folder / inner]:  # one that is nowhere is told when it is opened
+                if path.resolve() not in seen:
+                    seen.add(path.resolve())
+                    waiting.append(Document(parse(read_bytes(path), str(path)), str(path), path.parent))
 
 
 def _folders(root: Node) -> Iterator[str]:
@@ -67,13 +86,21 @@ def _folders(root: Node) -> Iterator[str]:
             yield from (node.attributes[key] for key in FOLDERS if node.attributes.get(key))
 
 
-def _check_inside(value: str, folder: Path, around: list[Path], name: str, node: Node, options: Options) -> None:
-    label = f'{name}, line {node.line}: the path "{value}" of <{node.tag}>'
+def _check_inside(value: str, around: list[Path], home: Home, document: Document, node: Node) -> list[Path]:
+    """Where a file of that name is, of the folders in which MuJoCo may look for it, one of them first, whichever it is.
+
+    So none of those that exist may be outside; nor all of them, if none exists.
+    """
+    label = f'{document.name}, line {node.line}: the path "{value}" of <{node.tag}>'
     odd = strange(value)
     if odd:
         raise ModelError(f"{label} {odd}.")
-    if not options.allow_outside and any(leaves(folder, folder / inner / value) for inner in around):
+    places = list(dict.fromkeys(folder / value for folder in around))
+    there = [place for place in places if os.path.exists(place)]
+    outside = [leaves(home.folder, place) for place in there or places]
+    if not home.options.allow_outside and (any(outside) if there else all(outside)):
         raise ModelError(f"{label} leaves the model's folder. Pass allow_outside=True if you trust this file.")
+    return there
 
 
 def _check_copies(root: Node, file: str) -> None:

@@ -13,7 +13,9 @@ import numpy as np
 
 from ..model.element import MOST_TERMS
 from ..model.spec import (
+    GROUND,
     Attachment,
+    BushingSpec,
     ForceSpec,
     FrictionSpec,
     JointDamper,
@@ -23,7 +25,7 @@ from ..model.spec import (
     SumDamper,
     SumSpring,
 )
-from .imported import Array, Assembly, triple
+from .imported import Array, Assembly, square, triple
 
 if TYPE_CHECKING:
     from .mjcf import Compiled
@@ -74,13 +76,7 @@ def _passive(compiled: Compiled, assembly: Assembly, j: int, named: Named) -> No
     m, at = compiled.m, int(compiled.m.jnt_dofadr[j])
     stiffness, damping = float(m.jnt_stiffness[j]), float(m.dof_damping[at])
     if stiffness and not compiled.disabled("spring"):
-        if named.kind in (SLIDE, HINGE):
-            q = int(m.jnt_qposadr[j])
-            rest = float(m.qpos_spring[q] - m.qpos0[q])
-            spring = JointSpring(assembly.names.take(f"{named.name}_spring", "spring"), named.name, stiffness, rest)
-            assembly.elements.append(spring)
-        else:
-            assembly.unsimulated.append(f'the spring of the {"ball" if named.kind == BALL else "free"} joint "{named.name}"')
+        _spring(compiled, assembly, j, named, stiffness)
     friction = float(m.dof_frictionloss[at])
     for coordinate in _coordinates(named.kind):
         end = f"_{coordinate}" if coordinate else ""
@@ -96,6 +92,20 @@ def _passive(compiled: Compiled, assembly: Assembly, j: int, named: Named) -> No
             assembly.unsimulated.append(f'{array.partition("_")[2]} of joint "{named.name}"')
     if named.kind == FREE and m.dof_armature[at]:
         _free_armature(compiled, assembly, j, named)
+
+
+def _spring(compiled: Compiled, assembly: Assembly, j: int, named: Named, stiffness: float) -> None:
+    """On a coordinate, or on the turn of a ball; of a free joint one on the turn, and one that pulls its body home."""
+    m, q, name = compiled.m, int(compiled.m.jnt_qposadr[j]), f"{named.name}_spring"
+    if named.kind in (SLIDE, HINGE):
+        rest = float(m.qpos_spring[q] - m.qpos0[q])
+        assembly.elements.append(JointSpring(assembly.names.take(name, "spring"), named.name, stiffness, rest))
+        return
+    turn = "turn" if named.kind == FREE else None
+    assembly.elements.append(JointSpring(assembly.names.take(name, "spring"), named.name, stiffness, coordinate=turn))
+    if named.kind == FREE:
+        ours, place = assembly.names.take(f"{named.name}_pull", "bushing"), assembly.place(named.body, np.zeros(3))
+        assembly.elements.append(BushingSpec(ours, GROUND, assembly.body(named.body), place, (stiffness,) * 3))
 
 
 def _free_armature(compiled: Compiled, assembly: Assembly, j: int, named: Named) -> None:
@@ -154,15 +164,14 @@ def _tendon(compiled: Compiled, assembly: Assembly, joints: dict[int, Named], i:
             assembly.unsimulated.append(f'{array.partition("_")[2]} of tendon "{name}"')
     if m.tendon_limited[i] and not compiled.disabled("limit"):
         assembly.unsimulated.append(f'limits of tendon "{name}"')
-    if not (stiffness or damping):
-        return
     terms = fixed_terms(compiled, i)
+    if not (stiffness or damping) or terms == {}:
+        return
     if stiffness and low != high:
         assembly.unsimulated.append(f'tendon "{name}": its spring is slack between {low:g} and {high:g}')
-    elif terms is not None and 1 < len(terms) <= MOST_TERMS and _scalar(joints, terms):
-        _on_several(compiled, assembly, joints, name, terms, stiffness, damping, low)
-    elif terms is not None and len(terms) == 1:
-        _on_one_joint(compiled, assembly, joints, name, terms, stiffness, damping, low)
+    elif terms is not None and 0 < len(terms) <= MOST_TERMS:
+        named = {joints[j].name: c for j, c in terms.items()}
+        _on_joints(assembly, name, named, stiffness, damping, low - at_zero(compiled, terms))
     elif terms is None and _on_one_body(compiled, assembly, i):
         assembly.remarks.append(f'tendon "{name}" has both ends on one body, and does nothing')
     elif terms is None and between_sites(compiled, i) is not None:
@@ -174,50 +183,34 @@ def _tendon(compiled: Compiled, assembly: Assembly, joints: dict[int, Named], i:
         assembly.unsimulated.append(f'the spring or damping of tendon "{name}" {what}')
 
 
-def _on_one_joint(
-    compiled: Compiled,
-    assembly: Assembly,
-    joints: dict[int, Named],
-    name: str,
-    terms: dict[int, float],
-    stiffness: float,
-    damping: float,
-    length: float,
-) -> None:
-    """l = c qpos: a spring of stiffness k c^2 at qpos = length / c."""
-    ((j, c),) = terms.items()
+def _on_joints(assembly: Assembly, name: str, terms: dict[str, float], stiffness: float, damping: float, rest: float) -> None:
+    """A spring and a damper on the sum of factor * q."""
     if stiffness:
-        rest = length / c - float(compiled.m.qpos0[int(compiled.m.jnt_qposadr[j])])
-        ours = assembly.names.take(f"{name}_spring", "spring")
-        assembly.elements.append(JointSpring(ours, joints[j].name, stiffness * c * c, rest))
+        assembly.elements.append(spring_on(assembly.names.take(f"{name}_spring", "spring"), terms, stiffness, rest))
     if damping:
-        ours = assembly.names.take(f"{name}_damping", "damper")
-        assembly.elements.append(JointDamper(ours, joints[j].name, damping * c * c))
+        assembly.elements.append(damper_on(assembly.names.take(f"{name}_damping", "damper"), terms, damping))
 
 
-def _scalar(joints: dict[int, Named], terms: dict[int, float]) -> bool:
-    return all(joints[j].kind in (SLIDE, HINGE) for j in terms)
+def spring_on(
+    name: str, terms: dict[str, float], stiffness: float, rest: float, preload: float = 0.0
+) -> JointSpring | SumSpring:
+    """force = preload - stiffness (s - rest) along s = sum of factor * q; on one joint a spring of its own."""
+    if len(terms) > 1:
+        return SumSpring(name, tuple(terms), tuple(terms.values()), stiffness, rest, preload)
+    ((joint, factor),) = terms.items()
+    return JointSpring(name, joint, stiffness * square(factor), rest / factor, factor * preload)
 
 
-def _on_several(
-    compiled: Compiled,
-    assembly: Assembly,
-    joints: dict[int, Named],
-    name: str,
-    terms: dict[int, float],
-    stiffness: float,
-    damping: float,
-    length: float,
-) -> None:
-    """l = sum c qpos = sum c q + l0: a spring on that sum."""
-    called, factors = tuple(joints[j].name for j in terms), tuple(terms.values())
-    if stiffness:
-        l0 = sum(c * float(compiled.m.qpos0[int(compiled.m.jnt_qposadr[j])]) for j, c in terms.items())
-        ours = assembly.names.take(f"{name}_spring", "spring")
-        assembly.elements.append(SumSpring(ours, called, factors, stiffness, length - l0))
-    if damping:
-        ours = assembly.names.take(f"{name}_damping", "damper")
-        assembly.elements.append(SumDamper(ours, called, factors, damping))
+def damper_on(name: str, terms: dict[str, float], damping: float) -> JointDamper | SumDamper:
+    if len(terms) > 1:
+        return SumDamper(name, tuple(terms), tuple(terms.values()), damping)
+    ((joint, factor),) = terms.items()
+    return JointDamper(name, joint, damping * square(factor))
+
+
+def at_zero(compiled: Compiled, terms: dict[int, float]) -> float:
+    """Sum of factor * qpos0: the length of a fixed tendon in the design position."""
+    return sum(factor * float(compiled.m.qpos0[int(compiled.m.jnt_qposadr[j])]) for j, factor in terms.items())
 
 
 def between_sites(compiled: Compiled, i: int) -> tuple[int, int] | None:

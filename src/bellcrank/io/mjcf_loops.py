@@ -6,23 +6,24 @@ joint     y = c0 + c1 x            tendon    the same between the lengths of fix
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import ModelError
-from ..model.spec import CouplerSpec, DistanceSpec, InitialSpec, JointSpec
-from .imported import Array, Assembly, matrix_of
+from ..model.spec import Attachment, CouplerSpec, DistanceSpec, InitialSpec, JointSpec, PointOnLineSpec, PointOnPlaneSpec
+from .imported import Array, Assembly, matrix_of, quaternion_of, triple
 from .mjcf_forces import HINGE, SLIDE, Named, at_site, between_sites, fixed_terms, named_joints
 
 if TYPE_CHECKING:
     from .mjcf import Compiled
 
-CLOSED = 1e-9  # m, rad: how far apart the two sides of a loop may be at qpos0
+CLOSED = 1e-9  # m, rad: how far apart the two sides of a closed loop may be at qpos0
+LEVER = 1.0  # m
 Side = tuple[int, Array, Array]  # body (0 = the world), point from its origin, axes
 
 
-def add_loops(compiled: Compiled, assembly: Assembly, file: str) -> None:
+def add_loops(compiled: Compiled, assembly: Assembly) -> None:
     m = compiled.m
     if compiled.disabled("equality") or compiled.disabled("constraint"):
         if m.neq:
@@ -31,16 +32,16 @@ def add_loops(compiled: Compiled, assembly: Assembly, file: str) -> None:
     joints = named_joints(compiled, assembly)
     for i in range(m.neq):
         name = compiled.name("equality", i)
-        reason = _add(compiled, assembly, joints, i, name, file) if m.eq_active0[i] else "it is not active"
+        reason = _add(compiled, assembly, joints, i, name) if m.eq_active0[i] else "it is not active"
         if reason:
             assembly.unsimulated.append(f'equality "{name}": {reason}')
 
 
-def _add(compiled: Compiled, assembly: Assembly, joints: dict[int, Named], i: int, name: str, file: str) -> str | None:
+def _add(compiled: Compiled, assembly: Assembly, joints: dict[int, Named], i: int, name: str) -> str | None:
     """Adds a constraint, or says why not."""
     kinds, kind = compiled.mujoco.mjtEq, int(compiled.m.eq_type[i])
     if kind in (int(kinds.mjEQ_CONNECT), int(kinds.mjEQ_WELD)):
-        return _close(compiled, assembly, i, name, file, weld=kind == int(kinds.mjEQ_WELD))
+        return _close(compiled, assembly, i, name, weld=kind == int(kinds.mjEQ_WELD))
     if kind in (int(kinds.mjEQ_JOINT), int(kinds.mjEQ_TENDON)):
         return _couple(compiled, assembly, joints, i, name, of_tendons=kind == int(kinds.mjEQ_TENDON))
     return "this kind has no counterpart"
@@ -49,23 +50,44 @@ def _add(compiled: Compiled, assembly: Assembly, joints: dict[int, Named], i: in
 # --- loops
 
 
-def _close(compiled: Compiled, assembly: Assembly, i: int, name: str, file: str, *, weld: bool) -> str | None:
-    first, second = _sides(compiled, i, weld=weld)
-    (a, point_a, axes_a), (b, point_b, axes_b) = first, second
-    apart = float(np.linalg.norm(_world(compiled, a) + point_a - _world(compiled, b) - point_b))
-    turned = float(np.abs(axes_a - axes_b).max()) if weld else 0.0
-    if apart > CLOSED or turned > CLOSED:
-        what = f"{apart * 1e3:.3g} mm apart" if apart > CLOSED else f"turned by {turned:.3g} rad"
-        remedy = "Move them together there; a keyframe may start elsewhere."
-        raise ModelError(f'{file}: equality "{name}" does not hold at qpos0: its sides are {what}. {remedy}')
+def _close(compiled: Compiled, assembly: Assembly, i: int, name: str, *, weld: bool) -> str | None:
+    """A joint that closes a loop; one that is open at qpos0 keeps its two points, and MuJoCo would pull it shut."""
+    (a, point_a, axes_a), (b, point_b, axes_b) = _sides(compiled, i, weld=weld)
     parent, child = assembly.body(a - 1), assembly.body(b - 1)
     if parent == child:
         return "it ties a body to itself"
+    apart = float(np.linalg.norm(_world(compiled, a) + point_a - _world(compiled, b) - point_b))
+    angle = angle_between(axes_a, axes_b) if weld else 0.0
     ours = assembly.names.take(name, "weld" if weld else "connect")
-    kind = "fixed" if weld else "spherical"
-    joint = JointSpec(ours, kind, parent, child, assembly.place(a - 1, point_a), cut=True)
-    assembly.closing.append(joint)
+    place, on_child = assembly.place(a - 1, point_a), assembly.place(b - 1, point_b) if apart > CLOSED else None
+    kind = "fixed" if weld and angle <= CLOSED else "spherical"
+    assembly.closing.append(JointSpec(ours, kind, parent, child, place, cut=True, child_point=on_child))
+    if angle > CLOSED:
+        _align(assembly, ours, (a, point_a, axes_a), (b, point_b, axes_b))
+    gap = [f"{apart * 1e3:.4g} mm apart"] * (apart > CLOSED) + [f"turned by {angle:.4g} rad"] * (angle > CLOSED)
+    if gap:
+        assembly.remarks.append(
+            f'equality "{name}" is open at qpos0: its sides are {" and ".join(gap)}; runs start where it closes (bc.assemble)'
+        )
     return None
+
+
+def _align(assembly: Assembly, name: str, first: Side, second: Side) -> None:
+    """Of a weld whose sides are turned: besides the point, x of the second lies on x of the first, and y in its x-y plane."""
+    (a, point_a, axes_a), (b, point_b, axes_b) = first, second
+    start = Attachment(assembly.body(a - 1), assembly.place(a - 1, point_a))
+    on_x, on_y = (Attachment(assembly.body(b - 1), assembly.place(b - 1, point_b + LEVER * axes_b[:, k])) for k in (0, 1))
+    along, across = triple(axes_a[:, 0]), triple(axes_a[:, 2])
+    assembly.constraints += [
+        PointOnLineSpec(assembly.names.take(f"{name}_x", "line"), start, on_x, along),
+        PointOnPlaneSpec(assembly.names.take(f"{name}_y", "plane"), start, on_y, across, 0.0),
+    ]
+
+
+def angle_between(A: Array, B: Array) -> float:
+    """Angle of the rotation A^T B."""
+    w, *rest = quaternion_of(A.T @ B)
+    return 2 * math.atan2(math.hypot(*rest), w)
 
 
 def _sides(compiled: Compiled, i: int, *, weld: bool) -> tuple[Side, Side]:
@@ -77,8 +99,8 @@ def _sides(compiled: Compiled, i: int, *, weld: bool) -> tuple[Side, Side]:
     Ra, Rb = compiled.R[first], compiled.R[second]
     if not weld:
         return (first, Ra @ data[0:3], Ra), (second, Rb @ data[3:6], Rb)
-    anchor, place, turn = data[0:3], data[3:6], matrix_of(data[6:10])
-    return (first, Ra @ (place + turn @ anchor), Ra @ turn), (second, Rb @ anchor, Rb)
+    anchor, place, turn = data[0:3], data[3:6], matrix_of(data[6:10])  # in body 2; the same point in body 1
+    return (first, Ra @ place, Ra @ turn), (second, Rb @ anchor, Rb)
 
 
 def _site(compiled: Compiled, site: int) -> Side:

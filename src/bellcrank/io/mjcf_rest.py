@@ -31,9 +31,6 @@ def list_rest(compiled: Compiled, assembly: Assembly) -> None:
     for count, what in ((m.nflex, "flexible bodies"), (m.nplugin, "plugins"), (m.nskin, "skins")):
         if count:
             tell.append(f"{count} {what}")
-    if assembly.names.changed:
-        changed = [f"{theirs} is {ours}" for ours, theirs in assembly.names.changed.items()]
-        assembly.remarks.append(f"renamed: {', '.join(changed[:LISTED])}{' and more' if len(changed) > LISTED else ''}")
 
 
 def _limits(compiled: Compiled, assembly: Assembly) -> None:

@@ -11,6 +11,7 @@ planar      x, y, angle; rates                 the same                         
 spherical   w x y z; v in the child's axes     in the axes of the child there      x y z w; in the axes of the child there
 free        position, w x y z; v in the        linear velocity in the world's      relative to the joint's place there,
             child's axes                       axes, angular in the child's there  x y z w; v in the axes of the child there
+  on a body                                    three slides, and a ball
 
 R0 are the axes of a body there, in the design position: R(q') = R0^T R(q) R0 for a ball, R(q') = R(q) R0 for a free body.
 """
@@ -96,7 +97,7 @@ class Circle(Constant):
 class Ball(Constant):
     theirs = 4
 
-    def __init__(self, frame: Sequence[float], order: Sequence[int] = (0, 1, 2, 3)) -> None:
+    def __init__(self, frame: Sequence[float] | Array, order: Sequence[int] = (0, 1, 2, 3)) -> None:
         self.frame, self.order = np.array(frame), list(order)
 
     def there(self, q: Array) -> Array:
@@ -137,6 +138,16 @@ class FloatingMuJoCo:
     def drift(self, q: Array, v: Array) -> Array:
         turning = rotated(unit(q[..., 3:]), np.cross(v[..., 3:], v[..., :3]))
         return np.concatenate([turning, np.zeros_like(turning)], axis=-1)
+
+
+class FloatingOnBody(FloatingMuJoCo):
+    """On a moving body MuJoCo has three slides along the axes of the parent, and a ball."""
+
+    def there(self, q: Array) -> Array:
+        return np.concatenate([q[..., :3], Ball(self.frame).there(q[..., 3:])], axis=-1)
+
+    def here(self, p: Array) -> Array:
+        return np.concatenate([p[..., :3], Ball(self.frame).here(p[..., 3:])], axis=-1)
 
 
 class FloatingPinocchio(Constant):
@@ -297,7 +308,7 @@ def mujoco_states(model: Model) -> States:
         if kind == "spherical":
             return [Ball(frame)]
         if kind == "free":
-            return [FloatingMuJoCo(frame)]
+            return [FloatingMuJoCo(frame) if model.parents[i] < 0 else FloatingOnBody(frame)]
         return [Shifted(*references.get(model.joint_names[i], ())) for _ in range(model.joints[i].nv)]
 
     return States(model, "MuJoCo", as_listed(model.parents), pieces)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,133 +16,66 @@ from ..errors import MissingExtraError, ModelError
 from ..model import Problems, Spec, Where
 from ..model.order import outward_order
 from ..model.physics import impossible
-from ..model.problems import brief, names
+from ..model.problems import names
 from ..model.source import Source
 from ..model.spec import CouplerSpec, FrictionSpec, InitialSpec, JointDamper, LimitsSpec
 from .imported import Array, Assembly, TheirBody, TheirJoint
 from .markup import Node
 from .options import Options, file_name
 from .order import by_name
+from .urdf_checks import KINDS, NUMBERS, check, peculiar, unknown_inertias
 from .urdf_extras import extras
+from .urdf_massless import crowded, unmoved
+from .urdf_mimic import Mimics
 
 ROOT_JOINT = "root_joint"  # as Pinocchio calls it
-KINDS = {
-    "revolute": "revolute",
-    "continuous": "revolute",
-    "prismatic": "prismatic",
-    "fixed": "fixed",
-    "floating": "free",
-    "planar": "planar",
-}
-NUMBERS: dict[str, dict[str, int]] = {  # attributes that are numbers, and how many
-    "origin": {"xyz": 3, "rpy": 3},
-    "axis": {"xyz": 3},
-    "mass": {"value": 1},
-    "inertia": dict.fromkeys(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), 1),
-    "limit": dict.fromkeys(("lower", "upper", "velocity", "effort"), 1),
-    "dynamics": dict.fromkeys(("damping", "friction"), 1),
-    "mimic": dict.fromkeys(("multiplier", "offset"), 1),
-}
 LISTED = 20  # problems printed
-UNLIMITED = {"limit"}  # where infinity makes sense
 
 
 def read_spec(root: Node, file: str, options: Options) -> Spec:
     """The mechanism of a URDF; raises ModelError."""
-    problems = Problems()
-    _check(root, file, problems)
-    problems.raise_if_any()
+    check(root, file)
     robot = _robot(root, file)
-    lines = {(node.tag, node.attributes["name"]): Where(file, node.line) for node in _links(root) + _joints(root)}
-    reading = _Reading(robot, lines, options)
+    lines = {(node.tag, node.attributes["name"]): Where(file, node.line) for node in _parts(root)}
+    reading = _Reading(robot, lines, dict(unknown_inertias(root, file)), options)
     return reading.spec(root, file)
 
 
-def _links(root: Node) -> list[Node]:
-    return root.all("link")
-
-
-def _joints(root: Node) -> list[Node]:
-    return root.all("joint")
-
-
-# --- what must be there before anything is read
-
-
-def _check(root: Node, file: str, problems: Problems) -> None:
-    for tag in ("link", "joint"):
-        seen: set[str] = set()
-        for node in root.all(tag):
-            name = node.attributes.get("name", "")
-            where = Where(file, node.line)
-            if not name:
-                problems.add(f"a {tag} has no name. Give it one.", where)
-            elif name in seen:
-                problems.add(f'there are two {tag}s "{name}". Rename one of them.', where)
-            seen.add(name)
-            for inner in node.walk():
-                _check_numbers(inner, f'{tag} "{name}"', Where(file, inner.line), problems)
-    if not root.all("link"):
-        problems.add("the robot has no link. Give it one at least.", Where(file, root.line))
-    links = {node.attributes.get("name") for node in _links(root)}
-    for node in _joints(root):
-        _check_joint(node, links, Where(file, node.line), problems)
-
-
-def _check_numbers(node: Node, label: str, where: Where, problems: Problems) -> None:
-    for key, count in NUMBERS.get(node.tag, {}).items():
-        text = node.attributes.get(key)
-        if text is None:
-            continue
-        try:
-            values = [float(x) for x in text.split()]
-        except ValueError:
-            values = []
-        finite = all(math.isfinite(x) or (node.tag in UNLIMITED and not math.isnan(x)) for x in values)
-        if len(values) != count or not finite:
-            wanted = "a finite number" if count == 1 else f"{count} finite numbers"
-            problems.add(f"{label}: {key} of its {node.tag} is {brief(text)}. Give {wanted}.", where)
-
-
-def _check_joint(node: Node, links: set[str | None], where: Where, problems: Problems) -> None:
-    label = f'joint "{node.attributes.get("name", "")}"'
-    kind = node.attributes.get("type")
-    if kind not in KINDS:
-        problems.add(f'{label}: there is no joint type "{kind}". Choose from {", ".join(KINDS)}.', where)
-    for role in ("parent", "child"):
-        found = node.all(role)
-        link = found[0].attributes.get("link") if found else None
-        if link is None:
-            problems.add(f'{label} has no {role}. Name a link: <{role} link="..."/>.', where)
-        elif link not in links:
-            known = [name for name in links if name]
-            problems.add(f'{label}: its {role} "{link}" is no link.{problems.suggest(link, known)}', where)
-    for axis in node.all("axis") if kind not in ("fixed", "floating") else []:
-        if not any(float(x) for x in axis.attributes.get("xyz", "1 0 0").split()):
-            problems.add(f"{label}: its axis is zero. Give it a direction.", where)
+def _parts(root: Node) -> list[Node]:
+    return [*root.all("link"), *root.all("joint")]
 
 
 def _robot(root: Node, file: str) -> Any:
-    """The robot as yourdfpy reads it, without the looks, the shapes that touch, and what is no part of URDF."""
+    """The robot as yourdfpy reads it, without the looks, the shapes that touch, and what is no part of URDF.
+
+    Moments of inertia that are missing are zero, where yourdfpy would take 1 kg m2.
+    """
     try:
         import yourdfpy
     except ImportError:
         raise MissingExtraError(f"{file}: URDF files need yourdfpy. Install it with: pip install bellcrank[robots]") from None
     wanted = {"link": {"inertial"}, "joint": {"parent", "child", *NUMBERS}}
     kept = Node("robot", {"name": root.attributes.get("name") or "robot"}, root.line)
-    for node in (*_links(root), *_joints(root)):
-        inside = [child for child in node.children if child.tag in wanted[node.tag]]
+    for node in _parts(root):
+        inside = [_completed(child) for child in node.children if child.tag in wanted[node.tag]]
         kept.children.append(Node(node.tag, node.attributes, node.line, inside))
     text = io.BytesIO(kept.write().encode())
     return yourdfpy.URDF.load(text, build_scene_graph=False, load_meshes=False).robot
+
+
+def _completed(node: Node) -> Node:
+    zeros = dict.fromkeys(NUMBERS["inertia"], "0") if node.tag == "inertia" else {}
+    return Node(node.tag, zeros | node.attributes, node.line, [_completed(child) for child in node.children], node.text)
 
 
 # --- from links to bodies
 
 
 class _Reading:
-    def __init__(self, robot: Any, lines: Mapping[tuple[str, str], Where], options: Options) -> None:
-        self.robot, self.lines, self.options = robot, lines, options
+    def __init__(
+        self, robot: Any, lines: Mapping[tuple[str, str], Where], unknown: Mapping[str, str], options: Options
+    ) -> None:
+        self.robot, self.lines, self.unknown, self.options = robot, lines, unknown, options
         self.links = {link.name: link for link in robot.links}
         self.inboard = self._inboard()
         self.root = self._root()
@@ -150,8 +83,10 @@ class _Reading:
         self.bodies_of = [self.root, *named]  # links in the order of the file's joints
         self.index = {name: i for i, name in enumerate(self.bodies_of)}
         self.bodies = self._bodies()
+        self.mimics = Mimics(robot.joints, lines)
         self._look_at_inertias()
         self.locked = self._look_at_massless()
+        self._look_at_crowded()
 
     def _where(self, tag: str, name: str) -> Where:
         return self.lines.get((tag, name), Where())
@@ -221,15 +156,15 @@ class _Reading:
     def _look_at_inertias(self) -> None:
         mass = np.array([body.mass for body in self.bodies])
         inertia = np.array([body.J for body in self.bodies])
-        found = list(impossible(mass, inertia))
-        self.broken = [self.bodies[i].name for i, _ in found]
-        if found and self.options.broken_inertia == "refuse":
-            lines = [f'{self.bodies[i].where}: link "{self.bodies[i].name}": {text}' for i, text in found]
+        found = [(self.bodies[i], text) for i, text in impossible(mass, inertia) if self.bodies[i].name not in self.unknown]
+        self.broken = [body.name for body, _ in found]
+        if (found or self.unknown) and self.options.broken_inertia == "refuse":
+            lines = [*self.unknown.values(), *(f'{body.where}: link "{body.name}": {text}' for body, text in found)]
             raise refusal(lines, 'To load it all the same, pass broken_inertia="allow" (convert: --broken-inertia allow).')
 
     def _look_at_massless(self) -> list[str]:
         """Joints that move nothing that has mass, nor are tied to one that does: refused, or locked if asked."""
-        undetermined = [i for i in self._massless() if self.bodies[i].joints[0].kind != "fixed"]
+        undetermined = [i for i in unmoved(self.bodies, self._ties()) if self.bodies[i].joints[0].kind != "fixed"]
         if not undetermined:
             return []
         joints = [self.bodies[i].joints[0] for i in undetermined]
@@ -244,32 +179,27 @@ class _Reading:
             joint.kind, joint.axis, joint.axis2, joint.limits = "fixed", None, None, None
         return [joint.name for joint in joints]
 
-    def _massless(self) -> Iterator[int]:
-        heavy = [body.mass != 0 or bool(body.J.any()) for body in self.bodies]
-        for i in reversed(outward_order([body.parent for body in self.bodies])):
-            if self.bodies[i].parent >= 0:
-                heavy[self.bodies[i].parent] |= heavy[i]
-        joint_of = {joint.name: self.index[joint.child] for joint in self.robot.joints}
-        ties = [(joint_of[j.name], joint_of[j.mimic.joint]) for j in self.robot.joints if self._mimics(j)]
-        for _ in ties:  # mass is felt through any number of mimic joints
-            for a, b in ties:
-                heavy[a] = heavy[b] = heavy[a] or heavy[b]
-        return (i for i in range(1, len(heavy)) if not heavy[i])
+    def _look_at_crowded(self) -> None:
+        lines = []
+        for path in crowded(self.bodies, self._ties()):
+            joints, link = [self.bodies[i].joints[0] for i in path], self.bodies[path[-1]].name
+            lines.append(
+                f'{joints[-1].where}: the joints {names([joint.name for joint in joints])} move link "{link}" in more than six '
+                "directions, with no mass between them: their accelerations are undetermined."
+            )
+        if lines:
+            raise refusal(lines, "Give the links between them masses, or fix one of the joints.")
 
-    def _mimics(self, joint: Any) -> bool:
-        """Whether a mimic joint is a coupler: both joints have one coordinate, and follow nobody who follows them."""
-        known = {other.name: other for other in self.robot.joints}
-        return (
-            joint.mimic is not None
-            and joint.mimic.joint in known
-            and all(KINDS[other.type] in ("revolute", "prismatic") for other in (joint, known[joint.mimic.joint]))
-        )
+    def _ties(self) -> list[tuple[int, int]]:
+        """Links whose joints mimic each other."""
+        child = {joint.name: self.index[joint.child] for joint in self.robot.joints}
+        return [(child[name], child[leader]) for name, leader in self.mimics.leaders.items()]
 
     # --- the whole
 
     def spec(self, root: Node, file: str) -> Spec:
         assembly = Assembly(self.bodies, keep=self.options.fixed == "keep")
-        assembly.impossible = bool(self.broken)
+        assembly.impossible = bool(self.broken or self.unknown)
         self._forces(assembly)
         self._couple(assembly)
         self._order(assembly)
@@ -303,39 +233,22 @@ class _Reading:
                     assembly.elements.append(FrictionSpec(name, ours, effort, coordinate=coordinate))
 
     def _couple(self, assembly: Assembly) -> None:
-        """joint = multiplier * other + offset"""
-        values = self._values()
-        for joint in self.robot.joints:
-            if joint.mimic is None:
+        """joint = multiplier * other + offset; with a multiplier of 0, or if the other is locked, it stays where it is."""
+        for name, mimic in self.mimics.of.items():
+            ours = self._our_joint(assembly, name)
+            if ours is None or name not in self.mimics.leaders:
+                assembly.unsimulated.append(f'mimic: joint "{name}" and "{mimic.joint}" cannot be coupled')
                 continue
-            ours = self._our_joint(assembly, joint.name)
-            other = self._our_joint(assembly, joint.mimic.joint) if joint.mimic.joint in self._names() else None
-            if ours is None or not self._mimics(joint):
-                assembly.unsimulated.append(f'mimic: joint "{joint.name}" and "{joint.mimic.joint}" cannot be coupled')
-                continue
-            terms = {ours: 1.0} | ({other: -float(joint.mimic.multiplier)} if other else {})
-            name = assembly.names.take(f"{ours}_mimic", "coupler")
-            offset = float(joint.mimic.offset)
-            coupler = CouplerSpec(name, tuple(terms), tuple(terms.values()), offset=offset if offset else None)
-            assembly.couplers.append(coupler)
-            if values[joint.name]:
-                assembly.initial.append(InitialSpec(ours, (values[joint.name],)))
-
-    def _names(self) -> set[str]:
-        return {joint.name for joint in self.robot.joints}
-
-    def _values(self) -> dict[str, float]:
-        """Coordinates at the start: zero, but for joints that mimic others with an offset."""
-        values = dict.fromkeys(self._names(), 0.0)
-        for _ in range(len(values) + 1):
-            before = dict(values)
-            for joint in self.robot.joints:
-                if self._mimics(joint):
-                    values[joint.name] = float(joint.mimic.multiplier) * values[joint.mimic.joint] + float(joint.mimic.offset)
-            if values == before:
-                return values
-        ring = names([joint.name for joint in self.robot.joints if joint.mimic is not None])
-        raise ModelError(f"{self._where('robot', '')}: the joints {ring} mimic each other in a ring. Let one of them be free.")
+            multiplier, offset = float(mimic.multiplier), float(mimic.offset)
+            other = self._our_joint(assembly, mimic.joint)
+            if not multiplier:
+                assembly.remarks.append(f'joint "{name}" mimics "{mimic.joint}" with the multiplier 0: it stays at {offset:g}')
+            terms = {ours: 1.0} | ({other: -multiplier} if other and multiplier else {})
+            coupler = assembly.names.take(f"{ours}_mimic", "coupler")
+            assembly.couplers.append(CouplerSpec(coupler, tuple(terms), tuple(terms.values()), offset=offset or None))
+            start = self.mimics.value(name)
+            if start:
+                assembly.initial.append(InitialSpec(ours, (start,)))
 
     def _order(self, assembly: Assembly) -> None:
         """Pinocchio goes depth first, by the names of joints, fixed ones too, which may have been merged here."""
@@ -358,9 +271,9 @@ class _Reading:
             assembly.unsimulated.append(f"motions of joints that move nothing that has mass: {names(self.locked, 4)}")
         if self.broken:
             assembly.remarks.append(f"masses and inertias that no body can have: {names(self.broken, 4)}")
-        if assembly.names.changed:
-            changed = [f"{theirs} is {ours}" for ours, theirs in assembly.names.changed.items()]
-            assembly.remarks.append(f"renamed: {', '.join(changed[:4])}{' and more' if len(changed) > 4 else ''}")
+        if self.unknown:
+            assembly.remarks.append(f"masses and inertias that are missing, and count as zero: {names(list(self.unknown), 4)}")
+        assembly.remarks += peculiar(root)
 
 
 def refusal(lines: Sequence[str], remedy: str) -> ModelError:

@@ -142,6 +142,7 @@ class _Rows:
             origins=origins.tolist() if placed else [],
             driven={item.name for item in spec.joints if item.motion is not None},
             inputs=spec.inputs,
+            written={item.name: item for item in spec.joints},
         )
 
     def _motions(self, problems: Problems) -> list[Motion | None]:

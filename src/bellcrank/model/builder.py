@@ -312,12 +312,14 @@ class Parts:
         motion: LawSpec | Mapping[str, LawSpec] | None = None,
         motion_axis: Axis | None = None,
         cut: bool | None = None,
+        child_point: Where3 | None = None,
     ) -> None:
         """``motion``: one law, or laws by the names of coordinates; a spherical or free joint turns about motion_axis.
 
         ``cut``: whether it is the joint of its loop that is cut; the program's choice unless given.
+        ``child_point``: where a joint that is cut is on the child, if its loop is open in the design position.
         """
-        given = {"axis": axis, "axis2": axis2, "pitch": pitch, "armature": armature, "cut": cut}
+        given = {"axis": axis, "axis2": axis2, "pitch": pitch, "armature": armature, "cut": cut, "child_point": child_point}
         spec = None
         if motion is not None:
             laws = tuple(motion.items()) if isinstance(motion, Mapping) else (("", motion),)

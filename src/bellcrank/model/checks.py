@@ -159,9 +159,13 @@ def check_joint(spec: JointSpec, problems: Problems) -> Joint | None:
         key = next(key for key in ("pitch", "axis2", "axis") if key in str(error) or key == "axis")
         problems.add(f"{label}: {error}", spec.where.at(key), spec.name)
         return None
-    point: Any = spec.point
-    if not all(math.isfinite(x) for x in point):
-        problems.add(f"{label}: its point is {spec.point}. Give finite numbers.", spec.where.at("point"), spec.name)
+    for key in ("point", "child_point"):
+        point: Any = getattr(spec, key)
+        if point is not None and not all(math.isfinite(x) for x in point):
+            problems.add(f"{label}: its {key} is {point}. Give finite numbers.", spec.where.at(key), spec.name)
+    if spec.child_point is not None and not spec.cut:
+        text = "it has a child_point, which only a joint that is cut out of a loop can have. Write cut = true, or remove it."
+        problems.add(f"{label}: {text}", spec.where.at("child_point"), spec.name)
     _check_armature(spec, joint, problems)
     return None if problems.blames(spec.name) else joint
 

@@ -40,8 +40,10 @@ def make_closures(
 
 
 def _cut(item: JointSpec, joint: Joint, rows: Rows) -> Closure:
-    """A joint that closes a loop stays as the user wrote it: a is its parent, b its child."""
-    (a, point_a), (b, point_b) = (on_body(Attachment(body, item.point), rows) for body in (item.parent, item.child))
+    """A joint that closes a loop stays as the user wrote it: a is its parent, b its child; it may be open by design."""
+    on_child = item.point if item.child_point is None else item.child_point
+    ends = (Attachment(item.parent, item.point), Attachment(item.child, on_child))
+    (a, point_a), (b, point_b) = (on_body(end, rows) for end in ends)
     motion = None if item.motion is None else make_motion(item, joint, (0.0, 0.0, 0.0))
     return Closure(item.name, "joint", a, b, point_a, point_b, joint=joint, motion=motion)
 

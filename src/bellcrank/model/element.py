@@ -20,6 +20,7 @@ ELEMENTS: dict[str, tuple[str, ...]] = {
     "joint_input": ("gain",),
     "spring_damper": ("stiffness", "damping", "length", "preload"),
     "bushing": ("kx", "ky", "kz", "krx", "kry", "krz", "cx", "cy", "cz", "crx", "cry", "crz"),
+    "turning_spring": ("stiffness",),
     "force": ("fx", "fy", "fz", "mx", "my", "mz", "world"),
 }
 
@@ -42,6 +43,7 @@ class Element:
                     with a table: force over elongation l - length, instead of the stiffness
     bushing         force and moment on b against its displacement and turn relative to a since the design position, in
                     ``axes`` (columns) fixed to a, at the point
+    turning_spring  moment on b = -stiffness phi, phi the rotation vector of b relative to a since the design position
     force           constant force and moment at point_a on body_a; world: 1 in world axes, 0 in the body's
 
     A joint_spring or joint_damper may act on a sum of coordinates, s = sum of factor * q: its effort is along s, so that each

@@ -57,6 +57,7 @@ class Rows:
     kinds    all joints
     origins  of the bodies, by row; the last one, -1, is ground's
     driven   joints whose motion is prescribed
+    written  all joints as the user wrote them
     """
 
     joints: Mapping[str, int]
@@ -66,6 +67,7 @@ class Rows:
     origins: Sequence[Sequence[float]]
     driven: Collection[str]
     inputs: Sequence[str]
+    written: Mapping[str, JointSpec]
 
 
 class Trouble(Exception):
@@ -108,18 +110,24 @@ def bad_signs(item: Any) -> Iterator[tuple[str, str]]:
 # --- elements
 
 
-def _on_joint(item: Any, rows: Rows, *, acts: bool = True, rates: bool = False) -> dict[str, Any]:
-    """Row of a joint, or its closure, and the coordinate by its name; ``rates``: what acts on velocities may act on a ball."""
+def _movable(item: Any, rows: Rows, *, acts: bool = True) -> Joint:
+    """The joint that an element names, if something can act on it."""
     if item.joint not in rows.kinds:
         raise Trouble(f'it names "{item.joint}", which is no joint.{Problems().suggest(item.joint, rows.kinds)}', "joint")
     joint = rows.kinds[item.joint]
-    if joint.quaternion is not None and not rates:
-        what = f'joint "{item.joint}" is {joint.kind}: a quaternion has no single angle'
-        raise Trouble(f"{what}. Use a bushing, or three revolute joints.", "joint")
     if joint.nv == 0:
         raise Trouble(f'joint "{item.joint}" is fixed. Name a joint that can move.', "joint")
     if acts and item.joint in rows.driven:
         raise Trouble(f'joint "{item.joint}" is driven: its motion does not depend on forces. Remove one of the two.', "joint")
+    return joint
+
+
+def _on_joint(item: Any, rows: Rows, *, acts: bool = True, rates: bool = False) -> dict[str, Any]:
+    """Row of a joint, or its closure, and the coordinate by its name; ``rates``: what acts on velocities may act on a ball."""
+    joint = _movable(item, rows, acts=acts)
+    if joint.quaternion is not None and not rates:
+        what = f'joint "{item.joint}" is {joint.kind}: a quaternion has no single angle'
+        raise Trouble(f"{what}. Use a bushing, or three revolute joints.", "joint")
     key, index = ("joint", rows.joints) if item.joint in rows.joints else ("closure", rows.closing)
     return {key: index[item.joint], "dof": _dof(item, joint)}
 
@@ -174,8 +182,24 @@ def _values(kind: str, *values: Any) -> dict[str, float]:
 
 
 def _joint_spring(item: JointSpring, rows: Rows) -> Element:
+    joint = _movable(item, rows)
+    if joint.quaternion is not None:
+        return _turning_spring(item, joint, rows)
     on = _on_joint(item, rows)
     return Element(item.name, "joint_spring", _values("joint_spring", item.stiffness, item.rest, item.preload), **on)
+
+
+def _turning_spring(item: JointSpring, joint: Joint, rows: Rows) -> Element:
+    """Against the whole turn of a spherical or free joint, from the design position."""
+    if item.coordinate != "turn" and (joint.kind == "free" or item.coordinate is not None):
+        what = f'joint "{item.joint}" is {joint.kind}: a quaternion has no single angle'
+        raise Trouble(f'{what}. Give coordinate = "turn" for a spring against all of its turn, or use a bushing.', "coordinate")
+    for key in ("rest", "preload"):
+        if float(getattr(item, key)):
+            raise Trouble(f'a spring on the turn of joint "{item.joint}" rests in the design position: remove {key}.', key)
+    ends = rows.written[item.joint]
+    a, b = (_row(body, rows) for body in (ends.parent, ends.child))
+    return Element(item.name, "turning_spring", _values("turning_spring", item.stiffness), body_a=a, body_b=b)
 
 
 def _joint_damper(item: JointDamper, rows: Rows) -> Element:

@@ -212,6 +212,9 @@ class JointSpec(_Item):
     motion: MotionSpec | None = field(default=None, metadata=written(Record("prescribed motion", classes=(MotionSpec,))))
     cut: bool | None = field(default=None, metadata=written(Flag("whether it is the joint of its loop that is cut")))
     limits: LimitsSpec | None = field(default=None, metadata=written(Record("kept, not simulated", classes=(LimitsSpec,))))
+    child_point: Place | None = field(
+        default=None, metadata=written(Position("where it is on the child, if its loop is open in the design position"))
+    )
 
     section: ClassVar[str] = "joints"
 
@@ -268,7 +271,7 @@ ATTACHED = _ends(Attachment, ("begins", "ends"), "body = ..., point = ...")
 
 @dataclass(frozen=True)
 class JointSpring(_Item):
-    """effort = preload - stiffness (q - rest)"""
+    """effort = preload - stiffness (q - rest); on the turn of a spherical or free joint -stiffness times its rotation vector"""
 
     joint: str = field(metadata=written(JOINT))
     stiffness: Scalar = field(metadata=written(Number("", unit="N m/rad or N/m", sign="zero or more", remedy="Give it.")))

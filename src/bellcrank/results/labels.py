@@ -95,11 +95,13 @@ def _closing_drives(model: Model) -> list[tuple[str, Names, Names]]:
 
 
 def element_units(model: Model) -> Names:
-    """N, or N m where an element acts on an angle."""
+    """N, or N m where an element acts on an angle or against a turn."""
     return tuple(_element_unit(model, e) for e in model.elements)
 
 
 def _element_unit(model: Model, e: Element) -> str:
+    if e.kind == "turning_spring":
+        return EFFORT["rad/s"]
     joint = model.joints[e.joint] if e.joint >= 0 else model.closures[e.closure].joint if e.closure >= 0 else None
     return "N" if joint is None else EFFORT[joint.v_units[e.dof]]
 
