@@ -31,7 +31,7 @@ from typing import Protocol
 
 from ..numbers import Number, is_constant
 from ..spatial import ArticulatedInertia, Force, Matrix, Motion, Symmetric, Vector, eliminate, joint_acceleration
-from ..spatial.elimination import FullPivot, Pivot, eliminate_bias
+from ..spatial.elimination import FullPivot, Pivot, coordinate, eliminate_bias
 from ..spatial.vector import ZERO
 from .base import Body, Program, Walk
 from .inverse_dynamics import tell_drive, tell_wrench
@@ -204,19 +204,50 @@ def directions(at: type[Reference], body: Body) -> tuple[Motion, ...]:
 
 
 def balance(at: type[Reference], loaded: bool, body: Body, parent: tuple[Motion, Vector]) -> tuple[Motion, Vector]:
-    """Velocities (45), momentum of the subtree (42) and its balance along the joint.   (35)"""
+    """Velocities (45), and the balance of the subtree's momentum along the joint.   (35)"""
     carried, gravity = at.down(body, *parent)
-    P = (body.M1 @ carried) + body.D1
     v, V = relative(at, body, carried)
-    T = Force(body.h.cross(gravity), gravity * body.carried_mass) - crossed(V, P)
-    Edot = [at.motion(body, S) for S in body.direction_rates(v)]
-    pdot = [S.dot(T) + Sdot.dot(P) for S, Sdot in zip(body.E, Edot, strict=True)]
+    weight = Force(body.h.cross(gravity), gravity * body.carried_mass)
+    axis = hinge_axis(body)
+    if axis is None:
+        P = (body.M1 @ carried) + body.D1  # (42)
+        T = weight - crossed(V, P)
+        Edot = [at.motion(body, S) for S in body.direction_rates(v)]
+        pdot = [S.dot(T) + Sdot.dot(P) for S, Sdot in zip(body.E, Edot, strict=True)]
+    else:
+        pdot = [weight.n[axis] - crossed_about(axis, body.M1, body.D1, carried)]
     body.output("v", v)
     if loaded:
         body.pdot = tuple(pdot)
     else:
         body.output("pdot", [x + effort for x, effort in zip(pdot, body.effort, strict=True)])
     return V, gravity
+
+
+def hinge_axis(body: Body) -> int | None:
+    """Which axis a joint turns about that does nothing else; M' then has no entries there."""
+    k = coordinate(body.E[0]) if len(body.E) == 1 else None
+    plain = k is not None and k < 3 and is_constant(body.armature[0]) and body.armature[0] == 0
+    return k if plain else None
+
+
+def crossed_about(k: int, M: ArticulatedInertia, D: Force, V: Motion) -> Number:
+    """(Omega x P*) about the axis k of a hinge, without P*: the same whether Omega has the hinge's own turning in it or not.
+
+    A quadratic form whose differences are those that turn M' about k, which has been done.
+    """
+    i, j = (k + 1) % 3, (k + 2) % 3
+    A, B, m = M.A.rows(), M.B, M.M.rows()
+    w, v = V
+    d, e, g, dm = A[i][i] - A[j][j], B[i][i] - B[j][j], B[i][j] + B[j][i], m[i][i] - m[j][j]
+    moment_i, moment_j = B[j][k] * v[k] + D.n[j], B[i][k] * v[k] + D.n[i]
+    force_i, force_j = m[j][k] * v[k] + D.f[j], m[i][k] * v[k] + D.f[i]
+    return (
+        w[i] * (A[i][j] * w[i] - d * w[j] + g * v[i] - e * v[j] + moment_i)
+        - w[j] * (A[i][j] * w[j] + g * v[j] + e * v[i] + moment_j)
+        + v[i] * (m[i][j] * v[i] - dm * v[j] + force_i)
+        - v[j] * (m[i][j] * v[j] + force_j)
+    )
 
 
 def relative(at: type[Reference], body: Body, carried: Motion) -> tuple[tuple[Number, ...], Motion]:
