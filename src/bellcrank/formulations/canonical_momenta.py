@@ -7,7 +7,6 @@ not (quaternions), E is fixed in the body and p is a quasi-momentum, to which th
 code     paper     meaning, in the body's frame or at the instant origin             unit
 E, Edot  E, E'     directions that the joint leaves free, and their rates
 V        Omega     velocity of the body: angular, linear                             rad/s, m/s
-Vt       Omega_t   its part by a prescribed motion of the joint
 M, D     M*, D     inertia of the subtree as felt here, and remainder momentum
 M1, D1   M', D'    the same on the parent's side of the joint
 P        P*        momentum of the subtree                                           N m s, N s
@@ -18,8 +17,7 @@ pivots   M_J^-1    the joint's own block, factored
 The elimination is that of accelerations (Kang & Yoon (28), (29)) with p in the place of the effort and no bias: (45)-(48).
 Gravity needs no velocities, so that T* is known in time. Forces that do take one more sweep, after the velocities (4.4).
 
-In the bodies' own frames at their joints every step is followed by a shift to the next frame. In the ground's axes about the
-point that is now at its origin (``origin``) there are no shifts, and the equations are the same.
+canonical_frames has the two choices for where all this is taken.
 """
 
 from __future__ import annotations
@@ -27,146 +25,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Protocol
 
 from ..numbers import Number, is_constant
-from ..spatial import ArticulatedInertia, Force, Matrix, Motion, Symmetric, Vector, eliminate, joint_acceleration
+from ..spatial import ArticulatedInertia, Force, Matrix, Motion, Vector, eliminate, joint_acceleration
 from ..spatial.elimination import FullPivot, Pivot, coordinate, eliminate_bias
 from ..spatial.vector import ZERO
 from .base import Body, Program, Walk
+from .canonical_frames import NOTHING, AtJoint, AtOrigin, Felt, Reference, pose
 from .inverse_dynamics import tell_drive, tell_wrench
-from .reference_point import turned
-
-Felt = tuple[ArticulatedInertia, Force, Vector]
-NOTHING: Felt = (ArticulatedInertia.zero(), Force.zero(), ZERO)
-
-
-# where motions and momenta are taken --------------------------------------------------------------------------------
-
-
-class Reference(Protocol):
-    """How steps at a body are taken, and what passes between it and its parent."""
-
-    @staticmethod
-    def prepare(walk: Walk) -> None: ...
-
-    @staticmethod
-    def inertia(body: Body) -> ArticulatedInertia: ...
-
-    @staticmethod
-    def moment(body: Body) -> Vector:
-        """What the body adds to the first moment of the subtree."""
-
-    @staticmethod
-    def motion(body: Body, motion: Motion) -> Motion:
-        """A motion given in the body's own frame."""
-
-    @staticmethod
-    def wrench(body: Body, wrench: Force) -> Force: ...
-
-    @staticmethod
-    def up(body: Body, felt: Felt) -> Felt: ...
-
-    @staticmethod
-    def up_wrench(body: Body, wrench: Force) -> Force: ...
-
-    @staticmethod
-    def down(body: Body, V: Motion, gravity: Vector) -> tuple[Motion, Vector]: ...
-
-
-class AtJoint:
-    """In each body's own frame, whose origin is on its joint: TV and TF are the changes of frame."""
-
-    @staticmethod
-    def prepare(walk: Walk) -> None:
-        """Frames are known from q alone."""
-
-    @staticmethod
-    def inertia(body: Body) -> ArticulatedInertia:
-        return body.inertia.articulated()
-
-    @staticmethod
-    def moment(body: Body) -> Vector:
-        """Whatever is constant of what its children send is counted here, and is data."""
-        return body.carried_moment
-
-    @staticmethod
-    def motion(body: Body, motion: Motion) -> Motion:
-        return motion
-
-    @staticmethod
-    def wrench(body: Body, wrench: Force) -> Force:
-        return wrench
-
-    @staticmethod
-    def up(body: Body, felt: Felt) -> Felt:
-        """TF M' TV, TF D'; and what of the first moment about the parent's origin is not constant.     (43), (44)"""
-        M, D, h = felt
-        body.X = X = body.transform
-        M, D = X.up_articulated(M, D, ZERO)
-        for turn in reversed(X.after):
-            h = turn.up(h)
-        h = h + body.slide * body.carried_mass
-        for turn in reversed(X.before):
-            h = turn.up(h)
-        return M, D, h
-
-    @staticmethod
-    def up_wrench(body: Body, wrench: Force) -> Force:
-        return body.X.up(wrench)
-
-    @staticmethod
-    def down(body: Body, V: Motion, gravity: Vector) -> tuple[Motion, Vector]:
-        return body.X.down(V), body.X.down_vector(gravity)
-
-
-class AtOrigin:
-    """In the ground's axes, at the point of each body that is now at the ground's origin: TV = TF = 1."""
-
-    @staticmethod
-    def prepare(walk: Walk) -> None:
-        walk.outward(pose, base=(Matrix.identity(), ZERO))
-
-    @staticmethod
-    def inertia(body: Body) -> ArticulatedInertia:
-        J, mc, m = body.inertia
-        at_joint = ArticulatedInertia(turned(body.A, J), Matrix.cross(body.A @ mc), Symmetric.diagonal(m))
-        return at_joint.shifted(body.r)
-
-    @staticmethod
-    def moment(body: Body) -> Vector:
-        return (body.A @ body.inertia.mc) + body.r * body.inertia.m
-
-    @staticmethod
-    def motion(body: Body, motion: Motion) -> Motion:
-        w = body.A @ motion.w
-        return Motion(w, (body.A @ motion.v) + body.r.cross(w))
-
-    @staticmethod
-    def wrench(body: Body, wrench: Force) -> Force:
-        f = body.A @ wrench.f
-        return Force((body.A @ wrench.n) + body.r.cross(f), f)
-
-    @staticmethod
-    def up(body: Body, felt: Felt) -> Felt:
-        return felt
-
-    @staticmethod
-    def up_wrench(body: Body, wrench: Force) -> Force:
-        return wrench
-
-    @staticmethod
-    def down(body: Body, V: Motion, gravity: Vector) -> tuple[Motion, Vector]:
-        return V, gravity
-
-
-def pose(body: Body, parent: tuple[Matrix, Vector]) -> tuple[Matrix, Vector]:
-    A, r = body.transform.pose(*parent)
-    body.A, body.r = A, r
-    return A, r
-
-
-# the recursions -----------------------------------------------------------------------------------------------------
 
 
 def hamilton(walk: Walk, at: type[Reference]) -> None:
