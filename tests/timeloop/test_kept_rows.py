@@ -8,32 +8,44 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
+from bellcrank.codegen import dynamics as dynamics_module
+from bellcrank.codegen import node_ranks
 from bellcrank.integrate import METHODS
 from bellcrank.timeloop.arguments import starting_state
 from bellcrank.timeloop.kept_rows import KeptRows
 from bellcrank.timeloop.machine import in_machine_code
 from bellcrank.topology import blocks
 
-from ..closed_linkages import bricard, n_four_bar
+from ..closed_linkages import bennett, n_four_bar
 
 FLAT = np.array([1.0, -1.0, 1.0]) * (np.pi - np.radians(50))  # of the gallery's parallelogram
 NOWHERE = (1e-9, 1e-9, None)
 
 
-def test_equations_of_an_overconstrained_loop_are_chosen_again_when_they_degrade():
-    """Bricard's linkage moves through positions where those kept at the start are dependent, and is nowhere singular."""
-    model = bricard()
-    v = 3.0 * bc.compile(model).projected(model.initial_q, np.ones(model.nv))[1]
+def test_equations_of_an_overconstrained_loop_are_chosen_again_when_they_degrade(monkeypatch):
+    """Bennett's linkage, which is nowhere singular. The first equations that are independent, not those that are most so, are
+    kept at the start; they become dependent."""
+    first = iter([()])
+    plan_nodes = node_ranks.plan_nodes
+
+    def poor_at_first(*arguments):
+        with monkeypatch.context() as patched:
+            patched.setattr(node_ranks, "_STEPS", next(first, node_ranks._STEPS))
+            return plan_nodes(*arguments)
+
+    monkeypatch.setattr(dynamics_module, "plan_nodes", poor_at_first)
+    model = bennett()
+    v = 3.0 * bc.compile(model, "multipliers").projected(model.initial_q, np.ones(model.nv))[1]
     with pytest.warns(
         bc.BellcrankWarning, match="the equations .* changed: those kept of the loop through last .* chosen again"
     ):
-        run = bc.simulate(model, 2.6, step=0.02, v=v, rtol=1e-8, atol=1e-8)
+        run = bc.simulate(model, 1.0, step=0.02, method="rk4", max_step=1e-3, v=v)
     assert run.settings["passages"] == []
-    assert {to for _, to in run.settings["row_changes"]} == {"chosen again"}
+    assert [to for _, to in run.settings["row_changes"]] == ["chosen again"]
     assert run.closure_error.position < 1e-11
     assert run.energy_error < 1e-7
     assert np.isfinite(run.values("a")).all()
-    assert np.ptp(run.values("q"), axis=0).min() > 1.0
+    assert np.ptp(run.values("q"), axis=0).min() > 0.5
 
 
 @pytest.fixture
@@ -47,7 +59,7 @@ def planned_at_a_singular_position():
 
 
 def machine(dynamics, start, times):
-    return in_machine_code(dynamics, METHODS["dopri5"], start, times, NOWHERE, None, None)
+    return in_machine_code(dynamics, METHODS["rk4"], start, times, NOWHERE, None, None)
 
 
 def test_a_run_whose_loops_open_goes_back_and_on_with_the_multipliers(planned_at_a_singular_position):
@@ -92,15 +104,14 @@ def test_blocks_say_how_they_are(planned_at_a_singular_position):
         bc.compile(dynamics.model, "multipliers").blocks(q, v)
 
 
-@pytest.mark.parametrize("method", ["dopri5", "rk4"])
-def test_blocks_that_are_taken_apart_notice_singular_positions_in_a_run(method, monkeypatch):
+def test_blocks_that_are_taken_apart_notice_singular_positions_in_a_run(monkeypatch):
     """Cranks that stay parallel come to their flat position: steps go over it, and the lookout sees the rows turn round."""
     monkeypatch.setattr(blocks, "LARGEST", 1)
-    model = n_four_bar(3)
+    model = n_four_bar(2)
     assert any(signature.apart for signature in bc.compile(model).plan.nodes.signatures)
     v = np.array([-5.0 if parent < 0 else 5.0 for parent in model.parents])
     with pytest.raises(bc.SimulationError, match="could go on in more than one way") as caught:
-        bc.simulate(model, 1.0, step=0.01, method=method, v=v, rtol=1e-9, atol=1e-9)
+        bc.simulate(model, 1.0, step=0.01, method="rk4", v=v)
     run = caught.value.run
     assert abs(run.values("q")[-1, 0] + 1.1) < 0.1  # cranks start at 1.1 rad
     assert run.closure_error.position < 1e-12
