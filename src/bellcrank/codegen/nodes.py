@@ -51,12 +51,13 @@ def block_width(plan: Plan) -> int:
 def image_width(plan: Plan) -> int:
     """Numbers of the largest image, and of its unknowns."""
     assert plan.nodes is not None
-    return max((len(leaves(_image_like(s))) + s.kept for s in plan.nodes.signatures), default=0) or 1
+    return max((_image_size(s) + max(s.kept, s.separator) for s in plan.nodes.signatures if s.hangs), default=0) or 1
 
 
-def _image_like(signature: NodeSignature) -> Image:
-    """An image of the node's size; of a base that is ground only what matters."""
-    return _image_of(signature.separator, signature.kept, signature.on_ground)
+def _image_size(signature: NodeSignature) -> int:
+    """Numbers of the node's image that matter."""
+    like = _image_of(signature.separator, signature.kept, signature.on_ground)
+    return sum(_needed(leaves(like), like, signature.on_ground))
 
 
 def _image_of(x: int, y: int, on_ground: bool) -> Image:
