@@ -58,6 +58,7 @@ class Quantities:
         self._inverse_dynamics = Quantity(dynamics, f"{closed}inverse_dynamics", u)
         if model.closures:
             self._closure = Quantity(dynamics, "closure", u)
+            self._right = Quantity(dynamics, "closure_right", u)
             self._jacobian = Quantity(dynamics, "closure_jacobian", u)
         self._still = np.zeros(self.nv)
 
@@ -69,10 +70,14 @@ class Quantities:
         return self.tau - self._inverse_dynamics(t, q=q, v=v)
 
     def closure(self, q: Array, v: Array, t: float) -> Array:
-        """Columns: errors, their rates, and gamma; (m, 3)."""
+        """Columns: errors, and their rates; (m, 2)."""
         if not self.m:
-            return np.zeros((0, 3))
-        return self._closure(t, q=q, v=v).reshape(self.m, 3) * self.scale[:, None]
+            return np.zeros((0, 2))
+        return self._closure(t, q=q, v=v).reshape(self.m, 2) * self.scale[:, None]
+
+    def right(self, q: Array, v: Array, t: float) -> Array:
+        """gamma; (m,)."""
+        return self._right(t, q=q, v=v) * self.scale if self.m else np.zeros(0)
 
     def errors(self, q: Array, t: float) -> Array:
         return self.closure(q, self._still, t)[:, 0]

@@ -212,7 +212,8 @@ class Rattle:
         inverse, factors = place.metric.inverse, place.factors
         x = inverse @ self._force(place, v)
         rows = self.quantities.closure(place.q, v, place.t)
-        held = factors.solve(rows[:, 2] - factors.U @ (factors.s * (factors.Vt @ x)))
+        right = self.quantities.right(place.q, v, place.t)
+        held = factors.solve(right - factors.U @ (factors.s * (factors.Vt @ x)))
         self.report.closure_position = max(self.report.closure_position, float(np.abs(rows[:, 0]).max(initial=0.0)))
         self.report.closure_velocity = max(self.report.closure_velocity, float(np.abs(rows[:, 1]).max(initial=0.0)))
         multipliers = factors.solve_transposed(held) * self.quantities.scale
