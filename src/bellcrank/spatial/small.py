@@ -53,7 +53,7 @@ def _cross_product(a: Vector, b: Vector, gamma: Sequence[Number], directions: bo
     trace = aa + bb
     inverse = _unless_below(det, least, trace * trace, 1.0 / det)
     x, y = (bb * gamma[0] - ab * gamma[1]) * inverse, (aa * gamma[1] - ab * gamma[0]) * inverse
-    scale = 1.0 / sqrt(det)
+    scale = sqrt(inverse)  # not a number either: where gamma is zero by structure, nothing else would tell
     space = NullSpace((tuple(N * scale),), tuple(a * x + b * y), det / (trace * trace))
     if not directions:
         return space
