@@ -153,7 +153,9 @@ def prepare(
     q, first_time = start["q"], float(start["t"])
     speeds = np.asarray(dynamics._speeds(q, start["v"], first_time))
     trajectory = Trajectory(dynamics.plan, dynamics._stepping, scheme, start | {"v": speeds}, times[1:], metric=metric)
-    slope = slopes(dynamics, start, first_time, q[None], speeds[None])[0]
+    slope = np.concatenate([dynamics.rates(q, start["v"]), start["a"]])
+    if dynamics.canonical:
+        slope = slopes(dynamics, start, first_time, q[None], speeds[None])[0]
     qdot, rates = np.split(slope, [len(q)])
     trajectory.start(qdot, rates, powers(dynamics, start))
     interval = float(times[1] - times[0])
