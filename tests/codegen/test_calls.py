@@ -228,7 +228,9 @@ def test_unknown_formulations_are_refused():
     ]:
         with pytest.raises(StateError, match=message):
             Dynamics(chain(2), *arguments)
-    with pytest.raises(StateError, match="option of formulations 'reference_point', 'multipliers', 'canonical_momenta', not of 'auto'"):
+    with pytest.raises(
+        StateError, match="option of formulations 'reference_point', 'multipliers', 'canonical_momenta', not of 'auto'"
+    ):
         Dynamics(chain(2), reference="joint")
     with pytest.raises(StateError, match="reference='tip' is unknown"):
         Dynamics(chain(2), "reference_point", reference="tip")
