@@ -35,7 +35,7 @@ def acceleration(model: Model, q: Array, v: Array, tau: Array) -> Array:
     M = ask("mass_matrix", q=q).reshape(nv, nv)
     h = ask("inverse_dynamics", q=q, v=v, a=np.zeros(nv))
     G = ask("closure_jacobian", q=q, v=v).reshape(m, nv)
-    gamma = ask("closure", q=q, v=v).reshape(m, 3)[:, 2]
+    gamma = ask("closure_right", q=q, v=v)
     kept = independent(G.astype(float))
     G, gamma = G[kept], gamma[kept]
     zero = np.zeros((len(kept), len(kept)), dtype=LONG)

@@ -99,7 +99,7 @@ def test_arguments_of_the_wrong_shape_are_refused(q, v, message):
     [
         ({"formulation": "articulated_bodi"}, "did you mean 'articulated_body'"),
         ({"formulation": "reference_point", "reference": "tip"}, "use 'centroid', 'joint' or 'origin'"),
-        ({"formulation": "mass_matrix", "reference": "joint"}, "is an option of formulation='reference_point'"),
+        ({"formulation": "mass_matrix", "reference": "joint"}, "is an option of formulations 'reference_point'"),
     ],
 )
 def test_an_unknown_formulation_is_refused_with_a_hint(options, message):

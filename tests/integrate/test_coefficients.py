@@ -48,12 +48,15 @@ def gamma(tree):
 
 
 def tableau(method):
-    """A (s,s) and b (s,), with the stage at the new point that a method with an error estimate has."""
+    """A (s,s) and b (s,), with the stage at the new point that a method with an error estimate has; of all parts of a step."""
     stages = len(method.b) + bool(method.adaptive)
     A = np.zeros((stages, stages))
     for i, row in enumerate([*method.A, method.b][:stages]):
         A[i, : len(row)] = row
-    return A, np.array([*method.b, *[0.0] * (stages - len(method.b))])
+    b = np.array([*method.b, *[0.0] * (stages - len(method.b))])
+    parts = np.array(method.parts)
+    later = np.tril(np.ones((len(parts), len(parts))), -1) * parts  # a part starts where those before it end
+    return np.kron(np.diag(parts), A) + np.kron(later, np.tile(b, (stages, 1))), np.kron(parts, b)
 
 
 def weight(A, tree):
@@ -83,7 +86,7 @@ def test_a_method_meets_the_conditions_of_its_order_and_no_more(name):
 def test_stages_are_where_their_rows_say(name):
     method = METHODS[name]
     A, _ = tableau(method)
-    np.testing.assert_allclose(A.sum(axis=1)[: len(method.c)], method.c, atol=ROUNDING)
+    np.testing.assert_allclose(A.sum(axis=1)[: len(method.c)], np.multiply(method.c, method.parts[0]), atol=ROUNDING)
 
 
 def test_the_error_estimate_is_the_difference_to_a_method_of_order_four():

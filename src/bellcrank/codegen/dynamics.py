@@ -24,7 +24,7 @@ from .userframes import UserFrames
 
 Reference = Literal["centroid", "joint", "origin"]
 
-WIDEST = 10  # coordinates of a node of a mesh that is compiled without being asked for
+MOST_WORK = 6000  # of compiling a mesh of loops (Nodes.work) without being asked for: some 20 s
 
 
 def compile(
@@ -106,11 +106,10 @@ class Dynamics(CanonicalDynamics):
     def _avoid_wide_nodes(self) -> None:
         """Meshes of loops have no small separators: code for their nodes would take minutes to compile."""
         assert self.plan.nodes is not None
-        widest = self.plan.nodes.widest
-        if widest > WIDEST:
+        if self.plan.nodes.work > MOST_WORK:
             warnings.warn(
-                f"model {self.model.name!r}: its loops form a mesh, of which {widest} coordinates hang together at once: the "
-                "multipliers are used. formulation='coordinate_reduction' is faster once compiled, which takes minutes.",
+                f"model {self.model.name!r}: its loops form a mesh that does not come apart in small pieces: the multipliers are "
+                "used. formulation='coordinate_reduction' is faster once compiled, which may take minutes.",
                 BellcrankWarning,
                 stacklevel=4,
             )

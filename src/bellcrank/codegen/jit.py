@@ -21,15 +21,12 @@ class Library:
 
 
 @cache
-def machine() -> Any:
-    """The processor that we are on."""
+def machine(level: int = 3) -> Any:
+    """The processor that we are on, and how hard to try: 0 compiles four times as fast, code that takes twice as long."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     _offer_symbols()
-    target = llvm.Target.from_default_triple()
-    return target.create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=3, jit=True
-    )
+    return _fresh_machine(level)
 
 
 @cache
@@ -57,17 +54,17 @@ def _address(function: Any) -> int:
     return ctypes.cast(function, ctypes.c_void_p).value or 0
 
 
-def compile_text(text: str) -> bytes:
+def compile_text(text: str, level: int = 3) -> bytes:
     """Object code. The recorder has folded already: scalar replacement is all that LLVM's passes still bring."""
     module = llvm.parse_assembly(text)
     module.verify()
     tuning = llvm.create_pipeline_tuning_options(speed_level=3)
     tuning.slp_vectorization = tuning.loop_vectorization = tuning.loop_unrolling = False
-    builder = llvm.create_pass_builder(machine(), tuning)
+    builder = llvm.create_pass_builder(machine(level), tuning)
     passes = llvm.create_new_module_pass_manager()
     passes.add_sroa_pass()
     passes.run(module, builder)
-    return bytes(machine().emit_object(module))
+    return bytes(machine(level).emit_object(module))
 
 
 def load_object(code: bytes) -> Library:
@@ -79,8 +76,8 @@ def load_object(code: bytes) -> Library:
     return Library(engine)
 
 
-def _fresh_machine() -> Any:
+def _fresh_machine(level: int = 3) -> Any:
     """An engine takes over its target machine, so each needs one."""
     return llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=3, jit=True
+        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=level, jit=True
     )

@@ -42,23 +42,23 @@ _loaded: dict[str, Code] = {}  # code that is in use, or was a short while ago
 _MOST_LOADED = 128
 
 
-def obtain(key_parts: tuple[Any, ...], write: Callable[[], Module]) -> Code:
-    """Loaded already, from the cache on disk, or written, compiled and put there."""
+def obtain(key_parts: tuple[Any, ...], write: Callable[[], Module], level: int = 3) -> Code:
+    """Loaded already, from the cache on disk, or written, compiled (jit.machine explains the level) and put there."""
     name = object_cache.key(jit.identity(), *key_parts)
     code = _loaded.get(name)
     if code is None:
         if len(_loaded) >= _MOST_LOADED:
             _loaded.pop(next(iter(_loaded)), None)  # another thread may have been faster
-        code = _loaded[name] = _fetch_or_compile(name, write)
+        code = _loaded[name] = _fetch_or_compile(name, write, level)
     return code
 
 
-def _fetch_or_compile(name: str, write: Callable[[], Module]) -> Code:
+def _fetch_or_compile(name: str, write: Callable[[], Module], level: int) -> Code:
     entry = object_cache.fetch(name)
     if entry is None:
         module = write()
         facts = {name: getattr(module, name) for name in ("work_row", "message_row", "node_row", "dense_rows")}
-        entry = facts, jit.compile_text(module.text)
+        entry = facts, jit.compile_text(module.text, level)
         object_cache.store(name, *entry)
     facts, code = entry
     return Code(jit.load_object(code), facts)
@@ -82,7 +82,8 @@ class Kernel:
     def __init__(self, plan: Plan, program: Program, lanes: int):
         program = for_plan(program, plan)
         self.plan, self.program, self.lanes = plan, program, lanes
-        self.code = obtain((program.name, lanes, *structure_key(plan)), lambda: write_module(plan, program, lanes))
+        level = 0 if program.quick else 3
+        self.code = obtain((program.name, lanes, *structure_key(plan)), lambda: write_module(plan, program, lanes), level)
         self.widths = {name: width(plan, program, name) for name in [*program.inputs, *program.outputs]}
         self.output = result(program)
         self._batch = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(

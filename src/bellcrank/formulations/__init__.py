@@ -4,6 +4,8 @@ A formulation names no joint type, no lane, no buffer. It is given a ``walk`` th
 steps a ``body`` (formulations.base says what they offer). A new formulation is a new file and a line in FORMULATIONS.
 """
 
+from dataclasses import replace
+
 from . import (
     articulated_body,
     block_multipliers,
@@ -90,5 +92,8 @@ QUANTITIES: dict[str, Program] = {
     "canonical_reactions": canonical_momenta.REACTIONS,
     "canonical_drives": canonical_momenta.DRIVES,
 }
+
+FAST = ("inverse_dynamics", "mass_matrix", "tangent", "closed_tangent", "multipliers", "block_multipliers")
+QUANTITIES = {name: program if name in FAST else replace(program, quick=True) for name, program in QUANTITIES.items()}
 
 __all__ = ["CANONICAL", "CLOSED", "FORMULATIONS", "QUANTITIES", "WITH_MULTIPLIERS", "Body", "Program", "Walk"]
