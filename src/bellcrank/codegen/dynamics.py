@@ -108,8 +108,8 @@ class Dynamics(CanonicalDynamics):
         assert self.plan.nodes is not None
         if self.plan.nodes.work > MOST_WORK:
             warnings.warn(
-                f"model {self.model.name!r}: its loops form a mesh that does not come apart in small pieces: the multipliers are "
-                "used. formulation='coordinate_reduction' is faster once compiled, which may take minutes.",
+                f"model {self.model.name!r}: its loops form a mesh that does not come apart in small pieces: the multipliers "
+                "are used. formulation='coordinate_reduction' is faster once compiled, which may take minutes.",
                 BellcrankWarning,
                 stacklevel=4,
             )
