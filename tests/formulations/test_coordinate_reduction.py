@@ -12,6 +12,8 @@ import bellcrank as bc
 from bellcrank.codegen.kernel import Kernel
 from bellcrank.codegen.node_ranks import independent
 from bellcrank.joints import make_joint
+from bellcrank.model import Closure
+from bellcrank.model.generators import chain
 from bellcrank.topology import blocks, make_plan
 from bellcrank.topology.blocks import make_nodes
 
@@ -44,6 +46,17 @@ def test_overlapping_loops_are_taken_apart_along_the_cranks_they_share():
     assert len(nodes) == 20
     assert all(node.separator == 1 for node in nodes[1:])
     assert max(len(node.joints) for node in nodes) == 3
+
+
+@pytest.mark.parametrize("terms", [((2, 0, 1.0), (1, 0, -2.0)), ((3, 0, 1.0), (1, 0, 0.5)), ((2, 0, 1.0),)])
+def test_a_gear_between_any_joints_of_a_chain_is_one_node(terms):
+    """Neighbours, joints with others between, one joint alone; as in the multipliers."""
+    model = replace(chain(4), closures=(Closure("gear", "coupler", terms=terms),))
+    (node,) = [node for node in nodes_of(model) if node.closures]
+    assert {joint for joint, _, _ in terms} <= set(node.joints)
+    state = moving(model, 3)
+    expected = bc.compile(model, "multipliers").acceleration(**state)
+    np.testing.assert_allclose(bc.compile(model).acceleration(**state), expected, atol=1e-12 * np.abs(expected).max())
 
 
 @pytest.mark.parametrize("make", [n_four_bar, ladder])

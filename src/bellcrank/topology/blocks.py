@@ -77,7 +77,7 @@ class Block:
 
 
 def find_blocks(graph: Graph) -> list[Block]:
-    """Blocks, inner ones first. A tie joins all tree joints between its two bodies into one block."""
+    """Blocks, inner ones first. A closure joins all tree joints between the bodies that it ties into one block."""
     n = len(graph.parent)
     leader = list(range(n))  # of a block: the joint (body) nearest to ground
 
@@ -88,18 +88,19 @@ def find_blocks(graph: Graph) -> list[Block]:
         return i
 
     depth = _depths(graph.parent)
-    for _, a, b in graph.ties:
-        joined = _cycle(graph.parent, depth, a, b)
-        for i in joined[1:]:
-            x, y = find(joined[0]), find(i)
+    joined: dict[int, list[int]] = {}
+    for closure, a, b in graph.ties:
+        joined.setdefault(closure, []).extend(_cycle(graph.parent, depth, a, b))
+    for joints in joined.values():
+        for i in joints[1:]:
+            x, y = find(joints[0]), find(i)
             leader[max(x, y)] = min(x, y)  # the walk numbers parents before children
     members: dict[int, list[int]] = {}
     for i in range(n):
         members.setdefault(find(i), []).append(i)
     ties: dict[int, dict[int, None]] = {}
-    for closure, a, b in graph.ties:
-        cycle = _cycle(graph.parent, depth, a, b)
-        ties.setdefault(find(cycle[0]), {})[closure] = None
+    for closure, joints in joined.items():
+        ties.setdefault(find(joints[0]), {})[closure] = None
     return [Block(_base(graph.parent, bodies), tuple(bodies), tuple(ties.get(first, ()))) for first, bodies in members.items()]
 
 
