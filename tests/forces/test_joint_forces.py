@@ -33,10 +33,10 @@ def slider(element):
 
 
 def answer(element, q, v, t=0.0, inputs=(7.0, 0.3)):
-    """Stored energy, power, effort; and the acceleration must be the effort."""
+    """Stored energy, power, effort; and the acceleration must be the effort, but for fused multiply-adds."""
     dynamics = bc.compile(slider(element))
     energy, power, effort = (float(x[0]) for x in dynamics.elements([q], [v], t=t, inputs=inputs))
-    assert dynamics.acceleration([q], [v], t=t, inputs=inputs)[0] == pytest.approx(effort, abs=1e-15)
+    assert dynamics.acceleration([q], [v], t=t, inputs=inputs)[0] == pytest.approx(effort, rel=1e-15, abs=1e-15)
     return energy, power, effort
 
 
