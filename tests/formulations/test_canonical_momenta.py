@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 import bellcrank as bc
 from bellcrank.codegen.kernel import Kernel
 from bellcrank.codegen.operations import count_program
-from bellcrank.codegen.plain import run_plain
+from bellcrank.codegen.plain import PlainWalk, run_plain
 from bellcrank.errors import StateError
 from bellcrank.formulations import CANONICAL, FORMULATIONS, QUANTITIES
 from bellcrank.model.generators import pin_joint_chain, random_state, random_tree
+from bellcrank.numbers import Dual
 from bellcrank.topology import make_plan
 
 from ..mechanisms import every_joint_driven, every_joint_free, loaded_tree, moving
@@ -201,3 +202,19 @@ def test_what_is_wrong_is_named():
         bc.compile(model, "canonical_momenta", reference="centroid")
     with pytest.raises(StateError, match="p has shape"):
         bc.compile(model).velocities([0.0, 0.0], [1.0])
+
+
+def test_dual_numbers_carry_derivatives_along():
+    """d(dp/dt)/dq, by dual numbers and by imaginary steps."""
+    model = random_tree(4, 7, TURNS_AND_SLIDES, armature=True)
+    q, v = random_state(model, 1)
+    plan = make_plan(model)
+    p = plain(QUANTITIES["momenta"], model, q=q, v=v)["p"]
+    given = {"q": Dual.seeds(list(q)), "p": list(p), "tau": [0.0] * model.nv}
+    program = CANONICAL["canonical_momenta:joint"]
+    found = np.array([x.tangents for x in PlainWalk(plan, given, plan.data.tolist()).run(program)["pdot"]])
+    columns = [
+        plain(program, model, complex, q=q + 1j * STEP * e, p=p, tau=np.zeros(model.nv))["pdot"].imag / STEP
+        for e in np.eye(model.nq)
+    ]
+    assert far(found, np.array(columns).T) < AGREEMENT
