@@ -22,6 +22,7 @@ where the rows that are not kept have none. Efforts s need no pivots: W are the 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from ..numbers import Number, is_constant
 from ..spatial import ArticulatedInertia, Force, Motion
@@ -30,7 +31,7 @@ from ..spatial.vector import ZERO
 from .apart import Image, Reduced, put_in, substitution, turned_for
 from .base import Body, Node, Program, Walk
 from .coordinate_reduction import acceleration
-from .inverse_dynamics import motion
+from .inverse_dynamics import efforts, motion, tell_drive
 from .node_forms import dot, total
 from .node_places import Rows, closure_rows, place_all
 
@@ -47,9 +48,7 @@ def accelerations_and_powers(walk: Walk) -> None:
 def drive(body: Body, carried: Force) -> Force:
     """inverse_dynamics.drive, with the closures' wrenches."""
     F = body.F - body.pushed + carried
-    if body.driven:
-        pairs = zip((S.dot(F) for S in body.freedoms), body.input("v"), strict=True)
-        body.output("drive", [x for effort, v in pairs for x in (effort, effort * v)])
+    tell_drive(body, F)
     return body.X.up(F)
 
 
@@ -59,9 +58,9 @@ def multipliers(walk: Walk) -> None:
 
 
 def cut_open(walk: Walk) -> None:
-    """What the motion takes without the closures."""
+    """r = S.F + armature a - effort: inverse dynamics with the loops cut open."""
     walk.outward(motion, base=(ZERO, Motion(ZERO, -walk.gravity)))
-    walk.inward(open_efforts, leaf=Force.zero())
+    walk.inward(partial(efforts, name="residual"), leaf=Force.zero())
 
 
 def from_residuals(walk: Walk, states: bool = True) -> None:
@@ -71,14 +70,6 @@ def from_residuals(walk: Walk, states: bool = True) -> None:
     walk.nodes(local)
     walk.nodes(gather, inward=True)
     walk.nodes(resolve)
-
-
-def open_efforts(body: Body, carried: Force) -> Force:
-    """r = S.F + armature a - effort: inverse dynamics with the loops cut open."""
-    F = body.F + carried
-    given = zip(body.directions, body.armature, body.input("a"), body.effort, strict=False)
-    body.output("residual", [S.dot(F) + r * a - effort for S, r, a, effort in given])
-    return body.X.up(F)
 
 
 def local(node: Node) -> None:
@@ -185,8 +176,8 @@ def resolve(node: Node) -> None:
         closure.output("lambda", turned(turn, own))
     left = [x - total(row[j] * c for row, c in zip(node.rows, nu, strict=False)) for j, x in enumerate(asked)]
     agreeing = dict(zip(node.equations[count:], nu[count:], strict=True))
-    for k, efforts in enumerate(shares(node.shared, left, agreeing, count)):
-        node.send_unknowns(k, efforts)
+    for k, given in enumerate(shares(node.shared, left, agreeing, count)):
+        node.send_unknowns(k, given)
 
 
 def shares(shared: Sequence[Sequence[int]], left: list[Number], agreeing: dict[int, Number], first: int) -> list[list[Number]]:

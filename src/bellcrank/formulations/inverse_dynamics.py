@@ -49,11 +49,11 @@ def moving(body: Body, parent: Moving, accelerations: Sequence[Number]) -> Movin
     return w, A
 
 
-def efforts(body: Body, carried: Force) -> Force:
-    """tau = S.F + armature a, less what force elements on the joint give; the parent carries the wrench on."""
+def efforts(body: Body, carried: Force, name: str = "tau") -> Force:
+    """tau = S.F + armature a, less what is given or force elements on the joint give; the parent carries the wrench on."""
     F = body.F + carried
     given = zip(body.directions, body.armature, body.input("a"), body.effort, strict=False)
-    body.output("tau", [S.dot(F) + r * a - effort for S, r, a, effort in given])
+    body.output(name, [S.dot(F) + r * a - effort for S, r, a, effort in given])
     return body.X.up(F)
 
 
