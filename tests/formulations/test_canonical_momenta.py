@@ -29,7 +29,7 @@ LOADED = {"every joint free": every_joint_free, "every joint driven": every_join
 
 TREES = {name: program for name, program in CANONICAL.items() if not program.nodes}
 
-# Of the largest number compared. Measured on this table: 4e-15 about the joints, 2e-13 about the origin.
+# Of the largest number compared. Measured on every joint free and driven: 3e-15 about the joints, 6e-14 about the origin.
 AGREEMENT = 1e-11
 
 

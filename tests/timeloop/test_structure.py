@@ -76,7 +76,7 @@ def flow(dynamics, method, h, q, p):
 
 @pytest.mark.parametrize(("method", "symplectic"), [*((m, True) for m in METHODS), ("rk4", False)])
 def test_a_step_is_a_canonical_transformation(method, symplectic):
-    """The Jacobian A of a step has A^T W A = W; central differences of 1e-5 are good to 1e-9."""
+    """The Jacobian A of a step has A^T W A = W; central differences of 1e-5 leave 2e-9 of it, rk4 3e-3."""
     model = chain(2)
     q, v = random_state(model, 5)
     dynamics = bc.compile(model, "canonical_momenta")
@@ -89,7 +89,7 @@ def test_a_step_is_a_canonical_transformation(method, symplectic):
     A = np.array([(step(start + d * e) - step(start - d * e)) / (2 * d) for e in np.eye(2 * n)]).T
     W = np.block([[np.zeros((n, n)), np.eye(n)], [-np.eye(n), np.zeros((n, n))]])
     error = np.abs(A.T @ W @ A - W).max()
-    assert (error < 1e-8) if symplectic else (error > 1e-6)
+    assert (error < 1e-8) if symplectic else (error > 1e-4)
 
 
 @pytest.mark.parametrize("method", ["implicit_midpoint", "midpoint4"])
