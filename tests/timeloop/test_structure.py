@@ -183,3 +183,14 @@ def test_what_cannot_keep_the_structure_is_refused(floating):
         bc.simulate(chain(2), 1.0, method="gauss4", formulation="articulated_body")
     with pytest.raises(StateError, match="Python functions go with"):
         bc.simulate(chain(2), 1.0, method="gauss4", tau=lambda t, q, v: np.zeros(2))
+
+
+def test_a_loop_in_python_integrates_velocities_whatever_the_formulation():
+    """Efforts that are Python functions: the first step, and so all steps, are the same, though momenta are 50 times larger."""
+    model = replace(chain(3), mass=50 * chain(3).mass, inertia=50 * chain(3).inertia)
+    q, v = random_state(model, 1)
+    options = {"q": q, "v": v, "step": 0.1, "tau": lambda t, q, v: np.zeros(3)}
+    with pytest.warns(bc.BellcrankWarning, match="runs in Python"):
+        runs = [bc.simulate(model, 0.2, formulation=name, **options) for name in ("auto", "canonical_momenta")]
+    assert runs[0].settings["steps"] == runs[1].settings["steps"]
+    np.testing.assert_allclose(runs[1].values("q"), runs[0].values("q"), atol=1e-12)

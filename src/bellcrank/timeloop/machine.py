@@ -7,7 +7,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from .system import Outcome, Passage, energy_scale, powers
 
 Array = NDArray[np.float64]
 Limits = tuple[float, float, float | None]  # rtol, atol, max_step
+Slopes = Callable[[float, Array, Array], Array]  # of rows of q and v (or p) at a time
 
 
 NEAR = 0.01  # pivots at which a run that changes its method does so: nearer, digits are lost
@@ -81,8 +82,9 @@ def _notice_singular_stage(dynamics: Dynamics, trajectory: Trajectory) -> None:
     """A step that is not finite because one of its stages fell on a singular position has met one."""
     if trajectory.count("status") != NOT_FINITE or dynamics.plan.nodes is None or not dynamics.model.closures:
         return
-    q, v = trajectory.state()
-    found = nearest_singularity(dynamics.plan, {"q": q, "v": v, "t": np.array(trajectory.real("t"))})
+    q, _ = trajectory.state()
+    still = np.zeros(dynamics.model.nv)  # pivots are those of positions
+    found = nearest_singularity(dynamics.plan, {"q": q, "v": still, "t": np.array(trajectory.real("t"))})
     if found.pivot < _A_STEP_AWAY:
         model = dynamics.model
         row = int(model.closure_index[[c.name for c in model.closures].index(found.closures[0])])
@@ -164,7 +166,7 @@ def prepare(
     if scheme.adaptive:
         state = np.concatenate([q, speeds])
         with np.errstate(all="ignore"):
-            first = first_step(dynamics, start, state, slope, scheme.order, rtol, atol)
+            first = first_step(partial(slopes, dynamics, start), first_time, state, slope, len(q), scheme.order, rtol, atol)
         if not first > 4e-15 * float(times[-1] - times[0]):  # also if it is no number
             trajectory.set_count("status", COLLAPSED if np.isfinite(first) else NOT_FINITE)
     reals = {"t": float(times[0]), "h": first, "end": float(times[-1]), "rtol": rtol, "atol": atol}
@@ -175,17 +177,14 @@ def prepare(
     return trajectory
 
 
-def first_step(
-    dynamics: Dynamics, start: dict[str, Array], y: Array, slope: Array, order: int, rtol: float, atol: float
-) -> float:
+def first_step(rates: Slopes, t: float, y: Array, slope: Array, nq: int, order: int, rtol: float, atol: float) -> float:
     """A first step whose error is about the tolerance.   Hairer, Norsett & Wanner, Solving ODEs I, II.4"""
     scale = atol + rtol * np.abs(y)
     size, speed = _rms(y / scale), _rms(slope / scale)
     guess = 1e-6 if size < 1e-2 or speed < 1e-5 else 0.01 * size / speed  # below that a state is zero but for rounding
     guess = max(guess, SHORTEST_GUESS)
     near = y + guess * slope
-    nq = dynamics.model.nq
-    there = slopes(dynamics, start, float(start["t"]) + guess, near[None, :nq], near[None, nq:])[0]
+    there = rates(t + guess, near[None, :nq], near[None, nq:])[0]
     if not np.isfinite(there).all():
         return float(guess)  # and the error control says the rest
     bend = _rms((there - slope) / scale) / guess
@@ -196,10 +195,15 @@ def first_step(
 
 def slopes(dynamics: Dynamics, start: dict[str, Array], t: float, q: Array, speeds: Array) -> Array:
     """dq/dt, and dv/dt or dp/dt, of rows of states; rows, since a batch does not raise."""
-    given: dict[str, Any] = {"t": t, "inputs": start["u"]}
     if dynamics.canonical:
-        return np.hstack(dynamics.canonical_rates(q, speeds, start["tau"], **given))
-    return np.hstack([dynamics.rates(q, speeds), dynamics.acceleration(q, speeds, start["tau"], **given)])
+        return np.hstack(dynamics.canonical_rates(q, speeds, start["tau"], t=t, inputs=start["u"]))
+    return accelerating(dynamics, start, t, q, speeds)
+
+
+def accelerating(dynamics: Dynamics, start: dict[str, Array], t: float, q: Array, v: Array) -> Array:
+    """The same in q and v, whatever the formulation."""
+    a = dynamics.acceleration(q, v, start["tau"], t=t, inputs=start["u"])
+    return np.hstack([dynamics.rates(q, v), a])
 
 
 def _rms(x: Array) -> float:

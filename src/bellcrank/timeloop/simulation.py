@@ -27,7 +27,7 @@ from .events import Event
 from .kept_rows import OPEN, Change, KeptRows
 from .lookout import Lookout
 from .loops import Loops, loops_of
-from .machine import Limits, first_step, in_machine_code, watcher_of
+from .machine import Limits, accelerating, first_step, in_machine_code, watcher_of
 from .passing import PASSING_METHODS, integrate_passing, passed_by_rattle
 from .plain import Control, Controlled, integrate_plainly
 from .stiff import STIFF_METHODS, integrate_stiff
@@ -183,7 +183,9 @@ def _outside_machine_code(
     if scheme.adaptive:
         start = start | {"tau": system.tau, "u": system.u}
         state = np.concatenate([start["q"], start["v"]])
-        first = first_step(dynamics, start, state, slope[: system.state], scheme.order, rtol, atol)
+        rates = partial(accelerating, dynamics, start)
+        at, size = float(start["t"]), system.state
+        first = first_step(rates, at, state, slope[:size], dynamics.model.nq, scheme.order, rtol, atol)
     longest = max_step or float(times[1] - times[0])  # a function may be active for a short while only
     energy = energy_scale(dynamics, start)
     return integrate_plainly(system, scheme, start, times, first, rtol, atol, longest, energy, progress, lookout)
