@@ -145,22 +145,24 @@ _RIGHT = np.array([1.0, 0.0, 0.0])  # a rung, and the way from one crank to the 
 
 
 class _Bar(NamedTuple):
-    """From its inboard joint at ``start`` to ``end``, in the design position; ``parent`` is a row, -1 = ground."""
+    """From its inboard joint, at ``start`` on its parent (a row, -1 = ground), ``along`` in the design position.
+
+    No place in the world: equal cells of a long mechanism are then equal to the last digit, and share their code.
+    """
 
     name: str
     parent: int
     start: Array
-    end: Array
+    along: Array
     joint: Joint
 
 
 class _Tie(NamedTuple):
-    """The joint at a point that closes a loop; ``a`` is the parent, ``b`` the child, by their rows."""
+    """The joint that closes a loop, at the ends of two bars; ``a`` is the parent, ``b`` the child, by their rows."""
 
     name: str
     a: int
     b: int
-    point: Array
     joint: Joint
 
 
@@ -175,10 +177,10 @@ def n_four_bar(N: int) -> Model:
     bars = [_Bar("crank0", -1, np.zeros(3), crank, hinge)]
     ties = []
     for k in range(1, N + 1):
-        before, foot, row = (k - 1) * _RIGHT, k * _RIGHT, len(bars)
-        bars.append(_Bar(f"coupler{k}", 2 * k - 2, before + crank, foot + crank, hinge))
-        bars.append(_Bar(f"crank{k}", -1, foot, foot + crank, hinge))
-        ties.append(_Tie(f"pin{k}", row, row + 1, foot + crank, hinge))
+        row = len(bars)
+        bars.append(_Bar(f"coupler{k}", 2 * k - 2, crank, _RIGHT, hinge))
+        bars.append(_Bar(f"crank{k}", -1, k * _RIGHT, crank, hinge))
+        ties.append(_Tie(f"pin{k}", row, row + 1, hinge))
     return _linkage(f"N-four-bar, N = {N}", bars, ties, gravity=(0.0, -9.81, 0.0))
 
 
@@ -216,11 +218,11 @@ def _cells(name: str, N: int, rail: Array, joints: tuple[Joint, Joint, Joint, Jo
     bars: list[_Bar] = []
     ties, base = [], -1
     for k in range(N):
-        foot, row = k * rail, len(bars)
-        bars.append(_Bar(f"left{k + 1}", base, foot, foot + rail, on_left))
-        bars.append(_Bar(f"rung{k + 1}", row, foot + rail, foot + rail + _RIGHT, on_rail))
-        bars.append(_Bar(f"right{k + 1}", base, foot + _RIGHT, foot + rail + _RIGHT, on_right))
-        ties.append(_Tie(f"pin{k + 1}", row + 1, row + 2, foot + rail + _RIGHT, closing))
+        row = len(bars)
+        bars.append(_Bar(f"left{k + 1}", base, np.zeros(3), rail, on_left))
+        bars.append(_Bar(f"rung{k + 1}", row, rail, _RIGHT, on_rail))
+        bars.append(_Bar(f"right{k + 1}", base, _RIGHT, rail, on_right))
+        ties.append(_Tie(f"pin{k + 1}", row + 1, row + 2, closing))
         base = row + 1
     return _linkage(name, bars, ties, gravity)
 
@@ -231,8 +233,7 @@ def _at_least_one(N: int) -> None:
 
 
 def _linkage(name: str, bars: Sequence[_Bar], ties: Sequence[_Tie], gravity: Sequence[float]) -> Model:
-    origins = np.array([*(bar.start for bar in bars), np.zeros(3)])  # ground's at the end
-    along = np.array([bar.end - bar.start for bar in bars])
+    along = np.array([bar.along for bar in bars])
     nv = sum(bar.joint.nv for bar in bars)
     return Model(
         name=name,
@@ -240,7 +241,7 @@ def _linkage(name: str, bars: Sequence[_Bar], ties: Sequence[_Tie], gravity: Seq
         body_names=tuple(bar.name for bar in bars),
         parents=tuple(bar.parent for bar in bars),
         joints=tuple(bar.joint for bar in bars),
-        position=origins[:-1] - origins[[bar.parent for bar in bars]],
+        position=np.array([bar.start for bar in bars]),
         mass=np.ones(len(bars)),
         center=along / 2,
         inertia=np.array([_bar_inertia(x) for x in along]),
@@ -254,8 +255,8 @@ def _linkage(name: str, bars: Sequence[_Bar], ties: Sequence[_Tie], gravity: Seq
                 "joint",
                 tie.a,
                 tie.b,
-                _point(tie.point - origins[tie.a]),
-                _point(tie.point - origins[tie.b]),
+                _point(along[tie.a]),
+                _point(along[tie.b]),
                 joint=tie.joint,
             )
             for tie in ties
