@@ -13,6 +13,7 @@ from typing import Any
 
 from ..numbers import Condition, Graph, Number, Symbol
 from . import elementary
+from .liveness import Cell, marked
 
 FLAGS = "contract nsz arcp"
 _BINARY = ("fadd", "fsub", "fmul", "fdiv")
@@ -63,6 +64,10 @@ class Emitter(Graph):
     def do(self, text: str) -> None:
         self.lines.append(text)
 
+    def mark(self, cell: Cell) -> None:
+        """The line written last stores or loads this cell (liveness)."""
+        self.lines[-1] = marked(self.lines[-1], cell)
+
     def text(self) -> str:
         return "\n".join(map(str, self.lines))
 
@@ -110,6 +115,10 @@ class Emitter(Graph):
 
     def symbol(self, ref: str) -> Symbol:
         return Symbol(self, ref)
+
+    def needless(self) -> Symbol:
+        """A number that nothing alive depends on."""
+        return Symbol(self, "poison")
 
     def record(self, kind: str, args: tuple[Number, ...]) -> str:
         names = [self.operand(a) for a in args]

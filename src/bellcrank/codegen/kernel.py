@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ..formulations import Program
 from ..topology import Plan
+from ..topology.signature import OWN
 from . import cache as object_cache
 from . import jit
 from .closing import FIELDS, SCRATCH
@@ -202,7 +203,8 @@ def fixed_arrays(plan: Plan, code: Code, lanes: int) -> dict[str, Any]:
     tables = {
         "table": np.ascontiguousarray(plan.table),
         "dofs": parents_of_dofs(plan),
-        "data": np.ascontiguousarray(plan.data),
+        "data": plan.shared,
+        "own_data": np.ascontiguousarray(plan.data[:, OWN:]),
         "gravity": np.ascontiguousarray(plan.gravity),
         "sizes": np.array([counts[name] for name in SIZES], dtype=np.int64),
         "motion_table": _never_empty(loads.motion_table),
@@ -217,7 +219,7 @@ def fixed_arrays(plan: Plan, code: Code, lanes: int) -> dict[str, Any]:
         "settings": np.array([plan.tolerance, plan.length, *plan.baumgarte]),
         "node_table": _never_empty(np.zeros(0, dtype=np.int64) if nodes is None else nodes.table),
         "node_ints": _never_empty(np.zeros(0, dtype=np.int64) if nodes is None else nodes.ints),
-        "node_closure_data": _never_empty(np.zeros(0) if nodes is None else nodes.closure_data),
+        "node_closure_data": _never_empty(np.zeros(0) if nodes is None else nodes.shared_data),
         "kept": np.zeros(max(1, closing.rows), dtype=np.int64),
     }
     return tables | {name: aligned(size * lanes) for name, size in sizes.items()}

@@ -16,9 +16,11 @@ from ..formulations import Program
 from ..topology import Plan
 from .emitter import Emitter
 from .flow import each, total
+from .liveness import NOBODY, Cell, dead_cells
 from .walk import TracedWalk
 
-_TABLES = ("table", "dofs", "data", "gravity", "sizes", "motion_table", "motion_data", "element_table", "element_data", "pool")
+_TABLES = ("table", "dofs", "data", "own_data", "gravity", "sizes", "motion_table", "motion_data")
+_TABLES += ("element_table", "element_data", "pool")
 _CLOSING = (
     "closure_table",
     "closure_data",
@@ -94,15 +96,20 @@ def kernel_arguments(program: Program) -> list[str]:
 def write_kernel(
     plan: Plan, program: Program, lanes: int, name: str = "kernel"
 ) -> tuple[tuple[str, dict[str, str]], dict[str, int]]:
+    e, widths = _written(plan, program, lanes, dead_cells(_written(plan, program, lanes, NOBODY)[0].lines))
+    pointers = ", ".join(f"ptr noalias %{argument}" for argument in kernel_arguments(program))
+    head = f"define internal void @{name}(i64 %n, i64 %nv, {pointers}) {{\nentry:\n"
+    return (head + e.text() + "\n}\n", e.declarations), widths
+
+
+def _written(plan: Plan, program: Program, lanes: int, dead: frozenset[Cell]) -> tuple[Emitter, dict[str, int]]:
     e = Emitter(lanes)
     e.do("%ancestor = alloca i64, align 8")
     e.do("%kept_count = alloca i64, align 8")
-    walk = TracedWalk(e, plan, program)
+    walk = TracedWalk(e, plan, program, dead)
     walk.run()
     e.do("ret void")
-    pointers = ", ".join(f"ptr noalias %{argument}" for argument in kernel_arguments(program))
-    head = f"define internal void @{name}(i64 %n, i64 %nv, {pointers}) {{\nentry:\n"
-    return (head + e.text() + "\n}\n", e.declarations), walk.widths()
+    return e, walk.widths()
 
 
 class Bound:

@@ -22,6 +22,7 @@ from ..topology.nodes import NODE_TABLE, ClosureShape, NodeSignature
 from .closing import coupled, put_field, setting
 from .emitter import Int
 from .flow import each, switch
+from .liveness import Cell
 from .loads import count, ints_of, row_of, state_of
 from .plain_closing import driven_sizes
 from .plain_nodes import ALONG_AXES, Turn, apart_facts, body_state_of, joint_slides, outward_places, to_base, turn_of
@@ -91,8 +92,8 @@ def _matrix(data: Callable[[int], Number]) -> Matrix:
 class TracedNodeClosure:
     """Implements formulations.NodeClosure."""
 
-    def __init__(self, node: TracedNode, shape: ClosureShape, index: str):
-        self.node, self.shape, self.index = node, shape, index
+    def __init__(self, node: TracedNode, shape: ClosureShape, index: str, row: str):
+        self.node, self.shape, self.index, self.row = node, shape, index, row
         self.a, self.b, self.path_a, self.path_b, self.kept = shape.a, shape.b, shape.path_a, shape.path_b, shape.kept
         self.rows = shape.signature.rows
         self.constants = dict(shape.constants)
@@ -101,7 +102,7 @@ class TracedNodeClosure:
         if slot in self.constants:
             return self.constants[slot]
         e = self.node.walk.e
-        at = e.pointer("%node_closure_data", e.integer("mul", self.index, CLOSURE_ROW))
+        at = e.pointer("%node_closure_data", e.integer("mul", self.row, CLOSURE_ROW))
         key = ("closure", self.index, slot)
         if key not in e.known:
             e.known[key] = e.symbol(e.splat(e.load_double(at, slot)))
@@ -157,7 +158,8 @@ class TracedNode:
         self.__dict__.update(_record=walk.node_records[signature])
         own, lent = len(signature.bodies), len(signature.borrowed)
         numbers = self._numbers(1, own + lent)
-        closures = self._numbers(1 + own + lent, len(signature.closures))
+        closed = len(signature.closures)
+        closures = zip(signature.closures, *(self._numbers(1 + own + lent + k * closed, closed) for k in (0, 1)), strict=True)
         self.__dict__.update(
             body_numbers=numbers,
             bodies=[NodeBody(s, walk, i, k) for k, (s, i) in enumerate(zip(signature.bodies, numbers, strict=False))],
@@ -168,7 +170,7 @@ class TracedNode:
             on_ground=signature.on_ground,
             apart=signature.apart,
             outward=outward_places(signature),
-            closures=[TracedNodeClosure(self, s, i) for s, i in zip(signature.closures, closures, strict=True)],
+            closures=[TracedNodeClosure(self, *closure) for closure in closures],
             **apart_facts(signature),
         )
 
@@ -202,6 +204,7 @@ class TracedNode:
         found = e.known.get(key)
         if found is None:
             found = e.known[key] = Symbol(e, e.load(self._row(), slot), "slot", (slot,))
+            e.mark(self._record.cells[slot])
         return found
 
     # the node
@@ -287,7 +290,7 @@ class TracedNode:
     def _coordinate(self, dof: int) -> Int:
         """Which of the model's degrees of freedom a coordinate is."""
         signature, walk = self.signature, self.walk
-        start = 1 + len(signature.above) + len(signature.closures) + len(signature.images)
+        start = 1 + len(signature.above) + 2 * len(signature.closures) + len(signature.images)
         _, k, joint = signature.dofs[dof]
         (body,) = self._numbers(start + joint, 1)
         return walk.e.integer("add", walk.table_entry(body, "v"), k)
@@ -308,7 +311,7 @@ class TracedNode:
 
     def _child(self, k: int) -> str:
         signature = self.signature
-        return self._numbers(1 + len(signature.above) + len(signature.closures) + k, 1)[0]
+        return self._numbers(1 + len(signature.above) + 2 * len(signature.closures) + k, 1)[0]
 
     def image(self, k: int) -> Image:
         size, shared = self.signature.images[k]
@@ -359,7 +362,7 @@ class Channels:
     def _places(self, name: str, body: str) -> dict[int, Int]:
         """Where the varying numbers of a channel are: its rows are packed, one channel after the other."""
         e = self.walk.e
-        varying = [k for k, x in enumerate(self.patterns[name]) if x is VARIES]
+        varying = [k for k, x in enumerate(self.patterns[name]) if x is VARIES and (name, k) not in self.walk.dead]
         first = e.integer("mul", "%n", _START[name] * (1 + self.walk.tangents))
         row = e.integer("add", first, e.integer("mul", body, len(varying)))
         return {k: e.integer("add", row, rank) for rank, k in enumerate(varying)}
@@ -369,8 +372,10 @@ class Channels:
         numbers: list[Number] = []
         places = self._places(name, body)
         for k, x in enumerate(self.patterns[name]):
-            if x is VARIES:
-                numbers.append(e.symbol(e.load("%channels", places[k])))
+            if k in places:
+                numbers.append(self._load(name, k, places[k]))
+            elif x is VARIES:
+                numbers.append(e.needless())
             else:
                 numbers.append(0.0 if x is UNSEEN else x)
         return rebuild(_ROOM[name], iter(numbers), self.walk.tangents)
@@ -381,8 +386,13 @@ class Channels:
             self._learn(name, numbers, only_zeros=name == "felt")
             return
         for k, place in self._places(name, body).items():
-            x = numbers[k]
-            e.store(x + e.symbol(e.load("%channels", place)) if add else x, "%channels", place)
+            e.store(numbers[k] + self._load(name, k, place) if add else numbers[k], "%channels", place)
+            e.mark((name, k))
+
+    def _load(self, name: str, k: int, place: Int) -> Symbol:
+        found = self.walk.e.symbol(self.walk.e.load("%channels", place))
+        self.walk.e.mark((name, k))
+        return found
 
     def _learn(self, name: str, numbers: list[Number], only_zeros: bool) -> None:
         pattern = self.patterns[name]
@@ -440,5 +450,6 @@ def _rehearse_one(walk: TracedWalk, step: Callable[[Any], None], signature: Node
     return None
 
 
-def fresh_records(plan: Plan) -> dict[NodeSignature, Record]:
-    return {} if plan.nodes is None else {signature: Record() for signature in plan.nodes.signatures}
+def fresh_records(plan: Plan, dead: frozenset[Cell]) -> dict[NodeSignature, Record]:
+    signatures = () if plan.nodes is None else plan.nodes.signatures
+    return {signature: Record(("node", k), dead) for k, signature in enumerate(signatures)}

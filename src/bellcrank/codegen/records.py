@@ -1,14 +1,18 @@
 """What a step keeps on a body for later passes, in memory: only what cannot be had more cheaply.
 
 A kept number becomes a recipe. Constants cost nothing; data and inputs are read again; a few cheap operations on what is
-there anyway are done again; only the rest takes a slot of the body's row in the workspace.
+there anyway are done again; what nobody needs (liveness) is left out; only the rest takes a slot of the body's row in the
+workspace.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from ..numbers import Dual, Number, Symbol
+from .liveness import NOBODY, Cell
 from .structure import whole
 
 if TYPE_CHECKING:
@@ -17,39 +21,50 @@ if TYPE_CHECKING:
 _CHEAP = {"fadd", "fsub", "fmul", "fneg"}
 _MOST_OPERATIONS = 3
 
-Recipe = tuple[Any, ...]  # ("constant", x) | ("load", array, k) | ("slot", k) | ("op", kind, *recipes)
+Recipe = tuple[Any, ...]  # ("constant", x) | ("load", array, k) | ("slot", k) | ("op", kind, *recipes) | ("needless",)
 
 
 class Record:
-    """The kept values of the bodies of one signature."""
+    """The kept values of the bodies of one signature, ``owner``."""
 
-    def __init__(self) -> None:
+    def __init__(self, owner: Any, dead: frozenset[Cell] = NOBODY) -> None:
+        self.owner, self.dead = owner, dead
         self.fields: dict[str, Any] = {}
-        self.slots = 0
+        self.cells: list[Cell] = []  # of each slot: what it holds
+
+    @property
+    def slots(self) -> int:
+        return len(self.cells)
 
     def copy(self) -> Record:
-        twin = Record()
-        twin.fields, twin.slots = dict(self.fields), self.slots
+        twin = Record(self.owner, self.dead)
+        twin.fields, twin.cells = dict(self.fields), list(self.cells)
         return twin
 
     def keep(self, body: TracedBody, name: str, value: Any) -> None:
-        self.fields[name] = self._recipes(body, value)
+        self.fields[name] = self._recipes(body, value, ((self.owner, name, k) for k in count()))
 
-    def _recipes(self, body: TracedBody, value: Any) -> Any:
+    def _recipes(self, body: TracedBody, value: Any, cells: Iterator[Cell]) -> Any:
         if isinstance(value, tuple):
-            parts = [self._recipes(body, part) for part in value]
+            parts = [self._recipes(body, part, cells) for part in value]
             return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
         if isinstance(value, str):
             return value
         if isinstance(value, Dual):
-            return _DualLeaf(self._recipes(body, (value.value, *value.tangents)))
+            return _DualLeaf(self._recipes(body, (value.value, *value.tangents), cells))
+        return _Leaf(self._recipe(body, value, next(cells)))
+
+    def _recipe(self, body: TracedBody, value: Number, cell: Cell) -> Recipe:
+        if cell in self.dead:
+            return ("needless",)
         recipe = self._cheap(body, value, _MOST_OPERATIONS)[0]
         if recipe is None:
             recipe = ("slot", self.slots)
             body.store(self.slots, value)
+            body.walk.e.mark(cell)
             body.there[value.ref] = recipe
-            self.slots += 1
-        return _Leaf(recipe)
+            self.cells.append(cell)
+        return recipe
 
     def _cheap(self, body: TracedBody, x: Number, budget: int) -> tuple[Recipe | None, int]:
         """A recipe that takes no new slot, and its operations; None if there is none within the budget."""
@@ -106,6 +121,8 @@ def _make(body: TracedBody, recipe: Recipe) -> Number:
         return rest[0]
     if kind == "load":
         return body.load(*rest)
+    if kind == "needless":
+        return body.walk.e.needless()
     if kind == "slot":
         symbol = body.fetch(rest[0])
         body.there[symbol.ref] = recipe

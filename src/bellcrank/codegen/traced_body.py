@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..numbers import Dual, Number, Symbol
 from ..topology import Signature
 from ..topology.plan import TABLE
-from ..topology.signature import ROW
+from ..topology.signature import OWN, ROW
 from . import loads
 from .structure import parts
 from .view import View, input_size
@@ -31,8 +31,8 @@ class TracedBody(View):
         e, key = self.walk.e, ("row", name, self.index)
         found = e.pointers.get(key)
         if found is None:
-            width = {"data": ROW, "work": self.walk.work_row, "table": len(TABLE)}[name]
-            offset = e.integer("mul", self.index, width)
+            width = {"data": OWN, "own_data": ROW - OWN, "work": self.walk.work_row, "table": len(TABLE)}[name]
+            offset = e.integer("mul", self.entry("row") if name == "data" else self.index, width)
             if name == "work":
                 offset = e.integer("mul", offset, e.lanes)
             found = e.pointers[key] = e.pointer(f"%{name}", offset)
@@ -52,7 +52,7 @@ class TracedBody(View):
         found = e.known.get(key)
         if found is None:
             if array == "data":
-                ref = e.splat(e.load_double(self.row("data"), k))
+                ref = e.splat(e.load_double(*((self.row("data"), k) if k < OWN else (self.row("own_data"), k - OWN))))
             else:
                 first = self.entry("q" if array in ("q", "dq", "driven_q") else "v")
                 ref = e.load(f"%{array}", e.integer("add", first, k))
@@ -121,6 +121,7 @@ class TracedBody(View):
         found = e.known.get(key)
         if found is None:
             found = e.known[key] = Symbol(e, e.load(self.row("work"), slot), "slot", (slot,))
+            e.mark(self._record.cells[slot])
         return found
 
     def _keep(self, name: str, value: Any) -> None:

@@ -18,6 +18,7 @@ from ..topology.plan import TABLE
 from . import closing, dense, loads, nodes
 from .emitter import Emitter, Int
 from .flow import each, repeat, switch
+from .liveness import NOBODY, Cell
 from .records import Record
 from .structure import UNSEEN, VARIES, added, leaves, parts, rebuild, whole
 from .traced_body import TracedBody
@@ -38,16 +39,16 @@ class TracedWalk:
         "@DENSE@",
     )  # widths known only when all is written
 
-    def __init__(self, e: Emitter, plan: Plan, program: Program):
-        self.e, self.plan, self.program = e, plan, program
+    def __init__(self, e: Emitter, plan: Plan, program: Program, dead: frozenset[Cell] = NOBODY):
+        self.e, self.plan, self.program, self.dead = e, plan, program, dead
         self.forces = program.forces and bool(plan.loads.elements or "lambda" in program.inputs)
         self.effort_from = effort_source(program, self.forces)
         self.tangents = 1 if "dq" in program.inputs else 0  # each number then has a value and a tangent
         self.signatures = plan.signatures
-        self.records = {signature: Record() for signature in plan.signatures}
+        self.records = {signature: Record(("body", k), dead) for k, signature in enumerate(plan.signatures)}
         self.message_width = 0
         self.dense = False  # all equations of closures at once, as the multipliers take them
-        self.node_records = nodes.fresh_records(plan)
+        self.node_records = nodes.fresh_records(plan, dead)
         self.channels = nodes.Channels(self)
         self.gravity = Vector(*[self._gravity(k, x) for k, x in enumerate(plan.gravity)])
 

@@ -1,6 +1,7 @@
 """Nodes as tables, with signatures: what the walk over nodes reads. topology.blocks says what a node is.
 
-A node's integers stand one after the other: base, own bodies, borrowed bodies, closures, nodes that hang on it, joints.
+A node's integers stand one after the other: base, own bodies, borrowed bodies, closures, their rows of data (equal ones share
+one), nodes that hang on it, joints.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from .blocks import Node, make_nodes
 from .closing import CLOSURE_ROW, CLOSURE_SLOTS, CLOSURE_TABLE, ClosureSignature, closing_axes, row_scales
 from .frames import frame_of
-from .plan import Plan
+from .plan import Plan, distinct
 from .signature import Signature
 
 Array = NDArray[np.float64]
@@ -66,6 +67,7 @@ class Nodes:
     table: Ints
     ints: Ints
     closure_data: Array
+    shared_data: Array  # its different rows
     rank: int  # independent equations of all closures
     surplus: bool  # redundant ones that could push, in blocks that are taken apart
 
@@ -111,6 +113,7 @@ def make_node_tables(plan: Plan, nodes: Sequence[Node], ranks: Mapping[int, Rank
     order = [k for node in nodes for k in node.closures]
     rows = np.zeros((max(1, len(plan.model.closures)), CLOSURE_ROW))
     rows[order] = data
+    shared_data, which = distinct(rows)
     bases = {node.base for node in nodes}
     lent = {i for node in nodes for i in node.borrowed}
     first = {node.base: i for i, node in enumerate(nodes) if node.parent is None}  # the last one: first on the way inward
@@ -121,7 +124,8 @@ def make_node_tables(plan: Plan, nodes: Sequence[Node], ranks: Mapping[int, Rank
         signature = _signature(plan, nodes, ranks, i, node, rows, bases, lent, fold, first[node.base] == i)
         code = codes.setdefault(signature, len(codes))
         table.append((code, len(ints)))
-        ints += [node.base, *node.bodies, *node.borrowed, *node.closures, *node.children, *node.joints]
+        shared = [int(which[k]) for k in node.closures]
+        ints += [node.base, *node.bodies, *node.borrowed, *node.closures, *shared, *node.children, *node.joints]
     if fold and len(codes) > MOST_NODE_SIGNATURES:
         return make_node_tables(plan, nodes, ranks, fold=False)
     return Nodes(
@@ -130,6 +134,7 @@ def make_node_tables(plan: Plan, nodes: Sequence[Node], ranks: Mapping[int, Rank
         np.array(table, dtype=np.int64).reshape(-1, len(NODE_TABLE)),
         np.array(ints, dtype=np.int64),
         rows,
+        shared_data,
         sum(ranks[i].rank for i in range(len(nodes))),
         any(ranks[i].surplus for i in range(len(nodes))),
     )

@@ -31,6 +31,7 @@ for _name, _size in _SIZES.items():
     _start = max((r.stop for r in SLOTS.values()), default=0)
     SLOTS[_name] = range(_start, _start + _size)
 ROW = max(r.stop for r in SLOTS.values())
+OWN = SLOTS["carried_m"].start  # from here on: what depends on where in the tree a body is
 
 
 class Signature(NamedTuple):
