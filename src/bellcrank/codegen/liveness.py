@@ -1,21 +1,31 @@
-"""Which cells of memory anybody needs: of what one pass keeps for a later one, and of what nodes tell each other.
+"""Which cells of memory anybody needs, and for how long: of what a pass keeps for others, and of what nodes tell each other.
 
 A formulation keeps whole vectors and inertias, whatever the mechanism; of a planar ladder's messages nobody needs the parts out
 of plane. LLVM cannot see that, since the cells are written in one loop and read in another. So a kernel is written twice: lines
 of the first text that store or load a cell carry its name; what feeds an output or a branch is alive, and a cell is alive if
-something alive loads it. The second text leaves the other cells out.
+something alive loads it. The second text leaves the other cells out, and puts what a node keeps where it no longer needs
+something else.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-Cell = Hashable
-NOBODY = frozenset[Cell]()
+Cell = tuple[Any, ...]  # (owner, name, number) of what is kept, (name, number) of what is told
 
 _NAMES = re.compile(r"%[\w.]+")
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What the first writing of a kernel teaches the second."""
+
+    dead: frozenset[Cell] = frozenset()
+    slots: dict[Cell, int] = field(default_factory=dict)  # places in the rows of nodes
+    told: dict[Cell, int] | None = None  # places in the rows of channels; those that nobody needs have none
 
 
 class Marked(str):
@@ -31,7 +41,14 @@ def marked(line: str, cell: Cell) -> Marked:
     return new
 
 
-def dead_cells(lines: Iterable[Any]) -> frozenset[Cell]:
+def learned(lines: Sequence[Any]) -> Memory:
+    dead = _dead_cells(lines)
+    told = {cell: None for cell in (getattr(line, "cell", None) for line in lines) if cell is not None and len(cell) == 2}
+    places = {cell: k for k, cell in enumerate(cell for cell in told if cell not in dead)}
+    return Memory(dead, _packed(_lifetimes(lines, dead)), places)
+
+
+def _dead_cells(lines: Iterable[Any]) -> frozenset[Cell]:
     """Cells whose numbers reach nothing but other dead cells."""
     makes: dict[str, list[str]] = {}  # of a name: those that it is made of
     loads: dict[str, Cell] = {}
@@ -68,3 +85,25 @@ def _reached(
             cells.add(cell)
             waiting += stores.get(cell, ())
     return cells
+
+
+def _lifetimes(lines: Iterable[Any], dead: frozenset[Cell]) -> dict[Cell, list[int]]:
+    """First and last line of every living cell that a node keeps. A node passes the lines in their order, once each."""
+    found: dict[Cell, list[int]] = {}
+    for k, line in enumerate(lines):
+        cell = getattr(line, "cell", None)
+        if cell is not None and cell not in dead and cell[0][0] == "node":
+            found.setdefault(cell, [k, k])[1] = k
+    return found
+
+
+def _packed(lifetimes: dict[Cell, list[int]]) -> dict[Cell, int]:
+    """A slot for every cell; cells of one owner share a slot if one is done with before the other starts."""
+    ends: dict[Any, list[int]] = {}  # of each owner: the last line that each of its slots is needed in
+    slots: dict[Cell, int] = {}
+    for cell, (start, end) in lifetimes.items():  # in the order of their starts
+        taken = ends.setdefault(cell[0], [])
+        slot = next((k for k, last in enumerate(taken) if last < start), len(taken))
+        taken[slot : slot + 1] = [end]
+        slots[cell] = slot
+    return slots

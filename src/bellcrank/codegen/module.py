@@ -16,10 +16,10 @@ from ..formulations import Program
 from ..topology import Plan
 from .emitter import Emitter
 from .flow import each, total
-from .liveness import NOBODY, Cell, dead_cells
+from .liveness import Memory, learned
 from .walk import TracedWalk
 
-_TABLES = ("table", "dofs", "data", "own_data", "gravity", "sizes", "motion_table", "motion_data")
+_TABLES: tuple[str, ...] = ("table", "dofs", "data", "own_data", "gravity", "sizes", "motion_table", "motion_data")
 _TABLES += ("element_table", "element_data", "pool")
 _CLOSING = (
     "closure_table",
@@ -96,17 +96,17 @@ def kernel_arguments(program: Program) -> list[str]:
 def write_kernel(
     plan: Plan, program: Program, lanes: int, name: str = "kernel"
 ) -> tuple[tuple[str, dict[str, str]], dict[str, int]]:
-    e, widths = _written(plan, program, lanes, dead_cells(_written(plan, program, lanes, NOBODY)[0].lines))
+    e, widths = _written(plan, program, lanes, learned(_written(plan, program, lanes, Memory())[0].lines))
     pointers = ", ".join(f"ptr noalias %{argument}" for argument in kernel_arguments(program))
     head = f"define internal void @{name}(i64 %n, i64 %nv, {pointers}) {{\nentry:\n"
     return (head + e.text() + "\n}\n", e.declarations), widths
 
 
-def _written(plan: Plan, program: Program, lanes: int, dead: frozenset[Cell]) -> tuple[Emitter, dict[str, int]]:
+def _written(plan: Plan, program: Program, lanes: int, memory: Memory) -> tuple[Emitter, dict[str, int]]:
     e = Emitter(lanes)
     e.do("%ancestor = alloca i64, align 8")
     e.do("%kept_count = alloca i64, align 8")
-    walk = TracedWalk(e, plan, program, dead)
+    walk = TracedWalk(e, plan, program, memory)
     walk.run()
     e.do("ret void")
     return e, walk.widths()

@@ -18,18 +18,18 @@ from ..spatial import ArticulatedInertia, Force, Matrix, Motion, Vector
 from ..spatial.vector import ZERO
 from ..topology import Plan, Signature
 from ..topology.closing import CLOSURE_ROW, CLOSURE_SLOTS, CLOSURE_TABLE
-from ..topology.nodes import NODE_TABLE, ClosureShape, NodeSignature
+from ..topology.nodes import BODY_COLUMNS, NODE_TABLE, ClosureShape, NodeSignature, node_places
 from .closing import coupled, put_field, setting
 from .emitter import Int
 from .flow import each, switch
-from .liveness import Cell
+from .liveness import Cell, Memory
 from .loads import count, ints_of, row_of, state_of
 from .plain_closing import driven_sizes
 from .plain_nodes import ALONG_AXES, Turn, apart_facts, body_state_of, joint_slides, outward_places, to_base, turn_of
 from .prepass import ClosureView, closure_view
 from .records import Record
 from .structure import UNSEEN, VARIES, leaves, rebuild
-from .traced_body import TracedBody
+from .traced_body import TracedBody, fetched
 
 if TYPE_CHECKING:
     from .walk import TracedWalk
@@ -76,9 +76,12 @@ def _image_of(x: int, y: int, on_ground: bool) -> Image:
 class NodeBody(TracedBody):
     """A body of a node; what is read of it says at which place it is."""
 
-    def __init__(self, signature: Signature, walk: TracedWalk, index: str, place: int):
+    def __init__(self, signature: Signature, walk: TracedWalk, index: str, place: int, columns: dict[str, str]):
         super().__init__(signature, walk, index)
-        self.__dict__["place"] = place
+        self.__dict__.update(place=place, columns=columns)
+
+    def entry(self, column: str) -> str:
+        return self.columns.get(column) or super().entry(column)
 
     def _origin(self, array: str, k: int) -> tuple[Any, ...]:
         return array, k, self.place
@@ -155,29 +158,31 @@ class TracedNode:
 
     def __init__(self, signature: NodeSignature, walk: TracedWalk, index: str, first: str):
         self.__dict__.update(walk=walk, signature=signature, index=index, first=first, there={})
-        self.__dict__.update(_record=walk.node_records[signature])
-        own, lent = len(signature.bodies), len(signature.borrowed)
-        numbers = self._numbers(1, own + lent)
-        closed = len(signature.closures)
-        closures = zip(signature.closures, *(self._numbers(1 + own + lent + k * closed, closed) for k in (0, 1)), strict=True)
+        self.__dict__.update(_record=walk.node_records[signature], places=node_places(signature))
+        numbers = self._numbers("bodies", len(signature.above))
+        closures = (self._numbers(name, len(signature.closures)) for name in ("closures", "closure_rows"))
         self.__dict__.update(
             body_numbers=numbers,
-            bodies=[NodeBody(s, walk, i, k) for k, (s, i) in enumerate(zip(signature.bodies, numbers, strict=False))],
-            borrows=lent,
+            bodies=[NodeBody(s, walk, numbers[k], k, self._columns(k)) for k, s in enumerate(signature.bodies)],
+            borrows=len(signature.borrowed),
             carriers=signature.carriers,
             lends=signature.lends,
             dofs=signature.dofs,
             on_ground=signature.on_ground,
             apart=signature.apart,
             outward=outward_places(signature),
-            closures=[TracedNodeClosure(self, *closure) for closure in closures],
+            closures=[TracedNodeClosure(self, *x) for x in zip(signature.closures, *closures, strict=True)],
             **apart_facts(signature),
         )
 
-    def _numbers(self, start: int, size: int) -> list[str]:
+    def _numbers(self, name: str, size: int, skipped: int = 0) -> list[str]:
         """Integers of the node, from its list."""
-        e = self.walk.e
+        e, start = self.walk.e, self.places[name] + skipped
         return [e.load_int("%node_ints", e.integer("add", self.first, start + k)) for k in range(size)]
+
+    def _columns(self, place: int) -> dict[str, str]:
+        size = len(BODY_COLUMNS)
+        return dict(zip(BODY_COLUMNS, self._numbers("columns", size, place * size), strict=True))
 
     def __setattr__(self, name: str, value: Any) -> None:
         self._record.keep(self, name, value)
@@ -199,13 +204,8 @@ class TracedNode:
     def store(self, slot: int, value: Number) -> None:
         self.walk.e.store(value, self._row(), slot)
 
-    def fetch(self, slot: int) -> Symbol:
-        e, key = self.walk.e, ("node slot", slot, self.index)
-        found = e.known.get(key)
-        if found is None:
-            found = e.known[key] = Symbol(e, e.load(self._row(), slot), "slot", (slot,))
-            e.mark(self._record.cells[slot])
-        return found
+    def fetch(self, slot: int, cell: Cell) -> Symbol:
+        return fetched(self.walk.e, self._row(), slot, cell, self.index)
 
     # the node
 
@@ -217,7 +217,7 @@ class TracedNode:
 
     @property
     def base(self) -> str:
-        return self._numbers(0, 1)[0]
+        return self._numbers("base", 1)[0]
 
     @property
     def spin(self) -> Vector:
@@ -289,11 +289,8 @@ class TracedNode:
 
     def _coordinate(self, dof: int) -> Int:
         """Which of the model's degrees of freedom a coordinate is."""
-        signature, walk = self.signature, self.walk
-        start = 1 + len(signature.above) + 2 * len(signature.closures) + len(signature.images)
-        _, k, joint = signature.dofs[dof]
-        (body,) = self._numbers(start + joint, 1)
-        return walk.e.integer("add", walk.table_entry(body, "v"), k)
+        _, k, joint = self.signature.dofs[dof]
+        return self.walk.e.integer("add", self._numbers("joints", 1, joint)[0], k)
 
     def joint_values(self, name: str, whole: bool = False) -> list[Number]:
         skipped = 0 if whole else self.signature.separator
@@ -310,8 +307,7 @@ class TracedNode:
         return self.walk.e.integer("mul", node, image_width(self.walk.plan))
 
     def _child(self, k: int) -> str:
-        signature = self.signature
-        return self._numbers(1 + len(signature.above) + 2 * len(signature.closures) + k, 1)[0]
+        return self._numbers("children", 1, k)[0]
 
     def image(self, k: int) -> Image:
         size, shared = self.signature.images[k]
@@ -359,25 +355,19 @@ class Channels:
         }
         self.rehearsing = False
 
-    def _places(self, name: str, body: str) -> dict[int, Int]:
-        """Where the varying numbers of a channel are: its rows are packed, one channel after the other."""
-        e = self.walk.e
-        varying = [k for k, x in enumerate(self.patterns[name]) if x is VARIES and (name, k) not in self.walk.dead]
-        first = e.integer("mul", "%n", _START[name] * (1 + self.walk.tangents))
-        row = e.integer("add", first, e.integer("mul", body, len(varying)))
-        return {k: e.integer("add", row, rank) for rank, k in enumerate(varying)}
+    def _place(self, name: str, k: int, body: str) -> Int | None:
+        """Where the k-th number of a channel is, in the body's row; None if nobody needs it."""
+        e, told = self.walk.e, self.walk.memory.told
+        if told is None:  # in the first writing
+            told = {(name, k): 0}
+        if (name, k) not in told:
+            return None
+        return e.integer("add", e.integer("mul", body, len(told)), told[name, k])
 
     def get(self, name: str, body: str) -> Any:
-        e = self.walk.e
-        numbers: list[Number] = []
-        places = self._places(name, body)
-        for k, x in enumerate(self.patterns[name]):
-            if k in places:
-                numbers.append(self._load(name, k, places[k]))
-            elif x is VARIES:
-                numbers.append(e.needless())
-            else:
-                numbers.append(0.0 if x is UNSEEN else x)
+        numbers = [
+            self._load(name, k, body) if x is VARIES else 0.0 if x is UNSEEN else x for k, x in enumerate(self.patterns[name])
+        ]
         return rebuild(_ROOM[name], iter(numbers), self.walk.tangents)
 
     def put(self, name: str, body: str, value: Any, add: bool = False) -> None:
@@ -385,13 +375,18 @@ class Channels:
         if self.rehearsing:
             self._learn(name, numbers, only_zeros=name == "felt")
             return
-        for k, place in self._places(name, body).items():
-            e.store(numbers[k] + self._load(name, k, place) if add else numbers[k], "%channels", place)
-            e.mark((name, k))
+        for k, x in enumerate(self.patterns[name]):
+            place = self._place(name, k, body) if x is VARIES else None
+            if place is not None:
+                e.store(numbers[k] + self._load(name, k, body) if add else numbers[k], "%channels", place)
+                e.mark((name, k))
 
-    def _load(self, name: str, k: int, place: Int) -> Symbol:
-        found = self.walk.e.symbol(self.walk.e.load("%channels", place))
-        self.walk.e.mark((name, k))
+    def _load(self, name: str, k: int, body: str) -> Symbol:
+        e, place = self.walk.e, self._place(name, k, body)
+        if place is None:
+            return e.needless()
+        found = e.symbol(e.load("%channels", place))
+        e.mark((name, k))
         return found
 
     def _learn(self, name: str, numbers: list[Number], only_zeros: bool) -> None:
@@ -450,6 +445,6 @@ def _rehearse_one(walk: TracedWalk, step: Callable[[Any], None], signature: Node
     return None
 
 
-def fresh_records(plan: Plan, dead: frozenset[Cell]) -> dict[NodeSignature, Record]:
+def fresh_records(plan: Plan, memory: Memory) -> dict[NodeSignature, Record]:
     signatures = () if plan.nodes is None else plan.nodes.signatures
-    return {signature: Record(("node", k), dead) for k, signature in enumerate(signatures)}
+    return {signature: Record(("node", k), memory) for k, signature in enumerate(signatures)}

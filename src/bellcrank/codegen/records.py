@@ -12,7 +12,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from ..numbers import Dual, Number, Symbol
-from .liveness import NOBODY, Cell
+from .liveness import Cell, Memory
 from .structure import whole
 
 if TYPE_CHECKING:
@@ -21,24 +21,20 @@ if TYPE_CHECKING:
 _CHEAP = {"fadd", "fsub", "fmul", "fneg"}
 _MOST_OPERATIONS = 3
 
-Recipe = tuple[Any, ...]  # ("constant", x) | ("load", array, k) | ("slot", k) | ("op", kind, *recipes) | ("needless",)
+Recipe = tuple[Any, ...]  # ("constant", x) | ("load", array, k) | ("slot", k, cell) | ("op", kind, *recipes) | ("needless",)
 
 
 class Record:
     """The kept values of the bodies of one signature, ``owner``."""
 
-    def __init__(self, owner: Any, dead: frozenset[Cell] = NOBODY) -> None:
-        self.owner, self.dead = owner, dead
+    def __init__(self, owner: Any, memory: Memory) -> None:
+        self.owner, self.memory = owner, memory
         self.fields: dict[str, Any] = {}
-        self.cells: list[Cell] = []  # of each slot: what it holds
-
-    @property
-    def slots(self) -> int:
-        return len(self.cells)
+        self.slots = 0  # so many are in use
 
     def copy(self) -> Record:
-        twin = Record(self.owner, self.dead)
-        twin.fields, twin.cells = dict(self.fields), list(self.cells)
+        twin = Record(self.owner, self.memory)
+        twin.fields, twin.slots = dict(self.fields), self.slots
         return twin
 
     def keep(self, body: TracedBody, name: str, value: Any) -> None:
@@ -55,15 +51,16 @@ class Record:
         return _Leaf(self._recipe(body, value, next(cells)))
 
     def _recipe(self, body: TracedBody, value: Number, cell: Cell) -> Recipe:
-        if cell in self.dead:
+        if cell in self.memory.dead:
             return ("needless",)
         recipe = self._cheap(body, value, _MOST_OPERATIONS)[0]
         if recipe is None:
-            recipe = ("slot", self.slots)
-            body.store(self.slots, value)
+            slot = self.memory.slots.get(cell, self.slots)
+            recipe = ("slot", slot, cell)
+            body.store(slot, value)
             body.walk.e.mark(cell)
             body.there[value.ref] = recipe
-            self.cells.append(cell)
+            self.slots = max(self.slots, slot + 1)
         return recipe
 
     def _cheap(self, body: TracedBody, x: Number, budget: int) -> tuple[Recipe | None, int]:
@@ -124,7 +121,7 @@ def _make(body: TracedBody, recipe: Recipe) -> Number:
     if kind == "needless":
         return body.walk.e.needless()
     if kind == "slot":
-        symbol = body.fetch(rest[0])
+        symbol = body.fetch(*rest)
         body.there[symbol.ref] = recipe
         return symbol
     operation, *parts = rest

@@ -10,6 +10,8 @@ from ..topology import Signature
 from ..topology.plan import TABLE
 from ..topology.signature import OWN, ROW
 from . import loads
+from .emitter import Emitter
+from .liveness import Cell
 from .structure import parts
 from .view import View, input_size
 
@@ -116,16 +118,21 @@ class TracedBody(View):
     def store(self, slot: int, value: Number) -> None:
         self.walk.e.store(value, self.row("work"), slot)
 
-    def fetch(self, slot: int) -> Symbol:
-        e, key = self.walk.e, ("slot", slot, self.index)
-        found = e.known.get(key)
-        if found is None:
-            found = e.known[key] = Symbol(e, e.load(self.row("work"), slot), "slot", (slot,))
-            e.mark(self._record.cells[slot])
-        return found
+    def fetch(self, slot: int, cell: Cell) -> Symbol:
+        return fetched(self.walk.e, self.row("work"), slot, cell, self.index)
 
     def _keep(self, name: str, value: Any) -> None:
         self._record.keep(self, name, value)
 
     def _recall(self, name: str) -> Any:
         return self._record.recall(self, name)
+
+
+def fetched(e: Emitter, row: str, slot: int, cell: Cell, index: str) -> Symbol:
+    """A cell of a row in the workspace, read once in a case."""
+    key = ("slot", cell, index)
+    found = e.known.get(key)
+    if found is None:
+        found = e.known[key] = Symbol(e, e.load(row, slot), "slot", (slot,))
+        e.mark(cell)
+    return found

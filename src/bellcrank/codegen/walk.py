@@ -18,13 +18,11 @@ from ..topology.plan import TABLE
 from . import closing, dense, loads, nodes
 from .emitter import Emitter, Int
 from .flow import each, repeat, switch
-from .liveness import NOBODY, Cell
+from .liveness import Memory
 from .records import Record
 from .structure import UNSEEN, VARIES, added, leaves, parts, rebuild, whole
 from .traced_body import TracedBody
 from .view import effort_source
-
-_COLUMN = {name: k for k, name in enumerate(TABLE)}
 
 Pattern = list[Any]  # for each number of a message: UNSEEN, a constant, or VARIES
 
@@ -39,16 +37,16 @@ class TracedWalk:
         "@DENSE@",
     )  # widths known only when all is written
 
-    def __init__(self, e: Emitter, plan: Plan, program: Program, dead: frozenset[Cell] = NOBODY):
-        self.e, self.plan, self.program, self.dead = e, plan, program, dead
+    def __init__(self, e: Emitter, plan: Plan, program: Program, memory: Memory):
+        self.e, self.plan, self.program, self.memory = e, plan, program, memory
         self.forces = program.forces and bool(plan.loads.elements or "lambda" in program.inputs)
         self.effort_from = effort_source(program, self.forces)
         self.tangents = 1 if "dq" in program.inputs else 0  # each number then has a value and a tangent
         self.signatures = plan.signatures
-        self.records = {signature: Record(("body", k), dead) for k, signature in enumerate(plan.signatures)}
+        self.records = {signature: Record(("body", k), memory) for k, signature in enumerate(plan.signatures)}
         self.message_width = 0
         self.dense = False  # all equations of closures at once, as the multipliers take them
-        self.node_records = nodes.fresh_records(plan, dead)
+        self.node_records = nodes.fresh_records(plan, memory)
         self.channels = nodes.Channels(self)
         self.gravity = Vector(*[self._gravity(k, x) for k, x in enumerate(plan.gravity)])
 
@@ -102,9 +100,6 @@ class TracedWalk:
             self.node_row: widest or 1,
             self.dense_rows: int(self.dense),
         }
-
-    def table_entry(self, body: str, column: str) -> str:
-        return self.e.load_int("%table", self.e.integer("add", self.e.integer("mul", body, len(TABLE)), _COLUMN[column]))
 
     def store_output(self, name: str, place: Int, x: Number) -> None:
         """An entry of an output, with its tangent where that is an output too."""

@@ -1,11 +1,11 @@
 """Nodes as tables, with signatures: what the walk over nodes reads. topology.blocks says what a node is.
 
-A node's integers stand one after the other: base, own bodies, borrowed bodies, closures, their rows of data (equal ones share
-one), nodes that hang on it, joints.
+A node's integers stand one after the other (``node_places``): its base, bodies and so on; closures with equal data share a row.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from .blocks import Node, make_nodes
 from .closing import CLOSURE_ROW, CLOSURE_SLOTS, CLOSURE_TABLE, ClosureSignature, closing_axes, row_scales
 from .frames import frame_of
-from .plan import Plan, distinct
+from .plan import TABLE, Plan, distinct
 from .signature import Signature
 
 Array = NDArray[np.float64]
@@ -24,6 +24,7 @@ Ints = NDArray[np.int64]
 
 MOST_NODE_SIGNATURES = 48
 NODE_TABLE = ("code", "first")
+BODY_COLUMNS = ("q", "v", "row")  # of plan.TABLE, beside the other integers of a node
 _UNIT_SLOTS = [k for name in ("axes_a", "axes_b", "world") for k in range(CLOSURE_SLOTS[name], CLOSURE_SLOTS[name] + 9)]
 
 
@@ -58,6 +59,20 @@ class NodeSignature(NamedTuple):
     kept: int  # size of y that is reported
     equations: tuple[int, ...]  # of an apart node: those that are not redundant
     opens: bool  # first to report to its base on the way inward
+
+
+def node_places(signature: NodeSignature) -> dict[str, int]:
+    """Where a node's integers start."""
+    sizes = {
+        "base": 1,
+        "bodies": len(signature.above),  # own ones, then borrowed ones
+        "closures": len(signature.closures),
+        "closure_rows": len(signature.closures),
+        "children": len(signature.images),  # nodes that hang on this one
+        "joints": len({joint for _, _, joint in signature.dofs}),  # first degree of freedom of each
+        "columns": len(BODY_COLUMNS) * len(signature.bodies),
+    }
+    return dict(zip(sizes, itertools.accumulate(sizes.values(), initial=0), strict=False))
 
 
 @dataclass(frozen=True)
@@ -117,6 +132,7 @@ def make_node_tables(plan: Plan, nodes: Sequence[Node], ranks: Mapping[int, Rank
     bases = {node.base for node in nodes}
     lent = {i for node in nodes for i in node.borrowed}
     first = {node.base: i for i, node in enumerate(nodes) if node.parent is None}  # the last one: first on the way inward
+    columns = plan.table[:, [TABLE.index(name) for name in BODY_COLUMNS]]
     codes: dict[NodeSignature, int] = {}
     table: list[tuple[int, int]] = []
     ints: list[int] = []
@@ -124,8 +140,10 @@ def make_node_tables(plan: Plan, nodes: Sequence[Node], ranks: Mapping[int, Rank
         signature = _signature(plan, nodes, ranks, i, node, rows, bases, lent, fold, first[node.base] == i)
         code = codes.setdefault(signature, len(codes))
         table.append((code, len(ints)))
-        shared = [int(which[k]) for k in node.closures]
-        ints += [node.base, *node.bodies, *node.borrowed, *node.closures, *shared, *node.children, *node.joints]
+        own = columns[list(node.bodies)].ravel()
+        freedoms = columns[list(node.joints), BODY_COLUMNS.index("v")]
+        ints += [node.base, *node.bodies, *node.borrowed, *node.closures, *which[list(node.closures)]]
+        ints += [*node.children, *freedoms, *own]
     if fold and len(codes) > MOST_NODE_SIGNATURES:
         return make_node_tables(plan, nodes, ranks, fold=False)
     return Nodes(
