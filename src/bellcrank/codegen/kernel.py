@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from ..formulations import Program
 from ..topology import Plan
-from ..topology.signature import OWN
 from . import cache as object_cache
 from . import jit
 from .closing import FIELDS, SCRATCH
@@ -203,8 +202,7 @@ def fixed_arrays(plan: Plan, code: Code, lanes: int) -> dict[str, Any]:
     tables = {
         "table": np.ascontiguousarray(plan.table),
         "dofs": parents_of_dofs(plan),
-        "data": plan.shared,
-        "own_data": np.ascontiguousarray(plan.data[:, OWN:]),
+        "data": np.ascontiguousarray(plan.data),
         "gravity": np.ascontiguousarray(plan.gravity),
         "sizes": np.array([counts[name] for name in SIZES], dtype=np.int64),
         "motion_table": _never_empty(loads.motion_table),
@@ -219,7 +217,8 @@ def fixed_arrays(plan: Plan, code: Code, lanes: int) -> dict[str, Any]:
         "settings": np.array([plan.tolerance, plan.length, *plan.baumgarte]),
         "node_table": _never_empty(np.zeros(0, dtype=np.int64) if nodes is None else nodes.table),
         "node_ints": _never_empty(np.zeros(0, dtype=np.int64) if nodes is None else nodes.ints),
-        "node_closure_data": _never_empty(np.zeros(0) if nodes is None else nodes.shared_data),
+        "node_body_data": _never_empty(np.zeros(0) if nodes is None else nodes.shared_bodies),
+        "node_closure_data": _never_empty(np.zeros(0) if nodes is None else nodes.shared_closures),
         "kept": np.zeros(max(1, closing.rows), dtype=np.int64),
     }
     return tables | {name: aligned(size * lanes) for name, size in sizes.items()}

@@ -19,8 +19,7 @@ from .flow import each, total
 from .liveness import Memory, learned
 from .walk import TracedWalk
 
-_TABLES: tuple[str, ...] = ("table", "dofs", "data", "own_data", "gravity", "sizes", "motion_table", "motion_data")
-_TABLES += ("element_table", "element_data", "pool")
+_TABLES = ("table", "dofs", "data", "gravity", "sizes", "motion_table", "motion_data", "element_table", "element_data", "pool")
 _CLOSING = (
     "closure_table",
     "closure_data",
@@ -29,6 +28,7 @@ _CLOSING = (
     "settings",
     "node_table",
     "node_ints",
+    "node_body_data",
     "node_closure_data",
 )
 _BUFFERS = ("work", "messages", "climbing", "driven_q", "driven_v", "driven_a", "states", "applied", "effort")
@@ -96,20 +96,22 @@ def kernel_arguments(program: Program) -> list[str]:
 def write_kernel(
     plan: Plan, program: Program, lanes: int, name: str = "kernel"
 ) -> tuple[tuple[str, dict[str, str]], dict[str, int]]:
-    e, widths = _written(plan, program, lanes, learned(_written(plan, program, lanes, Memory())[0].lines))
+    e, walk = _written(plan, program, lanes, Memory())
+    if walk.visits_nodes:
+        e, walk = _written(plan, program, lanes, learned(e.lines))
     pointers = ", ".join(f"ptr noalias %{argument}" for argument in kernel_arguments(program))
     head = f"define internal void @{name}(i64 %n, i64 %nv, {pointers}) {{\nentry:\n"
-    return (head + e.text() + "\n}\n", e.declarations), widths
+    return (head + e.text() + "\n}\n", e.declarations), walk.widths()
 
 
-def _written(plan: Plan, program: Program, lanes: int, memory: Memory) -> tuple[Emitter, dict[str, int]]:
+def _written(plan: Plan, program: Program, lanes: int, memory: Memory) -> tuple[Emitter, TracedWalk]:
     e = Emitter(lanes)
     e.do("%ancestor = alloca i64, align 8")
     e.do("%kept_count = alloca i64, align 8")
     walk = TracedWalk(e, plan, program, memory)
     walk.run()
     e.do("ret void")
-    return e, walk.widths()
+    return e, walk
 
 
 class Bound:

@@ -19,6 +19,7 @@ from ..spatial.vector import ZERO
 from ..topology import Plan, Signature
 from ..topology.closing import CLOSURE_ROW, CLOSURE_SLOTS, CLOSURE_TABLE
 from ..topology.nodes import BODY_COLUMNS, NODE_TABLE, ClosureShape, NodeSignature, node_places
+from ..topology.signature import OWN
 from .closing import coupled, put_field, setting
 from .emitter import Int
 from .flow import each, switch
@@ -82,6 +83,14 @@ class NodeBody(TracedBody):
 
     def entry(self, column: str) -> str:
         return self.columns.get(column) or super().entry(column)
+
+    def data_row(self, slot: int) -> str:
+        if slot >= OWN:
+            return self.row("data")
+        e, key = self.walk.e, ("shared row", self.index)
+        if key not in e.pointers:
+            e.pointers[key] = e.pointer("%node_body_data", e.integer("mul", self.columns["row"], OWN))
+        return e.pointers[key]
 
     def _origin(self, array: str, k: int) -> tuple[Any, ...]:
         return array, k, self.place

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..numbers import Dual, Number, Symbol
 from ..topology import Signature
 from ..topology.plan import TABLE
-from ..topology.signature import OWN, ROW
+from ..topology.signature import ROW
 from . import loads
 from .emitter import Emitter
 from .liveness import Cell
@@ -33,8 +33,8 @@ class TracedBody(View):
         e, key = self.walk.e, ("row", name, self.index)
         found = e.pointers.get(key)
         if found is None:
-            width = {"data": OWN, "own_data": ROW - OWN, "work": self.walk.work_row, "table": len(TABLE)}[name]
-            offset = e.integer("mul", self.entry("row") if name == "data" else self.index, width)
+            width = {"data": ROW, "work": self.walk.work_row, "table": len(TABLE)}[name]
+            offset = e.integer("mul", self.index, width)
             if name == "work":
                 offset = e.integer("mul", offset, e.lanes)
             found = e.pointers[key] = e.pointer(f"%{name}", offset)
@@ -54,12 +54,15 @@ class TracedBody(View):
         found = e.known.get(key)
         if found is None:
             if array == "data":
-                ref = e.splat(e.load_double(*((self.row("data"), k) if k < OWN else (self.row("own_data"), k - OWN))))
+                ref = e.splat(e.load_double(self.data_row(k), k))
             else:
                 first = self.entry("q" if array in ("q", "dq", "driven_q") else "v")
                 ref = e.load(f"%{array}", e.integer("add", first, k))
             found = e.known[key] = Symbol(e, ref, "load", self._origin(array, k))
         return found
+
+    def data_row(self, slot: int) -> str:
+        return self.row("data")
 
     def _origin(self, array: str, k: int) -> tuple[Any, ...]:
         """Says where a number was read, so that it can be read again."""

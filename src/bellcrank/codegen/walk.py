@@ -45,6 +45,7 @@ class TracedWalk:
         self.signatures = plan.signatures
         self.records = {signature: Record(("body", k), memory) for k, signature in enumerate(plan.signatures)}
         self.message_width = 0
+        self.visits_nodes = False
         self.dense = False  # all equations of closures at once, as the multipliers take them
         self.node_records = nodes.fresh_records(plan, memory)
         self.channels = nodes.Channels(self)
@@ -286,4 +287,5 @@ class TracedWalk:
         closing.tell(self, name, fields)
 
     def nodes(self, step: Callable[[Any], None], *, inward: bool = False) -> None:
+        self.visits_nodes = True
         nodes.nodes(self, step, inward)

@@ -16,15 +16,15 @@ from numpy.typing import NDArray
 from .blocks import Node, make_nodes
 from .closing import CLOSURE_ROW, CLOSURE_SLOTS, CLOSURE_TABLE, ClosureSignature, closing_axes, row_scales
 from .frames import frame_of
-from .plan import TABLE, Plan, distinct
-from .signature import Signature
+from .plan import TABLE, Plan
+from .signature import OWN, Signature
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 MOST_NODE_SIGNATURES = 48
 NODE_TABLE = ("code", "first")
-BODY_COLUMNS = ("q", "v", "row")  # of plan.TABLE, beside the other integers of a node
+BODY_COLUMNS = ("q", "v", "row")  # of each body beside the other integers of a node: as in plan.TABLE; row of shared_bodies
 _UNIT_SLOTS = [k for name in ("axes_a", "axes_b", "world") for k in range(CLOSURE_SLOTS[name], CLOSURE_SLOTS[name] + 9)]
 
 
@@ -82,7 +82,10 @@ class Nodes:
     table: Ints
     ints: Ints
     closure_data: Array
-    shared_data: Array  # its different rows
+    shared_bodies: (
+        Array  # different rows of plan.data, up to OWN: of long chains of equal parts little is read that is not near
+    )
+    shared_closures: Array  # different rows of closure_data
     rank: int  # independent equations of all closures
     surplus: bool  # redundant ones that could push, in blocks that are taken apart
 
@@ -128,11 +131,12 @@ def make_node_tables(plan: Plan, nodes: Sequence[Node], ranks: Mapping[int, Rank
     order = [k for node in nodes for k in node.closures]
     rows = np.zeros((max(1, len(plan.model.closures)), CLOSURE_ROW))
     rows[order] = data
-    shared_data, which = distinct(rows)
+    shared_bodies, body_rows = _distinct(plan.data[:, :OWN])
+    shared_closures, closure_rows = _distinct(rows)
+    columns = np.column_stack([*(plan.table[:, TABLE.index(name)] for name in BODY_COLUMNS[:2]), body_rows])
     bases = {node.base for node in nodes}
     lent = {i for node in nodes for i in node.borrowed}
     first = {node.base: i for i, node in enumerate(nodes) if node.parent is None}  # the last one: first on the way inward
-    columns = plan.table[:, [TABLE.index(name) for name in BODY_COLUMNS]]
     codes: dict[NodeSignature, int] = {}
     table: list[tuple[int, int]] = []
     ints: list[int] = []
@@ -142,7 +146,7 @@ def make_node_tables(plan: Plan, nodes: Sequence[Node], ranks: Mapping[int, Rank
         table.append((code, len(ints)))
         own = columns[list(node.bodies)].ravel()
         freedoms = columns[list(node.joints), BODY_COLUMNS.index("v")]
-        ints += [node.base, *node.bodies, *node.borrowed, *node.closures, *which[list(node.closures)]]
+        ints += [node.base, *node.bodies, *node.borrowed, *node.closures, *closure_rows[list(node.closures)]]
         ints += [*node.children, *freedoms, *own]
     if fold and len(codes) > MOST_NODE_SIGNATURES:
         return make_node_tables(plan, nodes, ranks, fold=False)
@@ -152,10 +156,19 @@ def make_node_tables(plan: Plan, nodes: Sequence[Node], ranks: Mapping[int, Rank
         np.array(table, dtype=np.int64).reshape(-1, len(NODE_TABLE)),
         np.array(ints, dtype=np.int64),
         rows,
-        shared_data,
+        shared_bodies,
+        shared_closures,
         sum(ranks[i].rank for i in range(len(nodes))),
         any(ranks[i].surplus for i in range(len(nodes))),
     )
+
+
+def _distinct(rows: Array) -> tuple[Array, NDArray[np.int64]]:
+    """The different rows, and which of them each is."""
+    found: dict[bytes, int] = {}
+    which = np.array([found.setdefault(row.tobytes(), len(found)) for row in rows], dtype=np.int64)
+    first = np.unique(which, return_index=True)[1]
+    return np.ascontiguousarray(rows[first]), which
 
 
 def _signature(

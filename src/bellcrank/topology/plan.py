@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..model import Model
 from .frames import Frames, Style, choose_frames
 from .loads import Loads, make_loads
-from .signature import OWN, ROW, SLOTS, Signature
+from .signature import ROW, SLOTS, Signature
 from .tree import Tree, depth_first
 
 if TYPE_CHECKING:
@@ -28,8 +28,7 @@ _ARMATURE = list(SLOTS["armature"])
 
 RANK_TOLERANCE = 1e-7
 
-# columns of the integer table
-TABLE = ("code", "parent", "q", "v", "user", "own_message", "parent_message", "nv", "state", "row")
+TABLE = ("code", "parent", "q", "v", "user", "own_message", "parent_message", "nv", "state")  # columns of the integer table
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,6 @@ class Plan:
     signatures: tuple[Signature, ...]  # the distinct ones
     table: NDArray[np.int64]  # (n, len(TABLE))
     data: Array  # (n, ROW)
-    shared: Array  # (distinct, OWN): equal bodies share a row of data up to OWN, the column "row" of the table
     gravity: Array  # in the ground's frame
     messages: int  # how many bodies receive messages through memory
     loads: Loads
@@ -71,7 +69,6 @@ def make_plan(
     data = _data_rows(model, tree, frames)
     loads = make_loads(model, tree, frames)
     code, signatures = _signatures(model, tree, frames, data, loads)
-    shared, row = distinct(data[:, :OWN])
     order, parent = np.array(tree.order), np.array(tree.parent)
     branches = np.array([len(children) > 1 for children in tree.children])
     message = np.where(branches, np.cumsum(branches) - 1, -1)
@@ -85,21 +82,12 @@ def make_plan(
         "parent_message": np.where(parent >= 0, message[parent], -1),
         "nv": np.where(loads.driven, 0, [model.joints[body].nv for body in order]),
         "state": _places(loads.touched, tree.n),
-        "row": row,
     }
     table = np.stack([columns[name] for name in TABLE], axis=1).astype(np.int64)
     gravity = frames.ground_rotation.T @ model.gravity
     gravity[np.abs(gravity) < 1e-15 * np.abs(gravity).max(initial=0.0)] = 0.0
     closing = tolerance, typical_length(model), baumgarte
-    return Plan(model, tree, frames, signatures, table, data, shared, gravity, int(branches.sum()), loads, *closing)
-
-
-def distinct(rows: Array) -> tuple[Array, NDArray[np.int64]]:
-    """The different rows, and which of them each is: a long chain of equal parts then takes little memory to read."""
-    found: dict[bytes, int] = {}
-    which = np.array([found.setdefault(row.tobytes(), len(found)) for row in rows], dtype=np.int64)
-    first = np.unique(which, return_index=True)[1]
-    return np.ascontiguousarray(rows[first]), which
+    return Plan(model, tree, frames, signatures, table, data, gravity, int(branches.sum()), loads, *closing)
 
 
 def typical_length(model: Model) -> float:
