@@ -40,6 +40,15 @@ def test_rows_follow_the_order_of_the_joints_whatever_the_order_of_the_bodies():
     np.testing.assert_array_equal(model.center[:, 0], [0.5, 0.5])
 
 
+def test_rounding_leaves_nothing_of_equal_coordinates():
+    """0.1 + 0.2 is not 0.3: equal parts of a long mechanism would each have dust of its own, and code of its own."""
+    far = 0.1 + 0.2
+    model = build(spec([ball("a", far), ball("b", 2.0)], [hinge("ja", "ground", "a", 0.3), hinge("jb", "a", "b", far)]))
+    assert model.position[1, 0] == 0.0 and model.center[0, 0] == 0.0
+    near = build(spec(PAIR, [JOINTS[0], hinge("jb", "a", "b", 0.5 + 1e-14)]))
+    assert near.position[1, 0] > 0.0
+
+
 def rotation(axis, angle):
     x, y, z = axis
     K = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])

@@ -21,6 +21,12 @@ def test_every_bar_has_one_metre_and_one_kilogram(make, N):
 
 
 @pytest.mark.parametrize("make", ALL)
+def test_cells_are_equal_and_share_their_code(make):
+    """The first, the last, and all others."""
+    assert len(bc.compile(make(60)).plan.nodes.signatures) == 3
+
+
+@pytest.mark.parametrize("make", ALL)
 def test_the_loops_close_in_the_design_position(make):
     model = make(4)
     position, _ = bc.compile(model).closure(model.initial_q, model.initial_v)

@@ -14,7 +14,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-Cell = tuple[Any, ...]  # (owner, name, number) of what is kept, (name, number) of what is told
+Cell = tuple[Any, str, int]  # owner, name, number
+TOLD = "told"  # owner of what nodes tell each other
+PASS = "; a pass over all nodes"  # stands in the text before each
 
 _NAMES = re.compile(r"%[\w.]+")
 
@@ -24,8 +26,8 @@ class Memory:
     """What the first writing of a kernel teaches the second."""
 
     dead: frozenset[Cell] = frozenset()
-    slots: dict[Cell, int] = field(default_factory=dict)  # places in the rows of nodes
-    told: dict[Cell, int] | None = None  # places in the rows of channels; those that nobody needs have none
+    slots: dict[Cell, int] = field(default_factory=dict)  # places in the rows of nodes, and in those of what they tell
+    told: int = 1  # numbers in a row of what is told
 
 
 class Marked(str):
@@ -43,9 +45,8 @@ def marked(line: str, cell: Cell) -> Marked:
 
 def learned(lines: Sequence[Any]) -> Memory:
     dead = _dead_cells(lines)
-    told = {cell: None for cell in (getattr(line, "cell", None) for line in lines) if cell is not None and len(cell) == 2}
-    places = {cell: k for k, cell in enumerate(cell for cell in told if cell not in dead)}
-    return Memory(dead, _packed(_lifetimes(lines, dead)), places)
+    slots = _packed(_lifetimes(lines, dead))
+    return Memory(dead, slots, 1 + max((slot for cell, slot in slots.items() if cell[0] == TOLD), default=0))
 
 
 def _dead_cells(lines: Iterable[Any]) -> frozenset[Cell]:
@@ -88,18 +89,23 @@ def _reached(
 
 
 def _lifetimes(lines: Iterable[Any], dead: frozenset[Cell]) -> dict[Cell, list[int]]:
-    """First and last line of every living cell that a node keeps. A node passes the lines in their order, once each."""
+    """When each living cell starts and ends: by lines of what a node keeps, since a node meets every line once, in this order;
+    by passes of what it tells others."""
     found: dict[Cell, list[int]] = {}
+    passes = 0
     for k, line in enumerate(lines):
         cell = getattr(line, "cell", None)
-        if cell is not None and cell not in dead and cell[0][0] == "node":
-            found.setdefault(cell, [k, k])[1] = k
+        if line == PASS:
+            passes += 1
+        elif cell is not None and cell not in dead and cell[0][0] != "body":
+            now = passes if cell[0] == TOLD else k
+            found.setdefault(cell, [now, now])[1] = now
     return found
 
 
 def _packed(lifetimes: dict[Cell, list[int]]) -> dict[Cell, int]:
     """A slot for every cell; cells of one owner share a slot if one is done with before the other starts."""
-    ends: dict[Any, list[int]] = {}  # of each owner: the last line that each of its slots is needed in
+    ends: dict[Any, list[int]] = {}  # of each owner: when each of its slots is needed last
     slots: dict[Cell, int] = {}
     for cell, (start, end) in lifetimes.items():  # in the order of their starts
         taken = ends.setdefault(cell[0], [])

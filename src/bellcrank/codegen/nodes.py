@@ -23,7 +23,7 @@ from ..topology.signature import OWN
 from .closing import coupled, put_field, setting
 from .emitter import Int
 from .flow import each, switch
-from .liveness import Cell, Memory
+from .liveness import PASS, TOLD, Cell, Memory
 from .loads import count, ints_of, row_of, state_of
 from .plain_closing import driven_sizes
 from .plain_nodes import ALONG_AXES, Turn, apart_facts, body_state_of, joint_slides, outward_places, to_base, turn_of
@@ -364,14 +364,10 @@ class Channels:
         }
         self.rehearsing = False
 
-    def _place(self, name: str, k: int, body: str) -> Int | None:
-        """Where the k-th number of a channel is, in the body's row; None if nobody needs it."""
-        e, told = self.walk.e, self.walk.memory.told
-        if told is None:  # in the first writing
-            told = {(name, k): 0}
-        if (name, k) not in told:
-            return None
-        return e.integer("add", e.integer("mul", body, len(told)), told[name, k])
+    def _place(self, cell: Cell, body: str) -> Int:
+        """Where a number of a channel is, in the body's row."""
+        e, memory = self.walk.e, self.walk.memory
+        return e.integer("add", e.integer("mul", body, memory.told), memory.slots.get(cell, 0))
 
     def get(self, name: str, body: str) -> Any:
         numbers = [
@@ -385,17 +381,17 @@ class Channels:
             self._learn(name, numbers, only_zeros=name == "felt")
             return
         for k, x in enumerate(self.patterns[name]):
-            place = self._place(name, k, body) if x is VARIES else None
-            if place is not None:
-                e.store(numbers[k] + self._load(name, k, body) if add else numbers[k], "%channels", place)
-                e.mark((name, k))
+            cell = (TOLD, name, k)
+            if x is VARIES and cell not in self.walk.memory.dead:
+                e.store(numbers[k] + self._load(name, k, body) if add else numbers[k], "%channels", self._place(cell, body))
+                e.mark(cell)
 
     def _load(self, name: str, k: int, body: str) -> Symbol:
-        e, place = self.walk.e, self._place(name, k, body)
-        if place is None:
+        e, cell = self.walk.e, (TOLD, name, k)
+        if cell in self.walk.memory.dead:
             return e.needless()
-        found = e.symbol(e.load("%channels", place))
-        e.mark((name, k))
+        found = e.symbol(e.load("%channels", self._place(cell, body)))
+        e.mark(cell)
         return found
 
     def _learn(self, name: str, numbers: list[Number], only_zeros: bool) -> None:
@@ -409,6 +405,7 @@ def nodes(walk: TracedWalk, step: Callable[[Any], None], inward: bool) -> None:
     e, tables = walk.e, walk.plan.nodes
     assert tables is not None
     _rehearse(walk, step)
+    e.do(PASS)
 
     def one(k: str) -> None:
         i = e.emit(f"sub nsw i64 {e.integer('sub', count(e, 'nodes'), 1)}, {k}") if inward else k

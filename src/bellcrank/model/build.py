@@ -117,7 +117,7 @@ class _Rows:
         self.items = [spec.joints[j] for j in tree.joints]
         points = np.array([item.point for item in self.items], dtype=float)
         origins = np.vstack([points, np.zeros(3)])  # the last row, index -1, is ground
-        self.position = points - origins[np.array(tree.inboard)]
+        self.position = _between(origins[np.array(tree.inboard)], points)
         self.mass = np.array([body.mass for body in bodies], dtype=float)
         self.center = _centers(bodies, points)
         self.inertia = np.array([body.inertia for body in bodies], dtype=float)
@@ -231,7 +231,13 @@ def limits_of(item: LimitsSpec) -> Limits:
 def _centers(bodies: Sequence[MassProperties], origins: Array) -> Array:
     """Centres of mass from the bodies' origins; zero for a body without mass that gives none."""
     given = np.array([body.center is not None for body in bodies])
-    return np.where(given[:, None], np.array([body.center or ORIGIN for body in bodies], dtype=float) - origins, 0.0)
+    return np.where(given[:, None], _between(origins, np.array([body.center or ORIGIN for body in bodies], dtype=float)), 0.0)
+
+
+def _between(starts: Array, ends: Array) -> Array:
+    """From points to points of the world; of equal coordinates rounding leaves nothing, so that equal parts are equal."""
+    away = ends - starts
+    return np.where(np.abs(away) <= 4 * np.finfo(float).eps * np.maximum(np.abs(starts), np.abs(ends)), 0.0, away)
 
 
 def _initial_q(joint: Joint, q: Any, offset: Array) -> list[float]:
