@@ -66,7 +66,8 @@ def _fetch_or_compile(name: str, write: Callable[[], Module], level: int) -> Cod
 
 def structure_key(plan: Plan) -> tuple[Any, ...]:
     nodes = () if plan.nodes is None else plan.nodes.key()
-    return (plan.signatures, tuple(bool(g) for g in plan.gravity), *plan.loads.key(), nodes)
+    present = tuple(bool(x) for x in (*plan.gravity, *plan.baumgarte))
+    return (plan.signatures, present, *plan.loads.key(), nodes)
 
 
 def for_plan(program: Program, plan: Plan) -> Program:

@@ -246,7 +246,8 @@ class TracedWalk:
 
     @property
     def baumgarte(self) -> tuple[Number, Number]:
-        return closing.setting(self, "damping"), closing.setting(self, "stiffness")
+        damping, stiffness = self.plan.baumgarte  # whether there is any is structure
+        return closing.setting(self, "damping") if damping else 0.0, closing.setting(self, "stiffness") if stiffness else 0.0
 
     # in files of their own ------------------------------------------------------------------------------------------
 

@@ -284,13 +284,18 @@ def _foldable(row: Array) -> NDArray[np.bool_]:
 
 
 def _data(plan: Plan, node: Node, k: int, scales: Array) -> Array:
-    """As topology.closing has it, but with the joint's own axes at the base instead of the world's, and rounding removed."""
+    """As topology.closing has it, but with the joint's own axes at the base instead of the world's, and rounding removed.
+
+    Points that only have to meet do so along the base's axes, which are ones and zeros there.
+    """
     row = plan.loads.closing.data[k].copy()
     place = {body: i for i, body in enumerate(plan.tree.order)}
     base = -1 if node.base < 0 else plan.tree.order[node.base]
     rotation, _ = frame_of(plan.frames, place, base)
     start = CLOSURE_SLOTS["world"]
-    row[start : start + 9] = (rotation.T @ closing_axes(plan.model.closures[k])).ravel()
+    closure = plan.model.closures[k]
+    meets = closure.joint is not None and closure.joint.kind in ("spherical", "universal")
+    row[start : start + 9] = (np.eye(3) if meets else rotation.T @ closing_axes(closure)).ravel()
     own = scales[plan.model.closure_index[k] : plan.model.closure_index[k + 1]]
     row[CLOSURE_SLOTS["scale"] : CLOSURE_SLOTS["scale"] + len(own)] = own
     near = np.round(row)
