@@ -48,6 +48,7 @@ class Emitter(Graph):
         self.suffix = "f64" if lanes == 1 else f"v{lanes}f64"
         self.align = 8 * lanes
         self.lines: list[Any] = []
+        self.rehearsing = False
         self.label = "entry"
         self.declarations: dict[str, str] = {}
         self.pointers: dict[tuple[Any, ...], str] = {}
@@ -58,21 +59,24 @@ class Emitter(Graph):
     def emit(self, text: str) -> str:
         """A line that makes a value; returns the value's name."""
         ref = self.name()
-        self.lines.append(f"{ref} = {text}")
+        if not self.rehearsing:
+            self.lines.append(f"{ref} = {text}")
         return ref
 
     def do(self, text: str) -> None:
-        self.lines.append(text)
+        if not self.rehearsing:
+            self.lines.append(text)
 
     def mark(self, cell: Cell) -> None:
         """The line written last stores or loads this cell (liveness)."""
-        self.lines[-1] = marked(self.lines[-1], cell)
+        if not self.rehearsing:
+            self.lines[-1] = marked(self.lines[-1], cell)
 
     def text(self) -> str:
         return "\n".join(map(str, self.lines))
 
     def start_block(self, label: str) -> None:
-        self.lines.append(f"{label}:")
+        self.do(f"{label}:")
         self.label = label
         self.forget()
 
@@ -90,14 +94,14 @@ class Emitter(Graph):
 
     @contextmanager
     def rehearsal(self) -> Iterator[None]:
-        """Nothing that is written inside stays."""
-        kept = len(self.lines), self.label, self.known, self.pointers
-        self.known, self.pointers = {}, {}
+        """Nothing is written inside; numbers get names, which is enough to see what folds."""
+        kept = self.lines, self.label, self.known, self.pointers
+        self.lines, self.known, self.pointers, self.rehearsing = [], {}, {}, True
         try:
             yield
         finally:
-            del self.lines[kept[0] :]
-            _, self.label, self.known, self.pointers = kept
+            self.lines, self.label, self.known, self.pointers = kept
+            self.rehearsing = False
 
     # numbers ------------------------------------------------------------------------------------------------------
 
@@ -111,7 +115,7 @@ class Emitter(Graph):
         return text
 
     def operand(self, x: Number) -> str:
-        return x.ref if isinstance(x, Symbol | Condition) else self.constant(float(x))
+        return x.ref if type(x) is Symbol or type(x) is Condition else self.constant(float(x))
 
     def symbol(self, ref: str) -> Symbol:
         return Symbol(self, ref)
@@ -121,6 +125,8 @@ class Emitter(Graph):
         return Symbol(self, "poison")
 
     def record(self, kind: str, args: tuple[Number, ...]) -> str:
+        if self.rehearsing:
+            return self.name()
         names = [self.operand(a) for a in args]
         T = self.type
         if kind in _BINARY:

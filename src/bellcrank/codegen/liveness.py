@@ -28,6 +28,7 @@ class Memory:
     dead: frozenset[Cell] = frozenset()
     slots: dict[Cell, int] = field(default_factory=dict)  # places in the rows of nodes, and in those of what they tell
     told: int = 1  # numbers in a row of what is told
+    patterns: Sequence[Any] = ()  # of each pass: what is the same constant wherever it is told
 
 
 class Marked(str):
@@ -43,10 +44,10 @@ def marked(line: str, cell: Cell) -> Marked:
     return new
 
 
-def learned(lines: Sequence[Any]) -> Memory:
+def learned(lines: Sequence[Any], patterns: Sequence[Any] = ()) -> Memory:
     dead = _dead_cells(lines)
     slots = _packed(_lifetimes(lines, dead))
-    return Memory(dead, slots, 1 + max((slot for cell, slot in slots.items() if cell[0] == TOLD), default=0))
+    return Memory(dead, slots, 1 + max((slot for cell, slot in slots.items() if cell[0] == TOLD), default=0), patterns)
 
 
 def _dead_cells(lines: Iterable[Any]) -> frozenset[Cell]:

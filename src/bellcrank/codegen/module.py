@@ -98,7 +98,7 @@ def write_kernel(
 ) -> tuple[tuple[str, dict[str, str]], dict[str, int]]:
     e, walk = _written(plan, program, lanes, Memory())
     if walk.visits_nodes:
-        e, walk = _written(plan, program, lanes, learned(e.lines))
+        e, walk = _written(plan, program, lanes, learned(e.lines, walk.channels.passes))
     pointers = ", ".join(f"ptr noalias %{argument}" for argument in kernel_arguments(program))
     head = f"define internal void @{name}(i64 %n, i64 %nv, {pointers}) {{\nentry:\n"
     return (head + e.text() + "\n}\n", e.declarations), walk.widths()

@@ -362,7 +362,27 @@ class Channels:
         self.patterns: dict[str, list[Any]] = {
             name: [UNSEEN] * len(leaves(like, walk.tangents)) for name, like in _ROOM.items()
         }
-        self.rehearsing = False
+        self.passes: list[dict[str, list[Any]]] = []  # the patterns of each
+
+    def learn(self, step: Callable[[Any], None]) -> None:
+        """What a pass brings: rehearsed until nothing is new, or known from the first writing."""
+        if self.walk.memory.patterns:
+            self.patterns = self.walk.memory.patterns[len(self.passes)]
+        else:
+            self._rehearse(step)
+        self.passes.append(self.patterns)
+
+    def _rehearse(self, step: Callable[[Any], None]) -> None:
+        """A division by what nobody has said yet (zero, so far) waits for the next round."""
+        assert self.walk.plan.nodes is not None
+        before = None
+        while before != self.patterns:
+            before, failure = self.patterns, None
+            self.patterns = {name: list(pattern) for name, pattern in before.items()}
+            for signature in self.walk.plan.nodes.signatures:
+                failure = _rehearse_one(self.walk, step, signature) or failure
+        if failure is not None:
+            raise failure
 
     def _place(self, cell: Cell, body: str) -> Int:
         """Where a number of a channel is, in the body's row."""
@@ -377,7 +397,7 @@ class Channels:
 
     def put(self, name: str, body: str, value: Any, add: bool = False) -> None:
         e, numbers = self.walk.e, leaves(value, self.walk.tangents)
-        if self.rehearsing:
+        if e.rehearsing:
             self._learn(name, numbers, only_zeros=name == "felt")
             return
         for k, x in enumerate(self.patterns[name]):
@@ -404,7 +424,7 @@ class Channels:
 def nodes(walk: TracedWalk, step: Callable[[Any], None], inward: bool) -> None:
     e, tables = walk.e, walk.plan.nodes
     assert tables is not None
-    _rehearse(walk, step)
+    walk.channels.learn(step)
     e.do(PASS)
 
     def one(k: str) -> None:
@@ -419,23 +439,6 @@ def nodes(walk: TracedWalk, step: Callable[[Any], None], inward: bool) -> None:
         switch(e, code, [lambda s=s: arm(s) for s in tables.signatures])  # type: ignore[misc]
 
     each(e, 0, count(e, "nodes"), one)
-
-
-def _rehearse(walk: TracedWalk, step: Callable[[Any], None]) -> None:
-    """Until no channel learns anything new. A division by what nobody has said yet (zero, so far) waits for the next round."""
-    assert walk.plan.nodes is not None
-    channels = walk.channels
-    while True:
-        before = {name: list(pattern) for name, pattern in channels.patterns.items()}
-        failure = None
-        channels.rehearsing = True
-        for signature in walk.plan.nodes.signatures:
-            failure = _rehearse_one(walk, step, signature) or failure
-        channels.rehearsing = False
-        if before == channels.patterns:
-            if failure is not None:
-                raise failure
-            return
 
 
 def _rehearse_one(walk: TracedWalk, step: Callable[[Any], None], signature: NodeSignature) -> ZeroDivisionError | None:
