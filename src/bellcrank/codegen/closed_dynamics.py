@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import StateError
-from ..formulations import QUANTITIES, Program
+from ..formulations import QUANTITIES
 from .closing_joints import closing_coordinates, closing_efforts
 from .evaluation import Array, Evaluation
 from .least import least_multipliers
@@ -170,17 +170,11 @@ class ClosedDynamics(Evaluation):
         if metric not in (MINIMUM_NORM, MASS):
             raise StateError(f"metric is {metric!r}: use {MINIMUM_NORM!r} or {MASS!r}")
         q, v = np.array(q, dtype=np.float64), np.array(v, dtype=np.float64)
-        programs = {name: self._projection(name, metric) for name in ("positions", "velocities")}
+        programs = projections(metric, self.plan)
         for _ in range(steps):
             q = q + self.rates(q, self._evaluate(programs["positions"], {"q": q, "v": v}, t))
         return q, v + self._evaluate(programs["velocities"], {"q": q, "v": v}, t)
 
-    def _projection(self, what: str, metric: str) -> Program:
-        """Block by block where blocks are known."""
-        if metric == MASS and self.plan.nodes is not None:
-            return QUANTITIES[f"project_{what}:mass_blocks"]
-        return projections(metric, self.plan)[what]
-
     def least_change(self, q: ArrayLike, *, t: ArrayLike = 0.0, metric: str = MINIMUM_NORM) -> Array:
         """The smallest displacement, as a velocity for unit time, that closes the loops to first order; (nv,)."""
-        return self._evaluate(self._projection("positions", metric), {"q": q, "v": None}, t)
+        return self._evaluate(projections(metric, self.plan)["positions"], {"q": q, "v": None}, t)

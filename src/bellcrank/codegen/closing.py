@@ -291,12 +291,12 @@ class _Rows:
 
     def row(self, r: str) -> None:
         walk, e = self.walk, self.e
-        least = setting(walk, "tolerance") * setting(walk, "tolerance")
+        least = e.symbol(e.splat(e.load_double("%row_least", r)))
         new = less(least * get_field(walk, r, "bound"), self.dot(r, r))
         self.each_kept(lambda s: walk.put(0.0, "%lower", self.lower(r, s)))
         when(e, self.any_lane(new), lambda: self.orthogonalise(r))
         square, bound = self.dot(r, r), get_field(walk, r, "bound")
-        keep = less(setting(walk, "tolerance") * setting(walk, "tolerance") * bound, square)
+        keep = less(least * bound, square)
         length = sqrt(select(keep, square, 1.0))
         rest = get_field(walk, r, "right") - self.fold(self.kept(), lambda k: self._known(r, k))
         scale = select(keep, 1.0 / length, 0.0)
@@ -357,7 +357,7 @@ class _Rows:
 def reduce(walk: TracedWalk) -> None:
     e, rows = walk.e, _Rows(walk)
     e.do("store i64 0, ptr %kept_count, align 8")
-    each(e, 0, count(e, "rows"), rows.row)
+    each(e, 0, count(e, "rows"), lambda k: rows.row(e.load_int("%row_order", k)))
     each(e, 0, "%nv", rows.push)
 
 

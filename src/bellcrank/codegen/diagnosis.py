@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,12 @@ from ..formulations import CLOSED, FORMULATIONS, QUANTITIES
 from ..model import Element, Law, Model
 from ..numbers import Number
 from ..topology import Plan
+from .kept_rows import comparable_rows, directions, order_of_rows
 from .plain import PlainWalk
 from .structure import leaves
+
+if TYPE_CHECKING:
+    from .dynamics import Dynamics
 
 
 def why_not_finite(plan: Plan, state: dict[str, NDArray[np.float64]]) -> str:
@@ -75,6 +79,32 @@ def _closures(plan: Plan, node: int) -> tuple[str, ...]:
     own = plan.nodes.nodes[node]
     names = tuple(plan.model.closures[k].name for k in own.closures)
     return names or tuple(name for child in own.children for name in _closures(plan, child))
+
+
+class KeptEquations(NamedTuple):
+    """How many are kept of the equations that close loops, the smallest part of one that is new, and of which closures."""
+
+    rank: int
+    pivot: float
+    closures: tuple[str, ...]
+
+
+def kept_equations(dynamics: Dynamics, q: NDArray[np.float64], t: float) -> KeptEquations:
+    """Of every block by itself, or of all closures at once."""
+    plan = dynamics.plan
+    if plan.nodes is not None:
+        worst = nearest_singularity(plan, {"q": q, "v": np.zeros(plan.model.nv), "t": np.array(t)})
+        return KeptEquations(plan.nodes.rank, worst.pivot, worst.closures)
+    _, pivots = directions(comparable_rows(dynamics, q, t), plan.kept_rows or order_of_rows(plan), plan.tolerance)
+    kept = np.flatnonzero(pivots)
+    if not len(kept):
+        return KeptEquations(0, 0.0, ())
+    worst_row = int(kept[np.argmin(pivots[kept])])
+    return KeptEquations(len(kept), float(pivots[worst_row]), (closure_of_row(plan.model, worst_row),))
+
+
+def closure_of_row(model: Model, row: int) -> str:
+    return model.closures[int(np.searchsorted(model.closure_index, row, side="right")) - 1].name
 
 
 def singular_loops(plan: Plan, state: dict[str, NDArray[np.float64]]) -> Singular | None:

@@ -18,6 +18,7 @@ from ..topology import make_plan
 from ..topology.plan import RANK_TOLERANCE
 from .canonical import CanonicalDynamics
 from .evaluation import Array
+from .kept_rows import comparable_rows, most_independent
 from .node_ranks import generic_configuration, plan_nodes
 from .options import checked_variant, choose, stabilisation
 from .userframes import UserFrames
@@ -127,17 +128,22 @@ class Dynamics(CanonicalDynamics):
         return f"Dynamics({self.model.name!r}, formulation={self.formulation!r}, nq={self.model.nq}, nv={self.model.nv})"
 
     def replanned(self, q: Array, t: float) -> Dynamics:
-        """The same, with the equations that coordinate_reduction keeps chosen at q."""
+        """The same, with the equations that are kept of those that close the loops chosen at q."""
         other = copy(self)
-        other.plan, other._kernels = replace(self.plan, nodes=plan_nodes(self.plan, q, t)), {}
+        if self.plan.nodes is not None:
+            chosen = replace(self.plan, nodes=plan_nodes(self.plan, q, t))
+        else:
+            chosen = replace(self.plan, kept_rows=most_independent(comparable_rows(self, q, t), self.plan.tolerance))
+        other.plan, other._kernels = chosen, {}
         other._bind()
         return other
 
     def by_multipliers(self) -> Dynamics:
         """The same by the formulation that finds redundant equations at every state."""
         other = copy(self)
-        other.formulation, other._program = choose("multipliers", None, closed=True)
-        other.plan, other._kernels, other._variant = replace(self.plan, nodes=None), {}, None
+        if self.plan.nodes is not None:
+            other.formulation, other._program = choose("multipliers", None, closed=True)
+        other.plan, other._kernels, other._variant = replace(self.plan, nodes=None, kept_rows=()), {}, None
         other._bind()
         return other
 

@@ -20,6 +20,7 @@ from ..topology import Plan
 from . import cache as object_cache
 from . import jit
 from .closing import FIELDS, SCRATCH
+from .kept_rows import least_kept, order_of_rows
 from .loads import IMPULSE, SIZES, STATE, WRENCH
 from .module import Module, bound_words, result, write_module
 from .nodes import CHANNELS, block_width, image_width
@@ -216,6 +217,8 @@ def fixed_arrays(plan: Plan, code: Code, lanes: int) -> dict[str, Any]:
         "grip_table": _never_empty(closing.grips),
         "factors": _never_empty(closing.factors),
         "settings": np.array([plan.tolerance, plan.length, *plan.baumgarte]),
+        "row_order": _never_empty(np.array(order_of_rows(plan), dtype=np.int64)),
+        "row_least": _never_empty(least_kept(plan)),
         "node_table": _never_empty(np.zeros(0, dtype=np.int64) if nodes is None else nodes.table),
         "node_ints": _never_empty(np.zeros(0, dtype=np.int64) if nodes is None else nodes.ints),
         "node_body_data": _never_empty(np.zeros(0) if nodes is None else nodes.shared_bodies),

@@ -15,7 +15,7 @@ from ..topology import Plan
 from .kernel import aligned, fixed_arrays, obtain, structure_key, width, workers
 from .lane_stepper import LANE_REALS, lane_programs, write_lane_stepper
 from .quaternions import unit_quaternions
-from .stepper import COUNTS, MINIMUM_NORM, WIDE, row_width, stepper_words
+from .stepper import COUNTS, WIDE, row_width, stepper_words
 
 Array = NDArray[np.float64]
 
@@ -128,7 +128,7 @@ class _Block:
             "quaternions": np.array(places or [0], dtype=np.int64),
             "turning": np.zeros(1, dtype=np.int64),
             "origin": aligned(WIDE),
-            "before": aligned(max(1, plan.loads.closing.rows * (row_width(MINIMUM_NORM, plan) + 1)) * WIDE),
+            "before": aligned(max(1, plan.loads.closing.rows * (row_width(plan) + 1)) * WIDE),
         }
         for each_program in called.values():
             for name in each_program.outputs:
@@ -136,7 +136,7 @@ class _Block:
         numbers: dict[str, int] = {"n": plan.n, "nv": model.nv, "size": max(1, size), "vectors": size, "controlled": size}
         numbers |= {"v_start": model.nq * WIDE, "w_start": size * WIDE, "padded": size * WIDE}
         numbers |= {"quaternion_count": len(places), "elements": 0, "drives": 0, "works": 1, "given": 0}
-        numbers |= {"closings": 0, "m": plan.loads.closing.rows, "nq": model.nq, "width": row_width(MINIMUM_NORM, plan)}
+        numbers |= {"closings": 0, "m": plan.loads.closing.rows, "nq": model.nq, "width": row_width(plan)}
         numbers |= {name: array.ctypes.data for name, array in self.arrays.items()}
         self.words = np.array([numbers[word] for word in stepper_words(called)], dtype=np.int64)
         self.advance = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(code.library.address("advance"))

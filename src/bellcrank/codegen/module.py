@@ -26,6 +26,8 @@ _CLOSING = (
     "grip_table",
     "factors",
     "settings",
+    "row_order",
+    "row_least",
     "node_table",
     "node_ints",
     "node_body_data",

@@ -18,6 +18,7 @@ from ..formulations.node_places import closure_rows, place_all
 from ..topology import Plan
 from ..topology.blocks import Node
 from ..topology.nodes import Nodes, Ranks, all_rows, is_apart, make_node_tables, nodes_of, separator_size
+from .kept_rows import slides
 from .plain import PlainWalk
 from .plain_nodes import PlainNode
 from .quaternions import unit_quaternions
@@ -76,7 +77,8 @@ def _ranks(
     counts = [len(kept) for kept in ranks[i].kept]
     if not is_apart(node):
         chosen = independent(G, plan.tolerance)
-        return Ranks(_by_closure(chosen, counts), rank=len(chosen)), np.zeros((0, 0))
+        spare = _any_left(G, chosen, plan.tolerance)
+        return Ranks(_by_closure(chosen, counts), rank=len(chosen), spare=spare), np.zeros((0, 0))
     known = [(images[c].tolist(), [0.0] * len(images[c])) for c in node.children]
     E, _, conflicts = substitution(_Shared(seen, known), known)
     E_ = np.array(E, dtype=float).reshape(len(E), -1)
@@ -92,7 +94,13 @@ def _ranks(
     idle = [k for k in range(len(over_w)) if k not in chosen]
     surplus = any(k >= len(G) or np.abs(G[k]).max(initial=0.0) > plan.tolerance * np.abs(G).max() for k in idle)
     rank = len(chosen) - len(conflicts)  # an image's agreement is no equation of ours: one that is redundant was theirs
-    return Ranks(kept, equations, size, surplus, rank), T
+    return Ranks(kept, equations, size, surplus, rank, _any_left(over_w, chosen, plan.tolerance)), T
+
+
+def _any_left(G: Array, chosen: list[int], tolerance: float) -> bool:
+    """Whether some rows that were not chosen say something, if only what the chosen ones say together."""
+    idle = np.delete(np.abs(G), chosen, axis=0)
+    return bool(idle.size) and bool(idle.max() > tolerance * np.abs(G).max())
 
 
 class _Shared:
@@ -147,18 +155,12 @@ def generic_configuration(dynamics: Dynamics) -> tuple[Array, float]:
             if np.abs(dynamics.closure(known, still)[0]).max() < _NEARLY:
                 return known, 0.0
     rng = np.random.default_rng(0)
-    aside = q + dynamics.rates(q, _ASIDE * dynamics.plan.length ** np.array(_slides(dynamics)) * rng.standard_normal(model.nv))
+    aside = q + dynamics.rates(q, _ASIDE * dynamics.plan.length ** slides(model) * rng.standard_normal(model.nv))
     for start in (aside, q):
         found = _closed(dynamics, start, still)
         if found is not None:
             return found, 0.0
     return q, 0.0
-
-
-def _slides(dynamics: Dynamics) -> list[float]:
-    """1 for coordinates that are lengths, 0 for angles."""
-    moving = [joint for joint, driven in zip(dynamics.model.joints, dynamics.model.driven, strict=True) if not driven]
-    return [float(unit == "m/s") for joint in moving for unit in joint.v_units]
 
 
 def _closed(dynamics: Dynamics, q: Array, still: Array) -> Array | None:

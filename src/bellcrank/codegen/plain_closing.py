@@ -11,6 +11,7 @@ from ..joints.base import Driven
 from ..numbers import Number, less, select, sqrt
 from ..spatial import Force, Matrix, Motion, Vector
 from ..topology.closing import CLOSURE_TABLE, ClosureSignature
+from .kept_rows import least_kept, order_of_rows
 from .prepass import (
     ClosureView,
     along_motion,
@@ -131,33 +132,30 @@ def haul(walk: PlainWalk, step: Callable[[Any, Any, Force], Force]) -> None:
 
 def reduce(walk: PlainWalk) -> None:
     """left = L Q, row by row; a row that is nothing new beside the tolerance is redundant and has no multiplier."""
-    rows, left, m = walk.rows, walk.left, len(walk.left)
+    rows, left, order, least = walk.rows, walk.left, order_of_rows(walk.plan), least_kept(walk.plan).tolist()
+    m = len(order)
     L: list[list[Number]] = [[0.0] * m for _ in range(m)]
-    kept: list[Any] = []
-    answer: list[Number] = []
-    for r in range(m):
+    kept: list[Any] = [None] * m
+    answer: list[Number] = [0.0] * m
+    for place, r in enumerate(order):
+        before = order[:place]
         for _ in range(2):  # twice is enough
-            for s in range(r):
+            for s in before:
                 along = _dot(left[r], left[s])
                 L[r][s] = L[r][s] + along
                 left[r] = [x - along * y for x, y in zip(left[r], left[s], strict=True)]
         square = _dot(left[r], left[r])
-        keep = less(walk.tolerance * walk.tolerance * rows["bound"][r], square)
+        keep = less(least[r] * rows["bound"][r], square)
         length = sqrt(select(keep, square, 1.0))
-        rest = rows["right"][r]
-        for s in range(r):
-            rest = rest - L[r][s] * answer[s]
+        rest = rows["right"][r] - _total(L[r][s] * answer[s] for s in before)
         left[r] = [select(keep, x / length, 0.0) for x in left[r]]
-        answer.append(select(keep, rest / length, 0.0))
+        answer[r] = select(keep, rest / length, 0.0)
         rows["residual"][r] = select(keep, 0.0, rest)
         rows["pivot"][r] = sqrt(select(keep, square / select(keep, rows["bound"][r], 1.0), 0.0))
-        L[r][r] = length
-        kept.append(keep)
+        L[r][r], kept[r] = length, keep
     walk.pushes = [_total(answer[r] * left[r][k] for r in range(m)) for k in range(walk.plan.model.nv)]
-    for r in reversed(range(m)):
-        rest = answer[r]
-        for s in range(r + 1, m):
-            rest = rest - L[s][r] * rows["multiplier"][s]
+    for place, r in reversed(list(enumerate(order))):
+        rest = answer[r] - _total(L[s][r] * rows["multiplier"][s] for s in order[place + 1 :])
         rows["multiplier"][r] = select(kept[r], rest / L[r][r], 0.0)
 
 

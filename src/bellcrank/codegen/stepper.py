@@ -72,19 +72,15 @@ _OWN = (
 )
 
 
-def by_blocks(metric: str, plan: Plan) -> bool:
-    return plan.nodes is not None and metric != MASS
-
-
-def row_width(metric: str, plan: Plan) -> int:
+def row_width(plan: Plan) -> int:
     """How many entries the rows of closures have, as the projection leaves them for the lookout."""
-    return block_width(plan) if by_blocks(metric, plan) else plan.model.nv
+    return plan.model.nv if plan.nodes is None else block_width(plan)
 
 
 def projections(metric: str, plan: Plan) -> dict[str, Program]:
     """What moves a state onto the closures; block by block where blocks are known."""
-    option = ":mass" if metric == MASS else ":blocks" if by_blocks(metric, plan) else ""
-    return {name: QUANTITIES[f"project_{name}{option}"] for name in ("positions", "velocities")}
+    option = f"{metric}{'' if plan.nodes is None else '_blocks'}"
+    return {name: QUANTITIES[f"project_{name}:{option}"] for name in ("positions", "velocities")}
 
 
 def programs(plan: Plan, program: Program, metric: str = MINIMUM_NORM) -> dict[str, Program]:

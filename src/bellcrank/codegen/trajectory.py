@@ -63,7 +63,7 @@ class Trajectory:
         self.v_start = _padded(model.nq)
         self.w_start = self.v_start + _padded(model.nv)
         self.padded = self.w_start + _padded(self.works)
-        self.row_width = row_width(metric, plan)
+        self.row_width = row_width(plan)
         self.stages = method.stages
         self.y = aligned(self.padded)
         self.y[: model.nq], self.y[self.v_start : self.v_start + model.nv] = start["q"], start["v"]

@@ -76,29 +76,36 @@ def shared_change(name: str, node: Node) -> None:
 # the metric of the kinetic energy --------------------------------------------------------------------------------------
 
 
-def mass_projection(walk: Walk, wanted: Wanted, name: str) -> None:
-    walk.nodes(partial(mass_change, wanted))
-    walk.nodes(reduction.elimination, inward=True)
+def mass_projection(walk: Walk, wanted: Wanted, name: str, lookout: bool) -> None:
+    walk.nodes(partial(mass_change, wanted, lookout))
+    walk.nodes(partial(reduction.elimination, lookout=lookout), inward=True)
     walk.nodes(partial(reduction.motions, name=name))
 
 
-def mass_change(wanted: Wanted, node: Node) -> None:
+def mass_change(wanted: Wanted, lookout: bool, node: Node) -> None:
     places = place_all(node)
     for o in node.carriers:
         node.send_spin(o, places[o].R.transpose() @ places[o].V.w)
     still = [at._replace(V=Motion.zero(), c=Motion.zero()) for at in places]
-    nearest(node, still, *error_rows(node, places, wanted), effort=no_effort)
+    nearest(node, still, *error_rows(node, places, wanted), effort=no_effort, lookout=lookout)
 
 
 def nearest(
-    node: Node, places: list[Placed], G: Rows, right: list[Number], effort: Callable[[Any], tuple[Number, ...]]
+    node: Node,
+    places: list[Placed],
+    G: Rows,
+    right: list[Number],
+    effort: Callable[[Any], tuple[Number, ...]],
+    lookout: bool = False,
 ) -> None:
     """Before the elimination: of the motions u with G u = right, the one of least kinetic energy, less effort . u."""
     if node.apart:
         node.rows = tuple((*row, x) for row, x in zip(G, right, strict=True))
         space = identity(len(node.dofs))
     else:
-        space = null_space(G, right, len(node.dofs), least=node.tolerance * node.tolerance)
+        space = null_space(G, right, len(node.dofs), directions=lookout, least=node.tolerance * node.tolerance)
+        if lookout and node.closures:
+            node.note_rows(space.directions, space.pivots)
     node.basis = (space.N, space.k0)
     node.form, J, c = reduction.embedded(node, places, space, bias=no_bias, effort=effort)
     node.carried = tuple(reduction.carrier(places[o], J[o], c[o]) for o in node.carriers)
@@ -119,8 +126,16 @@ VELOCITIES = Program(
     "block_velocities", partial(projection, wanted=minus_rate, name="dv", lookout=True), ("q", "v"), {"dv": "v"}
 )
 MASS_POSITIONS = Program(
-    "block_mass_positions", partial(mass_projection, wanted=minus_error, name="dx"), ("q", "v"), {"dx": "v"}, nodes=True
+    "block_mass_positions",
+    partial(mass_projection, wanted=minus_error, name="dx", lookout=False),
+    ("q", "v"),
+    {"dx": "v"},
+    nodes=True,
 )
 MASS_VELOCITIES = Program(
-    "block_mass_velocities", partial(mass_projection, wanted=minus_rate, name="dv"), ("q", "v"), {"dv": "v"}, nodes=True
+    "block_mass_velocities",
+    partial(mass_projection, wanted=minus_rate, name="dv", lookout=True),
+    ("q", "v"),
+    {"dv": "v"},
+    nodes=True,
 )

@@ -123,7 +123,7 @@ def embedded(
 # inward: what the base feels -----------------------------------------------------------------------------------------
 
 
-def elimination(node: Node) -> None:
+def elimination(node: Node, lookout: bool = False) -> None:
     """Add what hangs on the carriers, solve for the node's own motion, and tell the base what is left."""
     form: Form = node.form
     sums = resumed(form, node.on_ground)
@@ -133,7 +133,7 @@ def elimination(node: Node) -> None:
         sums.add(felt, (felt @ at.c) + f, at.J)
         I = I + felt  # noqa: E741
     if node.apart:
-        eliminate_apart(node, I, sums, least=node.tolerance * node.tolerance)
+        eliminate_apart(node, I, sums, lookout=lookout, least=node.tolerance * node.tolerance)
         return
     factors = factored(sums.D)
     node.free = tuple(substituted(factors, sums.d))

@@ -10,10 +10,11 @@ files.py       NetCDF, there and back; tables.py: CSV
 plots.py       the default figure
 """
 
+from .derived import parts_of
 from .files import load_run
 from .labels import work_by_source
 from .run import Run
 from .runs import Runs
 from .summary import Summary
 
-__all__ = ["Run", "Runs", "Summary", "load_run", "work_by_source"]
+__all__ = ["Run", "Runs", "Summary", "load_run", "parts_of", "work_by_source"]

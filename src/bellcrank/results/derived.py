@@ -6,7 +6,7 @@ below are the one exception to that order; they happen when a quantity is first 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,11 +19,12 @@ if TYPE_CHECKING:
 
 Arrays = dict[str, np.ndarray]
 Values = Callable[[str], np.ndarray]
+Stretches = list[tuple[int, Any]]  # the first sample of each, and the model in machine code as it was used from there on
 
 
 @dataclass(frozen=True)
 class States:
-    """The samples of a run, and its model in machine code."""
+    """Samples of a run, and its model in machine code as they were computed with."""
 
     model: Model
     values: Values
@@ -39,13 +40,36 @@ class States:
         return {"inputs": self.values("inputs") if self.model.inputs else None}
 
 
-def compiled(model: Model, settings: Mapping[str, Any]) -> Any:
-    """The model in machine code, as the run had it."""
+def compiled(model: Model, settings: Mapping[str, Any], time: np.ndarray, q: np.ndarray) -> Stretches:
+    """The model in machine code, as the run had it; where the run chose its equations again, so does this."""
     import bellcrank
 
     options = {name: settings[name] for name in ("reference", "rank_tolerance") if settings.get(name) is not None}
-    formulation = "multipliers" if settings.get("row_changes") else settings.get("formulation", "auto")
-    return bellcrank.compile(model, formulation=formulation, **options)
+    stretches = [(0, bellcrank.compile(model, formulation=settings.get("formulation", "auto"), **options))]
+    for at, to in settings.get("row_changes") or ():
+        first, last = int(np.searchsorted(time, at, side="right")), stretches[-1][1]
+        if first < len(time):
+            stretches.append((first, last.by_multipliers() if to == "multipliers" else last.replanned(q[first], time[first])))
+    return stretches
+
+
+def parts_of(stretches: Stretches, count: int, first: int = 0) -> Iterator[tuple[slice, Any]]:
+    """Which of ``count`` samples, from the first on, are of which stretch; those without samples are left out."""
+    starts = [begin for begin, _ in stretches]
+    for begin, end, (_, dynamics) in zip(starts, [*starts[1:], count], stretches, strict=True):
+        if max(begin, first) < end:
+            yield slice(max(begin, first), end), dynamics
+
+
+def sweep(name: str, model: Model, values: Values, stretches: Stretches, tau: Any) -> Arrays:
+    """A quantity, and what comes with it, stretch by stretch."""
+    count, found = len(values("time")), []
+    for part, dynamics in list(parts_of(stretches, count)) or [(slice(0), stretches[0][1])]:
+        own = tau[part] if np.ndim(tau) == 2 else tau
+        found.append(SWEEPS[name](States(model, lambda what, part=part: values(what)[part], dynamics, own)))  # type: ignore[misc]
+    if len(found) == 1:
+        return found[0]
+    return {key: np.concatenate([each[key] for each in found]) for key in found[0]}
 
 
 def version() -> str:

@@ -45,7 +45,8 @@ class Run:
 
     ``settings`` holds plain JSON values. ``stopped`` says why the run ended early, or is None. ``model`` is None for a run
     that was loaded from a file without it. ``derived`` holds what else is known of quantities.py; ``work`` can only come from
-    there, since works are integrated along with the states. ``dynamics`` is the model in machine code, if it is at hand.
+    there, since works are integrated along with the states. ``stretches`` is the model in machine code, if it is at hand:
+    pairs of a first sample and what computed the run from there on.
     """
 
     def __init__(
@@ -60,7 +61,7 @@ class Run:
         *,
         labels: Labels | None = None,
         derived: Mapping[str, np.ndarray] | None = None,
-        dynamics: Any = None,
+        stretches: Any = None,
     ) -> None:
         if labels is None:
             if model is None:
@@ -71,7 +72,7 @@ class Run:
         self.settings = dict(settings)
         self.stopped = stopped
         self.crossings: tuple[Any, ...] = ()  # of the events that were watched for
-        self._dynamics = dynamics
+        self._stretches = stretches
         self._time = np.asarray(time, dtype=float)
         self._values = {name: np.asarray(x, dtype=float) for name, x in {"q": q, "v": v, "a": a}.items()}
         self._check_shapes()
@@ -246,7 +247,7 @@ class Run:
 
     def __getstate__(self) -> dict[str, Any]:
         """Machine code is not kept: it is made again where it is needed."""
-        return self.__dict__ | {"_dynamics": None}
+        return self.__dict__ | {"_stretches": None}
 
     def __repr__(self) -> str:
         state = "stopped early" if self.stopped else "complete"
@@ -263,7 +264,7 @@ class Run:
         return self._values[name]
 
     def _derive(self, name: str) -> dict[str, np.ndarray]:
-        from .derived import SUMS, SWEEPS, States, compiled
+        from .derived import SUMS, SWEEPS, compiled, sweep
 
         if name == "inputs":
             return {name: np.tile(self._constant_inputs(), (self._time.size, 1))}
@@ -282,9 +283,10 @@ class Run:
             raise StateError(f"a run has no quantity {name!r}; it has time, q, v, a, {known}")
         if self.model is None:
             raise StateError(f"this run's file does not hold {name!r}; to compute it give the model: Run.load(path, model)")
-        if self._dynamics is None:
-            self._dynamics = compiled(self.model, self.settings)
-        return SWEEPS[name](States(self.model, self.values, self._dynamics, self.settings.get("tau")))
+        if self._stretches is None:
+            self._stretches = compiled(self.model, self.settings, self._time, self._values["q"])
+        tau = self._values.get("tau", self.settings.get("tau"))
+        return sweep(name, self.model, self.values, self._stretches, tau)
 
     def _constant_inputs(self) -> np.ndarray:
         given = self.settings.get("inputs")

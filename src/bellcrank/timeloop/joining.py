@@ -13,7 +13,7 @@ State = dict[str, Array]
 
 
 def stopped_by_singularity(outcome: Outcome) -> bool:
-    return bool(outcome.passages) and outcome.problem == outcome.passages[-1]._replace(time=_time(outcome)).problem()
+    return bool(outcome.passages) and outcome.passages[-1]._replace(time=_time(outcome)).ended(outcome.problem)
 
 
 def _time(outcome: Outcome) -> float:

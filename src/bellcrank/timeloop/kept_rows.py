@@ -1,9 +1,10 @@
-"""When the equations that coordinate reduction keeps are no longer the right ones: choose them again, or fall back.
+"""When the equations that are kept of those that close the loops are no longer the right ones: choose them again, or fall back.
 
-Planning keeps independent equations of every block at one configuration. Along the motion of an over-constrained loop in space
-they may become dependent although the mechanism is in no singular position, and others would do: they are chosen again. Where
-equations that seemed redundant are not, the loops open: the run goes back to where they were closed, and on with the
-multipliers, which find the redundant equations at every state.
+Of equations that depend on each other some are kept: coordinate reduction keeps those that planning chose of every block at one
+configuration, the multipliers the first ones that are independent. Along the motion of an over-constrained loop in space they
+may become dependent although the mechanism is in no singular position, and others would do: they are chosen again. Where
+equations that seemed redundant to planning are not, the loops open: the run goes back to where they were closed, and on with
+the multipliers, which find the redundant equations at every state.
 """
 
 from __future__ import annotations
@@ -15,22 +16,26 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..codegen.diagnosis import nearest_singularity
+from ..codegen.diagnosis import kept_equations
 from ..codegen.dynamics import Dynamics
 from ..errors import BellcrankWarning
 from .joining import State, from_last, joined, stopped_by_singularity
+from .loops import NEAR, Loops
 from .system import Outcome
 
 Array = NDArray[np.float64]
-Run = Callable[[Dynamics, State, Array], Outcome]
+Run = Callable[[Dynamics, State, Array, Loops], Outcome]
+Stretches = list[tuple[int, Dynamics]]  # the first sample of each, and what it was computed with
 
 OPEN = 1e-7  # m or rad: loops that are open by more have lost an equation
-_BETTER, _GOOD = 10.0, 0.01  # pivots of equations chosen again: beside those kept, and by themselves
-_MOST = 100  # changes in one run
+_TAKES_ON = "formulation 'multipliers' takes the run on"
+CHOSEN_AGAIN, MULTIPLIERS = "chosen again", "multipliers"
+_BETTER, _GOOD = 2.0, 0.01  # pivots of equations chosen again: beside those kept, and by themselves
+_MOST = 10_000  # changes in one run
 
 
 class Change(NamedTuple):
-    """At this time the run went on with other equations: "chosen again" or "multipliers"."""
+    """At this time the run went on with other equations: CHOSEN_AGAIN or by the MULTIPLIERS."""
 
     time: float
     to: str
@@ -39,12 +44,19 @@ class Change(NamedTuple):
 class KeptRows:
     """Runs with one Dynamics after the other, as long as there is a better one."""
 
-    def __init__(self, dynamics: Dynamics, run: Run):
-        self.dynamics, self.run = dynamics, run
+    def __init__(self, dynamics: Dynamics, run: Run, loops: Loops):
+        self.dynamics, self.run, self.loops = dynamics, run, loops
         self.changes: list[Change] = []
+        self._planned: list[Dynamics] = []
+        nodes = dynamics.plan.nodes
+        self._early = 0 < loops.near < NEAR and (nodes is None or nodes.spare)  # look for better ones while there is time
 
     def __call__(self, start: State, times: Array) -> Outcome:
-        outcome = self.run(self.dynamics, start, times)
+        if not self._planned:
+            if self.dynamics.plan.nodes is None:
+                self.dynamics = self.dynamics.replanned(start["q"], float(start["t"]))
+            self._planned = [self.dynamics]
+        outcome = self._go(start, times)
         for _ in range(_MOST):
             outcome, better = self._judged(outcome)
             if better is None:
@@ -54,59 +66,75 @@ class KeptRows:
             if not len(later):
                 break
             self.dynamics = better
-            rest = self.run(better, from_last(better, start, outcome), np.concatenate([[reached], later]))
+            rest = self._go(from_last(better, start, outcome), np.concatenate([[reached], later]))
             before = outcome._replace(passages=outcome.passages[:-1]) if stopped_by_singularity(outcome) else outcome
             outcome = joined(before, rest, np.isin(outcome.times, times))
         return outcome
 
+    def stretches(self, times: Array) -> Stretches:
+        """With what the samples at these times were computed."""
+        planned = self._planned or [self.dynamics]
+        starts = [0, *(int(np.searchsorted(times, change.time, side="right")) for change in self.changes)]
+        return list(zip(starts, planned, strict=True))
+
+    def unchanged(self, start: State, times: Array) -> Outcome:
+        """One run, come what may."""
+        return self.run(self.dynamics, start, times, self.loops)
+
+    def _go(self, start: State, times: Array) -> Outcome:
+        return self.run(self.dynamics, start, times, self.loops._replace(near=NEAR) if self._early else self.loops)
+
     def _judged(self, outcome: Outcome) -> tuple[Outcome, Dynamics | None]:
         """As much of the outcome as is good, and with what to go on."""
-        if self.dynamics.plan.nodes is None:
-            return outcome, None
         closed = self._closed(outcome)
         if closed < len(outcome.times):
             return self._fallen_back(outcome, closed)
-        return outcome, self._chosen_again(outcome) if stopped_by_singularity(outcome) else None
+        if not stopped_by_singularity(outcome):
+            return outcome, None
+        better = self._chosen_again(outcome)
+        if better is None and self._early:
+            self._early = False
+            better = self.dynamics  # as near as it may come
+        return outcome, better
 
     def _closed(self, outcome: Outcome) -> int:
-        """How many samples there are until the loops open."""
-        error = np.abs(self.dynamics.closure(outcome.q, outcome.v, t=outcome.times)[0]).max(axis=1, initial=0.0)
+        """How many samples there are until the loops open; those between steps are off by the tolerance of the run."""
+        q, v = self.dynamics.projected(outcome.q, outcome.v, t=outcome.times, steps=2)
+        error = np.abs(self.dynamics.closure(q, v, t=outcome.times)[0]).max(axis=1, initial=0.0)
         opened = error > OPEN * max(1.0, self.dynamics.plan.length)
         return int(np.argmax(opened)) if opened.any() else len(opened)
 
     def _fallen_back(self, outcome: Outcome, closed: int) -> tuple[Outcome, Dynamics | None]:
         """The multipliers, if they see more equations than were kept."""
-        dynamics, nodes = self.dynamics, self.dynamics.plan.nodes
-        assert nodes is not None
-        other = dynamics.by_multipliers()
-        q, v, t = outcome.q[closed], outcome.v[closed], outcome.times[closed]
-        rank = int((other.closure_pivots(q, v, t=t) > 0).sum())
-        if closed == 0 or rank <= nodes.rank:
+        nodes, t = self.dynamics.plan.nodes, float(outcome.times[closed])
+        other = self.dynamics.by_multipliers()
+        other = other.replanned(other.projected(outcome.q[closed], outcome.v[closed], t=t, steps=2)[0], t)
+        rank, kept = len(other.plan.kept_rows), len(self.dynamics.plan.kept_rows) if nodes is None else nodes.rank
+        if closed == 0 or rank <= kept:
             return outcome, None
         good = outcome._replace(**{name: getattr(outcome, name)[:closed] for name in ("times", "q", "v", "works")})
-        self._tell(
-            good, "multipliers", f"{rank - nodes.rank} of the equations that were redundant when the run was planned are not"
-        )
+        why = f"{rank - kept} of the equations that were redundant when the run was planned are not"
+        to, how = (CHOSEN_AGAIN, "they were chosen again") if nodes is None else (MULTIPLIERS, _TAKES_ON)
+        self._changed(good, other, to, f"{why}; {how}")
         return good._replace(problem=None, passages=()), other
 
     def _chosen_again(self, outcome: Outcome) -> Dynamics | None:
         """With other equations kept, if that helps; in a singular position it does not."""
-        q, v, t = outcome.q[-1], outcome.v[-1], outcome.times[-1]
-        other = self.dynamics.replanned(q, float(t))
-        assert self.dynamics.plan.nodes is not None and other.plan.nodes is not None
-        state = {"q": q, "v": v, "t": np.array(t)}
-        old, new = nearest_singularity(self.dynamics.plan, state), nearest_singularity(other.plan, state)
-        if other.plan.nodes.rank != self.dynamics.plan.nodes.rank or new.pivot < max(_GOOD, _BETTER * old.pivot):
+        q, t = outcome.q[-1], float(outcome.times[-1])
+        other = self.dynamics.replanned(q, t)
+        old, new = kept_equations(self.dynamics, q, t), kept_equations(other, q, t)
+        if new.rank != old.rank or new.pivot < max(_GOOD, _BETTER * old.pivot):
             return None
-        self._tell(outcome, "chosen again", f"those kept of the loop through {', '.join(old.closures)} became dependent")
+        why = f"those kept of the loop through {', '.join(old.closures)} became dependent; they were chosen again"
+        self._changed(outcome, other, CHOSEN_AGAIN, why)
         return other
 
-    def _tell(self, outcome: Outcome, to: str, why: str) -> None:
-        time = float(outcome.times[-1])
+    def _changed(self, outcome: Outcome, other: Dynamics, to: str, why: str) -> None:
+        """Noted, and told the first time: a linkage that goes round and round changes in every turn."""
+        time, model = float(outcome.times[-1]), self.dynamics.model.name
+        if to not in [change.to for change in self.changes]:
+            more = ". The run's settings have the times of all such changes in row_changes."
+            told = f"model {model!r}, t = {time:.6g} s: the equations that close its loops changed: {why}{more}"
+            warnings.warn(told, BellcrankWarning, stacklevel=6)
         self.changes.append(Change(time, to))
-        how = "formulation 'multipliers' takes the run on" if to == "multipliers" else "they were chosen again"
-        warnings.warn(
-            f"model {self.dynamics.model.name!r}, t = {time:.6g} s: the equations that close its loops changed: {why}; {how}",
-            BellcrankWarning,
-            stacklevel=5,
-        )
+        self._planned.append(other)

@@ -5,53 +5,59 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ..codegen.diagnosis import closure_of_row, kept_equations
 from ..codegen.dynamics import Dynamics
+from ..codegen.kept_rows import comparable_rows, directions, first_of_all, most_independent, order_of_rows
 from ..codegen.projection import NARROW
-from ..topology.closing import row_scales
+from .loops import Loops
 from .system import Passage
 
 Array = NDArray[np.float64]
 
+_POOR = 0.1  # pivots below which the lookout compares other equations, if others are better
+
 
 class Lookout:
-    """Compares the directions in which each equation constrains from step to step."""
+    """Compares the directions in which each equation constrains from step to step.
 
-    def __init__(self, dynamics: Dynamics, go_on: bool):
-        self.go_on = go_on
-        self.dynamics, self.scale = dynamics, row_scales(dynamics.model, dynamics.plan.length)
-        self.before: tuple[Array, Array] | None = None
+    Of equations that depend on each other it takes those that are most independent at the moment, so that it sees singular
+    positions only. Those that the equations of motion keep are watched besides.
+    """
+
+    def __init__(self, dynamics: Dynamics, loops: Loops):
+        self.dynamics, self.near = dynamics, loops.near
+        self.order = order_of_rows(dynamics.plan)
+        self.before: tuple[Array, Array, Array] | None = None  # G, directions, pivots
+        nodes = dynamics.plan.nodes
+        self.choice = nodes is None or nodes.spare  # whether other equations could be kept
 
     def look(self, t: float, q: Array) -> Passage | None:
-        """The closure of an equation that turned round, appeared or vanished since the last look."""
-        G = self.dynamics.closure_jacobian(q, t=t) * self.scale[:, None] / self.dynamics.plan.length
-        now = _directions(G, self.dynamics.plan.tolerance)
-        before, self.before = self.before, now
+        """The closure of an equation that turned round, appeared or vanished since the last look, or has nearly vanished."""
+        G = comparable_rows(self.dynamics, q, t)
+        before, self.before = self.before, (G, *self._directions(G))
         if before is None:
             return None
-        turned = ((now[0] * before[0]).sum(axis=1) < 0) & (np.minimum(now[1], before[1]) < NARROW)
-        found = np.flatnonzero(turned | ((now[1] > 0) != (before[1] > 0)))
-        if not len(found):
+        if np.min(self.before[2], where=self.before[2] > 0, initial=np.inf) < _POOR:
+            self.order = first_of_all(most_independent(before[0], self.dynamics.plan.tolerance), len(G))
+            before, self.before = ((x, *self._directions(x)) for x in (before[0], G))
+        _, then, old = before
+        _, now, new = self.before
+        turned = ((now * then).sum(axis=1) < 0) & (np.minimum(new, old) < NARROW)
+        found = np.flatnonzero(turned | ((new > 0) & (new < self.near)) | ((new > 0) != (old > 0)))
+        if len(found):
+            return Passage(t, closure_of_row(self.dynamics.model, int(found[0])))
+        return self._poor_choice(t, q)
+
+    def _directions(self, G: Array) -> tuple[Array, Array]:
+        return directions(G, self.order, self.dynamics.plan.tolerance)
+
+    def _poor_choice(self, t: float, q: Array) -> Passage | None:
+        """A loop of which the equations of motion keep equations that are nearly dependent."""
+        if not self.choice or self.near == 0:
             return None
-        model = self.dynamics.model
-        return Passage(t, model.closures[int(np.searchsorted(model.closure_index, found[0], side="right")) - 1].name)
+        kept = kept_equations(self.dynamics, q, t)
+        return Passage(t, kept.closures[0]) if 0 < kept.pivot < self.near else None
 
 
-def _directions(G: Array, tolerance: float) -> tuple[Array, Array]:
-    """Rows made orthonormal one after the other, and what of each was new; zero for redundant ones."""
-    Q, pivots = np.zeros_like(G), np.zeros(len(G))
-    for r, row in enumerate(G):
-        for _ in range(2):
-            row = row - Q[:r].T @ (Q[:r] @ row)
-        new = float(np.linalg.norm(row)) / np.sqrt(max(1, G.shape[1]))
-        if new > tolerance:
-            Q[r], pivots[r] = row / np.linalg.norm(row), new
-    return Q, pivots
-
-
-def watch(lookout: Lookout | None, passages: list[Passage], t: float, q: Array) -> str | None:
-    """Note a singular configuration; why the run ends there, unless it is to go on."""
-    passage = None if lookout is None else lookout.look(t, q)
-    if passage is None or lookout is None:
-        return None
-    passages.append(passage)
-    return None if lookout.go_on else passage.problem()
+def lookout_of(dynamics: Dynamics, loops: Loops) -> Lookout | None:
+    return Lookout(dynamics, loops) if dynamics.model.closures and loops.project else None

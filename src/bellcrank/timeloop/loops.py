@@ -10,13 +10,21 @@ PROJECTIONS = ("minimum_norm", "mass", "none")
 ON_SINGULAR = ("stop", "pass", "warn")
 
 
+NEAR = 0.01  # pivots at which a run that changes its method or its equations does so: nearer, digits are lost
+NEAREST = 1e-4  # pivots at which a run that stops does so: nearer, reactions are noise
+
+
 class Loops(NamedTuple):
-    """Projection after each step, in a metric; at a singular configuration go on, or switch to a method that passes it."""
+    """Projection after each step, in a metric; at a singular configuration go on, or switch to a method that passes it.
+
+    ``near``: the pivot from which on a configuration counts as singular.
+    """
 
     project: bool = True
     go_on: bool = False
     switch: bool = False
     metric: str = "minimum_norm"
+    near: float = NEAREST
 
 
 NO_LOOPS = Loops()
@@ -27,5 +35,9 @@ def loops_of(projection: str, on_singular: str) -> Loops:
         if value not in known:
             raise StateError(f"{name} is {value!r}: use one of {', '.join(known)}")
     return Loops(
-        projection != "none", on_singular == "warn", on_singular == "pass", "mass" if projection == "mass" else "minimum_norm"
+        project=projection != "none",
+        go_on=on_singular == "warn",
+        switch=on_singular == "pass",
+        metric="mass" if projection == "mass" else "minimum_norm",
+        near={"stop": NEAREST, "pass": NEAR, "warn": 0.0}[on_singular],
     )

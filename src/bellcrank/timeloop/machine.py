@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from ..codegen.diagnosis import nearest_singularity, table_that_ended
+from ..codegen.diagnosis import closure_of_row, nearest_singularity, table_that_ended
 from ..codegen.dynamics import Dynamics
 from ..codegen.stepper import COLLAPSED, NOT_FINITE, NOT_SOLVED, SINGULAR
 from ..codegen.trajectory import Trajectory
@@ -28,8 +28,6 @@ Limits = tuple[float, float, float | None]  # rtol, atol, max_step
 Slopes = Callable[[float, Array, Array], Array]  # of rows of q and v (or p) at a time
 
 
-NEAR = 0.01  # pivots at which a run that changes its method does so: nearer, digits are lost
-NEAREST = 1e-4  # pivots at which a run that stops does so: nearer, reactions are noise
 SHORTEST_GUESS = 1e-10  # s: a first step shorter than this comes from a state that is next to zero
 _A_STEP_AWAY = 0.05  # pivots from which one step may lead to a singular position
 _FIRST_PIECE, _PIECE_SECONDS = 256, 0.1  # steps, seconds
@@ -48,7 +46,7 @@ def in_machine_code(
     trajectory = prepare(dynamics, scheme, start, times, *limits, metric=loops.metric)
     trajectory.set_count("project", int(loops.project))
     trajectory.set_count("pass_singular", 2**62 if loops.go_on else 0)
-    trajectory.set_real("near", NEAR if loops.switch else 0.0 if loops.go_on else NEAREST)
+    trajectory.set_real("near", loops.near)
     trajectory.set_count("watched", 0 if watcher is None else 1)
     problem = None
     try:
@@ -102,8 +100,7 @@ def _passages(trajectory: Trajectory) -> tuple[Passage, ...]:
 
 
 def _closure_of(trajectory: Trajectory) -> str:
-    model, row = trajectory.plan.model, trajectory.count("singular_row")
-    return model.closures[int(np.searchsorted(model.closure_index, row, side="right")) - 1].name
+    return closure_of_row(trajectory.plan.model, trajectory.count("singular_row"))
 
 
 @dataclass

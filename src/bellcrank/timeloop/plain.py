@@ -14,20 +14,24 @@ from numpy.typing import NDArray
 from ..codegen.dynamics import Dynamics
 from ..errors import StateError
 from ..integrate import RungeKutta
-from .lookout import Lookout, watch
+from .lookout import lookout_of
+from .loops import NO_LOOPS, Loops
 from .system import FirstOrder, Outcome, Passage
 
 Array = NDArray[np.float64]
 Control = Callable[[float, Array, Array], Any]
 
+_GO_ON = 'Take this method through it with on_singular="warn"; rattle, which passes it well, takes no Python functions.'
 _SHRINK, _GROW, _SAFETY = 0.2, 10.0, 0.9
 
 
 class Controlled(FirstOrder):
     """The equations of motion with efforts and inputs that are functions of t, q, v."""
 
-    def __init__(self, dynamics: Dynamics, start: dict[str, Array], tau: Control | None, inputs: Control | None):
-        super().__init__(dynamics, start)
+    def __init__(
+        self, dynamics: Dynamics, start: dict[str, Array], tau: Control | None, inputs: Control | None, loops: Loops = NO_LOOPS
+    ):
+        super().__init__(dynamics, start, loops)
         self.control = {"tau": tau, "inputs": inputs}
         self.sizes = {"tau": dynamics.model.nv, "inputs": len(dynamics.model.inputs)}
 
@@ -61,9 +65,12 @@ def integrate_plainly(
     max_step: float | None,
     energy: float,
     progress: Callable[[float], None] | None = None,
-    lookout: Lookout | None = None,
 ) -> Outcome:
-    """From ``start`` at times[0] to times[-1] with samples at all times; a fixed step is ``first``, cut at the samples."""
+    """From ``start`` at times[0] to times[-1] with samples at all times; a fixed step is ``first``, cut at the samples.
+
+    A step that comes to a singular position is taken back, unless the run is to go on.
+    """
+    lookout = lookout_of(system.dynamics, system.loops)
     y = np.concatenate([start["q"], start["v"], np.zeros(system.works)])
     loop = _Loop(system, scheme, rtol, atol, float(times[0]), y, min(first, max_step or np.inf), max_step or np.inf, energy)
     kept, problem = [y], None
@@ -71,7 +78,13 @@ def integrate_plainly(
     try:
         while problem is None and len(kept) < len(times):
             until = float(times[-1] if scheme.adaptive else times[len(kept)])
-            problem = loop.step(until) or watch(lookout, passages, loop.t, loop.y[: system.model.nq])
+            problem = loop.step(until)
+            met = lookout.look(loop.t, loop.y[: system.model.nq]) if lookout is not None and problem is None else None
+            if met is not None:
+                passages.append(met)
+                if not system.loops.go_on:
+                    loop.take_back()
+                    problem = met._replace(time=loop.t).problem(_GO_ON)
             while problem is None and len(kept) < len(times) and times[len(kept)] <= loop.t:
                 kept.append(loop.at(float(times[len(kept)])))
             if progress is not None:
@@ -132,6 +145,10 @@ class _Loop:
         self.k = [k[-1] if reused else self.slope(self.t, self.y)]
         self.counts["steps"] += 1
         return None
+
+    def take_back(self) -> None:
+        """The last step, with its state."""
+        self.t, self.y, _, _ = self._before
 
     def _trial(self, h: float) -> tuple[list[Array], Array]:
         scheme, k = self.scheme, list(self.k)

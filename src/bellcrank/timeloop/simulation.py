@@ -20,12 +20,11 @@ from ..codegen.quaternions import unit_quaternions
 from ..errors import BellcrankWarning, SimulationError, StateError
 from ..integrate import METHODS
 from ..model import Model
-from ..results.crossing import Crossing
 from ..topology.plan import RANK_TOLERANCE
 from .arguments import formulation_for, must_be_known, must_be_positive, sample_times, span, starting_state
 from .events import Event
-from .kept_rows import OPEN, Change, KeptRows
-from .lookout import Lookout
+from .joining import State
+from .kept_rows import OPEN, KeptRows, Stretches
 from .loops import Loops, loops_of
 from .machine import Limits, accelerating, first_step, in_machine_code, watcher_of
 from .passing import PASSING_METHODS, integrate_passing, passed_by_rattle
@@ -97,30 +96,33 @@ def simulate(
     given = {"q": q, "v": v, "tau": None if callable(tau) else tau, "u": None if callable(inputs) else inputs}
     start = starting_state(dynamics, after, given, passing=method in PASSING_METHODS or loops.switch)
     times = float(start["t"]) + sample_times(*span(model, duration, step))
-    crossings: tuple[Crossing, ...] = ()
-    changes: list[Change] = []
+    watcher = None
     if method in PASSING_METHODS:
         _refuse_events(events, method)
         _refuse_functions(functions, method)
-        outcome = integrate_passing(dynamics, method, start, times, max_step, progress)
     elif method in STIFF_METHODS or any(functions.values()):
         _refuse_events(events, "stiff methods" if method in STIFF_METHODS else "runs with Python functions")
-        outcome = _outside_machine_code(dynamics, method, start, times, functions, (rtol, atol, max_step), progress, loops)
+        _prepare_functions(functions, method)
     else:
         watcher = watcher_of(model, METHODS[method], events)
 
-        def compiled(with_rows: Dynamics, first: dict[str, Array], until: Array) -> Outcome:
-            return in_machine_code(with_rows, METHODS[method], first, until, (rtol, atol, max_step), watcher, progress, loops)
+    def one_run(by: Dynamics, first: State, until: Array, how: Loops) -> Outcome:
+        if method in PASSING_METHODS:
+            return integrate_passing(by, method, first, until, max_step, progress)
+        if any(functions.values()):
+            return _in_python(by, method, first, until, functions, (rtol, atol, max_step), progress, how)
+        if method in STIFF_METHODS:
+            return integrate_stiff(by, method, first, until, rtol, atol, max_step, progress, how)
+        return in_machine_code(by, METHODS[method], first, until, (rtol, atol, max_step), watcher, progress, how)
 
-        kept = KeptRows(dynamics, compiled)
-        one_run = kept if model.closures and loops.project else partial(compiled, dynamics)
-        through = loops.switch and bool(model.closures)
-        outcome = passed_by_rattle(dynamics, one_run, start, times) if through else one_run(start, times)
-        changes = kept.changes
-        crossings = tuple(watcher.crossings) if watcher is not None else ()
+    kept = KeptRows(dynamics, one_run, loops)
+    whole = kept if model.closures and loops.project and method not in PASSING_METHODS else kept.unchanged
+    through = loops.switch and model.closures and method not in PASSING_METHODS and not any(functions.values())
+    outcome = passed_by_rattle(dynamics, whole, start, times) if through else whole(start, times)
+    stretches = kept.stretches(outcome.times)
     adaptive = method in STIFF_METHODS or (method in METHODS and METHODS[method].adaptive)
     settings: dict[str, Any] = {
-        "formulation": dynamics.formulation.partition(":")[0],
+        "formulation": _formulation(dynamics),
         "reference": dynamics.formulation.partition(":")[2] or None,
         "method": method,
         "duration": float(times[-1] - times[0]),
@@ -137,15 +139,13 @@ def simulate(
             "rank_tolerance": rank_tolerance,
             "projection": projection,
             "passages": [list(p) for p in outcome.passages],
-            "row_changes": [list(change) for change in changes],
+            "row_changes": [list(change) for change in kept.changes],
         }
-    if changes:
-        dynamics = dynamics.by_multipliers()  # which finds the redundant equations of each sample
     if model.closures and loops.project and method not in PASSING_METHODS:
-        outcome = _on_closures(dynamics, outcome)
+        outcome = _on_closures(stretches, outcome)
     _tell_passages(outcome, method, loops)
-    run = _finish(dynamics, outcome, start, functions, settings, began)
-    run.crossings = crossings
+    run = _finish(stretches, outcome, start, functions, settings, began)
+    run.crossings = tuple(watcher.crossings) if watcher is not None else ()
     if model.closures and loops.project:
         _doubt_open_loops(run, dynamics)
     if outcome.problem is not None:
@@ -153,31 +153,36 @@ def simulate(
     return run
 
 
-def _outside_machine_code(
+def _formulation(dynamics: Dynamics) -> str:
+    return dynamics.formulation.partition(":")[0]
+
+
+def _prepare_functions(functions: dict[str, Any], method: str) -> None:
+    if not any(functions.values()):
+        return
+    if method in STIFF_METHODS:
+        _refuse_functions(functions, method)
+    warnings.warn(
+        "tau or inputs are Python functions: the time loop runs in Python, much slower than in machine code",
+        BellcrankWarning,
+        stacklevel=3,
+    )
+
+
+def _in_python(
     dynamics: Dynamics,
     method: str,
-    start: dict[str, Array],
+    start: State,
     times: Array,
     functions: dict[str, Any],
     limits: Limits,
     progress: Callable[[float], None] | None,
     loops: Loops,
 ) -> Outcome:
-    """scipy's implicit methods, or the loop in Python where efforts or inputs are Python functions."""
+    """The loop in Python, where efforts or inputs are Python functions."""
     rtol, atol, max_step = limits
-    if not any(functions.values()):
-        return integrate_stiff(dynamics, method, start, times, rtol, atol, max_step, progress, loops)
-    if method in STIFF_METHODS:
-        raise StateError(f"tau and inputs as Python functions go with dopri5, dop853 and rk4, not with {method}")
-    warnings.warn(
-        "tau or inputs are Python functions: the time loop runs in Python, much slower than in machine code",
-        BellcrankWarning,
-        stacklevel=3,
-    )
     scheme = METHODS[method]
-    system = Controlled(dynamics, start, functions["tau"], functions["inputs"])
-    system.project, system.metric = loops.project, loops.metric
-    lookout = Lookout(dynamics, loops.go_on) if dynamics.model.closures and loops.project else None
+    system = Controlled(dynamics, start, functions["tau"], functions["inputs"], loops)
     slope = system.slope(float(times[0]), np.concatenate([start["q"], start["v"], np.zeros(system.works)]))
     first = float(times[1] - times[0])
     if scheme.adaptive:
@@ -188,7 +193,7 @@ def _outside_machine_code(
         first = first_step(rates, at, state, slope[:size], dynamics.model.nq, scheme.order, rtol, atol)
     longest = max_step or float(times[1] - times[0])  # a function may be active for a short while only
     energy = energy_scale(dynamics, start)
-    return integrate_plainly(system, scheme, start, times, first, rtol, atol, longest, energy, progress, lookout)
+    return integrate_plainly(system, scheme, start, times, first, rtol, atol, longest, energy, progress)
 
 
 def _doubt_open_loops(run: Run, dynamics: Dynamics) -> None:
@@ -217,11 +222,14 @@ def _refuse_functions(functions: dict[str, Any], method: str) -> None:
         raise StateError(f"tau and inputs as Python functions go with dopri5, dop853 and rk4, not with {method}")
 
 
-def _on_closures(dynamics: Dynamics, outcome: Outcome) -> Outcome:
+def _on_closures(stretches: Stretches, outcome: Outcome) -> Outcome:
     """Samples between steps come from interpolation, which is off by the tolerance."""
+    from ..results import parts_of
+
     q, v = outcome.q.copy(), outcome.v.copy()
-    q[1:], v[1:] = dynamics.projected(q[1:], v[1:], t=outcome.times[1:], steps=2)
-    return outcome._replace(q=unit_quaternions(dynamics.model, q), v=v)
+    for part, dynamics in parts_of(stretches, len(q), first=1):
+        q[part], v[part] = dynamics.projected(q[part], v[part], t=outcome.times[part], steps=2)
+    return outcome._replace(q=unit_quaternions(stretches[0][1].model, q), v=v)
 
 
 def _refuse_events(events: Sequence[Event], what: str) -> None:
@@ -230,7 +238,7 @@ def _refuse_events(events: Sequence[Event], what: str) -> None:
 
 
 def _finish(
-    dynamics: Dynamics,
+    stretches: Stretches,
     outcome: Outcome,
     start: dict[str, Array],
     functions: dict[str, Any],
@@ -238,20 +246,24 @@ def _finish(
     began: float,
 ) -> Run:
     """What was computed as a Run: with accelerations, and the works by their sources."""
-    from ..results import Run, work_by_source
+    from ..results import Run, parts_of, work_by_source
 
-    t, q, v, works = outcome.times, outcome.q, outcome.v, outcome.works
+    t, q, v, works, dynamics = outcome.times, outcome.q, outcome.v, outcome.works, stretches[0][1]
     derived: dict[str, Array] = {}
     tau, u = start["tau"], start["u"]
     if functions["tau"] is not None:
         tau = np.array([functions["tau"](*state) for state in zip(t.tolist(), q, v, strict=True)]).reshape(len(t), -1)
+        derived["tau"] = tau
     if functions["inputs"] is not None:
         u = np.array([functions["inputs"](*state) for state in zip(t.tolist(), q, v, strict=True)]).reshape(len(t), -1)
         derived["inputs"] = u
-    a = np.atleast_2d(dynamics.acceleration(q, v, tau, t=t, inputs=u))
+    tau, u = (np.broadcast_to(x, (len(t), x.shape[-1])) for x in (tau, u))
+    a = np.empty_like(v)
+    for part, by in parts_of(stretches, len(t)):
+        a[part] = by.acceleration(q[part], v[part], tau[part], t=t[part], inputs=u[part])
     count, order = len(dynamics.model.elements), dynamics._frames.drive_order
     elements, drives, closings, given = np.split(works, [count, count + len(order), works.shape[1] - 1], axis=1)
     parts = (elements, dynamics._frames.drives(drives), closings, given if settings["tau"] is not None else given[:, :0])
     derived["work"] = work_by_source(dynamics.model, *parts)
     settings["wall_time"] = time.perf_counter() - began
-    return Run(dynamics.model, t, q, v, a, settings, outcome.problem, derived=derived, dynamics=dynamics)
+    return Run(dynamics.model, t, q, v, a, settings, outcome.problem, derived=derived, stretches=stretches)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ..codegen.dynamics import Dynamics
 from ..errors import StateError
-from .lookout import Lookout, watch
+from .lookout import lookout_of
 from .loops import NO_LOOPS, Loops
 from .system import FirstOrder, Outcome, Passage, energy_scale
 
@@ -52,7 +52,7 @@ def integrate_stiff(
     from scipy.integrate import BDF, Radau
 
     system = FirstOrder(dynamics, start, loops)
-    lookout = Lookout(dynamics, loops.go_on) if dynamics.model.closures and loops.project else None
+    lookout = lookout_of(dynamics, loops)
     passages: list[Passage] = []
     y = np.concatenate([start["q"], start["v"], np.zeros(system.works)])
     of_works = atol + 1e3 * rtol * energy_scale(dynamics, start)  # looser: J has no rows for them
@@ -66,10 +66,15 @@ def integrate_stiff(
         while problem is None and len(kept) < len(times):
             if method == "radau":
                 solver.t_bound, solver.status = float(times[len(kept)]), "running"
+            before = solver.t, solver.y.copy()
             problem = _step(solver, system, method)
             if problem is None and lookout is not None:
                 _close(solver, system)
-                problem = watch(lookout, passages, solver.t, solver.y[: dynamics.model.nq])
+                met = lookout.look(solver.t, solver.y[: dynamics.model.nq])
+                passages += [] if met is None else [met]
+                if met is not None and not loops.go_on:
+                    solver.t, solver.y = before  # the step is taken back
+                    problem = met._replace(time=solver.t).problem()
             if problem is None:
                 steps += 1
                 kept += _reached(solver, times[len(kept) :], exact=method == "radau")

@@ -15,17 +15,27 @@ from .loops import NO_LOOPS, Loops
 Array = NDArray[np.float64]
 
 
+LET_IT_PASS = 'Let it pass with method="rattle" or on_singular="pass", or take this method through it with on_singular="warn".'
+
+
 class Passage(NamedTuple):
     """A singular configuration that was met: when, and at the equation of which closure."""
 
     time: float
     closure: str
 
-    def problem(self) -> str:
+    def problem(self, remedy: str = LET_IT_PASS) -> str:
+        """Why a run ended there."""
+        return f"{self._what()} {remedy} What was computed until then is kept."
+
+    def ended(self, problem: str | None) -> bool:
+        """Whether this is why a run ended."""
+        return problem is not None and problem.startswith(self._what())
+
+    def _what(self) -> str:
         return (
             f"stopped at t = {self.time:.9g} s: the mechanism comes to a singular configuration, where the loop through "
-            f'"{self.closure}" could go on in more than one way. Let it pass with method="rattle" or on_singular="pass", '
-            'or take this method through it with on_singular="warn". What was computed until then is kept.'
+            f'"{self.closure}" could go on in more than one way.'
         )
 
 
@@ -71,7 +81,7 @@ class FirstOrder:
 
     def __init__(self, dynamics: Dynamics, start: dict[str, Array], loops: Loops = NO_LOOPS) -> None:
         model = dynamics.model
-        self.project, self.metric = loops.project, loops.metric  # onto the closures, after each step
+        self.loops = loops
         self.dynamics, self.model = dynamics, model
         self.tau, self.u = start["tau"], start["u"]
         self.state = model.nq + model.nv
@@ -87,9 +97,9 @@ class FirstOrder:
 
     def closed(self, t: float, y: Array) -> Array:
         """The state moved onto the closures."""
-        if not (self.project and self.model.closures):
+        if not (self.loops.project and self.model.closures):
             return y
-        q, v = self.dynamics.projected(y[: self.model.nq], y[self.model.nq : self.state], t=t, metric=self.metric)
+        q, v = self.dynamics.projected(y[: self.model.nq], y[self.model.nq : self.state], t=t, metric=self.loops.metric)
         return np.concatenate(self.parts(np.concatenate([q, v, y[self.state :]])[None]), axis=1)[0]
 
     def slope(self, t: float, y: Array) -> Array:

@@ -88,6 +88,7 @@ class Nodes:
     shared_closures: Array  # different rows of closure_data
     rank: int  # independent equations of all closures
     surplus: bool  # redundant ones that could push, in blocks that are taken apart
+    spare: bool  # some of those that are not kept could be kept in the place of others
 
     @property
     def count(self) -> int:
@@ -115,6 +116,7 @@ class Ranks(NamedTuple):
     size: int = 0
     surplus: bool = False  # some that are not kept could push
     rank: int = 0  # what the node's equations add to those further out
+    spare: bool = False  # some that are not kept could be kept in the place of others
 
 
 def nodes_of(plan: Plan) -> list[Node]:
@@ -160,6 +162,7 @@ def make_node_tables(plan: Plan, nodes: Sequence[Node], ranks: Mapping[int, Rank
         shared_closures,
         sum(ranks[i].rank for i in range(len(nodes))),
         any(ranks[i].surplus for i in range(len(nodes))),
+        any(ranks[i].spare for i in range(len(nodes))),
     )
 
 
