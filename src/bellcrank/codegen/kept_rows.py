@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
+_ASIDE = 1e-3  # rad, or typical lengths
+
 
 def order_of_rows(plan: Plan) -> tuple[int, ...]:
     """All of them; those that may be kept come first."""
@@ -64,6 +66,22 @@ def directions(G: Array, order: tuple[int, ...], tolerance: float) -> tuple[Arra
         if new > tolerance:
             Q[r], pivots[r] = row / np.linalg.norm(row), new
     return Q, pivots
+
+
+def lost_row(dynamics: Dynamics, q: Array, t: float) -> int | None:
+    """In a singular position: an equation that is independent of the others a little aside, along what the closures leave free.
+
+    There what is redundant on the closures adds parts of second order, what a singular position lacks adds some of first order.
+    """
+    G, tolerance = comparable_rows(dynamics, q, t), dynamics.plan.tolerance
+    kept = most_independent(G, tolerance)
+    free = np.linalg.svd(G[list(kept)])[2][len(kept) :]
+    way = np.random.default_rng(0).standard_normal(len(free)) @ free
+    scale = _ASIDE * dynamics.plan.length ** slides(dynamics.model)
+    aside = comparable_rows(dynamics, q + dynamics.rates(q, scale * way), t)
+    _, pivots = directions(aside, first_of_all(kept, len(G)), tolerance)
+    pivots[list(kept)] = 0.0
+    return int(np.argmax(pivots)) if pivots.max(initial=0.0) > _ASIDE**1.5 else None
 
 
 def most_independent(G: Array, tolerance: float) -> tuple[int, ...]:

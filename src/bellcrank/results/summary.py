@@ -70,12 +70,18 @@ class Range:
 
 @dataclass(frozen=True)
 class Summary:
-    """A run in numbers. What a run does not know (the tolerances of a fixed step, say) is None."""
+    """A run in numbers. What a run does not know (the tolerances of a fixed step, say) is None.
+
+    Of closed loops: ``formulations`` that took the run on after the first, and from when on; ``row_changes``, when the
+    equations that close the loops were chosen again; ``passages`` of singular positions; samples whose accelerations are
+    ``undetermined``, since they are in one.
+    """
 
     model: str
     bodies: int
     dof: int
     formulation: str | None
+    formulations: tuple[Happened, ...]
     reference: str | None
     method: str | None
     rtol: float | None
@@ -88,7 +94,9 @@ class Summary:
     wall_time: float | None
     energy_error: float | None
     closure_error: tuple[float, float, float] | None
+    row_changes: tuple[Happened, ...]
     passages: tuple[Happened, ...]
+    undetermined: tuple[Happened, ...]
     largest_force: Peak | None
     largest_moment: Peak | None
     works: tuple[Work, ...]
@@ -106,7 +114,7 @@ class Summary:
         rows = [
             ("bodies", str(self.bodies)),
             ("degrees of freedom" if self.closure_error is None else "coordinates", str(self.dof)),
-            ("formulation", _words(self.formulation, self.reference and f"about the {self.reference}")),
+            ("formulation", _words(self._formulations(), self.reference and f"about the {self.reference}")),
             ("method", _words(self.method, self._tolerances())),
             ("simulated", _words(_number(self.final_time, "s"), f"{self.samples} samples")),
             ("steps", _words(_count(self.steps), self.rejected is not None and f"{_count(self.rejected)} rejected")),
@@ -115,6 +123,7 @@ class Summary:
             ("energy error", _number(self.energy_error, "of the largest kinetic energy")),
             *_doubt(self.energy_error),
             *_closures(self.closure_error),
+            *_chosen_again(self.row_changes),
             ("largest force", _peak(self.largest_force, "N")),
             ("largest moment", _peak(self.largest_moment, "N m")),
         ]
@@ -123,7 +132,13 @@ class Summary:
         rows += _some([(item.measure, _range(item)) for item in self.measures], "measures")
         rows += _some([(item.event, f"at t = {item.time:.6g} s") for item in self.events], "events")
         rows += _some([("singular", f"at t = {item.time:.6g} s, loop of {item.event}") for item in self.passages], "singular")
+        singular = [("no acceleration", f"at t = {item.time:.6g} s, loop of {item.event}") for item in self.undetermined]
+        rows += _some(singular, "samples without acceleration")
         return rows + ([("stopped early", self.stopped)] if self.stopped else [])
+
+    def _formulations(self) -> str | None:
+        later = [f"{item.event} from t = {item.time:.6g} s" for item in self.formulations]
+        return "; ".join([self.formulation, *later]) if self.formulation else None
 
     def _tolerances(self) -> str | None:
         return None if self.rtol is None else f"rtol {self.rtol:g}, atol {self.atol:g}"
@@ -157,7 +172,10 @@ def summarize(run: Run) -> Summary:
         final_time=float(time[-1]) if time.size else None,
         energy_error=_error(run),
         closure_error=_closure_error(run),
-        passages=tuple(Happened(name, float(time)) for time, name in run.settings.get("passages") or ()),
+        formulations=_happened(run, "formulations")[1:],
+        row_changes=_happened(run, "row_changes"),
+        passages=_happened(run, "passages"),
+        undetermined=_happened(run, "undetermined"),
         largest_force=_largest(run, slice(0, 3)),
         largest_moment=_largest(run, slice(3, 6)),
         works=_works(run),
@@ -167,6 +185,17 @@ def summarize(run: Run) -> Summary:
         stopped=run.stopped,
         **{key: run.settings.get(key) for key in keys},
     )
+
+
+def _happened(run: Run, setting: str) -> tuple[Happened, ...]:
+    return tuple(Happened(name, float(time)) for time, name in run.settings.get(setting) or ())
+
+
+def _chosen_again(changes: tuple[Happened, ...]) -> list[tuple[str, str]]:
+    """Of the equations that close the loops."""
+    times = [f"{item.time:.6g} s" for item in changes if item.event == "chosen again"]
+    more = f" and {len(times) - SHOWN} more times" if len(times) > SHOWN else ""
+    return [("equations", f"chosen again at t = {', '.join(times[:SHOWN])}{more}")] if times else []
 
 
 def _doubt(error: float | None) -> list[tuple[str, str]]:

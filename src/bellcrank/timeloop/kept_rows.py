@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ..codegen.diagnosis import kept_equations
 from ..codegen.dynamics import Dynamics
+from ..codegen.kept_rows import lost_row
 from ..errors import BellcrankWarning
 from .joining import State, from_last, joined, stopped_by_singularity
 from .loops import NEAR, Loops
@@ -53,8 +54,9 @@ class KeptRows:
 
     def __call__(self, start: State, times: Array) -> Outcome:
         if not self._planned:
-            if self.dynamics.plan.nodes is None:
-                self.dynamics = self.dynamics.replanned(start["q"], float(start["t"]))
+            q, t = start["q"], float(start["t"])
+            if self.dynamics.plan.nodes is None and lost_row(self.dynamics, q, t) is None:
+                self.dynamics = self.dynamics.replanned(q, t)
             self._planned = [self.dynamics]
         outcome = self._go(start, times)
         for _ in range(_MOST):

@@ -21,7 +21,7 @@ from ..integrate import RungeKutta
 from ..model import Model
 from .events import Event, Watcher
 from .loops import NO_LOOPS, Loops
-from .system import Outcome, Passage, energy_scale, powers
+from .system import LET_IT_PASS, STUCK, Outcome, Passage, energy_scale, powers
 
 Array = NDArray[np.float64]
 Limits = tuple[float, float, float | None]  # rtol, atol, max_step
@@ -262,5 +262,6 @@ def _problem(trajectory: Trajectory, method: str) -> str | None:
             "long for how fast the motion changes. Give a shorter max_step. What was computed until then is kept."
         )
     if status == SINGULAR:
-        return Passage(trajectory.real("t"), _closure_of(trajectory)).problem()
+        remedy = STUCK if trajectory.count("pass_singular") else LET_IT_PASS
+        return Passage(trajectory.real("t"), _closure_of(trajectory)).problem(remedy)
     return None

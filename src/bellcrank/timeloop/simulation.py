@@ -31,6 +31,8 @@ from .passing import PASSING_METHODS, integrate_passing, passed_by_rattle
 from .plain import Control, Controlled, integrate_plainly
 from .stiff import STIFF_METHODS, integrate_stiff
 from .system import Outcome, energy_scale
+from .undetermined import tell as tell_undetermined
+from .undetermined import undetermined
 
 if TYPE_CHECKING:
     from ..results import Run
@@ -140,11 +142,16 @@ def simulate(
             "projection": projection,
             "passages": [list(p) for p in outcome.passages],
             "row_changes": [list(change) for change in kept.changes],
+            "formulations": _formulations(kept, float(times[0])),
         }
     if model.closures and loops.project and method not in PASSING_METHODS:
         outcome = _on_closures(stretches, outcome)
     _tell_passages(outcome, method, loops)
     run = _finish(stretches, outcome, start, functions, settings, began)
+    if model.closures:
+        found = undetermined(stretches, outcome, run.values("a"))
+        run.settings["undetermined"] = [list(sample) for sample in found]
+        tell_undetermined(model.name, found, numbers=bool(np.isfinite(run.values("a")).all()))
     run.crossings = tuple(watcher.crossings) if watcher is not None else ()
     if model.closures and loops.project:
         _doubt_open_loops(run, dynamics)
@@ -155,6 +162,13 @@ def simulate(
 
 def _formulation(dynamics: Dynamics) -> str:
     return dynamics.formulation.partition(":")[0]
+
+
+def _formulations(kept: KeptRows, first: float) -> list[list[float | str]]:
+    """What took the run on from when on."""
+    names = [_formulation(dynamics) for _, dynamics in kept.stretches(np.zeros(0))]
+    times = [first, *(change.time for change in kept.changes)]
+    return [[t, name] for k, (t, name) in enumerate(zip(times, names, strict=True)) if k == 0 or name != names[k - 1]]
 
 
 def _prepare_functions(functions: dict[str, Any], method: str) -> None:

@@ -16,6 +16,7 @@ Array = NDArray[np.float64]
 
 
 LET_IT_PASS = 'Let it pass with method="rattle" or on_singular="pass", or take this method through it with on_singular="warn".'
+STUCK = 'This method does not get through, since accelerations have no bound there: use method="rattle" or on_singular="pass".'
 
 
 class Passage(NamedTuple):
