@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
+from bellcrank.codegen.operations import count_program
+from bellcrank.formulations import QUANTITIES
+from bellcrank.model import generators
 
 from .. import closed_equations as eq
 from .. import closed_reference as ref
@@ -142,3 +145,9 @@ def test_frames_of_the_reference_and_of_the_package_agree(moved):
         assert isinstance(pose, eq.Pose)
         np.testing.assert_allclose(p[i], pose.p.x[0].astype(float), rtol=0, atol=1e-13)
         np.testing.assert_allclose(R[i], pose.R.x[0].astype(float), rtol=0, atol=1e-13)
+
+
+def test_the_right_hand_sides_of_closures_cost_as_much_for_every_loop():
+    """Rungs hang on rungs: carried inward to the ground, equation by equation, they would cost more the further out they are."""
+    counts = [count_program(generators.ladder(n), QUANTITIES["closure_right"], "plane", True).total for n in (2, 3, 4, 5)]
+    assert len(set(np.diff(counts))) == 1

@@ -61,6 +61,13 @@ def test_a_projection_in_the_metric_of_the_energy_goes_the_same_way(linkage):
     assert runs[1].closure_error.position < 1e-13
 
 
+@pytest.mark.filterwarnings("ignore:tau or inputs are Python functions")
+def test_reactions_feel_efforts_whether_they_are_numbers_or_a_function(linkage):
+    tau = np.array([3.0, 0.0, 0.0])
+    runs = [bc.simulate(linkage, 0.1, step=0.02, tau=given) for given in (tau, lambda t, q, v: tau)]
+    np.testing.assert_allclose(runs[1].values("reactions"), runs[0].values("reactions"), atol=1e-10)
+
+
 def test_many_runs_are_the_single_ones(linkage):
     dyn = bc.compile(linkage)
     q, v = dyn.projected(linkage.initial_q, linkage.initial_v)

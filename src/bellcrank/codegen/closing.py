@@ -103,8 +103,9 @@ def _view(
     data = row_of(e, "%closure_data", k, CLOSURE_ROW)
     coupler = signature.kind == "coupler"
     sums = coupled(walk, ints) if coupler else (0.0, 0.0)
-    a = BodyState.ground() if signature.ground_a or coupler else state_of(walk, ints("state_a"))
-    b = BodyState.ground() if signature.ground_b or coupler else state_of(walk, ints("state_b"))
+    known = "gamma" in walk.program.outputs
+    a = BodyState.ground() if signature.ground_a or coupler else state_of(walk, ints("state_a"), known)
+    b = BodyState.ground() if signature.ground_b or coupler else state_of(walk, ints("state_b"), known)
     nq, nv = driven_sizes(signature) if signature.driven else (0, 0)
 
     def driven(name: str, first: str, size: int) -> tuple[Number, ...]:

@@ -17,7 +17,7 @@ from ..topology.loads import (
     ElementSignature,
     MotionSignature,
 )
-from .emitter import Emitter
+from .emitter import Emitter, Int
 from .flow import each, switch
 from .prepass import body_state, body_wrenches, closing_wrenches, driven_state, joint_effort, summed, world_state
 from .structure import leaves
@@ -142,9 +142,20 @@ def _on_sum(
     return answer.energy, answer.power, answer.effort
 
 
-def state_of(walk: TracedWalk, row: str) -> BodyState:
+def state_of(walk: TracedWalk, row: str, known: bool = False) -> BodyState:
+    """``known``: with the acceleration that the program has left (leave_known)."""
     e, first = walk.e, walk.e.integer("mul", row, STATE)
-    return body_state([walk.get("%states", e.integer("add", first, k)) for k in range(STATE)])
+    places = [e.integer("add", first, k) for k in range(STATE)]
+    if known:
+        more = known_of(walk, row)
+        places += [e.integer("add", more, k) for k in range(6)]
+    return body_state([walk.get("%states", place) for place in places])
+
+
+def known_of(walk: TracedWalk, row: str) -> Int:
+    """Where a known acceleration is kept: behind the states, where programs with tangents have theirs."""
+    e = walk.e
+    return e.integer("add", e.integer("mul", count(e, "touched"), STATE), e.integer("mul", row, 6))
 
 
 def add_wrench(walk: TracedWalk, row: str, wrench: Force) -> None:

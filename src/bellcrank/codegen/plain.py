@@ -56,6 +56,9 @@ class PlainBody(View):
     def leave_state(self, numbers: Sequence[Number]) -> None:
         self._walk.states[int(self._walk.plan.table[self._i, 8])] = list(numbers)
 
+    def leave_known(self, acceleration: Motion) -> None:
+        self._walk.known[int(self._walk.plan.table[self._i, 8])] = leaves(acceleration)
+
     def output(self, name: str, values: Sequence[Number]) -> None:
         self._walk.put(name, self, list(values))
 
@@ -90,6 +93,7 @@ class PlainWalk:
         self.bodies = [PlainBody(plan.signature(i), self, i) for i in range(plan.n)]
         self.driven: dict[str, list[Number]] = {"q": [], "v": [], "a": []}
         self.states: dict[int, list[Number]] = {}
+        self.known: dict[int, list[Number]] = {}
         self.applied: list[list[Number]] = []
         self.impulses: list[list[Number]] = []
         self.rows: dict[str, list[Number]] = {}  # of every equation that closes a loop

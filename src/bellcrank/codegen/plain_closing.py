@@ -73,7 +73,7 @@ def views(walk: PlainWalk, *, rated: bool = False) -> list[tuple[int, ClosureVie
 
 
 def _state(walk: PlainWalk, ground: bool, row: int) -> BodyState:
-    return BodyState.ground() if ground else body_state(walk.states[row])
+    return BodyState.ground() if ground else body_state([*walk.states[row], *walk.known.get(row, [])])
 
 
 def _driven(walk: PlainWalk, signature: ClosureSignature, q: int, v: int) -> Driven:

@@ -64,7 +64,8 @@ def world_state(body: Any, parent: World) -> World:
 
 def body_state(numbers: list[Number]) -> BodyState:
     R = Matrix(Vector(*numbers[:3]), Vector(*numbers[3:6]), Vector(*numbers[6:9]))
-    return BodyState(R, Vector(*numbers[9:12]), Vector(*numbers[12:15]), Vector(*numbers[15:18]))
+    known = Motion(Vector(*numbers[18:21]), Vector(*numbers[21:24])) if len(numbers) > 18 else None
+    return BodyState(R, Vector(*numbers[9:12]), Vector(*numbers[12:15]), Vector(*numbers[15:18]), known)
 
 
 def _settings(signature: ElementSignature, data: Data, t: Number, u: Number, pool: Any) -> Settings:
@@ -132,6 +133,7 @@ class HeldBody(NamedTuple):
     w: Vector
     rho: Vector
     p: Vector
+    known: Motion | None = None
 
 
 class ClosureView(NamedTuple):
@@ -166,7 +168,8 @@ def closure_view(
     elif signature.driven:
         i = _moved(signature.driven, i, a, driven, pitch)
     equations = closing_equations(signature.kind, i, j, Given(matrix("world"), value, pitch))
-    held = [HeldBody(x.r, x.v, x.w, x.R @ vector(f"center_{end}"), frame.p) for end, x, frame in (("a", a, i), ("b", b, j))]
+    ends = (("a", a, i), ("b", b, j))
+    held = [HeldBody(x.r, x.v, x.w, x.R @ vector(f"center_{end}"), frame.p, x.known) for end, x, frame in ends]
     return ClosureView(held[0], held[1], equations)
 
 

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..numbers import Dual, Number, Symbol
+from ..spatial import Motion
 from ..topology import Signature
 from ..topology.plan import TABLE
 from ..topology.signature import ROW
 from . import loads
 from .emitter import Emitter
 from .liveness import Cell
-from .structure import parts
+from .structure import leaves, parts
 from .view import View, input_size
 
 if TYPE_CHECKING:
@@ -99,6 +100,11 @@ class TracedBody(View):
         e, first = self.walk.e, self.walk.e.integer("mul", self.entry("state"), loads.STATE)
         for k, x in enumerate(numbers):
             self.walk.put(x, "%states", e.integer("add", first, k))
+
+    def leave_known(self, acceleration: Motion) -> None:
+        first = loads.known_of(self.walk, self.entry("state"))
+        for k, x in enumerate(leaves(acceleration)):
+            self.walk.put(x, "%states", self.walk.e.integer("add", first, k))
 
     def output(self, name: str, values: Sequence[Number]) -> None:
         e, kind = self.walk.e, self.walk.program.outputs[name]

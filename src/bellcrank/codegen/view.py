@@ -51,6 +51,10 @@ class View(ABC):
         """Leave pose and velocity where the force elements read them."""
 
     @abstractmethod
+    def leave_known(self, acceleration: Motion) -> None:
+        """Leave the acceleration that velocities bring about, in the ground's axes, where the closures read it."""
+
+    @abstractmethod
     def _keep(self, name: str, value: Any) -> None: ...
 
     @abstractmethod

@@ -12,7 +12,7 @@ from typing import ClassVar, NamedTuple
 
 from ..numbers import Number
 from ..numbers.spline import Curve
-from ..spatial import Force, Matrix, Vector
+from ..spatial import Force, Matrix, Motion, Vector
 
 
 class JointState(NamedTuple):
@@ -29,12 +29,16 @@ class Effort(NamedTuple):
 
 
 class BodyState(NamedTuple):
-    """A body in the ground's axes: its axes, origin, angular velocity, velocity of the origin."""
+    """A body in the ground's axes: its axes, origin, angular velocity, velocity of the origin.
+
+    ``known``, where a program asks for it: the acceleration, of the origin too, that velocities bring about.
+    """
 
     R: Matrix
     r: Vector
     w: Vector
     v: Vector
+    known: Motion | None = None
 
     def point(self, p: Vector) -> tuple[Vector, Vector, Vector]:
         """Arm from the origin, position and velocity of a point fixed in the body."""

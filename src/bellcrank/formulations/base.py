@@ -45,6 +45,13 @@ class Body(Protocol):
     def bias(self) -> Motion:
         """The acceleration relative to the parent that is known: S' v, and S a of a prescribed motion, in the body's axes."""
 
+    @property
+    def watched(self) -> bool:
+        """Whether force elements or closures hold the body."""
+
+    def leave_known(self, acceleration: Motion) -> None:
+        """Leave the acceleration that velocities bring about, in the ground's axes, for the closures: Held.known."""
+
     def direction_rates(self, v: Sequence[Number]) -> tuple[Motion, ...]:
         """S' in the body's axes at velocities v; none for a joint whose motion is prescribed."""
 
@@ -123,6 +130,7 @@ class Held(Protocol):
     w: Vector
     rho: Vector  # centroid seen from the origin
     p: Vector  # the closure's point
+    known: Motion | None  # acceleration that velocities bring about, if the program has left it (Body.leave_known)
 
 
 class Closure(Protocol):

@@ -18,7 +18,7 @@ from ..numbers import Number, sqrt
 from ..spatial import ArticulatedInertia, Force, Matrix, Motion, Symmetric, Vector, eliminate
 from ..spatial.vector import ZERO
 from .base import Body, Carried, Closure, Program, Row, Walk
-from .multipliers import closing, from_joint_point, inward, largest, pushed
+from .multipliers import inward, largest, pushed
 from .reference_point import turned
 
 Pose = tuple[Matrix, Vector]
@@ -32,27 +32,38 @@ def errors(walk: Walk) -> None:
 
 
 def right_hand_sides(walk: Walk) -> None:
-    """Of every equation: gamma in G a = gamma."""
-    walk.outward(bias, base=(Matrix.identity(), ZERO, ZERO))
-    walk.closures(partial(closing, from_joint_point, (0.0, 0.0)))
-    walk.haul(without_bias)
+    """Of every equation: gamma in G a = gamma; once outward over the bodies, so that the cost is linear."""
+    walk.outward(known_motion, base=(Matrix.identity(), ZERO, ZERO, Motion.zero()))
+    walk.closures(left_by_velocities)
     walk.tell("gamma", "right")
 
 
-def bias(body: Body, parent: tuple[Matrix, Vector, Vector]) -> tuple[Matrix, Vector, Vector]:
-    """D: acceleration relative to the parent's origin that velocities alone bring about.        (27), joint point"""
-    R_i, r_i, w_i = parent
-    R, _ = pose = placement(body, (R_i, r_i))
-    own, more = body.velocity, body.bias
+def known_motion(body: Body, parent: tuple[Matrix, Vector, Vector, Motion]) -> tuple[Matrix, Vector, Vector, Motion]:
+    """Acceleration of the body that velocities alone bring about; D is what its joint adds.        (27), joint point"""
+    R_i, r_i, w_i, A = parent
+    R, r = body.transform.pose(R_i, r_i)
+    shift, own, more = r - r_i, body.velocity, body.bias
     w_ij, v_ij = R @ own.w, R @ own.v
-    swing = w_i.cross(w_i.cross(body.shift) + v_ij * 2.0) + w_ij.cross(v_ij)
-    body.D = Motion(w_i.cross(w_ij) + (R @ more.w), swing + (R @ more.v))
-    return (*pose, w_i + w_ij)
+    swing = w_i.cross(w_i.cross(shift) + v_ij * 2.0) + w_ij.cross(v_ij)
+    D = Motion(w_i.cross(w_ij) + (R @ more.w), swing + (R @ more.v))
+    A = Motion(A.w + D.w, A.v + A.w.cross(shift) + D.v)
+    if body.watched:
+        body.leave_known(A)
+    return R, r, w_i + w_ij, A
 
 
-def without_bias(body: Body, row: Row, f: Force) -> Force:
-    row.leave(body, (), 0.0, body.D.dot(f))
-    return Force(f.n + body.shift.cross(f.f), f.f)
+def left_by_velocities(closure: Closure) -> Sequence[Carried]:
+    """What the accelerations that velocities bring about leave of the closure's equations."""
+    answers = []
+    for equation in closure.equations:
+        right = equation.gamma
+        for body, (n, f) in ((closure.i, equation.on_i), (closure.j, equation.on_j)):
+            if body.known is not None:
+                s = body.p - body.r
+                point = body.known.v + body.known.w.cross(s) + body.w.cross(body.w.cross(s))
+                right = right - (n.dot(body.known.w) + f.dot(point))
+        answers.append((Force.zero(), Force.zero(), right))
+    return answers
 
 
 def jacobian(walk: Walk) -> None:
