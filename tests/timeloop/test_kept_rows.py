@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import bellcrank as bc
 from bellcrank.codegen import dynamics as dynamics_module
-from bellcrank.codegen import node_ranks
 from bellcrank.integrate import METHODS
+from bellcrank.model import Model
 from bellcrank.timeloop import simulation
 from bellcrank.timeloop.arguments import starting_state
 from bellcrank.timeloop.kept_rows import KeptRows
@@ -18,42 +19,16 @@ from bellcrank.timeloop.loops import NO_LOOPS
 from bellcrank.timeloop.machine import in_machine_code
 from bellcrank.topology import blocks
 
-from ..closed_linkages import bennett, bricard, n_four_bar
+from ..closed_linkages import Bar, bennett, bricard, linkage, meet, n_four_bar, pinned, polar, started
 
 FLAT = np.array([1.0, -1.0, 1.0]) * (np.pi - np.radians(50))  # of the gallery's parallelogram
 NOWHERE = (1e-9, 1e-9, None)
 
 
-def test_equations_of_an_overconstrained_loop_are_chosen_again_when_they_degrade(monkeypatch):
-    """Bennett's linkage, which is nowhere singular. The first equations that are independent, not those that are most so, are
-    kept at the start; they become dependent."""
-    first = iter([()])
-    plan_nodes = node_ranks.plan_nodes
-
-    def poor_at_first(*arguments):
-        with monkeypatch.context() as patched:
-            patched.setattr(node_ranks, "_STEPS", next(first, node_ranks._STEPS))
-            return plan_nodes(*arguments)
-
-    monkeypatch.setattr(dynamics_module, "plan_nodes", poor_at_first)
-    model = bennett()
-    v = 3.0 * bc.compile(model, "multipliers").projected(model.initial_q, np.ones(model.nv))[1]
-    with pytest.warns(
-        bc.BellcrankWarning, match="the equations .* changed: those kept of the loop through last .* chosen again"
-    ):
-        run = bc.simulate(model, 1.0, step=0.02, method="rk4", max_step=1e-3, v=v)
-    assert run.settings["passages"] == []
-    assert [to for _, to in run.settings["row_changes"]] == ["chosen again"]
-    assert run.closure_error.position < 1e-11
-    assert run.energy_error < 1e-7
-    assert np.isfinite(run.values("a")).all()
-    assert np.ptp(run.values("q"), axis=0).min() > 0.5
-
-
-def quietly(model, duration, **options):
+def quietly(model, duration, step=0.02, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", bc.BellcrankWarning)
-        return bc.simulate(model, duration, step=0.02, **options)
+        return bc.simulate(model, duration, step=step, **options)
 
 
 def nothing(t, q, v):
@@ -64,13 +39,24 @@ def nothing(t, q, v):
 def swing():
     """Bricard's linkage, which has one redundant equation and is nowhere singular, from one end of its swing to the other."""
     model = bricard()
-    blocks = quietly(model, 1.1)
+    told = "the equations .* changed: those kept of the loop through last .* chosen again"
+    with pytest.warns(bc.BellcrankWarning, match=told):
+        blocks = bc.simulate(model, 1.1, step=0.02)
     ways = {
-        "multipliers": {"formulation": "multipliers"},
+        "multipliers": {"formulation": "multipliers", "method": "rk4", "max_step": 1e-3},
         "python": {"tau": nothing, "method": "rk4", "max_step": 5e-3},
         "bdf": {"formulation": "multipliers", "method": "bdf", "rtol": 1e-7, "atol": 1e-9},
     }
     return blocks, {way: quietly(model, 1.1, **options) for way, options in ways.items()}
+
+
+def test_equations_of_an_overconstrained_loop_are_chosen_again_when_they_degrade(swing):
+    run, _ = swing
+    assert run.settings["passages"] == []
+    assert [to for _, to in run.settings["row_changes"]] == ["chosen again"]
+    assert run.closure_error.position < 1e-13 and run.closure_error.acceleration < 1e-8
+    assert run.energy_error < 1e-9
+    assert np.ptp(run.values("q"), axis=0).min() > 0.5
 
 
 @pytest.mark.parametrize("way", ["multipliers", "python", "bdf"])
@@ -79,7 +65,7 @@ def test_a_loop_that_is_nowhere_singular_is_taken_through_by_all_methods(swing, 
     expected, run = swing[0], swing[1][way]
     assert run.stopped is None and run.settings["passages"] == []
     assert [to for _, to in run.settings["row_changes"]] == ["chosen again"]
-    off = {"bdf": 1e-4, "python": 1e-6}.get(way, 1e-8)  # by their tolerance, or step
+    off = {"bdf": 1e-4, "python": 1e-6, "multipliers": 1e-8}[way]  # by their tolerance, or step
     np.testing.assert_allclose(run.values("q"), expected.values("q"), atol=off)
     assert run.closure_error.position < 1e-12
     assert run.closure_error.acceleration < 1e-7  # of 1e2; nearly dependent equations would leave 1e-4 at some samples
@@ -188,3 +174,38 @@ def test_blocks_that_are_taken_apart_notice_singular_positions_in_a_run(monkeypa
     run = caught.value.run
     assert abs(run.values("q")[-1, 0] + 1.1) < 0.1  # cranks start at 1.1 rad
     assert run.closure_error.position < 1e-12
+
+
+def trio() -> Model:
+    """Two equal cranks, beside each other, and a third one elsewhere move a swing. Where the swing is at the end of what its two
+    equal cranks allow, either of them may go on or go back."""
+    tip, at = polar(1.0, 1.2), np.array([2.0, 0.3, 0.0])
+    bars, pairs = [Bar("swing", -1, np.zeros(3), tip)], []
+    for k, (foot, crank, coupler) in enumerate([(np.array([-1.8, 0.2, 0.0]), 1.1, 1.7), (at, 0.4, 1.9), (at, 0.4, 1.9)]):
+        pin = meet(foot, crank, tip, coupler)
+        pairs.append((len(bars) + 1, 0, tip))
+        bars += [Bar(f"crank{k}", -1, foot, pin), Bar(f"coupler{k}", len(bars), pin, tip)]
+    model, origins = linkage("trio", bars, gravity=(0.0, 0.0, 0.0))
+    model = pinned(model, origins, pairs)
+    return replace(model, initial_v=started(model, 1.0))
+
+
+def test_a_step_over_a_singular_position_is_seen_with_any_equations():
+    """Steps of 30 ms. The equations are chosen again right before it, since others are twice as good: what comes then is compared
+    with what was before."""
+    with pytest.raises(bc.SimulationError, match="could go on in more than one way") as caught:
+        quietly(trio(), 3.0, formulation="multipliers", method="rk4", max_step=0.03, step=0.06)
+    assert 0.5 < caught.value.run.values("time")[-1] < 0.6  # at 0.591 s
+
+
+@pytest.mark.xfail(
+    strict=True, reason="of images that must agree only the pivot is watched, not the direction: apart._note_rows"
+)
+def test_a_step_over_a_singular_position_is_seen_where_only_images_meet(monkeypatch):
+    """Taken apart, the two equal cranks hang on the third one's node: their images of the swing must agree, and cease to say
+    anything about it."""
+    monkeypatch.setattr(blocks, "LARGEST", 1)
+    model = trio()
+    assert bc.compile(model).plan.nodes.nodes[0].children == (1, 2)
+    with pytest.raises(bc.SimulationError, match="could go on in more than one way"):
+        quietly(model, 0.7, method="rk4", max_step=0.01)

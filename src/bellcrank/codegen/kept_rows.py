@@ -25,6 +25,11 @@ Array = NDArray[np.float64]
 _ASIDE = 1e-3  # rad, or typical lengths
 
 
+def planned(dynamics: Dynamics) -> bool:
+    """Whether it is settled which equations are kept; else the start may be a singular position (lost_row)."""
+    return dynamics.plan.nodes is not None or bool(dynamics.plan.kept_rows)
+
+
 def order_of_rows(plan: Plan) -> tuple[int, ...]:
     """All of them; those that may be kept come first."""
     return first_of_all(plan.kept_rows, plan.loads.closing.rows)

@@ -109,6 +109,9 @@ class LaneStepper(AdaptiveStepper):
         if "positions" in self.called:
             self.close_lanes()
 
+    def look_first(self) -> None:
+        """Lanes compare from their first step on."""
+
     def close_lanes(self) -> None:
         """Project all lanes; one that has passed a singularity stops, unless it is to go on."""
         lookout = Lookout(self)

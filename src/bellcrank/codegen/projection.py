@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .stepper import Stepper
 
 MOST_ITERATIONS = 6
+LOOK_FIRST = 2  # of the count "seen": 0 nothing was seen so far, 1 there are rows to compare with
 SMALL = 1e-18  # square of a correction after which the next one would be lost in rounding
 NARROW = 0.25  # pivots beyond this are far from singular: a row that turns round has been turned by a long step
 
@@ -30,8 +31,7 @@ def project(stepper: Stepper) -> None:
     """
     e, w = stepper.e, stepper.words
     stepper.set_count("newton", 0)
-    v = e.pointer(w["y"], stepper.v_start)
-    arrays = {"q": w["y"], "v": v, "t": w["clock"], "dx": w["buffer:dx"], "dv": w["buffer:dv"], "qdot": w["aside"]}
+    v, arrays = _arrays(stepper)
 
     def newton() -> None:
         stepper.add_count("newton")
@@ -52,13 +52,40 @@ def project(stepper: Stepper) -> None:
 
     while_(e, lambda: e.emit(f"icmp slt i64 {stepper.count('newton')}, {MOST_ITERATIONS}"), newton)
     if stepper.momenta:
-        stepper._call("of_momenta", {"q": w["y"], "p": v, "t": w["clock"], "v": w["buffer:v"]})
-        arrays |= {"v": w["buffer:v"]}
+        arrays |= {"v": _velocities(stepper)}
         stepper._call("to_momenta", arrays | {"p": v})
         stepper._call("velocities", arrays)
     else:
         stepper._call("velocities", arrays)
         _add(stepper, w["buffer:dv"], v, w["nv"])
+
+
+def look_first(stepper: Stepper) -> None:
+    """At the start, if the host asks for it: rows with which those after the first step are compared. Nothing moves."""
+    e = stepper.e
+
+    def act() -> None:
+        stepper._set_clock(stepper.real("t"))
+        _, arrays = _arrays(stepper)
+        stepper._call("velocities", arrays | ({"v": _velocities(stepper)} if stepper.momenta else {}))
+        Lookout(stepper).remember()
+
+    when(e, e.emit(f"icmp eq i64 {stepper.count('seen')}, {LOOK_FIRST}"), act)
+
+
+def _arrays(stepper: Stepper) -> tuple[str, dict[str, str]]:
+    """The velocities (or momenta), and what the kernels of a projection work on."""
+    e, w = stepper.e, stepper.words
+    v = e.pointer(w["y"], stepper.v_start)
+    return v, {"q": w["y"], "v": v, "t": w["clock"], "dx": w["buffer:dx"], "dv": w["buffer:dv"], "qdot": w["aside"]}
+
+
+def _velocities(stepper: Stepper) -> str:
+    """Those of the momenta at y."""
+    w = stepper.words
+    v = w["buffer:v"]
+    stepper._call("of_momenta", {"q": w["y"], "p": stepper.e.pointer(w["y"], stepper.v_start), "t": w["clock"], "v": v})
+    return v
 
 
 def _add(stepper: Stepper, change: str, to: str, count: Int) -> None:

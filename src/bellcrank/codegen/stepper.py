@@ -22,7 +22,7 @@ from .flow import each, total, when
 from .kernel import for_plan
 from .module import FIXED, Module, assemble, kernel_arguments, write_kernel
 from .nodes import block_width
-from .projection import Lookout, project
+from .projection import Lookout, look_first, project
 from .turning import write_turning
 
 WIDE = 4
@@ -168,6 +168,7 @@ class Stepper:
         self.words = {name: self._word(name) for name in stepper_words(self.called)}
         self.k = [self._stage(j) for j in range(self.stages + len(self.method.extra))]
         self.v_start = self.words["v_start"]
+        self.look_first()
         self.loop()
         e.do("ret void")
         return f"define void @advance(ptr %bound) {{\nentry:\n{e.text()}\n}}\n", e.declarations
@@ -367,6 +368,10 @@ class Stepper:
         e, w = self.e, self.words
         size = e.integer("mul", w["m"], e.integer("add", w["width"], 1))
         return e.integer("mul", e.emit(f"sdiv i64 {e.integer('add', size, WIDE - 1)}, {WIDE}"), WIDE)
+
+    def look_first(self) -> None:
+        if "positions" in self.called:
+            look_first(self)
 
     def close_loops(self, t: Number, keep_old: str) -> None:
         """Project the new state, and find out whether it lies beyond a singularity; the state before is at ``keep_old``."""

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ..codegen.diagnosis import closure_of_row, kept_equations
 from ..codegen.dynamics import Dynamics
-from ..codegen.kept_rows import comparable_rows, directions, first_of_all, most_independent, order_of_rows
+from ..codegen.kept_rows import comparable_rows, directions, first_of_all, most_independent, order_of_rows, planned
 from ..codegen.projection import NARROW
 from .loops import Loops
 from .system import Passage
@@ -59,5 +59,11 @@ class Lookout:
         return Passage(t, kept.closures[0]) if 0 < kept.pivot < self.near else None
 
 
-def lookout_of(dynamics: Dynamics, loops: Loops) -> Lookout | None:
-    return Lookout(dynamics, loops) if dynamics.model.closures and loops.project else None
+def lookout_from(dynamics: Dynamics, loops: Loops, t: float, q: Array) -> Lookout | None:
+    """A lookout that has seen the start."""
+    if not (dynamics.model.closures and loops.project):
+        return None
+    lookout = Lookout(dynamics, loops)
+    if planned(dynamics):
+        lookout.look(t, q)
+    return lookout

@@ -5,15 +5,18 @@ for events, and told why it ended.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..codegen.diagnosis import closure_of_row, nearest_singularity, table_that_ended
 from ..codegen.dynamics import Dynamics
+from ..codegen.kept_rows import planned
+from ..codegen.projection import LOOK_FIRST
 from ..codegen.stepper import COLLAPSED, NOT_FINITE, NOT_SOLVED, SINGULAR
 from ..codegen.trajectory import Trajectory
 from ..errors import StateError
@@ -47,6 +50,7 @@ def in_machine_code(
     trajectory.set_count("project", int(loops.project))
     trajectory.set_count("pass_singular", 2**62 if loops.go_on else 0)
     trajectory.set_real("near", loops.near)
+    trajectory.set_count("seen", LOOK_FIRST if dynamics.model.closures and loops.project and planned(dynamics) else 0)
     trajectory.set_count("watched", 0 if watcher is None else 1)
     problem = None
     try:
@@ -157,9 +161,7 @@ def prepare(
         slope = slopes(dynamics, start, first_time, q[None], speeds[None])[0]
     qdot, rates = np.split(slope, [len(q)])
     trajectory.start(qdot, rates, powers(dynamics, start))
-    interval = float(times[1] - times[0])
-    substeps = int(np.ceil(interval / min(max_step or interval, interval) * (1 - 1e-12)))
-    first = interval / substeps
+    first = float(times[1] - times[0])
     if scheme.adaptive:
         state = np.concatenate([q, speeds])
         with np.errstate(all="ignore"):
@@ -170,7 +172,6 @@ def prepare(
     reals |= {"longest": max_step or float(times[-1] - times[0]), "grow": 10.0, "energy": energy_scale(dynamics, start)}
     for name, value in reals.items():
         trajectory.set_real(name, value)
-    trajectory.set_count("substeps", substeps)
     return trajectory
 
 
@@ -210,19 +211,30 @@ def _rms(x: Array) -> float:
 
 
 def advance_to_end(trajectory: Trajectory, host: _Host | None = None) -> None:
-    """In pieces: between them Python can answer Ctrl-C. The last interval of a fixed step may be a shorter one."""
-    times, last = trajectory.times, len(trajectory.times) - 1
-    shorter = (
-        not trajectory.method.adaptive and last > 0 and times[-1] - times[-2] < (1 - 1e-9) * (times[0] - trajectory.real("t"))
-    )
-    trajectory.set_count("samples", last if shorter else last + 1)
-    _advance_samples(trajectory, host)
-    if shorter and trajectory.count("status") == 0:
-        trajectory.set_count("samples", last + 1)
-        substeps = int(np.ceil((times[-1] - times[-2]) / trajectory.real("h") * (1 - 1e-12)))
-        trajectory.set_count("substeps", substeps)
-        trajectory.set_real("h", float(times[-1] - times[-2]) / substeps)
+    """In pieces: between them Python can answer Ctrl-C."""
+    if trajectory.method.adaptive:
+        trajectory.set_count("samples", len(trajectory.times))
         _advance_samples(trajectory, host)
+        return
+    for interval, last in _equal_intervals(trajectory.real("t"), trajectory.times):
+        substeps = int(np.ceil(interval / min(trajectory.real("longest"), interval) * (1 - 1e-12)))
+        trajectory.set_count("samples", last)
+        trajectory.set_count("substeps", substeps)
+        trajectory.set_real("h", interval / substeps)
+        _advance_samples(trajectory, host)
+        if trajectory.count("status") != 0:
+            return
+
+
+def _equal_intervals(first: float, times: Array) -> Iterator[tuple[float, int]]:
+    """Intervals between samples, and how many samples there are until their length changes.
+
+    The last one may be shorter, and the first one of a run that goes on from between two samples.
+    """
+    lengths = np.diff(times, prepend=first)
+    changes = np.flatnonzero(np.abs(np.diff(lengths)) > 1e-6 * lengths.max()) + 1
+    for start, end in pairwise([0, *changes.tolist(), len(times)]):
+        yield float(lengths[start]), end
 
 
 def _advance_samples(trajectory: Trajectory, host: _Host | None) -> None:

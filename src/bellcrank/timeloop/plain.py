@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..codegen.dynamics import Dynamics
 from ..errors import StateError
 from ..integrate import RungeKutta
-from .lookout import lookout_of
+from .lookout import lookout_from
 from .loops import NO_LOOPS, Loops
 from .system import FirstOrder, Outcome, Passage
 
@@ -70,7 +70,7 @@ def integrate_plainly(
 
     A step that comes to a singular position is taken back, unless the run is to go on.
     """
-    lookout = lookout_of(system.dynamics, system.loops)
+    lookout = lookout_from(system.dynamics, system.loops, float(times[0]), start["q"])
     y = np.concatenate([start["q"], start["v"], np.zeros(system.works)])
     loop = _Loop(system, scheme, rtol, atol, float(times[0]), y, min(first, max_step or np.inf), max_step or np.inf, energy)
     kept, problem = [y], None

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ..codegen.dynamics import Dynamics
 from ..errors import StateError
-from .lookout import lookout_of
+from .lookout import lookout_from
 from .loops import NO_LOOPS, Loops
 from .system import FirstOrder, Outcome, Passage, energy_scale
 
@@ -52,7 +52,7 @@ def integrate_stiff(
     from scipy.integrate import BDF, Radau
 
     system = FirstOrder(dynamics, start, loops)
-    lookout = lookout_of(dynamics, loops)
+    lookout = lookout_from(dynamics, loops, float(times[0]), start["q"])
     passages: list[Passage] = []
     y = np.concatenate([start["q"], start["v"], np.zeros(system.works)])
     of_works = atol + 1e3 * rtol * energy_scale(dynamics, start)  # looser: J has no rows for them
