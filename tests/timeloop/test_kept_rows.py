@@ -10,9 +10,10 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.codegen import dynamics as dynamics_module
+from bellcrank.codegen.stepper import SINGULAR
 from bellcrank.integrate import METHODS
 from bellcrank.model import Model
-from bellcrank.timeloop import simulation
+from bellcrank.timeloop import many, simulation
 from bellcrank.timeloop.arguments import starting_state
 from bellcrank.timeloop.kept_rows import KeptRows
 from bellcrank.timeloop.loops import NO_LOOPS
@@ -157,8 +158,8 @@ def test_blocks_say_how_they_are(planned_at_a_singular_position):
     left = np.abs(G @ crippled.acceleration(q, v) - gamma).max()
     assert left > 0.1
     np.testing.assert_allclose(crippled.blocks(q, v).residual.max(), left, rtol=0.5)  # in axes of its own
-    many = dynamics.blocks(np.array([q, FLAT, q, q, q]), np.tile(v, (5, 1)))
-    np.testing.assert_allclose(many.pivot[:, 0], [closed.pivot[0], 0, *[closed.pivot[0]] * 3], atol=1e-15)
+    batch = dynamics.blocks(np.array([q, FLAT, q, q, q]), np.tile(v, (5, 1)))
+    np.testing.assert_allclose(batch.pivot[:, 0], [closed.pivot[0], 0, *[closed.pivot[0]] * 3], atol=1e-15)
     with pytest.raises(bc.StateError, match="blocks are those of formulation 'coordinate_reduction'"):
         bc.compile(dynamics.model, "multipliers").blocks(q, v)
 
@@ -209,3 +210,9 @@ def test_a_step_over_a_singular_position_is_seen_where_only_images_meet(monkeypa
     assert bc.compile(model).plan.nodes.nodes[0].children == (1, 2)
     with pytest.raises(bc.SimulationError, match="could go on in more than one way"):
         quietly(model, 0.7, method="rk4", max_step=0.01)
+
+
+def test_many_runs_together_say_that_they_do_not_choose_again():
+    assert bc.compile(bricard()).plan.nodes.spare and not bc.compile(bc.load("parallelogram")).plan.nodes.spare
+    assert "by itself, would choose others" in many._message(SINGULAR, 0.95, spare=True)
+    assert "others" not in many._message(SINGULAR, 0.95, spare=False)

@@ -87,7 +87,8 @@ def simulate_many(
     a_all = _accelerations(dynamics, start, q_all, v_all, times)
     settings = {"formulation": dynamics.formulation.partition(":")[0], "method": method, "duration": float(times[-1])}
     settings |= {"step": float(times[1] - times[0]), "rtol": rtol, "atol": atol, "wall_time": time.perf_counter() - began}
-    messages = tuple(_message(int(s), t) for s, t in zip(result.status, result.time, strict=True))
+    spare = plan.nodes is not None and plan.nodes.spare
+    messages = tuple(_message(int(s), t, spare) for s, t in zip(result.status, result.time, strict=True))
     per_run = tuple(
         {"steps": int(result.steps[i]), "rejected": int(result.rejected[i]), "tau": start["tau"][i].tolist()}
         | {"inputs": start["u"][i].tolist() if model.inputs else None}
@@ -142,11 +143,14 @@ def _projected(dynamics: Dynamics, q: Array, v: Array, times: Array) -> tuple[Ar
     return flat.reshape(count, samples, -1), rows[1].reshape(count, samples, -1)
 
 
-def _message(status: int, reached: float) -> str | None:
+def _message(status: int, reached: float, spare: bool) -> str | None:
+    """``spare``: other equations of the closures could be kept, which many runs together do not choose again."""
     if status == 0:
         return None
+    singular = "the mechanism has come through a singular configuration"
+    degraded = ", or the equations kept of its closed loops became dependent: simulate, by itself, would choose others"
     what = {
         NOT_FINITE: "something is no longer a finite number",
-        SINGULAR: "the mechanism has come through a singular configuration",
+        SINGULAR: singular + degraded if spare else singular,
     }.get(status, "the step would have to be shorter than rounding")
     return f"stopped at t = {reached:.9g} s: {what}. What was computed until then is kept."
