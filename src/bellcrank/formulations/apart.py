@@ -165,8 +165,9 @@ def _in_null_space(whole: Sums, space: NullSpace) -> Reduced:
 
 
 def turned_for(x: Rows, B: Rows, form: Reduced) -> Rows:
-    """Turn y by reflections so that only its first entries move the separator; x, B and the Form follow."""
-    for i in range(min(len(x), len(B) - 1)):
+    """Turn y by reflections so that only its first entries move the separator; x, B and the Form follow. No more y than the
+    separator has coordinates: all of them are kept as they are."""
+    for i in range(len(x) if len(x) < len(B) else 0):
         v, factor = reflection(x[i][i:])
         for rows in (x, form.D):
             for row in rows:

@@ -215,7 +215,48 @@ def _merged(order: list[int], made: dict[int, frozenset[int]]) -> list[_Clique]:
     heads = [j for j in reversed(order) if stands_for[j] == j]
     index = {j: k for k, j in enumerate(heads)}
     parents = [None if up[j] is None else index[stands_for[up[j]]] for j in heads]  # type: ignore[index]
-    return [_Clique(kept[j], p) for j, p in zip(heads, parents, strict=True)]
+    return _hung_low([_Clique(kept[j], p) for j, p in zip(heads, parents, strict=True)])
+
+
+def _hung_low(cliques: list[_Clique]) -> list[_Clique]:
+    """Hang each clique on the smallest one that knows its separator, and sort them: what hangs comes after what it hangs on.
+
+    Cliques that all hang on one large one, as elimination leaves those of a mesh, would each tell it of the same joints.
+    """
+    holding: dict[int, set[int]] = {}
+    for k, clique in enumerate(cliques):
+        for j in clique.members:
+            holding.setdefault(j, set()).add(k)
+    for k, clique in enumerate(cliques):
+        if clique.parent is None:
+            continue
+        separator = clique.members & cliques[clique.parent].members
+        able = set.intersection(*(holding[j] for j in separator)) - {k}
+        smaller = [c for c in able if len(cliques[c].members) < len(cliques[clique.parent].members)]
+        for c in sorted(smaller, key=lambda c: (len(cliques[c].members), c)):
+            if not _hangs_on(cliques, c, k):
+                clique.parent = c
+                break
+    return _outward(cliques)
+
+
+def _hangs_on(cliques: Sequence[_Clique], k: int | None, other: int) -> bool:
+    while k is not None and k != other:
+        k = cliques[k].parent
+    return k == other
+
+
+def _outward(cliques: Sequence[_Clique]) -> list[_Clique]:
+    hanging: dict[int | None, list[int]] = {}
+    for k, clique in enumerate(cliques):
+        hanging.setdefault(clique.parent, []).append(k)
+    order: list[int] = []
+    waiting = hanging[None][::-1]
+    while waiting:
+        order.append(waiting.pop())
+        waiting += hanging.get(order[-1], [])[::-1]
+    place: dict[int | None, int | None] = {k: i for i, k in enumerate(order)} | {None: None}
+    return [_Clique(cliques[k].members, place[cliques[k].parent]) for k in order]
 
 
 def _hang(
