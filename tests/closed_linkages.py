@@ -142,22 +142,29 @@ def ladder(N: int, kind: str = "revolute", lean: float = 0.3) -> Model:
     return pinned(model, origins, pairs, kind)
 
 
-def lattice(rows: int, columns: int, lean: float = 0.3) -> Model:
-    """Cells side by side and on top of each other, of bars of 1 m and 1 kg, hinged at all corners: as many dof as rows."""
-    bars: list[Bar] = []
+def lattice(rows: int, columns: int, lean: float = 0.3, *, afloat: bool = False, spatial: bool = False) -> Model:
+    """Cells side by side and on top of each other, of bars of 1 m and 1 kg, hinged at all corners: as many dof as rows.
+
+    ``afloat``: on a bar that is free, with a pendulum on the last beam; ``spatial``: posts on universal joints, beams on balls
+    and closed by balls.
+    """
+    bars = [Bar("raft", -1, np.zeros(3), np.array([float(columns), 0.0, 0.0]), "free", 5.0)] if afloat else []
+    post, beam = (("universal", (1, 0, 0), (0, 0, 1)), "spherical") if spatial else (("revolute", Z),) * 2
     pairs: list[tuple[int, int, Any]] = []
-    foot, below = np.zeros(3), [-1] * (columns + 1)
+    foot, below = np.zeros(3), [len(bars) - 1] * (columns + 1)
     along = np.array([1.0, 0.0, 0.0])
     for j in range(rows):
         top = foot + polar(1.0, np.pi / 2 + lean * (-1) ** j)
         posts = range(len(bars), len(bars) + columns + 1)
-        bars += [Bar(f"post{i}_{j}", below[i], foot + i * along, top + i * along) for i in range(columns + 1)]
+        bars += [Bar(f"post{i}_{j}", below[i], foot + i * along, top + i * along, post) for i in range(columns + 1)]
         beams = range(len(bars), len(bars) + columns)
-        bars += [Bar(f"beam{i}_{j}", posts[i], top + i * along, top + (i + 1) * along) for i in range(columns)]
+        bars += [Bar(f"beam{i}_{j}", posts[i], top + i * along, top + (i + 1) * along, beam) for i in range(columns)]
         pairs += [(beams[i], posts[i + 1], top + (i + 1) * along) for i in range(columns)]
         foot, below = top, list(posts)
+    if afloat:
+        bars.append(Bar("pendulum", len(bars) - 1, bars[-1].end, bars[-1].end - np.array([0.0, 0.5, 0.0])))
     model, origins = linkage(f"lattice of {rows} by {columns}", bars)
-    return pinned(model, origins, pairs, "revolute")
+    return pinned(model, origins, pairs, "spherical" if spatial else "revolute")
 
 
 def spatial_ladder(N: int) -> Model:

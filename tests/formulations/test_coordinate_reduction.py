@@ -16,6 +16,7 @@ from bellcrank.model import Closure
 from bellcrank.model.generators import chain
 from bellcrank.topology import blocks, make_plan
 from bellcrank.topology.blocks import make_nodes
+from bellcrank.topology.image_places import places_in_turn
 
 from ..closed_linkages import four_bar, ladder, lattice, n_four_bar, spatial_ladder
 from ..closed_states import moving
@@ -66,7 +67,7 @@ def test_code_does_not_grow_with_the_number_of_loops(make):
 
 
 def test_a_lattice_of_loops_agrees_with_the_multipliers():
-    """Separators as wide as the lattice; measured: 3e-15 for 3 by 3, 5e-14 for 8 by 8 (which takes minutes to compile)."""
+    """Separators as wide as the lattice; measured: 3e-15 for 3 by 3."""
     model = lattice(2, 3)
     state = moving(model, 2, reach=0.2)
     dynamics = bc.compile(model)
@@ -75,10 +76,17 @@ def test_a_lattice_of_loops_agrees_with_the_multipliers():
     np.testing.assert_allclose(dynamics.acceleration(**state), expected, atol=1e-11 * np.abs(expected).max())
 
 
-def test_a_wide_mesh_is_left_to_the_multipliers():
-    with pytest.warns(bc.BellcrankWarning, match="form a mesh that does not come apart in small pieces"):
-        dynamics = bc.compile(lattice(6, 6))
-    assert dynamics.formulation == "multipliers:joint"
+def test_cells_of_a_mesh_hang_on_each_other_in_rows():
+    """Not all on one: separators are as wide as the mesh is high, and no node hears of a joint more than twice."""
+    nodes = nodes_of(lattice(5, 4))
+    assert max(len(node.children) for node in nodes) == 2
+    assert max(len(node.joints) for node in nodes) == 2 * 5 + 1
+
+
+def test_places_of_what_nodes_report_are_used_again():
+    """A row of three, of which the last is not needed any more when the first reports; and a node that hears from two at once."""
+    assert places_in_turn([(0, (1,)), (4, (2,)), (4, (3,)), (4, ())]) == ([0, 0, 4, 0], 8)
+    assert places_in_turn([(0, (1,)), (5, (2, 3)), (2, ()), (3, ())]) == ([0, 5, 3, 0], 10)
 
 
 def test_the_change_of_least_kinetic_energy_by_blocks_is_that_of_all_equations_at_once():

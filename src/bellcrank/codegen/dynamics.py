@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
@@ -11,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import BellcrankWarning, StateError
+from ..errors import StateError
 from ..formulations import QUANTITIES
 from ..model import Model
 from ..topology import make_plan
@@ -25,7 +24,7 @@ from .userframes import UserFrames
 
 Reference = Literal["centroid", "joint", "origin"]
 
-MOST_WORK = 6000  # of compiling a mesh of loops (Nodes.work) without being asked for: some 20 s
+MUCH_FASTER = 2.0  # what "auto" asks of the multipliers
 
 
 def compile(
@@ -41,7 +40,7 @@ def compile(
     """Machine code for a model's dynamics.
 
     formulation     for trees "articulated_body" ("auto"), "reference_point", "mass_matrix", "canonical_momenta"; for models
-                    with closed loops "coordinate_reduction" ("auto"), "multipliers", "canonical_momenta"
+                    with closed loops "coordinate_reduction" ("auto", but for long loops), "multipliers", "canonical_momenta"
     reference       of "reference_point" ("origin" unless given) and "multipliers" ("joint"): "centroid", "joint", "origin";
                     of "canonical_momenta" for trees: "joint" (unless given), "origin"
     rank_tolerance  an equation that closes a loop is redundant if what it adds to the others is less than this part of what
@@ -100,22 +99,16 @@ class Dynamics(CanonicalDynamics):
         self._no_effort = np.zeros(model.nv)
         if self._program.nodes:
             self.plan = replace(self.plan, nodes=plan_nodes(self.plan, *generic_configuration(self)))
-            if formulation == "auto":
-                self._avoid_wide_nodes()
+            if formulation == "auto" and self._multipliers_are_much_faster():
+                self.formulation, self._program = choose("multipliers", None, closed=True)
+                self.plan = replace(self.plan, nodes=None)
         self._bind()
 
-    def _avoid_wide_nodes(self) -> None:
-        """Meshes of loops have no small separators: code for their nodes would take minutes to compile."""
+    def _multipliers_are_much_faster(self) -> bool:
+        """Few equations on many joints, as in one long loop, are their case; measured, as Nodes.work."""
         assert self.plan.nodes is not None
-        if self.plan.nodes.work > MOST_WORK:
-            warnings.warn(
-                f"model {self.model.name!r}: its loops form a mesh that does not come apart in small pieces: the multipliers "
-                "are used. formulation='coordinate_reduction' is faster once compiled, which may take minutes.",
-                BellcrankWarning,
-                stacklevel=4,
-            )
-            self.formulation, self._program = choose("multipliers", None, closed=True)
-            self.plan = replace(self.plan, nodes=None)
+        work = 150 * self.model.n + 0.35 * self.plan.loads.closing.rows**2 * self.model.nv
+        return self.plan.nodes.work > MUCH_FASTER * work
 
     def _bind(self) -> None:
         """Compile the accelerations for the plan as it is now."""

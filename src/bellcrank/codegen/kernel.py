@@ -17,13 +17,15 @@ from numpy.typing import NDArray
 
 from ..formulations import Program
 from ..topology import Plan
+from ..topology.nodes import NODE_TABLE
 from . import cache as object_cache
 from . import jit
 from .closing import FIELDS, SCRATCH
 from .kept_rows import least_kept, order_of_rows
 from .loads import IMPULSE, SIZES, STATE, WRENCH
 from .module import Module, bound_words, result, write_module
-from .nodes import CHANNELS, block_width, image_width
+from .nodes import CHANNELS, block_width
+from .routines import CHUNK
 
 Array = NDArray[np.float64]
 
@@ -33,9 +35,10 @@ _BLOCKS_PER_TASK = 64  # below this a second thread costs more than it brings
 class Code:
     """Loaded machine code of a module, with the widths of its workspace rows."""
 
-    def __init__(self, library: jit.Library, facts: dict[str, int]):
+    def __init__(self, library: jit.Library, facts: dict[str, Any]):
         self.library = library
-        self.work_row, self.message_row, self.node_row = (facts[name] for name in ("work_row", "message_row", "node_row"))
+        self.work_row, self.message_row, self.scratch = (facts[name] for name in ("work_row", "message_row", "scratch"))
+        self.node_rows: dict[str, list[int]] = {"memory": facts["node_rows"], "matrices": facts["node_matrices"]}
         self.dense_rows = bool(facts["dense_rows"])  # all equations of closures at once
 
 
@@ -58,7 +61,10 @@ def _fetch_or_compile(name: str, write: Callable[[], Module], level: int) -> Cod
     entry = object_cache.fetch(name)
     if entry is None:
         module = write()
-        facts = {name: getattr(module, name) for name in ("work_row", "message_row", "node_row", "dense_rows")}
+        facts = {
+            name: getattr(module, name)
+            for name in ("work_row", "message_row", "dense_rows", "node_rows", "node_matrices", "scratch")
+        }
         entry = facts, jit.compile_text(module.text, level)
         object_cache.store(name, *entry)
     facts, code = entry
@@ -181,6 +187,7 @@ def fixed_arrays(plan: Plan, code: Code, lanes: int) -> dict[str, Any]:
     nodes = plan.nodes
     count = 0 if nodes is None else nodes.count
     counts |= {"closures": closing.closures, "grips": len(closing.grips), "rows": closing.rows, "nodes": count}
+    node_table, memory = _with_memory(plan, code)
     sizes = {
         "work": plan.n * code.work_row,
         "messages": max(1, plan.messages) * code.message_row,
@@ -197,9 +204,10 @@ def fixed_arrays(plan: Plan, code: Code, lanes: int) -> dict[str, Any]:
         "grips": 12 * max(1, len(closing.grips)),
         "lower": 2 * max(1, closing.rows**2 if code.dense_rows else 1),
         "push": 2 * max(1, nv),
-        "node_work": max(1, count * code.node_row),
+        "node_work": memory + CHUNK,
+        "scratch": code.scratch + CHUNK,
         "channels": 2 * CHANNELS * (plan.n if count else 1),
-        "images": 2 * max(1, count * image_width(plan)) if count else 1,
+        "images": max(1, 0 if nodes is None else nodes.told) + CHUNK,
     }
     tables = {
         "table": np.ascontiguousarray(plan.table),
@@ -219,13 +227,26 @@ def fixed_arrays(plan: Plan, code: Code, lanes: int) -> dict[str, Any]:
         "settings": np.array([plan.tolerance, plan.length, *plan.baumgarte]),
         "row_order": _never_empty(np.array(order_of_rows(plan), dtype=np.int64)),
         "row_least": _never_empty(least_kept(plan)),
-        "node_table": _never_empty(np.zeros(0, dtype=np.int64) if nodes is None else nodes.table),
+        "node_table": _never_empty(node_table),
         "node_ints": _never_empty(np.zeros(0, dtype=np.int64) if nodes is None else nodes.ints),
         "node_body_data": _never_empty(np.zeros(0) if nodes is None else nodes.shared_bodies),
         "node_closure_data": _never_empty(np.zeros(0) if nodes is None else nodes.shared_closures),
         "kept": np.zeros(max(1, closing.rows), dtype=np.int64),
     }
     return tables | {name: aligned(size * lanes) for name, size in sizes.items()}
+
+
+def _with_memory(plan: Plan, code: Code) -> tuple[NDArray[np.int64], int]:
+    """The table of nodes with the place of each one's memory, and the size of all."""
+    if plan.nodes is None:
+        return np.zeros(0, dtype=np.int64), 0
+    table, start = plan.nodes.table.copy(), 0
+    for name, rows in code.node_rows.items():
+        start = -(-start // CHUNK) * CHUNK
+        ends = start + np.cumsum([0, *(rows[k] for k in table[:, 0])])
+        table[:, NODE_TABLE.index(name)] = ends[:-1]
+        start = int(ends[-1])
+    return table, start
 
 
 def _never_empty(array: NDArray[Any]) -> NDArray[Any]:

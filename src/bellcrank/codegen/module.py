@@ -34,7 +34,7 @@ _CLOSING = (
     "node_closure_data",
 )
 _BUFFERS = ("work", "messages", "climbing", "driven_q", "driven_v", "driven_a", "states", "applied", "effort")
-_CLOSING_BUFFERS = ("rows", "left", "grips", "lower", "push", "kept", "node_work", "channels", "images", "impulses")
+_CLOSING_BUFFERS = ("rows", "left", "grips", "lower", "push", "kept", "node_work", "channels", "images", "scratch", "impulses")
 FIXED = (
     *_TABLES,
     *_CLOSING,
@@ -65,8 +65,10 @@ class Module:
     text: str
     work_row: int
     message_row: int
-    node_row: int = 1
-    dense_rows: int = 0
+    dense_rows: int
+    node_rows: tuple[int, ...]  # of each signature of a node: numbers that it keeps
+    node_matrices: tuple[int, ...]  # and those of matrices
+    scratch: int
 
 
 def write_module(plan: Plan, program: Program, lanes: int) -> Module:
@@ -82,10 +84,12 @@ def assemble(parts: list[tuple[str, dict[str, str]]], widths: dict[str, int]) ->
     for _, needed in parts:
         declarations |= needed
     text = "\n".join([*declarations.values(), *[part for part, _ in parts], PROFILE])
-    for mark, width in widths.items():
-        text = text.replace(mark, str(width))
-    rows = TracedWalk.work_row, TracedWalk.message_row, TracedWalk.node_row, TracedWalk.dense_rows
-    return Module(text, *(widths[row] for row in rows))
+    marks = TracedWalk.work_row, TracedWalk.message_row, TracedWalk.dense_rows
+    for mark in marks:
+        text = text.replace(mark, str(widths[mark]))
+    node_rows, matrices = (tuple(w for key, w in widths.items() if key.startswith(x)) for x in ("node ", "matrices "))
+    work, messages, dense = (widths[mark] for mark in marks)
+    return Module(text, work, messages, dense, node_rows, matrices, widths["scratch"])
 
 
 PROFILE = '!0 = !{!"branch_weights", i32 1000000, i32 1}\n'

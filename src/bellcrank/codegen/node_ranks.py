@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..formulations.apart import substitution
+from ..formulations.apart import conflicts, given_by
 from ..formulations.node_places import closure_rows, place_all
 from ..topology import Plan
 from ..topology.blocks import Node
@@ -75,25 +75,23 @@ def _ranks(
 ) -> tuple[Ranks, Array]:
     node, (seen, G) = nodes[i], collected
     counts = [len(kept) for kept in ranks[i].kept]
-    if not is_apart(node):
+    if not is_apart(plan, node):
         chosen = independent(G, plan.tolerance)
         spare = _any_left(G, chosen, plan.tolerance)
         return Ranks(_by_closure(chosen, counts), rank=len(chosen), spare=spare), np.zeros((0, 0))
-    known = [(images[c].tolist(), [0.0] * len(images[c])) for c in node.children]
-    E, _, conflicts = substitution(_Shared(seen, known), known)
-    E_ = np.array(E, dtype=float).reshape(len(E), -1)
-    over_w = np.vstack([G @ E_, np.array([row[:-1] for row in conflicts], dtype=float).reshape(-1, E_.shape[1])])
+    E, agreeing = _substitution(seen, [images[c] for c in node.children])
+    over_w = np.vstack([G @ E, agreeing])
     chosen = independent(over_w, plan.tolerance)
     kept = _by_closure([k for k in chosen if k < len(G)], counts)
     equations = tuple(range(sum(len(k) for k in kept)))
     equations += tuple(len(equations) + k - len(G) for k in chosen if k >= len(G))
-    N = np.linalg.svd(over_w[chosen])[2][len(chosen) :].T if chosen else np.eye(E_.shape[1])
-    x = E_[: separator_size(plan, node)] @ N
+    N = np.linalg.svd(over_w[chosen])[2][len(chosen) :].T if chosen else np.eye(E.shape[1])
+    x = E[: separator_size(plan, node)] @ N
     size = min(x.shape) if node.parent is not None else 0
     T = np.linalg.qr(x.T)[1].T[:, :size] if x.size else np.zeros((len(x), size))
     idle = [k for k in range(len(over_w)) if k not in chosen]
     surplus = any(k >= len(G) or np.abs(G[k]).max(initial=0.0) > plan.tolerance * np.abs(G).max() for k in idle)
-    rank = len(chosen) - len(conflicts)  # an image's agreement is no equation of ours: one that is redundant was theirs
+    rank = len(chosen) - len(agreeing)  # an image's agreement is no equation of ours: one that is redundant was theirs
     return Ranks(kept, equations, size, surplus, rank, _any_left(over_w, chosen, plan.tolerance)), T
 
 
@@ -103,11 +101,20 @@ def _any_left(G: Array, chosen: list[int], tolerance: float) -> bool:
     return bool(idle.size) and bool(idle.max() > tolerance * np.abs(G).max())
 
 
-class _Shared:
-    """The two facts of a node that ``substitution`` asks for."""
-
-    def __init__(self, node: PlainNode, images: list[Any]):
-        self.dofs, self.shared = node.dofs, node.shared
+def _substitution(node: PlainNode, images: list[Array]) -> tuple[Array, Array]:
+    """E of formulations.apart without its last column, and the equations of images that must agree."""
+    given = given_by(node.shared)
+    free = [j for j in range(len(node.dofs)) if j not in given]
+    starts = np.cumsum([len(free), *(T.shape[1] for T in images)])
+    E = np.zeros((len(node.dofs), starts[-1]))
+    E[free, range(len(free))] = 1.0
+    for j, (k, i) in given.items():
+        E[j, starts[k] : starts[k + 1]] = images[k][i]
+    places = conflicts(node.shared)
+    agreeing = E[[j for _, _, j in places]]
+    for row, (k, i, _) in zip(agreeing, places, strict=True):
+        row[starts[k] : starts[k + 1]] = -images[k][i]
+    return E, agreeing
 
 
 def _by_closure(chosen: list[int], counts: list[int]) -> tuple[tuple[int, ...], ...]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..formulations.apart import Image
 from ..formulations.base import Placed
 from ..joints.base import Driven
 from ..numbers import Number, Symbol, less, select
@@ -25,6 +24,7 @@ from .emitter import Int
 from .flow import each, switch
 from .liveness import PASS, TOLD, Cell, Memory
 from .loads import count, ints_of, row_of, state_of
+from .node_images import TracedImages
 from .plain_closing import driven_sizes
 from .plain_nodes import ALONG_AXES, Turn, apart_facts, body_state_of, joint_slides, outward_places, to_base, turn_of
 from .prepass import ClosureView, closure_view
@@ -48,30 +48,6 @@ for _name, _like in _ROOM.items():
 def block_width(plan: Plan) -> int:
     """Most coordinates of a node: how many entries the rows of closures have at most."""
     return 1 if plan.nodes is None else max((len(signature.dofs) for signature in plan.nodes.signatures), default=0) or 1
-
-
-def image_width(plan: Plan) -> int:
-    """Numbers of the largest image, and of its unknowns."""
-    assert plan.nodes is not None
-    return max((_image_size(s) + max(s.kept, s.separator) for s in plan.nodes.signatures if s.hangs), default=0) or 1
-
-
-def _image_size(signature: NodeSignature) -> int:
-    """Numbers of the node's image that matter."""
-    like = _image_of(signature.separator, signature.kept, signature.on_ground)
-    return sum(_needed(leaves(like), like, signature.on_ground))
-
-
-def _image_of(x: int, y: int, on_ground: bool) -> Image:
-    return Image(
-        T=((0.0,) * y,) * x,
-        c=(0.0,) * x,
-        D=tuple((0.0,) * (a + 1) for a in range(y)),
-        d=(0.0,) * y,
-        U=() if on_ground else (Force.zero(),) * y,
-        I=ArticulatedInertia.zero(),
-        P=Force.zero(),
-    )
 
 
 class NodeBody(TracedBody):
@@ -162,11 +138,12 @@ class TracedNodeClosure:
         return row
 
 
-class TracedNode:
+class TracedNode(TracedImages):
     """Implements formulations.Node; also what a Record asks for."""
 
     def __init__(self, signature: NodeSignature, walk: TracedWalk, index: str, first: str):
         self.__dict__.update(walk=walk, signature=signature, index=index, first=first, there={})
+        walk.room.used = 0
         self.__dict__.update(_record=walk.node_records[signature], places=node_places(signature))
         numbers = self._numbers("bodies", len(signature.above))
         closures = (self._numbers(name, len(signature.closures)) for name in ("closures", "closure_rows"))
@@ -179,6 +156,7 @@ class TracedNode:
             dofs=signature.dofs,
             on_ground=signature.on_ground,
             apart=signature.apart,
+            wide=signature.wide,
             outward=outward_places(signature),
             closures=[TracedNodeClosure(self, *x) for x in zip(signature.closures, *closures, strict=True)],
             **apart_facts(signature),
@@ -206,15 +184,20 @@ class TracedNode:
     def load(self, array: str, k: int, place: int) -> Symbol:
         return self.bodies[place].load(array, k)
 
-    def _row(self) -> str:
+    def memory(self, column: str) -> str:
+        """Where the node keeps its numbers, or its matrices."""
         e = self.walk.e
-        return e.pointer("%node_work", e.integer("mul", e.integer("mul", self.index, self.walk.node_row), e.lanes))
+        key = (column, self.index)
+        if key not in e.known:
+            start = ints_of(e, "%node_table", self.index, NODE_TABLE)(column)
+            e.known[key] = e.pointer("%node_work", e.integer("mul", start, e.lanes))
+        return str(e.known[key])
 
     def store(self, slot: int, value: Number) -> None:
-        self.walk.e.store(value, self._row(), slot)
+        self.walk.e.store(value, self.memory("memory"), slot)
 
     def fetch(self, slot: int, cell: Cell) -> Symbol:
-        return fetched(self.walk.e, self._row(), slot, cell, self.index)
+        return fetched(self.walk.e, self.memory("memory"), slot, cell, self.index)
 
     # the node
 
@@ -309,49 +292,6 @@ class TracedNode:
     def output_joints(self, name: str, values: Sequence[Number]) -> None:
         for j in range(self.signature.separator, len(self.dofs)):
             self.walk.store_output(name, self._coordinate(j), values[j])
-
-    # parts of a block that is taken apart
-
-    def _image_row(self, node: str) -> Int:
-        return self.walk.e.integer("mul", node, image_width(self.walk.plan))
-
-    def _child(self, k: int) -> str:
-        return self._numbers("children", 1, k)[0]
-
-    def image(self, k: int) -> Image:
-        size, shared = self.signature.images[k]
-        like = _image_of(len(shared), size, self.on_ground)
-        first = self._image_row(self._child(k))
-        numbers = _needed(leaves(like), like, self.on_ground)
-        read = [
-            self.walk.get("%images", self.walk.e.integer("add", first, j)) if need else 0.0 for j, need in enumerate(numbers)
-        ]
-        return rebuild(like, iter(read))
-
-    def report_image(self, image: Image) -> None:
-        image = image._replace(U=() if self.on_ground else image.U)
-        first = self._image_row(self.index)
-        for j, (x, need) in enumerate(zip(leaves(image), _needed(leaves(image), image, self.on_ground), strict=True)):
-            if need:
-                self.walk.put(x, "%images", self.walk.e.integer("add", first, j))
-
-    def _unknowns(self, node: str, size: int) -> Int:
-        return self.walk.e.integer("add", self._image_row(node), image_width(self.walk.plan) - size)
-
-    def send_unknowns(self, k: int, values: Sequence[Number]) -> None:
-        first = self._unknowns(self._child(k), len(values))
-        for j, x in enumerate(values):
-            self.walk.put(x, "%images", self.walk.e.integer("add", first, j))
-
-    def given_unknowns(self, size: int) -> list[Number]:
-        first = self._unknowns(self.index, size)
-        return [self.walk.get("%images", self.walk.e.integer("add", first, j)) for j in range(size)]
-
-
-def _needed(numbers: list[Number], image: Image, on_ground: bool) -> list[bool]:
-    """Ground needs no inertia."""
-    skipped = len(leaves((image.I, image.P))) if on_ground else 0
-    return [k < len(numbers) - skipped for k in range(len(numbers))]
 
 
 class Channels:

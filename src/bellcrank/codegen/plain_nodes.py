@@ -10,6 +10,7 @@ from ..formulations.base import Placed
 from ..joints import JOINTS
 from ..numbers import Number
 from ..spatial import ArticulatedInertia, Force, Matrix, Motion, Vector
+from ..spatial.matrices import Unrolled
 from ..spatial.vector import ZERO
 from ..topology.closing import CLOSURE_SLOTS, CLOSURE_TABLE
 from ..topology.nodes import ClosureShape, Nodes, NodeSignature
@@ -192,16 +193,26 @@ class PlainNode:
 
     # parts of a block that is taken apart
 
-    def image(self, k: int) -> Any:
+    wide = False
+
+    def zeros(self, rows: int, columns: int) -> Unrolled:
+        return Unrolled.zeros(rows, columns)
+
+    room = zeros
+
+    def matrix(self, entries: Sequence[Sequence[Number]], columns: int) -> Unrolled:
+        return Unrolled(entries, columns)
+
+    def image(self, k: int, T: tuple[int, int], H: tuple[int, int]) -> Any:
         return self.walk.images[self.node.children[k]]
 
-    def report_image(self, image: Any) -> None:
-        self.walk.images[self.index] = image
+    def report_image(self, T: Unrolled, H: Unrolled) -> None:
+        self.walk.images[self.index] = T, H
 
-    def send_unknowns(self, k: int, values: Sequence[Number]) -> None:
-        self.walk.unknowns[self.node.children[k]] = list(values)
+    def send_unknowns(self, k: int, values: Unrolled) -> None:
+        self.walk.unknowns[self.node.children[k]] = values
 
-    def given_unknowns(self, size: int) -> list[Number]:
+    def given_unknowns(self, size: int) -> Unrolled:
         return self.walk.unknowns[self.index]
 
 
@@ -216,8 +227,8 @@ def apart_facts(signature: NodeSignature) -> dict[str, Any]:
         "hangs": signature.hangs,
         "children": len(signature.images),
         "separator": signature.separator,
-        "shared": [shared for _, shared in signature.images],
-        "image_sizes": [size for size, _ in signature.images],
+        "shared": [image.shared for image in signature.images],
+        "image_sizes": [image.size for image in signature.images],
         "equations": signature.equations,
         "kept_unknowns": signature.kept,
     }

@@ -12,7 +12,9 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from ..numbers import Dual, Number, Symbol
+from ..spatial.matrices import Unrolled
 from .liveness import Cell, Memory
+from .stored import KeptMatrix, Stored
 from .structure import whole
 
 if TYPE_CHECKING:
@@ -30,11 +32,11 @@ class Record:
     def __init__(self, owner: Any, memory: Memory) -> None:
         self.owner, self.memory = owner, memory
         self.fields: dict[str, Any] = {}
-        self.slots = 0  # so many are in use
+        self.slots = self.matrices = 0  # so many are in use; numbers of matrices
 
     def copy(self) -> Record:
         twin = Record(self.owner, self.memory)
-        twin.fields, twin.slots = dict(self.fields), self.slots
+        twin.fields, twin.slots, twin.matrices = dict(self.fields), self.slots, self.matrices
         return twin
 
     def keep(self, body: TracedBody, name: str, value: Any) -> None:
@@ -46,6 +48,10 @@ class Record:
             return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
         if isinstance(value, str):
             return value
+        if isinstance(value, Stored):
+            return value.kept(self, body)
+        if isinstance(value, Unrolled):
+            return _MatrixLeaf(self._recipes(body, tuple(map(tuple, value.entries)), cells), value.columns)
         if isinstance(value, Dual):
             return _DualLeaf(self._recipes(body, (value.value, *value.tangents), cells))
         return _Leaf(self._recipe(body, value, next(cells)))
@@ -88,12 +94,23 @@ class Record:
     def _values(self, body: TracedBody, tree: Any) -> Any:
         if isinstance(tree, _Leaf):
             return _make(body, tree.recipe)
+        if isinstance(tree, KeptMatrix):
+            return tree.recall(body)
+        if isinstance(tree, _MatrixLeaf):
+            return Unrolled(self._values(body, tree.entries), tree.columns)
         if isinstance(tree, _DualLeaf):
             return whole(list(self._values(body, tree.parts)))
         if isinstance(tree, tuple):
             parts = [self._values(body, part) for part in tree]
             return type(tree)(*parts) if hasattr(tree, "_fields") else tuple(parts)
         return tree
+
+
+class _MatrixLeaf:
+    __slots__ = ("columns", "entries")
+
+    def __init__(self, entries: tuple[Any, ...], columns: int):
+        self.entries, self.columns = entries, columns
 
 
 class _DualLeaf:

@@ -20,6 +20,7 @@ from .emitter import Emitter, Int
 from .flow import each, repeat, switch
 from .liveness import Memory
 from .records import Record
+from .stored import Room
 from .structure import UNSEEN, VARIES, added, leaves, parts, rebuild, whole
 from .traced_body import TracedBody
 from .view import effort_source
@@ -30,12 +31,7 @@ Pattern = list[Any]  # for each number of a message: UNSEEN, a constant, or VARI
 class TracedWalk:
     """Implements formulations.Walk: writes the loops into an emitter."""
 
-    work_row, message_row, node_row, dense_rows = (
-        "@WORK@",
-        "@MESSAGE@",
-        "@NODE@",
-        "@DENSE@",
-    )  # widths known only when all is written
+    work_row, message_row, dense_rows = ("@WORK@", "@MESSAGE@", "@DENSE@")  # widths known only when all is written
 
     def __init__(self, e: Emitter, plan: Plan, program: Program, memory: Memory):
         self.e, self.plan, self.program, self.memory = e, plan, program, memory
@@ -49,6 +45,7 @@ class TracedWalk:
         self.dense = False  # all equations of closures at once, as the multipliers take them
         self.node_records = nodes.fresh_records(plan, memory)
         self.channels = nodes.Channels(self)
+        self.room = Room(e)
         self.gravity = Vector(*[self._gravity(k, x) for k, x in enumerate(plan.gravity)])
 
     def _gravity(self, k: int, value: float) -> Number:
@@ -94,13 +91,15 @@ class TracedWalk:
         return whole([e.symbol(e.load(f"%{array}", index)) for array in names])
 
     def widths(self) -> dict[str, int]:
-        widest = max((record.slots for record in self.node_records.values()), default=0)
-        return {
+        rows = {
             self.work_row: max(r.slots for r in self.records.values()) or 1,
             self.message_row: self.message_width or 1,
-            self.node_row: widest or 1,
             self.dense_rows: int(self.dense),
+            "scratch": self.room.most,
         }
+        records = list(enumerate(self.node_records.values()))
+        rows |= {f"node {k}": record.slots for k, record in records}
+        return rows | {f"matrices {k}": record.matrices for k, record in records}
 
     def store_output(self, name: str, place: Int, x: Number) -> None:
         """An entry of an output, with its tangent where that is an output too."""

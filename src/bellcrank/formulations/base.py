@@ -275,13 +275,26 @@ class Node(Protocol):
     equations: Sequence[int]  # of the closures, then of images that must agree: those that are not redundant
     kept_unknowns: int  # size of our y
 
-    def image(self, k: int) -> Any: ...
+    wide: bool  # its matrices are in memory (codegen.stored), otherwise unrolled (spatial.matrices)
 
-    def report_image(self, image: Any) -> None: ...
+    def zeros(self, rows: int, columns: int) -> Any:
+        """A matrix."""
 
-    def send_unknowns(self, k: int, values: Sequence[Number]) -> None: ...
+    def room(self, rows: int, columns: int) -> Any:
+        """A matrix that will be filled."""
 
-    def given_unknowns(self, size: int) -> list[Number]: ...
+    def matrix(self, entries: Sequence[Sequence[Number]], columns: int) -> Any: ...
+
+    def image(self, k: int, T: tuple[int, int], H: tuple[int, int]) -> tuple[Any, Any]:
+        """What a node that hangs here has reported, matrices of given shapes; a square H is symmetric."""
+
+    def report_image(self, T: Any, H: Any) -> None:
+        """x = T (y; 1); a square H is symmetric, and its entry for (1; 1) does not matter."""
+
+    def send_unknowns(self, k: int, values: Any) -> None:
+        """To a node that hangs here: a column."""
+
+    def given_unknowns(self, size: int) -> Any: ...
 
     def __getattr__(self, name: str) -> Any: ...
 

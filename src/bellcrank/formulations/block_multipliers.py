@@ -23,12 +23,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 from ..numbers import Number, is_constant
-from ..spatial import ArticulatedInertia, Force, Motion
-from ..spatial.small import Combination, factored, null_space, substituted
+from ..spatial import Force, Motion
+from ..spatial.small import Combination, factored, substituted
 from ..spatial.vector import ZERO
-from .apart import Image, Reduced, put_in, substitution, turned_for
+from .apart import equations, free_joints, hanging, joints, sorted_for
 from .base import Body, Node, Program, Walk
 from .coordinate_reduction import acceleration
 from .inverse_dynamics import efforts, motion, tell_drive
@@ -79,7 +80,7 @@ def local(node: Node) -> None:
     places = place_all(node, still=True)
     G, _ = closure_rows(node, places, (0.0, 0.0))
     if node.apart:
-        node.rows = tuple(tuple(row) for row in G)
+        node.rows = tuple((*row, 0.0) for row in G)
         node.turns = tuple(closure.turn(places[closure.a], places[closure.b]) for closure in node.closures)
         return
     dropped, _ = closure_rows(node, places, (0.0, 0.0), dropped=True)
@@ -129,47 +130,45 @@ def gather(node: Node) -> None:
     """What the separator would have to give, for each of the motions that are left to it."""
     if not node.apart:
         return
-    E, W = equations(node)
-    size = len(E[0]) if E else 0
-    r = node.joint_values("residual")
-    t = [total(E[i][a] * r[i] for i in range(node.separator, len(E))) for a in range(size)]
-    start = size - sum(node.image_sizes)
-    for k in range(node.children):
-        for x in node.image(k).d:
-            t[start] = t[start] + x
-            start += 1
-    node.E, node.W, node.t = tuple(tuple(row) for row in E), tuple(tuple(row) for row in W), tuple(t)
+    images = [node.image(k, (len(x), y + 1), (y, 1)) for k, (x, y) in enumerate(hanging(node))]
+    T = [image[0] for image in images]
+    E, W = joints(node, T, unit(node), range(len(node.dofs))), equations(node, T)
+    size = W.columns - 1
+    t, start = E.transposed_times(column(node, node.joint_values("residual"))), size - sum(node.image_sizes)
+    for _, t_k in images:
+        for a in range(t_k.rows):
+            t[start + a, 0] = t[start + a, 0] + t_k[a, 0]
+        start += t_k.rows
+    node.E = E.part(range(node.separator), range(size))
+    node.W, node.t = W.part(range(W.rows), range(size)), t.part(range(size), range(1))
     if node.hangs:
-        report(node, E, W, t)
+        N = sorted_for(node, T, W.solutions().N, 1)
+        moving = N.part(range(size + 1), range(N.columns - 1 - node.kept_unknowns, N.columns))
+        own = moving.part(range(size), range(node.kept_unknowns))
+        node.report_image(joints(node, T, moving, range(node.separator)), own.transposed_times(node.t))
 
 
-def equations(node: Node) -> tuple[Rows, Rows]:
-    """u = E w, and the equations over w that were found to be independent."""
-    images = [(image.T, (0.0,) * len(image.T)) for image in (node.image(k) for k in range(node.children))]
-    E, e0, conflicts = substitution(node, images)
-    rows = [*(put_in((*row, 0.0), E, e0) for row in node.rows), *conflicts]
-    return E, [rows[k][:-1] for k in node.equations]
+def unit(node: Node) -> Any:
+    size = len(free_joints(node)) + sum(node.image_sizes) + 1
+    return node.matrix([[1.0 if i == j else 0.0 for j in range(size)] for i in range(size)], size)
 
 
-def report(node: Node, E: Rows, W: Rows, t: Sequence[Number]) -> None:
-    space = null_space(W, [0.0] * len(W), len(t))
-    x = [[dot(E[j], N_a) for N_a in space.N] for j in range(node.separator)]
-    form = Reduced([], [dot(N_a, t) for N_a in space.N], [], Force.zero(), on_ground=True)
-    turned_for(x, [list(N_a) for N_a in space.N], form)
-    y = node.kept_unknowns
-    T = tuple(tuple(row[:y]) for row in x)
-    D = tuple((0.0,) * (a + 1) for a in range(y))
-    node.report_image(Image(T, (0.0,) * len(T), D, tuple(form.d[:y]), (), ArticulatedInertia.zero(), Force.zero()))
+def column(node: Node, values: Sequence[Number]) -> Any:
+    return node.matrix([[x] for x in values], 1)
 
 
 def resolve(node: Node) -> None:
     """Multipliers of the rows, and what is asked of the nodes that hang here."""
     if not node.apart:
         return
-    separator = node.given_unknowns(node.separator) if node.hangs else []
+    separator = node.given_unknowns(node.separator).column(0) if node.hangs else []
     asked = [*separator, *node.joint_values("residual")[node.separator :]]
-    right = [x + total(node.E[j][a] * asked[j] for j in range(node.separator)) for a, x in enumerate(node.t)]
-    nu = Combination(node.W).of(right) if node.W else []
+    right = node.t
+    if separator:
+        right = node.E.transposed_times(column(node, separator))
+        for a in range(right.rows):
+            right[a, 0] = right[a, 0] + node.t[a, 0]
+    nu = node.W.combination(right)
     count = len(node.rows)
     dropped = [0.0] * sum(closure.rows - len(closure.kept) for closure in node.closures)
     for closure, turn, own in zip(node.closures, node.turns, by_closure(node, nu[:count], dropped), strict=True):
@@ -177,7 +176,7 @@ def resolve(node: Node) -> None:
     left = [x - total(row[j] * c for row, c in zip(node.rows, nu, strict=False)) for j, x in enumerate(asked)]
     agreeing = dict(zip(node.equations[count:], nu[count:], strict=True))
     for k, given in enumerate(shares(node.shared, left, agreeing, count)):
-        node.send_unknowns(k, given)
+        node.send_unknowns(k, column(node, given))
 
 
 def shares(shared: Sequence[Sequence[int]], left: list[Number], agreeing: dict[int, Number], first: int) -> list[list[Number]]:

@@ -2,7 +2,8 @@
 
 The same nodes, rows and null spaces as in coordinate_reduction (EQUATIONS 3.10, "Projection"): k0 of G dx = -error is the
 change, and a node that is no part of a larger block needs nobody else for it. Where a block is taken apart the same elimination
-runs with the identity instead of the inertias. Slides are scaled by a typical length, except in blocks that are taken apart.
+runs with the identity instead of the inertias. Slides are scaled by a typical length, except in blocks that fall into several
+nodes.
 
 The change of least kinetic energy takes the whole elimination, with changes in the place of accelerations and no forces.
 """
@@ -15,19 +16,18 @@ from typing import Any
 
 from ..constraints import Equation
 from ..numbers import Number
-from ..spatial import ArticulatedInertia, Force, Motion, RigidInertia
+from ..spatial import Force, Motion, RigidInertia
 from ..spatial.small import identity, null_space
 from . import coordinate_reduction as reduction
 from .apart import eliminate_apart, unknowns_apart
 from .base import Node, Placed, Program, Walk
 from .closure import Wanted, minus_error, minus_rate
-from .node_forms import Sums
 from .node_places import Rows, closure_rows, place_all
 
 
 def projection(walk: Walk, wanted: Wanted, name: str, lookout: bool) -> None:
     walk.nodes(partial(local_change, walk.length, wanted, name, lookout))
-    walk.nodes(partial(elimination, lookout), inward=True)
+    walk.nodes(partial(elimination, walk.length, lookout), inward=True)
     walk.nodes(partial(shared_change, name))
 
 
@@ -37,7 +37,7 @@ def local_change(length: Number, wanted: Wanted, name: str, lookout: bool, node:
     for o in node.carriers:
         node.send_spin(o, places[o].R.transpose() @ places[o].V.w)
     if node.apart:
-        node.rows = tuple((*row, x) for row, x in zip(G, right, strict=True))
+        node.rows = tuple((*row, -x) for row, x in zip(G, right, strict=True))
     elif node.closures:
         weights = [length if node.slides(i) else 1.0 for i in range(len(node.dofs))]
         scaled = [[g * w for g, w in zip(row, weights, strict=True)] for row in G]
@@ -59,13 +59,15 @@ def error_rows(node: Node, places: list[Placed], wanted: Wanted) -> tuple[Rows, 
     return G, right
 
 
-def elimination(lookout: bool, node: Node) -> None:
+def elimination(length: Number, lookout: bool, node: Node) -> None:
     if not node.apart:
         return
-    sums = Sums(len(node.dofs), on_ground=True)
-    for k in range(node.separator, len(node.dofs)):
-        sums.D[k][k] = 1.0
-    eliminate_apart(node, ArticulatedInertia.zero(), sums, lookout=lookout)
+    alone = not (node.hangs or node.children)
+    own = range(node.separator, len(node.dofs))
+    H = node.zeros(len(own) + 1, len(own) + 1)
+    for k in range(len(own)):
+        H[k, k] = 1.0 / (length * length) if alone and node.slides(k) else 1.0
+    eliminate_apart(node, H, own, lookout=lookout)
 
 
 def shared_change(name: str, node: Node) -> None:
@@ -100,7 +102,7 @@ def nearest(
 ) -> None:
     """Before the elimination: of the motions u with G u = right, the one of least kinetic energy, less effort . u."""
     if node.apart:
-        node.rows = tuple((*row, x) for row, x in zip(G, right, strict=True))
+        node.rows = tuple((*row, -x) for row, x in zip(G, right, strict=True))
         space = identity(len(node.dofs))
     else:
         space = null_space(G, right, len(node.dofs), directions=lookout, least=node.tolerance * node.tolerance)

@@ -36,7 +36,7 @@ from ..spatial import FullTurn, Matrix, Motion, Transform, Vector
 from ..spatial.small import NullSpace, factored, identity, null_space, substituted
 from .apart import eliminate_apart, unknowns_apart
 from .base import Node, Placed, Program, Walk
-from .node_forms import Bias, Form, Sums, bias_force, gains, message, resumed, total
+from .node_forms import Bias, Form, bias_force, gains, message, resumed, sums_of, total
 from .node_places import closure_rows, place_all
 
 
@@ -54,7 +54,7 @@ def kinematics(walk: Walk, node: Node) -> None:
     places = place_all(node)
     G, gamma = closure_rows(node, places, walk.baumgarte)
     if node.apart:
-        node.rows = tuple((*row, right) for row, right in zip(G, gamma, strict=True))
+        node.rows = tuple((*row, -right) for row, right in zip(G, gamma, strict=True))
         space = identity(len(node.dofs))
     else:
         space = null_space(G, gamma, len(node.dofs), least=node.tolerance * node.tolerance)
@@ -104,12 +104,15 @@ def embedded(
     J: list[Any] = [None] * len(places)
     c: list[Any] = [None] * len(places)
     J[-1], c[-1] = [Motion.zero() for _ in N], Motion.zero()
-    sums = Sums(len(N), node.on_ground)
+    sums = sums_of(node, len(N))
     for k in node.outward:
         above = node.above(k)
         J[k], c[k] = list(J[above]), c[above]
         for i, s in enumerate(places[k].s):
             dof = node.dof(k, i)
+            if node.apart:
+                J[k][dof] = s
+                continue
             J[k] = [J_a + s * N_a[dof] for J_a, N_a in zip(J[k], N, strict=True)]
             c[k] = c[k] + s * k0[dof]
         if k < len(node.bodies):
@@ -133,7 +136,7 @@ def elimination(node: Node, lookout: bool = False) -> None:
         sums.add(felt, (felt @ at.c) + f, at.J)
         I = I + felt  # noqa: E741
     if node.apart:
-        eliminate_apart(node, I, sums, lookout=lookout, least=node.tolerance * node.tolerance)
+        eliminate_apart(node, *sums.matrix(node, I), lookout=lookout, least=node.tolerance * node.tolerance)
         return
     factors = factored(sums.D)
     node.free = tuple(substituted(factors, sums.d))
@@ -149,10 +152,13 @@ def motions(node: Node, name: str = "a") -> None:
     """Accelerations, or velocities where all of this is about them."""
     y = unknowns_apart(node) if node.apart else list(node.free)
     A = Motion.zero() if node.on_ground else node.base_acceleration
-    if not (node.on_ground or node.apart):
-        y = [e - A.dot(g) for e, g in zip(y, node.gains, strict=True)]
-    N, k0 = node.basis
-    node.output_joints(name, [x + total(N_a[j] * y_a for N_a, y_a in zip(N, y, strict=True)) for j, x in enumerate(k0)])
+    if node.apart:
+        node.output_joints(name, y)
+    else:
+        y = y if node.on_ground else [e - A.dot(g) for e, g in zip(y, node.gains, strict=True)]
+        N, k0 = node.basis
+        u = [x + total(N_a[j] * y_a for N_a, y_a in zip(N, y, strict=True)) for j, x in enumerate(k0)]
+        node.output_joints(name, u)
     for o, at in zip(node.carriers, node.carried, strict=True):
         motion = A + at.c
         for J, y_a in zip(at.J, y, strict=True):

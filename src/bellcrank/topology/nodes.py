@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from .blocks import Node, make_nodes
 from .closing import CLOSURE_ROW, CLOSURE_SLOTS, CLOSURE_TABLE, ClosureSignature, closing_axes, row_scales
 from .frames import frame_of
+from .image_places import places_in_turn
 from .plan import TABLE, Plan
 from .signature import OWN, Signature
 
@@ -23,8 +24,11 @@ Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 MOST_NODE_SIGNATURES = 48
-NODE_TABLE = ("code", "first")
 BODY_COLUMNS = ("q", "v", "row")  # of each body beside the other integers of a node: as in plan.TABLE; row of shared_bodies
+NODE_TABLE = ("code", "first", "image", "given", "memory", "matrices")
+"""Of each node: its signature; the first of its integers; where what it reports to the node that it hangs on is, and what it
+gets from there; where a kernel keeps its numbers and matrices, which depends on the kernel."""
+WIDE, WIDE_ALONE = 12, 16  # nodes with more unknowns have their matrices in memory: parts of a block; whole blocks
 _UNIT_SLOTS = [k for name in ("axes_a", "axes_b", "world") for k in range(CLOSURE_SLOTS[name], CLOSURE_SLOTS[name] + 9)]
 
 
@@ -41,6 +45,14 @@ class ClosureShape(NamedTuple):
     constants: tuple[tuple[int, float], ...]
 
 
+class ImageShape(NamedTuple):
+    """Of a node that hangs on another: size of y, dofs of the other one that it shares, whether its matrices are in memory."""
+
+    size: int
+    shared: tuple[int, ...]
+    wide: bool
+
+
 class NodeSignature(NamedTuple):
     """The structure of a node. Nodes with equal signatures share their code."""
 
@@ -55,10 +67,22 @@ class NodeSignature(NamedTuple):
     on_ground: bool
     apart: bool
     hangs: bool  # on another node
-    images: tuple[tuple[int, tuple[int, ...]], ...]  # of nodes that hang here: size of y, and our dofs that they share
+    images: tuple[ImageShape, ...]  # of nodes that hang here
     kept: int  # size of y that is reported
     equations: tuple[int, ...]  # of an apart node: those that are not redundant
     opens: bool  # first to report to its base on the way inward
+    wide: bool  # its matrices are in memory
+
+    @property
+    def image_size(self) -> int:
+        """Numbers that it reports to the node that it hangs on: T and H (formulations.apart)."""
+        x, y, tail = self.separator, self.kept, 1 if self.on_ground else 7
+        return x * (y + 1) + (y + tail) ** 2 if self.hangs else 0
+
+    @property
+    def given_size(self) -> int:
+        """Numbers that it gets from there: y, or efforts for x."""
+        return max(self.separator, self.kept) if self.hangs else 0
 
 
 def node_places(signature: NodeSignature) -> dict[str, int]:
@@ -89,6 +113,7 @@ class Nodes:
     rank: int  # independent equations of all closures
     surplus: bool  # redundant ones that could push, in blocks that are taken apart
     spare: bool  # some of those that are not kept could be kept in the place of others
+    told: int  # numbers that nodes report to those that they hang on, and get from there
 
     @property
     def count(self) -> int:
@@ -101,8 +126,8 @@ class Nodes:
 
     @property
     def work(self) -> int:
-        """How long code for blocks that are taken apart takes to compile: the cubes of the coordinates of their nodes."""
-        return sum(len(signature.dofs) ** 3 for signature in self.signatures if signature.apart)
+        """How long one evaluation takes, in ns or so: what each node takes, and the cube of its coordinates."""
+        return sum(150 + len(self.signatures[code].dofs) ** 3 for code in self.table[:, 0])
 
     def key(self) -> tuple[object, ...]:
         return self.signatures
@@ -140,7 +165,7 @@ def make_node_tables(plan: Plan, nodes: Sequence[Node], ranks: Mapping[int, Rank
     lent = {i for node in nodes for i in node.borrowed}
     first = {node.base: i for i, node in enumerate(nodes) if node.parent is None}  # the last one: first on the way inward
     codes: dict[NodeSignature, int] = {}
-    table: list[tuple[int, int]] = []
+    table: list[tuple[int, ...]] = []
     ints: list[int] = []
     for i, node in enumerate(nodes):
         signature = _signature(plan, nodes, ranks, i, node, rows, bases, lent, fold, first[node.base] == i)
@@ -152,10 +177,16 @@ def make_node_tables(plan: Plan, nodes: Sequence[Node], ranks: Mapping[int, Rank
         ints += [*node.children, *freedoms, *own]
     if fold and len(codes) > MOST_NODE_SIGNATURES:
         return make_node_tables(plan, nodes, ranks, fold=False)
+    signatures = tuple(codes)
+    used = [signatures[code] for code, _ in table]
+    images, told = places_in_turn([(s.image_size, node.children) for s, node in zip(used, nodes, strict=True)])
+    given = np.cumsum([told, *(signature.given_size for signature in used)])
     return Nodes(
         tuple(nodes),
-        tuple(codes),
-        np.array(table, dtype=np.int64).reshape(-1, len(NODE_TABLE)),
+        signatures,
+        np.array([(*x, image, at, 0, 0) for x, image, at in zip(table, images, given, strict=False)], dtype=np.int64).reshape(
+            -1, len(NODE_TABLE)
+        ),
         np.array(ints, dtype=np.int64),
         rows,
         shared_bodies,
@@ -163,6 +194,7 @@ def make_node_tables(plan: Plan, nodes: Sequence[Node], ranks: Mapping[int, Rank
         sum(ranks[i].rank for i in range(len(nodes))),
         any(ranks[i].surplus for i in range(len(nodes))),
         any(ranks[i].spare for i in range(len(nodes))),
+        int(given[-1]),
     )
 
 
@@ -192,7 +224,6 @@ def _signature(
         _shape(plan, node, k, kept, places, dofs, data[k], fold)
         for k, kept in zip(node.closures, ranks[index].kept, strict=True)
     )
-    images = tuple((ranks[c].size, _shared(plan, nodes[c], node)) for c in node.children)
     return NodeSignature(
         bodies=tuple(plan.signature(i) for i in node.bodies),
         borrowed=tuple(_nv(plan, i) for i in node.borrowed),
@@ -203,17 +234,37 @@ def _signature(
         carriers=tuple(k for k, i in enumerate(node.bodies) if i in bases),
         lends=tuple(k for k, i in enumerate(node.bodies) if i in lent),
         on_ground=node.base < 0,
-        apart=is_apart(node),
+        apart=is_apart(plan, node),
         hangs=node.parent is not None,
-        images=images,
+        images=_images(plan, nodes, ranks, node),
         kept=ranks[index].size,
         equations=ranks[index].equations,
         opens=opens,
+        wide=_is_wide(plan, nodes, ranks, node),
     )
 
 
-def is_apart(node: Node) -> bool:
+def _images(plan: Plan, nodes: Sequence[Node], ranks: Mapping[int, Ranks], node: Node) -> tuple[ImageShape, ...]:
+    return tuple(
+        ImageShape(ranks[c].size, _shared(plan, nodes[c], node), _is_wide(plan, nodes, ranks, nodes[c])) for c in node.children
+    )
+
+
+def _is_wide(plan: Plan, nodes: Sequence[Node], ranks: Mapping[int, Ranks], node: Node) -> bool:
+    """By its coordinates; and by its unknowns, which are those that no image gives and those of the images."""
+    n = len(node_dofs(plan, node))
+    given = {j for c in node.children for j in _shared(plan, nodes[c], node)}
+    unknowns = n - len(given) + sum(ranks[c].size for c in node.children)
+    return max(n, unknowns) > (WIDE if _is_part(node) else WIDE_ALONE)
+
+
+def _is_part(node: Node) -> bool:
     return node.parent is not None or bool(node.children)
+
+
+def is_apart(plan: Plan, node: Node) -> bool:
+    """Part of a block that is taken apart; a whole one is treated as such a part if it is wide."""
+    return _is_part(node) or len(node_dofs(plan, node)) > WIDE_ALONE
 
 
 def node_dofs(plan: Plan, node: Node) -> tuple[tuple[int, int, int], ...]:
