@@ -25,7 +25,7 @@ from .kept_rows import least_kept, order_of_rows
 from .loads import IMPULSE, SIZES, STATE, WRENCH
 from .module import Module, bound_words, result, write_module
 from .nodes import CHANNELS, block_width
-from .routines import CHUNK
+from .routine import CHUNK
 
 Array = NDArray[np.float64]
 

@@ -1,8 +1,6 @@
 """Dense algebra on matrices in memory: functions of a module with their sizes as arguments, each written once, as loops.
 
-A matrix is an address and a stride, the numbers from one row to the next. Rows are gone through in chunks: with one state a
-chunk is four neighbours of a row, so that strides are multiples of four (what is computed beyond the last column is never
-read); with lanes it is one number, which is a vector already. No sum runs along a row, so that both are the same code.
+A matrix is an address and a stride, the numbers from one row to the next. Rows are gone through in chunks (routine.Routine).
 """
 
 from __future__ import annotations
@@ -11,73 +9,10 @@ from collections.abc import Callable
 
 from ..numbers import Number, Symbol, less, minimum, select
 from .emitter import Emitter, Int
-from .flow import each, folded, when
+from .flow import each, when
+from .routine import Routine
 
-CHUNK = 4  # numbers of a chunk, with one state
 TALL, BROAD = 4, 2  # rows and chunks of a product that are summed at once, in registers
-
-
-class Routine:
-    """One function under construction."""
-
-    def __init__(self, lanes: int):
-        self.e = Emitter(CHUNK if lanes == 1 else lanes)
-        self.one = lanes == 1
-        self.unit = 1 if self.one else lanes  # doubles of a number
-        self.per = CHUNK if self.one else 1  # numbers of a chunk
-
-    def number(self, base: str, index: Int) -> Symbol:
-        """A number, in all places of a chunk."""
-        e = self.e
-        return e.symbol(e.splat(e.load_double(base, index)) if self.one else e.load(base, index))
-
-    def put_number(self, x: Number, base: str, index: Int) -> None:
-        e = self.e
-        if not self.one:
-            e.store(x, base, index)
-            return
-        scalar = e.emit(f"extractelement {e.type} {e.operand(x)}, i32 0")
-        e.do(f"store double {scalar}, ptr {e.pointer(base, index)}, align 8")
-
-    def address(self, base: str, stride: Int, i: Int, c: Int) -> str:
-        """Of chunk c of row i."""
-        e = self.e
-        index = e.integer("add", e.integer("mul", i, stride), e.integer("mul", c, self.per))
-        return e.pointer(base, e.integer("mul", index, self.unit))
-
-    def chunk(self, base: str, stride: Int, i: Int, c: Int) -> Symbol:
-        return self.e.symbol(self.e.emit(f"load {self.e.type}, ptr {self.address(base, stride, i, c)}, align 8"))
-
-    def put_chunk(self, x: Number, base: str, stride: Int, i: Int, c: Int) -> None:
-        self.e.do(f"store {self.e.type} {self.e.operand(x)}, ptr {self.address(base, stride, i, c)}, align 8")
-
-    def at(self, base: str, stride: Int, i: Int, j: Int) -> Symbol:
-        return self.number(base, self.e.integer("add", self.e.integer("mul", i, stride), j))
-
-    def put_at(self, x: Number, base: str, stride: Int, i: Int, j: Int) -> None:
-        self.put_number(x, base, self.e.integer("add", self.e.integer("mul", i, stride), j))
-
-    def total(
-        self, start: Int, stop: Int, first: list[Number], body: Callable[[str, list[Symbol]], list[Number]]
-    ) -> list[Symbol]:
-        e = self.e
-
-        def step(k: str, values: list[str]) -> list[str]:
-            return [e.operand(x) for x in body(k, [e.symbol(ref) for ref in values])]
-
-        return [e.symbol(ref) for ref in folded(e, start, stop, [e.operand(x) for x in first], step)]
-
-    def in_blocks(self, count: str, size: int, body: Callable[[str, int], None]) -> None:
-        """body(first, size) while whole blocks fit, then one at a time."""
-        e = self.e
-        blocks = e.emit(f"udiv i64 {count}, {size}")
-        each(e, 0, blocks, lambda b: body(str(e.integer("mul", b, size)), size))
-        each(e, e.integer("mul", blocks, size), count, lambda k: body(k, 1))
-
-    def down(self, count: Int, body: Callable[[str], None]) -> None:
-        """For k = count-1 .. 0."""
-        last = self.e.integer("sub", count, 1)
-        each(self.e, 0, count, lambda k: body(str(self.e.integer("sub", last, k))))
 
 
 def product(r: Routine) -> None:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from ..numbers import Number, Symbol, less, select
 from ..spatial.matrices import Solutions
 from .emitter import Emitter, Int
-from .routines import CHUNK, call
+from .routine import CHUNK
+from .routines import call
 
 if TYPE_CHECKING:
     from .records import Record
