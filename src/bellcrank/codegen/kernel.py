@@ -20,11 +20,12 @@ from ..topology import Plan
 from ..topology.nodes import NODE_TABLE
 from . import cache as object_cache
 from . import jit
+from .channels import CHANNELS
 from .closing import FIELDS, SCRATCH
 from .kept_rows import least_kept, order_of_rows
 from .loads import IMPULSE, SIZES, STATE, WRENCH
 from .module import Module, bound_words, result, write_module
-from .nodes import CHANNELS, block_width
+from .nodes import block_width
 from .routine import CHUNK
 
 Array = NDArray[np.float64]

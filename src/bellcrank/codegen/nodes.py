@@ -1,8 +1,7 @@
 """The walk over nodes in machine code: a loop with a switch on the node's signature.
 
-Nodes speak to each other through memory: rows of ``channels`` for the bodies, a row of ``images`` for every node. Entries of a
-channel that are the same constant wherever they are sent (the out-of-plane parts of a planar mechanism) are found first, by
-rehearsing the steps until nothing changes, and fold.
+Nodes speak to each other through memory: rows of channels for the bodies (channels), reports to the node that one hangs on
+(node_images).
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..formulations.base import Placed
 from ..joints.base import Driven
 from ..numbers import Number, Symbol, less, select
-from ..spatial import ArticulatedInertia, Force, Matrix, Motion, Vector
+from ..spatial import Force, Matrix, Motion, Vector
 from ..spatial.vector import ZERO
 from ..topology import Plan, Signature
 from ..topology.closing import CLOSURE_ROW, CLOSURE_SLOTS, CLOSURE_TABLE
@@ -22,27 +21,17 @@ from ..topology.signature import OWN
 from .closing import coupled, put_field, setting
 from .emitter import Int
 from .flow import each, switch
-from .liveness import PASS, TOLD, Cell, Memory
+from .liveness import PASS, Cell, Memory
 from .loads import count, ints_of, row_of, state_of
 from .node_images import TracedImages
 from .plain_closing import driven_sizes
 from .plain_nodes import ALONG_AXES, Turn, apart_facts, body_state_of, joint_slides, outward_places, to_base, turn_of
 from .prepass import ClosureView, closure_view
 from .records import Record
-from .structure import UNSEEN, VARIES, leaves, rebuild
 from .traced_body import TracedBody, fetched
 
 if TYPE_CHECKING:
     from .walk import TracedWalk
-
-_ROOM = {"spin": ZERO, "felt": (ArticulatedInertia.zero(), Force.zero()), "motion": Motion.zero()}
-_ROOM |= {"frame": (Matrix.identity(), ZERO, Motion.zero(), Motion.zero())}
-_ROOM |= {f"line{k}": Motion.zero() for k in range(6)}
-_START: dict[str, int] = {}
-CHANNELS = 0  # numbers for every body
-for _name, _like in _ROOM.items():
-    _START[_name] = CHANNELS
-    CHANNELS += len(leaves(_like))
 
 
 def block_width(plan: Plan) -> int:
@@ -294,77 +283,10 @@ class TracedNode(TracedImages):
             self.walk.store_output(name, self._coordinate(j), values[j])
 
 
-class Channels:
-    """What nodes say to each other, body by body; constants are found by rehearsal."""
-
-    def __init__(self, walk: TracedWalk):
-        self.walk = walk
-        self.patterns: dict[str, list[Any]] = {
-            name: [UNSEEN] * len(leaves(like, walk.tangents)) for name, like in _ROOM.items()
-        }
-        self.passes: list[dict[str, list[Any]]] = []  # the patterns of each
-
-    def learn(self, step: Callable[[Any], None]) -> None:
-        """What a pass brings: rehearsed until nothing is new, or known from the first writing."""
-        if self.walk.memory.patterns:
-            self.patterns = self.walk.memory.patterns[len(self.passes)]
-        else:
-            self._rehearse(step)
-        self.passes.append(self.patterns)
-
-    def _rehearse(self, step: Callable[[Any], None]) -> None:
-        """A division by what nobody has said yet (zero, so far) waits for the next round."""
-        assert self.walk.plan.nodes is not None
-        before = None
-        while before != self.patterns:
-            before, failure = self.patterns, None
-            self.patterns = {name: list(pattern) for name, pattern in before.items()}
-            for signature in self.walk.plan.nodes.signatures:
-                failure = _rehearse_one(self.walk, step, signature) or failure
-        if failure is not None:
-            raise failure
-
-    def _place(self, cell: Cell, body: str) -> Int:
-        """Where a number of a channel is, in the body's row."""
-        e, memory = self.walk.e, self.walk.memory
-        return e.integer("add", e.integer("mul", body, memory.told), memory.slots.get(cell, 0))
-
-    def get(self, name: str, body: str) -> Any:
-        numbers = [
-            self._load(name, k, body) if x is VARIES else 0.0 if x is UNSEEN else x for k, x in enumerate(self.patterns[name])
-        ]
-        return rebuild(_ROOM[name], iter(numbers), self.walk.tangents)
-
-    def put(self, name: str, body: str, value: Any, add: bool = False) -> None:
-        e, numbers = self.walk.e, leaves(value, self.walk.tangents)
-        if e.rehearsing:
-            self._learn(name, numbers, only_zeros=name == "felt")
-            return
-        for k, x in enumerate(self.patterns[name]):
-            cell = (TOLD, name, k)
-            if x is VARIES and cell not in self.walk.memory.dead:
-                e.store(numbers[k] + self._load(name, k, body) if add else numbers[k], "%channels", self._place(cell, body))
-                e.mark(cell)
-
-    def _load(self, name: str, k: int, body: str) -> Symbol:
-        e, cell = self.walk.e, (TOLD, name, k)
-        if cell in self.walk.memory.dead:
-            return e.needless()
-        found = e.symbol(e.load("%channels", self._place(cell, body)))
-        e.mark(cell)
-        return found
-
-    def _learn(self, name: str, numbers: list[Number], only_zeros: bool) -> None:
-        pattern = self.patterns[name]
-        for k, x in enumerate(numbers):
-            varies = isinstance(x, Symbol) or (only_zeros and x != 0) or pattern[k] not in (UNSEEN, x)
-            pattern[k] = VARIES if varies else float(x)
-
-
 def nodes(walk: TracedWalk, step: Callable[[Any], None], inward: bool) -> None:
     e, tables = walk.e, walk.plan.nodes
     assert tables is not None
-    walk.channels.learn(step)
+    walk.channels.learn(lambda: _rehearse(walk, step))
     e.do(PASS)
 
     def one(k: str) -> None:
@@ -381,17 +303,20 @@ def nodes(walk: TracedWalk, step: Callable[[Any], None], inward: bool) -> None:
     each(e, 0, count(e, "nodes"), one)
 
 
-def _rehearse_one(walk: TracedWalk, step: Callable[[Any], None], signature: NodeSignature) -> ZeroDivisionError | None:
-    kept = walk.node_records
-    with walk.e.rehearsal():
-        walk.node_records = {s: record.copy() for s, record in kept.items()}
-        try:
-            step(TracedNode(signature, walk, "%rehearsed", "%rehearsed"))
-        except ZeroDivisionError as failure:
-            return failure
-        finally:
-            walk.node_records = kept
-    return None
+def _rehearse(walk: TracedWalk, step: Callable[[Any], None]) -> ZeroDivisionError | None:
+    """Every signature once; the division by zero that there was."""
+    assert walk.plan.nodes is not None
+    kept, failure = walk.node_records, None
+    for signature in walk.plan.nodes.signatures:
+        with walk.e.rehearsal():
+            walk.node_records = {s: record.copy() for s, record in kept.items()}
+            try:
+                step(TracedNode(signature, walk, "%rehearsed", "%rehearsed"))
+            except ZeroDivisionError as problem:
+                failure = problem
+            finally:
+                walk.node_records = kept
+    return failure
 
 
 def fresh_records(plan: Plan, memory: Memory) -> dict[NodeSignature, Record]:

@@ -16,6 +16,7 @@ from ..spatial import Vector
 from ..topology import Plan, Signature
 from ..topology.plan import TABLE
 from . import closing, dense, loads, nodes
+from .channels import Channels
 from .emitter import Emitter, Int
 from .flow import each, repeat, switch
 from .liveness import Memory
@@ -44,7 +45,7 @@ class TracedWalk:
         self.visits_nodes = False
         self.dense = False  # all equations of closures at once, as the multipliers take them
         self.node_records = nodes.fresh_records(plan, memory)
-        self.channels = nodes.Channels(self)
+        self.channels = Channels(self)
         self.room = Room(e)
         self.gravity = Vector(*[self._gravity(k, x) for k, x in enumerate(plan.gravity)])
 
