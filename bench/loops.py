@@ -3,11 +3,12 @@
     python bench/loops.py [--quick] [--all] [--family NAME] [--patience SECONDS] [--json FILE] [--plot FILE.png]
 
 Three mechanisms of N loops, bars of 1 m and 1 kg: N four-bars side by side (one degree of freedom), a ladder and a ladder in
-space (N each). Contestants take turns over up to 256 closed states, and the best of many short windows counts, in microseconds
-of processor time per state. Ours: one state, and four at a time in lanes, on one core. Pinocchio: its call from Python less
-what a call costs (a tree from Python, less the same tree in Pinocchio's own loop). MuJoCo: mj_forward at one state in a loop of
-machine code. A contestant that would take too long for the next N, to compile or to run, or too much memory, stops. Errors are
-against the dense equations of motion in long double, at one state, of the largest acceleration.
+space (N each); and a lattice of N by N cells (N). Contestants take turns over up to 256 closed states, and the best of many
+short windows counts, in microseconds of processor time per state. Ours: one state, and four at a time in lanes, on one core.
+Pinocchio: its call from Python less what a call costs (a tree from Python, less the same tree in Pinocchio's own loop). MuJoCo:
+mj_forward at one state in a loop of machine code. A contestant that would take too long for the next N, to compile or to run,
+or too much memory, stops. Errors are against the dense equations of motion in long double, at one state, of the largest
+acceleration.
 """
 
 from __future__ import annotations
@@ -77,11 +78,27 @@ def spatial_states(model: Model, N: int, count: int) -> States:
     return q[drawn].reshape(count, -1), v[drawn].reshape(count, -1), rng.uniform(-1, 1, (count, model.nv))
 
 
+def lattice_states(model: Model, N: int, count: int) -> States:
+    """Posts of a row have one angle in the world, beams stay level."""
+    rng = np.random.default_rng(0)
+    angle, speed = rng.uniform(-0.2, 0.2, (count, N)), rng.uniform(-1, 1, (count, N))
+    signs = np.array([1.0] * (N + 1) + [-1.0] * N)
+
+    def relative(x: Array) -> Array:
+        posts, beams = np.diff(x, axis=1, prepend=0.0), x
+        chosen = np.where(signs > 0, posts[:, :, None], beams[:, :, None])
+        return (chosen * signs).reshape(count, -1)
+
+    return relative(angle), relative(speed), rng.uniform(-1, 1, (count, model.nv))
+
+
 FAMILIES: dict[str, tuple[Callable[[int], Model], Callable[[Model, int, int], States]]] = {
     "N-four-bar": (generators.n_four_bar, four_bar_states),
     "ladder": (generators.ladder, ladder_states),
     "spatial ladder": (generators.spatial_ladder, spatial_states),
+    "lattice": (lambda N: generators.lattice(N, N), lattice_states),
 }
+SIDES = (1, 2, 4, 8, 16)  # of the lattice
 
 
 # Contestants -----------------------------------------------------------------------------------------------------------------
@@ -223,16 +240,19 @@ def expected(times: dict[int, dict[str, float]], name: str, N: int, following: i
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="shorter windows, N up to 20")
+    parser.add_argument("--quick", action="store_true", help="shorter windows, N up to 20, lattices up to 4 by 4")
     parser.add_argument("--all", action="store_true", help="every option of our formulations")
     parser.add_argument("--family", choices=list(FAMILIES), action="append", help="only this mechanism; may be repeated")
     parser.add_argument("--patience", type=float, default=100.0, help="seconds that compiling at the next N may take")
     parser.add_argument("--json", type=Path, help="write the figures here too")
     parser.add_argument("--plot", type=Path, help="write the plot of time over N here (PNG)")
     options = parser.parse_args()
-    sizes, seconds = (tuple(N for N in SIZES if N <= 20), 0.5) if options.quick else (SIZES, 3.0)
+    seconds = 0.5 if options.quick else 3.0
     figures = {}
     for family in options.family or FAMILIES:
+        sizes = SIDES if family == "lattice" else SIZES
+        if options.quick:
+            sizes = sizes[: sizes.index(4 if family == "lattice" else 20) + 1]
         figures[family] = compete(family, sizes, seconds, every=options.all, patience=options.patience)
         report(family, figures[family])
     if options.plot:

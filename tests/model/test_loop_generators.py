@@ -5,7 +5,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.errors import ModelError
-from bellcrank.model.generators import ladder, n_four_bar, spatial_ladder
+from bellcrank.model.generators import ladder, lattice, n_four_bar, spatial_ladder
 
 ALL = [n_four_bar, ladder, spatial_ladder]
 
@@ -38,6 +38,16 @@ def test_four_loops_leave_one_or_four_degrees_of_freedom(make, rank, dof):
     model = make(4)
     G = bc.compile(model).closure_jacobian(model.initial_q)
     assert np.linalg.matrix_rank(G, tol=1e-9) == rank and model.nv - rank == dof
+
+
+def test_a_lattice_closes_and_moves_row_by_row():
+    model = lattice(3, 2)
+    dynamics = bc.compile(model)
+    position, _ = dynamics.closure(model.initial_q, model.initial_v)
+    G = dynamics.closure_jacobian(model.initial_q)
+    assert np.abs(position).max() < 1e-14 and model.nv - np.linalg.matrix_rank(G, tol=1e-9) == 3
+    with pytest.raises(ModelError, match="N is 0"):
+        lattice(2, 0)
 
 
 def test_the_equations_of_the_spatial_ladder_are_independent():

@@ -18,7 +18,7 @@ from .model import Model
 Array = NDArray[np.float64]
 
 __all__ = [
-    "chain", "humanoid", "ladder", "n_four_bar", "pin_joint_chain", "random_state", "random_tree", "spatial_ladder",
+    "chain", "humanoid", "ladder", "lattice", "n_four_bar", "pin_joint_chain", "random_state", "random_tree", "spatial_ladder",
 ]  # fmt: skip
 
 KINDS = ("revolute", "prismatic", "spherical", "fixed")
@@ -209,6 +209,27 @@ def spatial_ladder(N: int) -> Model:
     rung = make_joint("revolute", axis=(-0.2, 0.8, 0.5))
     joints = left, right, rung, make_joint("spherical")
     return _cells(f"spatial ladder of {N}", N, rail, joints, gravity=(0.0, 0.0, -9.81))
+
+
+def lattice(rows: int, columns: int) -> Model:
+    """Cells side by side and on top of each other in the x-y plane, hinged at all corners; as many dof as rows.
+
+    Rows of posts on the posts below, the lowest on ground; a beam hangs on each post but the last of a row, and a hinge on the
+    next post closes the loop. Rows lean to and fro. The posts of a row turn as one; its beams stay level.
+    """
+    _at_least_one(min(rows, columns))
+    hinge = make_joint("revolute", axis=(0, 0, 1))
+    bars: list[_Bar] = []
+    ties = []
+    below = [(-1, k * _RIGHT) for k in range(columns + 1)]  # what carries the next posts, and where
+    for j in range(rows):
+        post, first = np.array([-np.sin(0.3) * (-1) ** j, np.cos(0.3), 0.0]), len(bars)
+        bars += [_Bar(f"post{k + 1}_{j + 1}", *below[k], post, hinge) for k in range(columns + 1)]
+        for k in range(columns):
+            ties.append(_Tie(f"pin{k + 1}_{j + 1}", len(bars), first + k + 1, hinge))
+            bars.append(_Bar(f"beam{k + 1}_{j + 1}", first + k, post, _RIGHT, hinge))
+        below = [(first + k, post) for k in range(columns + 1)]
+    return _linkage(f"lattice of {rows} by {columns}", bars, ties, gravity=(0.0, -9.81, 0.0))
 
 
 def _cells(name: str, N: int, rail: Array, joints: tuple[Joint, Joint, Joint, Joint], *, gravity: Sequence[float]) -> Model:
