@@ -109,12 +109,12 @@ def nearest(
         if lookout and node.closures:
             node.note_rows(space.directions, space.pivots)
     node.basis = (space.N, space.k0)
-    node.form, J, c = reduction.embedded(node, places, space, bias=no_bias, effort=effort)
+    node.form, J, c = reduction.embedded(node, places, space, takes=inertia_alone, effort=effort)
     node.carried = tuple(reduction.carrier(places[o], J[o], c[o]) for o in node.carriers)
 
 
-def no_bias(body: Any, at: Placed, inertia: RigidInertia) -> Force:
-    return Force.zero()
+def inertia_alone(body: Any, at: Placed, inertia: RigidInertia, c: Motion) -> Force:
+    return inertia @ c
 
 
 def no_effort(body: Any) -> tuple[Number, ...]:

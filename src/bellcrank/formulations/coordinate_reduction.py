@@ -36,7 +36,7 @@ from ..spatial import FullTurn, Matrix, Motion, Transform, Vector
 from ..spatial.small import NullSpace, factored, identity, null_space, substituted
 from .apart import eliminate_apart, unknowns_apart
 from .base import Node, Placed, Program, Walk
-from .node_forms import Bias, Form, bias_force, gains, message, resumed, sums_of, total
+from .node_forms import Form, Takes, gains, inertia_force, message, resumed, sums_of, total
 from .node_places import closure_rows, place_all
 
 
@@ -96,7 +96,7 @@ def embedded(
     node: Node,
     places: Sequence[Placed],
     space: NullSpace,
-    bias: Bias = bias_force,
+    takes: Takes = inertia_force,
     effort: Callable[[Any], tuple[Number, ...]] = efforts,
 ) -> tuple[Form, list[Any], list[Any]]:
     """The node's own bodies and joints, with u = N y + k0 put in; J and c of all places."""
@@ -117,7 +117,7 @@ def embedded(
             c[k] = c[k] + s * k0[dof]
         if k < len(node.bodies):
             body = node.bodies[k]
-            sums.add_body(body, places[k], J[k], places[k].c + c[k], bias)
+            sums.add_body(body, places[k], J[k], places[k].c + c[k], takes)
             for i, (tau, r) in enumerate(zip(effort(body), body.armature, strict=True)):
                 sums.add_joint([N_a[node.dof(k, i)] for N_a in N], tau - r * k0[node.dof(k, i)], r)
     return sums.form(), J, [None if x is None else at.c + x for at, x in zip(places, c, strict=True)]

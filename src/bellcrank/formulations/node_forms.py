@@ -11,7 +11,7 @@ from ..spatial.small import substituted
 from .base import Placed
 from .node_places import Rows
 
-Bias = Callable[[Any, Placed, RigidInertia], Force]
+Takes = Callable[[Any, Placed, RigidInertia, Motion], Force]  # what a body takes to accelerate by c
 
 
 class Form(NamedTuple):
@@ -37,9 +37,9 @@ class Sums:
         self.D: Rows = [[0.0] * (a + 1) for a in range(size)]
         self.d: list[Number] = [0.0] * size
 
-    def add_body(self, body: Any, at: Placed, J: Sequence[Motion], c: Motion, bias: Bias) -> None:
+    def add_body(self, body: Any, at: Placed, J: Sequence[Motion], c: Motion, takes: Takes) -> None:
         inertia = Transform((), at.p, (FullTurn(at.R),)).up_rigid(body.inertia)
-        self.add(inertia, (inertia @ c) + bias(body, at, inertia), J)
+        self.add(inertia, takes(body, at, inertia, c), J)
         if not self.on_ground:
             self.I = self.I + inertia
 
@@ -177,13 +177,15 @@ def sums_of(node: Any, size: int) -> Sums:
     return LateSums(size, node.on_ground) if node.wide else Sums(size, node.on_ground)
 
 
-def bias_force(body: Any, at: Placed, inertia: RigidInertia) -> Force:
-    """V x* I V, less what force elements give."""
-    momentum, V = inertia @ at.V, at.V
+def inertia_force(body: Any, at: Placed, inertia: RigidInertia, c: Motion) -> Force:
+    """I c + V x* I V, less what force elements give.
+
+    With the acceleration of the point of the body that is at the base's origin, c.v + w x v, little of V x* I V is left.
+    """
+    point = Motion(c.w, c.v + at.V.w.cross(at.V.v))
     n, f = body.applied
     pushed = at.R @ f
-    gyroscopic = Force(V.w.cross(momentum.n) + V.v.cross(momentum.f), V.w.cross(momentum.f))
-    return gyroscopic - Force((at.R @ n) + at.p.cross(pushed), pushed)
+    return (inertia @ point) + inertia.gyroscopic(at.V.w) - Force((at.R @ n) + at.p.cross(pushed), pushed)
 
 
 def resumed(form: Any, on_ground: bool) -> Sums:
