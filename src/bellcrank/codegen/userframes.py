@@ -57,7 +57,7 @@ class UserFrames:
 
 def _drive_order(plan: Plan) -> NDArray[np.intp]:
     """Where the driven degrees of freedom, in the file's order, are in the walk's."""
-    place = {body: i for i, body in enumerate(plan.tree.order)}
+    place = plan.tree.place
     order: list[int] = []
     for body, joint in enumerate(plan.model.joints):
         if plan.model.driven[body]:

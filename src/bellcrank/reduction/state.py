@@ -142,7 +142,7 @@ def at_state(model: Model, q: Array, v: Array, tau: Array, t: float, inputs: Arr
     bodies: list[Body] = []
     for k, row in enumerate(plan.tree.order):
         bodies.append(_body(model, walk, bodies, k, row))
-    place = {row: k for k, row in enumerate(plan.tree.order)} | {GROUND: GROUND}
+    place = plan.tree.place
     return Mechanism(model, bodies, _ties(model, walk, bodies, place, points), plan.length)
 
 

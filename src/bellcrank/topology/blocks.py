@@ -55,7 +55,7 @@ class Graph:
 
 
 def make_graph(model: Model, tree: Tree) -> Graph:
-    place = {body: i for i, body in enumerate(tree.order)} | {-1: -1}
+    place = tree.place
     graph = Graph(tree.parent)
     for k, closure in enumerate(model.closures):
         if closure.kind == "coupler":

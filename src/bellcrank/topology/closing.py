@@ -66,7 +66,7 @@ def tied_bodies(model: Model, place: dict[int, int]) -> list[int]:
 
 def make_closing(model: Model, tree: Tree, frames: Frames, touched: tuple[int, ...], first: tuple[int, int]) -> Closing:
     """``first``: where the states of driven closures start, after those of the driven joints."""
-    place = {body: i for i, body in enumerate(tree.order)}
+    place = tree.place
     state = {i: k for k, i in enumerate(touched)}
     signatures: dict[ClosureSignature, int] = {}
     table, data, factors, driven = [], [], [], []

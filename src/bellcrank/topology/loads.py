@@ -107,7 +107,7 @@ def _signature(table: Table | None) -> TableSignature | None:
 
 def make_loads(model: Model, tree: Tree, frames: Frames) -> Loads:
     pool = _Pool()
-    place = {body: i for i, body in enumerate(tree.order)}
+    place = tree.place
     driven = np.array([bool(model.motions) and model.motions[body] is not None for body in tree.order], dtype=bool)
     driven_index, motions = _motions(model, tree, driven, pool)
     touched = sorted({place[b] for e in model.elements for b in _bodies(model, e) if b >= 0} | set(tied_bodies(model, place)))

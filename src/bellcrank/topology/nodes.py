@@ -305,7 +305,7 @@ def _shape(
     entry = dict(zip(CLOSURE_TABLE, closing.table[k].tolist(), strict=True))
     signature = closing.signatures[entry["code"]]
     closure = model.closures[k]
-    walk = {body: i for i, body in enumerate(plan.tree.order)} | {-1: -1}
+    walk = plan.tree.place
     if closure.kind == "coupler":
         index = {(place, number): j for j, (place, number, _) in enumerate(dofs)}
         terms = tuple(index[places[walk[joint]], dof] for joint, dof, _ in closure.terms)
@@ -343,9 +343,8 @@ def _data(plan: Plan, node: Node, k: int, scales: Array) -> Array:
     Points that only have to meet do so along the base's axes, which are ones and zeros there.
     """
     row = plan.loads.closing.data[k].copy()
-    place = {body: i for i, body in enumerate(plan.tree.order)}
     base = -1 if node.base < 0 else plan.tree.order[node.base]
-    rotation, _ = frame_of(plan.frames, place, base)
+    rotation, _ = frame_of(plan.frames, plan.tree.place, base)
     start = CLOSURE_SLOTS["world"]
     closure = plan.model.closures[k]
     meets = closure.joint is not None and closure.joint.kind in ("spherical", "universal")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from ..errors import ModelError
 
@@ -23,6 +24,11 @@ class Tree:
     @property
     def n(self) -> int:
         return len(self.order)
+
+    @cached_property
+    def place(self) -> dict[int, int]:
+        """Of each body of the model: its number in the walk; ground is -1 in both."""
+        return {body: k for k, body in enumerate(self.order)} | {-1: -1}
 
 
 def depth_first(parents: Sequence[int]) -> Tree:
