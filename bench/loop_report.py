@@ -84,8 +84,13 @@ def plot(figures: dict[str, Any], path: Path) -> None:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    fig, axes = plt.subplots(1, len(figures), figsize=(6 * len(figures), 5), sharey=True, squeeze=False, layout="constrained")
-    for ax, (family, found) in zip(axes[0], figures.items(), strict=True):
+    across = min(2, len(figures))
+    down = -(-len(figures) // across)
+    size = (6 * across, 4.5 * down)
+    fig, axes = plt.subplots(down, across, figsize=size, sharey=True, squeeze=False, layout="constrained")
+    for ax in axes.flat[len(figures) :]:
+        ax.set_visible(False)
+    for ax, (family, found) in zip(axes.flat, figures.items(), strict=False):
         times = found["us"]
         names = list(dict.fromkeys(name for row in times.values() for name in row))
         for k, name in enumerate(names):
@@ -93,8 +98,9 @@ def plot(figures: dict[str, Any], path: Path) -> None:
             ax.loglog(*zip(*points, strict=True), marker="o", markersize=3, color=f"C{k % 10}", label=name)
         at = crossover(times, "multipliers", "coordinate_reduction")
         if at is not None:
-            ax.axvline(at, color="0.6", linestyle=":", label=f"crossover, N = {at:.2g}")
-        ax.set(title=family, xlabel="loops N", ylabel="us per state")
+            title = f"coordinate_reduction is quicker\nthan multipliers from N = {at:.2g} on"
+            ax.axvline(at, color="0.6", linestyle=":", label=title)
+        ax.set(title=family, xlabel="N by N loops" if family == "lattice" else "loops N", ylabel="us per state")
         ax.grid(alpha=0.3)
         ax.legend(fontsize=8)
     fig.savefig(path, dpi=120)
