@@ -179,6 +179,15 @@ def test_the_folder_is_bounded_and_what_was_not_used_for_longest_goes_first(fold
     assert [path.stem for path in entries(folder)] == ["a", "d", "e"]
 
 
+def test_the_folder_is_looked_through_at_first_and_then_now_and_then(folder, monkeypatch):
+    looks = []
+    monkeypatch.setattr(cache, "_trim", looks.append)
+    monkeypatch.setattr(cache, "_LARGEST", 160_000)  # a look every 10,000 bytes
+    for k in range(22):
+        cache.store(str(k), {}, bytes(1000))
+    assert looks == [folder, folder, folder]
+
+
 def test_what_a_crash_left_behind_counts_and_goes(folder, monkeypatch):
     cache.store("a", {}, bytes(1000))
     left = folder / "killed.tmp"

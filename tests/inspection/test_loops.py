@@ -135,7 +135,7 @@ class TestStresses:
     def test_wrenches_of_closures_and_joints_are_those_of_the_dynamics(self, kinds):
         model = random_closed(13, 4, kinds)
         state = moving(model, reach=0.2, t=0.0)
-        dyn = bc.compile(model)
+        dyn = bc.compile(model, quick=True)
         position, rotation = dyn.poses(state["q"])
         placed = Placed(np.vstack([position, np.zeros(3)]), np.concatenate([rotation, np.eye(3)[None]]))
         multipliers = dyn.multipliers(state["q"], state["v"], state["tau"])
@@ -157,7 +157,7 @@ class TestStresses:
 
 def _open_reactions(dyn, q, v, a):
     """Reactions of the same motion with the loops open."""
-    return bc.compile(replace(dyn.model, closures=())).reactions(q, v, a, effort=True)
+    return bc.compile(replace(dyn.model, closures=()), quick=True).reactions(q, v, a, effort=True)
 
 
 class TestSingularPositions:

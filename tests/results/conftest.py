@@ -64,7 +64,7 @@ def compiled(monkeypatch):
     """Put the stand-in in place of bellcrank.compile; the list tells what was compiled."""
     calls = []
 
-    def compile(model, formulation="auto", reference=None):
+    def compile(model, formulation="auto", reference=None, quick=False):
         calls.append((formulation, reference))
         return Oscillators(model, formulation, reference)
 

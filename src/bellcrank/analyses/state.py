@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 
 def compiled(model: Model) -> Dynamics:
     """Of a model with closed loops the multipliers: they find redundant equations anew at every state."""
-    return Dynamics(model, "multipliers" if model.closures else "auto")
+    return Dynamics(model, "multipliers" if model.closures else "auto", quick=True)
 
 
 def conditions(dyn: Dynamics, tau: ArrayLike | None, inputs: ArrayLike | None, t: float) -> Conditions:

@@ -22,6 +22,7 @@ from ..errors import BellcrankWarning
 
 _HEADER = b"bellcrank object 1\n"
 _LARGEST = 256 * 2**20  # bytes in all
+_unseen: dict[Path, int] = {}  # bytes that this process put into a folder since it last looked at all of it
 _complained: set[Path] = set()  # folders that could not be written: said once each
 
 
@@ -82,12 +83,15 @@ def store(name: str, facts: dict[str, Any], code: bytes) -> None:
         handle, temporary = tempfile.mkstemp(dir=place, suffix=".tmp")
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(_pack(facts, code))
+                size = file.write(_pack(facts, code))
             os.replace(temporary, place / f"{name}.o")
         except OSError:
             Path(temporary).unlink(missing_ok=True)
             raise
-        _trim(place)
+        _unseen[place] = _unseen.get(place, _LARGEST) + size
+        if _unseen[place] > _LARGEST // 16:  # a look at thousands of entries takes as long as compiling a small one
+            _unseen[place] = 0
+            _trim(place)
     except OSError as problem:
         if place in _complained:
             return

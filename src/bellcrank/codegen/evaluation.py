@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from .userframes import UserFrames
 Array = NDArray[np.float64]
 
 LANES = 4
+MANY = 1024  # states for which quick code is compiled for lanes too: fewer take less time than that
 
 
 class Evaluation:
@@ -28,8 +30,9 @@ class Evaluation:
     formulation: str
     plan: Plan
     _program: Program
+    _quick: bool
     _frames: UserFrames
-    _kernels: dict[tuple[str, int], Kernel]
+    _kernels: dict[tuple[str, int, bool], Kernel]
 
     def rates(self, q: ArrayLike, v: ArrayLike) -> Array:
         """dq/dt."""
@@ -51,7 +54,7 @@ class Evaluation:
         return (pairs @ with_ground[..., list(bodies), :, :]).reshape(wrenches.shape)
 
     def _kernel(self, program: Program, lanes: int) -> Kernel:
-        key = (program.name, lanes)
+        key = (program.name, lanes, program.quick)
         if key not in self._kernels:
             try:
                 self._kernels[key] = Kernel(self.plan, program, lanes)
@@ -70,7 +73,9 @@ class Evaluation:
         """Any program on one state or a batch, with everything checked."""
         inputs, batched = self._checked(given)
         states = len(inputs["q"])
-        kernel = self._kernel(program, LANES if states >= LANES else 1)
+        if self._quick and not program.quick:
+            program = replace(program, quick=True)
+        kernel = self._kernel(program, LANES if states >= (MANY if program.quick else LANES) else 1)
         if "t" in kernel.program.inputs:
             inputs["t"] = self._extra("t", t, states, 1)
         if "u" in kernel.program.inputs:

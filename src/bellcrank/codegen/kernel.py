@@ -90,9 +90,12 @@ class Kernel:
 
     def __init__(self, plan: Plan, program: Program, lanes: int):
         program = for_plan(program, plan)
+        plan = plan if program.nodes or plan.nodes is None else replace(plan, nodes=None)  # one code, however they are planned
         self.plan, self.program, self.lanes = plan, program, lanes
         level = 0 if program.quick else 3
-        self.code = obtain((program.name, lanes, *structure_key(plan)), lambda: write_module(plan, program, lanes), level)
+        self.code = obtain(
+            (program.name, lanes, level, *structure_key(plan)), lambda: write_module(plan, program, lanes), level
+        )
         self.widths = {name: width(plan, program, name) for name in [*program.inputs, *program.outputs]}
         self.output = result(program)
         self._batch = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(

@@ -65,6 +65,7 @@ QUANTITIES: dict[str, Program] = {
     "rates": observables.RATES,
     "drives": inverse_dynamics.DRIVES,
     "elements": observables.ELEMENTS,
+    "acting": observables.ACTING,
     "tangent": articulated_body.TANGENT,
     "closed_tangent": multipliers.TANGENT,
     "multipliers": multipliers.VALUES,

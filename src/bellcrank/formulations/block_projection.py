@@ -122,10 +122,10 @@ def no_effort(body: Any) -> tuple[Number, ...]:
 
 
 POSITIONS = Program(
-    "block_positions", partial(projection, wanted=minus_error, name="dx", lookout=False), ("q", "v"), {"dx": "v"}
+    "block_positions", partial(projection, wanted=minus_error, name="dx", lookout=False), ("q", "v"), {"dx": "v"}, nodes=True
 )
 VELOCITIES = Program(
-    "block_velocities", partial(projection, wanted=minus_rate, name="dv", lookout=True), ("q", "v"), {"dv": "v"}
+    "block_velocities", partial(projection, wanted=minus_rate, name="dv", lookout=True), ("q", "v"), {"dv": "v"}, nodes=True
 )
 MASS_POSITIONS = Program(
     "block_mass_positions",

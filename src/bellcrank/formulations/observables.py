@@ -59,7 +59,20 @@ def elements(walk: Walk) -> None:
     """Nothing to walk for: the force elements are evaluated before, and leave energy, power and force."""
 
 
+def acting(walk: Walk) -> None:
+    walk.outward(act, base=0.0)
+
+
+def act(body: Body, nothing: float) -> float:
+    """What the force elements do: their moment and force at the body's origin, in ground's axes; the efforts of its joint."""
+    n, f = body.applied_world
+    efforts = body.effort
+    body.output("acting", [*n, *f, *efforts, *(0.0,) * (6 - len(efforts))])
+    return nothing
+
+
 POSES = Program("poses", poses, inputs=("q",), outputs={"pose": "body*12"})
 ENERGY = Program("energy", energy, inputs=("q", "v"), outputs={"energy": "body*8"})
 RATES = Program("rates", rates, inputs=("q", "v"), outputs={"qdot": "q"})
 ELEMENTS = Program("elements", elements, inputs=("q", "v"), outputs={"element": "element*3"}, forces=True)
+ACTING = Program("acting", acting, inputs=("q", "v", "tau"), outputs={"acting": "body*12"}, forces=True)

@@ -72,7 +72,7 @@ def inspect_loops(model: Model, dynamics: Dynamics | None = None) -> LoopReport 
     """None for a tree."""
     if not model.closures:
         return None
-    dyn = Dynamics(model, "multipliers") if dynamics is None else dynamics  # nothing to plan, however many loops
+    dyn = Dynamics(model, "multipliers", quick=True) if dynamics is None else dynamics  # nothing to plan, however many loops
     q, problems = _start(dyn)
     loops = Loops(dyn)
     here = _Place(loops, q)

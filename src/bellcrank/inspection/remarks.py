@@ -192,7 +192,7 @@ KINDS: tuple[Callable[[Model], Iterator[str]], ...] = (
 def _compiled(model: Model) -> Any:
     from ..codegen import compile
 
-    return compile(model)
+    return compile(model, quick=True)
 
 
 def _vector(axis: np.ndarray) -> str:

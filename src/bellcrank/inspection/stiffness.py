@@ -149,4 +149,4 @@ def _allowed(dynamics: Any) -> np.ndarray:
 def _compiled(model: Model) -> Any:
     from ..codegen import compile
 
-    return compile(model)
+    return compile(model, quick=True)

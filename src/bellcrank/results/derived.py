@@ -45,7 +45,7 @@ def compiled(model: Model, settings: Mapping[str, Any], time: np.ndarray, q: np.
     import bellcrank
 
     options = {name: settings[name] for name in ("reference", "rank_tolerance") if settings.get(name) is not None}
-    stretches = [(0, bellcrank.compile(model, formulation=settings.get("formulation", "auto"), **options))]
+    stretches = [(0, bellcrank.compile(model, formulation=settings.get("formulation", "auto"), quick=True, **options))]
     for at, to in settings.get("row_changes") or ():
         first, last = int(np.searchsorted(time, at, side="right")), stretches[-1][1]
         if first < len(time):
@@ -157,7 +157,7 @@ def velocities_of(at: States, places: list[measures.Place]) -> dict[measures.Pla
         for k, (body, point) in enumerate(places)
         for part in parts
     ]
-    probed = bellcrank.compile(replace(at.model, elements=tuple(probes), inputs=(), measures=(), closures=()))
+    probed = bellcrank.compile(replace(at.model, elements=tuple(probes), inputs=(), measures=(), closures=()), quick=True)
     _, power, _ = probed.elements(at.values("q"), at.values("v"), **at.time)
     return {place: power[:, 6 * k : 6 * k + 6] for k, place in enumerate(places)}
 

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from ..codegen.dynamics import Dynamics
-from ..codegen.plain import PlainWalk
-from ..formulations import Program
-from .maximal import Bodies, Converter, cross
+from .maximal import Bodies, Converter, apply, cross
+from .quantities import Quantity
 
 Array = NDArray[np.float64]
-
-_FORCES = Program("applied", lambda walk: None, ("q", "v", "tau"), {}, forces=True)
 
 
 class Applied:
@@ -22,7 +17,8 @@ class Applied:
 
     def __init__(self, dynamics: Dynamics, converter: Converter, tau: Array, u: Array):
         self.dynamics, self.model, self.converter = dynamics, dynamics.model, converter
-        self.tau, self.u = tau, u
+        self.tau = tau
+        self._acting = Quantity(dynamics, "acting", u) if dynamics.model.elements else None
         self.weight = np.zeros((self.model.n, 6))
         self.weight[:, :3] = self.model.mass[:, None] * self.model.gravity
         self.idle = not self.model.elements and not tau.any()
@@ -33,27 +29,23 @@ class Applied:
             return self.weight
         many = Bodies(*(x[None] for x in bodies))
         q, v = (x[0] for x in self.converter.coordinates(many, q))
-        efforts, wrenches = self.tau, self.weight.copy()
-        if self.model.elements:
-            efforts = self._elements(t, q, v, R, wrenches)
-        for i, joint in enumerate(self.model.joints):
-            own = efforts[self.model.v_index[i] : self.model.v_index[i] + joint.nv]
+        wrenches = self.weight.copy()
+        efforts = [self.tau[a:][: joint.nv] for a, joint in zip(self.model.v_index, self.model.joints, strict=False)]
+        if self._acting is not None:
+            acting = self._acting(t, q=q, v=v, tau=self.tau).reshape(-1, 12)
+            wrenches += self._at_centers(acting[:, :6], R)
+            efforts = [row[6:][: joint.nv] for row, joint in zip(acting, self.model.joints, strict=True)]
+        for i, own in enumerate(efforts):
             if own.any():
                 self._effort(i, q, own, bodies, R, wrenches)
         return wrenches
 
-    def _elements(self, t: float, q: Array, v: Array, R: Array, wrenches: Array) -> Array:
-        """Adds those between bodies, and gives the efforts of those on joints, with tau."""
-        inputs: dict[str, Any] = {"q": q, "v": v, "tau": self.tau, "t": np.array([t]), "u": self.u}
-        walk = PlainWalk(self.dynamics.plan, {name: x.tolist() for name, x in inputs.items()}, self.dynamics.plan.data.tolist())
-        walk.run(_FORCES)
-        plan, frames = self.dynamics.plan, self.dynamics._frames
-        for place, numbers in zip(plan.loads.touched, walk.applied, strict=True):
-            body = plan.tree.order[place]
-            moment, force = frames.G_rotation @ numbers[:3], frames.G_rotation @ numbers[3:]
-            arm = R[body] @ (frames.K_origin[body] - self.model.center[body])
-            wrenches[body] += np.concatenate([force, moment + cross(arm, force)])
-        return np.array(walk.inputs["effort"], dtype=float)
+    def _at_centers(self, wrenches: Array, R: Array) -> Array:
+        """Moments and forces at the bodies' origins as forces and moments at their centres, in the user's axes."""
+        frames = self.dynamics._frames
+        moment, force = (wrenches[:, part] @ frames.G_rotation.T for part in (slice(3), slice(3, 6)))
+        arm = apply(R, frames.K_origin - self.model.center)
+        return np.hstack([force, moment + cross(arm, force)])
 
     def _effort(self, i: int, q: Array, efforts: Array, bodies: Bodies, R: Array, wrenches: Array) -> None:
         """On the child at the joint's point, and the opposite on the parent."""

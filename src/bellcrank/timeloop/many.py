@@ -70,7 +70,7 @@ def simulate_many(
     must_be_positive(rtol=rtol, atol=atol, max_step=max_step)
     if on_singular not in ("stop", "warn"):
         raise StateError(f"on_singular is {on_singular!r}: many runs know stop and warn")
-    dynamics = Dynamics(model, formulation, reference=reference, rank_tolerance=rank_tolerance)
+    dynamics = Dynamics(model, formulation, reference=reference, rank_tolerance=rank_tolerance, quick=True)
     start = _starts(dynamics, {"q": q, "v": v, "tau": tau, "u": inputs})
     count = len(start["q"])
     a = dynamics.acceleration(start["q"], start["v"], start["tau"], inputs=start["u"])

@@ -94,7 +94,9 @@ def simulate(
     loops = loops_of(projection, on_singular)
     functions = {"tau": tau if callable(tau) else None, "inputs": inputs if callable(inputs) else None}
     formulation = formulation_for(method, model, formulation, bool(any(functions.values())))
-    dynamics = Dynamics(model, formulation, reference=reference, rank_tolerance=rank_tolerance, baumgarte=baumgarte)
+    options: dict[str, Any] = {"reference": reference, "rank_tolerance": rank_tolerance, "baumgarte": baumgarte}
+    in_python = method in STIFF_METHODS or any(functions.values())  # where every step asks for accelerations
+    dynamics = Dynamics(model, formulation, quick=not in_python, **options)
     given = {"q": q, "v": v, "tau": None if callable(tau) else tau, "u": None if callable(inputs) else inputs}
     start = starting_state(dynamics, after, given, passing=method in PASSING_METHODS or loops.switch)
     times = float(start["t"]) + sample_times(*span(model, duration, step))
@@ -102,7 +104,7 @@ def simulate(
     if method in PASSING_METHODS:
         _refuse_events(events, method)
         _refuse_functions(functions, method)
-    elif method in STIFF_METHODS or any(functions.values()):
+    elif in_python:
         _refuse_events(events, "stiff methods" if method in STIFF_METHODS else "runs with Python functions")
         _prepare_functions(functions, method)
     else:
