@@ -49,8 +49,8 @@ def compile(
     baumgarte       alpha, beta (1/s) of Baumgarte's stabilisation; none unless given
     variant         of "coordinate_reduction": "block" (compiled), or Critchley & Anderson's own, in Python and slow: "rcr",
                     "acs" (with ``dependents``, names of coordinates), "gcl", or the body-by-body elimination "body"
-    quick           for a few states: code is compiled when it is first asked for, in a fraction of the time, and takes about
-                    twice as long to run
+    quick           for a few states: code is compiled when it is first asked for, in a fraction of the time, and takes two to
+                    three times as long to run
     """
     options: dict[str, Any] = {"rank_tolerance": rank_tolerance, "baumgarte": baumgarte, "quick": quick}
     return Dynamics(model, formulation, reference=reference, variant=variant, dependents=dependents, **options)
