@@ -56,7 +56,7 @@ class Channels:
     def _place(self, cell: Cell, body: str) -> Int:
         """Where a number of a channel is, in the body's row."""
         e, memory = self.walk.e, self.walk.memory
-        return e.integer("add", e.integer("mul", body, memory.told), memory.slots.get(cell, 0))
+        return e.integer("add", e.integer("mul", body, memory.told), memory.slots[cell] if memory.slots else 0)
 
     def get(self, name: str, body: str) -> Any:
         numbers = [

@@ -61,7 +61,8 @@ class Record:
             return ("needless",)
         recipe = self._cheap(body, value, _MOST_OPERATIONS)[0]
         if recipe is None:
-            slot = self.memory.slots.get(cell, self.slots)
+            planned = self.memory.slots if self.owner[0] == "node" else None
+            slot = planned[cell] if planned else self.slots
             recipe = ("slot", slot, cell)
             body.store(slot, value)
             body.walk.e.mark(cell)
