@@ -62,6 +62,8 @@ class Record:
         recipe = self._cheap(body, value, _MOST_OPERATIONS)[0]
         if recipe is None:
             planned = self.memory.slots if self.owner[0] == "node" else None
+            if planned and cell not in planned:  # the first writing made it from a cell that turned out to be dead: so is this
+                return ("needless",)
             slot = planned[cell] if planned else self.slots
             recipe = ("slot", slot, cell)
             body.store(slot, value)
