@@ -88,3 +88,14 @@ def test_nothing_out_of_plane_is_told_by_nodes_of_a_planar_ladder():
     dynamics = bc.compile(generators.ladder(3))
     emitter, _ = _written(dynamics.plan, for_plan(dynamics._program, dynamics.plan), 1, Memory())
     assert learned(emitter.lines).told == 9
+
+
+def test_the_second_writing_keeps_what_was_planned_and_nothing_else():
+    """The excavator has a number that is cheap to make from one that turns out to be dead: it is not kept in its place."""
+    dynamics = bc.compile(bc.load("excavator"), quick=True)
+    program = for_plan(dynamics._program, dynamics.plan)
+    emitter, walk = _written(dynamics.plan, program, 1, Memory())
+    memory = learned(emitter.lines, walk.channels.passes)
+    emitter, _ = _written(dynamics.plan, program, 1, memory)
+    kept = {line.cell for line in emitter.lines if hasattr(line, "cell") and line.cell[0][0] == "node"}
+    assert kept == {cell for cell in memory.slots if cell[0] != TOLD}
