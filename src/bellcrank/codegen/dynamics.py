@@ -18,7 +18,7 @@ from ..topology.plan import RANK_TOLERANCE
 from .canonical import CanonicalDynamics
 from .evaluation import Array
 from .kept_rows import comparable_rows, most_independent
-from .node_ranks import generic_configuration, plan_nodes
+from .node_ranks import plan_generic_nodes, plan_nodes
 from .options import checked_variant, choose, stabilisation
 from .userframes import UserFrames
 
@@ -109,7 +109,7 @@ class Dynamics(CanonicalDynamics):
         self._nv = model.nv
         self._no_effort = np.zeros(model.nv)
         if self._program.nodes:
-            self.plan = replace(self.plan, nodes=plan_nodes(self.plan, *generic_configuration(self)))
+            self.plan = replace(self.plan, nodes=plan_generic_nodes(self.plan, self))
             if formulation == "auto" and self._multipliers_are_much_faster():
                 self.formulation, self._program = choose("multipliers", None, closed=True)
                 self.plan = replace(self.plan, nodes=None)
