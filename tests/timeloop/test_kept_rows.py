@@ -141,7 +141,7 @@ def test_a_run_whose_loops_open_goes_back_and_on_with_the_multipliers_and_says_s
 
 def test_accelerations_that_contradict_an_equation_that_was_left_out_are_an_error(planned_at_a_singular_position):
     """In a batch they are not numbers, for that state only: flat and at rest the two equations say the same."""
-    dynamics, crippled = planned_at_a_singular_position
+    _, crippled = planned_at_a_singular_position
     q, v = np.array([0.3, -0.3, 0.3]), np.array([1.0, -1.0, 1.0])
     for ask in (crippled.acceleration, lambda q, v: crippled.velocities(q, np.array([1.0, 0.5, -2.0]))):
         with pytest.raises(bc.DynamicsError, match='loop through "right_pin" has an equation that seemed redundant'):

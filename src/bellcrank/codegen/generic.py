@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-CLOSED = 1e-12  # rad, or typical lengths
+CLOSED, ROUNDING = 1e-12, 1e-16  # rad, or typical lengths: as good as is needed, and as can be
 _TIMES = (0.0, 0.37, 1.3)  # s: at which driven mechanisms are looked at
 _WALKS = 3  # of each kind, at each time
 _STEPS, _REACH = 4, 0.25  # of a walk; how far its fastest coordinate goes in a step
 _FREE = 1e-4  # squared part of an equation below which a walk counts it as absent: branches part at singular positions
-_MOST_NEWTON = 30
+_MOST_NEWTON = 40
 _LEAST_DAMPING = 1e-14
 _SPARSE = 300  # equations from which on matrices are sparse
 
@@ -85,16 +85,17 @@ def _walked(dynamics: Dynamics, q: Array, t: float, way: Array) -> Array:
 
 
 def closed(dynamics: Dynamics, q: Array, t: float) -> Array | None:
-    """The nearest configuration on the closures, or None."""
-    still = np.zeros(dynamics.model.nv)
+    """The nearest configuration on the closures, as well as doubles can have it; or None."""
+    still, last = np.zeros(dynamics.model.nv), np.inf
     scales = row_scales(dynamics.model, dynamics.plan.length) / dynamics.plan.length
     for _ in range(_MOST_NEWTON):
         error = scales * dynamics.closure(q[None], still[None], t=t)[0][0]
         size = float(np.abs(error).max(initial=0.0))
-        if size < CLOSED:
+        if size < ROUNDING or last / 2 < size < CLOSED:
             return q
         if not np.isfinite(size):
             return None
+        last = size
         G = comparable_rows(dynamics, q, t)
         q = _moved(dynamics, q, -_least(G, error, max(min(size, 1.0) ** 2, _LEAST_DAMPING)))
     return None

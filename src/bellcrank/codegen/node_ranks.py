@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Rows = list[tuple[PlainNode, Array]]  # G of every node, all equations
 
-_NEARLY = 1e-9  # rad, or typical lengths: loops that are open by less are closed, as files have them
+_NEARLY = 1e-14  # rad, or typical lengths: loops that are open by less are closed
+_DOUBT = 10.0  # where branches touch, loops open by e are sqrt(e) off: times this, what an equation adds there is no news
 _STEPS = (0.3, 0.03, 3e-3)  # how much an equation must add, in rounds; the last round is the tolerance
 _GOOD = 1e-3  # equations that add this part of what they could are a good choice
 
@@ -46,11 +47,9 @@ def plan_generic_nodes(plan: Plan, dynamics: Dynamics) -> Nodes:
     survey = Survey(plan)
     start = np.array(plan.model.initial_q)
     survey.look(start, 0.0, widest=_NEARLY)
-    if not survey.settled:
-        for q, t in configurations(dynamics, start):
-            survey.look(q, t)
-            if survey.settled:
-                break
+    others = configurations(dynamics, start)
+    while not survey.settled and (found := next(others, None)) is not None:
+        survey.look(*found)
     return survey.nodes()
 
 
@@ -79,7 +78,7 @@ class Survey:
         every = {i: all_rows(plan, node) for i, node in enumerate(self.parts)}
         self._all = replace(plan, nodes=make_node_tables(plan, self.parts, every, fold=False))
         self._anywhere, _ = self._rows(anywhere(plan), 0.0)
-        self.most = self._found(self._anywhere)
+        self.most = self._found(self._anywhere, plan.tolerance)
         self.best: dict[int, Found] = {}
 
     @property
@@ -97,7 +96,7 @@ class Survey:
         rows, opening = self._rows(q, t)
         if not opening <= widest:  # not a number: a table of time has ended
             return
-        for root, found in self._found(rows).items():
+        for root, found in self._found(rows, max(self.plan.tolerance, _DOUBT * np.sqrt(opening))).items():
             known = self.best.get(root)
             if known is None or found.value > known.value:
                 self.best[root] = found
@@ -136,13 +135,13 @@ class Survey:
         _walk(self._all, q, t).nodes(step)
         return found, float(np.max(errors)) / self.plan.length
 
-    def _found(self, rows: Rows) -> dict[int, Found]:
+    def _found(self, rows: Rows, tolerance: float) -> dict[int, Found]:
         """By the first node of each block, which is the one that all others of the block hang on."""
         ranks: dict[int, Ranks] = {}
         images: dict[int, Array] = {}
         pivots: dict[int, float] = {}
         for i in reversed(range(len(self.parts))):
-            ranks[i], images[i], pivots[i] = _ranks(self.plan, self.parts, i, rows[i], images)
+            ranks[i], images[i], pivots[i] = _ranks(self.plan, self.parts, i, rows[i], images, tolerance)
         blocks: dict[int, list[int]] = {}
         root: dict[int, int] = {}
         for i, node in enumerate(self.parts):
@@ -175,18 +174,18 @@ def _walk(plan: Plan, q: Array, t: float) -> PlainWalk:
 
 
 def _ranks(
-    plan: Plan, nodes: list[Node], i: int, collected: tuple[PlainNode, Array], images: dict[int, Array]
+    plan: Plan, nodes: list[Node], i: int, collected: tuple[PlainNode, Array], images: dict[int, Array], tolerance: float
 ) -> tuple[Ranks, Array, float]:
     """Ranks of a node; T of what it reports; its smallest pivot."""
     node, (seen, G) = nodes[i], collected
     counts = [plan.model.closures[k].rows for k in node.closures]
     if not is_apart(plan, node):
-        chosen = independent(G, plan.tolerance)
-        spare = _any_left(G, chosen, plan.tolerance)
+        chosen = independent(G, tolerance)
+        spare = _any_left(G, chosen, tolerance)
         return Ranks(_by_closure(chosen, counts), rank=len(chosen), spare=spare), np.zeros((0, 0)), _pivot(G[chosen])
     E, agreeing = _substitution(seen, [images[c] for c in node.children])
     over_w = np.vstack([G @ E, agreeing])
-    chosen = independent(over_w, plan.tolerance)
+    chosen = independent(over_w, tolerance)
     kept = _by_closure([k for k in chosen if k < len(G)], counts)
     equations = tuple(range(sum(len(k) for k in kept)))
     equations += tuple(len(equations) + k - len(G) for k in chosen if k >= len(G))
@@ -199,9 +198,9 @@ def _ranks(
         kept,
         equations=equations,
         size=size,
-        surplus=any(k >= len(G) or np.abs(G[k]).max(initial=0.0) > plan.tolerance * np.abs(G).max() for k in idle),
+        surplus=any(k >= len(G) or np.abs(G[k]).max(initial=0.0) > tolerance * np.abs(G).max() for k in idle),
         rank=len(chosen) - len(agreeing),  # an image's agreement is no equation of ours: one that is redundant was theirs
-        spare=_any_left(over_w, chosen, plan.tolerance),
+        spare=_any_left(over_w, chosen, tolerance),
         images_agree=not any(k >= len(G) for k in idle),
     )
     return found, T, _pivot(over_w[chosen])

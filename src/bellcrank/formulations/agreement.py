@@ -1,10 +1,11 @@
 """Do the equations that planning left out agree with the motion that the others determine?
 
 Of equations that depend on each other coordinate reduction keeps some (codegen.node_ranks). The others hold by themselves, as
-long as they were rightly found redundant. At every state what they leave is compared with their terms,
+long as they were rightly found redundant. At every state what they leave is compared with the terms of the node's equations,
 
-    |D u - gamma|  <=  10 rank_tolerance S  +  what the error of the closures explains,       S = sum |D_j u_j| + |gamma|
+    |D u - gamma|  <=  10 rank_tolerance S  +  what the error of the closures explains,       S = |A| + max (|G| |u| + |gamma|)
 
+with the acceleration A of the base, at whose rounding errors the joints of a node that is locked tremble,
 and where it is more the motion is not a number. A state that is off the closures by e, and off in its velocities by e', makes
 redundant equations differ by about e/L S and e' sqrt(S/L), times the amplification of an ill-conditioned loop.
 
@@ -26,7 +27,7 @@ NAN = float("nan")
 _LENIENT = 10.0  # times the tolerance by which equations are redundant
 _AMPLIFIED = 1e3  # how much of the error of a state may be felt
 
-Terms = Sequence[Number]
+Terms = tuple[bool, Sequence[Number]]  # of an equation: whether it is checked; what adds up to zero
 
 
 def agree(walk: Walk, node: Node) -> None:
@@ -46,7 +47,15 @@ def disagreement(walk: Walk, node: Node, a: Sequence[Number]) -> Number:
     places = place_all(node)
     speed = _AMPLIFIED * greatest(absolute(e.rate) * scale for e, scale in scaled_equations(node, places))
     share, spread = allowed_share(walk, node, places), speed * speed / walk.length
-    return greatest(beyond(terms, share, spread) for terms in _terms(walk, node, places, a))
+    return beyond(_terms(walk, node, places, a), share, spread, shaken(walk, node))
+
+
+def shaken(walk: Walk, node: Node) -> Number:
+    """Size of the motion of the base."""
+    if node.on_ground:
+        return 0.0
+    w, v = node.base_acceleration
+    return total(map(absolute, v)) + walk.length * total(map(absolute, w))
 
 
 def allowed_share(walk: Walk, node: Node, places: Sequence[Placed]) -> Number:
@@ -60,23 +69,24 @@ def scaled_equations(node: Node, places: Sequence[Placed]) -> Iterator[tuple[Equ
         yield from zip(closure.view(places[closure.a], places[closure.b]).equations, closure.scales, strict=True)
 
 
-def beyond(terms: Terms, share: Number, spread: Number = 0.0) -> Number:
-    """How far terms that should add up to zero do not: above zero if |sum| > share S + sqrt(spread S), S the sum of sizes."""
-    size = total(absolute(x) for x in terms)
-    rest = maximum(absolute(total(terms)) - share * size, 0.0)
+def beyond(equations: Sequence[Terms], share: Number, spread: Number, shaken: Number) -> Number:
+    """Above zero if the terms of an equation that is checked add up to more than share S + sqrt(spread S)."""
+    size = shaken + greatest(total(absolute(x) for x in terms) for _, terms in equations)
+    left = greatest(absolute(total(terms)) for checked, terms in equations if checked)
+    rest = maximum(left - share * size, 0.0)
     return rest * rest - spread * size
 
 
-def _terms(walk: Walk, node: Node, places: Sequence[Placed], a: Sequence[Number]) -> Iterator[Terms]:
-    """Of every equation that was left out: row times accelerations, less what velocities and known accelerations bring."""
+def _terms(walk: Walk, node: Node, places: Sequence[Placed], a: Sequence[Number]) -> list[Terms]:
+    """Rows times accelerations, and what velocities and known accelerations bring."""
+    found: list[Terms] = []
     for closure in node.closures:
         at_a, at_b, scales = places[closure.a], places[closure.b], closure.scales
-        equations = closing(from_origin, walk.baumgarte, closure.view(at_a, at_b))
-        for k in closure.checked:
-            on_a, on_b, right = equations[k]
+        for k, (on_a, on_b, right) in enumerate(closing(from_origin, walk.baumgarte, closure.view(at_a, at_b))):
             row = among_joints(node, places, closure, on_a, on_b)
-            known = (at_a.c.dot(on_a), at_b.c.dot(on_b), -right)
-            yield [x * scales[k] for x in (*(g * x for g, x in zip(row, a, strict=True)), *known)]
+            terms = [g * x for g, x in zip(row, a, strict=True)] + [at_a.c.dot(on_a), at_b.c.dot(on_b), -right]
+            found.append((k in closure.checked, [x * scales[k] for x in terms]))
+    return found
 
 
 def absolute(x: Number) -> Number:

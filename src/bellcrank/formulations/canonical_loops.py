@@ -24,7 +24,7 @@ from typing import Any
 from ..numbers import Number
 from ..spatial import Force, Matrix, Motion, Vector
 from ..spatial.vector import ZERO
-from .agreement import allowed_share, beyond, greatest, refuse
+from .agreement import Terms, allowed_share, beyond, refuse, shaken
 from .base import Body, Node, NodeClosure, Placed, Program, Walk
 from .block_multipliers import from_residuals
 from .block_projection import nearest
@@ -113,10 +113,12 @@ def agree(walk: Walk, node: Node) -> None:
     if not any(closure.checked for closure in node.closures):
         return
     v, places = node.joint_values("v", whole=True), place_all(node)
-    share = allowed_share(walk, node, places)
-    rows = [row for closure in node.closures for row in _rows(node, places, closure, closure.checked)]
-    excess = greatest(beyond([*(g * x for g, x in zip(row, v, strict=True)), rate], share) for row, rate in rows)
-    refuse(node, "v", v, excess)
+    equations: list[Terms] = []
+    for closure in node.closures:
+        for k, (row, rate) in enumerate(_rows(node, places, closure, range(closure.rows))):
+            terms = [*(g * x for g, x in zip(row, v, strict=True)), rate]
+            equations.append((k in closure.checked, [x * closure.scales[k] for x in terms]))
+    refuse(node, "v", v, beyond(equations, allowed_share(walk, node, places), 0.0, shaken(walk, node)))
 
 
 # momenta, body by body -----------------------------------------------------------------------------------------------

@@ -230,8 +230,8 @@ def _signature(
     places = {body: k for k, body in enumerate((*node.bodies, *node.borrowed))} | {node.base: -1}
     dofs = node_dofs(plan, node)
     shapes = tuple(
-        _shape(plan, node, k, kept, places, dofs, data[k], fold)
-        for k, *kept in zip(node.closures, ranks[index].kept, ranks[index].checked, strict=True)
+        _shape(plan, node, k, kept, checked, places, dofs, data[k], fold)
+        for k, kept, checked in zip(node.closures, ranks[index].kept, ranks[index].checked, strict=True)
     )
     return NodeSignature(
         bodies=tuple(plan.signature(i) for i in node.bodies),
@@ -304,7 +304,8 @@ def _shape(
     plan: Plan,
     node: Node,
     k: int,
-    kept: Sequence[tuple[int, ...]],
+    kept: tuple[int, ...],
+    checked: tuple[int, ...],
     places: dict[int, int],
     dofs: tuple[tuple[int, int, int], ...],
     row: Array,
@@ -318,12 +319,12 @@ def _shape(
     if closure.kind == "coupler":
         index = {(place, number): j for j, (place, number, _) in enumerate(dofs)}
         terms = tuple(index[places[walk[joint]], dof] for joint, dof, _ in closure.terms)
-        return ClosureShape(signature, -1, -1, (), (), *kept, terms, ())
+        return ClosureShape(signature, -1, -1, (), (), kept, checked, terms, ())
     a, b = walk[closure.body_a], walk[closure.body_b]
     path_a, path_b = _sides(plan.tree.parent, node.base, a, b)
     constants = tuple((int(s), float(row[s])) for s in np.flatnonzero(_foldable(row))) if fold else ()
     ends = tuple(places[i] for i in path_a), tuple(places[i] for i in path_b)
-    return ClosureShape(signature, places[a], places[b], *ends, *kept, (), constants)
+    return ClosureShape(signature, places[a], places[b], *ends, kept, checked, (), constants)
 
 
 def _sides(parent: Sequence[int], base: int, a: int, b: int) -> tuple[list[int], list[int]]:
