@@ -17,6 +17,7 @@ from ..model import Element, Law, Model
 from ..numbers import Number
 from ..topology import Plan
 from .kept_rows import comparable_rows, directions, order_of_rows
+from .node_ranks import plan_nodes
 from .plain import PlainWalk
 from .plain_nodes import PlainNode
 from .structure import leaves
@@ -34,7 +35,7 @@ def why_not_finite(plan: Plan, state: dict[str, NDArray[np.float64]]) -> str:
         return ended
     loops = singular_loops(plan, state)
     if loops is not None:
-        return _singular(loops, plan)
+        return _singular(loops, plan) if _is_singular(plan, inputs) else _dependent(loops)
     contradicted = contradicted_loops(plan, state)
     if contradicted:
         return _contradicted(contradicted)
@@ -146,6 +147,21 @@ def _contradicted(closures: tuple[str, ...]) -> str:
     return (
         f"the loop through {names} has an equation that seemed redundant when the model was compiled, and at this state it "
         'contradicts the others. Use formulation="multipliers", which finds redundant equations at every state.'
+    )
+
+
+def _is_singular(plan: Plan, inputs: dict[str, list[Number]]) -> bool:
+    """Whether there are fewer independent equations, kept or not, than when the model was compiled."""
+    assert plan.nodes is not None
+    return plan_nodes(plan, np.array(inputs["q"], dtype=float), float(inputs["t"][0])).rank < plan.nodes.rank
+
+
+def _dependent(loops: Singular) -> str:
+    names = ", ".join(f'"{name}"' for name in loops.closures)
+    return (
+        f"of the equations of the loop through {names}, which is over-constrained, some were kept when the model was compiled, "
+        f"and at this state they are dependent: one adds only {loops.pivot:.2g} of what it could. Others would do: runs choose "
+        'them again by themselves; for single states use formulation="multipliers".'
     )
 
 

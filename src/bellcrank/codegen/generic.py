@@ -14,14 +14,15 @@ coordinates are without units: in typical lengths, and rad.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..model import Model
 from ..topology.closing import row_scales
-from ..topology.plan import TABLE
 from .kept_rows import comparable_rows, slides
 from .quaternions import unit_quaternions
 
@@ -32,7 +33,7 @@ Array = NDArray[np.float64]
 
 CLOSED, ROUNDING = 1e-12, 1e-16  # rad, or typical lengths: as good as is needed, and as can be
 _TIMES = (0.0, 0.37, 1.3)  # s: at which driven mechanisms are looked at
-_WALKS = 3  # of each kind, at each time
+_ROUNDS = 4  # of walks, at each time
 _STEPS, _REACH = 4, 0.25  # of a walk; how far its fastest coordinate goes in a step
 _FREE = 1e-4  # squared part of an equation below which a walk counts it as absent: branches part at singular positions
 _MOST_NEWTON = 40
@@ -48,25 +49,36 @@ def configurations(dynamics: Dynamics, q: Array) -> Iterator[tuple[Array, float]
         near = closed(dynamics, q, t)
         if near is not None:
             yield near, t
-        for way in _ways(dynamics, rng):
+        for way in _ways(dynamics.model, rng):
             start = near if near is not None else closed(dynamics, _moved(dynamics, q, way), t)
             if start is not None:
                 yield _walked(dynamics, start, t, way), t
 
 
-def _ways(dynamics: Dynamics, rng: np.random.Generator) -> Iterator[Array]:
-    """Random displacements without units, in turn equal for equal joints and different for all.
+def _ways(model: Model, rng: np.random.Generator) -> Iterator[Array]:
+    """Random displacements without units: equal for all joints that are roughly alike, for those alike, and for none, in turn.
 
     Where a long chain of equal loops is drawn flat, loops that move off by themselves fold up and leave others flat; moved
     alike, all of them leave the singular position.
     """
-    plan, nv = dynamics.plan, dynamics.model.nv
-    alike = np.zeros(nv, dtype=np.int64)
-    for code, first, count in zip(*plan.table[:, [TABLE.index(name) for name in ("code", "v", "nv")]].T, strict=True):
-        alike[first : first + count] = 6 * code + np.arange(count)
-    for _ in range(_WALKS):
-        yield rng.standard_normal(int(alike.max(initial=0)) + 1)[alike]
-        yield rng.standard_normal(nv)
+    for _ in range(_ROUNDS):
+        for alike in _alike(model):
+            yield rng.standard_normal(int(alike.max(initial=0)) + 1)[alike]
+
+
+def _alike(model: Model) -> Iterator[NDArray[np.int64]]:
+    """Of each degree of freedom a number, the same for those of joints with like places in the mechanism."""
+    ends = Counter((end, k) for closure in model.closures for k, end in enumerate((closure.body_a, closure.body_b)))
+    carried = Counter(model.parents)
+    roughly = [
+        (joint.kind, parent < 0, carried[i] > 0)
+        for i, (joint, parent) in enumerate(zip(model.joints, model.parents, strict=True))
+    ]
+    places = [(*place, carried[i], ends[i, 0], ends[i, 1]) for i, place in enumerate(roughly)]
+    moving = [(i, k) for i, joint in enumerate(model.joints) if not model.driven[i] for k in range(joint.nv)]
+    for kinds in (roughly, places, range(model.n)):
+        numbers: dict[object, int] = {}
+        yield np.array([numbers.setdefault((kinds[i], k), len(numbers)) for i, k in moving], dtype=np.int64)
 
 
 def _walked(dynamics: Dynamics, q: Array, t: float, way: Array) -> Array:
