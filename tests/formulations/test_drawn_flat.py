@@ -127,3 +127,22 @@ def test_ranks_do_not_depend_on_the_order_of_the_joints(order):
     assert plan.nodes.rank == 6 == len(expected.constraints.G) - expected.solution.idle.shape[1]
     found = np.array(run_plain(CLOSED["coordinate_reduction"], plan, **state)["a"], dtype=float)
     assert np.abs(found - expected.a).max() < 1e-13 * expected.solution.amplification * np.abs(expected.a).max()
+
+
+def test_equations_that_are_dependent_at_a_regular_state_are_no_singular_position():
+    """Two slides in a row and a cross, closed by a sleeve: one of the sleeve's equations is redundant. With the cross turned by
+    a right angle, which takes another assembly, it is another one."""
+    bars = [
+        Bar("slide", -1, (2.0, -2.0, -1.0), (2.0, -1.0, -1.0), ("prismatic", Y)),
+        Bar("slider", 0, (-2.0, 2.0, -1.0), (-2.0, 3.0, -1.0), ("prismatic", Y)),
+        Bar("cross", -1, (-2.0, -2.0, -1.0), (-1.0, -2.0, -1.0), ("universal", X, Z)),
+    ]
+    model, origins = linkage("slides and a cross", bars, (0.7, -1.3, -9.0))
+    model = replace(model, closures=(between("sleeve", 2, 1, np.array([2.0, 2.0, -1.0]), origins, "cylindrical", Z),))
+    dynamics = bc.compile(model, quick=True)
+    turned = np.array([0.0, -8.0, 0.0, -np.pi / 2])
+    assert np.abs(dynamics.closure(turned, np.zeros(4))[0]).max() < 1e-15
+    assert np.isfinite(dynamics.acceleration(model.initial_q, np.zeros(4))).all()
+    with pytest.raises(bc.DynamicsError, match='loop through "sleeve", which is over-constrained, .* they are dependent'):
+        dynamics.acceleration(turned, np.zeros(4))
+    assert np.isfinite(bc.compile(model, "multipliers", quick=True).acceleration(turned, np.zeros(4))).all()

@@ -70,10 +70,7 @@ def _alike(model: Model) -> Iterator[NDArray[np.int64]]:
     """Of each degree of freedom a number, the same for those of joints with like places in the mechanism."""
     ends = Counter((end, k) for closure in model.closures for k, end in enumerate((closure.body_a, closure.body_b)))
     carried = Counter(model.parents)
-    roughly = [
-        (joint.kind, parent < 0, carried[i] > 0)
-        for i, (joint, parent) in enumerate(zip(model.joints, model.parents, strict=True))
-    ]
+    roughly = [(model.joints[i].kind, model.parents[i] < 0, carried[i] > 0) for i in range(model.n)]
     places = [(*place, carried[i], ends[i, 0], ends[i, 1]) for i, place in enumerate(roughly)]
     moving = [(i, k) for i, joint in enumerate(model.joints) if not model.driven[i] for k in range(joint.nv)]
     for kinds in (roughly, places, range(model.n)):

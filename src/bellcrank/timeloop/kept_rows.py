@@ -4,8 +4,8 @@ Of equations that depend on each other some are kept: coordinate reduction keeps
 configuration, the multipliers the first ones that are independent. Along the motion of an over-constrained loop in space they
 may become dependent although the mechanism is in no singular position, and others would do: they are chosen again. So they
 are where an equation that seemed redundant to planning contradicts the others (formulations.agreement), as on a branch with
-fewer freedoms than that of the start. Where loops open all the same the run goes back to where they were closed, and on with the
-multipliers, which find the redundant equations at every state.
+fewer freedoms than that of the start. Where loops open all the same the run goes back to where they were closed, and on with
+the multipliers, which find the redundant equations at every state.
 """
 
 from __future__ import annotations
