@@ -34,11 +34,11 @@ def why_not_finite(plan: Plan, state: dict[str, NDArray[np.float64]]) -> str:
     if ended is not None:
         return ended
     loops = singular_loops(plan, state)
-    if loops is not None:
-        return _singular(loops, plan) if _is_singular(plan, inputs) else _dependent(loops)
+    if loops is not None and plan.nodes is not None:
+        return _singular(loops, plan) if _rank(plan, inputs) < plan.nodes.rank else _dependent(loops)
     contradicted = contradicted_loops(plan, state)
-    if contradicted:
-        return _contradicted(contradicted)
+    if contradicted and plan.nodes is not None:
+        return _lacking(contradicted) if _rank(plan, inputs) > plan.nodes.rank else _contradicted(contradicted)
     walk = PlainWalk(plan, inputs, data)
     with np.errstate(all="ignore"), suppress(ZeroDivisionError):  # numpy's numbers give inf, folded ones raise
         walk.run(CLOSED["multipliers:joint"] if plan.model.closures else FORMULATIONS["articulated_body"])
@@ -145,15 +145,22 @@ def contradicted_loops(plan: Plan, state: dict[str, NDArray[np.float64]]) -> tup
 def _contradicted(closures: tuple[str, ...]) -> str:
     names = ", ".join(f'"{name}"' for name in closures)
     return (
+        f"the equations of the loop through {names} contradict each other at this state: no accelerations satisfy all of them. "
+        "Look for prescribed motions that do not agree."
+    )
+
+
+def _lacking(closures: tuple[str, ...]) -> str:
+    names = ", ".join(f'"{name}"' for name in closures)
+    return (
         f"the loop through {names} has an equation that seemed redundant when the model was compiled, and at this state it "
         'contradicts the others. Use formulation="multipliers", which finds redundant equations at every state.'
     )
 
 
-def _is_singular(plan: Plan, inputs: dict[str, list[Number]]) -> bool:
-    """Whether there are fewer independent equations, kept or not, than when the model was compiled."""
-    assert plan.nodes is not None
-    return plan_nodes(plan, np.array(inputs["q"], dtype=float), float(inputs["t"][0])).rank < plan.nodes.rank
+def _rank(plan: Plan, inputs: dict[str, list[Number]]) -> int:
+    """Independent equations at a state, whichever are kept."""
+    return plan_nodes(plan, np.array(inputs["q"], dtype=float), float(inputs["t"][0])).rank
 
 
 def _dependent(loops: Singular) -> str:
