@@ -42,6 +42,7 @@ from ..model.spec import (
     Where,
 )
 from .naming import Names
+from .summing import summed
 
 Array = NDArray[np.float64]
 LISTED = 4  # names in a line
@@ -180,8 +181,8 @@ class Assembly:
             inputs=tuple(self.inputs),
             source=dataclasses.replace(
                 source,
-                unsimulated=tuple(self.unsimulated),
-                remarks=(*self.remarks, *self._changes()),
+                unsimulated=tuple(summed(self.unsimulated)),
+                remarks=tuple(summed([*self.remarks, *self._changes()])),
                 names=dict(self.names.changed),
                 frames=dict(self._frames()),
                 references=dict(self._references()),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -59,7 +60,18 @@ def options_for(kind: str, given: Mapping[str, Any]) -> Options:
             raise StateError(f"{name}={value!r} is no option of a {kind.upper()} file. It has {there}.")
         if name in CHOICES and value not in CHOICES[name]:
             raise StateError(f"{name}={value!r} is unknown: use {' or '.join(map(repr, CHOICES[name]))}")
-    return Options(**given)
+    options = Options(**given)
+    _check_gravity(options.gravity)
+    return options
+
+
+def _check_gravity(gravity: Any) -> None:
+    try:
+        values = [float(x) for x in gravity]
+    except (TypeError, ValueError):
+        values = []
+    if len(values) != 3 or not all(map(math.isfinite, values)):
+        raise StateError(f"gravity={gravity!r} is no acceleration: give three finite numbers, m/s2, such as (0, 0, -9.81)")
 
 
 def file_name(file: str) -> str:

@@ -107,17 +107,33 @@ class _Reading:
     def _root(self) -> str:
         roots = [name for name in self.links if name not in self.inboard]
         if len(roots) != 1:
-            what = f"the links {names(roots)} have no parent" if roots else "every link is the child of another one"
-            raise ModelError(f"{self._where('link', next(iter(self.links)))}: {what}. A URDF is a tree: leave one such link.")
+            if not roots:
+                raise self._ring(next(iter(self.links)))
+            where = self._where("link", roots[1])
+            raise ModelError(
+                f"{where}: the links {names(roots)} have no parent. A URDF is a tree: join all of them but one to another link."
+            )
         return roots[0]
+
+    def _ring(self, start: str) -> ModelError:
+        """Links of which each is the child of the next, and the last of the first; ``start`` hangs on such a ring."""
+        path = [start]
+        while path.count(path[-1]) == 1:
+            path.append(self.inboard[path[-1]].parent)
+        ring = path[path.index(path[-1]) + 1 :]
+        joints = [self.inboard[name].name for name in ring]
+        what = f"the links {names(ring)} are each other's parents, through the joints {names(joints)}"
+        if len(ring) == 1:
+            what = f'link "{ring[0]}" is its own parent, through the joint "{joints[0]}"'
+        return ModelError(
+            f"{self._where('joint', joints[0])}: {what}. A URDF is a tree: remove one of these joints, or give it another parent."
+        )
 
     def _bodies(self) -> list[TheirBody]:
         parents = [-1, *(self.index[joint.parent] for joint in self.robot.joints)]
         order = outward_order(parents)
         if len(order) < len(parents):
-            lost = sorted(set(range(len(parents))) - set(order))
-            ring = names([self.bodies_of[i] for i in lost])
-            raise ModelError(f"{self._where('link', self.bodies_of[lost[0]])}: the links {ring} are parents of each other.")
+            raise self._ring(self.bodies_of[min(set(range(len(parents))) - set(order))])
         R, p = np.zeros((len(parents), 3, 3)), np.zeros((len(parents), 3))
         R[0] = np.eye(3)
         for i in order[1:]:
@@ -237,7 +253,7 @@ class _Reading:
         for name, mimic in self.mimics.of.items():
             ours = self._our_joint(assembly, name)
             if ours is None or name not in self.mimics.leaders:
-                assembly.unsimulated.append(f'mimic: joint "{name}" and "{mimic.joint}" cannot be coupled')
+                assembly.unsimulated.append(f"mimic: {self._uncoupled(name, mimic.joint, moving=ours is not None)}")
                 continue
             multiplier, offset = float(mimic.multiplier), float(mimic.offset)
             other = self._our_joint(assembly, mimic.joint)
@@ -249,6 +265,15 @@ class _Reading:
             start = self.mimics.value(name)
             if start:
                 assembly.initial.append(InitialSpec(ours, (start,)))
+
+    def _uncoupled(self, name: str, leader: str, *, moving: bool) -> str:
+        """Why a joint does not follow another one."""
+        what = f'joint "{name}" ({self._where("joint", name)})'
+        known = [joint.name for joint in self.robot.joints]
+        if leader not in known:
+            return f'{what} follows "{leader}", which is no joint, and moves freely.{Problems().suggest(leader, known)}'
+        why = "can move in more than one way, or not at all" if moving else "cannot move"
+        return f'{what} cannot follow "{leader}": one of them {why}'
 
     def _order(self, assembly: Assembly) -> None:
         """Pinocchio goes depth first, by the names of joints, fixed ones too, which may have been merged here."""
