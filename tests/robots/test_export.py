@@ -352,3 +352,22 @@ def test_springs_of_joints_stay_springs_beside_a_servo(tmp_path):
     m.spring("coil", "j", 2.0, rest=0.1)
     model = m.build()
     assert change(model, written(model, tmp_path / "m.xml")) < UNCHANGED
+
+
+def tower(n):
+    """Bars one on the other."""
+    m = bc.Mechanism("tower")
+    for k in range(n):
+        m.body(f"b{k}", 1.0, (0, 0, k + 0.5), (0.1, 0.1, 0.1))
+        m.joint(f"j{k}", "revolute", f"b{k - 1}" if k else "ground", f"b{k}", (0, 0, k), axis="xy"[k % 2])
+    return m.build()
+
+
+def test_a_chain_that_mujoco_can_just_read_is_written_and_read(tmp_path):
+    assert written(tower(496), tmp_path / "tower.xml").nv == 496
+
+
+def test_a_chain_too_long_for_mujoco_is_refused_with_the_reason(tmp_path):
+    with pytest.raises(bc.ModelError, match=r"497 bodies one on the other: they are nested there, and MuJoCo reads 496\nSave it as"):
+        bc.save(tower(497), tmp_path / "tower.xml", partial=True)
+    assert not (tmp_path / "tower.xml").exists()

@@ -141,7 +141,7 @@ class Forces:
     def _servo(self, name: str, servo: Servo) -> str:
         """force = gain u + b0 + b1 l + b2 l' along the length l of a joint, or of a tendon over several."""
         factors = [(self.writing.part_name(i, dof), factor) for i, dof, factor in servo.terms]
-        target: dict[str, str] = {"joint": factors[0][0], "gear": numbers(factors[0][1])}
+        target = {"joint": factors[0][0], "gear": None if factors[0][1] == 1 else numbers(factors[0][1])}
         if len(factors) > 1:
             self.tendons += self._fixed(f"{name}_tendon", factors)
             target = {"tendon": f"{name}_tendon"}
