@@ -100,7 +100,8 @@ def assemble(
     q, v       approximate start: an array, or values by name, which are then held; the model's own if not given
     hold       names of coordinates, or of joints, that must keep their values, and velocities. If not given: what q and v name;
                or what the model's file gives in [initial], unless arrays are given
-    weight     what is small about the change: "mass" its kinetic energy, "norm" angles, and lengths over the typical length
+    weight     what is small about the change: "mass" its kinetic energy, "norm" angles, and lengths over the typical length,
+               as always for a model that was imported for kinematics alone
     t          s, of prescribed motions
     tolerance  m, of the closures, angles times the typical length; 1e-10 of the typical length if not given
 
@@ -120,6 +121,7 @@ def assemble(
     loops = Loops(dynamics)
     limit = TOLERANCE * loops.length if tolerance is None else tolerance
     notes: list[str] = []
+    weight = "norm" if loops.model.kinematic else weight
     held, at = _positions(loops, start, t, limit, weight, notes)
     if loops.worst(at, t) > limit:
         notes.append(failure.not_quite(loops, at, t))

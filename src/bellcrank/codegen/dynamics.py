@@ -10,9 +10,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import StateError
+from ..errors import DynamicsError, StateError
 from ..formulations import QUANTITIES
 from ..model import Model
+from ..model.problems import names as named
 from ..topology import make_plan
 from ..topology.plan import RANK_TOLERANCE
 from .canonical import CanonicalDynamics
@@ -124,11 +125,24 @@ class Dynamics(CanonicalDynamics):
     def _bind(self) -> None:
         """Compile the accelerations for the plan as it is now; quick code waits until it is asked for, variants need none."""
         self._kernels.clear()
+        if self.model.kinematic:
+            self._one = self._kinematic
+            return
         if self._quick or self._variant is not None:
             return
         kernel = self._kernel(self._program, 1)
         self._extras = kernel.program.inputs[3:]  # of t and u, those that this model reads
         self._one = kernel.single() or _declined
+
+    def _kinematic(self, *arguments: Any) -> bool:
+        """In place of an acceleration, where the model was loaded for kinematics."""
+        assert self.model.source is not None
+        joints = named(self.model.source.undetermined, 6)
+        raise DynamicsError(
+            f"model {self.model.name!r} has no accelerations, and no runs: it was loaded for kinematics, and the joints {joints} "
+            'move nothing that has mass. Give their bodies masses and load it without massless="kinematics" (in a .toml file: '
+            "without undetermined in [source]). It can be assembled and driven."
+        )
 
     def __repr__(self) -> str:
         return f"Dynamics({self.model.name!r}, formulation={self.formulation!r}, nq={self.model.nq}, nv={self.model.nv})"
@@ -169,7 +183,7 @@ class Dynamics(CanonicalDynamics):
         a number, and ``status``, an integer array (B,) to be filled, has 0 where the answer is good, 1 where the given
         state is not finite and 2 where the equations have no finite answer.
         """
-        if self._variant is not None:
+        if self._variant is not None and not self.model.kinematic:
             return self._by_variant({"q": q, "v": v, "tau": tau}, t, inputs)
         out = np.empty(self._nv)
         effort = self._no_effort if tau is None else tau

@@ -117,6 +117,7 @@ class Assembly:
         self.remarks: list[str] = []
         self.order: list[str] = []  # of joints, as Pinocchio has them
         self.impossible = False
+        self.undetermined: list[str] = []  # joints that nothing with mass gives an acceleration
         self._name_merged()
 
     def kept(self, i: int) -> bool:
@@ -188,6 +189,7 @@ class Assembly:
                 references=dict(self._references()),
                 order=tuple(self.order),
                 impossible=self.impossible,
+                undetermined=tuple(self.undetermined),
             ),
             constraints=tuple(self.constraints),
             couplers=tuple(self.couplers),

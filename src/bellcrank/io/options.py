@@ -14,7 +14,7 @@ from ..errors import StateError
 CHOICES: dict[str, tuple[str, ...]] = {
     "base": ("fixed", "free"),
     "fixed": ("merge", "keep"),
-    "massless": ("refuse", "fix"),
+    "massless": ("refuse", "fix", "kinematics"),
     "broken_inertia": ("refuse", "allow"),
 }
 OF_FORMAT: dict[str, tuple[str, ...]] = {
@@ -29,7 +29,7 @@ class Options:
     """
     base            URDF: "fixed" to ground, or "free" to float
     fixed           "merge" bodies that are fixed to others, or "keep" them
-    massless        URDF: "refuse" joints that move nothing that has mass, or "fix" them
+    massless        URDF: "refuse" joints that move nothing that has mass, or "fix" them, or keep them for "kinematics" alone
     broken_inertia  URDF: "refuse" masses and inertias that no body can have, or "allow" them
     keyframe        MJCF: name or number of the keyframe to start from; the first one unless given
     packages        URDF: folders of packages, by name

@@ -8,7 +8,7 @@ from typing import Any
 from ..model.source import Source
 from .table import Table
 
-TEXTS = ("unsimulated", "remarks", "order")  # arrays of texts
+TEXTS = ("unsimulated", "remarks", "order", "undetermined")  # arrays of texts
 NUMBERS = {"frames": "a quaternion [w, x, y, z]", "references": "an array of numbers"}
 
 

@@ -32,6 +32,8 @@ class Source:
                  frame, which is zero there; those left out are zero
     order        joints in the order of Pinocchio's q, where it is not the usual one
     impossible   whether masses and inertias that no body can have are taken as they are
+    undetermined joints that move nothing that has mass: such a model can be driven, assembled and drawn, but has no
+                 accelerations
     """
 
     format: str
@@ -43,6 +45,7 @@ class Source:
     references: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     order: tuple[str, ...] = ()
     impossible: bool = False
+    undetermined: tuple[str, ...] = ()
 
     def problems(self) -> Iterator[str]:
         """What cannot be."""
