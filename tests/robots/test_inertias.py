@@ -54,7 +54,16 @@ def test_the_inertia_of_a_link_that_slides_and_never_turns_cannot_matter_but_its
     with pytest.raises(bc.ModelError, match='link "cart": its mass is -1 kg'):
         bc.load(robot(link("base"), *more, weighed("cart", IMPOSSIBLE, '<mass value="-1"/>'), weighed("cage", moments("0"))))
     with pytest.raises(bc.ModelError, match='link "wheel": its principal moments'):
-        bc.load(robot(link("base"), *more, link("cart"), link("cage"), joint("w", "continuous", "cart", "wheel"), weighed("wheel", IMPOSSIBLE)))
+        bc.load(
+            robot(
+                link("base"),
+                *more,
+                link("cart"),
+                link("cage"),
+                joint("w", "continuous", "cart", "wheel"),
+                weighed("wheel", IMPOSSIBLE),
+            )
+        )
 
 
 @pytest.mark.parametrize("mass", ["2", "-2.4e-35"])
@@ -113,7 +122,9 @@ def test_it_has_no_accelerations_and_no_runs_and_says_why(bare, tmp_path):
     bc.save(bare, tmp_path / "bare.toml")
     q = np.zeros(4)
     for model in (bare, bc.load(tmp_path / "bare.toml")):
-        message = 'no accelerations, and no runs: .* the joints "shoulder", "elbow", "grip", "mirror" move nothing that has mass'
+        message = (
+            'no accelerations, and no runs: .* the joints "shoulder", "elbow", "grip", "mirror" move nothing that has mass'
+        )
         for ask in (
             lambda m=model: bc.compile(m).acceleration(q, q),
             lambda m=model: bc.compile(m, variant="body").acceleration(q, q),

@@ -36,7 +36,9 @@ def test_numbers_of_an_mjcf_file_that_are_none_are_refused_with_their_line(case)
 
 
 def test_something_may_be_called_inf_and_ranges_may_be_without_end():
-    text = arm(inside='<joint name="inf" axis="1 0 0" range="-1 inf"/>', more='<actuator><motor name="nan" joint="inf"/></actuator>')
+    text = arm(
+        inside='<joint name="inf" axis="1 0 0" range="-1 inf"/>', more='<actuator><motor name="nan" joint="inf"/></actuator>'
+    )
     with pytest.warns(bc.BellcrankWarning):
         assert bc.load(text).joint_names == ("j", "inf")
 
@@ -45,7 +47,9 @@ def test_an_include_that_is_not_there_is_told_by_the_file_that_includes_it(tmp_p
     (tmp_path / "parts").mkdir()
     (tmp_path / "parts" / "a.xml").write_text("<mujocoinclude>\n\n<include file='b.xml'/></mujocoinclude>")
     (tmp_path / "model.xml").write_text("<mujoco><include file='parts/a.xml'/></mujoco>")
-    with pytest.raises(bc.ModelError, match=r'a\.xml, line 3: <include> names the file "b\.xml", which is not in .*Put it there'):
+    with pytest.raises(
+        bc.ModelError, match=r'a\.xml, line 3: <include> names the file "b\.xml", which is not in .*Put it there'
+    ):
         bc.load(tmp_path / "model.xml")
 
 
@@ -138,11 +142,16 @@ def test_a_hundred_similar_lines_are_one():
         bc.load(text)
     told = str(caught[0].message)
     assert told.count("it has a state of its own") == 1
-    assert 'actuator "m0": it has a state of its own (an integrator, filter or muscle); likewise "m1", "m2", "m3", "m4" and 1 more' in told
+    assert (
+        'actuator "m0": it has a state of its own (an integrator, filter or muscle); likewise "m1", "m2", "m3", "m4" and 1 more'
+        in told
+    )
 
 
 def test_a_few_similar_lines_stay_as_they_are():
-    links = [f'<link name="l{k}"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>' for k in range(4)]
+    links = [
+        f'<link name="l{k}"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>' for k in range(4)
+    ]
     joints = [joint(f"j{k}", "continuous", "arm", f"l{k}") for k in range(4)]
     with pytest.warns(bc.BellcrankWarning) as caught:
         bc.load(chain(*links, *joints))

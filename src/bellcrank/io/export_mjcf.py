@@ -16,7 +16,9 @@ from .export_mjcf_forces import Forces, given
 from .imported import quaternion_of
 from .mjcf_closures import equalities
 
-MOST_NESTED = 496  # bodies inside each other: MuJoCo reads 500 elements so, these, those around and those in the last among them
+MOST_NESTED = (
+    496  # bodies inside each other: MuJoCo reads 500 elements so, these, those around and those in the last among them
+)
 LEAST = 1e-14  # kg m2: MuJoCo wants every principal moment of a moving body to be more than 1e-15
 TURNING = {"revolute": "hinge", "prismatic": "slide", "spherical": "ball", "free": "free"}
 Named = tuple[str, str, Array | None]  # name, type, axis in the design position
@@ -112,7 +114,9 @@ class Writing:
             lines += self._body(rows)
             todo += [None, *reversed(self.export.children[rows[-1]])]
         if deepest > MOST_NESTED:
-            self.export.never.append(f"{deepest} bodies one on the other: they are nested there, and MuJoCo reads {MOST_NESTED}")
+            self.export.never.append(
+                f"{deepest} bodies one on the other: they are nested there, and MuJoCo reads {MOST_NESTED}"
+            )
         return lines
 
     def _chain(self, i: int) -> list[int]:

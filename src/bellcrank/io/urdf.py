@@ -123,9 +123,8 @@ class _Reading:
         what = f"the links {names(ring)} are each other's parents, through the joints {names(joints)}"
         if len(ring) == 1:
             what = f'link "{ring[0]}" is its own parent, through the joint "{joints[0]}"'
-        return ModelError(
-            f"{self._where('joint', joints[0])}: {what}. A URDF is a tree: remove one of these joints, or give it another parent."
-        )
+        remedy = "A URDF is a tree: remove one of these joints, or give it another parent."
+        return ModelError(f"{self._where('joint', joints[0])}: {what}. {remedy}")
 
     def _bodies(self) -> list[TheirBody]:
         parents = [-1, *(self.index[joint.parent] for joint in self.robot.joints)]
@@ -257,7 +256,9 @@ class _Reading:
             assembly.unsimulated.append(f"motions of joints that move nothing that has mass: {names(self.locked, 4)}")
         if assembly.undetermined:
             moved = names(assembly.undetermined, 4)
-            assembly.remarks.append(f"for kinematics only, without runs: nothing that has mass determines how {moved} accelerate")
+            assembly.remarks.append(
+                f"for kinematics only, without runs: nothing that has mass determines how {moved} accelerate"
+            )
         assembly.remarks += [*self.inertias.remarks(), *peculiar(root)]
 
 

@@ -48,7 +48,7 @@ def _refuse_crowded(bodies: Sequence[TheirBody], paths: Sequence[list[int]]) -> 
 
 
 def unmoved(bodies: Sequence[TheirBody], ties: Sequence[tuple[int, int]]) -> Iterator[int]:
-    """Bodies without mass that move, beyond which nothing has any; mass is felt through any number of ``ties`` (mimic joints)."""
+    """Bodies without mass that move, beyond which nothing has any; mass is felt through ``ties`` (mimic joints) too."""
     heavy = [_heavy(body) for body in bodies]
     for i in reversed(outward_order([body.parent for body in bodies])):
         if bodies[i].parent >= 0:
