@@ -140,8 +140,8 @@ class Dynamics(CanonicalDynamics):
         joints = named(self.model.source.undetermined, 6)
         raise DynamicsError(
             f"model {self.model.name!r} has no accelerations, and no runs: it was loaded for kinematics, and the joints "
-            f'{joints} move nothing that has mass. Give their bodies masses and load it without massless="kinematics" (in a .toml file: '
-            "without undetermined in [source]). It can be assembled and driven."
+            f"{joints} move nothing that has mass. Give their bodies masses and load it without "
+            'massless="kinematics" (in a .toml file: without undetermined in [source]). It can be assembled and driven.'
         )
 
     def __repr__(self) -> str:

@@ -13,7 +13,7 @@ from ..model.problems import names, refusal
 from .imported import TheirBody
 from .options import Options
 
-NOTHING = 1e-20  # of the robot's largest: what a CAD program's arithmetic leaves of zero
+NOTHING = 1e-16  # of the largest of the robot: what double arithmetic leaves of zero
 
 
 @dataclass
