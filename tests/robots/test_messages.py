@@ -156,3 +156,31 @@ def test_a_few_similar_lines_stay_as_they_are():
     with pytest.warns(bc.BellcrankWarning) as caught:
         bc.load(chain(*links, *joints))
     assert str(caught[0].message).count("lacks ixy, ixz and iyz") == 4
+
+
+NOT_FINITE = {
+    "mass": {"mass": float("nan")},
+    "centre of mass": {"center": (float("inf"), 0, 0)},
+    "inertia": {"inertia": (float("nan"), 1, 1)},
+}
+
+
+@pytest.mark.parametrize("what", NOT_FINITE)
+def test_what_is_not_finite_of_a_body_is_told_with_its_value(what):
+    m = bc.Mechanism("arm")
+    m.body("a", **({"mass": 1.0, "center": (1, 0, 0), "inertia": (1, 1, 1)} | NOT_FINITE[what]))
+    m.joint("j", "revolute", "ground", "a", (0, 0, 0), axis="y")
+    with pytest.raises(bc.ModelError, match=rf'body "a": its {what} is .*(nan|inf).*\. Give finite numbers'):
+        m.build()
+
+
+def test_masses_that_are_too_large_together_are_told_with_their_line():
+    parts = [f"{joint(f'g{k}', 'fixed', 'arm', f'x{k}')}{link(f'x{k}', mass=1e308)}" for k in range(2)]
+    with pytest.raises(bc.ModelError, match=r'line 5: body "arm": its mass is inf\. Give finite numbers'):
+        bc.load(chain(*parts))
+
+
+def test_a_body_of_an_mjcf_file_is_told_with_its_line():
+    part = '<body><inertial pos="0 0 0" mass="1e308" diaginertia="1 1 1"/></body>'
+    with pytest.raises(bc.ModelError, match=r'line 2: body "arm": its mass is inf\. Give finite numbers'):
+        bc.load(arm(inside=2 * part))

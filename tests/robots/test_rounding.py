@@ -10,6 +10,8 @@ import pytest
 
 import bellcrank as bc
 
+from bellcrank.io.imported import matrix_of, quaternion_of
+
 from .engines import loaded
 
 pytest.importorskip("mujoco")
@@ -64,3 +66,51 @@ def test_a_refusal_names_the_tolerance():
     with pytest.raises(bc.AssemblyError, match=r"apart by 1 mm\..* closed within 0\.0\d+ mm \(tolerance of bc\.assemble\)"):
         bc.assemble(model)
     assert bc.assemble(model, tolerance=2e-3).error == pytest.approx(1e-3, rel=1e-3)
+
+
+def tilted(digits: int) -> str:
+    """The same linkage in a tilted plane, every body in axes of its own, its numbers rounded to so many digits."""
+    rng = np.random.default_rng(3)
+    W, C, K, R = (matrix_of(rng.normal(size=4)) for _ in range(4))  # the plane; axes of crank, coupler and rocker
+    normal = W[:, 1]
+    a, b, c, d = (W @ [x, 0, z] for x, z in ((0, 0), (0.03, 0.04), (0.13, 0.06), (0.15, 0)))
+
+    def text(values: object) -> str:
+        return " ".join(f"{x:.{digits}g}" for x in np.atleast_1d(values))
+
+    def body(name: str, joint: str, at: object, outer: object, own: object, end: object) -> str:
+        bar = f'<geom type="capsule" size=".004" fromto="0 0 0 {text(own.T @ end)}"/>'
+        sites = "".join(
+            f'<site name="{name}{k}" pos="{text(own.T @ (end + y * normal))}"/>' for k, y in ((1, 0.01), (2, -0.01))
+        )
+        place = f'pos="{text(outer.T @ at)}" quat="{text(quaternion_of(outer.T @ own))}"'
+        return f'<body name="{name}" {place}><joint name="{joint}" axis="{text(own.T @ normal)}"/>{bar}{sites}'
+
+    bodies = f"{body('crank', 'a', a, np.eye(3), C, b - a)}{body('coupler', 'b', b - a, C, K, c - b)}</body></body>"
+    bodies += f"{body('rocker', 'c', d, np.eye(3), R, c - d)}</body>"
+    closed = "".join(f'<connect site1="coupler{k}" site2="rocker{k}"/>' for k in (1, 2))
+    head = '<mujoco model="tilted"><option><flag contact="disable"/></option>'
+    return (
+        f'{head}<worldbody>{bodies}</worldbody><equality>{closed}</equality><keyframe><key qpos="0.1 0 0"/></keyframe></mujoco>'
+    )
+
+
+@pytest.mark.filterwarnings("ignore::bellcrank.BellcrankWarning")
+@pytest.mark.parametrize("digits", [5, 6])
+def test_a_linkage_whose_axes_are_parallel_but_for_the_rounding_of_its_file_is_not_locked(digits, tmp_path):
+    """Its motion is that of the exact one, but for some ten times what the digits leave open."""
+    model, exact = loaded(tilted(digits)), loaded(tilted(16))
+    assert model.source.rounding == float(f"5e-{digits}") and exact.source.rounding == 0
+    bc.save(model, tmp_path / "tilted.toml")
+    assert bc.load(tmp_path / "tilted.toml").source == model.source
+    ours, theirs = (bc.simulate(m, 0.2).values("q") for m in (model, exact))
+    assert np.abs(theirs - theirs[0]).max() > 0.5  # it falls
+    assert np.abs(ours - theirs).max() < 200 * model.source.rounding
+
+
+def test_numbers_that_were_typed_by_hand_are_exact():
+    with pytest.warns(bc.BellcrankWarning) as caught:
+        model = bc.load(LINKAGE.format(across=".01", along="-.02"))
+    assert model.source.rounding == 0 and "look rounded" not in str(caught[0].message)
+    with pytest.warns(bc.BellcrankWarning, match=r"its numbers look rounded: .* by less than 2e-05 \(rank_tolerance\)"):
+        bc.load(tilted(6))

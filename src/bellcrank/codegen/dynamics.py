@@ -46,7 +46,8 @@ def compile(
     reference       of "reference_point" ("origin" unless given) and "multipliers" ("joint"): "centroid", "joint", "origin";
                     of "canonical_momenta" for trees: "joint" (unless given), "origin"
     rank_tolerance  an equation that closes a loop is redundant if what it adds to the others is less than this part of what
-                    it could add: how far from aligned parts may be and still count as aligned
+                    it could add: how far from aligned parts may be and still count as aligned; 1e-7, and more for a model
+                    from a file whose numbers are rounded further (2e-5 of six digits), unless given
     baumgarte       alpha, beta (1/s) of Baumgarte's stabilisation; none unless given
     variant         of "coordinate_reduction": "block" (compiled), or Critchley & Anderson's own, in Python and slow: "rcr",
                     "acs" (with ``dependents``, names of coordinates), "gcl", or the body-by-body elimination "body"
@@ -102,6 +103,8 @@ class Dynamics(CanonicalDynamics):
             raise StateError(f"rank_tolerance is {rank_tolerance!r}: give a number between 0 and 1")
         self.formulation, self._program = choose(formulation, reference, closed=bool(model.closures))
         self._variant = checked_variant(self.formulation, variant, dependents)
+        if rank_tolerance == RANK_TOLERANCE and model.source is not None:
+            rank_tolerance = max(rank_tolerance, model.source.misalignment)
         self.plan = make_plan(model, tolerance=rank_tolerance, baumgarte=stabilisation(baumgarte))
         self._frames = UserFrames(self.plan)
         self._kernels, self._quick = {}, quick

@@ -22,7 +22,7 @@ from .markup import Node
 from .mjcf_files import Document, check_files
 from .mjcf_forces import add_forces
 from .mjcf_loops import add_loops
-from .mjcf_numbers import check_numbers
+from .mjcf_numbers import check_numbers, rounding
 from .mjcf_rest import list_rest
 from .options import Options, file_name
 from .states import Ball, FloatingMuJoCo
@@ -51,7 +51,13 @@ def read_spec(root: Node, file: str, options: Options) -> Spec:
     list_rest(compiled, assembly)
     title = root.attributes.get("model") or ("model" if from_text else Path(file).stem)
     gravity = np.zeros(3) if compiled.disabled("gravity") else compiled.m.opt.gravity
-    return assembly.spec(title, Source("mjcf", file_name(file)), gravity=gravity)
+    source = Source("mjcf", file_name(file), rounding=rounding(documents) if assembly.closing else 0.0)
+    if source.rounding:
+        assembly.remarks.append(
+            "its numbers look rounded: parts that close loops count as aligned, and their equations as redundant, if they are "
+            f"out of line by less than {source.misalignment:.1g} (rank_tolerance)"
+        )
+    return assembly.spec(title, source, gravity=gravity)
 
 
 def _compile(root: Node, file: str, *, from_text: bool) -> Any:

@@ -15,6 +15,12 @@ def numerals(text: str) -> list[float] | None:
     return [float(word) for word in words] if all(_NUMERAL.fullmatch(word) for word in words) else None
 
 
+def digits(word: str) -> int:
+    """Significant digits of a number: 6 of -0.0123450."""
+    mantissa = re.split("[eE]", word.lstrip("+-"))[0].replace(".", "").lstrip("0")
+    return len(mantissa)
+
+
 def all_finite(values: list[float]) -> bool:
     return all(math.isfinite(x) for x in values)
 
