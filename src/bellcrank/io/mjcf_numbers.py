@@ -23,7 +23,7 @@ ROUNDED = range(5, 9)  # significant digits: fewer are typed by hand and exact, 
 def rounding(documents: Sequence[Document]) -> float:
     """Relative rounding of places and directions, 5e-6 of six digits; zero where they do not look rounded.
 
-    A program that writes numbers rounds all of them to the digits that the longest has; short ones are exact, or end with zeros.
+    A program rounds all numbers that it writes to the digits that the longest has; short ones are exact, or end with zeros.
     """
     texts = (
         text
