@@ -65,7 +65,7 @@ def test_a_chain_that_mujoco_can_just_read_is_written_and_read(tmp_path):
 
 def test_a_chain_too_long_for_mujoco_is_refused_with_the_reason(tmp_path):
     with pytest.raises(
-        bc.ModelError, match=r"497 bodies one on the other: they are nested there, and MuJoCo reads 496\nSave it as"
+        bc.ModelError, match=r"497 bodies one on the other: they are nested there, and MuJoCo reads 496.*\nSave it as"
     ):
         bc.save(tower(497), tmp_path / "tower.xml", partial=True)
     assert not (tmp_path / "tower.xml").exists()
