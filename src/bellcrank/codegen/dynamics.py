@@ -33,7 +33,7 @@ def compile(
     formulation: str = "auto",
     *,
     reference: Reference | None = None,
-    rank_tolerance: float = RANK_TOLERANCE,
+    rank_tolerance: float | None = None,
     baumgarte: tuple[float, float] | None = None,
     variant: str | None = None,
     dependents: Sequence[str] | None = None,
@@ -90,7 +90,7 @@ class Dynamics(CanonicalDynamics):
         formulation: str = "auto",
         *,
         reference: Reference | None = None,
-        rank_tolerance: float = RANK_TOLERANCE,
+        rank_tolerance: float | None = None,
         baumgarte: tuple[float, float] | None = None,
         variant: str | None = None,
         dependents: Sequence[str] | None = None,
@@ -99,12 +99,12 @@ class Dynamics(CanonicalDynamics):
         if not isinstance(model, Model):
             raise StateError(f"compile takes a Model; load a file or a gallery model first: bc.load({model!r})")
         self.model = model
+        if rank_tolerance is None:
+            rank_tolerance = max(RANK_TOLERANCE, 0.0 if model.source is None else model.source.misalignment)
         if not isinstance(rank_tolerance, float | int) or not 0 < rank_tolerance < 1:
             raise StateError(f"rank_tolerance is {rank_tolerance!r}: give a number between 0 and 1")
         self.formulation, self._program = choose(formulation, reference, closed=bool(model.closures))
         self._variant = checked_variant(self.formulation, variant, dependents)
-        if rank_tolerance == RANK_TOLERANCE and model.source is not None:
-            rank_tolerance = max(rank_tolerance, model.source.misalignment)
         self.plan = make_plan(model, tolerance=rank_tolerance, baumgarte=stabilisation(baumgarte))
         self._frames = UserFrames(self.plan)
         self._kernels, self._quick = {}, quick
