@@ -16,6 +16,7 @@ from ..assembly.loops import Held, Loops
 from ..errors import StateError
 from ..model import Model
 from ..results.labels import Labels
+from ..wording import argument
 from .kinematics import End, State, along_values, freedom_left, frozen, over_times
 from .report import listed, table
 from .state import compiled
@@ -100,9 +101,11 @@ class Drive:
         """One coordinate over the values, by its name."""
         return np.asarray(self.q[:, _place(self.model, name)])
 
-    def plot(self, path: str | Path | None = None) -> Figure:
+    def plot(self, path: str | Path | None = None, *, keep: bool = False) -> Figure:
         """Coordinates and velocities over the input; toggles as lines. Written to ``path`` if given."""
         from matplotlib.figure import Figure
+
+        from ..results.plots import save_figure
 
         figure = Figure(figsize=(9, 8), layout="constrained")
         axes = figure.subplots(3, 1, sharex=True)
@@ -116,7 +119,7 @@ class Drive:
         axes[-1].set_xlabel(f"{self.input} ({self.unit})")
         figure.suptitle(self.model.name)
         if path is not None:
-            figure.savefig(path, dpi=140)
+            save_figure(figure, Path(path), keep=keep)
         return figure
 
     def lines(self) -> list[str]:
@@ -200,7 +203,7 @@ def drive(
         others = [name for name in model.q_names if name not in held.names]
         raise StateError(
             f"model {model.name!r} has {left} degree{'s' if left > 1 else ''} of freedom besides {coordinate!r}: "
-            f"hold as many coordinates (hold=...) of {listed(others)}"
+            f"hold as many coordinates ({argument('hold')}) of {listed(others)}"
         )
     upward = _monotonic(wanted)
     rates = [np.where(_velocity(model, coordinate), x, 0.0) for x in (speed, acceleration)]
@@ -220,7 +223,7 @@ def _over_times(model: Model, times: Array, q: ArrayLike | None) -> Drive:
     if left:
         raise StateError(
             f"model {model.name!r} has {left} degree{'s' if left > 1 else ''} of freedom that no driver moves: drive "
-            "a coordinate (coordinate, values), or simulate it"
+            "a coordinate, or simulate it"
         )
     states, limits = _collect(over_times(loops, start, times, 1e-10 * loops.length))
     return _result(model, loops, TIME, times, states, limits, t=None)

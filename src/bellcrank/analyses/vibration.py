@@ -25,6 +25,7 @@ from scipy.linalg import eig, eigh
 from ..codegen.dynamics import Dynamics
 from ..errors import BellcrankWarning, StateError
 from ..model import Model
+from ..wording import argument
 from .linear import state_matrices
 from .report import table
 from .resting import Equilibrium, equilibrium
@@ -193,7 +194,7 @@ def _about(dyn: Dynamics, about: Any, v: ArrayLike | None, given: Conditions) ->
     still = np.zeros(model.nv)
     if isinstance(about, Equilibrium) or (isinstance(about, str) and about == "equilibrium"):
         if v is not None:
-            raise StateError("an equilibrium is at rest: give v only with a position or about='start'")
+            raise StateError(f"an equilibrium is at rest: give v only with a position or {argument('about', 'start')}")
         if not isinstance(about, Equilibrium):
             about = equilibrium(model, tau=given.tau, inputs=given.inputs, t=given.t)
         return about.q, still, "equilibrium"
@@ -211,7 +212,7 @@ def _warn_of_acceleration(dyn: Dynamics, a: Array, given: Conditions) -> None:
     if worst >= 0 and abs(a[worst]) > 1e-9 * scale:
         warnings.warn(
             f"this state is no equilibrium: {dyn.model.v_names[worst]!r} accelerates at {a[worst]:.4g}. Its modes hold for a "
-            "moment only; about='equilibrium' finds one.",
+            f"moment only; {argument('about', 'equilibrium')} finds one.",
             BellcrankWarning,
             stacklevel=3,
         )

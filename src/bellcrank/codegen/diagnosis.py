@@ -13,6 +13,7 @@ from ..formulations import CLOSED, FORMULATIONS, QUANTITIES
 from ..model import Element, Law, Model
 from ..numbers import Number
 from ..topology import Plan
+from ..wording import argument
 from .kept_rows import comparable_rows, directions, order_of_rows
 from .plain import PlainWalk
 from .structure import leaves
@@ -120,9 +121,10 @@ def _singular(loops: Singular, plan: Plan) -> str:
     names = ", ".join(f'"{name}"' for name in loops.closures)
     return (
         f"singular position of the loop through {names}: one of its equations adds only {loops.pivot:.2g} of what it could "
-        f"(rank_tolerance {plan.tolerance:g}), so that the loop could go on in more than one way and accelerations are not "
-        'determined. Let a run pass it with method="rattle" or on_singular="pass"; formulation="multipliers" leaves such '
-        "equations out."
+        f"({argument('rank_tolerance')} {plan.tolerance:g}), so that the loop could go on in more than one way and "
+        f"accelerations are not determined. Let a run pass it with "
+        f"{argument('method', 'rattle')} or {argument('on_singular', 'pass')}; "
+        f"{argument('formulation', 'multipliers')} leaves such equations out."
     )
 
 

@@ -18,6 +18,7 @@ from ..model.fields import InBody
 from ..model.problems import Problems
 from ..model.resolve import resolve
 from ..model.spec import GROUND, Spec
+from ..wording import argument
 from .imported import matrix_of, tidy
 from .states import frame_of
 
@@ -129,7 +130,7 @@ class Export:
         if self.never or (self.cannot and not partial):
             listed = "\n  ".join([*self.never, *self.cannot])
             remedy = "Save it as .toml, which holds everything"
-            remedy += "." if self.never else ", or leave these out with partial=True (convert: --partial)."
+            remedy += "." if self.never else f", or leave these out with {argument('partial', True)}."
             what = f'"{self.model.name}" cannot be written as {self.format.upper()}, which has no words for'
             raise ModelError(f"{what}\n  {listed}\n{remedy}")
         source = self.model.source

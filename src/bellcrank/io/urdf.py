@@ -19,6 +19,7 @@ from ..model.physics import impossible
 from ..model.problems import names
 from ..model.source import Source
 from ..model.spec import CouplerSpec, FrictionSpec, InitialSpec, JointDamper, LimitsSpec
+from ..wording import argument
 from .imported import Array, Assembly, TheirBody, TheirJoint
 from .markup import Node
 from .options import Options, file_name
@@ -160,7 +161,7 @@ class _Reading:
         self.broken = [body.name for body, _ in found]
         if (found or self.unknown) and self.options.broken_inertia == "refuse":
             lines = [*self.unknown.values(), *(f'{body.where}: link "{body.name}": {text}' for body, text in found)]
-            raise refusal(lines, 'To load it all the same, pass broken_inertia="allow" (convert: --broken-inertia allow).')
+            raise refusal(lines, f"To load it all the same, pass {argument('broken_inertia', 'allow')}.")
 
     def _look_at_massless(self) -> list[str]:
         """Joints that move nothing that has mass, nor are tied to one that does: refused, or locked if asked."""
@@ -174,7 +175,7 @@ class _Reading:
                 "beyond it: its acceleration is undetermined."
                 for joint, i in zip(joints, undetermined, strict=True)
             ]
-            raise refusal(lines, 'Give them masses, or pass massless="fix" to lock these joints (convert: --massless fix).')
+            raise refusal(lines, f"Give them masses, or pass {argument('massless', 'fix')} to lock these joints.")
         for joint in joints:
             joint.kind, joint.axis, joint.axis2, joint.limits = "fixed", None, None, None
         return [joint.name for joint in joints]

@@ -93,6 +93,17 @@ class Model:
     def __repr__(self) -> str:
         return f'Model("{self.name}": {self.n} bodies, nq = {self.nq}, nv = {self.nv})'
 
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickle and copy: without what is found again when it is asked for."""
+        found = {name for name in vars(self) if isinstance(getattr(type(self), name, None), cached_property)}
+        return {name: value for name, value in vars(self).items() if name not in found}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)  # neither pickle nor deepcopy remembers it
+            object.__setattr__(self, name, value)
+
     def check(self) -> Report:
         """What the model is made of, and what is unusual about it; ``print`` it."""
         from ..inspection import check  # the one import that goes upward

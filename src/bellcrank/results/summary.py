@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import BellcrankError
+from ..wording import argument
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -203,7 +204,11 @@ def _doubt(error: float | None) -> list[tuple[str, str]]:
     if error is None or error < _TRUSTED:
         return []
     return [
-        ("warning", "the energy does not add up, do not trust this run: take a shorter step, or dopri5 with a tighter rtol")
+        (
+            "warning",
+            f"the energy does not add up, do not trust this run: take shorter steps ({argument('max_step')}), "
+            f"or {argument('method', 'dopri5')} with a tighter {argument('rtol')}",
+        )
     ]
 
 
