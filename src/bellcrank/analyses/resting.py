@@ -12,6 +12,7 @@ from ..codegen.dynamics import Dynamics
 from ..errors import DynamicsError, StateError
 from ..model import Model
 from ..results.labels import Labels
+from ..wording import argument, counted
 from .report import listed, table
 from .search import Found, Seek, search
 from .state import compiled, conditions, position
@@ -196,7 +197,8 @@ def _complaint(model: Model, found: Found) -> str:
     loose = [name for name, x in zip(model.v_names, fall, strict=True) if x > 0.3 * fall.max()]
     reason = {
         "falling": f"nothing holds {listed(loose)}: give a spring, a support, or drive the joint",
-        "stuck": "no step from there brings less. Begin elsewhere (q0), or look for stops and tables with sharp corners",
-        "slow": "it may have none near. Begin elsewhere (q0), allow more steps (max_iterations), or seek='nearest'",
+        "stuck": f"no step from there brings less. Begin elsewhere ({argument('q0')}), or look for stops and tables with sharp corners",
+        "slow": f"it may have none near. Begin elsewhere ({argument('q0')}), allow more steps "
+        f"({argument('max_iterations')}), or take any ({argument('seek', 'nearest')})",
     }[str(found.problem)]
-    return f"model {model.name!r} found no equilibrium in {found.iterations} steps; {reason}. Unbalanced: {names}."
+    return f"model {model.name!r} found no equilibrium in {counted(found.iterations, 'step')}; {reason}. Unbalanced: {names}."

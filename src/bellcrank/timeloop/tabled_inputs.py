@@ -42,13 +42,17 @@ class TabledInputs:
 
 def with_tables(model: Model, given: Any) -> Any:
     """What was given for the inputs; a mapping with tables becomes a function of time."""
-    if isinstance(given, Mapping) and any(not isinstance(value, int | float | np.number) for value in given.values()):
+    if isinstance(given, Mapping) and not all(map(_is_number, given.values())):
         return TabledInputs(model, given)
     return given
 
 
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.number) or (isinstance(value, np.ndarray) and value.ndim == 0)
+
+
 def _table(name: str, value: Any) -> tuple[Array, Array]:
-    if isinstance(value, int | float | np.number):
+    if _is_number(value):
         return np.array([-np.inf, np.inf]), np.full(2, float(value))
     columns = read_column(Path(value), name) if isinstance(value, str | PathLike) else value
     try:
