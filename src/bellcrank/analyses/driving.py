@@ -16,7 +16,7 @@ from ..assembly.loops import Held, Loops
 from ..errors import StateError
 from ..model import Model
 from ..results.labels import Labels
-from ..wording import argument
+from ..wording import argument, counted
 from .kinematics import End, State, along_values, freedom_left, frozen, over_times
 from .report import listed, table
 from .state import compiled
@@ -24,7 +24,7 @@ from .state import compiled
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
-    from rich.table import Table
+    from rich.console import Group
 
 Array = NDArray[np.float64]
 
@@ -126,7 +126,7 @@ class Drive:
         """In words: the range, and where it ends."""
         reached = "none of the values"
         if len(self.values):
-            reached = f"{len(self.values)} values, {self.values[0]:.6g} to {self.values[-1]:.6g} {self.unit}"
+            reached = f"{counted(len(self.values), 'value')}, {self.values[0]:.6g} to {self.values[-1]:.6g} {self.unit}"
         lines = [f"{self.model.name}: {self.input!r} driven through {reached}"]
         for limit in self.limits:
             what = "toggle, the mechanism turns back" if limit.toggle else "no configuration was found beyond"
@@ -138,7 +138,7 @@ class Drive:
     def __str__(self) -> str:
         return "\n".join(self.lines())
 
-    def __rich__(self) -> Table:
+    def __rich__(self) -> Group:
         names = list(self.model.q_names)
         rows = [[f"{x:.6g}", *(f"{y:.6g}" for y in row), f"{share:.3g}"] for x, row, share in self._rows()]
         headings = (f"{self.input} ({self.unit})", *names, "transmission")

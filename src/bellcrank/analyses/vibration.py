@@ -34,7 +34,7 @@ from .stiffness import Conditions, effort_jacobians, noise, pivots
 from .ties import Ties
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from rich.console import Group
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
@@ -143,7 +143,7 @@ class Modes:
     def rows(self) -> list[tuple[str, ...]]:
         return [_row(k + 1, mode) for k, mode in enumerate(self.modes)]
 
-    def __rich__(self) -> Table:
+    def __rich__(self) -> Group:
         return table(f"{self.model.name}: modes about {self.about}", HEADINGS, self.rows(), right=(0, 2, 3, 4))
 
     def __str__(self) -> str:

@@ -253,7 +253,7 @@ class Dynamics(CanonicalDynamics):
         inputs: ArrayLike | None = None,
         tau: ArrayLike | None = None,
     ) -> Array:
-        """Efforts that keep the prescribed motions going, in the order of the driven joints (model.driven_names).
+        """Efforts that keep the prescribed motions going, in the order of the joints that model.driven marks.
 
         ``tau`` matters for models with closed loops only, where efforts elsewhere are felt through the loops.
         """

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import ModelError
 from ..joints import Joint
+from ..wording import counted
 from .closure import Closure
 from .element import Element
 from .measure import Measure
@@ -91,7 +92,7 @@ class Model:
             object.__setattr__(self, name, array)
 
     def __repr__(self) -> str:
-        return f'Model("{self.name}": {self.n} bodies, nq = {self.nq}, nv = {self.nv})'
+        return f'Model("{self.name}": {counted(self.n, "body", "bodies")}, nq = {self.nq}, nv = {self.nv})'
 
     def __getstate__(self) -> dict[str, Any]:
         """For pickle and copy: without what is found again when it is asked for."""

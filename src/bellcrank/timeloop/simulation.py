@@ -26,7 +26,7 @@ from .arguments import formulation_for, must_be_known, must_be_positive, sample_
 from .events import Event
 from .joining import State
 from .kept_rows import OPEN, KeptRows, Stretches
-from .loops import Loops, loops_of
+from .loops import Loops, freedom_along, loops_of
 from .machine import Limits, accelerating, first_step, in_machine_code, watcher_of
 from .passing import PASSING_METHODS, integrate_passing, passed_by_rattle
 from .plain import Control, Controlled, integrate_plainly
@@ -146,6 +146,7 @@ def simulate(
     }
     if model.closures:
         settings |= {
+            "dof": freedom_along(dynamics, outcome.times, outcome.q),
             "rank_tolerance": rank_tolerance,
             "projection": projection,
             "passages": [list(p) for p in outcome.passages],
