@@ -53,7 +53,9 @@ def test_a_screw_may_turn_often_and_a_slide_has_no_turns():
 def test_a_pendulum_in_millimetres_is_noticed(length, mass, told):
     found = remarks(hinged(length, mass).build())
     assert bool(found) == told
-    assert not told or found[0].startswith(f'the centre of body "bob" is {length} m away, with {mass:.4g} kg in all')
+    assert not told or found[0].startswith(
+        f"{length} m is usual between joints and centres of mass here, with {mass:.4g} kg in all"
+    )
 
 
 def test_gravity_in_millimetres_is_noticed():

@@ -59,22 +59,16 @@ def _limits(model: Model) -> Iterator[tuple[str, float]]:
 
 
 def _lengths(model: Model) -> Iterator[str]:
-    length, what = max(_dimensions(model), default=(0.0, ""))
+    """By the median of the distances inside bodies; where the model stands in the world does not matter."""
+    inside = np.concatenate([model.center, model.position[np.asarray(model.parents) >= 0]])
+    lengths = np.linalg.norm(inside, axis=1)
+    usual = float(np.median(lengths[lengths > 0])) if lengths.any() else 0.0
     mass = float(model.mass.sum())
-    if length > HUGE or (length > LARGE and mass < THIN * length):
+    if usual > HUGE or (usual > LARGE and mass < THIN * usual):
         yield (
-            f"{what} is {length:.4g} m away, with {mass:.4g} kg in all: lengths are in m. "
+            f"{usual:.4g} m is usual between joints and centres of mass here, with {mass:.4g} kg in all: lengths are in m. "
             "If millimetres are meant, divide them by 1000"
         )
-
-
-def _dimensions(model: Model) -> Iterator[tuple[float, str]]:
-    """Distances inside bodies, from their inboard joints; where the model stands in the world does not matter."""
-    for name, center in zip(model.body_names, model.center, strict=True):
-        yield float(np.linalg.norm(center)), f'the centre of body "{name}"'
-    for name, parent, position in zip(model.joint_names, model.parents, model.position, strict=True):
-        if parent >= 0:
-            yield float(np.linalg.norm(position)), f'joint "{name}"'
 
 
 def _gravity(model: Model) -> Iterator[str]:

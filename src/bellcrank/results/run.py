@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..errors import StateError
+from ..wording import counted
 from .labels import Labels
 
 if TYPE_CHECKING:
@@ -254,7 +255,8 @@ class Run:
 
     def __repr__(self) -> str:
         state = "stopped early" if self.stopped else "complete"
-        return f"<Run of {self.labels.model!r}: {self._time.size} samples, {len(self.labels.dofs)} dof, {state}>"
+        samples, coordinates = counted(self._time.size, "sample"), counted(len(self.labels.dofs), "coordinate")
+        return f"<Run of {self.labels.model!r}: {samples}, {coordinates}, {state}>"
 
     # Plain arrays
 

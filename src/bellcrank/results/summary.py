@@ -321,7 +321,9 @@ def _duration(seconds: float | None) -> str:
 
 
 def _peak(peak: Peak | None, unit: str) -> str:
-    return "-" if peak is None else f"{peak.value:.4g} {unit} at {peak.joint}, t = {peak.time:.4g} s"
+    if peak is None or peak.value == 0:
+        return "-" if peak is None else f"0 {unit}"
+    return f"{peak.value:.4g} {unit} at {peak.joint}, t = {peak.time:.4g} s"
 
 
 def _effort(effort: Effort) -> str:
