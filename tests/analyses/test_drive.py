@@ -71,7 +71,7 @@ class TestToggles:
         found = bc.drive(model, "rocker_pin", np.linspace(-1, 2, 16))
         assert found.toggles == pytest.approx([mu[0] - mu[2], mu[1] - mu[2]], abs=1e-10)
         assert len(found.values) + len(found.missing) == 16 and (found.missing > found.toggles[1]).sum() == 6
-        assert "toggle, the mechanism turns back" in str(found) and "are out of reach" in str(found)
+        assert "toggle, the mechanism turns back" in str(found) and "out of reach" in str(found)
 
     def test_near_a_toggle_the_input_has_little_part_in_the_motion(self):
         found = bc.drive(bc.load("four_bar"), "rocker_pin", [0.3, 0.8427])

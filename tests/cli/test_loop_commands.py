@@ -38,6 +38,8 @@ def test_drive_prints_positions_and_toggles(tmp_path):
         "drive", "four_bar", "rocker_pin", "--from", "-0.1", "--to", "1", "--count", "5", "--plot", str(tmp_path / "x.png")
     )
     assert result.exit_code == 0 and (tmp_path / "x.png").exists()
+    kept = run("drive", "four_bar", "crank_pivot", "--count", "2", "--plot", str(tmp_path / "x.png"), "--keep")
+    assert kept.exit_code == 2 and "x.png is there already, and --keep" in kept.stderr
     assert "0.842777703" in result.stdout and "toggle" in result.stdout
     data = json.loads(run("drive", "four_bar", "crank_pivot", "--from", "0", "--to", "1", "--count", "3", "--json").stdout)
     assert data["values"] == [0.0, 0.5, 1.0] and data["limits"] == []

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 import bellcrank as bc
 from bellcrank.cli import main
 from bellcrank.inspection.naming import direction_words
+from bellcrank.model.builder import rate
 from bellcrank.results.summary import Effort
 from bellcrank.wording import argument, counted, in_terms_of_options, together
 
@@ -64,6 +65,18 @@ def test_a_drive_without_a_unit_leaves_no_gap():
 def test_a_file_without_joints_says_so():
     with pytest.raises(bc.ModelError, match="the file has no joints"):
         bc.load('format = 1\nname = "m"\n[bodies.a]\nmass = 1.0\ncenter = [0, 0, 0]\ninertia = [1, 1, 1]\n')
+
+
+def test_one_value_of_a_drive_is_no_range():
+    found = bc.drive(bc.load("four_bar"), "rocker_pin", [0.8427, 0.9])
+    assert "driven through 1 value, 0.8427 rad" in str(found) and "\n1 value out of reach" in str(found)
+
+
+def test_a_driven_mechanism_has_no_modes_and_says_so():
+    m = bc.Mechanism("shaker")
+    m.body("table", 1.0, (0, 0, 0), (1.0, 1.0, 1.0))
+    m.joint("slide", "prismatic", "ground", "table", (0, 0, 0), axis="x", motion=rate(1.0))
+    assert str(bc.modes(m.build())).startswith("shaker: no modes, nothing is free to move")
 
 
 SKEW = np.linalg.qr(np.random.default_rng(1).normal(size=(3, 3)))[0]

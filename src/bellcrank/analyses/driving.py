@@ -126,13 +126,14 @@ class Drive:
         """In words: the range, and where it ends."""
         reached = "none of the values"
         if len(self.values):
-            reached = f"{counted(len(self.values), 'value')}, {self.values[0]:.6g} to {self.values[-1]:.6g} {self.unit}"
+            ends = " to ".join(dict.fromkeys(f"{x:.6g}" for x in (self.values[0], self.values[-1])))
+            reached = f"{counted(len(self.values), 'value')}, {ends} {self.unit}"
         lines = [f"{self.model.name}: {self.input!r} driven through {reached}"]
         for limit in self.limits:
             what = "toggle, the mechanism turns back" if limit.toggle else "no configuration was found beyond"
             lines.append(f"at {self.input!r} = {limit.value:.9g} {self.unit}: {what}")
         if len(self.missing):
-            lines.append(f"{len(self.missing)} of the values wanted are out of reach")
+            lines.append(f"{counted(len(self.missing), 'value')} out of reach")
         return lines
 
     def __str__(self) -> str:

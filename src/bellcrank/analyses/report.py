@@ -26,7 +26,7 @@ def table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]], ri
         made.add_column(heading, justify="right" if k in right else "left")
     for row in rows:
         made.add_row(*[Text(cell) for cell in row])
-    return Group(Text(title, style="bold"), made)
+    return Group(Text(title, style="bold"), *([made] if rows else []))
 
 
 def tidy(x: float) -> str:

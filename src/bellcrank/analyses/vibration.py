@@ -144,13 +144,17 @@ class Modes:
         return [_row(k + 1, mode) for k, mode in enumerate(self.modes)]
 
     def __rich__(self) -> Group:
-        return table(f"{self.model.name}: modes about {self.about}", HEADINGS, self.rows(), right=(0, 2, 3, 4))
+        return table(self._title, HEADINGS, self.rows(), right=(0, 2, 3, 4))
+
+    @property
+    def _title(self) -> str:
+        return f"{self.model.name}: " + (f"modes about {self.about}" if self.modes else "no modes, nothing is free to move")
 
     def __str__(self) -> str:
         rows = [HEADINGS, *self.rows()]
         widths = [max(len(row[k]) for row in rows) for k in range(len(HEADINGS))]
         lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-        return "\n".join([f"{self.model.name}: modes about {self.about}", *lines])
+        return "\n".join([self._title, *lines])
 
 
 HEADINGS = ("", "kind", "Hz", "damping", "time constant", "moves most")

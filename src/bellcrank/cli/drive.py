@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ..writing import refuse_to_replace
 from .outcome import KEEP, print_json, reported
 from .reading import MODEL, ModelFile, reads_model
 
@@ -27,6 +28,7 @@ def command(
     with reported(as_json=as_json):
         import bellcrank as bc
 
+        refuse_to_replace([plot] if plot else [], keep=keep)
         step = (last - first) / (count - 1)
         values = [first + k * step for k in range(count)]
         found = bc.drive(model.load(), coordinate, values, hold=hold or ())

@@ -117,12 +117,12 @@ def _print(title: str, rows: dict[str, dict[str, Any]], last: str) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(
-        title=title, title_justify="left", caption="func: a sine with its cosine, a square root", caption_justify="left"
-    )
+    table = Table(caption="func: a sine with its cosine, a square root", caption_justify="left")
     table.add_column("formulation", no_wrap=True)
     for heading in ("add", "mul", "div", "func", last):
         table.add_column(heading, justify="right")
     for name, row in rows.items():
         table.add_row(name, *[str(x) for x in row.values()])
-    Console().print(table)
+    console = Console()
+    console.print(title, style="bold", markup=False, highlight=False)
+    console.print(table)
