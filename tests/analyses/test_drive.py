@@ -125,7 +125,7 @@ class TestResult:
         assert json.loads(json.dumps(found.as_dict()))["values"] == [0.0, 0.1]
         found.plot(tmp_path / "drive.png")
         assert (tmp_path / "drive.png").stat().st_size > 5000
-        assert found.__rich__().row_count == 2
+        assert found.__rich__().renderables[-1].row_count == 2
 
 
 @pytest.mark.parametrize(
