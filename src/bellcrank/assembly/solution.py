@@ -57,9 +57,10 @@ class Assembly:
     @property
     def report(self) -> str:
         """How far each coordinate was moved."""
-        lines = [
-            f"{self.model.name}: loops closed to {length_words(self.error)} (the start was {length_words(self.before)} off)"
-        ]
+        to = "rounding" if self.error < ROUNDING else length_words(self.error)
+        before = "as they were" if self.before < ROUNDING else f"the start was {length_words(self.before)} off"
+        closed = f"loops closed to {to} ({before})"
+        lines = [f"{self.model.name}: {closed if self.model.closures else 'no closed loops'}"]
         for name, x, dx in zip(self.model.q_names, self.q, self.moved, strict=True):
             how = "held" if name in self.held else f"moved by {dx:+.6g}" if abs(dx) > 1e-12 else "not moved"
             lines.append(f"  {name}: {x:.9g} {unit_of(self.model, name)}".rstrip() + f", {how}")

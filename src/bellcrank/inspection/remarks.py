@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import BellcrankError
+from . import units
 
 if TYPE_CHECKING:
     from ..model import Model, Table
@@ -36,7 +37,7 @@ DOING = {  # values that make an element do something; without one of them it do
 
 def remarks(model: Model, speed: Speeds) -> list[str]:
     """All that is unusual, in sentences."""
-    found = [text for kind in KINDS for text in kind(model)]
+    found = [text for kind in (*KINDS, *units.KINDS) for text in kind(model)]
     return found + list(_fast(model, speed))
 
 
