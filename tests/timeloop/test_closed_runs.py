@@ -154,7 +154,7 @@ def test_many_runs_know_no_passing(linkage):
 def test_contradictory_drivers_are_refused():
     model = four_bar()
     both = [Closure(f"c{k}", "coupler", terms=((0, 0, 1.0),), motion=Motion((Law("polynomial", (0, 0, k)),))) for k in (1, 2)]
-    start = {"initial_v": np.zeros(3)}
+    start = {"given_v": np.zeros(3)}
     with pytest.raises(bc.StateError, match="the prescribed motions of c1, c2 contradict each other"):
         bc.simulate(replace(model, closures=(*model.closures, *both), **start), 0.1)
 
@@ -164,7 +164,7 @@ def test_a_mechanism_that_cannot_move_is_refused():
     model = four_bar()
     rod = Closure("diagonal", "distance", -1, 1, (0.0, 0.0, 0.0), tuple(2 * model.center[1]), value=_diagonal(model))
     with pytest.raises(bc.StateError, match="cannot move: its closed loops leave no degree of freedom"):
-        bc.simulate(replace(model, closures=(*model.closures, rod), initial_v=np.zeros(3)), 0.1)
+        bc.simulate(replace(model, closures=(*model.closures, rod), given_v=np.zeros(3)), 0.1)
 
 
 def _diagonal(model):

@@ -95,6 +95,11 @@ class Held:
         return bool(self.q.any())
 
     @property
+    def count(self) -> int:
+        """Degrees of freedom that they take."""
+        return int(self.v.sum())
+
+    @property
     def names(self) -> tuple[str, ...]:
         return tuple(name for name, held in zip(self.model.q_names, self.q, strict=True) if held)
 

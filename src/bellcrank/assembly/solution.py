@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,20 +12,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..codegen.dynamics import Dynamics
-from ..errors import BellcrankWarning, StateError
+from ..errors import AssemblyError, BellcrankWarning, StateError
 from ..model import Model
 from . import failure
 from .least import CUT, FINE_CUT, least_change
 from .loops import Held, Loops
 from .newton import TIDY, Weight, close, metric
 from .path import Lost, Point, Toggle, Way, follow, reach
-from .start import Given, Start, design, start_of
+from .start import Given, Start, design, own_starts, start_of
 from .words import length_words, unit_of
 
 Array = NDArray[np.float64]
 
 TOLERANCE = 1e-10  # of the typical length
 FLOWING = 1e-9  # of the velocities
+EXACT = 1e-14  # of the velocities: with rates of closures below it nothing can be improved
 ROUNDING = 1e-12  # 1/s: rates of closures, as a part of the model's length, that are nothing but rounding
 SLIGHT = 0.05  # rad, or part of the typical length: how far values that the model's file gives may be off
 
@@ -65,6 +67,12 @@ class Assembly:
 
     def __str__(self) -> str:
         return self.report
+
+    def told(self, stacklevel: int = 3) -> Assembly:
+        """The assembly itself, after its notes have become warnings."""
+        for note in self.notes:
+            warnings.warn(f"model {self.model.name!r}: {note}", BellcrankWarning, stacklevel=stacklevel)
+        return self
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, fit for JSON."""
@@ -111,24 +119,36 @@ def assemble(
     dynamics = model if isinstance(model, Dynamics) else Dynamics(model, quick=True)
     if tolerance is not None and not tolerance > 0:
         raise StateError(f"tolerance must be a length in m, more than zero; it is {tolerance!r}")
-    start = start_of(dynamics, q, v, hold)
+    return closed(dynamics, start_of(dynamics, q, v, hold), t, weight=weight, tolerance=tolerance).told(stacklevel=3)
+
+
+def initial_assembly(model: Model) -> Assembly:
+    """A model's own start, at t = 0, in arrays that cannot be written to."""
+    dynamics = Dynamics(model, quick=True)
+    found = closed(dynamics, start_of(dynamics, None, None, None), 0.0)
+    for array in (found.q, found.v):
+        array.setflags(write=False)
+    return found
+
+
+def closed(
+    dynamics: Dynamics, start: Start, t: float, *, weight: Weight = "mass", tolerance: float | None = None
+) -> Assembly:
+    """The one way from a start to a state that satisfies the loops: positions first, then velocities."""
     loops = Loops(dynamics)
     limit = TOLERANCE * loops.length if tolerance is None else tolerance
     notes: list[str] = []
     held, at = _positions(loops, start, t, limit, weight, notes)
     speed = _velocities(loops, at, start, t, weight, notes)
-    for note in notes:
-        warnings.warn(f"model {loops.model.name!r}: {note}", BellcrankWarning, stacklevel=2)
-    rates = loops.dynamics.closure(at, speed, t=t)[1] * loops.rows
     return Assembly(
         model=loops.model,
-        q=at,
-        v=speed,
+        q=np.array(at),
+        v=np.array(speed),
         moved=at - start.q,
         changed=speed - start.v,
         held=held.names,
         error=loops.worst(at, t),
-        rate=float(np.abs(rates).max(initial=0.0)),
+        rate=float(np.abs(loops.rate(at, speed, t)).max(initial=0.0)),
         before=loops.worst(start.q, t),
         notes=tuple(notes),
     )
@@ -136,28 +156,53 @@ def assemble(
 
 def _positions(loops: Loops, start: Start, t: float, limit: float, weight: Weight, notes: list[str]) -> tuple[Held, Array]:
     """Where the loops close, and what was really held."""
-    nothing = Held.of(loops.model, set())
     if loops.worst(start.q, t) <= limit:
         return start.held, start.q
-    if not start.held.any:
-        return nothing, _settled(loops, start.q, nothing, t, limit, weight, notes)
-    base = start.q
-    if start.untouched:
-        base = close(loops, design(loops.model), nothing, t, limit).q
-        if loops.worst(base, t) > limit:
-            raise failure.never_closes(loops, base, t)
-        if failure.freedom(loops, base, t) >= int(start.held.v.sum()):
-            return start.held, _moved(loops, start, base, t)
+    nothing = Held.of(loops.model, set())
+    if start.held.any:
+        try:
+            return _kept(loops, start, t, limit, weight, notes)
+        except AssemblyError:
+            if start.rule != "asked":
+                raise
+    return nothing, _settled(loops, start.q, nothing, t, limit, weight, notes)
+
+
+def _kept(loops: Loops, start: Start, t: float, limit: float, weight: Weight, notes: list[str]) -> tuple[Held, Array]:
+    """Where the loops close with what is held; what the file says may be off a little."""
+    nothing = Held.of(loops.model, set())
+    base = _base(loops, start, t, limit)
+    if base is not None:
+        free = failure.freedom(loops, base, t)
+        if start.wished.names != start.held.names and free >= start.wished.count:
+            with contextlib.suppress(AssemblyError):
+                return start.wished, _moved(loops, start, start.wished, base, t)
+        if free >= start.held.count:
+            return start.held, _moved(loops, start, start.held, base, t)
     found = close(loops, start.q, start.held, t, limit, weight=weight)
     if found.error <= limit:
         return start.held, found.q
-    free = close(loops, start.q, nothing, t, limit, weight=weight)
-    if free.error > limit:
-        raise failure.never_closes(loops, free.q, t)
-    if start.strict or _size(loops, start, free.q) > SLIGHT:
-        raise failure.held_in_the_way(loops, start, found.q, free.q, t)
-    notes.append(failure.released(loops, start, free.q))
-    return nothing, free.q
+    released = close(loops, start.q, nothing, t, limit, weight=weight)
+    if released.error > limit:
+        raise failure.never_closes(loops, released.q, t)
+    if start.rule != "written" or _size(loops, start, released.q) > SLIGHT:
+        raise failure.held_in_the_way(loops, start, found.q, released.q, t)
+    notes.append(failure.released(loops, start, released.q))
+    return nothing, released.q
+
+
+def _base(loops: Loops, start: Start, t: float, limit: float) -> Array | None:
+    """The closed configuration from which held coordinates are moved: as drawn, or as the model starts."""
+    if not (start.untouched or start.by_name):
+        return None
+    from_design = start.untouched
+    rough = design(loops.model) if from_design else own_starts(loops.model)[0][-1]
+    base = close(loops, rough, Held.of(loops.model, set()), t, limit).q
+    if loops.worst(base, t) <= limit:
+        return base
+    if from_design:
+        raise failure.never_closes(loops, base, t)
+    return None
 
 
 def _settled(loops: Loops, q: Array, held: Held, t: float, limit: float, weight: Weight, notes: list[str]) -> Array:
@@ -170,9 +215,11 @@ def _settled(loops: Loops, q: Array, held: Held, t: float, limit: float, weight:
     return found.q
 
 
-def _moved(loops: Loops, start: Start, base: Array, t: float) -> Array:
+def _moved(loops: Loops, start: Start, held: Held, base: Array, t: float) -> Array:
     """The mechanism moved from a closed configuration until the held coordinates have their values."""
-    way = Way(loops, start.held, base, start.q, t)
+    if not held.toward(base, base, start.q).any():
+        return base
+    way = Way(loops, held, base, start.q, t)
     last = Point(base, 0.0, np.zeros(0))
     for point in follow(way, base):
         if isinstance(point, Toggle | Lost):
@@ -195,14 +242,17 @@ def _velocities(loops: Loops, q: Array, start: Start, t: float, weight: Weight, 
     """The smallest change of those that are not held with which all loops stay closed."""
     if not len(loops.rows):
         return start.v
-    v, kept = _flowing(loops, q, start.v, start.held_v, t, weight)
-    if kept:
-        return v
+    for held in (start.wished_v, start.held_v):
+        v, kept = _flowing(loops, q, start.v, held, t, weight)
+        if kept:
+            return v
     free, agreed = _flowing(loops, q, start.v, np.zeros(loops.model.nv, dtype=bool), t, weight)
     if not agreed:
         raise failure.contradictory_drivers(loops, q, free, t)
+    if start.rule_v == "asked":
+        return free
     change = np.abs(free - start.v)[start.held_v].max(initial=0.0)
-    if start.strict or change > SLIGHT * np.abs(start.v).max():
+    if start.rule_v == "named" or change > SLIGHT * np.abs(start.v).max():
         raise failure.contradictory_velocities(loops, q, v, start, t)
     notes.append(failure.released_velocities(loops, start, free))
     return free
@@ -212,7 +262,7 @@ def _flowing(loops: Loops, q: Array, v: Array, held: NDArray[np.bool_], t: float
     """Velocities near v, those that are held excepted, and whether all loops agree with them."""
     from scipy.sparse import diags_array
 
-    if not np.abs(loops.rate(q, v, t)).max(initial=0.0) > 0:
+    if np.abs(loops.rate(q, v, t)).max(initial=0.0) <= EXACT * _speed(loops, v, loops.phi_t(q, t)):
         return v, True
     if loops.by_blocks and weight == "mass" and not held.any():
         near = loops.dynamics.velocities(q[None], loops.dynamics.momenta(q, v, t=t)[None], t=t)[0]  # a batch does not raise
@@ -232,5 +282,10 @@ def _flowing(loops: Loops, q: Array, v: Array, held: NDArray[np.bool_], t: float
 
 def _allowed(loops: Loops, v: Array, wanted: Array) -> float:
     """Rates of the closures that count as nothing."""
+    return FLOWING * _speed(loops, v, wanted) + ROUNDING * loops.length
+
+
+def _speed(loops: Loops, v: Array, wanted: Array) -> float:
+    """A velocity that rates of the closures are compared with, m/s."""
     fast = float(np.abs(v / loops.units).max(initial=0.0))
-    return FLOWING * (loops.length * fast + float(np.abs(wanted).max(initial=0.0))) + ROUNDING * loops.length
+    return loops.length * fast + float(np.abs(wanted).max(initial=0.0))

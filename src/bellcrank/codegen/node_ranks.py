@@ -153,7 +153,7 @@ def _as_kernels_see(G: Array, chosen: list[int], tolerance: float) -> list[int]:
 def generic_configuration(dynamics: Dynamics) -> tuple[Array, float]:
     """A configuration on the closures near the start that is not singular by chance, and the time of it."""
     model = dynamics.model
-    q = np.array(model.initial_q)
+    q = np.array(model.given_q)
     if not model.closures or model.nv == 0:
         return q, 0.0
     still = np.zeros(model.nv)

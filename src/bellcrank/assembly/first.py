@@ -1,0 +1,94 @@
+"""The first state of a run, from what its caller gives: nothing, some coordinates by name, or whole arrays.
+
+What is named is kept, and the others follow. Of whole arrays, what differs from the model's own start is kept where the loops
+allow it. A whole array that had to be changed is told: what was changed, by how much, and the energy that it took.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..codegen.dynamics import Dynamics
+from ..errors import BellcrankWarning
+from ..model import Model
+from .solution import Assembly, closed
+from .start import Given, start_of_run
+from .words import unit_of, velocity_unit
+
+Array = NDArray[np.float64]
+Unit = Callable[[Model, str], str]
+
+NEWS = 1e-6  # rad or m, and 1/s: what is changed less for the sake of closed loops is no news
+MOST = 6  # entries that are told
+
+
+def start_run(dynamics: Dynamics, q: Given, v: Given, t: float) -> Assembly:
+    """The state that satisfies the loops at t; of a tree, what is given. Not the model's own: at least one of q, v is given."""
+    found = closed(dynamics, start_of_run(dynamics, dynamics.model.initial_q if q is None else q, v), t)
+    changed = Changed(dynamics, found, t, q=_whole(q), v=_whole(v))
+    if changed.any:
+        warnings.warn(f"model {dynamics.model.name!r}: {changed.words}", BellcrankWarning, stacklevel=5)
+    return found.told(stacklevel=5)
+
+
+def _whole(given: Given) -> bool:
+    return given is not None and not isinstance(given, Mapping)
+
+
+class Changed:
+    """What assembly made of whole arrays: of coordinates (``q``), of velocities (``v``), or of both."""
+
+    def __init__(self, dynamics: Dynamics, found: Assembly, t: float, *, q: bool, v: bool) -> None:
+        self.dynamics, self.found, self.t, self.model = dynamics, found, t, found.model
+        self.moved = found.moved if q else 0 * found.moved
+        self.changed = found.changed if v else 0 * found.changed
+
+    @property
+    def size(self) -> float:
+        return float(max(np.abs(self.moved).max(initial=0.0), np.abs(self.changed).max(initial=0.0)))
+
+    @property
+    def any(self) -> bool:
+        return self.size > NEWS
+
+    @property
+    def words(self) -> str:
+        """Names and amounts, the energy that it took, and the remedy."""
+        q = self._entries("", self.model.q_names, self.found.q, self.moved, unit_of)
+        v = self._entries("v of ", self.model.v_names, self.found.v, self.changed, velocity_unit)
+        of, names, given = ("q", self.model.q_names, self.found.q - self.moved)
+        if v:
+            of, names, given = ("v", self.model.v_names, self.found.v - self.changed)
+        k = int(np.argmax(np.abs(given)))
+        example = f"{of}={{{names[k]!r}: {given[k]:.6g}}}"
+        return (
+            f"the given start does not satisfy the loops and was changed: {', '.join([*q, *v])}. {self._energies()}. "
+            f"Give what must be kept by name, as in {example}, and the others follow"
+        )
+
+    def _entries(self, what: str, names: Sequence[str], x: Array, change: Array, unit: Unit) -> list[str]:
+        """'crank_pivot' from 6 to 17.8 rad/s, the largest changes first."""
+        order = [int(k) for k in np.argsort(-np.abs(change), kind="stable") if abs(change[k]) > NEWS]
+        texts = [
+            f"{what}{names[k]!r} from {x[k] - change[k]:.6g} to {x[k]:.6g} {unit(self.model, names[k])}".rstrip()
+            for k in order[:MOST]
+        ]
+        return [*texts, f"{len(order) - MOST} more"] if len(order) > MOST else texts
+
+    def _energies(self) -> str:
+        """Of velocities that were changed the kinetic energy, of positions the potential one, springs included."""
+        found = self.found
+        before = self._energy(found.q - found.moved, found.v - found.changed)
+        after = self._energy(found.q, found.v)
+        asked = zip(("kinetic", "potential"), before, after, (self.changed, self.moved), strict=True)
+        texts = [f"{name} energy is {y:.6g} J instead of {x:.6g} J" for name, x, y, change in asked if change.any()]
+        return f"Its {' and its '.join(texts)}"
+
+    def _energy(self, q: Array, v: Array) -> tuple[float, float]:
+        kinetic, potential = self.dynamics.energy(q, v, t=self.t)
+        stored = self.dynamics.elements(q, v, t=self.t)[0].sum() if self.model.elements else 0.0
+        return float(kinetic), float(potential + stored)
