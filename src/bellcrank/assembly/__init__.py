@@ -2,6 +2,7 @@
 
 solution.py   assemble, and what it gives back
 first.py      the first state of a run
+rows.py, short_way.py   the first states of many runs, all at once
 start.py      what is asked: the start, and coordinates that are held
 loops.py      the equations in comparable units; held coordinates
 least.py      the smallest change that satisfies equations, redundant ones too
@@ -11,7 +12,18 @@ failure.py, words.py   why it cannot be, in the names of the model
 """
 
 from .first import start_run
+from .rows import FirstStates, start_rows, wanted
 from .solution import Assembly, assemble, initial_assembly
-from .start import Given
+from .start import Given, given_values
 
-__all__ = ["Assembly", "Given", "assemble", "initial_assembly", "start_run"]
+__all__ = [
+    "Assembly",
+    "FirstStates",
+    "Given",
+    "assemble",
+    "given_values",
+    "initial_assembly",
+    "start_rows",
+    "start_run",
+    "wanted",
+]

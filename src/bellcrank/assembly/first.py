@@ -27,12 +27,18 @@ MOST = 6  # entries that are told
 
 
 def start_run(dynamics: Dynamics, q: Given, v: Given, t: float) -> Assembly:
-    """The state that satisfies the loops at t; of a tree, what is given. Not the model's own: at least one of q, v is given."""
-    found = closed(dynamics, start_of_run(dynamics, dynamics.model.initial_q if q is None else q, v), t)
-    changed = Changed(dynamics, found, t, q=_whole(q), v=_whole(v))
-    if changed.any:
-        warnings.warn(f"model {dynamics.model.name!r}: {changed.words}", BellcrankWarning, stacklevel=5)
+    """The first state of a run, with a warning for whole arrays that had to be changed."""
+    found = first_assembly(dynamics, q, v, t)
+    moved, changed = (x if _whole(given) else 0 * x for x, given in ((found.moved, q), (found.changed, v)))
+    change = Changed(dynamics, found.q, found.v, moved, changed, t)
+    if change.any:
+        warnings.warn(f"model {dynamics.model.name!r}: {change.words}", BellcrankWarning, stacklevel=5)
     return found.told(stacklevel=5)
+
+
+def first_assembly(dynamics: Dynamics, q: Given, v: Given, t: float) -> Assembly:
+    """The state that satisfies the loops at t, of which q or v is given."""
+    return closed(dynamics, start_of_run(dynamics, dynamics.model.initial_q if q is None else q, v), t)
 
 
 def _whole(given: Given) -> bool:
@@ -40,12 +46,11 @@ def _whole(given: Given) -> bool:
 
 
 class Changed:
-    """What assembly made of whole arrays: of coordinates (``q``), of velocities (``v``), or of both."""
+    """What became of whole arrays: the state q, v, and the changes that brought it about, zero of what was not given."""
 
-    def __init__(self, dynamics: Dynamics, found: Assembly, t: float, *, q: bool, v: bool) -> None:
-        self.dynamics, self.found, self.t, self.model = dynamics, found, t, found.model
-        self.moved = found.moved if q else 0 * found.moved
-        self.changed = found.changed if v else 0 * found.changed
+    def __init__(self, dynamics: Dynamics, q: Array, v: Array, moved: Array, changed: Array, t: float) -> None:
+        self.dynamics, self.model, self.t = dynamics, dynamics.model, t
+        self.q, self.v, self.moved, self.changed = q, v, moved, changed
 
     @property
     def size(self) -> float:
@@ -58,11 +63,11 @@ class Changed:
     @property
     def words(self) -> str:
         """Names and amounts, the energy that it took, and the remedy."""
-        q = self._entries("", self.model.q_names, self.found.q, self.moved, unit_of)
-        v = self._entries("v of ", self.model.v_names, self.found.v, self.changed, velocity_unit)
-        of, names, given = ("q", self.model.q_names, self.found.q - self.moved)
+        q = self._entries("", self.model.q_names, self.q, self.moved, unit_of)
+        v = self._entries("v of ", self.model.v_names, self.v, self.changed, velocity_unit)
+        of, names, given = ("q", self.model.q_names, self.q - self.moved)
         if v:
-            of, names, given = ("v", self.model.v_names, self.found.v - self.changed)
+            of, names, given = ("v", self.model.v_names, self.v - self.changed)
         k = int(np.argmax(np.abs(given)))
         example = f"{of}={{{names[k]!r}: {given[k]:.6g}}}"
         return (
@@ -81,9 +86,7 @@ class Changed:
 
     def _energies(self) -> str:
         """Of velocities that were changed the kinetic energy, of positions the potential one, springs included."""
-        found = self.found
-        before = self._energy(found.q - found.moved, found.v - found.changed)
-        after = self._energy(found.q, found.v)
+        before, after = self._energy(self.q - self.moved, self.v - self.changed), self._energy(self.q, self.v)
         asked = zip(("kinetic", "potential"), before, after, (self.changed, self.moved), strict=True)
         texts = [f"{name} energy is {y:.6g} J instead of {x:.6g} J" for name, x, y, change in asked if change.any()]
         return f"Its {' and its '.join(texts)}"

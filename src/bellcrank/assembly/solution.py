@@ -131,9 +131,7 @@ def initial_assembly(model: Model) -> Assembly:
     return found
 
 
-def closed(
-    dynamics: Dynamics, start: Start, t: float, *, weight: Weight = "mass", tolerance: float | None = None
-) -> Assembly:
+def closed(dynamics: Dynamics, start: Start, t: float, *, weight: Weight = "mass", tolerance: float | None = None) -> Assembly:
     """The one way from a start to a state that satisfies the loops: positions first, then velocities."""
     loops = Loops(dynamics)
     limit = TOLERANCE * loops.length if tolerance is None else tolerance
@@ -192,17 +190,18 @@ def _kept(loops: Loops, start: Start, t: float, limit: float, weight: Weight, no
 
 
 def _base(loops: Loops, start: Start, t: float, limit: float) -> Array | None:
-    """The closed configuration from which held coordinates are moved: as drawn, or as the model starts."""
-    if not (start.untouched or start.by_name):
+    """The closed configuration from which held coordinates are moved: as the model starts, or as it is drawn."""
+    nothing = Held.of(loops.model, set())
+    if start.by_name:
+        base = close(loops, own_starts(loops.model)[0][-1], nothing, t, limit).q
+        if loops.worst(base, t) <= limit:
+            return base
+    if not start.untouched:
         return None
-    from_design = start.untouched
-    rough = design(loops.model) if from_design else own_starts(loops.model)[0][-1]
-    base = close(loops, rough, Held.of(loops.model, set()), t, limit).q
-    if loops.worst(base, t) <= limit:
-        return base
-    if from_design:
+    base = close(loops, design(loops.model), nothing, t, limit).q
+    if loops.worst(base, t) > limit:
         raise failure.never_closes(loops, base, t)
-    return None
+    return base
 
 
 def _settled(loops: Loops, q: Array, held: Held, t: float, limit: float, weight: Weight, notes: list[str]) -> Array:

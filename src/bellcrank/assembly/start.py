@@ -50,7 +50,7 @@ class Start:
 
 
 def start_of(dynamics: Dynamics, q: Given, v: Given, hold: Iterable[str] | str | None) -> Start:
-    """As ``assemble`` is asked: names are held, and what the model's file gives where nothing else is said; arrays are rough."""
+    """As ``assemble`` is asked: names are held, what the model's file gives where nothing else is said, nothing of arrays."""
     model = dynamics.model
     if hold is not None:
         held = Held.of(model, _coordinates(model, [hold] if isinstance(hold, str) else list(hold)))
@@ -104,7 +104,7 @@ def held_by(model: Model, mask: Mask) -> Held:
 
 def _start(dynamics: Dynamics, q: Given, v: Given, held: tuple[Held, Mask], rules: tuple[Rule, Rule]) -> Start:
     model = dynamics.model
-    q0, v0 = _values(dynamics, "q", q, model.given_q), _values(dynamics, "v", v, model.given_v)
+    q0, v0 = given_values(dynamics, "q", q, model.given_q), given_values(dynamics, "v", v, model.given_v)
     wished, wished_v = held
     if isinstance(q, Mapping) or rules[0] == "asked":
         wished = Held.of(model, {*wished.names, *written(model)[0]})
@@ -148,7 +148,7 @@ def written(model: Model) -> tuple[set[str], set[str]]:
     return q, v
 
 
-def _values(dynamics: Dynamics, what: str, given: Given, default: Array) -> Array:
+def given_values(dynamics: Dynamics, what: str, given: Given, default: Array) -> Array:
     """The array: as given, or the default with the values that a mapping gives."""
     model = dynamics.model
     known = model.q_names if what == "q" else model.v_names

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..assembly import assemble
 from ..codegen import Dynamics, compile
 from ..errors import BellcrankError, StateError
 from ..model import Model

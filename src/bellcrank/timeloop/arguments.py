@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..assembly import Given, start_run
+from ..assembly import Given, given_values, start_run
 from ..codegen.diagnosis import singular_loops
 from ..codegen.dynamics import Dynamics
 from ..errors import DynamicsError, StateError
@@ -120,8 +120,11 @@ def first_state(dynamics: Dynamics, q: Given, v: Given, t: float) -> tuple[Array
     model = dynamics.model
     if q is None and v is None:
         return np.array(model.initial_q), np.array(model.initial_v)
-    if not isinstance(q, Mapping | None):
-        q = with_unit_quaternions(model, _one(dynamics, "q", q)[None])[0]
+    if not model.closures or not isinstance(q, Mapping | None):
+        whole = given_values(dynamics, "q", q, model.given_q)
+        q = unit = with_unit_quaternions(model, whole[None])[0]
+    if not model.closures:
+        return unit, given_values(dynamics, "v", v, model.given_v)
     found = start_run(dynamics, q, v, t)
     return found.q, found.v
 
