@@ -20,6 +20,7 @@ from ..assembly.loops import Held, Loops
 from ..assembly.newton import close
 from ..assembly.path import Lost, Point, Toggle, Way, follow, reach
 from ..model import Law, Model, Motion
+from ..model.manifold import turning_joints
 from ..results.driven import law_values
 
 Array = NDArray[np.float64]
@@ -63,11 +64,18 @@ def freedom_left(loops: Loops, q: Array, held: Held, t: float) -> int:
 
 
 def motion_of(loops: Loops, q: Array, held: Held, t: float, v: Array, a: Array) -> tuple[Array, Array, float]:
-    """Velocities and accelerations; v and a have those of held coordinates. The input's part of the motion comes last."""
+    """Velocities and accelerations; v and a have those of held coordinates. The input's part of the motion comes last.
+
+    Of a free body whose position x is held, v has R^T x' and a has R^T x'': its acceleration is R^T x'' - w x v.
+    """
     G, B = loops.G(q, t), held.basis(q, loops.units)
     J = G @ B
     v = v + B @ least_change(J, -loops.phi_t(q, t) - G @ v, cut=CUT)
     gamma = loops.dynamics.closure_bias(q, v, t=t) * loops.rows
+    a = a.copy()
+    for at in turning_joints(loops.model):
+        if at.free and held.q[at.position].any():
+            a[at.linear] -= np.cross(v[at.angular], v[at.linear])
     a = a + B @ least_change(J, gamma - G @ a, cut=CUT)
     moved = v / loops.units
     size = float(np.linalg.norm(moved))

@@ -14,7 +14,7 @@ from ..model import Model
 from ..results.labels import Labels
 from .report import listed, table
 from .search import Found, Seek, search
-from .state import compiled, conditions, position
+from .state import compiled, conditions, drive_efforts, position
 from .stiffness import Conditions, directions
 from .ties import Ties
 
@@ -36,7 +36,7 @@ class Equilibrium:
     stiffness    (nv,)    squares of the undamped natural frequencies, rad2/s2, ascending; negative: runs away
     reactions    (n + closures, 6)   wrench of the parent on the child at each joint, then of what closes loops (of least norm
                  where they are not unique), world axes: force, then moment
-    efforts      names    force or effort of each force element
+    efforts      names    force or effort of each force element, and of each drive
     iterations   int      Newton steps that it took
     tau, inputs, t        what was given
     """
@@ -138,16 +138,13 @@ def equilibrium(
 
 
 def _result(dyn: Dynamics, found: Found, given: Conditions) -> Equilibrium:
-    model, q, still, around = dyn.model, found.q, np.zeros(dyn.model.nv), found.around
+    model, q, around = dyn.model, found.q, found.around
     neutral, away = around.neutral, (~around.neutral) & (around.squares < 0)
     weights = found.measured.displacement
     squares, unstable = around.squares, directions(model, around.shapes[:, away], weights)
     bent = np.abs(around.B - around.B.T).max(initial=0.0)
     if bent > 1e-6 * np.abs(around.B).max(initial=0.0):  # forces without a potential
         squares, unstable = _without_potential(model, found)
-    efforts = np.zeros(0)
-    if model.elements:
-        efforts = dyn.elements(q, still, t=given.t, inputs=given.inputs)[2]
     return Equilibrium(
         model=model,
         q=q,
@@ -157,12 +154,21 @@ def _result(dyn: Dynamics, found: Found, given: Conditions) -> Equilibrium:
         unstable=unstable,
         stiffness=squares,
         reactions=_reactions(dyn, q, given),
-        efforts={element.name: float(x) for element, x in zip(model.elements, efforts, strict=True)},
+        efforts=_efforts(dyn, q, given),
         iterations=found.iterations,
         tau=given.tau,
         inputs=given.inputs,
         t=given.t,
     )
+
+
+def _efforts(dyn: Dynamics, q: Array, given: Conditions) -> dict[str, float]:
+    """Of the force elements, then of the drives."""
+    model, still, labels = dyn.model, np.zeros(dyn.model.nv), Labels.of(dyn.model)
+    forces = dyn.elements(q, still, t=given.t, inputs=given.inputs)[2] if model.elements else np.zeros(0)
+    drives = drive_efforts(dyn, q, still, still, t=given.t, inputs=given.inputs, tau=given.tau)
+    names = (*labels.elements, *labels.drives)
+    return {name: float(x) for name, x in zip(names, (*forces, *drives), strict=True)}
 
 
 def _reactions(dyn: Dynamics, q: Array, given: Conditions) -> Array:
