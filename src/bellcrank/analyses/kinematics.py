@@ -46,15 +46,21 @@ class End(NamedTuple):
 
 def frozen(model: Model, t: float) -> Model:
     """The model with its prescribed motions standing still as they are at t."""
+    still = with_still_closures(model, t)
+    return replace(still, motions=tuple(motion and _standing(motion, t) for motion in model.motions))
 
-    def still(motion: Motion | None) -> Motion | None:
-        if motion is None:
-            return None
-        laws = [Law("polynomial", (float(law_values(law, np.array([t]))[0]),)) for law in motion.laws]
-        return replace(motion, laws=tuple(laws))
 
-    closures = tuple(replace(closure, motion=still(closure.motion)) for closure in model.closures)
-    return replace(model, motions=tuple(map(still, model.motions)), closures=closures)
+def with_still_closures(model: Model, t: float) -> Model:
+    """The model with its driven closures standing still as they are at t; driven joints move as they do."""
+    if not any(closure.motion for closure in model.closures):
+        return model
+    closures = (replace(closure, motion=closure.motion and _standing(closure.motion, t)) for closure in model.closures)
+    return replace(model, closures=tuple(closures))
+
+
+def _standing(motion: Motion, t: float) -> Motion:
+    laws = (Law("polynomial", (float(law_values(law, np.array([t]))[0]),)) for law in motion.laws)
+    return replace(motion, laws=tuple(laws))
 
 
 def freedom_left(loops: Loops, q: Array, held: Held, t: float) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from ..codegen.dynamics import Dynamics
 from ..errors import DynamicsError, StateError
 from ..model import Model
 from ..results.labels import Labels
+from .kinematics import with_still_closures
 from .report import listed, table
 from .search import Found, Seek, search
 from .state import compiled, conditions, drive_efforts, position
@@ -114,7 +115,7 @@ def equilibrium(
     q0       where the search begins; the model's start if not given
     tau      constant joint efforts besides the model's forces
     t        the time of tables and prescribed motions. Driven joints move as they do then: for constant rates this is
-             relative equilibrium, with centrifugal forces
+             relative equilibrium, with centrifugal forces. Driven closures, such as rams, have the lengths of that time
     seek     "stable" goes downhill, as the mechanism itself would with much friction; "nearest" finds the next equilibrium
              of any kind, an inverted pendulum too
 
@@ -124,8 +125,8 @@ def equilibrium(
         raise StateError(f"seek must be 'stable' or 'nearest'; it is {seek!r}")
     if max_iterations < 1:
         raise StateError(f"max_iterations must be 1 at least; it is {max_iterations}")
-    dyn = compiled(model)
-    given = conditions(dyn, tau, inputs, t)
+    given = conditions(compiled(model), tau, inputs, t)
+    dyn = compiled(with_still_closures(model, given.t))
     ties = Ties(dyn, given.t)
     start = position(dyn, q0, "q0")
     if ties.any:
@@ -134,7 +135,7 @@ def equilibrium(
     found = search(dyn, start, given, seek, max_iterations)
     if found.problem is not None:
         raise DynamicsError(_complaint(model, found))
-    return _result(dyn, found, given)
+    return replace(_result(dyn, found, given), model=model)
 
 
 def _result(dyn: Dynamics, found: Found, given: Conditions) -> Equilibrium:
