@@ -229,6 +229,16 @@ class TestOfARun:
         q = run.values("q")[0]
         assert q[0] == 0.3 and np.abs(bars.closure(q, np.zeros(3))[0]).max() < 1e-14  # what differs from the model's is kept
 
+    def test_velocities_of_the_file_that_contradict_the_loops_can_be_replaced(self, four_bar):
+        wrong = replace(four_bar, given_v=np.ones(3), held_v=four_bar.joint_names)
+        with pytest.raises(AssemblyError, match="no velocities that its loops agree with"):
+            wrong.initial_v
+        run = bc.simulate(wrong, 0.01, v=four_bar.initial_v)
+        np.testing.assert_array_equal(run.values("v")[0], four_bar.initial_v)
+        runs = bc.simulate_many(wrong, 0.01, v=[four_bar.initial_v, 2 * four_bar.initial_v])
+        np.testing.assert_array_equal(runs.v_values[1, 0], 2 * four_bar.initial_v)
+        assert bc.equilibrium(wrong).stable
+
     def test_what_the_file_says_is_kept_of_arrays_as_it_wrote_them(self, four_bar):
         with pytest.warns(bc.BellcrankWarning, match="was changed"):
             run = bc.simulate(four_bar, 0.01, q=four_bar.given_q, v=four_bar.given_v)

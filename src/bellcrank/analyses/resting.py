@@ -128,9 +128,8 @@ def equilibrium(
     given = conditions(compiled(model), tau, inputs, t)
     dyn = compiled(with_still_closures(model, given.t))
     ties = Ties(dyn, given.t)
-    start = position(dyn, q0, "q0")
-    if ties.any:
-        start = ties.start(None if q0 is None else start)
+    begin = None if q0 is None and ties.any else position(dyn, q0, "q0")
+    start = ties.start(begin)
     dyn.acceleration(start, np.zeros(model.nv), given.tau, t=given.t, inputs=given.inputs)  # complains of what has no mass
     found = search(dyn, start, given, seek, max_iterations)
     if found.problem is not None:

@@ -16,7 +16,7 @@ from ..codegen.dynamics import Dynamics
 from ..errors import BellcrankWarning
 from ..model import Model
 from .solution import Assembly, closed
-from .start import Given, start_of_run
+from .start import Given, own_position, start_of_run
 from .words import unit_of, velocity_unit
 
 Array = NDArray[np.float64]
@@ -38,7 +38,7 @@ def start_run(dynamics: Dynamics, q: Given, v: Given, t: float) -> Assembly:
 
 def first_assembly(dynamics: Dynamics, q: Given, v: Given, t: float) -> Assembly:
     """The state that satisfies the loops at t, of which q or v is given."""
-    return closed(dynamics, start_of_run(dynamics, dynamics.model.initial_q if q is None else q, v), t)
+    return closed(dynamics, start_of_run(dynamics, own_position(dynamics.model) if q is None else q, v), t)
 
 
 def _whole(given: Given) -> bool:

@@ -25,7 +25,7 @@ from .least import LARGE
 from .loops import Held, Loops
 from .short_way import closure_errors, flowing_rows, moved_rows, settled_rows
 from .solution import TOLERANCE
-from .start import Given, asked_q, asked_v, held_by, must_be_coordinate, own_starts, written
+from .start import Given, asked_q, asked_v, held_by, must_be_coordinate, own_position, written
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -131,12 +131,13 @@ class _Rows:
     @cached_property
     def base(self) -> tuple[Array | None, int]:
         """The model's own start, and how free the loops leave it there."""
-        base = own_starts(self.model)[0][-1]
-        return (base, freedom(self.loops, base, 0.0)) if self.loops.worst(base, 0.0) <= self.limit else (None, 0)
+        base = own_position(self.model)
+        return (None, 0) if base is None else (base, freedom(self.loops, base, 0.0))
 
     def _positions(self) -> None:
         if not self.wanted_q.given:
-            self.q[:] = self.model.initial_q
+            own = own_position(self.model)
+            self.q[:], self.done[:] = (self.q, False) if own is None else (own, self.done)
             return
         open_ = self.done & ~(closure_errors(self.loops, self.q) <= self.limit)
         for rows, mask in self._groups(open_, self._asked(self.wanted_q, asked_q, self.model.q_names)):

@@ -19,7 +19,7 @@ from .least import CUT, FINE_CUT, least_change
 from .loops import Held, Loops
 from .newton import TIDY, Weight, close, metric
 from .path import Lost, Point, Toggle, Way, follow, reach
-from .start import Given, Start, design, own_starts, start_of
+from .start import Given, Start, design, own_position, start_of
 from .words import length_words, unit_of
 
 Array = NDArray[np.float64]
@@ -110,9 +110,9 @@ def assemble(
     t          s, of prescribed motions
     tolerance  m, of the closures, angles times the typical length; 1e-10 of the typical length if not given
 
-    Where nothing is said of the other coordinates, the mechanism is moved from its design position until the held ones have
-    their values, loops closed all the way. Raises AssemblyError where that cannot be: it names the loops that stay open, and by
-    how much, or how far the held coordinates get.
+    From its design position (what the file gives) or from the model's own start (what q names) the mechanism is moved until the
+    held coordinates have their values, loops closed all the way. Raises AssemblyError where that cannot be: it names the loops
+    that stay open, and by how much, or how far the held coordinates get.
     """
     if weight not in ("mass", "norm"):
         raise StateError(f"weight must be 'mass' or 'norm'; it is {weight!r}")
@@ -192,8 +192,9 @@ def _kept(loops: Loops, start: Start, t: float, limit: float, weight: Weight, no
 def _base(loops: Loops, start: Start, t: float, limit: float) -> Array | None:
     """The closed configuration from which held coordinates are moved: as the model starts, or as it is drawn."""
     nothing = Held.of(loops.model, set())
-    if start.by_name:
-        base = close(loops, own_starts(loops.model)[0][-1], nothing, t, limit).q
+    own = own_position(loops.model) if start.by_name else None
+    if own is not None:
+        base = close(loops, own, nothing, t, limit).q
         if loops.worst(base, t) <= limit:
             return base
     if not start.untouched:

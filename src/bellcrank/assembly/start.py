@@ -89,6 +89,12 @@ def _asked(x: Array, own: list[Array], else_: Mask) -> Mask:
     return np.where(differs.any(axis=-1, keepdims=True), differs, else_)
 
 
+def own_position(model: Model) -> Array | None:
+    """Where the model starts; None where that, or the velocities there, cannot be assembled."""
+    own = own_starts(model)[0]
+    return own[1] if len(own) > 1 else None
+
+
 def own_starts(model: Model) -> tuple[list[Array], list[Array]]:
     """The model's own coordinates and velocities: as written, and assembled where they can be."""
     try:
