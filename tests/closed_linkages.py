@@ -91,7 +91,7 @@ def four_bar(kind: str = "revolute", angle: float = 0.7, speed: float = 6.0) -> 
 
 def started(model: Model, speed: float) -> np.ndarray:
     """The velocities of a linkage of one degree of freedom whose first joint turns with a speed."""
-    v = flowing(model, model.initial_q, np.eye(model.nv)[0], 0.0)
+    v = flowing(model, model.given_q, np.eye(model.nv)[0], 0.0)
     return v * speed / v[0]
 
 

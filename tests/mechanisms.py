@@ -39,7 +39,7 @@ def drive(model: Model, which: list[bool], rng: np.random.Generator) -> Model:
         motions.append(Motion(tuple(laws), axis) if laws else None)
     free = [motion is None for motion in motions]
     q, v = (np.repeat(free, [getattr(joint, name) for joint in model.joints]) for name in ("nq", "nv"))
-    parts = {"armature": model.armature[v], "given_q": model.initial_q[q], "given_v": model.initial_v[v]}
+    parts = {"armature": model.armature[v], "given_q": model.given_q[q], "given_v": model.given_v[v]}
     return replace(model, motions=tuple(motions), **parts)
 
 

@@ -1,7 +1,7 @@
 """Assembly: from an approximate start to positions and velocities that all closed loops agree with.
 
 solution.py   assemble, and what it gives back
-first.py      the first state of a run
+first.py      the first state of a run: the model's own, or from what its caller gives
 rows.py, short_way.py   the first states of many runs, all at once
 start.py      what is asked: the start, and coordinates that are held
 loops.py      the equations in comparable units; held coordinates
@@ -11,9 +11,9 @@ path.py       moving held coordinates while the loops stay closed; toggles
 failure.py, words.py   why it cannot be, in the names of the model
 """
 
-from .first import start_run
+from .first import initial_assembly, start_run
 from .rows import FirstStates, start_rows, wanted
-from .solution import Assembly, assemble, initial_assembly
+from .solution import Assembly, assemble
 from .start import Given, given_values
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""The first state of a run, from what its caller gives: nothing, some coordinates by name, or whole arrays.
+"""The first state of a run: the model's own, or from what its caller gives, some coordinates by name or whole arrays.
 
 What is named is kept, and the others follow. Of whole arrays, what differs from the model's own start is kept where the loops
 allow it. A whole array that had to be changed is told: what was changed, by how much, and the energy that it took.
@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 from ..codegen.dynamics import Dynamics
 from ..errors import BellcrankWarning
 from ..model import Model
-from .solution import Assembly, closed
-from .start import Given, own_position, start_of_run
+from .least import LARGE
+from .loops import Loops
+from .solution import TOLERANCE, Assembly, agrees, closed
+from .start import Given, Start, own_position, start_of, start_of_run
 from .words import unit_of, velocity_unit
 
 Array = NDArray[np.float64]
@@ -24,6 +26,24 @@ Unit = Callable[[Model, str], str]
 
 NEWS = 1e-6  # rad or m, and 1/s: what is changed less for the sake of closed loops is no news
 MOST = 6  # entries that are told
+
+
+def initial_assembly(model: Model) -> Assembly:
+    """A model's own start, at t = 0, in arrays that cannot be written to."""
+    large = min(int(model.closure_index[-1]), model.nv) > LARGE
+    dynamics = Dynamics(model, "multipliers" if large else "auto", quick=True)
+    start = start_of(dynamics, None, None, None)
+    if large and not _satisfied(Loops(dynamics), start):  # else the blocks need not be planned, which takes long
+        dynamics = Dynamics(model, quick=True)
+    found = closed(dynamics, start, 0.0)
+    for array in (found.q, found.v):
+        array.setflags(write=False)
+    return found
+
+
+def _satisfied(loops: Loops, start: Start) -> bool:
+    """Whether the loops agree with a start as it is, at t = 0."""
+    return loops.worst(start.q, 0.0) <= TOLERANCE * loops.length and agrees(loops, start.q, start.v, 0.0)
 
 
 def start_run(dynamics: Dynamics, q: Given, v: Given, t: float) -> Assembly:
@@ -92,6 +112,7 @@ class Changed:
         return f"Its {' and its '.join(texts)}"
 
     def _energy(self, q: Array, v: Array) -> tuple[float, float]:
-        kinetic, potential = self.dynamics.energy(q, v, t=self.t)
-        stored = self.dynamics.elements(q, v, t=self.t)[0].sum() if self.model.elements else 0.0
-        return float(kinetic), float(potential + stored)
+        """Kinetic and potential energy; not a number where a table has ended, since a batch of one does not raise."""
+        kinetic, potential = self.dynamics.energy(q[None], v[None], t=self.t)
+        stored = self.dynamics.elements(q[None], v[None], t=self.t)[0].sum() if self.model.elements else 0.0
+        return float(kinetic[0]), float(potential[0] + stored)

@@ -123,8 +123,10 @@ class _Rows:
             self.done[:] = False
         self._positions()
         self._velocities()
-        for i in np.flatnonzero(~self.done):
-            self._alone(int(i))
+        notes = [note for i in np.flatnonzero(~self.done) for note in self._alone(int(i))]
+        if notes:
+            more = f" (and {len(notes) - 1} more remarks of this kind)" if len(notes) > 1 else ""
+            self.notes.append(f"{notes[0]}{more}")
         self._tell_changes()
         return FirstStates(self.q, self.v, tuple(self.problems), tuple(self.notes))
 
@@ -136,8 +138,7 @@ class _Rows:
 
     def _positions(self) -> None:
         if not self.wanted_q.given:
-            own = own_position(self.model)
-            self.q[:], self.done[:] = (self.q, False) if own is None else (own, self.done)
+            self._from_own_position()
             return
         open_ = self.done & ~(closure_errors(self.loops, self.q) <= self.limit)
         for rows, mask in self._groups(open_, self._asked(self.wanted_q, asked_q, self.model.q_names)):
@@ -145,6 +146,13 @@ class _Rows:
             wished = Held.of(self.model, {*held.names, *written(self.model)[0]})
             kept = wished if held.any and wished.count <= self.base[1] else held
             self.q[rows], self.done[rows] = self._short_way(self.q[rows], kept)
+
+    def _from_own_position(self) -> None:
+        own = own_position(self.model)
+        if own is None:
+            self.done[:] = False
+        else:
+            self.q[:] = own
 
     def _short_way(self, q: Array, held: Held) -> tuple[Array, Mask]:
         """Configurations, and whether the loops close there."""
@@ -180,16 +188,16 @@ class _Rows:
             for part in np.array_split(same, math.ceil(len(same) * self.entries / MOST_ENTRIES)):
                 yield part, mask
 
-    def _alone(self, i: int) -> None:
-        """The way of a single run."""
+    def _alone(self, i: int) -> list[str]:
+        """The way of a single run; what it has to say."""
         q, v = self.wanted_q.of_row(i, self.model.q_names), self.wanted_v.of_row(i, self.model.v_names)
         try:
             found = first_assembly(self.dynamics, q, v, 0.0)
         except BellcrankError as error:
             self.q[i], self.v[i], self.problems[i] = np.nan, np.nan, str(error)
-            return
+            return []
         self.q[i], self.v[i] = found.q, found.v
-        self.notes += [f"row {i}: {note}" for note in found.notes]
+        return [f"row {i}: {note}" for note in found.notes]
 
     def _tell_changes(self) -> None:
         """Of whole arrays that had to be changed, the row that was changed most."""

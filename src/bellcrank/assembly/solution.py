@@ -122,15 +122,6 @@ def assemble(
     return closed(dynamics, start_of(dynamics, q, v, hold), t, weight=weight, tolerance=tolerance).told(stacklevel=3)
 
 
-def initial_assembly(model: Model) -> Assembly:
-    """A model's own start, at t = 0, in arrays that cannot be written to."""
-    dynamics = Dynamics(model, quick=True)
-    found = closed(dynamics, start_of(dynamics, None, None, None), 0.0)
-    for array in (found.q, found.v):
-        array.setflags(write=False)
-    return found
-
-
 def closed(dynamics: Dynamics, start: Start, t: float, *, weight: Weight = "mass", tolerance: float | None = None) -> Assembly:
     """The one way from a start to a state that satisfies the loops: positions first, then velocities."""
     loops = Loops(dynamics)
@@ -258,11 +249,17 @@ def _velocities(loops: Loops, q: Array, start: Start, t: float, weight: Weight, 
     return free
 
 
+def agrees(loops: Loops, q: Array, v: Array, t: float) -> bool:
+    """Whether the loops stay closed with v, to rounding."""
+    rates = float(np.abs(loops.rate(q, v, t)).max(initial=0.0))
+    return rates <= EXACT * _speed(loops, v, loops.phi_t(q, t))
+
+
 def _flowing(loops: Loops, q: Array, v: Array, held: NDArray[np.bool_], t: float, weight: Weight) -> tuple[Array, bool]:
     """Velocities near v, those that are held excepted, and whether all loops agree with them."""
     from scipy.sparse import diags_array
 
-    if np.abs(loops.rate(q, v, t)).max(initial=0.0) <= EXACT * _speed(loops, v, loops.phi_t(q, t)):
+    if agrees(loops, q, v, t):
         return v, True
     if loops.by_blocks and weight == "mass" and not held.any():
         near = loops.dynamics.velocities(q[None], loops.dynamics.momenta(q, v, t=t)[None], t=t)[0]  # a batch does not raise
