@@ -263,8 +263,8 @@ def _flowing(loops: Loops, q: Array, v: Array, held: NDArray[np.bool_], t: float
         return v, True
     if loops.by_blocks and weight == "mass" and not held.any():
         near = loops.dynamics.velocities(q[None], loops.dynamics.momenta(q, v, t=t)[None], t=t)[0]  # a batch does not raise
-        agrees = np.isfinite(near).all()  # which they are not in a singular position
-        if agrees and np.abs(loops.rate(q, near, t)).max(initial=0.0) <= _allowed(loops, near, loops.phi_t(q, t)):
+        finite = np.isfinite(near).all()  # which they are not in a singular position
+        if finite and np.abs(loops.rate(q, near, t)).max(initial=0.0) <= _allowed(loops, near, loops.phi_t(q, t)):
             return near, True
     G, wanted = loops.G(q, t), -loops.phi_t(q, t)
     B = diags_array(loops.units).tocsc()[:, np.flatnonzero(~held)]
