@@ -90,6 +90,11 @@ class TestOfAModel:
         assert four_bar.given_v.tolist() == [6.0, 0.0, 0.0]
         np.testing.assert_allclose(four_bar.initial_v, speeds_of_pins(four_bar.initial_q, 6.0), rtol=1e-13)
 
+    def test_the_report_of_its_assembly_has_the_velocities(self, four_bar):
+        report = str(four_bar.assembled_start)
+        assert "v of crank_pivot: 6 rad/s, not changed" in report
+        assert "v of crank_pin: -7.47521191 rad/s, changed by -7.47521" in report
+
     def test_accelerations_at_the_initial_state_are_those_with_which_a_run_begins(self, four_bar, bars):
         a = bars.acceleration(four_bar.initial_q, four_bar.initial_v)
         np.testing.assert_array_equal(bc.simulate(four_bar, 0.01).values("v")[0], four_bar.initial_v)
@@ -304,9 +309,9 @@ class TestOfManyRuns:
         with pytest.raises(StateError, match="run 1 has no samples: it cannot start"):
             runs.run(1)
 
-    @pytest.mark.parametrize("name", ["excavator", "n_four_bar", "bricard", "stewart"])
+    @pytest.mark.parametrize("name", ["excavator", "stewart"])
     def test_other_loops_start_row_by_row_as_alone(self, name):
-        """Driven cylinders, four-bars in a row, a redundant loop and balls, from starts that are off by hundredths of a radian."""
+        """Driven cylinders, and legs with balls, from starts that are off by hundredths of a radian."""
         model = bc.load(name)
         dyn, rng = bc.compile(model, quick=True), np.random.default_rng(3)
         q = displaced(model, model.initial_q, 0.02 * rng.normal(size=(3, model.nv)))

@@ -20,7 +20,7 @@ from .loops import Held, Loops
 from .newton import TIDY, Weight, close, metric
 from .path import Lost, Point, Toggle, Way, follow, reach
 from .start import Given, Start, design, own_position, start_of
-from .words import length_words, unit_of
+from .words import length_words, unit_of, velocity_unit
 
 Array = NDArray[np.float64]
 
@@ -56,13 +56,17 @@ class Assembly:
 
     @property
     def report(self) -> str:
-        """How far each coordinate was moved."""
+        """How far each coordinate was moved, and how velocities were changed where there are any."""
         lines = [
             f"{self.model.name}: loops closed to {length_words(self.error)} (the start was {length_words(self.before)} off)"
         ]
         for name, x, dx in zip(self.model.q_names, self.q, self.moved, strict=True):
             how = "held" if name in self.held else f"moved by {dx:+.6g}" if abs(dx) > 1e-12 else "not moved"
             lines.append(f"  {name}: {x:.9g} {unit_of(self.model, name)}".rstrip() + f", {how}")
+        for name, x, dx in zip(self.model.v_names, self.v, self.changed, strict=True):
+            if abs(x) > 1e-12 or abs(dx) > 1e-12:
+                how = f"changed by {dx:+.6g}" if abs(dx) > 1e-12 else "not changed"
+                lines.append(f"  v of {name}: {x:.9g} {velocity_unit(self.model, name)}, {how}")
         return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
 
     def __str__(self) -> str:
