@@ -68,10 +68,10 @@ def flowing(model: Any, q: Array, v: Array, t: float) -> Array:
 
 
 def moving(model: Any, seed: int = 1, *, reach: float = 0.4, t: float = T) -> dict[str, Any]:
-    """A state near the design position (``initial_q``) that satisfies the closures, with efforts, time and inputs."""
+    """A state near the design position (``given_q``) that satisfies the closures, with efforts, time and inputs."""
     rng = np.random.default_rng([seed, model.nv])
     way, steps = reach * rng.uniform(-1, 1, model.nv), 4
-    q = np.array(model.initial_q, dtype=float)
+    q = np.array(model.given_q, dtype=float)
     for k in range(1, steps + 1):
         q = settled(model, displaced(model, q, way / steps), t * k / steps)
     N = free_directions(ref.constraints(model, q, np.zeros(model.nv), t).G)

@@ -92,7 +92,7 @@ def two_bodies(damping):
     values = dict(zip(names, [100.0, 200.0, 300.0, 10.0, 20.0, 30.0, *[damping] * 6], strict=True))
     bushing = element("bushing", "bushing", values, body_a=0, body_b=1, point_a=(2, 0, 0), point_b=(0, 0, 0))
     start = [0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 1, 0, 0, 0]
-    return build(["free", "free"], (-1, -1), gravity=np.zeros(3), initial_q=start, elements=(bushing,))
+    return build(["free", "free"], (-1, -1), gravity=np.zeros(3), given_q=start, elements=(bushing,))
 
 
 @pytest.mark.parametrize("damping", [0.0, 0.5])

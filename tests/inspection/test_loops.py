@@ -206,7 +206,7 @@ class TestProblems:
         model = four_bar("point_on_line")
         brace = Closure("brace", "distance", -1, 0, (1.0, 0, 0), tuple(polar(0.5, 0.7)))
         brace = replace(brace, value=float(np.linalg.norm(polar(0.5, 0.7) - [1, 0, 0])))
-        model = replace(model, closures=(*model.closures, brace), initial_v=np.zeros(3))
+        model = replace(model, closures=(*model.closures, brace), given_v=np.zeros(3))
         found = check(model)
         assert found.loops.mobility == 0
         assert (
@@ -218,7 +218,7 @@ class TestProblems:
         length = float(np.linalg.norm(polar(0.5, 0.7) - [1, 0, 0]))
         law = Motion((Law("polynomial", (length, 0.1)),))
         ram = Closure("ram", "distance", -1, 0, (1.0, 0, 0), tuple(polar(0.5, 0.7)), motion=law)
-        found = inspect_loops(replace(model, closures=(*model.closures, ram), initial_v=np.zeros(3)))
+        found = inspect_loops(replace(model, closures=(*model.closures, ram), given_v=np.zeros(3)))
         assert found.mobility == 0 and found.problems == ()
 
     def test_loops_that_do_not_close_are_told_with_their_gap(self):

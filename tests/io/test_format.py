@@ -499,5 +499,5 @@ def test_the_humanoid_of_the_gallery_is_the_generated_one():
     from bellcrank.model.generators import humanoid
 
     made, read = humanoid(), load("humanoid")
-    for field in ("position", "mass", "center", "inertia", "initial_q"):
+    for field in ("position", "mass", "center", "inertia", "given_q"):
         np.testing.assert_allclose(getattr(read, field), getattr(made, field), atol=1e-15)

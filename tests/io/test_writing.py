@@ -14,7 +14,7 @@ from bellcrank.model import Mechanism, in_body
 from bellcrank.model.builder import polynomial, rate, sine, table
 from bellcrank.model.generators import chain, random_tree
 
-ARRAYS = ("position", "mass", "center", "inertia", "armature", "gravity", "initial_q", "initial_v")
+ARRAYS = ("position", "mass", "center", "inertia", "armature", "gravity", "given_q", "given_v")
 
 
 def same(a, b):

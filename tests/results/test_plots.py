@@ -128,7 +128,7 @@ def test_works_drives_and_measures_have_panels_where_there_are_any(tmp_path):
         Measure("twice", "expression", expression="2*bob.x"),
     )
     model = make(SLIDE_X, HINGE_Y, motions=(Motion((polynomial(0, 0, 1.0),)), None), elements=elements, measures=measures,
-                 initial_v=[1.0])  # fmt: skip
+                 given_v=[1.0])  # fmt: skip
     found = panels(bellcrank.simulate(model, 1.0).plot(tmp_path / "run.png"))
     assert list(found)[2:] == ["energy (J)", "reaction (N)", "work (J)", "effort (N)", "length (m)", "formula"]
     assert legend(found["energy (J)"]) == ["kinetic", "potential", "stored", "total"]

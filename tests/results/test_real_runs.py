@@ -114,7 +114,7 @@ def test_a_model_that_is_not_there_is_bad_input(tmp_path):
 def test_events_are_told_by_the_summary_and_survive_the_file(tmp_path):
     """A pendulum of 1 m, released at a small angle, first hangs straight after a quarter of 2 pi sqrt(l/g)."""
     event = bc.Event("j0", 0.0, then="mark", name="hangs straight")
-    run = bc.simulate(pendulum(initial_q=[1e-3]), 1.0, events=[event])
+    run = bc.simulate(pendulum(given_q=[1e-3]), 1.0, events=[event])
     back = load_run(run.save(tmp_path / "run.nc"))
     assert [crossing.event for crossing in back.crossings] == ["hangs straight"]
     np.testing.assert_array_equal(back.crossings[0].q, run.crossings[0].q)

@@ -176,7 +176,7 @@ def test_screws_and_couplers_are_refused_by_name():
 def test_prescribed_motions_are_refused_by_name():
     model = four_bar()
     motion = Motion((Law("polynomial", (0.0, 1.0)),))
-    driven = replace(model, motions=(motion, None, None), initial_q=np.zeros(2), initial_v=np.zeros(2), armature=np.zeros(2))
+    driven = replace(model, motions=(motion, None, None), given_q=np.zeros(2), given_v=np.zeros(2), armature=np.zeros(2))
     assert 'knows no prescribed motions, and "crank_joint" has one' in refused(driven)
     closing = (replace(model.closures[0], motion=motion),)
     assert 'knows no prescribed motions, and "pin1" has one' in refused(replace(model, closures=closing))

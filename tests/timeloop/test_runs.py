@@ -70,8 +70,8 @@ def free_body(**given):
         "inertia": [np.diag([1.0, 2.0, 2.5])],
         "armature": np.zeros(6),
         "gravity": (0.0, 0.0, -9.81),
-        "initial_q": joint.neutral,
-        "initial_v": np.zeros(6),
+        "given_q": joint.neutral,
+        "given_v": np.zeros(6),
     }
     return Model(
         name="stone", joint_names=("flight",), body_names=("stone",), parents=(-1,), joints=(joint,), **(arrays | given)
@@ -119,7 +119,7 @@ def test_what_cannot_move_can_still_be_run():
     joint = make_joint("fixed")
     names = {"name": "bracket", "joint_names": ("bolt",), "body_names": ("bracket",), "parents": (-1,), "joints": (joint,)}
     arrays = {"position": np.zeros((1, 3)), "mass": [2.0], "center": np.zeros((1, 3)), "inertia": [np.eye(3)]}
-    model = Model(**names, **arrays, armature=[], gravity=(0, 0, -9.81), initial_q=[], initial_v=[])
+    model = Model(**names, **arrays, armature=[], gravity=(0, 0, -9.81), given_q=[], given_v=[])
     for method in ("dopri5", "rk4"):
         run = bc.simulate(model, 1.0, step=0.25, method=method)
         assert run.values("q").shape == (5, 0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,9 +13,10 @@ from ..errors import DynamicsError, StateError
 from ..model import Model
 from ..results.labels import Labels
 from ..wording import argument, counted
+from .kinematics import with_still_closures
 from .report import listed, table, tidy
 from .search import Found, Seek, search
-from .state import compiled, conditions, position
+from .state import compiled, conditions, drive_efforts, position
 from .stiffness import Conditions, directions
 from .ties import Ties
 
@@ -37,7 +38,7 @@ class Equilibrium:
     stiffness    (nv,)    squares of the undamped natural frequencies, rad2/s2, ascending; negative: runs away
     reactions    (n + closures, 6)   wrench of the parent on the child at each joint, then of what closes loops (of least norm
                  where they are not unique), world axes: force, then moment
-    efforts      names    force or effort of each force element
+    efforts      names    force or effort of each force element, and of each drive
     iterations   int      Newton steps that it took
     tau, inputs, t        what was given
     """
@@ -115,7 +116,7 @@ def equilibrium(
     q0       where the search begins; the model's start if not given
     tau      constant joint efforts besides the model's forces
     t        the time of tables and prescribed motions. Driven joints move as they do then: for constant rates this is
-             relative equilibrium, with centrifugal forces
+             relative equilibrium, with centrifugal forces. Driven closures, such as rams, have the lengths of that time
     seek     "stable" goes downhill, as the mechanism itself would with much friction; "nearest" finds the next equilibrium
              of any kind, an inverted pendulum too
 
@@ -125,30 +126,26 @@ def equilibrium(
         raise StateError(f"seek must be 'stable' or 'nearest'; it is {seek!r}")
     if max_iterations < 1:
         raise StateError(f"max_iterations must be 1 at least; it is {max_iterations}")
-    dyn = compiled(model)
-    given = conditions(dyn, tau, inputs, t)
+    given = conditions(compiled(model), tau, inputs, t)
+    dyn = compiled(with_still_closures(model, given.t))
     ties = Ties(dyn, given.t)
-    start = position(dyn, q0, "q0")
-    if ties.any:
-        start = ties.start(None if q0 is None else start)
+    begin = None if q0 is None and ties.any else position(dyn, q0, "q0")
+    start = ties.start(begin)
     dyn.acceleration(start, np.zeros(model.nv), given.tau, t=given.t, inputs=given.inputs)  # complains of what has no mass
     found = search(dyn, start, given, seek, max_iterations)
     if found.problem is not None:
         raise DynamicsError(_complaint(model, found))
-    return _result(dyn, found, given)
+    return replace(_result(dyn, found, given), model=model)
 
 
 def _result(dyn: Dynamics, found: Found, given: Conditions) -> Equilibrium:
-    model, q, still, around = dyn.model, found.q, np.zeros(dyn.model.nv), found.around
+    model, q, around = dyn.model, found.q, found.around
     neutral, away = around.neutral, (~around.neutral) & (around.squares < 0)
     weights = found.measured.displacement
     squares, unstable = around.squares, directions(model, around.shapes[:, away], weights)
     bent = np.abs(around.B - around.B.T).max(initial=0.0)
     if bent > 1e-6 * np.abs(around.B).max(initial=0.0):  # forces without a potential
         squares, unstable = _without_potential(model, found)
-    efforts = np.zeros(0)
-    if model.elements:
-        efforts = dyn.elements(q, still, t=given.t, inputs=given.inputs)[2]
     return Equilibrium(
         model=model,
         q=q,
@@ -158,12 +155,21 @@ def _result(dyn: Dynamics, found: Found, given: Conditions) -> Equilibrium:
         unstable=unstable,
         stiffness=squares,
         reactions=_reactions(dyn, q, given),
-        efforts={element.name: float(x) for element, x in zip(model.elements, efforts, strict=True)},
+        efforts=_efforts(dyn, q, given),
         iterations=found.iterations,
         tau=given.tau,
         inputs=given.inputs,
         t=given.t,
     )
+
+
+def _efforts(dyn: Dynamics, q: Array, given: Conditions) -> dict[str, float]:
+    """Of the force elements, then of the drives."""
+    model, still, labels = dyn.model, np.zeros(dyn.model.nv), Labels.of(dyn.model)
+    forces = dyn.elements(q, still, t=given.t, inputs=given.inputs)[2] if model.elements else np.zeros(0)
+    drives = drive_efforts(dyn, q, still, still, t=given.t, inputs=given.inputs, tau=given.tau)
+    names = (*labels.elements, *labels.drives)
+    return {name: float(x) for name, x in zip(names, (*forces, *drives), strict=True)}
 
 
 def _reactions(dyn: Dynamics, q: Array, given: Conditions) -> Array:

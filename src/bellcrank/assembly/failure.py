@@ -63,7 +63,7 @@ def held_in_the_way(loops: Loops, start: Start, q: Array, free: Array, t: float)
     """The loops would close, if what is held could move."""
     model = loops.model
     dof, held = freedom(loops, free, t), start.held.names
-    many = int(start.held.v.sum())
+    many = start.held.count
     why = f"Held are {values(model, start.q, held[:6])}; the loops would close at {values(model, free, held[:6])}"
     if many > dof:
         freely = f"{dof} degree{'s' if dof != 1 else ''} of freedom"

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..assembly import assemble
 from ..codegen import Dynamics, compile
 from ..errors import BellcrankError, StateError
 from ..model import Model
@@ -118,8 +117,7 @@ def _bare(model: Model) -> Model:
     bare = dataclasses.replace(model, elements=(), measures=(), inputs=(), limits=())
     if not model.closures:
         return bare
-    start = assemble(bare)
-    return dataclasses.replace(bare, initial_q=start.q, initial_v=start.v)
+    return dataclasses.replace(bare, given_q=bare.initial_q, given_v=bare.initial_v)
 
 
 def _peer(name: str, model: Model, dynamics: Dynamics) -> Any:

@@ -75,7 +75,7 @@ class Export:
             points = {joint.name: joint.point for joint in self.spec.joints}
             at: Any = points[self.model.joint_names[i]]
             return np.array(at, dtype=float) - self.origin(self.model.parents[i])
-        return self.model.initial_q[self.model.q_index[i] :][:3]
+        return self.model.given_q[self.model.q_index[i] :][:3]
 
     def origin(self, i: int) -> Array:
         """Where the origin of a body is in the design position."""

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import difflib
-import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..assembly import assemble
+from ..assembly import Given, given_values, start_run
 from ..codegen.diagnosis import contradicted_loops, singular_loops
 from ..codegen.dynamics import Dynamics
-from ..errors import BellcrankWarning, DynamicsError, StateError
+from ..errors import DynamicsError, StateError
 from ..integrate import METHODS
 from ..model import Model
 from ..wording import argument
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 _MOST_SAMPLES = 50_000_000
-MOVED = 1e-6  # rad or m: what is moved less for the sake of closed loops is no news
 
 
 def sample_times(duration: float, step: float) -> Array:
@@ -102,27 +100,42 @@ def starting_state(dynamics: Dynamics, after: Run | None, given: dict[str, Any],
     ``passing``: it may be a singular position, where the accelerations ``a`` are not numbers.
     """
     model = dynamics.model
-    defaults = {"q": model.initial_q, "v": model.initial_v, "tau": np.zeros(model.nv)}
     first_time = 0.0
     if after is not None and not hasattr(after, "values"):
         raise StateError(f"after must be a Run to go on from; it is {after!r}")
     if after is not None:
         first_time = float(after.values("time")[-1])
-        defaults |= {"q": after.values("q")[-1], "v": after.values("v")[-1]}
-    start = {name: np.array(dynamics._array(name, or_default(given[name], x))) for name, x in defaults.items()}
-    for name, x in start.items():
-        if x.ndim != 1:
-            raise StateError(f"{name} must be one state; it has shape {x.shape}")
-    start["q"] = with_unit_quaternions(model, start["q"][None])[0]
+        given = given | {name: after.values(name)[-1] for name in ("q", "v") if given[name] is None}
+    q, v = first_state(dynamics, given["q"], given["v"], first_time)
     count = len(model.inputs)
+    start = {"q": q, "v": v, "tau": _one(dynamics, "tau", or_default(given["tau"], np.zeros(model.nv)))}
     start["u"] = dynamics._extra("inputs", or_default(named_inputs(model, given["u"]), np.zeros(count)), 1, count)[0]
     start["t"] = np.array(first_time)
-    if model.closures:
-        start["q"], start["v"] = _assembled(dynamics, start, first_time, given)
     start["a"] = _first_acceleration(dynamics, start, passing)
     if model.closures and np.isfinite(start["a"]).all():
         must_agree(dynamics, start, first_time)
     return start
+
+
+def first_state(dynamics: Dynamics, q: Given, v: Given, t: float) -> tuple[Array, Array]:
+    """The model's own start, or what is given instead, with which all loops agree; what had to be changed is told."""
+    model = dynamics.model
+    if q is None and v is None:
+        return np.array(model.initial_q), np.array(model.initial_v)
+    if not model.closures or not isinstance(q, Mapping | None):
+        whole = given_values(dynamics, "q", q, model.given_q)
+        q = unit = with_unit_quaternions(model, whole[None])[0]
+    if not model.closures:
+        return unit, given_values(dynamics, "v", v, model.given_v)
+    found = start_run(dynamics, q, v, t)
+    return found.q, found.v
+
+
+def _one(dynamics: Dynamics, name: str, given: ArrayLike) -> Array:
+    x = np.array(dynamics._array(name, given))
+    if x.ndim != 1:
+        raise StateError(f"{name} must be one state; it has shape {x.shape}")
+    return x
 
 
 def _first_acceleration(dynamics: Dynamics, start: dict[str, Array], passing: bool) -> Array:
@@ -136,20 +149,6 @@ def _first_acceleration(dynamics: Dynamics, start: dict[str, Array], passing: bo
         if not passing or singular_loops(dynamics.plan, start) is None:
             raise
         return np.full(dynamics.model.nv, np.nan)
-
-
-def _assembled(dynamics: Dynamics, start: dict[str, Array], t: float, given: dict[str, Any]) -> tuple[Array, Array]:
-    """A start that the closed loops agree with: what [initial] says is kept, what the caller gave is moved least."""
-    own = {name: None if given[name] is None and t == 0 else start[name] for name in ("q", "v")}
-    assembly = assemble(dynamics, own["q"], own["v"], t=t)
-    moved = max(
-        float(np.abs(assembly.q - start["q"]).max(initial=0.0)), float(np.abs(assembly.v - start["v"]).max(initial=0.0))
-    )
-    if moved > MOVED and any(x is not None for x in own.values()):
-        warnings.warn(
-            f"the given start did not close the loops and was moved. {assembly.report}", BellcrankWarning, stacklevel=4
-        )
-    return assembly.q, assembly.v
 
 
 def with_unit_quaternions(model: Model, q: Array) -> Array:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..assembly import Given
 from ..codegen.dynamics import Dynamics, Reference
 from ..codegen.quaternions import unit_quaternions
 from ..errors import BellcrankWarning, SimulationError, StateError
@@ -54,8 +55,8 @@ def simulate(
     max_step: float | None = None,
     tau: ArrayLike | Control | None = None,
     inputs: ArrayLike | Mapping[str, Any] | Control | None = None,
-    q: ArrayLike | None = None,
-    v: ArrayLike | None = None,
+    q: Given = None,
+    v: Given = None,
     after: Run | None = None,
     events: Sequence[Event] = (),
     projection: str = "minimum_norm",
@@ -76,7 +77,9 @@ def simulate(
     tau        joint efforts (nv,) besides the model's forces: constant, or a function of t, q, v (in Python, and slower)
     inputs     values of the model's inputs: constant, in order or by name, or a function of t, q, v; of those by name each may
                also be a table over time (between its rows straight lines): a pair (times, values), or a CSV file
-    q, v       start, instead of the model's
+    q, v       start, instead of the model's: values by name, which are kept while the others follow, or whole arrays. Arrays
+               that do not satisfy the closed loops are changed, and a warning says what was changed and by how much; what
+               differs in them from the model's own start is kept where the loops allow it
     after      a run to go on from: its last state and time
     events     what to watch for (methods that adapt their step); ``run.crossings`` says what happened
     progress   is told the fraction done, now and then
