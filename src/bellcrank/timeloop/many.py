@@ -6,16 +6,17 @@ that fails does not disturb the others, and the result does not depend on the nu
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..codegen.dynamics import Dynamics, Reference
-from ..codegen.lane_runs import run_lanes
+from ..codegen.lane_runs import Progress, run_lanes
 from ..codegen.quaternions import unit_quaternions
+from ..codegen.stopwatch import Stopwatch, compiling
 from ..codegen.stepper import NOT_FINITE, SINGULAR
 from ..errors import StateError
 from ..integrate import METHODS
@@ -30,6 +31,8 @@ from .arguments import (
     span,
     with_unit_quaternions,
 )
+
+from .stiffness import REMEDY_OF_MANY, Pace, Stiff, Stiffness
 
 if TYPE_CHECKING:
     from ..results import Runs
@@ -62,7 +65,7 @@ def simulate_many(
 
     Nothing raises for one run: ``runs.status`` and ``runs.messages`` say what went wrong in which.
     """
-    began = time.perf_counter()
+    watch = Stopwatch()
     must_be_known(method)
     if method not in METHODS or not METHODS[method].adaptive:
         raise StateError(f"many runs need a method that adapts its step: use dopri5 or dop853, not {method}")
@@ -70,7 +73,8 @@ def simulate_many(
     must_be_positive(rtol=rtol, atol=atol, max_step=max_step)
     if on_singular not in ("stop", "warn"):
         raise StateError(f"on_singular is {on_singular!r}: many runs know stop and warn")
-    dynamics = Dynamics(model, formulation, reference=reference, rank_tolerance=rank_tolerance, quick=True)
+    with compiling():
+        dynamics = Dynamics(model, formulation, reference=reference, rank_tolerance=rank_tolerance, quick=True)
     start = _starts(dynamics, {"q": q, "v": v, "tau": tau, "u": inputs})
     count = len(start["q"])
     a = dynamics.acceleration(start["q"], start["v"], start["tau"], inputs=start["u"])
@@ -79,24 +83,35 @@ def simulate_many(
     reals: dict[str, Any] = {"h": first, "rtol": rtol, "atol": atol, "longest": max_step or float(times[-1])}
     going_on = on_singular == "warn"
     program, plan = dynamics._program, dynamics.plan
-    result = run_lanes(plan, program, METHODS[method], start, slopes, times[1:], reals, pass_singular=going_on)
+    stiffness = Stiffness(model.name, method, REMEDY_OF_MANY)
+    options: dict[str, Any] = {"pass_singular": going_on, "meanwhile": partial(_tell_stiffness, stiffness)}
+    result = run_lanes(plan, program, METHODS[method], start, slopes, times[1:], reals, **options)
     q_all = np.concatenate([start["q"][:, None], result.q], axis=1)
     v_all = np.concatenate([start["v"][:, None], result.v], axis=1)
     if model.closures:
         q_all, v_all = _projected(dynamics, q_all, v_all, times)
     a_all = _accelerations(dynamics, start, q_all, v_all, times)
     settings = {"formulation": dynamics.formulation.partition(":")[0], "method": method, "duration": float(times[-1])}
-    settings |= {"step": float(times[1] - times[0]), "rtol": rtol, "atol": atol, "wall_time": time.perf_counter() - began}
+    settings |= {"step": float(times[1] - times[0]), "rtol": rtol, "atol": atol, **watch.times()}
     spare = plan.nodes is not None and plan.nodes.spare
     messages = tuple(_message(int(s), t, spare) for s, t in zip(result.status, result.time, strict=True))
     per_run = tuple(
         {"steps": int(result.steps[i]), "rejected": int(result.rejected[i]), "tau": start["tau"][i].tolist()}
         | {"inputs": start["u"][i].tolist() if model.inputs else None}
+        | {"stiff": [float(result.stiff_time[i]), float(result.rate[i]), None] if np.isfinite(result.stiff_time[i]) else None}
         for i in range(count)
     )
     from ..results import Runs
 
     return Runs(model, times, q_all, v_all, a_all, result.status, result.time, messages, settings, per_run)
+
+
+def _tell_stiffness(stiffness: Stiffness, going: list[Progress]) -> None:
+    """Of the stiff runs the one that has most steps to go."""
+    if going:
+        worst = max(going, key=lambda run: (run.end - run.t) / run.h)
+        found = Stiff(worst.stiff_time, worst.rate, None, worst.run)
+        stiffness.notice(found, Pace(worst.t, worst.h, worst.end, None))
 
 
 def _starts(dynamics: Dynamics, given: dict[str, Any]) -> dict[str, Array]:
