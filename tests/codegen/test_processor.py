@@ -69,9 +69,7 @@ def test_llvm_itself_is_asked_for_its_processors(monkeypatch):
 def test_a_processor_for_which_llvm_ends_the_process_is_refused(monkeypatch):
     """As an old one of 32 bits is."""
     listing = "  old   - Select the old processor.\n"
-    monkeypatch.setattr(
-        processor, "_tried", lambda *name: subprocess.CompletedProcess([], -6 if name else 0, "", listing)
-    )
+    monkeypatch.setattr(processor, "_tried", lambda *name: subprocess.CompletedProcess([], -6 if name else 0, "", listing))
     monkeypatch.setenv("BELLCRANK_CPU", "old")
     with pytest.raises(StateError, match="'old': that processor does not run code for"):
         jit.machine()

@@ -27,8 +27,9 @@ def pendulum():
 
 
 def test_the_double_pendulum_keeps_its_energy_for_twenty_seconds(double_pendulum):
-    """Measured: 2.5e-9 at 1e-10, 2.5e-10 at 1e-11 (the default), 2.1e-11 at 1e-12, of the largest kinetic energy."""
-    assert bc.simulate(double_pendulum, 20.0).energy_error < 1e-9
+    """Measured: 2.7e-8 at 1e-9 (the default), 2.5e-10 at 1e-11, 2.1e-11 at 1e-12, of the largest kinetic energy."""
+    assert bc.simulate(double_pendulum, 20.0).energy_error < 1e-7
+    assert bc.simulate(double_pendulum, 20.0, rtol=1e-11, atol=1e-11).energy_error < 1e-9
     assert bc.simulate(double_pendulum, 20.0, rtol=1e-12, atol=1e-12).energy_error < 1e-10
 
 
@@ -55,7 +56,7 @@ def test_quaternions_stay_unit_over_a_long_tumble(options, monkeypatch):
 def test_a_spinning_free_body_keeps_its_momentum():
     """Without gravity, over 10 s at a tolerance of 1e-11."""
     model = free_body(gravity=np.zeros(3))
-    run = bc.simulate(model, 10.0, v=[1.0, 2.0, 3.0, 0.1, 6.0, 0.2])
+    run = bc.simulate(model, 10.0, v=[1.0, 2.0, 3.0, 0.1, 6.0, 0.2], rtol=1e-11, atol=1e-11)
     angular, linear = run.values("angular"), run.values("linear")
     np.testing.assert_allclose(linear, np.broadcast_to(linear[0], linear.shape), atol=1e-8 * np.abs(linear).max())
     np.testing.assert_allclose(angular, np.broadcast_to(angular[0], angular.shape), atol=1e-8 * np.abs(angular).max())

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ..defaults import TOLERANCE
 from ..errors import StateError
 from .outcome import print_json, reported
 from .progress import progress_bar
@@ -23,8 +24,8 @@ def command(
         str | None,
         typer.Option(help="Names, with commas between.", show_default="rk4,dopri5,dop853,implicit_midpoint,midpoint4,gauss4"),
     ] = None,
-    rtol: Annotated[float, typer.Option(help="Relative tolerance of methods that adapt their step.")] = 1e-9,
-    atol: Annotated[float, typer.Option(help="Absolute tolerance of those.")] = 1e-9,
+    rtol: Annotated[float, typer.Option(help="Relative tolerance of methods that adapt their step.")] = TOLERANCE,
+    atol: Annotated[float, typer.Option(help="Absolute tolerance of those.")] = TOLERANCE,
     plot: Annotated[Path | None, typer.Option(help="Draw the errors over time into this file.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing picture.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the table as JSON.")] = False,

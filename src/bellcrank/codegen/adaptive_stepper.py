@@ -14,8 +14,8 @@ from .fixed_stepper import FixedStepper
 from .flow import total, when, while_
 from .implicit_stepper import ImplicitStepper
 from .module import Module
-from .stiffness import notice_stiffness
 from .stepper import COLLAPSED, MINIMUM_NORM, NOT_FINITE, REALS, SINGULAR, Stepper, programs, write_with_kernels
+from .stiffness import notice_stiffness
 
 SHRINK, GROW, SAFETY = 0.2, 10.0, 0.9
 EPSILON = 2.3e-16

@@ -17,7 +17,6 @@ from .flow import each, while_
 from .kernel import for_plan
 from .module import Module
 from .projection import Lookout, project
-from .stiffness import notice_stiffness
 from .stepper import (
     COLLAPSED,
     MINIMUM_NORM,
@@ -29,6 +28,7 @@ from .stepper import (
     projections,
     write_with_kernels,
 )
+from .stiffness import notice_stiffness
 
 LANE_REALS = (*REALS, "status", "steps", "rejected")  # each a vector of lanes
 

@@ -178,7 +178,18 @@ class Summary:
 def summarize(run: Run) -> Summary:
     """Collect a run's summary; what its last states do not allow to compute is None."""
     time = run.values("time")
-    keys = ("formulation", "reference", "method", "rtol", "atol", "steps", "rejected", "evaluations", "wall_time", "compile_time")
+    keys = (
+        "formulation",
+        "reference",
+        "method",
+        "rtol",
+        "atol",
+        "steps",
+        "rejected",
+        "evaluations",
+        "wall_time",
+        "compile_time",
+    )
     return Summary(
         model=run.labels.model,
         bodies=len(run.labels.bodies),

@@ -137,7 +137,6 @@ class _Host:
             trajectory.end_inside(min(stop.time, trajectory.real("end")))
             self.watcher.stopped = stop
 
-
     def between(self, trajectory: Trajectory, seconds: float) -> None:
         """After a piece of some steps that took so long: tell stiffness, and how far the run is."""
         t, h, end, first = *(trajectory.real(name) for name in ("t", "h", "end")), float(self.start["t"])

@@ -16,8 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 from ..codegen.dynamics import Dynamics, Reference
 from ..codegen.lane_runs import Progress, run_lanes
 from ..codegen.quaternions import unit_quaternions
-from ..codegen.stopwatch import Stopwatch, compiling
 from ..codegen.stepper import NOT_FINITE, SINGULAR
+from ..codegen.stopwatch import Stopwatch, compiling
+from ..defaults import TOLERANCE
 from ..errors import StateError
 from ..integrate import METHODS
 from ..model import Model
@@ -31,7 +32,6 @@ from .arguments import (
     span,
     with_unit_quaternions,
 )
-
 from .stiffness import REMEDY_OF_MANY, Pace, Stiff, Stiffness
 
 if TYPE_CHECKING:
@@ -52,8 +52,8 @@ def simulate_many(
     method: str = "dopri5",
     formulation: str = "auto",
     reference: Reference | None = None,
-    rtol: float = 1e-9,
-    atol: float = 1e-9,
+    rtol: float = TOLERANCE,
+    atol: float = TOLERANCE,
     max_step: float | None = None,
     rank_tolerance: float = RANK_TOLERANCE,
     on_singular: str = "stop",

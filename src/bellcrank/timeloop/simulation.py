@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..codegen.dynamics import Dynamics, Reference
 from ..codegen.quaternions import unit_quaternions
 from ..codegen.stopwatch import Stopwatch, compiling
+from ..defaults import TOLERANCE
 from ..errors import BellcrankWarning, SimulationError, StateError
 from ..integrate import METHODS
 from ..model import Model
@@ -49,8 +50,8 @@ def simulate(
     method: str = "dopri5",
     formulation: str = "auto",
     reference: Reference | None = None,
-    rtol: float = 1e-11,
-    atol: float = 1e-11,
+    rtol: float = TOLERANCE,
+    atol: float = TOLERANCE,
     max_step: float | None = None,
     tau: ArrayLike | Control | None = None,
     inputs: ArrayLike | Mapping[str, float] | Control | None = None,
@@ -114,7 +115,7 @@ def simulate(
 
     functional = any(functions.values())
     advice = remedy(events=bool(events), functions=functional)
-    stiffness = Stiffness(model.name, method, advice, MANY_IN_PYTHON if functional else MANY)
+    stiffness = Stiffness(model.name, method, advice, MANY_IN_PYTHON if functional or events else MANY)
 
     def one_run(by: Dynamics, first: State, until: Array, how: Loops) -> Outcome:
         if method in PASSING_METHODS:

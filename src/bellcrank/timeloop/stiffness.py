@@ -18,7 +18,8 @@ from ..integrate import RungeKutta
 
 Array = NDArray[np.float64]
 
-MANY, MANY_IN_PYTHON = 10_000, 500  # steps: a stiff run that has fewer to go will soon end, and is only noted
+MANY = 10_000  # steps: a stiff run that has fewer to go will soon end, and is only noted
+MANY_IN_PYTHON = 500  # where Python functions are called or events looked for at each
 
 
 class Stiff(NamedTuple):
@@ -65,9 +66,9 @@ class Stiffness:
         where = "" if found.dof is None else f", in {found.dof},"
         long = "" if pace.cost is None else f", which take {_duration(pace.left * pace.cost)}"
         warnings.warn(
-            f"model {self.model!r} is stiff{which}: from t = {found.time:.4g} s on its fastest motion{where} dies out at a rate of "
-            f"{found.rate:.2g} 1/s, and {self.method} takes steps of {pace.h:.2g} s to stay stable, not for accuracy; there are "
-            f"about {pace.left:.1g} of them to go{long}. {self.remedy}",
+            f"model {self.model!r} is stiff{which}: from t = {found.time:.4g} s on its fastest motion{where} dies out at a "
+            f"rate of {found.rate:.2g} 1/s, and {self.method} takes steps of {pace.h:.2g} s to stay stable, not for accuracy; "
+            f"there are about {pace.left:.1g} of them to go{long}. {self.remedy}",
             StiffnessWarning,
             stacklevel=7,
         )
