@@ -74,18 +74,19 @@ class Stiffness:
         )
 
 
-REMEDY_OF_MANY = 'Run such a case by simulate(..., method="bdf"), whose steps follow the motion.'
+_STIFF_METHOD = 'method="bdf"'
+REMEDY_OF_MANY = f"Run such a case by simulate(..., {_STIFF_METHOD}), whose steps follow the motion."
 
 
 def remedy(*, events: bool = False, functions: bool = False) -> str:
     """What takes a stiff run on, in the user's terms."""
     if functions:
         return (
-            'Give what is so fast as forces of the model, not by Python functions, which method="bdf" does not take; '
+            f"Give what is so fast as forces of the model, not by Python functions, which {_STIFF_METHOD} does not take; "
             "or make it softer."
         )
     without = ", without events" if events else ""
-    return f'Use method="bdf" (or "radau"), whose steps follow the motion{without}.'
+    return f"Use {_STIFF_METHOD}, whose steps follow the motion{without}."
 
 
 def _duration(seconds: float) -> str:
