@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import bellcrank as bc
+from bellcrank.cli import main
 from bellcrank.codegen import stopwatch
 from bellcrank.timeloop import stiffness
 
@@ -69,6 +72,16 @@ def test_it_is_said_while_the_run_goes_on():
 def test_bdf_needs_few_steps_where_dopri5_needs_many():
     run, told = warned(lambda: bc.simulate(arm(1e5), 0.1, method="bdf", **LOOSE))
     assert not told and run.settings["steps"] < 100 and run.settings["stiff"] is None
+
+
+def test_the_command_line_says_it_too(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("arm.toml").write_text(f"{ARM}{DAMPER}1e5")
+    found = CliRunner().invoke(main, ["run", "arm.toml", "--duration", "0.3", "--rtol", "1e-6", "--json", "--no-plot"])
+    assert found.exit_code == 0
+    assert "warning: model 'arm' is stiff" in found.stderr and "bdf" in found.stderr
+    told = json.loads(found.stdout)
+    assert told["stiff"]["dof"] == "hinge" and told["compile_time"] > 0
 
 
 def test_a_stiff_run_that_will_soon_end_is_noted_only():
