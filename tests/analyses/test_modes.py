@@ -9,6 +9,7 @@ import pytest
 from rich.console import Console
 
 import bellcrank as bc
+from bellcrank.analyses.stiffness import first_of_largest, pivots
 from tests.formulations.mechanisms import build
 
 from .mechanisms import (
@@ -213,3 +214,16 @@ def test_modes_are_a_table_for_people_and_json_for_machines():
 
 def test_a_mechanism_without_freedom_has_no_modes():
     assert len(bc.modes(build(["fixed"]))) == 0
+
+
+def test_what_names_a_space_of_motions_does_not_depend_on_its_basis():
+    """Columns mixed and stretched at random span the same space."""
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        shapes = rng.normal(size=(7, 3))
+        assert pivots(shapes @ rng.normal(size=(3, 3))) == pivots(shapes)
+
+
+def test_of_equal_numbers_the_first_counts_whatever_rounding_says():
+    for nudge in (1 - 1e-15, 1.0, 1 + 1e-15):
+        assert first_of_largest(np.array([0.5, 2.0, 2.0 * nudge, 1.0])) == 1

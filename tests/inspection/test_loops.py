@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -121,11 +120,14 @@ class TestRedundancy:
         assert (large.mobility, large.redundant, large.directions) == (small.mobility, small.redundant, small.directions)
         assert large.pivot == pytest.approx(small.pivot)
 
-    def test_a_thousand_loops_take_seconds(self):
-        began = time.perf_counter()
+    def test_a_thousand_loops_are_counted_without_a_large_dense_matrix(self, monkeypatch):
+        """Ranks closure by closure, then of a band: a dense decomposition of all 6000 equations would take many minutes."""
+        sizes = []
+        svd = np.linalg.svd
+        monkeypatch.setattr(np.linalg, "svd", lambda A, *more, **how: sizes.append(max(A.shape)) or svd(A, *more, **how))
         found = inspect_loops(n_four_bar(1000))
         assert (found.mobility, found.redundant, found.spatial) == (1, 3000, -2999)
-        assert time.perf_counter() - began < 60  # 6 s on a free machine
+        assert sizes and max(sizes) < 100
 
 
 class TestStresses:

@@ -41,7 +41,7 @@ point = [0, 0, -1]
 
 @pytest.fixture(scope="module")
 def swinging():
-    return bc.simulate(bc.load("double_pendulum"), duration=2.0, step=1e-3)
+    return bc.simulate(bc.load("double_pendulum"), duration=2.0, step=1e-3, rtol=1e-11, atol=1e-11)
 
 
 def test_a_hanging_chain_stays_at_rest_and_each_joint_carries_what_hangs_on_it():

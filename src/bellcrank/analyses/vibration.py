@@ -30,7 +30,7 @@ from .linear import state_matrices
 from .report import table
 from .resting import Equilibrium, equilibrium
 from .state import closed_state, compiled, conditions, position, vector
-from .stiffness import Conditions, effort_jacobians, noise, pivots
+from .stiffness import Conditions, effort_jacobians, first_of_largest, noise, pivots
 from .ties import Ties
 
 if TYPE_CHECKING:
@@ -327,7 +327,7 @@ def _kind(s: complex, shape: Complex, rigid: bool) -> list[_Root]:
 
 
 def _mode(model: Model, kind: str, root: complex, shape: Complex) -> Mode:
-    largest = shape[np.argmax(np.abs(shape))] if len(shape) else 1.0
+    largest = shape[first_of_largest(np.abs(shape))] if len(shape) else 1.0
     scaled = shape / largest if largest else shape
     scaled = np.where(np.abs(scaled.imag) < 1e-12, scaled.real, scaled)
     return Mode(kind, root, {name: complex(x) for name, x in zip(model.v_names, scaled, strict=True)})

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ..defaults import TOLERANCE
 from ..writing import refuse_to_replace
 from .outcome import KEEP, print_json, reported
 from .progress import progress_bar
@@ -25,8 +26,8 @@ def command(
         str | None,
         typer.Option(help="Names, with commas between.", show_default="rk4,dopri5,dop853,implicit_midpoint,midpoint4,gauss4"),
     ] = None,
-    rtol: Annotated[float, typer.Option(help="Relative tolerance of methods that adapt their step.")] = 1e-9,
-    atol: Annotated[float, typer.Option(help="Absolute tolerance of those.")] = 1e-9,
+    rtol: Annotated[float, typer.Option(help="Relative tolerance of methods that adapt their step.")] = TOLERANCE,
+    atol: Annotated[float, typer.Option(help="Absolute tolerance of those.")] = TOLERANCE,
     plot: Annotated[Path | None, typer.Option(help="Draw the errors over time into this file.")] = None,
     keep: Annotated[bool, KEEP] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the table as JSON.")] = False,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..defaults import TOLERANCE
 from ..errors import SimulationError, StateError
 from ..wording import together
 from ..writing import refuse_to_replace
@@ -46,8 +47,8 @@ def command(
     reference: Annotated[
         str | None, typer.Option(help="Reference point of that formulation: centroid, joint or origin.")
     ] = None,
-    rtol: Annotated[float | None, typer.Option(help="Relative tolerance.", show_default="1e-11")] = None,
-    atol: Annotated[float | None, typer.Option(help="Absolute tolerance.", show_default="1e-11")] = None,
+    rtol: Annotated[float | None, typer.Option(help="Relative tolerance.", show_default=f"{TOLERANCE:g}")] = None,
+    atol: Annotated[float | None, typer.Option(help="Absolute tolerance.", show_default=f"{TOLERANCE:g}")] = None,
     max_step: Annotated[float | None, typer.Option(help="Longest step, in seconds.", show_default="none, or --step")] = None,
     projection: Annotated[
         str | None, typer.Option(help="Of closed loops: minimum_norm, mass or none.", show_default="minimum_norm")

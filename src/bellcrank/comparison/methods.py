@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..codegen import compile
+from ..defaults import TOLERANCE
 from ..errors import BellcrankError, BellcrankWarning, SimulationError, StateError
 from ..integrate import METHODS
 from ..model import Model
@@ -134,8 +135,8 @@ def compare_methods(
     step: float | None = None,
     max_step: float | None = None,
     methods: Wanted = tuple(METHODS),
-    rtol: float = 1e-9,
-    atol: float = 1e-9,
+    rtol: float = TOLERANCE,
+    atol: float = TOLERANCE,
     q: ArrayLike | None = None,
     v: ArrayLike | None = None,
     progress: Progress | None = None,

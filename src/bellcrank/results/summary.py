@@ -60,6 +60,15 @@ class Happened:
 
 
 @dataclass(frozen=True)
+class Stiff:
+    """Since when a run's steps were short for stability alone, the rate of the fastest motion, in 1/s, and of what it is."""
+
+    time: float
+    rate: float
+    dof: str | None
+
+
+@dataclass(frozen=True)
 class Range:
     """The smallest and the largest value of a measure; None where it never is a number."""
 
@@ -73,7 +82,8 @@ class Range:
 class Summary:
     """A run in numbers. What a run does not know (the tolerances of a fixed step, say) is None.
 
-    ``coordinates``: entries of v; ``dof``: what closed loops leave of them.
+    ``coordinates``: entries of v; ``dof``: what closed loops leave of them. ``compile_time`` is what planning and compiling
+    took, or loading from the cache; ``wall_time`` is the run without it.
 
     Of closed loops: ``formulations`` that took the run on after the first, and from when on; ``row_changes``, when the
     equations that close the loops were chosen again; ``passages`` of singular positions; samples whose accelerations are
@@ -95,6 +105,8 @@ class Summary:
     steps: int | None
     rejected: int | None
     evaluations: int | None
+    stiff: Stiff | None
+    compile_time: float | None
     wall_time: float | None
     energy_error: float | None
     closure_error: tuple[float, float, float] | None
@@ -124,6 +136,8 @@ class Summary:
             ("simulated", _words(_number(self.final_time, "s"), counted(self.samples, "sample"))),
             ("steps", _words(_count(self.steps), self.rejected is not None and f"{_count(self.rejected)} rejected")),
             ("evaluations", _count(self.evaluations)),
+            *([("stiff", _stiff(self.stiff))] if self.stiff else []),
+            *([("compile time", _duration(self.compile_time))] if self.compile_time is not None else []),
             ("wall time", _duration(self.wall_time)),
             ("energy error", _number(self.energy_error, "of the largest kinetic energy")),
             *_doubt(self.energy_error),
@@ -168,7 +182,18 @@ class Summary:
 def summarize(run: Run) -> Summary:
     """Collect a run's summary; what its last states do not allow to compute is None."""
     time = run.values("time")
-    keys = ("formulation", "reference", "method", "rtol", "atol", "steps", "rejected", "evaluations", "wall_time")
+    keys = (
+        "formulation",
+        "reference",
+        "method",
+        "rtol",
+        "atol",
+        "steps",
+        "rejected",
+        "evaluations",
+        "wall_time",
+        "compile_time",
+    )
     return Summary(
         model=run.labels.model,
         bodies=len(run.labels.bodies),
@@ -188,6 +213,7 @@ def summarize(run: Run) -> Summary:
         drives=_drives(run),
         measures=_measures(run),
         events=tuple(Happened(crossing.event, float(crossing.time)) for crossing in run.crossings),
+        stiff=Stiff(*run.settings["stiff"][:3]) if run.settings.get("stiff") else None,
         stopped=run.stopped,
         **{key: run.settings.get(key) for key in keys},
     )
@@ -318,6 +344,11 @@ def _duration(seconds: float | None) -> str:
     if seconds is None:
         return "-"
     return f"{seconds * 1e3:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"
+
+
+def _stiff(stiff: Stiff) -> str:
+    where = f" in {stiff.dof}" if stiff.dof else ""
+    return f"from t = {stiff.time:.4g} s on, {stiff.rate:.2g} 1/s{where}: bdf takes longer steps"
 
 
 def _peak(peak: Peak | None, unit: str) -> str:

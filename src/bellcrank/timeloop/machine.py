@@ -25,6 +25,7 @@ from ..model import Model
 from ..wording import argument
 from .events import Event, Watcher
 from .loops import NO_LOOPS, Loops
+from .stiffness import Pace, Stiff, Stiffness
 from .system import Outcome, Passage, energy_scale, let_it_pass, powers, stuck
 
 Array = NDArray[np.float64]
@@ -46,6 +47,7 @@ def in_machine_code(
     watcher: Watcher | None,
     progress: Callable[[float], None] | None,
     loops: Loops = NO_LOOPS,
+    stiffness: Stiffness | None = None,
 ) -> Outcome:
     trajectory = prepare(dynamics, scheme, start, times, *limits, metric=loops.metric)
     trajectory.set_count("project", int(loops.project))
@@ -55,7 +57,7 @@ def in_machine_code(
     trajectory.set_count("watched", 0 if watcher is None else 1)
     problem = None
     try:
-        advance_to_end(trajectory, _Host(dynamics, start, watcher, progress))
+        advance_to_end(trajectory, _Host(dynamics, start, watcher, progress, stiffness))
     except KeyboardInterrupt:
         problem = f"interrupted at t = {trajectory.real('t'):.6g} s"
     _notice_singular_stage(dynamics, trajectory)
@@ -116,6 +118,7 @@ class _Host:
     start: dict[str, Array]
     watcher: Watcher | None
     progress: Callable[[float], None] | None
+    stiffness: Stiffness | None = None
 
     def derivative(self, t: float, q: Array, speeds: Array) -> Array:
         return slopes(self.dynamics, self.start, t, q[None], speeds[None])[0]
@@ -134,6 +137,15 @@ class _Host:
         if stop is not None:
             trajectory.end_inside(min(stop.time, trajectory.real("end")))
             self.watcher.stopped = stop
+
+    def between(self, trajectory: Trajectory, seconds: float) -> None:
+        """After a piece of some steps that took so long: tell stiffness, and how far the run is."""
+        t, h, end, first = *(trajectory.real(name) for name in ("t", "h", "end")), float(self.start["t"])
+        if self.stiffness is not None and trajectory.stiff:
+            found = Stiff(trajectory.real("stiff_time"), trajectory.real("rate"), trajectory.fastest())
+            self.stiffness.notice(found, Pace(t, h, end, seconds / max(1, trajectory.tried)))
+        if self.progress is not None:
+            self.progress((t - first) / (end - first))
 
 
 def watcher_of(model: Model, scheme: RungeKutta, events: Sequence[Event]) -> Watcher | None:
@@ -244,13 +256,13 @@ def _advance_samples(trajectory: Trajectory, host: _Host | None) -> None:
     while trajectory.count("status") == 0 and trajectory.count("sample") < trajectory.count("samples"):
         began = time.perf_counter()
         trajectory.advance(budget)
+        seconds = time.perf_counter() - began
         if trajectory.held and host is not None:
             host.look(trajectory)
-        elif time.perf_counter() - began < _PIECE_SECONDS:
+        elif seconds < _PIECE_SECONDS:
             budget *= 2
-        if host is not None and host.progress is not None:
-            first = float(host.start["t"])
-            host.progress((trajectory.real("t") - first) / (trajectory.real("end") - first))
+        if host is not None:
+            host.between(trajectory, seconds)
 
 
 def _problem(trajectory: Trajectory, method: str) -> str | None:

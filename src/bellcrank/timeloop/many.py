@@ -6,10 +6,10 @@ that fails does not disturb the others, and the result does not depend on the nu
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,9 +17,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..assembly import Given, start_rows, wanted
 from ..codegen.dynamics import Dynamics, Reference
-from ..codegen.lane_runs import run_lanes
+from ..codegen.lane_runs import Progress, run_lanes
 from ..codegen.quaternions import unit_quaternions
 from ..codegen.stepper import NOT_FINITE, SINGULAR
+from ..codegen.stopwatch import Stopwatch, compiling
+from ..defaults import TOLERANCE
 from ..errors import BellcrankWarning, StateError
 from ..integrate import METHODS, RungeKutta
 from ..model import Model
@@ -32,6 +34,7 @@ from .arguments import (
     span,
     with_unit_quaternions,
 )
+from .stiffness import REMEDY_OF_MANY, Pace, Stiff, Stiffness
 
 if TYPE_CHECKING:
     from ..results import Runs
@@ -53,8 +56,8 @@ def simulate_many(
     method: str = "dopri5",
     formulation: str = "auto",
     reference: Reference | None = None,
-    rtol: float = 1e-9,
-    atol: float = 1e-9,
+    rtol: float = TOLERANCE,
+    atol: float = TOLERANCE,
     max_step: float | None = None,
     rank_tolerance: float | None = None,
     on_singular: str = "stop",
@@ -70,7 +73,7 @@ def simulate_many(
 
     Nothing raises for one run: ``runs.status`` and ``runs.messages`` say what went wrong in which.
     """
-    began = time.perf_counter()
+    watch = Stopwatch()
     must_be_known(method)
     if method not in METHODS or not METHODS[method].adaptive:
         raise StateError(f"many runs need a method that adapts its step: use dopri5 or dop853, not {method}")
@@ -78,22 +81,25 @@ def simulate_many(
     must_be_positive(rtol=rtol, atol=atol, max_step=max_step)
     if on_singular not in ("stop", "warn"):
         raise StateError(f"on_singular is {on_singular!r}: many runs know stop and warn")
-    dynamics = Dynamics(model, formulation, reference=reference, rank_tolerance=rank_tolerance, quick=True)
+    with compiling():
+        dynamics = Dynamics(model, formulation, reference=reference, rank_tolerance=rank_tolerance, quick=True)
     start, problems = _starts(dynamics, {"q": q, "v": v, "tau": tau, "u": inputs})
     reals: dict[str, Any] = {"rtol": rtol, "atol": atol, "longest": max_step or float(times[-1])}
     starting = np.array([problem is None for problem in problems])
     found = _Samples.nothing(model, len(problems), len(times))
     if starting.any():
         rows = {name: x[starting] for name, x in start.items()}
-        found.put(starting, _run(dynamics, METHODS[method], rows, times, reals, on_singular == "warn"))
+        numbers = np.flatnonzero(starting)
+        found.put(starting, _run(dynamics, METHODS[method], rows, numbers, times, reals, on_singular == "warn"))
     settings = {"formulation": dynamics.formulation.partition(":")[0], "method": method, "duration": float(times[-1])}
-    settings |= {"step": float(times[1] - times[0]), "rtol": rtol, "atol": atol, "wall_time": time.perf_counter() - began}
+    settings |= {"step": float(times[1] - times[0]), "rtol": rtol, "atol": atol, **watch.times()}
     spare = dynamics.plan.nodes is not None and dynamics.plan.nodes.spare
     told = zip(problems, found.status, found.reached, strict=True)
     messages = tuple(problem or _message(int(s), t, spare) for problem, s, t in told)
     per_run = tuple(
         {"steps": int(found.steps[i]), "rejected": int(found.rejected[i]), "tau": start["tau"][i].tolist()}
         | {"inputs": start["u"][i].tolist() if model.inputs else None}
+        | {"stiff": [float(found.stiff_time[i]), float(found.rate[i]), None] if np.isfinite(found.stiff_time[i]) else None}
         for i in range(len(problems))
     )
     from ..results import Runs
@@ -103,7 +109,7 @@ def simulate_many(
 
 @dataclass
 class _Samples:
-    """Of every run: samples (B, samples, ...), status, time reached, steps."""
+    """Of every run: samples (B, samples, ...), status, time reached, steps; since when it was stiff, and its fastest rate."""
 
     q: Array
     v: Array
@@ -112,13 +118,15 @@ class _Samples:
     reached: Array
     steps: NDArray[np.int64]
     rejected: NDArray[np.int64]
+    stiff_time: Array
+    rate: Array
 
     @classmethod
     def nothing(cls, model: Model, count: int, samples: int) -> _Samples:
         """Runs that did not start."""
         q, v, a = (np.full((count, samples, n), np.nan) for n in (model.nq, model.nv, model.nv))
         status, steps, rejected = (np.full(count, x, dtype=np.int64) for x in (NOT_ASSEMBLED, 0, 0))
-        return cls(q, v, a, status, np.zeros(count), steps, rejected)
+        return cls(q, v, a, status, np.zeros(count), steps, rejected, np.full(count, np.nan), np.zeros(count))
 
     def put(self, runs: NDArray[np.bool_], other: _Samples) -> None:
         for field in fields(self):
@@ -129,22 +137,33 @@ def _run(
     dynamics: Dynamics,
     method: RungeKutta,
     start: dict[str, Array],
+    numbers: NDArray[np.int64],
     times: Array,
     reals: dict[str, Any],
     going_on: bool,
 ) -> _Samples:
-    """Runs from states that satisfy the loops."""
+    """Runs from states that satisfy the loops, and the numbers by which the user knows them."""
     a = dynamics.acceleration(start["q"], start["v"], start["tau"], inputs=start["u"])
     slopes = {"qdot": dynamics.rates(start["q"], start["v"]), "a": np.atleast_2d(a)}
     first = np.minimum(1e-3 * times[-1], _first_steps(start, slopes, reals["rtol"], reals["atol"]))
-    plan = dynamics.plan
-    result = run_lanes(plan, dynamics._program, method, start, slopes, times[1:], reals | {"h": first}, pass_singular=going_on)
+    stiffness = Stiffness(dynamics.model.name, method.name, REMEDY_OF_MANY)
+    options: dict[str, Any] = {"pass_singular": going_on, "meanwhile": partial(_tell_stiffness, stiffness, numbers)}
+    result = run_lanes(dynamics.plan, dynamics._program, method, start, slopes, times[1:], reals | {"h": first}, **options)
     q = np.concatenate([start["q"][:, None], result.q], axis=1)
     v = np.concatenate([start["v"][:, None], result.v], axis=1)
     if dynamics.model.closures:
         q[:, 1:], v[:, 1:] = _projected(dynamics, q[:, 1:], v[:, 1:], times[1:])
     a = _accelerations(dynamics, start, q, v, times)
-    return _Samples(q, v, a, result.status, result.time, result.steps, result.rejected)
+    ends = (result.status, result.time, result.steps, result.rejected, result.stiff_time, result.rate)
+    return _Samples(q, v, a, *ends)
+
+
+def _tell_stiffness(stiffness: Stiffness, numbers: NDArray[np.int64], going: list[Progress]) -> None:
+    """Of the stiff runs the one that has most steps to go."""
+    if going:
+        worst = max(going, key=lambda run: (run.end - run.t) / run.h)
+        found = Stiff(worst.stiff_time, worst.rate, None, int(numbers[worst.run]))
+        stiffness.notice(found, Pace(worst.t, worst.h, worst.end, None))
 
 
 def _starts(dynamics: Dynamics, given: dict[str, Any]) -> tuple[dict[str, Array], tuple[str | None, ...]]:

@@ -6,6 +6,7 @@ The same methods as in machine code, from the same coefficients; every evaluatio
 from __future__ import annotations
 
 import reprlib
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -18,6 +19,7 @@ from ..integrate import RungeKutta
 from ..wording import argument, counted
 from .lookout import lookout_from
 from .loops import NO_LOOPS, Loops
+from .stiffness import HairerTest, Pace, Stiff, Stiffness
 from .system import FirstOrder, Outcome, Passage
 
 Array = NDArray[np.float64]
@@ -73,6 +75,7 @@ def integrate_plainly(
     max_step: float | None,
     energy: float,
     progress: Callable[[float], None] | None = None,
+    stiffness: Stiffness | None = None,
 ) -> Outcome:
     """From ``start`` at times[0] to times[-1] with samples at all times; a fixed step is ``first``, cut at the samples.
 
@@ -87,6 +90,8 @@ def integrate_plainly(
         while problem is None and len(kept) < len(times):
             until = float(times[-1] if scheme.adaptive else times[len(kept)])
             problem = loop.step(until)
+            if stiffness is not None and loop.test.stiff:
+                stiffness.notice(loop.stiff(), Pace(loop.t, loop.h, float(times[-1]), loop.cost()))
             met = lookout.look(loop.t, loop.y[: system.model.nq]) if lookout is not None and problem is None else None
             if met is not None:
                 passages.append(met)
@@ -124,6 +129,7 @@ class _Loop:
         self.t, self.y, self.h = t, y, h
         self.energy = energy
         self.counts = {"steps": 0, "rejected": 0, "evaluations": 0}
+        self.test, self.began = HairerTest(scheme), time.perf_counter()
         self.k = [self.slope(t, y)]
 
     def slope(self, t: float, y: Array) -> Array:
@@ -146,6 +152,7 @@ class _Loop:
             if self.h <= 4e-15 * max(abs(self.t), 1e-3 * until) or not self.scheme.adaptive:
                 return self._problem(error)
         self._before = (self.t, self.y, h, k)
+        self.test.look(h, [stage[: self.system.state] for stage in k])
         self.t = until if self.t + h >= until else self.t + h
         self.y = self.system.closed(self.t, self._unit(new))
         self.h = h * min(grow, self._factor(error)) if self.scheme.adaptive else self.h
@@ -153,6 +160,16 @@ class _Loop:
         self.k = [k[-1] if reused else self.slope(self.t, self.y)]
         self.counts["steps"] += 1
         return None
+
+    def stiff(self) -> Stiff:
+        """What the test has found, at the last step."""
+        k, model = self._before[3], self.system.model
+        faster = np.abs(k[-1] - k[-2])[model.nq : self.system.state]
+        return Stiff(self.t, self.test.rate, str(model.v_names[int(np.argmax(faster))]))
+
+    def cost(self) -> float:
+        """Seconds for each step, on the average."""
+        return (time.perf_counter() - self.began) / (self.counts["steps"] + self.counts["rejected"])
 
     def take_back(self) -> None:
         """The last step, with its state."""

@@ -6,7 +6,6 @@ are Python functions (plain.py); all of them leave an Outcome.
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -18,6 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 from ..assembly import Given
 from ..codegen.dynamics import Dynamics, Reference
 from ..codegen.quaternions import unit_quaternions
+from ..codegen.stopwatch import Stopwatch, compiling
+from ..defaults import TOLERANCE
 from ..errors import BellcrankWarning, SimulationError, StateError
 from ..integrate import METHODS
 from ..model import Model
@@ -31,6 +32,7 @@ from .machine import Limits, accelerating, first_step, in_machine_code, watcher_
 from .passing import PASSING_METHODS, integrate_passing, passed_by_rattle
 from .plain import Control, Controlled, integrate_plainly
 from .stiff import STIFF_METHODS, integrate_stiff
+from .stiffness import MANY, MANY_IN_PYTHON, Stiffness, remedy
 from .system import Outcome, energy_scale
 from .tabled_inputs import TabledInputs, with_tables
 from .undetermined import tell as tell_undetermined
@@ -50,8 +52,8 @@ def simulate(
     method: str = "dopri5",
     formulation: str = "auto",
     reference: Reference | None = None,
-    rtol: float = 1e-11,
-    atol: float = 1e-11,
+    rtol: float = TOLERANCE,
+    atol: float = TOLERANCE,
     max_step: float | None = None,
     tau: ArrayLike | Control | None = None,
     inputs: ArrayLike | Mapping[str, Any] | Control | None = None,
@@ -93,7 +95,7 @@ def simulate(
 
     A run that cannot go on raises SimulationError; what was computed until then is its ``run``.
     """
-    began = time.perf_counter()
+    watch = Stopwatch()
     must_be_known(method)
     must_be_positive(rtol=rtol, atol=atol, max_step=max_step)
     loops = loops_of(projection, on_singular)
@@ -102,7 +104,8 @@ def simulate(
     formulation = formulation_for(method, model, formulation, bool(any(functions.values())))
     options: dict[str, Any] = {"reference": reference, "rank_tolerance": rank_tolerance, "baumgarte": baumgarte}
     in_python = method in STIFF_METHODS or any(functions.values())  # where every step asks for accelerations
-    dynamics = Dynamics(model, formulation, quick=not in_python, **options)
+    with compiling():
+        dynamics = Dynamics(model, formulation, quick=not in_python, **options)
     given = {"q": q, "v": v, "tau": None if callable(tau) else tau, "u": None if callable(inputs) else inputs}
     start = starting_state(dynamics, after, given, passing=method in PASSING_METHODS or loops.switch)
     times = float(start["t"]) + sample_times(*span(model, duration, step))
@@ -118,14 +121,19 @@ def simulate(
     else:
         watcher = watcher_of(model, METHODS[method], events)
 
+    functional = any(functions.values())
+    advice = remedy(events=bool(events), functions=functional)
+    stiffness = Stiffness(model.name, method, advice, MANY_IN_PYTHON if functional or events else MANY)
+
     def one_run(by: Dynamics, first: State, until: Array, how: Loops) -> Outcome:
         if method in PASSING_METHODS:
             return integrate_passing(by, method, first, until, max_step, progress)
         if any(functions.values()):
-            return _in_python(by, method, first, until, functions, (rtol, atol, max_step), progress, how)
+            return _in_python(by, method, first, until, functions, (rtol, atol, max_step), progress, how, stiffness)
         if method in STIFF_METHODS:
             return integrate_stiff(by, method, first, until, rtol, atol, max_step, progress, how)
-        return in_machine_code(by, METHODS[method], first, until, (rtol, atol, max_step), watcher, progress, how)
+        limits = rtol, atol, max_step
+        return in_machine_code(by, METHODS[method], first, until, limits, watcher, progress, how, stiffness)
 
     kept = KeptRows(dynamics, one_run, loops)
     whole = kept if model.closures and loops.project and method not in PASSING_METHODS else kept.unchanged
@@ -143,6 +151,7 @@ def simulate(
         "atol": atol if adaptive else None,
         "max_step": max_step,
         **outcome.counts,
+        "stiff": None if stiffness.found is None else list(stiffness.found[:3]),
         "tau": start["tau"].tolist() if tau is not None else None,
         "inputs": start["u"].tolist() if model.inputs else None,
     }
@@ -158,7 +167,7 @@ def simulate(
     if model.closures and loops.project and method not in PASSING_METHODS:
         outcome = _on_closures(stretches, outcome)
     _tell_passages(outcome, method, loops)
-    run = _finish(stretches, outcome, start, functions, settings, began)
+    run = _finish(stretches, outcome, start, functions, settings, watch)
     if model.closures:
         found = undetermined(stretches, outcome, run.values("a"))
         run.settings["undetermined"] = [list(sample) for sample in found]
@@ -202,6 +211,7 @@ def _in_python(
     limits: Limits,
     progress: Callable[[float], None] | None,
     loops: Loops,
+    stiffness: Stiffness,
 ) -> Outcome:
     """The loop in Python, where efforts or inputs are Python functions."""
     rtol, atol, max_step = limits
@@ -217,7 +227,7 @@ def _in_python(
         first = first_step(rates, at, state, slope[:size], dynamics.model.nq, scheme.order, rtol, atol)
     longest = max_step or float(times[1] - times[0])  # a function may be active for a short while only
     energy = energy_scale(dynamics, start)
-    return integrate_plainly(system, scheme, start, times, first, rtol, atol, longest, energy, progress)
+    return integrate_plainly(system, scheme, start, times, first, rtol, atol, longest, energy, progress, stiffness)
 
 
 def _doubt_open_loops(run: Run, dynamics: Dynamics) -> None:
@@ -268,7 +278,7 @@ def _finish(
     start: dict[str, Array],
     functions: dict[str, Any],
     settings: dict[str, Any],
-    began: float,
+    watch: Stopwatch,
 ) -> Run:
     """What was computed as a Run: with accelerations, and the works by their sources."""
     from ..results import Run, parts_of, work_by_source
@@ -290,5 +300,5 @@ def _finish(
     elements, drives, closings, given = np.split(works, [count, count + len(order), works.shape[1] - 1], axis=1)
     parts = (elements, dynamics._frames.drives(drives), closings, given if settings["tau"] is not None else given[:, :0])
     derived["work"] = work_by_source(dynamics.model, *parts)
-    settings["wall_time"] = time.perf_counter() - began
+    settings |= watch.times()
     return Run(dynamics.model, t, q, v, a, settings, outcome.problem, derived=derived, stretches=stretches)
