@@ -57,6 +57,7 @@ from .spec import (
     JointSpec,
     JointSpring,
     LineDamper,
+    LawSpec,
     LineSpring,
     Mesh,
     MotionSpec,
@@ -196,9 +197,6 @@ def sine(amplitude: Value, frequency: Value, phase: Value = 0.0, offset: Value =
 def table(rows: Pairs, outside: str = "error") -> TableLaw:
     """A spline through rows of time and coordinate."""
     return make(TableLaw, table=rows, outside=outside)
-
-
-LawSpec = RateLaw | PolynomialLaw | SineLaw | TableLaw
 
 
 def _group(joint: str, first: Mapping[str, int]) -> int:

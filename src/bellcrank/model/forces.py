@@ -42,6 +42,7 @@ from .spec import (
     StopSpec,
     SumDamper,
     SumSpring,
+    SumLaw,
     TableLaw,
     VelocityMeasure,
 )
@@ -385,6 +386,8 @@ def make_motion(item: JointSpec, joint: Joint, offset: Sequence[float]) -> Motio
 
 
 def make_law(law: Any) -> Law:
+    if isinstance(law, SumLaw):
+        return Law("sum", parts=tuple(map(make_law, law.sum)))
     if isinstance(law, RateLaw):
         return Law("polynomial", (float(law.start), float(law.rate)))
     if isinstance(law, PolynomialLaw):
