@@ -288,7 +288,9 @@ class Dynamics(CanonicalDynamics):
         """
         poses = self._evaluate(QUANTITIES["poses"], {"q": q}, t)
         world = self._frames.reactions(poses, self._with_closures("reactions", q, v, a, t, inputs, tau), effort)
-        return self._in_axes(world, axes, q, t, range(self.model.n))
+        turned = self.model.turned or (False,) * self.model.n
+        children = [self.model.parents[i] if far else i for i, far in enumerate(turned)]
+        return self._in_axes(world, axes, q, t, children)
 
     def jacobians(
         self,

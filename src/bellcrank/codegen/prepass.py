@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from ..constraints import Equation, Frame, Given, Law, closing_equations
 from ..forces import FORCES, BodyForce, BodyState, Effort, JointForce, JointState, Wrenches
 from ..forces.base import Settings
-from ..joints import JOINTS, JointData
+from ..joints import JOINTS, JOINTS_BY_KEY, JointData
 from ..joints.base import Driven
 from ..joints.laws import LAWS, added
 from ..numbers import Dual, Number
@@ -42,7 +42,7 @@ def driven_state(signature: MotionSignature, data: Data, t: Number, pool: Any) -
             curves.append(LAWS[term.kind](values, t, _lookup(term.table, data, slot + term.size, pool)))
             slot += term.width
         laws.append(added(curves))
-    return JOINTS[signature.joint].driven(laws, axis)
+    return JOINTS_BY_KEY[signature.joint].driven(laws, axis)
 
 
 def _lookup(table: TableSignature | None, data: Data, slot: int, pool: Any) -> Callable[[Number], Curve]:

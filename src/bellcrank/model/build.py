@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..joints import Joint, make_joint
+from ..joints import Joint, turned_round
 from . import forces
 from .assemblies import expand
 from .checks import (
@@ -91,20 +91,9 @@ def _check_far_sides(spec: Spec, tree: Tree, joints: Mapping[str, Joint], proble
 
 
 def _turned(spec: Spec, tree: Tree, joints: Mapping[str, Joint]) -> list[Joint]:
-    """Joints from the inboard body outward.
-
-    Turning child relative to parent by q about the axis is turning parent relative to child by q about the reversed
-    axis, and so for a slide: q keeps the meaning that the user wrote.
-    """
+    """Joints from the inboard body outward; the coordinates keep the meaning that the user wrote."""
     made = [joints[spec.joints[j].name] for j in tree.joints]
-    return [_flipped(joint) if far else joint for joint, far in zip(made, tree.reversed, strict=True)]
-
-
-def _flipped(joint: Joint) -> Joint:
-    if joint.axis is None or joint.needs_axis2:  # check_far_side has said that it cannot be
-        return joint
-    x, y, z = joint.axis
-    return make_joint(joint.kind, axis=(0.0 - x, 0.0 - y, 0.0 - z), pitch=joint.pitch)
+    return [turned_round(joint) if far else joint for joint, far in zip(made, tree.reversed, strict=True)]
 
 
 class _Rows:
@@ -198,6 +187,7 @@ class _Rows:
             closures=self.closures,
             limits=self._limits(),
             source=self.spec.source,
+            turned=self.tree.reversed if any(self.tree.reversed) else (),
         )
 
     def _limits(self) -> tuple[Limits | None, ...]:

@@ -28,6 +28,7 @@ Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 LISTS = (
     "joint_names", "body_names", "parents", "joints", "motions", "elements", "inputs", "measures", "closures", "limits",
+    "turned",
 )  # fmt: skip
 
 
@@ -53,6 +54,7 @@ class Model:
     inputs                 names of the values that the caller sets during a run
     measures               outputs that the user asked for
     limits       n, or ()  of joints, kept and not simulated; None for joints without
+    turned       n, or ()  whether the user wrote the joint from its far side: its parent is the body that it carries here
     source                 of an imported model: what is not simulated, and how other programs write its states
     spec                   what the user wrote; None for a model made from arrays
 
@@ -81,6 +83,7 @@ class Model:
     closures: tuple[Closure, ...] = ()
     limits: tuple[Limits | None, ...] = ()
     source: Source | None = None
+    turned: tuple[bool, ...] = ()
     spec: Spec | None = field(default=None, init=False, repr=False)  # set by build; a changed copy of a model has none
 
     def __post_init__(self) -> None:

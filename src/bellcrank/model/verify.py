@@ -45,7 +45,7 @@ def _check_lists(model: Model, problems: Problems) -> None:
     n = len(model.joints)
     if n == 0:
         problems.add("the model has no joint. Give it one body and one joint at least.")
-    for field in ("joint_names", "body_names", "parents"):
+    for field in ("joint_names", "body_names", "parents", *(("turned",) if model.turned else ())):
         if len(getattr(model, field)) != n:
             problems.add(f"{field} has {len(getattr(model, field))} entries for {n} joints.")
     for name in (*model.body_names, *model.joint_names):

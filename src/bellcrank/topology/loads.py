@@ -174,7 +174,7 @@ def _motions(model: Model, tree: Tree, driven: NDArray[np.bool_], pool: _Pool): 
         joint, motion = model.joints[body], model.motions[body]
         assert motion is not None
         index[i] = q, v
-        entries.append(_motion(joint.kind, motion, (q, v), pool))
+        entries.append(_motion(joint.key, motion, (q, v), pool))
         q, v = q + joint.nq, v + joint.nv
     return index, entries
 
