@@ -43,7 +43,13 @@ def build(spec: Spec, problems: Problems | None = None) -> Model:
     """
     problems = Problems() if problems is None else problems
     unique = check_names(spec, problems)
-    written, spec = spec, resolve(expand(spec, problems), problems)
+    model = build_resolved(resolve(expand(spec, problems), problems), problems, unique=unique)
+    object.__setattr__(model, "spec", spec)
+    return model
+
+
+def build_resolved(spec: Spec, problems: Problems, *, unique: bool = True) -> Model:
+    """The model of a spec that has numbers only, and no copies of assemblies; it keeps no spec."""
     check_time(spec.duration, spec.step, problems, spec.where)
     bodies = check_bodies(spec, problems)
     joints = _check_joints(spec, problems)
@@ -56,9 +62,7 @@ def build(spec: Spec, problems: Problems | None = None) -> Model:
             rows = _Rows(spec, tree, [bodies[name] for name in tree.carried], joints, problems)
     problems.raise_if_any()
     assert rows is not None  # whatever prevents the rows has left its problem
-    model = rows.model()
-    object.__setattr__(model, "spec", written)
-    return model
+    return rows.model()
 
 
 def _check_joints(spec: Spec, problems: Problems) -> dict[str, Joint]:

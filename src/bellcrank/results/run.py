@@ -205,11 +205,13 @@ class Run:
     @cached_property
     def shared_reactions(self) -> tuple[str, ...]:
         """Joints whose reactions are not unique, since loops have redundant equations: those given are of least norm."""
-        if "shared_reactions" not in self.settings and self.model is not None and self.labels.equations and self._time.size:
-            self._need_code()
-            dynamics = self._stretches[0][1]
-            self.settings["shared_reactions"] = list(dynamics.shared_reactions(self._values["q"][0], t=float(self._time[0])))
-        return tuple(self.settings.get("shared_reactions") or ())
+        if "shared_reactions" in self.settings or self.model is None:
+            return tuple(self.settings.get("shared_reactions") or ())
+        if not self.labels.equations or not self._time.size:
+            return ()
+        self._need_code()
+        names: tuple[str, ...] = self._stretches[0][1].shared_reactions(self._values["q"][0], t=float(self._time[0]))
+        return names
 
     @cached_property
     def positions(self) -> xr.DataArray:
