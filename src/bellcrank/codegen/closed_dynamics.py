@@ -126,10 +126,14 @@ class ClosedDynamics(Evaluation):
 
         In the world's axes or the child's. That of a driven joint has the effort of its drive in it.
         """
-        rows = self._closing(q, v, self.multipliers(q, v, tau, t=t, inputs=inputs), t)
+        world = self.closure_wrenches(q, v, self.multipliers(q, v, tau, t=t, inputs=inputs), t=t)
+        return self._in_axes(world, axes, q, t, [closure.body_b for closure in self.model.closures])
+
+    def closure_wrenches(self, q: ArrayLike, v: ArrayLike, multipliers: Array, *, t: ArrayLike = 0.0) -> Array:
+        """The same for given multipliers, in world axes."""
+        rows = self._closing(q, v, multipliers, t)
         world = rows[..., :6].reshape(*rows.shape[:-1], 2, 3) @ self._frames.G_rotation.T
-        bodies = [closure.body_b for closure in self.model.closures]
-        return self._in_axes(world.reshape(*rows.shape[:-1], 6), axes, q, t, bodies)
+        return np.asarray(world.reshape(*rows.shape[:-1], 6))
 
     def shared_reactions(self, q: ArrayLike, *, t: float = 0.0) -> tuple[str, ...]:
         """Joints and closures whose reactions are not unique, since loops have redundant equations; at one state.

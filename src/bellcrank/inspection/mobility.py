@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..assembly import assemble
+from ..assembly.locking import locked_by
 from ..assembly.loops import Loops
 from ..codegen.dynamics import Dynamics
 from ..errors import AssemblyError
@@ -80,7 +81,7 @@ def inspect_loops(model: Model, dynamics: Dynamics | None = None) -> LoopReport 
     nearby = None if nearby_q is None else _Place(loops, nearby_q)
     stresses = Stresses(loops, here.blocks, here.placed)
     directions = tuple(stresses.closures()) if here.redundant else ()
-    problems += _locked(model, here, nearby)
+    problems += _locked(loops, here, nearby)
     return LoopReport(
         count=len(model.closures),
         equations=len(loops.rows),
@@ -140,12 +141,15 @@ def _start(dyn: Dynamics) -> tuple[Array, list[str]]:
             return np.array(dyn.model.initial_q), [complaint]
 
 
-def _locked(model: Model, here: _Place, nearby: _Place | None) -> Iterator[str]:
+def _locked(loops: Loops, here: _Place, nearby: _Place | None) -> Iterator[str]:
+    model = loops.model
     driven = bool(model.driven.any()) or any(closure.motion is not None for closure in model.closures)
     if here.mobility == 0 and not driven:
         equations = counted(int(model.closure_index[-1]), "equation")
         free = counted(model.nv, "coordinate")
-        yield f"the mechanism is locked: its {equations} leave none of {free} free, and nothing drives it"
+        axis = locked_by(loops, here.q, 0.0)
+        why = f": {axis}" if axis else ""
+        yield f"the mechanism is locked: its {equations} leave none of {free} free, and nothing drives it{why}"
     elif here.mobility and nearby is None and not len(here.untouched):
         yield (
             "the mechanism is shaky: it gives way a little, but cannot move on. Its equations allow velocities here "
