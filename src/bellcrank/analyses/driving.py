@@ -16,6 +16,7 @@ from ..assembly.loops import Held, Loops
 from ..errors import StateError
 from ..model import Model
 from ..results.labels import Labels
+from ..timeloop.reach import at_end_of_reach
 from .change_points import Change
 from .kinematics import End, State, along_values, freedom_left, frozen, over_times
 from .recut import carried_over, completed, joint_of, near_turns, recut
@@ -35,11 +36,12 @@ SAME = 1e-6  # rad or m between change points that are one
 
 @dataclass(frozen=True)
 class Limit:
-    """Where the input cannot go on: at a ``toggle`` the mechanism turns back, else nothing was found beyond."""
+    """Where the input cannot go on: at a ``toggle`` the mechanism turns back, else nothing was found beyond; ``why``."""
 
     value: float
     toggle: bool
     q: Array
+    why: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +142,7 @@ class Drive:
             lines.append(f"held where {'it starts' if len(self.held) == 1 else 'they start'}: {listed(self.held)}")
         for limit in self.limits:
             what = "toggle, the mechanism turns back" if limit.toggle else "no configuration was found beyond"
-            lines.append(f"at {self.input!r} = {limit.value:.9g} {self.unit}: {what}")
+            lines.append(f"at {self.input!r} = {limit.value:.9g} {self.unit}: {what}{limit.why and f' ({limit.why})'}")
         for value in self.change_points:
             what = "change point, branches meet and the mechanism could go on in more than one way"
             lines.append(f"at {self.input!r} = {value:.9g} {self.unit}: {what}")
@@ -171,7 +173,7 @@ class Drive:
             "a": dict(zip(self.model.v_names, self.a.T.tolist(), strict=True)),
             "transmission": self.transmission.tolist(),
             "closure": self.error.tolist(),
-            "limits": [{"value": limit.value, "toggle": limit.toggle} for limit in self.limits],
+            "limits": [{"value": limit.value, "toggle": limit.toggle, "why": limit.why} for limit in self.limits],
             "missing": self.missing.tolist(),
             "change_points": list(self.change_points),
             "held": list(self.held),
@@ -298,7 +300,8 @@ def _over_times(model: Model, times: Array, q: ArrayLike | None) -> Drive:
         )
     states, limits, changes = _collect(over_times(loops, start, times, 1e-10 * loops.length))
     found = _result(model, loops, TIME, times, states, limits, t=None)
-    return replace(found, change_points=_distinct(changes, decreasing=False))
+    ends = tuple(replace(limit, why=at_end_of_reach(dyn, limit.q, limit.value)) for limit in found.limits)
+    return replace(found, limits=ends, change_points=_distinct(changes, decreasing=False))
 
 
 def _collect(found: Iterable[State | End | Change]) -> tuple[list[State], list[End], list[float]]:

@@ -20,6 +20,7 @@ from ..assembly.loops import Loops
 from ..codegen.dynamics import Dynamics
 from ..errors import AssemblyError
 from ..model import Model
+from ..timeloop.reach import moved_from_drawing
 from . import singular
 from .blocks import Block, blocks
 from .counting import closures_of, joint_of_dofs, planar_count, spatial_count
@@ -132,7 +133,9 @@ def _start(dyn: Dynamics) -> tuple[Array, list[str]]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            return assemble(dyn).q, [str(w.message) for w in caught]
+            q = assemble(dyn).q
+            moved = moved_from_drawing(dyn.model, q, 0.0)
+            return q, [*(str(w.message) for w in caught), *([moved] if moved else [])]
         except AssemblyError as error:
             complaint = str(error)
         try:  # perhaps only the velocities contradict each other
