@@ -67,7 +67,9 @@ def test_a_bead_on_a_turning_rod_has_no_stable_place():
     """r'' = w^2 r: it is at rest on the axis, and flies out to either side."""
     turning = Motion((Law("polynomial", (0.0, 2.0)),))
     joints = [("revolute", (0, 0, 1)), ("prismatic", (1, 0, 0))]
-    model = build(joints, armature=np.zeros(1), motions=(turning, None), initial_q=[0.0], initial_v=[0.0], center=np.zeros((2, 3)))
+    model = build(
+        joints, armature=np.zeros(1), motions=(turning, None), initial_q=[0.0], initial_v=[0.0], center=np.zeros((2, 3))
+    )
     assert bc.equilibrium(model, seek="nearest").stiffness == pytest.approx([-4.0])
     with pytest.raises(bc.DynamicsError, match="'joint2' = 0 m is unstable along 'joint2', and no stable one was found"):
         bc.equilibrium(model)

@@ -9,13 +9,18 @@ from bellcrank.assembly.loops import Loops
 from bellcrank.codegen.dynamics import Dynamics
 from bellcrank.model import Mechanism
 
-O, A, B, C = (0, 0, 0), (0, 0.3, 0), (0.9, 0.6, 0), (0.9, 0, 0)
-PINS = {"shaft": ("ground", "crank", O), "pin": ("crank", "bar", A), "knee": ("arm", "bar", B), "pivot": ("ground", "arm", C)}
+BASE, A, B, C = (0, 0, 0), (0, 0.3, 0), (0.9, 0.6, 0), (0.9, 0, 0)
+PINS = {
+    "shaft": ("ground", "crank", BASE),
+    "pin": ("crank", "bar", A),
+    "knee": ("arm", "bar", B),
+    "pivot": ("ground", "arm", C),
+}
 
 
 def four_bar(**axes):
     m = Mechanism("four-bar")
-    for name, ends in {"crank": (O, A), "bar": (A, B), "arm": (B, C)}.items():
+    for name, ends in {"crank": (BASE, A), "bar": (A, B), "arm": (B, C)}.items():
         m.rod(name, *ends, mass=1.0, radius=0.01)
     for name, (parent, child, point) in PINS.items():
         m.joint(name, "revolute", parent, child, point, axis=axes.get(name, "z"))
@@ -38,10 +43,10 @@ def test_a_tilted_hinge_of_a_plane_linkage_is_named_with_the_axis_of_the_others(
 
 def slider_crank(axis):
     m = Mechanism("slider-crank")
-    m.rod("crank", O, A, mass=1.0, radius=0.01)
+    m.rod("crank", BASE, A, mass=1.0, radius=0.01)
     m.rod("rod", A, (1.0, 0, 0), mass=1.0, radius=0.01)
     m.body("piston", 1.0, (1.0, 0, 0), (0.01, 0.01, 0.01))
-    m.joint("shaft", "revolute", "ground", "crank", O, axis="z")
+    m.joint("shaft", "revolute", "ground", "crank", BASE, axis="z")
     m.joint("pin", "revolute", "crank", "rod", A, axis="z")
     m.joint("wrist", "revolute", "rod", "piston", (1.0, 0, 0), axis="z")
     m.joint("bore", "prismatic", "ground", "piston", (1.0, 0, 0), axis=axis)
@@ -70,6 +75,15 @@ def test_where_no_single_axis_would_do_none_is_blamed():
     assert locking(model) is None
     with pytest.raises(bc.AssemblyError, match="Hold fewer velocities, or change them"):
         bc.assemble(model)
+
+
+def test_a_structure_is_not_taken_for_a_mechanism_with_a_wrong_axis():
+    """A bar on a hinge and a strut: about its own line it could turn, but nobody meant that."""
+    m = Mechanism("bracket")
+    m.rod("bar", (0, 0, 0), (1, 0, 0), mass=2.0, radius=0.01)
+    m.joint("hinge", "revolute", "ground", "bar", (0, 0, 0), axis="y")
+    m.distance("strut", ("ground", (1, 0, 0.5)), ("bar", (1, 0, 0)))
+    assert locking(m.build()) is None
 
 
 def test_a_loop_that_moves_is_not_blamed():

@@ -100,7 +100,7 @@ def test_many_states_at_once_have_the_reactions_of_each():
 
 def test_reactions_that_are_unique_are_not_named():
     """A ball at A and a cross at B leave one way to carry the weight; so does a tree."""
-    found, dyn, start = reactions(four_bar("C", freer="AB"))
+    _found, dyn, start = reactions(four_bar("C", freer="AB"))
     assert dyn.shared_reactions(start.q) == ()
     tree = bc.load("double_pendulum")
     assert bc.compile(tree, quick=True).shared_reactions(tree.initial_q) == ()

@@ -113,7 +113,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize("motion, text", WRONG)
+@pytest.mark.parametrize(("motion", "text"), WRONG)
 def test_what_is_wrong_with_a_sum_is_said_in_its_place(motion, text):
     with pytest.raises(bc.ModelError) as error:
         flywheel(motion)
@@ -128,7 +128,7 @@ PARTS = [
 ]
 
 
-@pytest.mark.parametrize("law, text", PARTS)
+@pytest.mark.parametrize(("law", "text"), PARTS)
 def test_sums_that_cannot_be(law, text):
     assert text in " ".join(law.problems())
 

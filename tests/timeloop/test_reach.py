@@ -26,7 +26,9 @@ def angle(length):
 
 def test_a_driven_length_that_is_not_the_drawn_one_says_how_far_it_moves_the_start():
     model = lift(rate(0.1, start=0.9))
-    words = rf"length of 'ram' is 0\.9 m at t = 0 s and 0\.8 m as drawn\. This moves the start: 'hinge' by -{angle(0.9):.4g} rad"
+    words = (
+        rf"length of 'ram' is 0\.9 m at t = 0 s and 0\.8 m as drawn\. This moves the start: 'hinge' by -{angle(0.9):.4g} rad"
+    )
     with pytest.warns(bc.BellcrankWarning, match=words):
         run = bc.simulate(model, duration=0.1)
     assert run.q.values[0, 0] == pytest.approx(-angle(0.9), abs=1e-9)

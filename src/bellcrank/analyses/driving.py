@@ -251,7 +251,8 @@ def _of_tree(
     loops = Loops(compiled(model))
     start = assemble(loops.dynamics, q, np.zeros(model.nv), t=t).q
     place = _place(model, coordinate)
-    states = [State(float(x), np.where(np.arange(model.nq) == place, x, start), *rates, 1.0) for x in wanted]
+    v, a = rates
+    states = [State(float(x), np.where(np.arange(model.nq) == place, x, start), v, a, 1.0) for x in wanted]
     found = _result(model, loops, coordinate, wanted, states, [], t=t)
     return replace(found, held=tuple(name for name in model.q_names if name != coordinate))
 

@@ -96,7 +96,9 @@ def along_values(
         ended = isinstance(point, Toggle | Lost)
         here = point.point if isinstance(point, Toggle | Lost) else point
         yield from changes.see(
-            first + here.s * span, here.q, lambda at, last=last: reach(way, last, (at - first) / span)  # type: ignore[misc]
+            first + here.s * span,
+            here.q,
+            lambda at, last=last: reach(way, last, (at - first) / span),  # type: ignore[misc]
         )
         while k < len(parts) and len(last.tangent) and parts[k] <= here.s:
             found = reach(way, last, float(parts[k]))
@@ -133,7 +135,7 @@ def over_times(loops: Loops, q: Array, times: Array, limit: float) -> Iterator[S
             before = (q, v, a, t)
             t = float(until) if h == float(until) - t else t + h
             q, h = new, 2 * h
-            yield from changes.see(t, q, lambda at, x=before: _later(loops, *x, at - x[3], limit))  # type: ignore[misc]
+            yield from changes.see(t, q, lambda at, x=before: _later(loops, *x, at - x[3], limit))  # type: ignore[misc, call-arg]
             v, a, _ = motion_of(loops, q, nothing, t, rest, rest)
         yield State(float(until), q, v, a, 1.0)
 

@@ -33,6 +33,7 @@ from .newton import close
 Array = NDArray[np.float64]
 
 OFF = 1e-6  # rad: an axis that is off by less is not the reason
+SLIGHT = math.radians(20)  # an axis that is off by more is meant so, unless others of the loop have the wanted one
 PARALLEL = 1e-4  # rad between axes that are meant to be parallel
 MOST = 60  # equations of a loop that is looked at
 STEP = 0.01  # rad, of the motion that is tried
@@ -54,8 +55,8 @@ class Axis(NamedTuple):
         listed = " and ".join([", ".join(named[:-1]), named[-1]]) if len(named) > 1 else "".join(named)
         beside = f", parallel to that of {listed}," if named else ""
         return (
-            f"the axis {_vector(self.axis)} of joint {self.joint!r} locks its loop: it is {math.degrees(self.angle):.3g} degrees "
-            f"off. With the axis {_vector(self.wanted)}{beside} the loop could move"
+            f"the axis {_vector(self.axis)} of joint {self.joint!r} locks its loop: it is {math.degrees(self.angle):.3g} "
+            f"degrees off. With the axis {_vector(self.wanted)}{beside} the loop could move"
         )
 
 
@@ -153,7 +154,8 @@ def _wanted(name: str, moved: Array, axes: dict[str, tuple[float, float, float] 
             other for other, x in axes.items()
             if other != name and x is not None and np.linalg.norm(np.cross(x, wanted)) < PARALLEL
         )  # fmt: skip
-        yield Axis(name, own, wanted, angle, equal)
+        if equal or angle < SLIGHT:  # else it is meant as it is: a structure, not a mechanism
+            yield Axis(name, own, wanted, angle, equal)
 
 
 class _Place:
@@ -189,7 +191,7 @@ class _Place:
         return np.asarray(self.positions[body] + self.rotations[body] @ np.array(point))
 
     def relative(self, closure: Closure, v: Array) -> Array:
-        """(3, k): turns of a closing hinge, or shifts of a slide, of its child relative to its parent for velocities (nv, k)."""
+        """(3, k): turns of a closing hinge, or shifts of a slide, of child relative to parent, for velocities (nv, k)."""
         model, shape = self.model, (3, v.shape[1])
         w = [np.zeros(shape) for _ in range(model.n + 1)]
         u = [np.zeros(shape) for _ in range(model.n + 1)]
@@ -209,7 +211,8 @@ class _Place:
             return np.asarray(w[closure.body_b] - w[closure.body_a])
         at = self.point(closure.body_b, closure.point_b)
         ends = [
-            u[body] + np.cross(w[body], (at - self.positions[body])[:, None], axis=0) for body in (closure.body_b, closure.body_a)
+            u[body] + np.cross(w[body], (at - self.positions[body])[:, None], axis=0)
+            for body in (closure.body_b, closure.body_a)
         ]
         return np.asarray(ends[0] - ends[1])
 

@@ -80,8 +80,8 @@ def _states(model: Model, given: dict[str, Any], t: ArrayLike, inputs: Any, coun
         return np.broadcast_to(x.reshape(-1, width) if width else np.zeros((1, 0)), (count, width))
 
     when = np.broadcast_to(np.asarray(t, dtype=np.float64).reshape(-1), (count,))
-    sizes = (("q", model.nq), ("v", model.nv), ("tau", model.nv))
-    return States(*(rows(given[name], width) for name, width in sizes), when, rows(inputs, len(model.inputs)))
+    q, v, tau = rows(given["q"], model.nq), rows(given["v"], model.nv), rows(given["tau"], model.nv)
+    return States(q, v, tau, when, rows(inputs, len(model.inputs)))
 
 
 def shared_reactions(dynamics: ClosedDynamics, rank: int, q: ArrayLike, t: float) -> tuple[str, ...]:

@@ -19,4 +19,4 @@ _ALL = (Fixed, Revolute, Prismatic, Cylindrical, Screw, Universal, Planar, Spher
 JOINTS: dict[str, type[Joint]] = {joint.kind: joint for joint in _ALL}
 
 # by their keys, those included that are written from their far side
-JOINTS_BY_KEY: dict[str, type[Joint]] = {joint.key: joint for joint in (*_ALL, *TURNED.values())}
+JOINTS_BY_KEY: dict[str, type[Joint]] = {joint.key: joint for joint in [*JOINTS.values(), *TURNED.values()]}

@@ -56,8 +56,8 @@ from .spec import (
     JointDamper,
     JointSpec,
     JointSpring,
-    LineDamper,
     LawSpec,
+    LineDamper,
     LineSpring,
     Mesh,
     MotionSpec,
@@ -504,8 +504,10 @@ class Parts:
         given = {"relative_to": relative_to, "component": component}
         self._add("measures", make(VelocityMeasure, name, body=body, point=point, **given))
 
-    def measure_force(self, name: str, element: str, component: str | None = None) -> None:
-        self._add("measures", make(ForceMeasure, name, element=element, component=component))
+    def measure_force(self, name: str, element: str, component: str | None = None, *, coordinate: str | None = None) -> None:
+        """Of a force element, a constraint, a coupler, or of the drive of a joint, along ``coordinate`` if it has several."""
+        given = {"element": element, "component": component, "coordinate": coordinate}
+        self._add("measures", make(ForceMeasure, name, **given))
 
     def measure_formula(self, name: str, value: str) -> None:
         self._add("measures", make(FormulaMeasure, name, value=value))

@@ -237,7 +237,7 @@ def check_far_side(spec: JointSpec, joint: Joint, problems: Problems) -> None:
     if joint.kind == "free":
         text = (
             f'joint "{spec.name}": its parent "{spec.parent}" is further from {GROUND} than its child "{spec.child}", and '
-            f'a free joint gives the pose of the further body. Swap parent and child: its coordinates are then the pose of '
+            f"a free joint gives the pose of the further body. Swap parent and child: its coordinates are then the pose of "
             f'"{spec.parent}" relative to "{spec.child}".'
         )
         problems.add(text, spec.where.at("parent"), spec.name)

@@ -622,10 +622,15 @@ class VelocityMeasure(_Measure):
 
 @dataclass(frozen=True)
 class ForceMeasure(_Measure):
-    """Force of an element: its effort on a joint, or its tension."""
+    """Force of an element, a constraint or coupler, or the drive of a joint: its effort on a joint, or its tension."""
 
-    element: str = field(metadata=written(Name("a spring, damper, ...", to="element", remedy="Name a force element.")))
+    element: str = field(
+        metadata=written(
+            Name("a spring, damper, ..., a rod, a coupler, or a driven joint", to="element", remedy="Name a force element.")
+        )
+    )
     component: str | None = field(default=None, metadata=written(COMPONENT))
+    coordinate: str | None = field(default=None, metadata=written(COORDINATE))
 
     type: ClassVar[str] = "force"
 

@@ -134,7 +134,10 @@ def _drives(at: States) -> Arrays:
 
 def _measures(at: States) -> Arrays:
     velocities = velocities_of(at, measures.places(at.model))
-    return {"measures": measures.evaluate(at.model, at.values, velocities)}
+    multipliers = np.zeros((len(at.values("time")), 0))
+    if measures.needs_multipliers(at.model):
+        multipliers = at.dynamics.multipliers(at.values("q"), at.values("v"), at.tau, **at.time, **at.inputs)
+    return {"measures": measures.evaluate(at.model, at.values, velocities, multipliers)}
 
 
 def velocities_of(at: States, places: list[measures.Place]) -> dict[measures.Place, np.ndarray]:

@@ -28,19 +28,25 @@ LENGTHS = {"distance": "length", "point_on_plane": "offset"}
 
 def moved_from_drawing(model: Model, q: Array, t: float) -> str:
     """Driven lengths that differ from the drawn ones, and how far that moves the start q; empty where none does."""
-    differing = [
-        f"the driven {LENGTHS[closure.kind]} of {closure.name!r} is {asked:.6g} m at t = {t:g} s and {closure.value:.6g} m as drawn"
-        for closure in model.closures
-        if closure.motion is not None and closure.kind in LENGTHS
-        for asked in [_asked(closure, t)]
-        if np.isfinite(asked) and abs(asked - closure.value) > DRAWN * max(abs(closure.value), abs(asked))
-    ]
+    differing = list(_differing(model, t))
     if not differing:
         return ""
     moved = np.abs(q - design(model))
     order = [k for k in np.argsort(-moved) if moved[k] > 1e-9][:3]
-    parts = [f"{model.q_names[k]!r} by {(q - design(model))[k]:+.4g} {unit_of(model, model.q_names[k])}".rstrip() for k in order]
+    parts = [
+        f"{model.q_names[k]!r} by {(q - design(model))[k]:+.4g} {unit_of(model, model.q_names[k])}".rstrip() for k in order
+    ]
     return f"{'; '.join(differing)}. This moves the start{': ' + ', '.join(parts) if parts else ''}"
+
+
+def _differing(model: Model, t: float) -> Iterator[str]:
+    for closure in model.closures:
+        if closure.motion is None or closure.kind not in LENGTHS:
+            continue
+        asked, drawn = _asked(closure, t), closure.value
+        if np.isfinite(asked) and abs(asked - drawn) > DRAWN * max(abs(drawn), abs(asked)):
+            what = f"the driven {LENGTHS[closure.kind]} of {closure.name!r}"
+            yield f"{what} is {asked:.6g} m at t = {t:g} s and {drawn:.6g} m as drawn"
 
 
 def at_end_of_reach(dynamics: Dynamics, q: Array, t: float) -> str:

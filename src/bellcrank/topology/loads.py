@@ -184,7 +184,9 @@ def _motion(kind: str, motion: Motion, place: tuple[int, int], pool: _Pool) -> t
     row = axis.tolist()
     for term in (term for law in motion.laws for term in law.terms):
         row += [*term.values, *(() if term.table is None else pool.add(term.table))]
-    laws = (tuple(TermSignature(term.kind, len(term.values), _signature(term.table)) for term in law.terms) for law in motion.laws)
+    laws = (
+        tuple(TermSignature(term.kind, len(term.values), _signature(term.table)) for term in law.terms) for law in motion.laws
+    )
     return MotionSignature(kind, tuple(laws)), place, np.array(row)
 
 
