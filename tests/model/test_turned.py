@@ -181,6 +181,11 @@ def test_a_closing_joint_and_a_joint_of_the_tree_have_the_same_reaction_whicheve
     assert np.abs(found[2] - found[0]).max() < 1e-9 * np.abs(found[0]).max()
 
 
+def test_check_shows_parent_and_child_as_they_are_written():
+    rows = {row.name: row for row in flying("universal", "C").check().joints}
+    assert (rows["K"].parent, rows["K"].child, rows["K"].kind) == ("P", "C", "universal")
+
+
 def test_programs_without_such_joints_say_so():
     model = flying("universal", "C")
     with pytest.raises(bc.StateError, match="MuJoCo has no universal joint that is written from its far side: 'K'"):

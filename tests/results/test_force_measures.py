@@ -71,6 +71,7 @@ def test_the_effort_of_a_drive_is_that_of_its_coordinate():
     wave = -4 * np.pi**2 * np.sin(2 * np.pi * run.time.values)
     assert np.abs(run.measures.sel(measure="push").values - 2.0 * 0.1 * wave).max() < 1e-12
     assert np.abs(run.measures.sel(measure="torque").values - 0.2 * 0.3 * wave).max() < 1e-12
+    assert [row.kind for row in model.check().measures] == ["force of the drive of shaker", "force of the drive of shaft"]
     assert list(run.measures.measures_unit.values) == ["N", "N m"] and Labels.of(model).drives[-1] == "shaft"
 
 
