@@ -54,20 +54,33 @@ def test_they_balance_every_body():
 
 def test_no_other_share_of_the_load_is_smaller():
     """Moving along a self-stress, here a force along z at A and what balances it, makes the sum of squares larger."""
-    from bellcrank.codegen.least import _loops, _self_stresses, _states, _wrenches, size_of
+    from bellcrank.codegen.least import States, Stressed, _loops, size_of
 
     model = four_bar("C")
     _, dyn, start = reactions(model)
-    at = _states(model, {"q": start.q, "v": start.v, "tau": None}, 0.0, None, 1)
-    a = np.atleast_2d(dyn.acceleration(start.q, start.v))
-    loops = _loops(dyn)
-    (N,) = _self_stresses(dyn, loops, 2, at)
+    stressed = Stressed(dyn, States.of(model, {"q": start.q, "v": start.v, "tau": None}, 0.0, None, 1))
+    (N,) = stressed._null_spaces(_loops(dyn), 2)
     assert N.shape[2] == 3 and abs(size_of(model) - np.sqrt(np.var(list(AT.values()), axis=0).sum())) < 1e-15
     best = np.atleast_2d(dyn.multipliers(start.q, start.v))
-    least = (_wrenches(dyn, best, a, at) ** 2).sum()
+    least = (stressed.wrenches(best) ** 2).sum()
     for k in range(3):
         for step in (-0.1, 0.1):
-            assert (_wrenches(dyn, best + step * N[:, :, k], a, at) ** 2).sum() > least
+            assert (stressed.wrenches(best + step * stressed.scale * N[:, :, k]) ** 2).sum() > least
+
+
+def test_large_blocks_are_solved_as_a_sparse_system_with_the_same_answer(monkeypatch):
+    """Of four-bars in a row, which share their bars."""
+    from bellcrank.codegen import least
+    from bellcrank.model.generators import n_four_bar
+
+    model = n_four_bar(3)
+    start = bc.assemble(model)
+    dyn = bc.compile(model, quick=True)
+    v = dyn.projected(start.q, np.ones(model.nv))[1]
+    wanted, names = dyn.multipliers(start.q, v), dyn.shared_reactions(start.q)
+    monkeypatch.setattr(least, "LARGE", 3)
+    assert np.abs(dyn.multipliers(start.q, v) - wanted).max() < 1e-8 * np.abs(wanted).max()
+    assert dyn.shared_reactions(start.q) == names and len(names) == model.n + len(model.closures)
 
 
 def door(cut):
