@@ -27,9 +27,12 @@ LENGTHS = {"distance": "length", "point_on_plane": "offset"}
 
 
 def moved_from_drawing(model: Model, q: Array, t: float) -> str:
-    """Driven lengths that differ from the drawn ones, and how far that moves the start q; empty where none does."""
+    """Driven lengths that differ from the drawn ones, and how far that moves the start q; empty where none does.
+
+    A model made from arrays, without a spec, does not know how it was drawn.
+    """
     differing = list(_differing(model, t))
-    if not differing:
+    if model.spec is None or not differing:
         return ""
     moved = np.abs(q - design(model))
     order = [k for k in np.argsort(-moved) if moved[k] > 1e-9][:3]
