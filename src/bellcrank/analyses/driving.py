@@ -147,7 +147,7 @@ class Drive:
             what = "change point, branches meet and the mechanism could go on in more than one way"
             lines.append(f"at {self.input!r} = {value:.9g} {self.unit}: {what}")
         if len(self.missing):
-            lines.append(f"{len(self.missing)} of the values wanted are out of reach")
+            lines.append(f"{len(self.missing)} of the values wanted {'is' if len(self.missing) == 1 else 'are'} out of reach")
         return lines
 
     def __str__(self) -> str:
