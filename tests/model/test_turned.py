@@ -133,8 +133,8 @@ def test_the_effort_of_a_drive_does_not_depend_on_the_side_from_which_its_joint_
     assert np.abs(wrenches[0] - wrenches[1]).max() < 1e-12
 
 
-def test_a_run_of_a_joint_that_is_turned_round_keeps_its_energy_and_ends_as_the_joint_as_written(kind="spherical"):
-    ends = []
+def test_a_run_of_a_joint_that_is_turned_round_keeps_its_energy_and_ends_as_the_joint_as_written():
+    kind, ends = "spherical", []
     for carried, (q, v) in zip(("P", "C"), both(kind), strict=True):
         run = bc.simulate(flying(kind, carried), duration=0.5, q=q, v=v, rtol=1e-11, atol=1e-12)
         assert run.energy_error < 1e-8
