@@ -161,7 +161,7 @@ def test_a_run_that_bursts_stops_and_says_so():
 def refused(model):
     with pytest.raises(StateError) as caught:
         integrate_reaction_taylor(bc.compile(model, quick=True), start(model), np.array([0.0, 0.1]))
-    assert "use method='rattle'" in str(caught.value)
+    assert 'use method="rattle"' in str(caught.value)
     return str(caught.value)
 
 

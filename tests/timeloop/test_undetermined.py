@@ -70,7 +70,7 @@ def test_a_method_that_does_not_get_through_says_what_does(parallelogram):
 def test_functions_stop_at_a_singular_position_with_a_remedy_that_they_can_use(parallelogram):
     """The step that went over it is taken back."""
     options = {"tau": lambda t, q, v: np.zeros(len(v)), "q": 0.9 * START["q"], "v": START["v"], "on_singular": "pass"}
-    with pytest.raises(bc.SimulationError, match="rattle, .* takes no Python functions") as caught:
+    with pytest.raises(bc.SimulationError, match="rattle, .* takes no functions and no tables") as caught:
         bc.simulate(parallelogram, 0.4, step=0.01, method="rk4", **options)
     run = caught.value.run
     assert run.values("q")[-1, 0] < START["q"][0] and run.closure_error.position < 1e-13

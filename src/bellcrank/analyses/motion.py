@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..errors import StateError
 from ..model import Model, Table
 from ..model.manifold import quaternion_product, rotated, scalar_coordinates, turning_joints
+from ..wording import counted
 
 Array = NDArray[np.float64]
 
@@ -135,7 +136,7 @@ def _of_points(name: str, x: Any, y: Any, width: int, times: Array) -> Course:
     if at.ndim != 1 or values.shape not in ((len(at), width), (len(at),) if width == 1 else ()):
         raise StateError(f"the motion of {name!r} has {at.shape} times and values of shape {values.shape}: they must agree")
     if len(at) < FEWEST:
-        raise StateError(f"the motion of {name!r} has {len(at)} points; accelerations need {FEWEST} at least")
+        raise StateError(f"the motion of {name!r} has {counted(len(at), 'point')}; accelerations need {FEWEST} at least")
     if not (np.diff(at) > 0).all():
         raise StateError(f"the times of the motion of {name!r} must increase")
     beyond = times[(times < at[0]) | (times > at[-1])]

@@ -12,14 +12,15 @@ from ..codegen.dynamics import Dynamics
 from ..errors import DynamicsError, StateError
 from ..model import Model
 from ..results.labels import Labels
-from .report import listed, table
+from ..wording import argument, counted
+from .report import listed, table, tidy
 from .search import Found, Seek, search
 from .state import compiled, conditions, position
 from .stiffness import Conditions, directions
 from .ties import Ties
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from rich.console import Group
 
 Array = NDArray[np.float64]
 
@@ -90,10 +91,10 @@ class Equilibrium:
     def rows(self) -> list[tuple[str, ...]]:
         """Coordinate, its value, its unit."""
         labels = Labels.of(self.model)
-        numbers = [f"{x:.9g}" for x in self.q]
+        numbers = [tidy(x) for x in self.q]
         return list(zip(labels.coordinates, numbers, labels.coordinate_units, strict=True))
 
-    def __rich__(self) -> Table:
+    def __rich__(self) -> Group:
         title = f"{self.model.name}: equilibrium, {self.verdict}"
         return table(title, ("coordinate", "value", "unit"), self.rows(), right=(1,))
 
@@ -252,7 +253,9 @@ def _complaint(model: Model, found: Found) -> str:
     loose = [name for name, x in zip(model.v_names, fall, strict=True) if x > 0.3 * fall.max()]
     reason = {
         "falling": f"nothing holds {listed(loose)}: give a spring, a support, or drive the joint",
-        "stuck": "no step from there brings less. Begin elsewhere (q0), or look for stops and tables with sharp corners",
-        "slow": "it may have none near. Begin elsewhere (q0), allow more steps (max_iterations), or seek='nearest'",
+        "stuck": f"no step from there brings less. Begin elsewhere ({argument('q0')}), or look for stops and tables with "
+        "sharp corners",
+        "slow": f"it may have none near. Begin elsewhere ({argument('q0')}), allow more steps "
+        f"({argument('max_iterations')}), or take any ({argument('seek', 'nearest')})",
     }[str(found.problem)]
-    return f"model {model.name!r} found no equilibrium in {found.iterations} steps; {reason}. Unbalanced: {names}."
+    return f"model {model.name!r} found no equilibrium in {counted(found.iterations, 'step')}; {reason}. Unbalanced: {names}."

@@ -10,6 +10,7 @@ from ..codegen.dynamics import Dynamics
 from ..errors import StateError
 from ..model import Model
 from ..model.manifold import turning_joints
+from ..wording import counted
 from .stiffness import Conditions
 
 Array = NDArray[np.float64]
@@ -36,7 +37,7 @@ def input_values(dyn: Dynamics, inputs: ArrayLike | None) -> Array:
     u = np.zeros(len(names)) if inputs is None else np.asarray(inputs, dtype=np.float64)
     if u.shape != (len(names),):
         listed = f": {', '.join(names)}" if names else ""
-        raise StateError(f"inputs has shape {u.shape}; model {dyn.model.name!r} has {len(names)} inputs{listed}")
+        raise StateError(f"inputs has shape {u.shape}; model {dyn.model.name!r} has {counted(len(names), 'input')}{listed}")
     return finite("inputs", u, names)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import AssemblyError
+from ..wording import argument
 from .least import cut_svd
 from .locking import locked_by
 from .loops import Held, Loops
@@ -26,15 +27,16 @@ def freedom(loops: Loops, q: Array, t: float) -> int:
     return int(G.shape[1] - len(cut_svd(G)[1])) if G.size else loops.model.nv
 
 
-def never_closes(loops: Loops, q: Array, t: float) -> AssemblyError:
-    """Nothing is held, and still."""
+def never_closes(loops: Loops, q: Array, t: float, tolerance: float) -> AssemblyError:
+    """Nothing is held, and still they are not closed within the tolerance (m)."""
     driven = [name for name, is_driven in zip(loops.model.joint_names, loops.model.driven, strict=True) if is_driven]
     driven += [closure.name for closure in loops.model.closures if closure.motion is not None]
     remedy = "Move a point or change a length, or give a start nearer to where they close"
     if driven:
         remedy = f"The drivers {_quoted(driven)} may ask for what the others cannot follow at t = {t:g} s. {remedy}"
     return AssemblyError(
-        f"model {loops.model.name!r} cannot be assembled: its loops do not close. At best {open_loops(loops, q, t)}. {remedy}.",
+        f"model {loops.model.name!r} cannot be assembled: its loops do not close. At best {open_loops(loops, q, t)}. {remedy}. "
+        f"Loops count as closed within {length_words(tolerance)} ({argument('tolerance')}).",
         q,
     )
 
@@ -53,7 +55,7 @@ def out_of_reach(loops: Loops, start: Start, base: Array, end: Toggle | Lost, t:
     stays = open_loops(loops, start.held.placed(at.q, at.q, start.q, 1.0), t, most=1)
     return AssemblyError(
         f"model {model.name!r} cannot be assembled: {wanted} {why}. At the wanted value {stays}. Choose a value within reach, "
-        "or give a start (q) on another branch.",
+        f"or give a start ({argument('q')}) on another branch.",
         at.q,
     )
 
@@ -70,7 +72,7 @@ def held_in_the_way(loops: Loops, start: Start, q: Array, free: Array, t: float)
         why = f"It is over-determined: {what} held and it has {freely} there. {why}"
     return AssemblyError(
         f"model {model.name!r} cannot be assembled: {open_loops(loops, q, t)}. {why}. "
-        "Hold fewer (hold=...), or change their values.",
+        f"Hold fewer ({argument('hold')}), or change their values.",
         free,
     )
 
@@ -112,7 +114,8 @@ def not_quite(loops: Loops, q: Array, t: float) -> str:
     worst: Gap = gaps(loops, q, t)[0]
     return (
         f"{closure_words(loops.model, worst.closure)} closes only nearly ({worst.words}): its equations are close to "
-        "redundant, parts are a little out of line"
+        "redundant, parts are a little out of line, as by the rounding of the numbers in a file. The loops are closed in the "
+        "least-squares sense"
     )
 
 

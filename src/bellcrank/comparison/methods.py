@@ -76,11 +76,11 @@ class MethodComparison:
         rows = [{key: _finite(x) for key, x in dataclasses.asdict(row).items()} for row in self.rows]
         return {"model": self.model, "duration": self.duration, "step": self.step, "kept_momenta": self.kept, "rows": rows}
 
-    def plot(self, path: str | Path | None = None, *, force: bool = False) -> Figure:
+    def plot(self, path: str | Path | None = None, *, keep: bool = False) -> Figure:
         """Errors of energy and of momenta over time, all methods in one picture; written to ``path`` if given."""
         from .method_plot import plot_methods
 
-        return plot_methods(self, path, force=force)
+        return plot_methods(self, path, keep=keep)
 
     def __str__(self) -> str:
         from rich.console import Console

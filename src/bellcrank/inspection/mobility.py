@@ -21,11 +21,12 @@ from ..codegen.dynamics import Dynamics
 from ..errors import AssemblyError
 from ..model import Model
 from ..timeloop.reach import moved_from_drawing
+from ..wording import counted
 from . import singular
 from .blocks import Block, blocks
 from .counting import closures_of, joint_of_dofs, planar_count, spatial_count
 from .drawing import loop_lines
-from .naming import counted, grouped, quoted
+from .naming import grouped, quoted
 from .stresses import Stresses
 from .suggestions import suggestions
 from .wrenches import Placed

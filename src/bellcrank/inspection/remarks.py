@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import BellcrankError
+from . import units
 
 if TYPE_CHECKING:
     from ..model import Model, Table
@@ -36,7 +37,7 @@ DOING = {  # values that make an element do something; without one of them it do
 
 def remarks(model: Model, speed: Speeds) -> list[str]:
     """All that is unusual, in sentences."""
-    found = [text for kind in KINDS for text in kind(model)]
+    found = [text for kind in (*KINDS, *units.KINDS) for text in kind(model)]
     return found + list(_fast(model, speed))
 
 
@@ -47,7 +48,7 @@ def _freedom(model: Model) -> Iterator[str]:
 
 def _masses(model: Model) -> Iterator[str]:
     for name, mass in zip(model.body_names, model.mass, strict=True):
-        if mass == 0:
+        if mass == 0 and not model.kinematic:
             yield f'body "{name}" has no mass'
     heavy = np.flatnonzero(model.mass > 0)
     if not heavy.size:
@@ -163,7 +164,7 @@ def _names(model: Model) -> Iterator[str]:
 
 def _start(model: Model) -> Iterator[str]:
     """Whether the equations of motion have an answer where the run begins."""
-    if model.closure_index[-1] > EQUATIONS:
+    if model.closure_index[-1] > EQUATIONS or model.kinematic:
         return
     try:
         _compiled(model).acceleration(model.initial_q, model.initial_v)

@@ -16,7 +16,8 @@ from ..assembly.least import along
 from ..assembly.loops import Held, Loops
 from ..assembly.newton import close
 from ..model.manifold import displaced
-from .naming import counted, quoted
+from ..wording import counted
+from .naming import quoted
 
 Array = NDArray[np.float64]
 

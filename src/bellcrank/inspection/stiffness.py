@@ -110,10 +110,16 @@ def _largest(model: Model, twins: list[Element]) -> Fastest | None:
         values, vectors = eigh((K + K.T) / 2, M)
     except np.linalg.LinAlgError:  # no mass resists some motion here
         return None
-    if not len(values) or not values[-1] > 0:
+    if not len(values) or not values[-1] > _rounding(twins, M):
         return None
     _, power, _ = dynamics.elements(model.initial_q, N @ vectors[:, -1])
     return Fastest(float(values[-1]), twins[int(np.argmin(power))].name)
+
+
+def _rounding(twins: list[Element], M: np.ndarray) -> float:
+    """Squared, what a force at right angles to all motions leaves: 1e-10 of the rate that the strongest would give head-on."""
+    strongest = max(abs(value) for twin in twins for value in twin.values.values())
+    return float(1e-20 * strongest / np.diag(M).min())
 
 
 def _still(model: Model, elements: list[Element]) -> Model:

@@ -18,6 +18,8 @@ from ..model.fields import InBody
 from ..model.problems import Problems
 from ..model.resolve import resolve
 from ..model.spec import GROUND, Spec
+from ..wording import argument
+from .export_servos import servos
 from .imported import matrix_of, tidy
 from .states import frame_of
 
@@ -48,6 +50,7 @@ class Export:
         self.children: list[list[int]] = [[] for _ in range(model.n + 1)]
         for i, parent in enumerate(model.parents):
             self.children[parent].append(i)
+        self.servos = servos(model) if format == "mjcf" else {}
         self.sums: list[Element] = []  # springs and dampers on sums of coordinates
         self.forces = self._joint_forces()
         for i in np.flatnonzero(model.driven).tolist():
@@ -87,7 +90,10 @@ class Export:
 
     def _joint_forces(self) -> dict[tuple[int, int], JointForces]:
         found: dict[tuple[int, int], JointForces] = {}
+        parts = {name for servo in self.servos.values() for name in servo.parts}
         for element in self.model.elements:
+            if element.name in parts or (element.kind == "joint_input" and element.input in self.servos):
+                continue
             if element.terms:
                 self.sums.append(element)
             elif element.closure >= 0:
@@ -130,11 +136,13 @@ class Export:
     def finish(self, *, partial: bool) -> list[str]:
         """What is left out; raises ModelError if that is more than was allowed."""
         if self.never or (self.cannot and not partial):
-            listed = "\n  ".join([*self.never, *self.cannot])
+            left_out = argument("partial", True)
+            lines = [f"{line} ({left_out} cannot leave it out)" for line in self.never]
+            lines += [] if partial else self.cannot
             remedy = "Save it as .toml, which holds everything"
-            remedy += "." if self.never else ", or leave these out with partial=True (convert: --partial)."
+            remedy += "." if self.never else f", or leave these out with {left_out}."
             what = f'"{self.model.name}" cannot be written as {self.format.upper()}, which has no words for'
-            raise ModelError(f"{what}\n  {listed}\n{remedy}")
+            raise ModelError("\n  ".join([what, *lines]) + f"\n{remedy}")
         source = self.model.source
         kept = [] if source is None else [x for x in source.unsimulated if not x.startswith("limits of the joints")]
         return [*self.cannot, *self.lost, *kept]

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from ..errors import StateError
+from ..wording import argument
 
 CHOICES: dict[str, tuple[str, ...]] = {
     "base": ("fixed", "free"),
     "fixed": ("merge", "keep"),
-    "massless": ("refuse", "fix"),
+    "massless": ("refuse", "fix", "kinematics"),
     "broken_inertia": ("refuse", "allow"),
 }
 OF_FORMAT: dict[str, tuple[str, ...]] = {
@@ -28,7 +30,7 @@ class Options:
     """
     base            URDF: "fixed" to ground, or "free" to float
     fixed           "merge" bodies that are fixed to others, or "keep" them
-    massless        URDF: "refuse" joints that move nothing that has mass, or "fix" them
+    massless        URDF: "refuse" joints that move nothing that has mass, or "fix" them, or keep them for "kinematics" alone
     broken_inertia  URDF: "refuse" masses and inertias that no body can have, or "allow" them
     keyframe        MJCF: name or number of the keyframe to start from; the first one unless given
     packages        URDF: folders of packages, by name
@@ -55,11 +57,24 @@ def options_for(kind: str, given: Mapping[str, Any]) -> Options:
             hint = f" Did you mean {near[0]}?" if near else f" There are {', '.join(known)}."
             raise StateError(f"load has no option {name!r}.{hint}")
         if name not in OF_FORMAT[kind]:
-            there = ", ".join(OF_FORMAT[kind]) or "none"
-            raise StateError(f"{name}={value!r} is no option of a {kind.upper()} file. It has {there}.")
+            there = ", ".join(map(argument, OF_FORMAT[kind])) or "none"
+            raise StateError(f"{argument(name)} is no option of a {kind.upper()} file. It has {there}.")
         if name in CHOICES and value not in CHOICES[name]:
-            raise StateError(f"{name}={value!r} is unknown: use {' or '.join(map(repr, CHOICES[name]))}")
-    return Options(**given)
+            raise StateError(f"{argument(name)} is {value!r}: use {' or '.join(map(repr, CHOICES[name]))}")
+    options = Options(**given)
+    _check_gravity(options.gravity)
+    return options
+
+
+def _check_gravity(gravity: Any) -> None:
+    try:
+        values = [float(x) for x in gravity]
+    except (TypeError, ValueError):
+        values = []
+    if len(values) != 3 or not all(map(math.isfinite, values)):
+        raise StateError(
+            f"{argument('gravity')} is {gravity!r}, no acceleration: give three finite numbers, m/s2, such as (0, 0, -9.81)"
+        )
 
 
 def file_name(file: str) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..errors import ModelError
 from ..joints import JOINTS, Joint, make_joint
+from ..wording import counted
 from .expressions import RESERVED
 from .physics import impossible
 from .problems import Problems, brief, names
@@ -140,10 +141,17 @@ def _impossible(bodies: Mapping[str, MassProperties], *, finite_only: bool) -> I
     finite &= np.array([np.isfinite(b.center or 0.0).all() for b in bodies.values()], dtype=bool)
     listed = list(bodies)
     for i in np.flatnonzero(~finite):
-        yield listed[i], "its mass, centre or inertia is not finite. Give finite numbers."
+        yield listed[i], _not_finite(bodies[listed[i]])
     kept = np.flatnonzero(finite & (not finite_only))
     for k, text in impossible(mass[kept], inertia[kept]):
         yield listed[kept[k]], text
+
+
+def _not_finite(body: MassProperties) -> str:
+    """The first of its numbers that is none."""
+    values = {"mass": body.mass, "centre of mass": body.center or ORIGIN, "inertia": body.inertia}
+    what = next(key for key, value in values.items() if not np.isfinite(np.array(value, dtype=float)).all())
+    return f"its {what} is {brief(values[what])}. Give finite numbers."
 
 
 def check_joint(spec: JointSpec, problems: Problems) -> Joint | None:
@@ -180,7 +188,9 @@ def _check_armature(spec: JointSpec, joint: Joint, problems: Problems) -> None:
     label, where = f'joint "{spec.name}"', spec.where.at("armature")
     values = armature_of(spec, joint.nv)
     if len(values) != joint.nv:
-        text = f"{label}: armature has {len(values)} values. Give one number, or {joint.nv} for a {joint.kind} joint."
+        text = (
+            f"{label}: armature has {counted(len(values), 'value')}. Give one number, or {joint.nv} for a {joint.kind} joint."
+        )
         problems.add(text, where, spec.name)
     elif any(not (math.isfinite(x) and x >= 0) for x in values):
         problems.add(f"{label}: armature is {brief(spec.armature)}. Give zero or more.", where, spec.name)
@@ -220,7 +230,7 @@ def _check_start(label: str, values: tuple[float, ...], wanted: tuple[str, ...],
     if len(values) != len(wanted):
         listed = f" ({', '.join(wanted)})" if len(wanted) > 1 else ""
         needs = f"this joint has {len(wanted)}{listed}" if wanted else "this joint cannot move: remove it"
-        problems.add(f"{label} has {len(values)} values, but {needs}.", where)
+        problems.add(f"{label} has {counted(len(values), 'value')}, but {needs}.", where)
     elif not all(math.isfinite(x) for x in values):
         problems.add(f"{label} is {brief(values)}. Give finite numbers.", where)
 

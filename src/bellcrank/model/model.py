@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import ModelError
 from ..joints import Joint
+from ..wording import counted
 from .closure import Closure
 from .element import Element
 from .measure import Measure
@@ -94,7 +95,18 @@ class Model:
             object.__setattr__(self, name, array)
 
     def __repr__(self) -> str:
-        return f'Model("{self.name}": {self.n} bodies, nq = {self.nq}, nv = {self.nv})'
+        return f'Model("{self.name}": {counted(self.n, "body", "bodies")}, nq = {self.nq}, nv = {self.nv})'
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickle and copy: without what is found again when it is asked for."""
+        found = {name for name in vars(self) if isinstance(getattr(type(self), name, None), cached_property)}
+        return {name: value for name, value in vars(self).items() if name not in found}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)  # neither pickle nor deepcopy remembers it
+            object.__setattr__(self, name, value)
 
     def check(self) -> Report:
         """What the model is made of, and what is unusual about it; ``print`` it."""
@@ -151,6 +163,11 @@ class Model:
     def n(self) -> int:
         """Number of joints, and of the bodies that they carry."""
         return len(self.joints)
+
+    @property
+    def kinematic(self) -> bool:
+        """Whether it was imported for kinematics alone: joints move nothing that has mass, and have no acceleration."""
+        return self.source is not None and bool(self.source.undetermined)
 
     @cached_property
     def driven(self) -> NDArray[np.bool_]:

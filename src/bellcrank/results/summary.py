@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import BellcrankError
+from ..wording import argument, counted
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -73,6 +74,8 @@ class Range:
 class Summary:
     """A run in numbers. What a run does not know (the tolerances of a fixed step, say) is None.
 
+    ``coordinates``: entries of v; ``dof``: what closed loops leave of them.
+
     Of closed loops: ``formulations`` that took the run on after the first, and from when on; ``row_changes``, when the
     equations that close the loops were chosen again; ``passages`` of singular positions; samples whose accelerations are
     ``undetermined``, since they are in one.
@@ -80,7 +83,8 @@ class Summary:
 
     model: str
     bodies: int
-    dof: int
+    dof: int | None
+    coordinates: int
     formulation: str | None
     formulations: tuple[Happened, ...]
     reference: str | None
@@ -114,10 +118,11 @@ class Summary:
         """What a person wants to read, as (name, value)."""
         rows = [
             ("bodies", str(self.bodies)),
-            ("degrees of freedom" if self.closure_error is None else "coordinates", str(self.dof)),
+            ("degrees of freedom", _count(self.dof)),
+            *([("coordinates", str(self.coordinates))] if self.dof != self.coordinates else []),
             ("formulation", _words(self._formulations(), self.reference and f"about the {self.reference}")),
             ("method", _words(self.method, self._tolerances())),
-            ("simulated", _words(_number(self.final_time, "s"), f"{self.samples} samples")),
+            ("simulated", _words(_number(self.final_time, "s"), counted(self.samples, "sample"))),
             ("steps", _words(_count(self.steps), self.rejected is not None and f"{_count(self.rejected)} rejected")),
             ("evaluations", _count(self.evaluations)),
             ("wall time", _duration(self.wall_time)),
@@ -168,7 +173,8 @@ def summarize(run: Run) -> Summary:
     return Summary(
         model=run.labels.model,
         bodies=len(run.labels.bodies),
-        dof=len(run.labels.dofs),
+        dof=run.settings.get("dof") if run.labels.equations else len(run.labels.dofs),
+        coordinates=len(run.labels.dofs),
         samples=time.size,
         final_time=float(time[-1]) if time.size else None,
         energy_error=_error(run),
@@ -204,7 +210,11 @@ def _doubt(error: float | None) -> list[tuple[str, str]]:
     if error is None or error < _TRUSTED:
         return []
     return [
-        ("warning", "the energy does not add up, do not trust this run: take a shorter step, or dopri5 with a tighter rtol")
+        (
+            "warning",
+            f"the energy does not add up, do not trust this run: take shorter steps ({argument('max_step')}), "
+            f"or {argument('method', 'dopri5')} with a tighter {argument('rtol')}",
+        )
     ]
 
 
@@ -313,20 +323,23 @@ def _duration(seconds: float | None) -> str:
 
 
 def _peak(peak: Peak | None, unit: str) -> str:
-    if peak is None:
-        return "-"
+    if peak is None or peak.value == 0:
+        return "-" if peak is None else f"0 {unit}"
     shared = "" if peak.unique else " (not unique: joints share it, of least norm)"
     return f"{peak.value:.4g} {unit} at {peak.joint}, t = {peak.time:.4g} s{shared}"
 
 
 def _effort(effort: Effort) -> str:
-    return f"up to {effort.value:.4g} {effort.unit} at t = {effort.time:.4g} s"
+    value = f"{effort.value:.4g} {effort.unit}".rstrip()
+    return f"up to {value} at t = {effort.time:.4g} s"
 
 
 def _range(item: Range) -> str:
     if item.lowest is None or item.highest is None:
         return "never a number"
-    return f"{item.lowest:.4g} to {item.highest:.4g} {item.unit}".rstrip()
+    rounding = 1e-12 * max(abs(item.lowest), abs(item.highest))
+    lowest, highest = (0.0 if abs(x) < rounding else x for x in (item.lowest, item.highest))
+    return f"{lowest:.4g} to {highest:.4g} {item.unit}".rstrip()
 
 
 def _some(rows: list[tuple[str, str]], what: str) -> list[tuple[str, str]]:

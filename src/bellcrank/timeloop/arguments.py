@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..assembly import assemble
-from ..codegen.diagnosis import singular_loops
+from ..codegen.diagnosis import contradicted_loops, singular_loops
 from ..codegen.dynamics import Dynamics
 from ..errors import BellcrankWarning, DynamicsError, StateError
 from ..integrate import METHODS
 from ..model import Model
+from ..wording import argument
 from .contradictions import must_agree
 from .passing import PASSING_METHODS
 from .stiff import STIFF_METHODS
@@ -34,7 +35,8 @@ def sample_times(duration: float, step: float) -> Array:
     count = int(np.floor(duration / step * (1 + 1e-12)))
     if count > _MOST_SAMPLES:
         raise StateError(
-            f"{count} samples are too many: take a longer step than {step} s, or a shorter duration than {duration} s"
+            f"{count} samples are too many: take a longer {argument('step')} than {step} s, "
+            f"or a shorter {argument('duration')} than {duration} s"
         )
     times: Array = step * np.arange(count + 1, dtype=np.float64)
     if duration - times[-1] > 1e-9 * step:
@@ -46,7 +48,7 @@ def sample_times(duration: float, step: float) -> Array:
 def span(model: Model, duration: float | None, step: float | None) -> tuple[float, float]:
     duration = model.duration if duration is None else duration
     if duration is None:
-        raise StateError(f"model {model.name!r} does not say how long to run: give duration, in seconds")
+        raise StateError(f"model {model.name!r} does not say how long to run: give {argument('duration')}, in seconds")
     must_be_positive(duration=duration)
     step = model.step if step is None else step
     step = duration / 100 if step is None else step
@@ -75,7 +77,7 @@ def formulation_for(method: str, model: Model, formulation: str, functions: bool
     if scheme is None or not scheme.implicit:
         return formulation
     if functions:
-        raise StateError(f"tau and inputs as Python functions go with dopri5, dop853 and rk4, not with {method}")
+        raise StateError(f"tau and inputs as functions or tables go with dopri5, dop853 and rk4, not with {method}")
     if model.closures:
         raise StateError(
             f"{method} is for trees, and model {model.name!r} has closed loops: use rattle, which is symplectic too"
@@ -127,6 +129,10 @@ def _first_acceleration(dynamics: Dynamics, start: dict[str, Array], passing: bo
     try:
         return dynamics.acceleration(start["q"], start["v"], start["tau"], t=start["t"], inputs=start["u"])
     except DynamicsError:
+        if contradicted_loops(dynamics.plan, start):
+            given = {"t": start["t"], "inputs": start["u"]}
+            a = dynamics.by_multipliers().acceleration(start["q"], start["v"], start["tau"], **given)
+            must_agree(dynamics, start | {"a": a}, float(start["t"]))
         if not passing or singular_loops(dynamics.plan, start) is None:
             raise
         return np.full(dynamics.model.nv, np.nan)

@@ -10,6 +10,7 @@ from ..assembly.loops import Loops
 from ..codegen.dynamics import Dynamics
 from ..errors import StateError
 from ..topology.closing import row_scales
+from ..wording import argument
 
 Array = NDArray[np.float64]
 
@@ -28,7 +29,8 @@ def must_agree(dynamics: Dynamics, start: dict[str, Array], t: float) -> None:
         return
     G = dynamics.closure_jacobian(q, t=t)
     size = np.abs(G) @ np.abs(a) + np.abs(gamma)
-    wrong = np.flatnonzero(left > _AGREE * np.maximum(size, dynamics.plan.length))
+    misaligned = dynamics.plan.tolerance * size.max(initial=0.0)  # what an equation that counts as redundant may add
+    wrong = np.flatnonzero(left > _AGREE * np.maximum(size, dynamics.plan.length) + misaligned)
     if len(wrong):
         raise StateError(_contradiction(dynamics, int(wrong[np.argmax(left[wrong])]), float(left.max())))
     if small and not dynamics.plan.loads.motions:
@@ -52,7 +54,8 @@ def _must_move(dynamics: Dynamics, G: Array, q: Array, t: float) -> None:
     scaled = G * row_scales(model, dynamics.plan.length)[:, None]
     if model.nv and np.linalg.matrix_rank(scaled, tol=dynamics.plan.tolerance * np.abs(scaled).max(initial=1e-300)) == model.nv:
         axis = locked_by(Loops(dynamics), q, t)
-        remedy = "Look at its check: redundant equations that are slightly misaligned lock a mechanism too (rank_tolerance)"
+        misaligned = "redundant equations that are slightly misaligned lock a mechanism too"
+        remedy = f"Look at its check: {misaligned} ({argument('rank_tolerance')})"
         raise StateError(
             f"model {model.name!r} cannot move: its closed loops leave no degree of freedom, and nothing drives it. "
             f"{axis[0].upper() + axis[1:] if axis else remedy}."

@@ -22,9 +22,10 @@ from ..codegen.trajectory import Trajectory
 from ..errors import StateError
 from ..integrate import RungeKutta
 from ..model import Model
+from ..wording import argument
 from .events import Event, Watcher
 from .loops import NO_LOOPS, Loops
-from .system import LET_IT_PASS, STUCK, Outcome, Passage, energy_scale, powers
+from .system import Outcome, Passage, energy_scale, let_it_pass, powers, stuck
 
 Array = NDArray[np.float64]
 Limits = tuple[float, float, float | None]  # rtol, atol, max_step
@@ -265,15 +266,16 @@ def _problem(trajectory: Trajectory, method: str) -> str | None:
     if status == COLLAPSED:
         return (
             f"stopped at {when}: {trajectory.worst()} changes too fast, {method} would need a step below "
-            f"{trajectory.real('h'):.2g} s. Look for very stiff or massless parts there, or loosen rtol and atol. "
-            "What was computed until then is kept."
+            f"{trajectory.real('h'):.2g} s. Look for very stiff or massless parts there, "
+            f"or loosen {argument('rtol')} and {argument('atol')}. What was computed until then is kept."
         )
     if status == NOT_SOLVED:
         return (
             f"stopped at {when}: the equations of a step of {method} did not converge: {trajectory.real('h'):.3g} s is too "
-            "long for how fast the motion changes. Give a shorter max_step. What was computed until then is kept."
+            f"long for how fast the motion changes. Give a shorter {argument('max_step')}. "
+            "What was computed until then is kept."
         )
     if status == SINGULAR:
-        remedy = STUCK if trajectory.count("pass_singular") else LET_IT_PASS
+        remedy = stuck() if trajectory.count("pass_singular") else let_it_pass()
         return Passage(trajectory.real("t"), _closure_of(trajectory)).problem(remedy)
     return None

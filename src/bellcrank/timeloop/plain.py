@@ -5,7 +5,8 @@ The same methods as in machine code, from the same coefficients; every evaluatio
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import reprlib
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from ..codegen.dynamics import Dynamics
 from ..errors import StateError
 from ..integrate import RungeKutta
+from ..wording import argument, counted
 from .lookout import lookout_from
 from .loops import NO_LOOPS, Loops
 from .system import FirstOrder, Outcome, Passage
@@ -21,7 +23,6 @@ from .system import FirstOrder, Outcome, Passage
 Array = NDArray[np.float64]
 Control = Callable[[float, Array, Array], Any]
 
-_GO_ON = 'Take this method through it with on_singular="warn"; rattle, which passes it well, takes no Python functions.'
 _SHRINK, _GROW, _SAFETY = 0.2, 10.0, 0.9
 
 
@@ -33,7 +34,7 @@ class Controlled(FirstOrder):
     ):
         super().__init__(dynamics, start, loops)
         self.control = {"tau": tau, "inputs": inputs}
-        self.sizes = {"tau": dynamics.model.nv, "inputs": len(dynamics.model.inputs)}
+        self.names = {"tau": dynamics.model.v_names, "inputs": dynamics.model.inputs}
 
     def slope(self, t: float, y: Array) -> Array:
         q, v = y[: self.model.nq].copy(), y[self.model.nq : self.state].copy()
@@ -44,14 +45,21 @@ class Controlled(FirstOrder):
         return super().slope(t, y)
 
     def _ask(self, name: str, t: float, q: Array, v: Array) -> Array:
-        function = self.control[name]
+        function, names = self.control[name], self.names[name]
         assert function is not None
-        given = np.asarray(function(t, q, v), dtype=np.float64)
-        if given.shape != (self.sizes[name],):
+        given = function(t, q, v)
+        try:
+            found = np.asarray(given, dtype=np.float64)
+        except (TypeError, ValueError):
+            found = np.empty(0)
+        if found.shape != (len(names),) or isinstance(given, str | Mapping):
+            what = f"an array of shape {found.shape}" if isinstance(given, np.ndarray) else reprlib.repr(given)
+            order = f", in the order {', '.join(names[:6])}{', ...' if len(names) > 6 else ''}" if len(names) > 1 else ""
             raise StateError(
-                f"the function for {name} gave an array of shape {given.shape}; it must have ({self.sizes[name]},)"
+                f"the function for {name} returned {what} at t = {t:g} s; it must return "
+                f"a list or an array of {counted(len(names), 'number')}{order}"
             )
-        return given
+        return found
 
 
 def integrate_plainly(
@@ -84,7 +92,7 @@ def integrate_plainly(
                 passages.append(met)
                 if not system.loops.go_on:
                     loop.take_back()
-                    problem = met._replace(time=loop.t).problem(_GO_ON)
+                    problem = met._replace(time=loop.t).problem(_go_on())
             while problem is None and len(kept) < len(times) and times[len(kept)] <= loop.t:
                 kept.append(loop.at(float(times[len(kept)])))
             if progress is not None:
@@ -203,6 +211,11 @@ class _Loop:
             f"{where} changes too fast, {self.scheme.name} would need a step below {self.h:.2g} s. "
             "A function that jumps is a common reason: smooth it. What was computed until then is kept."
         )
+
+
+def _go_on() -> str:
+    through = f"Take this method through it with {argument('on_singular', 'warn')}"
+    return f"{through}; rattle, which passes it well, takes no functions and no tables."
 
 
 def _sum(weights: tuple[float, ...], k: list[Array]) -> Array:

@@ -20,18 +20,19 @@ from ..codegen.quaternions import unit_quaternions
 from ..errors import BellcrankWarning, SimulationError, StateError
 from ..integrate import METHODS
 from ..model import Model
-from ..topology.plan import RANK_TOLERANCE
+from ..wording import argument
 from .arguments import formulation_for, must_be_known, must_be_positive, sample_times, span, starting_state
 from .events import Event
 from .joining import State
 from .kept_rows import OPEN, KeptRows, Stretches
-from .loops import Loops, loops_of
+from .loops import Loops, freedom_along, loops_of
 from .machine import Limits, accelerating, first_step, in_machine_code, watcher_of
 from .passing import PASSING_METHODS, integrate_passing, passed_by_rattle
 from .plain import Control, Controlled, integrate_plainly
 from .reach import at_end_of_reach, moved_from_drawing
 from .stiff import STIFF_METHODS, integrate_stiff
 from .system import Outcome, energy_scale
+from .tabled_inputs import TabledInputs, with_tables
 from .undetermined import tell as tell_undetermined
 from .undetermined import undetermined
 
@@ -53,14 +54,14 @@ def simulate(
     atol: float = 1e-11,
     max_step: float | None = None,
     tau: ArrayLike | Control | None = None,
-    inputs: ArrayLike | Mapping[str, float] | Control | None = None,
+    inputs: ArrayLike | Mapping[str, Any] | Control | None = None,
     q: ArrayLike | None = None,
     v: ArrayLike | None = None,
     after: Run | None = None,
     events: Sequence[Event] = (),
     projection: str = "minimum_norm",
     baumgarte: tuple[float, float] | None = None,
-    rank_tolerance: float = RANK_TOLERANCE,
+    rank_tolerance: float | None = None,
     on_singular: str = "stop",
     progress: Callable[[float], None] | None = None,
 ) -> Run:
@@ -74,7 +75,8 @@ def simulate(
                "implicit_midpoint" (order 2), "midpoint4" and "gauss4" (order 4) integrate q and p and keep the structure of
                Hamilton's equations: no trend in the energy over any time; steps of max_step, for trees
     tau        joint efforts (nv,) besides the model's forces: constant, or a function of t, q, v (in Python, and slower)
-    inputs     values of the model's inputs: constant, in order or by name, or a function of t, q, v
+    inputs     values of the model's inputs: constant, in order or by name, or a function of t, q, v; of those by name each may
+               also be a table over time (between its rows straight lines): a pair (times, values), or a CSV file
     q, v       start, instead of the model's
     after      a run to go on from: its last state and time
     events     what to watch for (methods that adapt their step); ``run.crossings`` says what happened
@@ -93,6 +95,7 @@ def simulate(
     must_be_known(method)
     must_be_positive(rtol=rtol, atol=atol, max_step=max_step)
     loops = loops_of(projection, on_singular)
+    inputs = with_tables(model, inputs)
     functions = {"tau": tau if callable(tau) else None, "inputs": inputs if callable(inputs) else None}
     formulation = formulation_for(method, model, formulation, bool(any(functions.values())))
     options: dict[str, Any] = {"reference": reference, "rank_tolerance": rank_tolerance, "baumgarte": baumgarte}
@@ -103,12 +106,14 @@ def simulate(
     if model.closures and q is None and after is None:
         _tell_moved_start(model, start)
     times = float(start["t"]) + sample_times(*span(model, duration, step))
+    if isinstance(inputs, TabledInputs):
+        inputs.must_cover(float(times[0]), float(times[-1]))
     watcher = None
     if method in PASSING_METHODS:
         _refuse_events(events, method)
         _refuse_functions(functions, method)
     elif in_python:
-        _refuse_events(events, "stiff methods" if method in STIFF_METHODS else "runs with Python functions")
+        _refuse_events(events, "stiff methods" if method in STIFF_METHODS else "runs with functions or tables")
         _prepare_functions(functions, method)
     else:
         watcher = watcher_of(model, METHODS[method], events)
@@ -143,7 +148,8 @@ def simulate(
     }
     if model.closures:
         settings |= {
-            "rank_tolerance": rank_tolerance,
+            "dof": freedom_along(dynamics, outcome.times, outcome.q),
+            "rank_tolerance": dynamics.plan.tolerance,
             "projection": projection,
             "passages": [list(p) for p in outcome.passages],
             "row_changes": [list(change) for change in kept.changes],
@@ -197,11 +203,10 @@ def _prepare_functions(functions: dict[str, Any], method: str) -> None:
         return
     if method in STIFF_METHODS:
         _refuse_functions(functions, method)
-    warnings.warn(
-        "tau or inputs are Python functions: the time loop runs in Python, much slower than in machine code",
-        BellcrankWarning,
-        stacklevel=3,
-    )
+    tables = functions["tau"] is None and isinstance(functions["inputs"], TabledInputs)
+    what = "inputs are tables over time" if tables else "tau or inputs are Python functions"
+    slower = "the time loop runs in Python, much slower than in machine code"
+    warnings.warn(f"{what}: {slower}", BellcrankWarning, stacklevel=3)
 
 
 def _in_python(
@@ -237,7 +242,8 @@ def _doubt_open_loops(run: Run, dynamics: Dynamics) -> None:
     if worst > OPEN * max(1.0, dynamics.plan.length):
         warnings.warn(
             f"the closed loops of {run.labels.model!r} are open by up to {worst:.3g} m (or rad): equations that seemed "
-            "redundant at the start are not. Start elsewhere, use formulation='multipliers', or a tighter rank_tolerance.",
+            f"redundant at the start are not. Start elsewhere, use {argument('formulation', 'multipliers')}, or a tighter "
+            f"{argument('rank_tolerance')}.",
             BellcrankWarning,
             stacklevel=4,
         )
@@ -254,7 +260,7 @@ def _tell_passages(outcome: Outcome, method: str, loops: Loops) -> None:
 
 def _refuse_functions(functions: dict[str, Any], method: str) -> None:
     if any(functions.values()):
-        raise StateError(f"tau and inputs as Python functions go with dopri5, dop853 and rk4, not with {method}")
+        raise StateError(f"tau and inputs as functions or tables go with dopri5, dop853 and rk4, not with {method}")
 
 
 def _on_closures(stretches: Stretches, outcome: Outcome) -> Outcome:
