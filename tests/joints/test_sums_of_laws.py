@@ -123,7 +123,7 @@ def test_what_is_wrong_with_a_sum_is_said_in_its_place(motion, text):
 PARTS = [
     (Law("sum"), "its sum has no laws"),
     (Law("sum", parts=(Law("sum", parts=(Law("polynomial", (1.0,)),)),)), "a sum in it"),
-    (Law("sum", parts=(Law("sine", (1.0,)),)), "its sine has 1 values"),
+    (Law("sum", parts=(Law("sine", (1.0,)),)), "its sine has 1 value"),
     (Law("sine", (0.0, 1.0, 1.0, 0.0), parts=(Law("polynomial", (1.0,)),)), 'Give parts to a "sum" only'),
 ]
 

@@ -175,7 +175,8 @@ def _stable(dyn: Dynamics, found: Found, given: Conditions, max_iterations: int)
     where = ", ".join(f"{name!r} = {value} {unit}" for name, value, unit in result.rows()[:6])
     raise DynamicsError(
         f"model {dyn.model.name!r} found no stable equilibrium: that at {where}{' ...' if len(result.rows()) > 6 else ''} is "
-        f"{result.verdict}, and no stable one was found from there. Begin elsewhere (q0), or take it with seek='nearest'."
+        f"{result.verdict}, and no stable one was found from there. Begin elsewhere ({argument('q0')}), or take it with "
+        f"{argument('seek', 'nearest')}."
     )
 
 
