@@ -148,8 +148,77 @@ def test_times_must_increase(bars):
         bc.drive(bars, times=[1.0, 0.0])
 
 
-def test_trees_and_quaternions_are_not_driven():
-    with pytest.raises(bc.StateError, match="has no closed loops"):
-        bc.drive(bc.load("double_pendulum"), "shoulder", [0.0])
+class TestTrees:
+    def test_everything_else_stays_where_it_starts_and_the_result_says_so(self):
+        model = bc.load("double_pendulum")
+        found = bc.drive(model, "shoulder", [0.5, 0.2, -0.1], speed=2.0, acceleration=3.0)
+        assert found.of("shoulder").tolist() == [0.5, 0.2, -0.1] and (found.of("elbow") == model.initial_q[1]).all()
+        assert (found.v == [2.0, 0.0]).all() and (found.a == [3.0, 0.0]).all() and not len(found.missing)
+        assert found.held == ("elbow",) and "held where it starts: 'elbow'" in str(found)
+        elsewhere = bc.drive(model, "shoulder", [0.5], q={"elbow": 0.25})
+        assert elsewhere.q.tolist() == [[0.5, 0.25]]
+        assert json.loads(json.dumps(found.as_dict()))["held"] == ["elbow"]
+
+
+class TestClosingJoints:
+    def test_the_coordinate_of_a_joint_that_closes_a_loop_can_be_the_input(self):
+        """The same configurations as with the crank as the input, and velocities from differences."""
+        model = bc.load("four_bar")
+        values = np.linspace(0.05, 0.5, 4)
+        found = bc.drive(model, "rocker_pivot", values)
+        assert found.model is model and found.input == "rocker_pivot" and found.unit == "rad"
+        assert np.abs(bc.compile(model, quick=True).closing_coordinates(found.q)[:, 0] - values).max() < 1e-12
+        again = bc.drive(model, "crank_pivot", found.of("crank_pivot"))
+        assert np.abs(found.q - again.q).max() < 1e-10 and found.error.max() < 1e-12
+        after, before = (bc.drive(model, "rocker_pivot", values + x) for x in (H, -H))
+        assert np.abs((after.q - before.q) / (2 * H) - found.v).max() < 1e-6
+        assert np.abs((after.v - before.v) / (2 * H) - found.a).max() < 1e-5
+
+    def test_the_rocker_turns_back_where_crank_and_coupler_are_in_line(self):
+        """cos(psi) = (d^2 + r^2 - (l -+ a)^2) / (2 d r) for the angle psi between ground and rocker."""
+        model = bc.load("four_bar")
+        psi = [np.arccos((2.0**2 + 1.2**2 - g**2) / (2 * 2.0 * 1.2)) for g in (1.3, 2.3)]
+        found = bc.drive(model, "rocker_pivot", np.linspace(-3, 3, 3))
+        assert np.ptp(found.toggles) == pytest.approx(abs(psi[1] - psi[0]), abs=1e-9)
+        assert found.limits[0].q.shape == (3,)
+
+    def test_loops_of_a_model_made_from_arrays_are_not_cut_elsewhere(self):
+        model = replace(bc.load("four_bar"), name="from arrays")
+        with pytest.raises(bc.StateError, match="'from arrays' was made from arrays, and its loops cannot be cut elsewhere"):
+            bc.drive(model, "rocker_pivot", [0.1])
+
+    def test_coordinates_that_leave_nothing_to_cut_are_told(self):
+        model = bc.load("four_bar")
+        with pytest.raises(bc.StateError, match="no loop can be cut so that all of 'crank_pin', 'crank_pivot', 'rocker_pin'"):
+            bc.drive(model, "rocker_pivot", [0.1], hold=list(model.q_names))
+
+
+class TestChangePoints:
+    def test_a_parallelogram_is_flat_twice_in_a_turn(self):
+        """Drawn at 50 degrees: flat at -50 and at 130 degrees, where parallelogram and antiparallelogram meet."""
+        found = bc.drive(bc.load("parallelogram"), "left_pivot", np.linspace(-2, 3, 6))
+        assert found.change_points == pytest.approx(np.radians([-50, 130]), abs=1e-9)
+        assert "change point, branches meet" in str(found) and not found.limits
+        assert json.loads(json.dumps(found.as_dict()))["change_points"] == list(found.change_points)
+
+    def test_downward_they_come_in_the_order_of_the_input(self):
+        found = bc.drive(bc.load("parallelogram"), "left_pivot", [3.0, -2.0])
+        assert found.change_points == pytest.approx(np.radians([130, -50]), abs=1e-9)
+
+    def test_drivers_of_the_model_pass_them_too(self):
+        """The crank turns by 2 t from 0.5 rad before flat."""
+        model = parallelogram(angle=-0.5)
+        law = Motion((Law("polynomial", (0.0, 2.0)),))
+        free = {"given_q": np.zeros(model.nq - 1), "given_v": np.zeros(model.nv - 1), "armature": np.zeros(model.nv - 1)}
+        driven = replace(model, motions=(law, *[None] * (model.n - 1)), **free)
+        found = bc.drive(driven, times=[0.0, 0.2, 0.4])
+        assert found.change_points == pytest.approx([0.25], abs=1e-9)
+
+    def test_a_mechanism_without_any_has_none(self, bars, tmp_path):
+        found = bc.drive(bars, "crank_joint", np.linspace(0, 6, 3))
+        assert found.change_points == ()
+
+
+def test_quaternions_are_not_driven():
     with pytest.raises(bc.StateError, match="is part of a quaternion"):
         bc.drive(bc.load("quarter_car"), "knuckle_ball.x", [0.0])

@@ -40,10 +40,37 @@ def test_a_pendulum_hangs_down_wherever_it_begins(start):
 
 
 def test_an_inverted_pendulum_is_unstable():
-    found = bc.equilibrium(pendulum(), q0=[np.pi])
+    found = bc.equilibrium(pendulum(), q0=[np.pi], seek="nearest")
     assert found.iterations == 0 and not found.stable
     assert found.unstable == ("joint1",) and found.verdict == "unstable along 'joint1'"
     assert found.stiffness[0] == pytest.approx(-GRAVITY / 0.7, rel=1e-13)
+
+
+def test_who_seeks_a_stable_equilibrium_leaves_an_unstable_one():
+    """From the summit itself, where nothing pulls to either side, and of a chain from one saddle to the next."""
+    found = bc.equilibrium(pendulum(), q0=[np.pi])
+    assert found.stable and np.cos(found.q[0]) == pytest.approx(1.0, abs=EXACT)
+    chain = hanging_chain(3, 0.0)
+    upright = np.array([-np.pi / 2, 0.0, 0.0])
+    assert not bc.equilibrium(chain, q0=upright, seek="nearest").stable
+    hanging = bc.equilibrium(chain, q0=upright)
+    assert hanging.stable and np.abs(np.sin(np.cumsum(hanging.q))) == pytest.approx(np.ones(3), abs=EXACT)
+
+
+def test_where_nothing_stable_is_found_this_is_said():
+    """Beyond Ziegler's load the column flutters: no direction leads to a better place."""
+    with pytest.raises(bc.DynamicsError, match=r"found no stable equilibrium: that at 'joint1' = .* is unstable along .*q0"):
+        bc.equilibrium(follower_column(3.0))
+
+
+def test_a_bead_on_a_turning_rod_has_no_stable_place():
+    """r'' = w^2 r: it is at rest on the axis, and flies out to either side."""
+    turning = Motion((Law("polynomial", (0.0, 2.0)),))
+    joints = [("revolute", (0, 0, 1)), ("prismatic", (1, 0, 0))]
+    model = build(joints, armature=np.zeros(1), motions=(turning, None), given_q=[0.0], given_v=[0.0], center=np.zeros((2, 3)))
+    assert bc.equilibrium(model, seek="nearest").stiffness == pytest.approx([-4.0])
+    with pytest.raises(bc.DynamicsError, match="'joint2' = 0 m is unstable along 'joint2', and no stable one was found"):
+        bc.equilibrium(model)
 
 
 def test_the_nearest_equilibrium_may_be_a_summit():
@@ -141,7 +168,7 @@ def test_a_driven_joint_moves_as_it_does_at_that_time():
 
 @pytest.mark.parametrize(("load", "stable"), [(1.0, True), (ZIEGLER - 1e-3, True), (ZIEGLER + 1e-3, False), (3.0, False)])
 def test_a_column_under_a_follower_load_flutters_beyond_zieglers_load(load, stable):
-    found = bc.equilibrium(follower_column(load))
+    found = bc.equilibrium(follower_column(load), seek="nearest")
     assert found.stable is stable
     assert (found.unstable == ("joint1", "joint2")) is not stable
 

@@ -363,7 +363,7 @@ MISTAKES = {
     "to itself": ('parent = "ground"\nchild = "hand"\npoint', 'parent = "hand"\nchild = "hand"\npoint', r'it joins "hand" to itself'),
     "axes": ('axes = "body"', 'axes = "boby"', r"forces\.wind\.axes is 'boby'\. Give \"world\" or \"body\""),
     "measure type": ('type = "distance"', 'type = "distanse"', r'no measure of type "distanse"\. Did you mean "distance"'),
-    "element": ('element = "strut"', 'element = "strutt"', r'"strutt", which is no force element\. Did you mean "strut"'),
+    "element": ('element = "strut"', 'element = "strutt"', r'"strutt", which is no force element, .* Did you mean "strut"'),
     "unknown measure": ("=pull*reach", "=pul*reach", r'"pul" is neither a measure nor a parameter\. Did you mean "pull"'),
     "measure of itself": ("=pull*reach", "=work*reach", r'measure "work" depends on itself'),
     "a joint's name": ("[springs.coil]", "[springs.wrist]", r'the element "wrist" has the same name as a joint'),

@@ -284,8 +284,9 @@ class TestOfManyRuns:
         }[how]
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
-            runs = bc.simulate_many(four_bar, 0.1, step=0.05, rtol=1e-11, atol=1e-11, **_stacked(rows))
-            alone = [bc.simulate(four_bar, 0.1, step=0.05, **row) for row in rows]
+            options = {"step": 0.05, "rtol": 1e-11, "atol": 1e-11}
+            runs = bc.simulate_many(four_bar, 0.1, **options, **_stacked(rows))
+            alone = [bc.simulate(four_bar, 0.1, **options, **row) for row in rows]
         assert (runs.status == 0).all() and runs.messages == (None,) * 4
         for i, run in enumerate(alone):
             np.testing.assert_allclose(runs.q_values[i, 0], run.values("q")[0], rtol=0, atol=1e-12)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +16,11 @@ from ..assembly.loops import Held, Loops
 from ..errors import StateError
 from ..model import Model
 from ..results.labels import Labels
+from ..timeloop.reach import at_end_of_reach
 from ..wording import argument, counted
+from .change_points import Change
 from .kinematics import End, State, along_values, freedom_left, frozen, over_times
+from .recut import carried_over, completed, joint_of, near_turns, recut
 from .report import listed, table
 from .state import compiled
 
@@ -29,15 +32,17 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 TIME = "time"
+SAME = 1e-6  # rad or m between change points that are one
 
 
 @dataclass(frozen=True)
 class Limit:
-    """Where the input cannot go on: at a ``toggle`` the mechanism turns back, else nothing was found beyond."""
+    """Where the input cannot go on: at a ``toggle`` the mechanism turns back, else nothing was found beyond; ``why``."""
 
     value: float
     toggle: bool
     q: Array
+    why: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +56,8 @@ class Drive:
     error             (k,)            largest error of the closures, m
     limits            where the input cannot go on, at most one below and one above
     missing           values that were asked for and not reached
+    change_points     values at which the loops lose rank and branches meet: the mechanism could go on in more than one way
+    held              coordinates that stay where they are; of a tree, all but the input
     """
 
     model: Model
@@ -63,6 +70,8 @@ class Drive:
     error: Array
     limits: tuple[Limit, ...]
     missing: Array
+    change_points: tuple[float, ...] = ()
+    held: tuple[str, ...] = ()
 
     @property
     def toggles(self) -> tuple[float, ...]:
@@ -73,7 +82,9 @@ class Drive:
     def unit(self) -> str:
         if self.input == TIME:
             return "s"
-        return Labels.of(self.model).coordinate_units[self.model.q_names.index(self.input)]
+        labels = Labels.of(self.model)
+        units = zip(labels.coordinates + labels.closing, labels.coordinate_units + labels.closing_units, strict=True)
+        return dict(units)[self.input]
 
     @property
     def data(self) -> xr.Dataset:
@@ -102,7 +113,7 @@ class Drive:
         return np.asarray(self.q[:, _place(self.model, name)])
 
     def plot(self, path: str | Path | None = None, *, keep: bool = False) -> Figure:
-        """Coordinates and velocities over the input; toggles as lines. Written to ``path`` if given."""
+        """Coordinates and velocities over the input; toggles and change points as lines. Written to ``path`` if given."""
         from matplotlib.figure import Figure
 
         from ..results.plots import save_figure
@@ -116,6 +127,8 @@ class Drive:
                 axis.legend(lines, getattr(self.model, names), fontsize=8, frameon=False)
             for limit in self.limits:
                 axis.axvline(limit.value, color="#c1272d", linestyle="--" if limit.toggle else ":")
+            for value in self.change_points:
+                axis.axvline(value, color="#0071bc", linestyle="-.")
         axes[-1].set_xlabel(f"{self.input} ({self.unit})")
         figure.suptitle(self.model.name)
         if path is not None:
@@ -129,9 +142,14 @@ class Drive:
             ends = " to ".join(dict.fromkeys(f"{x:.6g}" for x in (self.values[0], self.values[-1])))
             reached = f"{counted(len(self.values), 'value')}, {ends} {self.unit}"
         lines = [f"{self.model.name}: {self.input!r} driven through {reached}"]
+        if self.held:
+            lines.append(f"held where {'it starts' if len(self.held) == 1 else 'they start'}: {listed(self.held)}")
         for limit in self.limits:
             what = "toggle, the mechanism turns back" if limit.toggle else "no configuration was found beyond"
-            lines.append(f"at {self.input!r} = {limit.value:.9g} {self.unit}: {what}")
+            lines.append(f"at {self.input!r} = {limit.value:.9g} {self.unit}: {what}{limit.why and f' ({limit.why})'}")
+        for value in self.change_points:
+            what = "change point, branches meet and the mechanism could go on in more than one way"
+            lines.append(f"at {self.input!r} = {value:.9g} {self.unit}: {what}")
         if len(self.missing):
             lines.append(f"{counted(len(self.missing), 'value')} out of reach")
         return lines
@@ -159,8 +177,10 @@ class Drive:
             "a": dict(zip(self.model.v_names, self.a.T.tolist(), strict=True)),
             "transmission": self.transmission.tolist(),
             "closure": self.error.tolist(),
-            "limits": [{"value": limit.value, "toggle": limit.toggle} for limit in self.limits],
+            "limits": [{"value": limit.value, "toggle": limit.toggle, "why": limit.why} for limit in self.limits],
             "missing": self.missing.tolist(),
+            "change_points": list(self.change_points),
+            "held": list(self.held),
         }
 
 
@@ -178,23 +198,29 @@ def drive(
 ) -> Drive:
     """Positions, velocities and accelerations of a mechanism whose input is moved through a range.
 
-    coordinate     the input, one of model.q_names, through increasing or decreasing ``values``: from where the mechanism is
-                   assembled, upward and downward as far as it goes. The model's own drivers stand still as they are at ``t``
+    coordinate     the input, one of model.q_names, or of a joint that closes a loop (model.closing_names), through increasing
+                   or decreasing ``values``: from where the mechanism is assembled, upward and downward as far as it goes. The
+                   model's own drivers stand still as they are at ``t``. The other coordinates of a tree stay where they start
     times          instead of a coordinate: the mechanism as its own drivers move it, at increasing times
     speed, acceleration   of the input; unit speed gives the velocity ratios
     hold           coordinates that stay where they are, of mechanisms with more than one degree of freedom
     q              approximate start, as for assemble
 
     What lies beyond a toggle is not reached: ``limits`` says where the input cannot go on, ``missing`` which values are left.
+    A change point is passed on the branch that goes straight on, and is listed in ``change_points``.
     """
     if (coordinate is None) == (times is None) or (values is None) != (coordinate is None):
         raise StateError("give a coordinate and its values, or the times at which the model's own drivers are looked at")
-    if not model.closures and times is None:
-        raise StateError(f"model {model.name!r} has no closed loops: its coordinates do not follow from each other")
     if coordinate is None:
         return _over_times(model, _increasing("times", times), q)
     wanted = np.atleast_1d(np.asarray(values, dtype=float))
+    upward = _monotonic(wanted)
+    if coordinate in model.closing_names:
+        return _of_closing_joint(model, coordinate, wanted, speed=speed, acceleration=acceleration, hold=hold, q=q, t=t)
     place = _place(model, coordinate)
+    rates = [np.where(_velocity(model, coordinate), x, 0.0) for x in (speed, acceleration)]
+    if not model.closures:
+        return _of_tree(model, coordinate, wanted, rates, _held(model, coordinate, hold), q, t)
     still = frozen(model, t)
     dyn = compiled(still)
     start = assemble(compiled(model), q, np.zeros(model.nv), t=t).q  # nothing moves yet
@@ -206,14 +232,65 @@ def drive(
             f"model {model.name!r} has {left} degree{'s' if left > 1 else ''} of freedom besides {coordinate!r}: "
             f"hold as many coordinates ({argument('hold')}) of {listed(others)}"
         )
-    upward = _monotonic(wanted)
-    rates = [np.where(_velocity(model, coordinate), x, 0.0) for x in (speed, acceleration)]
     above = _collect(along_values(loops, start, held, place, upward[upward >= start[place]], *rates))
     below = _collect(along_values(loops, start, held, place, upward[upward < start[place]][::-1], *rates))
     states, limits = below[0][::-1] + above[0], [*below[1], *above[1]]
     if wanted[-1] < wanted[0]:
         states, limits = states[::-1], limits[::-1]
-    return _result(model, loops, coordinate, wanted, states, limits, t=0.0)
+    found = _result(model, loops, coordinate, wanted, states, limits, t=0.0)
+    changes = _distinct([*below[2], *above[2]], decreasing=bool(wanted[-1] < wanted[0]))
+    return replace(found, change_points=changes, held=tuple(name for name in held.names if name != coordinate))
+
+
+def _distinct(values: list[float], *, decreasing: bool) -> tuple[float, ...]:
+    """In the order of the input; the one at the start is seen from both sides."""
+    ordered = sorted(values, reverse=decreasing)
+    return tuple(x for k, x in enumerate(ordered) if k == 0 or abs(x - ordered[k - 1]) > SAME)
+
+
+def _of_tree(
+    model: Model, coordinate: str, wanted: Array, rates: list[Array], held: Held, q: ArrayLike | None, t: float
+) -> Drive:
+    """Without loops nothing follows from the input: everything else stays where it starts."""
+    loops = Loops(compiled(model))
+    start = assemble(loops.dynamics, q, np.zeros(model.nv), t=t).q
+    place = _place(model, coordinate)
+    v, a = rates
+    states = [State(float(x), np.where(np.arange(model.nq) == place, x, start), v, a, 1.0) for x in wanted]
+    found = _result(model, loops, coordinate, wanted, states, [], t=t)
+    return replace(found, held=tuple(name for name in model.q_names if name != coordinate))
+
+
+def _of_closing_joint(model: Model, coordinate: str, wanted: Array, **given: Any) -> Drive:
+    """In a model that is cut elsewhere, in which the joint has coordinates; then back to the coordinates of this one."""
+    hold = [given["hold"]] if isinstance(given["hold"], str) else list(given["hold"])
+    other = recut(model, {joint_of(model, name) for name in (coordinate, *hold)})
+    t, loops = given["t"], Loops(compiled(frozen(model, given["t"])))
+    start = assemble(compiled(model), given["q"], np.zeros(model.nv), t=t).q
+    there = carried_over(loops.dynamics, start, other, 0.0)
+    found = drive(other, coordinate, wanted, **given | {"q": there, "hold": hold})
+    theirs = compiled(frozen(other, t))
+
+    def back(q: Array) -> Array:
+        return near_turns(model, carried_over(theirs, q, model, 0.0), start, set(other.q_names))
+
+    q = back(found.q)
+    v, a = _completed(loops, found, q)
+    limits = tuple(replace(limit, q=back(limit.q)) for limit in found.limits)
+    error = np.array([loops.worst(x, 0.0) for x in q])
+    return replace(found, model=model, q=q, v=v, a=a, limits=limits, error=error)
+
+
+def _completed(loops: Loops, found: Drive, q: Array) -> tuple[Array, Array]:
+    """Velocities and accelerations of joints that have none there, from the equations that close the loops."""
+    names, v, a = loops.model.v_names, [], []
+    for at, rates, seconds in zip(q, found.v, found.a, strict=True):
+        G = loops.G(at, 0.0)
+        known = [dict(zip(found.model.v_names, x.tolist(), strict=True)) for x in (rates, seconds)]
+        v.append(completed(G, np.zeros(len(G)), known[0], names))
+        gamma = loops.dynamics.closure_bias(at, v[-1]) * loops.rows
+        a.append(completed(G, gamma, known[1], names))
+    return np.array(v).reshape(-1, len(names)), np.array(a).reshape(-1, len(names))
 
 
 def _over_times(model: Model, times: Array, q: ArrayLike | None) -> Drive:
@@ -226,13 +303,17 @@ def _over_times(model: Model, times: Array, q: ArrayLike | None) -> Drive:
             f"model {model.name!r} has {left} degree{'s' if left > 1 else ''} of freedom that no driver moves: drive "
             "a coordinate, or simulate it"
         )
-    states, limits = _collect(over_times(loops, start, times, 1e-10 * loops.length))
-    return _result(model, loops, TIME, times, states, limits, t=None)
+    states, limits, changes = _collect(over_times(loops, start, times, 1e-10 * loops.length))
+    found = _result(model, loops, TIME, times, states, limits, t=None)
+    ends = tuple(replace(limit, why=at_end_of_reach(dyn, limit.q, limit.value)) for limit in found.limits)
+    return replace(found, limits=ends, change_points=_distinct(changes, decreasing=False))
 
 
-def _collect(found: Iterable[State | End]) -> tuple[list[State], list[End]]:
+def _collect(found: Iterable[State | End | Change]) -> tuple[list[State], list[End], list[float]]:
+    """States, ends, and the values of change points."""
     everything = list(found)
-    return [x for x in everything if isinstance(x, State)], [x for x in everything if isinstance(x, End)]
+    states, ends = [x for x in everything if isinstance(x, State)], [x for x in everything if isinstance(x, End)]
+    return states, ends, [x.at for x in everything if isinstance(x, Change)]
 
 
 def _result(
@@ -255,9 +336,10 @@ def _result(
 
 def _place(model: Model, name: str) -> int:
     if name not in model.q_names:
-        near = difflib.get_close_matches(str(name), model.q_names, n=1)
+        known = (*model.q_names, *model.closing_names)
+        near = difflib.get_close_matches(str(name), known, n=1)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
-        raise StateError(f"there is no coordinate {name!r}{hint}: use one of {listed(model.q_names)}")
+        raise StateError(f"there is no coordinate {name!r}{hint}: use one of {listed(known)}")
     return model.q_names.index(name)
 
 

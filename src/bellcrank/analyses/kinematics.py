@@ -22,6 +22,7 @@ from ..assembly.path import Lost, Point, Toggle, Way, follow, reach
 from ..model import Law, Model, Motion
 from ..model.manifold import turning_joints
 from ..results.driven import law_values
+from .change_points import Change, ChangePoints
 
 Array = NDArray[np.float64]
 
@@ -88,7 +89,9 @@ def motion_of(loops: Loops, q: Array, held: Held, t: float, v: Array, a: Array) 
     return v, a, float(np.linalg.norm(moved[held.v])) / size if size else 0.0
 
 
-def along_values(loops: Loops, q: Array, held: Held, place: int, values: Array, v: Array, a: Array) -> Iterator[State | End]:
+def along_values(
+    loops: Loops, q: Array, held: Held, place: int, values: Array, v: Array, a: Array
+) -> Iterator[State | End | Change]:
     """The input coordinate, at ``place`` in q, moved from where it is through increasing or decreasing values."""
     if not len(values):
         return
@@ -102,9 +105,15 @@ def along_values(loops: Loops, q: Array, held: Held, place: int, values: Array, 
     way = Way(loops, held, q, end, 0.0)
     parts = (values - q[place]) / (values[-1] - q[place])
     last, k = Point(q, 0.0, np.zeros(0)), 0
+    changes, first, span = ChangePoints(loops), float(q[place]), float(values[-1] - q[place])
     for point in follow(way, q):
         ended = isinstance(point, Toggle | Lost)
         here = point.point if isinstance(point, Toggle | Lost) else point
+        yield from changes.see(
+            first + here.s * span,
+            here.q,
+            lambda at, last=last: reach(way, last, (at - first) / span),  # type: ignore[misc]
+        )
         while k < len(parts) and len(last.tangent) and parts[k] <= here.s:
             found = reach(way, last, float(parts[k]))
             if found is None:
@@ -119,11 +128,12 @@ def along_values(loops: Loops, q: Array, held: Held, place: int, values: Array, 
         last = here
 
 
-def over_times(loops: Loops, q: Array, times: Array, limit: float) -> Iterator[State | End]:
+def over_times(loops: Loops, q: Array, times: Array, limit: float) -> Iterator[State | End | Change]:
     """The mechanism as its own drivers move it; q is closed at the first time."""
     nothing = Held.of(loops.model, set())
-    rest = np.zeros(loops.model.nv)
+    rest, changes = np.zeros(loops.model.nv), ChangePoints(loops, timed=True)
     v, a, _ = motion_of(loops, q, nothing, float(times[0]), rest, rest)
+    yield from changes.see(float(times[0]), q, lambda at: None)
     yield State(float(times[0]), q, v, a, 1.0)
     for begin, until in pairwise(times):
         t, h = float(begin), float(until - begin)
@@ -136,8 +146,10 @@ def over_times(loops: Loops, q: Array, times: Array, limit: float) -> Iterator[S
                     yield End(t, q, False)
                     return
                 continue
+            before = (q, v, a, t)
             t = float(until) if h == float(until) - t else t + h
             q, h = new, 2 * h
+            yield from changes.see(t, q, lambda at, x=before: _later(loops, *x, at - x[3], limit))  # type: ignore[misc, call-arg]
             v, a, _ = motion_of(loops, q, nothing, t, rest, rest)
         yield State(float(until), q, v, a, 1.0)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from rich.console import Group
 
 Array = NDArray[np.float64]
+
+MOST = 200  # steps of a search
+SADDLES = 10  # unstable equilibria that a search for a stable one leaves
+OFF = 0.05  # rad, or of the typical length: the step off such a one
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +113,7 @@ def equilibrium(
     inputs: ArrayLike | None = None,
     t: float = 0.0,
     seek: Seek = "stable",
-    max_iterations: int = 200,
+    max_iterations: int = MOST,
 ) -> Equilibrium:
     """A position in which nothing accelerates at rest: a = 0 at v = 0. Closed loops stay closed.
 
@@ -117,11 +121,28 @@ def equilibrium(
     tau      constant joint efforts besides the model's forces
     t        the time of tables and prescribed motions. Driven joints move as they do then: for constant rates this is
              relative equilibrium, with centrifugal forces. Driven closures, such as rams, have the lengths of that time
-    seek     "stable" goes downhill, as the mechanism itself would with much friction; "nearest" finds the next equilibrium
-             of any kind, an inverted pendulum too
+    seek     "stable" goes downhill, as the mechanism itself would with much friction, and on from where it would run away
+             after a small disturbance; "nearest" finds the next equilibrium of any kind, an inverted pendulum too
 
-    Raises DynamicsError, with the unbalanced efforts by name, if there is none or it is not found.
+    Raises DynamicsError, with the unbalanced efforts by name, if there is none or it is not found, and, with the directions
+    in which it runs away, if those that were found are not stable and a stable one is sought.
     """
+    dyn, given, found = _sought(model, q0, tau, inputs, t, seek, max_iterations)
+    result = _result(dyn, found, given) if seek == "nearest" else _stable(dyn, found, given, max_iterations)
+    return replace(result, model=model)
+
+
+def resting_place(
+    model: Model, *, tau: ArrayLike | None = None, inputs: ArrayLike | None = None, t: float = 0.0
+) -> Equilibrium:
+    """The equilibrium downhill from the model's start, stable or not: that of modes, which show how it runs away."""
+    dyn, given, found = _sought(model, None, tau, inputs, t, "stable", MOST)
+    return replace(_result(dyn, found, given), model=model)
+
+
+def _sought(
+    model: Model, q0: Any, tau: Any, inputs: Any, t: float, seek: Seek, max_iterations: int
+) -> tuple[Dynamics, Conditions, Found]:
     if seek not in ("stable", "nearest"):
         raise StateError(f"seek must be 'stable' or 'nearest'; it is {seek!r}")
     if max_iterations < 1:
@@ -135,7 +156,44 @@ def equilibrium(
     found = search(dyn, start, given, seek, max_iterations)
     if found.problem is not None:
         raise DynamicsError(_complaint(model, found))
-    return replace(_result(dyn, found, given), model=model)
+    return dyn, given, found
+
+
+def _stable(dyn: Dynamics, found: Found, given: Conditions, max_iterations: int) -> Equilibrium:
+    """On from an equilibrium that is not stable, a little way along the direction in which it runs away most."""
+    result = _result(dyn, found, given)
+    for _ in range(SADDLES):
+        if result.stable:
+            return result
+        lower = _lower(dyn, found, given, max_iterations)
+        if lower is None:
+            break
+        iterations = found.iterations + lower.iterations
+        found = lower._replace(iterations=iterations)
+        result = _result(dyn, found, given)
+    if result.stable:
+        return result
+    where = ", ".join(f"{name!r} = {value} {unit}" for name, value, unit in result.rows()[:6])
+    raise DynamicsError(
+        f"model {dyn.model.name!r} found no stable equilibrium: that at {where}{' ...' if len(result.rows()) > 6 else ''} is "
+        f"{result.verdict}, and no stable one was found from there. Begin elsewhere ({argument('q0')}), or take it with "
+        f"{argument('seek', 'nearest')}."
+    )
+
+
+def _lower(dyn: Dynamics, found: Found, given: Conditions, max_iterations: int) -> Found | None:
+    """The equilibrium downhill from a small step off an unstable one, to either side; None where there is none."""
+    around, ties = found.around, Ties(dyn, given.t)
+    if not len(around.squares) or around.neutral[np.argmin(around.squares)] or around.squares.min() >= 0:
+        return None  # it flutters: no direction leads downhill
+    away = around.shapes[:, int(np.argmin(around.squares))] / found.measured.displacement
+    step = OFF * found.measured.displacement * away / np.abs(away).max()
+    for sign in (1.0, -1.0):
+        beside = ties.moved(found.q, sign * step)
+        lower = None if beside is None else search(dyn, beside, given, "stable", max_iterations)
+        if lower is not None and lower.problem is None:
+            return lower
+    return None
 
 
 def _result(dyn: Dynamics, found: Found, given: Conditions) -> Equilibrium:

@@ -28,7 +28,7 @@ from ..model import Model
 from ..wording import argument
 from .linear import state_matrices
 from .report import table
-from .resting import Equilibrium, equilibrium
+from .resting import Equilibrium, resting_place
 from .state import closed_state, compiled, conditions, position, vector
 from .stiffness import Conditions, effort_jacobians, first_of_largest, noise, pivots
 from .ties import Ties
@@ -200,7 +200,7 @@ def _about(dyn: Dynamics, about: Any, v: ArrayLike | None, given: Conditions) ->
         if v is not None:
             raise StateError(f"an equilibrium is at rest: give v only with a position or {argument('about', 'start')}")
         if not isinstance(about, Equilibrium):
-            about = equilibrium(model, tau=given.tau, inputs=given.inputs, t=given.t)
+            about = resting_place(model, tau=given.tau, inputs=given.inputs, t=given.t)
         return about.q, still, "equilibrium"
     if isinstance(about, str):
         if about != "start":

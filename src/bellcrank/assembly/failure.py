@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ..errors import AssemblyError
 from ..wording import argument
 from .least import cut_svd
+from .locking import locked_by
 from .loops import Held, Loops
 from .path import Lost, Toggle
 from .start import Start
@@ -82,9 +83,11 @@ def contradictory_velocities(loops: Loops, q: Array, v: Array, start: Start, t: 
     asked = ", ".join(f"{name!r} = {start.v[model.v_names.index(name)]:.6g}" for name in names[:6])
     worst = _fastest_gap(loops, q, v, t)
     dof = freedom(loops, q, t)
+    locked = locked_by(loops, q, t)
+    remedy = f"{locked[0].upper()}{locked[1:]}" if locked else "Hold fewer velocities, or change them"
     return AssemblyError(
         f"model {model.name!r} has no velocities that its loops agree with: held are {asked}, with {dof} "
-        f"degree{'s' if dof != 1 else ''} of freedom there; {worst}. Hold fewer velocities, or change them.",
+        f"degree{'s' if dof != 1 else ''} of freedom there; {worst}. {remedy}.",
         q,
     )
 

@@ -17,16 +17,22 @@ Array = NDArray[np.float64]
 
 
 class Gap(NamedTuple):
-    """What is left open: m, rad; of a coupler the sum itself."""
+    """What is left open: m, rad; of a coupler the sum itself; of a rod, the length that it should have."""
 
     closure: Closure
     distance: float
     angle: float
+    length: float = 0.0
+    is_longer: bool = False  # than it should be
 
     @property
     def words(self) -> str:
         if self.closure.kind == "coupler":
             return f"its sum is off by {self.distance:.3g}"
+        if self.closure.kind == "distance" and self.closure.motion is not None:
+            got = self.length + (self.distance if self.is_longer else -self.distance)
+            asked = f"its law asks for {length_words(self.length)}, and {length_words(got)} is as near as it gets"
+            return f"its length is off by {length_words(self.distance)}: {asked}"
         parts = []
         if self.distance > 1e-3 * self.angle or not self.angle:
             parts.append(f"{apart[self.closure.kind]} {length_words(self.distance)}")
@@ -52,13 +58,16 @@ def gaps(loops: Loops, q: Array, t: float) -> list[Gap]:
         angles = phi[rows][turns[rows]] / loops.length if closure.joint is not None else np.zeros(0)
         lengths = phi[rows][~turns[rows]] if closure.joint is not None else phi[rows]
         angle = math.asin(min(1.0, float(np.linalg.norm(angles))))
-        apart = _too_long(loops, closure, q, t, phi[rows]) if closure.kind == "distance" else float(np.linalg.norm(lengths))
-        found.append(Gap(closure, apart, angle))
+        if closure.kind == "distance":
+            length, wanted = _lengths(loops, closure, q, t, phi[rows])
+            found.append(Gap(closure, abs(length - wanted), angle, wanted, length > wanted))
+        else:
+            found.append(Gap(closure, float(np.linalg.norm(lengths)), angle))
     return sorted(found, key=lambda gap: -(gap.distance + loops.length * gap.angle))
 
 
-def _too_long(loops: Loops, closure: Closure, q: Array, t: float, phi: Array) -> float:
-    """|d - L| of a rod, whose equation is (d^2 - L^2) times its scale."""
+def _lengths(loops: Loops, closure: Closure, q: Array, t: float, phi: Array) -> tuple[float, float]:
+    """d and L of a rod, whose equation is (d^2 - L^2) times its scale."""
     positions, rotations = loops.dynamics.poses(q, t=t)
     ends = [
         np.array(point) if body < 0 else positions[body] + rotations[body] @ np.array(point)
@@ -66,7 +75,7 @@ def _too_long(loops: Loops, closure: Closure, q: Array, t: float, phi: Array) ->
     ]
     d = float(np.linalg.norm(ends[1] - ends[0]))
     scale = 1 / (2 * (closure.value or loops.length))
-    return abs(d - math.sqrt(max(0.0, d * d - float(phi[0]) / scale)))
+    return d, math.sqrt(max(0.0, d * d - float(phi[0]) / scale))
 
 
 def open_loops(loops: Loops, q: Array, t: float, most: int = 3) -> str:

@@ -24,7 +24,7 @@ def command(
     keep: Annotated[bool, KEEP] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print positions, velocities and accelerations as JSON.")] = False,
 ) -> None:
-    """Move COORDINATE of MODEL through a range with its loops closed, and print all coordinates and the toggles."""
+    """Move COORDINATE of MODEL through a range with its loops closed; print coordinates, toggles and change points."""
     with reported(as_json=as_json):
         import bellcrank as bc
 

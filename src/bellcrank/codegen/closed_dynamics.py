@@ -11,7 +11,7 @@ from ..errors import StateError
 from ..formulations import QUANTITIES
 from .closing_joints import closing_coordinates, closing_efforts
 from .evaluation import Array, Evaluation
-from .least import least_multipliers
+from .least import least_multipliers, shared_reactions
 from .stepper import MASS, MINIMUM_NORM, projections
 
 MOST_ENTRIES = 1_000_000  # of the Jacobian of all closures, for what needs it as a whole
@@ -64,15 +64,16 @@ class ClosedDynamics(Evaluation):
     ) -> Array:
         """Lagrange multipliers of the equations that close the loops: the force on the bodies is +G^T lambda; (m,).
 
-        Where equations are redundant they are not unique, and those of least norm are given, moments per typical length
-        (except by "coordinate_reduction" in large blocks of models with more than MOST_ENTRIES entries in their Jacobian:
-        there the equations that it found redundant have none).
+        Where equations are redundant they are not unique, and those are given for which the reactions of all joints are of
+        least norm (least.py), except by "coordinate_reduction" for models with more than MOST_ENTRIES entries in their
+        Jacobian: there those of the closures alone are, or, in blocks that are taken apart, what it found redundant has none.
         """
         if self.plan.nodes is not None:
             return self._block_multipliers({"q": q, "v": v, "tau": tau}, t, inputs)
-        flat = self._evaluate(QUANTITIES["multipliers"], {"q": q, "v": v, "tau": tau}, t, inputs)
+        given = {"q": q, "v": v, "tau": tau}
+        flat = self._evaluate(QUANTITIES["multipliers"], given, t, inputs)
         rows = flat.reshape(*flat.shape[:-1], self.plan.loads.closing.rows, 3)
-        return least_multipliers(self, rows[..., 0], (rows[..., 1] > 0).sum(axis=-1), q, t)
+        return least_multipliers(self, rows[..., 0], (rows[..., 1] > 0).sum(axis=-1), given, t, inputs)
 
     def _block_multipliers(self, given: dict[str, Any], t: ArrayLike, inputs: ArrayLike | None) -> Array:
         """Through the nodes, in linear time."""
@@ -80,9 +81,9 @@ class ClosedDynamics(Evaluation):
         assert nodes is not None
         a = self._evaluate(self._program, given, t, inputs)
         found = self._evaluate(QUANTITIES["block_multipliers"], given | {"a": a}, t, inputs)
-        if not nodes.surplus or found.shape[-1] * self.model.nv > MOST_ENTRIES:
+        if found.shape[-1] * self.model.nv > MOST_ENTRIES:
             return found
-        return least_multipliers(self, found, np.full(found.shape[:-1], nodes.rank), given["q"], t)
+        return least_multipliers(self, found, np.full(found.shape[:-1], nodes.rank), given, t, inputs)
 
     def closure_pivots(self, q: ArrayLike, v: ArrayLike, *, t: ArrayLike = 0.0) -> Array:
         """How much each equation adds to those before it, as a part of what it could; 0 for a redundant one; (m,)."""
@@ -125,10 +126,32 @@ class ClosedDynamics(Evaluation):
 
         In the world's axes or the child's. That of a driven joint has the effort of its drive in it.
         """
-        rows = self._closing(q, v, self.multipliers(q, v, tau, t=t, inputs=inputs), t)
+        world = self.closure_wrenches(q, v, self.multipliers(q, v, tau, t=t, inputs=inputs), t=t)
+        return self._in_axes(world, axes, q, t, [closure.body_b for closure in self.model.closures])
+
+    def closure_wrenches(self, q: ArrayLike, v: ArrayLike, multipliers: Array, *, t: ArrayLike = 0.0) -> Array:
+        """The same for given multipliers, in world axes."""
+        rows = self._closing(q, v, multipliers, t)
         world = rows[..., :6].reshape(*rows.shape[:-1], 2, 3) @ self._frames.G_rotation.T
-        bodies = [closure.body_b for closure in self.model.closures]
-        return self._in_axes(world.reshape(*rows.shape[:-1], 6), axes, q, t, bodies)
+        return np.asarray(world.reshape(*rows.shape[:-1], 6))
+
+    def shared_reactions(self, q: ArrayLike, *, t: float = 0.0) -> tuple[str, ...]:
+        """Joints and closures whose reactions are not unique, since loops have redundant equations; at one state.
+
+        What is redundant can share a load in many ways: reactions, closure_reactions and multipliers give the one in which
+        the reactions of all joints are of least norm. For models with more than MOST_ENTRIES entries in their Jacobian all
+        joints are named.
+        """
+        m = int(self.model.closure_index[-1])
+        if self.plan.nodes is not None:
+            rank = self.plan.nodes.rank
+        else:
+            rank = int((self.closure_pivots(q, np.zeros(self.model.nv), t=t) > 0).sum()) if m else 0
+        if rank == m or self.model.nv == 0:
+            return ()
+        if m * self.model.nv > MOST_ENTRIES:
+            return (*self.model.joint_names, *(closure.name for closure in self.model.closures))
+        return shared_reactions(self, rank, q, t)
 
     def closure_efforts(
         self,

@@ -199,7 +199,7 @@ def _laws(model: Model) -> Iterator[tuple[str, str, Law]]:
     joints = (("joint", *pair) for pair in zip(model.joint_names, model.motions, strict=False))
     closures = (("closure" if c.joint is None else "joint", c.name, c.motion) for c in model.closures)
     for what, name, motion in (*joints, *closures):
-        yield from ((what, name, law) for law in (motion.laws if motion is not None else ()))
+        yield from ((what, name, term) for law in (motion.laws if motion is not None else ()) for term in law.terms)
 
 
 def _why_no_force(element: Element) -> str:

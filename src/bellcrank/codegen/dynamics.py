@@ -280,12 +280,21 @@ class Dynamics(CanonicalDynamics):
         return self._frames.drives(flat.reshape(*flat.shape[:-1], -1, 2)[..., 0])
 
     def _with_closures(
-        self, quantity: str, q: ArrayLike, v: ArrayLike, a: ArrayLike, t: ArrayLike, inputs: Any, tau: Any
+        self,
+        quantity: str,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        t: ArrayLike,
+        inputs: Any,
+        tau: Any,
+        multipliers: ArrayLike | None = None,
     ) -> Array:
         given = {"q": q, "v": v, "a": a}
         if not self.model.closures:
             return self._evaluate(QUANTITIES[quantity], given, t, inputs)
-        multipliers = self.multipliers(q, v, tau, t=t, inputs=inputs)
+        if multipliers is None:
+            multipliers = self.multipliers(q, v, tau, t=t, inputs=inputs)
         return self._evaluate(QUANTITIES[f"closed_{quantity}"], given | {"lambda": multipliers}, t, inputs)
 
     def reactions(
@@ -299,15 +308,19 @@ class Dynamics(CanonicalDynamics):
         tau: ArrayLike | None = None,
         effort: bool = False,
         axes: Literal["world", "child"] = "world",
+        multipliers: ArrayLike | None = None,
     ) -> Array:
         """Wrench of the parent on the child at each joint's point, in the world's or the child's axes: force, moment; (n, 6).
 
         Without the joint's own effort along its free directions, unless ``effort`` asks for it. With closed loops, ``tau`` are
-        the efforts that a was computed with; closure_reactions has the joints that close the loops.
+        the efforts that a was computed with, and ``multipliers`` theirs, if they are known already; closure_reactions has the
+        joints that close the loops.
         """
         poses = self._evaluate(QUANTITIES["poses"], {"q": q}, t)
-        world = self._frames.reactions(poses, self._with_closures("reactions", q, v, a, t, inputs, tau), effort)
-        return self._in_axes(world, axes, q, t, range(self.model.n))
+        world = self._frames.reactions(poses, self._with_closures("reactions", q, v, a, t, inputs, tau, multipliers), effort)
+        turned = self.model.turned or (False,) * self.model.n
+        children = [self.model.parents[i] if far else i for i, far in enumerate(turned)]
+        return self._in_axes(world, axes, q, t, children)
 
     def jacobians(
         self,

@@ -81,7 +81,7 @@ def lost_row(dynamics: Dynamics, q: Array, t: float) -> int | None:
     G, tolerance = comparable_rows(dynamics, q, t), dynamics.plan.tolerance
     kept = most_independent(G, tolerance)
     free = np.linalg.svd(G[list(kept)])[2][len(kept) :]
-    way = np.random.default_rng(0).standard_normal(len(free)) @ free
+    way = free.T @ (free @ np.random.default_rng(0).standard_normal(G.shape[1]))
     scale = _ASIDE * dynamics.plan.length ** slides(dynamics.model)
     aside = comparable_rows(dynamics, q + dynamics.rates(q, scale * way), t)
     _, pivots = directions(aside, first_of_all(kept, len(G)), tolerance)

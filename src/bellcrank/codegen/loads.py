@@ -12,10 +12,10 @@ from ..topology.loads import (
     ELEMENT_ROW,
     ELEMENT_SLOTS,
     ELEMENT_TABLE,
-    MOTION_ROW,
     MOTION_TABLE,
     ElementSignature,
     MotionSignature,
+    motion_row,
 )
 from .emitter import Emitter, Int
 from .flow import each, switch
@@ -59,11 +59,12 @@ def _time(walk: TracedWalk) -> Number:
 def drive(walk: TracedWalk) -> None:
     """States of the driven joints at this time."""
     e, plan = walk.e, walk.plan.loads
+    width = motion_row(plan.motion_signatures)
 
     def case(signature: MotionSignature, i: str) -> list[str]:
         ints = ints_of(e, "%motion_table", i, MOTION_TABLE)
         pool = Table(e, "%pool", count(e, "pool"))
-        state = driven_state(signature, row_of(e, "%motion_data", i, MOTION_ROW), _time(walk), pool)
+        state = driven_state(signature, row_of(e, "%motion_data", i, width), _time(walk), pool)
         q, v = ints("q"), ints("v")
         for name, first, values in (("q", q, state.q), ("v", v, state.v), ("a", v, state.a)):
             for k, x in enumerate(values):

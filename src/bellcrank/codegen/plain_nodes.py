@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..forces import BodyState
 from ..formulations.base import Placed
-from ..joints import JOINTS
+from ..joints import JOINTS_BY_KEY
 from ..numbers import Number
 from ..spatial import ArticulatedInertia, Force, Matrix, Motion, Vector
 from ..spatial.matrices import Unrolled
@@ -218,7 +218,7 @@ class PlainNode:
 
 def joint_slides(signature: NodeSignature, dof: int) -> bool:
     place, k, _ = signature.dofs[dof]
-    return JOINTS[signature.bodies[place].joint].v_units[k] == "m/s"
+    return JOINTS_BY_KEY[signature.bodies[place].joint].v_units[k] == "m/s"
 
 
 def apart_facts(signature: NodeSignature) -> dict[str, Any]:

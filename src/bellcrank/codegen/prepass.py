@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 from ..constraints import Equation, Frame, Given, Law, closing_equations
 from ..forces import FORCES, BodyForce, BodyState, Effort, JointForce, JointState, Wrenches
 from ..forces.base import Settings
-from ..joints import JOINTS, JointData
+from ..joints import JOINTS, JOINTS_BY_KEY, JointData
 from ..joints.base import Driven
-from ..joints.laws import LAWS
+from ..joints.laws import LAWS, added
 from ..numbers import Dual, Number
 from ..numbers.spline import Curve, spline
 from ..spatial import Force, Matrix, Motion, Vector
@@ -21,8 +21,7 @@ from ..spatial.vector import ZERO
 from ..topology.closing import CLOSURE_SLOTS, ClosureSignature
 from ..topology.loads import (
     ELEMENT_SLOTS,
-    MOST_LAW_VALUES,
-    MOTION_SLOTS,
+    MOTION_AXIS,
     ElementSignature,
     MotionSignature,
     TableSignature,
@@ -34,12 +33,16 @@ World = tuple[Matrix, Vector, Motion]
 
 def driven_state(signature: MotionSignature, data: Data, t: Number, pool: Any) -> Driven:
     """q, v and dv/dt of a driven joint."""
-    laws = []
-    for k, (kind, size, table) in enumerate(signature.laws):
-        values = [data(MOST_LAW_VALUES * k + j) for j in range(size)]
-        laws.append(LAWS[kind](values, t, _lookup(table, data, MOTION_SLOTS["tables"] + 2 * k, pool)))
-    axis = Vector(*[data(MOTION_SLOTS["axis"] + j) for j in range(3)])
-    return JOINTS[signature.joint].driven(laws, axis)
+    axis = Vector(*[data(j) for j in range(MOTION_AXIS)])
+    laws, slot = [], MOTION_AXIS
+    for terms in signature.laws:
+        curves = []
+        for term in terms:
+            values = [data(slot + j) for j in range(term.size)]
+            curves.append(LAWS[term.kind](values, t, _lookup(term.table, data, slot + term.size, pool)))
+            slot += term.width
+        laws.append(added(curves))
+    return JOINTS_BY_KEY[signature.joint].driven(laws, axis)
 
 
 def _lookup(table: TableSignature | None, data: Data, slot: int, pool: Any) -> Callable[[Number], Curve]:

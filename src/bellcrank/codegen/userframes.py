@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..model import Model
 from ..topology import Plan
 
 Array = NDArray[np.float64]
@@ -46,13 +47,34 @@ class UserFrames:
         return kinetic, potential, linear, angular
 
     def reactions(self, raw_poses: Array, raw: Array, effort: bool) -> Array:
-        """Wrenches moved from the computing origins to the joints' points."""
-        _, rotations = self.poses(raw_poses)
+        """Wrenches of the parents on the children, moved from the computing origins to the joints' points."""
+        positions, rotations = self.poses(raw_poses)
         rows = raw.reshape(*raw.shape[:-1], self.model.n, 12)
         chosen = rows[..., 6:] if effort else rows[..., :6]
         force, moment = chosen[..., :3] @ self.G_rotation.T, chosen[..., 3:] @ self.G_rotation.T
         arm = np.einsum("...ij,...j->...i", rotations, self.K_origin)
-        return np.concatenate([force, moment + np.cross(arm, force)], axis=-1)
+        wrenches = np.concatenate([force, moment + np.cross(arm, force)], axis=-1)
+        return on_children(self.model, positions, rotations, wrenches)
+
+
+def on_children(model: Model, positions: Array, rotations: Array, wrenches: Array) -> Array:
+    """From wrenches on the bodies that joints carry, at their origins, to those of the parents on the children.
+
+    They differ for joints that are written from their far side, whose child is the inner body: there the opposite wrench
+    acts, at the joint's point on that body.
+    """
+    rows = np.flatnonzero(model.turned)
+    if not len(rows):
+        return wrenches
+    ground = [np.zeros((*positions.shape[:-2], 1, 3)), np.broadcast_to(np.eye(3), (*positions.shape[:-2], 1, 3, 3))]
+    positions, rotations = np.concatenate([positions, ground[0]], axis=-2), np.concatenate([rotations, ground[1]], axis=-3)
+    inner = np.array(model.parents)[rows]
+    point = positions[..., inner, :] + np.einsum("...ij,...j->...i", rotations[..., inner, :, :], model.position[rows])
+    force, moment = wrenches[..., rows, :3], wrenches[..., rows, 3:]
+    wrenches = wrenches.copy()
+    wrenches[..., rows, :3] = -force
+    wrenches[..., rows, 3:] = -moment - np.cross(positions[..., rows, :] - point, force)
+    return wrenches
 
 
 def _drive_order(plan: Plan) -> NDArray[np.intp]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..formulations import Program
-from ..joints import JOINTS, JointData
+from ..joints import JOINTS_BY_KEY, JointData
 from ..numbers import Number
 from ..spatial import Force, FullTurn, Matrix, Motion, PlaneTurn, RigidInertia, Symmetric, Transform, Vector
 from ..topology import SLOTS, Signature
@@ -19,7 +19,7 @@ class View(ABC):
     def __init__(self, signature: Signature):
         self.__dict__["_signature"] = signature
         self.__dict__["_constants"] = dict(signature.constants)
-        self.__dict__["_joint"] = JOINTS[signature.joint]
+        self.__dict__["_joint"] = JOINTS_BY_KEY[signature.joint]
 
     @abstractmethod
     def _data(self, slot: int) -> Number: ...
@@ -219,5 +219,5 @@ def effort_source(program: Program, summed: bool) -> str | None:
 
 
 def input_size(signature: Signature, name: str) -> int:
-    joint = JOINTS[signature.joint]
+    joint = JOINTS_BY_KEY[signature.joint]
     return joint.nq if name == "q" else joint.nv

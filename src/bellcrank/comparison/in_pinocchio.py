@@ -29,6 +29,9 @@ class InPinocchio:
 
         if model.driven.any():
             raise ModelError(f'Pinocchio has no prescribed motions: "{model.joint_names[int(np.argmax(model.driven))]}"')
+        for joint_name, joint in zip(model.joint_names, model.joints, strict=True):
+            if joint.turned:
+                raise ModelError(f'Pinocchio has no {joint.kind} joint that is written from its far side: "{joint_name}"')
         self.pin, self.model, self.dynamics = pin, model, dynamics
         self.states = States(model, "Pinocchio", as_listed(model.parents), lambda i: _pieces(model, i))
         self.theirs: Any = pin.Model()

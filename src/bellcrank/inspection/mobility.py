@@ -13,12 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..assembly.locking import locked_by
 from ..assembly.loops import Loops
 from ..assembly.solution import closed
 from ..assembly.start import start_of
 from ..codegen.dynamics import Dynamics
 from ..errors import AssemblyError
 from ..model import Model
+from ..timeloop.reach import moved_from_drawing
 from ..wording import counted
 from . import singular
 from .blocks import Block, blocks
@@ -81,7 +83,7 @@ def inspect_loops(model: Model, dynamics: Dynamics | None = None) -> LoopReport 
     nearby = None if nearby_q is None else _Place(loops, nearby_q)
     stresses = Stresses(loops, here.blocks, here.placed)
     directions = tuple(stresses.closures()) if here.redundant else ()
-    problems += _locked(model, here, nearby)
+    problems += _locked(loops, here, nearby)
     return LoopReport(
         count=len(model.closures),
         equations=len(loops.rows),
@@ -132,7 +134,8 @@ def _start(dyn: Dynamics) -> tuple[Array, list[str]]:
     model = dyn.model
     try:
         start = model.assembled_start
-        return start.q, [f"model {model.name!r}: {note}" for note in start.notes]
+        moved = moved_from_drawing(model, start.q, 0.0)
+        return start.q, [*(f"model {model.name!r}: {note}" for note in start.notes), *([moved] if moved else [])]
     except AssemblyError as error:
         complaint = str(error)
     try:  # perhaps only the velocities contradict each other
@@ -141,12 +144,15 @@ def _start(dyn: Dynamics) -> tuple[Array, list[str]]:
         return np.array(model.given_q), [complaint]
 
 
-def _locked(model: Model, here: _Place, nearby: _Place | None) -> Iterator[str]:
+def _locked(loops: Loops, here: _Place, nearby: _Place | None) -> Iterator[str]:
+    model = loops.model
     driven = bool(model.driven.any()) or any(closure.motion is not None for closure in model.closures)
     if here.mobility == 0 and not driven:
         equations = counted(int(model.closure_index[-1]), "equation")
         free = counted(model.nv, "coordinate")
-        yield f"the mechanism is locked: its {equations} leave none of {free} free, and nothing drives it"
+        axis = locked_by(loops, here.q, 0.0)
+        why = f": {axis}" if axis else ""
+        yield f"the mechanism is locked: its {equations} leave none of {free} free, and nothing drives it{why}"
     elif here.mobility and nearby is None and not len(here.untouched):
         yield (
             "the mechanism is shaky: it gives way a little, but cannot move on. Its equations allow velocities here "

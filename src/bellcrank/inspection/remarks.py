@@ -116,9 +116,7 @@ def _tables(model: Model) -> Iterator[str]:
     if model.duration is None:
         return
     timed: list[tuple[str, Table | None]] = [(f'"{e.name}"', e.table) for e in model.elements if e.kind == "joint_effort"]
-    for name, motion in zip(model.joint_names, model.motions, strict=False):
-        timed += [(f'the motion of "{name}"', law.table) for law in (motion.laws if motion else ())]
-    for what, table in timed:
+    for what, table in [*timed, *_motion_tables(model)]:
         if table and table.outside == "error" and (table.x[0] > 0 or table.x[-1] < model.duration):
             yield (
                 f"the table of {what} goes from {table.x[0]:g} to {table.x[-1]:g} s, the run from 0 to {model.duration:g} s: "
@@ -126,12 +124,18 @@ def _tables(model: Model) -> Iterator[str]:
             )
 
 
+def _motion_tables(model: Model) -> Iterator[tuple[str, Table | None]]:
+    """Tables of prescribed motions: of joints, of rods and planes, of couplers."""
+    closures = ((closure.name, closure.motion) for closure in model.closures)
+    for name, motion in (*zip(model.joint_names, model.motions, strict=False), *closures):
+        for law in motion.laws if motion else ():
+            yield from ((f'the motion of "{name}"', term.table) for term in law.terms)
+
+
 def _overshoot(model: Model) -> Iterator[str]:
     """Splines that leave the range of their rows by much: a pulse typed as rows is not what they make of it."""
     tables: list[tuple[str, Table | None]] = [(f'"{e.name}"', e.table) for e in model.elements]
-    for name, motion in zip(model.joint_names, model.motions, strict=False):
-        tables += [(f'the motion of "{name}"', law.table) for law in (motion.laws if motion else ())]
-    for what, table in tables:
+    for what, table in [*tables, *_motion_tables(model)]:
         if table is None or len(table.x) < 3:
             continue
         from scipy.interpolate import CubicSpline

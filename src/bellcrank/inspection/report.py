@@ -91,8 +91,8 @@ class Report:
 
 def check(model: Model) -> Report:
     """What a model is made of, and what is unusual about it."""
-    parents = [GROUND if p < 0 else model.body_names[p] for p in model.parents]
-    rows = zip(model.joint_names, model.joints, parents, model.body_names, model.driven.tolist(), strict=True)
+    ends = _written_ends(model)
+    rows = zip(model.joint_names, model.joints, ends, model.driven.tolist(), strict=True)
     speed = fastest(model)
     loops = inspect_loops(model)
     unusual = [*(loops.problems if loops else ()), *remarks(model, speed)]
@@ -103,10 +103,10 @@ def check(model: Model) -> Report:
         coordinates=model.nv,
         duration=model.duration,
         bodies=tuple(BodyRow(*row) for row in zip(model.body_names, model.joint_names, model.mass.tolist(), strict=True)),
-        joints=(*(JointRow(n, j.kind, p, c, 0 if driven else j.nv, driven) for n, j, p, c, driven in rows), *_closing(model)),
+        joints=(*(JointRow(n, j.kind, *ends, 0 if driven else j.nv, driven) for n, j, ends, driven in rows), *_closing(model)),
         elements=tuple(ElementRow(e.name, _element_kind(e), _where(model, e)) for e in model.elements),
         inputs=model.inputs,
-        measures=tuple(MeasureRow(m.name, _kind(m)) for m in model.measures),
+        measures=tuple(MeasureRow(m.name, _kind(model, m)) for m in model.measures),
         fastest_frequency=_rate(speed.vibration, 2 * math.pi),
         fastest_decay=_rate(speed.decay, 1.0),
         remarks=tuple(unusual),
@@ -115,6 +115,13 @@ def check(model: Model) -> Report:
         changed=() if model.source is None else model.source.remarks,
         not_simulated=() if model.source is None else model.source.unsimulated,
     )
+
+
+def _written_ends(model: Model) -> list[tuple[str, str]]:
+    """Parent and child of each joint of the tree, as the user wrote them."""
+    inner = [GROUND if p < 0 else model.body_names[p] for p in model.parents]
+    turned = model.turned or (False,) * model.n
+    return [(c, p) if far else (p, c) for p, c, far in zip(inner, model.body_names, turned, strict=True)]
 
 
 def _closing(model: Model) -> Iterator[JointRow]:
@@ -152,10 +159,15 @@ def _element_kind(element: Element) -> str:
     return element.kind.removeprefix("joint_").replace("spring_damper", "spring and damper").replace("_", " ")
 
 
-def _kind(measure: Measure) -> str:
+def _kind(model: Model, measure: Measure) -> str:
     """In the words of the model file."""
     if measure.kind == "element":
         return f"force of {measure.element}"
+    if measure.kind == "closure":
+        return f"force of {model.closures[measure.closure].name}"
+    if measure.kind == "drive":
+        name = model.closures[measure.closure].name if measure.closure >= 0 else model.joint_names[measure.joint]
+        return f"force of the drive of {name}"
     if measure.kind == "angle" and measure.joint >= 0:
         return "coordinate"
     return "formula" if measure.kind == "expression" else measure.kind

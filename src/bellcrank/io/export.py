@@ -55,6 +55,9 @@ class Export:
         self.forces = self._joint_forces()
         for i in np.flatnonzero(model.driven).tolist():
             self.never.append(f'the prescribed motion of joint "{model.joint_names[i]}"')
+        for name, joint in zip(model.joint_names, model.joints, strict=True):
+            if joint.turned:
+                self.never.append(f'joint "{name}", a {joint.kind} joint whose parent is further from ground than its child')
         if model.measures:
             self.lost.append("measures")
 

@@ -24,6 +24,7 @@ from ..model.fields import (
     Position,
     Record,
     Rows,
+    Series,
     Text,
     Triple,
     Vector3,
@@ -86,7 +87,7 @@ HARMLESS: tuple[tuple[tuple[type[Kind], ...], Any], ...] = (
     ((Number, Numbers), 0.0),
     ((Rows,), ((0.0, 0.0), (1.0, 0.0))),
     ((FormulaText,), Formula("0")),
-    ((Names,), ()),
+    ((Names, Series), ()),
     ((Kind,), ""),
 )
 
@@ -269,20 +270,33 @@ def read_motion(table: Table) -> MotionSpec:
     return MotionSpec(tuple(laws), axis)
 
 
-LAW_KEYS = {"rate": 0, "polynomial": 1, "amplitude": 2, "table": 3}
+LAW_KEYS: dict[str, type[Any]] = {fields_of(cls)[0].key: cls for cls in LAW_SPECS}  # a law is known by its first key
 
 
-def read_law(table: Table, extra: tuple[str, ...] = ()) -> Any:
+def read_law(table: Table, extra: tuple[str, ...] = (), known: Mapping[str, type[Any]] = LAW_KEYS) -> Any:
     """The law whose own key is there."""
-    given = [key for key in LAW_KEYS if key in table]
+    given = [key for key in known if key in table]
     if len(given) != 1:
         what = f"has {' and '.join(given)}" if given else "says nothing of its motion"
-        table.complain(f"[{table.label}] {what}. Give one of {', '.join(LAW_KEYS)}.", given[1] if given else None)
+        both = " To add laws up, list them: sum = [{ ... }, { ... }]." if len(given) > 1 and "sum" in known else ""
+        table.complain(f"[{table.label}] {what}. Give one of {', '.join(known)}.{both}", given[1] if given else None)
         table.know(*table.values)
         return LAW_SPECS[0](0.0)
-    cls = LAW_SPECS[LAW_KEYS[given[0]]]
+    cls = known[given[0]]
     table.know(*extra)
     return cls(**read_record(table, cls))
+
+
+def _series(table: Table, key: str, kind: Kind) -> Any:
+    """Laws that are added up."""
+    assert isinstance(kind, Series)
+    value = table.values[key]
+    if not isinstance(value, list) or not value or not all(isinstance(inner, dict) for inner in value):
+        table.wrong(key, "laws, [{ rate = 3.0 }, { amplitude = 0.3, frequency = 2.0 }]")
+        return None
+    known = {name: cls for name, cls in LAW_KEYS.items() if cls in kind.classes}
+    tables = (Table(table.source, (*table.path, key, i), inner, table.about) for i, inner in enumerate(value))
+    return tuple(read_law(inner, known=known) for inner in tables)
 
 
 READERS: dict[type[Kind], Callable[[Table, str, Any], Any]] = {
@@ -300,4 +314,5 @@ READERS: dict[type[Kind], Callable[[Table, str, Any], Any]] = {
     Choice: _choice,
     Rows: _rows,
     Record: _record,
+    Series: _series,
 }

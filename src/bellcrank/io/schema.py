@@ -21,6 +21,7 @@ from ..model.fields import (
     Record,
     Records,
     Rows,
+    Series,
     Text,
     Vector3,
     fields_of,
@@ -194,4 +195,5 @@ KINDS: dict[type[Kind], Callable[[Any], Schema]] = {
     Choice: lambda kind: {"enum": list(kind.options)},
     Rows: lambda kind: {"$ref": "#/$defs/rows"},
     Record: _record,
+    Series: lambda kind: {"type": "array", "items": _any([_object(cls) for cls in kind.classes]), "minItems": 1},
 }

@@ -296,8 +296,18 @@ def _unpacked(found: dict[str, Array]) -> Any:
     return found["q"] if len(found) == 1 else tuple(found.values())
 
 
+def _refuse_turned(model: Model, program: str) -> None:
+    for name, joint in zip(model.joint_names, model.joints, strict=True):
+        if joint.turned:
+            raise StateError(
+                f"{program} has no {joint.kind} joint that is written from its far side: {name!r} cannot be converted. Let "
+                "its parent be the body that is nearer to ground."
+            )
+
+
 def mujoco_states(model: Model) -> States:
     """The converter for the MJCF that a model came from, or that ``save`` writes of it."""
+    _refuse_turned(model, "MuJoCo")
     source = model.source if model.source is not None and model.source.format == "mjcf" else None
     references = {} if source is None else source.references
 
@@ -316,6 +326,7 @@ def mujoco_states(model: Model) -> States:
 
 def pinocchio_states(model: Model) -> States:
     """The converter for the URDF that a model came from, or that ``save`` writes of it."""
+    _refuse_turned(model, "Pinocchio")
     source = model.source if model.source is not None and model.source.format == "urdf" else None
     references = {} if source is None else source.references
     rows = by_name(model.parents, model.joint_names)

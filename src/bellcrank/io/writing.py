@@ -29,6 +29,7 @@ from ..model.fields import (
     Position,
     Record,
     Rows,
+    Series,
     Vector3,
     fields_of,
 )
@@ -161,6 +162,7 @@ WRITERS: dict[type[Kind], Callable[[Any], str]] = {
     FormulaText: scalar,
     Rows: lambda rows: f"[{', '.join(array(row) for row in rows)}]",
     Record: _record,
+    Series: lambda laws: f"[{', '.join(_inline(list(_fields(law))) for law in laws)}]",
 }
 
 

@@ -78,6 +78,11 @@ class Joint:
     q_units: ClassVar[tuple[str, ...]]  # a quaternion's parts have the unit 1
     v_units: ClassVar[tuple[str, ...]]
     quaternion: ClassVar[int | None] = None  # where a quaternion starts in q
+    turned: ClassVar[bool] = False  # its pose and directions are those of the parent that the user wrote (turned.py)
+    key: ClassVar[str]  # in the registry of all joints: its kind, or "turned" and its kind
+
+    def __init_subclass__(cls) -> None:
+        cls.key = f"turned {cls.kind}" if cls.turned else cls.kind
 
     @staticmethod
     def motion(q: Sequence[Number], data: JointData = NO_DATA) -> JointMotion:

@@ -1,6 +1,6 @@
 """Laws of prescribed motion: a coordinate, its rate and its acceleration as functions of time.
 
-A new law is a function and a line in LAWS; ``values`` are its numbers, in the order of LAW_VALUES.
+A new law is a function and a line in LAWS; ``values`` are its numbers, in the order that model/motion.py gives.
 """
 
 from __future__ import annotations
@@ -9,8 +9,6 @@ from collections.abc import Callable, Sequence
 
 from ..numbers import Number, sincos
 from ..numbers.spline import Curve
-
-MOST_VALUES = 8  # numbers of a law
 
 
 def polynomial(values: Sequence[Number], t: Number, table: Callable[[Number], Curve]) -> Curve:
@@ -36,6 +34,14 @@ def sine(values: Sequence[Number], t: Number, table: Callable[[Number], Curve]) 
 def of_table(values: Sequence[Number], t: Number, table: Callable[[Number], Curve]) -> Curve:
     """A natural cubic spline through points in time."""
     return table(t)
+
+
+def added(curves: Sequence[Curve]) -> Curve:
+    """The sum of laws: value, slope and bend add up."""
+    first, *others = curves
+    for curve in others:
+        first = Curve(first.value + curve.value, first.slope + curve.slope, first.bend + curve.bend)
+    return first
 
 
 LAWS: dict[str, Callable[[Sequence[Number], Number, Callable[[Number], Curve]], Curve]] = {

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..joints import Joint, make_joint
+from ..joints import Joint, turned_round
 from . import forces
 from .assemblies import expand
 from .checks import (
@@ -43,7 +43,13 @@ def build(spec: Spec, problems: Problems | None = None) -> Model:
     """
     problems = Problems() if problems is None else problems
     unique = check_names(spec, problems)
-    written, spec = spec, resolve(expand(spec, problems), problems)
+    model = build_resolved(resolve(expand(spec, problems), problems), problems, unique=unique)
+    object.__setattr__(model, "spec", spec)
+    return model
+
+
+def build_resolved(spec: Spec, problems: Problems, *, unique: bool = True) -> Model:
+    """The model of a spec that has numbers only, and no copies of assemblies; it keeps no spec."""
     check_time(spec.duration, spec.step, problems, spec.where)
     bodies = check_bodies(spec, problems)
     joints = _check_joints(spec, problems)
@@ -56,9 +62,7 @@ def build(spec: Spec, problems: Problems | None = None) -> Model:
             rows = _Rows(spec, tree, [bodies[name] for name in tree.carried], joints, problems)
     problems.raise_if_any()
     assert rows is not None  # whatever prevents the rows has left its problem
-    model = rows.model()
-    object.__setattr__(model, "spec", written)
-    return model
+    return rows.model()
 
 
 def _check_joints(spec: Spec, problems: Problems) -> dict[str, Joint]:
@@ -91,20 +95,9 @@ def _check_far_sides(spec: Spec, tree: Tree, joints: Mapping[str, Joint], proble
 
 
 def _turned(spec: Spec, tree: Tree, joints: Mapping[str, Joint]) -> list[Joint]:
-    """Joints from the inboard body outward.
-
-    Turning child relative to parent by q about the axis is turning parent relative to child by q about the reversed
-    axis, and so for a slide: q keeps the meaning that the user wrote.
-    """
+    """Joints from the inboard body outward; the coordinates keep the meaning that the user wrote."""
     made = [joints[spec.joints[j].name] for j in tree.joints]
-    return [_flipped(joint) if far else joint for joint, far in zip(made, tree.reversed, strict=True)]
-
-
-def _flipped(joint: Joint) -> Joint:
-    if joint.axis is None or joint.needs_axis2:  # check_far_side has said that it cannot be
-        return joint
-    x, y, z = joint.axis
-    return make_joint(joint.kind, axis=(0.0 - x, 0.0 - y, 0.0 - z), pitch=joint.pitch)
+    return [turned_round(joint) if far else joint for joint, far in zip(made, tree.reversed, strict=True)]
 
 
 class _Rows:
@@ -203,6 +196,7 @@ class _Rows:
             held_q=self._held("q"),
             held_v=self._held("v"),
             source=self.spec.source,
+            turned=self.tree.reversed if any(self.tree.reversed) else (),
         )
 
     def _limits(self) -> tuple[Limits | None, ...]:

@@ -56,6 +56,7 @@ from .spec import (
     JointDamper,
     JointSpec,
     JointSpring,
+    LawSpec,
     LineDamper,
     LineSpring,
     Mesh,
@@ -196,9 +197,6 @@ def sine(amplitude: Value, frequency: Value, phase: Value = 0.0, offset: Value =
 def table(rows: Pairs, outside: str = "error") -> TableLaw:
     """A spline through rows of time and coordinate."""
     return make(TableLaw, table=rows, outside=outside)
-
-
-LawSpec = RateLaw | PolynomialLaw | SineLaw | TableLaw
 
 
 def _group(joint: str, first: Mapping[str, int]) -> int:
@@ -506,8 +504,10 @@ class Parts:
         given = {"relative_to": relative_to, "component": component}
         self._add("measures", make(VelocityMeasure, name, body=body, point=point, **given))
 
-    def measure_force(self, name: str, element: str, component: str | None = None) -> None:
-        self._add("measures", make(ForceMeasure, name, element=element, component=component))
+    def measure_force(self, name: str, element: str, component: str | None = None, *, coordinate: str | None = None) -> None:
+        """Of a force element, a constraint, a coupler, or of the drive of a joint, along ``coordinate`` if it has several."""
+        given = {"element": element, "component": component, "coordinate": coordinate}
+        self._add("measures", make(ForceMeasure, name, **given))
 
     def measure_formula(self, name: str, value: str) -> None:
         self._add("measures", make(FormulaMeasure, name, value=value))

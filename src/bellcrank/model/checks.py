@@ -243,11 +243,12 @@ def _check_quaternion(start: InitialSpec, values: tuple[float, ...], problems: P
 
 
 def check_far_side(spec: JointSpec, joint: Joint, problems: Problems) -> None:
-    """A joint written from the far side can be turned only where a reversed axis says the same."""
-    if joint.nv and (joint.axis is None or joint.needs_axis2):
+    """Every joint can be turned round but a free one, whose coordinates are the whole pose of the body that it carries."""
+    if joint.kind == "free":
         text = (
-            f'joint "{spec.name}": its parent "{spec.parent}" is further from {GROUND} than its child "{spec.child}", '
-            f"and a {spec.kind} joint cannot be turned round. Swap parent and child (and invert its [initial])."
+            f'joint "{spec.name}": its parent "{spec.parent}" is further from {GROUND} than its child "{spec.child}", and '
+            f"a free joint gives the pose of the further body. Swap parent and child: its coordinates are then the pose of "
+            f'"{spec.parent}" relative to "{spec.child}".'
         )
         problems.add(text, spec.where.at("parent"), spec.name)
 

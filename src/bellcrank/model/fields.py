@@ -220,6 +220,16 @@ class Records(Kind):
         return tuple((name, map_fields(inner, f"{path}.{name}" if name else path, visit)) for name, inner in value)
 
 
+@dataclass(frozen=True)
+class Series(Kind):
+    """Tables inside one after the other, each one of ``classes``, told apart by their own keys; paths count them from 0."""
+
+    classes: tuple[type[Any], ...] = ()
+
+    def map(self, value: Any, path: str, visit: Visitor) -> Any:
+        return tuple(map_fields(inner, f"{path}.{i}", visit) for i, inner in enumerate(value))
+
+
 class Field(NamedTuple):
     """A field of an item: its attribute, its key in files, its kind, and what it is where it is left out."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -42,6 +42,7 @@ from .spec import (
     Spec,
     StopSpec,
     SumDamper,
+    SumLaw,
     SumSpring,
     TableLaw,
     VelocityMeasure,
@@ -386,6 +387,8 @@ def make_motion(item: JointSpec, joint: Joint, offset: Sequence[float]) -> Motio
 
 
 def make_law(law: Any) -> Law:
+    if isinstance(law, SumLaw):
+        return Law("sum", parts=tuple(map(make_law, law.sum)))
     if isinstance(law, RateLaw):
         return Law("polynomial", (float(law.start), float(law.rate)))
     if isinstance(law, PolynomialLaw):
@@ -409,7 +412,8 @@ def unit(axis: Any, what: str = "the axis of its motion", key: str = "motion") -
 
 
 def make_measures(spec: Spec, rows: Rows, problems: Problems) -> tuple[Measure, ...]:
-    elements = {item.name for item in spec.elements}
+    ties = {item.name: len(rows.closing) + k for k, item in enumerate((*spec.constraints, *spec.couplers))}
+    sources = Sources({item.name for item in spec.elements}, ties)
     known = {item.name: item for item in spec.measures}
     numbers = {item.name: item.value for item in spec.parameters}
     found = []
@@ -417,7 +421,7 @@ def make_measures(spec: Spec, rows: Rows, problems: Problems) -> tuple[Measure, 
         if problems.blames(item.name):
             continue
         try:
-            found.append(_measure(item, rows, elements, known, numbers))
+            found.append(_measure(item, rows, sources, known, numbers))
         except Trouble as trouble:
             where = item.where.at(trouble.key) if trouble.key else item.where
             problems.add(f'measure "{item.name}": {trouble}', where, item.name)
@@ -425,7 +429,36 @@ def make_measures(spec: Spec, rows: Rows, problems: Problems) -> tuple[Measure, 
     return tuple(found)
 
 
-def _measure(item: Any, rows: Rows, elements: set[str], known: Mapping[str, Any], numbers: Mapping[str, Any]) -> Measure:
+class Sources(NamedTuple):
+    """What has a force: force elements, and by their closures constraints and couplers."""
+
+    elements: Collection[str]
+    closures: Mapping[str, int]
+
+
+def _force_measure(item: ForceMeasure, rows: Rows, sources: Sources, component: int | None) -> Measure:
+    name = item.element
+    if name in rows.driven:
+        dof = _dof(_Asked(name, item.coordinate), rows.kinds[name])
+        return Measure(item.name, "drive", rows.joints.get(name, -1), dof, closure=rows.closing.get(name, -1))
+    if item.coordinate is not None:
+        raise Trouble(f'"{name}" is no driven joint: remove coordinate = "{item.coordinate}".', "coordinate")
+    if name in sources.elements:
+        return Measure(item.name, "element", element=name, component=component)
+    if name in sources.closures:
+        return Measure(item.name, "closure", closure=sources.closures[name], component=component)
+    if name in rows.kinds:
+        raise Trouble(f'joint "{name}" has no motion and so no drive: its reaction is in run.reactions.', "element")
+    hint = Problems().suggest(name, {*sources.elements, *sources.closures, *rows.driven})
+    raise Trouble(f'it names "{name}", which is no force element, constraint, coupler or driven joint.{hint}', "element")
+
+
+class _Asked(NamedTuple):
+    joint: str
+    coordinate: str | None
+
+
+def _measure(item: Any, rows: Rows, sources: Sources, known: Mapping[str, Any], numbers: Mapping[str, Any]) -> Measure:
     component = COMPONENTS.index(item.component) if getattr(item, "component", None) in COMPONENTS else None
     if isinstance(item, PositionMeasure):
         body, point = on_body(item, rows)
@@ -444,11 +477,7 @@ def _measure(item: Any, rows: Rows, elements: set[str], known: Mapping[str, Any]
             b, point_b = on_body(item.relative_to, rows, "relative_to")
         return Measure(item.name, "velocity", body_a=a, body_b=b, point_a=point_a, point_b=point_b, component=component)
     if isinstance(item, ForceMeasure):
-        if item.element not in elements:
-            raise Trouble(
-                f'it names "{item.element}", which is no force element.{Problems().suggest(item.element, elements)}', "element"
-            )
-        return Measure(item.name, "element", element=item.element, component=component)
+        return _force_measure(item, rows, sources, component)
     assert isinstance(item, FormulaMeasure)
     return Measure(item.name, "expression", expression=_expression(item.value, known, numbers))
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 Vector = tuple[float, float, float]
 
-MEASURES = ("position", "distance", "angle", "velocity", "element", "expression")
+MEASURES = ("position", "distance", "angle", "velocity", "element", "closure", "drive", "expression")
 COMPONENTS = ("x", "y", "z")
 
 
@@ -21,6 +21,9 @@ class Measure:
                 direction_a and direction_b
     velocity    of point_a on body_a relative to point_b on body_b (ground: the world), in world axes; component as above
     element     force of the element of the name ``element``: its effort or tension; of a bushing or force, its component or all
+    closure     force of the closure ``closure``, which is no joint: tension of a rod, force on the point of a plane along its
+                normal, or on that of a line (component or all); of a coupler the effort along its sum
+    drive       effort that keeps the prescribed motion of ``joint``, or of the closing joint ``closure``, going along ``dof``
     expression  ``expression`` over the names of other measures
     """
 

@@ -30,7 +30,7 @@ Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 LISTS = (
     "joint_names", "body_names", "parents", "joints", "motions", "elements", "inputs", "measures", "closures", "limits",
-    "held_q", "held_v",
+    "held_q", "held_v", "turned",
 )  # fmt: skip
 
 
@@ -58,6 +58,7 @@ class Model:
     limits       n, or ()  of joints, kept and not simulated; None for joints without
     held_q       names     of joints whose coordinates keep their given values when the loops are closed
     held_v       names     of joints whose velocities do
+    turned       n, or ()  whether the user wrote the joint from its far side: its parent is the body that it carries here
     source                 of an imported model: what is not simulated, and how other programs write its states
     spec                   what the user wrote; None for a model made from arrays
 
@@ -90,6 +91,7 @@ class Model:
     held_q: tuple[str, ...] = ()
     held_v: tuple[str, ...] = ()
     source: Source | None = None
+    turned: tuple[bool, ...] = ()
     spec: Spec | None = field(default=None, init=False, repr=False)  # set by build; a changed copy of a model has none
 
     def __post_init__(self) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ..wording import counted
 
 MOST_COEFFICIENTS = 8
-LAWS = ("polynomial", "sine", "table")
+LAWS = ("polynomial", "sine", "table", "sum")
 OUTSIDE = ("error", "clamp")
 
 
@@ -48,13 +48,25 @@ class Law:
     "polynomial"  c0, c1, ...: c0 + c1 t + c2 t^2 ..., 8 at most
     "sine"        offset, amplitude, frequency (Hz), phase (rad): offset + amplitude sin(2 pi frequency t + phase)
     "table"       none: a natural cubic spline through ``table``, over time
+    "sum"         none: the sum of ``parts``, none of which is a sum itself
     """
 
     kind: str
     values: tuple[float, ...] = ()
     table: Table | None = None
+    parts: tuple[Law, ...] = ()
+
+    @property
+    def terms(self) -> tuple[Law, ...]:
+        """The laws that are added up: those of a sum, or the law alone."""
+        return self.parts if self.kind == "sum" else (self,)
 
     def problems(self) -> Iterator[str]:
+        if self.kind == "sum":
+            yield from self._problems_of_sum()
+            return
+        if self.parts:
+            yield f'its law is a {self.kind} with parts. Give parts to a "sum" only.'
         if self.kind not in LAWS:
             yield f'there is no law "{self.kind}". Choose from {", ".join(LAWS)}.'
         elif self.kind == "polynomial" and not 1 <= len(self.values) <= MOST_COEFFICIENTS:
@@ -67,6 +79,15 @@ class Law:
             yield f"its law has the values {self.values}. Give finite numbers."
         if self.table is not None:
             yield from self.table.problems()
+
+    def _problems_of_sum(self) -> Iterator[str]:
+        if not self.parts:
+            yield "its sum has no laws. Give one at least."
+        for part in self.parts:
+            if part.kind == "sum":
+                yield "its sum has a sum in it. Add all of their laws up in one."
+            else:
+                yield from part.problems()
 
 
 @dataclass(frozen=True)

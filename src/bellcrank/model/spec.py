@@ -26,6 +26,7 @@ from .fields import (
     Records,
     Rows,
     Scalar,
+    Series,
     Text,
     Triple,
     Vector3,
@@ -132,8 +133,21 @@ class BodySpec(_Item):
 OUTSIDE_OF = Choice('beyond the ends of the table: "error", or "clamp" to keep the last value', options=OUTSIDE)
 
 
+class _Law:
+    """Laws can be added: ``rate(3.0) + sine(0.3, 2.0)``."""
+
+    def __add__(self, other: Any) -> SumLaw:
+        if not isinstance(other, _Law):
+            return NotImplemented
+        return SumLaw((*_terms(self), *_terms(other)))
+
+
+def _terms(law: Any) -> tuple[Any, ...]:
+    return law.sum if isinstance(law, SumLaw) else (law,)
+
+
 @dataclass(frozen=True)
-class RateLaw:
+class RateLaw(_Law):
     """start + rate t"""
 
     rate: Scalar = field(metadata=written(Number("constant rate", unit="rad/s or m/s")))
@@ -141,14 +155,14 @@ class RateLaw:
 
 
 @dataclass(frozen=True)
-class PolynomialLaw:
+class PolynomialLaw(_Law):
     """c0 + c1 t + c2 t^2 + ..."""
 
     polynomial: Any = field(metadata=written(Numbers("coefficients c0, c1, ...: 8 at most")))
 
 
 @dataclass(frozen=True)
-class SineLaw:
+class SineLaw(_Law):
     """offset + amplitude sin(2 pi frequency t + phase)"""
 
     amplitude: Scalar = field(metadata=written(Number("of the sine", unit="rad or m")))
@@ -158,15 +172,27 @@ class SineLaw:
 
 
 @dataclass(frozen=True)
-class TableLaw:
+class TableLaw(_Law):
     """A spline through a table of time."""
 
     table: Pairs = field(metadata=written(Rows("rows [time, coordinate]", columns=("time", "coordinate"))))
     outside: str = field(default="error", metadata=written(OUTSIDE_OF))
 
 
-LawSpec = RateLaw | PolynomialLaw | SineLaw | TableLaw
-LAW_SPECS: tuple[type[Any], ...] = (RateLaw, PolynomialLaw, SineLaw, TableLaw)
+TERM_SPECS: tuple[type[Any], ...] = (RateLaw, PolynomialLaw, SineLaw, TableLaw)
+
+
+@dataclass(frozen=True)
+class SumLaw(_Law):
+    """The sum of laws, of which each is one of the others."""
+
+    sum: tuple[RateLaw | PolynomialLaw | SineLaw | TableLaw, ...] = field(
+        metadata=written(Series("laws that are added up", classes=TERM_SPECS))
+    )
+
+
+LawSpec = RateLaw | PolynomialLaw | SineLaw | TableLaw | SumLaw
+LAW_SPECS: tuple[type[Any], ...] = (*TERM_SPECS, SumLaw)
 
 
 @dataclass(frozen=True)
@@ -596,10 +622,15 @@ class VelocityMeasure(_Measure):
 
 @dataclass(frozen=True)
 class ForceMeasure(_Measure):
-    """Force of an element: its effort on a joint, or its tension."""
+    """Force of an element, a constraint or coupler, or the drive of a joint: its effort on a joint, or its tension."""
 
-    element: str = field(metadata=written(Name("a spring, damper, ...", to="element", remedy="Name a force element.")))
+    element: str = field(
+        metadata=written(
+            Name("a spring, damper, ..., a rod, a coupler, or a driven joint", to="element", remedy="Name a force element.")
+        )
+    )
     component: str | None = field(default=None, metadata=written(COMPONENT))
+    coordinate: str | None = field(default=None, metadata=written(COORDINATE))
 
     type: ClassVar[str] = "force"
 

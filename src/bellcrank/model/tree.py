@@ -133,11 +133,14 @@ class _Search:
         joint = self.joints[j]
         if joint.cut:
             return CUT
-        if joint.parent != near and not _can_be_turned(joint.kind):
+        from_far_side = joint.parent != near
+        if from_far_side and joint.kind == "free":  # which cannot be turned round
             return FROM_FAR_SIDE
         if joint.cut is False:
             return NEVER_CUT
-        return WITH_COORDINATES if joint.name in self.precious else ORDINARY
+        if joint.name in self.precious:
+            return WITH_COORDINATES
+        return FROM_FAR_SIDE if from_far_side and not _turns_for_nothing(joint.kind) else ORDINARY
 
     def tree(self) -> Tree:
         carried = {j: body for body, j in self.inboard_joint.items()}
@@ -161,8 +164,8 @@ def _with_coordinates(spec: Spec) -> set[str]:
     return driven | started | coupled
 
 
-def _can_be_turned(kind: str) -> bool:
-    """A reversed axis says the same from the other side; a ball, a cross or a plane cannot be turned round so."""
+def _turns_for_nothing(kind: str) -> bool:
+    """A reversed axis says the same from the other side; a ball or a plane turned round takes more operations."""
     joint = JOINTS.get(kind)
     return joint is None or joint.nv == 0 or (joint.has_axis and not joint.needs_axis2)
 

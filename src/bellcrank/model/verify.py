@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .checks import QUATERNION_SLACK, check_name, check_time, duplicates
 from .closure import Closure, closure_problems
 from .element import ELEMENTS, MOST_TERMS, Element, element_problems
-from .measure import MEASURES
+from .measure import MEASURES, Measure
 from .motion import laws_wanted
 from .order import outward_order
 from .physics import impossible
@@ -45,7 +45,7 @@ def _check_lists(model: Model, problems: Problems) -> None:
     n = len(model.joints)
     if n == 0:
         problems.add("the model has no joint. Give it one body and one joint at least.")
-    for field in ("joint_names", "body_names", "parents"):
+    for field in ("joint_names", "body_names", "parents", *(("turned",) if model.turned else ())):
         if len(getattr(model, field)) != n:
             problems.add(f"{field} has {len(getattr(model, field))} entries for {n} joints.")
     for name in (*model.body_names, *model.joint_names):
@@ -166,8 +166,17 @@ def _check_elements(model: Model, problems: Problems) -> None:
             problems.add(f'measure "{measure.name}": there is no kind "{measure.kind}". Choose from {", ".join(MEASURES)}.')
         elif not all(-1 <= row < model.n for row in (measure.joint, measure.body_a, measure.body_b)):
             problems.add(f'measure "{measure.name}": a row is not in the model. Give -1 for ground, or up to {model.n - 1}.')
-        elif measure.closure >= 0 and _closing_joint(model, measure.closure) is None:
-            problems.add(f'measure "{measure.name}": its closure is {measure.closure}, which is no joint.')
+        elif measure.kind == "closure" or measure.closure >= 0:
+            for text in _of_closure(model, measure):
+                problems.add(f'measure "{measure.name}": {text}')
+
+
+def _of_closure(model: Model, measure: Measure) -> Iterator[str]:
+    if not measure.closure < len(model.closures) or measure.closure < 0:
+        yield f"its closure is {measure.closure}, and the model has {len(model.closures)}."
+    elif (_closing_joint(model, measure.closure) is None) != (measure.kind == "closure"):
+        what = "no joint" if measure.kind != "closure" else "a joint"
+        yield f"its closure is {measure.closure}, which is {what}."
 
 
 def _closing_joint(model: Model, closure: int) -> Joint | None:

@@ -91,10 +91,11 @@ def _momentum(at: States) -> Arrays:
 
 def _reactions(at: States) -> Arrays:
     q, v, tau = at.values("q"), at.values("v"), at.tau
-    wrenches = at.dynamics.reactions(q, v, at.values("a"), tau=tau, **at.time, **at.inputs)
-    if at.model.closures:
-        wrenches = np.concatenate([wrenches, at.dynamics.closure_reactions(q, v, tau, **at.time, **at.inputs)], axis=1)
-    return {"reactions": wrenches}
+    if not at.model.closures:
+        return {"reactions": at.dynamics.reactions(q, v, at.values("a"), tau=tau, **at.time, **at.inputs)}
+    multipliers = at.dynamics.multipliers(q, v, tau, **at.time, **at.inputs)
+    tree = at.dynamics.reactions(q, v, at.values("a"), multipliers=multipliers, **at.time, **at.inputs)
+    return {"reactions": np.concatenate([tree, at.dynamics.closure_wrenches(q, v, multipliers, **at.time)], axis=1)}
 
 
 def _closing(at: States) -> Arrays:
@@ -134,7 +135,10 @@ def _drives(at: States) -> Arrays:
 
 def _measures(at: States) -> Arrays:
     velocities = velocities_of(at, measures.places(at.model))
-    return {"measures": measures.evaluate(at.model, at.values, velocities)}
+    multipliers = np.zeros((len(at.values("time")), 0))
+    if measures.needs_multipliers(at.model):
+        multipliers = at.dynamics.multipliers(at.values("q"), at.values("v"), at.tau, **at.time, **at.inputs)
+    return {"measures": measures.evaluate(at.model, at.values, velocities, multipliers)}
 
 
 def velocities_of(at: States, places: list[measures.Place]) -> dict[measures.Place, np.ndarray]:

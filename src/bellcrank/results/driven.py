@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 def law_values(law: Law, t: np.ndarray) -> np.ndarray:
     """A law over time; not a number outside a table, unless the table is held there."""
+    if law.kind == "sum":
+        return np.sum([law_values(part, t) for part in law.parts], axis=0)
     if law.kind == "polynomial":
         return np.polynomial.polynomial.polyval(t, law.values)
     if law.kind == "sine":

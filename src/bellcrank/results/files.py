@@ -44,7 +44,7 @@ def to_dataset(run: Run) -> xr.Dataset:
         bellcrank_run=FORMAT,
         bellcrank_version=version(),
         model=run.labels.model,
-        settings=json.dumps(run.settings),
+        settings=json.dumps(run.settings | ({"shared_reactions": run.shared_reactions} if run.shared_reactions else {})),
         stopped=run.stopped or "",
         crossings=json.dumps([_as_dict(crossing) for crossing in run.crossings]),
     )

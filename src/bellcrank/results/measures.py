@@ -46,12 +46,20 @@ def _unit(model: Model, measure: Measure, element_units: tuple[str, ...]) -> str
         return "rad" if joint is None else joint.q_units[measure.dof]
     if measure.kind == "element":
         return element_units[_element(model, measure)]
+    if measure.kind == "closure":
+        return "" if model.closures[measure.closure].kind == "coupler" else "N"
+    if measure.kind == "drive":
+        joint = model.closures[measure.closure].joint if measure.closure >= 0 else model.joints[measure.joint]
+        assert joint is not None
+        return "N m" if joint.v_units[measure.dof] == "rad/s" else "N"
     return UNITS[measure.kind]
 
 
 def _is_vector(model: Model, measure: Measure) -> bool:
     if measure.component is not None:
         return False
+    if measure.kind == "closure":
+        return model.closures[measure.closure].kind == "point_on_line"
     return measure.kind in ("position", "velocity") or (
         measure.kind == "element" and model.elements[_element(model, measure)].kind in VECTOR_FORCES
     )
@@ -83,6 +91,7 @@ class Motion:
 
     values: Values
     velocities: dict[Place, Array]
+    multipliers: Array  # (T, m) of the closures, where a measure asks for one of a coupler
 
     def rotation(self, body: int) -> Array:
         return np.eye(3) if body < 0 else self.values("rotations")[:, body]
@@ -102,9 +111,14 @@ class Motion:
         return both[:, :3], both[:, 3:]
 
 
-def evaluate(model: Model, values: Values, velocities: dict[Place, Array]) -> Array:
+def needs_multipliers(model: Model) -> bool:
+    """Whether a measure is the effort of a coupler."""
+    return any(m.kind == "closure" and model.closures[m.closure].kind == "coupler" for m in model.measures)
+
+
+def evaluate(model: Model, values: Values, velocities: dict[Place, Array], multipliers: Array) -> Array:
     """All measures at every sample; (T, columns). ``velocities`` are those of ``places``, linear then angular."""
-    motion = Motion(values, velocities)
+    motion = Motion(values, velocities, multipliers)
     known: dict[str, Array] = {}
     for measure in model.measures:
         if measure.kind != "expression":
@@ -163,6 +177,29 @@ def _force(model: Model, measure: Measure, motion: Motion) -> Array:
     return motion.values("forces")[:, index]
 
 
+def _closure_force(model: Model, measure: Measure, motion: Motion) -> Array:
+    """Of a rod its tension, from the force on its end b; of a plane the force on b along the normal; of a line all of it."""
+    closure = model.closures[measure.closure]
+    if closure.kind == "coupler":
+        return motion.multipliers[:, model.closure_index[measure.closure]]
+    force = motion.values("reactions")[:, model.n + measure.closure, :3]
+    if closure.kind == "point_on_line":
+        return force
+    if closure.kind == "distance":
+        along = motion.point(closure.body_a, closure.point_a) - motion.point(closure.body_b, closure.point_b)
+        return np.einsum("ti,ti->t", force, along / np.linalg.norm(along, axis=1, keepdims=True))
+    assert closure.axis is not None
+    return np.einsum("ti,ti->t", force, motion.direction(closure.body_a, closure.axis))
+
+
+def _drive_effort(model: Model, measure: Measure, motion: Motion) -> Array:
+    """One of the columns of drives: driven joints of the tree first, then closures, each with all of its directions."""
+    sizes = [joint.nv if driven else 0 for joint, driven in zip(model.joints, model.driven, strict=True)]
+    closing = [0 if c.motion is None else 1 if c.joint is None else c.joint.nv for c in model.closures]
+    before = sum(sizes[: measure.joint]) if measure.joint >= 0 else sum(sizes) + sum(closing[: measure.closure])
+    return motion.values("drives")[:, before + measure.dof]
+
+
 def _bushing_force(element: Element, motion: Motion) -> Array:
     """-(K x + C x'), x the displacement of b from a in the bushing's axes, which turn with a."""
     d = motion.point(element.body_b, element.point_b) - motion.point(element.body_a, element.point_a)
@@ -181,6 +218,8 @@ KINDS: dict[str, Callable[[Model, Measure, Motion], Array]] = {
     "angle": _angle,
     "velocity": _velocity,
     "element": _force,
+    "closure": _closure_force,
+    "drive": _drive_effort,
 }
 
 

@@ -194,8 +194,25 @@ class Run:
 
     @cached_property
     def reactions(self) -> xr.DataArray:
-        """Force and moment of the parent on the child at each joint (time, joint, component), world axes."""
-        return self._labelled("reactions")
+        """Force and moment of the parent on the child at each joint (time, joint, component), world axes.
+
+        Those of the joints in ``attrs["not_unique"]`` are of least norm: see ``shared_reactions``.
+        """
+        found = self._labelled("reactions")
+        if self.shared_reactions:
+            found.attrs["not_unique"] = ", ".join(self.shared_reactions)
+        return found
+
+    @cached_property
+    def shared_reactions(self) -> tuple[str, ...]:
+        """Joints whose reactions are not unique, since loops have redundant equations: those given are of least norm."""
+        if "shared_reactions" in self.settings or self.model is None:
+            return tuple(self.settings.get("shared_reactions") or ())
+        if not self.labels.equations or not self._time.size:
+            return ()
+        self._need_code()
+        names: tuple[str, ...] = self._stretches[0][1].shared_reactions(self._values["q"][0], t=float(self._time[0]))
+        return names
 
     @cached_property
     def positions(self) -> xr.DataArray:
@@ -269,7 +286,7 @@ class Run:
         return self._values[name]
 
     def _derive(self, name: str) -> dict[str, np.ndarray]:
-        from .derived import SUMS, SWEEPS, compiled, sweep
+        from .derived import SUMS, SWEEPS, sweep
 
         if name == "inputs":
             return {name: np.tile(self._constant_inputs(), (self._time.size, 1))}
@@ -288,10 +305,16 @@ class Run:
             raise StateError(f"a run has no quantity {name!r}; it has time, q, v, a, {known}")
         if self.model is None:
             raise StateError(f"this run's file does not hold {name!r}; to compute it give the model: Run.load(path, model)")
-        if self._stretches is None:
-            self._stretches = compiled(self.model, self.settings, self._time, self._values["q"])
+        self._need_code()
         tau = self._values.get("tau", self.settings.get("tau"))
         return sweep(name, self.model, self.values, self._stretches, tau)
+
+    def _need_code(self) -> None:
+        from .derived import compiled
+
+        if self._stretches is None:
+            assert self.model is not None
+            self._stretches = compiled(self.model, self.settings, self._time, self._values["q"])
 
     def _constant_inputs(self) -> np.ndarray:
         given = self.settings.get("inputs")

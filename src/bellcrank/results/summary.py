@@ -26,11 +26,12 @@ _TRUSTED = 1e-3  # energy error above which a run is doubted
 
 @dataclass(frozen=True)
 class Peak:
-    """The largest magnitude that a reaction reached: at which joint, when."""
+    """The largest magnitude that a reaction reached: at which joint, when, and whether it is unique there."""
 
     joint: str
     value: float
     time: float
+    unique: bool = True
 
 
 @dataclass(frozen=True)
@@ -315,7 +316,8 @@ def _largest(run: Run, part: slice) -> Peak | None:
     if not np.isfinite(magnitude).any():
         return None
     sample, joint = np.unravel_index(np.nanargmax(magnitude), magnitude.shape)
-    return Peak(run.labels.joints[joint], float(magnitude[sample, joint]), float(run.values("time")[sample]))
+    name = run.labels.joints[joint]
+    return Peak(name, float(magnitude[sample, joint]), float(run.values("time")[sample]), name not in run.shared_reactions)
 
 
 def _plain(value: Any) -> Any:
@@ -354,7 +356,8 @@ def _stiff(stiff: Stiff) -> str:
 def _peak(peak: Peak | None, unit: str) -> str:
     if peak is None or peak.value == 0:
         return "-" if peak is None else f"0 {unit}"
-    return f"{peak.value:.4g} {unit} at {peak.joint}, t = {peak.time:.4g} s"
+    shared = "" if peak.unique else " (not unique: joints share it, of least norm)"
+    return f"{peak.value:.4g} {unit} at {peak.joint}, t = {peak.time:.4g} s{shared}"
 
 
 def _effort(effort: Effort) -> str:

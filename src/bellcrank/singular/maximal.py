@@ -147,7 +147,8 @@ def _of_joint(joint: Joint, relative: Relative) -> tuple[Array, Array]:
         R = Matrix(*[Vector(*relative.R[:, i].T) for i in range(3)])
         q = joint.coordinates(R, Vector(*relative.offset.T))
     else:
-        q = (*relative.offset.T[: joint.quaternion], *relative.p.T)
+        p = relative.p * [1, -1, -1, -1] if joint.turned else relative.p
+        q = (*relative.offset.T[: joint.quaternion], *p.T)
     moved = Motion(Vector(*relative.w.T), Vector(*relative.v.T))
     speeds = [moved.dot(E) for E in joint.efforts(q)]
     B = len(relative.R)

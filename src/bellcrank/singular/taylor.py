@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..codegen.dynamics import Dynamics
+from ..codegen.userframes import on_children
 from ..errors import DynamicsError
 from ..wording import argument
 from .applied import Applied
@@ -260,7 +261,10 @@ class ReactionTaylor:
         if last.reactions is None:
             last.reactions = self._solve(last, self._dt or 1e-3).reactions
         reactions = np.array([moment.reactions for moment in samples])
-        self.report.reactions = Reactions(reactions[:, :n], reactions[:, n:])
+        bodies = Bodies(*(np.array(x) for x in zip(*(moment.bodies for moment in samples), strict=True)))
+        origins = bodies.r - apply(bodies.axes, self.model.center)
+        tree = on_children(self.model, origins, bodies.axes, reactions[:, :n])
+        self.report.reactions = Reactions(tree, reactions[:, n:])
         self.report.momentum = Momentum(*self._worst.tolist())
         self.report.passages = self.watch.passages
 

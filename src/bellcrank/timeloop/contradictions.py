@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ..assembly.locking import locked_by
+from ..assembly.loops import Loops
 from ..codegen.dynamics import Dynamics
 from ..errors import StateError
 from ..topology.closing import row_scales
@@ -32,7 +34,7 @@ def must_agree(dynamics: Dynamics, start: dict[str, Array], t: float) -> None:
     if len(wrong):
         raise StateError(_contradiction(dynamics, int(wrong[np.argmax(left[wrong])]), float(left.max())))
     if small and not dynamics.plan.loads.motions:
-        _must_move(dynamics, G)
+        _must_move(dynamics, G, q, t)
 
 
 def _contradiction(dynamics: Dynamics, row: int, left: float) -> str:
@@ -47,12 +49,14 @@ def _contradiction(dynamics: Dynamics, row: int, left: float) -> str:
     )
 
 
-def _must_move(dynamics: Dynamics, G: Array) -> None:
+def _must_move(dynamics: Dynamics, G: Array, q: Array, t: float) -> None:
     model = dynamics.model
     scaled = G * row_scales(model, dynamics.plan.length)[:, None]
     if model.nv and np.linalg.matrix_rank(scaled, tol=dynamics.plan.tolerance * np.abs(scaled).max(initial=1e-300)) == model.nv:
+        axis = locked_by(Loops(dynamics), q, t)
+        misaligned = "redundant equations that are slightly misaligned lock a mechanism too"
+        remedy = f"Look at its check: {misaligned} ({argument('rank_tolerance')})"
         raise StateError(
             f"model {model.name!r} cannot move: its closed loops leave no degree of freedom, and nothing drives it. "
-            "Look at its check: redundant equations that are slightly misaligned lock a mechanism too "
-            f"({argument('rank_tolerance')})."
+            f"{axis[0].upper() + axis[1:] if axis else remedy}."
         )

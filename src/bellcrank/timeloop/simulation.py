@@ -31,6 +31,7 @@ from .loops import Loops, freedom_along, loops_of
 from .machine import Limits, accelerating, first_step, in_machine_code, watcher_of
 from .passing import PASSING_METHODS, integrate_passing, passed_by_rattle
 from .plain import Control, Controlled, integrate_plainly
+from .reach import at_end_of_reach, moved_from_drawing
 from .stiff import STIFF_METHODS, integrate_stiff
 from .stiffness import MANY, MANY_IN_PYTHON, Stiffness, remedy
 from .system import Outcome, energy_scale
@@ -108,6 +109,8 @@ def simulate(
         dynamics = Dynamics(model, formulation, quick=not in_python, **options)
     given = {"q": q, "v": v, "tau": None if callable(tau) else tau, "u": None if callable(inputs) else inputs}
     start = starting_state(dynamics, after, given, passing=method in PASSING_METHODS or loops.switch)
+    if model.closures and q is None and after is None:
+        _tell_moved_start(model, start)
     times = float(start["t"]) + sample_times(*span(model, duration, step))
     if isinstance(inputs, TabledInputs):
         inputs.must_cover(float(times[0]), float(times[-1]))
@@ -176,8 +179,24 @@ def simulate(
     if model.closures and loops.project:
         _doubt_open_loops(run, dynamics)
     if outcome.problem is not None:
-        raise SimulationError(f"model {model.name!r} {outcome.problem}", run)
+        raise SimulationError(f"model {model.name!r} {_with_reach(dynamics, run, outcome.problem)}", run)
     return run
+
+
+def _tell_moved_start(model: Model, start: State) -> None:
+    moved = moved_from_drawing(model, start["q"], float(start["t"]))
+    if moved:
+        warnings.warn(f"model {model.name!r}: {moved}.", BellcrankWarning, stacklevel=3)
+
+
+def _with_reach(dynamics: Dynamics, run: Run, problem: str) -> str:
+    """What stopped a run: a drive that is at the end of its reach is the reason, whatever else was noticed."""
+    if not len(run.values("time")):
+        return problem
+    last = run.final_state()
+    ended = at_end_of_reach(dynamics, last.q, last.t)
+    when = problem.partition(": ")[0]
+    return f"{when}: {ended}. What was computed until then is kept." if ended else problem
 
 
 def _formulation(dynamics: Dynamics) -> str:

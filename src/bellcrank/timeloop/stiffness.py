@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ..codegen.stiffness import CALM, SUSPICIONS, last_difference
 from ..errors import StiffnessWarning
 from ..integrate import RungeKutta
+from ..wording import argument
 
 Array = NDArray[np.float64]
 
@@ -74,19 +75,18 @@ class Stiffness:
         )
 
 
-_STIFF_METHOD = 'method="bdf"'
-REMEDY_OF_MANY = f"Run such a case by simulate(..., {_STIFF_METHOD}), whose steps follow the motion."
+REMEDY_OF_MANY = 'Run such a case by simulate with method "bdf", whose steps follow the motion.'
 
 
 def remedy(*, events: bool = False, functions: bool = False) -> str:
     """What takes a stiff run on, in the user's terms."""
     if functions:
         return (
-            f"Give what is so fast as forces of the model, not by Python functions, which {_STIFF_METHOD} does not take; "
-            "or make it softer."
+            f"Give what is so fast as forces of the model, not by Python functions, which {argument('method', 'bdf')} does not "
+            "take; or make it softer."
         )
     without = ", without events" if events else ""
-    return f"Use {_STIFF_METHOD}, whose steps follow the motion{without}."
+    return f"Use {argument('method', 'bdf')}, whose steps follow the motion{without}."
 
 
 def _duration(seconds: float) -> str:

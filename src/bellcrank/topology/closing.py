@@ -151,6 +151,14 @@ _TURNS = {"fixed": (3, 4, 5), "revolute": (3, 4), "universal": (3,), "cylindrica
 _TURNS["prismatic"] = (0, 1, 4)
 
 
+def turning_rows(closure: Closure) -> NDArray[np.bool_]:
+    """Which equations of a closing joint are about angles; (rows,)."""
+    assert closure.joint is not None
+    turns = np.zeros(closure.rows, dtype=bool)
+    turns[list(_TURNS.get("fixed" if closure.motion is not None else closure.joint.kind, ()))] = True
+    return turns
+
+
 def row_scales(model: Model, length: float) -> Array:
     """What makes the equations comparable: all in metres, angles times a typical length; (m,)."""
     scales = []
@@ -159,7 +167,6 @@ def row_scales(model: Model, length: float) -> Array:
         if closure.kind == "distance":
             own[:] = 1 / (2 * (closure.value or length))
         elif closure.joint is not None:
-            kind = "fixed" if closure.motion is not None else closure.joint.kind
-            own[list(_TURNS.get(kind, ()))] = length
+            own[turning_rows(closure)] = length
         scales.append(own)
     return np.concatenate(scales) if scales else np.zeros(0)

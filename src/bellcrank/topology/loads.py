@@ -24,10 +24,8 @@ from .tree import Tree
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-MOST_LAWS, MOST_LAW_VALUES = 4, 8
 MOTION_TABLE = ("code", "q", "v")
-MOTION_SLOTS = {"values": 0, "tables": 32, "axis": 40}
-MOTION_ROW = 43
+MOTION_AXIS = 3  # the first numbers of a motion's row; then, term by term, its values and where its table is
 TERMS = tuple(f"{name}{k}" for k in range(MOST_TERMS) for name in "qv")  # q0, v0, q1, ...: of an element on a sum
 ELEMENT_TABLE = ("code", "q", "v", "row_a", "row_b", "input", *TERMS)
 ELEMENT_SLOTS = {"values": 0, "point_a": 13, "point_b": 16, "axes_a": 19, "axes_b": 28, "table": 37, "factors": 13}
@@ -41,9 +39,31 @@ class TableSignature(NamedTuple):
     clamp: bool
 
 
+class TermSignature(NamedTuple):
+    """A law that is not a sum, or a part of one: its kind, how many values it has, and its table."""
+
+    kind: str
+    size: int
+    table: TableSignature | None
+
+    @property
+    def width(self) -> int:
+        return self.size + (0 if self.table is None else 2)
+
+
 class MotionSignature(NamedTuple):
     joint: str
-    laws: tuple[tuple[str, int, TableSignature | None], ...]  # kind, number of values, table
+    laws: tuple[tuple[TermSignature, ...], ...]  # of each coordinate, the laws that are added up
+
+    @property
+    def width(self) -> int:
+        """Numbers of its row."""
+        return MOTION_AXIS + sum(term.width for terms in self.laws for term in terms)
+
+
+def motion_row(signatures: Sequence[MotionSignature]) -> int:
+    """Length of the rows of motions: that of the widest."""
+    return max((signature.width for signature in signatures), default=1)
 
 
 class ElementSignature(NamedTuple):
@@ -125,7 +145,7 @@ def make_loads(model: Model, tree: Tree, frames: Frames) -> Loads:
     return Loads(
         motion_signatures=motion_signatures,
         motion_table=motion_table,
-        motion_data=np.array([row for _, _, row in motions]).reshape(-1, MOTION_ROW),
+        motion_data=_stacked([row for _, _, row in motions], motion_row(motion_signatures)),
         element_signatures=element_signatures,
         element_table=element_table,
         element_data=np.array([row for _, _, row in elements]).reshape(-1, ELEMENT_ROW),
@@ -154,21 +174,28 @@ def _motions(model: Model, tree: Tree, driven: NDArray[np.bool_], pool: _Pool): 
         joint, motion = model.joints[body], model.motions[body]
         assert motion is not None
         index[i] = q, v
-        entries.append(_motion(joint.kind, motion, (q, v), pool))
+        entries.append(_motion(joint.key, motion, (q, v), pool))
         q, v = q + joint.nq, v + joint.nv
     return index, entries
 
 
 def _motion(kind: str, motion: Motion, place: tuple[int, int], pool: _Pool) -> tuple[MotionSignature, tuple[int, int], Array]:
-    row = np.zeros(MOTION_ROW)
-    for k, law in enumerate(motion.laws):
-        row[MOST_LAW_VALUES * k : MOST_LAW_VALUES * k + len(law.values)] = law.values
-        if law.table is not None:
-            row[MOTION_SLOTS["tables"] + 2 * k : MOTION_SLOTS["tables"] + 2 * k + 2] = pool.add(law.table)
-    if motion.axis is not None:
-        row[MOTION_SLOTS["axis"] :] = np.array(motion.axis) / np.linalg.norm(motion.axis)
-    laws = tuple((law.kind, len(law.values), _signature(law.table)) for law in motion.laws)
-    return MotionSignature(kind, laws), place, row
+    axis = np.zeros(MOTION_AXIS) if motion.axis is None else np.array(motion.axis) / np.linalg.norm(motion.axis)
+    row = axis.tolist()
+    for term in (term for law in motion.laws for term in law.terms):
+        row += [*term.values, *(() if term.table is None else pool.add(term.table))]
+    laws = (
+        tuple(TermSignature(term.kind, len(term.values), _signature(term.table)) for term in law.terms) for law in motion.laws
+    )
+    return MotionSignature(kind, tuple(laws)), place, np.array(row)
+
+
+def _stacked(rows: Sequence[Array], width: int) -> Array:
+    """Rows of different lengths below each other, filled up with zeros."""
+    stacked = np.zeros((len(rows), width))
+    for whole, row in zip(stacked, rows, strict=True):
+        whole[: len(row)] = row
+    return stacked
 
 
 def _bodies(model: Model, e: Element) -> tuple[int, ...]:

@@ -209,7 +209,7 @@ def _roles(model: Model, tree: Tree, frames: Frames, loads: Loads) -> list[Role]
         opens = p >= 0 and not adjacent and tree.children[p][-1] == i
         style = "plane" if joint.plane and frames.style == "plane" else "full"
         roles.append(
-            (joint.kind, style, p < 0, not children, adjacent, len(children) > 1, opens, bool(loads.driven[i]), i in touched)
+            (joint.key, style, p < 0, not children, adjacent, len(children) > 1, opens, bool(loads.driven[i]), i in touched)
         )
     return roles
 
