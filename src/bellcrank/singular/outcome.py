@@ -58,11 +58,13 @@ class Report:
 
     closure_position   largest error of the closures after a step, in m (angles times a typical length)
     closure_velocity   the same of their rates, in m/s
+    rank               the largest that the closures had
     energy_error       largest error of the balance of energy, as a part of the largest kinetic energy
     """
 
     closure_position: float = 0.0
     closure_velocity: float = 0.0
+    rank: int = 0
     energy_error: float = 0.0
     passages: list[Passage] = field(default_factory=list)
     impacts: list[Impact] = field(default_factory=list)

@@ -11,6 +11,8 @@ from .system import Outcome
 Array = NDArray[np.float64]
 State = dict[str, Array]
 
+SAME = 1e-9  # of the interval of the samples
+
 
 def stopped_by_singularity(outcome: Outcome) -> bool:
     return bool(outcome.passages) and outcome.passages[-1]._replace(time=_time(outcome)).ended(outcome.problem)
@@ -18,6 +20,19 @@ def stopped_by_singularity(outcome: Outcome) -> bool:
 
 def _time(outcome: Outcome) -> float:
     return float(outcome.times[-1])
+
+
+def on_grid(outcome: Outcome, times: Array) -> Outcome:
+    """The same, its last time rid of rounding: a run may have ended at a sample but for that."""
+    reached = _time(outcome)
+    nearest = float(times[np.argmin(np.abs(times - reached))])
+    if abs(nearest - reached) > SAME * float(times[1] - times[0]):
+        return outcome
+    return outcome._replace(times=np.append(outcome.times[:-1], nearest))
+
+
+def still_to_come(outcome: Outcome, times: Array) -> Array:
+    return times[times > _time(outcome)]
 
 
 def from_last(dynamics: Dynamics, start: State, outcome: Outcome) -> State:

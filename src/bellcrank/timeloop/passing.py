@@ -8,19 +8,22 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from ..codegen.diagnosis import singular_loops
+from ..codegen.diagnosis import kept_equations, singular_loops
 from ..codegen.dynamics import Dynamics
-from ..errors import BellcrankWarning
-from ..singular import Passed, integrate_rattle, integrate_reaction_taylor
-from .joining import State, from_last, joined, stopped_by_singularity
-from .system import FirstOrder, Outcome, Passage
+from ..errors import BellcrankError, BellcrankWarning
+from ..singular import Extrapolation, Interval, Passed, Report, Tolerance, integrate_rattle, integrate_reaction_taylor
+from ..topology.turns import LONGEST, turn_weights
+from .events import Watcher
+from .joining import State, from_last, joined, on_grid, stopped_by_singularity, still_to_come
+from .loops import NEAR
+from .system import FirstOrder, Outcome, Passage, energy_scale
 
 Array = NDArray[np.float64]
 
 PASSING_METHODS = ("rattle", "reaction_taylor")
-_BEYOND = 5  # intervals of the samples that rattle goes beyond a singular configuration
-_FINER = 50  # its steps in each of them
-_MOST = 1000  # changes of method in one run
+CLEAR = 2 * NEAR  # pivots from which on the run goes on with its own method
+_TURN = 0.1 / LONGEST  # of what a step may move: an interval that rattle takes at once
+_MOST = 10_000  # changes of method in one run
 
 
 def integrate_passing(
@@ -36,37 +39,126 @@ def integrate_passing(
 
 
 def _outcome(passed: Passed) -> Outcome:
-    passages = tuple(Passage(p.time, ", ".join(p.closures)) for p in passed.report.passages)
-    for impact in passed.report.impacts:
+    _tell_impacts(passed.report)
+    return Outcome(
+        passed.times, passed.q, passed.v, passed.works, dict(passed.counts), passed.problem, _passages(passed.report)
+    )
+
+
+def _passages(report: Report) -> tuple[Passage, ...]:
+    return tuple(Passage(p.time, ", ".join(p.closures)) for p in report.passages)
+
+
+def _tell_impacts(report: Report) -> None:
+    for impact in report.impacts:
         warnings.warn(
             f"the velocities at t = {impact.time:.6g} s did not agree with the closed loops ({', '.join(impact.closures)}): "
             f"an impact that took {impact.energy:.4g} J",
             BellcrankWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
-    return Outcome(passed.times, passed.q, passed.v, passed.works, dict(passed.counts), passed.problem, passages)
 
 
-def passed_by_rattle(dynamics: Dynamics, run: Callable[[State, Array], Outcome], start: State, times: Array) -> Outcome:
-    """``run`` as far as it goes; at each singular configuration some intervals of rattle; and on."""
-    outcome = run(start, times) if np.isfinite(start["a"]).all() else _not_begun(dynamics, start)
-    interval = float(times[1] - times[0])
-    for _ in range(_MOST):
-        if outcome.problem is None or not stopped_by_singularity(outcome):
-            break
-        reached = float(outcome.times[-1])
-        later = times[times > reached + 1e-9 * interval]
-        if not len(later):
-            break
-        on_grid = np.isin(outcome.times, times)
-        through = np.concatenate([[reached], later[:_BEYOND]])
-        passage = _outcome(integrate_rattle(dynamics, from_last(dynamics, start, outcome), through, interval / _FINER, None))
-        before = outcome._replace(passages=outcome.passages[:-1])  # rattle knows better where it was
-        outcome = joined(before, passage, on_grid)
-        if outcome.problem is None and len(later) > _BEYOND:
-            rest = run(from_last(dynamics, start, outcome), later[_BEYOND - 1 :])
-            outcome = joined(outcome, rest, np.ones(len(outcome.times), dtype=bool))
-    return outcome
+class Passing:
+    """Runs by a method as far as it goes; at each singular configuration an interval of rattle; and on.
+
+    The interval follows from the speed of the mechanism and from how near it is to the singular configuration, its steps from
+    the tolerances and the longest step of the run; neither depends on the samples.
+    """
+
+    def __init__(
+        self,
+        dynamics: Dynamics,
+        run: Callable[[State, Array], Outcome],
+        limits: tuple[float, float, float | None],
+        watcher: Watcher | None,
+    ):
+        self.dynamics, self.run, self.watcher = dynamics, run, watcher
+        self.rtol, self.atol, self.max_step = limits
+        self.weights = turn_weights(dynamics.model, float(dynamics.plan.length))
+
+    def __call__(self, start: State, times: Array) -> Outcome:
+        outcome = self.run(start, times) if np.isfinite(start["a"]).all() else _not_begun(self.dynamics, start)
+        for _ in range(_MOST):
+            if outcome.problem is None or not stopped_by_singularity(outcome):
+                return outcome
+            outcome = self._passed(start, outcome, times)
+        return outcome
+
+    def _passed(self, start: State, outcome: Outcome, times: Array) -> Outcome:
+        """Beyond the singular configuration at which the outcome ended, and as far as the method goes from there."""
+        outcome = on_grid(outcome._replace(problem=None, passages=outcome.passages[:-1]), times)  # rattle knows better where
+        clear = False
+        while not clear and self._goes_on(outcome, times):
+            first = from_last(self.dynamics, start, outcome)
+            stretch, clear = self._stretch(first, still_to_come(outcome, times))
+            outcome = joined(outcome, stretch, np.isin(outcome.times, times))
+        if not self._goes_on(outcome, times):
+            return outcome
+        rest = self.run(from_last(self.dynamics, start, outcome), np.append(outcome.times[-1], still_to_come(outcome, times)))
+        return joined(outcome, rest, np.isin(outcome.times, times))
+
+    def _goes_on(self, outcome: Outcome, times: Array) -> bool:
+        stopped = self.watcher is not None and self.watcher.stopped is not None
+        return outcome.problem is None and not stopped and len(still_to_come(outcome, times)) > 0
+
+    def _stretch(self, first: State, later: Array) -> tuple[Outcome, bool]:
+        """One interval of rattle with the samples in it, and whether its end is clear of singular configurations."""
+        tolerance = Tolerance(self.rtol, self.atol, energy_scale(self.dynamics, first))
+        try:
+            passing = Extrapolation(self.dynamics, first, tolerance, self.max_step, self._clear)
+            found = passing(self._length(first), float(later[-1]))
+        except BellcrankError as trouble:  # rattle cannot start there
+            t, works = float(first["t"]), np.zeros((1, FirstOrder(self.dynamics, first).works))
+            problem = f"stopped at t = {t:.9g} s: {trouble} What was computed until then is kept."
+            return Outcome(np.array([t]), first["q"][None], first["v"][None], works, {}, problem), False
+        _tell_impacts(found.report)
+        if found.problem is None and found.error > 1.0:
+            _tell_inaccuracy(found)
+        outcome = self._sampled(first, found, later)
+        return outcome, self._clear(outcome.q[-1], float(outcome.times[-1]), found.report)
+
+    def _length(self, first: State) -> float:
+        """The time in which some coordinate of a loop moves by _TURN, with the velocities and accelerations at hand."""
+        dynamics, q = self.dynamics, first["q"]
+        speed = float(np.abs(self.weights * dynamics.rates(q, first["v"])).max(initial=0.0))
+        change = float(np.abs(self.weights * dynamics.rates(q, first["a"])).max(initial=0.0))
+        return float(2 * _TURN / max(speed + np.sqrt(speed**2 + 2 * change * _TURN), 1e-300))
+
+    def _clear(self, q: Array, t: float, report: Report) -> bool:
+        kept = kept_equations(self.dynamics, q, t)
+        return kept.pivot > CLEAR and (self.dynamics.plan.nodes is not None or kept.rank >= report.rank)
+
+    def _sampled(self, first: State, found: Interval, later: Array) -> Outcome:
+        """Samples of an interval, and its end; events are looked for between its nodes."""
+        end = self._watched(found)
+        times = later[later <= end]
+        times = times if len(times) and times[-1] == end else np.append(times, end)
+        q, v, works = (np.array(rows) for rows in zip(*(found.at(t) for t in times), strict=True))
+        q, v = np.vstack([first["q"], q]), np.vstack([first["v"], v])
+        passages = tuple(p for p in _passages(found.report) if p.time <= end)
+        works = np.vstack([np.zeros(works.shape[1]), works])
+        return Outcome(np.append(first["t"], times), q, v, works, found.counts, found.problem, passages)
+
+    def _watched(self, found: Interval) -> float:
+        """The end of the interval, or the event before it that ends the run."""
+        if self.watcher is None:
+            return found.end
+        for t, after in zip(found.nodes[:-1], found.nodes[1:], strict=True):
+            stop = self.watcher.look(float(t), float(after - t), lambda x, t=t, h=after - t: found.at(float(t + x * h))[:2])  # type: ignore[misc]
+            if stop is not None:
+                self.watcher.stopped = stop
+                return stop.time
+        return found.end
+
+
+def _tell_inaccuracy(found: Interval) -> None:
+    warnings.warn(
+        f"from t = {found.nodes[0]:.6g} s to {found.end:.6g} s, past a singular configuration, rattle missed the tolerance by a "
+        f"factor of {found.error:.2g}. Loosen rtol and atol, or look for forces that change abruptly there.",
+        BellcrankWarning,
+        stacklevel=6,
+    )
 
 
 def _not_begun(dynamics: Dynamics, start: State) -> Outcome:

@@ -27,7 +27,7 @@ from .joining import State
 from .kept_rows import OPEN, KeptRows, Stretches
 from .loops import Loops, loops_of
 from .machine import Limits, accelerating, first_step, in_machine_code, watcher_of
-from .passing import PASSING_METHODS, integrate_passing, passed_by_rattle
+from .passing import PASSING_METHODS, Passing, integrate_passing
 from .plain import Control, Controlled, integrate_plainly
 from .stiff import STIFF_METHODS, integrate_stiff
 from .system import Outcome, energy_scale
@@ -114,15 +114,17 @@ def simulate(
         if method in PASSING_METHODS:
             return integrate_passing(by, method, first, until, max_step, progress)
         if any(functions.values()):
-            return _in_python(by, method, first, until, functions, (rtol, atol, max_step), progress, how)
-        if method in STIFF_METHODS:
-            return integrate_stiff(by, method, first, until, rtol, atol, max_step, progress, how)
-        return in_machine_code(by, METHODS[method], first, until, (rtol, atol, max_step), watcher, progress, how)
+            outcome = _in_python(by, method, first, until, functions, (rtol, atol, max_step), progress, how)
+        elif method in STIFF_METHODS:
+            outcome = integrate_stiff(by, method, first, until, rtol, atol, max_step, progress, how)
+        else:
+            outcome = in_machine_code(by, METHODS[method], first, until, (rtol, atol, max_step), watcher, progress, how)
+        return _on_closures(by, outcome) if model.closures and loops.project else outcome
 
     kept = KeptRows(dynamics, one_run, loops)
     whole = kept if model.closures and loops.project and method not in PASSING_METHODS else kept.unchanged
     through = loops.switch and model.closures and method not in PASSING_METHODS and not any(functions.values())
-    outcome = passed_by_rattle(dynamics, whole, start, times) if through else whole(start, times)
+    outcome = Passing(dynamics, whole, (rtol, atol, max_step), watcher)(start, times) if through else whole(start, times)
     stretches = kept.stretches(outcome.times)
     adaptive = method in STIFF_METHODS or (method in METHODS and METHODS[method].adaptive)
     settings: dict[str, Any] = {
@@ -146,8 +148,6 @@ def simulate(
             "row_changes": [list(change) for change in kept.changes],
             "formulations": _formulations(kept, float(times[0])),
         }
-    if model.closures and loops.project and method not in PASSING_METHODS:
-        outcome = _on_closures(stretches, outcome)
     _tell_passages(outcome, method, loops)
     run = _finish(stretches, outcome, start, functions, settings, began)
     if model.closures:
@@ -238,14 +238,13 @@ def _refuse_functions(functions: dict[str, Any], method: str) -> None:
         raise StateError(f"tau and inputs as Python functions go with dopri5, dop853 and rk4, not with {method}")
 
 
-def _on_closures(stretches: Stretches, outcome: Outcome) -> Outcome:
-    """Samples between steps come from interpolation, which is off by the tolerance."""
-    from ..results import parts_of
-
-    q, v = outcome.q.copy(), outcome.v.copy()
-    for part, dynamics in parts_of(stretches, len(q), first=1):
-        q[part], v[part] = dynamics.projected(q[part], v[part], t=outcome.times[part], steps=2)
-    return outcome._replace(q=unit_quaternions(stretches[0][1].model, q), v=v)
+def _on_closures(dynamics: Dynamics, outcome: Outcome) -> Outcome:
+    """Samples between steps come from interpolation, which is off by the tolerance; the first one was there before."""
+    if len(outcome.times) == 1:
+        return outcome
+    q, v = dynamics.projected(outcome.q[1:], outcome.v[1:], t=outcome.times[1:], steps=2)
+    q = unit_quaternions(dynamics.model, np.vstack([outcome.q[:1], q]))
+    return outcome._replace(q=q, v=np.vstack([outcome.v[:1], v]))
 
 
 def _refuse_events(events: Sequence[Event], what: str) -> None:
