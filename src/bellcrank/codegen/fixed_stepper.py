@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..numbers import maximum
 from .flow import when, while_
 from .stepper import NOT_FINITE, RUNNING, Stepper
 
@@ -15,6 +16,8 @@ class FixedStepper(Stepper):
             self.add_count("budget", -1)
             self.new_state()
             finite = self.finite(w["new"])
+            if "positions" in self.called:
+                self.set_real("turn", maximum(self.real("turn"), self._largest(self.turn())))
             running = e.emit(f"icmp eq i64 {self.count('status')}, {RUNNING}")  # else its equations were not solved
             when(e, running, lambda: when(e, finite, accept, lambda: self.set_count("status", NOT_FINITE)))
 

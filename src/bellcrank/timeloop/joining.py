@@ -42,7 +42,12 @@ def from_last(dynamics: Dynamics, start: State, outcome: Outcome) -> State:
 
 
 def joined(first: Outcome, second: Outcome, kept: NDArray[np.bool_]) -> Outcome:
-    """One after the other; the second starts where the first ended, and only samples of the first that are kept stay."""
+    """One after the other; the second starts where the first ended, and only samples of the first that are kept stay.
+
+    The last state stays in any case: it is where the run ended, or goes on.
+    """
+    if len(second.times) == 1:
+        kept = np.append(kept[:-1], True)
     works = second.works[1:] + first.works[-1]
     counts = {name: first.counts.get(name, 0) + second.counts.get(name, 0) for name in {**first.counts, **second.counts}}
     return Outcome(

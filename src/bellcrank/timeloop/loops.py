@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import NamedTuple
 
-from ..errors import StateError
+from ..errors import BellcrankWarning, StateError
+from ..topology.turns import LONGEST
 
 PROJECTIONS = ("minimum_norm", "mass", "none")
 ON_SINGULAR = ("stop", "pass", "warn")
+VERY_FAR = 1.0  # rad, or typical lengths
 
 
 NEAR = 0.01  # pivots at which a run that changes its method or its equations does so: nearer, digits are lost
@@ -28,6 +31,17 @@ class Loops(NamedTuple):
 
 
 NO_LOOPS = Loops()
+
+
+def doubt_long_steps(method: str, turn: float) -> None:
+    """Steps of a fixed length that move coordinates of loops very far; ``turn``: a part of what is certainly short enough."""
+    if turn * LONGEST > VERY_FAR:
+        warnings.warn(
+            f"in a step of {method} a coordinate of a closed loop moves by up to {turn * LONGEST:.3g} rad (or typical lengths): a "
+            "singular position could be passed unseen, and the run is inaccurate. Give a shorter max_step.",
+            BellcrankWarning,
+            stacklevel=7,
+        )
 
 
 def loops_of(projection: str, on_singular: str) -> Loops:

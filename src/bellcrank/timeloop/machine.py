@@ -23,7 +23,7 @@ from ..errors import StateError
 from ..integrate import RungeKutta
 from ..model import Model
 from .events import Event, Watcher
-from .loops import NO_LOOPS, Loops
+from .loops import NO_LOOPS, Loops, doubt_long_steps
 from .system import LET_IT_PASS, STUCK, Outcome, Passage, energy_scale, powers
 
 Array = NDArray[np.float64]
@@ -84,6 +84,8 @@ def in_machine_code(
         problem = f"stopped at t = {t[-1]:.9g} s: {reason}. What was computed until then is kept."
     if trajectory.count("status") == SINGULAR:
         host.note_passage(trajectory)
+    if not scheme.adaptive:
+        doubt_long_steps(scheme.name, trajectory.real("turn"))
     return Outcome(t, q, v, works, counts, problem, tuple(host.passages))
 
 

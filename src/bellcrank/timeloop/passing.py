@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from ..codegen.diagnosis import kept_equations, singular_loops
 from ..codegen.dynamics import Dynamics
 from ..errors import BellcrankError, BellcrankWarning
-from ..singular import Extrapolation, Interval, Passed, Report, Tolerance, integrate_rattle, integrate_reaction_taylor
+from ..singular import Extrapolation, Impact, Interval, Passed, Report, Tolerance, integrate_rattle, integrate_reaction_taylor
+from ..singular.impulse import started
+from ..singular.quantities import Quantities
 from ..topology.turns import LONGEST, turn_weights
 from .events import Watcher
 from .joining import State, from_last, joined, on_grid, stopped_by_singularity, still_to_come
@@ -39,7 +41,7 @@ def integrate_passing(
 
 
 def _outcome(passed: Passed) -> Outcome:
-    _tell_impacts(passed.report)
+    _tell_impacts(passed.report.impacts)
     return Outcome(
         passed.times, passed.q, passed.v, passed.works, dict(passed.counts), passed.problem, _passages(passed.report)
     )
@@ -49,11 +51,11 @@ def _passages(report: Report) -> tuple[Passage, ...]:
     return tuple(Passage(p.time, ", ".join(p.closures)) for p in report.passages)
 
 
-def _tell_impacts(report: Report) -> None:
-    for impact in report.impacts:
+def _tell_impacts(impacts: Sequence[Impact]) -> None:
+    for impact in impacts:
         warnings.warn(
-            f"the velocities at t = {impact.time:.6g} s did not agree with the closed loops ({', '.join(impact.closures)}): "
-            f"an impact that took {impact.energy:.4g} J",
+            f"the velocities at t = {impact.time:.6g} s did not agree with the closed loops ({', '.join(impact.closures)}), or "
+            f"with any motion from there on: they were changed to the nearest that do, an impact that took {impact.energy:.4g} J",
             BellcrankWarning,
             stacklevel=5,
         )
@@ -112,7 +114,7 @@ class Passing:
             t, works = float(first["t"]), np.zeros((1, FirstOrder(self.dynamics, first).works))
             problem = f"stopped at t = {t:.9g} s: {trouble} What was computed until then is kept."
             return Outcome(np.array([t]), first["q"][None], first["v"][None], works, {}, problem), False
-        _tell_impacts(found.report)
+        _tell_impacts(found.report.impacts)
         if found.problem is None and found.error > 1.0:
             _tell_inaccuracy(found)
         outcome = self._sampled(first, found, later)
@@ -162,9 +164,11 @@ def _tell_inaccuracy(found: Interval) -> None:
 
 
 def _not_begun(dynamics: Dynamics, start: State) -> Outcome:
-    """A run that starts in a singular position."""
-    loops = singular_loops(dynamics.plan, start)
+    """A run that starts in a singular position, after the impact with which it may start."""
+    loops, t = singular_loops(dynamics.plan, start), float(start["t"])
     assert loops is not None
-    passage = Passage(float(start["t"]), ", ".join(loops.closures))
+    v, impact = started(Quantities(dynamics, start["tau"], start["u"]), start["q"], start["v"], t)
+    _tell_impacts([] if impact is None else [impact])
+    passage = Passage(t, ", ".join(loops.closures))
     works = np.zeros((1, FirstOrder(dynamics, start).works))
-    return Outcome(np.atleast_1d(start["t"]), start["q"][None], start["v"][None], works, {}, passage.problem(), (passage,))
+    return Outcome(np.array([t]), start["q"][None], v[None], works, {}, passage.problem(), (passage,))
