@@ -18,9 +18,10 @@ from ..assembly import assemble
 from ..assembly.loops import Loops
 from ..codegen.dynamics import Dynamics
 from ..errors import AssemblyError
-from ..model import Model
+from ..model import Closure, Model
 from . import singular
 from .blocks import Block, blocks
+from .branches import Branches, branches
 from .counting import closures_of, joint_of_dofs, planar_count, spatial_count
 from .drawing import loop_lines
 from .naming import counted, grouped, quoted
@@ -29,6 +30,11 @@ from .suggestions import suggestions
 from .wrenches import Placed
 
 Array = NDArray[np.float64]
+
+TRIES = 6  # branches that are followed to find a regular position
+STEPS = 8  # of each
+FEW = 12  # degrees of freedom of models of which several blocks are walked through
+SHARE = 0.1  # of the largest: what takes part
 
 
 @dataclass(frozen=True)
@@ -44,7 +50,7 @@ class LoopReport:
     redundant        equations that the others contain
     directions       joint, and the forces and moments that it holds redundantly
     not_unique       joint, and the directions in which its reaction is not known from the motion: all joints
-    pivot            smallest square of a singular value of the equations, of the sum of all: 0 is singular
+    pivot            smallest singular value of independent equations, as a part of the largest: near 0 is nearly singular
     drawings         each loop as text; the joint at which it is cut stands between ``=``
     problems         what keeps the model from running
     singularities    kind, place and remedy
@@ -76,11 +82,12 @@ def inspect_loops(model: Model, dynamics: Dynamics | None = None) -> LoopReport 
     q, problems = _start(dyn)
     loops = Loops(dyn)
     here = _Place(loops, q)
-    nearby_q = singular.generic(loops, q, 0.0)
-    nearby = None if nearby_q is None else _Place(loops, nearby_q)
+    parts = [branches(loops, q, 0.0, block) for block in here.blocks]
+    nearby = _nearby(loops, here, parts)
     stresses = Stresses(loops, here.blocks, here.placed)
     directions = tuple(stresses.closures()) if here.redundant else ()
-    problems += _locked(model, here, nearby)
+    problems += _locked(model, here)
+    problems += _shaky(model, parts)
     return LoopReport(
         count=len(model.closures),
         equations=len(loops.rows),
@@ -92,10 +99,10 @@ def inspect_loops(model: Model, dynamics: Dynamics | None = None) -> LoopReport 
         redundant=here.redundant,
         directions=directions,
         not_unique=(*stresses.tree_joints(), *directions) if here.redundant else (),
-        pivot=min((block.pivot for block in here.blocks), default=0.0),
+        pivot=here.pivot,
         drawings=tuple(loop_lines(model)),
         problems=tuple(problems),
-        singularities=tuple(_singularities(loops, here, nearby)),
+        singularities=tuple(_singularities(loops, here, nearby, parts)),
         suggestions=tuple(text for block in here.blocks[:50] for text in suggestions(loops, q, 0.0, block, here.placed)),
     )
 
@@ -114,6 +121,7 @@ class _Place:
         position, rotation = loops.dynamics.poses(q)
         self.placed = Placed(np.vstack([position, np.zeros(3)]), np.concatenate([rotation, np.eye(3)[None]]))
         self.nv = model.nv
+        self.pivot = min((block.pivot for block in self.blocks), default=0.0)
 
     @property
     def motions(self) -> Array:
@@ -140,17 +148,70 @@ def _start(dyn: Dynamics) -> tuple[Array, list[str]]:
             return np.array(dyn.model.initial_q), [complaint]
 
 
-def _locked(model: Model, here: _Place, nearby: _Place | None) -> Iterator[str]:
+def _nearby(loops: Loops, here: _Place, parts: list[Branches | None]) -> _Place | None:
+    """A configuration a little further on that is as regular as any; None where the mechanism cannot go."""
+    nearby = _step_on(loops, here, parts)
+    for _ in range(STEPS):  # branches on which some loops stay singular lead to others
+        if nearby is None or not any(parts) or all(part.regular for part in parts if part is not None):
+            break
+        parts = [branches(loops, nearby.q, 0.0, block) for block in nearby.blocks]
+        beyond = _step_on(loops, nearby, parts)
+        if beyond is None or beyond.rank <= nearby.rank:
+            break
+        nearby = beyond
+    return nearby
+
+
+def _step_on(loops: Loops, here: _Place, parts: list[Branches | None]) -> _Place | None:
+    """Of several configurations a step further, the one of largest rank."""
+    found = []
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts) or all(part.regular for part in known):
+        ways = [singular.any_way(loops, here.q, 0.0)]
+    else:
+        ways = [_way(here, known, k) for k in range(TRIES)]
+    for way in ways:
+        q = singular.further(loops, here.q, 0.0, way)
+        found += [] if q is None else [_Place(loops, q)]
+    return max(found, key=lambda place: place.rank, default=None)
+
+
+def _way(here: _Place, parts: list[Branches], k: int) -> Array:
+    """A velocity that a motion follows: of every block the k-th that is known, or of what is in no loop."""
+    way = np.zeros(here.nv)
+    for part in parts:
+        if part.followed.shape[1]:
+            way[part.block.columns] = part.followed[:, k % part.followed.shape[1]]
+    if not way.any():
+        way[here.untouched] = 1.0
+    return way
+
+
+def _shaky(model: Model, parts: list[Branches | None]) -> Iterator[str]:
+    for part in parts:
+        if part is not None and part.shaky.shape[1]:
+            moving = np.abs(part.shaky).max(axis=1)
+            names = [model.v_names[k] for k in part.block.columns[moving > SHARE * moving.max()]]
+            closed = [closure.name for closure in _parting(model, part)]
+            yield (
+                f"the mechanism is shaky at {quoted(names)}: it gives way a little, but cannot move on. The equations of "
+                f"{quoted(closed)} allow velocities here that no motion follows"
+            )
+
+
+def _parting(model: Model, part: Branches) -> list[Closure]:
+    """Closures whose equations are redundant here and not elsewhere."""
+    rows = part.block.rows[part.parting > SHARE * part.parting.max(initial=0.0)]
+    at = np.searchsorted(model.closure_index, rows, side="right") - 1
+    return [model.closures[k] for k in np.unique(at)]
+
+
+def _locked(model: Model, here: _Place) -> Iterator[str]:
     driven = bool(model.driven.any()) or any(closure.motion is not None for closure in model.closures)
     if here.mobility == 0 and not driven:
         equations = counted(int(model.closure_index[-1]), "equation")
         free = counted(model.nv, "coordinate")
         yield f"the mechanism is locked: its {equations} leave none of {free} free, and nothing drives it"
-    elif here.mobility and nearby is None and not len(here.untouched):
-        yield (
-            "the mechanism is shaky: it gives way a little, but cannot move on. Its equations allow velocities here "
-            "that no motion follows"
-        )
 
 
 def _independent(model: Model, here: _Place) -> list[str]:
@@ -177,24 +238,35 @@ def motors_of(model: Model) -> set[int]:
     return {int(model.v_index[e.joint]) + e.dof for e in acting if not model.driven[e.joint]}
 
 
-def _singularities(loops: Loops, here: _Place, nearby: _Place | None) -> Iterator[str]:
-    model = loops.model
-    motors = motors_of(model)
+def _singularities(
+    loops: Loops, here: _Place, nearby: _Place | None, parts: list[Branches | None]
+) -> Iterator[str]:
+    model, motors = loops.model, motors_of(loops.model)
     lost = 0 if nearby is None else nearby.rank - here.rank
-    if lost > 0:
-        yield singular.rank_words(lost, _losing(model, here, nearby))
+    if nearby is not None and lost > 0:
+        yield singular.rank_words(lost, _losing(model, here, nearby, parts))
+    elif here.pivot < singular.CLOSE:
+        yield singular.close_words(here.pivot)
     small = model.nv <= singular.SMALL and here.motions.shape[1] == here.mobility
-    if nearby is not None and small:
-        yield from singular.dead_centres(loops, here.motions, nearby.motions, motors)
-    if nearby is None or nearby.mobility != 1 or not small:
+    if nearby is None or not small:
         return
-    rank = nearby.rank
-    walk = singular.Walk(loops, here.q, 0.0, rank, here.motions[:, 0] if lost <= 0 else _branch(loops, here, nearby))
+    yield from singular.dead_centres(loops, here.motions, nearby.motions, motors)
     if lost > 0:
+        walk = singular.Walk(loops, here.q, 0.0, nearby.rank, _branch(loops, here, nearby))
         clear = walk.away()
         if clear is not None:
             yield f"moving {singular.moved_words(loops, here.q, clear[0], motors)} leads away from it (pivot {clear[1]:.2g})"
         return
+    alone = [block for block, part in zip(here.blocks, parts, strict=True) if block.mobility == 1 and (not part or part.regular)]
+    for block in alone if len(alone) == 1 or model.nv <= FEW else ():
+        yield from _ahead(loops, here, block, motors)
+
+
+def _ahead(loops: Loops, here: _Place, block: Block, motors: set[int]) -> Iterator[str]:
+    """The nearest singular position on the way of a block that has one degree of freedom; what is free besides stands still."""
+    way = np.zeros(here.nv)
+    way[block.columns] = block.motions[:, 0]
+    walk = singular.Walk(loops, here.q, 0.0, here.rank, way)
     found = walk.nearest_singular()
     if found is not None:
         kind = "a change point" if found[1] < singular.SINGULAR else "nearly singular"
@@ -210,9 +282,11 @@ def _branch(loops: Loops, here: _Place, nearby: _Place | None) -> Array:
     return Held.of(loops.model, set(loops.model.q_names)).toward(here.q, here.q, nearby.q) / loops.units
 
 
-def _losing(model: Model, here: _Place, nearby: _Place | None) -> list[str]:
-    """Closures of blocks that have less rank here than nearby."""
-    assert nearby is not None
+def _losing(model: Model, here: _Place, nearby: _Place, parts: list[Branches | None]) -> list[str]:
+    """Closures whose equations say less here than nearby; of large blocks, all that have less rank."""
+    known = [part for part in parts if part is not None]
+    if len(known) == len(parts):
+        return [closure.name for part in known if part.meet for closure in _parting(model, part)]
     ranks = {int(row): block.rank for block in nearby.blocks for row in block.rows}
     lost: list[Block] = [block for block in here.blocks if block.rank < ranks[int(block.rows[0])]]
     return [closure.name for block in lost for closure in closures_of(model, block)]
