@@ -1,12 +1,8 @@
 """Which velocities of a configuration a motion follows: the second order of the equations that close loops, block by block.
 
-A motion q(t) with velocity v has an acceleration a with G a = gamma(v), where gamma is quadratic in v. A redundant combination u
-of the equations, u^T G = 0, therefore asks for
-
-    u^T gamma(v) = v^T C_u v = 0        for all velocities with G v = 0
-
-In a regular configuration every C_u vanishes there: equations that are redundant everywhere ask for nothing. Where one does
-not, the velocities that a motion follows are a cone:
+Redundant combinations of the equations ask for quadratic forms of the velocities that vanish (singular.cone). In a regular
+configuration the forms vanish by themselves, for all velocities with G v = 0. Where one does not, the velocities that a motion
+follows are a cone:
 
 change point    the cone is no linear space: branches of the motion meet in it
 shaky           the cone spans less than G v = 0 does: to the rest no motion belongs
@@ -20,16 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..assembly.loops import Loops
+from ..singular.cone import independent, quadratic_forms, toward_cone
 from .blocks import Block
 
 Array = NDArray[np.float64]
 
 LARGEST = 24  # free motions of a block
 VANISHES = 1e-6  # of lengths, per rad^2: forms
-REST = 1e-3  # of a velocity of length one: what Newton's method leaves where no motion follows
+REST = 1e-3  # of a velocity of length one
 SPANS = 1e-3
-STARTS = 8  # of Newton's method, for each free motion
-MOST = 60  # iterations; each halves what is left where only rest is possible
+STARTS, MOST_STARTS = 8, 64  # directions from which the cone is sought: for each free motion, and at most
 
 
 @dataclass(frozen=True)
@@ -82,18 +78,9 @@ def _forms(loops: Loops, q: Array, t: float, block: Block) -> tuple[Array, Array
     d, k = block.motions.shape[1], block.stresses.shape[1]
     if not d or not k:
         return np.zeros((0, d, d)), np.zeros(len(block.rows))
-    pairs = [(i, j) for i in range(d) for j in range(i, d)]
-    x = np.array([np.eye(d)[i] + (np.eye(d)[j] if i != j else 0.0) for i, j in pairs])
-    values = _demanded(loops, q, t, block, x) @ block.stresses
-    C = np.zeros((k, d, d))
-    for (i, _), value in zip([p for p in pairs if p[0] == p[1]], values[[p[0] == p[1] for p in pairs]], strict=True):
-        C[:, i, i] = value
-    for (i, j), value in zip(pairs, values, strict=True):
-        if i != j:
-            C[:, i, j] = C[:, j, i] = 0.5 * (value - C[:, i, i] - C[:, j, j])
-    U, s, V = np.linalg.svd(C.reshape(k, d * d), full_matrices=False)
-    count = int((s > VANISHES * loops.length).sum())
-    return (s[:count, None] * V[:count]).reshape(count, d, d), np.abs(block.stresses @ U[:, :count]).max(axis=1, initial=0.0)
+    C = quadratic_forms(lambda x: _demanded(loops, q, t, block, x) @ block.stresses, d)
+    forms, mixed = independent(C, VANISHES * loops.length)
+    return forms, np.abs(block.stresses @ mixed).max(axis=1, initial=0.0)
 
 
 def _demanded(loops: Loops, q: Array, t: float, block: Block, x: Array) -> Array:
@@ -107,14 +94,7 @@ def _demanded(loops: Loops, q: Array, t: float, block: Block, x: Array) -> Array
 
 
 def _cone(forms: Array, d: int) -> Array:
-    """Velocities of length one with x^T C x = 0 for all forms, found by Newton's method from random ones; (d, found)."""
-    rng, found = np.random.default_rng(11), []
-    for start in rng.normal(size=(STARTS * d, d)):
-        x = start / np.linalg.norm(start)
-        for _ in range(MOST):
-            slopes = forms @ x
-            x = x - 0.5 * np.linalg.lstsq(slopes, slopes @ x, rcond=1e-12)[0]
-        size = float(np.linalg.norm(x))
-        if size > REST:
-            found.append(x / size)
+    """Directions of the cone near random ones; (d, found)."""
+    starts = np.random.default_rng(11).normal(size=(min(STARTS * d, MOST_STARTS), d))
+    found = [x for x in (toward_cone(forms, start) for start in starts) if x is not None]
     return np.array(found).reshape(-1, d).T

@@ -20,7 +20,7 @@ from ..codegen.dynamics import Dynamics
 from ..errors import AssemblyError
 from ..model import Closure, Model
 from . import singular
-from .blocks import Block, blocks
+from .blocks import Block, blocks, rank_of
 from .branches import Branches, branches
 from .counting import closures_of, joint_of_dofs, planar_count, spatial_count
 from .drawing import loop_lines
@@ -31,9 +31,9 @@ from .wrenches import Placed
 
 Array = NDArray[np.float64]
 
-TRIES = 6  # branches that are followed to find a regular position
+TRIES = 4  # branches that are followed to find a regular position
 STEPS = 8  # of each
-FEW = 12  # degrees of freedom of models of which several blocks are walked through
+FEW = 9  # degrees of freedom of models of which several blocks are walked through
 SHARE = 0.1  # of the largest: what takes part
 
 
@@ -87,7 +87,7 @@ def inspect_loops(model: Model, dynamics: Dynamics | None = None) -> LoopReport 
     stresses = Stresses(loops, here.blocks, here.placed)
     directions = tuple(stresses.closures()) if here.redundant else ()
     problems += _locked(model, here)
-    problems += _shaky(model, parts)
+    problems += _shaky(loops, nearby, parts)
     return LoopReport(
         count=len(model.closures),
         equations=len(loops.rows),
@@ -187,9 +187,19 @@ def _way(here: _Place, parts: list[Branches], k: int) -> Array:
     return way
 
 
-def _shaky(model: Model, parts: list[Branches | None]) -> Iterator[str]:
+def _lost(loops: Loops, nearby: _Place | None, block: Block) -> int:
+    """How many equations of a block are redundant here that are not nearby."""
+    if nearby is None:
+        return 0
+    rows = loops.G(nearby.q, 0.0)[block.rows] * loops.units
+    return rank_of(np.linalg.svd(rows, compute_uv=False) ** 2) - block.rank
+
+
+def _shaky(loops: Loops, nearby: _Place | None, parts: list[Branches | None]) -> Iterator[str]:
+    """Blocks with velocities that no motion follows, unless they leave the position by another motion."""
+    model = loops.model
     for part in parts:
-        if part is not None and part.shaky.shape[1]:
+        if part is not None and part.shaky.shape[1] and _lost(loops, nearby, part.block) <= 0:
             moving = np.abs(part.shaky).max(axis=1)
             names = [model.v_names[k] for k in part.block.columns[moving > SHARE * moving.max()]]
             closed = [closure.name for closure in _parting(model, part)]
@@ -244,9 +254,11 @@ def _singularities(
     model, motors = loops.model, motors_of(loops.model)
     lost = 0 if nearby is None else nearby.rank - here.rank
     if nearby is not None and lost > 0:
-        yield singular.rank_words(lost, _losing(model, here, nearby, parts))
+        yield singular.rank_words(lost, _losing(loops, here, nearby, parts))
     elif here.pivot < singular.CLOSE:
         yield singular.close_words(here.pivot)
+    if nearby is None and here.mobility and None in parts:
+        yield "the start may be singular: no position nearby was found, and there are too many free motions to say more"
     small = model.nv <= singular.SMALL and here.motions.shape[1] == here.mobility
     if nearby is None or not small:
         return
@@ -282,11 +294,12 @@ def _branch(loops: Loops, here: _Place, nearby: _Place | None) -> Array:
     return Held.of(loops.model, set(loops.model.q_names)).toward(here.q, here.q, nearby.q) / loops.units
 
 
-def _losing(model: Model, here: _Place, nearby: _Place, parts: list[Branches | None]) -> list[str]:
+def _losing(loops: Loops, here: _Place, nearby: _Place, parts: list[Branches | None]) -> list[str]:
     """Closures whose equations say less here than nearby; of large blocks, all that have less rank."""
-    known = [part for part in parts if part is not None]
+    model, known = loops.model, [part for part in parts if part is not None]
     if len(known) == len(parts):
-        return [closure.name for part in known if part.meet for closure in _parting(model, part)]
+        losing = [part for part in known if _lost(loops, nearby, part.block) > 0]
+        return [closure.name for part in losing for closure in _parting(model, part)]
     ranks = {int(row): block.rank for block in nearby.blocks for row in block.rows}
     lost: list[Block] = [block for block in here.blocks if block.rank < ranks[int(block.rows[0])]]
     return [closure.name for block in lost for closure in closures_of(model, block)]

@@ -7,21 +7,20 @@ mu of least norm. v+ is nearest to v in the metric of the kinetic energy; |v+ - 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..codegen.dynamics import Dynamics
+from .cone import independent, quadratic_forms, toward_cone
 from .factors import Metric, factored
 from .outcome import Impact
 from .quantities import Quantities
 
 Array = NDArray[np.float64]
-Map = Callable[[Array], Array]
 
-MOST = 60  # iterations; where only rest is possible each halves what is left
+LARGEST = 24  # free motions of a singular position whose branches are sought
 NOTHING = 1e-9  # a jump below this part of the speeds is rounding of what the user gave
 
 
@@ -65,37 +64,27 @@ def started(quantities: Quantities, q: Array, v: Array, t: float) -> tuple[Array
 
 
 def onto_branch(quantities: Quantities, q: Array, v: Array, t: float) -> tuple[Array, Array | None]:
-    """In a singular position: the nearest velocities that a motion follows, and the shares of the rows that forbid the others.
+    """In a singular position: near velocities that a motion follows, and the shares of the rows that forbid the others.
 
-    Rows u^T G = 0 that the closures have lost ask for u . gamma(v) = 0, since G a = gamma has no answer otherwise: a cone of
-    velocities, whose lines or planes are the branches. Newton's method by smallest changes in the metric of the kinetic energy
-    finds a near one. Rows that are redundant everywhere ask for nothing.
+    In coordinates of the kinetic energy, the part of v along a near direction of the cone (cone.py); rest, where the cone has
+    none. Closures that are driven leave v alone: there the forms are not homogeneous, and the first step decides.
     """
     inverse = Metric.of(quantities.mass(q, t)).inverse
     A = quantities.jacobian(q, t) @ inverse.T
     U, _, Vt = np.linalg.svd(A)
     r = factored(A, float(quantities.dynamics.plan.tolerance)).rank
     lost, free = U[:, r:], inverse.T @ Vt[r:].T
-    if not lost.shape[1] or not free.shape[1]:
+    moving = np.abs(quantities.closure(q, np.zeros(quantities.nv), t)[:, 1]).max() > 0
+    if not lost.shape[1] or not 0 < free.shape[1] <= LARGEST or moving or not v.any():
         return v, None
 
     def demanded(x: Array) -> Array:
-        return np.asarray(lost.T @ quantities.right(q, v + free @ x, t))
+        return np.array([lost.T @ quantities.right(q, free @ row, t) for row in x])
 
-    size = float(v @ v) * quantities.length
-    if np.abs(demanded(np.zeros(free.shape[1]))).max() <= NOTHING * size:
+    forms, mixed = independent(quadratic_forms(demanded, free.shape[1]), NOTHING * quantities.length * float(np.sum(free**2)))
+    x = Vt[r:] @ np.linalg.solve(inverse.T, v)
+    left = np.einsum("kij,i,j->k", forms, x, x)
+    if not len(forms) or np.abs(left).max() <= NOTHING * np.abs(forms).max() * float(x @ x):
         return v, None
-    share = np.abs(lost @ demanded(np.zeros(free.shape[1])))
-    return v + free @ nearest_root(demanded, free.shape[1], float(np.linalg.norm(v)) or 1.0), share
-
-
-def nearest_root(f: Map, count: int, size: float) -> Array:
-    """x near zero with f(x) = 0, for f of second degree, whose differences over any distance are its derivatives."""
-    x, step = np.zeros(count), size * np.eye(count)
-    for _ in range(MOST):
-        slopes = np.array([(f(x + d) - f(x - d)) / (2 * size) for d in step]).T
-        new = np.linalg.lstsq(slopes, slopes @ x - f(x), rcond=1e-9)[0]
-        change, x = float(np.abs(new - x).max()), new
-        if change <= 1e-15 * size:
-            break
-    return x
+    way = toward_cone(forms, x)
+    return free @ (np.zeros_like(x) if way is None else (way @ x) * way), np.abs(lost @ (mixed @ left))
