@@ -159,7 +159,7 @@ def close_words(pivot: float) -> str:
 
 def rank_words(lost: int, names: list[str]) -> str:
     return (
-        f"the start is singular, a change point: {counted(lost, 'equation')} of {quoted(names)} more "
-        f"{'is' if lost == 1 else 'are'} redundant here than nearby. "
+        f"the start is singular, a change point: {counted(lost, 'equation')} of {quoted(names)} "
+        f"{'is' if lost == 1 else 'are'} redundant here but not nearby. "
         "Branches of the motion meet, and reactions are not unique here"
     )

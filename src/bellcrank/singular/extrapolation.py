@@ -82,11 +82,13 @@ class Extrapolation:
     def __init__(self, dynamics: Dynamics, start: State, tolerance: Tolerance, max_step: float | None, regular: Regular):
         self.dynamics, self.start, self.tolerance = dynamics, start, tolerance
         self.max_step, self.regular = max_step, regular
+        self.spacing = np.inf  # of the nodes, at most
         self.settling = Settling(dynamics, start)
 
     def __call__(self, length: float, end: float) -> Interval:
         """Over about ``length``, to a place that is regular but not beyond ``end``; halved until its errors are small."""
         t = float(self.start["t"])
+        self.spacing = min(length / NODES, self.max_step or np.inf)
         nodes, pilot = self._to_a_regular_place(min(length, end - t), end)
         for _ in range(HALVINGS):
             found = self._over(nodes, pilot)
@@ -98,7 +100,7 @@ class Extrapolation:
 
     def _nodes(self, length: float, end: float) -> Array:
         t = float(self.start["t"])
-        count = max(NODES, int(np.ceil(length / (self.max_step or np.inf) * (1 - 1e-9))))
+        count = max(NODES, int(np.ceil(length / self.spacing * (1 - 1e-9))))
         return np.append(t + length * np.arange(count) / count, min(t + length, end))
 
     def _run(self, nodes: Array, level: int = 1) -> Passed:

@@ -23,7 +23,7 @@ from ..model import Model
 from ..topology.plan import RANK_TOLERANCE
 from .arguments import formulation_for, must_be_known, must_be_positive, sample_times, span, starting_state
 from .events import Event
-from .joining import State
+from .joining import State, stopped_by_singularity
 from .kept_rows import OPEN, KeptRows, Stretches
 from .loops import Loops, loops_of
 from .machine import Limits, accelerating, first_step, in_machine_code, watcher_of
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from ..results import Run
 
 Array = NDArray[np.float64]
+
+_TOLD = 8  # times of singular configurations in a message
 
 
 def simulate(
@@ -225,12 +227,17 @@ def _doubt_open_loops(run: Run, dynamics: Dynamics) -> None:
 
 
 def _tell_passages(outcome: Outcome, method: str, loops: Loops) -> None:
-    """A run that went on beyond a singular configuration says so, unless its method is made for that."""
-    if outcome.passages and outcome.problem is None and method not in PASSING_METHODS:
-        met = f"t = {outcome.passages[0].time:.6g} s, in the loop through {outcome.passages[0].closure!r}"
-        more = f" and {len(outcome.passages) - 1} more" if len(outcome.passages) > 1 else ""
-        how = "rattle took it through" if loops.switch else f"{method} went on through it; check which branch it took"
-        warnings.warn(f"singular configuration at {met}{more}: {how}", BellcrankWarning, stacklevel=4)
+    """A run that went on beyond singular configurations tells their times, unless its method is made for that."""
+    passed = outcome.passages[:-1] if stopped_by_singularity(outcome) else outcome.passages
+    if not passed or method in PASSING_METHODS:
+        return
+    times = [f"{passage.time:.4g}" for passage in passed[:_TOLD]]
+    more = f" and {len(passed) - _TOLD} more, which are in the run's settings" if len(passed) > _TOLD else ""
+    listed = times[0] if len(times) == 1 else f"{', '.join(times[:-1])}{',' if more else ' and'} {times[-1]}"
+    closures = ", ".join(repr(name) for name in dict.fromkeys(passage.closure for passage in passed))
+    how = "rattle took it through" if loops.switch else f"{method} went on through it; check which branch it took"
+    what = "configuration" if len(passed) == 1 else "configurations"
+    warnings.warn(f"singular {what} at t = {listed} s{more}, in the loop through {closures}: {how}", BellcrankWarning, stacklevel=4)
 
 
 def _refuse_functions(functions: dict[str, Any], method: str) -> None:
