@@ -181,12 +181,19 @@ class TestSingularPositions:
         assert (found.mobility, found.nearby, found.problems) == (1 + count, 1, ())
         kind, away = found.singularities
         names = [f'"pin{k + 1}"' for k in range(count)]
-        expected = f"a change point: {count} equations of {', '.join(names[:-1])} and {names[-1]} are redundant here but not nearby"
+        expected = (
+            f"a change point: {count} equations of {', '.join(names[:-1])} and {names[-1]} are redundant here but not nearby"
+        )
         assert expected in kind and "leads away from it" in away
 
     def test_a_change_point_is_found_whatever_else_moves(self):
         """A flat parallelogram on a cart."""
-        bars = [_cart(), Bar("left", 0, (0, 0, 0), (1, 0, 0)), Bar("right", 0, (2, 0, 0), (3, 0, 0)), Bar("bar", 1, (1, 0, 0), (3, 0, 0))]
+        bars = [
+            _cart(),
+            Bar("left", 0, (0, 0, 0), (1, 0, 0)),
+            Bar("right", 0, (2, 0, 0), (3, 0, 0)),
+            Bar("bar", 1, (1, 0, 0), (3, 0, 0)),
+        ]
         found = inspect_loops(pinned(*linkage("on a cart", bars), [(3, 2, np.array([3.0, 0, 0]))], "point_on_line"))
         assert (found.mobility, found.nearby, found.problems) == (3, 2, ())
         assert 'a change point: 1 equation of "pin1" is redundant here but not nearby' in found.singularities[0]

@@ -191,7 +191,7 @@ def test_every_passage_is_told_with_its_time(linkage, pendulum):
         run = bc.simulate(linkage, 2.0, method="rk4", max_step=1e-3, on_singular="warn")
     assert "check which branch" in str(told[0].message)
     np.testing.assert_allclose([t for t, _ in run.settings["passages"]], pendulum[1], rtol=0, atol=1e-5)
-    assert [value for name, value in run.summary().rows() if name == "singular"][0].startswith("at t = 0.2375")
+    assert next(value for name, value in run.summary().rows() if name == "singular").startswith("at t = 0.2375")
 
 
 def test_passages_before_the_one_that_ends_a_run_are_told(linkage):
@@ -227,6 +227,6 @@ def test_a_flat_start_with_velocities_that_no_motion_follows_is_an_impact(tmp_pa
     with pytest.warns(bc.BellcrankWarning) as told:
         run = bc.simulate(model, 0.1, **options)
     (impact,) = [str(w.message) for w in told if "an impact" in str(w.message)]
-    assert f"at t = 0 s did not agree with the closed loops (right_pin)" in impact and f"took {lost:.4g} J" in impact
+    assert "at t = 0 s did not agree with the closed loops (right_pin)" in impact and f"took {lost:.4g} J" in impact
     np.testing.assert_allclose(run.values("v")[0], after, rtol=0, atol=1e-12)
     assert run.energy_error < 1e-5

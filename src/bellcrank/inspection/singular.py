@@ -152,8 +152,8 @@ def _turns(loops: Loops, k: int) -> bool:
 
 def close_words(pivot: float) -> str:
     return (
-        f"the start is close to a singular position: the smallest singular value of its equations is {pivot:.2g} of the largest, "
-        "and reactions may be very large"
+        f"the start is close to a singular position: the smallest singular value of its equations is {pivot:.2g} of the "
+        "largest, and reactions may be very large"
     )
 
 

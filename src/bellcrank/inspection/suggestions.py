@@ -73,5 +73,4 @@ def _best(loops: Loops, closure: Closure, rows: Array, others: Array, rank: int,
 
 
 def _rank(rows: Array) -> int:
-    squares = np.linalg.svd(rows, compute_uv=False) ** 2 if rows.size else np.zeros(0)
-    return rank_of(squares)
+    return rank_of(np.square(np.linalg.svd(rows, compute_uv=False), dtype=np.float64)) if rows.size else 0

@@ -1,7 +1,7 @@
 """Velocities of a singular position that a motion follows: a cone, on which quadratic forms vanish.
 
-A motion with velocity v has an acceleration a with G a = gamma(v), and gamma is quadratic in v. A combination u of the equations
-with u^T G = 0 therefore asks for u^T gamma(v) = 0 of the velocities with G v = 0. With these as v = F x,
+A motion with velocity v has an acceleration a with G a = gamma(v), and gamma is quadratic in v. A combination u of the
+equations with u^T G = 0 therefore asks for u^T gamma(v) = 0 of the velocities with G v = 0. With these as v = F x,
 
     x^T C_u x = 0        for every such u
 
@@ -36,7 +36,7 @@ def quadratic_forms(values: Callable[[Array], Array], d: int) -> Array:
 
 
 def independent(C: Array, least: float) -> tuple[Array, Array]:
-    """Forms that span the others, but for what is smaller than ``least``; and the combinations of the given ones, (k, count)."""
+    """Forms that span the others, but for what is smaller than ``least``; and what they combine of these, (k, count)."""
     k, d, _ = C.shape
     U, s, V = np.linalg.svd(C.reshape(k, d * d), full_matrices=False)
     count = int((s > least).sum())

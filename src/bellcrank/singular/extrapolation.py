@@ -5,9 +5,9 @@ steps h, h/2, h/3, ... combine to orders 2, 4, 6, ... (Hairer, Norsett & Wanner,
 
     T_j,1 = y(h/j)        T_j,k+1 = T_j,k + (T_j,k - T_j-1,k) / ((j/(j-k))^2 - 1)
 
-All runs have some places in time in common, the nodes, where everything is extrapolated; between them a polynomial leads through
-the nearest ones. The interval is chosen such that its end is regular: in a singular position the closures do not tell one
-direction of an extrapolated state.
+All runs have some places in time in common, the nodes, where everything is extrapolated; between them a polynomial leads
+through the nearest ones. The interval is chosen such that its end is regular: in a singular position the closures do not tell
+one direction of an extrapolated state.
 """
 
 from __future__ import annotations

@@ -37,8 +37,8 @@ def doubt_long_steps(method: str, turn: float) -> None:
     """Steps of a fixed length that move coordinates of loops very far; ``turn``: a part of what is certainly short enough."""
     if turn * LONGEST > VERY_FAR:
         warnings.warn(
-            f"in a step of {method} a coordinate of a closed loop moves by up to {turn * LONGEST:.3g} rad (or typical lengths): a "
-            "singular position could be passed unseen, and the run is inaccurate. Give a shorter max_step.",
+            f"in a step of {method} a coordinate of a closed loop moves by up to {turn * LONGEST:.3g} rad (or typical lengths)"
+            ": a singular position could be passed unseen, and the run is inaccurate. Give a shorter max_step.",
             BellcrankWarning,
             stacklevel=7,
         )

@@ -16,7 +16,7 @@ from ..singular.impulse import started
 from ..singular.quantities import Quantities
 from ..topology.turns import LONGEST, turn_weights
 from .events import Watcher
-from .joining import State, from_last, joined, on_grid, stopped_by_singularity, still_to_come
+from .joining import State, from_last, joined, on_grid, still_to_come, stopped_by_singularity
 from .loops import NEAR
 from .system import FirstOrder, Outcome, Passage, energy_scale
 
@@ -55,7 +55,8 @@ def _tell_impacts(impacts: Sequence[Impact]) -> None:
     for impact in impacts:
         warnings.warn(
             f"the velocities at t = {impact.time:.6g} s did not agree with the closed loops ({', '.join(impact.closures)}), or "
-            f"with any motion from there on: they were changed to the nearest that do, an impact that took {impact.energy:.4g} J",
+            "with any motion from there on: they were changed to the nearest that do, an impact that took "
+            f"{impact.energy:.4g} J",
             BellcrankWarning,
             stacklevel=5,
         )
@@ -156,8 +157,8 @@ class Passing:
 
 def _tell_inaccuracy(found: Interval) -> None:
     warnings.warn(
-        f"from t = {found.nodes[0]:.6g} s to {found.end:.6g} s, past a singular configuration, rattle missed the tolerance by a "
-        f"factor of {found.error:.2g}. Loosen rtol and atol, or look for forces that change abruptly there.",
+        f"from t = {found.nodes[0]:.6g} s to {found.end:.6g} s, past a singular configuration, rattle missed the tolerance by "
+        f"a factor of {found.error:.2g}. Loosen rtol and atol, or look for forces that change abruptly there.",
         BellcrankWarning,
         stacklevel=6,
     )

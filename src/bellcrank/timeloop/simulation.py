@@ -237,7 +237,9 @@ def _tell_passages(outcome: Outcome, method: str, loops: Loops) -> None:
     closures = ", ".join(repr(name) for name in dict.fromkeys(passage.closure for passage in passed))
     how = "rattle took it through" if loops.switch else f"{method} went on through it; check which branch it took"
     what = "configuration" if len(passed) == 1 else "configurations"
-    warnings.warn(f"singular {what} at t = {listed} s{more}, in the loop through {closures}: {how}", BellcrankWarning, stacklevel=4)
+    warnings.warn(
+        f"singular {what} at t = {listed} s{more}, in the loop through {closures}: {how}", BellcrankWarning, stacklevel=4
+    )
 
 
 def _refuse_functions(functions: dict[str, Any], method: str) -> None:
