@@ -31,7 +31,7 @@ NODES = 6  # intervals between nodes, at least
 LEVELS = 6  # the shortest steps are a sixth of the longest
 FLOOR = 1e-10  # tolerances below this ask for more than rounding leaves of a state beside a singular position
 LONGER, OFTEN = 1.5, 6  # an interval is made longer, so often, while its end is nearly singular
-HALVINGS = 8
+HALVINGS = 6
 
 
 class Tolerance(NamedTuple):

@@ -15,7 +15,7 @@ class Passage(NamedTuple):
     """A position where the closures lose rank, met during a run.
 
     time       s, between steps
-    pivot      sigma_min^2 / trace(G M^-1 G^T) at the step nearest to it; zero if the step was on it
+    pivot      smallest singular value of G L^-T (M = L L^T) over the largest, at the step nearest to it; zero if that was on it
     rank_lost  how many equations became dependent on the others
     closures   whose equations became dependent
     joints     coordinates in which the mechanism could have left its branch

@@ -26,6 +26,10 @@ PASSING_METHODS = ("rattle", "reaction_taylor")
 CLEAR = 2 * NEAR  # pivots from which on the run goes on with its own method
 _TURN = 0.1 / LONGEST  # of what a step may move: an interval that rattle takes at once
 _MOST = 10_000  # changes of method in one run
+UNDETERMINED = (
+    "the mechanism stays in a singular configuration, and rattle does not find its motion there to the tolerance. Look whether "
+    "check calls it shaky, loosen rtol and atol, or use method='rattle' with a max_step."
+)
 
 
 def integrate_passing(
@@ -78,9 +82,11 @@ class Passing:
     ):
         self.dynamics, self.run, self.watcher = dynamics, run, watcher
         self.rtol, self.atol, self.max_step = limits
+        self.began = 0.0
         self.weights = turn_weights(dynamics.model, float(dynamics.plan.length))
 
     def __call__(self, start: State, times: Array) -> Outcome:
+        self.began = float(times[0])
         outcome = self.run(start, times) if np.isfinite(start["a"]).all() else _not_begun(self.dynamics, start)
         for _ in range(_MOST):
             if outcome.problem is None or not stopped_by_singularity(outcome):
@@ -112,14 +118,24 @@ class Passing:
             passing = Extrapolation(self.dynamics, first, tolerance, self.max_step, self._clear)
             found = passing(self._length(first), float(later[-1]))
         except BellcrankError as trouble:  # rattle cannot start there
-            t, works = float(first["t"]), np.zeros((1, FirstOrder(self.dynamics, first).works))
-            problem = f"stopped at t = {t:.9g} s: {trouble} What was computed until then is kept."
-            return Outcome(np.array([t]), first["q"][None], first["v"][None], works, {}, problem), False
+            return self._ended(first, f"{trouble}."), False
         _tell_impacts(found.report.impacts)
-        if found.problem is None and found.error > 1.0:
+        if found.problem is not None and found.end <= float(first["t"]):
+            return self._ended(first, found.problem), False
+        clear = self._clear(found.at(found.end)[0], found.end, found.report)
+        missed = found.problem is None and found.error > 1.0
+        if missed and not clear:
+            return self._ended(first, UNDETERMINED), False
+        if missed:
             _tell_inaccuracy(found)
-        outcome = self._sampled(first, found, later)
-        return outcome, self._clear(outcome.q[-1], float(outcome.times[-1]), found.report)
+        return self._sampled(first, found, later), clear
+
+    def _ended(self, first: State, why: str) -> Outcome:
+        """Rattle does not lead on from a state."""
+        t, works = float(first["t"]), np.zeros((1, FirstOrder(self.dynamics, first).works))
+        stopped = why.startswith(("stopped", "interrupted"))
+        problem = why if stopped else f"stopped at t = {t:.9g} s: {why} What was computed until then is kept."
+        return Outcome(np.array([t]), first["q"][None], first["v"][None], works, {}, problem)
 
     def _length(self, first: State) -> float:
         """The time in which some coordinate of a loop moves by _TURN, with the velocities and accelerations at hand."""
@@ -139,7 +155,8 @@ class Passing:
         times = times if len(times) and times[-1] == end else np.append(times, end)
         q, v, works = (np.array(rows) for rows in zip(*(found.at(t) for t in times), strict=True))
         q, v = np.vstack([first["q"], q]), np.vstack([first["v"], v])
-        passages = tuple(p for p in _passages(found.report) if p.time <= end)
+        t = float(first["t"])
+        passages = tuple(p for p in _passages(found.report) if t < p.time <= end or p.time == t == self.began)
         works = np.vstack([np.zeros(works.shape[1]), works])
         return Outcome(np.append(first["t"], times), q, v, works, found.counts, found.problem, passages)
 
