@@ -32,6 +32,7 @@ SOURCE = Source(
     references={"hinge": (0.3,)},
     order=("hinge",),
     impossible=True,
+    rounding=5e-6,
 )
 
 
@@ -57,6 +58,11 @@ WRONG = {
     "references": ('format = "mjcf"\nfile = "a"\nreferences = { hinge = 3 }', "Give an array of numbers"),
     "names": ('format = "mjcf"\nfile = "a"\nnames = { bob = 3 }', "Give the name there"),
     "impossible": ('format = "mjcf"\nfile = "a"\nimpossible = 3', "Give true or false"),
+    "rounding": ('format = "mjcf"\nfile = "a"\nrounding = "fine"', "source.rounding is .* Give a number"),
+    "coarse": (
+        'format = "mjcf"\nfile = "a"\nrounding = 0.5',
+        "source.rounding is 0.5. Give zero, or what numbers are rounded by",
+    ),
     "keys": ('format = "mjcf"\nfile = "a"\nfoo = 3', 'unknown key "foo"'),
 }
 

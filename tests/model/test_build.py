@@ -163,8 +163,8 @@ def test_a_name_that_cannot_be_part_of_a_path_is_refused(name, message):
     ("changes", "message"),
     [
         ({"mass": -1.0}, "its mass is -1 kg"),
-        ({"mass": float("nan")}, "not finite"),
-        ({"center": (float("inf"), 0.0, 0.0)}, "not finite"),
+        ({"mass": float("nan")}, "its mass is nan. Give finite numbers"),
+        ({"center": (float("inf"), 0.0, 0.0)}, r"its centre of mass is \(inf, 0.0, 0.0\). Give finite numbers"),
         ({"center": None}, "a mass but no centre"),
         ({"inertia": ((1.0, 0.1, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))}, "not symmetric"),
         ({"inertia": ((1.0, 2.0, 0.0), (2.0, 1.0, 0.0), (0.0, 0.0, 3.0))}, "none may be negative"),

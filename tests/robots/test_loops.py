@@ -81,6 +81,14 @@ def test_a_weld_that_is_open_and_turned_at_qpos0_accelerates_as_in_mujoco():
     assert worst(InMuJoCo(model, SHIFTED), model) < 1e-3
 
 
+def test_a_weld_that_lets_turn_is_a_connect():
+    """torquescale="0": MuJoCo holds the anchor alone."""
+    text = WELD.replace('body2="b"/>', 'body2="b" anchor="0.1 0 0.2" torquescale="0"/>')
+    model = loaded(text)
+    assert [closure.joint.kind for closure in model.closures] == ["spherical"]
+    assert worst(InMuJoCo(model, text), model) < 1e-3
+
+
 @pytest.mark.parametrize("name", ["connect", "weld", "an open connect"])
 def test_accelerations_are_those_of_pinocchios_constraint_dynamics(name):
     pytest.importorskip("pinocchio")

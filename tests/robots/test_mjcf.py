@@ -110,6 +110,10 @@ def test_what_is_not_simulated_is_told_in_one_warning_and_by_check(every):
 
 UNSIMULATED = {
     "a muscle": ('<actuator><muscle name="m" joint="j" lengthrange="0 1"/></actuator>', 'actuator "m": it has a state of its own'),
+    "a plugin": (
+        '<extension><plugin plugin="mujoco.pid"><instance name="i"><config key="kp" value="40"/></instance></plugin></extension>'
+        '<actuator><plugin name="m" joint="j" plugin="mujoco.pid" instance="i"/></actuator>',
+        'actuator "m": its law is that of a plugin'),
     "an integrator": ('<actuator><intvelocity name="m" joint="j" kp="2" actrange="-1 1"/></actuator>', "it has a state of its own"),
     "a gain that depends on the state": (
         '<actuator><general name="m" joint="j" gaintype="affine" gainprm="1 2 0"/></actuator>', "its gain depends on the state"),

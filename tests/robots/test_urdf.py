@@ -166,7 +166,7 @@ def test_a_mimic_joint_accelerates_as_the_reduced_equations_say():
 
 def test_a_mimic_joint_that_cannot_be_coupled_is_named():
     text = chain(joint("f", "fixed", "base", "finger", '<mimic joint="hinge"/>'), link("finger"))
-    with pytest.warns(bc.BellcrankWarning, match='mimic: joint "f" and "hinge" cannot be coupled'):
+    with pytest.warns(bc.BellcrankWarning, match=r'mimic: joint "f" .* cannot follow "hinge": one of them cannot move'):
         assert bc.load(text).closures == ()
 
 
@@ -305,10 +305,8 @@ WRONG = {
     "mimics nobody": (chain(link("x"), joint("j", "continuous", "arm", "x", "<mimic/>")), "its <mimic> names no joint"),
     "no axis": (chain(link("x"), joint("j", "revolute", "arm", "x", f'<axis xyz="0 0 0"/>{LIMIT}')), "its axis is zero"),
     "two parents": (chain(joint("j", "fixed", "base", "arm")), 'link "arm" is the child of the joints "hinge" and "j"'),
-    "two roots": (chain(link("x")), 'the links "base", "x" have no parent'),
-    "no root": (chain(joint("j", "fixed", "arm", "base")), "every link is the child of another one"),
     "a ring": (chain(link("x"), link("y"), joint("j", "fixed", "x", "y"), joint("k", "fixed", "y", "x")),
-               'the links "y", "x" are parents of each other'),
+               'the links "x", "y" are each other\'s parents, through the joints "k", "j"'),
 }  # fmt: skip
 
 

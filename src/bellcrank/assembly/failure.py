@@ -25,15 +25,16 @@ def freedom(loops: Loops, q: Array, t: float) -> int:
     return int(G.shape[1] - len(cut_svd(G)[1])) if G.size else loops.model.nv
 
 
-def never_closes(loops: Loops, q: Array, t: float) -> AssemblyError:
-    """Nothing is held, and still."""
+def never_closes(loops: Loops, q: Array, t: float, tolerance: float) -> AssemblyError:
+    """Nothing is held, and still they are not closed within the tolerance (m)."""
     driven = [name for name, is_driven in zip(loops.model.joint_names, loops.model.driven, strict=True) if is_driven]
     driven += [closure.name for closure in loops.model.closures if closure.motion is not None]
     remedy = "Move a point or change a length, or give a start nearer to where they close"
     if driven:
         remedy = f"The drivers {_quoted(driven)} may ask for what the others cannot follow at t = {t:g} s. {remedy}"
     return AssemblyError(
-        f"model {loops.model.name!r} cannot be assembled: its loops do not close. At best {open_loops(loops, q, t)}. {remedy}.",
+        f"model {loops.model.name!r} cannot be assembled: its loops do not close. At best {open_loops(loops, q, t)}. {remedy}. "
+        f"Loops count as closed within {length_words(tolerance)} (tolerance of bc.assemble).",
         q,
     )
 
@@ -109,7 +110,8 @@ def not_quite(loops: Loops, q: Array, t: float) -> str:
     worst: Gap = gaps(loops, q, t)[0]
     return (
         f"{closure_words(loops.model, worst.closure)} closes only nearly ({worst.words}): its equations are close to "
-        "redundant, parts are a little out of line"
+        "redundant, parts are a little out of line, as by the rounding of the numbers in a file. The loops are closed in the "
+        "least-squares sense"
     )
 
 

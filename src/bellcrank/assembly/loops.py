@@ -58,7 +58,8 @@ class Loops:
 
     @property
     def by_blocks(self) -> bool:
-        return self.dynamics.plan.nodes is not None
+        """Whether the compiled elimination closes them, which needs masses."""
+        return self.dynamics.plan.nodes is not None and not self.model.kinematic
 
     def worst(self, q: Array, t: float) -> float:
         """The largest error, in metres."""

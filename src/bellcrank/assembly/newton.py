@@ -24,7 +24,7 @@ SHORTEST = 2.0**-12  # of a step
 MOST = 200
 IDLE = 1e-13  # rad, a step that is rounding
 MENDED = 1e-2  # rad that equations near redundancy may ask for
-TIDY = 1e-4  # of the typical length: errors that equations near redundancy may keep
+TIDY = 1e-4  # of the typical length, the rounding of numbers of four digits: errors that equations near redundancy may keep
 
 
 class Closed(NamedTuple):

@@ -16,7 +16,7 @@ from ..model import Model
 from . import failure
 from .least import CUT, FINE_CUT, least_change
 from .loops import Held, Loops
-from .newton import TIDY, Weight, close, metric
+from .newton import TIDY, Closed, Weight, close, metric
 from .path import Lost, Point, Toggle, Way, follow, reach
 from .start import Given, Start, design, start_of
 from .words import length_words, unit_of
@@ -26,6 +26,8 @@ Array = NDArray[np.float64]
 TOLERANCE = 1e-10  # of the typical length
 FLOWING = 1e-9  # of the velocities
 ROUNDING = 1e-12  # 1/s: rates of closures, as a part of the model's length, that are nothing but rounding
+TURNING = 10.0  # bodies turn with the sum of the rates of the joints that carry them
+AS_GOOD = 2.0  # times the errors that remain with nothing held: then what is held is not in the way
 SLIGHT = 0.05  # rad, or part of the typical length: how far values that the model's file gives may be off
 
 
@@ -98,9 +100,13 @@ def assemble(
     q, v       approximate start: an array, or values by name, which are then held; the model's own if not given
     hold       names of coordinates, or of joints, that must keep their values, and velocities. If not given: what q and v name;
                or what the model's file gives in [initial], unless arrays are given
-    weight     what is small about the change: "mass" its kinetic energy, "norm" angles, and lengths over the typical length
+    weight     what is small about the change: "mass" its kinetic energy, "norm" angles, and lengths over the typical length,
+               as always for a model that was imported for kinematics alone
     t          s, of prescribed motions
     tolerance  m, of the closures, angles times the typical length; 1e-10 of the typical length if not given
+
+    Redundant equations that contradict each other by no more than 1e-4 of the typical length, as the rounding of the numbers in
+    a file makes them, are closed in the least-squares sense; a note says how far apart they remain.
 
     Where nothing is said of the other coordinates, the mechanism is moved from its design position until the held ones have
     their values, loops closed all the way. Raises AssemblyError where that cannot be: it names the loops that stay open, and by
@@ -115,7 +121,10 @@ def assemble(
     loops = Loops(dynamics)
     limit = TOLERANCE * loops.length if tolerance is None else tolerance
     notes: list[str] = []
+    weight = "norm" if loops.model.kinematic else weight
     held, at = _positions(loops, start, t, limit, weight, notes)
+    if loops.worst(at, t) > limit:
+        notes.append(failure.not_quite(loops, at, t))
     speed = _velocities(loops, at, start, t, weight, notes)
     for note in notes:
         warnings.warn(f"model {loops.model.name!r}: {note}", BellcrankWarning, stacklevel=2)
@@ -140,34 +149,31 @@ def _positions(loops: Loops, start: Start, t: float, limit: float, weight: Weigh
     if loops.worst(start.q, t) <= limit:
         return start.held, start.q
     if not start.held.any:
-        return nothing, _settled(loops, start.q, nothing, t, limit, weight, notes)
+        return nothing, _settled(loops, start.q, t, limit, weight).q
     base = start.q
     if start.untouched:
-        base = close(loops, design(loops.model), nothing, t, limit).q
-        if loops.worst(base, t) > limit:
-            raise failure.never_closes(loops, base, t)
+        base = _settled(loops, design(loops.model), t, limit, "norm").q
         if failure.freedom(loops, base, t) >= int(start.held.v.sum()):
             return start.held, _moved(loops, start, base, t)
     found = close(loops, start.q, start.held, t, limit, weight=weight)
     if found.error <= limit:
         return start.held, found.q
-    free = close(loops, start.q, nothing, t, limit, weight=weight)
-    if free.error > limit:
-        raise failure.never_closes(loops, free.q, t)
+    free = _settled(loops, start.q, t, limit, weight)
+    if free.error > limit and found.error <= AS_GOOD * free.error:
+        return start.held, found.q
     if start.strict or _size(loops, start, free.q) > SLIGHT:
         raise failure.held_in_the_way(loops, start, found.q, free.q, t)
     notes.append(failure.released(loops, start, free.q))
     return nothing, free.q
 
 
-def _settled(loops: Loops, q: Array, held: Held, t: float, limit: float, weight: Weight, notes: list[str]) -> Array:
-    """Closed from q with nothing in the way; equations near redundancy may keep a small error, which is told."""
-    found = close(loops, q, held, t, limit, weight=weight)
-    if found.error > TIDY * loops.length:
-        raise failure.never_closes(loops, found.q, t)
-    if found.error > limit:
-        notes.append(failure.not_quite(loops, found.q, t))
-    return found.q
+def _settled(loops: Loops, q: Array, t: float, limit: float, weight: Weight) -> Closed:
+    """Closed from q with nothing held, as well as redundant equations that contradict each other a little allow."""
+    found = close(loops, q, Held.of(loops.model, set()), t, limit, weight=weight)
+    most = max(limit, TIDY * loops.length)
+    if found.error > most:
+        raise failure.never_closes(loops, found.q, t, most)
+    return found
 
 
 def _moved(loops: Loops, start: Start, base: Array, t: float) -> Array:
@@ -217,7 +223,7 @@ def _flowing(loops: Loops, q: Array, v: Array, held: NDArray[np.bool_], t: float
     if loops.by_blocks and weight == "mass" and not held.any():
         near = loops.dynamics.velocities(q[None], loops.dynamics.momenta(q, v, t=t)[None], t=t)[0]  # a batch does not raise
         agrees = np.isfinite(near).all()  # which they are not in a singular position
-        if agrees and np.abs(loops.rate(q, near, t)).max(initial=0.0) <= _allowed(loops, near, loops.phi_t(q, t)):
+        if agrees and np.abs(loops.rate(q, near, t)).max(initial=0.0) <= _allowed(loops, near, loops.phi_t(q, t), q, t):
             return near, True
     G, wanted = loops.G(q, t), -loops.phi_t(q, t)
     B = diags_array(loops.units).tocsc()[:, np.flatnonzero(~held)]
@@ -225,12 +231,13 @@ def _flowing(loops: Loops, q: Array, v: Array, held: NDArray[np.bool_], t: float
     given = v
     for cut in (CUT, FINE_CUT):
         v = v + B @ least_change(G @ B, wanted - G @ v, M, cut=cut)
-        if np.abs(wanted - G @ v).max(initial=0.0) <= max(_allowed(loops, x, wanted) for x in (v, given)):
+        if np.abs(wanted - G @ v).max(initial=0.0) <= max(_allowed(loops, x, wanted, q, t) for x in (v, given)):
             return v, True
     return v, False
 
 
-def _allowed(loops: Loops, v: Array, wanted: Array) -> float:
-    """Rates of the closures that count as nothing."""
+def _allowed(loops: Loops, v: Array, wanted: Array, q: Array, t: float) -> float:
+    """Rates of the closures that count as nothing: rounding, and points that remain apart by e, which turn with e w."""
     fast = float(np.abs(v / loops.units).max(initial=0.0))
-    return FLOWING * (loops.length * fast + float(np.abs(wanted).max(initial=0.0))) + ROUNDING * loops.length
+    apart = TURNING * loops.worst(q, t) * fast
+    return FLOWING * (loops.length * fast + float(np.abs(wanted).max(initial=0.0))) + ROUNDING * loops.length + apart

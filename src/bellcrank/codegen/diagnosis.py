@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..formulations import CLOSED, FORMULATIONS, QUANTITIES
+from ..formulations.agreement import disagreement
+from ..formulations.coordinate_reduction import unchecked
 from ..model import Element, Law, Model
 from ..numbers import Number
 from ..topology import Plan
 from .kept_rows import comparable_rows, directions, order_of_rows
+from .node_ranks import plan_nodes
 from .plain import PlainWalk
+from .plain_nodes import PlainNode
 from .structure import leaves
 
 if TYPE_CHECKING:
@@ -29,8 +34,11 @@ def why_not_finite(plan: Plan, state: dict[str, NDArray[np.float64]]) -> str:
     if ended is not None:
         return ended
     loops = singular_loops(plan, state)
-    if loops is not None:
-        return _singular(loops, plan)
+    if loops is not None and plan.nodes is not None:
+        return _singular(loops, plan) if _rank(plan, inputs) < plan.nodes.rank else _dependent(loops)
+    contradicted = contradicted_loops(plan, state)
+    if contradicted and plan.nodes is not None:
+        return _lacking(contradicted) if _rank(plan, inputs) > plan.nodes.rank else _contradicted(contradicted)
     walk = PlainWalk(plan, inputs, data)
     with np.errstate(all="ignore"), suppress(ZeroDivisionError):  # numpy's numbers give inf, folded ones raise
         walk.run(CLOSED["multipliers:joint"] if plan.model.closures else FORMULATIONS["articulated_body"])
@@ -114,6 +122,54 @@ def singular_loops(plan: Plan, state: dict[str, NDArray[np.float64]]) -> Singula
         return None
     found = nearest_singularity(plan, state)
     return found if found.pivot < plan.tolerance else None
+
+
+def contradicted_loops(plan: Plan, state: dict[str, NDArray[np.float64]]) -> tuple[str, ...]:
+    """Closures of the first node whose motion contradicts an equation that planning left out (formulations.agreement)."""
+    finite = all(np.isfinite(state[name]).all() for name in ("q", "v") if name in state)
+    if plan.nodes is None or not plan.nodes.checks or not finite:
+        return ()
+    walk = PlainWalk(plan, _inputs(plan, state), [list(row) for row in plan.data])
+    found: list[int] = []
+
+    def look(node: PlainNode) -> None:
+        if float(disagreement(walk, node, node.joint_values("a", whole=True))) > 0:
+            found.append(node.index)
+
+    with np.errstate(all="ignore"), suppress(ZeroDivisionError):
+        walk.run(replace(CLOSED["coordinate_reduction"], run=unchecked))
+        walk.nodes(look)
+    return _closures(plan, found[0]) if found else ()
+
+
+def _contradicted(closures: tuple[str, ...]) -> str:
+    names = ", ".join(f'"{name}"' for name in closures)
+    return (
+        f"the equations of the loop through {names} contradict each other at this state: no accelerations satisfy all of them. "
+        "Look for prescribed motions that do not agree."
+    )
+
+
+def _lacking(closures: tuple[str, ...]) -> str:
+    names = ", ".join(f'"{name}"' for name in closures)
+    return (
+        f"the loop through {names} has an equation that seemed redundant when the model was compiled, and at this state it "
+        'contradicts the others. Use formulation="multipliers", which finds redundant equations at every state.'
+    )
+
+
+def _rank(plan: Plan, inputs: dict[str, list[Number]]) -> int:
+    """Independent equations at a state, whichever are kept."""
+    return plan_nodes(plan, np.array(inputs["q"], dtype=float), float(inputs["t"][0])).rank
+
+
+def _dependent(loops: Singular) -> str:
+    names = ", ".join(f'"{name}"' for name in loops.closures)
+    return (
+        f"of the equations of the loop through {names}, which is over-constrained, some were kept when the model was compiled, "
+        f"and at this state they are dependent: one adds only {loops.pivot:.2g} of what it could. Others would do: runs choose "
+        'them again by themselves; for single states use formulation="multipliers".'
+    )
 
 
 def _singular(loops: Singular, plan: Plan) -> str:

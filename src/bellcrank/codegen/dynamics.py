@@ -10,15 +10,16 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import StateError
+from ..errors import DynamicsError, StateError
 from ..formulations import QUANTITIES
 from ..model import Model
+from ..model.problems import names as named
 from ..topology import make_plan
 from ..topology.plan import RANK_TOLERANCE
 from .canonical import CanonicalDynamics
 from .evaluation import Array
 from .kept_rows import comparable_rows, most_independent
-from .node_ranks import generic_configuration, plan_nodes
+from .node_ranks import plan_generic_nodes, plan_nodes
 from .options import checked_variant, choose, stabilisation
 from .userframes import UserFrames
 
@@ -32,7 +33,7 @@ def compile(
     formulation: str = "auto",
     *,
     reference: Reference | None = None,
-    rank_tolerance: float = RANK_TOLERANCE,
+    rank_tolerance: float | None = None,
     baumgarte: tuple[float, float] | None = None,
     variant: str | None = None,
     dependents: Sequence[str] | None = None,
@@ -45,7 +46,8 @@ def compile(
     reference       of "reference_point" ("origin" unless given) and "multipliers" ("joint"): "centroid", "joint", "origin";
                     of "canonical_momenta" for trees: "joint" (unless given), "origin"
     rank_tolerance  an equation that closes a loop is redundant if what it adds to the others is less than this part of what
-                    it could add: how far from aligned parts may be and still count as aligned
+                    it could add: how far from aligned parts may be and still count as aligned; 1e-7, and more for a model
+                    from a file whose numbers are rounded further (2e-5 of six digits), unless given
     baumgarte       alpha, beta (1/s) of Baumgarte's stabilisation; none unless given
     variant         of "coordinate_reduction": "block" (compiled), or Critchley & Anderson's own, in Python and slow: "rcr",
                     "acs" (with ``dependents``, names of coordinates), "gcl", or the body-by-body elimination "body"
@@ -88,7 +90,7 @@ class Dynamics(CanonicalDynamics):
         formulation: str = "auto",
         *,
         reference: Reference | None = None,
-        rank_tolerance: float = RANK_TOLERANCE,
+        rank_tolerance: float | None = None,
         baumgarte: tuple[float, float] | None = None,
         variant: str | None = None,
         dependents: Sequence[str] | None = None,
@@ -97,6 +99,8 @@ class Dynamics(CanonicalDynamics):
         if not isinstance(model, Model):
             raise StateError(f"compile takes a Model; load a file or a gallery model first: bc.load({model!r})")
         self.model = model
+        if rank_tolerance is None:
+            rank_tolerance = max(RANK_TOLERANCE, 0.0 if model.source is None else model.source.misalignment)
         if not isinstance(rank_tolerance, float | int) or not 0 < rank_tolerance < 1:
             raise StateError(f"rank_tolerance is {rank_tolerance!r}: give a number between 0 and 1")
         self.formulation, self._program = choose(formulation, reference, closed=bool(model.closures))
@@ -109,7 +113,7 @@ class Dynamics(CanonicalDynamics):
         self._nv = model.nv
         self._no_effort = np.zeros(model.nv)
         if self._program.nodes:
-            self.plan = replace(self.plan, nodes=plan_nodes(self.plan, *generic_configuration(self)))
+            self.plan = replace(self.plan, nodes=plan_generic_nodes(self.plan, self))
             if formulation == "auto" and self._multipliers_are_much_faster():
                 self.formulation, self._program = choose("multipliers", None, closed=True)
                 self.plan = replace(self.plan, nodes=None)
@@ -124,11 +128,24 @@ class Dynamics(CanonicalDynamics):
     def _bind(self) -> None:
         """Compile the accelerations for the plan as it is now; quick code waits until it is asked for, variants need none."""
         self._kernels.clear()
+        if self.model.kinematic:
+            self._one = self._kinematic
+            return
         if self._quick or self._variant is not None:
             return
         kernel = self._kernel(self._program, 1)
         self._extras = kernel.program.inputs[3:]  # of t and u, those that this model reads
         self._one = kernel.single() or _declined
+
+    def _kinematic(self, *arguments: Any) -> bool:
+        """In place of an acceleration, where the model was loaded for kinematics."""
+        assert self.model.source is not None
+        joints = named(self.model.source.undetermined, 6)
+        raise DynamicsError(
+            f"model {self.model.name!r} has no accelerations, and no runs: it was loaded for kinematics, and the joints "
+            f"{joints} move nothing that has mass. Give their bodies masses and load it without "
+            'massless="kinematics" (in a .toml file: without undetermined in [source]). It can be assembled and driven.'
+        )
 
     def __repr__(self) -> str:
         return f"Dynamics({self.model.name!r}, formulation={self.formulation!r}, nq={self.model.nq}, nv={self.model.nv})"
@@ -169,7 +186,7 @@ class Dynamics(CanonicalDynamics):
         a number, and ``status``, an integer array (B,) to be filled, has 0 where the answer is good, 1 where the given
         state is not finite and 2 where the equations have no finite answer.
         """
-        if self._variant is not None:
+        if self._variant is not None and not self.model.kinematic:
             return self._by_variant({"q": q, "v": v, "tau": tau}, t, inputs)
         out = np.empty(self._nv)
         effort = self._no_effort if tau is None else tau

@@ -72,7 +72,7 @@ class TracedNodeClosure:
     def __init__(self, node: TracedNode, shape: ClosureShape, index: str, row: str):
         self.node, self.shape, self.index, self.row = node, shape, index, row
         self.a, self.b, self.path_a, self.path_b, self.kept = shape.a, shape.b, shape.path_a, shape.path_b, shape.kept
-        self.rows = shape.signature.rows
+        self.checked, self.rows = shape.checked, shape.signature.rows
         self.constants = dict(shape.constants)
 
     def _data(self, slot: int) -> Number:

@@ -26,7 +26,7 @@ from ..numbers import CountingGraph, Operations
 from ..topology import Plan, make_plan
 from ..topology.frames import Style
 from .dynamics import Dynamics
-from .node_ranks import generic_configuration, plan_nodes
+from .node_ranks import plan_generic_nodes
 from .plain import PlainWalk
 
 _SIZES = (7, 8)  # counts are linear in n from 4 on; two sizes give the line
@@ -97,7 +97,7 @@ def _planned(model: Model, program: Program, style: Style) -> Plan:
     plan = make_plan(model, style)
     if not program.nodes:
         return plan
-    return replace(plan, nodes=plan_nodes(plan, *generic_configuration(Dynamics(model))))
+    return replace(plan, nodes=plan_generic_nodes(plan, Dynamics(model)))
 
 
 def _recorded(plan: Plan, graph: CountingGraph) -> Plan:

@@ -158,6 +158,10 @@ class PlainWalk:
         plain_closing.push_impulses(self)
 
     @property
+    def checks(self) -> bool:
+        return self.plan.nodes is not None and self.plan.nodes.checks
+
+    @property
     def bases_move(self) -> bool:
         return self.plan.nodes is not None and self.plan.nodes.bases_move
 

@@ -53,7 +53,7 @@ class PlainNodeClosure:
     def __init__(self, walk: PlainWalk, shape: ClosureShape, index: int, size: int, on_ground: bool):
         self.walk, self.shape, self.index, self.size, self.on_ground = walk, shape, index, size, on_ground
         self.a, self.b, self.path_a, self.path_b, self.kept = shape.a, shape.b, shape.path_a, shape.path_b, shape.kept
-        self.rows = shape.signature.rows
+        self.checked, self.rows = shape.checked, shape.signature.rows
         self.data: list[float] = walk.node_tables.closure_data[index].tolist()
 
     @property

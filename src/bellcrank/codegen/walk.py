@@ -271,6 +271,10 @@ class TracedWalk:
         closing.push_impulses(self)
 
     @property
+    def checks(self) -> bool:
+        return self.plan.nodes is not None and self.plan.nodes.checks
+
+    @property
     def bases_move(self) -> bool:
         return self.plan.nodes is not None and self.plan.nodes.bases_move
 

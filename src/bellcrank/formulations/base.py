@@ -182,6 +182,7 @@ class NodeClosure(Protocol):
     path_b: Sequence[int]
     rows: int
     kept: Sequence[int]  # equations that are not redundant
+    checked: Sequence[int]  # equations whose agreement with the motion is checked: those left out, unless they say nothing
 
     @property
     def scales(self) -> Sequence[Number]:
@@ -359,6 +360,10 @@ class Walk(Protocol):
 
     def nodes(self, step: Callable[[Any], None], *, inward: bool = False) -> None:
         """Take a step at every node, from ground outward or back inward."""
+
+    @property
+    def checks(self) -> bool:
+        """Whether equations were left out of nodes that could disagree with the others."""
 
     @property
     def loaded(self) -> bool:

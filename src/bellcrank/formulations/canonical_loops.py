@@ -24,7 +24,8 @@ from typing import Any
 from ..numbers import Number
 from ..spatial import Force, Matrix, Motion, Vector
 from ..spatial.vector import ZERO
-from .base import Body, Node, Placed, Program, Walk
+from .agreement import Terms, allowed_share, beyond, refuse, shaken
+from .base import Body, Node, NodeClosure, Placed, Program, Walk
 from .block_multipliers import from_residuals
 from .block_projection import nearest
 from .canonical_momenta import crossed
@@ -54,6 +55,8 @@ def velocities(walk: Walk) -> None:
     walk.nodes(kinematics)
     walk.nodes(elimination, inward=True)
     walk.nodes(partial(motions, name="v"))
+    if walk.checks:
+        walk.nodes(partial(agree, walk))
 
 
 def impulses(walk: Walk) -> None:
@@ -93,15 +96,29 @@ def place_all(node: Node) -> list[Placed]:
 
 def closure_rows(node: Node, places: Sequence[Placed]) -> tuple[Rows, list[Number]]:
     """G and -Phi_t of the equations that are kept: their rates while all free joints stand still."""
-    G: Rows = []
-    right: list[Number] = []
+    rows = [row for closure in node.closures for row in _rows(node, places, closure, closure.kept)]
+    return [row for row, _ in rows], [-rate for _, rate in rows]
+
+
+def _rows(
+    node: Node, places: Sequence[Placed], closure: NodeClosure, equations: Sequence[int]
+) -> list[tuple[list[Number], Number]]:
+    view = closure.view(*(places[end]._replace(V=places[end].c) for end in (closure.a, closure.b)))
+    carried = closing(from_origin, (0.0, 0.0), view)
+    return [(among_joints(node, places, closure, *carried[k][:2]), view.equations[k].rate) for k in equations]
+
+
+def agree(walk: Walk, node: Node) -> None:
+    """Velocities of a node are not numbers where its equations contradict each other (agreement)."""
+    if not any(closure.checked for closure in node.closures):
+        return
+    v, places = node.joint_values("v", whole=True), place_all(node)
+    equations: list[Terms] = []
     for closure in node.closures:
-        view = closure.view(*(places[end]._replace(V=places[end].c) for end in (closure.a, closure.b)))
-        carried = closing(from_origin, (0.0, 0.0), view)
-        for k in closure.kept:
-            G.append(among_joints(node, places, closure, *carried[k][:2]))
-            right.append(-view.equations[k].rate)
-    return G, right
+        for k, (row, rate) in enumerate(_rows(node, places, closure, range(closure.rows))):
+            terms = [*(g * x for g, x in zip(row, v, strict=True)), rate]
+            equations.append((k in closure.checked, [x * closure.scales[k] for x in terms]))
+    refuse(node, "v", v, beyond(equations, allowed_share(walk, node, places), 0.0, shaken(walk, node)))
 
 
 # momenta, body by body -----------------------------------------------------------------------------------------------

@@ -27,13 +27,14 @@ G, gamma         rows of the closures, right-hand side
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from ..numbers import Number, maximum
+from ..numbers import Number
 from ..spatial import FullTurn, Matrix, Motion, Transform, Vector
 from ..spatial.small import NullSpace, factored, identity, null_space, substituted
+from .agreement import absolute, agree, greatest
 from .apart import eliminate_apart, unknowns_apart
 from .base import Node, Placed, Program, Walk
 from .node_forms import Form, Takes, gains, inertia_force, message, resumed, sums_of, total
@@ -41,6 +42,13 @@ from .node_places import closure_rows, place_all
 
 
 def acceleration(walk: Walk) -> None:
+    unchecked(walk)
+    if walk.checks:
+        walk.nodes(partial(agree, walk))
+
+
+def unchecked(walk: Walk) -> None:
+    """Accelerations by the equations that are kept, whatever the others say."""
     walk.nodes(partial(kinematics, walk))
     walk.nodes(elimination, inward=True)
     walk.nodes(motions)
@@ -174,7 +182,7 @@ PROGRAM = Program("coordinate_reduction", acceleration, ("q", "v", "tau"), {"a":
 
 def report(walk: Walk) -> None:
     """Accelerations, and of every node: its pivot, the largest error of its closures, what is left of equations not kept."""
-    acceleration(walk)
+    unchecked(walk)
     walk.nodes(partial(report_block, walk))
 
 
@@ -186,14 +194,8 @@ def report_block(walk: Walk, node: Node) -> None:
     u = node.joint_values("a", whole=True)
     left = [total(x * a for x, a in zip(row, u, strict=True)) - right for row, right in zip(D, gamma, strict=True)]
     views = [closure.view(places[closure.a], places[closure.b]) for closure in node.closures]
-    node.report_errors(_largest(e.error for view in views for e in view.equations), _largest(left))
-
-
-def _largest(values: Iterable[Number]) -> Number:
-    largest: Number = 0.0
-    for x in values:
-        largest = maximum(largest, maximum(x, -x))
-    return largest
+    errors = (e.error for view in views for e in view.equations)
+    node.report_errors(greatest(map(absolute, errors)), greatest(map(absolute, left)))
 
 
 REPORT = Program(

@@ -47,7 +47,7 @@ def _freedom(model: Model) -> Iterator[str]:
 
 def _masses(model: Model) -> Iterator[str]:
     for name, mass in zip(model.body_names, model.mass, strict=True):
-        if mass == 0:
+        if mass == 0 and not model.kinematic:
             yield f'body "{name}" has no mass'
     heavy = np.flatnonzero(model.mass > 0)
     if not heavy.size:
@@ -159,7 +159,7 @@ def _names(model: Model) -> Iterator[str]:
 
 def _start(model: Model) -> Iterator[str]:
     """Whether the equations of motion have an answer where the run begins."""
-    if model.closure_index[-1] > EQUATIONS:
+    if model.closure_index[-1] > EQUATIONS or model.kinematic:
         return
     try:
         _compiled(model).acceleration(model.initial_q, model.initial_v)

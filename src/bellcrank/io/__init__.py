@@ -26,14 +26,14 @@ __all__ = ["dumps", "gallery", "load", "save", "schema"]
 def load(source: str | PathLike[str], **options: Any) -> Model:
     """The model in a file, in a text, or of the gallery.
 
-    A string of several lines is the text of a model; any other is a path, or the name of a gallery model such as
+    A string of several lines, or of XML, is the text of a model; any other is a path, or the name of a gallery model such as
     ``"pendulum"``. The format is told from the content: our own TOML, MJCF or URDF. Raises ModelError with all problems of
     the model, each with its line; one warning lists what a file of another program holds and is not simulated.
 
     Options of MJCF and URDF files (docs/robots.md): base, fixed, massless, broken_inertia, keyframe, packages, gravity,
     allow_outside.
     """
-    if isinstance(source, str) and "\n" in source:
+    if isinstance(source, str) and ("\n" in source or is_markup(source.encode())):
         kind = "text of a model" if is_markup(source.encode()) else "model text"
         return _read(source.encode(), kind, options)
     try:

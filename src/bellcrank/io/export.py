@@ -18,6 +18,7 @@ from ..model.fields import InBody
 from ..model.problems import Problems
 from ..model.resolve import resolve
 from ..model.spec import GROUND, Spec
+from .export_servos import servos
 from .imported import matrix_of, tidy
 from .states import frame_of
 
@@ -48,6 +49,7 @@ class Export:
         self.children: list[list[int]] = [[] for _ in range(model.n + 1)]
         for i, parent in enumerate(model.parents):
             self.children[parent].append(i)
+        self.servos = servos(model) if format == "mjcf" else {}
         self.sums: list[Element] = []  # springs and dampers on sums of coordinates
         self.forces = self._joint_forces()
         for i in np.flatnonzero(model.driven).tolist():
@@ -84,7 +86,10 @@ class Export:
 
     def _joint_forces(self) -> dict[tuple[int, int], JointForces]:
         found: dict[tuple[int, int], JointForces] = {}
+        parts = {name for servo in self.servos.values() for name in servo.parts}
         for element in self.model.elements:
+            if element.name in parts or (element.kind == "joint_input" and element.input in self.servos):
+                continue
             if element.terms:
                 self.sums.append(element)
             elif element.closure >= 0:

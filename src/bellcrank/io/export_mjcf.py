@@ -16,6 +16,9 @@ from .export_mjcf_forces import Forces, given
 from .imported import quaternion_of
 from .mjcf_closures import equalities
 
+MOST_NESTED = (
+    496  # bodies inside each other: MuJoCo reads 500 elements so, these, those around and those in the last among them
+)
 LEAST = 1e-14  # kg m2: MuJoCo wants every principal moment of a moving body to be more than 1e-15
 TURNING = {"revolute": "hinge", "prismatic": "slide", "spherical": "ball", "free": "free"}
 Named = tuple[str, str, Array | None]  # name, type, axis in the design position
@@ -98,15 +101,22 @@ class Writing:
 
     def _bodies(self) -> list[str]:
         lines: list[str] = []
-        todo: list[tuple[int, int] | None] = [(i, i) for i in reversed(self.export.children[-1])]
+        todo: list[int | None] = [*reversed(self.export.children[-1])]
+        deep = deepest = 0
         while todo:  # None closes a body
-            entry = todo.pop()
-            if entry is None:
+            i = todo.pop()
+            deep += 1 if i is not None else -1
+            deepest = max(deep, deepest)
+            if i is None:
                 lines.append("</body>")
                 continue
-            rows = self._chain(entry[0])
+            rows = self._chain(i)
             lines += self._body(rows)
-            todo += [None, *((i, i) for i in reversed(self.export.children[rows[-1]]))]
+            todo += [None, *reversed(self.export.children[rows[-1]])]
+        if deepest > MOST_NESTED:
+            self.export.never.append(
+                f"{deepest} bodies one on the other: they are nested there, and MuJoCo reads {MOST_NESTED}"
+            )
         return lines
 
     def _chain(self, i: int) -> list[int]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..model import Element
 from .export import Array, numbers, tag
+from .export_servos import Servo, Terms
 
 if TYPE_CHECKING:
     from .export_mjcf import Writing
@@ -113,10 +114,9 @@ class Forces:
 
     def _elastic_sum(self, e: Element) -> list[str]:
         """A fixed tendon: its length is the sum of factor * qpos."""
-        model, stiffness, references = self.model, e.values.get("stiffness", 0.0), self.writing.references
+        stiffness = e.values.get("stiffness", 0.0)
         names = [(self.writing.part_name(i, dof), factor) for i, dof, factor in e.terms]
-        zero = sum(factor * references.get(model.joint_names[i], (0.0,))[0] for i, _, factor in e.terms)
-        rest = e.values["rest"] + e.values["preload"] / stiffness + zero if stiffness else None
+        rest = e.values["rest"] + e.values["preload"] / stiffness + self._at_zero(e.terms) if stiffness else None
         if rest is not None and rest < 0:  # MuJoCo has no negative lengths: the same tendon the other way round
             names, rest = [(name, -factor) for name, factor in names], -rest
         spring = None if rest is None else numbers(rest)
@@ -131,9 +131,28 @@ class Forces:
         """One actuator for each input, in their order."""
         lines = []
         for k, name in enumerate(self.model.inputs):
+            if k in self.export.servos:
+                lines.append(self._servo(self.export.name(name), self.export.servos[k]))
+                continue
             where = {key: f.inputs[k] for key, f in self.export.forces.items() if k in f.inputs}
             lines.append(self._actuator(self.export.name(name), where))
         return [line for line in lines if line]
+
+    def _servo(self, name: str, servo: Servo) -> str:
+        """force = gain u + b0 + b1 l + b2 l' along the length l of a joint, or of a tendon over several."""
+        factors = [(self.writing.part_name(i, dof), factor) for i, dof, factor in servo.terms]
+        target = {"joint": factors[0][0], "gear": None if factors[0][1] == 1 else numbers(factors[0][1])}
+        if len(factors) > 1:
+            self.tendons += self._fixed(f"{name}_tendon", factors)
+            target = {"tendon": f"{name}_tendon"}
+        bias = [servo.constant + servo.stiffness * self._at_zero(servo.terms), -servo.stiffness, -servo.damping]
+        law = {"gainprm": numbers(servo.gain), "biastype": "affine", "biasprm": " ".join(map(numbers, bias))}
+        return f"{tag('general', name=name, **target, **law)}/>"
+
+    def _at_zero(self, terms: Terms) -> float:
+        """Sum of factor * qpos0."""
+        references = self.writing.references
+        return sum(factor * references.get(self.model.joint_names[i], (0.0,))[0] for i, _, factor in terms)
 
     def _actuator(self, name: str, where: dict[tuple[int, int], float]) -> str:
         rows = {i for i, _ in where}

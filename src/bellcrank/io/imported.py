@@ -42,6 +42,7 @@ from ..model.spec import (
     Where,
 )
 from .naming import Names
+from .summing import summed
 
 Array = NDArray[np.float64]
 LISTED = 4  # names in a line
@@ -116,6 +117,7 @@ class Assembly:
         self.remarks: list[str] = []
         self.order: list[str] = []  # of joints, as Pinocchio has them
         self.impossible = False
+        self.undetermined: list[str] = []  # joints that nothing with mass gives an acceleration
         self._name_merged()
 
     def kept(self, i: int) -> bool:
@@ -180,13 +182,14 @@ class Assembly:
             inputs=tuple(self.inputs),
             source=dataclasses.replace(
                 source,
-                unsimulated=tuple(self.unsimulated),
-                remarks=(*self.remarks, *self._changes()),
+                unsimulated=tuple(summed(self.unsimulated)),
+                remarks=tuple(summed([*self.remarks, *self._changes()])),
                 names=dict(self.names.changed),
                 frames=dict(self._frames()),
                 references=dict(self._references()),
                 order=tuple(self.order),
                 impossible=self.impossible,
+                undetermined=tuple(self.undetermined),
             ),
             constraints=tuple(self.constraints),
             couplers=tuple(self.couplers),

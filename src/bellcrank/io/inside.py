@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from pathlib import Path, PureWindowsPath
 
+from .numerals import is_macro
+
 _ADDRESS = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]+)://")
 
 
@@ -19,6 +21,8 @@ def strange(name: str) -> str | None:
     address = _ADDRESS.match(name)
     if address and address[1] not in ("package", "model", "file"):
         return f"is an address ({address[1]}://), and nothing is fetched"
+    if is_macro(name):
+        return "is a macro: run xacro first"
     if not name.isprintable() or not name.strip():
         return "is no name of a file"
     if PureWindowsPath(name).drive:

@@ -43,8 +43,11 @@ class Node:
     def _write(self, parts: list[str], line: int) -> int:
         """Adds this element, given the line that has been reached; returns the one reached then."""
         given = "".join(f" {key}={quoteattr(value)}" for key, value in self.attributes.items())
-        parts.append("\n" * (self.line - line) + f"<{self.tag}{given}>{escape(self.text)}")
+        closed = "" if self.children or self.text else "/"
+        parts.append("\n" * (self.line - line) + f"<{self.tag}{given}{closed}>{escape(self.text)}")
         line = max(line, self.line)
+        if closed:
+            return line
         for child in self.children:
             line = child._write(parts, line)
         parts.append(f"</{self.tag}>")

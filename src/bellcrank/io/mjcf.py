@@ -5,22 +5,24 @@ The design position is qpos0. MuJoCo's names of arrays are kept: ``jnt_axis``, `
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..errors import MissingExtraError, ModelError
-from ..model import Spec
+from ..model import Spec, Where
 from ..model.problems import names
 from ..model.source import Source
 from ..model.spec import InitialSpec, LimitsSpec
 from .imported import Array, Assembly, TheirBody, TheirJoint, matrix_of, quaternion_of, square
 from .markup import Node
-from .mjcf_files import check_files
+from .mjcf_files import Document, check_files
 from .mjcf_forces import add_forces
 from .mjcf_loops import add_loops
+from .mjcf_numbers import check_numbers, rounding
 from .mjcf_rest import list_rest
 from .options import Options, file_name
 from .states import Ball, FloatingMuJoCo
@@ -33,8 +35,9 @@ KINDS = {FREE: "free", BALL: "spherical", SLIDE: "prismatic", HINGE: "revolute"}
 def read_spec(root: Node, file: str, options: Options) -> Spec:
     """The mechanism of an MJCF file; raises ModelError."""
     from_text = not Path(file).is_file()
-    check_files(root, file, options, from_text=from_text)
-    compiled = Compiled(_compile(root, file, from_text=from_text))
+    documents = check_files(root, file, options, from_text=from_text)
+    check_numbers(documents)
+    compiled = Compiled(_compile(root, file, from_text=from_text), _lines(documents, file))
     bodies = compiled.bodies()
     if not bodies:
         raise ModelError(f"{file}: it has no body. Give it one at least.")
@@ -48,7 +51,13 @@ def read_spec(root: Node, file: str, options: Options) -> Spec:
     list_rest(compiled, assembly)
     title = root.attributes.get("model") or ("model" if from_text else Path(file).stem)
     gravity = np.zeros(3) if compiled.disabled("gravity") else compiled.m.opt.gravity
-    return assembly.spec(title, Source("mjcf", file_name(file)), gravity=gravity)
+    source = Source("mjcf", file_name(file), rounding=rounding(documents) if assembly.closing else 0.0)
+    if source.rounding:
+        assembly.remarks.append(
+            "its numbers look rounded: parts that close loops count as aligned, and their equations as redundant, if they are "
+            f"out of line by less than {source.misalignment:.1g} (rank_tolerance)"
+        )
+    return assembly.spec(title, source, gravity=gravity)
 
 
 def _compile(root: Node, file: str, *, from_text: bool) -> Any:
@@ -57,19 +66,33 @@ def _compile(root: Node, file: str, *, from_text: bool) -> Any:
     except ImportError:
         raise MissingExtraError(f"{file}: MJCF files need mujoco. Install it with: pip install bellcrank[robots]") from None
     try:
-        return mujoco.MjModel.from_xml_string(root.write()) if from_text else mujoco.MjModel.from_xml_path(str(file))
+        if from_text:
+            return mujoco.MjModel.from_xml_string(root.write())
+        return mujoco.MjModel.from_xml_path(os.path.abspath(file))  # files that are included are not found from relative paths
     except (ValueError, RuntimeError, mujoco.FatalError) as error:
         reason = " ".join(str(error).split())
         raise ModelError(f"{file}: MuJoCo's compiler refuses it: {reason}") from None
 
 
-class Compiled:
-    """A compiled model, with the axes R and origins p of its bodies at qpos0 (row 0 is the world)."""
+def _lines(documents: Sequence[Document], file: str) -> Callable[[str, str], Where]:
+    """Where an element of some kind and name was written; the file alone for one that was made from defaults or copies."""
+    found: dict[tuple[str, str], Where] = {}
+    for document in documents:
+        for node in document.root.walk():
+            found.setdefault((node.tag, node.attributes.get("name", "")), Where(document.name, node.line))
+    return lambda kind, name: found.get((kind, name), Where(file))
 
-    def __init__(self, m: Any) -> None:
+
+class Compiled:
+    """A compiled model, with the axes R and origins p of its bodies at qpos0 (row 0 is the world).
+
+    ``where`` tells the file and line of an element by its kind and name.
+    """
+
+    def __init__(self, m: Any, where: Callable[[str, str], Where]) -> None:
         import mujoco
 
-        self.m, self.mujoco = m, mujoco
+        self.m, self.mujoco, self.where = m, mujoco, where
         self.R: list[Array] = [np.eye(3)]
         self.p: list[Array] = [np.zeros(3)]  # from the parent's origin, in world axes
         for b in range(1, m.nbody):
@@ -107,7 +130,8 @@ class Compiled:
         joints = [self._joint(j, R) for j in range(first, first + int(m.body_jntnum[b]))]
         J = turn @ np.diag(m.body_inertia[b]) @ turn.T
         name = self.name("body", b)
-        return TheirBody(name, int(m.body_parentid[b]) - 1, R, self.p[b], float(m.body_mass[b]), R @ m.body_ipos[b], J, joints)
+        mass, center, where = float(m.body_mass[b]), R @ m.body_ipos[b], self.where("body", name)
+        return TheirBody(name, int(m.body_parentid[b]) - 1, R, self.p[b], mass, center, J, joints, where)
 
     def _joint(self, j: int, R: Array) -> TheirJoint:
         m, kind = self.m, int(self.m.jnt_type[j])
@@ -121,6 +145,7 @@ class Compiled:
             armature=self._armature(j),
             reference=(reference,) if scalar else (),
             limits=self._limits(j, reference) if scalar else None,
+            where=self.where("joint", self.name("joint", j)),
         )
 
     def _armature(self, j: int) -> Any:

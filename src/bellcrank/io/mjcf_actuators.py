@@ -61,6 +61,8 @@ def _why_not(compiled: Compiled, i: int) -> str | None:
     m, mj = compiled.m, compiled.mujoco
     if int(m.opt.disableactuator) >> int(m.actuator_group[i]) & 1 and 0 <= int(m.actuator_group[i]) < 31:
         return "its group is switched off"
+    if (compiled.array("actuator_plugin", i) >= 0).any():
+        return "its law is that of a plugin"
     if int(m.actuator_dyntype[i]) != int(mj.mjtDyn.mjDYN_NONE):
         return "it has a state of its own (an integrator, filter or muscle)"
     gain, bias = int(m.actuator_gaintype[i]), int(m.actuator_biastype[i])

@@ -33,8 +33,8 @@ class Home(NamedTuple):
     options: Options
 
 
-def check_files(root: Node, file: str, options: Options, *, from_text: bool) -> None:
-    """Raises ModelError for a file that is outside, for includes in a ring, and for copies without end."""
+def check_files(root: Node, file: str, options: Options, *, from_text: bool) -> list[Document]:
+    """All files of the model; raises ModelError for one that is outside, for includes in a ring, and for copies without end."""
     home = Home(Path(file).parent, options)
     documents = list(_included(Document(root, file, home.folder), home, from_text=from_text))
     assets = [".", *(value for document in documents for value in _folders(document.root))]
@@ -54,6 +54,7 @@ def check_files(root: Node, file: str, options: Options, *, from_text: bool) -> 
                             f'{where}: it needs the file "{value}", but a text has no folder. Load it from a file.'
                         )
                     _check_inside(value, around, home, document, node)
+    return documents
 
 
 def _included(first: Document, home: Home, *, from_text: bool) -> Iterator[Document]:
@@ -74,7 +75,13 @@ def _included(first: Document, home: Home, *, from_text: bool) -> Iterator[Docum
             assets = _folders(document.root) if node.tag == "model" else ()
             around = [folder / inside for folder in (home.folder, document.folder) for inside in (".", *assets)]
             places = _check_inside(inner, around, home, document, node)
-            for path in places or [home.folder / inner]:  # one that is nowhere is told when it is opened
+            if not places:
+                looked = " and ".join(dict.fromkeys(f'"{folder}"' for folder in around if folder.is_dir()))
+                raise ModelError(
+                    f'{document.name}, line {node.line}: <{node.tag}> names the file "{inner}", which is not in {looked}. '
+                    "Put it there, or correct its path."
+                )
+            for path in places:
                 if path.resolve() not in seen:
                     seen.add(path.resolve())
                     waiting.append(Document(parse(read_bytes(path), str(path)), str(path), path.parent))

@@ -1,6 +1,6 @@
 """Equality constraints of an MJCF model: joints that close loops, and couplers. Soft in MuJoCo, they are exact here.
 
-connect   a spherical joint        weld      a fixed joint
+connect   a spherical joint        weld      a fixed joint; with torquescale 0, which lets it turn, a spherical one
 joint     y = c0 + c1 x            tendon    the same between the lengths of fixed tendons; of a straight one: a distance
 """
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 CLOSED = 1e-9  # m, rad: how far apart the two sides of a closed loop may be at qpos0
 LEVER = 1.0  # m
+TORQUE_SCALE = 10  # where eq_data of a weld has it
 Side = tuple[int, Array, Array]  # body (0 = the world), point from its origin, axes
 
 
@@ -53,6 +54,7 @@ def _add(compiled: Compiled, assembly: Assembly, joints: dict[int, Named], i: in
 def _close(compiled: Compiled, assembly: Assembly, i: int, name: str, *, weld: bool) -> str | None:
     """A joint that closes a loop; one that is open at qpos0 keeps its two points, and MuJoCo would pull it shut."""
     (a, point_a, axes_a), (b, point_b, axes_b) = _sides(compiled, i, weld=weld)
+    weld = weld and float(compiled.m.eq_data[i, TORQUE_SCALE]) != 0
     parent, child = assembly.body(a - 1), assembly.body(b - 1)
     if parent == child:
         return "it ties a body to itself"

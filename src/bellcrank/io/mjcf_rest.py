@@ -28,9 +28,13 @@ def list_rest(compiled: Compiled, assembly: Assembly) -> None:
     if m.nmocap:
         stay = [compiled.name("body", b) for b in range(m.nbody) if int(m.body_mocapid[b]) >= 0]
         tell.append(f"motions of the mocap bodies {names(stay, LISTED)}, which stay where they are")
-    for count, what in ((m.nflex, "flexible bodies"), (m.nplugin, "plugins"), (m.nskin, "skins")):
+    for count, one, several in (
+        (m.nflex, "flexible body", "flexible bodies"),
+        (m.nplugin, "plugin", "plugins"),
+        (m.nskin, "skin", "skins"),
+    ):
         if count:
-            tell.append(f"{count} {what}")
+            tell.append(f"{count} {one if count == 1 else several}")
 
 
 def _limits(compiled: Compiled, assembly: Assembly) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -13,7 +14,7 @@ from ..errors import StateError
 CHOICES: dict[str, tuple[str, ...]] = {
     "base": ("fixed", "free"),
     "fixed": ("merge", "keep"),
-    "massless": ("refuse", "fix"),
+    "massless": ("refuse", "fix", "kinematics"),
     "broken_inertia": ("refuse", "allow"),
 }
 OF_FORMAT: dict[str, tuple[str, ...]] = {
@@ -28,7 +29,7 @@ class Options:
     """
     base            URDF: "fixed" to ground, or "free" to float
     fixed           "merge" bodies that are fixed to others, or "keep" them
-    massless        URDF: "refuse" joints that move nothing that has mass, or "fix" them
+    massless        URDF: "refuse" joints that move nothing that has mass, or "fix" them, or keep them for "kinematics" alone
     broken_inertia  URDF: "refuse" masses and inertias that no body can have, or "allow" them
     keyframe        MJCF: name or number of the keyframe to start from; the first one unless given
     packages        URDF: folders of packages, by name
@@ -59,7 +60,18 @@ def options_for(kind: str, given: Mapping[str, Any]) -> Options:
             raise StateError(f"{name}={value!r} is no option of a {kind.upper()} file. It has {there}.")
         if name in CHOICES and value not in CHOICES[name]:
             raise StateError(f"{name}={value!r} is unknown: use {' or '.join(map(repr, CHOICES[name]))}")
-    return Options(**given)
+    options = Options(**given)
+    _check_gravity(options.gravity)
+    return options
+
+
+def _check_gravity(gravity: Any) -> None:
+    try:
+        values = [float(x) for x in gravity]
+    except (TypeError, ValueError):
+        values = []
+    if len(values) != 3 or not all(map(math.isfinite, values)):
+        raise StateError(f"gravity={gravity!r} is no acceleration: give three finite numbers, m/s2, such as (0, 0, -9.81)")
 
 
 def file_name(file: str) -> str:

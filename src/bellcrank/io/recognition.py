@@ -19,6 +19,8 @@ PARTS = {
 
 def recognise(data: bytes, file: str) -> tuple[str, Node | None]:
     """ "toml", "mjcf" or "urdf", and the root of XML; raises ModelError for what is none of them."""
+    if not data.strip():
+        raise ModelError(f"{file}: the file is empty. Give {KINDS}.")
     if not is_markup(data):
         if file.lower().endswith(".toml") or NATIVE.search(data[:100_000].decode("utf-8", "replace")):
             return "toml", None

@@ -8,7 +8,7 @@ from typing import Any
 from ..model.source import Source
 from .table import Table
 
-TEXTS = ("unsimulated", "remarks", "order")  # arrays of texts
+TEXTS = ("unsimulated", "remarks", "order", "undetermined")  # arrays of texts
 NUMBERS = {"frames": "a quaternion [w, x, y, z]", "references": "an array of numbers"}
 
 
@@ -23,11 +23,20 @@ def read_source(top: Table) -> Source | None:
     impossible = table.get("impossible")
     if impossible not in (None, True, False):
         table.wrong("impossible", "true or false")
+    given["rounding"] = _rounding(table)
     found = Source(table.text("format"), table.text("file"), names=_names(table), impossible=impossible is True, **given)
     for text in found.problems():
         table.complain(text)
     table.close()
     return found
+
+
+def _rounding(table: Table) -> float:
+    value = table.get("rounding")
+    if value is not None and (type(value) not in (int, float) or not math.isfinite(value)):
+        table.wrong("rounding", "a number")
+        return 0.0
+    return float(value or 0.0)
 
 
 def _texts(table: Table, key: str) -> tuple[str, ...]:
@@ -77,6 +86,8 @@ def source_lines(source: Source) -> list[str]:
             lines += [f"{key} = [", *(f"    {text(item)}," for item in items), "]"]
     if source.impossible:
         lines.append("impossible = true")
+    if source.rounding:
+        lines.append(f"rounding = {source.rounding!r}")
     if source.names:
         lines += ["", "[source.names]", *(f"{key_of(ours)} = {text(theirs)}" for ours, theirs in source.names.items())]
     for key in NUMBERS:
@@ -96,6 +107,7 @@ def source_schema() -> dict[str, Any]:
         "names": {"type": "object", "additionalProperties": {"type": "string"}},
         **dict.fromkeys(NUMBERS, numbers),
         "impossible": {"type": "boolean"},
+        "rounding": {"type": "number"},
     }
     return {
         "description": "where an imported model came from",

@@ -15,7 +15,6 @@ import numpy as np
 from ..errors import MissingExtraError, ModelError
 from ..model import Problems, Spec, Where
 from ..model.order import outward_order
-from ..model.physics import impossible
 from ..model.problems import names
 from ..model.source import Source
 from ..model.spec import CouplerSpec, FrictionSpec, InitialSpec, JointDamper, LimitsSpec
@@ -25,11 +24,11 @@ from .options import Options, file_name
 from .order import by_name
 from .urdf_checks import KINDS, NUMBERS, check, peculiar, unknown_inertias
 from .urdf_extras import extras
-from .urdf_massless import crowded, unmoved
+from .urdf_inertias import look_at_inertias
+from .urdf_massless import look_at_massless
 from .urdf_mimic import Mimics
 
 ROOT_JOINT = "root_joint"  # as Pinocchio calls it
-LISTED = 20  # problems printed
 
 
 def read_spec(root: Node, file: str, options: Options) -> Spec:
@@ -75,7 +74,7 @@ class _Reading:
     def __init__(
         self, robot: Any, lines: Mapping[tuple[str, str], Where], unknown: Mapping[str, str], options: Options
     ) -> None:
-        self.robot, self.lines, self.unknown, self.options = robot, lines, unknown, options
+        self.robot, self.lines, self.options = robot, lines, options
         self.links = {link.name: link for link in robot.links}
         self.inboard = self._inboard()
         self.root = self._root()
@@ -84,9 +83,8 @@ class _Reading:
         self.index = {name: i for i, name in enumerate(self.bodies_of)}
         self.bodies = self._bodies()
         self.mimics = Mimics(robot.joints, lines)
-        self._look_at_inertias()
-        self.locked = self._look_at_massless()
-        self._look_at_crowded()
+        self.inertias = look_at_inertias(self.bodies, unknown, options)
+        self.locked, self.undetermined = look_at_massless(self.bodies, self._ties(), options)
 
     def _where(self, tag: str, name: str) -> Where:
         return self.lines.get((tag, name), Where())
@@ -107,17 +105,32 @@ class _Reading:
     def _root(self) -> str:
         roots = [name for name in self.links if name not in self.inboard]
         if len(roots) != 1:
-            what = f"the links {names(roots)} have no parent" if roots else "every link is the child of another one"
-            raise ModelError(f"{self._where('link', next(iter(self.links)))}: {what}. A URDF is a tree: leave one such link.")
+            if not roots:
+                raise self._ring(next(iter(self.links)))
+            where = self._where("link", roots[1])
+            raise ModelError(
+                f"{where}: the links {names(roots)} have no parent. A URDF is a tree: join all of them but one to another link."
+            )
         return roots[0]
+
+    def _ring(self, start: str) -> ModelError:
+        """Links of which each is the child of the next, and the last of the first; ``start`` hangs on such a ring."""
+        path = [start]
+        while path.count(path[-1]) == 1:
+            path.append(self.inboard[path[-1]].parent)
+        ring = path[path.index(path[-1]) + 1 :]
+        joints = [self.inboard[name].name for name in ring]
+        what = f"the links {names(ring)} are each other's parents, through the joints {names(joints)}"
+        if len(ring) == 1:
+            what = f'link "{ring[0]}" is its own parent, through the joint "{joints[0]}"'
+        remedy = "A URDF is a tree: remove one of these joints, or give it another parent."
+        return ModelError(f"{self._where('joint', joints[0])}: {what}. {remedy}")
 
     def _bodies(self) -> list[TheirBody]:
         parents = [-1, *(self.index[joint.parent] for joint in self.robot.joints)]
         order = outward_order(parents)
         if len(order) < len(parents):
-            lost = sorted(set(range(len(parents))) - set(order))
-            ring = names([self.bodies_of[i] for i in lost])
-            raise ModelError(f"{self._where('link', self.bodies_of[lost[0]])}: the links {ring} are parents of each other.")
+            raise self._ring(self.bodies_of[min(set(range(len(parents))) - set(order))])
         R, p = np.zeros((len(parents), 3, 3)), np.zeros((len(parents), 3))
         R[0] = np.eye(3)
         for i in order[1:]:
@@ -139,7 +152,8 @@ class _Reading:
     def _joint(self, i: int, R: Array, p: Array) -> list[TheirJoint]:
         here = np.zeros(3)
         if i == 0:
-            return [TheirJoint(ROOT_JOINT, "free", here)] if self.options.base == "free" else []
+            floating = TheirJoint(ROOT_JOINT, "free", here, where=self._where("link", self.root))
+            return [floating] if self.options.base == "free" else []
         joint = self.inboard[self.bodies_of[i]]
         kind = KINDS[joint.type]
         axis, axis2 = None, None
@@ -151,45 +165,6 @@ class _Reading:
         offset = tuple(p.tolist()) if kind == "free" else ()
         return [TheirJoint(joint.name, kind, here, axis, axis2, reference=offset, limits=_limits(joint), where=where)]
 
-    # --- what may be wrong with a robot
-
-    def _look_at_inertias(self) -> None:
-        mass = np.array([body.mass for body in self.bodies])
-        inertia = np.array([body.J for body in self.bodies])
-        found = [(self.bodies[i], text) for i, text in impossible(mass, inertia) if self.bodies[i].name not in self.unknown]
-        self.broken = [body.name for body, _ in found]
-        if (found or self.unknown) and self.options.broken_inertia == "refuse":
-            lines = [*self.unknown.values(), *(f'{body.where}: link "{body.name}": {text}' for body, text in found)]
-            raise refusal(lines, 'To load it all the same, pass broken_inertia="allow" (convert: --broken-inertia allow).')
-
-    def _look_at_massless(self) -> list[str]:
-        """Joints that move nothing that has mass, nor are tied to one that does: refused, or locked if asked."""
-        undetermined = [i for i in unmoved(self.bodies, self._ties()) if self.bodies[i].joints[0].kind != "fixed"]
-        if not undetermined:
-            return []
-        joints = [self.bodies[i].joints[0] for i in undetermined]
-        if self.options.massless == "refuse":
-            lines = [
-                f'{joint.where}: joint "{joint.name}" moves link "{self.bodies[i].name}", which has no mass, nor has anything '
-                "beyond it: its acceleration is undetermined."
-                for joint, i in zip(joints, undetermined, strict=True)
-            ]
-            raise refusal(lines, 'Give them masses, or pass massless="fix" to lock these joints (convert: --massless fix).')
-        for joint in joints:
-            joint.kind, joint.axis, joint.axis2, joint.limits = "fixed", None, None, None
-        return [joint.name for joint in joints]
-
-    def _look_at_crowded(self) -> None:
-        lines = []
-        for path in crowded(self.bodies, self._ties()):
-            joints, link = [self.bodies[i].joints[0] for i in path], self.bodies[path[-1]].name
-            lines.append(
-                f'{joints[-1].where}: the joints {names([joint.name for joint in joints])} move link "{link}" in more than six '
-                "directions, with no mass between them: their accelerations are undetermined."
-            )
-        if lines:
-            raise refusal(lines, "Give the links between them masses, or fix one of the joints.")
-
     def _ties(self) -> list[tuple[int, int]]:
         """Links whose joints mimic each other."""
         child = {joint.name: self.index[joint.child] for joint in self.robot.joints}
@@ -199,7 +174,8 @@ class _Reading:
 
     def spec(self, root: Node, file: str) -> Spec:
         assembly = Assembly(self.bodies, keep=self.options.fixed == "keep")
-        assembly.impossible = bool(self.broken or self.unknown)
+        assembly.impossible = self.inertias.impossible
+        assembly.undetermined = [assembly.joint_names[i][0] for i in sorted(self.undetermined)]
         self._forces(assembly)
         self._couple(assembly)
         self._order(assembly)
@@ -237,7 +213,7 @@ class _Reading:
         for name, mimic in self.mimics.of.items():
             ours = self._our_joint(assembly, name)
             if ours is None or name not in self.mimics.leaders:
-                assembly.unsimulated.append(f'mimic: joint "{name}" and "{mimic.joint}" cannot be coupled')
+                assembly.unsimulated.append(f"mimic: {self._uncoupled(name, mimic.joint, moving=ours is not None)}")
                 continue
             multiplier, offset = float(mimic.multiplier), float(mimic.offset)
             other = self._our_joint(assembly, mimic.joint)
@@ -249,6 +225,15 @@ class _Reading:
             start = self.mimics.value(name)
             if start:
                 assembly.initial.append(InitialSpec(ours, (start,)))
+
+    def _uncoupled(self, name: str, leader: str, *, moving: bool) -> str:
+        """Why a joint does not follow another one."""
+        what = f'joint "{name}" ({self._where("joint", name)})'
+        known = [joint.name for joint in self.robot.joints]
+        if leader not in known:
+            return f'{what} follows "{leader}", which is no joint, and moves freely.{Problems().suggest(leader, known)}'
+        why = "can move in more than one way, or not at all" if moving else "cannot move"
+        return f'{what} cannot follow "{leader}": one of them {why}'
 
     def _order(self, assembly: Assembly) -> None:
         """Pinocchio goes depth first, by the names of joints, fixed ones too, which may have been merged here."""
@@ -269,17 +254,12 @@ class _Reading:
         assembly.unsimulated += extras(root, file, self.options)
         if self.locked:
             assembly.unsimulated.append(f"motions of joints that move nothing that has mass: {names(self.locked, 4)}")
-        if self.broken:
-            assembly.remarks.append(f"masses and inertias that no body can have: {names(self.broken, 4)}")
-        if self.unknown:
-            assembly.remarks.append(f"masses and inertias that are missing, and count as zero: {names(list(self.unknown), 4)}")
-        assembly.remarks += peculiar(root)
-
-
-def refusal(lines: Sequence[str], remedy: str) -> ModelError:
-    """An error of several lines, and what to do."""
-    shown = [*lines[:LISTED], *([f"... and {len(lines) - LISTED} more."] if len(lines) > LISTED else [])]
-    return ModelError("\n  ".join([*shown, remedy]))
+        if assembly.undetermined:
+            moved = names(assembly.undetermined, 4)
+            assembly.remarks.append(
+                f"for kinematics only, without runs: nothing that has mass determines how {moved} accelerate"
+            )
+        assembly.remarks += [*self.inertias.remarks(), *peculiar(root)]
 
 
 def _coordinates(kind: str) -> Sequence[str | None]:

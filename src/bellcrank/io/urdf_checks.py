@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from ..model import Problems, Where
 from ..model.problems import brief
 from .markup import Node
+from .numerals import is_macro, numerals
 
 KINDS = {
     "revolute": "revolute",
@@ -44,6 +45,8 @@ def check(root: Node, file: str) -> None:
             where = Where(file, node.line)
             if not name:
                 problems.add(f"a {tag} has no name. Give it one.", where)
+            elif is_macro(name):
+                problems.add(f"the name {brief(name)} of a {tag} is a macro. Run xacro first, and load what it writes.", where)
             elif name in seen:
                 problems.add(f'there are two {tag}s "{name}". Rename one of them.', where)
             seen.add(name)
@@ -62,14 +65,12 @@ def _check_numbers(node: Node, label: str, where: Where, problems: Problems) -> 
         text = node.attributes.get(key)
         if text is None:
             continue
-        try:
-            values = [float(x) for x in text.split()]
-        except ValueError:
-            values = []
+        values = numerals(text) or []
         finite = all(math.isfinite(x) or (node.tag in UNLIMITED and not math.isnan(x)) for x in values)
         if len(values) != count or not finite:
             wanted = "a finite number" if count == 1 else f"{count} finite numbers"
-            problems.add(f"{label}: {key} of its {node.tag} is {brief(text)}. Give {wanted}.", where)
+            remedy = "Run xacro first, and load what it writes" if is_macro(text) else f"Give {wanted}"
+            problems.add(f"{label}: {key} of its {node.tag} is {brief(text)}. {remedy}.", where)
 
 
 def _check_joint(node: Node, links: set[str | None], where: Where, problems: Problems) -> None:
@@ -86,19 +87,11 @@ def _check_joint(node: Node, links: set[str | None], where: Where, problems: Pro
             known = [name for name in links if name]
             problems.add(f'{label}: its {role} "{link}" is no link.{problems.suggest(link, known)}', where)
     for axis in node.all("axis") if kind not in ("fixed", "floating") else []:
-        if not any(_floats(axis.attributes.get("xyz", "1 0 0"))):
+        if not any(numerals(axis.attributes.get("xyz", "1 0 0")) or [math.nan]):  # what is no number has been complained of
             problems.add(f"{label}: its axis is zero. Give it a direction.", where)
     for mimic in node.all("mimic"):
         if not mimic.attributes.get("joint"):
             problems.add(f'{label}: its <mimic> names no joint. Name one: <mimic joint="..."/>.', where)
-
-
-def _floats(text: str) -> list[float]:
-    """The numbers of a text; what is none has been complained of."""
-    try:
-        return [float(x) for x in text.split()]
-    except ValueError:
-        return [math.nan]
 
 
 # --- what is missing, or there twice

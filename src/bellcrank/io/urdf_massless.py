@@ -5,13 +5,50 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ..model.order import outward_order
+from ..model.problems import names, refusal
 from .imported import TheirBody
+from .options import Options
 
 FREEDOM = {"fixed": 0, "revolute": 1, "prismatic": 1, "planar": 3, "free": 6}
+LOCK = 'Give them masses, or pass massless="fix" to lock these joints'
+KEEP = 'massless="kinematics" to assemble and drive the robot, without runs'
+
+
+def look_at_massless(
+    bodies: Sequence[TheirBody], ties: Sequence[tuple[int, int]], options: Options
+) -> tuple[list[str], list[int]]:
+    """Names of joints that were locked, and bodies whose joints are kept for kinematics; raises ModelError for the others."""
+    idle = list(unmoved(bodies, ties))
+    if options.massless == "kinematics":
+        return [], sorted({*idle, *(i for path in crowded(bodies, ties) for i in path)})
+    joints = [bodies[i].joints[0] for i in idle]
+    if joints and options.massless == "refuse":
+        lines = [
+            f'{joint.where}: joint "{joint.name}" moves link "{bodies[i].name}", which has no mass, nor has anything '
+            "beyond it: its acceleration is undetermined."
+            for joint, i in zip(joints, idle, strict=True)
+        ]
+        raise refusal(lines, f"{LOCK}, or {KEEP} (convert: --massless).")
+    for joint in joints:
+        joint.kind, joint.axis, joint.axis2, joint.limits = "fixed", None, None, None
+    _refuse_crowded(bodies, list(crowded(bodies, ties)))
+    return [joint.name for joint in joints], []
+
+
+def _refuse_crowded(bodies: Sequence[TheirBody], paths: Sequence[list[int]]) -> None:
+    lines = []
+    for path in paths:
+        joints, link = [bodies[i].joints[0] for i in path], bodies[path[-1]].name
+        lines.append(
+            f'{joints[-1].where}: the joints {names([joint.name for joint in joints])} move link "{link}" in more than six '
+            "directions, with no mass between them: their accelerations are undetermined."
+        )
+    if lines:
+        raise refusal(lines, f"Give the links between them masses, or fix one of the joints, or pass {KEEP}.")
 
 
 def unmoved(bodies: Sequence[TheirBody], ties: Sequence[tuple[int, int]]) -> Iterator[int]:
-    """Bodies without mass, beyond which nothing has any; mass is felt through any number of ``ties`` (mimic joints)."""
+    """Bodies without mass that move, beyond which nothing has any; mass is felt through ``ties`` (mimic joints) too."""
     heavy = [_heavy(body) for body in bodies]
     for i in reversed(outward_order([body.parent for body in bodies])):
         if bodies[i].parent >= 0:
@@ -19,7 +56,7 @@ def unmoved(bodies: Sequence[TheirBody], ties: Sequence[tuple[int, int]]) -> Ite
     for _ in ties:
         for a, b in ties:
             heavy[a] = heavy[b] = heavy[a] or heavy[b]
-    return (i for i in range(1, len(heavy)) if not heavy[i])
+    return (i for i in range(len(heavy)) if not heavy[i] and bodies[i].moves)
 
 
 def crowded(bodies: Sequence[TheirBody], ties: Sequence[tuple[int, int]]) -> Iterator[list[int]]:

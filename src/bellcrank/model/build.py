@@ -162,8 +162,11 @@ class _Rows:
     def _check_resistance(self, problems: Problems) -> None:
         arrays = self.position, self.mass, self.center, self.inertia, self.armature
         tied = {row for closure in self.closures for row in (closure.body_a, closure.body_b, *(t[0] for t in closure.terms))}
+        known = () if self.spec.source is None else self.spec.source.undetermined
         for i, massless in unresisted(self.tree.inboard, self.joints, *arrays, self.driven, tied):
             item, body = self.items[i], self.tree.carried[i]
+            if item.name in known:
+                continue
             if massless:
                 what = f'body "{body}" has no mass, nor has anything beyond it, but joint "{item.name}" lets it move'
                 remedy = "Give it a mass, give the joint an armature, or make it fixed."

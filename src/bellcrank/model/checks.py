@@ -140,10 +140,17 @@ def _impossible(bodies: Mapping[str, MassProperties], *, finite_only: bool) -> I
     finite &= np.array([np.isfinite(b.center or 0.0).all() for b in bodies.values()], dtype=bool)
     listed = list(bodies)
     for i in np.flatnonzero(~finite):
-        yield listed[i], "its mass, centre or inertia is not finite. Give finite numbers."
+        yield listed[i], _not_finite(bodies[listed[i]])
     kept = np.flatnonzero(finite & (not finite_only))
     for k, text in impossible(mass[kept], inertia[kept]):
         yield listed[kept[k]], text
+
+
+def _not_finite(body: MassProperties) -> str:
+    """The first of its numbers that is none."""
+    values = {"mass": body.mass, "centre of mass": body.center or ORIGIN, "inertia": body.inertia}
+    what = next(key for key, value in values.items() if not np.isfinite(np.array(value, dtype=float)).all())
+    return f"its {what} is {brief(values[what])}. Give finite numbers."
 
 
 def check_joint(spec: JointSpec, problems: Problems) -> Joint | None:

@@ -149,6 +149,11 @@ class Model:
         """Number of joints, and of the bodies that they carry."""
         return len(self.joints)
 
+    @property
+    def kinematic(self) -> bool:
+        """Whether it was imported for kinematics alone: joints move nothing that has mass, and have no acceleration."""
+        return self.source is not None and bool(self.source.undetermined)
+
     @cached_property
     def driven(self) -> NDArray[np.bool_]:
         """Joints whose motion is prescribed; shape (n,)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from ..errors import ModelError
 from .spec import NOWHERE, Where
@@ -72,3 +72,9 @@ def brief(value: object, limit: int = 60) -> str:
     """A value as it can stand in a message."""
     text = repr(value)
     return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+def refusal(lines: Sequence[str], remedy: str, limit: int = 20) -> ModelError:
+    """An error of several lines, the first few of many, and what to do."""
+    shown = [*lines[:limit], *([f"... and {len(lines) - limit} more."] if len(lines) > limit else [])]
+    return ModelError("\n  ".join([*shown, remedy]))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+LEVERS = 4.0  # numbers that add up
+
 Quaternion = tuple[float, float, float, float]
 
 
@@ -32,6 +34,9 @@ class Source:
                  frame, which is zero there; those left out are zero
     order        joints in the order of Pinocchio's q, where it is not the usual one
     impossible   whether masses and inertias that no body can have are taken as they are
+    rounding     of its places and directions, relative, where they look rounded: how far out of line redundant parts may be
+    undetermined joints that move nothing that has mass: such a model can be driven, assembled and drawn, but has no
+                 accelerations
     """
 
     format: str
@@ -43,9 +48,18 @@ class Source:
     references: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     order: tuple[str, ...] = ()
     impossible: bool = False
+    rounding: float = 0.0
+    undetermined: tuple[str, ...] = ()
+
+    @property
+    def misalignment(self) -> float:
+        """How far from aligned the rounding leaves parts that were aligned: the errors of several numbers add up."""
+        return LEVERS * self.rounding
 
     def problems(self) -> Iterator[str]:
         """What cannot be."""
         for body, (w, x, y, z) in self.frames.items():
             if abs((w * w + x * x + y * y + z * z) ** 0.5 - 1) > 1e-6:
                 yield f'source.frames: the quaternion of "{body}" is not of unit length.'
+        if not 0 <= self.rounding < 1e-2:
+            yield f"source.rounding is {self.rounding:g}. Give zero, or what numbers are rounded by: 5e-6 of six digits."

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..assembly import assemble
-from ..codegen.diagnosis import singular_loops
+from ..codegen.diagnosis import contradicted_loops, singular_loops
 from ..codegen.dynamics import Dynamics
 from ..errors import BellcrankWarning, DynamicsError, StateError
 from ..integrate import METHODS
@@ -128,6 +128,10 @@ def _first_acceleration(dynamics: Dynamics, start: dict[str, Array], passing: bo
     try:
         return dynamics.acceleration(start["q"], start["v"], start["tau"], t=start["t"], inputs=start["u"])
     except DynamicsError:
+        if contradicted_loops(dynamics.plan, start):
+            given = {"t": start["t"], "inputs": start["u"]}
+            a = dynamics.by_multipliers().acceleration(start["q"], start["v"], start["tau"], **given)
+            must_agree(dynamics, start | {"a": a}, float(start["t"]))
         if not passing or singular_loops(dynamics.plan, start) is None:
             raise
         return np.full(dynamics.model.nv, np.nan)

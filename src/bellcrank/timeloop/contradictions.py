@@ -26,7 +26,8 @@ def must_agree(dynamics: Dynamics, start: dict[str, Array], t: float) -> None:
         return
     G = dynamics.closure_jacobian(q, t=t)
     size = np.abs(G) @ np.abs(a) + np.abs(gamma)
-    wrong = np.flatnonzero(left > _AGREE * np.maximum(size, dynamics.plan.length))
+    misaligned = dynamics.plan.tolerance * size.max(initial=0.0)  # what an equation that counts as redundant may add
+    wrong = np.flatnonzero(left > _AGREE * np.maximum(size, dynamics.plan.length) + misaligned)
     if len(wrong):
         raise StateError(_contradiction(dynamics, int(wrong[np.argmax(left[wrong])]), float(left.max())))
     if small and not dynamics.plan.loads.motions:

@@ -2,8 +2,9 @@
 
 Of equations that depend on each other some are kept: coordinate reduction keeps those that planning chose of every block at one
 configuration, the multipliers the first ones that are independent. Along the motion of an over-constrained loop in space they
-may become dependent although the mechanism is in no singular position, and others would do: they are chosen again. Where
-equations that seemed redundant to planning are not, the loops open: the run goes back to where they were closed, and on with
+may become dependent although the mechanism is in no singular position, and others would do: they are chosen again. So they
+are where an equation that seemed redundant to planning contradicts the others (formulations.agreement), as on a branch with
+fewer freedoms than that of the start. Where loops open all the same the run goes back to where they were closed, and on with
 the multipliers, which find the redundant equations at every state.
 """
 
@@ -16,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..codegen.diagnosis import kept_equations
+from ..codegen.diagnosis import contradicted_loops, kept_equations
 from ..codegen.dynamics import Dynamics
 from ..codegen.kept_rows import lost_row
 from ..errors import BellcrankWarning
@@ -60,7 +61,7 @@ class KeptRows:
             self._planned = [self.dynamics]
         outcome = self._go(start, times)
         for _ in range(_MOST):
-            outcome, better = self._judged(outcome)
+            outcome, better = self._judged(outcome, start)
             if better is None:
                 break
             outcome = on_grid(outcome, times)
@@ -86,11 +87,14 @@ class KeptRows:
     def _go(self, start: State, times: Array) -> Outcome:
         return self.run(self.dynamics, start, times, self.loops._replace(near=NEAR) if self._early else self.loops)
 
-    def _judged(self, outcome: Outcome) -> tuple[Outcome, Dynamics | None]:
+    def _judged(self, outcome: Outcome, start: State) -> tuple[Outcome, Dynamics | None]:
         """As much of the outcome as is good, and with what to go on."""
         closed = self._closed(outcome)
         if closed < len(outcome.times):
             return self._fallen_back(outcome, closed)
+        complete = self._completed(outcome, start) if outcome.problem is not None else None
+        if complete is not None:
+            return outcome, complete
         if not stopped_by_singularity(outcome):
             return outcome, None
         better = self._chosen_again(outcome)
@@ -119,6 +123,20 @@ class KeptRows:
         to, how = (CHOSEN_AGAIN, "they were chosen again") if nodes is None else (MULTIPLIERS, _TAKES_ON)
         self._changed(good, other, to, f"{why}; {how}")
         return good._replace(problem=None, passages=()), other
+
+    def _completed(self, outcome: Outcome, start: State) -> Dynamics | None:
+        """With the equations that are missing at the last state, if some are."""
+        q, v, t = outcome.q[-1], outcome.v[-1], outcome.times[-1]
+        missing = contradicted_loops(self.dynamics.plan, start | {"q": q, "v": v, "t": t})
+        if not missing:
+            return None
+        other = self.dynamics.replanned(q, float(t))
+        more = kept_equations(other, q, float(t)).rank - kept_equations(self.dynamics, q, float(t)).rank
+        if more <= 0:
+            return None
+        why = f"{more} of those of the loop through {', '.join(missing)} seemed redundant when the run was planned and are not"
+        self._changed(outcome, other, CHOSEN_AGAIN, f"{why}; they were chosen again")
+        return other
 
     def _chosen_again(self, outcome: Outcome) -> Dynamics | None:
         """With other equations kept, if that helps; in a singular position it does not."""

@@ -20,7 +20,6 @@ from ..codegen.stepper import NOT_FINITE, SINGULAR
 from ..errors import StateError
 from ..integrate import METHODS
 from ..model import Model
-from ..topology.plan import RANK_TOLERANCE
 from .arguments import (
     must_be_known,
     must_be_positive,
@@ -52,7 +51,7 @@ def simulate_many(
     rtol: float = 1e-9,
     atol: float = 1e-9,
     max_step: float | None = None,
-    rank_tolerance: float = RANK_TOLERANCE,
+    rank_tolerance: float | None = None,
     on_singular: str = "stop",
 ) -> Runs:
     """Runs from rows of q (B, nq), v (B, nv), under rows of tau (B, nv) and inputs; what is given once holds for all.

@@ -20,7 +20,6 @@ from ..codegen.quaternions import unit_quaternions
 from ..errors import BellcrankWarning, SimulationError, StateError
 from ..integrate import METHODS
 from ..model import Model
-from ..topology.plan import RANK_TOLERANCE
 from .arguments import formulation_for, must_be_known, must_be_positive, sample_times, span, starting_state
 from .events import Event
 from .joining import State, stopped_by_singularity
@@ -61,7 +60,7 @@ def simulate(
     events: Sequence[Event] = (),
     projection: str = "minimum_norm",
     baumgarte: tuple[float, float] | None = None,
-    rank_tolerance: float = RANK_TOLERANCE,
+    rank_tolerance: float | None = None,
     on_singular: str = "stop",
     progress: Callable[[float], None] | None = None,
 ) -> Run:
@@ -144,7 +143,7 @@ def simulate(
     }
     if model.closures:
         settings |= {
-            "rank_tolerance": rank_tolerance,
+            "rank_tolerance": dynamics.plan.tolerance,
             "projection": projection,
             "passages": [list(p) for p in outcome.passages],
             "row_changes": [list(change) for change in kept.changes],

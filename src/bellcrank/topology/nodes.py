@@ -33,7 +33,8 @@ _UNIT_SLOTS = [k for name in ("axes_a", "axes_b", "world") for k in range(CLOSUR
 
 
 class ClosureShape(NamedTuple):
-    """A closure inside a node: which of its equations are kept, between which places; -1 is the base."""
+    """A closure inside a node: which of its equations are kept, and which are left out and checked; between which places, -1
+    is the base."""
 
     signature: ClosureSignature
     a: int
@@ -41,6 +42,7 @@ class ClosureShape(NamedTuple):
     path_a: tuple[int, ...]
     path_b: tuple[int, ...]
     kept: tuple[int, ...]
+    checked: tuple[int, ...]
     terms: tuple[int, ...]  # of a coupler: the node's coordinates that it names
     constants: tuple[tuple[int, float], ...]
 
@@ -120,6 +122,11 @@ class Nodes:
         return len(self.nodes)
 
     @property
+    def checks(self) -> bool:
+        """Whether equations are left out that could disagree with those that are kept."""
+        return any(closure.checked for signature in self.signatures for closure in signature.closures)
+
+    @property
     def bases_move(self) -> bool:
         """Whether nodes with closures hang on bodies."""
         return any(signature.closures and not signature.on_ground for signature in self.signatures)
@@ -137,11 +144,13 @@ class Ranks(NamedTuple):
     """What was found of a node's equations: those kept of each closure, and for a node apart its equations and size of y."""
 
     kept: tuple[tuple[int, ...], ...]
+    checked: tuple[tuple[int, ...], ...] = ()  # those of each closure that are left out and could disagree
     equations: tuple[int, ...] = ()
     size: int = 0
     surplus: bool = False  # some that are not kept could push
     rank: int = 0  # what the node's equations add to those further out
     spare: bool = False  # some that are not kept could be kept in the place of others
+    images_agree: bool = True  # because all equations that say so are kept
 
 
 def nodes_of(plan: Plan) -> list[Node]:
@@ -149,7 +158,7 @@ def nodes_of(plan: Plan) -> list[Node]:
 
 
 def all_rows(plan: Plan, node: Node) -> Ranks:
-    return Ranks(tuple(tuple(range(plan.model.closures[k].rows)) for k in node.closures))
+    return Ranks(tuple(tuple(range(plan.model.closures[k].rows)) for k in node.closures), ((),) * len(node.closures))
 
 
 def make_node_tables(plan: Plan, nodes: Sequence[Node], ranks: Mapping[int, Ranks], fold: bool = True) -> Nodes:
@@ -221,8 +230,8 @@ def _signature(
     places = {body: k for k, body in enumerate((*node.bodies, *node.borrowed))} | {node.base: -1}
     dofs = node_dofs(plan, node)
     shapes = tuple(
-        _shape(plan, node, k, kept, places, dofs, data[k], fold)
-        for k, kept in zip(node.closures, ranks[index].kept, strict=True)
+        _shape(plan, node, k, kept, checked, places, dofs, data[k], fold)
+        for k, kept, checked in zip(node.closures, ranks[index].kept, ranks[index].checked, strict=True)
     )
     return NodeSignature(
         bodies=tuple(plan.signature(i) for i in node.bodies),
@@ -296,6 +305,7 @@ def _shape(
     node: Node,
     k: int,
     kept: tuple[int, ...],
+    checked: tuple[int, ...],
     places: dict[int, int],
     dofs: tuple[tuple[int, int, int], ...],
     row: Array,
@@ -309,12 +319,12 @@ def _shape(
     if closure.kind == "coupler":
         index = {(place, number): j for j, (place, number, _) in enumerate(dofs)}
         terms = tuple(index[places[walk[joint]], dof] for joint, dof, _ in closure.terms)
-        return ClosureShape(signature, -1, -1, (), (), kept, terms, ())
+        return ClosureShape(signature, -1, -1, (), (), kept, checked, terms, ())
     a, b = walk[closure.body_a], walk[closure.body_b]
     path_a, path_b = _sides(plan.tree.parent, node.base, a, b)
     constants = tuple((int(s), float(row[s])) for s in np.flatnonzero(_foldable(row))) if fold else ()
     ends = tuple(places[i] for i in path_a), tuple(places[i] for i in path_b)
-    return ClosureShape(signature, places[a], places[b], *ends, kept, (), constants)
+    return ClosureShape(signature, places[a], places[b], *ends, kept, checked, (), constants)
 
 
 def _sides(parent: Sequence[int], base: int, a: int, b: int) -> tuple[list[int], list[int]]:
