@@ -14,12 +14,13 @@ from scipy.integrate import solve_ivp
 
 import bellcrank as bc
 from bellcrank.model import Element
+from bellcrank.singular import extrapolation
 from bellcrank.timeloop.events import Watcher
+from bellcrank.timeloop.passing import Passing
 from bellcrank.topology.turns import LONGEST, loop_joints, turn_weights
 
 from ..closed import random_closed
-from ..closed_linkages import Bar, four_bar, pinned
-from ..closed_linkages import linkage as joined_bars
+from ..closed_linkages import four_bar
 
 START = np.radians(50)
 ALONG = np.array([1.0, -1.0, 1.0])  # of parallel cranks
@@ -117,18 +118,32 @@ def test_an_event_may_end_a_run_in_the_midst_of_a_passage(linkage, pendulum):
     np.testing.assert_allclose(run.values("time")[:-1], [0.0, 0.1, 0.2], rtol=0, atol=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore::bellcrank.BellcrankWarning")
-def test_a_shaky_mechanism_that_nothing_can_hold_stops_and_says_why():
-    """Two bars in line cannot carry their weight."""
-    bars = [
-        Bar("left", -1, (0, 0, 0), (1, 0, 0)),
-        Bar("right", 0, (1, 0, 0), (2, 0, 0)),
-        Bar("other", -1, (0, 1, 0), (1, 1, 0)),
-    ]
-    model = pinned(*joined_bars("string", bars), [(1, -1, np.array([2.0, 0, 0]))], "point_on_line")
+def test_a_passage_that_misses_the_tolerance_says_so(linkage, monkeypatch):
+    """With steps of one length only there is nothing to tell their error by."""
+    monkeypatch.setattr(extrapolation, "LEVELS", 1)
+    with pytest.warns(bc.BellcrankWarning) as told:
+        run = bc.simulate(linkage, 0.4, step=0.1, on_singular="pass")
+    assert any("rattle missed the tolerance by a factor of" in str(w.message) for w in told)
+    assert len(run.settings["passages"]) == 1 and run.energy_error < 1e-4
+
+
+def test_a_mechanism_that_stays_singular_without_a_motion_to_be_found_stops_and_says_why(linkage, monkeypatch):
+    monkeypatch.setattr(extrapolation, "LEVELS", 1)
+    monkeypatch.setattr(Passing, "_clear", lambda *_: False)
     with pytest.raises(bc.SimulationError, match="stays in a singular configuration.*check calls it shaky") as caught:
-        bc.simulate(model, 0.1, on_singular="pass")
-    assert len(caught.value.run.values("time")) == 1
+        quietly(linkage, 0.4, step=0.1, on_singular="pass")
+    np.testing.assert_allclose(caught.value.run.values("time")[:3], [0.0, 0.1, 0.2])
+    assert 0.22 < caught.value.run.values("time")[-1] < 0.2376
+
+
+def test_what_rattle_says_ends_the_run_with_what_there_is(linkage, monkeypatch):
+    def refuse(*_):
+        raise bc.DynamicsError("no way")
+
+    monkeypatch.setattr(extrapolation.Extrapolation, "__call__", refuse)
+    with pytest.raises(bc.SimulationError, match=r"stopped at t = 0\.23\d+ s: no way\. What was computed") as caught:
+        quietly(linkage, 0.4, step=0.1, on_singular="pass")
+    assert len(caught.value.run.values("time")) == 4
 
 
 def test_crossings_of_a_step_that_was_taken_back_are_forgotten(linkage):

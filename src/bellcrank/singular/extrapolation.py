@@ -86,17 +86,20 @@ class Extrapolation:
         self.settling = Settling(dynamics, start)
 
     def __call__(self, length: float, end: float) -> Interval:
-        """Over about ``length``, to a place that is regular but not beyond ``end``; halved until its errors are small."""
+        """Over about ``length``, to a place that is regular but not beyond ``end``; halved until its errors are small.
+
+        If halving does not help, as where a force changes abruptly, the whole interval with the error that it has.
+        """
         t = float(self.start["t"])
         self.spacing = min(length / NODES, self.max_step or np.inf)
         nodes, pilot = self._to_a_regular_place(min(length, end - t), end)
+        found = whole = self._over(nodes, pilot)
         for _ in range(HALVINGS):
-            found = self._over(nodes, pilot)
             if found.error <= 1.0 or _interrupted(found.problem):
-                break
+                return found
             nodes = self._nodes(0.5 * (nodes[-1] - t), end)
-            pilot = self._run(nodes)
-        return found
+            found = self._over(nodes, self._run(nodes))
+        return found if found.error <= 1.0 or whole.problem is not None else whole
 
     def _nodes(self, length: float, end: float) -> Array:
         t = float(self.start["t"])
