@@ -88,7 +88,8 @@ class Extrapolation:
     def __call__(self, length: float, end: float) -> Interval:
         """Over about ``length``, to a place that is regular but not beyond ``end``; halved until its errors are small.
 
-        If halving does not help, as where a force changes abruptly, the whole interval with the error that it has.
+        If halving does not help, as where a force changes abruptly, the shortest with the error that it has, if its end is
+        regular, or else the whole.
         """
         t = float(self.start["t"])
         self.spacing = min(length / NODES, self.max_step or np.inf)
@@ -99,7 +100,8 @@ class Extrapolation:
                 return found
             nodes = self._nodes(0.5 * (nodes[-1] - t), end)
             found = self._over(nodes, self._run(nodes))
-        return found if found.error <= 1.0 or whole.problem is not None else whole
+        regular = found.problem is None and self.regular(found.at(found.end)[0], found.end, found.report)
+        return found if found.error <= 1.0 or regular or whole.problem is not None else whole
 
     def _nodes(self, length: float, end: float) -> Array:
         t = float(self.start["t"])
