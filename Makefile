@@ -6,7 +6,7 @@ BIN = $(VENV)/bin
 .PHONY: demo test lint clean
 
 demo: $(VENV)/.runs
-	$(BIN)/bellcrank run models/double_pendulum.toml --force
+	$(BIN)/bellcrank run models/double_pendulum.toml
 
 test: lint
 	$(BIN)/python -m pytest -q -n 2

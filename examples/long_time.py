@@ -92,7 +92,7 @@ def main() -> None:
             if row.trend is not None and row.trend_error is not None:
                 change, doubt = (x * found.duration for x in (row.trend, row.trend_error))
                 print(f"  {row.method}: energy error changes by {change:+.1e} +- {doubt:.0e} over the run")
-        found.plot(options.out / f"{name}.png", force=True)
+        found.plot(options.out / f"{name}.png")
 
 
 if __name__ == "__main__":

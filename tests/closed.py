@@ -55,7 +55,7 @@ def law(rng: np.random.Generator, start: float = 0.0) -> Law:
 
 def design_points(model: Model) -> np.ndarray:
     """Origins of all bodies in the design position, and of ground at the end."""
-    rest = ref.reference.motion(ref.tree_of(model), model.initial_q, np.zeros(model.nv), np.zeros(model.nv))
+    rest = ref.reference.motion(ref.tree_of(model), model.given_q, np.zeros(model.nv), np.zeros(model.nv))
     return np.concatenate([rest.p[:, 0].astype(float), np.zeros((1, 3))])
 
 
@@ -104,7 +104,7 @@ def close(model: Model, kind: str, rng: np.random.Generator, tries: int = 100) -
     for _ in range(tries):
         closure = random_closure(model, kind, f"{kind.replace(' ', '_')}_{len(model.closures) + 1}", rng)
         tried = replace(model, closures=(*model.closures, closure))
-        c = ref.constraints(tried, tried.initial_q, np.zeros(tried.nv))
+        c = ref.constraints(tried, tried.given_q, np.zeros(tried.nv))
         G = c.G.astype(float)
         lengths = np.linalg.norm(G, axis=1)
         in_loop = (np.abs(G[-closure.rows :]).max(axis=0) > SOUND).sum()

@@ -55,8 +55,8 @@ def linkage(name: str, bars: Sequence[Bar], gravity: Sequence[float] = DOWN) -> 
         inertia=[bar_inertia(bar.mass, a) for bar, a in zip(bars, along, strict=True)],
         armature=np.zeros(nv),
         gravity=gravity,
-        initial_q=[x for joint in joints for x in joint.neutral],
-        initial_v=np.zeros(nv),
+        given_q=[x for joint in joints for x in joint.neutral],
+        given_v=np.zeros(nv),
     )
     return model, origins
 
@@ -86,12 +86,12 @@ def four_bar(kind: str = "revolute", angle: float = 0.7, speed: float = 6.0) -> 
     bars = [Bar("crank", -1, A, B, mass=0.5), Bar("coupler", 0, B, C, mass=1.8), Bar("rocker", -1, D, C, mass=1.2)]
     model, origins = linkage("four-bar", bars)
     model = pinned(model, origins, [(1, 2, C)], kind)
-    return replace(model, initial_v=started(model, speed))
+    return replace(model, given_v=started(model, speed))
 
 
 def started(model: Model, speed: float) -> np.ndarray:
     """The velocities of a linkage of one degree of freedom whose first joint turns with a speed."""
-    v = flowing(model, model.initial_q, np.eye(model.nv)[0], 0.0)
+    v = flowing(model, model.given_q, np.eye(model.nv)[0], 0.0)
     return v * speed / v[0]
 
 

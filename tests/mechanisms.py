@@ -39,7 +39,7 @@ def drive(model: Model, which: list[bool], rng: np.random.Generator) -> Model:
         motions.append(Motion(tuple(laws), axis) if laws else None)
     free = [motion is None for motion in motions]
     q, v = (np.repeat(free, [getattr(joint, name) for joint in model.joints]) for name in ("nq", "nv"))
-    parts = {"armature": model.armature[v], "initial_q": model.initial_q[q], "initial_v": model.initial_v[v]}
+    parts = {"armature": model.armature[v], "given_q": model.given_q[q], "given_v": model.given_v[v]}
     return replace(model, motions=tuple(motions), **parts)
 
 
@@ -140,6 +140,6 @@ def _tree(kinds: Any, parents: Any, seed: int) -> Model:
         position=like.position * [[joint.kind != "free"] for joint in joints],
         gravity=np.array([0.7, -1.3, -9.0]),
         armature=np.linspace(0.0, 0.1, nv),
-        initial_q=np.array([x for joint in joints for x in joint.neutral]),
-        initial_v=np.zeros(nv),
+        given_q=np.array([x for joint in joints for x in joint.neutral]),
+        given_v=np.zeros(nv),
     )

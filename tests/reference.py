@@ -174,7 +174,7 @@ def freed(model: Any) -> Freed:
     kept, v_kept, v_driven = np.flatnonzero(np.logical_not(of_q)), np.flatnonzero(np.logical_not(of_v)), np.flatnonzero(of_v)
     armature, neutral = np.zeros(len(of_v)), [x for joint in model.joints for x in joint.neutral]
     armature[v_kept] = model.armature
-    twin = replace(model, motions=(), armature=armature, initial_q=neutral, initial_v=np.zeros(len(of_v)))
+    twin = replace(model, motions=(), armature=armature, given_q=neutral, given_v=np.zeros(len(of_v)))
     return Freed(twin, kept, v_kept, v_driven)
 
 

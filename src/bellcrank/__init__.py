@@ -23,6 +23,7 @@ from .errors import (
     ModelError,
     SimulationError,
     StateError,
+    StiffnessWarning,
 )
 
 if TYPE_CHECKING:
@@ -84,6 +85,7 @@ __all__ = [
     "Run",
     "SimulationError",
     "StateError",
+    "StiffnessWarning",
     "__version__",
     "assemble",
     "check",

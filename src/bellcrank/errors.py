@@ -43,3 +43,7 @@ class MissingExtraError(BellcrankError, ImportError):
 
 class BellcrankWarning(UserWarning):
     """Base of every warning that Bellcrank gives."""
+
+
+class StiffnessWarning(BellcrankWarning):
+    """A run takes short steps to stay stable, not for accuracy; the message names a method that need not."""

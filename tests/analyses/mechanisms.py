@@ -92,8 +92,8 @@ def governor(rate: float, length: float = 0.7) -> Model:
         inertia=np.zeros((2, 3, 3)),
         armature=np.zeros(1),
         motions=(Motion((Law("polynomial", (0.0, rate)),)), None),
-        initial_q=[0.3],
-        initial_v=[0.0],
+        given_q=[0.3],
+        given_v=[0.0],
     )
 
 
@@ -108,4 +108,4 @@ def any_tree(seed: int, n: int = 7) -> Model:
     elements.append(
         element("tie", "spring_damper", values, body_a=0, body_b=n - 1, point_a=(0.1, 0.3, 0), point_b=(0, 0.2, 0.4))
     )
-    return replace(model, initial_q=q, initial_v=v, elements=tuple(elements), inputs=("throttle",))
+    return replace(model, given_q=q, given_v=v, elements=tuple(elements), inputs=("throttle",))

@@ -132,8 +132,8 @@ def test_a_driven_joint_moves_as_it_does_at_that_time():
         center=[[0.5, 0, 0], [0, 0, -0.4]],
         armature=np.zeros(1),
         motions=(Motion((Law("polynomial", (0.0, w)),)), None),
-        initial_q=[0.1],
-        initial_v=[0.0],
+        given_q=[0.1],
+        given_v=[0.0],
     )
     x, z = w**2 * np.cos(w * t), -GRAVITY - w**2 * np.sin(w * t)
     assert bc.equilibrium(model, t=t).q[0] == pytest.approx(np.arctan2(-x, -z) - w * t, abs=EXACT)

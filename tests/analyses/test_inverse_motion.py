@@ -69,7 +69,7 @@ def test_quaternions_are_splined_and_differentiated():
     tau = np.linspace(-1, 1, model.nv)
     inside, errors = np.linspace(0.1, 0.2, 21), []
     for step in (0.01, 0.005):
-        run = bc.simulate(model, 0.3, step=step, tau=tau)
+        run = bc.simulate(model, 0.3, step=step, tau=tau, rtol=1e-11, atol=1e-11)
         found = bc.inverse_motion(model, sampled(model, run), inside)
         errors.append(np.abs(found.effort.values - tau).max())
     assert errors[1] < 0.01 and 8 < errors[0] / errors[1] < 64

@@ -52,7 +52,7 @@ def test_the_linear_model_follows_a_mechanism_in_steady_motion():
 
     Runs from neighbouring states differ by exp(A t) d; the remainder falls fourfold as d is halved.
     """
-    model = build(["free"], inertia=[np.diag([1.0, 1.0, 1.5])], gravity=np.zeros(3), initial_v=[0, 0, 1.2, 0, 0, 3.0])
+    model = build(["free"], inertia=[np.diag([1.0, 1.0, 1.5])], gravity=np.zeros(3), given_v=[0, 0, 1.2, 0, 0, 3.0])
     space, duration = bc.linearize(model), 0.5
     assert np.abs(space.A[:6, :6]).max() == 3.0
     np.testing.assert_allclose(space.rate[6:], 0, atol=1e-15)

@@ -9,6 +9,7 @@ import pytest
 from rich.console import Console
 
 import bellcrank as bc
+from bellcrank.analyses.stiffness import first_of_largest, pivots
 from tests.formulations.mechanisms import build
 
 from .mechanisms import (
@@ -92,7 +93,7 @@ def two_bodies(damping):
     values = dict(zip(names, [100.0, 200.0, 300.0, 10.0, 20.0, 30.0, *[damping] * 6], strict=True))
     bushing = element("bushing", "bushing", values, body_a=0, body_b=1, point_a=(2, 0, 0), point_b=(0, 0, 0))
     start = [0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 1, 0, 0, 0]
-    return build(["free", "free"], (-1, -1), gravity=np.zeros(3), initial_q=start, elements=(bushing,))
+    return build(["free", "free"], (-1, -1), gravity=np.zeros(3), given_q=start, elements=(bushing,))
 
 
 @pytest.mark.parametrize("damping", [0.0, 0.5])
@@ -213,3 +214,16 @@ def test_modes_are_a_table_for_people_and_json_for_machines():
 
 def test_a_mechanism_without_freedom_has_no_modes():
     assert len(bc.modes(build(["fixed"]))) == 0
+
+
+def test_what_names_a_space_of_motions_does_not_depend_on_its_basis():
+    """Columns mixed and stretched at random span the same space."""
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        shapes = rng.normal(size=(7, 3))
+        assert pivots(shapes @ rng.normal(size=(3, 3))) == pivots(shapes)
+
+
+def test_of_equal_numbers_the_first_counts_whatever_rounding_says():
+    for nudge in (1 - 1e-15, 1.0, 1 + 1e-15):
+        assert first_of_largest(np.array([0.5, 2.0, 2.0 * nudge, 1.0])) == 1

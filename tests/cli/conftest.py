@@ -30,13 +30,13 @@ class FakeRun:
     def summary(self):
         return FakeSummary(self.stopped)
 
-    def save(self, path, *, force):
+    def save(self, path, *, keep):
         path.write_text("data")
 
-    def plot(self, path, *, force):
+    def plot(self, path, *, keep):
         path.write_text("picture")
 
-    def to_csv(self, path, *, force):
+    def to_csv(self, path, *, keep):
         path.write_text("table")
 
 

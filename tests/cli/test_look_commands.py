@@ -60,7 +60,7 @@ def test_check_lists_the_parts_and_what_is_unusual(arm):
     result = bellcrank("check", arm)
     assert result.exit_code == 0
     for text in (
-        "arm [bold]: 1 bodies, 2 kg, 1 dof, 1 s",
+        "arm [bold]: 1 body, 2 kg, 1 dof, 1 s",
         "hinge",
         "revolute",
         "coil",

@@ -15,7 +15,7 @@ def run(*arguments: str):
 
 
 def test_assemble_says_how_far_coordinates_moved():
-    result = run("assemble", "four_bar", "--set", "crank_pivot=0.5")
+    result = run("assemble", "four_bar", "--q", "crank_pivot=0.5")
     assert result.exit_code == 0
     assert "crank_pivot: 0.5 rad, held" in result.stdout and "crank_pin: -0.596" in result.stdout
     data = json.loads(run("assemble", "four_bar", "--json").stdout)
@@ -23,14 +23,14 @@ def test_assemble_says_how_far_coordinates_moved():
 
 
 def test_a_value_out_of_reach_is_bad_input_with_the_reachable_one():
-    result = run("assemble", "four_bar", "--set", "rocker_pin=2")
+    result = run("assemble", "four_bar", "--q", "rocker_pin=2")
     assert result.exit_code == 2 and "it gets to 'rocker_pin' = 0.842778 rad" in result.stderr
 
 
-@pytest.mark.parametrize("pair", ["crank_pivot", "crank_pivot=fast"])
-def test_a_setting_must_be_a_name_and_a_number(pair):
-    result = run("assemble", "four_bar", "--set", pair)
-    assert result.exit_code == 2 and "NAME=VALUE" in result.stderr
+@pytest.mark.parametrize(("pair", "words"), [("crank_pivot", "give NAME=VALUE"), ("crank_pivot=fast", "'fast' is no number")])
+def test_a_setting_must_be_a_name_and_a_number(pair, words):
+    result = run("assemble", "four_bar", "--q", pair)
+    assert result.exit_code == 2 and words in result.stderr
 
 
 def test_drive_prints_positions_and_toggles(tmp_path):
@@ -38,6 +38,8 @@ def test_drive_prints_positions_and_toggles(tmp_path):
         "drive", "four_bar", "rocker_pin", "--from", "-0.1", "--to", "1", "--count", "5", "--plot", str(tmp_path / "x.png")
     )
     assert result.exit_code == 0 and (tmp_path / "x.png").exists()
+    kept = run("drive", "four_bar", "crank_pivot", "--count", "2", "--plot", str(tmp_path / "x.png"), "--keep")
+    assert kept.exit_code == 2 and "x.png is there already, and --keep" in kept.stderr
     assert "0.842777703" in result.stdout and "toggle" in result.stdout
     data = json.loads(run("drive", "four_bar", "crank_pivot", "--from", "0", "--to", "1", "--count", "3", "--json").stdout)
     assert data["values"] == [0.0, 0.5, 1.0] and data["limits"] == []

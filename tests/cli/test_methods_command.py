@@ -18,9 +18,9 @@ def test_a_table_and_a_picture(tmp_path):
     result = bellcrank(*SHORT, "--plot", picture)
     assert result.exit_code == 0
     assert "implicit_midpoint" in result.output and "energy" in result.output
-    again = bellcrank(*SHORT, "--plot", picture)
-    assert again.exit_code == 2 and "already there" in again.output
-    assert bellcrank(*SHORT, "--plot", picture, "--force").exit_code == 0
+    again = bellcrank(*SHORT, "--plot", picture, "--keep")
+    assert again.exit_code == 2 and "is there already, and --keep" in again.output
+    assert bellcrank(*SHORT, "--plot", picture).exit_code == 0
 
 
 def test_json():

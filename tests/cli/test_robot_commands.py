@@ -25,7 +25,7 @@ def run(tmp_path, monkeypatch):
 
 def test_convert_writes_the_other_format(run):
     result = run("convert", "arm.xml", "arm.toml")
-    assert result.exit_code == 0 and "arm.toml: arm, 1 bodies, 1 dof" in result.output
+    assert result.exit_code == 0 and "arm.toml: arm, 1 body, 1 coordinate" in result.output
     assert 'not simulated: limits of the joints "j"' in result.output
     assert bc.load("arm.toml").joint_names == ("j",)
 
@@ -33,8 +33,8 @@ def test_convert_writes_the_other_format(run):
 def test_convert_passes_its_options_on(run):
     assert run("convert", "arm.xml", "arm.toml", "--keyframe", "down").exit_code == 0
     assert bc.load("arm.toml").initial_q.tolist() == [-0.3]
-    assert run("convert", "arm.xml", "arm.toml").exit_code == 2
-    assert run("convert", "arm.xml", "arm.toml", "--force").exit_code == 0
+    assert run("convert", "arm.xml", "arm.toml", "--keep").exit_code == 2
+    assert run("convert", "arm.xml", "arm.toml").exit_code == 0
     assert bc.load("arm.toml").initial_q.tolist() == [0.3]
     result = run("convert", "arm.xml", "other.toml", "--base", "free")
     assert result.exit_code == 2 and "no option of a MJCF file" in result.output

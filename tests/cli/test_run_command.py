@@ -17,8 +17,8 @@ def test_a_good_run_prints_a_summary_and_writes_its_files(cli, tmp_path):
 
 def test_only_the_options_given_reach_simulate(cli, simulated):
     cli("run", "cart.toml")
-    cli("run", "cart.toml", "--force", "--duration", "2", "--step", "0.1", "--method", "rk4", "--rtol", "1e-6")
-    cli("run", "cart.toml", "--force", "--formulation", "reference_point", "--reference", "joint", "--atol", "1e-7")
+    cli("run", "cart.toml", "--duration", "2", "--step", "0.1", "--method", "rk4", "--rtol", "1e-6")
+    cli("run", "cart.toml", "--formulation", "reference_point", "--reference", "joint", "--atol", "1e-7")
     assert simulated == [
         {},
         {"duration": 2.0, "step": 0.1, "method": "rk4", "rtol": 1e-6},
@@ -45,7 +45,8 @@ def test_no_plot_means_no_picture(cli, tmp_path):
 def test_a_table_is_written_when_asked_for(cli, tmp_path):
     assert "wrote run.nc, run.png and run.csv\n" in cli("run", "cart.toml", "--csv").stdout
     assert (tmp_path / "run.csv").read_text() == "table"
-    assert "already there: run.nc, run.png and run.csv; pass --force" in cli("run", "cart.toml", "--csv").stderr
+    kept = cli("run", "cart.toml", "--csv", "--keep").stderr
+    assert "run.nc, run.png and run.csv are there already, and --keep keeps what is there" in kept
 
 
 @pytest.mark.parametrize("option", ["--out", "--output-dir"])
@@ -54,18 +55,18 @@ def test_results_go_to_the_folder_asked_for_which_is_made(cli, tmp_path, option)
     assert (tmp_path / "a" / "b" / "run.nc").exists()
 
 
-def test_existing_results_are_kept_and_nothing_is_simulated(cli, simulated, tmp_path):
+def test_with_keep_existing_results_stay_and_nothing_is_simulated(cli, simulated, tmp_path):
     (tmp_path / "run.png").write_text("mine")
-    result = cli("run", "cart.toml")
+    result = cli("run", "cart.toml", "--keep")
     assert result.exit_code == 2
-    assert "already there: run.png; pass --force to replace" in result.stderr
+    assert "run.png is there already, and --keep" in result.stderr
     assert simulated == []
     assert (tmp_path / "run.png").read_text() == "mine"
 
 
-def test_force_replaces_existing_results(cli, tmp_path):
+def test_a_second_run_replaces_the_results_of_the_first(cli, tmp_path):
     (tmp_path / "run.nc").write_text("old")
-    assert cli("run", "cart.toml", "--force").exit_code == 0
+    assert cli("run", "cart.toml").exit_code == 0
     assert (tmp_path / "run.nc").read_text() == "data"
 
 

@@ -232,5 +232,5 @@ def test_unknown_formulations_are_refused():
         StateError, match="option of formulations 'reference_point', 'multipliers', 'canonical_momenta', not of 'auto'"
     ):
         Dynamics(chain(2), reference="joint")
-    with pytest.raises(StateError, match="reference='tip' is unknown"):
+    with pytest.raises(StateError, match='reference="tip" is unknown'):
         Dynamics(chain(2), "reference_point", reference="tip")

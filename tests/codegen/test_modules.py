@@ -20,7 +20,7 @@ PROGRAMS = FORMULATIONS | {f"quantity: {name}": program for name, program in QUA
 def planned(model):
     """With the nodes that programs by blocks walk over."""
     plan = make_plan(model)
-    return replace(plan, nodes=plan_nodes(plan, model.initial_q, 0.0))
+    return replace(plan, nodes=plan_nodes(plan, model.given_q, 0.0))
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -83,7 +83,7 @@ def test_it_survives_a_file_and_its_numbers_are_parameters(both):
 
 
 WRONG = {
-    "too few factors": (["elbow", "shoulder"], [1.0], "it has 1 factors for 2 joints"),
+    "too few factors": (["elbow", "shoulder"], [1.0], "it has 1 factor for 2 joints"),
     "no joint": ([], [], "it has 0 factors for 0 joints"),
     "twice": (["elbow", "elbow"], [1.0, 2.0], "it names a coordinate twice"),
     "unknown": (["elbw"], [1.0], 'names "elbw", which is no joint. Did you mean "elbow"'),

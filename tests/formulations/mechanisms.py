@@ -57,7 +57,7 @@ def build(kinds: Sequence[Any], parents: Sequence[int] | None = None, *, seed: i
         "joints": tuple(joints),
         "armature": np.zeros(nv),
         "gravity": (0.0, 0.0, -9.81),
-        "initial_q": np.array([x for joint in joints for x in joint.neutral], dtype=float),
-        "initial_v": np.zeros(nv),
+        "given_q": np.array([x for joint in joints for x in joint.neutral], dtype=float),
+        "given_v": np.zeros(nv),
     }
     return Model(**(defaults | arrays | given))

@@ -217,8 +217,8 @@ def test_a_massless_link_between_two_joints_beside_a_loop_is_no_obstacle():
         position=[*model.position, np.zeros(3), [0.0, 0.1, 0.3]],
         inertia=inertia,
         armature=np.zeros(5),
-        initial_q=np.zeros(5),
-        initial_v=np.array([*model.initial_v, 0.0, 0.0]),
+        given_q=np.zeros(5),
+        given_v=np.array([*model.initial_v, 0.0, 0.0]),
         **light,
     )
     q, v = np.array([*model.initial_q, 0.2, 0.3]), np.array([*model.initial_v, 0.4, -0.5])

@@ -32,7 +32,7 @@ def planned(model, widest):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(nodes, "WIDE", widest)
         plan = make_plan(model)
-        return replace(plan, nodes=plan_nodes(plan, np.array(model.initial_q), 0.0))
+        return replace(plan, nodes=plan_nodes(plan, np.array(model.given_q), 0.0))
 
 
 @lru_cache
@@ -96,7 +96,7 @@ def arch(N):
 def agrees_with_the_multipliers(dynamics, tolerance):
     assert any(signature.wide for signature in dynamics.plan.nodes.signatures)
     model, rng = dynamics.model, np.random.default_rng(3)
-    state = model.initial_q, rng.normal(size=model.nv), rng.normal(size=model.nv)
+    state = model.given_q, rng.normal(size=model.nv), rng.normal(size=model.nv)
     a, expected = dynamics.acceleration(*state), bc.compile(model, "multipliers").acceleration(*state)
     np.testing.assert_allclose(a, expected, rtol=0, atol=tolerance * np.abs(expected).max())
     return True

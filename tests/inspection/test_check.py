@@ -71,7 +71,7 @@ UNUSUAL = {
     'spring_damper "rope" does nothing: both of its ends are on "ground"': lambda: make(SLIDE_X, elements=(spring("rope", 1.0, point_a=(0, 0, 1)),)),
     'nothing reads the input "volts"': lambda: make(SLIDE_X, inputs=("volts",)),
     'joint "j0" starts at 2, beyond its stop "limits" (-1 to 1)': lambda: make(
-        SLIDE_X, initial_q=[2.0], elements=(joint_element("limits", "stop", lower=-1.0, upper=1.0, stiffness=10.0, damping=0.0),)
+        SLIDE_X, given_q=[2.0], elements=(joint_element("limits", "stop", lower=-1.0, upper=1.0, stiffness=10.0, damping=0.0),)
     ),
     'the table of "motor" goes from 0 to 1 s, the run from 0 to 2 s: it will stop there, unless outside = "clamp"': lambda: make(
         SLIDE_X, duration=2.0, elements=(Element("motor", "joint_effort", {"value": 0.0}, joint=0, table=Table((0, 1), (1, 1))),)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -121,11 +120,14 @@ class TestRedundancy:
         assert (large.mobility, large.redundant, large.directions) == (small.mobility, small.redundant, small.directions)
         assert large.pivot == pytest.approx(small.pivot)
 
-    def test_a_thousand_loops_take_seconds(self):
-        began = time.perf_counter()
+    def test_a_thousand_loops_are_counted_without_a_large_dense_matrix(self, monkeypatch):
+        """Ranks closure by closure, then of a band: a dense decomposition of all 6000 equations would take many minutes."""
+        sizes = []
+        svd = np.linalg.svd
+        monkeypatch.setattr(np.linalg, "svd", lambda A, *more, **how: sizes.append(max(A.shape)) or svd(A, *more, **how))
         found = inspect_loops(n_four_bar(1000))
         assert (found.mobility, found.redundant, found.spatial) == (1, 3000, -2999)
-        assert time.perf_counter() - began < 60  # 6 s on a free machine
+        assert sizes and max(sizes) < 100
 
 
 class TestStresses:
@@ -254,7 +256,7 @@ class TestProblems:
         model = four_bar("point_on_line")
         brace = Closure("brace", "distance", -1, 0, (1.0, 0, 0), tuple(polar(0.5, 0.7)))
         brace = replace(brace, value=float(np.linalg.norm(polar(0.5, 0.7) - [1, 0, 0])))
-        model = replace(model, closures=(*model.closures, brace), initial_v=np.zeros(3))
+        model = replace(model, closures=(*model.closures, brace), given_v=np.zeros(3))
         found = check(model)
         assert found.loops.mobility == 0
         assert (
@@ -266,7 +268,7 @@ class TestProblems:
         length = float(np.linalg.norm(polar(0.5, 0.7) - [1, 0, 0]))
         law = Motion((Law("polynomial", (length, 0.1)),))
         ram = Closure("ram", "distance", -1, 0, (1.0, 0, 0), tuple(polar(0.5, 0.7)), motion=law)
-        found = inspect_loops(replace(model, closures=(*model.closures, ram), initial_v=np.zeros(3)))
+        found = inspect_loops(replace(model, closures=(*model.closures, ram), given_v=np.zeros(3)))
         assert found.mobility == 0 and found.problems == ()
 
     def test_loops_that_do_not_close_are_told_with_their_gap(self):

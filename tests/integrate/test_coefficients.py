@@ -120,3 +120,15 @@ def test_dense_output_is_smooth_from_step_to_step():
 def test_a_mistyped_coefficient_is_noticed():
     with pytest.raises(ValueError, match="the coefficients of wrong do not add up"):
         RungeKutta("wrong", 2, "nobody", c=(0.0, 1.0), A=((), (1.0,)), b=(0.5, 0.4))
+
+
+@pytest.mark.parametrize("method", [m for m in METHODS.values() if m.adaptive], ids=lambda m: m.name)
+def test_steps_do_not_grow_up_to_the_end_of_stability_and_do_beyond(method):
+    """R(z) = 1 + z b (1 - z A)^-1 1, the factor of a step of y' = lambda y with z = h lambda."""
+    size = len(method.b)
+    A = np.array([[*row, *[0.0] * (size - len(row))] for row in method.A])
+
+    def factor(z):
+        return abs(1 + z * np.array(method.b) @ np.linalg.solve(np.eye(size) - z * A, np.ones(size)))
+
+    assert max(factor(-z) for z in np.linspace(1e-3, method.stable, 50)) <= 1.0 < factor(-1.05 * method.stable)

@@ -346,7 +346,7 @@ MISTAKES = {
     "both": ('upper = 1.5', 'upper = 1.5\nlower = 2', r"lower is 2 and upper 1\.5"),
     "no limit": ("upper = 1.5\n", "", r'stop "end": it has no limit'),
     "decreasing": ("[[0, 0], [1, 2]]", "[[1, 0], [0, 2]]", r"its table goes from 1 to 0 in row 2"),
-    "one row": ("[[0, 0], [1, 2]]", "[[1, 0]]", r"its table has 1 rows"),
+    "one row": ("[[0, 0], [1, 2]]", "[[1, 0]]", r"its table has 1 row\."),
     "ragged": ("[[0, 0], [1, 2]]", "[[1, 0], [2]]", r"motors\.ramp\.table is .*rows of two numbers, \[\[time, effort\]"),
     "input": ('input = "throttle"', 'input = "throtle"', r'"throtle" is not in inputs\. Did you mean "throttle"'),
     "effort and table": ("effort = -1", "effort = -1\ntable = [[0, 0], [1, 1]]", r"it has effort and table"),
@@ -499,5 +499,5 @@ def test_the_humanoid_of_the_gallery_is_the_generated_one():
     from bellcrank.model.generators import humanoid
 
     made, read = humanoid(), load("humanoid")
-    for field in ("position", "mass", "center", "inertia", "initial_q"):
+    for field in ("position", "mass", "center", "inertia", "given_q"):
         np.testing.assert_allclose(getattr(read, field), getattr(made, field), atol=1e-15)

@@ -93,7 +93,7 @@ def test_a_file_says_what_closes_its_loops():
         ('joints = ["a", "b.angle"]', "", 43, r'has no joints. Name them: joints = \["motor", "wheel"\]'),
         ('joints = ["a", "b.angle"]', 'joints = ["a", "b"]', 44, 'names "b". Write "b.angle" or "b.slide"'),
         ('ratio = "=L/4"', "ratio = 0", 45, "factor zero"),
-        ("factors = [0.1, -1]", "factors = [0.1]", 48, "1 factors for 2 joints"),
+        ("factors = [0.1, -1]", "factors = [0.1]", 48, "1 factor for 2 joints"),
         ("offset = 0.25", "offset = 0.25\nmotion = { rate = 1 }", 50, "offset and motion. Keep one"),
         ("offset = 0.25", "offset = 0.25\n[initial]\nclose = [1, 0, 0, 0]", 51, 'gives "close", which closes a loop with "a", "b"'),
     ],

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bellcrank.errors import ModelError
+from bellcrank.errors import ModelError, StateError
 from bellcrank.io import dumps, gallery, load, save
 from bellcrank.joints import JOINTS
 from bellcrank.model import Mechanism, in_body
 from bellcrank.model.builder import polynomial, rate, sine, table
 from bellcrank.model.generators import chain, random_tree
 
-ARRAYS = ("position", "mass", "center", "inertia", "armature", "gravity", "initial_q", "initial_v")
+ARRAYS = ("position", "mass", "center", "inertia", "armature", "gravity", "given_q", "given_v")
 
 
 def same(a, b):
@@ -174,15 +174,16 @@ def test_models_from_arrays_can_be_written_to_rounding(model):
         np.testing.assert_allclose(getattr(again, field), getattr(model, field), rtol=1e-13, atol=1e-14, err_msg=field)
 
 
-def test_a_file_is_overwritten_only_by_force(tmp_path):
+def test_a_file_is_replaced_unless_it_is_to_be_kept(tmp_path):
     model, file = load("pendulum"), tmp_path / "copy.toml"
     save(model, file)
     assert load(file).spec == model.spec
-    with pytest.raises(ModelError, match="is there already"):
-        save(model, file)
-    save(model.with_parameters({"bob.y": -2.0}), file, force=True)
+    with pytest.raises(StateError, match="is there already, and keep=True"):
+        save(model, file, keep=True)
+    save(model.with_parameters({"bob.y": -2.0}), file)
     assert load(file).center[0, 1] == -2
-    with pytest.raises(ModelError, match="cannot be written"):
+    assert [item.name for item in tmp_path.iterdir()] == ["copy.toml"]
+    with pytest.raises(StateError, match="cannot write"):
         save(model, tmp_path / "no" / "where.toml")
     with pytest.raises(ModelError, match="written as .toml"):
         save(model, tmp_path / "model.stl")

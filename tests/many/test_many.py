@@ -188,7 +188,7 @@ def test_labelled_arrays_say_run_time_and_coordinate():
 
 
 def test_what_cannot_move_can_still_be_run():
-    model = replace(chain(1), joints=(make_joint("fixed"),), armature=[], initial_q=[], initial_v=[])
+    model = replace(chain(1), joints=(make_joint("fixed"),), armature=[], given_q=[], given_v=[])
     runs = bc.simulate_many(model, 1.0, step=0.5, q=np.zeros((3, 0)))
     assert runs.q_values.shape == (3, 3, 0) and (runs.status == 0).all()
 

@@ -285,7 +285,7 @@ def test_a_joint_that_cannot_be_is_refused(changes, message):
     [
         (InitialSpec("jaa", (0.0,)), '\\[initial\\] names "jaa", which is no joint\\. Did you mean "ja"'),
         (InitialSpec("ja", (1.0, 0.0)), 'q of "ja" has 2 values, but this joint has 4 \\(w, x, y, z\\)'),
-        (InitialSpec("ja", None, (1.0,)), 'v of "ja" has 1 values, but this joint has 3'),
+        (InitialSpec("ja", None, (1.0,)), 'v of "ja" has 1 value, but this joint has 3'),
         (InitialSpec("ja", None, (1.0, float("nan"), 0.0)), "Give finite numbers"),
         (InitialSpec("ja", (1.0, 0.0, 0.0, 1e-2)), "has length 1.00005.*Divide it by that length"),
         (InitialSpec("ja", (0.0, 0.0, 0.0, 0.0)), "has length 0"),

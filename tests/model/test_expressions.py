@@ -1,7 +1,6 @@
 """Formulas: the arithmetic of a designer, and nothing that could harm."""
 
 import math
-import time
 
 import pytest
 from hypothesis import given, settings
@@ -102,11 +101,10 @@ def test_a_formula_without_a_finite_value_is_an_error(text, message):
         value(text)
 
 
-def test_a_power_tower_takes_no_time():
-    start = time.perf_counter()
-    with pytest.raises(FormulaError):
+def test_a_power_tower_is_refused_before_it_is_computed():
+    """9**9**9 alone has 370 million digits: with whole numbers this test would not come to its end."""
+    with pytest.raises(FormulaError, match="too large"):
         value("**".join(["9"] * 40))
-    assert time.perf_counter() - start < 0.5
 
 
 def test_a_formula_does_not_turn_into_a_number_by_itself():

@@ -25,8 +25,8 @@ def parts(**changes):
         "inertia": [np.eye(3), 2 * np.eye(3)],
         "armature": np.zeros(9),
         "gravity": [0, 0, -9.81],
-        "initial_q": [1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0],
-        "initial_v": np.zeros(9),
+        "given_q": [1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0],
+        "given_v": np.zeros(9),
     }
     return given | changes
 
@@ -50,7 +50,7 @@ def test_arrays_are_copies_and_read_only():
     model = Model(**parts(mass=mass))
     mass[0] = 7
     assert model.mass[0] == 1
-    names = ["position", "mass", "center", "inertia", "armature", "gravity", "initial_q", "initial_v"]
+    names = ["position", "mass", "center", "inertia", "armature", "gravity", "given_q", "given_v"]
     for array in (*(getattr(model, name) for name in names), model.q_index, model.v_index, model.neutral_q):
         with pytest.raises(ValueError, match="read-only"):
             array[...] = 0
@@ -68,7 +68,7 @@ def test_inertia_is_stored_exactly_symmetric():
 NAN = float("nan")
 STILL = Law("polynomial", (0.0,))
 SPIN = Motion((Law("polynomial", (0.0, 1.0)),))
-SHORT = {"initial_q": [0, 0, 0, 0, 1, 0, 0], "initial_v": np.zeros(6), "armature": np.zeros(6)}
+SHORT = {"given_q": [0, 0, 0, 0, 1, 0, 0], "given_v": np.zeros(6), "armature": np.zeros(6)}
 
 
 def push(name="e", kind="spring_damper", values=None, **changes):
@@ -88,7 +88,7 @@ IMPOSSIBLE = {
     "parents in a ring": ({"parents": [1, 0]}, r"rows \[0, 1\] never reach ground"),
     "its own parent": ({"parents": [0, -1]}, r"rows \[0\] never reach ground"),
     "a shape": ({"center": np.zeros((3, 2))}, r"center has shape \(3, 2\), but this model needs \(2, 3\)"),
-    "a start too short": ({"initial_q": [1, 0, 0]}, r"initial_q has shape \(3,\), but this model needs \(11,\)"),
+    "a start too short": ({"given_q": [1, 0, 0]}, r"given_q has shape \(3,\), but this model needs \(11,\)"),
     "words": ({"gravity": "down"}, "gravity is 'down': not an array of numbers"),
     "ragged": ({"position": [[1, 2, 3], [1]]}, "position is .*: not an array of numbers"),
     "nan": ({"inertia": [np.eye(3), NAN * np.eye(3)]}, r"inertia\[1, 0, 0\] is nan\. Give finite numbers"),
@@ -96,7 +96,7 @@ IMPOSSIBLE = {
     "a flat ellipsoid": ({"inertia": [np.diag([1, 1, 3]), np.eye(3)]}, 'body "head": its principal moments'),
     "a negative armature": ({"armature": -np.ones(9)}, 'the armature of "neck.wx" is -1'),
     "a free joint placed": ({"position": np.ones((2, 3))}, 'joint "base" is free, and its position is'),
-    "half a turn": ({"initial_q": [1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0]}, 'joint "base": its quaternion .* has length 2'),
+    "half a turn": ({"given_q": [1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0]}, 'joint "base": its quaternion .* has length 2'),
     "a time": ({"duration": -1.0}, "duration is -1 s"),
     "a name within a name": ({"joint_names": ["trunk.a", "base"]}, 'the name "trunk.a" begins with that of "trunk"'),
     "a motion short": ({"motions": [None]}, "motions has 1 entries for 2 joints"),

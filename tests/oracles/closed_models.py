@@ -32,8 +32,8 @@ def bodies(name: str, rows: list[dict[str, Any]], gravity: Any) -> tuple[Model, 
         inertia=[row["inertia"] for row in rows],
         armature=np.zeros(sum(joint.nv for joint in joints)),
         gravity=gravity,
-        initial_q=[x for joint in joints for x in joint.neutral],
-        initial_v=np.zeros(sum(joint.nv for joint in joints)),
+        given_q=[x for joint in joints for x in joint.neutral],
+        given_v=np.zeros(sum(joint.nv for joint in joints)),
     )
     return model, origins
 

@@ -68,7 +68,7 @@ def test_a_fictitious_joint_stays_within_a_loop():
 
 def test_a_mechanism_that_is_singular_itself_has_no_representation():
     """A four-bar of equal cranks, all but flat: no three of its hinges are in general position."""
-    flat = replace(n_four_bar(1, angle=1e-5), initial_v=np.zeros(3))
+    flat = replace(n_four_bar(1, angle=1e-5), given_v=np.zeros(3))
     refused(flat, 'Neither the opposite direction nor one fictitious joint avoids that.*use variant="body"', variant="gcl")
 
 
@@ -78,7 +78,7 @@ def test_a_leaf_without_mass(variant):
     model = four_bar()
     mass, inertia = model.mass.copy(), model.inertia.copy()
     mass[1], inertia[1] = 0.0, 0.0
-    open_chain = replace(model, closures=(), mass=mass, inertia=inertia, initial_v=np.zeros(3))
+    open_chain = replace(model, closures=(), mass=mass, inertia=inertia, given_v=np.zeros(3))
     refused(open_chain, '"coupler_joint" can move in a direction in which nothing has mass', bc.DynamicsError, variant=variant)
 
 

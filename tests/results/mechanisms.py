@@ -27,8 +27,8 @@ def make(*kinds: Any, parents: tuple[int, ...] | None = None, motions: tuple[Mot
         "inertia": np.tile(np.eye(3), (n, 1, 1)),
         "armature": np.zeros(sum(joint.nv for joint in free)),
         "gravity": np.zeros(3),
-        "initial_q": np.array([x for joint in free for x in joint.neutral], dtype=float),
-        "initial_v": np.zeros(sum(joint.nv for joint in free)),
+        "given_q": np.array([x for joint in free for x in joint.neutral], dtype=float),
+        "given_v": np.zeros(sum(joint.nv for joint in free)),
         "motions": motions,
     }
     return Model(**(defaults | given))
@@ -64,5 +64,5 @@ def force(name: str, *, fx: float = 0.0, fy: float = 0.0, fz: float = 0.0, world
 
 def pendulum(**given: Any) -> Model:
     """1 kg at the end of 1 m, hanging along -z, turning about y."""
-    arrays = {"center": [[0, 0, -1.0]], "inertia": np.zeros((1, 3, 3)), "gravity": (0, 0, -9.81), "initial_q": [0.5]}
+    arrays = {"center": [[0, 0, -1.0]], "inertia": np.zeros((1, 3, 3)), "gravity": (0, 0, -9.81), "given_q": [0.5]}
     return make(HINGE_Y, **(arrays | given))

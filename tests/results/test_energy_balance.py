@@ -37,7 +37,7 @@ def test_constant_efforts_do_work_in_proportion_to_the_angle():
 
 def test_a_mass_on_a_spring_gives_its_energy_to_and_fro():
     """x = cos(wt), w = 3: the spring holds k cos^2/2, the mass m w^2 sin^2/2; a spring does no work beyond what it stores."""
-    model = make(SLIDE_X, initial_q=[1.0], elements=(joint_element("coil", "spring", stiffness=9.0, rest=0.0, preload=0.0),))
+    model = make(SLIDE_X, given_q=[1.0], elements=(joint_element("coil", "spring", stiffness=9.0, rest=0.0, preload=0.0),))
     run = bc.simulate(model, 4.0, step=0.1, **TIGHT)
     phase = 3 * run.time
     np.testing.assert_allclose(run.energy.stored, 4.5 * np.cos(phase) ** 2, atol=1e-9)
@@ -52,7 +52,7 @@ def test_a_mass_on_a_spring_gives_its_energy_to_and_fro():
 def test_a_damper_takes_what_the_oscillation_loses():
     values = {"stiffness": 9.0, "rest": 0.0, "preload": 0.0}
     elements = (joint_element("coil", "spring", **values), joint_element("oil", "damper", damping=0.2))
-    run = bc.simulate(make(SLIDE_X, initial_q=[1.0], elements=elements), 4.0, step=0.1, **TIGHT)
+    run = bc.simulate(make(SLIDE_X, given_q=[1.0], elements=elements), 4.0, step=0.1, **TIGHT)
     np.testing.assert_allclose(run.work.sel(source="oil"), run.energy.total - 4.5, atol=1e-9)
     assert (np.diff(run.work.sel(source="oil")) < 0).all()
 
@@ -152,7 +152,7 @@ def test_everything_about_forces_survives_the_file(tmp_path):
         spring("coil", 20.0, damping=0.1, length=0.5, body_b=1, point_a=(0, 0, 1)),
         joint_element("drag", "damper", 1, damping=0.1),
     )
-    model = make(SLIDE_X, HINGE_Y, motions=(Motion((polynomial(0, 0.3),)), None), elements=elements, inputs=("u",), initial_v=[1.0],
+    model = make(SLIDE_X, HINGE_Y, motions=(Motion((polynomial(0, 0.3),)), None), elements=elements, inputs=("u",), given_v=[1.0],
                  center=[[0, 0, 0], [0, 0, -1]])  # fmt: skip
     run = bc.simulate(model, 1.0, tau=[0.1], inputs=[2.0])
     back = bc.load_run(run.save(tmp_path / "run.nc"))
@@ -165,7 +165,7 @@ def test_everything_about_forces_survives_the_file(tmp_path):
 
 def test_the_summary_lists_works_by_size_and_the_largest_effort_of_each_drive():
     elements = (joint_element("drag", "damper", 1, damping=0.1), joint_element("idle", "damper", 1, damping=0.0))
-    model = make(SLIDE_X, HINGE_Y, motions=(Motion((polynomial(0, 0, 0, 1.0),)), None), elements=elements, initial_v=[1.0])
+    model = make(SLIDE_X, HINGE_Y, motions=(Motion((polynomial(0, 0, 0, 1.0),)), None), elements=elements, given_v=[1.0])
     summary = bc.simulate(model, 1.0, **TIGHT).summary()
     assert [work.source for work in summary.works] == ["drive of j0", "drag"]
     assert summary.works[0].value == pytest.approx(9.0)
@@ -179,6 +179,6 @@ def test_the_summary_lists_works_by_size_and_the_largest_effort_of_each_drive():
 
 def test_a_long_list_of_works_is_cut_and_says_so():
     elements = tuple(joint_element(f"drag{k}", "damper", damping=0.1 + k) for k in range(9))
-    summary = bc.simulate(make(SLIDE_X, elements=elements, initial_v=[1.0]), 1.0).summary()
+    summary = bc.simulate(make(SLIDE_X, elements=elements, given_v=[1.0]), 1.0).summary()
     assert len(summary.as_dict()["works"]) == 9
     assert dict(summary.rows())["more works"] == "3, not shown"

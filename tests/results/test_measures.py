@@ -56,7 +56,7 @@ def test_relative_velocity_is_the_difference_of_two_points():
         Measure("of_bob", "velocity", body_a=1, point_a=(0, 0, -1.0), body_b=0),
         Measure("of_cart", "velocity", body_a=0, component=0),
     )
-    model = make(SLIDE_X, HINGE_Y, motions=(Motion((polynomial(0, 2.0),)), None), initial_v=[3.0], measures=measures)
+    model = make(SLIDE_X, HINGE_Y, motions=(Motion((polynomial(0, 2.0),)), None), given_v=[3.0], measures=measures)
     run, found = measured(model, 1.0)
     np.testing.assert_allclose(found["of_cart"], 2.0, rtol=1e-14)
     np.testing.assert_allclose(found["of_bob.x"], -3 * np.cos(3 * run.time), atol=1e-10)
@@ -83,7 +83,7 @@ def test_velocities_are_the_rates_of_positions_for_any_tree(seed):
 
 FIELDS = (
     "name", "joint_names", "body_names", "parents", "joints", "position", "mass", "center", "inertia", "armature", "gravity",
-    "initial_q", "initial_v",
+    "given_q", "given_v",
 )  # fmt: skip
 
 
@@ -108,7 +108,7 @@ def test_the_force_of_a_bushing_on_its_second_body_pulls_it_back():
     """On a slide: -k x - c v."""
     element = bushing("mount", (5.0, 1, 1), (0.5, 0, 0), body_a=-1, body_b=0)
     run, found = measured(
-        make(SLIDE_X, initial_q=[0.2], elements=(element,), measures=(Measure("f", "element", element="mount"),))
+        make(SLIDE_X, given_q=[0.2], elements=(element,), measures=(Measure("f", "element", element="mount"),))
     )
     np.testing.assert_allclose(found["f.x"], -5.0 * run.q.values[:, 0] - 0.5 * run.v.values[:, 0], atol=1e-14)
     assert run.energy_error < 1e-9
@@ -123,7 +123,7 @@ def test_the_force_of_a_bushing_between_moving_bodies_has_the_magnitude_of_its_e
     model = make(
         HINGE_Y,
         ("revolute", (1, 0, 0)),
-        initial_v=[1.0, 2.0],
+        given_v=[1.0, 2.0],
         elements=(element,),
         measures=(Measure("f", "element", element="mount"),),
     )

@@ -100,13 +100,13 @@ def test_what_cannot_be_derived_is_said_in_its_panel(make_run, monkeypatch):
     assert [text.get_text() for text in found["reaction (N)"].texts] == ["no finite answer"]
 
 
-def test_the_format_follows_the_ending_and_existing_pictures_are_kept(make_run, tmp_path):
+def test_the_format_follows_the_ending_and_an_existing_picture_is_replaced_unless_it_is_to_be_kept(make_run, tmp_path):
     run = make_run()
     run.plot(tmp_path / "run.svg")
     assert "<svg" in (tmp_path / "run.svg").read_text()
-    with pytest.raises(StateError, match=r"run.svg exists already"):
-        run.plot(tmp_path / "run.svg")
-    run.plot(tmp_path / "run.svg", force=True)
+    with pytest.raises(StateError, match=r"run.svg is there already, and keep=True"):
+        run.plot(tmp_path / "run.svg", keep=True)
+    run.plot(tmp_path / "run.svg")
 
 
 def test_an_unknown_picture_format_is_refused(make_run, tmp_path):
@@ -128,7 +128,7 @@ def test_works_drives_and_measures_have_panels_where_there_are_any(tmp_path):
         Measure("twice", "expression", expression="2*bob.x"),
     )
     model = make(SLIDE_X, HINGE_Y, motions=(Motion((polynomial(0, 0, 1.0),)), None), elements=elements, measures=measures,
-                 initial_v=[1.0])  # fmt: skip
+                 given_v=[1.0])  # fmt: skip
     found = panels(bellcrank.simulate(model, 1.0).plot(tmp_path / "run.png"))
     assert list(found)[2:] == ["energy (J)", "reaction (N)", "work (J)", "effort (N)", "length (m)", "formula"]
     assert legend(found["energy (J)"]) == ["kinetic", "potential", "stored", "total"]

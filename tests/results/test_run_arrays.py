@@ -98,7 +98,7 @@ def test_a_run_can_be_sent_to_another_process():
 
 
 def test_repr_says_what_it_is(make_run):
-    assert repr(make_run()) == "<Run of 'cart': 201 samples, 2 dof, complete>"
+    assert repr(make_run()) == "<Run of 'cart': 201 samples, 2 coordinates, complete>"
     assert "stopped early" in repr(make_run(stopped="NaN"))
 
 

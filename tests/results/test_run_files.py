@@ -53,13 +53,13 @@ def test_runs_without_samples_or_without_freedom_are_saved_too(make_run, tmp_pat
     assert load_run(make_run("fixed").save(tmp_path / "fixed.nc")).q.shape == (201, 0)
 
 
-def test_an_existing_file_is_kept_unless_forced(make_run, tmp_path):
+def test_an_existing_file_is_replaced_unless_it_is_to_be_kept(make_run, tmp_path):
     path = tmp_path / "run.nc"
     make_run().save(path)
-    with pytest.raises(StateError, match=r"run.nc exists already.*force"):
-        make_run(samples=5).save(path)
+    with pytest.raises(StateError, match=r"run.nc is there already, and keep=True"):
+        make_run(samples=5).save(path, keep=True)
     assert load_run(path).time.size == 201
-    make_run(samples=5).save(path, force=True)
+    make_run(samples=5).save(path)
     assert load_run(path).time.size == 5
 
 
@@ -72,7 +72,7 @@ def test_a_failed_save_leaves_the_old_file_and_no_rubbish(make_run, tmp_path, mo
 
     monkeypatch.setattr(xr.Dataset, "to_netcdf", full_disk)
     with pytest.raises(StateError, match=r"cannot write .*run.nc: No space left on device"):
-        make_run(samples=5).save(path, force=True)
+        make_run(samples=5).save(path)
     assert load_run(path).time.size == 201
     assert list(tmp_path.iterdir()) == [path]
 

@@ -19,7 +19,7 @@ def run():
     elements = (joint_element("drag", "damper", 1, damping=0.1),)
     measures = (Measure("bob", "position", body_a=1, component=0), Measure("twice", "expression", expression="2*bob"))
     model = make(SLIDE_X, HINGE_Y, motions=(Motion((polynomial(0, 1.0),)), None), elements=elements, measures=measures,
-                 inputs=("u",), initial_v=[1.0])  # fmt: skip
+                 inputs=("u",), given_v=[1.0])  # fmt: skip
     return bc.simulate(model, 1.0, step=0.25, tau=[0.1], inputs=[3.0])
 
 
@@ -35,6 +35,8 @@ def test_a_row_a_sample_and_a_column_a_number_with_its_unit(run, tmp_path):
         "time (s)", "q j1 (rad)", "v j1 (rad/s)", "a j1 (rad/s2)", "kinetic energy (J)", "potential energy (J)",
         "stored energy (J)", "total energy (J)", "energy balance (J)", "work of drag (J)", "work of drive of j0 (J)",
         "work of given efforts (J)", "force of drag (N m)", "effort on j0 (N)", "input u", "bob (m)", "twice",
+        *(f"reaction {part} of {joint} ({'N' if part[0] == 'f' else 'N m'})" for joint in ("j0", "j1")
+          for part in ("fx", "fy", "fz", "mx", "my", "mz")),
     ]  # fmt: skip
     assert table.shape == (5, len(headings))
 
@@ -47,13 +49,20 @@ def test_numbers_keep_all_their_digits(run, tmp_path):
     np.testing.assert_array_equal(table[:, headings.index("bob (m)")], run.measures.sel(measure="bob"))
 
 
-def test_an_existing_table_is_kept_unless_forced(run, tmp_path):
+def test_the_reactions_of_every_joint_are_in_the_table(run, tmp_path):
+    headings, table = read(run.to_csv(tmp_path / "run.csv"))
+    for joint, component, unit in (("j0", "fz", "N"), ("j1", "mx", "N m")):
+        column = table[:, headings.index(f"reaction {component} of {joint} ({unit})")]
+        np.testing.assert_array_equal(column, run.reactions.sel(joint=joint, component=component))
+
+
+def test_an_existing_table_is_replaced_unless_it_is_to_be_kept(run, tmp_path):
     path = tmp_path / "run.csv"
     path.write_text("mine")
-    with pytest.raises(StateError, match=r"run.csv exists already"):
-        run.to_csv(path)
+    with pytest.raises(StateError, match=r"run.csv is there already, and keep=True"):
+        run.to_csv(path, keep=True)
     assert path.read_text() == "mine"
-    run.to_csv(path, force=True)
+    run.to_csv(path)
     assert path.read_text().startswith("time (s),")
     assert list(tmp_path.iterdir()) == [path]
 

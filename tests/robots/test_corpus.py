@@ -85,8 +85,8 @@ def test_mimic_joints_move_as_the_reduced_equations_say(file):
     dynamics, tree = bc.compile(model), bc.compile(dataclasses.replace(model, closures=()))
     rng = np.random.default_rng(1)
     N = null_space(dynamics.closure_jacobian(model.initial_q))
-    v, tau = N @ rng.uniform(-1, 1, N.shape[1]), rng.uniform(-1, 1, model.nv)
-    q = model.initial_q + N @ rng.uniform(-1, 1, N.shape[1])
+    v, tau = N @ (N.T @ rng.uniform(-1, 1, model.nv)), rng.uniform(-1, 1, model.nv)  # N N^T does not depend on the basis
+    q = model.initial_q + N @ (N.T @ rng.uniform(-1, 1, model.nv))
     M, h = tree.mass_matrix(q), tree.inverse_dynamics(q, v, 0 * v)
     expected = N @ np.linalg.solve(N.T @ M @ N, N.T @ (tau - h))
     tolerance = max(1e-12, 1e-15 * np.linalg.cond(N.T @ M @ N))

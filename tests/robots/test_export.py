@@ -294,8 +294,17 @@ def test_what_was_not_simulated_is_not_written_and_that_is_told(tmp_path):
 
 
 def test_without_a_joint_of_its_kind_nothing_can_be_written_even_in_part(tmp_path):
-    with pytest.raises(bc.ModelError, match=r"a screw\nSave it as \.toml, which holds everything\.$"):
-        bc.save(with_joint("screw", axis="z", pitch=0.1).build(), tmp_path / "model.xml", partial=True)
+    """The message says so at once, and with partial=True it names nothing that would have been left out."""
+    mechanism = added(with_joint("screw", axis="z", pitch=0.1), "stop", "s", "j", 10.0, upper=1.0)
+    screw, stop, remedy = (
+        r"a screw \(partial=True cannot leave it out\)",
+        '\n  "s", a stop',
+        r"\nSave it as \.toml, which holds everything\.$",
+    )
+    with pytest.raises(bc.ModelError, match=screw + stop + remedy):
+        bc.save(mechanism.build(), tmp_path / "model.xml")
+    with pytest.raises(bc.ModelError, match=screw + remedy):
+        bc.save(mechanism.build(), tmp_path / "model.xml", partial=True)
 
 
 def test_the_ending_says_the_format(tmp_path):

@@ -176,7 +176,7 @@ def test_a_loop_that_is_open_at_qpos0_is_told_and_closed_before_a_run(text, mess
         model = bc.load(text)
     assembled = bc.assemble(model)
     dynamics = bc.compile(model)
-    assert np.abs(dynamics.closure(model.initial_q, model.initial_v)[0]).max() > 0.05
+    assert np.abs(dynamics.closure(model.given_q, model.given_v)[0]).max() > 0.05
     assert np.abs(dynamics.closure(assembled.q, assembled.v)[0]).max() < 1e-12
 
 

@@ -130,7 +130,7 @@ def test_a_macro_in_the_path_of_a_mesh_is_only_told():
 
 @pytest.mark.parametrize("gravity", [(0, float("nan"), 0), (0, 1), "down", 9.81])
 def test_gravity_is_three_finite_numbers(gravity):
-    with pytest.raises(bc.StateError, match=r"gravity=.* is no acceleration: give three finite numbers, m/s2"):
+    with pytest.raises(bc.StateError, match=r"gravity is .*, no acceleration: give three finite numbers, m/s2"):
         bc.load(chain(), gravity=gravity)
 
 

@@ -62,7 +62,7 @@ def test_coordinates_that_contradict_the_loops_are_still_refused():
 def test_a_refusal_names_the_tolerance():
     """A millimetre is no rounding; who takes it as such passes a tolerance."""
     model = loaded(LINKAGE.format(across=".011", along="-.02"))
-    with pytest.raises(bc.AssemblyError, match=r"apart by 1 mm\..* closed within 0\.0\d+ mm \(tolerance of bc\.assemble\)"):
+    with pytest.raises(bc.AssemblyError, match=r"apart by 1 mm\..* closed within 0\.0\d+ mm \(tolerance\)"):
         bc.assemble(model)
     assert bc.assemble(model, tolerance=2e-3).error == pytest.approx(1e-3, rel=1e-3)
 

@@ -55,7 +55,7 @@ def exact_turn(model: Model, angle: float, speed: float, duration: float) -> np.
 
 
 def start(model: Model, **given: Any) -> dict[str, np.ndarray]:
-    first = {"q": model.initial_q, "v": model.initial_v, "tau": np.zeros(model.nv), "u": np.zeros(len(model.inputs))}
+    first = {"q": model.given_q, "v": model.given_v, "tau": np.zeros(model.nv), "u": np.zeros(len(model.inputs))}
     return {name: np.array(given.get(name, x), dtype=float) for name, x in first.items()}
 
 

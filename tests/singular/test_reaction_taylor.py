@@ -97,9 +97,9 @@ def test_all_its_joints_and_all_forces_are_followed_to_first_order(kinds):
 
 
 @pytest.mark.parametrize("kinds", KINDS, ids=" and ".join)
-def test_reactions_of_a_step_are_right_to_first_order_or_better(kinds):
-    """Against those of the accelerations at its start. Where axes turn the error has a part of first order, which is small: it
-    shows in short steps only."""
+def test_reactions_of_a_step_are_right_to_first_order(kinds):
+    """Against those of the accelerations at its start: the error is c1 h + c2 h^2. Either part may be the larger at a step,
+    and they may cancel; so twice the error of half the step less that of the step, in which c1 is gone, is of second order."""
     model, given = loaded(6, 3, kinds, plain=True, free_root=kinds[0] == "distance")
     dynamics = bc.compile(model, quick=True)
     first = start(model, q=given["q"], v=given["v"], tau=given["tau"], u=given["inputs"])
@@ -107,11 +107,12 @@ def test_reactions_of_a_step_are_right_to_first_order_or_better(kinds):
     joints = dynamics.reactions(given["q"], given["v"], a, tau=given["tau"], t=given["t"], inputs=given["inputs"])
     closures = dynamics.closure_reactions(**given)
     off = []
-    for step in (1e-4, 5e-5, 2.5e-5):
+    for step in (4e-4, 2e-4, 1e-4, 5e-5):
         found = integrate_reaction_taylor(dynamics, first, given["t"] + np.array([0, step])).report.reactions
-        off.append(max(np.abs(found.joints[0] - joints).max(), np.abs(found.closures[0] - closures).max()))
-    assert np.all(orders(off) > 0.9)
-    assert off[-1] < 1e-3 * np.abs(joints).max()
+        off.append(np.concatenate([(found.joints[0] - joints).ravel(), (found.closures[0] - closures).ravel()]))
+    second = 2 * np.array(off[1:]) - np.array(off[:-1])
+    assert np.abs(orders(np.abs(second).max(axis=1)) - 2).max() < 0.1
+    assert np.abs(off[-1]).max() < 1e-3 * np.abs(joints).max()
 
 
 def test_momentum_of_floating_bodies_is_kept():
@@ -161,7 +162,7 @@ def test_a_run_that_bursts_stops_and_says_so():
 def refused(model):
     with pytest.raises(StateError) as caught:
         integrate_reaction_taylor(bc.compile(model, quick=True), start(model), np.array([0.0, 0.1]))
-    assert "use method='rattle'" in str(caught.value)
+    assert 'use method="rattle"' in str(caught.value)
     return str(caught.value)
 
 
@@ -176,7 +177,7 @@ def test_screws_and_couplers_are_refused_by_name():
 def test_prescribed_motions_are_refused_by_name():
     model = four_bar()
     motion = Motion((Law("polynomial", (0.0, 1.0)),))
-    driven = replace(model, motions=(motion, None, None), initial_q=np.zeros(2), initial_v=np.zeros(2), armature=np.zeros(2))
+    driven = replace(model, motions=(motion, None, None), given_q=np.zeros(2), given_v=np.zeros(2), armature=np.zeros(2))
     assert 'knows no prescribed motions, and "crank_joint" has one' in refused(driven)
     closing = (replace(model.closures[0], motion=motion),)
     assert 'knows no prescribed motions, and "pin1" has one' in refused(replace(model, closures=closing))

@@ -200,7 +200,7 @@ def trio() -> Model:
         bars += [Bar(f"crank{k}", -1, foot, pin), Bar(f"coupler{k}", len(bars), pin, tip)]
     model, origins = linkage("trio", bars, gravity=(0.0, 0.0, 0.0))
     model = pinned(model, origins, pairs)
-    return replace(model, initial_v=started(model, 1.0))
+    return replace(model, given_v=started(model, 1.0))
 
 
 def test_a_step_over_a_singular_position_is_seen_with_any_equations():

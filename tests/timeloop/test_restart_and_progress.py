@@ -18,7 +18,7 @@ def shaken():
     """A pendulum on a carriage that follows a sine, with a motor after a table of time."""
     motor = Element("motor", "joint_effort", {"value": 0.0}, joint=1, table=Table((0.0, 1.0, 2.0, 4.0), (0.0, 2.0, -1.0, 0.5)))
     sine = Law("sine", (0.0, 0.3, 0.7, 0.4))
-    arrays = {"center": [[0, 0, 0], [0, 0, -1.0]], "gravity": (0, 0, -9.81), "initial_q": [0.5]}
+    arrays = {"center": [[0, 0, 0], [0, 0, -1.0]], "gravity": (0, 0, -9.81), "given_q": [0.5]}
     return make(SLIDE_X, HINGE_Y, motions=(Motion((sine,)), None), elements=(motor,), **arrays)
 
 

@@ -182,7 +182,7 @@ def test_what_cannot_keep_the_structure_is_refused(floating):
         bc.simulate(floating, 1.0, method="gauss4")
     with pytest.raises(StateError, match="use formulation 'canonical_momenta'"):
         bc.simulate(chain(2), 1.0, method="gauss4", formulation="articulated_body")
-    with pytest.raises(StateError, match="Python functions go with"):
+    with pytest.raises(StateError, match="functions or tables go with"):
         bc.simulate(chain(2), 1.0, method="gauss4", tau=lambda t, q, v: np.zeros(2))
 
 

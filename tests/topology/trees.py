@@ -42,8 +42,8 @@ def with_joints(parents, kinds, axes, position, rng):
         joints=joints,
         position=position,
         armature=np.zeros(nv),
-        initial_q=start,
-        initial_v=np.zeros(nv),
+        given_q=start,
+        given_v=np.zeros(nv),
     )
 
 

@@ -23,7 +23,7 @@ from ..assembly.newton import close
 from ..codegen.dynamics import Dynamics
 from ..errors import AssemblyError, StateError
 from ..model import Model
-from ..model.manifold import displaced
+from ..model.manifold import displaced, rotation, turning_joints
 from ..results import Run
 from .kinematics import freedom_left, motion_of
 from .motion import course_of, state_of
@@ -31,55 +31,96 @@ from .report import listed
 from .ties import Ties
 
 Array = NDArray[np.float64]
+State = tuple[Array, Array, Array]
 
 CLOSED = 1e-9  # of the typical length
+PARTS = 8  # of an interval between the times
+SAFE = 0.05  # rad, of any coordinate: steps after which a mechanism is on its branch still
 WEAK = 1e-6  # of an actuator: part of the motion that it can move
 
 
 def given_motion(model: Model, motion: Mapping[str, Any] | Run) -> tuple[str, ...]:
     """Degrees of freedom whose motion is given; where all are, those with motors, or all."""
     if not isinstance(motion, Run):
-        named = _held(model, motion)
-        if not named.v.all():
-            return tuple(name for name, held in zip(model.v_names, named.v, strict=True) if held)
+        given = _given_dofs(_held(model, motion))
+        if not given.all():
+            return tuple(name for name, is_given in zip(model.v_names, given, strict=True) if is_given)
     acting = (e for e in model.elements if e.kind in ("joint_effort", "joint_input") and e.joint >= 0)
     motors = {int(model.v_index[e.joint]) + e.dof for e in acting if not model.driven[e.joint]}
     return tuple(model.v_names[k] for k in sorted(motors)) or model.v_names
+
+
+def _given_dofs(held: Held) -> NDArray[np.bool_]:
+    """Degrees of freedom of held coordinates; of a free body all that move its origin, if any of its position is given."""
+    given = held.v.copy()
+    for at in turning_joints(held.model):
+        if at.free:
+            given[at.linear] = held.q[at.position].any()
+    return given
 
 
 def closed_course(dyn: Dynamics, motion: Mapping[str, Any], times: Array) -> tuple[Array, Array, Array]:
     """q, v and a of all coordinates at the times, from those that are given."""
     model, loops, held = dyn.model, Loops(dyn), _held(dyn.model, motion)
     fine = _between(times)
-    course = course_of(model, motion, fine, partial=True)
-    zero = np.array(model.neutral_q)
-    value = np.where(held.q, course.value, zero)
-    given = state_of(model, course._replace(value=value))
-    q = _first(dyn, held, value[0], float(fine[0]))
-    left = freedom_left(loops, q, held, float(fine[0]))
+    course = course_of(model, motion, fine, rows_at=times, partial=True)
+    course = course._replace(value=np.where(held.q, course.value, model.neutral_q))
+    turns = state_of(model, course)
+
+    def state(k: int, q: Array) -> State:
+        given = (_rates(held, q, x[k], turn[k]) for x, turn in zip(course[1:], turns[1:], strict=True))
+        v, a, _ = motion_of(loops, q, held, float(fine[k]), *given)
+        _must_follow(loops, q, v, float(fine[k]), held)
+        return q, v, a
+
+    q = _first(dyn, held, course.value[0], float(fine[0]))
+    _must_be_enough(loops, q, held, float(fine[0]))
+    rows, k = [state(0, q)], 0
+    here = rows[0]
+    while k < len(fine) - 1:
+        part, ahead = _as_far_as_is_safe(loops, here, fine, k)
+        k += part
+        here = state(k, _next(loops, held, ahead, course.value[k], float(fine[k])))
+        if k % PARTS == 0:
+            rows.append(here)
+    found = [np.array(x) for x in zip(*rows, strict=True)]
+    return found[0], found[1], found[2]
+
+
+def _as_far_as_is_safe(loops: Loops, here: State, fine: Array, k: int) -> tuple[int, Array]:
+    """How many of the fine times to go on, to the next of the wanted ones at most, and where velocities lead until then."""
+    q, v, a = here
+    part = PARTS - k % PARTS
+    while True:
+        h = float(fine[k + part] - fine[k])
+        d = h * v + h * h / 2 * a
+        if part == 1 or np.abs(d / loops.units).max(initial=0.0) <= SAFE:
+            return part, displaced(loops.model, q, d)
+        part = (part + 1) // 2
+
+
+def _must_be_enough(loops: Loops, q: Array, held: Held, t: float) -> None:
+    model, left = loops.model, freedom_left(loops, q, held, t)
     if left:
         others = [name for name, is_held in zip(model.q_names, held.q, strict=True) if not is_held]
         raise StateError(
             f"the motion of {listed(held.names)} leaves {left} degree{'s' if left > 1 else ''} of freedom of {model.name!r}: "
             f"give that of as many more of {listed(others)}"
         )
-    rows = []
-    v = a = np.zeros(model.nv)
-    for k, t in enumerate(fine):
-        if k:
-            h = float(t - fine[k - 1])
-            q = _next(loops, held, displaced(model, q, h * v + h * h / 2 * a), value[k], float(t))
-        v, a, _ = motion_of(loops, q, held, float(t), np.where(held.v, given[1][k], 0.0), np.where(held.v, given[2][k], 0.0))
-        _must_follow(loops, q, v, float(t), held)
-        rows.append((q, v, a))
-    wanted = np.isin(fine, times)
-    found = [np.array(x)[wanted] for x in zip(*rows, strict=True)]
-    return found[0], found[1], found[2]
 
 
-def _between(times: Array, parts: int = 8) -> Array:
-    """The times, with more between them, so that the branch is kept."""
-    between = [np.linspace(a, b, parts, endpoint=False) for a, b in itertools.pairwise(times)]
+def _rates(held: Held, q: Array, given: Array, turns: Array) -> Array:
+    """Of held coordinates v, or a as motion_of takes it, from their derivatives: of a free body's position R^T x', R^T x''."""
+    x = np.where(held.v, turns, 0.0)
+    for at in turning_joints(held.model):
+        if at.free:
+            x[at.linear] = rotation(q[at.quaternion]).T @ np.where(held.q[at.position], given[at.position], 0.0)
+    return x
+
+
+def _between(times: Array) -> Array:
+    """The times, with more between them, where a mechanism that moves fast is closed too, so that it keeps its branch."""
+    between = [np.linspace(a, b, PARTS, endpoint=False) for a, b in itertools.pairwise(times)]
     return np.concatenate([*between, times[-1:]])
 
 

@@ -16,6 +16,7 @@ from ..assembly.loops import Held, Loops
 from ..errors import StateError
 from ..model import Model
 from ..results.labels import Labels
+from ..wording import argument, counted
 from .kinematics import End, State, along_values, freedom_left, frozen, over_times
 from .report import listed, table
 from .state import compiled
@@ -23,7 +24,7 @@ from .state import compiled
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
-    from rich.table import Table
+    from rich.console import Group
 
 Array = NDArray[np.float64]
 
@@ -100,9 +101,11 @@ class Drive:
         """One coordinate over the values, by its name."""
         return np.asarray(self.q[:, _place(self.model, name)])
 
-    def plot(self, path: str | Path | None = None) -> Figure:
+    def plot(self, path: str | Path | None = None, *, keep: bool = False) -> Figure:
         """Coordinates and velocities over the input; toggles as lines. Written to ``path`` if given."""
         from matplotlib.figure import Figure
+
+        from ..results.plots import save_figure
 
         figure = Figure(figsize=(9, 8), layout="constrained")
         axes = figure.subplots(3, 1, sharex=True)
@@ -116,26 +119,27 @@ class Drive:
         axes[-1].set_xlabel(f"{self.input} ({self.unit})")
         figure.suptitle(self.model.name)
         if path is not None:
-            figure.savefig(path, dpi=140)
+            save_figure(figure, Path(path), keep=keep)
         return figure
 
     def lines(self) -> list[str]:
         """In words: the range, and where it ends."""
         reached = "none of the values"
         if len(self.values):
-            reached = f"{len(self.values)} values, {self.values[0]:.6g} to {self.values[-1]:.6g} {self.unit}"
+            ends = " to ".join(dict.fromkeys(f"{x:.6g}" for x in (self.values[0], self.values[-1])))
+            reached = f"{counted(len(self.values), 'value')}, {ends} {self.unit}"
         lines = [f"{self.model.name}: {self.input!r} driven through {reached}"]
         for limit in self.limits:
             what = "toggle, the mechanism turns back" if limit.toggle else "no configuration was found beyond"
             lines.append(f"at {self.input!r} = {limit.value:.9g} {self.unit}: {what}")
         if len(self.missing):
-            lines.append(f"{len(self.missing)} of the values wanted are out of reach")
+            lines.append(f"{counted(len(self.missing), 'value')} out of reach")
         return lines
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
 
-    def __rich__(self) -> Table:
+    def __rich__(self) -> Group:
         names = list(self.model.q_names)
         rows = [[f"{x:.6g}", *(f"{y:.6g}" for y in row), f"{share:.3g}"] for x, row, share in self._rows()]
         headings = (f"{self.input} ({self.unit})", *names, "transmission")
@@ -200,7 +204,7 @@ def drive(
         others = [name for name in model.q_names if name not in held.names]
         raise StateError(
             f"model {model.name!r} has {left} degree{'s' if left > 1 else ''} of freedom besides {coordinate!r}: "
-            f"hold as many coordinates (hold=...) of {listed(others)}"
+            f"hold as many coordinates ({argument('hold')}) of {listed(others)}"
         )
     upward = _monotonic(wanted)
     rates = [np.where(_velocity(model, coordinate), x, 0.0) for x in (speed, acceleration)]
@@ -220,7 +224,7 @@ def _over_times(model: Model, times: Array, q: ArrayLike | None) -> Drive:
     if left:
         raise StateError(
             f"model {model.name!r} has {left} degree{'s' if left > 1 else ''} of freedom that no driver moves: drive "
-            "a coordinate (coordinate, values), or simulate it"
+            "a coordinate, or simulate it"
         )
     states, limits = _collect(over_times(loops, start, times, 1e-10 * loops.length))
     return _result(model, loops, TIME, times, states, limits, t=None)

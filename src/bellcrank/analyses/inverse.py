@@ -15,7 +15,7 @@ from ..results import Run
 from ..results.labels import EFFORT, Labels
 from .closed_motion import actuator_efforts, closed_course, given_motion
 from .motion import course_of, state_of
-from .state import compiled, input_values
+from .state import compiled, drive_efforts, input_values
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -31,7 +31,7 @@ def inverse_motion(
     inputs: ArrayLike | None = None,
     actuated: Sequence[str] | None = None,
 ) -> xr.Dataset:
-    """What a motion takes: ``effort``, ``power``, ``reactions``, and ``drives`` of driven joints, over time.
+    """What a motion takes: ``effort``, ``power``, ``reactions``, and ``drives`` of what is driven, over time.
 
     motion   for every coordinate, or for a joint as a whole: a number; a function of time, which may give (x, x', x''); a pair
              (times, values) or Table, through which a quintic spline is laid; an array with a row for each of ``times``.
@@ -63,8 +63,8 @@ def inverse_motion(
     if model.closures:
         reactions = np.concatenate([reactions, dyn.closure_reactions(q, v, effort, t=at, inputs=u)], axis=1)
     values = {"q": q, "v": v, "a": a, "reactions": reactions}
-    if model.driven.any():
-        values["drives"] = dyn.drive_efforts(q, v, a, t=at, inputs=u, tau=effort)
+    if Labels.of(model).drives:
+        values["drives"] = drive_efforts(dyn, q, v, a, t=at, inputs=u, tau=effort)
     data = _labelled(model, at, values, effort, effort * v)
     if actuation:
         data.attrs["actuation"] = actuation

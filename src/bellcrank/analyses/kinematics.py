@@ -20,6 +20,7 @@ from ..assembly.loops import Held, Loops
 from ..assembly.newton import close
 from ..assembly.path import Lost, Point, Toggle, Way, follow, reach
 from ..model import Law, Model, Motion
+from ..model.manifold import turning_joints
 from ..results.driven import law_values
 
 Array = NDArray[np.float64]
@@ -45,15 +46,21 @@ class End(NamedTuple):
 
 def frozen(model: Model, t: float) -> Model:
     """The model with its prescribed motions standing still as they are at t."""
+    still = with_still_closures(model, t)
+    return replace(still, motions=tuple(motion and _standing(motion, t) for motion in model.motions))
 
-    def still(motion: Motion | None) -> Motion | None:
-        if motion is None:
-            return None
-        laws = [Law("polynomial", (float(law_values(law, np.array([t]))[0]),)) for law in motion.laws]
-        return replace(motion, laws=tuple(laws))
 
-    closures = tuple(replace(closure, motion=still(closure.motion)) for closure in model.closures)
-    return replace(model, motions=tuple(map(still, model.motions)), closures=closures)
+def with_still_closures(model: Model, t: float) -> Model:
+    """The model with its driven closures standing still as they are at t; driven joints move as they do."""
+    if not any(closure.motion for closure in model.closures):
+        return model
+    closures = (replace(closure, motion=closure.motion and _standing(closure.motion, t)) for closure in model.closures)
+    return replace(model, closures=tuple(closures))
+
+
+def _standing(motion: Motion, t: float) -> Motion:
+    laws = (Law("polynomial", (float(law_values(law, np.array([t]))[0]),)) for law in motion.laws)
+    return replace(motion, laws=tuple(laws))
 
 
 def freedom_left(loops: Loops, q: Array, held: Held, t: float) -> int:
@@ -63,11 +70,18 @@ def freedom_left(loops: Loops, q: Array, held: Held, t: float) -> int:
 
 
 def motion_of(loops: Loops, q: Array, held: Held, t: float, v: Array, a: Array) -> tuple[Array, Array, float]:
-    """Velocities and accelerations; v and a have those of held coordinates. The input's part of the motion comes last."""
+    """Velocities and accelerations; v and a have those of held coordinates. The input's part of the motion comes last.
+
+    Of a free body whose position x is held, v has R^T x' and a has R^T x'': its acceleration is R^T x'' - w x v.
+    """
     G, B = loops.G(q, t), held.basis(q, loops.units)
     J = G @ B
     v = v + B @ least_change(J, -loops.phi_t(q, t) - G @ v, cut=CUT)
     gamma = loops.dynamics.closure_bias(q, v, t=t) * loops.rows
+    a = a.copy()
+    for at in turning_joints(loops.model):
+        if at.free and held.q[at.position].any():
+            a[at.linear] -= np.cross(v[at.angular], v[at.linear])
     a = a + B @ least_change(J, gamma - G @ a, cut=CUT)
     moved = v / loops.units
     size = float(np.linalg.norm(moved))

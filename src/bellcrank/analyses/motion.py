@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..errors import StateError
 from ..model import Model, Table
 from ..model.manifold import quaternion_product, rotated, scalar_coordinates, turning_joints
+from ..wording import counted
 
 Array = NDArray[np.float64]
 
@@ -27,12 +28,18 @@ class Course(NamedTuple):
     second: Array
 
 
-def course_of(model: Model, motion: Mapping[str, Any], times: Array, *, partial: bool = False) -> Course:
-    """All coordinates q with their derivatives, from entries by coordinate or by joint; ``partial``: the others are zero."""
+def course_of(
+    model: Model, motion: Mapping[str, Any], times: Array, *, rows_at: Array | None = None, partial: bool = False
+) -> Course:
+    """All coordinates q with their derivatives, from entries by coordinate or by joint; ``partial``: the others are zero.
+
+    ``rows_at``: the times of the rows of arrays, if they are not ``times``.
+    """
+    at = times if rows_at is None else rows_at
     columns = _columns(model, motion, partial)
     course = Course(*(np.zeros((len(times), model.nq)) for _ in range(3)))
     for name, places in columns.items():
-        for total, part in zip(course, _entry(name, motion[name], len(places), times), strict=True):
+        for total, part in zip(course, _entry(name, motion[name], len(places), times, at), strict=True):
             total[:, places] = part
     for name, x in zip(model.q_names, course.value.T, strict=True):
         if not np.isfinite(x).all():
@@ -87,7 +94,7 @@ def _columns(model: Model, motion: Mapping[str, Any], partial: bool) -> dict[str
     return columns
 
 
-def _entry(name: str, given: Any, width: int, times: Array) -> Course:
+def _entry(name: str, given: Any, width: int, times: Array, rows_at: Array) -> Course:
     if callable(given):
         return _of_function(name, given, width, times)
     if isinstance(given, Table):
@@ -98,10 +105,10 @@ def _entry(name: str, given: Any, width: int, times: Array) -> Course:
     if x.shape == ((width,) if width > 1 else ()):
         value = np.tile(x.reshape(1, width), (len(times), 1))
         return Course(value, 0 * value, 0 * value)
-    if x.shape[:1] == times.shape:
-        return _of_points(name, times, x, width, times)
+    if x.shape[:1] == rows_at.shape:
+        return _of_points(name, rows_at, x, width, times)
     raise StateError(
-        f"the motion of {name!r} has shape {x.shape}; give {width} number(s), one row for each of the {len(times)} times, "
+        f"the motion of {name!r} has shape {x.shape}; give {width} number(s), one row for each of the {len(rows_at)} times, "
         "a pair (times, values) or a function of time"
     )
 
@@ -135,7 +142,7 @@ def _of_points(name: str, x: Any, y: Any, width: int, times: Array) -> Course:
     if at.ndim != 1 or values.shape not in ((len(at), width), (len(at),) if width == 1 else ()):
         raise StateError(f"the motion of {name!r} has {at.shape} times and values of shape {values.shape}: they must agree")
     if len(at) < FEWEST:
-        raise StateError(f"the motion of {name!r} has {len(at)} points; accelerations need {FEWEST} at least")
+        raise StateError(f"the motion of {name!r} has {counted(len(at), 'point')}; accelerations need {FEWEST} at least")
     if not (np.diff(at) > 0).all():
         raise StateError(f"the times of the motion of {name!r} must increase")
     beyond = times[(times < at[0]) | (times > at[-1])]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,14 +12,16 @@ from ..codegen.dynamics import Dynamics
 from ..errors import DynamicsError, StateError
 from ..model import Model
 from ..results.labels import Labels
-from .report import listed, table
+from ..wording import argument, counted
+from .kinematics import with_still_closures
+from .report import listed, table, tidy
 from .search import Found, Seek, search
-from .state import compiled, conditions, position
+from .state import compiled, conditions, drive_efforts, position
 from .stiffness import Conditions, directions
 from .ties import Ties
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from rich.console import Group
 
 Array = NDArray[np.float64]
 
@@ -36,7 +38,7 @@ class Equilibrium:
     stiffness    (nv,)    squares of the undamped natural frequencies, rad2/s2, ascending; negative: runs away
     reactions    (n + closures, 6)   wrench of the parent on the child at each joint, then of what closes loops (of least norm
                  where they are not unique), world axes: force, then moment
-    efforts      names    force or effort of each force element
+    efforts      names    force or effort of each force element, and of each drive
     iterations   int      Newton steps that it took
     tau, inputs, t        what was given
     """
@@ -86,10 +88,10 @@ class Equilibrium:
     def rows(self) -> list[tuple[str, ...]]:
         """Coordinate, its value, its unit."""
         labels = Labels.of(self.model)
-        numbers = [f"{x:.9g}" for x in self.q]
+        numbers = [tidy(x) for x in self.q]
         return list(zip(labels.coordinates, numbers, labels.coordinate_units, strict=True))
 
-    def __rich__(self) -> Table:
+    def __rich__(self) -> Group:
         title = f"{self.model.name}: equilibrium, {self.verdict}"
         return table(title, ("coordinate", "value", "unit"), self.rows(), right=(1,))
 
@@ -114,7 +116,7 @@ def equilibrium(
     q0       where the search begins; the model's start if not given
     tau      constant joint efforts besides the model's forces
     t        the time of tables and prescribed motions. Driven joints move as they do then: for constant rates this is
-             relative equilibrium, with centrifugal forces
+             relative equilibrium, with centrifugal forces. Driven closures, such as rams, have the lengths of that time
     seek     "stable" goes downhill, as the mechanism itself would with much friction; "nearest" finds the next equilibrium
              of any kind, an inverted pendulum too
 
@@ -124,30 +126,26 @@ def equilibrium(
         raise StateError(f"seek must be 'stable' or 'nearest'; it is {seek!r}")
     if max_iterations < 1:
         raise StateError(f"max_iterations must be 1 at least; it is {max_iterations}")
-    dyn = compiled(model)
-    given = conditions(dyn, tau, inputs, t)
+    given = conditions(compiled(model), tau, inputs, t)
+    dyn = compiled(with_still_closures(model, given.t))
     ties = Ties(dyn, given.t)
-    start = position(dyn, q0, "q0")
-    if ties.any:
-        start = ties.start(None if q0 is None else start)
+    begin = None if q0 is None and ties.any else position(dyn, q0, "q0")
+    start = ties.start(begin)
     dyn.acceleration(start, np.zeros(model.nv), given.tau, t=given.t, inputs=given.inputs)  # complains of what has no mass
     found = search(dyn, start, given, seek, max_iterations)
     if found.problem is not None:
         raise DynamicsError(_complaint(model, found))
-    return _result(dyn, found, given)
+    return replace(_result(dyn, found, given), model=model)
 
 
 def _result(dyn: Dynamics, found: Found, given: Conditions) -> Equilibrium:
-    model, q, still, around = dyn.model, found.q, np.zeros(dyn.model.nv), found.around
+    model, q, around = dyn.model, found.q, found.around
     neutral, away = around.neutral, (~around.neutral) & (around.squares < 0)
     weights = found.measured.displacement
     squares, unstable = around.squares, directions(model, around.shapes[:, away], weights)
     bent = np.abs(around.B - around.B.T).max(initial=0.0)
     if bent > 1e-6 * np.abs(around.B).max(initial=0.0):  # forces without a potential
         squares, unstable = _without_potential(model, found)
-    efforts = np.zeros(0)
-    if model.elements:
-        efforts = dyn.elements(q, still, t=given.t, inputs=given.inputs)[2]
     return Equilibrium(
         model=model,
         q=q,
@@ -157,12 +155,21 @@ def _result(dyn: Dynamics, found: Found, given: Conditions) -> Equilibrium:
         unstable=unstable,
         stiffness=squares,
         reactions=_reactions(dyn, q, given),
-        efforts={element.name: float(x) for element, x in zip(model.elements, efforts, strict=True)},
+        efforts=_efforts(dyn, q, given),
         iterations=found.iterations,
         tau=given.tau,
         inputs=given.inputs,
         t=given.t,
     )
+
+
+def _efforts(dyn: Dynamics, q: Array, given: Conditions) -> dict[str, float]:
+    """Of the force elements, then of the drives."""
+    model, still, labels = dyn.model, np.zeros(dyn.model.nv), Labels.of(dyn.model)
+    forces = dyn.elements(q, still, t=given.t, inputs=given.inputs)[2] if model.elements else np.zeros(0)
+    drives = drive_efforts(dyn, q, still, still, t=given.t, inputs=given.inputs, tau=given.tau)
+    names = (*labels.elements, *labels.drives)
+    return {name: float(x) for name, x in zip(names, (*forces, *drives), strict=True)}
 
 
 def _reactions(dyn: Dynamics, q: Array, given: Conditions) -> Array:
@@ -196,7 +203,9 @@ def _complaint(model: Model, found: Found) -> str:
     loose = [name for name, x in zip(model.v_names, fall, strict=True) if x > 0.3 * fall.max()]
     reason = {
         "falling": f"nothing holds {listed(loose)}: give a spring, a support, or drive the joint",
-        "stuck": "no step from there brings less. Begin elsewhere (q0), or look for stops and tables with sharp corners",
-        "slow": "it may have none near. Begin elsewhere (q0), allow more steps (max_iterations), or seek='nearest'",
+        "stuck": f"no step from there brings less. Begin elsewhere ({argument('q0')}), or look for stops and tables with "
+        "sharp corners",
+        "slow": f"it may have none near. Begin elsewhere ({argument('q0')}), allow more steps "
+        f"({argument('max_iterations')}), or take any ({argument('seek', 'nearest')})",
     }[str(found.problem)]
-    return f"model {model.name!r} found no equilibrium in {found.iterations} steps; {reason}. Unbalanced: {names}."
+    return f"model {model.name!r} found no equilibrium in {counted(found.iterations, 'step')}; {reason}. Unbalanced: {names}."

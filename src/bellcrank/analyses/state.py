@@ -10,6 +10,7 @@ from ..codegen.dynamics import Dynamics
 from ..errors import StateError
 from ..model import Model
 from ..model.manifold import turning_joints
+from ..wording import counted
 from .stiffness import Conditions
 
 Array = NDArray[np.float64]
@@ -36,7 +37,7 @@ def input_values(dyn: Dynamics, inputs: ArrayLike | None) -> Array:
     u = np.zeros(len(names)) if inputs is None else np.asarray(inputs, dtype=np.float64)
     if u.shape != (len(names),):
         listed = f": {', '.join(names)}" if names else ""
-        raise StateError(f"inputs has shape {u.shape}; model {dyn.model.name!r} has {len(names)} inputs{listed}")
+        raise StateError(f"inputs has shape {u.shape}; model {dyn.model.name!r} has {counted(len(names), 'input')}{listed}")
     return finite("inputs", u, names)
 
 
@@ -73,3 +74,12 @@ def position(dyn: Dynamics, given: ArrayLike | None, name: str = "q") -> Array:
             raise StateError(f"the quaternion of joint {joint!r} has length {length:.6g}: it must be 1")
         q[at.quaternion] /= length
     return q
+
+
+def drive_efforts(dyn: Dynamics, q: Array, v: Array, a: Array, *, t: ArrayLike, inputs: Array, tau: Array) -> Array:
+    """Efforts that keep prescribed motions going, in the order of Labels.drives: of joints, then of what closes loops."""
+    model = dyn.model
+    parts = [dyn.drive_efforts(q, v, a, t=t, inputs=inputs, tau=tau)] if model.driven.any() else []
+    if any(closure.motion is not None for closure in model.closures):
+        parts.append(dyn.closure_efforts(q, v, tau, t=t, inputs=inputs))
+    return np.concatenate(parts, axis=-1) if parts else np.zeros((*q.shape[:-1], 0))

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh, qr, solve_triangular
+from scipy.linalg import eigh, solve_triangular
 
 from ..codegen.dynamics import Dynamics
 from ..formulations import Program
@@ -32,6 +32,7 @@ from .ties import Ties
 Array = NDArray[np.float64]
 
 EPSILON = float(np.finfo(float).eps)
+TIE = 1e-9  # relative difference of numbers that are equal but for rounding
 
 TANGENT = Program(
     "inverse_dynamics_tangent",
@@ -148,8 +149,21 @@ def directions(model: Model, shapes: Array, weights: Array) -> tuple[str, ...]:
 
 
 def pivots(shapes: Array) -> list[int]:
-    """As many rows as there are columns, in which the columns differ most from each other."""
-    if shapes.shape[1] == 0:
-        return []
-    _, order = qr((shapes / np.linalg.norm(shapes, axis=0)).T, mode="r", pivoting=True)
-    return sorted(int(k) for k in order[: shapes.shape[1]])
+    """As many rows as there are columns, in which the columns differ most from each other.
+
+    QR with pivots of an orthonormal basis of the columns: what it chooses depends on the space that they span, not on the
+    basis in which LAPACK returns it. Of rows that are equally good the first is taken, whatever rounding says.
+    """
+    rest = np.asarray(np.linalg.qr(shapes)[0])
+    chosen: list[int] = []
+    for _ in range(shapes.shape[1]):
+        lengths = np.linalg.norm(rest, axis=1)
+        chosen.append(first_of_largest(lengths))
+        way = rest[chosen[-1]] / lengths[chosen[-1]]
+        rest = rest - np.outer(rest @ way, way)
+    return sorted(chosen)
+
+
+def first_of_largest(values: Array) -> int:
+    """Where the largest is; the first place of those that differ from it by rounding only."""
+    return int(np.argmax(values >= (1 - TIE) * values.max()))

@@ -25,15 +25,16 @@ from scipy.linalg import eig, eigh
 from ..codegen.dynamics import Dynamics
 from ..errors import BellcrankWarning, StateError
 from ..model import Model
+from ..wording import argument
 from .linear import state_matrices
 from .report import table
 from .resting import Equilibrium, equilibrium
 from .state import closed_state, compiled, conditions, position, vector
-from .stiffness import Conditions, effort_jacobians, noise, pivots
+from .stiffness import Conditions, effort_jacobians, first_of_largest, noise, pivots
 from .ties import Ties
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from rich.console import Group
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
@@ -142,14 +143,18 @@ class Modes:
     def rows(self) -> list[tuple[str, ...]]:
         return [_row(k + 1, mode) for k, mode in enumerate(self.modes)]
 
-    def __rich__(self) -> Table:
-        return table(f"{self.model.name}: modes about {self.about}", HEADINGS, self.rows(), right=(0, 2, 3, 4))
+    def __rich__(self) -> Group:
+        return table(self._title, HEADINGS, self.rows(), right=(0, 2, 3, 4))
+
+    @property
+    def _title(self) -> str:
+        return f"{self.model.name}: " + (f"modes about {self.about}" if self.modes else "no modes, nothing is free to move")
 
     def __str__(self) -> str:
         rows = [HEADINGS, *self.rows()]
         widths = [max(len(row[k]) for row in rows) for k in range(len(HEADINGS))]
         lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-        return "\n".join([f"{self.model.name}: modes about {self.about}", *lines])
+        return "\n".join([self._title, *lines])
 
 
 HEADINGS = ("", "kind", "Hz", "damping", "time constant", "moves most")
@@ -193,7 +198,7 @@ def _about(dyn: Dynamics, about: Any, v: ArrayLike | None, given: Conditions) ->
     still = np.zeros(model.nv)
     if isinstance(about, Equilibrium) or (isinstance(about, str) and about == "equilibrium"):
         if v is not None:
-            raise StateError("an equilibrium is at rest: give v only with a position or about='start'")
+            raise StateError(f"an equilibrium is at rest: give v only with a position or {argument('about', 'start')}")
         if not isinstance(about, Equilibrium):
             about = equilibrium(model, tau=given.tau, inputs=given.inputs, t=given.t)
         return about.q, still, "equilibrium"
@@ -211,7 +216,7 @@ def _warn_of_acceleration(dyn: Dynamics, a: Array, given: Conditions) -> None:
     if worst >= 0 and abs(a[worst]) > 1e-9 * scale:
         warnings.warn(
             f"this state is no equilibrium: {dyn.model.v_names[worst]!r} accelerates at {a[worst]:.4g}. Its modes hold for a "
-            "moment only; about='equilibrium' finds one.",
+            f"moment only; {argument('about', 'equilibrium')} finds one.",
             BellcrankWarning,
             stacklevel=3,
         )
@@ -322,7 +327,7 @@ def _kind(s: complex, shape: Complex, rigid: bool) -> list[_Root]:
 
 
 def _mode(model: Model, kind: str, root: complex, shape: Complex) -> Mode:
-    largest = shape[np.argmax(np.abs(shape))] if len(shape) else 1.0
+    largest = shape[first_of_largest(np.abs(shape))] if len(shape) else 1.0
     scaled = shape / largest if largest else shape
     scaled = np.where(np.abs(scaled.imag) < 1e-12, scaled.real, scaled)
     return Mode(kind, root, {name: complex(x) for name, x in zip(model.v_names, scaled, strict=True)})

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import AssemblyError
+from ..wording import argument
 from .least import cut_svd
 from .loops import Held, Loops
 from .path import Lost, Toggle
@@ -34,7 +35,7 @@ def never_closes(loops: Loops, q: Array, t: float, tolerance: float) -> Assembly
         remedy = f"The drivers {_quoted(driven)} may ask for what the others cannot follow at t = {t:g} s. {remedy}"
     return AssemblyError(
         f"model {loops.model.name!r} cannot be assembled: its loops do not close. At best {open_loops(loops, q, t)}. {remedy}. "
-        f"Loops count as closed within {length_words(tolerance)} (tolerance of bc.assemble).",
+        f"Loops count as closed within {length_words(tolerance)} ({argument('tolerance')}).",
         q,
     )
 
@@ -53,7 +54,7 @@ def out_of_reach(loops: Loops, start: Start, base: Array, end: Toggle | Lost, t:
     stays = open_loops(loops, start.held.placed(at.q, at.q, start.q, 1.0), t, most=1)
     return AssemblyError(
         f"model {model.name!r} cannot be assembled: {wanted} {why}. At the wanted value {stays}. Choose a value within reach, "
-        "or give a start (q) on another branch.",
+        f"or give a start ({argument('q')}) on another branch.",
         at.q,
     )
 
@@ -62,7 +63,7 @@ def held_in_the_way(loops: Loops, start: Start, q: Array, free: Array, t: float)
     """The loops would close, if what is held could move."""
     model = loops.model
     dof, held = freedom(loops, free, t), start.held.names
-    many = int(start.held.v.sum())
+    many = start.held.count
     why = f"Held are {values(model, start.q, held[:6])}; the loops would close at {values(model, free, held[:6])}"
     if many > dof:
         freely = f"{dof} degree{'s' if dof != 1 else ''} of freedom"
@@ -70,7 +71,7 @@ def held_in_the_way(loops: Loops, start: Start, q: Array, free: Array, t: float)
         why = f"It is over-determined: {what} held and it has {freely} there. {why}"
     return AssemblyError(
         f"model {model.name!r} cannot be assembled: {open_loops(loops, q, t)}. {why}. "
-        "Hold fewer (hold=...), or change their values.",
+        f"Hold fewer ({argument('hold')}), or change their values.",
         free,
     )
 

@@ -96,6 +96,16 @@ class Held:
         return bool(self.q.any())
 
     @property
+    def count(self) -> int:
+        """Degrees of freedom that they take."""
+        return int(self.v.sum())
+
+    @property
+    def plain(self) -> bool:
+        """Whether they are angles and slides, not parts of the pose of a ball or a free body."""
+        return int(self.q.sum()) == self.count and not any(self.q[at.quaternion].any() for at in turning_joints(self.model))
+
+    @property
     def names(self) -> tuple[str, ...]:
         return tuple(name for name, held in zip(self.model.q_names, self.q, strict=True) if held)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,20 +12,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..codegen.dynamics import Dynamics
-from ..errors import BellcrankWarning, StateError
+from ..errors import AssemblyError, BellcrankWarning, StateError
 from ..model import Model
 from . import failure
 from .least import CUT, FINE_CUT, least_change
 from .loops import Held, Loops
 from .newton import TIDY, Closed, Weight, close, metric
 from .path import Lost, Point, Toggle, Way, follow, reach
-from .start import Given, Start, design, start_of
-from .words import length_words, unit_of
+from .start import Given, Start, design, own_position, start_of
+from .words import length_words, unit_of, velocity_unit
 
 Array = NDArray[np.float64]
 
 TOLERANCE = 1e-10  # of the typical length
 FLOWING = 1e-9  # of the velocities
+EXACT = 1e-14  # of the velocities: with rates of closures below it nothing can be improved
 ROUNDING = 1e-12  # 1/s: rates of closures, as a part of the model's length, that are nothing but rounding
 TURNING = 10.0  # bodies turn with the sum of the rates of the joints that carry them
 AS_GOOD = 2.0  # times the errors that remain with nothing held: then what is held is not in the way
@@ -56,17 +58,28 @@ class Assembly:
 
     @property
     def report(self) -> str:
-        """How far each coordinate was moved."""
-        lines = [
-            f"{self.model.name}: loops closed to {length_words(self.error)} (the start was {length_words(self.before)} off)"
-        ]
+        """How far each coordinate was moved, and how velocities were changed where there are any."""
+        to = "rounding" if self.error < ROUNDING else length_words(self.error)
+        before = "as they were" if self.before < ROUNDING else f"the start was {length_words(self.before)} off"
+        closed = f"loops closed to {to} ({before})"
+        lines = [f"{self.model.name}: {closed if self.model.closures else 'no closed loops'}"]
         for name, x, dx in zip(self.model.q_names, self.q, self.moved, strict=True):
             how = "held" if name in self.held else f"moved by {dx:+.6g}" if abs(dx) > 1e-12 else "not moved"
             lines.append(f"  {name}: {x:.9g} {unit_of(self.model, name)}".rstrip() + f", {how}")
+        for name, x, dx in zip(self.model.v_names, self.v, self.changed, strict=True):
+            if abs(x) > 1e-12 or abs(dx) > 1e-12:
+                how = f"changed by {dx:+.6g}" if abs(dx) > 1e-12 else "not changed"
+                lines.append(f"  v of {name}: {x:.9g} {velocity_unit(self.model, name)}, {how}")
         return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
 
     def __str__(self) -> str:
         return self.report
+
+    def told(self, stacklevel: int = 3) -> Assembly:
+        """The assembly itself, after its notes have become warnings."""
+        for note in self.notes:
+            warnings.warn(f"model {self.model.name!r}: {note}", BellcrankWarning, stacklevel=stacklevel)
+        return self
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, fit for JSON."""
@@ -108,16 +121,20 @@ def assemble(
     Redundant equations that contradict each other by no more than 1e-4 of the typical length, as the rounding of the numbers in
     a file makes them, are closed in the least-squares sense; a note says how far apart they remain.
 
-    Where nothing is said of the other coordinates, the mechanism is moved from its design position until the held ones have
-    their values, loops closed all the way. Raises AssemblyError where that cannot be: it names the loops that stay open, and by
-    how much, or how far the held coordinates get.
+    From its design position (what the file gives) or from the model's own start (what q names) the mechanism is moved until the
+    held coordinates have their values, loops closed all the way. Raises AssemblyError where that cannot be: it names the loops
+    that stay open, and by how much, or how far the held coordinates get.
     """
     if weight not in ("mass", "norm"):
         raise StateError(f"weight must be 'mass' or 'norm'; it is {weight!r}")
     dynamics = model if isinstance(model, Dynamics) else Dynamics(model, quick=True)
     if tolerance is not None and not tolerance > 0:
         raise StateError(f"tolerance must be a length in m, more than zero; it is {tolerance!r}")
-    start = start_of(dynamics, q, v, hold)
+    return closed(dynamics, start_of(dynamics, q, v, hold), t, weight=weight, tolerance=tolerance).told(stacklevel=3)
+
+
+def closed(dynamics: Dynamics, start: Start, t: float, *, weight: Weight = "mass", tolerance: float | None = None) -> Assembly:
+    """The one way from a start to a state that satisfies the loops: positions first, then velocities."""
     loops = Loops(dynamics)
     limit = TOLERANCE * loops.length if tolerance is None else tolerance
     notes: list[str] = []
@@ -126,18 +143,15 @@ def assemble(
     if loops.worst(at, t) > limit:
         notes.append(failure.not_quite(loops, at, t))
     speed = _velocities(loops, at, start, t, weight, notes)
-    for note in notes:
-        warnings.warn(f"model {loops.model.name!r}: {note}", BellcrankWarning, stacklevel=2)
-    rates = loops.dynamics.closure(at, speed, t=t)[1] * loops.rows
     return Assembly(
         model=loops.model,
-        q=at,
-        v=speed,
+        q=np.array(at),
+        v=np.array(speed),
         moved=at - start.q,
         changed=speed - start.v,
         held=held.names,
         error=loops.worst(at, t),
-        rate=float(np.abs(rates).max(initial=0.0)),
+        rate=float(np.abs(loops.rate(at, speed, t)).max(initial=0.0)),
         before=loops.worst(start.q, t),
         notes=tuple(notes),
     )
@@ -145,26 +159,48 @@ def assemble(
 
 def _positions(loops: Loops, start: Start, t: float, limit: float, weight: Weight, notes: list[str]) -> tuple[Held, Array]:
     """Where the loops close, and what was really held."""
-    nothing = Held.of(loops.model, set())
     if loops.worst(start.q, t) <= limit:
         return start.held, start.q
-    if not start.held.any:
-        return nothing, _settled(loops, start.q, t, limit, weight).q
-    base = start.q
-    if start.untouched:
-        base = _settled(loops, design(loops.model), t, limit, "norm").q
-        if failure.freedom(loops, base, t) >= int(start.held.v.sum()):
-            return start.held, _moved(loops, start, base, t)
+    nothing = Held.of(loops.model, set())
+    if start.held.any:
+        try:
+            return _kept(loops, start, t, limit, weight, notes)
+        except AssemblyError:
+            if start.rule != "asked":
+                raise
+    return nothing, _settled(loops, start.q, t, limit, weight).q
+
+
+def _kept(loops: Loops, start: Start, t: float, limit: float, weight: Weight, notes: list[str]) -> tuple[Held, Array]:
+    """Where the loops close with what is held; what the file says may be off a little."""
+    nothing = Held.of(loops.model, set())
+    base = _base(loops, start, t, limit)
+    if base is not None:
+        free = failure.freedom(loops, base, t)
+        if start.wished.names != start.held.names and free >= start.wished.count:
+            with contextlib.suppress(AssemblyError):
+                return start.wished, _moved(loops, start, start.wished, base, t)
+        if free >= start.held.count:
+            return start.held, _moved(loops, start, start.held, base, t)
     found = close(loops, start.q, start.held, t, limit, weight=weight)
     if found.error <= limit:
         return start.held, found.q
-    free = _settled(loops, start.q, t, limit, weight)
-    if free.error > limit and found.error <= AS_GOOD * free.error:
+    released = _settled(loops, start.q, t, limit, weight)
+    if released.error > limit and found.error <= AS_GOOD * released.error:
         return start.held, found.q
-    if start.strict or _size(loops, start, free.q) > SLIGHT:
-        raise failure.held_in_the_way(loops, start, found.q, free.q, t)
-    notes.append(failure.released(loops, start, free.q))
-    return nothing, free.q
+    if start.rule != "written" or _size(loops, start, released.q) > SLIGHT:
+        raise failure.held_in_the_way(loops, start, found.q, released.q, t)
+    notes.append(failure.released(loops, start, released.q))
+    return nothing, released.q
+
+
+def _base(loops: Loops, start: Start, t: float, limit: float) -> Array | None:
+    """The closed configuration from which held coordinates are moved: as the model starts, or as it is drawn."""
+    own = own_position(loops.model) if start.by_name else None
+    if own is not None:
+        with contextlib.suppress(AssemblyError):
+            return _settled(loops, own, t, limit, "norm").q
+    return _settled(loops, design(loops.model), t, limit, "norm").q if start.untouched else None
 
 
 def _settled(loops: Loops, q: Array, t: float, limit: float, weight: Weight) -> Closed:
@@ -176,9 +212,11 @@ def _settled(loops: Loops, q: Array, t: float, limit: float, weight: Weight) -> 
     return found
 
 
-def _moved(loops: Loops, start: Start, base: Array, t: float) -> Array:
+def _moved(loops: Loops, start: Start, held: Held, base: Array, t: float) -> Array:
     """The mechanism moved from a closed configuration until the held coordinates have their values."""
-    way = Way(loops, start.held, base, start.q, t)
+    if not held.toward(base, base, start.q).any():
+        return base
+    way = Way(loops, held, base, start.q, t)
     last = Point(base, 0.0, np.zeros(0))
     for point in follow(way, base):
         if isinstance(point, Toggle | Lost):
@@ -201,29 +239,38 @@ def _velocities(loops: Loops, q: Array, start: Start, t: float, weight: Weight, 
     """The smallest change of those that are not held with which all loops stay closed."""
     if not len(loops.rows):
         return start.v
-    v, kept = _flowing(loops, q, start.v, start.held_v, t, weight)
-    if kept:
-        return v
+    for held in (start.wished_v, start.held_v):
+        v, kept = _flowing(loops, q, start.v, held, t, weight)
+        if kept:
+            return v
     free, agreed = _flowing(loops, q, start.v, np.zeros(loops.model.nv, dtype=bool), t, weight)
     if not agreed:
         raise failure.contradictory_drivers(loops, q, free, t)
+    if start.rule_v == "asked":
+        return free
     change = np.abs(free - start.v)[start.held_v].max(initial=0.0)
-    if start.strict or change > SLIGHT * np.abs(start.v).max():
+    if start.rule_v == "named" or change > SLIGHT * np.abs(start.v).max():
         raise failure.contradictory_velocities(loops, q, v, start, t)
     notes.append(failure.released_velocities(loops, start, free))
     return free
+
+
+def agrees(loops: Loops, q: Array, v: Array, t: float) -> bool:
+    """Whether the loops stay closed with v, to rounding."""
+    rates = float(np.abs(loops.rate(q, v, t)).max(initial=0.0))
+    return rates <= EXACT * _speed(loops, v, loops.phi_t(q, t))
 
 
 def _flowing(loops: Loops, q: Array, v: Array, held: NDArray[np.bool_], t: float, weight: Weight) -> tuple[Array, bool]:
     """Velocities near v, those that are held excepted, and whether all loops agree with them."""
     from scipy.sparse import diags_array
 
-    if not np.abs(loops.rate(q, v, t)).max(initial=0.0) > 0:
+    if agrees(loops, q, v, t):
         return v, True
     if loops.by_blocks and weight == "mass" and not held.any():
         near = loops.dynamics.velocities(q[None], loops.dynamics.momenta(q, v, t=t)[None], t=t)[0]  # a batch does not raise
-        agrees = np.isfinite(near).all()  # which they are not in a singular position
-        if agrees and np.abs(loops.rate(q, near, t)).max(initial=0.0) <= _allowed(loops, near, loops.phi_t(q, t), q, t):
+        finite = np.isfinite(near).all()  # which they are not in a singular position
+        if finite and np.abs(loops.rate(q, near, t)).max(initial=0.0) <= _allowed(loops, near, loops.phi_t(q, t), q, t):
             return near, True
     G, wanted = loops.G(q, t), -loops.phi_t(q, t)
     B = diags_array(loops.units).tocsc()[:, np.flatnonzero(~held)]
@@ -239,5 +286,10 @@ def _flowing(loops: Loops, q: Array, v: Array, held: NDArray[np.bool_], t: float
 def _allowed(loops: Loops, v: Array, wanted: Array, q: Array, t: float) -> float:
     """Rates of the closures that count as nothing: rounding, and points that remain apart by e, which turn with e w."""
     fast = float(np.abs(v / loops.units).max(initial=0.0))
-    apart = TURNING * loops.worst(q, t) * fast
-    return FLOWING * (loops.length * fast + float(np.abs(wanted).max(initial=0.0))) + ROUNDING * loops.length + apart
+    return FLOWING * _speed(loops, v, wanted) + ROUNDING * loops.length + TURNING * loops.worst(q, t) * fast
+
+
+def _speed(loops: Loops, v: Array, wanted: Array) -> float:
+    """A velocity that rates of the closures are compared with, m/s."""
+    fast = float(np.abs(v / loops.units).max(initial=0.0))
+    return loops.length * fast + float(np.abs(wanted).max(initial=0.0))

@@ -5,50 +5,133 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..codegen.dynamics import Dynamics
-from ..errors import StateError
+from ..errors import AssemblyError, StateError
 from ..model import Model
 from ..model.manifold import turning_joints
 from .loops import Held
 
 Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+Rule = Literal["named", "written", "asked"]
 Given = ArrayLike | Mapping[str, Any] | None
+
+SAME = 1e-9  # rad or m, and of the value: entries that are less off are those of the model's own start
 
 
 @dataclass(frozen=True)
 class Start:
-    """The approximate start; ``strict``: what is held was named by the caller, else it is what the model's file says."""
+    """The approximate start, and what of it is kept.
+
+    held, held_v       what keeps its value
+    wished, wished_v   the same, and what keeps its value as well if the loops leave room for it: what [initial] says besides
+    rule, rule_v       "named": the caller named it, and it must be kept; "written": the model's file says it, and rounded
+                       numbers that say too much are mended; "asked": the part of a whole array that is not the model's own,
+                       kept where the loops allow it
+    by_name            some coordinates are given: from the model's own start they are moved to their values
+    untouched          nothing was said of coordinates that are not held: they are in the design position
+    """
 
     q: Array
     v: Array
     held: Held
-    held_v: NDArray[np.bool_]
-    strict: bool
-    untouched: bool  # nothing was said of coordinates that are not held: they are in the design position
+    held_v: Mask
+    wished: Held
+    wished_v: Mask
+    rule: Rule
+    rule_v: Rule
+    by_name: bool
+    untouched: bool
 
 
 def start_of(dynamics: Dynamics, q: Given, v: Given, hold: Iterable[str] | str | None) -> Start:
+    """As ``assemble`` is asked: names are held, what the model's file gives where nothing else is said, nothing of arrays."""
     model = dynamics.model
-    named = None if hold is None else _coordinates(model, [hold] if isinstance(hold, str) else list(hold))
-    q0, held_q = _values(dynamics, "q", q, model.initial_q)
-    v0, held_v = _values(dynamics, "v", v, model.initial_v)
-    written_q, written_v = _written(model)
-    strict = named is not None or held_q is not None
-    if named is None:
-        named = held_q if held_q is not None else written_q if q is None else set()
-        kept_v = held_v if held_v is not None else written_v if v is None else set()
-        fast = np.array([name in kept_v for name in model.v_names], dtype=bool)
-        held = Held.of(model, named)
-    else:
-        held = Held.of(model, named)
-        fast = _velocities(held)
-    untouched = bool(np.array_equal(np.where(held.q, 0.0, q0), np.where(held.q, 0.0, design(model))))
-    return Start(_unit(model, q0), v0, held, fast, strict, untouched)
+    if hold is not None:
+        held = Held.of(model, _coordinates(model, [hold] if isinstance(hold, str) else list(hold)))
+        return _start(dynamics, q, v, (held, _velocities(held)), ("named", "named"))
+    written_q, written_v = written(model)
+    keep_q = set(q) if isinstance(q, Mapping) else written_q if q is None else set()
+    keep_v = set(v) if isinstance(v, Mapping) else written_v if v is None else set()
+    return _start(dynamics, q, v, (Held.of(model, keep_q), _marked(model.v_names, keep_v)), (_rule(q), _rule(v)))
+
+
+def start_of_run(dynamics: Dynamics, q: Given, v: Given) -> Start:
+    """As ``simulate`` is asked: of whole arrays, what differs from the model's own start is what the caller wants to keep.
+
+    Where nothing differs that is what [initial] says, as in the model's own start.
+    """
+    start, model = start_of(dynamics, q, v, None), dynamics.model
+    held, held_v, rule, rule_v = start.held, start.held_v, start.rule, start.rule_v
+    if _whole(q):
+        held, rule = held_by(model, asked_q(model, start.q)), "asked"
+    if _whole(v):
+        held_v, rule_v = asked_v(model, start.v), "asked"
+    return _start(dynamics, q, v, (held, held_v), (rule, rule_v))
+
+
+def asked_q(model: Model, q: Array) -> Mask:
+    """Coordinates that one state, or rows of them, ask for."""
+    return _asked(q, own_starts(model)[0], _marked(model.q_names, written(model)[0]))
+
+
+def asked_v(model: Model, v: Array) -> Mask:
+    return _asked(v, own_starts(model)[1], _marked(model.v_names, written(model)[1]))
+
+
+def _asked(x: Array, own: list[Array], else_: Mask) -> Mask:
+    differs = np.all([np.abs(x - y) > SAME * (1.0 + np.abs(y)) for y in own], axis=0)
+    return np.where(differs.any(axis=-1, keepdims=True), differs, else_)
+
+
+def own_position(model: Model) -> Array | None:
+    """Where the model starts; None where that, or the velocities there, cannot be assembled."""
+    own = own_starts(model)[0]
+    return own[1] if len(own) > 1 else None
+
+
+def own_starts(model: Model) -> tuple[list[Array], list[Array]]:
+    """The model's own coordinates and velocities: as written, and assembled where they can be."""
+    try:
+        start = model.assembled_start
+    except AssemblyError:
+        return [model.given_q], [model.given_v]
+    return [model.given_q, start.q], [model.given_v, start.v]
+
+
+def held_by(model: Model, mask: Mask) -> Held:
+    return Held.of(model, {name for name, marked in zip(model.q_names, mask, strict=True) if marked})
+
+
+def _start(dynamics: Dynamics, q: Given, v: Given, held: tuple[Held, Mask], rules: tuple[Rule, Rule]) -> Start:
+    model = dynamics.model
+    q0, v0 = given_values(dynamics, "q", q, model.given_q), given_values(dynamics, "v", v, model.given_v)
+    wished, wished_v = held
+    if isinstance(q, Mapping) or rules[0] == "asked":
+        wished = Held.of(model, {*wished.names, *written(model)[0]})
+    if isinstance(v, Mapping) or rules[1] == "asked":
+        wished_v = wished_v | _marked(model.v_names, written(model)[1])
+    kept = held[0]
+    untouched = bool(np.array_equal(np.where(kept.q, 0.0, q0), np.where(kept.q, 0.0, design(model))))
+    by_name = kept.any and (isinstance(q, Mapping) or rules[0] == "asked")
+    return Start(_unit(model, q0), v0, *held, wished, wished_v, *rules, by_name, untouched)
+
+
+def _whole(given: Given) -> bool:
+    return given is not None and not isinstance(given, Mapping)
+
+
+def _rule(given: Given) -> Rule:
+    return "named" if isinstance(given, Mapping) else "written"
+
+
+def _marked(names: tuple[str, ...], chosen: set[str]) -> Mask:
+    return np.array([name in chosen for name in names], dtype=bool)
 
 
 def design(model: Model) -> Array:
@@ -56,47 +139,47 @@ def design(model: Model) -> Array:
     q = np.array(model.neutral_q)
     for at in turning_joints(model):
         if at.free:
-            q[at.position.start : at.quaternion.stop] = model.initial_q[at.position.start : at.quaternion.stop]
+            q[at.position.start : at.quaternion.stop] = model.given_q[at.position.start : at.quaternion.stop]
     return q
 
 
-def _written(model: Model) -> tuple[set[str], set[str]]:
+def written(model: Model) -> tuple[set[str], set[str]]:
     """Coordinates and velocities that [initial] gives."""
-    if model.spec is None:
-        return set(), set()
-    given = {start.joint: start for start in model.spec.initial}
     q, v = set(), set()
     rows = zip(model.joint_names, model.joints, model.q_index, model.v_index, model.driven, strict=True)
     for name, joint, at_q, at_v, driven in rows:
-        if name in given and not driven:
-            q |= set(model.q_names[at_q : at_q + joint.nq]) if given[name].q is not None else set()
-            v |= set(model.v_names[at_v : at_v + joint.nv]) if given[name].v is not None else set()
+        if not driven:
+            q |= set(model.q_names[at_q : at_q + joint.nq]) if name in model.held_q else set()
+            v |= set(model.v_names[at_v : at_v + joint.nv]) if name in model.held_v else set()
     return q, v
 
 
-def _values(dynamics: Dynamics, what: str, given: Given, default: Array) -> tuple[Array, set[str] | None]:
-    """The array, and the names that a mapping gave."""
+def given_values(dynamics: Dynamics, what: str, given: Given, default: Array) -> Array:
+    """The array: as given, or the default with the values that a mapping gives."""
     model = dynamics.model
+    known = model.q_names if what == "q" else model.v_names
     if isinstance(given, Mapping):
-        known = model.q_names if what == "q" else model.v_names
         x = np.array(default)
         for name, value in given.items():
-            if name not in known:
-                raise StateError(f"{what} has {name!r}, {_no_such(name, known, model)}")
+            must_be_coordinate(model, what, name)
             try:
                 x[known.index(name)] = float(value)
             except (TypeError, ValueError):
                 raise StateError(f"{what} of {name!r} must be a number; it is {value!r}") from None
-        names: set[str] | None = set(given)
     else:
-        x, names = np.array(dynamics._array(what, default if given is None else given)), None
+        x = np.array(dynamics._array(what, default if given is None else given))
     if x.ndim != 1:
         raise StateError(f"{what} must be one state; it has shape {x.shape}")
     if not np.isfinite(x).all():
-        known = model.q_names if what == "q" else model.v_names
         bad = int(np.flatnonzero(~np.isfinite(x))[0])
         raise StateError(f"{what} of {known[bad]!r} is {x[bad]}: all of a state must be finite")
-    return x, names
+    return x
+
+
+def must_be_coordinate(model: Model, what: str, name: str) -> None:
+    known = model.q_names if what == "q" else model.v_names
+    if name not in known:
+        raise StateError(f"{what} has {name!r}, {_no_such(name, known, model)}")
 
 
 def _coordinates(model: Model, hold: list[str]) -> set[str]:
@@ -119,7 +202,7 @@ def _no_such(name: str, known: Iterable[str], model: Model) -> str:
     return f"which is no coordinate of {model.name!r}{hint}; joints that close a loop and driven joints have none"
 
 
-def _velocities(held: Held) -> NDArray[np.bool_]:
+def _velocities(held: Held) -> Mask:
     """Velocities of held coordinates; of a free position where all of it is held."""
     fast = held.v.copy()
     for at in turning_joints(held.model):

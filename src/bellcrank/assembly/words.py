@@ -118,3 +118,8 @@ def unit_of(model: Model, name: str) -> str:
     units = [u for joint, driven in zip(model.joints, model.driven, strict=True) if not driven for u in joint.q_units]
     unit = units[model.q_names.index(name)]
     return "" if unit == "1" else unit
+
+
+def velocity_unit(model: Model, name: str) -> str:
+    units = [u for joint, driven in zip(model.joints, model.driven, strict=True) if not driven for u in joint.v_units]
+    return units[model.v_names.index(name)]

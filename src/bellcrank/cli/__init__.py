@@ -11,6 +11,8 @@ from typing import Annotated
 
 import typer
 
+from .reading import Command
+
 COMMANDS = (
     "run",
     "check",
@@ -53,4 +55,4 @@ def _options(
 
 
 for _name in COMMANDS:
-    main.command(_name)(import_module(f"bellcrank.cli.{_name}").command)
+    main.command(_name, cls=Command)(import_module(f"bellcrank.cli.{_name}").command)

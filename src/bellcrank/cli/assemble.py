@@ -7,12 +7,26 @@ from typing import Annotated
 import typer
 
 from .outcome import print_json, reported
+from .pairs import named_numbers
+from .reading import MODEL, ModelFile, reads_model
+
+FORM = "NAME=VALUE"
 
 
+@reads_model
 def command(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file, or the name of a model of the gallery.")],
-    values: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A coordinate that must have this value (rad, m).")
+    model: Annotated[ModelFile, MODEL],
+    q: Annotated[
+        list[str] | None,
+        typer.Option(metavar=FORM, help="A coordinate that must have this value (rad, m); may be repeated."),
+    ] = None,
+    v: Annotated[
+        list[str] | None,
+        typer.Option(metavar=FORM, help="A velocity that must have this value (rad/s, m/s); may be repeated."),
+    ] = None,
+    hold: Annotated[list[str] | None, typer.Option(help="A coordinate or joint that keeps its start; may be repeated.")] = None,
+    tolerance: Annotated[
+        float | None, typer.Option(help="How far loops may stay open, in m.", show_default="1e-10 of the typical length")
     ] = None,
     time: Annotated[float, typer.Option("--time", help="Time in s, for prescribed motions.")] = 0.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the state as JSON.")] = False,
@@ -24,22 +38,9 @@ def command(
     with reported(as_json=as_json):
         import bellcrank as bc
 
-        found = bc.assemble(bc.load(model), _numbers(values or []) or None, t=time)
+        values, speeds = named_numbers(q, "--q", FORM), named_numbers(v, "--v", FORM)
+        found = bc.assemble(model.load(), values or None, speeds or None, hold=hold or None, t=time, tolerance=tolerance)
         if as_json:
             print_json(found.as_dict())
         else:
             typer.echo(str(found))
-
-
-def _numbers(pairs: list[str]) -> dict[str, float]:
-    """NAME=VALUE as a mapping."""
-    found = {}
-    for pair in pairs:
-        name, equals, value = pair.rpartition("=")
-        try:
-            found[name] = float(value)
-        except ValueError:
-            equals = ""
-        if not equals:
-            raise typer.BadParameter(f"{pair!r} is not NAME=VALUE with a number, such as crank=0.7", param_hint="--set")
-    return found

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from .outcome import print_json, reported
-
-if TYPE_CHECKING:
-    pass
+from .reading import MODEL, ModelFile, reads_model
 
 
+@reads_model
 def command(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file, or the name of a model of the gallery.")],
+    model: Annotated[ModelFile, MODEL],
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
     """List bodies, joints, forces, inputs and measures of MODEL, and say what is unusual.
@@ -23,7 +22,7 @@ def command(
     with reported(as_json=as_json):
         import bellcrank as bc
 
-        report = bc.check(bc.load(model))
+        report = bc.check(model.load())
         if as_json:
             print_json(report.as_dict())
         else:

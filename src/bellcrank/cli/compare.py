@@ -7,10 +7,12 @@ from typing import Annotated
 import typer
 
 from .outcome import print_json, reported
+from .reading import MODEL, ModelFile, reads_model
 
 
+@reads_model
 def command(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file, or the name of a model of the gallery.")],
+    model: Annotated[ModelFile, MODEL],
     states: Annotated[int, typer.Option(help="Random states at which accelerations are compared.")] = 20,
     duration: Annotated[float | None, typer.Option(help="Seconds of the runs.", show_default="the model's, 1 at most")] = None,
     seed: Annotated[int, typer.Option(help="Of the random states.")] = 0,
@@ -24,7 +26,7 @@ def command(
     with reported(as_json=as_json):
         import bellcrank as bc
 
-        found = bc.compare(bc.load(model), states=states, duration=duration, seed=seed, peers=not no_peers)
+        found = bc.compare(model.load(), states=states, duration=duration, seed=seed, peers=not no_peers)
         if as_json:
             print_json(found.as_dict())
             return

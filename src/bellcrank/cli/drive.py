@@ -7,28 +7,33 @@ from typing import Annotated
 
 import typer
 
-from .outcome import print_json, reported
+from ..writing import refuse_to_replace
+from .outcome import KEEP, print_json, reported
+from .reading import MODEL, ModelFile, reads_model
 
 
+@reads_model
 def command(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file, or the name of a model of the gallery.")],
+    model: Annotated[ModelFile, MODEL],
     coordinate: Annotated[str, typer.Argument(metavar="COORDINATE", help="The coordinate that is moved.")],
     first: Annotated[float, typer.Option("--from", help="First value, rad or m.")] = -3.141592653589793,
     last: Annotated[float, typer.Option("--to", help="Last value.")] = 3.141592653589793,
     count: Annotated[int, typer.Option(min=2, help="Number of values.")] = 25,
     hold: Annotated[list[str] | None, typer.Option(help="A coordinate that stays where it is.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the motion into this file.")] = None,
+    keep: Annotated[bool, KEEP] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print positions, velocities and accelerations as JSON.")] = False,
 ) -> None:
     """Move COORDINATE of MODEL through a range with its loops closed, and print all coordinates and the toggles."""
     with reported(as_json=as_json):
         import bellcrank as bc
 
+        refuse_to_replace([plot] if plot else [], keep=keep)
         step = (last - first) / (count - 1)
         values = [first + k * step for k in range(count)]
-        found = bc.drive(bc.load(model), coordinate, values, hold=hold or ())
+        found = bc.drive(model.load(), coordinate, values, hold=hold or ())
         if plot is not None:
-            found.plot(plot)
+            found.plot(plot, keep=keep)
         if as_json:
             print_json(found.as_dict())
             return

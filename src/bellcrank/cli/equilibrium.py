@@ -7,13 +7,21 @@ from typing import Annotated
 import typer
 
 from .outcome import print_json, reported
+from .pairs import named_numbers
+from .reading import MODEL, ModelFile, reads_model
 
 
+@reads_model
 def command(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file, or the name of a model of the gallery.")],
+    model: Annotated[ModelFile, MODEL],
     seek: Annotated[
         str, typer.Option(help="stable: go downhill from the model's start; nearest: the next equilibrium of any kind.")
     ] = "stable",
+    q0: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="Where the search begins (rad, m), else the model's start; may be repeated."),
+    ] = None,
+    max_iterations: Annotated[int, typer.Option(help="Most steps of the search.")] = 200,
     time: Annotated[float, typer.Option("--time", help="Time in s, for prescribed motions and tables.")] = 0.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the position, reactions and forces as JSON.")] = False,
 ) -> None:
@@ -24,7 +32,9 @@ def command(
     with reported(as_json=as_json):
         import bellcrank as bc
 
-        found = bc.equilibrium(bc.load(model), seek=seek, t=time)  # type: ignore[arg-type]
+        loaded, begin = model.load(), named_numbers(q0, "--q0", "NAME=VALUE")
+        start = bc.assemble(loaded, begin, t=time).q if begin else None
+        found = bc.equilibrium(loaded, q0=start, seek=seek, t=time, max_iterations=max_iterations)  # type: ignore[arg-type]
         if as_json:
             print_json(found.as_dict())
             return

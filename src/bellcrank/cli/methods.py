@@ -7,13 +7,16 @@ from typing import Annotated
 
 import typer
 
-from ..errors import StateError
-from .outcome import print_json, reported
+from ..defaults import TOLERANCE
+from ..writing import refuse_to_replace
+from .outcome import KEEP, print_json, reported
 from .progress import progress_bar
+from .reading import MODEL, ModelFile, reads_model
 
 
+@reads_model
 def command(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file, or the name of a model of the gallery.")],
+    model: Annotated[ModelFile, MODEL],
     duration: Annotated[float | None, typer.Option(help="Seconds to simulate.", show_default="the model's")] = None,
     step: Annotated[float | None, typer.Option(help="Seconds between samples.", show_default="the model's")] = None,
     max_step: Annotated[
@@ -23,19 +26,18 @@ def command(
         str | None,
         typer.Option(help="Names, with commas between.", show_default="rk4,dopri5,dop853,implicit_midpoint,midpoint4,gauss4"),
     ] = None,
-    rtol: Annotated[float, typer.Option(help="Relative tolerance of methods that adapt their step.")] = 1e-9,
-    atol: Annotated[float, typer.Option(help="Absolute tolerance of those.")] = 1e-9,
+    rtol: Annotated[float, typer.Option(help="Relative tolerance of methods that adapt their step.")] = TOLERANCE,
+    atol: Annotated[float, typer.Option(help="Absolute tolerance of those.")] = TOLERANCE,
     plot: Annotated[Path | None, typer.Option(help="Draw the errors over time into this file.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing picture.")] = False,
+    keep: Annotated[bool, KEEP] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the table as JSON.")] = False,
 ) -> None:
     """Run MODEL by several methods; compare evaluations, time, energy and the momenta that MODEL keeps."""
     with reported(as_json=as_json):
         import bellcrank as bc
 
-        loaded = bc.load(model)
-        if plot is not None and plot.exists() and not force:
-            raise StateError(f"already there: {plot}; pass --force to replace it, or another name")
+        loaded = model.load()
+        refuse_to_replace([plot] if plot else [], keep=keep)
         wanted = {} if methods is None else {"methods": [name.strip() for name in methods.split(",")]}
         with progress_bar() as progress:
             found = bc.compare_methods(
@@ -48,4 +50,4 @@ def command(
 
             Console().print(found)
         if plot is not None:
-            found.plot(plot, force=force)
+            found.plot(plot, keep=keep)

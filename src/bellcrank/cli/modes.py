@@ -7,10 +7,12 @@ from typing import Annotated
 import typer
 
 from .outcome import print_json, reported
+from .reading import MODEL, ModelFile, reads_model
 
 
+@reads_model
 def command(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file, or the name of a model of the gallery.")],
+    model: Annotated[ModelFile, MODEL],
     about: Annotated[str, typer.Option(help="State: equilibrium (found from the model's start) or start.")] = "equilibrium",
     time: Annotated[float, typer.Option("--time", help="Time in s, for prescribed motions and tables.")] = 0.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the modes, with all shapes, as JSON.")] = False,
@@ -19,7 +21,7 @@ def command(
     with reported(as_json=as_json):
         import bellcrank as bc
 
-        found = bc.modes(bc.load(model), about, t=time)
+        found = bc.modes(model.load(), about, t=time)
         if as_json:
             print_json(found.as_dict())
             return

@@ -7,7 +7,9 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import StateError
+from ..wording import counted
 from .outcome import print_json, reported
+from .reading import ModelFile, reads_model
 
 ACCOUNT = """\
 Above: Naudet, Lefeber & Terze, table 1 (Rein's total is misprinted there: its columns give 411n-564). Below: counted here, \
@@ -19,9 +21,11 @@ canonical_momenta gives v and dp/dt from q and p, the others accelerations from 
 from body to body, but turning all inertias into the ground's axes costs more than the shifts save once zeros are used."""
 
 
+@reads_model
 def command(
     model: Annotated[
-        str | None, typer.Argument(metavar="[MODEL]", help="A model file or a gallery model; without it, chains are counted.")
+        ModelFile | None,
+        typer.Argument(metavar="[MODEL]", help="A model file or a gallery model; without it, chains are counted."),
     ] = None,
     joint: Annotated[str, typer.Option(help="Joint of the chains: revolute, prismatic, spherical or free.")] = "revolute",
     paper: Annotated[
@@ -95,29 +99,30 @@ def _paper_row(row: Any) -> dict[str, Any]:
     return keys | lines
 
 
-def _model(name: str, as_json: bool) -> None:
+def _model(file: ModelFile, as_json: bool) -> None:
     import bellcrank as bc
 
-    model = bc.load(name)
+    model = file.load()
     rows = {}
     for formulation, count in bc.count_operations(model).items():
         rows[formulation] = {**count._asdict(), "total": count.total}
     if as_json:
-        print_json({"model": model.name, "bodies": model.n, "counts": rows})
+        print_json({"model": model.name, "bodies": model.n, "coordinates": model.nv, "counts": rows})
     else:
-        _print(f"Operations of one evaluation, {model.name}: {model.n} bodies, {model.nv} dof", rows, "total")
+        size = f"{counted(model.n, 'body', 'bodies')}, {counted(model.nv, 'coordinate')}"
+        _print(f"Operations of one evaluation, {model.name}: {size}", rows, "total")
 
 
 def _print(title: str, rows: dict[str, dict[str, Any]], last: str) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(
-        title=title, title_justify="left", caption="func: a sine with its cosine, a square root", caption_justify="left"
-    )
+    table = Table(caption="func: a sine with its cosine, a square root", caption_justify="left")
     table.add_column("formulation", no_wrap=True)
     for heading in ("add", "mul", "div", "func", last):
         table.add_column(heading, justify="right")
     for name, row in rows.items():
         table.add_row(name, *[str(x) for x in row.values()])
-    Console().print(table)
+    console = Console()
+    console.print(title, style="bold", markup=False, highlight=False)
+    console.print(table)

@@ -14,6 +14,9 @@ from typing import Any
 import typer
 
 from ..errors import BellcrankError, BellcrankWarning, SimulationError
+from ..wording import in_terms_of_options
+
+KEEP = typer.Option("--keep", help="Keep files that are there: it is an error if one would be replaced.")
 
 STOPPED_EARLY = 1
 BAD_INPUT = 2
@@ -22,7 +25,7 @@ BAD_INPUT = 2
 @contextmanager
 def reported(*, as_json: bool) -> Iterator[None]:
     """Turn Bellcrank's errors into a message and an exit code, and its warnings into lines on stderr."""
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), in_terms_of_options():
         warnings.simplefilter("always", BellcrankWarning)
         warnings.showwarning = lambda message, *_, **__: say("warning", str(message), "yellow")
         try:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..defaults import TOLERANCE
 from ..errors import SimulationError, StateError
-from .outcome import STOPPED_EARLY, print_json, reported, say
+from ..wording import together
+from ..writing import refuse_to_replace
+from .outcome import KEEP, STOPPED_EARLY, print_json, reported, say
+from .pairs import named_texts
 from .progress import progress_bar
+from .reading import MODEL, ModelFile, reads_model
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -19,8 +24,9 @@ if TYPE_CHECKING:
 DATA, PICTURE, TABLE = "run.nc", "run.png", "run.csv"
 
 
+@reads_model
 def command(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file, or the name of a model of the gallery.")],
+    model: Annotated[ModelFile, MODEL],
     duration: Annotated[float | None, typer.Option(help="Seconds to simulate.", show_default="the model's")] = None,
     step: Annotated[float | None, typer.Option(help="Seconds between samples.", show_default="the model's")] = None,
     method: Annotated[
@@ -41,8 +47,8 @@ def command(
     reference: Annotated[
         str | None, typer.Option(help="Reference point of that formulation: centroid, joint or origin.")
     ] = None,
-    rtol: Annotated[float | None, typer.Option(help="Relative tolerance.", show_default="1e-11")] = None,
-    atol: Annotated[float | None, typer.Option(help="Absolute tolerance.", show_default="1e-11")] = None,
+    rtol: Annotated[float | None, typer.Option(help="Relative tolerance.", show_default=f"{TOLERANCE:g}")] = None,
+    atol: Annotated[float | None, typer.Option(help="Absolute tolerance.", show_default=f"{TOLERANCE:g}")] = None,
     max_step: Annotated[float | None, typer.Option(help="Longest step, in seconds.", show_default="none, or --step")] = None,
     projection: Annotated[
         str | None, typer.Option(help="Of closed loops: minimum_norm, mass or none.", show_default="minimum_norm")
@@ -50,9 +56,15 @@ def command(
     on_singular: Annotated[
         str | None, typer.Option(help="At a singular configuration: stop, pass or warn.", show_default="stop")
     ] = None,
+    inputs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--input", metavar="NAME=VALUE|FILE", help="An input of the model: a number, or a CSV file with times and values."
+        ),
+    ] = None,
     rank_tolerance: Annotated[float | None, typer.Option(help="What counts as redundant.", show_default="1e-7")] = None,
     out: Annotated[Path, typer.Option("--out", "--output-dir", help="Folder for the results.", file_okay=False)] = Path("."),
-    force: Annotated[bool, typer.Option("--force", help="Replace existing results.")] = False,
+    keep: Annotated[bool, KEEP] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     no_plot: Annotated[bool, typer.Option("--no-plot", help="Do not draw run.png.")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Write the table run.csv too.")] = False,
@@ -61,7 +73,7 @@ def command(
 
     Exit codes: 0 good, 1 the run stopped early (what there is was saved), 2 bad input.
     """
-    options = {
+    options: dict[str, Any] = {
         "duration": duration,
         "step": step,
         "method": method,
@@ -76,22 +88,30 @@ def command(
     }
     files = [out / DATA, *([] if no_plot else [out / PICTURE]), *([out / TABLE] if csv else [])]
     with reported(as_json=as_json):
-        import bellcrank as bc
-
-        loaded = bc.load(model)
-        _prepare(files, force=force)
+        loaded = model.load()
+        options["inputs"] = _inputs(inputs)
+        _prepare(files, keep=keep)
         run = _simulate(loaded, {key: value for key, value in options.items() if value is not None})
-        _write(run, files, force=force)
+        _write(run, files, keep=keep)
         _report(run, files, as_json=as_json)
         if run.stopped:
             raise typer.Exit(STOPPED_EARLY)
 
 
-def _prepare(files: list[Path], *, force: bool) -> None:
+def _inputs(pairs: list[str] | None) -> dict[str, float | Path] | None:
+    """Numbers, and files for what is none."""
+    found: dict[str, float | Path] = {}
+    for name, value in named_texts(pairs, "--input", "NAME=VALUE or NAME=FILE").items():
+        try:
+            found[name] = float(value)
+        except ValueError:
+            found[name] = Path(value)
+    return found or None
+
+
+def _prepare(files: list[Path], *, keep: bool) -> None:
     """Find out before the simulation, not after it, whether its results can be written."""
-    existing = [str(file) for file in files if file.exists()]
-    if existing and not force:
-        raise StateError(f"already there: {_listed(existing)}; pass --force to replace, or --out FOLDER to write elsewhere")
+    refuse_to_replace(files, keep=keep)
     folder = files[0].parent
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -113,10 +133,10 @@ def _simulate(model: Model, options: dict[str, Any]) -> Run:
     return run
 
 
-def _write(run: Run, files: list[Path], *, force: bool) -> None:
+def _write(run: Run, files: list[Path], *, keep: bool) -> None:
     writers: dict[str, Callable[..., object]] = {DATA: run.save, PICTURE: run.plot, TABLE: run.to_csv}
     for file in files:
-        writers[file.name](file, force=force)
+        writers[file.name](file, keep=keep)
 
 
 def _report(run: Run, files: list[Path], *, as_json: bool) -> None:
@@ -128,11 +148,6 @@ def _report(run: Run, files: list[Path], *, as_json: bool) -> None:
 
     console = Console()
     console.print(summary)
-    console.print(f"wrote {_listed(map(str, files))}", markup=False, highlight=False, soft_wrap=True)
+    console.print(f"wrote {together([str(file) for file in files])}", markup=False, highlight=False, soft_wrap=True)
     if run.stopped:
         say("stopped early", run.stopped, "red")
-
-
-def _listed(names: Iterable[str]) -> str:
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last

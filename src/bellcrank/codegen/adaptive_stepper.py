@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ..formulations import Program
 from ..integrate import RungeKutta
 from ..integrate.runge_kutta import Row
@@ -14,6 +16,7 @@ from .flow import total, when, while_
 from .implicit_stepper import ImplicitStepper
 from .module import Module
 from .stepper import COLLAPSED, MINIMUM_NORM, NOT_FINITE, REALS, RUNNING, Stepper, programs, write_with_kernels
+from .stiffness import notice_stiffness
 
 SHRINK, GROW, SAFETY = 0.2, 10.0, 0.9
 DIVIDED = 0.25  # of a step to a singular position
@@ -62,6 +65,7 @@ class AdaptiveStepper(Stepper):
 
         def accept() -> None:
             t, h = self.real("t"), self.real("h")
+            notice_stiffness(self)
             after = ((t + h) >= self.real("end")).select(self.real("end"), t + h)
             self.set_real("t", after)
             self.set_count("sample_before", self.count("sample"))
@@ -175,6 +179,20 @@ class AdaptiveStepper(Stepper):
             return e.operand(e.symbol(sum_) + x * x)
 
         return self._reduce(total(e, first, last, e.constant(0.0), square))
+
+    def sum_of_squares(self, entry: Callable[[str], Number]) -> Symbol:
+        """Over q and v (or p), without the works."""
+        e = self.e
+
+        def square(i: str, sum_: str) -> str:
+            x = entry(i)
+            return e.operand(e.symbol(sum_) + x * x)
+
+        return self.added_up(total(e, 0, self.words["controlled"], e.constant(0.0), square))
+
+    def added_up(self, parts: str) -> Symbol:
+        """The sum of the four places of a vector, in all of them."""
+        return self.e.symbol(self.e.splat(self._reduce(parts)))
 
     def sample_is_due(self) -> str:
         e, w = self.e, self.words

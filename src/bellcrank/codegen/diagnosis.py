@@ -16,6 +16,7 @@ from ..formulations.coordinate_reduction import unchecked
 from ..model import Element, Law, Model
 from ..numbers import Number
 from ..topology import Plan
+from ..wording import argument
 from .kept_rows import comparable_rows, directions, order_of_rows
 from .node_ranks import plan_nodes
 from .plain import PlainWalk
@@ -154,7 +155,7 @@ def _lacking(closures: tuple[str, ...]) -> str:
     names = ", ".join(f'"{name}"' for name in closures)
     return (
         f"the loop through {names} has an equation that seemed redundant when the model was compiled, and at this state it "
-        'contradicts the others. Use formulation="multipliers", which finds redundant equations at every state.'
+        f"contradicts the others. Use {argument('formulation', 'multipliers')}, which finds redundant equations at every state."
     )
 
 
@@ -168,7 +169,7 @@ def _dependent(loops: Singular) -> str:
     return (
         f"of the equations of the loop through {names}, which is over-constrained, some were kept when the model was compiled, "
         f"and at this state they are dependent: one adds only {loops.pivot:.2g} of what it could. Others would do: runs choose "
-        'them again by themselves; for single states use formulation="multipliers".'
+        f"them again by themselves; for single states use {argument('formulation', 'multipliers')}."
     )
 
 
@@ -176,9 +177,10 @@ def _singular(loops: Singular, plan: Plan) -> str:
     names = ", ".join(f'"{name}"' for name in loops.closures)
     return (
         f"singular position of the loop through {names}: one of its equations adds only {loops.pivot:.2g} of what it could "
-        f"(rank_tolerance {plan.tolerance:g}), so that the loop could go on in more than one way and accelerations are not "
-        'determined. Let a run pass it with method="rattle" or on_singular="pass"; formulation="multipliers" leaves such '
-        "equations out."
+        f"({argument('rank_tolerance')} {plan.tolerance:g}), so that the loop could go on in more than one way and "
+        f"accelerations are not determined. Let a run pass it with "
+        f"{argument('method', 'rattle')} or {argument('on_singular', 'pass')}; "
+        f"{argument('formulation', 'multipliers')} leaves such equations out."
     )
 
 

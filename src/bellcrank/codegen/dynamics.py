@@ -16,6 +16,7 @@ from ..model import Model
 from ..model.problems import names as named
 from ..topology import make_plan
 from ..topology.plan import RANK_TOLERANCE
+from ..wording import argument
 from .canonical import CanonicalDynamics
 from .evaluation import Array
 from .kept_rows import comparable_rows, most_independent
@@ -144,7 +145,8 @@ class Dynamics(CanonicalDynamics):
         raise DynamicsError(
             f"model {self.model.name!r} has no accelerations, and no runs: it was loaded for kinematics, and the joints "
             f"{joints} move nothing that has mass. Give their bodies masses and load it without "
-            'massless="kinematics" (in a .toml file: without undetermined in [source]). It can be assembled and driven.'
+            f"{argument('massless', 'kinematics')} (in a .toml file: without undetermined in [source]). "
+            "It can be assembled and driven."
         )
 
     def __repr__(self) -> str:
@@ -270,7 +272,7 @@ class Dynamics(CanonicalDynamics):
         inputs: ArrayLike | None = None,
         tau: ArrayLike | None = None,
     ) -> Array:
-        """Efforts that keep the prescribed motions going, in the order of the driven joints (model.driven_names).
+        """Efforts that keep the prescribed motions going, in the order of the joints that model.driven marks.
 
         ``tau`` matters for models with closed loops only, where efforts elsewhere are felt through the loops.
         """

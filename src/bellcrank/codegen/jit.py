@@ -1,4 +1,4 @@
-"""LLVM text to machine code in this process. The only file that talks to llvmlite."""
+"""LLVM text to machine code in this process. Only this file, and processor.py for its names, talk to llvmlite."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from functools import cache
 from typing import Any
 
 import llvmlite.binding as llvm
+
+from .processor import Processor, processor
 
 
 class Library:
@@ -20,22 +22,30 @@ class Library:
         return int(self._engine.get_function_address(function))
 
 
-@cache
 def machine(level: int = 3) -> Any:
-    """The processor that we are on, and how hard to try: 0 compiles 3 to 8 times as fast, to 2 to 3 times slower code."""
+    """The processor to make code for, and how hard to try: 0 compiles 3 to 8 times as fast, to 2 to 3 times slower code."""
+    return _machine(level, processor())
+
+
+@cache
+def _machine(level: int, made_for: Processor) -> Any:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     _offer_symbols()
-    return _fresh_machine(level)
+    return _fresh_machine(level, made_for)
+
+
+def identity() -> str:
+    """What machine code depends on, besides the text: processor, versions, platform."""
+    return _identity(processor())
 
 
 @cache
-def identity() -> str:
-    """What machine code depends on, besides the text: processor, versions, platform."""
+def _identity(made_for: Processor) -> str:
     return "\n".join(
         [
-            llvm.get_host_cpu_name(),
-            llvm.get_host_cpu_features().flatten(),
+            *made_for,
+            llvm.get_default_triple(),
             ".".join(map(str, llvm.llvm_version_info)),
             sys.platform,
             sys.version,
@@ -45,7 +55,7 @@ def identity() -> str:
 
 def _offer_symbols() -> None:
     library = ctypes.CDLL("ucrtbase") if sys.platform == "win32" else ctypes.CDLL(None)
-    for name in ("sin", "cos", "pow"):
+    for name in ("sin", "cos", "pow", "fma"):  # fma where the processor has none
         llvm.add_symbol(name, _address(getattr(library, name)))
     llvm.add_symbol("Py_IncRef", _address(ctypes.pythonapi.Py_IncRef))
 
@@ -70,14 +80,14 @@ def compile_text(text: str, level: int = 3) -> bytes:
 def load_object(code: bytes) -> Library:
     machine()
     empty = llvm.parse_assembly("")
-    engine = llvm.create_mcjit_compiler(empty, _fresh_machine())
+    engine = llvm.create_mcjit_compiler(empty, _fresh_machine(3, processor()))
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
     return Library(engine)
 
 
-def _fresh_machine(level: int = 3) -> Any:
+def _fresh_machine(level: int, made_for: Processor) -> Any:
     """An engine takes over its target machine, so each needs one."""
     return llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=level, jit=True
+        cpu=made_for.name, features=made_for.features, opt=level, jit=True
     )

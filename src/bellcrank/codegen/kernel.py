@@ -27,6 +27,7 @@ from .loads import IMPULSE, SIZES, STATE, WRENCH
 from .module import Module, bound_words, result, write_module
 from .nodes import block_width
 from .routine import CHUNK
+from .stopwatch import compiling
 
 Array = NDArray[np.float64]
 
@@ -54,7 +55,8 @@ def obtain(key_parts: tuple[Any, ...], write: Callable[[], Module], level: int =
     if code is None:
         if len(_loaded) >= _MOST_LOADED:
             _loaded.pop(next(iter(_loaded)), None)  # another thread may have been faster
-        code = _loaded[name] = _fetch_or_compile(name, write, level)
+        with compiling():
+            code = _loaded[name] = _fetch_or_compile(name, write, level)
     return code
 
 

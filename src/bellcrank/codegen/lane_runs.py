@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-import os
+from collections.abc import Callable
+from concurrent.futures import wait
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,10 +22,23 @@ from .stepper import COUNTS, WIDE, row_width, stepper_words
 Array = NDArray[np.float64]
 
 _STEPS_PER_CALL = 5_000
+_LOOK_SECONDS = 0.1  # between looks at runs that go on
+
+
+class Progress(NamedTuple):
+    """Of a run that goes on and is stiff: which, since when, its fastest rate, and where it is."""
+
+    run: int
+    stiff_time: float
+    rate: float
+    t: float
+    h: float
+    end: float
 
 
 class LaneResult(NamedTuple):
-    """Samples (B, samples, nq) and (B, samples, nv), and of each run: samples taken, status, time reached, steps, rejected."""
+    """Samples (B, samples, nq) and (B, samples, nv), and of each run: samples taken, status, time reached, steps, rejected,
+    when it was stiff first (infinite if it never was), and its fastest rate then."""
 
     q: Array
     v: Array
@@ -33,6 +47,8 @@ class LaneResult(NamedTuple):
     time: Array
     steps: NDArray[np.int64]
     rejected: NDArray[np.int64]
+    stiff_time: Array
+    rate: Array
 
 
 def run_lanes(
@@ -45,25 +61,35 @@ def run_lanes(
     reals: dict[str, Any],
     *,
     pass_singular: bool = False,
+    meanwhile: Callable[[list[Progress]], None] = lambda found: None,
 ) -> LaneResult:
-    """Runs from states ``start`` (q, v, tau, u by run) and their ``slopes`` (qdot, a); ``reals``: h, rtol, atol, longest."""
+    """Runs from states ``start`` (q, v, tau, u by run) and their ``slopes`` (qdot, a); ``reals``: h, rtol, atol, longest.
+
+    ``meanwhile`` is told now and then which runs are stiff.
+    """
     count = len(start["q"])
     key = ("lanes", program.name, method.name, *structure_key(plan))
     code = obtain(key, lambda: write_lane_stepper(plan, program, method))
     blocks = [np.minimum(np.arange(first, first + WIDE), count - 1) for first in range(0, count, WIDE)]
 
+    begun: list[_Block] = []
+
     def one(rows: NDArray[np.int64]) -> _Block:
         block = _Block(plan, program, method, code, times, rows, start, slopes, reals)
         block.counts[COUNTS.index("pass_singular")] = int(pass_singular)
+        begun.append(block)
         block.run()
         return block
 
-    jobs = [workers().submit(one, rows) for rows in blocks] if os.cpu_count() != 1 else []
-    done = [job.result() for job in jobs] if jobs else [one(rows) for rows in blocks]
+    jobs = [workers().submit(one, rows) for rows in blocks]
+    while wait(jobs, timeout=_LOOK_SECONDS).not_done:
+        meanwhile([found for block in list(begun) for found in block.stiff_runs()])
+    done = [job.result() for job in jobs]
     model = plan.model
     samples = np.concatenate([block.samples() for block in done])[:count]
     lanes = {
-        name: np.concatenate([block.lane(name) for block in done])[:count] for name in ("status", "t", "steps", "rejected")
+        name: np.concatenate([block.lane(name) for block in done])[:count]
+        for name in ("status", "t", "steps", "rejected", "stiff_time", "rate")
     }
     flat = unit_quaternions(model, samples[:, :, : model.nq].reshape(count * len(times), model.nq))
     return LaneResult(
@@ -74,6 +100,8 @@ def run_lanes(
         time=lanes["t"],
         steps=lanes["steps"].astype(np.int64),
         rejected=lanes["rejected"].astype(np.int64),
+        stiff_time=lanes["stiff_time"],
+        rate=lanes["rate"],
     )
 
 
@@ -96,12 +124,12 @@ class _Block:
         size = model.nq + model.nv
         called = lane_programs(plan, program)
         stages = method.stages + len(method.extra)
-        self.times, self.size = np.ascontiguousarray(times), size
+        self.times, self.size, self.rows = np.ascontiguousarray(times), size, rows
         self.reals, self.counts = aligned(len(LANE_REALS) * WIDE), np.zeros(len(COUNTS), dtype=np.int64)
         self.counts[COUNTS.index("samples")] = len(times)
         self.sampled = np.zeros(WIDE, dtype=np.int64)
         self.out = np.full(WIDE * max(1, len(times)) * size, np.nan)
-        for name, value in (reals | {"end": times[-1], "grow": 10.0}).items():
+        for name, value in (reals | {"end": times[-1], "grow": 10.0, "stiff_time": np.inf}).items():
             self.lane(name)[:] = np.broadcast_to(value, (len(start["q"]),))[rows] if np.ndim(value) else value
         places = [
             at + joint.quaternion
@@ -153,6 +181,11 @@ class _Block:
         while ((self.lane("t") < self.lane("end")) & (self.lane("status") == 0)).any():
             self.counts[COUNTS.index("budget")] = _STEPS_PER_CALL
             self.advance(self.words.ctypes.data)
+
+    def stiff_runs(self) -> list[Progress]:
+        lanes = (self.lane(name).tolist() for name in ("stiff_time", "rate", "t", "h", "end"))
+        found = [Progress(int(run), *lane) for run, *lane in zip(self.rows, *lanes, strict=True)]
+        return [run for run in found if run.stiff_time < run.end and run.t < run.end]
 
     def samples(self) -> Array:
         return self.out.reshape(WIDE, len(self.times), self.size)

@@ -13,7 +13,7 @@ from ..topology import Plan
 from .adaptive_stepper import EPSILON, GROW, SAFETY, SHRINK, AdaptiveStepper
 from .elementary import any_lane, per_lane
 from .emitter import Emitter, Int
-from .flow import each, total, while_
+from .flow import each, while_
 from .kernel import for_plan
 from .module import Module
 from .projection import Lookout, project
@@ -28,6 +28,7 @@ from .stepper import (
     projections,
     write_with_kernels,
 )
+from .stiffness import notice_stiffness
 
 LANE_REALS = (*REALS, "status", "steps", "rejected")  # each a vector of lanes
 
@@ -86,6 +87,7 @@ class LaneStepper(AdaptiveStepper):
         e = self.e
         t, h, error, live = self.real("t"), self.real("h"), self.real("error"), self.live()
         good = (error <= 1.0) & live
+        notice_stiffness(self, good)
         end = self.real("end")
         after = ((t + h) >= end).select(end, t + h)
         if self.method.extra:
@@ -160,15 +162,18 @@ class LaneStepper(AdaptiveStepper):
         both = squares + 0.01 * self._lane_squares(self.method.error3, h) + 1e-300
         return squares / (both * size).sqrt()
 
+    def added_up(self, parts: str) -> Symbol:
+        """Each place is a run of its own."""
+        return self.e.symbol(parts)
+
     def _lane_squares(self, weights: tuple[float, ...], h: Number) -> Symbol:
-        e, w = self.e, self.words
+        w = self.words
 
-        def square(i: str, sum_: str) -> str:
+        def scaled(i: str) -> Number:
             tolerance = self.real("atol") + self.real("rtol") * maximum(abs(self.get(w["y"], i)), abs(self.get(w["new"], i)))
-            x = h * self.combination(weights, i) / tolerance
-            return e.operand(e.symbol(sum_) + x * x)
+            return h * self.combination(weights, i) / tolerance
 
-        return e.symbol(total(e, 0, w["controlled"], e.constant(0.0), square))
+        return self.sum_of_squares(scaled)
 
     def sample_lane(self, lane: int, good: Condition, t: Symbol, h: Symbol, after: Symbol) -> None:
         """Samples of one lane inside its step, in scalar code on strided data; ``sampled`` counts them."""

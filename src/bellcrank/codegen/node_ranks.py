@@ -45,7 +45,7 @@ def plan_nodes(plan: Plan, q: Array, t: float) -> Nodes:
 def plan_generic_nodes(plan: Plan, dynamics: Dynamics) -> Nodes:
     """Nodes of a model with what is independent on its closures in general, wherever it starts."""
     survey = Survey(plan)
-    start = np.array(plan.model.initial_q)
+    start = np.array(plan.model.given_q)
     survey.look(start, 0.0, widest=_NEARLY)
     others = configurations(dynamics, start)
     while not survey.settled and (found := next(others, None)) is not None:

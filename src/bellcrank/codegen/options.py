@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import StateError
 from ..formulations import CANONICAL, CLOSED, FORMULATIONS, Program
+from ..wording import argument
 
 VARIANTS = ("block", "body", "rcr", "acs", "gcl")
 
@@ -43,7 +44,8 @@ def _canonical_loops(reference: str | None) -> tuple[str, Program]:
     """Accelerations are those of coordinate reduction, by whose elimination the momenta go."""
     if reference is not None:
         raise StateError(
-            f"reference={reference!r} is an option of formulation 'canonical_momenta' for trees, not for closed loops"
+            f"{argument('reference', reference)} is an option of formulation 'canonical_momenta' for trees, "
+            "not for closed loops"
         )
     return "canonical_momenta", CLOSED["coordinate_reduction"]
 
@@ -64,14 +66,16 @@ def choose(formulation: str, reference: str | None, *, closed: bool) -> tuple[st
         )
     if reference is not None and formulation not in with_reference:
         options = ", ".join(repr(name) for name in with_reference)
-        raise StateError(f"reference={reference!r} is an option of formulations {options}, not of {asked!r}")
+        raise StateError(f"{argument('reference', reference)} is an option of formulations {options}, not of {asked!r}")
     name = formulation
     if formulation in with_reference:
         name = f"{formulation}:{reference or with_reference[formulation]}"
     if name not in known:
         if formulation in with_reference:
             references = [repr(key.partition(":")[2]) for key in known if key.partition(":")[0] == formulation]
-            raise StateError(f"reference={reference!r} is unknown: use {', '.join(references[:-1])} or {references[-1]}")
+            raise StateError(
+                f"{argument('reference', reference)} is unknown: use {', '.join(references[:-1])} or {references[-1]}"
+            )
         near = difflib.get_close_matches(formulation, families, n=1)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
         raise StateError(f"there is no formulation {formulation!r}{hint}: use one of {', '.join(families)}")

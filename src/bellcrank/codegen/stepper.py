@@ -23,12 +23,13 @@ from .kernel import for_plan
 from .module import FIXED, Module, assemble, kernel_arguments, write_kernel
 from .nodes import block_width
 from .projection import Lookout, look_first, project
+from .stiffness import STIFFNESS
 from .turning import write_turning
 
 WIDE = 4
 MINIMUM_NORM, MASS = "minimum_norm", "mass"
 _CONTROL = ("t", "h", "end", "rtol", "atol", "longest", "grow", "error", "energy", "change", "change_before")
-REALS = (*_CONTROL, "turn", "singular_time", "pivot", "pivot_time", "near")
+REALS = (*_CONTROL, "turn", "singular_time", "pivot", "pivot_time", "near", *STIFFNESS)
 _LOOP = ("status", "steps", "rejected", "evaluations", "budget", "sample", "samples", "substep", "substeps", "watched", "held")
 COUNTS = (*_LOOP, "project", "pass_singular", "singular", "singular_row", "seen", "newton", "sample_before", "iterations")
 RUNNING, NOT_FINITE, COLLAPSED, SINGULAR, NOT_SOLVED = 0, 1, 2, 3, 4

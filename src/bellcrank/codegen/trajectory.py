@@ -75,6 +75,8 @@ class Trajectory:
         self.set_count("samples", len(times))
         self.set_real("t", first_time)
         self.set_real("pivot", np.inf)
+        self.set_real("stiff_time", np.inf)
+        self.tried = 0  # steps of the last call, accepted or not
         self._words = self._bind(start)
         address = self.code.library.address("advance")
         self._advance = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address)
@@ -119,8 +121,10 @@ class Trajectory:
         return np.array([numbers[word] for word in stepper_words(self.called)], dtype=np.int64)
 
     def advance(self, budget: int) -> None:
+        before = self.count("steps") + self.count("rejected")
         self.set_count("budget", budget)
         self._advance(self._words.ctypes.data)
+        self.tried = self.count("steps") + self.count("rejected") - before
 
     @property
     def held(self) -> bool:
@@ -196,6 +200,17 @@ class Trajectory:
         """q and v at the last accepted step."""
         model = self.plan.model
         return self.y[: model.nq].copy(), self.y[self.v_start : self.v_start + model.nv].copy()
+
+    @property
+    def stiff(self) -> bool:
+        """Whether steps have become short for stability alone (codegen.stiffness)."""
+        return bool(np.isfinite(self.real("stiff_time")))
+
+    def fastest(self) -> str:
+        """Name of the velocity whose rate the last two stages of a step, both at its end, disagree about most."""
+        model = self.plan.model
+        last, before = (self.k[(self.stages - j) * self.padded :][self.v_start : self.v_start + model.nv] for j in (1, 2))
+        return str(model.v_names[int(np.argmax(np.abs(last - before)))])
 
     def worst(self) -> str:
         """Name of the coordinate that spoiled the last step: the first that is not finite, or has the largest error."""

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..assembly import assemble
 from ..codegen import Dynamics, compile
 from ..errors import BellcrankError, StateError
 from ..model import Model
 from ..model.generators import random_state
 from ..model.manifold import displaced
+from ..wording import counted
 from .engines import BATCH, Array, Motion, Ours, formulations, normalised, seconds
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Comparison:
     """What came out, the default formulation first."""
 
     model: str
-    dof: int
+    coordinates: int
     states: int
     duration: float
     rows: tuple[Row, ...]
@@ -69,7 +69,8 @@ class Comparison:
         from rich.table import Table
         from rich.text import Text
 
-        table = Table(title=f"{self.model}: {self.dof} dof, {self.states} states, {self.duration:g} s", title_justify="left")
+        size = f"{counted(self.coordinates, 'coordinate')}, {counted(self.states, 'state')}, {self.duration:g} s"
+        table = Table(title=f"{self.model}: {size}", title_justify="left")
         table.add_column("engine", no_wrap=True)
         for heading in ("differs", "energy", "closure", "us", "us in batch"):
             table.add_column(heading, justify="right", no_wrap=True)
@@ -116,8 +117,7 @@ def _bare(model: Model) -> Model:
     bare = dataclasses.replace(model, elements=(), measures=(), inputs=(), limits=())
     if not model.closures:
         return bare
-    start = assemble(bare)
-    return dataclasses.replace(bare, initial_q=start.q, initial_v=start.v)
+    return dataclasses.replace(bare, given_q=bare.initial_q, given_v=bare.initial_v)
 
 
 def _peer(name: str, model: Model, dynamics: Dynamics) -> Any:

@@ -24,7 +24,7 @@ UNITS = {"energy": "of the largest kinetic energy", "momentum": "of sqrt(2 m T)"
 LEAST = 1e-17  # where a logarithm of zero is drawn
 
 
-def plot_methods(found: MethodComparison, path: str | Path | None = None, *, force: bool = False) -> Figure:
+def plot_methods(found: MethodComparison, path: str | Path | None = None, *, keep: bool = False) -> Figure:
     """A panel for the energy, and one for momenta if the model keeps any."""
     panels = ["energy", *(["momentum"] if found.kept else [])]
     figure = Figure(figsize=(9, 3.3 * len(panels)), layout="constrained")
@@ -34,7 +34,7 @@ def plot_methods(found: MethodComparison, path: str | Path | None = None, *, for
     figure.axes[0].legend(**LEGEND)
     figure.suptitle(found.model.replace("$", r"\$"), x=0.01, ha="left", fontsize=13, weight="bold")
     if path is not None:
-        save_figure(figure, Path(path), force=force)
+        save_figure(figure, Path(path), keep=keep)
     return figure
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..codegen import compile
+from ..defaults import TOLERANCE
 from ..errors import BellcrankError, BellcrankWarning, SimulationError, StateError
 from ..integrate import METHODS
 from ..model import Model
@@ -76,11 +77,11 @@ class MethodComparison:
         rows = [{key: _finite(x) for key, x in dataclasses.asdict(row).items()} for row in self.rows]
         return {"model": self.model, "duration": self.duration, "step": self.step, "kept_momenta": self.kept, "rows": rows}
 
-    def plot(self, path: str | Path | None = None, *, force: bool = False) -> Figure:
+    def plot(self, path: str | Path | None = None, *, keep: bool = False) -> Figure:
         """Errors of energy and of momenta over time, all methods in one picture; written to ``path`` if given."""
         from .method_plot import plot_methods
 
-        return plot_methods(self, path, force=force)
+        return plot_methods(self, path, keep=keep)
 
     def __str__(self) -> str:
         from rich.console import Console
@@ -134,8 +135,8 @@ def compare_methods(
     step: float | None = None,
     max_step: float | None = None,
     methods: Wanted = tuple(METHODS),
-    rtol: float = 1e-9,
-    atol: float = 1e-9,
+    rtol: float = TOLERANCE,
+    atol: float = TOLERANCE,
     q: ArrayLike | None = None,
     v: ArrayLike | None = None,
     progress: Progress | None = None,

@@ -7,22 +7,23 @@ blocks               parts of J that do not touch each other
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..assembly import assemble
 from ..assembly.loops import Loops
+from ..assembly.solution import closed
+from ..assembly.start import start_of
 from ..codegen.dynamics import Dynamics
 from ..errors import AssemblyError
 from ..model import Model
+from ..wording import counted
 from .branches import branches
 from .counting import joint_of_dofs, planar_count, spatial_count
 from .drawing import loop_lines
-from .naming import counted, grouped, quoted
+from .naming import grouped, quoted
 from .place import Place, nearby_of
 from .singularities import motors_of, shaky_words, singular_words
 from .stresses import Stresses
@@ -103,16 +104,16 @@ def inspect_loops(model: Model, dynamics: Dynamics | None = None) -> LoopReport 
 
 def _start(dyn: Dynamics) -> tuple[Array, list[str]]:
     """The start with its loops closed; where they cannot be, what is wrong."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            return assemble(dyn).q, [str(w.message) for w in caught]
-        except AssemblyError as error:
-            complaint = str(error)
-        try:  # perhaps only the velocities contradict each other
-            return assemble(dyn, v=np.zeros(dyn.model.nv)).q, [complaint]
-        except AssemblyError:
-            return np.array(dyn.model.initial_q), [complaint]
+    model = dyn.model
+    try:
+        start = model.assembled_start
+        return start.q, [f"model {model.name!r}: {note}" for note in start.notes]
+    except AssemblyError as error:
+        complaint = str(error)
+    try:  # perhaps only the velocities contradict each other
+        return closed(dyn, start_of(dyn, None, np.zeros(model.nv), None), 0.0).q, [complaint]
+    except AssemblyError:
+        return np.array(model.given_q), [complaint]
 
 
 def _locked(model: Model, here: Place) -> Iterator[str]:

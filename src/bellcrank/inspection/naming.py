@@ -17,18 +17,26 @@ def direction_words(axes: Array, has_axis: bool, places: Iterable[int]) -> str:
     for what, preposition, first in (("force", "along", 0), ("moment", "about", 3)):
         found = _names(axes, has_axis, [k - first for k in chosen if first <= k < first + 3])
         if found:
-            parts.append(f"{what}{'s' if len(found) > 1 or ACROSS in found else ''} {preposition} {listed(found)}")
+            several = len(found) > 1 or found[0].startswith((ALL, "two"))
+            parts.append(f"{what}{'s' if several else ''} {preposition} {listed(found)}")
     return ", ".join(parts)
 
 
-ACROSS = "directions across its axis"
+ALL = "all directions"
 
 
 def _names(axes: Array, has_axis: bool, columns: list[int]) -> list[str]:
     """Axes of the world in their order, the joint's own last."""
     own = [f"its axis {letter(axes[:, 2])}".rstrip()] if has_axis and 2 in columns else []
     others = [letter(axes[:, k]) for k in columns if not (has_axis and k == 2)]
-    return (sorted(others) if all(others) else [ACROSS]) + own if others else own
+    if all(others):
+        return sorted(others) + own
+    if len(columns) == 3:
+        return [ALL]
+    if own:
+        return [*own, "a direction across it"]
+    where = " across its axis" if has_axis else ""
+    return [f"a direction{where}" if len(others) == 1 else f"two directions{where}"]
 
 
 def letter(axis: Array) -> str:
@@ -44,10 +52,6 @@ def listed(names: Sequence[str], most: int = 6) -> str:
 
 def quoted(names: Sequence[str], most: int = 6) -> str:
     return listed([f'"{name}"' for name in names[:most]] + list(names[most:]), most) if names else ""
-
-
-def counted(number: int, one: str, many: str | None = None) -> str:
-    return f"{number} {one if number == 1 else many or one + 's'}"
 
 
 def grouped(pairs: Iterable[tuple[str, str]]) -> list[tuple[list[str], str]]:

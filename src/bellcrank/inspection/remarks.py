@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import BellcrankError
+from ..errors import AssemblyError, BellcrankError
+from . import units
+from .starting import position
 
 if TYPE_CHECKING:
     from ..model import Model, Table
@@ -36,7 +38,7 @@ DOING = {  # values that make an element do something; without one of them it do
 
 def remarks(model: Model, speed: Speeds) -> list[str]:
     """All that is unusual, in sentences."""
-    found = [text for kind in KINDS for text in kind(model)]
+    found = [text for kind in (*KINDS, *units.KINDS) for text in kind(model)]
     return found + list(_fast(model, speed))
 
 
@@ -103,7 +105,7 @@ def _stops(model: Model) -> Iterator[str]:
     for e in model.elements:
         if e.kind != "joint_stop" or e.joint < 0 or model.driven[e.joint]:
             continue
-        at, lower, upper = model.initial_q[model.q_index[e.joint] + e.dof], e.values["lower"], e.values["upper"]
+        at, lower, upper = position(model)[model.q_index[e.joint] + e.dof], e.values["lower"], e.values["upper"]
         if not lower <= at <= upper:
             limits = f"{lower:.4g} to {upper:.4g}"
             yield f'joint "{model.joint_names[e.joint]}" starts at {at:.4g}, beyond its stop "{e.name}" ({limits})'
@@ -162,7 +164,10 @@ def _start(model: Model) -> Iterator[str]:
     if model.closure_index[-1] > EQUATIONS or model.kinematic:
         return
     try:
-        _compiled(model).acceleration(model.initial_q, model.initial_v)
+        v = model.assembled_start.v if model.closures else model.given_v
+        _compiled(model).acceleration(position(model), v)
+    except AssemblyError:  # which LoopReport tells
+        return
     except BellcrankError as error:
         yield f"the run cannot start: {error}"
 

@@ -51,7 +51,7 @@ class MeasureRow:
 
 @dataclass(frozen=True)
 class Report:
-    """What a model is made of. ``dof``: entries of v; what closed loops leave of them is ``loops.mobility``.
+    """What a model is made of. ``coordinates``: entries of v; ``dof``: what closed loops leave of them.
 
     ``fastest_frequency`` (Hz) and ``fastest_decay`` (1/s), estimates at the start, may be None; ``loops`` is None for a tree.
     """
@@ -59,6 +59,7 @@ class Report:
     model: str
     mass: float
     dof: int
+    coordinates: int
     duration: float | None
     bodies: tuple[BodyRow, ...]
     joints: tuple[JointRow, ...]
@@ -98,7 +99,8 @@ def check(model: Model) -> Report:
     return Report(
         model=model.name,
         mass=float(model.mass.sum()),
-        dof=model.nv,
+        dof=model.nv if loops is None else loops.mobility,
+        coordinates=model.nv,
         duration=model.duration,
         bodies=tuple(BodyRow(*row) for row in zip(model.body_names, model.joint_names, model.mass.tolist(), strict=True)),
         joints=(*(JointRow(n, j.kind, p, c, 0 if driven else j.nv, driven) for n, j, p, c, driven in rows), *_closing(model)),

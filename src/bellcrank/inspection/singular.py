@@ -17,7 +17,8 @@ from ..assembly.loops import Held, Loops
 from ..assembly.newton import close
 from ..model.manifold import displaced
 from ..topology.plan import RANK_TOLERANCE
-from .naming import counted, quoted
+from ..wording import counted
+from .naming import quoted
 
 Array = NDArray[np.float64]
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..model.element import ELEMENTS
+from .starting import position
 
 if TYPE_CHECKING:
     from ..model import Element, Model
@@ -99,21 +100,27 @@ def _largest(model: Model, twins: list[Element]) -> Fastest | None:
     twins = [twin for twin in twins if any(twin.values.values())]
     if not twins:
         return None
-    dynamics = _compiled(_still(model, twins))
-    q, still = np.tile(model.initial_q, (model.nv, 1)), np.zeros((model.nv, model.nv))
+    dynamics, start = _compiled(_still(model, twins)), position(model)
+    q, still = np.tile(start, (model.nv, 1)), np.zeros((model.nv, model.nv))
     there, back = (dynamics.inverse_dynamics(q, sign * np.eye(model.nv), still) for sign in (1.0, -1.0))
-    N = _allowed(dynamics)
-    K, M = N.T @ ((there - back) / 2) @ N, N.T @ dynamics.mass_matrix(model.initial_q) @ N
+    N = _allowed(dynamics, start)
+    K, M = N.T @ ((there - back) / 2) @ N, N.T @ dynamics.mass_matrix(start) @ N
     if not (np.isfinite(K).all() and np.isfinite(M).all()):
         return None
     try:
         values, vectors = eigh((K + K.T) / 2, M)
     except np.linalg.LinAlgError:  # no mass resists some motion here
         return None
-    if not len(values) or not values[-1] > 0:
+    if not len(values) or not values[-1] > _rounding(twins, M):
         return None
-    _, power, _ = dynamics.elements(model.initial_q, N @ vectors[:, -1])
+    _, power, _ = dynamics.elements(start, N @ vectors[:, -1])
     return Fastest(float(values[-1]), twins[int(np.argmin(power))].name)
+
+
+def _rounding(twins: list[Element], M: np.ndarray) -> float:
+    """Squared, what a force at right angles to all motions leaves: 1e-10 of the rate that the strongest would give head-on."""
+    strongest = max(abs(value) for twin in twins for value in twin.values.values())
+    return float(1e-20 * strongest / np.diag(M).min())
 
 
 def _still(model: Model, elements: list[Element]) -> Model:
@@ -137,12 +144,12 @@ def _still(model: Model, elements: list[Element]) -> Model:
     )
 
 
-def _allowed(dynamics: Any) -> np.ndarray:
-    """(nv, freedom) velocities that the loops allow."""
+def _allowed(dynamics: Any, q: np.ndarray) -> np.ndarray:
+    """(nv, freedom) velocities that the loops allow at q."""
     n = dynamics.model.nv
     if not dynamics.model.closures:
         return np.eye(n)
-    _, s, V = np.linalg.svd(dynamics.closure_jacobian(dynamics.model.initial_q))
+    _, s, V = np.linalg.svd(dynamics.closure_jacobian(q))
     return np.asarray(V[int((s**2 > 1e-7 * s.max(initial=0.0) ** 2).sum()) :].T)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ..wording import counted
 from .mobility import loop_words
 
 if TYPE_CHECKING:
@@ -20,9 +21,8 @@ SHOWN = 40  # rows of a table
 def show(report: Report, console: Console) -> None:
     """Tables of the parts, then what is unusual."""
     duration = "" if report.duration is None else f", {report.duration:g} s"
-    console.print(
-        f"{report.model}: {len(report.bodies)} bodies, {report.mass:.6g} kg, {_dof(report)} dof{duration}", markup=False
-    )
+    size = f"{counted(len(report.bodies), 'body', 'bodies')}, {report.mass:.6g} kg, {report.dof} dof{duration}"
+    console.print(f"{report.model}: {size}", markup=False)
     console.print(_table("body", "carried by", "mass (kg)", rows=[(b.name, b.joint, f"{b.mass:.6g}") for b in report.bodies]))
     joints = [(j.name, j.kind, j.parent, j.child, _freedom(j)) for j in report.joints]
     console.print(_table("joint", "type", "parent", "child", "dof", rows=joints))
@@ -32,11 +32,6 @@ def show(report: Report, console: Console) -> None:
         console.print(_table("measure", "type", rows=[(m.name, m.kind) for m in report.measures]))
     for line in _lines(report):
         console.print(line, markup=False, highlight=False, soft_wrap=True)
-
-
-def _dof(report: Report) -> int:
-    """Of a mechanism with loops, what they leave."""
-    return report.dof if report.loops is None else report.loops.mobility
 
 
 def _freedom(joint: JointRow) -> str:
@@ -57,7 +52,8 @@ def _lines(report: Report) -> list[str]:
         lines.append(f"fastest vibration at the start: about {report.fastest_frequency:.3g} Hz")
     if report.fastest_decay is not None:
         lines.append(f"fastest decay at the start: about {report.fastest_decay:.3g} 1/s")
-    return lines + ([f"unusual: {remark}" for remark in report.remarks] or ["nothing unusual"])
+    told = report.loops is not None and report.loops.singularities
+    return lines + ([f"unusual: {remark}" for remark in report.remarks] or [f"nothing {'else ' if told else ''}unusual"])
 
 
 def _table(*headings: str, rows: Sequence[tuple[str, ...]]) -> Table:

@@ -275,6 +275,7 @@ DOP853 = RungeKutta(
     citation="E. Hairer, S. P. Norsett, G. Wanner, Solving Ordinary Differential Equations I, 2nd ed. 1993, II.5, II.10",
     c=_C,
     A=_A,
+    stable=6.1,
     b=_B,
     error=_E5,
     error3=_E3,

@@ -15,6 +15,8 @@ class RungeKutta:
     error3  of a second estimate of lower order: with e5, e3 the sums of squares of both, the norm is e5/sqrt(e5 + 0.01 e3)
     extra   c and row of A of stages that only dense output needs
     dense   rows of y(t + x h) = y + h sum_i (dense_i0 x + dense_i1 x^2 + ...) k_i
+    stable  h lambda on the negative real axis, up to which steps do not grow; a method with an error estimate knows it, so
+            that a run can notice that it is stiff
     parts   a step is made of steps of these parts of its length, which raises the order of a symmetric method
     turns   goes through rotations as a group (codegen.turning); else quaternions would be added like other coordinates
     A method with an error estimate ends with a stage at the new point, which is the first stage of the next step.
@@ -30,6 +32,7 @@ class RungeKutta:
     error3: Row | None = None
     extra: tuple[tuple[float, Row], ...] = ()
     dense: tuple[Row, ...] = ()
+    stable: float | None = None
     parts: Row = (1.0,)
     turns: bool = False
 

@@ -11,8 +11,9 @@ from typing import Any
 
 from ..errors import BellcrankWarning, ModelError
 from ..model import Model, build
+from ..writing import write_whole
 from . import native
-from .files import decode, read_bytes, regular_file, write_text
+from .files import decode, read_bytes, regular_file
 from .markup import Node, is_markup
 from .options import Options, options_for
 from .recognition import recognise
@@ -82,21 +83,22 @@ def _tell(model: Model, file: str) -> None:
         warnings.warn(BellcrankWarning("\n  ".join([f"{file}:", *lines])), stacklevel=4)
 
 
-def save(model: Model, path: str | PathLike[str], *, force: bool = False, partial: bool = False) -> None:
-    """Writes a model file; one that is there already only with ``force``.
+def save(model: Model, path: str | PathLike[str], *, keep: bool = False, partial: bool = False) -> None:
+    """Writes a model file. One that is there already is replaced, whole or not at all; with ``keep`` it is an error.
 
     .toml        our own format: everything, formulas and all
     .xml, .mjcf  MJCF
     .urdf        URDF
 
-    Raises ModelError for what MJCF or URDF have no words for; ``partial`` leaves it out, and a warning says so.
+    Raises ModelError for what MJCF or URDF have no words for. ``partial`` leaves it out, and a warning says so; what everything
+    else hangs on (joints of other kinds, prescribed motions of joints, impossible inertias) cannot be left out.
     """
     target = Path(path)
     write = _WRITERS.get(target.suffix.lower())
     if write is None:
         raise ModelError(f"{target}: models are written as {', '.join(_WRITERS)} files. Name one.")
     text, left_out = write(model, partial)
-    write_text(target, text, force=force)
+    write_whole(target, lambda file: file.write_text(text, encoding="utf-8", newline="\n"), keep=keep)
     if left_out:
         warnings.warn(BellcrankWarning("\n  ".join([f"{target} does not hold:", *left_out])), stacklevel=2)
 

@@ -18,6 +18,7 @@ from ..model.fields import InBody
 from ..model.problems import Problems
 from ..model.resolve import resolve
 from ..model.spec import GROUND, Spec
+from ..wording import argument
 from .export_servos import servos
 from .imported import matrix_of, tidy
 from .states import frame_of
@@ -74,7 +75,7 @@ class Export:
             points = {joint.name: joint.point for joint in self.spec.joints}
             at: Any = points[self.model.joint_names[i]]
             return np.array(at, dtype=float) - self.origin(self.model.parents[i])
-        return self.model.initial_q[self.model.q_index[i] :][:3]
+        return self.model.given_q[self.model.q_index[i] :][:3]
 
     def origin(self, i: int) -> Array:
         """Where the origin of a body is in the design position."""
@@ -132,11 +133,13 @@ class Export:
     def finish(self, *, partial: bool) -> list[str]:
         """What is left out; raises ModelError if that is more than was allowed."""
         if self.never or (self.cannot and not partial):
-            listed = "\n  ".join([*self.never, *self.cannot])
+            left_out = argument("partial", True)
+            lines = [f"{line} ({left_out} cannot leave it out)" for line in self.never]
+            lines += [] if partial else self.cannot
             remedy = "Save it as .toml, which holds everything"
-            remedy += "." if self.never else ", or leave these out with partial=True (convert: --partial)."
+            remedy += "." if self.never else f", or leave these out with {left_out}."
             what = f'"{self.model.name}" cannot be written as {self.format.upper()}, which has no words for'
-            raise ModelError(f"{what}\n  {listed}\n{remedy}")
+            raise ModelError("\n  ".join([what, *lines]) + f"\n{remedy}")
         source = self.model.source
         kept = [] if source is None else [x for x in source.unsimulated if not x.startswith("limits of the joints")]
         return [*self.cannot, *self.lost, *kept]

@@ -268,10 +268,10 @@ class Writing:
         if (
             self.export.cannot
             or self.export.never
-            or (np.array_equal(model.initial_q, self._design()) and not model.initial_v.any())
+            or (np.array_equal(model.given_q, self._design()) and not model.given_v.any())
         ):
             return []
-        qpos, qvel = model.to_mujoco(model.initial_q, model.initial_v)
+        qpos, qvel = model.to_mujoco(model.given_q, model.given_v)
         return [f"{tag('key', name='start', qpos=numbers(qpos), qvel=numbers(qvel))}/>"]
 
     def _design(self) -> Array:

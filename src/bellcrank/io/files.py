@@ -44,17 +44,6 @@ def read_bytes(path: Path) -> bytes:
     return data
 
 
-def write_text(path: Path, text: str, *, force: bool) -> None:
-    """Writes a file, or raises a ModelError that names it."""
-    try:
-        with path.open("w" if force else "x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-    except FileExistsError:
-        raise ModelError(f"{path} is there already. Choose another name, or overwrite it with force.") from None
-    except (OSError, ValueError) as error:
-        raise ModelError(f"{brief(str(path))} cannot be written: {getattr(error, 'strerror', None) or error}.") from None
-
-
 def decode(data: bytes, file: str) -> str:
     try:
         return data.decode("utf-8-sig")

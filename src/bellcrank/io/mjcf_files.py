@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import ModelError
+from ..wording import argument
 from .files import read_bytes
 from .inside import leaves, strange
 from .markup import Node, parse
@@ -106,7 +107,7 @@ def _check_inside(value: str, around: list[Path], home: Home, document: Document
     there = [place for place in places if os.path.exists(place)]
     outside = [leaves(home.folder, place) for place in there or places]
     if not home.options.allow_outside and (any(outside) if there else all(outside)):
-        raise ModelError(f"{label} leaves the model's folder. Pass allow_outside=True if you trust this file.")
+        raise ModelError(f"{label} leaves the model's folder. Pass {argument('allow_outside', True)} if you trust this file.")
     return there
 
 

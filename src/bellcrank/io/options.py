@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import StateError
+from ..wording import argument
 
 CHOICES: dict[str, tuple[str, ...]] = {
     "base": ("fixed", "free"),
@@ -56,10 +57,10 @@ def options_for(kind: str, given: Mapping[str, Any]) -> Options:
             hint = f" Did you mean {near[0]}?" if near else f" There are {', '.join(known)}."
             raise StateError(f"load has no option {name!r}.{hint}")
         if name not in OF_FORMAT[kind]:
-            there = ", ".join(OF_FORMAT[kind]) or "none"
-            raise StateError(f"{name}={value!r} is no option of a {kind.upper()} file. It has {there}.")
+            there = ", ".join(map(argument, OF_FORMAT[kind])) or "none"
+            raise StateError(f"{argument(name)} is no option of a {kind.upper()} file. It has {there}.")
         if name in CHOICES and value not in CHOICES[name]:
-            raise StateError(f"{name}={value!r} is unknown: use {' or '.join(map(repr, CHOICES[name]))}")
+            raise StateError(f"{argument(name)} is {value!r}: use {' or '.join(map(repr, CHOICES[name]))}")
     options = Options(**given)
     _check_gravity(options.gravity)
     return options
@@ -71,7 +72,9 @@ def _check_gravity(gravity: Any) -> None:
     except (TypeError, ValueError):
         values = []
     if len(values) != 3 or not all(map(math.isfinite, values)):
-        raise StateError(f"gravity={gravity!r} is no acceleration: give three finite numbers, m/s2, such as (0, 0, -9.81)")
+        raise StateError(
+            f"{argument('gravity')} is {gravity!r}, no acceleration: give three finite numbers, m/s2, such as (0, 0, -9.81)"
+        )
 
 
 def file_name(file: str) -> str:

@@ -85,11 +85,16 @@ class Table:
         """Keys that may be there."""
         self._used.update(keys)
 
+    @property
+    def inside(self) -> str:
+        """The table in a message: its heading, or the file where there is none."""
+        return f"[{self.label}]" if self.path else "the file"
+
     def need(self, key: str, remedy: str) -> bool:
         """Is the key there? Complains if not."""
         self._used.add(key)
         if key not in self.values:
-            self.complain(f"[{self.label}] has no {key}. {remedy}")
+            self.complain(f"{self.inside} has no {key}. {remedy}")
         return key in self.values
 
     def full(self, key: str) -> str:
@@ -138,7 +143,7 @@ class Table:
         for key in self.values:
             if key not in self._used:
                 hint = self.source.problems.suggest(key, self._used)
-                inside = f"[{self.label}] has" if self.path else "the file has"
+                inside = f"{self.inside} has"
                 self.complain(f'{inside} an unknown key "{key}".{hint}', key)
 
 

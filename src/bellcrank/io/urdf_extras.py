@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..model.problems import names
+from ..wording import argument
 from .inside import leaves, resolve, strange, trusted
 from .markup import Node
 from .options import Options
@@ -60,5 +61,6 @@ def _meshes(root: Node, file: str, options: Options) -> Iterator[str]:
     if missing:
         yield f"meshes that are not there: {names(missing, LISTED)}"
     if outside:
-        yield f"meshes outside the model's folder, which are not looked at (allow_outside=True): {names(outside, LISTED)}"
+        unless = argument("allow_outside", True)
+        yield f"meshes outside the model's folder, which are not looked at ({unless}): {names(outside, LISTED)}"
     yield from (f"mesh {text}" for text in odd[:LISTED])

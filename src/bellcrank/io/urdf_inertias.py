@@ -10,6 +10,7 @@ import numpy as np
 from ..model.order import outward_order
 from ..model.physics import impossible
 from ..model.problems import names, refusal
+from ..wording import argument
 from .imported import TheirBody
 from .options import Options
 
@@ -64,7 +65,7 @@ def look_at_inertias(bodies: Sequence[TheirBody], unknown: Mapping[str, str], op
             (found.broken if i in wrong else found.unknown).append(body.name)
             lines.append(unknown.get(body.name) or f'{body.where}: link "{body.name}": {wrong[i]}')
     if lines and options.broken_inertia == "refuse":
-        raise refusal(lines, 'To load it all the same, pass broken_inertia="allow" (convert: --broken-inertia allow).')
+        raise refusal(lines, f"To load it all the same, pass {argument('broken_inertia', 'allow')}.")
     return found
 
 

@@ -6,12 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ..model.order import outward_order
 from ..model.problems import names, refusal
+from ..wording import argument
 from .imported import TheirBody
 from .options import Options
 
 FREEDOM = {"fixed": 0, "revolute": 1, "prismatic": 1, "planar": 3, "free": 6}
-LOCK = 'Give them masses, or pass massless="fix" to lock these joints'
-KEEP = 'massless="kinematics" to assemble and drive the robot, without runs'
 
 
 def look_at_massless(
@@ -28,11 +27,15 @@ def look_at_massless(
             "beyond it: its acceleration is undetermined."
             for joint, i in zip(joints, idle, strict=True)
         ]
-        raise refusal(lines, f"{LOCK}, or {KEEP} (convert: --massless).")
+        raise refusal(lines, f"Give them masses, or pass {argument('massless', 'fix')} to lock these joints, or {_to_keep()}.")
     for joint in joints:
         joint.kind, joint.axis, joint.axis2, joint.limits = "fixed", None, None, None
     _refuse_crowded(bodies, list(crowded(bodies, ties)))
     return [joint.name for joint in joints], []
+
+
+def _to_keep() -> str:
+    return f"{argument('massless', 'kinematics')} to assemble and drive the robot, without runs"
 
 
 def _refuse_crowded(bodies: Sequence[TheirBody], paths: Sequence[list[int]]) -> None:
@@ -44,7 +47,7 @@ def _refuse_crowded(bodies: Sequence[TheirBody], paths: Sequence[list[int]]) -> 
             "directions, with no mass between them: their accelerations are undetermined."
         )
     if lines:
-        raise refusal(lines, f"Give the links between them masses, or fix one of the joints, or pass {KEEP}.")
+        raise refusal(lines, f"Give the links between them masses, or fix one of the joints, or pass {_to_keep()}.")
 
 
 def unmoved(bodies: Sequence[TheirBody], ties: Sequence[tuple[int, int]]) -> Iterator[int]:

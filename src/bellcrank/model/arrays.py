@@ -60,7 +60,7 @@ def _starts(model: Model) -> list[InitialSpec]:
     """Joints that do not start in the design position, or not at rest."""
     starts = []
     for name, joint, i, j in zip(model.joint_names, model.joints, model.q_index, model.v_index, strict=True):
-        q, v = _tuple(model.initial_q[i : i + joint.nq]), _tuple(model.initial_v[j : j + joint.nv])
+        q, v = _tuple(model.given_q[i : i + joint.nq]), _tuple(model.given_v[j : j + joint.nv])
         if joint.nq and (q != joint.neutral or any(v)):
             starts.append(InitialSpec(name, q, v if any(v) else None))
     return starts

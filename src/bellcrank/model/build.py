@@ -190,8 +190,8 @@ class _Rows:
             inertia=self.inertia,
             armature=np.array([x for of_joint in self._moving(self.armature) for x in of_joint], dtype=float),
             gravity=np.array(self.spec.gravity, dtype=float),
-            initial_q=np.array(q, dtype=float),
-            initial_v=np.array(v, dtype=float),
+            given_q=np.array(q, dtype=float),
+            given_v=np.array(v, dtype=float),
             duration=None if self.spec.duration is None else float(self.spec.duration),
             step=None if self.spec.step is None else float(self.spec.step),
             motions=tuple(self.motions) if any(self.driven) else (),
@@ -200,6 +200,8 @@ class _Rows:
             measures=self.measures,
             closures=self.closures,
             limits=self._limits(),
+            held_q=self._held("q"),
+            held_v=self._held("v"),
             source=self.spec.source,
         )
 
@@ -210,6 +212,11 @@ class _Rows:
     def _moving(self, rows: Sequence[Any]) -> list[Any]:
         """Those of the joints that are not driven."""
         return [row for row, driven in zip(rows, self.driven, strict=True) if not driven]
+
+    def _held(self, what: str) -> tuple[str, ...]:
+        """Joints whose coordinates, or velocities, [initial] gives."""
+        moving = {item.name for item in self._moving(self.items)}
+        return tuple(s.joint for s in self.spec.initial if getattr(s, what) is not None and s.joint in moving)
 
     def _initial(self) -> tuple[list[float], list[float]]:
         written = {start.joint: start for start in self.spec.initial}

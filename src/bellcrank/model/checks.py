@@ -12,6 +12,7 @@ import numpy as np
 
 from ..errors import ModelError
 from ..joints import JOINTS, Joint, make_joint
+from ..wording import counted
 from .expressions import RESERVED
 from .physics import impossible
 from .problems import Problems, brief, names
@@ -187,7 +188,9 @@ def _check_armature(spec: JointSpec, joint: Joint, problems: Problems) -> None:
     label, where = f'joint "{spec.name}"', spec.where.at("armature")
     values = armature_of(spec, joint.nv)
     if len(values) != joint.nv:
-        text = f"{label}: armature has {len(values)} values. Give one number, or {joint.nv} for a {joint.kind} joint."
+        text = (
+            f"{label}: armature has {counted(len(values), 'value')}. Give one number, or {joint.nv} for a {joint.kind} joint."
+        )
         problems.add(text, where, spec.name)
     elif any(not (math.isfinite(x) and x >= 0) for x in values):
         problems.add(f"{label}: armature is {brief(spec.armature)}. Give zero or more.", where, spec.name)
@@ -227,7 +230,7 @@ def _check_start(label: str, values: tuple[float, ...], wanted: tuple[str, ...],
     if len(values) != len(wanted):
         listed = f" ({', '.join(wanted)})" if len(wanted) > 1 else ""
         needs = f"this joint has {len(wanted)}{listed}" if wanted else "this joint cannot move: remove it"
-        problems.add(f"{label} has {len(values)} values, but {needs}.", where)
+        problems.add(f"{label} has {counted(len(values), 'value')}, but {needs}.", where)
     elif not all(math.isfinite(x) for x in values):
         problems.add(f"{label} is {brief(values)}. Give finite numbers.", where)
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..joints import Joint
+from ..wording import counted
 from .closure import Closure
 from .forces import Rows, Trouble, bad_signs, between, coordinate_of, make_law, make_motion, on_body, unit
 from .motion import Motion
@@ -87,10 +88,10 @@ def _factors(item: CouplerSpec) -> tuple[float, ...]:
         what = "neither factors nor a ratio" if item.factors is None else "factors and a ratio"
         raise Trouble(f"it has {what}. Give one of the two.", "ratio")
     if item.ratio is not None and len(item.joints) != 2:
-        raise Trouble(f"it has a ratio and {len(item.joints)} joints. Name two joints, or give factors.", "ratio")
+        raise Trouble(f"it has a ratio and {counted(len(item.joints), 'joint')}. Name two joints, or give factors.", "ratio")
     key, given = ("ratio", (1.0, -_float(item.ratio))) if item.ratio is not None else ("factors", _many(item.factors))
     if len(given) != len(item.joints):
-        raise Trouble(f"it has {len(given)} factors for {len(item.joints)} joints. Give one each.", key)
+        raise Trouble(f"it has {counted(len(given), 'factor')} for {counted(len(item.joints), 'joint')}. Give one each.", key)
     if not all(math.isfinite(x) and x != 0 for x in given):
         raise Trouble("a coordinate with the factor zero is not tied. Give finite numbers that are not zero.", key)
     return given

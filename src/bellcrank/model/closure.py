@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..joints import Joint
+from ..wording import counted
 from .motion import Motion, laws_wanted
 
 Vector = tuple[float, float, float]
@@ -90,7 +91,7 @@ def _motion_problems(closure: Closure) -> Iterator[str]:
         return
     wanted = 1 if closure.joint is None else laws_wanted(closure.joint.kind, closure.joint.nq)
     if len(closure.motion.laws) != wanted or wanted == 0:
-        yield f"its motion has {len(closure.motion.laws)} laws, and it needs {wanted}."
+        yield f"its motion has {counted(len(closure.motion.laws), 'law')}, and it needs {wanted}."
     turns = closure.joint is not None and closure.joint.quaternion is not None
     if (closure.motion.axis is not None) != turns:
         yield "the motion of a spherical or free joint has an axis, that of others has none."

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..joints import Joint
+from ..wording import counted
 from .element import ELEMENTS, MOST_TERMS, Element, element_problems
 from .expressions import Formula, FormulaError
 from .fields import Number, Vector3, fields_of
@@ -233,7 +234,7 @@ def _sum(item: SumSpring | SumDamper, rows: Rows) -> tuple[tuple[int, int, float
     """Coordinates and their factors."""
     factors = item.factors if isinstance(item.factors, tuple) else (item.factors,)
     if not 0 < len(item.joints) == len(factors) <= MOST_TERMS:
-        what = f"it has {len(factors)} factors for {len(item.joints)} joints"
+        what = f"it has {counted(len(factors), 'factor')} for {counted(len(item.joints), 'joint')}"
         raise Trouble(f"{what}. Give one each, for {MOST_TERMS} joints at most.", "factors")
     terms = [(*coordinate_of(name, rows), float(factor)) for name, factor in zip(item.joints, factors, strict=True)]
     if len({term[:2] for term in terms}) < len(terms):

@@ -111,8 +111,8 @@ def _random_model(
         inertia=np.array([_random_inertia(m, rng) for m in mass]),
         armature=rng.uniform(0.0, 0.1, nv) if armature else np.zeros(nv),
         gravity=np.array([0.0, 0.0, -9.81]),
-        initial_q=np.array([x for joint in joints for x in joint.neutral], dtype=float),
-        initial_v=np.zeros(nv),
+        given_q=np.array([x for joint in joints for x in joint.neutral], dtype=float),
+        given_v=np.zeros(nv),
     )
 
 
@@ -268,8 +268,8 @@ def _linkage(name: str, bars: Sequence[_Bar], ties: Sequence[_Tie], gravity: Seq
         inertia=np.array([_bar_inertia(x) for x in along]),
         armature=np.zeros(nv),
         gravity=np.array(gravity),
-        initial_q=np.zeros(nv),
-        initial_v=np.zeros(nv),
+        given_q=np.zeros(nv),
+        given_v=np.zeros(nv),
         closures=tuple(
             Closure(
                 tie.name,

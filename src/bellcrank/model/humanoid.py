@@ -73,8 +73,8 @@ def humanoid() -> Model:
         inertia=np.array([np.diag(part.inertia) for part in parts]),
         armature=np.zeros(nv),
         gravity=np.array([0.0, 0.0, -9.81]),
-        initial_q=np.array([0.0, 0.0, 0.96, 1.0, 0.0, 0.0, 0.0] + [0.0] * (nv - 6)),
-        initial_v=np.zeros(nv),
+        given_q=np.array([0.0, 0.0, 0.96, 1.0, 0.0, 0.0, 0.0] + [0.0] * (nv - 6)),
+        given_v=np.zeros(nv),
     )
 
 

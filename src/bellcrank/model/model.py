@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import ModelError
 from ..joints import Joint
+from ..wording import counted
 from .closure import Closure
 from .element import Element
 from .measure import Measure
@@ -21,6 +22,7 @@ from .source import Limits, Source
 from .verify import verify
 
 if TYPE_CHECKING:
+    from ..assembly import Assembly
     from ..inspection import Report
     from .spec import Spec
 
@@ -28,6 +30,7 @@ Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 LISTS = (
     "joint_names", "body_names", "parents", "joints", "motions", "elements", "inputs", "measures", "closures", "limits",
+    "held_q", "held_v",
 )  # fmt: skip
 
 
@@ -43,8 +46,8 @@ class Model:
     inertia      (n,3,3)   about the centre of mass
     armature     (nv,)     added to the diagonal of the mass matrix
     gravity      (3,)
-    initial_q    (nq,)     start; quaternions w, x, y, z of unit length
-    initial_v    (nv,)
+    given_q      (nq,)     the start as it was written, with loops that need not close; quaternions w, x, y, z of unit length
+    given_v      (nv,)
     duration     s         None: the caller of ``simulate`` must say
     step         s         interval of the samples; None: the caller's choice
     motions      n, or ()  of driven joints, None for the others; a driven joint has no entries in q and v
@@ -53,8 +56,12 @@ class Model:
     inputs                 names of the values that the caller sets during a run
     measures               outputs that the user asked for
     limits       n, or ()  of joints, kept and not simulated; None for joints without
+    held_q       names     of joints whose coordinates keep their given values when the loops are closed
+    held_v       names     of joints whose velocities do
     source                 of an imported model: what is not simulated, and how other programs write its states
     spec                   what the user wrote; None for a model made from arrays
+
+    The start that satisfies the loops follows from the given one: ``initial_q`` and ``initial_v``.
 
     Arrays are copied and read-only. Whatever is impossible is listed in one ModelError.
     """
@@ -70,8 +77,8 @@ class Model:
     inertia: Array
     armature: Array
     gravity: Array
-    initial_q: Array
-    initial_v: Array
+    given_q: Array
+    given_v: Array
     duration: float | None = None
     step: float | None = None
     motions: tuple[Motion | None, ...] = ()
@@ -80,6 +87,8 @@ class Model:
     measures: tuple[Measure, ...] = ()
     closures: tuple[Closure, ...] = ()
     limits: tuple[Limits | None, ...] = ()
+    held_q: tuple[str, ...] = ()
+    held_v: tuple[str, ...] = ()
     source: Source | None = None
     spec: Spec | None = field(default=None, init=False, repr=False)  # set by build; a changed copy of a model has none
 
@@ -91,13 +100,44 @@ class Model:
             object.__setattr__(self, name, array)
 
     def __repr__(self) -> str:
-        return f'Model("{self.name}": {self.n} bodies, nq = {self.nq}, nv = {self.nv})'
+        return f'Model("{self.name}": {counted(self.n, "body", "bodies")}, nq = {self.nq}, nv = {self.nv})'
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickle and copy: without what is found again when it is asked for."""
+        found = {name for name in vars(self) if isinstance(getattr(type(self), name, None), cached_property)}
+        return {name: value for name, value in vars(self).items() if name not in found}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)  # neither pickle nor deepcopy remembers it
+            object.__setattr__(self, name, value)
 
     def check(self) -> Report:
         """What the model is made of, and what is unusual about it; ``print`` it."""
-        from ..inspection import check  # the one import that goes upward
+        from ..inspection import check  # goes upward
 
         return check(self)
+
+    @property
+    def initial_q(self) -> Array:
+        """The start, (nq,): of a tree the given one; of closed loops the assembled one, at t = 0.
+
+        Raises AssemblyError, with what stays open and by how much, where the loops cannot be closed.
+        """
+        return self.given_q if not self.closures else self.assembled_start.told().q
+
+    @property
+    def initial_v(self) -> Array:
+        """The velocities at the start, (nv,), with which the loops stay closed."""
+        return self.given_v if not self.closures else self.assembled_start.told().v
+
+    @cached_property
+    def assembled_start(self) -> Assembly:
+        """The given start, its loops closed when it is first asked for; a changed copy of the model assembles its own."""
+        from ..assembly import initial_assembly  # goes upward, as check does
+
+        return initial_assembly(self)
 
     def to_mujoco(
         self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None, *, tau: ArrayLike | None = None

@@ -9,6 +9,8 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ..wording import counted
+
 MOST_COEFFICIENTS = 8
 LAWS = ("polynomial", "sine", "table")
 OUTSIDE = ("error", "clamp")
@@ -24,9 +26,9 @@ class Table:
 
     def problems(self) -> Iterator[str]:
         if len(self.x) != len(self.y):
-            yield f"its table has {len(self.x)} values of x and {len(self.y)} of y. Give as many of each."
+            yield f"its table has {counted(len(self.x), 'value')} of x and {len(self.y)} of y. Give as many of each."
         elif len(self.x) < 2:
-            yield f"its table has {len(self.x)} rows. Give two at least."
+            yield f"its table has {counted(len(self.x), 'row')}. Give two at least."
         elif not all(math.isfinite(value) for value in (*self.x, *self.y)):
             yield "its table has a value that is not finite."
         else:
@@ -56,9 +58,9 @@ class Law:
         if self.kind not in LAWS:
             yield f'there is no law "{self.kind}". Choose from {", ".join(LAWS)}.'
         elif self.kind == "polynomial" and not 1 <= len(self.values) <= MOST_COEFFICIENTS:
-            yield f"its polynomial has {len(self.values)} coefficients. Give 1 to {MOST_COEFFICIENTS}."
+            yield f"its polynomial has {counted(len(self.values), 'coefficient')}. Give 1 to {MOST_COEFFICIENTS}."
         elif self.kind == "sine" and len(self.values) != 4:
-            yield f"its sine has {len(self.values)} values. Give offset, amplitude, frequency and phase."
+            yield f"its sine has {counted(len(self.values), 'value')}. Give offset, amplitude, frequency and phase."
         elif self.kind == "table" and self.table is None:
             yield "its law has no table. Give one."
         if not all(math.isfinite(value) for value in self.values):

@@ -65,6 +65,9 @@ def _check_lists(model: Model, problems: Problems) -> None:
     _check_parents(model, problems)
     if model.limits and len(model.limits) != n:
         problems.add(f"limits has {len(model.limits)} entries for {n} joints. Give one each, None for a joint without.")
+    for field in ("held_q", "held_v"):
+        for name in (name for name in getattr(model, field) if name not in model.joint_names):
+            problems.add(f'{field} names "{name}", which is no joint.{problems.suggest(name, model.joint_names)}')
     for text in () if model.source is None else model.source.problems():
         problems.add(text)
     if model.motions and len(model.motions) != n:
@@ -98,8 +101,8 @@ def _arrays(model: Model, problems: Problems) -> dict[str, Array]:
         "inertia": (n, 3, 3),
         "armature": (nv,),
         "gravity": (3,),
-        "initial_q": (nq,),
-        "initial_v": (nv,),
+        "given_q": (nq,),
+        "given_v": (nv,),
     }
     return {field: _array(field, getattr(model, field), shape, problems) for field, shape in shapes.items()}
 
@@ -133,9 +136,9 @@ def _check_joints(model: Model, arrays: dict[str, Array], problems: Problems) ->
         if joint.kind == "free" and offset.any():
             problems.add(f'joint "{name}" is free, and its position is {offset.tolist()}. Give zero: its q says where it is.')
         if joint.quaternion is not None and not driven:
-            length = float(np.linalg.norm(arrays["initial_q"][start + joint.quaternion :][:4]))
+            length = float(np.linalg.norm(arrays["given_q"][start + joint.quaternion :][:4]))
             if abs(length - 1) > QUATERNION_SLACK:
-                problems.add(f'joint "{name}": its quaternion in initial_q has length {length:.9g}. Give a unit quaternion.')
+                problems.add(f'joint "{name}": its quaternion in given_q has length {length:.9g}. Give a unit quaternion.')
 
 
 def _check_motions(model: Model, problems: Problems) -> None:

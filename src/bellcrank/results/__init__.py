@@ -6,10 +6,11 @@ run.py         Run: the arrays, labelled on demand
 derived.py     energy, momentum, reactions, poses and forces, from the states
 measures.py    the outputs that a model asks for; formulas.py and driven.py help
 summary.py     the few numbers that say how a run went
-files.py       NetCDF, there and back; tables.py: CSV
+files.py       NetCDF, there and back; tables.py: CSV; columns.py: a column of one
 plots.py       the default figure
 """
 
+from .columns import read_column
 from .derived import parts_of
 from .files import load_run
 from .labels import work_by_source
@@ -17,4 +18,4 @@ from .run import Run
 from .runs import Runs
 from .summary import Summary
 
-__all__ = ["Run", "Runs", "Summary", "load_run", "parts_of", "work_by_source"]
+__all__ = ["Run", "Runs", "Summary", "load_run", "parts_of", "read_column", "work_by_source"]

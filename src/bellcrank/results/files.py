@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import BellcrankError, BellcrankWarning, StateError
+from ..writing import write_whole
 from .labels import Labels
-from .writing import write_whole
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 FORMAT = 1
 
 
-def save_run(run: Run, path: str | Path, *, force: bool = False) -> Path:
+def save_run(run: Run, path: str | Path, *, keep: bool = False) -> Path:
     """Write a run, with all that can be derived from it, to a NetCDF file."""
-    return write_whole(path, lambda file: to_dataset(run).to_netcdf(file, engine="h5netcdf"), force=force)
+    return write_whole(path, lambda file: to_dataset(run).to_netcdf(file, engine="h5netcdf"), keep=keep)
 
 
 def to_dataset(run: Run) -> xr.Dataset:

@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpec
 
 from ..errors import BellcrankError, StateError
-from .writing import write_whole
+from ..writing import write_whole
 
 if TYPE_CHECKING:
     from .run import Run
@@ -50,7 +50,7 @@ AXIS = {
 }
 
 
-def plot_run(run: Run, path: str | Path | None = None, *, force: bool = False) -> Figure:
+def plot_run(run: Run, path: str | Path | None = None, *, keep: bool = False) -> Figure:
     """Draw a run; write it to ``path`` if given, in the format that its ending names."""
     q = by_unit(run.labels.coordinate_units)
     v = by_unit(run.labels.dof_units)
@@ -64,16 +64,16 @@ def plot_run(run: Run, path: str | Path | None = None, *, force: bool = False) -
         draw(run, figure.add_subplot(grid[rows + k // 2, k % 2]))
     _finish(run, figure)
     if path is not None:
-        save_figure(figure, Path(path), force=force)
+        save_figure(figure, Path(path), keep=keep)
     return figure
 
 
-def save_figure(figure: Figure, path: Path, *, force: bool) -> None:
-    """Write a figure in the format that the ending of its name says; an existing file only if forced."""
+def save_figure(figure: Figure, path: Path, *, keep: bool) -> None:
+    """Write a figure in the format that the ending of its name says; with ``keep``, never over an existing file."""
     formats = figure.canvas.get_supported_filetypes()
     if path.suffix[1:].lower() not in formats:
         raise StateError(f"cannot draw {path}: its ending must be one of {', '.join(sorted(formats))}")
-    write_whole(path, lambda file: figure.savefig(file, dpi=140), force=force)
+    write_whole(path, lambda file: figure.savefig(file, dpi=140), keep=keep)
 
 
 def by_unit(units: tuple[str, ...]) -> dict[str, np.ndarray]:

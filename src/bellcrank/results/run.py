@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..errors import StateError
+from ..wording import counted
 from .labels import Labels
 
 if TYPE_CHECKING:
@@ -220,23 +221,26 @@ class Run:
 
         return summarize(self)
 
-    def plot(self, path: str | Path | None = None, *, force: bool = False) -> Figure:
-        """The default figure of the run, written to ``path`` (PNG, SVG, PDF by its ending) if one is given."""
+    def plot(self, path: str | Path | None = None, *, keep: bool = False) -> Figure:
+        """The default figure of the run, written to ``path`` (PNG, SVG, PDF by its ending) if one is given.
+
+        An existing file is replaced, here as in ``save`` and ``to_csv``; with ``keep`` it is an error.
+        """
         from .plots import plot_run
 
-        return plot_run(self, path, force=force)
+        return plot_run(self, path, keep=keep)
 
-    def save(self, path: str | Path, *, force: bool = False) -> Path:
-        """Write everything to a NetCDF file; an existing one is replaced only with ``force``."""
+    def save(self, path: str | Path, *, keep: bool = False) -> Path:
+        """Write everything to a NetCDF file. An existing one is replaced, whole or not at all; with ``keep`` it is an error."""
         from .files import save_run
 
-        return save_run(self, path, force=force)
+        return save_run(self, path, keep=keep)
 
-    def to_csv(self, path: str | Path, *, force: bool = False) -> Path:
-        """Write one wide table: time, states, energies, works, forces, measures; replaces a file only with ``force``."""
+    def to_csv(self, path: str | Path, *, keep: bool = False) -> Path:
+        """Write one wide table, a row a sample: time, states, energies, works, forces, measures, reactions."""
         from .tables import write_csv
 
-        return write_csv(self, path, force=force)
+        return write_csv(self, path, keep=keep)
 
     @classmethod
     def load(cls, path: str | Path, model: Model | None = None) -> Run:
@@ -251,7 +255,8 @@ class Run:
 
     def __repr__(self) -> str:
         state = "stopped early" if self.stopped else "complete"
-        return f"<Run of {self.labels.model!r}: {self._time.size} samples, {len(self.labels.dofs)} dof, {state}>"
+        samples, coordinates = counted(self._time.size, "sample"), counted(len(self.labels.dofs), "coordinate")
+        return f"<Run of {self.labels.model!r}: {samples}, {coordinates}, {state}>"
 
     # Plain arrays
 

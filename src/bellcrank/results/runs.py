@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..errors import StateError
+
 if TYPE_CHECKING:
     import xarray as xr
 
@@ -20,7 +22,8 @@ if TYPE_CHECKING:
 class Runs:
     """Runs that were made together. Samples that a run did not reach are not numbers.
 
-    status   (B,) 0 arrived, 1 something was no longer finite, 2 the step collapsed
+    status   (B,) 0 arrived, 1 something was no longer finite, 2 the step collapsed, 3 a singular configuration was met, 5 the
+             loops of the start cannot be closed
     reached  (B,) the time that each run reached
     messages (B,) what went wrong, or None
     """
@@ -62,6 +65,8 @@ class Runs:
         from .run import Run
 
         reached = np.isfinite(self.v_values[i]).all(axis=1) & np.isfinite(self.q_values[i]).all(axis=1)
+        if not reached.any():
+            raise StateError(f"run {i} has no samples: it {self.messages[i]}")
         q, v, a = (x[i][reached] for x in (self.q_values, self.v_values, self.a_values))
         settings = {**self.settings, **self.per_run[i]}
         return Run(self.model, self.time[reached], q, v, a, settings, self.messages[i])

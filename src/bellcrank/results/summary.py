@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import BellcrankError
+from ..wording import argument, counted
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -59,6 +60,15 @@ class Happened:
 
 
 @dataclass(frozen=True)
+class Stiff:
+    """Since when a run's steps were short for stability alone, the rate of the fastest motion, in 1/s, and of what it is."""
+
+    time: float
+    rate: float
+    dof: str | None
+
+
+@dataclass(frozen=True)
 class Range:
     """The smallest and the largest value of a measure; None where it never is a number."""
 
@@ -72,6 +82,9 @@ class Range:
 class Summary:
     """A run in numbers. What a run does not know (the tolerances of a fixed step, say) is None.
 
+    ``coordinates``: entries of v; ``dof``: what closed loops leave of them. ``compile_time`` is what planning and compiling
+    took, or loading from the cache; ``wall_time`` is the run without it.
+
     Of closed loops: ``formulations`` that took the run on after the first, and from when on; ``row_changes``, when the
     equations that close the loops were chosen again; ``passages`` of singular positions; samples whose accelerations are
     ``undetermined``, since they are in one.
@@ -79,7 +92,8 @@ class Summary:
 
     model: str
     bodies: int
-    dof: int
+    dof: int | None
+    coordinates: int
     formulation: str | None
     formulations: tuple[Happened, ...]
     reference: str | None
@@ -91,6 +105,8 @@ class Summary:
     steps: int | None
     rejected: int | None
     evaluations: int | None
+    stiff: Stiff | None
+    compile_time: float | None
     wall_time: float | None
     energy_error: float | None
     closure_error: tuple[float, float, float] | None
@@ -113,12 +129,15 @@ class Summary:
         """What a person wants to read, as (name, value)."""
         rows = [
             ("bodies", str(self.bodies)),
-            ("degrees of freedom" if self.closure_error is None else "coordinates", str(self.dof)),
+            ("degrees of freedom", _count(self.dof)),
+            *([("coordinates", str(self.coordinates))] if self.dof != self.coordinates else []),
             ("formulation", _words(self._formulations(), self.reference and f"about the {self.reference}")),
             ("method", _words(self.method, self._tolerances())),
-            ("simulated", _words(_number(self.final_time, "s"), f"{self.samples} samples")),
+            ("simulated", _words(_number(self.final_time, "s"), counted(self.samples, "sample"))),
             ("steps", _words(_count(self.steps), self.rejected is not None and f"{_count(self.rejected)} rejected")),
             ("evaluations", _count(self.evaluations)),
+            *([("stiff", _stiff(self.stiff))] if self.stiff else []),
+            *([("compile time", _duration(self.compile_time))] if self.compile_time is not None else []),
             ("wall time", _duration(self.wall_time)),
             ("energy error", _number(self.energy_error, "of the largest kinetic energy")),
             *_doubt(self.energy_error),
@@ -163,11 +182,23 @@ class Summary:
 def summarize(run: Run) -> Summary:
     """Collect a run's summary; what its last states do not allow to compute is None."""
     time = run.values("time")
-    keys = ("formulation", "reference", "method", "rtol", "atol", "steps", "rejected", "evaluations", "wall_time")
+    keys = (
+        "formulation",
+        "reference",
+        "method",
+        "rtol",
+        "atol",
+        "steps",
+        "rejected",
+        "evaluations",
+        "wall_time",
+        "compile_time",
+    )
     return Summary(
         model=run.labels.model,
         bodies=len(run.labels.bodies),
-        dof=len(run.labels.dofs),
+        dof=run.settings.get("dof") if run.labels.equations else len(run.labels.dofs),
+        coordinates=len(run.labels.dofs),
         samples=time.size,
         final_time=float(time[-1]) if time.size else None,
         energy_error=_error(run),
@@ -182,6 +213,7 @@ def summarize(run: Run) -> Summary:
         drives=_drives(run),
         measures=_measures(run),
         events=tuple(Happened(crossing.event, float(crossing.time)) for crossing in run.crossings),
+        stiff=Stiff(*run.settings["stiff"][:3]) if run.settings.get("stiff") else None,
         stopped=run.stopped,
         **{key: run.settings.get(key) for key in keys},
     )
@@ -203,7 +235,11 @@ def _doubt(error: float | None) -> list[tuple[str, str]]:
     if error is None or error < _TRUSTED:
         return []
     return [
-        ("warning", "the energy does not add up, do not trust this run: take a shorter step, or dopri5 with a tighter rtol")
+        (
+            "warning",
+            f"the energy does not add up, do not trust this run: take shorter steps ({argument('max_step')}), "
+            f"or {argument('method', 'dopri5')} with a tighter {argument('rtol')}",
+        )
     ]
 
 
@@ -310,18 +346,28 @@ def _duration(seconds: float | None) -> str:
     return f"{seconds * 1e3:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"
 
 
+def _stiff(stiff: Stiff) -> str:
+    where = f" in {stiff.dof}" if stiff.dof else ""
+    return f"from t = {stiff.time:.4g} s on, {stiff.rate:.2g} 1/s{where}: bdf takes longer steps"
+
+
 def _peak(peak: Peak | None, unit: str) -> str:
-    return "-" if peak is None else f"{peak.value:.4g} {unit} at {peak.joint}, t = {peak.time:.4g} s"
+    if peak is None or peak.value == 0:
+        return "-" if peak is None else f"0 {unit}"
+    return f"{peak.value:.4g} {unit} at {peak.joint}, t = {peak.time:.4g} s"
 
 
 def _effort(effort: Effort) -> str:
-    return f"up to {effort.value:.4g} {effort.unit} at t = {effort.time:.4g} s"
+    value = f"{effort.value:.4g} {effort.unit}".rstrip()
+    return f"up to {value} at t = {effort.time:.4g} s"
 
 
 def _range(item: Range) -> str:
     if item.lowest is None or item.highest is None:
         return "never a number"
-    return f"{item.lowest:.4g} to {item.highest:.4g} {item.unit}".rstrip()
+    rounding = 1e-12 * max(abs(item.lowest), abs(item.highest))
+    lowest, highest = (0.0 if abs(x) < rounding else x for x in (item.lowest, item.highest))
+    return f"{lowest:.4g} to {highest:.4g} {item.unit}".rstrip()
 
 
 def _some(rows: list[tuple[str, str]], what: str) -> list[tuple[str, str]]:

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import csv
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..writing import write_whole
 from .files import available
-from .writing import write_whole
 
 if TYPE_CHECKING:
+    from .labels import Labels, Names
     from .run import Run
 
 ENERGIES = {name: f"{name} energy (J)" for name in ("kinetic", "potential", "stored", "total")}
 ENERGIES["balance"] = "energy balance (J)"
 
 
-def write_csv(run: Run, path: str | Path, *, force: bool = False) -> Path:
+def write_csv(run: Run, path: str | Path, *, keep: bool = False) -> Path:
     """Comma-separated values, UTF-8; numbers keep all their digits."""
     headings, table = columns(run)
 
@@ -28,16 +30,16 @@ def write_csv(run: Run, path: str | Path, *, force: bool = False) -> Path:
             writer.writerow(headings)
             writer.writerows(table.tolist())
 
-    return write_whole(path, write, force=force)
+    return write_whole(path, write, keep=keep)
 
 
 def columns(run: Run) -> tuple[list[str], np.ndarray]:
     """Headings such as ``q shoulder (rad)``, and the numbers (time, column)."""
-    found = available(run, ("q", "v", "a", *ENERGIES, "work", "forces", "drives", "inputs", "measures"))
+    found = available(run, ("q", "closing", "v", "a", *ENERGIES, "work", "forces", "drives", "inputs", "measures", "reactions"))
     headings, parts = ["time (s)"], [run.values("time")[:, None]]
     for name, values in found.items():
         headings += [ENERGIES[name]] if name in ENERGIES else _wide(run, name)
-        parts.append(values if values.ndim > 1 else values[:, None])
+        parts.append(values.reshape(len(values), math.prod(values.shape[1:])))
     return headings, np.hstack(parts)
 
 
@@ -45,6 +47,7 @@ def _wide(run: Run, name: str) -> list[str]:
     labels = run.labels
     prefix, names, units = {
         "q": ("q ", labels.coordinates, labels.coordinate_units),
+        "closing": ("q ", labels.closing, labels.closing_units),
         "v": ("v ", labels.dofs, labels.dof_units),
         "a": ("a ", labels.dofs, tuple(f"{unit}2" for unit in labels.dof_units)),
         "work": ("work of ", labels.sources, ("J",) * len(labels.sources)),
@@ -52,5 +55,14 @@ def _wide(run: Run, name: str) -> list[str]:
         "drives": ("effort on ", labels.drives, labels.drive_units),
         "inputs": ("input ", labels.inputs, ("",) * len(labels.inputs)),
         "measures": ("", labels.measures, labels.measure_units),
+        "reactions": ("reaction ", *_reactions(labels)),
     }[name]
     return [f"{prefix}{item}" + (f" ({unit})" if unit else "") for item, unit in zip(names, units, strict=True)]
+
+
+def _reactions(labels: Labels) -> tuple[Names, Names]:
+    """``fx of elbow`` ... ``mz of elbow``, joint by joint, and their units."""
+    from .quantities import COMPONENTS, entry_units
+
+    names = tuple(f"{component} of {joint}" for joint in labels.joints for component in COMPONENTS)
+    return names, entry_units("reactions", labels) * len(labels.joints)

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from ..codegen.dynamics import Dynamics
 from ..errors import DynamicsError
 from ..formulations import QUANTITIES
+from ..wording import argument
 from .drift import Drift
 from .factors import Factors, Metric, factored
 from .implicit import settled
@@ -182,7 +183,8 @@ class Rattle:
         v = settled(partial(self._force, place), partial(self._slopes, place), c, H, guess)
         if v is None:
             raise DynamicsError(
-                f"forces that depend on velocities change too much in a step of {h:.3g} s. Take shorter ones (max_step)"
+                f"forces that depend on velocities change too much in a step of {h:.3g} s. "
+                f"Take shorter ones ({argument('max_step')})"
             )
         return v
 
@@ -237,5 +239,5 @@ class Rattle:
         closure = self.model.closures[int(np.searchsorted(self.model.closure_index, worst, side="right")) - 1]
         return (
             f'"{closure.name}" cannot be closed at t = {t:.9g} s: it stays {abs(phi[worst]) * 1e3:.3g} mm apart. '
-            "Take shorter steps (max_step), or look for motions that contradict each other or pass a dead centre"
+            f"Take shorter steps ({argument('max_step')}), or look for motions that contradict each other or pass a dead centre"
         )

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from ..codegen.dynamics import Dynamics
 from ..errors import DynamicsError
+from ..wording import argument
 from .applied import Applied
 from .factors import Factors, factored
 from .impulse import started
@@ -123,7 +124,7 @@ class ReactionTaylor:
             b.w + dt * pushed.alpha,
         )
         if not all(np.isfinite(x).all() for x in moved):
-            raise DynamicsError("the state is no longer finite. Take shorter steps (max_step)")
+            raise DynamicsError(f"the state is no longer finite. Take shorter steps ({argument('max_step')})")
         self.moment = self._moment(until, moved)
         impulses = self._settle() if self.project else np.zeros((len(self.ties.a), 6))
         self._balance(now, pushed, impulses)

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from ..errors import StateError
 from ..model import Closure, Model
 from ..topology.closing import closing_axes
+from ..wording import argument
 from .maximal import apply, cross
 
 Array = NDArray[np.float64]
@@ -185,7 +186,7 @@ def _tree(model: Model) -> Iterator[Closure]:
 
 def refuse(model: Model) -> None:
     """What this method cannot do, in the user's names."""
-    instead = "use method='rattle'"
+    instead = f"use {argument('method', 'rattle')}"
     for closure in [*_tree(model), *model.closures]:
         if _kind(closure) not in ROWS:
             raise StateError(f'reaction_taylor knows no {_kind(closure)}, and "{closure.name}" is one: {instead}')

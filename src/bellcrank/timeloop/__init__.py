@@ -5,6 +5,7 @@ arguments.py   what was asked for, checked
 machine.py     a run in machine code, from the host's side
 stiff.py       scipy's implicit methods with exact Jacobians
 plain.py       the loop in Python, for efforts and inputs that are Python functions
+tabled_inputs.py  inputs that are tables over time
 many.py        many runs, four to a vector unit
 events.py      something crosses a value
 system.py      the equations in first order, and what a loop leaves behind

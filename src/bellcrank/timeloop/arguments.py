@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import difflib
-import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..assembly import assemble
+from ..assembly import Given, given_values, start_run
 from ..codegen.diagnosis import contradicted_loops, singular_loops
 from ..codegen.dynamics import Dynamics
-from ..errors import BellcrankWarning, DynamicsError, StateError
+from ..errors import DynamicsError, StateError
 from ..integrate import METHODS
 from ..model import Model
+from ..wording import argument
 from .contradictions import must_agree
 from .passing import PASSING_METHODS
 from .stiff import STIFF_METHODS
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 _MOST_SAMPLES = 50_000_000
-MOVED = 1e-6  # rad or m: what is moved less for the sake of closed loops is no news
 
 
 def sample_times(duration: float, step: float) -> Array:
@@ -34,7 +33,8 @@ def sample_times(duration: float, step: float) -> Array:
     count = int(np.floor(duration / step * (1 + 1e-12)))
     if count > _MOST_SAMPLES:
         raise StateError(
-            f"{count} samples are too many: take a longer step than {step} s, or a shorter duration than {duration} s"
+            f"{count} samples are too many: take a longer {argument('step')} than {step} s, "
+            f"or a shorter {argument('duration')} than {duration} s"
         )
     times: Array = step * np.arange(count + 1, dtype=np.float64)
     if duration - times[-1] > 1e-9 * step:
@@ -46,7 +46,7 @@ def sample_times(duration: float, step: float) -> Array:
 def span(model: Model, duration: float | None, step: float | None) -> tuple[float, float]:
     duration = model.duration if duration is None else duration
     if duration is None:
-        raise StateError(f"model {model.name!r} does not say how long to run: give duration, in seconds")
+        raise StateError(f"model {model.name!r} does not say how long to run: give {argument('duration')}, in seconds")
     must_be_positive(duration=duration)
     step = model.step if step is None else step
     step = duration / 100 if step is None else step
@@ -75,7 +75,7 @@ def formulation_for(method: str, model: Model, formulation: str, functions: bool
     if scheme is None or not scheme.implicit:
         return formulation
     if functions:
-        raise StateError(f"tau and inputs as Python functions go with dopri5, dop853 and rk4, not with {method}")
+        raise StateError(f"tau and inputs as functions or tables go with dopri5, dop853 and rk4, not with {method}")
     if model.closures:
         raise StateError(
             f"{method} is for trees, and model {model.name!r} has closed loops, with which no method here keeps the structure "
@@ -101,27 +101,42 @@ def starting_state(dynamics: Dynamics, after: Run | None, given: dict[str, Any],
     ``passing``: it may be a singular position, where the accelerations ``a`` are not numbers.
     """
     model = dynamics.model
-    defaults = {"q": model.initial_q, "v": model.initial_v, "tau": np.zeros(model.nv)}
     first_time = 0.0
     if after is not None and not hasattr(after, "values"):
         raise StateError(f"after must be a Run to go on from; it is {after!r}")
     if after is not None:
         first_time = float(after.values("time")[-1])
-        defaults |= {"q": after.values("q")[-1], "v": after.values("v")[-1]}
-    start = {name: np.array(dynamics._array(name, or_default(given[name], x))) for name, x in defaults.items()}
-    for name, x in start.items():
-        if x.ndim != 1:
-            raise StateError(f"{name} must be one state; it has shape {x.shape}")
-    start["q"] = with_unit_quaternions(model, start["q"][None])[0]
+        given = given | {name: after.values(name)[-1] for name in ("q", "v") if given[name] is None}
+    q, v = first_state(dynamics, given["q"], given["v"], first_time)
     count = len(model.inputs)
+    start = {"q": q, "v": v, "tau": _one(dynamics, "tau", or_default(given["tau"], np.zeros(model.nv)))}
     start["u"] = dynamics._extra("inputs", or_default(named_inputs(model, given["u"]), np.zeros(count)), 1, count)[0]
     start["t"] = np.array(first_time)
-    if model.closures:
-        start["q"], start["v"] = _assembled(dynamics, start, first_time, given)
     start["a"] = _first_acceleration(dynamics, start, passing)
     if model.closures and np.isfinite(start["a"]).all():
         must_agree(dynamics, start, first_time)
     return start
+
+
+def first_state(dynamics: Dynamics, q: Given, v: Given, t: float) -> tuple[Array, Array]:
+    """The model's own start, or what is given instead, with which all loops agree; what had to be changed is told."""
+    model = dynamics.model
+    if q is None and v is None:
+        return np.array(model.initial_q), np.array(model.initial_v)
+    if not model.closures or not isinstance(q, Mapping | None):
+        whole = given_values(dynamics, "q", q, model.given_q)
+        q = unit = with_unit_quaternions(model, whole[None])[0]
+    if not model.closures:
+        return unit, given_values(dynamics, "v", v, model.given_v)
+    found = start_run(dynamics, q, v, t)
+    return found.q, found.v
+
+
+def _one(dynamics: Dynamics, name: str, given: ArrayLike) -> Array:
+    x = np.array(dynamics._array(name, given))
+    if x.ndim != 1:
+        raise StateError(f"{name} must be one state; it has shape {x.shape}")
+    return x
 
 
 def _first_acceleration(dynamics: Dynamics, start: dict[str, Array], passing: bool) -> Array:
@@ -135,20 +150,6 @@ def _first_acceleration(dynamics: Dynamics, start: dict[str, Array], passing: bo
         if not passing or singular_loops(dynamics.plan, start) is None:
             raise
         return np.full(dynamics.model.nv, np.nan)
-
-
-def _assembled(dynamics: Dynamics, start: dict[str, Array], t: float, given: dict[str, Any]) -> tuple[Array, Array]:
-    """A start that the closed loops agree with: what [initial] says is kept, what the caller gave is moved least."""
-    own = {name: None if given[name] is None and t == 0 else start[name] for name in ("q", "v")}
-    assembly = assemble(dynamics, own["q"], own["v"], t=t)
-    moved = max(
-        float(np.abs(assembly.q - start["q"]).max(initial=0.0)), float(np.abs(assembly.v - start["v"]).max(initial=0.0))
-    )
-    if moved > MOVED and any(x is not None for x in own.values()):
-        warnings.warn(
-            f"the given start did not close the loops and was moved. {assembly.report}", BellcrankWarning, stacklevel=4
-        )
-    return assembly.q, assembly.v
 
 
 def with_unit_quaternions(model: Model, q: Array) -> Array:

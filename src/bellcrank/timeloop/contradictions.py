@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from ..codegen.dynamics import Dynamics
 from ..errors import StateError
 from ..topology.closing import row_scales
+from ..wording import argument
 
 Array = NDArray[np.float64]
 
@@ -52,5 +53,6 @@ def _must_move(dynamics: Dynamics, G: Array) -> None:
     if model.nv and np.linalg.matrix_rank(scaled, tol=dynamics.plan.tolerance * np.abs(scaled).max(initial=1e-300)) == model.nv:
         raise StateError(
             f"model {model.name!r} cannot move: its closed loops leave no degree of freedom, and nothing drives it. "
-            "Look at its check: redundant equations that are slightly misaligned lock a mechanism too (rank_tolerance)."
+            "Look at its check: redundant equations that are slightly misaligned lock a mechanism too "
+            f"({argument('rank_tolerance')})."
         )

@@ -5,8 +5,16 @@ from __future__ import annotations
 import warnings
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from ..assembly.failure import freedom
+from ..assembly.loops import Loops as Closures
+from ..codegen.dynamics import Dynamics
 from ..errors import BellcrankWarning, StateError
 from ..topology.turns import LONGEST
+
+Array = NDArray[np.float64]
 
 PROJECTIONS = ("minimum_norm", "mass", "none")
 ON_SINGULAR = ("stop", "pass", "warn")
@@ -55,3 +63,9 @@ def loops_of(projection: str, on_singular: str) -> Loops:
         metric="mass" if projection == "mass" else "minimum_norm",
         near={"stop": NEAREST, "pass": NEAR, "warn": 0.0}[on_singular],
     )
+
+
+def freedom_along(dynamics: Dynamics, times: Array, q: Array) -> int:
+    """Degrees of freedom of a mechanism with loops: the least at three samples, since singular positions have more."""
+    loops = Closures(dynamics)
+    return min(freedom(loops, q[k], float(times[k])) for k in (0, len(q) // 2, -1))

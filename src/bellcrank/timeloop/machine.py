@@ -22,9 +22,11 @@ from ..codegen.trajectory import Trajectory
 from ..errors import StateError
 from ..integrate import RungeKutta
 from ..model import Model
+from ..wording import argument
 from .events import Event, Watcher
 from .loops import NO_LOOPS, Loops, doubt_long_steps
-from .system import LET_IT_PASS, STUCK, Outcome, Passage, energy_scale, powers
+from .stiffness import Pace, Stiff, Stiffness
+from .system import Outcome, Passage, energy_scale, let_it_pass, powers, stuck
 
 Array = NDArray[np.float64]
 Limits = tuple[float, float, float | None]  # rtol, atol, max_step
@@ -46,6 +48,7 @@ def in_machine_code(
     watcher: Watcher | None,
     progress: Callable[[float], None] | None,
     loops: Loops = NO_LOOPS,
+    stiffness: Stiffness | None = None,
 ) -> Outcome:
     trajectory = prepare(dynamics, scheme, start, times, *limits, metric=loops.metric)
     trajectory.set_count("project", int(loops.project))
@@ -55,7 +58,7 @@ def in_machine_code(
     trajectory.set_real("near", loops.near)
     trajectory.set_count("seen", LOOK_FIRST if dynamics.model.closures and loops.project and planned(dynamics) else 0)
     trajectory.set_count("watched", 0 if watcher is None else 1)
-    problem, host = None, _Host(dynamics, start, watcher, progress)
+    problem, host = None, _Host(dynamics, start, watcher, progress, stiffness)
     try:
         advance_to_end(trajectory, host)
     except KeyboardInterrupt:
@@ -117,6 +120,7 @@ class _Host:
     start: dict[str, Array]
     watcher: Watcher | None
     progress: Callable[[float], None] | None
+    stiffness: Stiffness | None = None
     passages: list[Passage] = field(default_factory=list)
 
     def note_passage(self, trajectory: Trajectory) -> None:
@@ -145,6 +149,15 @@ class _Host:
         if stop is not None:
             trajectory.end_inside(min(stop.time, trajectory.real("end")))
             self.watcher.stopped = stop
+
+    def between(self, trajectory: Trajectory, seconds: float) -> None:
+        """After a piece of some steps that took so long: tell stiffness, and how far the run is."""
+        t, h, end, first = *(trajectory.real(name) for name in ("t", "h", "end")), float(self.start["t"])
+        if self.stiffness is not None and trajectory.stiff:
+            found = Stiff(trajectory.real("stiff_time"), trajectory.real("rate"), trajectory.fastest())
+            self.stiffness.notice(found, Pace(t, h, end, seconds / max(1, trajectory.tried)))
+        if self.progress is not None:
+            self.progress((t - first) / (end - first))
 
 
 def watcher_of(model: Model, scheme: RungeKutta, events: Sequence[Event]) -> Watcher | None:
@@ -255,15 +268,15 @@ def _advance_samples(trajectory: Trajectory, host: _Host | None) -> None:
     while trajectory.count("status") == 0 and trajectory.count("sample") < trajectory.count("samples"):
         began = time.perf_counter()
         trajectory.advance(budget)
+        seconds = time.perf_counter() - began
         if host is not None and trajectory.count("status") == 0:
             host.note_passage(trajectory)
         if trajectory.held and host is not None:
             host.look(trajectory)
-        elif time.perf_counter() - began < _PIECE_SECONDS:
+        elif seconds < _PIECE_SECONDS:
             budget *= 2
-        if host is not None and host.progress is not None:
-            first = float(host.start["t"])
-            host.progress((trajectory.real("t") - first) / (trajectory.real("end") - first))
+        if host is not None:
+            host.between(trajectory, seconds)
 
 
 def _problem(trajectory: Trajectory, method: str) -> str | None:
@@ -279,15 +292,16 @@ def _problem(trajectory: Trajectory, method: str) -> str | None:
     if status == COLLAPSED:
         return (
             f"stopped at {when}: {trajectory.worst()} changes too fast, {method} would need a step below "
-            f"{trajectory.real('h'):.2g} s. Look for very stiff or massless parts there, or loosen rtol and atol. "
-            "What was computed until then is kept."
+            f"{trajectory.real('h'):.2g} s. Look for very stiff or massless parts there, "
+            f"or loosen {argument('rtol')} and {argument('atol')}. What was computed until then is kept."
         )
     if status == NOT_SOLVED:
         return (
             f"stopped at {when}: the equations of a step of {method} did not converge: {trajectory.real('h'):.3g} s is too "
-            "long for how fast the motion changes. Give a shorter max_step. What was computed until then is kept."
+            f"long for how fast the motion changes. Give a shorter {argument('max_step')}. "
+            "What was computed until then is kept."
         )
     if status == SINGULAR:
-        remedy = STUCK if trajectory.count("pass_singular") else LET_IT_PASS
+        remedy = stuck() if trajectory.count("pass_singular") else let_it_pass()
         return Passage(trajectory.real("t"), _closure_of(trajectory)).problem(remedy)
     return None

@@ -5,7 +5,9 @@ The same methods as in machine code, from the same coefficients; every evaluatio
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import reprlib
+import time
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,14 +18,15 @@ from ..codegen.dynamics import Dynamics
 from ..errors import StateError
 from ..integrate import RungeKutta
 from ..topology.turns import FINE
+from ..wording import argument, counted
 from .lookout import Lookout, lookout_from
 from .loops import NO_LOOPS, Loops, doubt_long_steps
+from .stiffness import HairerTest, Pace, Stiff, Stiffness
 from .system import FirstOrder, Outcome, Passage
 
 Array = NDArray[np.float64]
 Control = Callable[[float, Array, Array], Any]
 
-_GO_ON = 'Take this method through it with on_singular="warn"; rattle, which passes it well, takes no Python functions.'
 _SHRINK, _GROW, _SAFETY = 0.2, 10.0, 0.9
 
 
@@ -35,7 +38,7 @@ class Controlled(FirstOrder):
     ):
         super().__init__(dynamics, start, loops)
         self.control = {"tau": tau, "inputs": inputs}
-        self.sizes = {"tau": dynamics.model.nv, "inputs": len(dynamics.model.inputs)}
+        self.names = {"tau": dynamics.model.v_names, "inputs": dynamics.model.inputs}
 
     def slope(self, t: float, y: Array) -> Array:
         q, v = y[: self.model.nq].copy(), y[self.model.nq : self.state].copy()
@@ -46,14 +49,21 @@ class Controlled(FirstOrder):
         return super().slope(t, y)
 
     def _ask(self, name: str, t: float, q: Array, v: Array) -> Array:
-        function = self.control[name]
+        function, names = self.control[name], self.names[name]
         assert function is not None
-        given = np.asarray(function(t, q, v), dtype=np.float64)
-        if given.shape != (self.sizes[name],):
+        given = function(t, q, v)
+        try:
+            found = np.asarray(given, dtype=np.float64)
+        except (TypeError, ValueError):
+            found = np.empty(0)
+        if found.shape != (len(names),) or isinstance(given, str | Mapping):
+            what = f"an array of shape {found.shape}" if isinstance(given, np.ndarray) else reprlib.repr(given)
+            order = f", in the order {', '.join(names[:6])}{', ...' if len(names) > 6 else ''}" if len(names) > 1 else ""
             raise StateError(
-                f"the function for {name} gave an array of shape {given.shape}; it must have ({self.sizes[name]},)"
+                f"the function for {name} returned {what} at t = {t:g} s; it must return "
+                f"a list or an array of {counted(len(names), 'number')}{order}"
             )
-        return given
+        return found
 
 
 def integrate_plainly(
@@ -67,6 +77,7 @@ def integrate_plainly(
     max_step: float | None,
     energy: float,
     progress: Callable[[float], None] | None = None,
+    stiffness: Stiffness | None = None,
 ) -> Outcome:
     """From ``start`` at times[0] to times[-1] with samples at all times; a fixed step is ``first``, cut at the samples.
 
@@ -82,6 +93,8 @@ def integrate_plainly(
         while problem is None and len(kept) < len(times):
             until = float(times[-1] if scheme.adaptive else times[len(kept)])
             problem = loop.step(until)
+            if stiffness is not None and loop.test.stiff:
+                stiffness.notice(loop.stiff(), Pace(loop.t, loop.h, float(times[-1]), loop.cost()))
             met = lookout.look(loop.t, loop.y[: system.model.nq]) if lookout is not None and problem is None else None
             if met is not None and lookout is not None and not system.loops.go_on and scheme.adaptive and loop.turn > FINE:
                 lookout.forget()
@@ -91,7 +104,7 @@ def integrate_plainly(
                 passages.append(met)
                 if not system.loops.go_on:
                     loop.take_back()
-                    problem = met._replace(time=loop.t).problem(_GO_ON)
+                    problem = met._replace(time=loop.t).problem(_go_on())
             while problem is None and len(kept) < len(times) and times[len(kept)] <= loop.t:
                 kept.append(loop.at(float(times[len(kept)])))
             if progress is not None:
@@ -127,6 +140,7 @@ class _Loop:
         self.t, self.y, self.h = t, y, h
         self.energy = energy
         self.counts = {"steps": 0, "rejected": 0, "evaluations": 0}
+        self.test, self.began = HairerTest(scheme), time.perf_counter()
         self.k = [self.slope(t, y)]
 
     def slope(self, t: float, y: Array) -> Array:
@@ -149,6 +163,7 @@ class _Loop:
             if self.h <= 4e-15 * max(abs(self.t), 1e-3 * until) or not self.scheme.adaptive:
                 return self._problem(error)
         self._before = (self.t, self.y, h, k)
+        self.test.look(h, [stage[: self.system.state] for stage in k])
         self.t = until if self.t + h >= until else self.t + h
         self.y = self.system.closed(self.t, self._unit(new))
         self.h = h * min(grow, self._factor(error)) if self.scheme.adaptive else self.h
@@ -156,6 +171,16 @@ class _Loop:
         self.k = [k[-1] if reused else self.slope(self.t, self.y)]
         self.counts["steps"] += 1
         return None
+
+    def stiff(self) -> Stiff:
+        """What the test has found, at the last step."""
+        k, model = self._before[3], self.system.model
+        faster = np.abs(k[-1] - k[-2])[model.nq : self.system.state]
+        return Stiff(self.t, self.test.rate, str(model.v_names[int(np.argmax(faster))]))
+
+    def cost(self) -> float:
+        """Seconds for each step, on the average."""
+        return (time.perf_counter() - self.began) / (self.counts["steps"] + self.counts["rejected"])
 
     def take_back(self) -> None:
         """The last step, with its state."""
@@ -223,6 +248,11 @@ class _Loop:
             f"{where} changes too fast, {self.scheme.name} would need a step below {self.h:.2g} s. "
             "A function that jumps is a common reason: smooth it. What was computed until then is kept."
         )
+
+
+def _go_on() -> str:
+    through = f"Take this method through it with {argument('on_singular', 'warn')}"
+    return f"{through}; rattle, which passes it well, takes no functions and no tables."
 
 
 def _sum(weights: tuple[float, ...], k: list[Array]) -> Array:

@@ -6,7 +6,6 @@ are Python functions (plain.py); all of them leave an Outcome.
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -15,21 +14,27 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..assembly import Given
 from ..codegen.dynamics import Dynamics, Reference
 from ..codegen.quaternions import unit_quaternions
+from ..codegen.stopwatch import Stopwatch, compiling
+from ..defaults import TOLERANCE
 from ..errors import BellcrankWarning, SimulationError, StateError
 from ..integrate import METHODS
 from ..model import Model
+from ..wording import argument
 from .arguments import formulation_for, must_be_known, must_be_positive, sample_times, span, starting_state
 from .events import Event
 from .joining import State, stopped_by_singularity
 from .kept_rows import OPEN, KeptRows, Stretches
-from .loops import Loops, loops_of
+from .loops import Loops, freedom_along, loops_of
 from .machine import Limits, accelerating, first_step, in_machine_code, watcher_of
 from .passing import PASSING_METHODS, Passing, integrate_passing
 from .plain import Control, Controlled, integrate_plainly
 from .stiff import STIFF_METHODS, integrate_stiff
+from .stiffness import MANY, MANY_IN_PYTHON, Stiffness, remedy
 from .system import Outcome, energy_scale
+from .tabled_inputs import TabledInputs, with_tables
 from .undetermined import tell as tell_undetermined
 from .undetermined import undetermined
 
@@ -49,13 +54,13 @@ def simulate(
     method: str = "dopri5",
     formulation: str = "auto",
     reference: Reference | None = None,
-    rtol: float = 1e-11,
-    atol: float = 1e-11,
+    rtol: float = TOLERANCE,
+    atol: float = TOLERANCE,
     max_step: float | None = None,
     tau: ArrayLike | Control | None = None,
-    inputs: ArrayLike | Mapping[str, float] | Control | None = None,
-    q: ArrayLike | None = None,
-    v: ArrayLike | None = None,
+    inputs: ArrayLike | Mapping[str, Any] | Control | None = None,
+    q: Given = None,
+    v: Given = None,
     after: Run | None = None,
     events: Sequence[Event] = (),
     projection: str = "minimum_norm",
@@ -74,8 +79,11 @@ def simulate(
                "implicit_midpoint" (order 2), "midpoint4" and "gauss4" (order 4) integrate q and p and keep the structure of
                Hamilton's equations: no trend in the energy over any time; steps of max_step, for trees
     tau        joint efforts (nv,) besides the model's forces: constant, or a function of t, q, v (in Python, and slower)
-    inputs     values of the model's inputs: constant, in order or by name, or a function of t, q, v
-    q, v       start, instead of the model's
+    inputs     values of the model's inputs: constant, in order or by name, or a function of t, q, v; of those by name each may
+               also be a table over time (between its rows straight lines): a pair (times, values), or a CSV file
+    q, v       start, instead of the model's: values by name, which are kept while the others follow, or whole arrays. Arrays
+               that do not satisfy the closed loops are changed, and a warning says what was changed and by how much; what
+               differs in them from the model's own start is kept where the loops allow it
     after      a run to go on from: its last state and time
     events     what to watch for (methods that adapt their step); ``run.crossings`` says what happened
     progress   is told the fraction done, now and then
@@ -89,37 +97,46 @@ def simulate(
 
     A run that cannot go on raises SimulationError; what was computed until then is its ``run``.
     """
-    began = time.perf_counter()
+    watch = Stopwatch()
     must_be_known(method)
     must_be_positive(rtol=rtol, atol=atol, max_step=max_step)
     loops = loops_of(projection, on_singular)
+    inputs = with_tables(model, inputs)
     functions = {"tau": tau if callable(tau) else None, "inputs": inputs if callable(inputs) else None}
     formulation = formulation_for(method, model, formulation, bool(any(functions.values())))
     options: dict[str, Any] = {"reference": reference, "rank_tolerance": rank_tolerance, "baumgarte": baumgarte}
     in_python = method in STIFF_METHODS or any(functions.values())  # where every step asks for accelerations
-    dynamics = Dynamics(model, formulation, quick=not in_python, **options)
+    with compiling():
+        dynamics = Dynamics(model, formulation, quick=not in_python, **options)
     given = {"q": q, "v": v, "tau": None if callable(tau) else tau, "u": None if callable(inputs) else inputs}
     start = starting_state(dynamics, after, given, passing=method in PASSING_METHODS or loops.switch)
     times = float(start["t"]) + sample_times(*span(model, duration, step))
+    if isinstance(inputs, TabledInputs):
+        inputs.must_cover(float(times[0]), float(times[-1]))
     watcher = None
     if method in PASSING_METHODS:
         _refuse_events(events, method)
         _refuse_functions(functions, method)
     elif in_python:
-        _refuse_events(events, "stiff methods" if method in STIFF_METHODS else "runs with Python functions")
+        _refuse_events(events, "stiff methods" if method in STIFF_METHODS else "runs with functions or tables")
         _prepare_functions(functions, method)
     else:
         watcher = watcher_of(model, METHODS[method], events)
+
+    functional = any(functions.values())
+    advice = remedy(events=bool(events), functions=functional)
+    stiffness = Stiffness(model.name, method, advice, MANY_IN_PYTHON if functional or events else MANY)
 
     def one_run(by: Dynamics, first: State, until: Array, how: Loops) -> Outcome:
         if method in PASSING_METHODS:
             return integrate_passing(by, method, first, until, max_step, progress)
         if any(functions.values()):
-            outcome = _in_python(by, method, first, until, functions, (rtol, atol, max_step), progress, how)
+            outcome = _in_python(by, method, first, until, functions, (rtol, atol, max_step), progress, how, stiffness)
         elif method in STIFF_METHODS:
             outcome = integrate_stiff(by, method, first, until, rtol, atol, max_step, progress, how)
         else:
-            outcome = in_machine_code(by, METHODS[method], first, until, (rtol, atol, max_step), watcher, progress, how)
+            limits = rtol, atol, max_step
+            outcome = in_machine_code(by, METHODS[method], first, until, limits, watcher, progress, how, stiffness)
         return _on_closures(by, outcome) if model.closures and loops.project else outcome
 
     kept = KeptRows(dynamics, one_run, loops)
@@ -138,11 +155,13 @@ def simulate(
         "atol": atol if adaptive else None,
         "max_step": max_step,
         **outcome.counts,
+        "stiff": None if stiffness.found is None else list(stiffness.found[:3]),
         "tau": start["tau"].tolist() if tau is not None else None,
         "inputs": start["u"].tolist() if model.inputs else None,
     }
     if model.closures:
         settings |= {
+            "dof": freedom_along(dynamics, outcome.times, outcome.q),
             "rank_tolerance": dynamics.plan.tolerance,
             "projection": projection,
             "passages": [list(p) for p in outcome.passages],
@@ -150,7 +169,7 @@ def simulate(
             "formulations": _formulations(kept, float(times[0])),
         }
     _tell_passages(outcome, method, loops)
-    run = _finish(stretches, outcome, start, functions, settings, began)
+    run = _finish(stretches, outcome, start, functions, settings, watch)
     if model.closures:
         found = undetermined(stretches, outcome, run.values("a"))
         run.settings["undetermined"] = [list(sample) for sample in found]
@@ -179,11 +198,10 @@ def _prepare_functions(functions: dict[str, Any], method: str) -> None:
         return
     if method in STIFF_METHODS:
         _refuse_functions(functions, method)
-    warnings.warn(
-        "tau or inputs are Python functions: the time loop runs in Python, much slower than in machine code",
-        BellcrankWarning,
-        stacklevel=3,
-    )
+    tables = functions["tau"] is None and isinstance(functions["inputs"], TabledInputs)
+    what = "inputs are tables over time" if tables else "tau or inputs are Python functions"
+    slower = "the time loop runs in Python, much slower than in machine code"
+    warnings.warn(f"{what}: {slower}", BellcrankWarning, stacklevel=3)
 
 
 def _in_python(
@@ -195,6 +213,7 @@ def _in_python(
     limits: Limits,
     progress: Callable[[float], None] | None,
     loops: Loops,
+    stiffness: Stiffness,
 ) -> Outcome:
     """The loop in Python, where efforts or inputs are Python functions."""
     rtol, atol, max_step = limits
@@ -210,7 +229,7 @@ def _in_python(
         first = first_step(rates, at, state, slope[:size], dynamics.model.nq, scheme.order, rtol, atol)
     longest = max_step or float(times[1] - times[0])  # a function may be active for a short while only
     energy = energy_scale(dynamics, start)
-    return integrate_plainly(system, scheme, start, times, first, rtol, atol, longest, energy, progress)
+    return integrate_plainly(system, scheme, start, times, first, rtol, atol, longest, energy, progress, stiffness)
 
 
 def _doubt_open_loops(run: Run, dynamics: Dynamics) -> None:
@@ -219,7 +238,8 @@ def _doubt_open_loops(run: Run, dynamics: Dynamics) -> None:
     if worst > OPEN * max(1.0, dynamics.plan.length):
         warnings.warn(
             f"the closed loops of {run.labels.model!r} are open by up to {worst:.3g} m (or rad): equations that seemed "
-            "redundant at the start are not. Start elsewhere, use formulation='multipliers', or a tighter rank_tolerance.",
+            f"redundant at the start are not. Start elsewhere, use {argument('formulation', 'multipliers')}, or a tighter "
+            f"{argument('rank_tolerance')}.",
             BellcrankWarning,
             stacklevel=4,
         )
@@ -243,7 +263,7 @@ def _tell_passages(outcome: Outcome, method: str, loops: Loops) -> None:
 
 def _refuse_functions(functions: dict[str, Any], method: str) -> None:
     if any(functions.values()):
-        raise StateError(f"tau and inputs as Python functions go with dopri5, dop853 and rk4, not with {method}")
+        raise StateError(f"tau and inputs as functions or tables go with dopri5, dop853 and rk4, not with {method}")
 
 
 def _on_closures(dynamics: Dynamics, outcome: Outcome) -> Outcome:
@@ -266,7 +286,7 @@ def _finish(
     start: dict[str, Array],
     functions: dict[str, Any],
     settings: dict[str, Any],
-    began: float,
+    watch: Stopwatch,
 ) -> Run:
     """What was computed as a Run: with accelerations, and the works by their sources."""
     from ..results import Run, parts_of, work_by_source
@@ -288,5 +308,5 @@ def _finish(
     elements, drives, closings, given = np.split(works, [count, count + len(order), works.shape[1] - 1], axis=1)
     parts = (elements, dynamics._frames.drives(drives), closings, given if settings["tau"] is not None else given[:, :0])
     derived["work"] = work_by_source(dynamics.model, *parts)
-    settings["wall_time"] = time.perf_counter() - began
+    settings |= watch.times()
     return Run(dynamics.model, t, q, v, a, settings, outcome.problem, derived=derived, stretches=stretches)

@@ -21,6 +21,7 @@ from ..codegen.adaptive_stepper import DIVIDED
 from ..codegen.dynamics import Dynamics
 from ..errors import StateError
 from ..topology.turns import FINE
+from ..wording import argument
 from .lookout import Lookout, lookout_from
 from .loops import NO_LOOPS, Loops
 from .system import FirstOrder, Outcome, Passage, energy_scale
@@ -50,7 +51,7 @@ def integrate_stiff(
     if method not in STIFF_METHODS:
         raise StateError(f"there is no stiff method {method!r}: use one of {', '.join(STIFF_METHODS)}")
     if rtol < FINEST:
-        raise StateError(f"{method} cannot keep rtol = {rtol:g}: give {FINEST:.2g} at least")
+        raise StateError(f"{method} cannot keep {argument('rtol')} {rtol:g}: give {FINEST:.2g} at least")
     from scipy.integrate import BDF, Radau
 
     system = FirstOrder(dynamics, start, loops)
@@ -135,7 +136,8 @@ def _step(solver: Any, system: FirstOrder, method: str) -> str | None:
         return None
     return (
         f"{where} changes too fast, {method} would need a step below {10 * np.spacing(solver.t):.2g} s. "
-        "Look for massless parts or forces without bound there, or loosen rtol and atol. What was computed until then is kept."
+        f"Look for massless parts or forces without bound there, or loosen {argument('rtol')} and {argument('atol')}. "
+        "What was computed until then is kept."
     )
 
 

@@ -10,13 +10,22 @@ from numpy.typing import NDArray
 from ..codegen.dynamics import Dynamics
 from ..errors import BellcrankError
 from ..model.manifold import cross_matrix, rate_matrix, rotation, turning_joints, velocity_matrix
+from ..wording import argument
 from .loops import NO_LOOPS, Loops
 
 Array = NDArray[np.float64]
 
 
-LET_IT_PASS = 'Let it pass with method="rattle" or on_singular="pass", or take this method through it with on_singular="warn".'
-STUCK = 'This method does not get through, since accelerations have no bound there: use method="rattle" or on_singular="pass".'
+def let_it_pass() -> str:
+    """What may be done at a singular configuration."""
+    passing = f"{argument('method', 'rattle')} or {argument('on_singular', 'pass')}"
+    return f"Let it pass with {passing}, or take this method through it with {argument('on_singular', 'warn')}."
+
+
+def stuck() -> str:
+    """The same, where "warn" did not help."""
+    passing = f"{argument('method', 'rattle')} or {argument('on_singular', 'pass')}"
+    return f"This method does not get through, since accelerations have no bound there: use {passing}."
 
 
 class Passage(NamedTuple):
@@ -25,9 +34,9 @@ class Passage(NamedTuple):
     time: float
     closure: str
 
-    def problem(self, remedy: str = LET_IT_PASS) -> str:
+    def problem(self, remedy: str | None = None) -> str:
         """Why a run ended there."""
-        return f"{self._what()} {remedy} What was computed until then is kept."
+        return f"{self._what()} {remedy or let_it_pass()} What was computed until then is kept."
 
     def ended(self, problem: str | None) -> bool:
         """Whether this is why a run ended."""

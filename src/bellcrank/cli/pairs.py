@@ -1,0 +1,36 @@
+"""NAME=VALUE on the command line."""
+
+from __future__ import annotations
+
+from ..errors import StateError
+
+
+def named_texts(pairs: list[str] | None, option: str, form: str) -> dict[str, str]:
+    """What stands behind the first ``=``, by what stands before it."""
+    found = {}
+    for pair in pairs or ():
+        name, equals, value = pair.partition("=")
+        if not (name and equals and value):
+            raise StateError(f"{option} {pair}: give {form}")
+        found[name] = value
+    return found
+
+
+def named_numbers(pairs: list[str] | None, option: str, form: str) -> dict[str, float]:
+    """Numbers by name."""
+    return {name: number(value, f"{option} {name}={value}") for name, value in named_texts(pairs, option, form).items()}
+
+
+def numbers(text: str, option: str, count: int) -> tuple[float, ...]:
+    """Several numbers with commas between."""
+    parts = text.split(",")
+    if len(parts) != count:
+        raise StateError(f"{option} {text}: give {count} numbers, with commas between")
+    return tuple(number(part, f"{option} {text}") for part in parts)
+
+
+def number(text: str, where: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise StateError(f"{where}: {text!r} is no number") from None

@@ -1,0 +1,23 @@
+"""Where a model starts, for those that look at it: quietly, and also where its loops do not close."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import AssemblyError
+
+if TYPE_CHECKING:
+    from ..model import Model
+
+Array = NDArray[np.float64]
+
+
+def position(model: Model) -> Array:
+    """The start, as assembled; as written where it cannot be, which LoopReport tells."""
+    try:
+        return model.assembled_start.q if model.closures else model.given_q
+    except AssemblyError:
+        return model.given_q

@@ -1,0 +1,37 @@
+"""How messages say things: arguments, or options of a command; one, or several."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+_of_a_command: ContextVar[bool] = ContextVar("of_a_command", default=False)
+
+
+def argument(name: str, value: str | bool | None = None) -> str:
+    """An argument as a remedy names it: ``on_singular="pass"`` in Python, ``--on-singular pass`` while a command runs."""
+    if _of_a_command.get():
+        option = f"--{name.replace('_', '-')}"
+        return f"{option} {value}" if isinstance(value, str) else option
+    return name if value is None else f"{name}={value}" if isinstance(value, bool) else f'{name}="{value}"'
+
+
+@contextmanager
+def in_terms_of_options() -> Iterator[None]:
+    """Let messages name options of the command line, not arguments of functions."""
+    token = _of_a_command.set(True)
+    try:
+        yield
+    finally:
+        _of_a_command.reset(token)
+
+
+def counted(count: int, one: str, several: str | None = None) -> str:
+    """``1 sample``, ``2 samples``; ``counted(3, "body", "bodies")``."""
+    return f"{count} {one if count == 1 else several or one + 's'}"
+
+
+def together(names: Sequence[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
