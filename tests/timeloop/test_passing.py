@@ -241,7 +241,6 @@ def test_momenta_that_do_not_get_through_keep_what_they_have(linkage):
     try:
         run = quietly(linkage, 2.0, formulation="canonical_momenta", rtol=1e-11, atol=1e-11, on_singular="warn")
     except bc.SimulationError as error:
-        assert "This method does not get through" in str(error)
         run = error.run
     assert len(run.values("time")) > 10 and np.isfinite(run.values("v")).all()
     assert run.energy_error < 1e-4
