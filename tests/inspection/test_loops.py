@@ -167,7 +167,7 @@ class TestSingularPositions:
         found = inspect_loops(parallelogram(0, "point_on_line", angle=0.0))
         assert found.mobility == 2 and found.nearby == 1
         kind, away = found.singularities
-        assert 'the start is singular, a change point: 1 equation of "pin1" more is redundant here than nearby' in kind
+        assert 'the start is singular, a change point: 1 equation of "pin1" is redundant here but not nearby' in kind
         assert away.startswith('moving "') and "leads away from it" in away
 
     def test_the_change_point_ahead_is_told_with_the_angle_that_leads_there(self):
@@ -176,6 +176,50 @@ class TestSingularPositions:
         assert "leads to a position that is a change point" in text
         assert text.startswith(('moving "coupler_joint" by +0.4 rad', 'moving "crank'))
         assert "0.4 rad" in text
+
+    @pytest.mark.parametrize("count", [2, 3, 5])
+    def test_four_bars_in_a_row_lose_an_equation_each_where_they_are_flat(self, count):
+        found = inspect_loops(n_four_bar(count, angle=0.0))
+        assert (found.mobility, found.nearby, found.problems) == (1 + count, 1, ())
+        kind, away = found.singularities
+        names = [f'"pin{k + 1}"' for k in range(count)]
+        expected = (
+            f"a change point: {count} equations of {', '.join(names[:-1])} and {names[-1]} are redundant here but not nearby"
+        )
+        assert expected in kind and "leads away from it" in away
+
+    def test_a_change_point_is_found_whatever_else_moves(self):
+        """A flat parallelogram on a cart."""
+        bars = [
+            _cart(),
+            Bar("left", 0, (0, 0, 0), (1, 0, 0)),
+            Bar("right", 0, (2, 0, 0), (3, 0, 0)),
+            Bar("bar", 1, (1, 0, 0), (3, 0, 0)),
+        ]
+        found = inspect_loops(pinned(*linkage("on a cart", bars), [(3, 2, np.array([3.0, 0, 0]))], "point_on_line"))
+        assert (found.mobility, found.nearby, found.problems) == (3, 2, ())
+        assert 'a change point: 1 equation of "pin1" is redundant here but not nearby' in found.singularities[0]
+
+    def test_many_cranks_leave_one_branch_only(self):
+        """Equations are lost all the same; with five cranks only the parallel motion goes on."""
+        found = inspect_loops(parallelogram(3, angle=0.0))
+        assert (found.mobility, found.nearby, found.problems) == (2, 1, ())
+        assert "the start is singular" in found.singularities[0]
+
+    def test_a_start_beside_a_change_point_is_not_taken_for_one(self):
+        """Cranks of 1 m at 1.6e-4 of the largest singular value."""
+        angle = 1.6e-4 / inspect_loops(parallelogram(0, "point_on_line", angle=1e-2)).pivot * 1e-2
+        found = inspect_loops(parallelogram(0, "point_on_line", angle=angle))
+        assert (found.mobility, found.redundant) == (1, 0)
+        assert found.pivot == pytest.approx(1.6e-4, rel=1e-2)
+        close, ahead = found.singularities
+        assert "the start is close to a singular position" in close and "0.00016 of the largest" in close
+        assert f"{angle:.4g} rad leads to a position that is a change point" in ahead
+
+    def test_too_many_free_motions_are_said_to_be_too_many(self, monkeypatch):
+        monkeypatch.setattr("bellcrank.inspection.branches.LARGEST", 2)
+        (text,) = inspect_loops(n_four_bar(5, angle=0.0)).singularities
+        assert "may be singular" in text and "too many free motions" in text
 
     def test_a_piston_at_its_end_is_a_dead_centre_of_itself(self):
         """Crank and rod in line: the piston stands still while the crank turns, and its motor cannot start it."""
@@ -186,9 +230,13 @@ class TestSingularPositions:
         assert any("its motor cannot move the mechanism from there" in text for text in texts)
         assert not any("dead centre" in text for text in inspect_loops(_slider_crank(0.6)).singularities)
 
-    def test_the_pivot_falls_with_the_square_of_the_distance_to_the_change_point(self):
+    def test_the_pivot_falls_with_the_distance_to_the_change_point(self):
         near, far = (inspect_loops(parallelogram(0, "point_on_line", angle=x)).pivot for x in (0.01, 0.02))
-        assert far / near == pytest.approx(4.0, rel=0.01)
+        assert far / near == pytest.approx(2.0, rel=0.01)
+
+
+def _cart():
+    return Bar("cart", -1, (0, 0, 0), (0.2, 0, 0), ("prismatic", (1, 0, 0)))
 
 
 def _slider_crank(angle: float):
@@ -243,7 +291,26 @@ class TestProblems:
         model = pinned(*linkage("string", bars), [(1, -1, np.array([2.0, 0, 0]))], "point_on_line")
         found = inspect_loops(model)
         assert found.mobility == 1 and found.nearby is None
-        assert "shaky" in found.problems[0]
+        assert 'shaky at "left_joint" and "right_joint"' in found.problems[0]
+
+    def test_what_is_shaky_stays_so_on_a_cart(self):
+        bars = [_cart(), Bar("left", 0, (0, 0, 0), (1, 0, 0)), Bar("right", 1, (1, 0, 0), (2, 0, 0))]
+        found = inspect_loops(pinned(*linkage("on a cart", bars), [(2, 0, np.array([2.0, 0, 0]))], "point_on_line"))
+        assert found.mobility == 2 and found.singularities == ()
+        (text,) = found.problems
+        assert 'shaky at "left_joint" and "right_joint"' in text and 'The equations of "pin1" allow velocities' in text
+
+    def test_what_moves_in_one_way_may_be_shaky_in_another(self):
+        """Two bars in line between two carts that move across: the carts can move together only."""
+        across = ("prismatic", (0, 1, 0))
+        bars = [
+            Bar("near", -1, (0, 0, 0), (0.2, 0, 0), across),
+            Bar("left", 0, (0, 0, 0), (1, 0, 0)),
+            Bar("right", 1, (1, 0, 0), (2, 0, 0)),
+            Bar("far", -1, (2, 0, 0), (2.2, 0, 0), across),
+        ]
+        found = inspect_loops(pinned(*linkage("string of carts", bars), [(2, 3, np.array([2.0, 0, 0]))], "point_on_line"))
+        assert found.mobility == 3 and "shaky" in found.problems[0]
 
 
 class TestReport:

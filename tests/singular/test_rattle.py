@@ -47,7 +47,7 @@ def test_passages_are_told_with_their_time_the_loop_and_what_could_have_parted()
     first = out.report.passages[0]
     flat = exact_turn(model, angle, SPEED, first.time)[0]
     assert abs(flat) < 1e-4  # of second order in the step
-    assert first.rank_lost == 2 and first.pivot < 1e-4
+    assert first.rank_lost == 2 and first.pivot < 1e-2
     assert first.closures == ("pin1", "pin2")
     assert set(first.joints) <= set(model.v_names) and "crank1_joint" in first.joints
     assert first.energy < 1e-8

@@ -9,15 +9,17 @@ from ..integrate import RungeKutta
 from ..integrate.runge_kutta import Row
 from ..numbers import Condition, Number, Symbol, maximum, minimum
 from ..topology import Plan
+from ..topology.turns import FINE
 from .emitter import Emitter
 from .fixed_stepper import FixedStepper
 from .flow import total, when, while_
 from .implicit_stepper import ImplicitStepper
 from .module import Module
-from .stepper import COLLAPSED, MINIMUM_NORM, NOT_FINITE, REALS, SINGULAR, Stepper, programs, write_with_kernels
+from .stepper import COLLAPSED, MINIMUM_NORM, NOT_FINITE, REALS, RUNNING, Stepper, programs, write_with_kernels
 from .stiffness import notice_stiffness
 
 SHRINK, GROW, SAFETY = 0.2, 10.0, 0.9
+DIVIDED = 0.25  # of a step to a singular position
 EPSILON = 2.3e-16
 
 
@@ -74,7 +76,18 @@ class AdaptiveStepper(Stepper):
             self.over_state(self._move_on)
             self.unit_quaternions()
             self.close_loops(after, old)
-            self.start_again(t, after)
+            if "positions" in self.called:
+                running = e.emit(f"icmp eq i64 {self.count('status')}, {RUNNING}")
+                when(e, running, lambda: start_again(h, after), lambda: self.take_back(t, h))
+            else:
+                move_on(h)
+
+        def start_again(h: Symbol, now: Symbol) -> None:
+            """The projection has moved the state: its first stage is no longer the last one of the step before."""
+            self.derivative(self.words["y"], self.k[0], now)
+            move_on(h)
+
+        def move_on(h: Symbol) -> None:
             self.add_count("steps")
             next_h = h * minimum(self.factor(), self.real("grow"))
             self.set_real("h", next_h)
@@ -93,13 +106,19 @@ class AdaptiveStepper(Stepper):
 
         while_(e, self.running, step)
 
-    def start_again(self, before: Number, now: Number) -> None:
-        """The projection has moved the state: its first stage is no longer the last one of the step before."""
-        if "positions" not in self.called:
-            return
-        e, w = self.e, self.words
-        stopped = e.emit(f"icmp eq i64 {self.count('status')}, {SINGULAR}")
-        when(e, stopped, lambda: self.set_real("t", before), lambda: self.derivative(w["y"], self.k[0], now))
+    def take_back(self, before: Number, h: Symbol) -> None:
+        """A step over a singular position, or onto one, is divided until it is fine; then the run ends where it began."""
+
+        def again() -> None:
+            self.set_count("status", RUNNING)
+            self.set_count("singular", 0)
+            self.add_count("rejected")
+            self.set_real("h", DIVIDED * h)
+            self.set_real("grow", 1.0)
+            self.derivative(self.words["y"], self.k[0], before)
+
+        self.set_real("t", before)
+        when(self.e, self.test(self.real("turn") > FINE), again)
 
     def too_short(self, h: Symbol) -> Condition:
         """Whether a step is lost in the rounding of the time."""
@@ -124,7 +143,17 @@ class AdaptiveStepper(Stepper):
         w = self.words
         state = self._norm(h, "0", w["controlled"], w["size"], 0.0)
         works = self._norm(h, w["controlled"], w["vectors"], w["works"], self.real("energy"))
-        return maximum(state, works)
+        error = maximum(state, works)
+        return maximum(error, self.error_of_turn()) if "positions" in self.called else error
+
+    def error_of_turn(self) -> Symbol:
+        """turn^order: too long a turn counts as an error that makes the step shorter in proportion (``factor``)."""
+        turn = self._largest(self.turn())
+        self.set_real("turn", turn)
+        power = turn
+        for _ in range(self.method.order - 1):
+            power = power * turn
+        return power
 
     def _norm(self, h: Number, first: str, last: str, count: str, scale: Number) -> Symbol:
         """Root mean square of the estimated error over its tolerance; with two estimates, as Hairer combines them."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .flow import total, when, while_
+from ..numbers import maximum
+from .flow import when, while_
 from .stepper import NOT_FINITE, RUNNING, Stepper
 
 
@@ -14,8 +15,9 @@ class FixedStepper(Stepper):
         def step() -> None:
             self.add_count("budget", -1)
             self.new_state()
-            zero = self._reduce(total(e, 0, w["vectors"], e.constant(0.0), self._not_finite))
-            finite = e.emit(f"fcmp oeq double {zero}, 0.0")
+            finite = self.finite(w["new"])
+            if "positions" in self.called:
+                self.set_real("turn", maximum(self.real("turn"), self._largest(self.turn())))
             running = e.emit(f"icmp eq i64 {self.count('status')}, {RUNNING}")  # else its equations were not solved
             when(e, running, lambda: when(e, finite, accept, lambda: self.set_count("status", NOT_FINITE)))
 
@@ -49,9 +51,3 @@ class FixedStepper(Stepper):
         t = self.real("t")
         self.derivative(self.words["y"], self.k[0], t)
         self.trial(t, self.real("h"))
-
-    def _not_finite(self, i: str, sum_: str) -> str:
-        """Adds 0 for finite numbers, NaN for others."""
-        e = self.e
-        x = e.load(self.words["new"], i)
-        return e.emit(f"fadd {e.type} {sum_}, {e.emit(f'fmul {e.type} {x}, {e.constant(0.0)}')}")

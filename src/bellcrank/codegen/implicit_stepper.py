@@ -109,11 +109,6 @@ class ImplicitStepper(FixedStepper):
         changes, sizes = (self._largest(total(e, first, last, zero, f)) for f in (change, size))
         return changes / maximum(sizes, 1e-300)
 
-    def _largest(self, vector: str) -> Symbol:
-        e = self.e
-        e.declarations["llvm.vector.reduce.fmaximum.v4f64"] = "declare double @llvm.vector.reduce.fmaximum.v4f64(<4 x double>)"
-        return e.symbol(e.splat(e.emit(f"call double @llvm.vector.reduce.fmaximum.v4f64({e.type} {vector})")))
-
     # rotations ----------------------------------------------------------------------------------------------------
 
     def turn_state(self, h: Number, into: str, *, end: bool) -> None:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ..formulations import Program
 from ..integrate import RungeKutta
 from ..topology import Plan
+from ..topology.turns import turn_weights
 from .kernel import aligned, fixed_arrays, obtain, structure_key, width, workers
 from .lane_stepper import LANE_REALS, lane_programs, write_lane_stepper
 from .quaternions import unit_quaternions
@@ -135,6 +136,7 @@ class _Block:
             for joint, at, driven in zip(model.joints, model.q_index, model.driven, strict=True)
             if joint.quaternion is not None and not driven
         ]
+        reach = np.append(turn_weights(model, float(plan.length)), np.zeros(model.nv))
         y = _lanes(np.hstack([start["q"][rows], start["v"][rows]]))
         k = aligned(stages * size * WIDE)
         k[: size * WIDE] = _lanes(np.hstack([slopes["qdot"][rows], slopes["a"][rows]]))[: size * WIDE]
@@ -156,6 +158,7 @@ class _Block:
             "quaternions": np.array(places or [0], dtype=np.int64),
             "turning": np.zeros(1, dtype=np.int64),
             "origin": aligned(WIDE),
+            "reach": _lanes(np.tile(reach, (WIDE, 1))),
             "before": aligned(max(1, plan.loads.closing.rows * (row_width(plan) + 1)) * WIDE),
         }
         for each_program in called.values():

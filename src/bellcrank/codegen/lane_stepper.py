@@ -119,7 +119,7 @@ class LaneStepper(AdaptiveStepper):
         lookout = Lookout(self)
         self._set_clock(self.real("t"))
         project(self)
-        lookout.look()
+        lookout.look(self.real("t"))
         lookout.remember()
         self.derivative(self.words["y"], self.k[0], self.real("t"))
 
@@ -132,12 +132,16 @@ class LaneStepper(AdaptiveStepper):
     def any(self, condition: Condition) -> str:  # type: ignore[override]
         return any_lane(self.e, condition.ref)
 
-    def note_singular(self, r: str, passed: Condition) -> None:
+    def note_singular(self, r: str, passed: Condition, time: Number) -> None:
         e = self.e
         stop = e.emit(f"icmp eq i64 {self.count('pass_singular')}, 0")
         level = e.emit(f"select i1 {stop}, double {float(SINGULAR)}, double {float(RUNNING)}")
         running = self.real("status") <= float(RUNNING)
         self.set_real("status", (passed & running).select(e.symbol(e.splat(level)), self.real("status")))
+
+    def _largest(self, vector: str) -> Symbol:
+        """Of each lane by itself."""
+        return self.e.symbol(vector)
 
     def note_pivot(self, pivot: Symbol) -> None:
         """Not kept for each lane."""
@@ -148,6 +152,9 @@ class LaneStepper(AdaptiveStepper):
         self.e.store(select(good, self.get(last, i), self.get(first, i)), first, i)
 
     def error_norm(self, h: Number) -> Symbol:
+        return maximum(self._error_of_state(h), self.error_of_turn()) if "positions" in self.called else self._error_of_state(h)
+
+    def _error_of_state(self, h: Number) -> Symbol:
         squares = self._lane_squares(self.method.error or (), h)
         size = self.e.symbol(self.e.splat(self.e.emit(f"sitofp i64 {self.words['size']} to double")))
         if self.method.error3 is None:

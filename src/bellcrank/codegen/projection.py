@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..numbers import Condition, Symbol, minimum
+from ..numbers import Condition, Number, Symbol, maximum, minimum
 from .closing import FIELDS
 from .emitter import Int
 from .flow import each, total, when, while_
@@ -128,13 +128,19 @@ class Lookout:
         turned = (dot < 0.0) & (minimum(pivot, old) < NARROW)
         return turned | ((pivot <= 0.0) & (old > 0.0)) | ((pivot > 0.0) & (old <= 0.0))
 
-    def look(self) -> None:
+    def time(self, r: str, passed: Condition, t: Number) -> Number:
+        """When a row that vanishes and comes back reversed was zero, in proportion to what is left of it; t, if not passed."""
+        pivot, old = self.pivot(r), self.before(r, self.words["width"])
+        return t - passed.select(self.stepper.real("h") * pivot / maximum(pivot + old, 1e-300), 0.0)
+
+    def look(self, t: Number) -> None:
         """The stepper notes rows that passed a singularity, or came nearer to one than it wants, and the smallest pivot."""
         stepper = self.stepper
 
         def row(r: str) -> None:
-            pivot = self.pivot(r)
-            stepper.note_singular(r, self.passed(r) | ((pivot > 0.0) & (pivot < stepper.real("near"))))
+            pivot, passed = self.pivot(r), self.passed(r)
+            near = (pivot > 0.0) & (pivot < stepper.real("near"))
+            stepper.note_singular(r, passed | near, self.time(r, passed, t))
             stepper.note_pivot(pivot)
 
         seen = self.e.emit(f"icmp eq i64 {stepper.count('seen')}, 1")

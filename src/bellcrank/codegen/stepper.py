@@ -15,7 +15,7 @@ from collections.abc import Callable
 
 from ..formulations import QUANTITIES, WITH_MULTIPLIERS, Program
 from ..integrate import RungeKutta
-from ..numbers import Condition, Number, Symbol
+from ..numbers import Condition, Number, Symbol, maximum
 from ..topology import Plan
 from .emitter import Emitter, Int
 from .flow import each, total, when
@@ -29,7 +29,7 @@ from .turning import write_turning
 WIDE = 4
 MINIMUM_NORM, MASS = "minimum_norm", "mass"
 _CONTROL = ("t", "h", "end", "rtol", "atol", "longest", "grow", "error", "energy", "change", "change_before")
-REALS = (*_CONTROL, "singular_time", "pivot", "pivot_time", "near", *STIFFNESS)
+REALS = (*_CONTROL, "turn", "singular_time", "pivot", "pivot_time", "near", *STIFFNESS)
 _LOOP = ("status", "steps", "rejected", "evaluations", "budget", "sample", "samples", "substep", "substeps", "watched", "held")
 COUNTS = (*_LOOP, "project", "pass_singular", "singular", "singular_row", "seen", "newton", "sample_before", "iterations")
 RUNNING, NOT_FINITE, COLLAPSED, SINGULAR, NOT_SOLVED = 0, 1, 2, 3, 4
@@ -70,6 +70,7 @@ _OWN = (
     "before",
     "turning",
     "origin",
+    "reach",
 )
 
 
@@ -304,6 +305,11 @@ class Stepper:
         e.declarations["llvm.vector.reduce.fadd.v4f64"] = "declare double @llvm.vector.reduce.fadd.v4f64(double, <4 x double>)"
         return e.emit(f"call double @llvm.vector.reduce.fadd.v4f64(double 0.0, {e.type} {vector})")
 
+    def _largest(self, vector: str) -> Symbol:
+        e = self.e
+        e.declarations["llvm.vector.reduce.fmaximum.v4f64"] = "declare double @llvm.vector.reduce.fmaximum.v4f64(<4 x double>)"
+        return e.symbol(e.splat(e.emit(f"call double @llvm.vector.reduce.fmaximum.v4f64({e.type} {vector})")))
+
     def combination(self, weights: tuple[Number, ...], i: str) -> Number:
         """sum_j weights_j k_j at the i-th vector."""
         result: Number = 0.0
@@ -384,22 +390,48 @@ class Stepper:
         def act() -> None:
             self._set_clock(t)
             project(self)
-            lookout.look()
+            when(e, self.finite(self.words["y"]), look, lambda: self.go_back(keep_old, NOT_FINITE))
+
+        def look() -> None:
+            lookout.look(t)
             stop = e.emit(f"icmp sgt i64 {self.count('singular')}, {self.count('pass_singular')}")
-            when(e, stop, lambda: self.go_back(keep_old), lookout.remember)
+            when(e, stop, lambda: self.go_back(keep_old, SINGULAR), lookout.remember)
 
         when(e, e.emit(f"icmp eq i64 {self.count('project')}, 1"), act)
 
-    def go_back(self, old: str) -> None:
+    def go_back(self, old: str, status: int) -> None:
         self.over_state(lambda i: self.e.store(self.get(old, i), self.words["y"], i))
-        self.set_count("status", SINGULAR)
+        self.set_count("status", status)
         self.set_count("sample", self.count("sample_before"))
 
-    def note_singular(self, r: str, passed: Condition) -> None:
+    def finite(self, state: str) -> str:
+        """Whether all numbers of a state are: 0 x is 0 for finite numbers, NaN for others."""
+        e = self.e
+
+        def vanishing(i: str, sum_: str) -> str:
+            return e.emit(f"fadd {e.type} {sum_}, {e.emit(f'fmul {e.type} {e.load(state, i)}, {e.constant(0.0)}')}")
+
+        zero = self._reduce(total(e, 0, self.words["vectors"], e.constant(0.0), vanishing))
+        return e.emit(f"fcmp oeq double {zero}, 0.0")
+
+    def turn(self) -> str:
+        """The largest part of what coordinates of loops may move in a step (topology.turns) that the new state has moved."""
+        e, w = self.e, self.words
+
+        def larger(i: str, found: str) -> str:
+            moved = abs(self.get(w["new"], i) - self.get(w["y"], i)) * self.get(w["reach"], i)
+            return e.operand(maximum(e.symbol(found), moved))
+
+        return total(e, 0, w["controlled"], e.constant(0.0), larger)
+
+    def note_singular(self, r: str, passed: Condition, time: Number) -> None:
+        """The host hears of it right after the step."""
+
         def note() -> None:
             self.add_count("singular")
             self.set_count("singular_row", r)
-            self.set_real("singular_time", self.real("t"))
+            self.set_real("singular_time", time)
+            self.set_count("budget", 0)
 
         when(self.e, self.test(passed), note)
 

@@ -13,6 +13,7 @@ from ..formulations import Program
 from ..integrate import RungeKutta
 from ..model import Model
 from ..topology import Plan
+from ..topology.turns import turn_weights
 from .adaptive_stepper import write_stepper
 from .kernel import aligned, fixed_arrays, obtain, structure_key, width
 from .quaternions import unit_quaternions
@@ -68,7 +69,7 @@ class Trajectory:
         self.y = aligned(self.padded)
         self.y[: model.nq], self.y[self.v_start : self.v_start + model.nv] = start["q"], start["v"]
         self.k = aligned((self.stages + len(method.extra)) * self.padded)
-        self.new = aligned(self.padded)
+        self.new, self.reach = aligned(self.padded), aligned(self.padded)
         self.out = aligned(max(1, len(times)) * self.padded)
         self.reals, self.counts = np.zeros(len(REALS)), np.zeros(len(COUNTS), dtype=np.int64)
         self.set_count("samples", len(times))
@@ -110,6 +111,7 @@ class Trajectory:
             "quaternions": np.array(places or [0], dtype=np.int64),
             "turning": turning_joints(model, self.v_start),
             "origin": aligned(self.padded),
+            "reach": self.reach,
             "before": aligned(_padded(rows * (self.row_width + 1)) + self.padded),
         }
         for program in self.called.values():
@@ -153,11 +155,18 @@ class Trajectory:
         self.times[count] = time
         self.set_count("samples", count + 1)
         self.set_count("watched", 0)
-        self.advance(1)  # releases the step, takes its samples
-        self.set_real("t", time)
+        while self.count("status") == 0 and self.count("sample") <= count:  # releases the step, takes its samples
+            self.advance(1)
+        if self.count("status") == 0:
+            self.set_real("t", time)
 
     def count(self, name: str) -> int:
         return int(self.counts[COUNTS.index(name)])
+
+    def limit_turns(self) -> None:
+        """Steps in which coordinates of loops move further than one may are divided."""
+        model = self.plan.model
+        self.reach[: model.nq] = turn_weights(model, float(self.plan.length))
 
     def set_count(self, name: str, value: int) -> None:
         self.counts[COUNTS.index(name)] = value

@@ -3,7 +3,8 @@
 report.py    the parts of a model, as rows
 remarks.py   what is unusual, each kind a function
 mobility.py  closed loops: freedom, redundancy, singular positions
-             (blocks, counting, stresses, wrenches, singular, suggestions, drawing, naming)
+             (blocks, branches, counting, place, singular, singularities, stresses, suggestions, wrenches, drawing,
+             naming)
 stiffness.py the fastest vibration and decay that the force elements allow
 """
 

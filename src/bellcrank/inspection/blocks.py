@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..topology.plan import RANK_TOLERANCE
+
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 
-TOLERANCE = 1e-7  # of the largest square of a singular value in its block: below, equations are redundant
 ZERO = 1e-12  # of the largest entry: rounding
 DENSE = 1200  # rows and columns
 MIXED = 4  # self-stresses of a large block
@@ -26,7 +27,7 @@ class Block:
     """Equations ``rows`` and coordinates ``columns`` that belong together.
 
     rank       of the equations
-    pivot      smallest square of a singular value that counts, as a part of the sum of all
+    pivot      smallest singular value that counts, as a part of the largest
     stresses   (rows, k)     combinations of equations that say nothing: all of them, or of a large block some mixed at random
     motions    (columns, d)  motions that the equations allow, orthonormal; empty for large blocks
     """
@@ -77,13 +78,17 @@ def _block(J: Array, rows: Index, columns: Index, groups: Index) -> Block:
 
 def _dense(A: Array, rows: Index, columns: Index) -> Block:
     U, s, V = np.linalg.svd(A, full_matrices=True)
-    rank = _rank(s**2)
-    pivot = float(s[rank - 1] ** 2 / (s**2).sum()) if rank else 0.0
+    rank = rank_of(s**2)
+    pivot = float(s[rank - 1] / s[0]) if rank else 0.0
     return Block(rows, columns, rank, pivot, U[:, rank:], V[rank:].T)
 
 
-def _rank(squares: Array) -> int:
-    return int((squares > TOLERANCE * squares.max(initial=0.0)).sum())
+def rank_of(squares: Array, noise: float = 0.0) -> int:
+    """Of squares of singular values: those that are more than the tolerance of the largest, unsquared, count.
+
+    ``noise``: rounding of squares that were found as such, as a part of the largest.
+    """
+    return int((squares > max(RANK_TOLERANCE**2, noise) * squares.max(initial=0.0)).sum())
 
 
 def _large(A: Array, rows: Index, columns: Index, groups: Index) -> Block:
@@ -96,13 +101,13 @@ def _large(A: Array, rows: Index, columns: Index, groups: Index) -> Block:
         at = np.flatnonzero(groups == group)
         touched = np.flatnonzero(np.abs(A[at]).max(axis=0) > 0)
         U, s, _ = np.linalg.svd(A[np.ix_(at, touched)], full_matrices=True)
-        rank = _rank(s**2) if s.max(initial=0.0) > ZERO * largest else 0
+        rank = rank_of(s**2) if s.max(initial=0.0) > ZERO * largest else 0
         kept += [(at, U[:, k]) for k in range(rank)]
         own += [(at, U[:, k]) for k in range(rank, len(at))]
     Q = _columns(kept, len(rows))
     squares, idle = _banded((Q.T @ csr_array(A)).tocsr())
-    rank = _rank(squares)
-    pivot = float(squares[len(squares) - rank] / (A * A).sum()) if rank else 0.0
+    rank = rank_of(squares, _noise(squares))
+    pivot = float(np.sqrt(squares[len(squares) - rank] / squares[-1])) if rank else 0.0
     mix = np.random.default_rng(1).normal(size=(len(own), MIXED))
     stresses = np.hstack([_columns(own, len(rows)) @ mix, Q @ idle])
     return Block(rows, columns, rank, pivot, stresses, np.zeros((len(columns), 0)))
@@ -121,11 +126,15 @@ def _banded(rows: Any) -> tuple[Array, Array]:
     bands = np.zeros((int((row - column).max(initial=0)) + 1, len(order)))
     bands[(row - column)[below], column[below]] = arranged.data[below]
     values = np.asarray(eigvals_banded(bands, lower=True))
-    lost = len(values) - _rank(values)
+    lost = len(values) - rank_of(values, _noise(values))
     idle = np.zeros((len(order), lost))
     if lost:
         idle[order] = eig_banded(bands, lower=True, select="i", select_range=(0, lost - 1))[1]
     return values, idle
+
+
+def _noise(eigenvalues: Array) -> float:
+    return 10 * len(eigenvalues) * float(np.finfo(float).eps)
 
 
 def _columns(parts: list[tuple[Index, Array]], rows: int) -> Any:

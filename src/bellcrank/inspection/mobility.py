@@ -22,14 +22,14 @@ from ..errors import AssemblyError
 from ..model import Model
 from ..timeloop.reach import moved_from_drawing
 from ..wording import counted
-from . import singular
-from .blocks import Block, blocks
-from .counting import closures_of, joint_of_dofs, planar_count, spatial_count
+from .branches import branches
+from .counting import joint_of_dofs, planar_count, spatial_count
 from .drawing import loop_lines
 from .naming import grouped, quoted
+from .place import Place, nearby_of
+from .singularities import motors_of, shaky_words, singular_words
 from .stresses import Stresses
 from .suggestions import suggestions
-from .wrenches import Placed
 
 Array = NDArray[np.float64]
 
@@ -47,7 +47,7 @@ class LoopReport:
     redundant        equations that the others contain
     directions       joint, and the forces and moments that it holds redundantly
     not_unique       joint, and the directions in which its reaction is not known from the motion: all joints
-    pivot            smallest square of a singular value of the equations, of the sum of all: 0 is singular
+    pivot            smallest singular value of independent equations, as a part of the largest: near 0 is nearly singular
     drawings         each loop as text; the joint at which it is cut stands between ``=``
     problems         what keeps the model from running
     singularities    kind, place and remedy
@@ -78,12 +78,13 @@ def inspect_loops(model: Model, dynamics: Dynamics | None = None) -> LoopReport 
     dyn = Dynamics(model, "multipliers", quick=True) if dynamics is None else dynamics  # nothing to plan, however many loops
     q, problems = _start(dyn)
     loops = Loops(dyn)
-    here = _Place(loops, q)
-    nearby_q = singular.generic(loops, q, 0.0)
-    nearby = None if nearby_q is None else _Place(loops, nearby_q)
+    here = Place(loops, q)
+    parts = [branches(loops, q, 0.0, block) for block in here.blocks]
+    nearby = nearby_of(loops, here, parts)
     stresses = Stresses(loops, here.blocks, here.placed)
     directions = tuple(stresses.closures()) if here.redundant else ()
-    problems += _locked(loops, here, nearby)
+    problems += _locked(loops, here)
+    problems += shaky_words(loops, nearby, parts)
     return LoopReport(
         count=len(model.closures),
         equations=len(loops.rows),
@@ -95,38 +96,12 @@ def inspect_loops(model: Model, dynamics: Dynamics | None = None) -> LoopReport 
         redundant=here.redundant,
         directions=directions,
         not_unique=(*stresses.tree_joints(), *directions) if here.redundant else (),
-        pivot=min((block.pivot for block in here.blocks), default=0.0),
+        pivot=here.pivot,
         drawings=tuple(loop_lines(model)),
         problems=tuple(problems),
-        singularities=tuple(_singularities(loops, here, nearby)),
+        singularities=tuple(singular_words(loops, here, nearby, parts)),
         suggestions=tuple(text for block in here.blocks[:50] for text in suggestions(loops, q, 0.0, block, here.placed)),
     )
-
-
-class _Place:
-    """A configuration, and what the equations say there."""
-
-    def __init__(self, loops: Loops, q: Array) -> None:
-        model = loops.model
-        groups = np.repeat(np.arange(len(model.closures)), [closure.rows for closure in model.closures])
-        self.q = q
-        self.blocks, self.untouched = blocks(loops.G(q, 0.0) * loops.units, groups)
-        self.rank = sum(block.rank for block in self.blocks)
-        self.mobility = model.nv - self.rank
-        self.redundant = len(loops.rows) - self.rank
-        position, rotation = loops.dynamics.poses(q)
-        self.placed = Placed(np.vstack([position, np.zeros(3)]), np.concatenate([rotation, np.eye(3)[None]]))
-        self.nv = model.nv
-
-    @property
-    def motions(self) -> Array:
-        """(nv, mobility) of small models."""
-        parts = [np.eye(self.nv)[:, self.untouched]]
-        for block in self.blocks:
-            part = np.zeros((self.nv, block.motions.shape[1]))
-            part[block.columns] = block.motions
-            parts.append(part)
-        return np.hstack(parts)
 
 
 def _start(dyn: Dynamics) -> tuple[Array, list[str]]:
@@ -144,7 +119,7 @@ def _start(dyn: Dynamics) -> tuple[Array, list[str]]:
         return np.array(model.given_q), [complaint]
 
 
-def _locked(loops: Loops, here: _Place, nearby: _Place | None) -> Iterator[str]:
+def _locked(loops: Loops, here: Place) -> Iterator[str]:
     model = loops.model
     driven = bool(model.driven.any()) or any(closure.motion is not None for closure in model.closures)
     if here.mobility == 0 and not driven:
@@ -153,14 +128,9 @@ def _locked(loops: Loops, here: _Place, nearby: _Place | None) -> Iterator[str]:
         axis = locked_by(loops, here.q, 0.0)
         why = f": {axis}" if axis else ""
         yield f"the mechanism is locked: its {equations} leave none of {free} free, and nothing drives it{why}"
-    elif here.mobility and nearby is None and not len(here.untouched):
-        yield (
-            "the mechanism is shaky: it gives way a little, but cannot move on. Its equations allow velocities here "
-            "that no motion follows"
-        )
 
 
-def _independent(model: Model, here: _Place) -> list[str]:
+def _independent(model: Model, here: Place) -> list[str]:
     """Coordinates that say where the mechanism is: motors and joints on ground first, unless others say it much better."""
     motions = here.motions
     if motions.shape[1] != here.mobility:
@@ -176,53 +146,6 @@ def _independent(model: Model, here: _Place) -> list[str]:
         direction = left[k] / sizes[k]
         left = left - np.outer(left @ direction, direction)
     return [model.v_names[k] for k in sorted(chosen)]
-
-
-def motors_of(model: Model) -> set[int]:
-    """Degrees of freedom on which motors act."""
-    acting = (e for e in model.elements if e.kind in ("joint_effort", "joint_input") and e.joint >= 0)
-    return {int(model.v_index[e.joint]) + e.dof for e in acting if not model.driven[e.joint]}
-
-
-def _singularities(loops: Loops, here: _Place, nearby: _Place | None) -> Iterator[str]:
-    model = loops.model
-    motors = motors_of(model)
-    lost = 0 if nearby is None else nearby.rank - here.rank
-    if lost > 0:
-        yield singular.rank_words(lost, _losing(model, here, nearby))
-    small = model.nv <= singular.SMALL and here.motions.shape[1] == here.mobility
-    if nearby is not None and small:
-        yield from singular.dead_centres(loops, here.motions, nearby.motions, motors)
-    if nearby is None or nearby.mobility != 1 or not small:
-        return
-    rank = nearby.rank
-    walk = singular.Walk(loops, here.q, 0.0, rank, here.motions[:, 0] if lost <= 0 else _branch(loops, here, nearby))
-    if lost > 0:
-        clear = walk.away()
-        if clear is not None:
-            yield f"moving {singular.moved_words(loops, here.q, clear[0], motors)} leads away from it (pivot {clear[1]:.2g})"
-        return
-    found = walk.nearest_singular()
-    if found is not None:
-        kind = "a change point" if found[1] < singular.SINGULAR else "nearly singular"
-        how = singular.moved_words(loops, here.q, found[0], motors)
-        yield f"moving {how} leads to a position that is {kind} (pivot {found[1]:.2g}; {walk.pivot(here.q):.2g} at the start)"
-
-
-def _branch(loops: Loops, here: _Place, nearby: _Place | None) -> Array:
-    """The direction from the start to the configuration nearby."""
-    from ..assembly.loops import Held
-
-    assert nearby is not None
-    return Held.of(loops.model, set(loops.model.q_names)).toward(here.q, here.q, nearby.q) / loops.units
-
-
-def _losing(model: Model, here: _Place, nearby: _Place | None) -> list[str]:
-    """Closures of blocks that have less rank here than nearby."""
-    assert nearby is not None
-    ranks = {int(row): block.rank for block in nearby.blocks for row in block.rows}
-    lost: list[Block] = [block for block in here.blocks if block.rank < ranks[int(block.rows[0])]]
-    return [closure.name for block in lost for closure in closures_of(model, block)]
 
 
 def loop_words(report: LoopReport) -> list[str]:

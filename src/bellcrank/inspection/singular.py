@@ -16,6 +16,7 @@ from ..assembly.least import along
 from ..assembly.loops import Held, Loops
 from ..assembly.newton import close
 from ..model.manifold import displaced
+from ..topology.plan import RANK_TOLERANCE
 from ..wording import counted
 from .naming import quoted
 
@@ -23,22 +24,27 @@ Array = NDArray[np.float64]
 
 STEP = 0.05  # rad of one step, all coordinates together
 STEPS = 60  # each way
-SINGULAR = 1e-7  # pivots
-NEAR = 1e-4
+SINGULAR = 1e-6  # pivots: smallest singular values that count, as a part of the largest
+CLOSE = 1e-3
+NEAR = 1e-2
+CUT = RANK_TOLERANCE**2  # of squares
 STILL = 1e-6  # part of a motion
 MOVES = 1e-2
 SMALL = 120  # degrees of freedom of models that are walked through
 
 
-def generic(loops: Loops, q: Array, t: float) -> Array | None:
-    """A configuration a little further, in a random direction that the loops allow; None where the mechanism cannot go."""
+def any_way(loops: Loops, q: Array, t: float) -> Array:
+    """A random direction that the loops allow in first order."""
     J = loops.G(q, t) * loops.units
-    way = along(J, np.random.default_rng(3).normal(size=J.shape[1]))
+    return along(J, np.random.default_rng(3).normal(size=J.shape[1]), cut=CUT)
+
+
+def further(loops: Loops, q: Array, t: float, way: Array) -> Array | None:
+    """A configuration a little further in a direction, without units; None where the mechanism cannot go."""
     size = float(np.abs(way).max(initial=0.0))
     if size < 1e-9:
         return None
-    step = 0.15 / size * way * loops.units
-    guess = displaced(loops.model, q, step)
+    guess = displaced(loops.model, q, 0.15 / size * way * loops.units)
     found = close(loops, guess, Held.of(loops.model, set()), t, 1e-10 * loops.length)
     everything = Held.of(loops.model, set(loops.model.q_names))
     gone = np.abs(everything.toward(q, q, found.q) / loops.units).max()
@@ -66,16 +72,16 @@ class Walk:
         self.start, self.tangent = q, tangent / np.linalg.norm(tangent)
 
     def pivot(self, q: Array) -> float:
-        """The square of the singular value that is lost first, as a part of the sum of all."""
+        """The singular value that is lost first, as a part of the largest."""
         s = np.linalg.svd(self.loops.G(q, self.t) * self.loops.units, compute_uv=False)
-        return float(s[self.rank - 1] ** 2 / (s**2).sum()) if self.rank else 1.0
+        return float(s[self.rank - 1] / s[0]) if self.rank else 1.0
 
     def step(self, q: Array, tangent: Array, h: float) -> tuple[Array, Array] | None:
         guess = displaced(self.loops.model, q, h * tangent * self.loops.units)
         found = close(self.loops, guess, self.nothing, self.t, 1e-10 * self.loops.length)
         if found.error > 1e-10 * self.loops.length:
             return None
-        new = along(self.loops.G(found.q, self.t) * self.loops.units, tangent)
+        new = along(self.loops.G(found.q, self.t) * self.loops.units, tangent, cut=CUT)
         size = float(np.linalg.norm(new))
         return (found.q, new / size) if size > 0.5 else None
 
@@ -91,6 +97,9 @@ class Walk:
     def _search(self, sign: float) -> tuple[int, Array, float] | None:
         q, tangent = self.start, sign * self.tangent
         trail = [(q, tangent, self.pivot(q))]
+        behind = self.step(q, -tangent, STEP)
+        if behind is not None:  # the start may be just before the singular position
+            trail.insert(0, (behind[0], -behind[1], self.pivot(behind[0])))
         for k in range(STEPS):
             new = self.step(q, tangent, STEP)
             if new is None:
@@ -108,7 +117,7 @@ class Walk:
 
         def at(h: float) -> float:
             new = self.step(q, tangent, h)
-            return 1.0 if new is None else self.pivot(new[0]) ** 0.5
+            return 1.0 if new is None else self.pivot(new[0])
 
         best = float(minimize_scalar(at, bounds=(0.0, 2 * STEP), method="bounded", options={"xatol": 1e-10}).x)
         new = self.step(q, tangent, best)
@@ -142,9 +151,16 @@ def _turns(loops: Loops, k: int) -> bool:
     return [unit for joint, driven in rows if not driven for unit in joint.v_units][k].startswith("rad")
 
 
+def close_words(pivot: float) -> str:
+    return (
+        f"the start is close to a singular position: the smallest singular value of its equations is {pivot:.2g} of the "
+        "largest, and reactions may be very large"
+    )
+
+
 def rank_words(lost: int, names: list[str]) -> str:
     return (
-        f"the start is singular, a change point: {counted(lost, 'equation')} of {quoted(names)} more "
-        f"{'is' if lost == 1 else 'are'} redundant here than nearby. "
+        f"the start is singular, a change point: {counted(lost, 'equation')} of {quoted(names)} "
+        f"{'is' if lost == 1 else 'are'} redundant here but not nearby. "
         "Branches of the motion meet, and reactions are not unique here"
     )

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..assembly.loops import Loops
 from ..model import Closure
-from .blocks import TOLERANCE, Block
+from .blocks import Block, rank_of
 from .counting import closures_of
 from .wrenches import HOLDS, Placed, held_by, holding
 
@@ -73,5 +73,4 @@ def _best(loops: Loops, closure: Closure, rows: Array, others: Array, rank: int,
 
 
 def _rank(rows: Array) -> int:
-    squares = np.linalg.svd(rows, compute_uv=False) ** 2 if rows.size else np.zeros(0)
-    return int((squares > TOLERANCE * squares.max(initial=0.0)).sum())
+    return rank_of(np.square(np.linalg.svd(rows, compute_uv=False), dtype=np.float64)) if rows.size else 0

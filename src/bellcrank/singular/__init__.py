@@ -1,18 +1,22 @@
 """Runs through singular positions: RATTLE with solves of least norm, Huang's reactions, and impacts onto the closures."""
 
+from .extrapolation import Extrapolation, Interval, Tolerance
 from .impulse import Impulse, impulse
 from .outcome import Impact, Momentum, Passage, Passed, Reactions, Report
 from .rattle import integrate_rattle
 from .taylor import integrate_reaction_taylor
 
 __all__ = [
+    "Extrapolation",
     "Impact",
     "Impulse",
+    "Interval",
     "Momentum",
     "Passage",
     "Passed",
     "Reactions",
     "Report",
+    "Tolerance",
     "impulse",
     "integrate_rattle",
     "integrate_reaction_taylor",

@@ -70,11 +70,6 @@ class Factors(NamedTuple):
         V = self.Vt[: self.kept]
         return x - V.T @ (V @ x)
 
-    @property
-    def pivot(self) -> float:
-        """sigma_min^2 / trace, of the directions that count."""
-        return float(self.s[self.rank - 1] ** 2 / (self.s @ self.s)) if self.rank else 1.0
-
 
 def factored(A: Array, tolerance: float, regular: int = 0) -> Factors:
     """Singular values and their directions; up to ``regular`` of them are kept below the tolerance too, if determined.

@@ -13,12 +13,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..codegen.dynamics import Dynamics
+from .cone import independent, quadratic_forms, toward_cone
 from .factors import Metric, factored
 from .outcome import Impact
 from .quantities import Quantities
 
 Array = NDArray[np.float64]
 
+LARGEST = 24  # free motions of a singular position whose branches are sought
 NOTHING = 1e-9  # a jump below this part of the speeds is rounding of what the user gave
 
 
@@ -48,11 +50,41 @@ def jump(quantities: Quantities, q: Array, v: Array, t: float) -> Impulse:
 
 
 def started(quantities: Quantities, q: Array, v: Array, t: float) -> tuple[Array, Impact | None]:
-    """A start's velocities made to fit the closures, and the impact if that took more than rounding."""
+    """A start's velocities made to fit the closures and a branch of the motion; the impact, if that took more than rounding."""
     if not quantities.m:
         return v, None
     found = jump(quantities, q, v, t)
-    changed, speed = np.linalg.norm(found.v - v), np.linalg.norm(found.v) + np.linalg.norm(v)
+    after, parting = onto_branch(quantities, q, found.v, t)
+    changed, speed = np.linalg.norm(after - v), np.linalg.norm(after) + np.linalg.norm(v)
     if not changed > NOTHING * speed:
-        return found.v, None
-    return found.v, Impact(t, found.energy, quantities.names_of(found.multipliers / quantities.scale))
+        return after, None
+    M = quantities.mass(q, t)
+    pushing = np.abs(found.multipliers / quantities.scale) if parting is None else parting
+    return after, Impact(t, 0.5 * float(v @ M @ v - after @ M @ after), quantities.names_of(pushing))
+
+
+def onto_branch(quantities: Quantities, q: Array, v: Array, t: float) -> tuple[Array, Array | None]:
+    """In a singular position: near velocities that a motion follows, and the shares of the rows that forbid the others.
+
+    In coordinates of the kinetic energy, the part of v along a near direction of the cone (cone.py); rest, where the cone has
+    none. Closures that are driven leave v alone: there the forms are not homogeneous, and the first step decides.
+    """
+    inverse = Metric.of(quantities.mass(q, t)).inverse
+    A = quantities.jacobian(q, t) @ inverse.T
+    U, _, Vt = np.linalg.svd(A)
+    r = factored(A, float(quantities.dynamics.plan.tolerance)).rank
+    lost, free = U[:, r:], inverse.T @ Vt[r:].T
+    moving = np.abs(quantities.closure(q, np.zeros(quantities.nv), t)[:, 1]).max() > 0
+    if not lost.shape[1] or not 0 < free.shape[1] <= LARGEST or moving or not v.any():
+        return v, None
+
+    def demanded(x: Array) -> Array:
+        return np.array([lost.T @ quantities.right(q, free @ row, t) for row in x])
+
+    forms, mixed = independent(quadratic_forms(demanded, free.shape[1]), NOTHING * quantities.length * float(np.sum(free**2)))
+    x = Vt[r:] @ np.linalg.solve(inverse.T, v)
+    left = np.einsum("kij,i,j->k", forms, x, x)
+    if not len(forms) or np.abs(left).max() <= NOTHING * np.abs(forms).max() * float(x @ x):
+        return v, None
+    way = toward_cone(forms, x)
+    return free @ (np.zeros_like(x) if way is None else (way @ x) * way), np.abs(lost @ (mixed @ left))

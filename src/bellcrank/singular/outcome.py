@@ -15,7 +15,7 @@ class Passage(NamedTuple):
     """A position where the closures lose rank, met during a run.
 
     time       s, between steps
-    pivot      sigma_min^2 / trace(G M^-1 G^T) at the step nearest to it; zero if the step was on it
+    pivot      smallest singular value of G L^-T (M = L L^T) over the largest, at the step nearest to it; zero if that was on it
     rank_lost  how many equations became dependent on the others
     closures   whose equations became dependent
     joints     coordinates in which the mechanism could have left its branch
@@ -58,11 +58,13 @@ class Report:
 
     closure_position   largest error of the closures after a step, in m (angles times a typical length)
     closure_velocity   the same of their rates, in m/s
+    rank               the largest that the closures had
     energy_error       largest error of the balance of energy, as a part of the largest kinetic energy
     """
 
     closure_position: float = 0.0
     closure_velocity: float = 0.0
+    rank: int = 0
     energy_error: float = 0.0
     passages: list[Passage] = field(default_factory=list)
     impacts: list[Impact] = field(default_factory=list)

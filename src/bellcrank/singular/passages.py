@@ -64,7 +64,7 @@ class Watch:
         self.passages.append(
             Passage(
                 time=time,
-                pivot=float(f.s[r - 1] ** 2 / (f.s @ f.s)),
+                pivot=float(f.s[r - 1] / f.s[0]),
                 rank_lost=lost,
                 closures=self.closures(np.abs(f.U[:, r - lost : r]).max(axis=1)),
                 joints=self.joints(ways),

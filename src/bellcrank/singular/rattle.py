@@ -105,7 +105,7 @@ class Rattle:
         return States(*(np.array(column) for column in zip(*rows, strict=True)))
 
     def finish(self, samples: list[Node]) -> None:
-        self.report.passages = self.watch.passages
+        self.report.passages, self.report.rank = self.watch.passages, self.watch.regular
 
     def counts(self) -> dict[str, int]:
         return {"evaluations": self.evaluations, "iterations": self.iterations}

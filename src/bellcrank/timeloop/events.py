@@ -65,6 +65,7 @@ class Watcher:
 
     def look(self, t: float, h: float, inside: Callable[[float], tuple[Array, Array]]) -> Crossing | None:
         """Note what happens in a step from t to t + h; returns the crossing at which the run is to stop, if there is one."""
+        self.forget_after(t)
         found = []
         for event, function in zip(self.events, self.functions, strict=True):
             x = _crossing(event, lambda x, f=function: f(t + x * h, *inside(x)))  # type: ignore[misc]
@@ -76,6 +77,12 @@ class Watcher:
             if event.then == "stop":
                 return crossing
         return None
+
+    def forget_after(self, t: float) -> None:
+        """A step that went over a singular position was taken back after it had been looked at."""
+        self.crossings = [crossing for crossing in self.crossings if crossing.time <= t]
+        if self.stopped is not None and self.stopped.time > t:
+            self.stopped = None
 
 
 def _crossing(event: Event, at: Callable[[float], float]) -> float | None:

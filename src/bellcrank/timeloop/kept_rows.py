@@ -21,7 +21,7 @@ from ..codegen.diagnosis import contradicted_loops, kept_equations
 from ..codegen.dynamics import Dynamics
 from ..codegen.kept_rows import lost_row
 from ..errors import BellcrankWarning
-from .joining import State, from_last, joined, stopped_by_singularity
+from .joining import State, from_last, joined, on_grid, still_to_come, stopped_by_singularity
 from .loops import NEAR, Loops
 from .system import Outcome
 
@@ -64,8 +64,8 @@ class KeptRows:
             outcome, better = self._judged(outcome, start)
             if better is None:
                 break
-            reached = float(outcome.times[-1])
-            later = times[times > reached + 1e-9 * float(times[1] - times[0])]
+            outcome = on_grid(outcome, times)
+            reached, later = float(outcome.times[-1]), still_to_come(outcome, times)
             if not len(later):
                 break
             self.dynamics = better

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -10,12 +11,14 @@ from numpy.typing import NDArray
 from ..assembly.failure import freedom
 from ..assembly.loops import Loops as Closures
 from ..codegen.dynamics import Dynamics
-from ..errors import StateError
+from ..errors import BellcrankWarning, StateError
+from ..topology.turns import LONGEST
 
 Array = NDArray[np.float64]
 
 PROJECTIONS = ("minimum_norm", "mass", "none")
 ON_SINGULAR = ("stop", "pass", "warn")
+VERY_FAR = 1.0  # rad, or typical lengths
 
 
 NEAR = 0.01  # pivots at which a run that changes its method or its equations does so: nearer, digits are lost
@@ -36,6 +39,17 @@ class Loops(NamedTuple):
 
 
 NO_LOOPS = Loops()
+
+
+def doubt_long_steps(method: str, turn: float) -> None:
+    """Steps of a fixed length that move coordinates of loops very far; ``turn``: a part of what is certainly short enough."""
+    if turn * LONGEST > VERY_FAR:
+        warnings.warn(
+            f"in a step of {method} a coordinate of a closed loop moves by up to {turn * LONGEST:.3g} rad (or typical lengths)"
+            ": a singular position could be passed unseen, and the run is inaccurate. Give a shorter max_step.",
+            BellcrankWarning,
+            stacklevel=7,
+        )
 
 
 def loops_of(projection: str, on_singular: str) -> Loops:

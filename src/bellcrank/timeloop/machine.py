@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
 
@@ -24,7 +24,7 @@ from ..integrate import RungeKutta
 from ..model import Model
 from ..wording import argument
 from .events import Event, Watcher
-from .loops import NO_LOOPS, Loops
+from .loops import NO_LOOPS, Loops, doubt_long_steps
 from .stiffness import Pace, Stiff, Stiffness
 from .system import Outcome, Passage, energy_scale, let_it_pass, powers, stuck
 
@@ -35,6 +35,7 @@ Slopes = Callable[[float, Array, Array], Array]  # of rows of q and v (or p) at 
 
 SHORTEST_GUESS = 1e-10  # s: a first step shorter than this comes from a state that is next to zero
 _A_STEP_AWAY = 0.05  # pivots from which one step may lead to a singular position
+SAME_TIME = 1e-6  # of a step
 _FIRST_PIECE, _PIECE_SECONDS = 256, 0.1  # steps, seconds
 
 
@@ -51,17 +52,21 @@ def in_machine_code(
 ) -> Outcome:
     trajectory = prepare(dynamics, scheme, start, times, *limits, metric=loops.metric)
     trajectory.set_count("project", int(loops.project))
+    if dynamics.model.closures and loops.project:
+        trajectory.limit_turns()
     trajectory.set_count("pass_singular", 2**62 if loops.go_on else 0)
     trajectory.set_real("near", loops.near)
     trajectory.set_count("seen", LOOK_FIRST if dynamics.model.closures and loops.project and planned(dynamics) else 0)
     trajectory.set_count("watched", 0 if watcher is None else 1)
-    problem = None
+    problem, host = None, _Host(dynamics, start, watcher, progress, stiffness)
     try:
-        advance_to_end(trajectory, _Host(dynamics, start, watcher, progress, stiffness))
+        advance_to_end(trajectory, host)
     except KeyboardInterrupt:
         problem = f"interrupted at t = {trajectory.real('t'):.6g} s"
     _notice_singular_stage(dynamics, trajectory)
     problem = problem or _problem(trajectory, scheme.name)
+    if watcher is not None and trajectory.count("status") != 0:
+        watcher.forget_after(trajectory.real("t"))
     ended = problem is not None or (watcher is not None and watcher.stopped is not None)
     counts = {name: trajectory.count(name) for name in ("steps", "rejected", "evaluations")}
     t, q, v = trajectory.samples()
@@ -80,7 +85,11 @@ def in_machine_code(
         reason = table_that_ended(dynamics.model, float(times[-1])) or "the work of a force is no longer a finite number"
         t, q, v, works = t[:known], q[:known], v[:known], works[:known]
         problem = f"stopped at t = {t[-1]:.9g} s: {reason}. What was computed until then is kept."
-    return Outcome(t, q, v, works, counts, problem, _passages(trajectory))
+    if trajectory.count("status") == SINGULAR:
+        host.note_passage(trajectory)
+    if not scheme.adaptive:
+        doubt_long_steps(scheme.name, trajectory.real("turn"))
+    return Outcome(t, q, v, works, counts, problem, tuple(host.passages))
 
 
 def _notice_singular_stage(dynamics: Dynamics, trajectory: Trajectory) -> None:
@@ -99,13 +108,6 @@ def _notice_singular_stage(dynamics: Dynamics, trajectory: Trajectory) -> None:
         trajectory.set_real("singular_time", trajectory.real("t"))
 
 
-def _passages(trajectory: Trajectory) -> tuple[Passage, ...]:
-    """The last singularity that was met, if any."""
-    if trajectory.count("singular") == 0:
-        return ()
-    return (Passage(trajectory.real("singular_time"), _closure_of(trajectory)),)
-
-
 def _closure_of(trajectory: Trajectory) -> str:
     return closure_of_row(trajectory.plan.model, trajectory.count("singular_row"))
 
@@ -119,6 +121,16 @@ class _Host:
     watcher: Watcher | None
     progress: Callable[[float], None] | None
     stiffness: Stiffness | None = None
+    passages: list[Passage] = field(default_factory=list)
+
+    def note_passage(self, trajectory: Trajectory) -> None:
+        """A singular position that the last step met; one that ended on it is not told again by the step that leaves it."""
+        if trajectory.count("singular"):
+            found = Passage(trajectory.real("singular_time"), _closure_of(trajectory))
+            before = self.passages[-1].time if self.passages else -np.inf
+            if found.time - before > SAME_TIME * trajectory.real("h"):
+                self.passages.append(found)
+            trajectory.set_count("singular", 0)
 
     def derivative(self, t: float, q: Array, speeds: Array) -> Array:
         return slopes(self.dynamics, self.start, t, q[None], speeds[None])[0]
@@ -257,6 +269,8 @@ def _advance_samples(trajectory: Trajectory, host: _Host | None) -> None:
         began = time.perf_counter()
         trajectory.advance(budget)
         seconds = time.perf_counter() - began
+        if host is not None and trajectory.count("status") == 0:
+            host.note_passage(trajectory)
         if trajectory.held and host is not None:
             host.look(trajectory)
         elif seconds < _PIECE_SECONDS:

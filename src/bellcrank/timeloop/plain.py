@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..codegen.adaptive_stepper import DIVIDED
 from ..codegen.dynamics import Dynamics
 from ..errors import StateError
 from ..integrate import RungeKutta
+from ..topology.turns import FINE
 from ..wording import argument, counted
-from .lookout import lookout_from
-from .loops import NO_LOOPS, Loops
+from .lookout import Lookout, lookout_from
+from .loops import NO_LOOPS, Loops, doubt_long_steps
 from .stiffness import HairerTest, Pace, Stiff, Stiffness
 from .system import FirstOrder, Outcome, Passage
 
@@ -83,7 +85,8 @@ def integrate_plainly(
     """
     lookout = lookout_from(system.dynamics, system.loops, float(times[0]), start["q"])
     y = np.concatenate([start["q"], start["v"], np.zeros(system.works)])
-    loop = _Loop(system, scheme, rtol, atol, float(times[0]), y, min(first, max_step or np.inf), max_step or np.inf, energy)
+    limits = min(first, max_step or np.inf), max_step or np.inf
+    loop = _Loop(system, scheme, rtol, atol, float(times[0]), y, *limits, energy, lookout)
     kept, problem = [y], None
     passages: list[Passage] = []
     try:
@@ -93,6 +96,10 @@ def integrate_plainly(
             if stiffness is not None and loop.test.stiff:
                 stiffness.notice(loop.stiff(), Pace(loop.t, loop.h, float(times[-1]), loop.cost()))
             met = lookout.look(loop.t, loop.y[: system.model.nq]) if lookout is not None and problem is None else None
+            if met is not None and lookout is not None and not system.loops.go_on and scheme.adaptive and loop.turn > FINE:
+                lookout.forget()
+                loop.divide()
+                continue
             if met is not None:
                 passages.append(met)
                 if not system.loops.go_on:
@@ -104,6 +111,8 @@ def integrate_plainly(
                 progress(float((loop.t - times[0]) / (times[-1] - times[0])))
     except KeyboardInterrupt:
         problem = f"interrupted at t = {loop.t:.6g} s"
+    if not scheme.adaptive:
+        doubt_long_steps(scheme.name, loop.longest_turn)
     reached = times[: len(kept)]
     if problem is not None and loop.t > reached[-1]:
         reached, kept = np.append(reached, loop.t), [*kept, loop.y]
@@ -124,7 +133,9 @@ class _Loop:
         h: float,
         longest: float,
         energy: float,
+        lookout: Lookout | None,
     ):
+        self.lookout, self.turn, self.longest_turn = lookout, 0.0, 0.0
         self.system, self.scheme, self.rtol, self.atol, self.longest = system, scheme, rtol, atol, longest
         self.t, self.y, self.h = t, y, h
         self.energy = energy
@@ -175,6 +186,12 @@ class _Loop:
         """The last step, with its state."""
         self.t, self.y, _, _ = self._before
 
+    def divide(self) -> None:
+        """The last step is taken again in parts, since it went over a singular position."""
+        self.t, self.y, h, k = self._before
+        self.h, self.k = DIVIDED * h, k[:1]
+        self.counts["rejected"] += 1
+
     def _trial(self, h: float) -> tuple[list[Array], Array]:
         scheme, k = self.scheme, list(self.k)
         for c, row in zip(scheme.c[1:], scheme.A[1:], strict=True):
@@ -185,10 +202,13 @@ class _Loop:
         return k, new
 
     def _error(self, h: float, k: list[Array], new: Array) -> float:
-        size = self.system.state
+        size, nq = self.system.state, self.system.model.nq
+        self.turn = 0.0 if self.lookout is None else self.lookout.turn(self.y[:nq], new[:nq])
+        self.longest_turn = max(self.turn, self.longest_turn)
         if self.scheme.error is None:
             return 0.0 if np.isfinite(new[:size]).all() else np.inf
-        return max(self._norm(h, k, new, slice(0, size)), self._norm(h, k, new, slice(size, None)))
+        norms = self._norm(h, k, new, slice(0, size)), self._norm(h, k, new, slice(size, None))
+        return max(*norms, self.turn**self.scheme.order)
 
     def _norm(self, h: float, k: list[Array], new: Array, part: slice) -> float:
         assert self.scheme.error is not None

@@ -25,11 +25,11 @@ from ..model import Model
 from ..wording import argument
 from .arguments import formulation_for, must_be_known, must_be_positive, sample_times, span, starting_state
 from .events import Event
-from .joining import State
+from .joining import State, stopped_by_singularity
 from .kept_rows import OPEN, KeptRows, Stretches
 from .loops import Loops, freedom_along, loops_of
 from .machine import Limits, accelerating, first_step, in_machine_code, watcher_of
-from .passing import PASSING_METHODS, integrate_passing, passed_by_rattle
+from .passing import PASSING_METHODS, Passing, integrate_passing
 from .plain import Control, Controlled, integrate_plainly
 from .reach import at_end_of_reach, moved_from_drawing
 from .stiff import STIFF_METHODS, integrate_stiff
@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from ..results import Run
 
 Array = NDArray[np.float64]
+
+_TOLD = 8  # times of singular configurations in a message
 
 
 def simulate(
@@ -132,16 +134,18 @@ def simulate(
         if method in PASSING_METHODS:
             return integrate_passing(by, method, first, until, max_step, progress)
         if any(functions.values()):
-            return _in_python(by, method, first, until, functions, (rtol, atol, max_step), progress, how, stiffness)
-        if method in STIFF_METHODS:
-            return integrate_stiff(by, method, first, until, rtol, atol, max_step, progress, how)
-        limits = rtol, atol, max_step
-        return in_machine_code(by, METHODS[method], first, until, limits, watcher, progress, how, stiffness)
+            outcome = _in_python(by, method, first, until, functions, (rtol, atol, max_step), progress, how, stiffness)
+        elif method in STIFF_METHODS:
+            outcome = integrate_stiff(by, method, first, until, rtol, atol, max_step, progress, how)
+        else:
+            limits = rtol, atol, max_step
+            outcome = in_machine_code(by, METHODS[method], first, until, limits, watcher, progress, how, stiffness)
+        return _on_closures(by, outcome) if model.closures and loops.project else outcome
 
     kept = KeptRows(dynamics, one_run, loops)
     whole = kept if model.closures and loops.project and method not in PASSING_METHODS else kept.unchanged
     through = loops.switch and model.closures and method not in PASSING_METHODS and not any(functions.values())
-    outcome = passed_by_rattle(dynamics, whole, start, times) if through else whole(start, times)
+    outcome = Passing(dynamics, whole, (rtol, atol, max_step), watcher)(start, times) if through else whole(start, times)
     stretches = kept.stretches(outcome.times)
     adaptive = method in STIFF_METHODS or (method in METHODS and METHODS[method].adaptive)
     settings: dict[str, Any] = {
@@ -167,8 +171,6 @@ def simulate(
             "row_changes": [list(change) for change in kept.changes],
             "formulations": _formulations(kept, float(times[0])),
         }
-    if model.closures and loops.project and method not in PASSING_METHODS:
-        outcome = _on_closures(stretches, outcome)
     _tell_passages(outcome, method, loops)
     run = _finish(stretches, outcome, start, functions, settings, watch)
     if model.closures:
@@ -263,12 +265,19 @@ def _doubt_open_loops(run: Run, dynamics: Dynamics) -> None:
 
 
 def _tell_passages(outcome: Outcome, method: str, loops: Loops) -> None:
-    """A run that went on beyond a singular configuration says so, unless its method is made for that."""
-    if outcome.passages and outcome.problem is None and method not in PASSING_METHODS:
-        met = f"t = {outcome.passages[0].time:.6g} s, in the loop through {outcome.passages[0].closure!r}"
-        more = f" and {len(outcome.passages) - 1} more" if len(outcome.passages) > 1 else ""
-        how = "rattle took it through" if loops.switch else f"{method} went on through it; check which branch it took"
-        warnings.warn(f"singular configuration at {met}{more}: {how}", BellcrankWarning, stacklevel=4)
+    """A run that went on beyond singular configurations tells their times, unless its method is made for that."""
+    passed = outcome.passages[:-1] if stopped_by_singularity(outcome) else outcome.passages
+    if not passed or method in PASSING_METHODS:
+        return
+    times = [f"{passage.time:.4g}" for passage in passed[:_TOLD]]
+    more = f" and {len(passed) - _TOLD} more, which are in the run's settings" if len(passed) > _TOLD else ""
+    listed = times[0] if len(times) == 1 else f"{', '.join(times[:-1])}{',' if more else ' and'} {times[-1]}"
+    closures = ", ".join(repr(name) for name in dict.fromkeys(passage.closure for passage in passed))
+    how = "rattle took it through" if loops.switch else f"{method} went on through it; check which branch it took"
+    what = "configuration" if len(passed) == 1 else "configurations"
+    warnings.warn(
+        f"singular {what} at t = {listed} s{more}, in the loop through {closures}: {how}", BellcrankWarning, stacklevel=4
+    )
 
 
 def _refuse_functions(functions: dict[str, Any], method: str) -> None:
@@ -276,14 +285,13 @@ def _refuse_functions(functions: dict[str, Any], method: str) -> None:
         raise StateError(f"tau and inputs as functions or tables go with dopri5, dop853 and rk4, not with {method}")
 
 
-def _on_closures(stretches: Stretches, outcome: Outcome) -> Outcome:
-    """Samples between steps come from interpolation, which is off by the tolerance."""
-    from ..results import parts_of
-
-    q, v = outcome.q.copy(), outcome.v.copy()
-    for part, dynamics in parts_of(stretches, len(q), first=1):
-        q[part], v[part] = dynamics.projected(q[part], v[part], t=outcome.times[part], steps=2)
-    return outcome._replace(q=unit_quaternions(stretches[0][1].model, q), v=v)
+def _on_closures(dynamics: Dynamics, outcome: Outcome) -> Outcome:
+    """Samples between steps come from interpolation, which is off by the tolerance; the first one was there before."""
+    if len(outcome.times) == 1:
+        return outcome
+    q, v = dynamics.projected(outcome.q[1:], outcome.v[1:], t=outcome.times[1:], steps=2)
+    q = unit_quaternions(dynamics.model, np.vstack([outcome.q[:1], q]))
+    return outcome._replace(q=q, v=np.vstack([outcome.v[:1], v]))
 
 
 def _refuse_events(events: Sequence[Event], what: str) -> None:

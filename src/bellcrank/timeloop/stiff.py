@@ -17,10 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..codegen.adaptive_stepper import DIVIDED
 from ..codegen.dynamics import Dynamics
 from ..errors import StateError
+from ..topology.turns import FINE
 from ..wording import argument
-from .lookout import lookout_from
+from .lookout import Lookout, lookout_from
 from .loops import NO_LOOPS, Loops
 from .system import FirstOrder, Outcome, Passage, energy_scale
 
@@ -63,19 +65,29 @@ def integrate_stiff(
     solver = cls(system.slope, float(times[0]), y, float(times[-1]), **options)
     kept = [y]
     steps, problem = 0, None
+    counted = np.zeros(3, dtype=int)  # evaluations, Jacobians and factorizations of solvers before this one
     try:
         while problem is None and len(kept) < len(times):
             if method == "radau":
                 solver.t_bound, solver.status = float(times[len(kept)]), "running"
             before = solver.t, solver.y.copy()
+            if lookout is not None:
+                solver.max_step = min(max_step or np.inf, _longest(system, lookout, solver.t, solver.y))
             problem = _step(solver, system, method)
             if problem is None and lookout is not None:
                 _close(solver, system)
-                met = lookout.look(solver.t, solver.y[: dynamics.model.nq])
-                passages += [] if met is None else [met]
-                if met is not None and not loops.go_on:
-                    solver.t, solver.y = before  # the step is taken back
+                nq = dynamics.model.nq
+                met = lookout.look(solver.t, solver.y[:nq])
+                if met is not None and not loops.go_on:  # the step is taken back, and divided unless it is fine
+                    turn, h = lookout.turn(before[1][:nq], solver.y[:nq]), solver.t - before[0]
+                    if turn > FINE:
+                        counted += _counts(solver)
+                        solver = cls(system.slope, *before, float(times[-1]), first_step=DIVIDED * h, **options)
+                        lookout.forget()
+                        continue
+                    solver.t, solver.y = before
                     problem = met._replace(time=solver.t).problem()
+                passages += [] if met is None else [met]
             if problem is None:
                 steps += 1
                 kept += _reached(solver, times[len(kept) :], exact=method == "radau")
@@ -86,8 +98,21 @@ def integrate_stiff(
     reached = times[: len(kept)]
     if problem is not None and solver.t > reached[-1]:
         reached, kept = np.append(reached, solver.t), [*kept, solver.y.copy()]
-    counts = {"steps": steps, "evaluations": solver.nfev, "jacobians": solver.njev, "factorizations": solver.nlu}
+    evaluations, jacobians, factorizations = (counted + _counts(solver)).tolist()
+    counts = {"steps": steps, "evaluations": evaluations, "jacobians": jacobians, "factorizations": factorizations}
     return Outcome(reached, *system.parts(np.array(kept)), counts, problem, tuple(passages))
+
+
+def _counts(solver: Any) -> NDArray[np.int_]:
+    return np.array([solver.nfev, solver.njev, solver.nlu])
+
+
+def _longest(system: FirstOrder, lookout: Lookout, t: float, y: Array) -> float:
+    """A step in which the coordinates of loops do not move further than they may."""
+    nq, slope = system.model.nq, system.slope(t, y)
+    if not np.isfinite(slope).all():
+        return np.inf  # and the solver says the rest
+    return lookout.longest_step(slope[:nq], system.dynamics.rates(y[:nq], slope[nq : system.state]))
 
 
 def _close(solver: Any, system: FirstOrder) -> None:
