@@ -70,16 +70,17 @@ class _KeepingGraph(CountingGraph):
 
 
 class _CountingWalk(PlainWalk):
-    """States of driven joints are given, like q and v."""
+    """States of driven joints and closures are given, like q and v."""
 
     def __init__(self, graph: CountingGraph, *arguments: Any):
         super().__init__(*arguments)
         self.graph = graph
 
     def _drive(self) -> None:
-        bodies = [body for body in self.bodies if body.driven]
+        loads = self.plan.loads
+        driven = [JOINTS[loads.motion_signatures[code].joint] for code in loads.motion_table[:, 0]]
         for name, size in (("q", "nq"), ("v", "nv"), ("a", "nv")):
-            self.driven[name] = list(self.graph.inputs(sum(getattr(body._joint, size) for body in bodies)))
+            self.driven[name] = list(self.graph.inputs(sum(getattr(joint, size) for joint in driven)))
 
 
 def count_program(model: Model, program: Program, style: Style, gravity: bool) -> Operations:

@@ -1,0 +1,351 @@
+"""About how many operations a block of loops takes in coordinate_reduction, from its topology and the kinds of its joints.
+
+The algebra is counted by patterns (topology.patterns) as formulations.coordinate_reduction and formulations.apart do it; what
+placing the bodies and writing the closures takes is a table, fitted to counts of codegen.operations. The numbers of a model
+play no part: a choice that rests on this one does not change with its parameters. Blocks whose joints could all move in a
+plane, and could not all move in space by counting freedoms, count as planar.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from ..joints import JOINTS
+from .blocks import Block, Node, _cycle, _depths, _take_apart
+from .patterns import Rows, columns_of, congruent, factored, null_space, ones, product, reflected, transposed
+from .tree import depth_first
+
+TURN, SLIDE = "turn", "slide"
+MOVES = {
+    kind: tuple(TURN if unit == "rad/s" else SLIDE for unit in joint.v_units) for kind, joint in JOINTS.items()
+}  # directions of each kind of joint
+MOVE_IN_A_PLANE = ("revolute", "prismatic", "planar", "fixed")
+
+
+def _held(kind: str, turns: int, slides: int) -> tuple[str, ...]:
+    """What the equations of a joint that closes are about, turning alone or anything, where so many motions are possible."""
+    moves = MOVES[kind]
+    turning = max(turns - moves.count(TURN), 0)
+    return (SLIDE,) * max(turns + slides - len(moves) - turning, 0) + (TURN,) * turning
+
+
+OTHER_TIES = {"distance": (SLIDE,), "point_on_line": (SLIDE, SLIDE), "point_on_plane": (SLIDE,), "coupler": (SLIDE,)}
+IN_SPACE = OTHER_TIES | {kind: _held(kind, 3, 3) for kind in MOVES}
+IN_A_PLANE = OTHER_TIES | {"point_on_line": (SLIDE,)} | {kind: _held(kind, 1, 2) for kind in MOVE_IN_A_PLANE}
+
+
+class Tie(NamedTuple):
+    """A joint, or what else ties bodies: between two of them, or (a coupler) between the joints ``terms``; -1 is the base."""
+
+    kind: str
+    a: int
+    b: int
+    driven: bool = False
+    terms: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Network:
+    """A block by itself: bodies 0, 1, ... and the base, -1. Joints are in the order of the file; ``ties`` close in any case."""
+
+    bodies: int
+    joints: tuple[Tie, ...]
+    ties: tuple[Tie, ...] = ()
+    carriers: frozenset[int] = frozenset()  # bodies on which other blocks hang
+    on_ground: bool = True
+    alone: bool = False  # no other block hangs on the base
+
+    @property
+    def planar(self) -> bool:
+        everything = (*self.joints, *self.ties)
+        freedoms = sum(len(MOVES[joint.kind]) for joint in self.joints)
+        equations = 6 * (len(self.joints) - self.bodies) + sum(len(IN_SPACE[tie.kind]) for tie in self.ties)
+        return freedoms <= equations and all(tie.kind in IN_A_PLANE for tie in everything)
+
+
+class Feels(NamedTuple):
+    """Operations of what a body's motion takes: inertia times a motion, with what hangs on the body, and its products."""
+
+    inertia: int
+    carried: int
+    with_force: int
+    with_motion: int
+
+
+class Prices(NamedTuple):
+    """Operations of what is no algebra.
+
+    size      numbers of a motion
+    body      every body
+    first     each direction of a joint on the base, or on a body that does not turn against it
+    later     a joint elsewhere, and each of its directions
+    carrier   a body on which other blocks hang, unless its joint is the origin of ground
+    end       of a closure on a body that turns; of one whose axes move
+    entry     of all equations of a closure, for each direction in its loop
+    scaled    a direction times a number
+    turning   bodies that turn against the base; those that only slide; the one whose joint is the origin of ground
+    apart     as ``turning``, where a motion is the direction of one joint
+    """
+
+    size: int
+    body: int
+    first: int
+    later: int
+    later_each: int
+    carrier: int
+    end: int
+    axes_end: int
+    entry: int
+    scaled: int
+    turning: Feels
+    sliding: Feels
+    at_origin: Feels
+    apart: Feels
+
+
+_PLANAR = Feels(11, 15, 6, 6), Feels(2, 8, 4, 4), Feels(3, 6, 2, 2), Feels(7, 15, 4, 4)
+_SPATIAL = Feels(42, 66, 12, 12), Feels(9, 30, 6, 6), Feels(5, 6, 2, 2), Feels(42, 66, 12, 12)
+PLANAR_GROUND = Prices(3, 30, 1, 30, 22, 75, 20, 35, 6, 2, *_PLANAR)
+PLANAR_MOVING = PLANAR_GROUND._replace(first=11, later_each=17)
+SPATIAL_GROUND = Prices(6, 150, 22, 180, 58, 150, 110, 170, 30, 6, *_SPATIAL)
+SPATIAL_MOVING = SPATIAL_GROUND._replace(first=46, later=260, later_each=10)
+MOVING_AXES = ("prismatic", "cylindrical", "screw", "planar", "point_on_line", "point_on_plane")
+ON_AXIS = ("revolute", "prismatic", "cylindrical", "screw")  # joints on which the frame of ground can be
+CROSS_PRODUCT = 50  # null space of two rows of three
+
+
+def effort(network: Network, inboard: tuple[int, ...]) -> float:
+    """Operations of one evaluation, about; ``inboard``: of each body, the joint that carries it."""
+    return _Estimate(network, inboard).total()
+
+
+@dataclass
+class _Image:
+    """What a node reports: patterns of T and H over (y; 1; A), how many y there are, rows of T that are a one and zeros."""
+
+    T: Rows
+    H: Rows
+    size: int
+    units: set[int]
+
+
+@dataclass
+class _Estimate:
+    """Bodies are in the order of the walk from here on."""
+
+    network: Network
+    inboard: tuple[int, ...]
+    images: dict[int, _Image] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        network = self.network
+        kept = sorted(self.inboard)
+        carried = {joint: body for body, joint in enumerate(self.inboard)}
+        row = {carried[joint]: i for i, joint in enumerate(kept)} | {-1: -1}
+        inner = [_across(network.joints[joint], carried[joint]) for joint in kept]
+        tree = depth_first([row[body] for body in inner])
+        self.parent = tree.parent
+        of_walk = [carried[kept[i]] for i in tree.order]
+        place = {body: k for k, body in enumerate(of_walk)} | {-1: -1}
+        self.carriers = {place[body] for body in network.carriers}
+        own = [network.joints[self.inboard[body]] for body in of_walk]
+        self.turns = [TURN in MOVES[joint.kind] for joint in own]
+        self.moves = [() if joint.driven else MOVES[joint.kind] for joint in own]
+        for k, p in enumerate(self.parent):
+            self.turns[k] = self.turns[k] or (p >= 0 and self.turns[p])
+        tied = {self.inboard[body]: k for k, body in enumerate(of_walk)}
+        closing = [joint for j, joint in enumerate(network.joints) if j not in tied]
+        self.closures = [tie._replace(a=place[tie.a], b=place[tie.b]) for tie in (*closing, *network.ties) if not tie.terms]
+        self.closures += [tie._replace(terms=tuple(tied[j] for j in tie.terms)) for tie in network.ties if tie.terms]
+        planar = network.planar
+        self.equations = IN_A_PLANE if planar else IN_SPACE
+        places = (PLANAR_GROUND, PLANAR_MOVING) if planar else (SPATIAL_GROUND, SPATIAL_MOVING)
+        self.prices = places[not network.on_ground]
+        roots = [i for i, p in enumerate(self.parent) if p < 0]
+        self.root = roots[0] if network.on_ground and network.alone and own[roots[0]].kind in ON_AXIS else -1
+        self.tail = 1 if network.on_ground else 1 + self.prices.size
+
+    def total(self) -> float:
+        depth = _depths(self.parent)
+        cycles = {k: self._cycle(closure, depth) for k, closure in enumerate(self.closures)}
+        moving = [i for i, moves in enumerate(self.moves) if moves]
+        block = Block(-1, tuple(range(len(self.parent))), tuple(cycles))
+        nodes = _take_apart(block, moving, self.parent, cycles, 0)
+        work = float(sum(self._placed(i, depth) for i in block.bodies))
+        for k in reversed(range(len(nodes))):
+            node, rows = nodes[k], []
+            for c in node.closures:
+                work += self._closed(self.closures[c], cycles[c])
+                rows += self._rows(node, self.closures[c], cycles[c])
+            rows = [row for row in rows if row]
+            work += self._whole(node, rows) if len(nodes) == 1 else self._part(nodes, k, rows)
+        return work
+
+    def _cycle(self, closure: Tie, depth: Sequence[int]) -> set[int]:
+        if not closure.terms:
+            return set(_cycle(self.parent, depth, closure.a, closure.b))
+        joined: set[int] = set(closure.terms)
+        for i in closure.terms[1:]:
+            joined.update(_cycle(self.parent, depth, closure.terms[0], i))
+        return joined
+
+    def _placed(self, i: int, depth: Sequence[int]) -> int:
+        p, moves, prices = self.parent[i], self.moves[i], self.prices
+        work = prices.body + depth[i]  # of trees that are as good, the flatter
+        work += prices.carrier if i in self.carriers and i != self.root else 0
+        if p >= 0 and self.turns[p]:
+            return work + prices.later + prices.later_each * len(moves)
+        return work + (prices.first if p < 0 else prices.later_each) * len(moves)
+
+    def _closed(self, closure: Tie, cycle: set[int]) -> int:
+        end = self.prices.axes_end if closure.kind in MOVING_AXES or closure.driven else self.prices.end
+        ends = sum(i >= 0 and self.turns[i] for i in (closure.a, closure.b) if not closure.terms)
+        return end * (1 + ends) + self.prices.entry * sum(len(self.moves[i]) for i in cycle)
+
+    def _rows(self, node: Node, closure: Tie, cycle: set[int]) -> Rows:
+        turning = anything = 0
+        first, _ = self._dofs(node)
+        for i in closure.terms or cycle:
+            for k, move in enumerate(self.moves[i]):
+                anything |= 1 << first[i] + k
+                turning |= 1 << first[i] + k if move == TURN else 0
+        kind = "fixed" if closure.driven and closure.kind in MOVES else closure.kind
+        return [turning if about == TURN else anything for about in self.equations[kind]]
+
+    def _dofs(self, node: Node) -> tuple[dict[int, int], int]:
+        first, count = {}, 0
+        for i in node.joints:
+            first[i] = count
+            count += len(self.moves[i])
+        return first, count
+
+    def _body(self, i: int, count: int, feels: Feels) -> int:
+        """What a body that moves in so many ways adds to a node's form, and what hangs on it."""
+        if i == self.root:
+            feels = self.prices.at_origin
+        elif not self.turns[i]:
+            feels = self.prices.sliding
+        each = feels.with_force + (0 if self.network.on_ground else self.prices.size)
+        pairs = feels.with_motion * count * (count + 1) // 2
+        carried = (feels.carried + each) * count + pairs if i in self.carriers else 0
+        return (feels.inertia + each) * count + pairs + carried
+
+    # a block that is one node
+
+    def _whole(self, node: Node, rows: Rows) -> int:
+        first, n = self._dofs(node)
+        rows = rows[: max(n - 1, 0)]  # what moves at all has more coordinates than independent equations
+        found = null_space(rows, n)
+        work = CROSS_PRODUCT if len(rows) == 2 and n == 3 else found.operations
+        ways: dict[int, int] = {-1: 0}
+        for i in node.bodies:
+            J = ways[self.parent[i]]
+            for k in range(len(self.moves[i])):
+                more = found.rows[first[i] + k]  # k0 too
+                work += self.prices.scaled * more.bit_count() + self.prices.size * (more & J).bit_count() if rows else 0
+                J |= more
+            ways[i] = J
+            work += self._body(i, (J & ones(found.free)).bit_count(), self.prices.turning)
+        size, k = self.prices.size, found.free
+        felt = factored(k, size) - factored(k, 0) + size * (size + 5) * k
+        return work + factored(k, 1) + (0 if self.network.on_ground else felt)
+
+    # a block that is taken apart: symbols of formulations.apart
+
+    def _part(self, nodes: Sequence[Node], at: int, rows: Rows) -> int:
+        node, tail = nodes[at], self.tail
+        first, n = self._dofs(node)
+        H, work = self._form(node, first, n)
+        hanging = [k for k in range(len(nodes)) if nodes[k].parent == at]
+        shared = [[first[i] + k for i in nodes[c].joints[: nodes[c].separator] for k in range(len(self.moves[i]))] for c in hanging]
+        images = [self.images[c] for c in hanging]
+        given: dict[int, tuple[int, int]] = {}
+        for c, own in enumerate(shared):
+            for k, j in enumerate(own):
+                given.setdefault(j, (c, k))
+        place = {j: k for k, j in enumerate(j for j in range(n) if j not in given)}
+        starts, size = [], len(place)
+        for image in images:
+            starts.append(size)
+            size += image.size
+
+        def over_w(c: int, k: int) -> int:
+            """A row of T over (w; 1)."""
+            T = images[c].T[k]
+            return (T & ones(images[c].size)) << starts[c] | (T >> images[c].size & 1) << size
+
+        E = [1 << place[j] if j in place else over_w(*given[j]) for j in range(n)]
+        W, more = product(rows, E, set(place))
+        W += [E[j] | over_w(c, k) for c, own in enumerate(shared) for k, j in enumerate(own) if given[j] != (c, k)]
+        work += more
+        found = null_space([row & ones(size) for row in W if row & ones(size)], size)
+        work += found.operations
+        y, units = found.free, found.units | set(range(size, size + tail))
+        N = found.rows + [1 << y + k for k in range(tail)]
+        x = sum(len(self.moves[i]) for i in node.joints[: node.separator])
+        if x < y and node.parent is not None:
+            N, more = self._turned(E[:x], N, units, y)
+            work += more
+        F, more = product(E, N, units)
+        copied = {j for j in place} | {j for j, (c, k) in given.items() if k in images[c].units}
+        work += more
+        plain = {j for j in copied if columns_of(E[j])[0] in units} | set(range(n, n + tail))
+        form, more = congruent(H, F + N[size:], y + tail, plain, self.network.on_ground)
+        work += more
+        for start, image in zip(starts, images, strict=True):
+            own = [*range(start, start + image.size), *range(size, size + tail)]
+            units_k = {k for k, i in enumerate(own) if i in units}
+            more_form, more = congruent(image.H, [N[i] for i in own], y + tail, units_k, self.network.on_ground)
+            work += more + sum((a & b).bit_count() for a, b in zip(form, more_form, strict=True)) // 2
+            form = [a | b for a, b in zip(form, more_form, strict=True)]
+        keep = min(x, y) if node.parent is not None else 0
+        z, rest = y - keep, keep + tail
+        work += factored(z, rest) + rest * (rest + 1) * z
+        needed = F[0 if self.carriers.intersection(node.bodies) else x :] + N[len(place) : size]
+        work += sum(2 * z * rest for row in needed if row & ones(z)) + 2 * rest * len(needed)
+        if node.parent is not None:
+            T = [row >> z & ones(keep + 1) for row in F[:x]]
+            H = [ones(rest)] * rest if z else form
+            self.images[at] = _Image(T, H, keep, set() if z else plain & set(range(x)))
+        return work
+
+    def _form(self, node: Node, first: dict[int, int], n: int) -> tuple[Rows, int]:
+        """H over (u; 1; A)."""
+        H, work = [0] * (n + self.tail), 0
+        for i in node.bodies:
+            path, k = 0, i
+            while k >= 0:
+                path |= ones(len(self.moves[k])) << first.get(k, 0)
+                k = self.parent[k]
+            for j in columns_of(path):
+                H[j] |= path
+            work += self._body(i, path.bit_count(), self.prices.apart)
+        end = ones(self.tail - 1) << n + 1
+        for j in range(n):
+            H[j] |= 1 << n | (end if H[j] else 0)
+        turned = transposed(H[:n], n + self.tail)
+        for k in range(self.tail):
+            H[n + k] = turned[n + k] | end | (1 << n if k else 0)
+        return H, work
+
+    def _turned(self, X: Rows, N: Rows, units: set[int], y: int) -> tuple[Rows, int]:
+        """N with y turned so that only its last entries move the separator."""
+        moved, work = product(X, N, units)
+        x = len(X)
+        for i in range(x):
+            v = (moved[i] & ones(y)) >> i << i | 1 << i
+            work += 2 * v.bit_count()
+            for rows in (moved, N):
+                for r in range(i if rows is moved else 0, len(rows)):
+                    rows[r], more = reflected(v, rows[r])
+                    work += more
+                    if more and rows is N:
+                        units.discard(r)
+        low = ones(x)
+        return [(row & ones(y)) >> x | (row & low) << y - x | row >> y << y for row in N], work
+
+
+def _across(joint: Tie, body: int) -> int:
+    return joint.b if joint.a == body else joint.a
