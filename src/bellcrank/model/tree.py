@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from ..joints import JOINTS
 from .checks import armature_of
 from .problems import Problems, names
-from .spec import GROUND, JointSpec, Spec
+from .spec import GROUND, JointSpec, MotorSpec, Spec
 
 if TYPE_CHECKING:
     from ..topology.cutting import Linkage
@@ -181,6 +181,7 @@ def _linkage(spec: Spec, search: _Search, kept: set[int]) -> Linkage:
     joints = [Tie(joint.kind, number[joint.parent], number[joint.child], joint.motion is not None) for joint in spec.joints]
     ends = [(item.type, item.start.body, item.end.body) for item in spec.constraints]
     ties = [Tie(kind, number[a], number[b]) for kind, a, b in ends if a in number and b in number and a != b]
+    motors = {element.joint for element in spec.elements if isinstance(element, MotorSpec)}
     rank = {joint.name: j for j, joint in enumerate(spec.joints)}
     for coupler in spec.couplers:
         named = [rank.get(name, rank.get(name.rpartition(".")[0])) for name in coupler.joints]
@@ -191,13 +192,13 @@ def _linkage(spec: Spec, search: _Search, kept: set[int]) -> Linkage:
         tuple(joints),
         tuple(ties),
         tuple((search.reluctance(j, joint.parent), search.reluctance(j, joint.child)) for j, joint in enumerate(spec.joints)),
-        tuple(_must_stay(joint, search.precious) for joint in spec.joints),
+        tuple(_must_stay(joint, search.precious | motors) for joint in spec.joints),
     )
 
 
-def _must_stay(joint: JointSpec, precious: set[str]) -> bool:
+def _must_stay(joint: JointSpec, wanted: set[str]) -> bool:
     """Whether its own coordinates are needed: it is not cut for the sake of operations."""
-    return joint.cut is False or joint.name in precious or joint.kind == "free" or any(armature_of(joint, 1))
+    return joint.cut is False or joint.name in wanted or joint.kind == "free" or any(armature_of(joint, 1))
 
 
 def _with_coordinates(spec: Spec) -> set[str]:

@@ -17,7 +17,7 @@ from .blocks import Block, Graph, find_blocks
 from .effort import Network, Tie, effort
 from .tree import depth_first
 
-GAIN = 0.03  # part of the operations below which the tree that is there stays
+GAIN = 0.02  # part of the operations below which the tree that is there stays
 BODIES = 3000  # bodies of all the trees of a block that are looked at, about
 STEEP = 40  # mean depth of the bodies beyond which a tree is not worth an estimate
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from ..joints import JOINTS
 from .blocks import Block, Node, _cycle, _depths, _take_apart
+from .nodes import WIDE_ALONE
 from .patterns import Rows, columns_of, congruent, factored, null_space, ones, product, reflected, transposed
 from .tree import depth_first
 
@@ -79,11 +80,12 @@ class Prices(NamedTuple):
 
     size      numbers of a motion
     body      every body
-    first     each direction of a joint on the base, or on a body that does not turn against it
-    later     a joint elsewhere, and each of its directions
+    first     each direction of a joint on the base
+    shifted   a joint on a body that only slides: for each joint beneath it but one
+    later     a joint on a body that turns: on the one at the origin of ground, on others; and each of its directions
     carrier   a body on which other blocks hang, unless its joint is the origin of ground
     end       of a closure on a body that turns; of one whose axes move
-    entry     of all equations of a closure, for each direction in its loop
+    entry     of all equations of a closure, for each direction in its loop, but that at the origin of ground
     scaled    a direction times a number
     turning   bodies that turn against the base; those that only slide; the one whose joint is the origin of ground
     apart     as ``turning``, where a motion is the direction of one joint
@@ -92,6 +94,8 @@ class Prices(NamedTuple):
     size: int
     body: int
     first: int
+    shifted: int
+    later_near: int
     later: int
     later_each: int
     carrier: int
@@ -107,10 +111,10 @@ class Prices(NamedTuple):
 
 _PLANAR = Feels(11, 15, 6, 6), Feels(2, 8, 4, 4), Feels(3, 6, 2, 2), Feels(7, 15, 4, 4)
 _SPATIAL = Feels(42, 66, 12, 12), Feels(9, 30, 6, 6), Feels(5, 6, 2, 2), Feels(42, 66, 12, 12)
-PLANAR_GROUND = Prices(3, 30, 1, 30, 22, 75, 20, 35, 6, 2, *_PLANAR)
-PLANAR_MOVING = PLANAR_GROUND._replace(first=11, later_each=17)
-SPATIAL_GROUND = Prices(6, 150, 22, 180, 58, 150, 110, 170, 30, 6, *_SPATIAL)
-SPATIAL_MOVING = SPATIAL_GROUND._replace(first=46, later=260, later_each=10)
+PLANAR_GROUND = Prices(3, 10, 1, 12, 20, 30, 10, 75, 28, 34, 6, 2, *_PLANAR)
+PLANAR_MOVING = PLANAR_GROUND._replace(first=8, later=40)
+SPATIAL_GROUND = Prices(6, 100, 22, 40, 30, 40, 58, 150, 160, 210, 38, 6, *_SPATIAL)
+SPATIAL_MOVING = SPATIAL_GROUND._replace(first=46)
 MOVING_AXES = ("prismatic", "cylindrical", "screw", "planar", "point_on_line", "point_on_plane")
 ON_AXIS = ("revolute", "prismatic", "cylindrical", "screw")  # joints on which the frame of ground can be
 CROSS_PRODUCT = 50  # null space of two rows of three
@@ -166,6 +170,8 @@ class _Estimate:
         roots = [i for i, p in enumerate(self.parent) if p < 0]
         self.root = roots[0] if network.on_ground and network.alone and own[roots[0]].kind in ON_AXIS else -1
         self.tail = 1 if network.on_ground else 1 + self.prices.size
+        held = sum(len(self.equations[closure.kind]) for closure in self.closures)
+        self.free = sum(map(len, self.moves)) - held  # as a rule: what a driven block has none of
 
     def total(self) -> float:
         depth = _depths(self.parent)
@@ -173,6 +179,7 @@ class _Estimate:
         moving = [i for i, moves in enumerate(self.moves) if moves]
         block = Block(-1, tuple(range(len(self.parent))), tuple(cycles))
         nodes = _take_apart(block, moving, self.parent, cycles, 0)
+        apart = len(nodes) > 1 or self._dofs(nodes[0])[1] > WIDE_ALONE
         work = float(sum(self._placed(i, depth) for i in block.bodies))
         for k in reversed(range(len(nodes))):
             node, rows = nodes[k], []
@@ -180,7 +187,7 @@ class _Estimate:
                 work += self._closed(self.closures[c], cycles[c])
                 rows += self._rows(node, self.closures[c], cycles[c])
             rows = [row for row in rows if row]
-            work += self._whole(node, rows) if len(nodes) == 1 else self._part(nodes, k, rows)
+            work += self._part(nodes, k, rows) if apart else self._whole(node, rows)
         return work
 
     def _cycle(self, closure: Tie, depth: Sequence[int]) -> set[int]:
@@ -196,13 +203,15 @@ class _Estimate:
         work = prices.body + depth[i]  # of trees that are as good, the flatter
         work += prices.carrier if i in self.carriers and i != self.root else 0
         if p >= 0 and self.turns[p]:
-            return work + prices.later + prices.later_each * len(moves)
-        return work + (prices.first if p < 0 else prices.later_each) * len(moves)
+            later = prices.later_near if p == self.root else prices.later
+            return work + (later if self.free > 0 else later // 3) + prices.later_each * len(moves)
+        return work + prices.first * len(moves) + prices.shifted * max(depth[i] - 1, 0)
 
     def _closed(self, closure: Tie, cycle: set[int]) -> int:
         end = self.prices.axes_end if closure.kind in MOVING_AXES or closure.driven else self.prices.end
         ends = sum(i >= 0 and self.turns[i] for i in (closure.a, closure.b) if not closure.terms)
-        return end * (1 + ends) + self.prices.entry * sum(len(self.moves[i]) for i in cycle)
+        entries = sum(len(self.moves[i]) for i in cycle if i != self.root)
+        return end * (1 + ends) + self.prices.entry * entries
 
     def _rows(self, node: Node, closure: Tie, cycle: set[int]) -> Rows:
         turning = anything = 0
@@ -221,16 +230,17 @@ class _Estimate:
             count += len(self.moves[i])
         return first, count
 
-    def _body(self, i: int, count: int, feels: Feels) -> int:
-        """What a body that moves in so many ways adds to a node's form, and what hangs on it."""
-        if i == self.root:
-            feels = self.prices.at_origin
-        elif not self.turns[i]:
-            feels = self.prices.sliding
-        each = feels.with_force + (0 if self.network.on_ground else self.prices.size)
-        pairs = feels.with_motion * count * (count + 1) // 2
-        carried = (feels.carried + each) * count + pairs if i in self.carriers else 0
-        return (feels.inertia + each) * count + pairs + carried
+    def _body(self, i: int, feels: Feels, turns: int, slides: int = 0) -> int:
+        """What a body adds to a node's form that moves in so many ways, some of which do not turn it; and what hangs on it."""
+        light = self.prices.sliding
+        feels = self.prices.at_origin if i == self.root else feels if self.turns[i] else light
+        size = 0 if self.network.on_ground else self.prices.size
+        count, pairs = turns + slides, turns * (turns + 1) // 2
+        products = feels.with_motion * pairs + light.with_motion * (count * (count + 1) // 2 - pairs)
+        products += (feels.with_force + size) * turns + (light.with_force + size) * slides
+        own = feels.inertia * turns + light.inertia * slides + products
+        hanging = feels.carried * turns + light.carried * slides + products
+        return own + (hanging if i in self.carriers else 0)
 
     # a block that is one node
 
@@ -247,7 +257,7 @@ class _Estimate:
                 work += self.prices.scaled * more.bit_count() + self.prices.size * (more & J).bit_count() if rows else 0
                 J |= more
             ways[i] = J
-            work += self._body(i, (J & ones(found.free)).bit_count(), self.prices.turning)
+            work += self._body(i, self.prices.turning, (J & ones(found.free)).bit_count())
         size, k = self.prices.size, found.free
         felt = factored(k, size) - factored(k, 0) + size * (size + 5) * k
         return work + factored(k, 1) + (0 if self.network.on_ground else felt)
@@ -315,13 +325,14 @@ class _Estimate:
         """H over (u; 1; A)."""
         H, work = [0] * (n + self.tail), 0
         for i in node.bodies:
-            path, k = 0, i
+            path, slides, k = 0, 0, i
             while k >= 0:
                 path |= ones(len(self.moves[k])) << first.get(k, 0)
+                slides += self.moves[k].count(SLIDE)
                 k = self.parent[k]
             for j in columns_of(path):
                 H[j] |= path
-            work += self._body(i, path.bit_count(), self.prices.apart)
+            work += self._body(i, self.prices.apart, path.bit_count() - slides, slides)
         end = ones(self.tail - 1) << n + 1
         for j in range(n):
             H[j] |= 1 << n | (end if H[j] else 0)
