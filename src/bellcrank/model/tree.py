@@ -168,7 +168,7 @@ def _least_effort(spec: Spec, deep: _Search, flat: _Search) -> dict[str, int]:
     if not all(joint.kind in JOINTS for joint in spec.joints):
         return deep.inboard_joint  # the joint's own problem is told elsewhere
     trees = [tuple(search.inboard_joint[body.name] for body in spec.bodies) for search in (deep, flat)]
-    found = best_tree(_linkage(spec, deep, set(trees[0])), trees)
+    found = best_tree(_linkage(spec, deep, set(trees[0]) & set(trees[1])), trees)
     return {body.name: joint for body, joint in zip(spec.bodies, found, strict=True)}
 
 

@@ -1,13 +1,15 @@
 """Which joints of the loops are cut, so that blocks of loops take few operations.
 
 A spanning tree is judged by what its blocks are estimated to take (topology.effort). Blocks are the same whatever is cut, so each
-is looked at by itself. From each tree that is offered, a joint that is cut and another one of its loop change places as long as
-that helps; the cheapest tree is taken. The first one that is offered stays unless another is cheaper by more than GAIN. Only
-joints that are kept with the same reluctance change places, and none is walked from a side from which it cannot be.
+is looked at by itself. From the trees that are offered, others follow where a joint that is cut and another one of its loop
+change places, the cheapest first; those of small blocks are all looked at. The first tree that is offered stays unless another is
+cheaper by more than GAIN. Only joints that are kept with the same reluctance change places, and none is walked from a side from
+which it cannot be.
 """
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -19,7 +21,9 @@ from .tree import depth_first
 
 GAIN = 0.02  # part of the operations below which the tree that is there stays
 BODIES = 3000  # bodies of all the trees of a block that are looked at, about
+PATIENCE = 8  # trees whose exchanges are looked at without finding a cheaper one
 STEEP = 40  # mean depth of the bodies beyond which a tree is not worth an estimate
+BEYOND = 1e12  # operations, more than any model takes
 
 Tree = tuple[int, ...]  # of each body, the joint that carries it
 
@@ -57,9 +61,9 @@ class Linkage:
 
 
 def best_tree(linkage: Linkage, trees: Sequence[Tree]) -> Tree:
-    """The cheapest that is found from several, of which the first stays where little is gained."""
+    """The cheapest that is found from several, of which the first stays where little is gained; the last is the flattest."""
     chosen = list(trees[0])
-    for block in _blocks(linkage, trees[0]):
+    for block in _blocks(linkage, trees[-1]):  # all have the same blocks, but loops are short in a flat one
         offered = tuple(block.of(tree) for tree in trees)
         for body, joint in zip(block.bodies, _best_of_block(block.linkage, offered), strict=True):
             chosen[body] = block.joints[joint]
@@ -139,13 +143,8 @@ def _block(
 def _best_of_block(block: Linkage, trees: tuple[Tree, ...]) -> Tree:
     """Remembered: cells of a long mechanism are equal, and a model is built again with every change of its parameters."""
     search = _Search(block)
-    present = search.cost(trees[0])
-    best = trees[0]
-    for tree in dict.fromkeys(trees):
-        if search.is_as_good(tree, trees[0]):
-            found = search.improved(tree)
-            best = min(best, found, key=search.cost)
-    return best if search.cost(best) < (1 - GAIN) * present else trees[0]
+    best = search.explored([tree for tree in dict.fromkeys(trees) if search.is_as_good(tree, trees[0])])
+    return best if search.cost(best) < (1 - GAIN) * search.cost(trees[0]) else trees[0]
 
 
 class _Search:
@@ -154,9 +153,11 @@ class _Search:
         self.known: dict[Tree, float] = {}
 
     def cost(self, tree: Tree) -> float:
+        """Estimated operations; of trees that are too steep for that, no figure, but the flatter is the cheaper."""
         if tree not in self.known:
-            steep = sum(self._depths(tree)) > STEEP * self.block.bodies
-            self.known[tree] = float("inf") if steep else effort(self.network, tree)
+            depths = self._depths(tree)
+            steep = sum(depths) > STEEP * self.block.bodies
+            self.known[tree] = BEYOND * sum(x * x for x in depths) if steep else effort(self.network, tree)
         return self.known[tree]
 
     @property
@@ -180,32 +181,32 @@ class _Search:
         kept = [sorted(self.block.level(joint, body) for body, joint in enumerate(each)) for each in (tree, other)]
         return kept[0] == kept[1] and not any(self.block.stays[joint] for joint in set(other) - set(tree))
 
-    def improved(self, tree: Tree) -> Tree:
-        """Exchanges joints as long as that helps, each exchange that does at once."""
-        helped = True
-        while helped and not self.exhausted:
-            helped = False
-            for closing in range(len(self.block.joints)):
-                for other in self._exchanges(tree, closing):
-                    if self.cost(other) < self.cost(tree):
-                        tree, helped = other, True
-                        break
-                if self.exhausted:
-                    break
-        return tree
+    def explored(self, trees: Sequence[Tree]) -> Tree:
+        """The cheapest tree that exchanges lead to, always from the cheapest one whose exchanges have not been looked at."""
+        waiting = [(self.cost(tree), tree) for tree in trees]
+        heapq.heapify(waiting)
+        best, idle = waiting[0], 0
+        while waiting and best[0] < BEYOND and idle < PATIENCE and not self.exhausted:
+            idle += 1
+            _, tree = heapq.heappop(waiting)
+            for other in self._exchanges(tree):
+                if other not in self.known and not self.exhausted:
+                    heapq.heappush(waiting, (self.cost(other), other))
+            if waiting and waiting[0] < best:
+                best, idle = waiting[0], 0
+        return best[1]
 
-    def _exchanges(self, tree: Tree, closing: int) -> Iterator[Tree]:
+    def _exchanges(self, tree: Tree) -> Iterator[Tree]:
         """Trees in which a joint that is cut takes the place of one of its loop."""
-        if closing in tree:
-            return
-        tie = self.block.joints[closing]
-        paths = [self._inward(tree, end) for end in (tie.a, tie.b)]
-        common = set(paths[0]) & set(paths[1])
-        for path in paths:
-            for length in range(1, len([body for body in path if body not in common]) + 1):
-                other = self._exchanged(tree, closing, path[:length])
-                if other is not None:
-                    yield other
+        for closing in sorted(set(range(len(self.block.joints))) - set(tree)):
+            tie = self.block.joints[closing]
+            paths = [self._inward(tree, end) for end in (tie.a, tie.b)]
+            common = set(paths[0]) & set(paths[1])
+            for path in paths:
+                for length in range(1, len([body for body in path if body not in common]) + 1):
+                    other = self._exchanged(tree, closing, path[:length])
+                    if other is not None:
+                        yield other
 
     def _inward(self, tree: Tree, body: int) -> list[int]:
         path = []

@@ -268,9 +268,11 @@ class _Estimate:
         node, tail = nodes[at], self.tail
         first, n = self._dofs(node)
         H, work = self._form(node, first, n)
-        hanging = [k for k in range(len(nodes)) if nodes[k].parent == at]
-        shared = [[first[i] + k for i in nodes[c].joints[: nodes[c].separator] for k in range(len(self.moves[i]))] for c in hanging]
-        images = [self.images[c] for c in hanging]
+        shared = [
+            [first[i] + k for i in nodes[c].joints[: nodes[c].separator] for k in range(len(self.moves[i]))]
+            for c in node.children
+        ]
+        images = [self.images[c] for c in node.children]
         given: dict[int, tuple[int, int]] = {}
         for c, own in enumerate(shared):
             for k, j in enumerate(own):
