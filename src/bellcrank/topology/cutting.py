@@ -1,8 +1,8 @@
 """Which joints of the loops are cut, so that blocks of loops take few operations.
 
-A spanning tree is judged by what its blocks are estimated to take (topology.effort). Blocks are the same whatever is cut, so each
-is looked at by itself. From the trees that are offered, others follow where a joint that is cut and another one of its loop
-change places, the cheapest first; those of small blocks are all looked at. The first tree that is offered stays unless another is
+A spanning tree is judged by what its blocks are estimated to take (topology.effort). Blocks are the same whatever is cut, so
+each is looked at by itself. From the trees that are offered, others follow where a joint that is cut and another one of its loop
+change places, the cheapest first; of small blocks all are looked at. The first tree that is offered stays unless another is
 cheaper by more than GAIN. Only joints that are kept with the same reluctance change places, and none is walked from a side from
 which it cannot be.
 """
@@ -20,8 +20,8 @@ from .effort import Network, Tie, effort
 from .tree import depth_first
 
 GAIN = 0.02  # part of the operations below which the tree that is there stays
-BODIES = 3000  # bodies of all the trees of a block that are looked at, about
-PATIENCE = 8  # trees whose exchanges are looked at without finding a cheaper one
+BODIES = 2000  # bodies of all the trees of a block that are looked at, about
+PATIENCE = 6  # trees whose exchanges are looked at without finding a cheaper one
 STEEP = 40  # mean depth of the bodies beyond which a tree is not worth an estimate
 BEYOND = 1e12  # operations, more than any model takes
 
@@ -108,9 +108,7 @@ def _ends(linkage: Linkage, tree: Tree, place: dict[int, int], parent: Sequence[
     return ends
 
 
-def _block(
-    linkage: Linkage, tree: Tree, order: tuple[int, ...], block: Block, carriers: set[int], alone: bool
-) -> _Block:
+def _block(linkage: Linkage, tree: Tree, order: tuple[int, ...], block: Block, carriers: set[int], alone: bool) -> _Block:
     """``order``: bodies of the linkage by their numbers in the walk, one on; ground comes first."""
     bodies = tuple(sorted(order[i + 1] for i in block.bodies))
     count = len(linkage.joints)

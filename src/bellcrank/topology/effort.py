@@ -1,8 +1,7 @@
 """About how many operations a block of loops takes in coordinate_reduction, from its topology and the kinds of its joints.
 
 The algebra is counted by patterns (topology.patterns) as formulations.coordinate_reduction and formulations.apart do it; what
-placing the bodies and writing the closures takes is a table, fitted to counts of codegen.operations. The numbers of a model
-play no part: a choice that rests on this one does not change with its parameters. Blocks whose joints could all move in a
+placing the bodies and writing the closures takes is a table (topology.prices). The numbers of a model play no part: a choice that rests on this one does not change with its parameters. Blocks whose joints could all move in a
 plane, and could not all move in space by counting freedoms, count as planar.
 """
 
@@ -12,29 +11,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from ..joints import JOINTS
 from .blocks import Block, Node, _cycle, _depths, _take_apart
 from .nodes import WIDE_ALONE
 from .patterns import Rows, columns_of, congruent, factored, null_space, ones, product, reflected, transposed
+from .prices import (
+    CROSS_PRODUCT,
+    IN_A_PLANE,
+    IN_SPACE,
+    MOVES,
+    MOVING_AXES,
+    ON_AXIS,
+    PLANAR_GROUND,
+    PLANAR_MOVING,
+    SLIDE,
+    SPATIAL_GROUND,
+    SPATIAL_MOVING,
+    TURN,
+    Feels,
+)
 from .tree import depth_first
-
-TURN, SLIDE = "turn", "slide"
-MOVES = {
-    kind: tuple(TURN if unit == "rad/s" else SLIDE for unit in joint.v_units) for kind, joint in JOINTS.items()
-}  # directions of each kind of joint
-MOVE_IN_A_PLANE = ("revolute", "prismatic", "planar", "fixed")
-
-
-def _held(kind: str, turns: int, slides: int) -> tuple[str, ...]:
-    """What the equations of a joint that closes are about, turning alone or anything, where so many motions are possible."""
-    moves = MOVES[kind]
-    turning = max(turns - moves.count(TURN), 0)
-    return (SLIDE,) * max(turns + slides - len(moves) - turning, 0) + (TURN,) * turning
-
-
-OTHER_TIES = {"distance": (SLIDE,), "point_on_line": (SLIDE, SLIDE), "point_on_plane": (SLIDE,), "coupler": (SLIDE,)}
-IN_SPACE = OTHER_TIES | {kind: _held(kind, 3, 3) for kind in MOVES}
-IN_A_PLANE = OTHER_TIES | {"point_on_line": (SLIDE,)} | {kind: _held(kind, 1, 2) for kind in MOVE_IN_A_PLANE}
 
 
 class Tie(NamedTuple):
@@ -64,60 +59,6 @@ class Network:
         freedoms = sum(len(MOVES[joint.kind]) for joint in self.joints)
         equations = 6 * (len(self.joints) - self.bodies) + sum(len(IN_SPACE[tie.kind]) for tie in self.ties)
         return freedoms <= equations and all(tie.kind in IN_A_PLANE for tie in everything)
-
-
-class Feels(NamedTuple):
-    """Operations of what a body's motion takes: inertia times a motion, with what hangs on the body, and its products."""
-
-    inertia: int
-    carried: int
-    with_force: int
-    with_motion: int
-
-
-class Prices(NamedTuple):
-    """Operations of what is no algebra.
-
-    size      numbers of a motion
-    body      every body
-    first     each direction of a joint on the base
-    shifted   a joint on a body that only slides: for each joint beneath it but one
-    later     a joint on a body that turns: on the one at the origin of ground, on others; and each of its directions
-    carrier   a body on which other blocks hang, unless its joint is the origin of ground
-    end       of a closure on a body that turns; of one whose axes move
-    entry     of all equations of a closure, for each direction in its loop, but that at the origin of ground
-    scaled    a direction times a number
-    turning   bodies that turn against the base; those that only slide; the one whose joint is the origin of ground
-    apart     as ``turning``, where a motion is the direction of one joint
-    """
-
-    size: int
-    body: int
-    first: int
-    shifted: int
-    later_near: int
-    later: int
-    later_each: int
-    carrier: int
-    end: int
-    axes_end: int
-    entry: int
-    scaled: int
-    turning: Feels
-    sliding: Feels
-    at_origin: Feels
-    apart: Feels
-
-
-_PLANAR = Feels(11, 15, 6, 6), Feels(2, 8, 4, 4), Feels(3, 6, 2, 2), Feels(7, 15, 4, 4)
-_SPATIAL = Feels(42, 66, 12, 12), Feels(9, 30, 6, 6), Feels(5, 6, 2, 2), Feels(42, 66, 12, 12)
-PLANAR_GROUND = Prices(3, 10, 1, 12, 20, 30, 10, 75, 28, 34, 6, 2, *_PLANAR)
-PLANAR_MOVING = PLANAR_GROUND._replace(first=8, later=40)
-SPATIAL_GROUND = Prices(6, 100, 22, 40, 30, 40, 58, 150, 160, 210, 38, 6, *_SPATIAL)
-SPATIAL_MOVING = SPATIAL_GROUND._replace(first=46)
-MOVING_AXES = ("prismatic", "cylindrical", "screw", "planar", "point_on_line", "point_on_plane")
-ON_AXIS = ("revolute", "prismatic", "cylindrical", "screw")  # joints on which the frame of ground can be
-CROSS_PRODUCT = 50  # null space of two rows of three
 
 
 def effort(network: Network, inboard: tuple[int, ...]) -> float:
@@ -301,7 +242,7 @@ class _Estimate:
             N, more = self._turned(E[:x], N, units, y)
             work += more
         F, more = product(E, N, units)
-        copied = {j for j in place} | {j for j, (c, k) in given.items() if k in images[c].units}
+        copied = set(place) | {j for j, (c, k) in given.items() if k in images[c].units}
         work += more
         plain = {j for j in copied if columns_of(E[j])[0] in units} | set(range(n, n + tail))
         form, more = congruent(H, F + N[size:], y + tail, plain, self.network.on_ground)
