@@ -1,10 +1,10 @@
 """Which joints of the loops are cut, so that blocks of loops take few operations.
 
 A spanning tree is judged by what its blocks are estimated to take (topology.effort). Blocks are the same whatever is cut, so
-each is looked at by itself. From the trees that are offered, others follow where a joint that is cut and another one of its loop
-change places, the cheapest first; of small blocks all are looked at. The first tree that is offered stays unless another is
-cheaper by more than GAIN. Only joints that are kept with the same reluctance change places, and none is walked from a side from
-which it cannot be.
+each is looked at by itself. From the trees that are offered, others follow where a joint that is cut and another one of its
+loop change places, the cheapest first; of small blocks all are looked at. The first tree that is offered stays unless another
+is cheaper by more than GAIN. Only joints that are kept with the same reluctance change places, and none is walked from a side
+from which it cannot be.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """About how many operations a block of loops takes in coordinate_reduction, from its topology and the kinds of its joints.
 
 The algebra is counted by patterns (topology.patterns) as formulations.coordinate_reduction and formulations.apart do it; what
-placing the bodies and writing the closures takes is a table (topology.prices). The numbers of a model play no part: a choice that rests on this one does not change with its parameters. Blocks whose joints could all move in a
-plane, and could not all move in space by counting freedoms, count as planar.
+placing the bodies and writing the closures takes is a table (topology.prices). The numbers of a model play no part: a choice
+that rests on this one does not change with its parameters. Blocks whose joints could all move in a plane, and could not all
+move in space by counting freedoms, count as planar.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What a block of loops has in joints and equations, by their kinds, and the price of what is no algebra in it.
 
-Prices are additions and multiplications of coordinate_reduction, fitted to counts of codegen.operations over random trees of the
-gallery, the generators and random meshes.
+Prices are additions and multiplications of coordinate_reduction, fitted to counts of codegen.operations over random trees of
+the gallery, the generators and random meshes.
 """
 
 from __future__ import annotations
