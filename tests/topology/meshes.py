@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -139,6 +140,7 @@ def _random_cuts(spec: Spec, rng: random.Random) -> frozenset[int]:
 # random meshes -------------------------------------------------------------------------------------------------------
 
 
+@cache
 def mesh(seed: int) -> Spec:
     """In a plane, of hinges and some slides, or in space, of hinges, balls, cylindrical and universal joints; all joints move."""
     rng = np.random.default_rng(seed)
