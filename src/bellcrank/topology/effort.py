@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from .blocks import Block, Node, _cycle, _depths, _take_apart
+from .image_patterns import Hanging, Image
 from .nodes import WIDE_ALONE
 from .patterns import Rows, columns_of, congruent, factored, null_space, ones, product, reflected, transposed
 from .prices import (
@@ -68,22 +69,12 @@ def effort(network: Network, inboard: tuple[int, ...]) -> float:
 
 
 @dataclass
-class _Image:
-    """What a node reports: patterns of T and H over (y; 1; A), how many y there are, rows of T that are a one and zeros."""
-
-    T: Rows
-    H: Rows
-    size: int
-    units: set[int]
-
-
-@dataclass
 class _Estimate:
     """Bodies are in the order of the walk from here on."""
 
     network: Network
     inboard: tuple[int, ...]
-    images: dict[int, _Image] = field(default_factory=dict)
+    images: dict[int, Image] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         network = self.network
@@ -207,63 +198,31 @@ class _Estimate:
     # a block that is taken apart: symbols of formulations.apart
 
     def _part(self, nodes: Sequence[Node], at: int, rows: Rows) -> int:
-        node, tail = nodes[at], self.tail
+        node, tail, fixed = nodes[at], self.tail, int(self.network.on_ground)
         first, n = self._dofs(node)
-        H, work = self._form(node, first, n)
-        shared = [
-            [first[i] + k for i in nodes[c].joints[: nodes[c].separator] for k in range(len(self.moves[i]))]
-            for c in node.children
-        ]
-        images = [self.images[c] for c in node.children]
-        given: dict[int, tuple[int, int]] = {}
-        for c, own in enumerate(shared):
-            for k, j in enumerate(own):
-                given.setdefault(j, (c, k))
-        place = {j: k for k, j in enumerate(j for j in range(n) if j not in given)}
-        starts, size = [], len(place)
-        for image in images:
-            starts.append(size)
-            size += image.size
-
-        def over_w(c: int, k: int) -> int:
-            """A row of T over (w; 1)."""
-            T = images[c].T[k]
-            return (T & ones(images[c].size)) << starts[c] | (T >> images[c].size & 1) << size
-
-        E = [1 << place[j] if j in place else over_w(*given[j]) for j in range(n)]
-        W, more = product(rows, E, set(place))
-        W += [E[j] | over_w(c, k) for c, own in enumerate(shared) for k, j in enumerate(own) if given[j] != (c, k)]
-        work += more
-        found = null_space([row & ones(size) for row in W if row & ones(size)], size)
-        work += found.operations
-        y, units = found.free, found.units | set(range(size, size + tail))
-        N = found.rows + [1 << y + k for k in range(tail)]
-        x = sum(len(self.moves[i]) for i in node.joints[: node.separator])
+        here = Hanging([self.images[c] for c in node.children], [self._separator(nodes[c], first) for c in node.children], n)
+        W, writing = product(rows, here.E, set(here.place))
+        known = ones(here.size)
+        found = null_space([row & known for row in (*W, *here.agreements()) if row & known], here.size)
+        y, units = found.free, found.units | set(range(here.size, here.size + tail))
+        N, x, turning = found.rows + [1 << y + k for k in range(tail)], len(self._separator(node, first)), 0
         if x < y and node.parent is not None:
-            N, more = self._turned(E[:x], N, units, y)
-            work += more
-        F, more = product(E, N, units)
-        copied = set(place) | {j for j, (c, k) in given.items() if k in images[c].units}
-        work += more
-        plain = {j for j in copied if columns_of(E[j])[0] in units} | set(range(n, n + tail))
-        form, more = congruent(H, F + N[size:], y + tail, plain, self.network.on_ground)
-        work += more
-        for start, image in zip(starts, images, strict=True):
-            own = [*range(start, start + image.size), *range(size, size + tail)]
-            units_k = {k for k, i in enumerate(own) if i in units}
-            more_form, more = congruent(image.H, [N[i] for i in own], y + tail, units_k, self.network.on_ground)
-            work += more + sum((a & b).bit_count() for a, b in zip(form, more_form, strict=True)) // 2
-            form = [a | b for a, b in zip(form, more_form, strict=True)]
+            N, turning = self._turned(here.E[:x], N, units, y)
+        F, moving = product(here.E, N, units)
+        plain = here.copied(units)
+        H, adding = self._form(node, first, n)
+        form, feeling = congruent(H, F + N[here.size :], y + tail, plain | set(range(n, n + tail)), fixed)
+        form, carrying = here.felt(form, N, units, fixed)
         keep = min(x, y) if node.parent is not None else 0
-        z, rest = y - keep, keep + tail
-        work += factored(z, rest) + rest * (rest + 1) * z
-        needed = F[0 if self.carriers.intersection(node.bodies) else x :] + N[len(place) : size]
-        work += sum(2 * z * rest for row in needed if row & ones(z)) + 2 * rest * len(needed)
         if node.parent is not None:
-            T = [row >> z & ones(keep + 1) for row in F[:x]]
-            H = [ones(rest)] * rest if z else form
-            self.images[at] = _Image(T, H, keep, set() if z else plain & set(range(x)))
-        return work
+            self.images[at] = _image(F[:x], form, y - keep, keep, plain)
+        needed = F[0 if self.carriers.intersection(node.bodies) else x :] + N[len(here.place) : here.size]
+        work = writing + found.operations + turning + moving + adding + feeling + carrying
+        return work + _minimised(needed, y - keep, keep + tail)
+
+    def _separator(self, node: Node, first: dict[int, int]) -> list[int]:
+        """Coordinates that a node shares with the one that it hangs on, by their numbers in one of the two."""
+        return [first[i] + k for i in node.joints[: node.separator] for k in range(len(self.moves[i]))]
 
     def _form(self, node: Node, first: dict[int, int], n: int) -> tuple[Rows, int]:
         """H over (u; 1; A)."""
@@ -300,6 +259,19 @@ class _Estimate:
                         units.discard(r)
         low = ones(x)
         return [(row & ones(y)) >> x | (row & low) << y - x | row >> y << y for row in N], work
+
+
+def _image(F: Rows, form: Rows, z: int, keep: int, plain: set[int]) -> Image:
+    """Over what is kept, after z of the y were minimised; F: rows of the separator."""
+    rest = len(form) - z
+    T = [row >> z & ones(keep + 1) for row in F]
+    return Image(T, [ones(rest)] * rest if z else form, keep, set() if z else plain.intersection(range(len(F))))
+
+
+def _minimised(needed: Rows, z: int, rest: int) -> int:
+    """Operations of taking z of the unknowns out of a form, and out of the motions that are needed; and of these themselves."""
+    work = factored(z, rest) + rest * (rest + 1) * z
+    return work + sum(2 * z * rest for row in needed if row & ones(z)) + 2 * rest * len(needed)
 
 
 def _across(joint: Tie, body: int) -> int:
