@@ -20,8 +20,8 @@ from .effort import Network, Tie, effort
 from .tree import depth_first
 
 GAIN = 0.02  # part of the operations below which the tree that is there stays
-BODIES = 2000  # bodies of all the trees of a block that are looked at, about
-PATIENCE = 6  # trees whose exchanges are looked at without finding a cheaper one
+BODIES = 6000  # bodies of all the trees of a block that are looked at, about
+PATIENCE = 16  # trees whose exchanges are looked at without finding a cheaper one
 STEEP = 40  # mean depth of the bodies beyond which a tree is not worth an estimate
 BEYOND = 1e12  # operations, more than any model takes
 
