@@ -17,6 +17,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import StateError
 from ..formulations import CANONICAL, CLOSED, FORMULATIONS, QUANTITIES, Program
@@ -26,8 +27,10 @@ from ..numbers import CountingGraph, Operations
 from ..topology import Plan, make_plan
 from ..topology.frames import Style
 from .dynamics import Dynamics
-from .node_ranks import plan_generic_nodes
+from .node_ranks import plan_generic_nodes, plan_nodes
 from .plain import PlainWalk
+
+Array = NDArray[np.float64]
 
 _SIZES = (7, 8)  # counts are linear in n from 4 on; two sizes give the line
 _TREES = {name: CANONICAL.get(name, program) for name, program in FORMULATIONS.items()}
@@ -70,22 +73,26 @@ class _KeepingGraph(CountingGraph):
 
 
 class _CountingWalk(PlainWalk):
-    """States of driven joints are given, like q and v."""
+    """States of driven joints and closures are given, like q and v."""
 
     def __init__(self, graph: CountingGraph, *arguments: Any):
         super().__init__(*arguments)
         self.graph = graph
 
     def _drive(self) -> None:
-        bodies = [body for body in self.bodies if body.driven]
+        loads = self.plan.loads
+        driven = [JOINTS[loads.motion_signatures[code].joint] for code in loads.motion_table[:, 0]]
         for name, size in (("q", "nq"), ("v", "nv"), ("a", "nv")):
-            self.driven[name] = list(self.graph.inputs(sum(getattr(body._joint, size) for body in bodies)))
+            self.driven[name] = list(self.graph.inputs(sum(getattr(joint, size) for joint in driven)))
 
 
-def count_program(model: Model, program: Program, style: Style, gravity: bool) -> Operations:
-    """Of the recursion itself: what force elements and laws of motion take is not part of it."""
+def count_program(model: Model, program: Program, style: Style, gravity: bool, q: Array | None = None) -> Operations:
+    """Of the recursion itself: what force elements and laws of motion take is not part of it.
+
+    ``q``: a configuration at which the loops are closed and not singular; one is looked for unless it is given.
+    """
     graph = _KeepingGraph() if model.closures else CountingGraph()
-    plan = _recorded(_planned(replace(model, elements=()), program, style), graph)
+    plan = _recorded(_planned(replace(model, elements=()), program, style, q), graph)
     inputs = {name: graph.inputs(model.nq if name == "q" else model.nv) for name in program.inputs}
     data = [graph.inputs(plan.data.shape[1]) for _ in range(plan.n)]
     g = [graph.input() if gravity and x else 0.0 for x in plan.gravity]
@@ -93,11 +100,12 @@ def count_program(model: Model, program: Program, style: Style, gravity: bool) -
     return graph.count(_flat(outputs.values()))
 
 
-def _planned(model: Model, program: Program, style: Style) -> Plan:
+def _planned(model: Model, program: Program, style: Style, q: Array | None) -> Plan:
     plan = make_plan(model, style)
     if not program.nodes:
         return plan
-    return replace(plan, nodes=plan_generic_nodes(plan, Dynamics(model)))
+    nodes = plan_generic_nodes(plan, Dynamics(model)) if q is None else plan_nodes(plan, q, 0.0)
+    return replace(plan, nodes=nodes)
 
 
 def _recorded(plan: Plan, graph: CountingGraph) -> Plan:

@@ -25,6 +25,7 @@ from .node_places import among_joints, place_all
 
 NAN = float("nan")
 _LENIENT = 10.0  # times the tolerance by which equations are redundant
+_NOTHING = 1e-300
 _AMPLIFIED = 1e3  # how much of the error of a state may be felt
 
 Terms = tuple[bool, Sequence[Number]]  # of an equation: whether it is checked; what adds up to zero
@@ -39,7 +40,7 @@ def agree(walk: Walk, node: Node) -> None:
 
 def refuse(node: Node, name: str, values: Sequence[Number], excess: Number) -> None:
     """What was written before becomes not a number where the excess is above zero."""
-    node.output_joints(name, [select(less(0.0, excess), NAN, x) for x in values])
+    node.output_joints(name, [select(less(excess, _NOTHING), x, NAN) for x in values])
 
 
 def disagreement(walk: Walk, node: Node, a: Sequence[Number]) -> Number:

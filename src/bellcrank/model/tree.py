@@ -1,8 +1,9 @@
 """From joints between named bodies to a tree that grows from ground, and the joints that close loops.
 
 Every body gets exactly one inboard joint, the one on its way to ground. A joint between bodies that both hang on ground
-already closes a loop: it is cut, and gets equations instead of coordinates. What prevents a tree is a problem by name: a body
-without a joint, a group of bodies apart from ground.
+already closes a loop: it is cut, and gets equations instead of coordinates. Which joints of the loops that are is the choice of
+topology.cutting, among trees that keep the joints whose coordinates the user speaks of. What prevents a tree is a problem by
+name: a body without a joint, a group of bodies apart from ground.
 """
 
 from __future__ import annotations
@@ -11,10 +12,15 @@ import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from ..joints import JOINTS
+from .checks import armature_of
 from .problems import Problems, names
-from .spec import GROUND, JointSpec, Spec
+from .spec import GROUND, JointSpec, MotorSpec, Spec
+
+if TYPE_CHECKING:
+    from ..topology.cutting import Linkage
 
 # how reluctantly a joint is kept in the tree
 NEVER_CUT, WITH_COORDINATES, ORDINARY, FROM_FAR_SIDE, CUT = range(5)
@@ -67,6 +73,8 @@ def spanning_tree(spec: Spec, problems: Problems) -> Tree | None:
     _complain_of_groups(spec, search, problems)
     if any(search.root[body] != GROUND for body in bodies):
         return None
+    if len(spec.joints) > len(bodies):
+        search.inboard_joint = _least_effort(spec, search, _Search(spec, [GROUND, *bodies], flat=True))
     return search.tree()
 
 
@@ -90,16 +98,16 @@ class _Search:
     """Grows a tree from ground, then through the groups that do not hang on it.
 
     Always by the joint that is cut most reluctantly (Prim: so no joint of a loop is cut where a less precious one of the same
-    loop could be); of equals by the one found last, and of a body's own by the first in the file. That is depth first, so that
-    a closing joint leads back to an ancestor, which EQUATIONS 3.6 asks for.
+    loop could be); of equals by the one found last, and of a body's own by the first in the file. That is depth first. A flat
+    tree takes the one nearest to ground instead.
     """
 
-    def __init__(self, spec: Spec, bodies: Sequence[str]) -> None:
-        self.joints = spec.joints
+    def __init__(self, spec: Spec, bodies: Sequence[str], *, flat: bool = False) -> None:
+        self.joints, self.flat = spec.joints, flat
+        self.depth: dict[str, int] = {}
         self.precious = _with_coordinates(spec)
         self.root: dict[str, str] = {}
         self.inboard_joint: dict[str, int] = {}
-        self.inner_body: dict[str, str] = {}
         self.touching: dict[str, list[int]] = {body: [] for body in bodies}
         for j, joint in enumerate(spec.joints):
             self.touching[joint.parent].append(j)
@@ -109,27 +117,27 @@ class _Search:
                 self._spread(body)
 
     def _spread(self, root: str) -> None:
-        self.root[root] = root
+        self.root[root], self.depth[root] = root, 0
         waiting: list[tuple[int, int, int, str]] = []
         self._look_around(root, waiting)
         while waiting:
             _, _, j, near = heapq.heappop(waiting)
             far = self._beyond(j, near)
             if far not in self.root:
-                self.root[far], self.inboard_joint[far], self.inner_body[far] = root, j, near
+                self.root[far], self.inboard_joint[far], self.depth[far] = root, j, self.depth[near] + 1
                 self._look_around(far, waiting)
 
     def _look_around(self, near: str, waiting: list[tuple[int, int, int, str]]) -> None:
-        found = -len(self.root) * (len(self.joints) + 1)  # later bodies first
+        found = (self.depth[near] if self.flat else -len(self.root)) * (len(self.joints) + 1)  # else later bodies first
         for j in self.touching[near]:
             if self._beyond(j, near) not in self.root:
-                heapq.heappush(waiting, (self._reluctance(j, near), found + j, j, near))
+                heapq.heappush(waiting, (self.reluctance(j, near), found + j, j, near))
 
     def _beyond(self, j: int, near: str) -> str:
         joint = self.joints[j]
         return joint.child if joint.parent == near else joint.parent
 
-    def _reluctance(self, j: int, near: str) -> int:
+    def reluctance(self, j: int, near: str) -> int:
         joint = self.joints[j]
         if joint.cut:
             return CUT
@@ -150,10 +158,50 @@ class _Search:
         return Tree(
             tuple(kept),
             tuple(carried[j] for j in kept),
-            tuple(row_of[self.inner_body[carried[j]]] for j in kept),
+            tuple(row_of[self._beyond(j, carried[j])] for j in kept),
             tuple(self.joints[j].parent == carried[j] for j in kept),
             tuple(j for j in range(len(self.joints)) if j not in row),
         )
+
+
+def _least_effort(spec: Spec, deep: _Search, flat: _Search) -> dict[str, int]:
+    """Of each body the joint that carries it, so that loops take few operations; the deep tree where that gains little."""
+    from ..topology.cutting import best_tree
+
+    if not all(joint.kind in JOINTS for joint in spec.joints):
+        return deep.inboard_joint  # the joint's own problem is told elsewhere
+    trees = [tuple(search.inboard_joint[body.name] for body in spec.bodies) for search in (deep, flat)]
+    found = best_tree(_linkage(spec, deep, set(trees[0]) & set(trees[1])), trees)
+    return {body.name: joint for body, joint in zip(spec.bodies, found, strict=True)}
+
+
+def _linkage(spec: Spec, search: _Search, kept: set[int]) -> Linkage:
+    """What the choice rests on: kinds of joints and what they tie, but no number, which a parameter might change."""
+    from ..topology.cutting import Linkage
+    from ..topology.effort import Tie
+
+    number = {body.name: i for i, body in enumerate(spec.bodies)} | {GROUND: -1}
+    joints = [Tie(joint.kind, number[joint.parent], number[joint.child], joint.motion is not None) for joint in spec.joints]
+    ends = [(item.type, item.start.body, item.end.body) for item in spec.constraints]
+    ties = [Tie(kind, number[a], number[b]) for kind, a, b in ends if a in number and b in number and a != b]
+    motors = {element.joint for element in spec.elements if isinstance(element, MotorSpec)}
+    rank = {joint.name: j for j, joint in enumerate(spec.joints)}
+    for coupler in spec.couplers:
+        named = [rank.get(name, rank.get(name.rpartition(".")[0])) for name in coupler.joints]
+        terms = tuple(dict.fromkeys(j for j in named if j is not None and j in kept))
+        ties += [Tie("coupler", -1, -1, terms=terms)] if terms else []
+    return Linkage(
+        len(spec.bodies),
+        tuple(joints),
+        tuple(ties),
+        tuple((search.reluctance(j, joint.parent), search.reluctance(j, joint.child)) for j, joint in enumerate(spec.joints)),
+        tuple(_must_stay(joint, search.precious | motors) for joint in spec.joints),
+    )
+
+
+def _must_stay(joint: JointSpec, wanted: set[str]) -> bool:
+    """Whether its own coordinates are needed: it is not cut for the sake of operations."""
+    return joint.cut is False or joint.name in wanted or joint.kind == "free" or any(armature_of(joint, 1))
 
 
 def _with_coordinates(spec: Spec) -> set[str]:

@@ -72,9 +72,8 @@ def choose_frames(model: Model, tree: Tree, style: Style = "plane") -> Frames:
         i = np.flatnonzero(first & turns_freely & np.append(plane[1:], False))
         inverse = np.swapaxes(axes[i], 1, 2)
         spin[i], slide[i] = _common_normals(inverse @ axes[i + 1], _apply(inverse, position[i + 1]))
-    on_first_joint = len(tree.roots) == 1 and plane[0]
-    ground_rotation = axes[0].copy() if on_first_joint else np.eye(3)
-    ground_origin = position[0].copy() if on_first_joint else np.zeros(3)
+    ground_rotation = axes[0].copy() if len(tree.roots) == 1 and plane[0] else np.eye(3)
+    ground_origin = position[0].copy() if n else np.zeros(3)  # one of the joints on ground need not be carried there
     rotation = axes @ _rz(spin)
     for k in np.flatnonzero(fixed):  # a fixed body takes its parent's axes
         axes[k] = rotation[k] = rotation[parent[k]] if parent[k] >= 0 else ground_rotation
