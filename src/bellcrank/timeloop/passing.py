@@ -15,6 +15,7 @@ from ..singular import Extrapolation, Impact, Interval, Passed, Report, Toleranc
 from ..singular.impulse import started
 from ..singular.quantities import Quantities
 from ..topology.turns import LONGEST, turn_weights
+from ..wording import argument
 from .events import Watcher
 from .joining import State, from_last, joined, on_grid, still_to_come, stopped_by_singularity
 from .loops import NEAR
@@ -26,10 +27,14 @@ PASSING_METHODS = ("rattle", "reaction_taylor")
 CLEAR = 2 * NEAR  # pivots from which on the run goes on with its own method
 _TURN = 0.1 / LONGEST  # of what a step may move: an interval that rattle takes at once
 _MOST = 10_000  # changes of method in one run
-UNDETERMINED = (
-    "the mechanism stays in a singular configuration, and rattle does not find its motion there to the tolerance. Look whether "
-    "check calls it shaky, loosen rtol and atol, or use method='rattle' with a max_step."
-)
+
+
+def undetermined() -> str:
+    return (
+        "the mechanism stays in a singular configuration, and rattle does not find its motion there to the tolerance. Look "
+        f"whether check calls it shaky, loosen {argument('rtol')} and {argument('atol')}, or use "
+        f"{argument('method', 'rattle')} with a {argument('max_step')}."
+    )
 
 
 def integrate_passing(
@@ -125,7 +130,7 @@ class Passing:
         clear = self._clear(found.at(found.end)[0], found.end, found.report)
         missed = found.problem is None and found.error > 1.0
         if missed and not clear:
-            return self._ended(first, UNDETERMINED), False
+            return self._ended(first, undetermined()), False
         if missed:
             _tell_inaccuracy(found)
         return self._sampled(first, found, later), clear
@@ -175,7 +180,8 @@ class Passing:
 def _tell_inaccuracy(found: Interval) -> None:
     warnings.warn(
         f"from t = {found.nodes[0]:.6g} s to {found.end:.6g} s, past a singular configuration, rattle missed the tolerance by "
-        f"a factor of {found.error:.2g}. Loosen rtol and atol, or look for forces that change abruptly there.",
+        f"a factor of {found.error:.2g}. Loosen {argument('rtol')} and {argument('atol')}, or look for forces that change "
+        "abruptly there.",
         BellcrankWarning,
         stacklevel=6,
     )
