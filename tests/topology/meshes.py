@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from bellcrank.codegen.operations import count_program
-from bellcrank.errors import ModelError
 from bellcrank.formulations import CLOSED
 from bellcrank.model import Mechanism, Model, outward_order
 from bellcrank.model.assemblies import expand
@@ -105,18 +104,23 @@ def permuted(spec: Spec, seed: int) -> Spec:
 
 
 def random_trees(spec: Spec, count: int, seed: int = 0) -> list[Model]:
-    """Different spanning trees that keep the joints of which the user needs coordinates (Kruskal, with random weights)."""
-    rng, found = random.Random(seed), {}
+    """Different spanning trees that keep the joints of which the user needs coordinates (Kruskal, with random weights).
+
+    Trees that turn a ball or a universal joint round, which other programs could not read, are not compared.
+    """
+    rng = random.Random(seed)
+    found: dict[frozenset[int], Model] = {}
     for _ in range(20 * count):
         cuts = _random_cuts(spec, rng)
         if cuts not in found:
-            try:
-                found[cuts] = with_cuts(spec, cuts)
-            except ModelError:  # a ball, say, that would be walked from its far side
-                found[cuts] = None
-        if sum(model is not None for model in found.values()) == count:
+            found[cuts] = with_cuts(spec, cuts)
+        if sum(map(_as_written, found.values())) == count:
             break
-    return [model for model in found.values() if model is not None]
+    return [model for model in found.values() if _as_written(model)]
+
+
+def _as_written(model: Model) -> bool:
+    return not any(joint.turned for joint in model.joints)
 
 
 def _random_cuts(spec: Spec, rng: random.Random) -> frozenset[int]:
