@@ -2,8 +2,9 @@
 
 A spanning tree is judged by what its blocks are estimated to take (topology.effort). Blocks are the same whatever is cut, so
 each is looked at by itself. From the trees that are offered, others follow where a joint that is cut and another one of its
-loop change places, the cheapest first; of small blocks all are looked at. The first tree that is offered stays unless another
-is cheaper by more than GAIN. Only joints that are kept with the same reluctance change places, and none is walked from a side
+loop change places, the cheapest first; of small blocks all are looked at. Where loops of a small block share joints, the
+operations of the cheapest trees are counted (codegen.counted_blocks). The first tree that is offered stays unless another is
+cheaper by more than GAIN. Only joints that are kept with the same reluctance change places, and none is walked from a side
 from which it cannot be.
 """
 
@@ -22,6 +23,8 @@ from .tree import depth_first
 GAIN = 0.02  # part of the operations below which the tree that is there stays
 BODIES = 6000  # bodies of all the trees of a block that are looked at, about
 PATIENCE = 16  # trees whose exchanges are looked at without finding a cheaper one
+SMALL = 12  # bodies of a block whose trees are counted
+SHORT, WINDOW = 10, 1.25  # how many trees, and up to which multiple of the cheapest estimate
 STEEP = 40  # mean depth of the bodies beyond which a tree is not worth an estimate
 BEYOND = 1e12  # operations, more than any model takes
 
@@ -141,8 +144,19 @@ def _block(linkage: Linkage, tree: Tree, order: tuple[int, ...], block: Block, c
 def _best_of_block(block: Linkage, trees: tuple[Tree, ...]) -> Tree:
     """Remembered: cells of a long mechanism are equal, and a model is built again with every change of its parameters."""
     search = _Search(block)
-    best = search.explored([tree for tree in dict.fromkeys(trees) if search.is_as_good(tree, trees[0])])
-    return best if search.cost(best) < (1 - GAIN) * search.cost(trees[0]) else trees[0]
+    search.explored([tree for tree in dict.fromkeys(trees) if search.is_as_good(tree, trees[0])])
+    costs = {tree: search.cost(tree) for tree in (trees[0], *search.cheapest())}
+    if len(costs) > 1 and len(block.joints) - block.bodies > 1 and block.bodies <= SMALL:
+        costs = _counted(block, costs)
+    best = min(costs, key=lambda tree: (costs[tree], tree))
+    return best if costs[best] < (1 - GAIN) * costs[trees[0]] else trees[0]
+
+
+def _counted(block: Linkage, costs: dict[Tree, float]) -> dict[Tree, float]:
+    """Operations of trees, counted where that can be: between loops that share joints the estimate is a tenth off."""
+    from ..codegen.counted_blocks import countable, counted
+
+    return dict(zip(costs, map(float, counted(block, tuple(costs))), strict=True)) if countable(block) else costs
 
 
 class _Search:
@@ -157,6 +171,11 @@ class _Search:
             steep = sum(depths) > STEEP * self.block.bodies
             self.known[tree] = BEYOND * sum(x * x for x in depths) if steep else effort(self.network, tree)
         return self.known[tree]
+
+    def cheapest(self) -> list[Tree]:
+        """Those that are nearly as cheap as the cheapest that is known."""
+        ranked = sorted((cost, tree) for tree, cost in self.known.items())
+        return [tree for cost, tree in ranked[:SHORT] if cost < WINDOW * ranked[0][0]]
 
     @property
     def exhausted(self) -> bool:
@@ -179,8 +198,8 @@ class _Search:
         kept = [sorted(self.block.level(joint, body) for body, joint in enumerate(each)) for each in (tree, other)]
         return kept[0] == kept[1] and not any(self.block.stays[joint] for joint in set(other) - set(tree))
 
-    def explored(self, trees: Sequence[Tree]) -> Tree:
-        """The cheapest tree that exchanges lead to, always from the cheapest one whose exchanges have not been looked at."""
+    def explored(self, trees: Sequence[Tree]) -> None:
+        """Look at trees that exchanges lead to, always from the cheapest one whose exchanges have not been looked at."""
         waiting = [(self.cost(tree), tree) for tree in trees]
         heapq.heapify(waiting)
         best, idle = waiting[0], 0
@@ -192,7 +211,6 @@ class _Search:
                     heapq.heappush(waiting, (self.cost(other), other))
             if waiting and waiting[0] < best:
                 best, idle = waiting[0], 0
-        return best[1]
 
     def _exchanges(self, tree: Tree) -> Iterator[Tree]:
         """Trees in which a joint that is cut takes the place of one of its loop."""
