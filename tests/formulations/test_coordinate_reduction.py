@@ -128,15 +128,15 @@ def test_a_dead_centre_is_nothing_special():
     v = dyn.projected(q, np.ones(3))[1]
     expected = bc.compile(model, "multipliers").acceleration(q, v)
     np.testing.assert_allclose(dyn.acceleration(q, v), expected, rtol=1e-11, atol=1e-11)
-    assert dyn.blocks(q, v).pivot.min() > 1e-3
+    assert dyn.blocks(q, v).pivot.min() > 0.03
 
 
 def test_pivots_vanish_at_a_change_point(parallelogram):
-    """As the square of the distance to it."""
+    """As the distance to it."""
     _, dyn = parallelogram
     far, near, there = dyn.blocks(np.array([FLAT + x * TURNING for x in (1e-2, 1e-4, 0.0)]), np.zeros((3, 3))).pivot[:, 0]
-    assert near / far == pytest.approx(1e-4, rel=0.05)
-    assert 0 <= there < 1e-30
+    assert near / far == pytest.approx(1e-2, rel=0.03)
+    assert 0 <= there < 1e-15
 
 
 def test_rows_that_add_most_are_chosen_first():

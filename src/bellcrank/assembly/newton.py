@@ -37,7 +37,7 @@ def close(
     loops: Loops, q: Array, held: Held, t: float, tolerance: float, *, weight: Weight = "norm", longest: float = LONGEST
 ) -> Closed:
     """The errors of the result say whether it succeeded."""
-    if loops.by_blocks and not held.any and loops.pivot(q, t) > CUT:
+    if loops.by_blocks and not held.any and loops.pivot(q, t) ** 2 > CUT:
         found = _through_blocks(loops, q, held, t, weight, longest)
         if found.error <= tolerance:
             return found

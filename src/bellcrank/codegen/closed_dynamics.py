@@ -20,7 +20,7 @@ MOST_ENTRIES = 1_000_000  # of the Jacobian of all closures, for what needs it a
 class Blocks(NamedTuple):
     """Of every block of coordinate_reduction (or part of a large one): (nodes,), or (B, nodes).
 
-    pivot     how far it is from losing an equation: the smallest part of an equation that is new, squared, over the sum of
+    pivot     how far it is from losing an equation: the smallest part of an equation that is new, over the root of the sum of
               squares of all; 0 at a singular position
     error     largest error of the equations that close its loops, m or rad
     residual  what accelerations leave of the equations that were found redundant, m/s2 or rad/s2
@@ -110,7 +110,7 @@ class ClosedDynamics(Evaluation):
         flat = self._evaluate(QUANTITIES["blocks"], given, t, inputs)
         rows = flat.reshape(len(flat), self.plan.nodes.count, 3)
         rows = rows if np.ndim(q) > 1 or np.ndim(v) > 1 else rows[0]
-        return Blocks(np.nan_to_num(rows[..., 0]), rows[..., 1], rows[..., 2])
+        return Blocks(np.sqrt(np.maximum(np.nan_to_num(rows[..., 0]), 0.0)), rows[..., 1], rows[..., 2])
 
     def closure_reactions(
         self,
