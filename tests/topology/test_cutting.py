@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
+from bellcrank.codegen.counted_blocks import countable, counted
 from bellcrank.codegen.operations import count_program
 from bellcrank.formulations import CLOSED
+from bellcrank.joints import JOINTS
 from bellcrank.model import generators
 from bellcrank.model.build import build
 from bellcrank.numbers import CountingGraph
@@ -20,6 +22,8 @@ from bellcrank.spatial.matrices import Unrolled
 from bellcrank.spatial.small import null_space
 from bellcrank.topology import depth_first, patterns
 from bellcrank.topology.blocks import make_nodes
+from bellcrank.topology.cutting import Linkage
+from bellcrank.topology.effort import Tie
 
 from .meshes import estimated, mesh, operations, permuted, random_trees, with_cuts, without_cuts, written
 
@@ -106,6 +110,29 @@ def test_a_tree_that_is_nearly_as_good_stays():
     m.joint("two", "revolute", "a", "b", (1, 0, 0), axis="y")
     m.joint("three", "spherical", "b", "ground", (2, 0, 0))
     assert [closure.name for closure in m.build().closures] == ["three"]
+
+
+def test_a_free_platform_on_three_legs_keeps_its_free_joint():
+    """Its legs have loops that share it; a free joint cannot be cut, nor its block be counted with general numbers."""
+    m = bc.Mechanism("platform")
+    m.body("plate", 1.0, (0, 0, 1), inertia=(0.1, 0.1, 0.2))
+    m.joint("float", "free", "ground", "plate", (0, 0, 1))
+    for k, (x, y) in enumerate([(1, 0), (-0.5, 0.8), (-0.5, -0.8)]):
+        for name, foot, top in ((f"shin{k}", 0.0, 0.5), (f"thigh{k}", 0.5, 1.0)):
+            m.rod(name, (x, y, foot), (x, y, top), mass=0.2, radius=0.02)
+        m.joint(f"foot{k}", "revolute", "ground", f"shin{k}", (x, y, 0), axis=(-y, x, 0))
+        m.joint(f"knee{k}", "revolute", f"shin{k}", f"thigh{k}", (x, y, 0.5), axis=(-y, x, 0))
+        m.joint(f"head{k}", "revolute", f"thigh{k}", "plate", (x, y, 1), axis=(-y, x, 0))
+    model = m.build()
+    assert "float" in model.joint_names and len(model.closures) == 3
+
+
+@pytest.mark.parametrize("kind", [kind for kind in JOINTS if kind != "free"])
+def test_every_joint_is_counted_in_loops_that_share_joints(kind):
+    ends = [(-1, 0), (0, 1), (1, 2), (2, -1), (0, 3), (3, 2)]
+    joints = tuple(Tie("spherical" if k % 2 else kind, *pair) for k, pair in enumerate(ends))
+    block = Linkage(4, joints, (), ((2, 2),) * 6, (False,) * 6, frozenset({1}), on_ground=False)
+    assert countable(block) and min(counted(block, ((0, 1, 2, 4), (0, 1, 3, 5)))) > 0
 
 
 # the estimate --------------------------------------------------------------------------------------------------------

@@ -23,8 +23,8 @@ Array = NDArray[np.float64]
 
 
 def countable(block: Linkage) -> bool:
-    """Blocks of joints that nothing drives."""
-    return not block.ties and not any(joint.driven for joint in block.joints)
+    """Blocks of joints that nothing drives, and none of which is free: that one would need its body's origin at ground's."""
+    return not block.ties and not any(joint.driven or joint.kind == "free" for joint in block.joints)
 
 
 def counted(block: Linkage, trees: Sequence[Tree]) -> list[int]:
