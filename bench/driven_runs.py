@@ -13,8 +13,8 @@ from trees import show
 
 import bellcrank as bc
 from bellcrank.integrate import METHODS
-from bellcrank.timeloop import machine
-from bellcrank.timeloop.arguments import sample_times, starting_state
+from bellcrank.run import compiled as machine
+from bellcrank.run.arguments import sample_times, starting_state
 
 DURATION, STEPS, REPEATS = 4.0, (0.01, 0.005, 0.001), 20
 

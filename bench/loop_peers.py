@@ -17,7 +17,7 @@ import peers
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from bellcrank.codegen import jit
+from bellcrank.kernels import jit
 from bellcrank.model import Closure, Model
 
 Array = NDArray[np.float64]

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr
 
-from bellcrank.codegen.plain import run_plain
 from bellcrank.formulations import QUANTITIES
+from bellcrank.machine.plain import run_plain
 from bellcrank.model import Model
-from bellcrank.topology import make_plan
+from bellcrank.plan import make_plan
 
 Array = NDArray[Any]
 LONG = np.longdouble

@@ -29,8 +29,8 @@ from trees import show
 import bellcrank as bc
 from bellcrank.integrate import METHODS
 from bellcrank.model import Model
-from bellcrank.timeloop import machine
-from bellcrank.timeloop.arguments import sample_times, starting_state
+from bellcrank.run import compiled as machine
+from bellcrank.run.arguments import sample_times, starting_state
 
 Array = NDArray[np.float64]
 MODEL = Path(__file__).parents[1] / "models" / "four_bar.toml"

@@ -29,10 +29,10 @@ from loop_report import PINOCCHIO, plot, report
 from numpy.typing import NDArray
 
 import bellcrank as bc
-from bellcrank.codegen import jit
-from bellcrank.codegen.evaluation import LANES
+from bellcrank.dynamics.evaluation import LANES
 from bellcrank.errors import BellcrankError
 from bellcrank.formulations import CLOSED
+from bellcrank.kernels import jit
 from bellcrank.model import Model, generators
 
 Array = NDArray[np.float64]

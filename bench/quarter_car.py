@@ -22,11 +22,12 @@ from cpu_timing import race
 from trees import show
 
 import bellcrank as bc
-from bellcrank.codegen.evaluation import LANES
-from bellcrank.codegen.operations import count_program
-from bellcrank.formulations import CLOSED, Program, multipliers, reference_point
+from bellcrank.dynamics.evaluation import LANES
+from bellcrank.formulations import CLOSED, Program, reference_point
+from bellcrank.formulations.loops import multipliers
 from bellcrank.joints import make_joint
 from bellcrank.model import Model, generators
+from bellcrank.papers.operations import count_program
 from bellcrank.spatial import ArticulatedInertia, Force, Matrix
 from bellcrank.spatial.vector import ZERO
 

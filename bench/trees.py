@@ -25,9 +25,9 @@ from rich.table import Table
 from timing import once, race
 
 import bellcrank as bc
-from bellcrank.codegen import jit
-from bellcrank.codegen.evaluation import LANES
+from bellcrank.dynamics.evaluation import LANES
 from bellcrank.formulations import CANONICAL
+from bellcrank.kernels import jit
 from bellcrank.model import Model, generators
 
 STATES = 256
@@ -101,8 +101,8 @@ def start_up() -> dict[str, float]:
     """Seconds to compile from nothing and from the cache, and to import; each in a new process and a new cache."""
     script = (
         "import time, sys; t = time.perf_counter(); import bellcrank as bc; print(time.perf_counter() - t);"
-        "from bellcrank.model import generators as g; import bellcrank.codegen;"
-        "m = eval('g.' + sys.argv[1], {'g': g}); from bellcrank.codegen import jit; jit.machine();"
+        "from bellcrank.model import generators as g; import bellcrank.dynamics;"
+        "m = eval('g.' + sys.argv[1], {'g': g}); from bellcrank.dynamics import jit; jit.machine();"
         "t = time.perf_counter(); d = bc.compile(m); print(time.perf_counter() - t); print(len(d.plan.signatures))"
     )
     result = {}
@@ -135,8 +135,8 @@ def runs(sizes: tuple[int, ...] = (2, 7, 24)) -> list[dict[str, Any]]:
     from scipy.integrate import solve_ivp
 
     from bellcrank.integrate import METHODS
-    from bellcrank.timeloop import machine
-    from bellcrank.timeloop.arguments import sample_times, starting_state
+    from bellcrank.run import compiled as machine
+    from bellcrank.run.arguments import sample_times, starting_state
 
     rows = []
     for n in sizes:

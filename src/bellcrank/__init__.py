@@ -29,15 +29,15 @@ from .errors import (
 if TYPE_CHECKING:
     from .analyses import drive, equilibrium, inverse_motion, linearize, modes
     from .assembly import Assembly, assemble
-    from .codegen import Dynamics, compile
-    from .codegen.operations import count_operations, count_table
-    from .codegen.paper_table import paper_table
     from .comparison import compare, compare_methods
+    from .dynamics import Dynamics, compile
     from .inspection import check
     from .io import gallery, load, save, schema
     from .model import Mechanism, Model
+    from .papers.operations import count_operations, count_table
+    from .papers.paper_table import paper_table
     from .results import Run, load_run
-    from .timeloop import Event, simulate, simulate_many
+    from .run import Event, simulate, simulate_many
 
 __version__ = "0.1.0"
 
@@ -47,16 +47,16 @@ _HOME = {
     "schema": ".io",
     "save": ".io",
     "Mechanism": ".model",
-    "Dynamics": ".codegen",
-    "Event": ".timeloop",
+    "Dynamics": ".dynamics",
+    "Event": ".run",
     "Model": ".model",
     "Run": ".results",
     "check": ".inspection",
     "compare": ".comparison",
     "compare_methods": ".comparison",
-    "compile": ".codegen",
-    "count_operations": ".codegen.operations",
-    "count_table": ".codegen.operations",
+    "compile": ".dynamics",
+    "count_operations": ".papers.operations",
+    "count_table": ".papers.operations",
     "drive": ".analyses",
     "equilibrium": ".analyses",
     "gallery": ".io",
@@ -64,10 +64,10 @@ _HOME = {
     "linearize": ".analyses",
     "modes": ".analyses",
     "load": ".io",
-    "paper_table": ".codegen.paper_table",
+    "paper_table": ".papers.paper_table",
     "load_run": ".results",
-    "simulate": ".timeloop",
-    "simulate_many": ".timeloop",
+    "simulate": ".run",
+    "simulate_many": ".run",
 }
 
 __all__ = [

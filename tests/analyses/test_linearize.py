@@ -7,10 +7,10 @@ import pytest
 from scipy.linalg import expm
 
 import bellcrank as bc
-from bellcrank.codegen.plain import run_plain
 from bellcrank.formulations import FORMULATIONS
+from bellcrank.machine.plain import run_plain
 from bellcrank.model.manifold import displaced, rate_matrix, velocity_matrix
-from bellcrank.topology import make_plan
+from bellcrank.plan import make_plan
 from tests.formulations.mechanisms import build
 
 from .mechanisms import GRAVITY, any_tree, double_pendulum, element, oscillator, pendulum

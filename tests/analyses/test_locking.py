@@ -6,7 +6,7 @@ import pytest
 import bellcrank as bc
 from bellcrank.assembly.locking import locking_axis
 from bellcrank.assembly.loops import Loops
-from bellcrank.codegen.dynamics import Dynamics
+from bellcrank.dynamics.dynamics import Dynamics
 from bellcrank.model import Mechanism
 
 BASE, A, B, C = (0, 0, 0), (0, 0.3, 0), (0.9, 0.6, 0), (0.9, 0, 0)

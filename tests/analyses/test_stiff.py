@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.timeloop.stiff import FINEST, integrate_stiff
-from bellcrank.timeloop.system import FirstOrder, Outcome
+from bellcrank.run.stiff import FINEST, integrate_stiff
+from bellcrank.run.system import FirstOrder, Outcome
 from tests.formulations.mechanisms import build
 
 from .mechanisms import any_tree, damper, governor, oscillator, pendulum, spring

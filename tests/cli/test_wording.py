@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import bellcrank as bc
 from bellcrank.cli import main
-from bellcrank.inspection.naming import direction_words
+from bellcrank.inspection.loops.naming import direction_words
 from bellcrank.model.builder import rate
 from bellcrank.results.summary import Effort
 from bellcrank.wording import argument, counted, in_terms_of_options, together

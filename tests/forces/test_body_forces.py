@@ -8,10 +8,10 @@ from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
 import bellcrank as bc
-from bellcrank.codegen.plain import run_plain
 from bellcrank.formulations import QUANTITIES
+from bellcrank.machine.plain import run_plain
 from bellcrank.model import Element, Table
-from bellcrank.topology import make_plan
+from bellcrank.plan import make_plan
 from tests import mechanisms
 from tests.results.mechanisms import SLIDE_X, force, make, spring
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.codegen.plain import run_plain
 from bellcrank.errors import ModelError
 from bellcrank.forces import FORCES
 from bellcrank.formulations import QUANTITIES
+from bellcrank.machine.plain import run_plain
 from bellcrank.model import Element, Law, Motion, Table
 from bellcrank.model.element import ELEMENTS
-from bellcrank.topology import make_plan
+from bellcrank.plan import make_plan
 from tests.results.mechanisms import HINGE_Y, SLIDE_X, joint_element, make, polynomial
 
 STEP = 1e-30  # of complex steps

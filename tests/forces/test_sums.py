@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.codegen.plain import run_plain
 from bellcrank.formulations import FORMULATIONS
 from bellcrank.io import dumps
+from bellcrank.machine.plain import run_plain
 from bellcrank.model import Element
 
 

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bellcrank as bc
-from bellcrank.codegen.plain import run_plain
 from bellcrank.formulations import FORMULATIONS
+from bellcrank.machine.plain import run_plain
 from bellcrank.model.generators import random_state, random_tree
-from bellcrank.topology import make_plan
+from bellcrank.plan import make_plan
 
 from .. import reference
 from .mechanisms import ALL_KINDS, MECHANISMS

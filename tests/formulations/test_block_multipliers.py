@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.codegen.node_ranks import plan_nodes
-from bellcrank.codegen.operations import count_program
-from bellcrank.codegen.plain import run_plain
+from bellcrank.dynamics.node_ranks import plan_nodes
 from bellcrank.formulations import CLOSED, QUANTITIES, WITH_MULTIPLIERS
+from bellcrank.machine.plain import run_plain
 from bellcrank.model import generators
+from bellcrank.papers.operations import count_program
+from bellcrank.plan import blocks, make_plan
 from bellcrank.spatial.small import Combination
-from bellcrank.topology import blocks, make_plan
 
 from ..closed_linkages import n_four_bar
 from ..closed_states import moving

@@ -10,14 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bellcrank as bc
-from bellcrank.codegen.kernel import Kernel
-from bellcrank.codegen.operations import count_program
-from bellcrank.codegen.plain import PlainWalk, run_plain
 from bellcrank.errors import StateError
 from bellcrank.formulations import CANONICAL, FORMULATIONS, QUANTITIES
+from bellcrank.machine.kernel import Kernel
+from bellcrank.machine.plain import PlainWalk, run_plain
 from bellcrank.model.generators import pin_joint_chain, random_state, random_tree
 from bellcrank.numbers import Dual
-from bellcrank.topology import make_plan
+from bellcrank.papers.operations import count_program
+from bellcrank.plan import make_plan
 
 from ..mechanisms import every_joint_driven, every_joint_free, loaded_tree, moving
 from .mechanisms import ALL_KINDS

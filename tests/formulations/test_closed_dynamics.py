@@ -12,10 +12,10 @@ from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 import bellcrank as bc
-from bellcrank.codegen.node_ranks import plan_nodes
-from bellcrank.codegen.plain import run_plain
+from bellcrank.dynamics.node_ranks import plan_nodes
 from bellcrank.formulations import CLOSED
-from bellcrank.topology import make_plan
+from bellcrank.machine.plain import run_plain
+from bellcrank.plan import make_plan
 
 from .. import closed_reference as ref
 from ..closed import doubled, random_closed

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.codegen.operations import count_program
 from bellcrank.formulations import QUANTITIES
 from bellcrank.model import generators
+from bellcrank.papers.operations import count_program
 
 from .. import closed_equations as eq
 from .. import closed_reference as ref

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.codegen.kernel import Kernel
-from bellcrank.codegen.node_ranks import independent
+from bellcrank.dynamics.node_ranks import independent
 from bellcrank.joints import make_joint
+from bellcrank.machine.kernel import Kernel
 from bellcrank.model import Closure
 from bellcrank.model.generators import chain
-from bellcrank.topology import blocks, make_plan
-from bellcrank.topology.blocks import make_nodes
-from bellcrank.topology.image_places import places_in_turn
+from bellcrank.plan import blocks, make_plan
+from bellcrank.plan.blocks import make_nodes
+from bellcrank.plan.condensed_places import places_in_turn
 
 from ..closed_linkages import four_bar, ladder, lattice, n_four_bar, spatial_ladder
 from ..closed_states import moving

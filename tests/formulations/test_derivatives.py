@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bellcrank.codegen.plain import PlainWalk, run_plain
 from bellcrank.formulations import FORMULATIONS
+from bellcrank.machine.plain import PlainWalk, run_plain
 from bellcrank.model.generators import random_state, random_tree
 from bellcrank.numbers import Dual
-from bellcrank.topology import SLOTS, make_plan
+from bellcrank.plan import SLOTS, make_plan
 
 from .mechanisms import ALL_KINDS
 

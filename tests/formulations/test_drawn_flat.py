@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.codegen.plain import run_plain
 from bellcrank.formulations import CLOSED
+from bellcrank.machine.plain import run_plain
 
 from .. import closed_reference as ref
 from ..closed import between

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.codegen.plain import run_plain
 from bellcrank.formulations import QUANTITIES
+from bellcrank.machine.plain import run_plain
 from bellcrank.model.generators import chain, random_state, random_tree
-from bellcrank.topology import make_plan
+from bellcrank.plan import make_plan
 
 from .. import reference
 from .mechanisms import MECHANISMS, build

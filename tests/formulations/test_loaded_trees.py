@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bellcrank as bc
-from bellcrank.codegen.plain import run_plain
 from bellcrank.formulations import FORMULATIONS, QUANTITIES
 from bellcrank.joints import JOINTS
+from bellcrank.machine.plain import run_plain
 from bellcrank.model.element import ELEMENTS
-from bellcrank.topology import make_plan
+from bellcrank.plan import make_plan
 
 from .. import mechanisms, reference
 from ..mechanisms import loaded_tree

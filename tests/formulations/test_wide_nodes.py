@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.codegen.evaluation import LANES
-from bellcrank.codegen.kernel import Kernel
-from bellcrank.codegen.node_ranks import plan_nodes
-from bellcrank.codegen.plain import run_plain
+from bellcrank.dynamics.evaluation import LANES
+from bellcrank.dynamics.node_ranks import plan_nodes
 from bellcrank.formulations import CANONICAL, QUANTITIES, WITH_MULTIPLIERS
-from bellcrank.topology import make_plan, nodes
+from bellcrank.machine.kernel import Kernel
+from bellcrank.machine.plain import run_plain
+from bellcrank.plan import make_plan, nodes
 
 from ..closed_linkages import Bar, lattice, linkage, pinned
 from ..closed_states import displaced, moving

@@ -10,9 +10,9 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.inspection import check
-from bellcrank.inspection.blocks import blocks
-from bellcrank.inspection.mobility import inspect_loops
-from bellcrank.inspection.wrenches import Placed, carried, holding, triad
+from bellcrank.inspection.loops.blocks import blocks
+from bellcrank.inspection.loops.mobility import inspect_loops
+from bellcrank.inspection.loops.wrenches import Placed, carried, holding, triad
 from bellcrank.model import Closure, Element, Law, Motion
 
 from ..closed import CLOSING, random_closed
@@ -115,7 +115,7 @@ class TestRedundancy:
 
     def test_large_blocks_are_counted_like_small_ones(self, monkeypatch):
         small = inspect_loops(parallelogram(3))
-        monkeypatch.setattr("bellcrank.inspection.blocks.DENSE", 4)
+        monkeypatch.setattr("bellcrank.inspection.loops.blocks.DENSE", 4)
         large = inspect_loops(parallelogram(3))
         assert (large.mobility, large.redundant, large.directions) == (small.mobility, small.redundant, small.directions)
         assert large.pivot == pytest.approx(small.pivot)
@@ -217,7 +217,7 @@ class TestSingularPositions:
         assert f"{angle:.4g} rad leads to a position that is a change point" in ahead
 
     def test_too_many_free_motions_are_said_to_be_too_many(self, monkeypatch):
-        monkeypatch.setattr("bellcrank.inspection.branches.LARGEST", 2)
+        monkeypatch.setattr("bellcrank.inspection.loops.branches.LARGEST", 2)
         (text,) = inspect_loops(n_four_bar(5, angle=0.0)).singularities
         assert "may be singular" in text and "too many free motions" in text
 

@@ -314,7 +314,7 @@ of = "part"
 def test_every_mirrored_joint_moves_as_the_mirror_image(kind, extra):
     """Poses by the joint's own motion, its frame turned to the world."""
     from bellcrank.joints import JointData
-    from bellcrank.model.resistance import frame
+    from bellcrank.model.building.resistance import frame
 
     model = load(LEG.replace('type = "revolute"', f'type = "{kind}"\n{extra}').replace("roll = 0.3", "").replace("[initial.long]\nroll = 0.1", "")
                  .replace('joint = "roll"', 'joint = "roll"' + ("" if kind in ("screw", "prismatic") else '\ncoordinate = "first"' if kind == "universal" else '\ncoordinate = "x"')))  # fmt: skip

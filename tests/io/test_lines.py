@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bellcrank.io.lines import key_lines
+from bellcrank.io.native.lines import key_lines
 
 
 def paths(value, path=()):

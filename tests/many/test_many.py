@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.codegen import lane_runs
 from bellcrank.errors import StateError
 from bellcrank.joints import make_joint
+from bellcrank.machine.steps import lane_runs
 from bellcrank.model.generators import chain, random_state, random_tree
 from tests.mechanisms import loaded_tree
-from tests.timeloop.test_early_ends import elbow_without_mass
+from tests.run.test_early_ends import elbow_without_mass
 
 TOLERANCE = {"rtol": 1e-9, "atol": 1e-9}
 METHODS = ["dopri5", "dop853"]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bellcrank.model.expressions import FUNCTIONS, LARGEST, Formula, FormulaError, derived
+from bellcrank.model.parameters.expressions import FUNCTIONS, LARGEST, Formula, FormulaError, derived
 
 
 def value(text, **values):

@@ -5,7 +5,7 @@ import pytest
 
 from bellcrank.errors import ModelError
 from bellcrank.model import Mechanism
-from bellcrank.model.resolve import sources
+from bellcrank.model.building.resolve import sources
 
 
 def crank(**changes):
@@ -82,8 +82,8 @@ def test_numbers_that_make_no_model_are_refused():
 
 
 def test_every_formula_knows_what_it_depends_on():
-    from bellcrank.model.assemblies import expand
-    from bellcrank.model.problems import Problems
+    from bellcrank.model.spec.assemblies import expand
+    from bellcrank.model.spec.problems import Problems
 
     found = dict(sources(expand(crank().spec, Problems())))
     assert found["arm.mass"] == {"parameters.L"} and found["two.weight.mass"] == {"parameters.two.m"}

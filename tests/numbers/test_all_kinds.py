@@ -13,19 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from bellcrank.numbers import (
-    CountingGraph,
-    Dual,
-    Operations,
-    atan2,
-    gather,
-    less,
-    maximum,
-    minimum,
-    select,
-    sincos,
-    sqrt,
-)
+from bellcrank.numbers import CountingGraph, Dual, Operations, atan2, gather, less, maximum, minimum, select, sincos, sqrt
 from tests.numbers.kinds import DUALS, KINDS
 
 ANY, POSITIVE, TURNS = (-3.0, 3.0), (0.1, 9.0), (-20.0, 20.0)

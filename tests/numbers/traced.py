@@ -6,12 +6,12 @@ import ctypes
 
 import numpy as np
 
-from bellcrank.codegen import jit
-from bellcrank.codegen.emitter import Emitter
-from bellcrank.codegen.flow import each
-from bellcrank.codegen.kernel import aligned
-from bellcrank.codegen.module import PROFILE
-from bellcrank.codegen.table import Table
+from bellcrank.kernels import jit
+from bellcrank.kernels.emitter import Emitter
+from bellcrank.kernels.flow import each
+from bellcrank.kernels.pool import Table
+from bellcrank.machine.kernel import aligned
+from bellcrank.machine.module import PROFILE
 
 
 class Traced:

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 from bellcrank.model import Model
-from bellcrank.reduction import accelerate
+from bellcrank.papers.reduction import accelerate
 
 from ..closed import between
 from ..mechanisms import unit

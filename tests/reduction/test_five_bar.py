@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.reduction import accelerate
+from bellcrank.papers.reduction import accelerate
 
 from .. import closed_reference as ref
 from ..closed_states import moving

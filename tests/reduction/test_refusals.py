@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.reduction import accelerate
+from bellcrank.papers.reduction import accelerate
 
 from ..closed_linkages import four_bar, n_four_bar
 from ..closed_table import case

@@ -10,11 +10,11 @@ from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 import bellcrank as bc
-from bellcrank.reduction import accelerate, forces
-from bellcrank.reduction.accelerate import by_loops
-from bellcrank.reduction.body import Elimination
-from bellcrank.reduction.opened import graph, open_loops
-from bellcrank.reduction.state import at_state
+from bellcrank.papers.reduction import accelerate, forces
+from bellcrank.papers.reduction.accelerate import by_loops
+from bellcrank.papers.reduction.body import Elimination
+from bellcrank.papers.reduction.opened import graph, open_loops
+from bellcrank.papers.reduction.state import at_state
 
 from .. import closed_reference as ref
 from ..closed import doubled, random_closed

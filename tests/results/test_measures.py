@@ -10,8 +10,8 @@ import pytest
 import bellcrank as bc
 from bellcrank.errors import StateError
 from bellcrank.model import Law, Measure, Motion, Table
-from bellcrank.model.expressions import FUNCTIONS, Formula
 from bellcrank.model.generators import random_state, random_tree
+from bellcrank.model.parameters.expressions import FUNCTIONS, Formula
 from bellcrank.results import Run
 from bellcrank.results.driven import law_values
 from bellcrank.results.formulas import OPERATIONS, evaluate_formula

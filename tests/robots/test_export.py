@@ -10,8 +10,8 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.comparison.in_mujoco import InMuJoCo
-from bellcrank.io.export import roll_pitch_yaw
-from bellcrank.io.imported import matrix_of, quaternion_of
+from bellcrank.io.exchange.export import roll_pitch_yaw
+from bellcrank.io.exchange.imported import matrix_of, quaternion_of
 from bellcrank.model.generators import random_state
 
 from .engines import change, from_mujoco, from_pinocchio, loaded

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.io.imported import matrix_of, quaternion_of
+from bellcrank.io.exchange.imported import matrix_of, quaternion_of
 
 from .engines import loaded
 

@@ -7,7 +7,8 @@ import time
 import numpy as np
 
 import bellcrank as bc
-from bellcrank.singular import integrate_rattle, integrate_reaction_taylor
+from bellcrank.papers.huang.taylor import integrate_reaction_taylor
+from bellcrank.singular import integrate_rattle
 
 from .cases import double_pendulum, exact_state, exact_turn, lopsided, start, turning, two_four_bars
 

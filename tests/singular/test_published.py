@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.singular import integrate_rattle, integrate_reaction_taylor
+from bellcrank.papers.huang.taylor import integrate_reaction_taylor
+from bellcrank.singular import integrate_rattle
 from tests.oracles.closed_models import stewart
 from tests.oracles.numbers import oracle
 

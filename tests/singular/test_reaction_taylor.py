@@ -11,7 +11,7 @@ import bellcrank as bc
 from bellcrank.errors import StateError
 from bellcrank.joints import make_joint
 from bellcrank.model import Closure, Element, Law, Motion
-from bellcrank.singular import integrate_reaction_taylor
+from bellcrank.papers.huang.taylor import integrate_reaction_taylor
 from tests.closed_linkages import Bar, four_bar, linkage, parallelogram
 
 from .cases import cranks_of, double_pendulum, exact_state, exact_turn, loaded, orders, start, turning, two_four_bars

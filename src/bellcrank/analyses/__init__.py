@@ -9,9 +9,9 @@ state.py        arguments, checked
 report.py       tables for people
 """
 
-from .driving import Drive, drive
-from .inverse import inverse_motion
 from .linear import StateSpace, linearize
+from .motions.driving import Drive, drive
+from .motions.inverse import inverse_motion
 from .resting import Equilibrium, equilibrium
 from .vibration import Mode, Modes, modes
 

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..codegen.dynamics import Dynamics
+from ..dynamics.dynamics import Dynamics
 from ..errors import StateError
 from ..model import Model
 from ..model.manifold import carried

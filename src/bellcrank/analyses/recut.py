@@ -10,13 +10,13 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..codegen.dynamics import Dynamics
+from ..dynamics.dynamics import Dynamics
 from ..errors import ModelError, StateError
 from ..model import Model, Problems
-from ..model.assemblies import expand
-from ..model.build import build_resolved
-from ..model.resolve import resolve
-from ..model.spec import JointSpec
+from ..model.building.build import build_resolved
+from ..model.building.resolve import resolve
+from ..model.spec.assemblies import expand
+from ..model.spec.spec import JointSpec
 
 Array = NDArray[np.float64]
 

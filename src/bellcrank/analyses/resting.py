@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..codegen.dynamics import Dynamics
+from ..dynamics.dynamics import Dynamics
 from ..errors import DynamicsError, StateError
 from ..model import Model
 from ..results.labels import Labels
 from ..wording import argument, counted
-from .kinematics import with_still_closures
+from .motions.kinematics import with_still_closures
 from .report import listed, table, tidy
 from .search import Found, Seek, search
 from .state import compiled, conditions, drive_efforts, position

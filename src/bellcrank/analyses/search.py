@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-from ..codegen.dynamics import Dynamics
+from ..dynamics.dynamics import Dynamics
 from ..model.manifold import displaced
 from .stiffness import Conditions, Scales, Stiffness, holding_efforts, scales, stiffness
 from .ties import Ties

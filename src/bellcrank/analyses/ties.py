@@ -16,7 +16,7 @@ from ..assembly import assemble
 from ..assembly.least import cut_svd, least_change
 from ..assembly.loops import Held, Loops
 from ..assembly.newton import close
-from ..codegen.dynamics import Dynamics
+from ..dynamics.dynamics import Dynamics
 from ..model.manifold import displaced
 
 Array = NDArray[np.float64]

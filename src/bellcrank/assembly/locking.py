@@ -19,13 +19,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..codegen.dynamics import Dynamics
+from ..dynamics.dynamics import Dynamics
 from ..joints import Joint
 from ..model import Closure, Model
 from ..model.manifold import displaced
 from ..model.order import outward_order
-from ..topology.blocks import Block, find_blocks, make_graph
-from ..topology.closing import closing_axes, turning_rows
+from ..plan.blocks import Block, find_blocks, make_graph
+from ..plan.closures import closing_axes, turning_rows
 from .least import cut_svd
 from .loops import Held, Loops
 from .newton import close

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..codegen.dynamics import Dynamics
+from ..dynamics.dynamics import Dynamics
 from ..joints import Joint
 from ..model import Model
 from ..model.manifold import displaced, quaternion_product, rotation, turning_joints
-from ..topology.closing import row_scales
+from ..plan.closures import row_scales
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..codegen.dynamics import Dynamics
+from ..dynamics.dynamics import Dynamics
 from ..errors import AssemblyError, BellcrankWarning, StateError
 from ..model import Model
 from . import failure

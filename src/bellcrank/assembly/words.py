@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model import Closure, Model
-from ..topology.closing import row_scales
+from ..plan.closures import row_scales
 from .loops import Loops
 
 Array = NDArray[np.float64]

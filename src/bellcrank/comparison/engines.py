@@ -10,10 +10,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..codegen import Dynamics, compile
+from ..dynamics import Dynamics, compile
 from ..errors import BellcrankError
 from ..model import Model
-from ..timeloop import simulate
+from ..run import simulate
 
 Array = NDArray[np.float64]
 BATCH = 1024

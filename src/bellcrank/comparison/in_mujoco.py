@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..io.export_mjcf import mjcf
-from ..io.states import mujoco_states
+from ..io.exchange.states import mujoco_states
+from ..io.mjcf.writer import mjcf
 from ..model import Model
 from .engines import STEP, Array, Motion
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..codegen import Dynamics
+from ..dynamics import Dynamics
 from ..errors import ModelError
-from ..io.export_mjcf import several
-from ..io.order import as_listed
-from ..io.states import IDENTITY, XYZW, Ball, FloatingPinocchio, PlanarPinocchio, Shifted, States
+from ..io.exchange.order import as_listed
+from ..io.exchange.states import IDENTITY, XYZW, Ball, FloatingPinocchio, PlanarPinocchio, Shifted, States
+from ..io.mjcf.writer import several
 from ..model import Closure, Model
 from .engines import Array, Motion, runge_kutta
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..codegen import Dynamics
+from ..dynamics import Dynamics
 from ..errors import StateError
 from ..model.manifold import displaced
 from .engines import Array

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..codegen import Dynamics, compile
+from ..dynamics import Dynamics, compile
 from ..errors import BellcrankError, StateError
 from ..model import Model
 from ..model.generators import random_state

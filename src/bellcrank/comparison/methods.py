@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..codegen import compile
 from ..defaults import TOLERANCE
+from ..dynamics import compile
 from ..errors import BellcrankError, BellcrankWarning, SimulationError, StateError
 from ..integrate import METHODS
 from ..model import Model
-from ..timeloop import simulate
-from ..timeloop.arguments import must_be_known, must_be_positive, span
-from ..timeloop.stiff import STIFF_METHODS
+from ..run import simulate
+from ..run.arguments import must_be_known, must_be_positive, span
+from ..run.stiff import STIFF_METHODS
 from .engines import Array
 from .kept_momenta import kept_momenta, momenta
 from .trends import trend

@@ -6,21 +6,9 @@ steps a ``body`` (formulations.base says what they offer). A new formulation is 
 
 from dataclasses import replace
 
-from . import (
-    articulated_body,
-    block_multipliers,
-    block_projection,
-    canonical_loops,
-    canonical_momenta,
-    closure,
-    coordinate_reduction,
-    inverse_dynamics,
-    mass_matrix,
-    multipliers,
-    observables,
-    reference_point,
-)
+from . import articulated_body, canonical_momenta, inverse_dynamics, mass_matrix, observables, reference_point
 from .base import Body, Program, Walk
+from .loops import block_multipliers, block_projection, canonical_loops, closure, coordinate_reduction, multipliers
 
 FORMULATIONS: dict[str, Program] = {
     "articulated_body": articulated_body.PROGRAM,

@@ -201,7 +201,7 @@ class NodeClosure(Protocol):
 
 
 class Node(Protocol):
-    """Some joints with the bodies that they carry, relative to a base (topology.blocks). What a step keeps stays for later
+    """Some joints with the bodies that they carry, relative to a base (plan.blocks). What a step keeps stays for later
     passes, as on a body. Places count the node's own bodies, then those that other nodes lend; -1 is the base."""
 
     bodies: Sequence[Any]
@@ -276,7 +276,7 @@ class Node(Protocol):
     equations: Sequence[int]  # of the closures, then of images that must agree: those that are not redundant
     kept_unknowns: int  # size of our y
 
-    wide: bool  # its matrices are in memory (codegen.stored), otherwise unrolled (spatial.matrices)
+    wide: bool  # its matrices are in memory (machine.nodes.in_memory), otherwise unrolled (spatial.matrices)
 
     def zeros(self, rows: int, columns: int) -> Any:
         """A matrix."""

@@ -8,7 +8,7 @@ mobility.py  closed loops: freedom, redundancy, singular positions
 stiffness.py the fastest vibration and decay that the force elements allow
 """
 
-from .mobility import LoopReport
+from .loops.mobility import LoopReport
 from .report import Report, check
 
 __all__ = ["LoopReport", "Report", "check"]

@@ -199,7 +199,7 @@ KINDS: tuple[Callable[[Model], Iterator[str]], ...] = (
 
 
 def _compiled(model: Model) -> Any:
-    from ..codegen import compile
+    from ..dynamics import compile
 
     return compile(model, quick=True)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .mobility import LoopReport, inspect_loops
+from .loops.mobility import LoopReport, inspect_loops
 from .remarks import remarks
 from .stiffness import Fastest, fastest
 

@@ -154,6 +154,6 @@ def _allowed(dynamics: Any, q: np.ndarray) -> np.ndarray:
 
 
 def _compiled(model: Model) -> Any:
-    from ..codegen import compile
+    from ..dynamics import compile
 
     return compile(model, quick=True)

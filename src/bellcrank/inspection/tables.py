@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..wording import counted
-from .mobility import loop_words
+from .loops.mobility import loop_words
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -18,7 +18,7 @@ class RungeKutta:
     stable  h lambda on the negative real axis, up to which steps do not grow; a method with an error estimate knows it, so
             that a run can notice that it is stiff
     parts   a step is made of steps of these parts of its length, which raises the order of a symmetric method
-    turns   goes through rotations as a group (codegen.turning); else quaternions would be added like other coordinates
+    turns   goes through rotations as a group (machine.steps.turning); else quaternions would be added like other coordinates
     A method with an error estimate ends with a stage at the new point, which is the first stage of the next step.
     """
 

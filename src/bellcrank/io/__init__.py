@@ -12,14 +12,14 @@ from typing import Any
 from ..errors import BellcrankWarning, ModelError
 from ..model import Model, build
 from ..writing import write_whole
-from . import native
+from .exchange.markup import Node, is_markup
 from .files import decode, read_bytes, regular_file
-from .markup import Node, is_markup
+from .native import reader as native
+from .native.schema import schema
+from .native.writer import dumps
 from .options import Options, options_for
 from .recognition import recognise
-from .schema import schema
 from .shipped import gallery
-from .writing import dumps
 
 __all__ = ["dumps", "gallery", "load", "save", "schema"]
 
@@ -61,13 +61,13 @@ def _read(data: bytes, file: str, given: dict[str, Any]) -> Model:
 
 
 def _mjcf(root: Node, file: str, options: Options) -> Any:
-    from .mjcf import read_spec
+    from .mjcf.reader import read_spec
 
     return read_spec(root, file, options)
 
 
 def _urdf(root: Node, file: str, options: Options) -> Any:
-    from .urdf import read_spec
+    from .urdf.reader import read_spec
 
     return read_spec(root, file, options)
 
@@ -108,13 +108,13 @@ def _to_toml(model: Model, partial: bool) -> tuple[str, list[str]]:
 
 
 def _to_mjcf(model: Model, partial: bool) -> tuple[str, list[str]]:
-    from .export_mjcf import mjcf
+    from .mjcf.writer import mjcf
 
     return mjcf(model, partial=partial)
 
 
 def _to_urdf(model: Model, partial: bool) -> tuple[str, list[str]]:
-    from .export_urdf import urdf
+    from .urdf.writer import urdf
 
     return urdf(model, partial=partial)
 

@@ -7,7 +7,7 @@ import stat
 from pathlib import Path
 
 from ..errors import ModelError
-from ..model.problems import brief
+from ..model.spec.problems import brief
 
 MAX_BYTES = 64 * 2**20  # some 300,000 bodies; a larger file is a mistake, and would only fill the memory
 

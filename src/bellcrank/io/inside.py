@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path, PureWindowsPath
 
-from .numerals import is_macro
+from .exchange.numerals import is_macro
 
 _ADDRESS = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]+)://")
 

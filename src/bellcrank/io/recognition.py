@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ..errors import ModelError
-from .markup import Node, is_markup, parse
+from .exchange.markup import Node, is_markup, parse
 
 NATIVE = re.compile(r"^[ \t]*format[ \t]*=", re.MULTILINE)
 ROOTS = {"mujoco": "mjcf", "robot": "urdf"}

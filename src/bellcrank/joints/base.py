@@ -1,7 +1,7 @@
 """What a joint is: how its coordinates place the child's frame, and in which directions the child may move.
 
 Everything is said in the child's own frame, at its origin. A joint with an axis has it on z: the frames are chosen so
-(topology.frames). A joint never names a formulation.
+(plan.frames). A joint never names a formulation.
 """
 
 from __future__ import annotations

@@ -16,9 +16,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..errors import ModelError
-from .build import build
-from .expressions import Formula, FormulaError
-from .fields import (
+from .building.build import build
+from .model import Model
+from .parameters.expressions import Formula, FormulaError
+from .spec.fields import (
     Direction,
     FormulaText,
     InBody,
@@ -33,9 +34,8 @@ from .fields import (
     Vector3,
     fields_of,
 )
-from .model import Model
-from .shapes import NO_INERTIA, Box, Cylinder, MassProperties, Rod, Shape, Sphere
-from .spec import (
+from .spec.shapes import NO_INERTIA, Box, Cylinder, MassProperties, Rod, Shape, Sphere
+from .spec.spec import (
     ELEMENT_SPECS,
     AngleMeasure,
     Arrow,

@@ -24,7 +24,7 @@ from .verify import verify
 if TYPE_CHECKING:
     from ..assembly import Assembly
     from ..inspection import Report
-    from .spec import Spec
+    from .spec.spec import Spec
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
@@ -240,14 +240,14 @@ class Model:
     @cached_property
     def parameters(self) -> Mapping[str, float]:
         """Every number that the user wrote, by path: ``parameters.L1``, ``lower_arm.mass``, ``tip.x`` (parameters.py)."""
-        from .parameters import parameters_of
+        from .parameters.parameters import parameters_of
 
         return MappingProxyType({} if self.spec is None else parameters_of(self.spec))
 
     def with_parameters(self, changes: Mapping[str, float]) -> Model:
         """The model with other numbers, all formulas evaluated again; raises ModelError for what is no parameter."""
-        from .build import build
-        from .parameters import changed
+        from .building.build import build
+        from .parameters.parameters import changed
 
         if self.spec is None:
             raise ModelError(f'"{self.name}" was made from arrays and has no parameters. Use dataclasses.replace.')
@@ -268,7 +268,7 @@ class Model:
 
 
 def _states(program: str, model: Model) -> Any:
-    from ..io.states import mujoco_states, pinocchio_states  # goes upward, as check does
+    from ..io.exchange.states import mujoco_states, pinocchio_states  # goes upward, as check does
 
     return mujoco_states(model) if program == "mujoco" else pinocchio_states(model)
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from .checks import QUATERNION_SLACK, check_name, check_time, duplicates
+from .building.checks import QUATERNION_SLACK, check_name, check_time, duplicates
 from .closure import Closure, closure_problems
 from .element import ELEMENTS, MOST_TERMS, Element, element_problems
 from .measure import MEASURES, Measure
 from .motion import laws_wanted
 from .order import outward_order
-from .physics import impossible
-from .problems import Problems, brief
+from .spec.physics import impossible
+from .spec.problems import Problems, brief
 
 if TYPE_CHECKING:
     from ..joints import Joint

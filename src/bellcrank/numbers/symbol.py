@@ -1,7 +1,7 @@
 """A number that records what is done to it.
 
 A Symbol belongs to a Graph, which decides what recording means: counting (numbers.counting) or writing machine code
-(codegen.emitter). What is known while recording folds away here, once for all graphs:
+(kernels.emitter). What is known while recording folds away here, once for all graphs:
 
     0*x = 0    1*x = x    x + 0 = x    x - x = 0    -(-x) = x    a + (-b) = a - b    the same operation twice = once
 

@@ -10,9 +10,9 @@ files.py       NetCDF, there and back; tables.py: CSV; columns.py: a column of o
 plots.py       the default figure
 """
 
-from .columns import read_column
 from .derived import parts_of
-from .files import load_run
+from .files.columns import read_column
+from .files.netcdf import load_run
 from .labels import work_by_source
 from .run import Run
 from .runs import Runs

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..model.expressions import derived
+from ..model.parameters.expressions import derived
 
 OPERATIONS: dict[str, Callable[..., Any]] = {
     "neg": np.negative,

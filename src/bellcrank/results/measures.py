@@ -235,7 +235,7 @@ def _add_expressions(model: Model, known: dict[str, Array]) -> None:
 
 
 def _missing(text: str, known: dict[str, Array]) -> list[str]:
-    from ..model.expressions import derived
+    from ..model.parameters.expressions import derived
 
     return [name for name in derived(text).names if name not in known]
 

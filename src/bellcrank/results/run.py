@@ -249,20 +249,20 @@ class Run:
 
     def save(self, path: str | Path, *, keep: bool = False) -> Path:
         """Write everything to a NetCDF file. An existing one is replaced, whole or not at all; with ``keep`` it is an error."""
-        from .files import save_run
+        from .files.netcdf import save_run
 
         return save_run(self, path, keep=keep)
 
     def to_csv(self, path: str | Path, *, keep: bool = False) -> Path:
         """Write one wide table, a row a sample: time, states, energies, works, forces, measures, reactions."""
-        from .tables import write_csv
+        from .files.tables import write_csv
 
         return write_csv(self, path, keep=keep)
 
     @classmethod
     def load(cls, path: str | Path, model: Model | None = None) -> Run:
         """Read a run that ``save`` wrote. Give the model if more is to be computed from the states."""
-        from .files import load_run
+        from .files.netcdf import load_run
 
         return load_run(path, model)
 

@@ -4,7 +4,6 @@ from .extrapolation import Extrapolation, Interval, Tolerance
 from .impulse import Impulse, impulse
 from .outcome import Impact, Momentum, Passage, Passed, Reactions, Report
 from .rattle import integrate_rattle
-from .taylor import integrate_reaction_taylor
 
 __all__ = [
     "Extrapolation",
@@ -19,5 +18,4 @@ __all__ = [
     "Tolerance",
     "impulse",
     "integrate_rattle",
-    "integrate_reaction_taylor",
 ]

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..codegen.dynamics import Dynamics
+from ..dynamics.dynamics import Dynamics
 from .outcome import Passed, Report
 from .rattle import integrate_rattle
 from .settling import Settling

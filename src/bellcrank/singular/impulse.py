@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..codegen.dynamics import Dynamics
+from ..dynamics.dynamics import Dynamics
 from .cone import independent, quadratic_forms, toward_cone
 from .factors import Metric, factored
 from .outcome import Impact

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..codegen.dynamics import Dynamics
+from ..dynamics.dynamics import Dynamics
 from ..formulations import QUANTITIES
-from ..topology.closing import row_scales
+from ..plan.closures import row_scales
 
 Array = NDArray[np.float64]
 
@@ -44,7 +44,7 @@ class Quantity:
 class Quantities:
     """What a step needs: mass matrix, forces without closures, and the closures' errors and Jacobian in comparable rows.
 
-    Rows are scaled to metres (codegen.least): what is small in one row is small in all.
+    Rows are scaled to metres (dynamics.minimum_norm): what is small in one row is small in all.
     """
 
     def __init__(self, dynamics: Dynamics, tau: Array, u: Array):

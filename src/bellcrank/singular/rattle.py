@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..codegen.dynamics import Dynamics
+from ..dynamics.dynamics import Dynamics
 from ..errors import DynamicsError
 from ..formulations import QUANTITIES
 from ..wording import argument

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..codegen.dynamics import Dynamics
+from ..dynamics.dynamics import Dynamics
 from ..formulations import QUANTITIES
 
 Array = NDArray[np.float64]

@@ -1,0 +1,1 @@
+"""Motions of a mechanism: an input through its range (driving), and the efforts that a given motion takes (inverse)."""

@@ -1,0 +1,374 @@
+"""Kinematic analysis: an input moved through its range, everything that follows, and where it cannot go on."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...assembly import assemble
+from ...assembly.loops import Held, Loops
+from ...errors import StateError
+from ...model import Model
+from ...results.labels import Labels
+from ...run.reach import at_end_of_reach
+from ...wording import argument, counted
+from ..recut import carried_over, completed, joint_of, near_turns, recut
+from ..report import listed, table
+from ..state import compiled
+from .change_points import Change
+from .kinematics import End, State, along_values, freedom_left, frozen, over_times
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.figure import Figure
+    from rich.console import Group
+
+Array = NDArray[np.float64]
+
+TIME = "time"
+SAME = 1e-6  # rad or m between change points that are one
+
+
+@dataclass(frozen=True)
+class Limit:
+    """Where the input cannot go on: at a ``toggle`` the mechanism turns back, else nothing was found beyond; ``why``."""
+
+    value: float
+    toggle: bool
+    q: Array
+    why: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Drive:
+    """A mechanism at k values of its input.
+
+    input             name of the coordinate, or "time"
+    values            (k,)            of those that were asked for, those that were reached
+    q, v, a           (k, nq), (k, nv), (k, nv)   for the speed and acceleration of the input that were given
+    transmission      (k,)            the input's part of the motion, lengths over the typical length: 0 at a toggle
+    error             (k,)            largest error of the closures, m
+    limits            where the input cannot go on, at most one below and one above
+    missing           values that were asked for and not reached
+    change_points     values at which the loops lose rank and branches meet: the mechanism could go on in more than one way
+    held              coordinates that stay where they are; of a tree, all but the input
+    """
+
+    model: Model
+    input: str
+    values: Array
+    q: Array
+    v: Array
+    a: Array
+    transmission: Array
+    error: Array
+    limits: tuple[Limit, ...]
+    missing: Array
+    change_points: tuple[float, ...] = ()
+    held: tuple[str, ...] = ()
+
+    @property
+    def toggles(self) -> tuple[float, ...]:
+        """Values of the input at which the mechanism turns back."""
+        return tuple(limit.value for limit in self.limits if limit.toggle)
+
+    @property
+    def unit(self) -> str:
+        if self.input == TIME:
+            return "s"
+        labels = Labels.of(self.model)
+        units = zip(labels.coordinates + labels.closing, labels.coordinate_units + labels.closing_units, strict=True)
+        return dict(units)[self.input]
+
+    @property
+    def data(self) -> xr.Dataset:
+        """Everything as labelled arrays over the input."""
+        import xarray as xr
+
+        labels = Labels.of(self.model)
+        arrays: dict[str, Any] = {
+            "q": (("input", "coordinate"), self.q, {"long_name": "joint coordinates"}),
+            "v": (("input", "dof"), self.v, {"long_name": "joint velocities"}),
+            "a": (("input", "dof"), self.a, {"long_name": "joint accelerations"}),
+            "transmission": (("input",), self.transmission, {"long_name": "the input's part of the motion", "units": "1"}),
+            "closure": (("input",), self.error, {"long_name": "largest error of the closures", "units": "m"}),
+        }
+        coords: dict[str, Any] = {
+            "input": ("input", self.values, {"long_name": self.input, "units": self.unit}),
+            "coordinate": ("coordinate", np.array(labels.coordinates, dtype=object)),
+            "q_unit": ("coordinate", np.array(labels.coordinate_units, dtype=object)),
+            "dof": ("dof", np.array(labels.dofs, dtype=object)),
+            "v_unit": ("dof", np.array(labels.dof_units, dtype=object)),
+        }
+        return xr.Dataset(arrays, coords=coords, attrs={"model": self.model.name})
+
+    def of(self, name: str) -> Array:
+        """One coordinate over the values, by its name."""
+        return np.asarray(self.q[:, _place(self.model, name)])
+
+    def plot(self, path: str | Path | None = None, *, keep: bool = False) -> Figure:
+        """Coordinates and velocities over the input; toggles and change points as lines. Written to ``path`` if given."""
+        from matplotlib.figure import Figure
+
+        from ...results.plots import save_figure
+
+        figure = Figure(figsize=(9, 8), layout="constrained")
+        axes = figure.subplots(3, 1, sharex=True)
+        for axis, what, names, y in zip(axes, "qva", ("q_names", "v_names", "v_names"), (self.q, self.v, self.a), strict=True):
+            lines = axis.plot(self.values, y)
+            axis.set_ylabel(what)
+            if len(lines) <= 10:
+                axis.legend(lines, getattr(self.model, names), fontsize=8, frameon=False)
+            for limit in self.limits:
+                axis.axvline(limit.value, color="#c1272d", linestyle="--" if limit.toggle else ":")
+            for value in self.change_points:
+                axis.axvline(value, color="#0071bc", linestyle="-.")
+        axes[-1].set_xlabel(f"{self.input} ({self.unit})")
+        figure.suptitle(self.model.name)
+        if path is not None:
+            save_figure(figure, Path(path), keep=keep)
+        return figure
+
+    def lines(self) -> list[str]:
+        """In words: the range, and where it ends."""
+        reached = "none of the values"
+        if len(self.values):
+            ends = " to ".join(dict.fromkeys(f"{x:.6g}" for x in (self.values[0], self.values[-1])))
+            reached = f"{counted(len(self.values), 'value')}, {ends} {self.unit}"
+        lines = [f"{self.model.name}: {self.input!r} driven through {reached}"]
+        if self.held:
+            lines.append(f"held where {'it starts' if len(self.held) == 1 else 'they start'}: {listed(self.held)}")
+        for limit in self.limits:
+            what = "toggle, the mechanism turns back" if limit.toggle else "no configuration was found beyond"
+            lines.append(f"at {self.input!r} = {limit.value:.9g} {self.unit}: {what}{limit.why and f' ({limit.why})'}")
+        for value in self.change_points:
+            what = "change point, branches meet and the mechanism could go on in more than one way"
+            lines.append(f"at {self.input!r} = {value:.9g} {self.unit}: {what}")
+        if len(self.missing):
+            lines.append(f"{counted(len(self.missing), 'value')} out of reach")
+        return lines
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def __rich__(self) -> Group:
+        names = list(self.model.q_names)
+        rows = [[f"{x:.6g}", *(f"{y:.6g}" for y in row), f"{share:.3g}"] for x, row, share in self._rows()]
+        headings = (f"{self.input} ({self.unit})", *names, "transmission")
+        return table("\n".join(self.lines()), headings, rows, right=range(len(headings)))
+
+    def _rows(self) -> list[tuple[float, Array, float]]:
+        return list(zip(self.values.tolist(), self.q, self.transmission.tolist(), strict=True))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, fit for JSON."""
+        return {
+            "model": self.model.name,
+            "input": self.input,
+            "values": self.values.tolist(),
+            "q": dict(zip(self.model.q_names, self.q.T.tolist(), strict=True)),
+            "v": dict(zip(self.model.v_names, self.v.T.tolist(), strict=True)),
+            "a": dict(zip(self.model.v_names, self.a.T.tolist(), strict=True)),
+            "transmission": self.transmission.tolist(),
+            "closure": self.error.tolist(),
+            "limits": [{"value": limit.value, "toggle": limit.toggle, "why": limit.why} for limit in self.limits],
+            "missing": self.missing.tolist(),
+            "change_points": list(self.change_points),
+            "held": list(self.held),
+        }
+
+
+def drive(
+    model: Model,
+    coordinate: str | None = None,
+    values: ArrayLike | None = None,
+    *,
+    times: ArrayLike | None = None,
+    speed: float = 1.0,
+    acceleration: float = 0.0,
+    hold: Iterable[str] | str = (),
+    q: ArrayLike | None = None,
+    t: float = 0.0,
+) -> Drive:
+    """Positions, velocities and accelerations of a mechanism whose input is moved through a range.
+
+    coordinate     the input, one of model.q_names, or of a joint that closes a loop (model.closing_names), through increasing
+                   or decreasing ``values``: from where the mechanism is assembled, upward and downward as far as it goes. The
+                   model's own drivers stand still as they are at ``t``. The other coordinates of a tree stay where they start
+    times          instead of a coordinate: the mechanism as its own drivers move it, at increasing times
+    speed, acceleration   of the input; unit speed gives the velocity ratios
+    hold           coordinates that stay where they are, of mechanisms with more than one degree of freedom
+    q              approximate start, as for assemble
+
+    What lies beyond a toggle is not reached: ``limits`` says where the input cannot go on, ``missing`` which values are left.
+    A change point is passed on the branch that goes straight on, and is listed in ``change_points``.
+    """
+    if (coordinate is None) == (times is None) or (values is None) != (coordinate is None):
+        raise StateError("give a coordinate and its values, or the times at which the model's own drivers are looked at")
+    if coordinate is None:
+        return _over_times(model, _increasing("times", times), q)
+    wanted = np.atleast_1d(np.asarray(values, dtype=float))
+    upward = _monotonic(wanted)
+    if coordinate in model.closing_names:
+        return _of_closing_joint(model, coordinate, wanted, speed=speed, acceleration=acceleration, hold=hold, q=q, t=t)
+    place = _place(model, coordinate)
+    rates = [np.where(_velocity(model, coordinate), x, 0.0) for x in (speed, acceleration)]
+    if not model.closures:
+        return _of_tree(model, coordinate, wanted, rates, _held(model, coordinate, hold), q, t)
+    still = frozen(model, t)
+    dyn = compiled(still)
+    start = assemble(compiled(model), q, np.zeros(model.nv), t=t).q  # nothing moves yet
+    loops, held = Loops(dyn), _held(model, coordinate, hold)
+    left = freedom_left(loops, start, held, 0.0)
+    if left:
+        others = [name for name in model.q_names if name not in held.names]
+        raise StateError(
+            f"model {model.name!r} has {left} degree{'s' if left > 1 else ''} of freedom besides {coordinate!r}: "
+            f"hold as many coordinates ({argument('hold')}) of {listed(others)}"
+        )
+    above = _collect(along_values(loops, start, held, place, upward[upward >= start[place]], *rates))
+    below = _collect(along_values(loops, start, held, place, upward[upward < start[place]][::-1], *rates))
+    states, limits = below[0][::-1] + above[0], [*below[1], *above[1]]
+    if wanted[-1] < wanted[0]:
+        states, limits = states[::-1], limits[::-1]
+    found = _result(model, loops, coordinate, wanted, states, limits, t=0.0)
+    changes = _distinct([*below[2], *above[2]], decreasing=bool(wanted[-1] < wanted[0]))
+    return replace(found, change_points=changes, held=tuple(name for name in held.names if name != coordinate))
+
+
+def _distinct(values: list[float], *, decreasing: bool) -> tuple[float, ...]:
+    """In the order of the input; the one at the start is seen from both sides."""
+    ordered = sorted(values, reverse=decreasing)
+    return tuple(x for k, x in enumerate(ordered) if k == 0 or abs(x - ordered[k - 1]) > SAME)
+
+
+def _of_tree(
+    model: Model, coordinate: str, wanted: Array, rates: list[Array], held: Held, q: ArrayLike | None, t: float
+) -> Drive:
+    """Without loops nothing follows from the input: everything else stays where it starts."""
+    loops = Loops(compiled(model))
+    start = assemble(loops.dynamics, q, np.zeros(model.nv), t=t).q
+    place = _place(model, coordinate)
+    v, a = rates
+    states = [State(float(x), np.where(np.arange(model.nq) == place, x, start), v, a, 1.0) for x in wanted]
+    found = _result(model, loops, coordinate, wanted, states, [], t=t)
+    return replace(found, held=tuple(name for name in model.q_names if name != coordinate))
+
+
+def _of_closing_joint(model: Model, coordinate: str, wanted: Array, **given: Any) -> Drive:
+    """In a model that is cut elsewhere, in which the joint has coordinates; then back to the coordinates of this one."""
+    hold = [given["hold"]] if isinstance(given["hold"], str) else list(given["hold"])
+    other = recut(model, {joint_of(model, name) for name in (coordinate, *hold)})
+    t, loops = given["t"], Loops(compiled(frozen(model, given["t"])))
+    start = assemble(compiled(model), given["q"], np.zeros(model.nv), t=t).q
+    there = carried_over(loops.dynamics, start, other, 0.0)
+    found = drive(other, coordinate, wanted, **given | {"q": there, "hold": hold})
+    theirs = compiled(frozen(other, t))
+
+    def back(q: Array) -> Array:
+        return near_turns(model, carried_over(theirs, q, model, 0.0), start, set(other.q_names))
+
+    q = back(found.q)
+    v, a = _completed(loops, found, q)
+    limits = tuple(replace(limit, q=back(limit.q)) for limit in found.limits)
+    error = np.array([loops.worst(x, 0.0) for x in q])
+    return replace(found, model=model, q=q, v=v, a=a, limits=limits, error=error)
+
+
+def _completed(loops: Loops, found: Drive, q: Array) -> tuple[Array, Array]:
+    """Velocities and accelerations of joints that have none there, from the equations that close the loops."""
+    names, v, a = loops.model.v_names, [], []
+    for at, rates, seconds in zip(q, found.v, found.a, strict=True):
+        G = loops.G(at, 0.0)
+        known = [dict(zip(found.model.v_names, x.tolist(), strict=True)) for x in (rates, seconds)]
+        v.append(completed(G, np.zeros(len(G)), known[0], names))
+        gamma = loops.dynamics.closure_bias(at, v[-1]) * loops.rows
+        a.append(completed(G, gamma, known[1], names))
+    return np.array(v).reshape(-1, len(names)), np.array(a).reshape(-1, len(names))
+
+
+def _over_times(model: Model, times: Array, q: ArrayLike | None) -> Drive:
+    dyn = compiled(model)
+    loops = Loops(dyn)
+    start = assemble(dyn, q, np.zeros(model.nv), t=float(times[0])).q
+    left = freedom_left(loops, start, Held.of(model, set()), float(times[0]))
+    if left:
+        raise StateError(
+            f"model {model.name!r} has {left} degree{'s' if left > 1 else ''} of freedom that no driver moves: drive "
+            "a coordinate, or simulate it"
+        )
+    states, limits, changes = _collect(over_times(loops, start, times, 1e-10 * loops.length))
+    found = _result(model, loops, TIME, times, states, limits, t=None)
+    ends = tuple(replace(limit, why=at_end_of_reach(dyn, limit.q, limit.value)) for limit in found.limits)
+    return replace(found, limits=ends, change_points=_distinct(changes, decreasing=False))
+
+
+def _collect(found: Iterable[State | End | Change]) -> tuple[list[State], list[End], list[float]]:
+    """States, ends, and the values of change points."""
+    everything = list(found)
+    states, ends = [x for x in everything if isinstance(x, State)], [x for x in everything if isinstance(x, End)]
+    return states, ends, [x.at for x in everything if isinstance(x, Change)]
+
+
+def _result(
+    model: Model, loops: Loops, name: str, wanted: Array, states: list[State], ends: list[End], t: float | None
+) -> Drive:
+    reached = np.array([state.at for state in states])
+    return Drive(
+        model=model,
+        input=name,
+        values=reached,
+        q=np.array([state.q for state in states]).reshape(-1, model.nq),
+        v=np.array([state.v for state in states]).reshape(-1, model.nv),
+        a=np.array([state.a for state in states]).reshape(-1, model.nv),
+        transmission=np.array([state.transmission for state in states]),
+        error=np.array([loops.worst(state.q, state.at if t is None else t) for state in states]),
+        limits=tuple(Limit(end.at, end.toggle, end.q) for end in ends),
+        missing=wanted[~np.isin(wanted, reached)],
+    )
+
+
+def _place(model: Model, name: str) -> int:
+    if name not in model.q_names:
+        known = (*model.q_names, *model.closing_names)
+        near = difflib.get_close_matches(str(name), known, n=1)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        raise StateError(f"there is no coordinate {name!r}{hint}: use one of {listed(known)}")
+    return model.q_names.index(name)
+
+
+def _held(model: Model, coordinate: str, hold: Iterable[str] | str) -> Held:
+    names = [hold] if isinstance(hold, str) else list(hold)
+    for name in names:
+        _place(model, name)
+    held = Held.of(model, {coordinate, *names})
+    if not _velocity(model, coordinate).any():
+        raise StateError(f"{coordinate!r} is part of a quaternion or of a free body's position: drive an angle or a slide")
+    return held
+
+
+def _velocity(model: Model, coordinate: str) -> NDArray[np.bool_]:
+    """Where the velocity of a coordinate is in v."""
+    return np.array([name == coordinate for name in model.v_names], dtype=bool)
+
+
+def _monotonic(values: Array) -> Array:
+    if values.ndim != 1 or not len(values) or not np.isfinite(values).all():
+        raise StateError("values must be a list of finite numbers")
+    steps = np.diff(values)
+    if not ((steps > 0).all() or (steps < 0).all()):
+        raise StateError("values must increase, or decrease, all the way")
+    return values if len(values) < 2 or steps[0] > 0 else values[::-1]
+
+
+def _increasing(name: str, given: ArrayLike | None) -> Array:
+    x = np.atleast_1d(np.asarray(given, dtype=float))
+    if x.ndim != 1 or not len(x) or not np.isfinite(x).all() or not (np.diff(x) > 0).all():
+        raise StateError(f"{name} must be finite numbers that increase")
+    return x

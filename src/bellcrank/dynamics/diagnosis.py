@@ -1,0 +1,213 @@
+"""Why the equations of motion have no finite answer at a state: a table that ended, an element, or which joint breaks down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..formulations import CLOSED, FORMULATIONS, QUANTITIES
+from ..formulations.loops.agreement import disagreement
+from ..formulations.loops.coordinate_reduction import unchecked
+from ..kernels.messages import leaves
+from ..machine.nodes.plain import PlainNode
+from ..machine.plain import PlainWalk
+from ..model import Element, Law, Model
+from ..numbers import Number
+from ..plan import Plan
+from ..plan.row_selection import comparable_rows, directions, order_of_rows
+from ..wording import argument
+from .node_ranks import plan_nodes
+
+if TYPE_CHECKING:
+    from .dynamics import Dynamics
+
+
+def why_not_finite(plan: Plan, state: dict[str, NDArray[np.float64]]) -> str:
+    """Repeat the elimination slowly, from the tips inward, and name the first joint where it breaks down."""
+    inputs = _inputs(plan, state)
+    data = [list(row) for row in plan.data]
+    ended = table_that_ended(plan.model, float(inputs["t"][0]))
+    if ended is not None:
+        return ended
+    loops = singular_loops(plan, state)
+    if loops is not None and plan.nodes is not None:
+        return _singular(loops, plan) if _rank(plan, inputs) < plan.nodes.rank else _dependent(loops)
+    contradicted = contradicted_loops(plan, state)
+    if contradicted and plan.nodes is not None:
+        return _lacking(contradicted) if _rank(plan, inputs) > plan.nodes.rank else _contradicted(contradicted)
+    walk = PlainWalk(plan, inputs, data)
+    with np.errstate(all="ignore"), suppress(ZeroDivisionError):  # numpy's numbers give inf, folded ones raise
+        walk.run(CLOSED["multipliers:joint"] if plan.model.closures else FORMULATIONS["articulated_body"])
+    model = plan.model
+    for element, told in zip(model.elements, zip(*[iter(walk.outputs.get("element", []))] * 3, strict=True), strict=False):
+        if np.isnan(float(told[2])) and np.isfinite([float(x) for name in ("q", "v") for x in inputs[name]]).all():
+            return f"force element {element.name!r} has no force here: {_why_no_force(element)}"
+    for i in reversed(range(plan.n)):
+        body = plan.tree.order[i]
+        pivots = walk.bodies[i]._kept.get("pivots")  # none: the walk ended here
+        if pivots is None or not np.isfinite([float(x) for x in leaves(tuple(pivot.gain for pivot in pivots))]).all():
+            return (
+                f"joint {model.joint_names[body]!r} moves no inertia in one of its directions "
+                f"(body {model.body_names[body]!r}): give the bodies that it carries mass or inertia, or it an armature"
+            )
+    return "the accelerations are not finite: the state is too large for double precision"
+
+
+def _inputs(plan: Plan, state: dict[str, NDArray[np.float64]]) -> dict[str, list[Number]]:
+    inputs: dict[str, list[Number]] = {name: list(state.get(name, np.zeros(plan.model.nv))) for name in ("q", "v", "tau")}
+    inputs |= {"t": list(np.atleast_1d(state.get("t", 0.0))), "u": list(state.get("u", np.zeros(len(plan.model.inputs))))}
+    return inputs
+
+
+class Singular(NamedTuple):
+    """Closures of the block that is nearest to losing an equation, and the part of the equation that is left."""
+
+    closures: tuple[str, ...]
+    pivot: float
+
+
+def nearest_singularity(plan: Plan, state: dict[str, NDArray[np.float64]]) -> Singular:
+    """Of a plan with nodes; not a number counts as singular."""
+    assert plan.nodes is not None
+    walk = PlainWalk(plan, _inputs(plan, state), [list(row) for row in plan.data])
+    with np.errstate(all="ignore"), suppress(ZeroDivisionError):
+        walk.run(QUANTITIES["blocks"])
+    pivots = np.nan_to_num(np.array(walk.outputs.get("block", [1.0])[::3], dtype=float), nan=0.0)
+    worst = int(np.argmin(pivots))
+    return Singular(_closures(plan, worst), float(np.sqrt(max(0.0, pivots[worst]))))
+
+
+def _closures(plan: Plan, node: int) -> tuple[str, ...]:
+    """Of a node, or of those that hang on it if it has none itself."""
+    assert plan.nodes is not None
+    own = plan.nodes.nodes[node]
+    names = tuple(plan.model.closures[k].name for k in own.closures)
+    return names or tuple(name for child in own.children for name in _closures(plan, child))
+
+
+class KeptEquations(NamedTuple):
+    """How many are kept of the equations that close loops, the smallest part of one that is new, and of which closures."""
+
+    rank: int
+    pivot: float
+    closures: tuple[str, ...]
+
+
+def kept_equations(dynamics: Dynamics, q: NDArray[np.float64], t: float) -> KeptEquations:
+    """Of every block by itself, or of all closures at once."""
+    plan = dynamics.plan
+    if plan.nodes is not None:
+        worst = nearest_singularity(plan, {"q": q, "v": np.zeros(plan.model.nv), "t": np.array(t)})
+        return KeptEquations(plan.nodes.rank, worst.pivot, worst.closures)
+    _, pivots = directions(comparable_rows(dynamics, q, t), plan.kept_rows or order_of_rows(plan), plan.tolerance)
+    kept = np.flatnonzero(pivots)
+    if not len(kept):
+        return KeptEquations(0, 0.0, ())
+    worst_row = int(kept[np.argmin(pivots[kept])])
+    return KeptEquations(len(kept), float(pivots[worst_row]), (closure_of_row(plan.model, worst_row),))
+
+
+def closure_of_row(model: Model, row: int) -> str:
+    return model.closures[int(np.searchsorted(model.closure_index, row, side="right")) - 1].name
+
+
+def singular_loops(plan: Plan, state: dict[str, NDArray[np.float64]]) -> Singular | None:
+    """The loops that are in a singular position, if any are."""
+    finite = all(np.isfinite(state[name]).all() for name in ("q", "v") if name in state)
+    if plan.nodes is None or not plan.model.closures or not finite:
+        return None
+    found = nearest_singularity(plan, state)
+    return found if found.pivot < plan.tolerance else None
+
+
+def contradicted_loops(plan: Plan, state: dict[str, NDArray[np.float64]]) -> tuple[str, ...]:
+    """Closures of the first node whose motion contradicts an equation that planning left out (formulations.agreement)."""
+    finite = all(np.isfinite(state[name]).all() for name in ("q", "v") if name in state)
+    if plan.nodes is None or not plan.nodes.checks or not finite:
+        return ()
+    walk = PlainWalk(plan, _inputs(plan, state), [list(row) for row in plan.data])
+    found: list[int] = []
+
+    def look(node: PlainNode) -> None:
+        if float(disagreement(walk, node, node.joint_values("a", whole=True))) > 0:
+            found.append(node.index)
+
+    with np.errstate(all="ignore"), suppress(ZeroDivisionError):
+        walk.run(replace(CLOSED["coordinate_reduction"], run=unchecked))
+        walk.nodes(look)
+    return _closures(plan, found[0]) if found else ()
+
+
+def _contradicted(closures: tuple[str, ...]) -> str:
+    names = ", ".join(f'"{name}"' for name in closures)
+    return (
+        f"the equations of the loop through {names} contradict each other at this state: no accelerations satisfy all of them. "
+        "Look for prescribed motions that do not agree."
+    )
+
+
+def _lacking(closures: tuple[str, ...]) -> str:
+    names = ", ".join(f'"{name}"' for name in closures)
+    return (
+        f"the loop through {names} has an equation that seemed redundant when the model was compiled, and at this state it "
+        f"contradicts the others. Use {argument('formulation', 'multipliers')}, which finds redundant equations at every state."
+    )
+
+
+def _rank(plan: Plan, inputs: dict[str, list[Number]]) -> int:
+    """Independent equations at a state, whichever are kept."""
+    return plan_nodes(plan, np.array(inputs["q"], dtype=float), float(inputs["t"][0])).rank
+
+
+def _dependent(loops: Singular) -> str:
+    names = ", ".join(f'"{name}"' for name in loops.closures)
+    return (
+        f"of the equations of the loop through {names}, which is over-constrained, some were kept when the model was compiled, "
+        f"and at this state they are dependent: one adds only {loops.pivot:.2g} of what it could. Others would do: runs choose "
+        f"them again by themselves; for single states use {argument('formulation', 'multipliers')}."
+    )
+
+
+def _singular(loops: Singular, plan: Plan) -> str:
+    names = ", ".join(f'"{name}"' for name in loops.closures)
+    return (
+        f"singular position of the loop through {names}: one of its equations adds only {loops.pivot:.2g} of what it could "
+        f"({argument('rank_tolerance')} {plan.tolerance:g}), so that the loop could go on in more than one way and "
+        f"accelerations are not determined. Let a run pass it with "
+        f"{argument('method', 'rattle')} or {argument('on_singular', 'pass')}; "
+        f"{argument('formulation', 'multipliers')} leaves such equations out."
+    )
+
+
+def table_that_ended(model: Model, t: float) -> str | None:
+    """The first table of time that has no value at t, and what to do."""
+    tables = [(f"of the motion of {what} {name!r}", law.table) for what, name, law in _laws(model)]
+    tables += [(f"of force element {e.name!r}", e.table) for e in model.elements if e.kind == "joint_effort"]
+    for what, table in tables:
+        if table is not None and table.outside == "error" and not table.x[0] <= t <= table.x[-1]:
+            span = f"{table.x[0]:g} to {table.x[-1]:g} s"
+            return f'the table {what} goes from {span} only: make it longer, or let it be held (outside = "clamp")'
+    return None
+
+
+def _laws(model: Model) -> Iterator[tuple[str, str, Law]]:
+    joints = (("joint", *pair) for pair in zip(model.joint_names, model.motions, strict=False))
+    closures = (("closure" if c.joint is None else "joint", c.name, c.motion) for c in model.closures)
+    for what, name, motion in (*joints, *closures):
+        yield from ((what, name, term) for law in (motion.laws if motion is not None else ()) for term in law.terms)
+
+
+def _why_no_force(element: Element) -> str:
+    if element.kind == "spring_damper" and element.table is not None and element.table.outside == "error":
+        low, high = element.table.x[0], element.table.x[-1]
+        return f'its table covers elongations from {low:g} to {high:g} m only (or hold it: outside = "clamp")'
+    if element.kind == "spring_damper":
+        return "its two points meet, so that it has no direction"
+    if element.kind == "turning_spring":
+        return "its bodies are half a turn apart, so that it could turn them back either way"
+    return "it is not a number"

@@ -1,0 +1,308 @@
+"""Reactions of least norm, where equations are redundant and reactions not unique.
+
+Multipliers u with G^T u = 0 are self-stresses: forces that the joints of a loop hold against each other, and that nothing
+else feels. With lambda any multipliers, w the wrenches of *all* joints and closures, which are affine in the multipliers, and
+C = dw/dlambda, those are taken for which
+
+    sum over joints of |force|^2 + |moment|^2 / L^2  is least:    lambda + u,   |w + C u|^2 least with G^T u = 0
+
+with every wrench taken at its joint's point, the effort of the joint included. L is the size of the mechanism in its design
+position. The answer is then a property of the mechanism, and not of the joint at which a loop was cut.
+
+Loops that share no joint do not feel each other. Small blocks of loops are treated one by one, for many states at once, with
+u = N z, N the null space by singular values. Where a block is large, all of it is solved for as a sparse system,
+
+    [C^T C   G ] [u ]   [-C^T w]
+    [G^T   -eps] [nu] = [   0  ]      eps = rank_tolerance^2: weaker equations count as redundant.
+
+The wrench of a closure loads the joints of its cycle only, so that C is sparse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..formulations import QUANTITIES
+from ..model import Model
+from ..model.order import outward_order
+from ..plan.blocks import find_blocks, make_graph
+from ..plan.closures import row_scales
+
+if TYPE_CHECKING:
+    from .closed_dynamics import ClosedDynamics
+
+Array = NDArray[np.float64]
+Index = NDArray[np.intp]
+
+MOST_AT_ONCE = 10_000_000  # numbers of the matrices of the states that are treated together
+LARGE = 30  # equations of a block that is solved for as a sparse system
+TAKES_PART = 1e-6  # of the largest wrench of a self-stress, moments over L
+
+
+class States(NamedTuple):
+    """States (B, ...) in which multipliers are wanted; times (B,), inputs (B, inputs)."""
+
+    q: Array
+    v: Array
+    tau: Array
+    t: Array
+    inputs: Array
+
+    @classmethod
+    def of(cls, model: Model, given: dict[str, Any], t: ArrayLike, inputs: Any, count: int) -> States:
+        def rows(x: Any, width: int) -> Array:
+            x = np.zeros(width) if x is None else np.asarray(x, dtype=np.float64)
+            return np.broadcast_to(x.reshape(-1, width) if width else np.zeros((1, 0)), (count, width))
+
+        q, v, tau = rows(given["q"], model.nq), rows(given["v"], model.nv), rows(given["tau"], model.nv)
+        when = np.broadcast_to(np.asarray(t, dtype=np.float64).reshape(-1), (count,))
+        return cls(q, v, tau, when, rows(inputs, len(model.inputs)))
+
+
+def least_multipliers(
+    dynamics: ClosedDynamics, multipliers: Array, ranks: NDArray[np.int64], given: dict[str, Any], t: ArrayLike, inputs: Any
+) -> Array:
+    """The multipliers (..., m) for which the reactions of all joints are of least norm; ``ranks``: of G, of each state."""
+    model, m = dynamics.model, multipliers.shape[-1]
+    if (ranks == m).all() or model.nv == 0:
+        return multipliers
+    flat, of_each = multipliers.reshape(-1, m).copy(), np.broadcast_to(ranks, multipliers.shape[:-1]).reshape(-1)
+    states = States.of(model, given, t, inputs, len(flat))
+    part = max(1, MOST_AT_ONCE // (m * (model.nv + 6 * (model.n + len(model.closures)))))
+    finite = np.isfinite(flat).all(axis=1)
+    for rank in np.unique(of_each[finite]):
+        places = np.flatnonzero(finite & (of_each == rank))
+        for at in (places[k : k + part] for k in range(0, len(places), part)):
+            stressed = Stressed(dynamics, States(*(x[at] for x in states)))
+            flat[at] += stressed.easing(stressed.wrenches(flat[at]), int(rank))
+    return flat.reshape(multipliers.shape)
+
+
+def shared_reactions(dynamics: ClosedDynamics, rank: int, q: ArrayLike, t: float) -> tuple[str, ...]:
+    """Names of the joints and closures that a self-stress loads at one state: their reactions are not unique."""
+    model = dynamics.model
+    stressed = Stressed(dynamics, States.of(model, {"q": q, "v": None, "tau": None}, t, None, 1))
+    sizes = stressed.loaded(rank)
+    names = [*model.joint_names, *(closure.name for closure in model.closures)]
+    return tuple(name for name, size in zip(names, sizes, strict=True) if size > TAKES_PART * sizes.max(initial=0.0))
+
+
+class Piece(NamedTuple):
+    """What the multipliers ``columns`` of a closure add to the wrench of one ``item``: (B, 6, columns)."""
+
+    item: int
+    columns: Index
+    values: Array
+
+
+class Stressed:
+    """Self-stresses of a mechanism in B states, and what they add to the wrenches of its joints and closures (items)."""
+
+    def __init__(self, dynamics: ClosedDynamics, states: States) -> None:
+        self.dynamics, self.model, self.states = dynamics, dynamics.model, states
+        self.metric = np.repeat([1.0, size_of(self.model)], 3)
+        self.scale = row_scales(self.model, dynamics.plan.length)
+        self.G = dynamics.closure_jacobian(states.q, t=states.t) * self.scale[:, None]
+
+    # --- the wrenches
+
+    def wrenches(self, multipliers: Array) -> Array:
+        """w (B, items, 6): forces, and moments over L; of a coupler its effort."""
+        dynamics, at, model = self.dynamics, self.states, self.model
+        given = {"q": at.q, "v": at.v, "tau": at.tau}
+        a = dynamics._evaluate(dynamics._program, given, at.t, at.inputs)
+        given = {"q": at.q, "v": at.v, "a": a, "lambda": multipliers}
+        raw = dynamics._evaluate(QUANTITIES["closed_reactions"], given, at.t, at.inputs)
+        tree = dynamics._frames.reactions(dynamics._evaluate(QUANTITIES["poses"], {"q": at.q}, at.t), raw, True)
+        closing = dynamics.closure_wrenches(at.q, at.v, multipliers, t=at.t)
+        for k, closure in enumerate(model.closures):
+            if closure.kind == "coupler":
+                closing[:, k, _place(model, closure.terms[0])] = multipliers[:, model.closure_index[k]]
+        return np.concatenate([tree, closing], axis=1) / self.metric
+
+    @cached_property
+    def pieces(self) -> list[Piece]:
+        """C, piece by piece, for multipliers in the scaled units of G."""
+        return list(self._pieces())
+
+    def _pieces(self) -> Iterator[Piece]:
+        model = self.model
+        positions, rotations = self.dynamics.poses(self.states.q, t=self.states.t)
+        points = _joint_points(model, positions, rotations)
+        own = self._own()
+        for k, closure in enumerate(model.closures):
+            columns = np.arange(*model.closure_index[[k, k + 1]])
+            values = own[:, k, :, : len(columns)] * self.scale[columns]
+            yield Piece(model.n + k, columns, values / self.metric[:, None])
+            if closure.kind == "coupler":
+                continue
+            b, at = closure.body_b, np.array(closure.point_b)
+            at = at if b < 0 else positions[:, b] + rotations[:, b] @ at
+            for joint, sign in _cycle(model, k):
+                arm = np.broadcast_to(at, points[:, joint].shape) - points[:, joint]
+                moved = values.copy()
+                moved[:, 3:] += np.cross(arm[:, :, None], values[:, :3], axis=1)
+                yield Piece(joint, columns, sign * moved / self.metric[:, None])
+
+    def _own(self) -> Array:
+        """(B, closures, 6, 6): the wrench of each closure on its second body, for a unit of each of its multipliers."""
+        model, at = self.model, self.states
+        own = np.zeros((len(at.q), len(model.closures), 6, 6))
+        sizes = np.diff(model.closure_index)
+        for i in range(int(sizes.max())):
+            unit = np.zeros(int(model.closure_index[-1]))
+            unit[model.closure_index[:-1][sizes > i] + i] = 1.0
+            own[..., i] = self.dynamics.closure_wrenches(at.q, at.v, np.tile(unit, (len(at.q), 1)), t=at.t)
+        for k, closure in enumerate(model.closures):
+            if closure.kind == "coupler":
+                own[:, k, _place(model, closure.terms[0]), 0] = 1.0
+        return own
+
+    # --- the self-stresses
+
+    def easing(self, w: Array, rank: int) -> Array:
+        """u (B, m): what has to be added to the multipliers so that wrenches w become those of least norm."""
+        loops = _loops(self.dynamics)
+        if max(len(equations) for equations, _ in loops) > LARGE:
+            return self.scale * np.array([self._sparse(k, w[k].reshape(-1)) for k in range(len(w))])
+        u = np.zeros((len(w), len(self.scale)))
+        for (equations, items), N in zip(loops, self._null_spaces(loops, rank), strict=True):
+            CN = self._dense(equations, items) @ N
+            CN_T = np.swapaxes(CN, 1, 2)
+            z = np.linalg.solve(CN_T @ CN, -CN_T @ w[:, items].reshape(len(w), -1, 1))
+            u[:, equations] = (N @ z)[:, :, 0]
+        return self.scale * u
+
+    def loaded(self, rank: int) -> Array:
+        """(items,) largest wrench that self-stresses bring to each in the first state; of large blocks, a random one."""
+        loops = _loops(self.dynamics)
+        sizes = np.zeros(self.model.n + len(self.model.closures))
+        if max(len(equations) for equations, _ in loops) > LARGE:
+            u = self._sparse(0, None)
+            for piece in self.pieces:
+                sizes[piece.item] += np.abs(piece.values[0] @ u[piece.columns]).max()
+            return sizes
+        for (equations, items), N in zip(loops, self._null_spaces(loops, rank), strict=True):
+            CN = np.abs(self._dense(equations, items)[0] @ N[0])
+            sizes[items] = CN.reshape(len(items), 6, -1).max(axis=(1, 2), initial=0.0)
+        return sizes
+
+    def _dense(self, equations: Index, items: Index) -> Array:
+        """C of a block (B, 6 items, equations)."""
+        row, column = {x: k for k, x in enumerate(items.tolist())}, {x: k for k, x in enumerate(equations.tolist())}
+        C = np.zeros((len(self.G), len(items), 6, len(equations)))
+        for piece in self.pieces:
+            if int(piece.columns[0]) in column:
+                first = column[int(piece.columns[0])]
+                C[:, row[piece.item], :, first : first + len(piece.columns)] += piece.values
+        return C.reshape(len(C), -1, len(equations))
+
+    def _null_spaces(self, loops: list[tuple[Index, Index]], rank: int) -> Iterator[Array]:
+        """N of each block (B, equations, k), orthonormal: G^T N = 0; their ranks add up to ``rank``."""
+        factors = []
+        for equations, _ in loops:
+            rows = self.G[:, equations]
+            U, s, _ = np.linalg.svd(rows[:, :, np.abs(rows).max(axis=(0, 1), initial=0.0) > 0])
+            parts = s / np.where(s[:, :1] > 0, s[:, :1], 1.0) if s.shape[1] else s
+            factors.append((U, np.median(parts, axis=0)))
+        strengths = np.sort(np.concatenate([parts for _, parts in factors]))[::-1]
+        limit = strengths[rank - 1] if 0 < rank <= len(strengths) else np.inf
+        for U, parts in factors:
+            yield U[:, :, int((parts >= limit).sum()) :]
+
+    def _sparse(self, k: int, w: Array | None) -> Array:
+        """u in state k, by the sparse system; without w a random self-stress."""
+        from scipy.sparse import block_array, csc_array, eye_array
+        from scipy.sparse.linalg import splu
+
+        G = csc_array(self.G[k])
+        m, n = G.shape
+        C = self._sparse_columns(k)
+        if w is None:
+            A, right = csc_array(eye_array(m)), np.random.default_rng(3).normal(size=m)
+        else:
+            A, right = csc_array(C.T @ C), -(C.T @ w)
+        eps = self.dynamics.plan.tolerance**2 * abs(G).max() ** 2 / max(abs(A).max(), 1e-300)
+        system = csc_array(block_array([[A, G], [G.T, -eps * eye_array(n)]]))
+        full = np.concatenate([right, np.zeros(n)])
+        lu = splu(system)
+        x = lu.solve(full)
+        x += lu.solve(full - system @ x)
+        return np.asarray(x[:m])
+
+    def _sparse_columns(self, k: int) -> Any:
+        from scipy.sparse import csc_array
+
+        rows, columns, values = self._entries
+        shape = (6 * (self.model.n + len(self.model.closures)), len(self.scale))
+        return csc_array((values[k], (rows, columns)), shape=shape)
+
+    @cached_property
+    def _entries(self) -> tuple[Index, Index, Array]:
+        """Rows, columns and, of each state, values of the entries of C."""
+        rows = [np.repeat(6 * piece.item + np.arange(6), len(piece.columns)) for piece in self.pieces]
+        columns = [np.tile(piece.columns, 6) for piece in self.pieces]
+        values = [piece.values.reshape(len(self.G), -1) for piece in self.pieces]
+        return np.concatenate(rows), np.concatenate(columns), np.concatenate(values, axis=1)
+
+
+def _place(model: Model, term: tuple[int, int, float]) -> int:
+    """Where the effort of a coupler stands in its wrench: a moment, or a force."""
+    return 3 if model.joints[term[0]].v_units[term[1]] == "rad/s" else 0
+
+
+def _joint_points(model: Model, positions: Array, rotations: Array) -> Array:
+    """Where the reactions of the joints of the tree are taken; (B, n, 3). On the child, as it is written."""
+    points = positions.copy()
+    for row in np.flatnonzero(model.turned):
+        inner, at = model.parents[row], model.position[row]
+        points[:, row] = at if inner < 0 else positions[:, inner] + rotations[:, inner] @ at
+    return points
+
+
+def _cycle(model: Model, k: int) -> list[tuple[int, float]]:
+    """Joints of the tree between the bodies of a closure, and the sign with which they carry its wrench."""
+    closure = model.closures[k]
+    up_a, up_b = _inward(model, closure.body_a), _inward(model, closure.body_b)
+    both = set(up_a) & set(up_b)
+    signed = [*((row, -1.0) for row in up_b if row not in both), *((row, 1.0) for row in up_a if row not in both)]
+    turned = model.turned or (False,) * model.n
+    return [(row, -sign if turned[row] else sign) for row, sign in signed]
+
+
+def _inward(model: Model, row: int) -> list[int]:
+    rows = []
+    while row >= 0:
+        rows.append(row)
+        row = model.parents[row]
+    return rows
+
+
+def _loops(dynamics: ClosedDynamics) -> list[tuple[Index, Index]]:
+    """Of each block of loops: its equations, and its items: joints, then closures."""
+    model, tree = dynamics.model, dynamics.plan.tree
+    found = []
+    for block in find_blocks(make_graph(model, tree)):
+        if block.closures:
+            equations = np.concatenate([np.arange(*model.closure_index[[k, k + 1]]) for k in block.closures])
+            items = [*(tree.order[i] for i in block.bodies), *(model.n + k for k in block.closures)]
+            found.append((equations, np.array(items, dtype=np.intp)))
+    return found
+
+
+@lru_cache(maxsize=64)
+def size_of(model: Model) -> float:
+    """L: root mean square distance of all joints from their middle, in the design position; 1 m where all of them meet."""
+    origins = np.zeros((model.n + 1, 3))  # the last row is ground
+    for i in outward_order(model.parents):
+        origins[i] = origins[model.parents[i]] + model.position[i]
+    held = [i for i, joint in enumerate(model.joints) if joint.kind != "free"]
+    ends = [origins[c.body_a] + np.array(c.point_a) for c in model.closures if c.kind != "coupler"]
+    points = np.vstack([origins[held].reshape(-1, 3), *ends])
+    size = float(np.sqrt(((points - points.mean(axis=0)) ** 2).sum(axis=1).mean()))
+    return size if size > 0 else 1.0

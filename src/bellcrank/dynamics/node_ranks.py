@@ -1,0 +1,270 @@
+"""How many equations of each node are independent: structure that only numbers can tell.
+
+The nodes are evaluated at configurations on the closures (generic), from the tips inward; of each node's equations those are
+kept that add most to the ones before. The rank of a block is the largest that was found: in a singular position it is less.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..formulations.loops.condensed import conflicts, given_by
+from ..formulations.loops.node_places import closure_rows, place_all
+from ..machine.nodes.plain import PlainNode
+from ..machine.plain import PlainWalk
+from ..machine.steps.quaternions import unit_quaternions
+from ..plan import Plan
+from ..plan.blocks import Node
+from ..plan.nodes import Nodes, Ranks, all_rows, is_apart, make_node_tables, nodes_of, separator_size
+from .generic import configurations
+
+if TYPE_CHECKING:
+    from .dynamics import Dynamics
+
+Array = NDArray[np.float64]
+Rows = list[tuple[PlainNode, Array]]  # G of every node, all equations
+
+_NEARLY = 1e-14  # rad, or typical lengths: loops that are open by less are closed
+_DOUBT = 10.0  # where branches touch, loops open by e are sqrt(e) off: times this, what an equation adds there is no news
+_STEPS = (0.3, 0.03, 3e-3)  # how much an equation must add, in rounds; the last round is the tolerance
+_GOOD = 1e-3  # equations that add this part of what they could are a good choice
+
+
+def plan_nodes(plan: Plan, q: Array, t: float) -> Nodes:
+    """Nodes of a model with what is independent at q."""
+    survey = Survey(plan)
+    survey.look(q, t)
+    return survey.nodes()
+
+
+def plan_generic_nodes(plan: Plan, dynamics: Dynamics) -> Nodes:
+    """Nodes of a model with what is independent on its closures in general, wherever it starts."""
+    survey = Survey(plan)
+    start = np.array(plan.model.given_q)
+    survey.look(start, 0.0, widest=_NEARLY)
+    others = configurations(dynamics, start)
+    while not survey.settled and (found := next(others, None)) is not None:
+        survey.look(*found)
+    return survey.nodes()
+
+
+class Found(NamedTuple):
+    """Of a block at a configuration: ranks of its nodes, how many equations are independent, and how clearly they are."""
+
+    ranks: dict[int, Ranks]
+    rank: int
+    pivot: float
+
+    @property
+    def value(self) -> tuple[int, float]:
+        """The more equations the better; of good choices the first one stays, which is that near the start."""
+        return self.rank, min(self.pivot, _GOOD)
+
+
+class Survey:
+    """Ranks of all blocks at one configuration after the other; of each block the largest is kept.
+
+    On the closures no more equations are independent than off them. Where as many were found as at random coordinates, no other
+    configuration needs to be looked at. Where none was looked at, because the loops cannot be closed, those count.
+    """
+
+    def __init__(self, plan: Plan):
+        self.plan, self.parts = plan, nodes_of(plan)
+        every = {i: all_rows(plan, node) for i, node in enumerate(self.parts)}
+        self._all = replace(plan, nodes=make_node_tables(plan, self.parts, every, fold=False))
+        self._anywhere, _ = self._rows(anywhere(plan), 0.0)
+        self.most = self._found(self._anywhere, plan.tolerance)
+        self.best: dict[int, Found] = {}
+
+    @property
+    def settled(self) -> bool:
+        return all(root in self.best and self._is_settled(root) for root in self.most)
+
+    def _is_settled(self, root: int) -> bool:
+        """There cannot be more equations; and where others could take the place of some, the choice is good."""
+        found = self.best[root]
+        a_choice = any(ranks.spare for ranks in found.ranks.values())
+        return found.rank == self.most[root].rank and (found.pivot >= _GOOD or not a_choice)
+
+    def look(self, q: Array, t: float, widest: float = np.inf) -> None:
+        """At a configuration, unless its loops are open by more than the widest opening: in rad, or typical lengths."""
+        rows, opening = self._rows(q, t)
+        if not opening <= widest:  # not a number: a table of time has ended
+            return
+        for root, found in self._found(rows, max(self.plan.tolerance, _DOUBT * np.sqrt(opening))).items():
+            known = self.best.get(root)
+            if known is None or found.value > known.value:
+                self.best[root] = found
+
+    def nodes(self) -> Nodes:
+        ranks: dict[int, Ranks] = {}
+        for found in (self.best or self.most).values():
+            agree = all(own.images_agree for own in found.ranks.values())
+            for i, own in found.ranks.items():
+                ranks[i] = own._replace(checked=self._checked(i, own, agree))
+        return make_node_tables(self.plan, self.parts, ranks)
+
+    def _checked(self, i: int, own: Ranks, agree: bool) -> tuple[tuple[int, ...], ...]:
+        """Equations that are left out, unless they say nothing anywhere; all where images may disagree with each other."""
+        G = self._anywhere[i][1]
+        says = np.abs(G).max(axis=1, initial=0.0) > self.plan.tolerance * np.abs(G).max(initial=0.0)
+        starts = np.cumsum([0, *(self.plan.model.closures[k].rows for k in self.parts[i].closures)])
+        return tuple(
+            tuple(r for r in range(b - a) if says[a + r] and not (agree and r in kept))
+            for (a, b), kept in zip(pairwise(starts.tolist()), own.kept, strict=True)
+        )
+
+    def _rows(self, q: Array, t: float) -> tuple[Rows, float]:
+        """And how far the loops are open."""
+        found: Rows = []
+        errors: list[float] = [0.0]
+
+        def step(node: PlainNode) -> None:
+            places = place_all(node, still=True)
+            G, _ = closure_rows(node, places, (0.0, 0.0))
+            found.append((node, np.array(G, dtype=float).reshape(len(G), len(node.dofs))))
+            for closure in node.closures:
+                equations = closure.view(places[closure.a], places[closure.b]).equations
+                errors.extend(abs(e.error) * scale for e, scale in zip(equations, closure.scales, strict=True))
+
+        _walk(self._all, q, t).nodes(step)
+        return found, float(np.max(errors)) / self.plan.length
+
+    def _found(self, rows: Rows, tolerance: float) -> dict[int, Found]:
+        """By the first node of each block, which is the one that all others of the block hang on."""
+        ranks: dict[int, Ranks] = {}
+        images: dict[int, Array] = {}
+        pivots: dict[int, float] = {}
+        for i in reversed(range(len(self.parts))):
+            ranks[i], images[i], pivots[i] = _ranks(self.plan, self.parts, i, rows[i], images, tolerance)
+        blocks: dict[int, list[int]] = {}
+        root: dict[int, int] = {}
+        for i, node in enumerate(self.parts):
+            root[i] = i if node.parent is None else root[node.parent]
+            blocks.setdefault(root[i], []).append(i)
+        return {
+            first: Found({i: ranks[i] for i in own}, sum(ranks[i].rank for i in own), min(pivots[i] for i in own))
+            for first, own in blocks.items()
+        }
+
+
+def anywhere(plan: Plan) -> Array:
+    """Random coordinates, which close no loop."""
+    model, rng = plan.model, np.random.default_rng(1)
+    q = np.array(model.neutral_q)
+    for joint, first, driven in zip(model.joints, model.q_index, model.driven, strict=True):
+        if not driven:
+            lengths = np.array([plan.length if unit == "m" else 1.0 for unit in joint.q_units])
+            q[first : first + joint.nq] += lengths * rng.uniform(-1.0, 1.0, joint.nq)
+    return unit_quaternions(model, q[None])[0]
+
+
+def _walk(plan: Plan, q: Array, t: float) -> PlainWalk:
+    still = [0.0] * plan.model.nv
+    inputs = {"q": q.tolist(), "v": still, "tau": still, "t": [t], "u": [0.0] * len(plan.model.inputs)}
+    walk = PlainWalk(plan, inputs, plan.data.tolist(), plan.gravity.tolist())
+    if plan.loads.motions:
+        walk._drive()
+    return walk
+
+
+def _ranks(
+    plan: Plan, nodes: list[Node], i: int, collected: tuple[PlainNode, Array], images: dict[int, Array], tolerance: float
+) -> tuple[Ranks, Array, float]:
+    """Ranks of a node; T of what it reports; its smallest pivot."""
+    node, (seen, G) = nodes[i], collected
+    counts = [plan.model.closures[k].rows for k in node.closures]
+    if not is_apart(plan, node):
+        chosen = independent(G, tolerance)
+        spare = _any_left(G, chosen, tolerance)
+        return Ranks(_by_closure(chosen, counts), rank=len(chosen), spare=spare), np.zeros((0, 0)), _pivot(G[chosen])
+    E, agreeing = _substitution(seen, [images[c] for c in node.children])
+    over_w = np.vstack([G @ E, agreeing])
+    chosen = independent(over_w, tolerance)
+    kept = _by_closure([k for k in chosen if k < len(G)], counts)
+    equations = tuple(range(sum(len(k) for k in kept)))
+    equations += tuple(len(equations) + k - len(G) for k in chosen if k >= len(G))
+    N = np.linalg.svd(over_w[chosen])[2][len(chosen) :].T if chosen else np.eye(E.shape[1])
+    x = E[: separator_size(plan, node)] @ N
+    size = min(x.shape) if node.parent is not None else 0
+    T = np.linalg.qr(x.T)[1].T[:, :size] if x.size else np.zeros((len(x), size))
+    idle = [k for k in range(len(over_w)) if k not in chosen]
+    found = Ranks(
+        kept,
+        equations=equations,
+        size=size,
+        surplus=any(k >= len(G) or np.abs(G[k]).max(initial=0.0) > tolerance * np.abs(G).max() for k in idle),
+        rank=len(chosen) - len(agreeing),  # an image's agreement is no equation of ours: one that is redundant was theirs
+        spare=_any_left(over_w, chosen, tolerance),
+        images_agree=not any(k >= len(G) for k in idle),
+    )
+    return found, T, _pivot(over_w[chosen])
+
+
+def _pivot(G: Array) -> float:
+    """The smallest part of a row that those before it do not say, as kernels see it: spatial.small.null_space."""
+    return float(_new_parts(G).min() / np.linalg.norm(G)) if len(G) else 1.0
+
+
+def _new_parts(G: Array) -> Array:
+    return np.abs(np.diag(np.linalg.qr(G.T, mode="r")))
+
+
+def _any_left(G: Array, chosen: list[int], tolerance: float) -> bool:
+    """Whether some rows that were not chosen say something, if only what the chosen ones say together."""
+    idle = np.delete(np.abs(G), chosen, axis=0)
+    return bool(idle.size) and bool(idle.max() > tolerance * np.abs(G).max())
+
+
+def _substitution(node: PlainNode, images: list[Array]) -> tuple[Array, Array]:
+    """E of formulations.apart without its last column, and the equations of images that must agree."""
+    given = given_by(node.shared)
+    free = [j for j in range(len(node.dofs)) if j not in given]
+    starts = np.cumsum([len(free), *(T.shape[1] for T in images)])
+    E = np.zeros((len(node.dofs), starts[-1]))
+    E[free, range(len(free))] = 1.0
+    for j, (k, i) in given.items():
+        E[j, starts[k] : starts[k + 1]] = images[k][i]
+    places = conflicts(node.shared)
+    agreeing = E[[j for _, _, j in places]]
+    for row, (k, i, _) in zip(agreeing, places, strict=True):
+        row[starts[k] : starts[k + 1]] = -images[k][i]
+    return E, agreeing
+
+
+def _by_closure(chosen: list[int], counts: list[int]) -> tuple[tuple[int, ...], ...]:
+    starts = np.cumsum([0, *counts])
+    return tuple(tuple(int(k - a) for k in chosen if a <= k < b) for a, b in pairwise(starts))
+
+
+def independent(G: Array, tolerance: float) -> list[int]:
+    """Rows that are independent, in order: first those that add much, then less, down to the tolerance."""
+    chosen: list[int] = []
+    Q = np.zeros((0, G.shape[1]))
+    scale = np.linalg.norm(G, axis=1).max(initial=0.0)
+    for least in (*_STEPS, tolerance):
+        for k, row in enumerate(G):
+            if k in chosen:
+                continue
+            rest = row - Q.T @ (Q @ row)
+            rest = rest - Q.T @ (Q @ rest)
+            new = float(np.linalg.norm(rest))
+            if new > least * scale and new > 0:
+                chosen.append(k)
+                Q = np.vstack([Q, rest / new])
+    return _as_kernels_see(G, sorted(chosen), tolerance)
+
+
+def _as_kernels_see(G: Array, chosen: list[int], tolerance: float) -> list[int]:
+    """Without rows that kernels, which take them in order, would find redundant: spatial.small.null_space."""
+    while chosen:
+        new = _new_parts(G[chosen])
+        if new.min() > tolerance * np.linalg.norm(G[chosen]):
+            break
+        chosen = [k for k, x in zip(chosen, new, strict=True) if x > new.min()]
+    return chosen

@@ -1,0 +1,1 @@
+"""Recursions for closed loops: cut joints with multipliers, coordinate reduction by blocks, and what both need."""

@@ -1,0 +1,1 @@
+"""What check says of closed loops: freedom, redundancy, singular positions."""

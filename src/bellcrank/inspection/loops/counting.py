@@ -1,0 +1,85 @@
+"""Degrees of freedom by counting (Gruebler, Kutzbach), which knows nothing of lengths and angles.
+
+In space every closure takes as many as it has equations. Where all axes of a block are parallel its bodies move in planes, and
+what a closure demands across the plane is not counted.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...joints import Joint
+from ...model import Closure, Model
+from .blocks import Block
+from .wrenches import held_by
+
+Array = NDArray[np.float64]
+
+PARALLEL = 1e-9
+
+
+def spatial_count(model: Model) -> int:
+    """6 for each body, less what every joint and closure takes."""
+    return model.nv - int(model.closure_index[-1])
+
+
+def planar_count(model: Model, found: list[Block]) -> int | None:
+    """With closures of planar blocks counted in their plane; None where no block is planar."""
+    total, planar = model.nv, False
+    owners = joint_of_dofs(model)
+    for block in found:
+        closures = closures_of(model, block)
+        normal = _normal(closures, [model.joints[row] for row in sorted({owners[k] for k in block.columns})])
+        if normal is None:
+            total -= len(block.rows)
+        else:
+            planar = True
+            total -= sum(_in_plane(closure, normal) or 0 for closure in closures)
+    return total if planar else None
+
+
+def joint_of_dofs(model: Model) -> list[int]:
+    """Row of the joint of each entry of v."""
+    return [row for row in range(model.n) if not model.driven[row] for _ in range(model.joints[row].nv)]
+
+
+def closures_of(model: Model, block: Block) -> list[Closure]:
+    at = np.searchsorted(model.closure_index, block.rows, side="right") - 1
+    return [model.closures[k] for k in np.unique(at)]
+
+
+def _normal(closures: list[Closure], joints: list[Joint]) -> Array | None:
+    """The direction across the plane in which all of them move, if there is one."""
+    hinges = [joint.axis for joint in (*joints, *(c.joint for c in closures)) if joint is not None and joint.kind == "revolute"]
+    if not hinges or hinges[0] is None:
+        return None
+    normal = np.array(hinges[0])
+    if not all(_flat(joint, normal) for joint in joints):
+        return None
+    return normal if all(_in_plane(closure, normal) is not None for closure in closures) else None
+
+
+def _flat(joint: Joint, normal: Array) -> bool:
+    if joint.kind in ("revolute", "planar"):
+        return _parallel(joint.axis, normal)
+    return joint.kind == "fixed" or (joint.kind == "prismatic" and _across(joint.axis, normal))
+
+
+def _in_plane(closure: Closure, normal: Array) -> int | None:
+    """Equations that matter in the plane; None for what leads out of it."""
+    kind = held_by(closure)
+    axis = closure.axis if closure.joint is None else closure.joint.axis
+    if kind in ("distance", "coupler", "spherical", "fixed"):
+        return {"spherical": 2, "fixed": 3}.get(kind, 1)
+    if _parallel(axis, normal):
+        return {"revolute": 2, "cylindrical": 2, "planar": 0, "point_on_line": 2, "point_on_plane": 0}.get(kind)
+    return {"prismatic": 2, "point_on_line": 1, "point_on_plane": 1}.get(kind) if _across(axis, normal) else None
+
+
+def _parallel(axis: object, normal: Array) -> bool:
+    return axis is not None and float(np.abs(np.cross(np.array(axis), normal)).max()) < PARALLEL
+
+
+def _across(axis: object, normal: Array) -> bool:
+    return axis is not None and abs(float(np.array(axis) @ normal)) < PARALLEL

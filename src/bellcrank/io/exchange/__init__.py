@@ -1,0 +1,1 @@
+"""What the readers and writers of other programs' files share: frames, names, XML, states in their orders."""

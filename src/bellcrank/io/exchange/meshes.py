@@ -1,0 +1,40 @@
+"""The path of a mesh file: relative to the model's folder, and inside it."""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePosixPath, PureWindowsPath
+
+from ...model.spec.spec import Mesh
+from ..native.table import Table
+
+
+def check_mesh(table: Table, mesh: Mesh) -> None:
+    if table.source.problems.blames(str(table.about)) or not mesh.file:
+        return
+    reason = _outside(mesh.file)
+    folder = Path(table.source.file).parent if table.source.file.lower().endswith(".toml") else None
+    if reason is None and folder is not None:
+        reason = _missing(folder, mesh.file)
+    if reason is not None:
+        table.complain(f'the mesh file "{mesh.file}" of "{table.about}" {reason}', "file")
+
+
+def _outside(file: str) -> str | None:
+    posix, windows = PurePosixPath(file), PureWindowsPath(file)
+    if not file.isprintable():
+        return "has unprintable characters. Rename it."
+    if posix.is_absolute() or windows.is_absolute() or windows.drive or windows.root:
+        return "has an absolute path. Put it into the model's folder and give its path from there."
+    if ".." in posix.parts or ".." in windows.parts:
+        return "is outside the model's folder. Put it inside."
+    return None
+
+
+def _missing(folder: Path, file: str) -> str | None:
+    try:
+        path = (folder / file).resolve()
+        if not path.is_relative_to(folder.resolve()):
+            return "is outside the model's folder. Put it inside."
+        return None if path.is_file() else f"is not in {folder}. Put it there."
+    except OSError as error:
+        return f"cannot be found: {error.strerror}."

@@ -1,0 +1,1 @@
+"""MJCF, MuJoCo's format: read through MuJoCo's own compiler, and written."""

@@ -1,0 +1,274 @@
+"""Bellcrank's own model file: TOML, ``format = 1``. docs/model-format.md explains it by example.
+
+What a section may hold follows from the fields of the items of a Spec (model/spec.py); this file says which sections there
+are, and what is special about some.
+
+The text is parsed by tomllib: tomlkit takes 20 times as long to read and more than linear time (9 s for 4,000 bodies), and it
+gives no line numbers either (lines.py).
+"""
+
+from __future__ import annotations
+
+import gc
+import re
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ...errors import ModelError
+from ...model import Model, Problems, Spec, build
+from ...model.spec.spec import (
+    CONSTRAINT_SPECS,
+    ELEMENT_SPECS,
+    LISTS,
+    MEASURE_SPECS,
+    AssemblySpec,
+    BodySpec,
+    CopySpec,
+    CouplerSpec,
+    InitialSpec,
+    JointSpec,
+    Mesh,
+    ParameterSpec,
+    PointSpec,
+)
+from ..exchange.meshes import check_mesh
+from .records import place, read_fields, read_record
+from .shapes import read_shape
+from .source import read_source
+from .table import Source, Table, as_scalar
+
+FORMAT = 1
+SECTIONS: dict[str, tuple[type[Any], ...]] = {}  # of force elements: on a joint, or between two points
+for _cls in ELEMENT_SPECS:
+    SECTIONS[_cls.section] = (*SECTIONS.get(_cls.section, ()), _cls)
+MEASURES: dict[str, type[Any]] = {cls.type: cls for cls in MEASURE_SPECS}
+CONSTRAINTS: dict[str, type[Any]] = {cls.type: cls for cls in CONSTRAINT_SPECS}
+
+
+def read(text: str, file: str) -> Model:
+    """The model in a text; raises ModelError with all of its problems."""
+    with _uncollected():
+        problems = Problems()
+        spec = read_spec(text, file, problems)
+        return build(spec, problems)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Without the search for cyclic garbage, of which reading makes none: it would visit all that is read, again and again."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+def read_spec(text: str, file: str, problems: Problems) -> Spec:
+    """What the text says. Values that could not be read are placeholders, and their owners are blamed in ``problems``."""
+    source = Source(file, text, problems)
+    top = Table(source, (), _parse(text, file))
+    _check_format(top)
+    for key in ("bodies", "joints"):
+        if "copies" not in top:
+            top.need(key, f"Describe at least one in [{key}.NAME].")
+    copies = tuple(_copy(table) for table in _named(top, "copies"))
+    spec = Spec(
+        name=top.text("name", "model"),
+        **_parts(top, {copy.name for copy in copies}),
+        **read_fields(top, Spec),
+        inputs=_inputs(top),
+        assemblies=tuple(_assembly(table) for table in _named(top, "assemblies")),
+        copies=copies,
+        source=read_source(top),
+        where=top.where,
+    )
+    top.close()
+    return spec
+
+
+def _parse(text: str, file: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise ModelError(f"{file}: arrays or tables are nested too deeply. A model needs three levels.") from None
+    except tomllib.TOMLDecodeError as error:
+        reason, _, at = str(error).rpartition(" (at ")
+        line = re.match(r"line (\d+)", at)
+        number = int(line[1]) if line else text.count("\n") + 1  # else "end of document"
+        raise ModelError(f"{file}, line {number}: not TOML: {reason}. Mend the text there or just before.") from None
+    except ValueError as error:
+        raise ModelError(f"{file}: a number has too many digits: {error}.") from None
+
+
+def _check_format(top: Table) -> None:
+    """Nothing else can be understood in a file of another format, so this error comes alone."""
+    value = top.get("format")
+    at = top.source.where(("format",)) if "format" in top else top.source.file
+    if value is None:
+        raise ModelError(f"{at}: the file does not say its format. Begin it with: format = {FORMAT}")
+    if value is True or value != FORMAT:
+        raise ModelError(f"{at}: format is {value!r}. This version of Bellcrank reads format = {FORMAT}.")
+
+
+def _named(top: Table, key: str) -> list[Table]:
+    """The tables [bodies.*], [joints.*] and so on."""
+    table = top.table(key)
+    return list(table.items()) if table else []
+
+
+def _parts(top: Table, copies: set[str]) -> dict[str, Any]:
+    """What a model and an assembly have in common."""
+    found: dict[str, Any] = {
+        "parameters": _parameters(top),
+        "points": _points(top),
+        "bodies": (_body(table) for table in _named(top, "bodies")),
+        "joints": (_joint(table) for table in _named(top, "joints")),
+        "elements": (_element(table, SECTIONS[key]) for key in SECTIONS for table in _named(top, key)),
+        "constraints": (_of_type(table, CONSTRAINTS, "constraint") for table in _named(top, "constraints")),
+        "couplers": (_coupler(table) for table in _named(top, "couplers")),
+        "measures": (_of_type(table, MEASURES, "measure") for table in _named(top, "measures")),
+        "initial": _initial(top, copies),
+    }
+    return {key: tuple(item for item in found[key] if item is not None) for key in LISTS}
+
+
+def _parameters(top: Table) -> list[ParameterSpec]:
+    table = top.table("parameters")
+    if table is None:
+        if "parameters" in top:
+            top.source.problems.blame("[parameters]")
+        return []
+    found = []
+    for name in table.values:
+        value = as_scalar(table.get(name))
+        if value is None:
+            table.about = name
+            table.wrong(name, "a finite number, or a formula")
+        found.append(ParameterSpec(name, 0.0 if value is None else value, where=top.source.where((*table.path, name))))
+    return found
+
+
+def _points(top: Table) -> list[PointSpec]:
+    table = top.table("points")
+    if table is None:
+        if "points" in top:
+            top.source.problems.blame("[points]")
+        return []
+    found = []
+    for name, value in table.values.items():
+        table.about = name
+        table.know(name)
+        if isinstance(value, str):
+            table.wrong(name, "three finite numbers, [x, y, z]")
+            at = None
+        else:
+            at = place(table, name, "three finite numbers, [x, y, z], or { body = ..., at = [x, y, z] }")
+        found.append(PointSpec(name, (0.0, 0.0, 0.0) if at is None else at, where=top.source.where((*table.path, name))))
+    return found
+
+
+def _body(table: Table) -> BodySpec:
+    shape = read_shape(table)
+    mesh = None
+    inner = table.table("mesh")
+    if inner is not None:
+        mesh = Mesh(**read_record(inner, Mesh))
+        check_mesh(inner, mesh)
+    table.close()
+    return BodySpec(str(table.about), shape, mesh, where=table.where)
+
+
+def _joint(table: Table) -> JointSpec:
+    return JointSpec(str(table.about), **read_record(table, JointSpec), where=table.where)
+
+
+def _element(table: Table, classes: tuple[type[Any], ...]) -> Any:
+    """On a joint, between two points, or on a sum of coordinates, by the keys that are there."""
+    cls = classes[0]
+    if len(classes) > 1 and "joint" not in table:
+        if not any(key in table for key in ("from", "to", "joints")):
+            where = "Give joint = ..., or from = ... and to = ..., or joints = ... and factors = ..."
+            table.complain(f"[{table.label}] does not say where it acts. {where}")
+            return None
+        cls = classes[2 if "joints" in table else 1]
+    return cls(str(table.about), **read_record(table, cls), where=table.where)
+
+
+def _of_type(table: Table, types: dict[str, type[Any]], noun: str) -> Any:
+    """A measure or constraint, which says its type."""
+    if not table.need("type", f"Give one of {', '.join(types)}."):
+        return None
+    kind = table.text("type")
+    if kind not in types:
+        if kind:
+            hint = table.source.problems.suggest(kind, types)
+            table.complain(f'[{table.label}]: there is no {noun} of type "{kind}".{hint}', "type")
+        return None
+    cls = types[kind]
+    return cls(str(table.about), **read_record(table, cls), where=table.where)
+
+
+def _coupler(table: Table) -> CouplerSpec:
+    return CouplerSpec(str(table.about), **read_record(table, CouplerSpec), where=table.where)
+
+
+def _inputs(top: Table) -> tuple[str, ...]:
+    value = top.get("inputs")
+    if value is None:
+        return ()
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        top.wrong("inputs", 'names, ["throttle", "brake"]')
+        return ()
+    return tuple(value)
+
+
+def _initial(top: Table, copies: set[str], prefix: str = "") -> list[InitialSpec]:
+    """``shoulder = 0.3``, ``top = [w, x, y, z]`` or ``shoulder = { q = 0.3, v = 1.0 }``; tables of copies inside."""
+    table = top.table("initial")
+    if table is None:
+        return []
+    starts: list[InitialSpec] = []
+    for joint, value in table.values.items():
+        inner = table.table(joint) if isinstance(value, dict) else None
+        if inner is not None and joint in copies:
+            starts += [_start(inner, name, f"{joint}.{name}") for name in inner.values]
+        else:
+            starts.append(_start(table, joint, joint))
+    return starts
+
+
+def _start(table: Table, key: str, joint: str) -> InitialSpec:
+    where = table.source.where((*table.path, key))
+    about = f"initial.{joint}"
+    if isinstance(table.values[key], dict):
+        inner = Table(table.source, (*table.path, key), table.values[key], about)
+        found = read_record(inner, InitialSpec)
+        return InitialSpec(joint, _many(found["q"]), _many(found["v"]), where=where)
+    alone = Table(table.source, table.path, {"q": table.values[key]}, about)
+    value = table.values[key]
+    numbers = tuple(map(as_scalar, value if isinstance(value, list) else [value]))
+    if None in numbers:
+        alone = Table(table.source, table.path, table.values, about)
+        alone.wrong(key, "a finite number, or an array of them")
+        numbers = (0.0,)
+    return InitialSpec(joint, numbers, where=where)
+
+
+def _many(value: Any) -> Any:
+    return value if value is None or isinstance(value, tuple) else (value,)
+
+
+def _assembly(table: Table) -> AssemblySpec:
+    name = str(table.about)
+    spec = AssemblySpec(name, **_parts(table, set()), where=table.where)
+    table.close()
+    return spec
+
+
+def _copy(table: Table) -> CopySpec:
+    parameters = tuple(_parameters(table))
+    return CopySpec(str(table.about), **read_record(table, CopySpec), parameters=parameters, where=table.where)

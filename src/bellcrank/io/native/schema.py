@@ -1,0 +1,199 @@
+"""The JSON Schema of model files, made from the same table of fields that the reader uses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...model.spec.fields import (
+    PRODUCTS,
+    Choice,
+    Direction,
+    Flag,
+    FormulaText,
+    Inertia,
+    Kind,
+    Name,
+    Names,
+    Number,
+    Numbers,
+    Position,
+    Record,
+    Records,
+    Rows,
+    Series,
+    Text,
+    Vector3,
+    fields_of,
+)
+from ...model.spec.spec import (
+    LAW_SPECS,
+    AssemblySpec,
+    Attachment,
+    CopySpec,
+    CouplerSpec,
+    InitialSpec,
+    JointSpec,
+    Mesh,
+    MotionSpec,
+    Spec,
+)
+from .reader import CONSTRAINTS, FORMAT, MEASURES, SECTIONS
+from .records import AXES
+from .shapes import BY_KEY
+from .source import source_schema
+
+Schema = dict[str, Any]
+DEFINITIONS: Schema = {
+    "formula": {"type": "string", "pattern": "^\\s*=", "description": 'a formula over parameters, "=L1*cos(a)"'},
+    "scalar": {"anyOf": [{"type": "number"}, {"$ref": "#/$defs/formula"}]},
+    "vector": {"type": "array", "items": {"$ref": "#/$defs/scalar"}, "minItems": 3, "maxItems": 3},
+    "name": {"type": "string", "minLength": 1},
+    "place": {
+        "anyOf": [
+            {"type": "string", "description": "the name of a point"},
+            {"$ref": "#/$defs/vector"},
+            {
+                "type": "object",
+                "properties": {"body": {"$ref": "#/$defs/name"}, "at": {"$ref": "#/$defs/vector"}},
+                "required": ["body", "at"],
+                "additionalProperties": False,
+            },
+        ]
+    },
+    "direction": {"anyOf": [{"enum": list(AXES)}, {"$ref": "#/$defs/vector"}]},
+    "inertia": {
+        "anyOf": [
+            {"$ref": "#/$defs/vector"},
+            {"type": "array", "items": {"$ref": "#/$defs/vector"}, "minItems": 3, "maxItems": 3},
+            {
+                "type": "object",
+                "properties": {key: {"$ref": "#/$defs/scalar"} for key in PRODUCTS},
+                "required": ["xx", "yy", "zz"],
+                "additionalProperties": False,
+            },
+        ]
+    },
+    "numbers": {"anyOf": [{"$ref": "#/$defs/scalar"}, {"type": "array", "items": {"$ref": "#/$defs/scalar"}}]},
+    "rows": {
+        "type": "array",
+        "items": {"type": "array", "items": {"$ref": "#/$defs/scalar"}, "minItems": 2, "maxItems": 2},
+        "minItems": 1,
+    },
+}
+
+
+def schema() -> Schema:
+    """The JSON Schema (2020-12) of ``format = 1``."""
+    top = _parts()
+    top |= {
+        "format": {"const": FORMAT},
+        "name": {"type": "string", "minLength": 1},
+        "inputs": {"type": "array", "items": {"$ref": "#/$defs/name"}},
+        **_properties(Spec),
+        "source": source_schema(),
+        "assemblies": _named({"type": "object", "properties": _parts(), "additionalProperties": False}, AssemblySpec),
+        "copies": _named(_object(CopySpec, extra={"parameters": _named({"$ref": "#/$defs/scalar"})}), CopySpec),
+    }
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Bellcrank model file",
+        "type": "object",
+        "properties": top,
+        "required": ["format"],
+        "additionalProperties": False,
+        "$defs": DEFINITIONS,
+    }
+
+
+def _parts() -> Schema:
+    start = {"anyOf": [{"$ref": "#/$defs/numbers"}, _object(InitialSpec)]}
+    return {
+        "parameters": _named({"$ref": "#/$defs/scalar"}),
+        "points": _named({"$ref": "#/$defs/place"}),
+        "bodies": _named(_body()),
+        "joints": _named(_object(JointSpec), JointSpec),
+        "constraints": _named(_of_types(CONSTRAINTS)),
+        "couplers": _named(_object(CouplerSpec), CouplerSpec),
+        **{key: _named(_any([_object(cls) for cls in classes]), classes[0]) for key, classes in SECTIONS.items()},
+        "measures": _named(_of_types(MEASURES)),
+        "initial": _named(_any([start, {"type": "object"}])),
+    }
+
+
+def _of_types(types: dict[str, type[Any]]) -> Schema:
+    """Items that say their type."""
+    return {"anyOf": [_object(cls, extra={"type": {"const": kind}}, needed=["type"]) for kind, cls in types.items()]}
+
+
+def _body() -> Schema:
+    solids = {key: _object(cls) for key, cls in BY_KEY.items()}
+    point = {"at": {"$ref": "#/$defs/place"}, "mass": {"$ref": "#/$defs/scalar"}}
+    bob = {"type": "object", "properties": point, "required": ["at", "mass"], "additionalProperties": False}
+    own = {"mass": {"$ref": "#/$defs/scalar"}, "center": {"$ref": "#/$defs/place"}, "inertia": {"$ref": "#/$defs/inertia"}}
+    return {
+        "type": "object",
+        "properties": {**own, "point_mass": bob, **solids, "mesh": _object(Mesh)},
+        "oneOf": [{"required": [key]} for key in ("mass", "point_mass", *solids)],
+        "additionalProperties": False,
+    }
+
+
+def _named(inner: Schema, cls: type[Any] | None = None) -> Schema:
+    found: Schema = {"type": "object", "additionalProperties": inner}
+    return found if cls is None or not cls.__doc__ else {"description": cls.__doc__.split("\n")[0], **found}
+
+
+def _any(choices: list[Schema]) -> Schema:
+    return choices[0] if len(choices) == 1 else {"anyOf": choices}
+
+
+def _properties(cls: type[Any]) -> Schema:
+    return {field.key: {**_described(field.kind), **KINDS[type(field.kind)](field.kind)} for field in fields_of(cls)}
+
+
+def _described(kind: Kind) -> Schema:
+    unit = getattr(kind, "unit", "")
+    words = f"{kind.doc} ({unit})" if unit and kind.doc else kind.doc or unit
+    return {"description": words} if words else {}
+
+
+def _object(cls: type[Any], extra: Schema | None = None, needed: list[str] | None = None) -> Schema:
+    required = [*(needed or []), *(field.key for field in fields_of(cls) if field.required)]
+    properties = {**(extra or {}), **_properties(cls)}
+    if cls is Attachment:  # a point, or at in the body's frame
+        required.remove("point")
+        properties["at"] = {"$ref": "#/$defs/vector"}
+    found: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
+    return {**found, "required": required} if required else found
+
+
+def _record(kind: Record) -> Schema:
+    if kind.classes == LAW_SPECS:
+        return {"anyOf": [_object(cls) for cls in LAW_SPECS]}
+    if kind.classes[0] is not MotionSpec:
+        return _object(kind.classes[0])
+    laws = next(field.kind for field in fields_of(MotionSpec) if isinstance(field.kind, Records))
+    axis = {"axis": {"$ref": "#/$defs/direction"}}
+    single = [_object(cls, extra=axis) for cls in laws.classes]
+    law = {"anyOf": [_object(cls) for cls in laws.classes]}
+    return {"anyOf": [*single, {"type": "object", "properties": axis, "additionalProperties": law}]}
+
+
+KINDS: dict[type[Kind], Callable[[Any], Schema]] = {
+    Number: lambda kind: {"$ref": "#/$defs/scalar"},
+    Numbers: lambda kind: {"$ref": "#/$defs/numbers"},
+    Vector3: lambda kind: {"$ref": "#/$defs/vector"},
+    Direction: lambda kind: {"$ref": "#/$defs/direction"},
+    Position: lambda kind: {"$ref": "#/$defs/place"},
+    Inertia: lambda kind: {"$ref": "#/$defs/inertia"},
+    Text: lambda kind: {"$ref": "#/$defs/name"},
+    Name: lambda kind: {"$ref": "#/$defs/name"},
+    Names: lambda kind: {"type": "array", "items": {"$ref": "#/$defs/name"}, "minItems": 1},
+    Flag: lambda kind: {"type": "boolean"},
+    FormulaText: lambda kind: {"$ref": "#/$defs/formula"},
+    Choice: lambda kind: {"enum": list(kind.options)},
+    Rows: lambda kind: {"$ref": "#/$defs/rows"},
+    Record: _record,
+    Series: lambda kind: {"type": "array", "items": _any([_object(cls) for cls in kind.classes]), "minItems": 1},
+}

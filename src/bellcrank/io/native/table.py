@@ -1,0 +1,181 @@
+"""Tables of a model file. Every complaint carries file, line, name, value and remedy.
+
+A value that cannot be used is complained of once, and a harmless placeholder takes its place so that reading goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+from ...model.parameters.expressions import LARGEST, Formula, FormulaError
+from ...model.spec.fields import Scalar, Triple
+from ...model.spec.problems import Problems, brief
+from ...model.spec.spec import Where
+from .lines import Path, key_lines
+
+
+class Source:
+    """A parsed file: its name, the line of every key, and the problems found so far. Lines are looked for when needed."""
+
+    def __init__(self, file: str, text: str, problems: Problems) -> None:
+        self.file, self.text, self.problems = file, text, problems
+
+    @cached_property
+    def lines(self) -> dict[Path, int]:
+        return key_lines(self.text)
+
+    def where(self, path: Path) -> Where:
+        return Written(self, path)
+
+
+class Written(Where):
+    """The place of a key of a file, or of the deepest of ``keys`` inside it, each inside the one before, that has a line."""
+
+    __slots__ = ("_inner", "_path", "_source")
+
+    def __init__(self, source: Source, path: Path, keys: tuple[str, ...] = ()) -> None:
+        super().__init__(source.file)
+        self._source, self._path, self._inner = source, path, keys
+
+    @property
+    def line(self) -> int | None:
+        lines = self._source.lines
+        for n in range(len(self._inner), -1, -1):
+            path = self._path + tuple(int(key) if key.isdigit() else key for key in self._inner[:n])
+            if path in lines:
+                return lines[path]
+        return None
+
+    def at(self, *keys: str) -> Where:
+        return Written(self._source, self._path, self._inner + keys)
+
+
+class Table:
+    """A table, and the body, joint or point that it describes (``about``)."""
+
+    __slots__ = ("_used", "about", "path", "source", "values")
+
+    def __init__(self, source: Source, path: Path, values: Mapping[str, Any], about: str | None = None) -> None:
+        self.source, self.path, self.values, self.about = source, path, values, about
+        self._used: set[str] = set()
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.values
+
+    @property
+    def label(self) -> str:
+        return ".".join(map(str, self.path))
+
+    @property
+    def where(self) -> Where:
+        return self.source.where(self.path)
+
+    def complain(self, text: str, key: str | None = None) -> None:
+        path = self.path if key is None else (*self.path, key)
+        self.source.problems.add(text, self.source.where(path), self.about)
+
+    def get(self, key: str) -> Any:
+        """The raw value of a key, which then counts as known."""
+        self._used.add(key)
+        return self.values.get(key)
+
+    def know(self, *keys: str) -> None:
+        """Keys that may be there."""
+        self._used.update(keys)
+
+    @property
+    def inside(self) -> str:
+        """The table in a message: its heading, or the file where there is none."""
+        return f"[{self.label}]" if self.path else "the file"
+
+    def need(self, key: str, remedy: str) -> bool:
+        """Is the key there? Complains if not."""
+        self._used.add(key)
+        if key not in self.values:
+            self.complain(f"{self.inside} has no {key}. {remedy}")
+        return key in self.values
+
+    def full(self, key: str) -> str:
+        return f"{self.label}.{key}" if self.path else key
+
+    def wrong(self, key: str, wanted: str) -> None:
+        """Complains that the value of a key is not what is wanted, or that its formula cannot be read."""
+        value = self.values.get(key)
+        for text in _formulas(value):
+            try:
+                Formula(text)
+            except FormulaError as error:
+                self.complain(f"{self.full(key)} has the formula {brief('=' + text)}: {error}.", key)
+                return
+        self.complain(f"{self.full(key)} is {brief(value)}. Give {wanted}.", key)
+
+    def text(self, key: str, default: str = "") -> str:
+        value = self.get(key)
+        if isinstance(value, str) and value:
+            return value
+        if key in self.values:
+            self.wrong(key, "text in quotes")
+        return default
+
+    def table(self, key: str) -> Table | None:
+        """The table of a key; None where it is missing, or after a complaint."""
+        value = self.get(key)
+        if isinstance(value, dict):
+            return Table(self.source, (*self.path, key), value, self.about)
+        if key in self.values:
+            self.wrong(key, f"a table, [{self.full(key)}]")
+        return None
+
+    def items(self) -> Iterator[Table]:
+        """The tables in this table, one for each named thing."""
+        for name in self.values:
+            inner = self.table(name)
+            if inner is not None:
+                inner.about = name
+                yield inner
+
+    def close(self) -> None:
+        """Complains of every key that nobody asked for."""
+        if self.values.keys() <= self._used:
+            return
+        for key in self.values:
+            if key not in self._used:
+                hint = self.source.problems.suggest(key, self._used)
+                inside = f"{self.inside} has"
+                self.complain(f'{inside} an unknown key "{key}".{hint}', key)
+
+
+def _formulas(value: Any) -> Iterator[str]:
+    """The formulas in a value, without their =, in lists of lists at most."""
+    if isinstance(value, str) and value.lstrip().startswith("="):
+        yield value.lstrip()[1:]
+    elif isinstance(value, list):
+        for inner in value[:1000]:
+            yield from (
+                _formulas(inner)
+                if not isinstance(inner, list)
+                else (t for x in inner[:1000] for t in _formulas(x) if isinstance(x, str))
+            )
+    elif isinstance(value, dict):
+        yield from (t for x in value.values() if isinstance(x, str) for t in _formulas(x))
+
+
+def as_scalar(value: Any) -> Scalar | None:
+    """A finite number of a sensible size, or a formula; else None. True is not a number."""
+    if type(value) is float or type(value) is int:
+        return float(value) + 0.0 if abs(value) <= LARGEST else None
+    if isinstance(value, str) and value.lstrip().startswith("="):
+        try:
+            return Formula(value.lstrip()[1:].strip())
+        except FormulaError:
+            return None  # Table.wrong says why
+    return None
+
+
+def as_triple(value: Any) -> Triple | None:
+    if not isinstance(value, list) or len(value) != 3:
+        return None
+    x, y, z = as_scalar(value[0]), as_scalar(value[1]), as_scalar(value[2])
+    return None if x is None or y is None or z is None else (x, y, z)

@@ -1,0 +1,1 @@
+"""URDF: read by yourdfpy, and written."""

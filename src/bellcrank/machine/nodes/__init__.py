@@ -1,0 +1,1 @@
+"""The walk over nodes: blocks of loops, and parts of blocks."""

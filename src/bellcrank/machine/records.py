@@ -1,0 +1,152 @@
+"""What a step keeps on a body for later passes, in memory: only what cannot be had more cheaply.
+
+A kept number becomes a recipe. Constants cost nothing; data and inputs are read again; a few cheap operations on what is
+there anyway are done again; what nobody needs (liveness) is left out; only the rest takes a slot of the body's row in the
+workspace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from ..kernels.liveness import Cell, Memory
+from ..kernels.messages import whole
+from ..numbers import Dual, Number, Symbol
+from ..spatial.matrices import Unrolled
+from .nodes.in_memory import KeptMatrix, Stored
+
+if TYPE_CHECKING:
+    from .body import TracedBody
+
+_CHEAP = {"fadd", "fsub", "fmul", "fneg"}
+_MOST_OPERATIONS = 3
+
+Recipe = tuple[Any, ...]  # ("constant", x) | ("load", array, k) | ("slot", k, cell) | ("op", kind, *recipes) | ("needless",)
+
+
+class Record:
+    """The kept values of the bodies of one signature, ``owner``."""
+
+    def __init__(self, owner: Any, memory: Memory) -> None:
+        self.owner, self.memory = owner, memory
+        self.fields: dict[str, Any] = {}
+        self.slots = self.matrices = 0  # so many are in use; numbers of matrices
+
+    def copy(self) -> Record:
+        twin = Record(self.owner, self.memory)
+        twin.fields, twin.slots, twin.matrices = dict(self.fields), self.slots, self.matrices
+        return twin
+
+    def keep(self, body: TracedBody, name: str, value: Any) -> None:
+        self.fields[name] = self._recipes(body, value, ((self.owner, name, k) for k in count()))
+
+    def _recipes(self, body: TracedBody, value: Any, cells: Iterator[Cell]) -> Any:
+        if isinstance(value, tuple):
+            parts = [self._recipes(body, part, cells) for part in value]
+            return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+        if isinstance(value, str):
+            return value
+        if isinstance(value, Stored):
+            return value.kept(self, body)
+        if isinstance(value, Unrolled):
+            return _MatrixLeaf(self._recipes(body, tuple(map(tuple, value.entries)), cells), value.columns)
+        if isinstance(value, Dual):
+            return _DualLeaf(self._recipes(body, (value.value, *value.tangents), cells))
+        return _Leaf(self._recipe(body, value, next(cells)))
+
+    def _recipe(self, body: TracedBody, value: Number, cell: Cell) -> Recipe:
+        if cell in self.memory.dead:
+            return ("needless",)
+        recipe = self._cheap(body, value, _MOST_OPERATIONS)[0]
+        if recipe is None:
+            planned = self.memory.slots if self.owner[0] == "node" else None
+            if planned and cell not in planned:  # the first writing made it from a cell that turned out to be dead: so is this
+                return ("needless",)
+            slot = planned[cell] if planned else self.slots
+            recipe = ("slot", slot, cell)
+            body.store(slot, value)
+            body.walk.e.mark(cell)
+            body.there[value.ref] = recipe
+            self.slots = max(self.slots, slot + 1)
+        return recipe
+
+    def _cheap(self, body: TracedBody, x: Number, budget: int) -> tuple[Recipe | None, int]:
+        """A recipe that takes no new slot, and its operations; None if there is none within the budget."""
+        if not isinstance(x, Symbol):
+            return ("constant", float(x)), 0
+        if x.ref in body.there:
+            return body.there[x.ref], 0
+        if x.kind == "load":
+            return ("load", *x.args), 0
+        if x.kind not in _CHEAP or budget == 0:
+            return None, 0
+        parts, used = [], 0 if x.kind == "fneg" else 1
+        for argument in x.args:
+            recipe, cost = self._cheap(body, argument, budget - used)
+            if recipe is None:
+                return None, 0
+            parts.append(recipe)
+            used += cost
+        return (("op", x.kind, *parts), used) if used <= budget else (None, 0)
+
+    def recall(self, body: TracedBody, name: str) -> Any:
+        return self._values(body, self.fields[name])
+
+    def _values(self, body: TracedBody, tree: Any) -> Any:
+        if isinstance(tree, _Leaf):
+            return _make(body, tree.recipe)
+        if isinstance(tree, KeptMatrix):
+            return tree.recall(body)
+        if isinstance(tree, _MatrixLeaf):
+            return Unrolled(self._values(body, tree.entries), tree.columns)
+        if isinstance(tree, _DualLeaf):
+            return whole(list(self._values(body, tree.parts)))
+        if isinstance(tree, tuple):
+            parts = [self._values(body, part) for part in tree]
+            return type(tree)(*parts) if hasattr(tree, "_fields") else tuple(parts)
+        return tree
+
+
+class _MatrixLeaf:
+    __slots__ = ("columns", "entries")
+
+    def __init__(self, entries: tuple[Any, ...], columns: int):
+        self.entries, self.columns = entries, columns
+
+
+class _DualLeaf:
+    """A number with its tangents."""
+
+    __slots__ = ("parts",)
+
+    def __init__(self, parts: tuple[Any, ...]):
+        self.parts = parts
+
+
+class _Leaf:
+    __slots__ = ("recipe",)
+
+    def __init__(self, recipe: Recipe):
+        self.recipe = recipe
+
+
+def _make(body: TracedBody, recipe: Recipe) -> Number:
+    kind, *rest = recipe
+    if kind == "constant":
+        return rest[0]
+    if kind == "load":
+        return body.load(*rest)
+    if kind == "needless":
+        return body.walk.e.needless()
+    if kind == "slot":
+        symbol = body.fetch(*rest)
+        body.there[symbol.ref] = recipe
+        return symbol
+    operation, *parts = rest
+    values = [_make(body, part) for part in parts]
+    if operation == "fneg":
+        return -values[0]
+    a, b = values
+    return a + b if operation == "fadd" else a - b if operation == "fsub" else a * b

@@ -1,0 +1,1 @@
+"""Time steps around a kernel: Runge-Kutta methods, implicit ones, lanes, projection onto the closures."""

@@ -1,0 +1,61 @@
+"""Hairer's test of stiffness, in the loops that adapt their step.   Hairer & Wanner, Solving ODEs II, IV.2
+
+The last two stages of a step are both at its end, with states y_a and y_b that differ a little. From them the fastest rate
+lambda at which the motion can die out is known without a further evaluation:
+
+    h lambda = h |f(y_b) - f(y_a)| / |y_b - y_a|,     y_b - y_a = h sum_j (b_j - a_j) k_j
+
+Where accuracy decides on the step, h lambda is about 1 or less. A step at which it is at the end of the method's stability on
+the negative real axis (``RungeKutta.stable``) is short for the sake of stability alone. SUSPICIONS such steps, with fewer than
+CALM others in a row between, make a run stiff. One step in EVERY is looked at, and all steps once there is a suspicion.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...integrate import RungeKutta
+from ...integrate.runge_kutta import Row
+from ...kernels.elementary import any_lane
+from ...kernels.flow import when
+from ...numbers import Condition, minimum
+
+if TYPE_CHECKING:
+    from .adaptive import AdaptiveStepper
+
+SUSPICIONS, CALM = 15, 6
+EVERY = 64  # a power of two
+STIFFNESS = ("suspicions", "calm", "rate", "stiff_time")  # numbers that a loop keeps; stiff_time is infinite until it is stiff
+
+
+def last_difference(method: RungeKutta) -> Row:
+    """Weights of y_b - y_a: of the new state less that of the last stage before it."""
+    last = method.A[-1]
+    return tuple(b - a for b, a in zip(method.b, (*last, *[0.0] * len(method.b)), strict=False))
+
+
+def notice_stiffness(stepper: AdaptiveStepper, taken: Condition | None = None) -> None:
+    """After a good step, while its stages are still there; in lanes, of those lanes that have ``taken`` it."""
+    e, s = stepper.e, stepper
+    undecided = (s.real("suspicions") > 0.0) & (s.real("stiff_time") > s.real("end"))
+    counted = e.emit(f"and i64 {s.count('budget')}, {EVERY - 1}")
+    look = e.emit(f"or i1 {e.emit(f'icmp eq i64 {counted}, 0')}, {any_lane(e, undecided.ref)}")
+    when(e, look, lambda: _look(stepper, taken))
+
+
+def _look(s: AdaptiveStepper, taken: Condition | None) -> None:
+    assert s.method.stable is not None
+    last = s.stages - 1
+    slopes = s.sum_of_squares(lambda i: s.get(s.k[last], i) - s.get(s.k[last - 1], i))
+    states = s.sum_of_squares(lambda i: s.combination(last_difference(s.method), i))
+    held = slopes > s.method.stable**2 * states
+    seen = held if taken is None else held & taken
+    calm = s.real("calm") + (1.0 if taken is None else taken.select(1.0, 0.0))
+    suspicions = (calm >= float(CALM)).select(0.0, s.real("suspicions"))
+    suspicions = seen.select(s.real("suspicions") + 1.0, suspicions)
+    undecided = s.real("stiff_time") > s.real("end")
+    s.set_real("rate", (seen & undecided).select((slopes / states).sqrt() / s.real("h"), s.real("rate")))
+    stiff = suspicions >= float(SUSPICIONS)
+    s.set_real("stiff_time", stiff.select(minimum(s.real("stiff_time"), s.real("t")), s.real("stiff_time")))
+    s.set_real("suspicions", suspicions)
+    s.set_real("calm", seen.select(0.0, calm))

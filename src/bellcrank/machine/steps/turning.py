@@ -1,0 +1,144 @@
+"""Rotations in the implicit midpoint rule: a variational integrator on the group, so that momentum maps are kept.
+
+A quaternion joint has an attitude g and quasi-momenta mu in the child's axes; a free joint besides a position x and a linear
+momentum l in the child's axes. Adding increments to them is not symplectic. Instead take the discrete Lagrangian
+
+    L_d(g0, g1) = h L(gm, xi/h),   g0 = gm cay(-xi/2),  g1 = gm cay(xi/2)
+
+with the Cayley map, in quaternions cay(x) = (1, x/2)/|.|. Its discrete equations of motion are, with w and mu' from Hamilton's
+equations at the middle (gm, mu_m), h the step,
+
+    xi = h w                   turn = (1, xi/4)/|.|,  gm = g0 turn,  g1 = gm turn
+    pi0 = turn^-1 mu0          momentum at the start, seen from the middle
+    torque = mu' + w x mu_m
+    pi1 = pi0 + h torque       mu1 = turn^-1 pi1
+    mu_m = (pi0 + h torque/2 - h xi x torque/8)/(1 + xi.xi/16)
+
+The last line is the mean of the momenta that belong to xi/2 and -xi/2 as coordinates, dcay^T pi. x and the linear momentum in
+the axes of the joint, P = g l, change as other coordinates and momenta do. Since L_d is invariant wherever L is, linear
+momentum, and angular momentum about gravity's axis, are kept to rounding (Noether); the map is symplectic, of order two.
+For another derivation see N. Bou-Rabee & J. Marsden, Hamilton-Pontryagin integrators on Lie groups, 2009.
+
+The stepper stores as slopes k what does not depend on the axes at hand: x', w, P' in the joint's axes, torque.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ...kernels.emitter import Emitter, Int
+from ...kernels.flow import each, when
+from ...numbers import Number, Symbol
+from ...spatial import Vector, quaternion_turn
+
+TURNING = ("attitude", "spin", "position", "push")  # places in y of g, mu, x, l; the last two are -1 without a position
+
+
+def write_turning() -> list[tuple[str, dict[str, str]]]:
+    """Two functions: ``turn_slopes`` after an evaluation at the middle, ``turn_state`` for the middle or the end of a step."""
+    return [_write_slopes(), _write_state()]
+
+
+class _Joint:
+    """A joint of the table, in the arrays of a step."""
+
+    def __init__(self, e: Emitter, i: str):
+        self.e = e
+        row = e.pointer("%turning", e.integer("mul", i, len(TURNING)))
+        self.at = {name: e.load_int(row, k) for k, name in enumerate(TURNING)}
+
+    def get(self, array: str, name: str, count: int = 3) -> list[Symbol]:
+        e = self.e
+        return [e.symbol(e.load(array, e.integer("add", self.at[name], k))) for k in range(count)]
+
+    def vector(self, array: str, name: str) -> Vector:
+        return Vector(*self.get(array, name))
+
+    def put(self, array: str, name: str, values: Sequence[Number]) -> None:
+        for k, x in enumerate(values):
+            self.e.store(x, array, self.e.integer("add", self.at[name], k))
+
+    def if_placed(self, act: Callable[[], None]) -> None:
+        when(self.e, self.e.emit(f"icmp sge i64 {self.at['position']}, 0"), act)
+
+
+def _write_slopes() -> tuple[str, dict[str, str]]:
+    """k at the middle state y, velocities v: w, torque and P' in the place of g', mu' and l'."""
+    e = Emitter(1)
+
+    def one(i: str) -> None:
+        joint = _Joint(e, i)
+        w = Vector(*[e.symbol(e.load("%v", _velocity(e, joint.at["spin"], k))) for k in range(3)])
+        torque = joint.vector("%k", "spin") + w.cross(joint.vector("%y", "spin"))
+        turn = quaternion_turn(joint.get("%y", "attitude", 4))
+
+        def placed() -> None:
+            push = joint.vector("%k", "push") + w.cross(joint.vector("%y", "push"))
+            joint.put("%k", "push", turn.up(push))
+
+        joint.if_placed(placed)
+        joint.put("%k", "attitude", (*w, 0.0))
+        joint.put("%k", "spin", torque)
+
+    each(e, 0, "%count", one)
+    return _function(e, "turn_slopes", "ptr noalias %y, ptr noalias %k, ptr noalias %v, i64 %v_start")
+
+
+def _velocity(e: Emitter, spin: Int, k: int) -> Int:
+    return e.integer("add", e.integer("sub", spin, "%v_start"), k)
+
+
+def _write_state() -> tuple[str, dict[str, str]]:
+    """``new`` at the middle (%end = 0) or at the end (%end = 1) of a step of length h from y with slopes k."""
+    e = Emitter(1)
+    h = e.symbol("%h")
+    at_end = e.emit("icmp ne i64 %end, 0")
+
+    def one(i: str) -> None:
+        joint = _Joint(e, i)
+        w, torque = joint.vector("%k", "attitude"), joint.vector("%k", "spin")
+        start, mu = joint.get("%y", "attitude", 4), joint.vector("%y", "spin")
+        xi = w * h
+        quarter = xi * 0.25
+        turn = (1.0, *quarter)
+        middle = product(start, turn)
+        seen = quaternion_turn(turn).down(mu)
+
+        def at_middle() -> None:
+            mean = seen + torque * (0.5 * h) - xi.cross(torque) * (0.125 * h)
+            place(middle, mean * (1.0 / (1.0 + quarter.dot(quarter))), 0.5)
+
+        def at_the_end() -> None:
+            place(product(middle, turn), quaternion_turn(turn).down(seen + torque * h), 1.0)
+
+        def place(attitude: Sequence[Number], spin: Vector, part: float) -> None:
+            joint.put("%new", "attitude", unit(attitude))
+            joint.put("%new", "spin", spin)
+
+            def placed() -> None:
+                push = quaternion_turn(start).up(joint.vector("%y", "push")) + joint.vector("%k", "push") * (part * h)
+                joint.put("%new", "push", quaternion_turn(attitude).down(push))
+
+            joint.if_placed(placed)
+
+        when(e, at_end, at_the_end, at_middle)
+
+    each(e, 0, "%count", one)
+    return _function(e, "turn_state", "ptr noalias %y, ptr noalias %k, ptr noalias %new, double %h, i64 %end")
+
+
+def product(a: Sequence[Number], b: Sequence[Number]) -> tuple[Number, ...]:
+    """Of quaternions."""
+    u, v = Vector(*a[1:]), Vector(*b[1:])
+    return a[0] * b[0] - u.dot(v), *(v * a[0] + u * b[0] + u.cross(v))
+
+
+def unit(q: Sequence[Number]) -> list[Number]:
+    scale = 1.0 / (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]).sqrt()
+    return [x * scale for x in q]
+
+
+def _function(e: Emitter, name: str, arguments: str) -> tuple[str, dict[str, str]]:
+    e.do("ret void")
+    head = f"define internal void @{name}({arguments}, ptr noalias %turning, i64 %count)"
+    return f"{head} {{\nentry:\n{e.text()}\n}}\n", e.declarations

@@ -1,0 +1,256 @@
+"""From what the user wrote to a Model: judge every item, grow the tree from ground, fill the arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...joints import Joint, turned_round
+from ..model import Model
+from ..motion import Motion
+from ..source import Limits
+from ..spec.assemblies import expand
+from ..spec.problems import Problems
+from ..spec.shapes import ORIGIN, MassProperties
+from ..spec.spec import InitialSpec, LimitsSpec, Spec
+from . import forces
+from .checks import (
+    armature_of,
+    check_bodies,
+    check_far_side,
+    check_initial,
+    check_initial_once,
+    check_joint,
+    check_names,
+    check_time,
+)
+from .closures import make_closures
+from .cuts import check_cuts
+from .resistance import unresisted
+from .resolve import resolve
+from .tree import Tree, spanning_tree
+
+Array = NDArray[np.float64]
+
+
+def build(spec: Spec, problems: Problems | None = None) -> Model:
+    """The model of a spec; raises ModelError with everything that is wrong.
+
+    ``problems`` holds what a reader has found already. What it blames is not checked again, only placed in the tree.
+    """
+    problems = Problems() if problems is None else problems
+    unique = check_names(spec, problems)
+    model = build_resolved(resolve(expand(spec, problems), problems), problems, unique=unique)
+    object.__setattr__(model, "spec", spec)
+    return model
+
+
+def build_resolved(spec: Spec, problems: Problems, *, unique: bool = True) -> Model:
+    """The model of a spec that has numbers only, and no copies of assemblies; it keeps no spec."""
+    check_time(spec.duration, spec.step, problems, spec.where)
+    bodies = check_bodies(spec, problems)
+    joints = _check_joints(spec, problems)
+    tree = _grow(spec, problems) if unique else None
+    rows = None
+    if tree is not None:
+        check_cuts(spec, tree, problems)
+        _check_far_sides(spec, tree, joints, problems)
+        if len(bodies) == len(spec.bodies) and len(joints) == len(spec.joints):
+            rows = _Rows(spec, tree, [bodies[name] for name in tree.carried], joints, problems)
+    problems.raise_if_any()
+    assert rows is not None  # whatever prevents the rows has left its problem
+    return rows.model()
+
+
+def _check_joints(spec: Spec, problems: Problems) -> dict[str, Joint]:
+    """The joints that can be made, by name, and what [initial] says of them."""
+    made = {}
+    for item in spec.joints:
+        joint = None if problems.blames(item.name) else check_joint(item, problems)
+        if joint is not None:
+            made[item.name] = joint
+    known = {item.name: item for item in spec.joints}
+    check_initial_once(spec, problems)
+    for start in spec.initial:
+        check_initial(start, made, known, problems)
+    return made
+
+
+def _grow(spec: Spec, problems: Problems) -> Tree | None:
+    empty = not spec.bodies or not spec.joints
+    if empty and not problems:
+        problems.add("the model is empty. Give it one body and one joint at least.", spec.where)
+    if empty or not all(joint.parent and joint.child for joint in spec.joints):
+        return None  # the reader has said why
+    return spanning_tree(spec, problems)
+
+
+def _check_far_sides(spec: Spec, tree: Tree, joints: Mapping[str, Joint], problems: Problems) -> None:
+    for item, turned in zip((spec.joints[j] for j in tree.joints), tree.reversed, strict=True):
+        if turned and item.name in joints:
+            check_far_side(item, joints[item.name], problems)
+
+
+def _turned(spec: Spec, tree: Tree, joints: Mapping[str, Joint]) -> list[Joint]:
+    """Joints from the inboard body outward; the coordinates keep the meaning that the user wrote."""
+    made = [joints[spec.joints[j].name] for j in tree.joints]
+    return [turned_round(joint) if far else joint for joint, far in zip(made, tree.reversed, strict=True)]
+
+
+class _Rows:
+    """The rows of the model: joint i, and the body that it carries; and what closes loops between them."""
+
+    def __init__(
+        self, spec: Spec, tree: Tree, bodies: Sequence[MassProperties], joints: Mapping[str, Joint], problems: Problems
+    ) -> None:
+        self.spec, self.tree, self.joints = spec, tree, _turned(spec, tree, joints)
+        self.items = [spec.joints[j] for j in tree.joints]
+        points = np.array([item.point for item in self.items], dtype=float)
+        origins = np.vstack([points, np.zeros(3)])  # the last row, index -1, is ground
+        self.position = _between(origins[np.array(tree.inboard)], points)
+        self.mass = np.array([body.mass for body in bodies], dtype=float)
+        self.center = _centers(bodies, points)
+        self.inertia = np.array([body.inertia for body in bodies], dtype=float)
+        self.armature = [armature_of(item, joint.nv) for item, joint in zip(self.items, self.joints, strict=True)]
+        self.motions = self._motions(problems)
+        names = self._names(joints, origins)
+        closures = make_closures(spec, tree, joints, names, problems)
+        self.closures = closures or ()
+        if closures is not None:
+            self._check_resistance(problems)
+        self.elements = forces.make_elements(spec, names, problems)
+        self.measures = forces.make_measures(spec, names, problems)
+
+    def _names(self, joints: Mapping[str, Joint], origins: Array) -> forces.Rows:
+        spec, tree = self.spec, self.tree
+        placed = spec.elements or spec.measures or spec.constraints or tree.closing
+        return forces.Rows(
+            joints={item.name: i for i, item in enumerate(self.items)},
+            closing={spec.joints[j].name: k for k, j in enumerate(tree.closing)},
+            bodies=tree.row_of,
+            kinds=joints,
+            origins=origins.tolist() if placed else [],
+            driven={item.name for item in spec.joints if item.motion is not None},
+            inputs=spec.inputs,
+            written={item.name: item for item in spec.joints},
+        )
+
+    def _motions(self, problems: Problems) -> list[Motion | None]:
+        motions: list[Motion | None] = [None] * len(self.joints)
+        for i, item in enumerate(self.items):
+            if item.motion is not None:
+                try:
+                    motions[i] = forces.make_motion(item, self.joints[i], self.position[i].tolist())
+                except forces.Trouble as trouble:
+                    problems.add(f'joint "{item.name}": {trouble}', item.where.at("motion"), item.name)
+        return motions
+
+    @property
+    def driven(self) -> list[bool]:
+        return [item.motion is not None for item in self.items]
+
+    def _check_resistance(self, problems: Problems) -> None:
+        arrays = self.position, self.mass, self.center, self.inertia, self.armature
+        tied = {row for closure in self.closures for row in (closure.body_a, closure.body_b, *(t[0] for t in closure.terms))}
+        known = () if self.spec.source is None else self.spec.source.undetermined
+        for i, massless in unresisted(self.tree.inboard, self.joints, *arrays, self.driven, tied):
+            item, body = self.items[i], self.tree.carried[i]
+            if item.name in known:
+                continue
+            if massless:
+                what = f'body "{body}" has no mass, nor has anything beyond it, but joint "{item.name}" lets it move'
+                remedy = "Give it a mass, give the joint an armature, or make it fixed."
+            else:
+                what = f'body "{body}" has no inertia in a direction in which joint "{item.name}" lets it move'
+                remedy = "Give it inertia (a rod: a radius), give the joint an armature, or choose another joint."
+            problems.add(f"{what}: its acceleration is undetermined. {remedy}", item.where, item.name)
+
+    def model(self) -> Model:
+        q, v = self._initial()
+        free = np.array([joint.kind == "free" for joint in self.joints])
+        return Model(
+            name=self.spec.name,
+            joint_names=tuple(item.name for item in self.items),
+            body_names=self.tree.carried,
+            parents=self.tree.inboard,
+            joints=tuple(self.joints),
+            position=np.where(free[:, None], 0.0, self.position),
+            mass=self.mass,
+            center=self.center,
+            inertia=self.inertia,
+            armature=np.array([x for of_joint in self._moving(self.armature) for x in of_joint], dtype=float),
+            gravity=np.array(self.spec.gravity, dtype=float),
+            given_q=np.array(q, dtype=float),
+            given_v=np.array(v, dtype=float),
+            duration=None if self.spec.duration is None else float(self.spec.duration),
+            step=None if self.spec.step is None else float(self.spec.step),
+            motions=tuple(self.motions) if any(self.driven) else (),
+            elements=self.elements,
+            inputs=self.spec.inputs,
+            measures=self.measures,
+            closures=self.closures,
+            limits=self._limits(),
+            held_q=self._held("q"),
+            held_v=self._held("v"),
+            source=self.spec.source,
+            turned=self.tree.reversed if any(self.tree.reversed) else (),
+        )
+
+    def _limits(self) -> tuple[Limits | None, ...]:
+        given = [None if item.limits is None else limits_of(item.limits) for item in self.items]
+        return tuple(given) if any(given) else ()
+
+    def _moving(self, rows: Sequence[Any]) -> list[Any]:
+        """Those of the joints that are not driven."""
+        return [row for row, driven in zip(rows, self.driven, strict=True) if not driven]
+
+    def _held(self, what: str) -> tuple[str, ...]:
+        """Joints whose coordinates, or velocities, [initial] gives."""
+        moving = {item.name for item in self._moving(self.items)}
+        return tuple(s.joint for s in self.spec.initial if getattr(s, what) is not None and s.joint in moving)
+
+    def _initial(self) -> tuple[list[float], list[float]]:
+        written = {start.joint: start for start in self.spec.initial}
+        q: list[float] = []
+        v: list[float] = []
+        rows = list(zip(self.items, self.joints, self.position, strict=True))
+        for item, joint, offset in self._moving(rows):
+            start = written.get(item.name, InitialSpec(item.name))
+            q.extend(_initial_q(joint, start.q, offset))
+            v.extend(start.v if start.v is not None else (0.0,) * joint.nv)
+        return q, v
+
+
+def limits_of(item: LimitsSpec) -> Limits:
+    """The numbers of limits whose formulas have been evaluated."""
+    lower, upper, velocity, effort = (
+        None if x is None else float(x) for x in (item.lower, item.upper, item.velocity, item.effort)
+    )
+    return Limits(lower, upper, velocity, effort)
+
+
+def _centers(bodies: Sequence[MassProperties], origins: Array) -> Array:
+    """Centres of mass from the bodies' origins; zero for a body without mass that gives none."""
+    given = np.array([body.center is not None for body in bodies])
+    return np.where(given[:, None], _between(origins, np.array([body.center or ORIGIN for body in bodies], dtype=float)), 0.0)
+
+
+def _between(starts: Array, ends: Array) -> Array:
+    """From points to points of the world; of equal coordinates rounding leaves nothing, so that equal parts are equal."""
+    away = ends - starts
+    return np.where(np.abs(away) <= 4 * np.finfo(float).eps * np.maximum(np.abs(starts), np.abs(ends)), 0.0, away)
+
+
+def _initial_q(joint: Joint, q: Any, offset: Array) -> list[float]:
+    """As written, quaternions normalised; else the design position, which is its point for a free joint."""
+    if q is None:
+        design = list(joint.neutral)
+        return [*offset.tolist(), *design[3:]] if joint.kind == "free" else design
+    if joint.quaternion is None:
+        return list(q)
+    k = joint.quaternion
+    unit = np.array(q[k : k + 4]) / np.linalg.norm(q[k : k + 4])
+    return [*q[:k], *unit.tolist(), *q[k + 4 :]]

@@ -1,0 +1,133 @@
+"""From the joints that close loops, the constraints and the couplers that the user wrote to the closures of the model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ...joints import Joint
+from ...wording import counted
+from ..closure import Closure
+from ..motion import Motion
+from ..spec.problems import Problems
+from ..spec.spec import Attachment, CouplerSpec, DistanceSpec, JointSpec, PointOnLineSpec, PointOnPlaneSpec, Spec
+from .forces import Rows, Trouble, bad_signs, between, coordinate_of, make_law, make_motion, on_body, unit
+from .tree import Tree
+
+Ends = dict[str, Any]
+
+
+def make_closures(
+    spec: Spec, tree: Tree, joints: Mapping[str, Joint], rows: Rows, problems: Problems
+) -> tuple[Closure, ...] | None:
+    """Joints first, so that ``rows.closing`` is right, then constraints, then couplers; None where one cannot be made."""
+    found = []
+    items = [*(spec.joints[j] for j in tree.closing), *spec.constraints, *spec.couplers]
+    for item in items:
+        if problems.blames(item.name):
+            continue
+        wrong = list(bad_signs(item))
+        try:
+            found.append(_cut(item, joints[item.name], rows) if isinstance(item, JointSpec) else MAKERS[type(item)](item, rows))
+        except Trouble as trouble:
+            wrong = [(str(trouble), trouble.key)]
+        for text, key in wrong:
+            label = f'{item.section.removesuffix("s")} "{item.name}"'
+            problems.add(f"{label}: {text}", item.where.at(key) if key else item.where, item.name)
+    return tuple(found) if len(found) == len(items) else None
+
+
+def _cut(item: JointSpec, joint: Joint, rows: Rows) -> Closure:
+    """A joint that closes a loop stays as the user wrote it: a is its parent, b its child; it may be open by design."""
+    on_child = item.point if item.child_point is None else item.child_point
+    ends = (Attachment(item.parent, item.point), Attachment(item.child, on_child))
+    (a, point_a), (b, point_b) = (on_body(end, rows) for end in ends)
+    motion = None if item.motion is None else make_motion(item, joint, (0.0, 0.0, 0.0))
+    return Closure(item.name, "joint", a, b, point_a, point_b, joint=joint, motion=motion)
+
+
+def _distance(item: DistanceSpec, rows: Rows) -> Closure:
+    ends = between(item, rows)
+    motion = _law(item, "length")
+    designed = math.dist(*_points(item))
+    length = designed if item.length is None else _float(item.length)
+    if motion is None and not length > 0 and item.length is None:
+        raise Trouble("its points are in one place, so that it has no length. Give length, or use a spherical joint.", "to")
+    return Closure(item.name, "distance", **ends, value=length, motion=motion)
+
+
+def _point_on_line(item: PointOnLineSpec, rows: Rows) -> Closure:
+    return Closure(item.name, "point_on_line", **between(item, rows), axis=_axis(item))
+
+
+def _point_on_plane(item: PointOnPlaneSpec, rows: Rows) -> Closure:
+    ends, axis = between(item, rows), _axis(item)
+    motion = _law(item, "offset")
+    start, end = _points(item)
+    offset = float(np.dot(axis, end - start)) if item.offset is None else _float(item.offset)
+    return Closure(item.name, "point_on_plane", **ends, axis=axis, value=offset, motion=motion)
+
+
+def _coupler(item: CouplerSpec, rows: Rows) -> Closure:
+    motion = _law(item, "offset")
+    terms = tuple((*coordinate_of(name, rows), factor) for name, factor in zip(item.joints, _factors(item), strict=True))
+    twice = [name for k, name in enumerate(item.joints) if terms[k][:2] in [term[:2] for term in terms[:k]]]
+    if twice:
+        raise Trouble(f'it names "{twice[0]}" twice. Add its factors up.', "joints")
+    return Closure(item.name, "coupler", value=_float(item.offset or 0.0), terms=terms, motion=motion)
+
+
+def _factors(item: CouplerSpec) -> tuple[float, ...]:
+    """One for each coordinate; first = ratio * second is 1 and -ratio."""
+    if not item.joints:
+        raise Trouble("it names no joint. Name one or more.", "joints")
+    if (item.factors is None) == (item.ratio is None):
+        what = "neither factors nor a ratio" if item.factors is None else "factors and a ratio"
+        raise Trouble(f"it has {what}. Give one of the two.", "ratio")
+    if item.ratio is not None and len(item.joints) != 2:
+        raise Trouble(f"it has a ratio and {counted(len(item.joints), 'joint')}. Name two joints, or give factors.", "ratio")
+    key, given = ("ratio", (1.0, -_float(item.ratio))) if item.ratio is not None else ("factors", _many(item.factors))
+    if len(given) != len(item.joints):
+        raise Trouble(f"it has {counted(len(given), 'factor')} for {counted(len(item.joints), 'joint')}. Give one each.", key)
+    if not all(math.isfinite(x) and x != 0 for x in given):
+        raise Trouble("a coordinate with the factor zero is not tied. Give finite numbers that are not zero.", key)
+    return given
+
+
+def _float(value: Any) -> float:
+    return float(value)
+
+
+def _many(value: Any) -> tuple[float, ...]:
+    return tuple(map(float, value)) if isinstance(value, tuple) else (float(value),)
+
+
+def _law(item: Any, instead_of: str) -> Motion | None:
+    """The motion of a length or offset; raises Trouble where both are given."""
+    if item.motion is None:
+        return None
+    if getattr(item, instead_of) is not None:
+        raise Trouble(f"it has {instead_of} and motion. Keep one of the two.", "motion")
+    law = make_law(item.motion)
+    for text in law.problems():
+        raise Trouble(text, "motion")
+    return Motion((law,))
+
+
+def _axis(item: Any) -> tuple[float, float, float]:
+    return unit(item.axis, "its axis", "axis")
+
+
+def _points(item: Any) -> tuple[Any, Any]:
+    return np.array(item.start.point, dtype=float), np.array(item.end.point, dtype=float)
+
+
+MAKERS: dict[type[Any], Callable[[Any, Rows], Closure]] = {
+    DistanceSpec: _distance,
+    PointOnLineSpec: _point_on_line,
+    PointOnPlaneSpec: _point_on_plane,
+    CouplerSpec: _coupler,
+}

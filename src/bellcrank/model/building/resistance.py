@@ -1,0 +1,102 @@
+"""Does mass resist every motion of the last joints? Where nothing does, the acceleration would be 0/0 at every state."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...joints import Joint
+from ...joints.base import JointData
+from ..order import outward_order
+
+Array = NDArray[np.float64]
+
+TINY = 1e-13  # of what the same mass would give in its stiffest direction: rounding only
+
+
+def unresisted(
+    parents: Sequence[int],
+    joints: Sequence[Joint],
+    position: Array,
+    mass: Array,
+    center: Array,
+    inertia: Array,
+    armature: Sequence[Sequence[float]],
+    driven: Sequence[bool] = (),
+    tied: Collection[int] = (),
+) -> Iterator[tuple[int, bool]]:
+    """Joints whose own block of the mass matrix, S^T I S + armature, is singular in every configuration.
+
+    That is known for joints that carry no mass at all (True), and for those beyond which nothing moves, since I is then
+    constant in the body (False). ``armature`` has one sequence per joint. A driven joint needs no mass to move. Bodies that
+    are ``tied`` by closures may be resisted by what is at the other end, and so may all that carries them.
+    """
+    held = [i in tied for i in range(len(joints))]
+    last, heavy = [True] * len(joints), list((mass > 0) | inertia.any(axis=(1, 2)))
+    felt = _spatial_inertia(mass, center, inertia)
+    for i in reversed(outward_order(parents)):
+        nv, parent = joints[i].nv, parents[i]
+        if (driven and driven[i]) or held[i]:
+            pass
+        elif nv and not heavy[i] and not all(armature[i]):
+            yield i, True
+        elif nv and heavy[i] and last[i] and _singular(felt[i], joints[i], armature[i]):
+            yield i, False
+        if parent >= 0:
+            held[parent] |= held[i]
+            heavy[parent] |= heavy[i]
+            last[parent] &= last[i] and nv == 0
+            if nv == 0:
+                shift = _shift(position[i])
+                felt[parent] += shift.T @ felt[i] @ shift
+
+
+def _spatial_inertia(mass: Array, center: Array, inertia: Array) -> Array:
+    """(n,6,6) about the bodies' origins, angular first: [[I + m c~ c~^T, m c~], [m c~^T, m]]."""
+    c = _cross(center)
+    m = mass[:, None, None]
+    top = np.concatenate([inertia + m * (c @ c.transpose(0, 2, 1)), m * c], axis=2)
+    bottom = np.concatenate([m * c.transpose(0, 2, 1), m * np.eye(3)], axis=2)
+    return np.concatenate([top, bottom], axis=1)
+
+
+def _cross(a: Array) -> Array:
+    """(n,3) to (n,3,3), so that cross(a) b = a x b."""
+    x, y, z = a.T
+    zero = np.zeros_like(x)
+    return np.array([[zero, -z, y], [z, zero, -x], [-y, x, zero]]).transpose(2, 0, 1)
+
+
+def _shift(offset: Array) -> Array:
+    """Motion at a point from the motion at the origin, the point at ``offset``: v' = v - offset x w."""
+    shift = np.eye(6)
+    shift[3:, :3] = -_cross(offset[None])[0]
+    return shift
+
+
+def _singular(felt: Array, joint: Joint, armature: Sequence[float]) -> bool:
+    S = _directions(joint)
+    D = S.T @ felt @ S + np.diag(armature)
+    stiffest = np.repeat([np.trace(felt[:3, :3]), felt[5, 5]], 3)
+    bound = (S**2).T @ stiffest
+    scale = np.sqrt(np.diag(D).clip(min=0.0))
+    if (np.diag(D) <= TINY * bound).any():
+        return True
+    return bool(np.linalg.eigvalsh(D / np.outer(scale, scale))[0] <= TINY)
+
+
+def _directions(joint: Joint) -> Array:
+    """S (6,nv) in axes parallel to the world's; the joint gives it with its own axis on z, and the second on x."""
+    data = JointData(pitch=joint.pitch or 0.0)
+    S = np.array([[*motion.w, *motion.v] for motion in joint.directions(joint.neutral, data)], dtype=float).T
+    turn = np.eye(3) if joint.axis is None else frame(np.array(joint.axis), joint.axis2)
+    return np.vstack([turn @ S[:3], turn @ S[3:]])
+
+
+def frame(z: Array, along_x: Sequence[float] | None = None) -> Array:
+    """Three orthonormal columns, the last one given, and the first if it matters."""
+    x = np.cross(z, np.eye(3)[np.argmin(np.abs(z))]) if along_x is None else np.array(along_x, dtype=float)
+    x /= np.linalg.norm(x)
+    return np.column_stack([x, np.cross(z, x), z])

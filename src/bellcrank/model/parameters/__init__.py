@@ -1,0 +1,1 @@
+"""Formulas over named values, and models with other numbers."""

@@ -1,0 +1,219 @@
+"""Copies of assemblies: everything in an assembly is described once, then mirrored, moved and renamed.
+
+A name in an assembly means its own thing of that name, or else the model's. In the copy ``left_leg`` the body ``thigh`` is
+``left_leg.thigh``. A mirrored mechanism has the same coordinates: equal q give mirrored poses. So arrows (offsets, slides,
+forces) are mirrored, and what turns (axes of hinges, moments) is mirrored and reversed. A formula is evaluated in the
+assembly as it was described: what it takes from a place or vector of the copy is moved and mirrored back.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from ..parameters.expressions import Formula, derived
+from .fields import XYZ, InBody, Place, Scalar, Triple, Visitor, map_fields
+from .problems import Problems
+from .spec import GROUND, LISTS, AssemblySpec, CopySpec, InitialSpec, JointSpec, ParameterSpec, Spec
+
+TURNING = ("revolute", "screw", "universal", "planar")  # joints whose axis is that of a rotation
+Scalars = tuple[Scalar, ...]
+
+
+def expand(spec: Spec, problems: Problems) -> Spec:
+    """The spec without assemblies: every copy in its place, at the end of the lists."""
+    if not spec.copies:
+        return dataclasses.replace(spec, assemblies=()) if spec.assemblies else spec
+    known = {assembly.name: assembly for assembly in spec.assemblies}
+    lists: dict[str, list[Any]] = {field: list(getattr(spec, field)) for field in LISTS}
+    said = {start.joint for start in spec.initial}
+    for copy in spec.copies:
+        if copy.of not in known:
+            text = f'copy "{copy.name}" is of "{copy.of}", which is no assembly.{problems.suggest(copy.of, known)}'
+            problems.add(text, copy.where.at("of"), copy.name)
+            continue
+        for field, items in _copied(copy, known[copy.of], problems).items():
+            lists[field] += [item for item in items if not (isinstance(item, InitialSpec) and item.joint in said)]
+    changes: dict[str, Any] = {field: tuple(items) for field, items in lists.items()}
+    return dataclasses.replace(spec, assemblies=(), copies=(), **changes)
+
+
+def _copied(copy: CopySpec, assembly: AssemblySpec, problems: Problems) -> dict[str, list[Any]]:
+    named = [item.name for field in LISTS if field not in ("initial", "parameters") for item in getattr(assembly, field)]
+    visit = _Copying(copy, set(named), {item.name for item in assembly.parameters}, _geometry(assembly, set(named)))
+    given = {item.name: item for item in copy.parameters}
+    for name, item in given.items():
+        if name not in visit.parameters:
+            text = f'copy "{copy.name}" gives the parameter "{name}", which "{assembly.name}" does not have.'
+            problems.add(f"{text}{problems.suggest(name, visit.parameters)}", item.where, copy.name)
+    kinds = {joint.name: joint for joint in assembly.joints}
+    found: dict[str, list[Any]] = {}
+    for field in LISTS:
+        found[field] = [_copy(item, visit, given, kinds, problems) for item in getattr(assembly, field)]
+    return found
+
+
+def _copy(item: Any, visit: _Copying, given: dict[str, ParameterSpec], joints: dict[str, JointSpec], problems: Problems) -> Any:
+    if isinstance(item, ParameterSpec) and item.name in given:
+        return dataclasses.replace(given[item.name], name=visit.called(item.name))
+    if problems.blames(item.name):
+        problems.blame(visit.called(item.name))
+    new = map_fields(item, item.path, visit)
+    if isinstance(item, InitialSpec):
+        new = _start(new, joints.get(item.joint), visit)
+        return dataclasses.replace(new, joint=visit.rename(item.joint))
+    if isinstance(item, JointSpec) and visit.mirror is not None:
+        new = _turned(new, visit, problems)
+    return dataclasses.replace(new, name=visit.called(item.name))
+
+
+def _turned(joint: JointSpec, visit: _Copying, problems: Problems) -> JointSpec:
+    """Axes that have been mirrored as arrows; those of rotations are reversed as well."""
+    if joint.kind == "cylindrical":
+        text = f'joint "{joint.name}" is cylindrical and cannot be mirrored, since its angle and slide change their sense.'
+        problems.add(f"{text} Use a revolute and a prismatic joint.", joint.where, visit.called(joint.name))
+    changes: dict[str, Any] = {}
+    if joint.kind in TURNING and joint.axis is not None:
+        changes["axis"] = _negative(joint.axis)
+    if joint.kind == "universal" and joint.axis2 is not None:
+        changes["axis2"] = _negative(joint.axis2)
+    if joint.pitch is not None:
+        changes["pitch"] = negated(joint.pitch)
+    return dataclasses.replace(joint, **changes)
+
+
+def _start(start: InitialSpec, joint: JointSpec | None, visit: _Copying) -> InitialSpec:
+    """A ball's quaternion and angular velocity turn; a free body's place and velocity are arrows besides."""
+    if joint is None or joint.kind not in ("spherical", "free"):
+        return start
+    q, v = start.q, start.v
+    if joint.kind == "spherical":
+        q = (q[0], *visit.mirrored(q[1:], "axial")) if q and len(q) == 4 else q
+        v = visit.mirrored(v, "axial") if v and len(v) == 3 else v
+    else:
+        if q and len(q) == 7:
+            place = visit.mirrored(q[:3], "polar")
+            place = visit.moved(place) if joint.parent == GROUND else place
+            q = (*place, q[3], *visit.mirrored(q[4:], "axial"))
+        v = (*visit.mirrored(v[:3], "polar"), *visit.mirrored(v[3:], "axial")) if v and len(v) == 6 else v
+    return dataclasses.replace(start, q=q, v=v)
+
+
+def _geometry(assembly: AssemblySpec, local: Collection[str]) -> dict[str, str]:
+    """The vectors of an assembly by path: "place", "polar" or "axial"."""
+    found = _Geometry(local)
+    for field in LISTS:
+        for item in getattr(assembly, field):
+            map_fields(item, item.path, found)
+    for joint in assembly.joints:
+        for key in ("axis", "axis2") if joint.kind == "universal" else ("axis",):
+            if joint.kind in TURNING and f"{joint.path}.{key}" in found.turns:
+                found.turns[f"{joint.path}.{key}"] = "axial"
+    return found.turns
+
+
+class _Geometry(Visitor):
+    def __init__(self, local: Collection[str]) -> None:
+        self.local = local
+        self.turns: dict[str, str] = {}
+
+    def triple(self, path: str, value: Triple, turns: str) -> Triple:
+        if turns:
+            self.turns[path] = turns
+        return value
+
+    def place(self, path: str, value: Place) -> Place:
+        name = value.body if isinstance(value, InBody) else value
+        if not isinstance(name, str) or name in self.local:  # else it stays where the model has it
+            self.turns[path] = "place"
+        return value
+
+
+class _Copying(Visitor):
+    def __init__(
+        self, copy: CopySpec, local: Collection[str], parameters: Collection[str], geometry: Mapping[str, str]
+    ) -> None:
+        self.copy, self.local, self.parameters, self.geometry = copy, local, parameters, geometry
+        self.mirror = XYZ.index(copy.mirror) if copy.mirror in XYZ else None
+
+    def called(self, name: str) -> str:
+        return f"{self.copy.name}.{name}"
+
+    def rename(self, name: str) -> str:
+        return self.called(name) if name in self.local else name
+
+    def _in_formula(self, name: str) -> str:
+        """``L`` is a parameter, ``thigh.length`` begins with the name of an item."""
+        if name in self.parameters or name.partition(".")[0] in self.local:
+            return self.called(name)
+        return name
+
+    def _as_described(self, name: str) -> str:
+        """A name in a formula; components of the copy's vectors are moved and mirrored back."""
+        new = self._in_formula(name)
+        vector, _, component = name.rpartition(".")
+        turns = self.geometry.get(vector)
+        if turns is None or component not in XYZ or name in self.parameters:
+            return new
+        axis = XYZ.index(component)
+        shift = self.copy.offset[axis] if turns == "place" else 0.0
+        if shift != 0:
+            new = f"({new} - ({shift.text if isinstance(shift, Formula) else repr(float(shift))}))"
+        return f"(-{new})" if self._reversed(axis, turns) else new
+
+    def _reversed(self, axis: int, turns: str) -> bool:
+        """An arrow changes its sign along the mirror's normal, a rotation across it."""
+        return self.mirror is not None and (axis == self.mirror) != (turns == "axial")
+
+    def scalar(self, path: str, value: Scalar) -> Scalar:
+        return value.renamed(self._as_described) if isinstance(value, Formula) else value
+
+    def formula(self, path: str, value: Formula) -> Formula:
+        return value.renamed(self._in_formula)
+
+    def name(self, path: str, to: str, value: str) -> str:
+        if to == "coordinate" and value.rpartition(".")[0] in self.local:
+            return self.called(value)
+        return self.rename(value)
+
+    def triple(self, path: str, value: Triple, turns: str) -> Triple:
+        return self.mirrored(super().triple(path, value, turns), turns)
+
+    def place(self, path: str, value: Place) -> Place:
+        new = super().place(path, value)
+        return new if isinstance(new, str | InBody) else self.moved(new)
+
+    def inertia(self, path: str, value: Any) -> Any:
+        rows = super().inertia(path, value)
+        if self.mirror is None:
+            return rows
+        k = self.mirror
+        return tuple(tuple(negated(x) if (i == k) != (j == k) else x for j, x in enumerate(row)) for i, row in enumerate(rows))
+
+    def mirrored(self, value: Any, turns: str) -> Triple:
+        if not turns:
+            return value
+        x, y, z = (negated(a) if self._reversed(i, turns) else a for i, a in enumerate(value))
+        return x, y, z
+
+    def moved(self, value: Triple) -> Triple:
+        x, y, z = (added(a, b) for a, b in zip(value, self.copy.offset, strict=True))
+        return x, y, z
+
+
+def negated(value: Scalar) -> Scalar:
+    return derived(f"-({value.text})") if isinstance(value, Formula) else 0.0 - value
+
+
+def _negative(value: Triple) -> Triple:
+    x, y, z = value
+    return negated(x), negated(y), negated(z)
+
+
+def added(a: Scalar, b: Scalar) -> Scalar:
+    if not isinstance(a, Formula) and not isinstance(b, Formula):
+        return a + b
+    if b == 0:
+        return a
+    return derived(" + ".join(f"({x.text if isinstance(x, Formula) else repr(float(x))})" for x in (a, b)))

@@ -1,0 +1,307 @@
+"""What kinds of values the items of a Spec are made of.
+
+Every field of an item carries one of these in its metadata. Reading, writing, the schema, evaluating formulas, paths of
+parameters and copying assemblies all walk the same table, so that a new field is one line.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import MISSING, dataclass
+from typing import Any, NamedTuple
+
+from ..parameters.expressions import Formula
+
+Scalar = float | Formula
+Triple = tuple[Scalar, Scalar, Scalar]
+XYZ = ("x", "y", "z")
+PRODUCTS = {"xx": (0, 0), "yy": (1, 1), "zz": (2, 2), "xy": (0, 1), "xz": (0, 2), "yz": (1, 2)}
+
+
+@dataclass(frozen=True)
+class InBody:
+    """A place in the frame of a body: its origin is at the body's inboard joint, its axes are the world's by design."""
+
+    body: str
+    at: Triple
+
+
+Place = str | Triple | InBody
+
+
+class Visitor:
+    """Sees every number, place and name of an item, and says what stands there instead. The base class changes nothing.
+
+    Paths are those of parameters: ``lower_arm.mass``, ``tip.x``, ``elbow.point.x``, ``crank.motion.rate``.
+    """
+
+    literals: bool = True  # numbers are shown too; else formulas only
+
+    def scalar(self, path: str, value: Scalar) -> Scalar:
+        return value
+
+    def triple(self, path: str, value: Triple, turns: str) -> Triple:
+        """``turns`` says how it is mirrored: "polar" as an arrow, "axial" as a rotation, "" not at all."""
+        x, y, z = value
+        if not self.literals and not (isinstance(x, Formula) or isinstance(y, Formula) or isinstance(z, Formula)):
+            return value
+        return self.scalar(f"{path}.x", x), self.scalar(f"{path}.y", y), self.scalar(f"{path}.z", z)
+
+    def place(self, path: str, value: Place) -> Place:
+        if isinstance(value, str):
+            return self.name(path, "point", value)
+        if isinstance(value, InBody):
+            return InBody(self.name(path, "body", value.body), self.triple(path, value.at, "polar"))
+        return self.triple(path, value, "polar")
+
+    def inertia(self, path: str, value: Any) -> Any:
+        flat = [entry for row in value for entry in row]
+        if not self.literals and not any(isinstance(entry, Formula) for entry in flat):
+            return value
+        new = {key: self.scalar(f"{path}.{key}", value[i][j]) for key, (i, j) in PRODUCTS.items()}
+        for key, (i, j) in PRODUCTS.items():
+            if i != j and value[j][i] != value[i][j]:  # not symmetric: impossible, but kept as written
+                new[key[::-1]] = self.scalar(f"{path}.{key[::-1]}", value[j][i])
+        return tuple(tuple(new.get(XYZ[i] + XYZ[j], new.get(XYZ[j] + XYZ[i])) for j in range(3)) for i in range(3))
+
+    def name(self, path: str, to: str, value: str) -> str:
+        return value
+
+    def formula(self, path: str, value: Formula) -> Formula:
+        """One over names of measures, which has no value by itself."""
+        return value
+
+
+@dataclass(frozen=True)
+class Kind:
+    """The kind of a field: ``doc`` for people, ``key`` in files where it is not the attribute's name, ``remedy`` if missing.
+
+    ``flat``: the key is left out of paths.
+    """
+
+    doc: str = ""
+    key: str = ""
+    remedy: str = ""
+    flat: bool = False
+
+    def map(self, value: Any, path: str, visit: Visitor) -> Any:
+        return value
+
+
+@dataclass(frozen=True)
+class Number(Kind):
+    unit: str = ""
+    sign: str = "any"  # or "zero or more", "more than zero"
+
+    def map(self, value: Any, path: str, visit: Visitor) -> Any:
+        if value is None or not (visit.literals or isinstance(value, Formula)):
+            return value
+        return visit.scalar(path, value)
+
+
+@dataclass(frozen=True)
+class Numbers(Kind):
+    """One number, or several."""
+
+    unit: str = ""
+
+    def map(self, value: Any, path: str, visit: Visitor) -> Any:
+        if not isinstance(value, tuple):
+            return Number.map(self, value, path, visit)  # type: ignore[arg-type]
+        return tuple(Number.map(self, x, f"{path}.{i}", visit) for i, x in enumerate(value))  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Vector3(Kind):
+    unit: str = ""
+    turns: str = ""
+    sign: str = "any"
+
+    def map(self, value: Any, path: str, visit: Visitor) -> Any:
+        return None if value is None else visit.triple(path, value, self.turns)
+
+
+@dataclass(frozen=True)
+class Direction(Kind):
+    """A vector of any length; in files also "x", "-y" and so on."""
+
+    turns: str = "polar"
+
+    def map(self, value: Any, path: str, visit: Visitor) -> Any:
+        return None if value is None else visit.triple(path, value, self.turns)
+
+
+@dataclass(frozen=True)
+class Position(Kind):
+    def map(self, value: Any, path: str, visit: Visitor) -> Any:
+        return None if value is None else visit.place(path, value)
+
+
+@dataclass(frozen=True)
+class Inertia(Kind):
+    def map(self, value: Any, path: str, visit: Visitor) -> Any:
+        return visit.inertia(path, value)
+
+
+@dataclass(frozen=True)
+class Text(Kind):
+    pass
+
+
+@dataclass(frozen=True)
+class FormulaText(Kind):
+    """A formula over the names of measures, which has no value by itself."""
+
+    def map(self, value: Any, path: str, visit: Visitor) -> Any:
+        return visit.formula(path, value)
+
+
+@dataclass(frozen=True)
+class Choice(Kind):
+    options: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Name(Kind):
+    """The name of something: ``to`` is "body", "joint", "coordinate", "element", "input" or "assembly"."""
+
+    to: str = "body"
+
+    def map(self, value: Any, path: str, visit: Visitor) -> Any:
+        return None if value is None else visit.name(path, self.to, value)
+
+
+@dataclass(frozen=True)
+class Names(Kind):
+    """Several names, of coordinates: ``shoulder``, or ``base.x`` of a joint that has several."""
+
+    def map(self, value: Any, path: str, visit: Visitor) -> Any:
+        return tuple(visit.name(f"{path}.{i}", "coordinate", name) for i, name in enumerate(value))
+
+
+@dataclass(frozen=True)
+class Flag(Kind):
+    """True or false."""
+
+
+@dataclass(frozen=True)
+class Rows(Kind):
+    """A table of two columns."""
+
+    columns: tuple[str, str] = ("time", "value")
+
+    def map(self, value: Any, path: str, visit: Visitor) -> Any:
+        if value is None:
+            return None
+        number = Number()
+        return tuple(
+            (number.map(x, f"{path}.{i}.0", visit), number.map(y, f"{path}.{i}.1", visit)) for i, (x, y) in enumerate(value)
+        )
+
+
+@dataclass(frozen=True)
+class Record(Kind):
+    """A table inside: one of ``classes``, told apart by their own keys."""
+
+    classes: tuple[type[Any], ...] = ()
+
+    def map(self, value: Any, path: str, visit: Visitor) -> Any:
+        return None if value is None else map_fields(value, path, visit)
+
+
+@dataclass(frozen=True)
+class Records(Kind):
+    """Tables inside by name, as a tuple of pairs (name, record); the name "" stands for one record without a name."""
+
+    classes: tuple[type[Any], ...] = ()
+
+    def map(self, value: Any, path: str, visit: Visitor) -> Any:
+        return tuple((name, map_fields(inner, f"{path}.{name}" if name else path, visit)) for name, inner in value)
+
+
+@dataclass(frozen=True)
+class Series(Kind):
+    """Tables inside one after the other, each one of ``classes``, told apart by their own keys; paths count them from 0."""
+
+    classes: tuple[type[Any], ...] = ()
+
+    def map(self, value: Any, path: str, visit: Visitor) -> Any:
+        return tuple(map_fields(inner, f"{path}.{i}", visit) for i, inner in enumerate(value))
+
+
+class Field(NamedTuple):
+    """A field of an item: its attribute, its key in files, its kind, and what it is where it is left out."""
+
+    attribute: str
+    key: str
+    kind: Kind
+    required: bool
+    default: Any
+
+
+def written(kind: Kind) -> dict[str, Kind]:
+    """The metadata of a field: ``mass: Scalar = field(metadata=written(Number("...")))``."""
+    return {"written": kind}
+
+
+def fields_of(cls: type[Any]) -> tuple[Field, ...]:
+    """The fields of a class of items, in their order."""
+    known = _FIELDS.get(cls)
+    return known if known is not None else _FIELDS.setdefault(cls, _fields(cls))
+
+
+_FIELDS: dict[type[Any], tuple[Field, ...]] = {}
+
+
+def _fields(cls: type[Any]) -> tuple[Field, ...]:
+    found = []
+    for f in dataclasses.fields(cls):
+        if "written" in f.metadata:
+            kind: Kind = f.metadata["written"]
+            required = f.default is MISSING and f.default_factory is MISSING
+            found.append(Field(f.name, kind.key or f.name, kind, required, None if required else f.default))
+    return tuple(found)
+
+
+def map_fields(item: Any, path: str, visit: Visitor) -> Any:
+    """The item with every field as the visitor says; the same object where nothing changes."""
+    changed: dict[str, Any] = {}
+    for attribute, key, kind, _, _ in fields_of(type(item)):
+        value = getattr(item, attribute)
+        new = kind.map(value, path if kind.flat else f"{path}.{key}" if path else key, visit)
+        if new is not value and new != value:
+            changed[attribute] = new
+    return dataclasses.replace(item, **changed) if changed else item
+
+
+class Listing(Visitor):
+    """Collects the numbers of items by path."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, Scalar] = {}
+        self.places: dict[str, Place] = {}
+
+    def scalar(self, path: str, value: Scalar) -> Scalar:
+        self.found[path] = value
+        return value
+
+    def place(self, path: str, value: Place) -> Place:
+        self.places[path] = value
+        return super().place(path, value)
+
+
+class Replacing(Visitor):
+    """Puts numbers in place of those of some paths."""
+
+    def __init__(self, numbers: dict[str, float]) -> None:
+        self.numbers = numbers
+
+    def scalar(self, path: str, value: Scalar) -> Scalar:
+        return self.numbers.get(path, value)
+
+
+def numbers_of(item: Any, path: str) -> Iterator[tuple[str, Scalar]]:
+    listing = Listing()
+    map_fields(item, path, listing)
+    yield from listing.found.items()

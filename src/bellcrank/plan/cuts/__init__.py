@@ -1,0 +1,1 @@
+"""Which joints of loops are cut, by the operations that the blocks take."""

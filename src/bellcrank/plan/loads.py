@@ -1,0 +1,262 @@
+"""Prescribed motions and force elements as tables: what the passes before a recursion read.
+
+Like a body, each has a row of numbers and a signature; those with equal signatures share their code. Points and axes are
+turned into the frames of the computation. Splines stand in one pool of numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..model import Model
+from ..model.element import ELEMENTS, MOST_TERMS, Element
+from ..model.motion import Motion, Table
+from ..numbers.spline import halvings, spline_rows
+from .closures import Closing, closing_axes, make_closing, tied_bodies
+from .frames import Frames, frame_of
+from .order import Tree
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+MOTION_TABLE = ("code", "q", "v")
+MOTION_AXIS = 3  # the first numbers of a motion's row; then, term by term, its values and where its table is
+TERMS = tuple(f"{name}{k}" for k in range(MOST_TERMS) for name in "qv")  # q0, v0, q1, ...: of an element on a sum
+ELEMENT_TABLE = ("code", "q", "v", "row_a", "row_b", "input", *TERMS)
+ELEMENT_SLOTS = {"values": 0, "point_a": 13, "point_b": 16, "axes_a": 19, "axes_b": 28, "table": 37, "factors": 13}
+ELEMENT_ROW = 39
+
+
+class TableSignature(NamedTuple):
+    """How a spline is looked up: steps of bisection, and whether it is held beyond its ends."""
+
+    steps: int
+    clamp: bool
+
+
+class TermSignature(NamedTuple):
+    """A law that is not a sum, or a part of one: its kind, how many values it has, and its table."""
+
+    kind: str
+    size: int
+    table: TableSignature | None
+
+    @property
+    def width(self) -> int:
+        return self.size + (0 if self.table is None else 2)
+
+
+class MotionSignature(NamedTuple):
+    joint: str
+    laws: tuple[tuple[TermSignature, ...], ...]  # of each coordinate, the laws that are added up
+
+    @property
+    def width(self) -> int:
+        """Numbers of its row."""
+        return MOTION_AXIS + sum(term.width for terms in self.laws for term in terms)
+
+
+def motion_row(signatures: Sequence[MotionSignature]) -> int:
+    """Length of the rows of motions: that of the widest."""
+    return max((signature.width for signature in signatures), default=1)
+
+
+class ElementSignature(NamedTuple):
+    kind: str
+    on_joint: bool
+    scalar: bool  # acts on a coordinate whose rate is v
+    ground_a: bool
+    ground_b: bool
+    table: TableSignature | None
+    has_input: bool
+    closing: str = ""  # kind of the joint that closes a loop, for an element on it
+    dof: int = 0  # of that joint
+    terms: int = 0  # coordinates of an element on a sum of them
+
+
+@dataclass(frozen=True)
+class Loads:
+    motion_signatures: tuple[MotionSignature, ...]
+    motion_table: Ints
+    motion_data: Array
+    element_signatures: tuple[ElementSignature, ...]
+    element_table: Ints
+    element_data: Array
+    pool: Array
+    touched: tuple[int, ...]  # bodies of the walk that an element acts on: their rows of states
+    driven: NDArray[np.bool_]  # by body of the walk
+    driven_index: Ints  # (n,2): first entries in the driven q and v
+    time_dependent: bool
+    closing: Closing
+
+    @property
+    def elements(self) -> int:
+        return len(self.element_table)
+
+    @property
+    def motions(self) -> int:
+        return len(self.motion_table)
+
+    def key(self) -> tuple[object, ...]:
+        return self.motion_signatures, self.element_signatures, self.time_dependent, *self.closing.key()
+
+
+class _Pool:
+    """Splines one after the other."""
+
+    def __init__(self) -> None:
+        self.parts: list[Array] = []
+        self.size = 0
+
+    def add(self, table: Table) -> tuple[float, float]:
+        """Where a spline starts and how many points it has."""
+        start = self.size
+        self.parts.append(spline_rows(table.x, table.y))
+        self.size += len(self.parts[-1])
+        return float(start), float(len(table.x))
+
+
+def _signature(table: Table | None) -> TableSignature | None:
+    return None if table is None else TableSignature(halvings(len(table.x)), table.outside == "clamp")
+
+
+def make_loads(model: Model, tree: Tree, frames: Frames) -> Loads:
+    pool = _Pool()
+    place = tree.place
+    driven = np.array([bool(model.motions) and model.motions[body] is not None for body in tree.order], dtype=bool)
+    driven_index, motions = _motions(model, tree, driven, pool)
+    touched = sorted({place[b] for e in model.elements for b in _bodies(model, e) if b >= 0} | set(tied_bodies(model, place)))
+    driven_size = [sum(getattr(model.joints[tree.order[i]], size) for i in np.flatnonzero(driven)) for size in ("nq", "nv")]
+    closing = make_closing(model, tree, frames, tuple(touched), (driven_size[0], driven_size[1]))
+    for closure, q, v in closing.driven:  # a value is driven like a slide
+        assert closure.motion is not None
+        kind = "prismatic" if closure.joint is None else closure.joint.kind
+        motions.append(_motion(kind, closure.motion, (q, v), pool))
+    rows = {i: k for k, i in enumerate(touched)}
+    elements = [_element(model, frames, place, rows, e, pool) for e in model.elements]
+    motion_signatures, motion_table = _codes(motions, len(MOTION_TABLE))
+    element_signatures, element_table = _codes(elements, len(ELEMENT_TABLE))
+    timed = any(e.kind == "joint_effort" and e.table is not None for e in model.elements)
+    return Loads(
+        motion_signatures=motion_signatures,
+        motion_table=motion_table,
+        motion_data=_stacked([row for _, _, row in motions], motion_row(motion_signatures)),
+        element_signatures=element_signatures,
+        element_table=element_table,
+        element_data=np.array([row for _, _, row in elements]).reshape(-1, ELEMENT_ROW),
+        pool=np.concatenate(pool.parts) if pool.parts else np.zeros(1),
+        touched=tuple(touched),
+        driven=driven,
+        driven_index=driven_index,
+        time_dependent=bool(motions) or timed,
+        closing=closing,
+    )
+
+
+def _codes(entries: Sequence[tuple[object, tuple[int, ...], Array]], columns: int) -> tuple[tuple, Ints]:  # type: ignore[type-arg]
+    """Distinct signatures, and the integer table with the code of each in front."""
+    signatures = list(dict.fromkeys(signature for signature, _, _ in entries))
+    code = {signature: k for k, signature in enumerate(signatures)}
+    table = [(code[signature], *numbers, *[0] * (columns - 1 - len(numbers))) for signature, numbers, _ in entries]
+    return tuple(signatures), np.array(table, dtype=np.int64).reshape(-1, columns)
+
+
+def _motions(model: Model, tree: Tree, driven: NDArray[np.bool_], pool: _Pool):  # type: ignore[no-untyped-def]
+    index = np.zeros((tree.n, 2), dtype=np.int64)
+    entries, q, v = [], 0, 0
+    for i in np.flatnonzero(driven):
+        body = tree.order[i]
+        joint, motion = model.joints[body], model.motions[body]
+        assert motion is not None
+        index[i] = q, v
+        entries.append(_motion(joint.key, motion, (q, v), pool))
+        q, v = q + joint.nq, v + joint.nv
+    return index, entries
+
+
+def _motion(kind: str, motion: Motion, place: tuple[int, int], pool: _Pool) -> tuple[MotionSignature, tuple[int, int], Array]:
+    axis = np.zeros(MOTION_AXIS) if motion.axis is None else np.array(motion.axis) / np.linalg.norm(motion.axis)
+    row = axis.tolist()
+    for term in (term for law in motion.laws for term in law.terms):
+        row += [*term.values, *(() if term.table is None else pool.add(term.table))]
+    laws = (
+        tuple(TermSignature(term.kind, len(term.values), _signature(term.table)) for term in law.terms) for law in motion.laws
+    )
+    return MotionSignature(kind, tuple(laws)), place, np.array(row)
+
+
+def _stacked(rows: Sequence[Array], width: int) -> Array:
+    """Rows of different lengths below each other, filled up with zeros."""
+    stacked = np.zeros((len(rows), width))
+    for whole, row in zip(stacked, rows, strict=True):
+        whole[: len(row)] = row
+    return stacked
+
+
+def _bodies(model: Model, e: Element) -> tuple[int, ...]:
+    """Bodies that an element pushes on: of an element on a joint of the tree none."""
+    if e.joint >= 0:
+        return ()
+    end = model.closures[e.closure] if e.closure >= 0 else e
+    return end.body_a, end.body_b
+
+
+def _element(model: Model, frames: Frames, place: dict[int, int], rows: dict[int, int], e: Element, pool: _Pool):  # type: ignore[no-untyped-def]
+    row = np.zeros(ELEMENT_ROW)
+    row[: len(e.values)] = [e.values[name] for name in ELEMENTS[e.kind]]
+    if e.table is not None:
+        row[ELEMENT_SLOTS["table"] :] = pool.add(e.table)
+    table = _signature(e.table)
+    if e.joint >= 0:
+        joint = model.joints[e.joint]
+        q, v = int(model.q_index[e.joint]) + e.dof, int(model.v_index[e.joint]) + e.dof
+        signature = ElementSignature(
+            e.kind, True, joint.quaternion is None, True, True, table, e.input >= 0, terms=len(e.terms)
+        )
+        row[ELEMENT_SLOTS["factors"] :][: len(e.terms)] = [factor for _, _, factor in e.terms]
+        places = [int(index[joint]) + dof for joint, dof, _ in e.terms for index in (model.q_index, model.v_index)]
+        return signature, (q if signature.scalar else 0, v, 0, 0, max(e.input, 0), *places), row
+    if e.closure >= 0:
+        return _on_closing_joint(model, frames, place, rows, e, table, row)
+    for name, body, point in (("a", e.body_a, e.point_a), ("b", e.body_b, e.point_b)):
+        rotation, origin = frame_of(frames, place, body)
+        start = ELEMENT_SLOTS[f"point_{name}"]
+        row[start : start + 3] = rotation.T @ (np.array(point) - origin)
+        axes = np.eye(3) if e.axes is None else np.array(e.axes)
+        if e.kind == "force" and name == "b":
+            rotation = frames.ground_rotation
+        start = ELEMENT_SLOTS[f"axes_{name}"]
+        row[start : start + 9] = (rotation.T @ axes).ravel()
+    signature = ElementSignature(e.kind, False, False, e.body_a < 0, e.body_b < 0, table, e.input >= 0)
+    at = [rows[place[b]] if b >= 0 else 0 for b in (e.body_a, e.body_b)]
+    return signature, (0, 0, *at, max(e.input, 0)), row
+
+
+def _on_closing_joint(  # type: ignore[no-untyped-def]
+    model: Model,
+    frames: Frames,
+    place: dict[int, int],
+    rows: dict[int, int],
+    e: Element,
+    table: TableSignature | None,
+    row: Array,
+):
+    """An element on a joint without coordinates of its own: between the bodies, in the joint's axes."""
+    closure = model.closures[e.closure]
+    assert closure.joint is not None
+    for name, body, point in (("a", closure.body_a, closure.point_a), ("b", closure.body_b, closure.point_b)):
+        rotation, origin = frame_of(frames, place, body)
+        start = ELEMENT_SLOTS[f"point_{name}"]
+        row[start : start + 3] = rotation.T @ (np.array(point) - origin)
+        start = ELEMENT_SLOTS[f"axes_{name}"]
+        row[start : start + 9] = (rotation.T @ closing_axes(closure)).ravel()
+    ground = closure.body_a < 0, closure.body_b < 0
+    scalar = closure.joint.quaternion is None
+    signature = ElementSignature(e.kind, False, scalar, *ground, table, e.input >= 0, closure.joint.kind, e.dof)
+    at = [rows[place[b]] if b >= 0 else 0 for b in (closure.body_a, closure.body_b)]
+    return signature, (0, 0, *at, max(e.input, 0)), row

@@ -1,0 +1,371 @@
+"""Nodes as tables, with signatures: what the walk over nodes reads. plan.blocks says what a node is.
+
+A node's integers stand one after the other (``node_places``): its base, bodies and so on; closures with equal data share a row.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .blocks import Node, make_nodes
+from .closures import CLOSURE_ROW, CLOSURE_SLOTS, CLOSURE_TABLE, ClosureSignature, closing_axes, row_scales
+from .condensed_places import places_in_turn
+from .frames import frame_of
+from .plan import TABLE, Plan
+from .signature import OWN, Signature
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+MOST_NODE_SIGNATURES = 48
+BODY_COLUMNS = ("q", "v", "row")  # of each body beside the other integers of a node: as in plan.TABLE; row of shared_bodies
+NODE_TABLE = ("code", "first", "image", "given", "memory", "matrices")
+"""Of each node: its signature; the first of its integers; where what it reports to the node that it hangs on is, and what it
+gets from there; where a kernel keeps its numbers and matrices, which depends on the kernel."""
+WIDE, WIDE_ALONE = 12, 16  # nodes with more unknowns have their matrices in memory: parts of a block; whole blocks
+_UNIT_SLOTS = [k for name in ("axes_a", "axes_b", "world") for k in range(CLOSURE_SLOTS[name], CLOSURE_SLOTS[name] + 9)]
+
+
+class ClosureShape(NamedTuple):
+    """A closure inside a node: which of its equations are kept, and which are left out and checked; between which places, -1
+    is the base."""
+
+    signature: ClosureSignature
+    a: int
+    b: int
+    path_a: tuple[int, ...]
+    path_b: tuple[int, ...]
+    kept: tuple[int, ...]
+    checked: tuple[int, ...]
+    terms: tuple[int, ...]  # of a coupler: the node's coordinates that it names
+    constants: tuple[tuple[int, float], ...]
+
+
+class ImageShape(NamedTuple):
+    """Of a node that hangs on another: size of y, dofs of the other one that it shares, whether its matrices are in memory."""
+
+    size: int
+    shared: tuple[int, ...]
+    wide: bool
+
+
+class NodeSignature(NamedTuple):
+    """The structure of a node. Nodes with equal signatures share their code."""
+
+    bodies: tuple[Signature, ...]
+    borrowed: tuple[int, ...]  # numbers of degrees of freedom
+    above: tuple[int, ...]
+    dofs: tuple[tuple[int, int, int], ...]  # place of the body (-1: of another node), number, joint
+    separator: int  # of the dofs, the first ones
+    closures: tuple[ClosureShape, ...]
+    carriers: tuple[int, ...]
+    lends: tuple[int, ...]
+    on_ground: bool
+    apart: bool
+    hangs: bool  # on another node
+    images: tuple[ImageShape, ...]  # of nodes that hang here
+    kept: int  # size of y that is reported
+    equations: tuple[int, ...]  # of an apart node: those that are not redundant
+    opens: bool  # first to report to its base on the way inward
+    wide: bool  # its matrices are in memory
+
+    @property
+    def image_size(self) -> int:
+        """Numbers that it reports to the node that it hangs on: T and H (formulations.apart)."""
+        x, y, tail = self.separator, self.kept, 1 if self.on_ground else 7
+        return x * (y + 1) + (y + tail) ** 2 if self.hangs else 0
+
+    @property
+    def given_size(self) -> int:
+        """Numbers that it gets from there: y, or efforts for x."""
+        return max(self.separator, self.kept) if self.hangs else 0
+
+
+def node_places(signature: NodeSignature) -> dict[str, int]:
+    """Where a node's integers start."""
+    sizes = {
+        "base": 1,
+        "bodies": len(signature.above),  # own ones, then borrowed ones
+        "closures": len(signature.closures),
+        "closure_rows": len(signature.closures),
+        "children": len(signature.images),  # nodes that hang on this one
+        "joints": len({joint for _, _, joint in signature.dofs}),  # first degree of freedom of each
+        "columns": len(BODY_COLUMNS) * len(signature.bodies),
+    }
+    return dict(zip(sizes, itertools.accumulate(sizes.values(), initial=0), strict=False))
+
+
+@dataclass(frozen=True)
+class Nodes:
+    nodes: tuple[Node, ...]
+    signatures: tuple[NodeSignature, ...]
+    table: Ints
+    ints: Ints
+    closure_data: Array
+    shared_bodies: (
+        Array  # different rows of plan.data, up to OWN: of long chains of equal parts little is read that is not near
+    )
+    shared_closures: Array  # different rows of closure_data
+    rank: int  # independent equations of all closures
+    surplus: bool  # redundant ones that could push, in blocks that are taken apart
+    spare: bool  # some of those that are not kept could be kept in the place of others
+    told: int  # numbers that nodes report to those that they hang on, and get from there
+
+    @property
+    def count(self) -> int:
+        return len(self.nodes)
+
+    @property
+    def checks(self) -> bool:
+        """Whether equations are left out that could disagree with those that are kept."""
+        return any(closure.checked for signature in self.signatures for closure in signature.closures)
+
+    @property
+    def bases_move(self) -> bool:
+        """Whether nodes with closures hang on bodies."""
+        return any(signature.closures and not signature.on_ground for signature in self.signatures)
+
+    @property
+    def work(self) -> int:
+        """How long one evaluation takes, in ns or so: what each node takes, and the cube of its coordinates."""
+        return sum(150 + len(self.signatures[code].dofs) ** 3 for code in self.table[:, 0])
+
+    def key(self) -> tuple[object, ...]:
+        return self.signatures
+
+
+class Ranks(NamedTuple):
+    """What was found of a node's equations: those kept of each closure, and for a node apart its equations and size of y."""
+
+    kept: tuple[tuple[int, ...], ...]
+    checked: tuple[tuple[int, ...], ...] = ()  # those of each closure that are left out and could disagree
+    equations: tuple[int, ...] = ()
+    size: int = 0
+    surplus: bool = False  # some that are not kept could push
+    rank: int = 0  # what the node's equations add to those further out
+    spare: bool = False  # some that are not kept could be kept in the place of others
+    images_agree: bool = True  # because all equations that say so are kept
+
+
+def nodes_of(plan: Plan) -> list[Node]:
+    return make_nodes(plan.model, plan.tree)
+
+
+def all_rows(plan: Plan, node: Node) -> Ranks:
+    return Ranks(tuple(tuple(range(plan.model.closures[k].rows)) for k in node.closures), ((),) * len(node.closures))
+
+
+def make_node_tables(plan: Plan, nodes: Sequence[Node], ranks: Mapping[int, Ranks], fold: bool = True) -> Nodes:
+    scales = row_scales(plan.model, plan.length)
+    data = np.array([_data(plan, node, k, scales) for node in nodes for k in node.closures]).reshape(-1, CLOSURE_ROW)
+    order = [k for node in nodes for k in node.closures]
+    rows = np.zeros((max(1, len(plan.model.closures)), CLOSURE_ROW))
+    rows[order] = data
+    shared_bodies, body_rows = _distinct(plan.data[:, :OWN])
+    shared_closures, closure_rows = _distinct(rows)
+    columns = np.column_stack([*(plan.table[:, TABLE.index(name)] for name in BODY_COLUMNS[:2]), body_rows])
+    bases = {node.base for node in nodes}
+    lent = {i for node in nodes for i in node.borrowed}
+    first = {node.base: i for i, node in enumerate(nodes) if node.parent is None}  # the last one: first on the way inward
+    codes: dict[NodeSignature, int] = {}
+    table: list[tuple[int, ...]] = []
+    ints: list[int] = []
+    for i, node in enumerate(nodes):
+        signature = _signature(plan, nodes, ranks, i, node, rows, bases, lent, fold, first[node.base] == i)
+        code = codes.setdefault(signature, len(codes))
+        table.append((code, len(ints)))
+        own = columns[list(node.bodies)].ravel()
+        freedoms = columns[list(node.joints), BODY_COLUMNS.index("v")]
+        ints += [node.base, *node.bodies, *node.borrowed, *node.closures, *closure_rows[list(node.closures)]]
+        ints += [*node.children, *freedoms, *own]
+    if fold and len(codes) > MOST_NODE_SIGNATURES:
+        return make_node_tables(plan, nodes, ranks, fold=False)
+    signatures = tuple(codes)
+    used = [signatures[code] for code, _ in table]
+    images, told = places_in_turn([(s.image_size, node.children) for s, node in zip(used, nodes, strict=True)])
+    given = np.cumsum([told, *(signature.given_size for signature in used)])
+    return Nodes(
+        tuple(nodes),
+        signatures,
+        np.array([(*x, image, at, 0, 0) for x, image, at in zip(table, images, given, strict=False)], dtype=np.int64).reshape(
+            -1, len(NODE_TABLE)
+        ),
+        np.array(ints, dtype=np.int64),
+        rows,
+        shared_bodies,
+        shared_closures,
+        sum(ranks[i].rank for i in range(len(nodes))),
+        any(ranks[i].surplus for i in range(len(nodes))),
+        any(ranks[i].spare for i in range(len(nodes))),
+        int(given[-1]),
+    )
+
+
+def _distinct(rows: Array) -> tuple[Array, NDArray[np.int64]]:
+    """The different rows, and which of them each is."""
+    found: dict[bytes, int] = {}
+    which = np.array([found.setdefault(row.tobytes(), len(found)) for row in rows], dtype=np.int64)
+    first = np.unique(which, return_index=True)[1]
+    return np.ascontiguousarray(rows[first]), which
+
+
+def _signature(
+    plan: Plan,
+    nodes: Sequence[Node],
+    ranks: Mapping[int, Ranks],
+    index: int,
+    node: Node,
+    data: Array,
+    bases: set[int],
+    lent: set[int],
+    fold: bool,
+    opens: bool,
+) -> NodeSignature:
+    places = {body: k for k, body in enumerate((*node.bodies, *node.borrowed))} | {node.base: -1}
+    dofs = node_dofs(plan, node)
+    shapes = tuple(
+        _shape(plan, node, k, kept, checked, places, dofs, data[k], fold)
+        for k, kept, checked in zip(node.closures, ranks[index].kept, ranks[index].checked, strict=True)
+    )
+    return NodeSignature(
+        bodies=tuple(plan.signature(i) for i in node.bodies),
+        borrowed=tuple(_nv(plan, i) for i in node.borrowed),
+        above=tuple(places[plan.tree.parent[i]] for i in (*node.bodies, *node.borrowed)),
+        dofs=dofs,
+        separator=separator_size(plan, node),
+        closures=shapes,
+        carriers=tuple(k for k, i in enumerate(node.bodies) if i in bases),
+        lends=tuple(k for k, i in enumerate(node.bodies) if i in lent),
+        on_ground=node.base < 0,
+        apart=is_apart(plan, node),
+        hangs=node.parent is not None,
+        images=_images(plan, nodes, ranks, node),
+        kept=ranks[index].size,
+        equations=ranks[index].equations,
+        opens=opens,
+        wide=_is_wide(plan, nodes, ranks, node),
+    )
+
+
+def _images(plan: Plan, nodes: Sequence[Node], ranks: Mapping[int, Ranks], node: Node) -> tuple[ImageShape, ...]:
+    return tuple(
+        ImageShape(ranks[c].size, _shared(plan, nodes[c], node), _is_wide(plan, nodes, ranks, nodes[c])) for c in node.children
+    )
+
+
+def _is_wide(plan: Plan, nodes: Sequence[Node], ranks: Mapping[int, Ranks], node: Node) -> bool:
+    """By its coordinates; and by its unknowns, which are those that no image gives and those of the images."""
+    n = len(node_dofs(plan, node))
+    given = {j for c in node.children for j in _shared(plan, nodes[c], node)}
+    unknowns = n - len(given) + sum(ranks[c].size for c in node.children)
+    return max(n, unknowns) > (WIDE if _is_part(node) else WIDE_ALONE)
+
+
+def _is_part(node: Node) -> bool:
+    return node.parent is not None or bool(node.children)
+
+
+def is_apart(plan: Plan, node: Node) -> bool:
+    """Part of a block that is taken apart; a whole one is treated as such a part if it is wide."""
+    return _is_part(node) or len(node_dofs(plan, node)) > WIDE_ALONE
+
+
+def node_dofs(plan: Plan, node: Node) -> tuple[tuple[int, int, int], ...]:
+    """Place, number and joint of each coordinate, in the order of the node's joints."""
+    places = {body: k for k, body in enumerate((*node.bodies, *node.borrowed))}
+    return tuple((places.get(i, -1), k, j) for j, i in enumerate(node.joints) for k in range(_nv(plan, i)))
+
+
+def separator_size(plan: Plan, node: Node) -> int:
+    return sum(_nv(plan, i) for i in node.joints[: node.separator])
+
+
+def _shared(plan: Plan, child: Node, node: Node) -> tuple[int, ...]:
+    """Our coordinates that are a child's separator, in its order."""
+    first: dict[int, int] = {}
+    count = 0
+    for i in node.joints:
+        first[i] = count
+        count += _nv(plan, i)
+    return tuple(first[i] + k for i in child.joints[: child.separator] for k in range(_nv(plan, i)))
+
+
+def _nv(plan: Plan, i: int) -> int:
+    return 0 if plan.loads.driven[i] else plan.model.joints[plan.tree.order[i]].nv
+
+
+def _shape(
+    plan: Plan,
+    node: Node,
+    k: int,
+    kept: tuple[int, ...],
+    checked: tuple[int, ...],
+    places: dict[int, int],
+    dofs: tuple[tuple[int, int, int], ...],
+    row: Array,
+    fold: bool,
+) -> ClosureShape:
+    closing, model = plan.loads.closing, plan.model
+    entry = dict(zip(CLOSURE_TABLE, closing.table[k].tolist(), strict=True))
+    signature = closing.signatures[entry["code"]]
+    closure = model.closures[k]
+    walk = plan.tree.place
+    if closure.kind == "coupler":
+        index = {(place, number): j for j, (place, number, _) in enumerate(dofs)}
+        terms = tuple(index[places[walk[joint]], dof] for joint, dof, _ in closure.terms)
+        return ClosureShape(signature, -1, -1, (), (), kept, checked, terms, ())
+    a, b = walk[closure.body_a], walk[closure.body_b]
+    path_a, path_b = _sides(plan.tree.parent, node.base, a, b)
+    constants = tuple((int(s), float(row[s])) for s in np.flatnonzero(_foldable(row))) if fold else ()
+    ends = tuple(places[i] for i in path_a), tuple(places[i] for i in path_b)
+    return ClosureShape(signature, places[a], places[b], *ends, kept, checked, (), constants)
+
+
+def _sides(parent: Sequence[int], base: int, a: int, b: int) -> tuple[list[int], list[int]]:
+    """Joints between two bodies, on either side of where their paths meet."""
+    paths = []
+    for i in (a, b):
+        path = []
+        while i != base:
+            path.append(i)
+            i = parent[i]
+        paths.append(path)
+    common = set(paths[0]) & set(paths[1])
+    return [i for i in paths[0] if i not in common], [i for i in paths[1] if i not in common]
+
+
+def _foldable(row: Array) -> NDArray[np.bool_]:
+    unit = np.isin(np.arange(len(row)), _UNIT_SLOTS)
+    found: NDArray[np.bool_] = (row == 0) | (unit & (np.abs(row) == 1))
+    found[CLOSURE_SLOTS["value"]] = found[CLOSURE_SLOTS["pitch"]] = False
+    return found
+
+
+def _data(plan: Plan, node: Node, k: int, scales: Array) -> Array:
+    """As plan.closures has it, but with the joint's own axes at the base instead of the world's, and rounding removed.
+
+    Points that only have to meet do so along the base's axes, which are ones and zeros there.
+    """
+    row = plan.loads.closing.data[k].copy()
+    base = -1 if node.base < 0 else plan.tree.order[node.base]
+    rotation, _ = frame_of(plan.frames, plan.tree.place, base)
+    start = CLOSURE_SLOTS["world"]
+    closure = plan.model.closures[k]
+    meets = closure.joint is not None and closure.joint.kind in ("spherical", "universal")
+    row[start : start + 9] = (np.eye(3) if meets else rotation.T @ closing_axes(closure)).ravel()
+    own = scales[plan.model.closure_index[k] : plan.model.closure_index[k + 1]]
+    row[CLOSURE_SLOTS["scale"] : CLOSURE_SLOTS["scale"] + len(own)] = own
+    near = np.round(row)
+    units = np.zeros(len(row), dtype=bool)
+    units[_UNIT_SLOTS] = True
+    row[units & (np.abs(row - near) < 1e-15)] = near[units & (np.abs(row - near) < 1e-15)]
+    for name in ("point_a", "point_b"):
+        part = slice(CLOSURE_SLOTS[name], CLOSURE_SLOTS[name] + 3)
+        row[part][np.abs(row[part]) < 1e-15 * np.abs(row[part]).max(initial=0.0)] = 0.0
+    return row + 0.0  # no negative zeros

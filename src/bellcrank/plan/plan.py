@@ -1,0 +1,225 @@
+"""The plan of a walk: order, frames, signatures, and the tables that the machine code reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..model import Model
+from .frames import Frames, Style, choose_frames
+from .loads import Loads, make_loads
+from .order import Tree, depth_first
+from .signature import ROW, SLOTS, Signature
+
+if TYPE_CHECKING:
+    from .nodes import Nodes
+
+Array = NDArray[np.float64]
+
+_MOST_SIGNATURES = 32  # beyond this, structure is folded more coarsely: the code must not grow without bound
+_PLACEMENT = [
+    k for name in ("gamma", "alpha", "rest", "rest_angle", "offset", "pitch", "turn", "armature") for k in SLOTS[name]
+]
+_ROTATION = [k for name in ("gamma", "alpha", "rest", "turn") for k in SLOTS[name]]
+_ARMATURE = list(SLOTS["armature"])
+
+RANK_TOLERANCE = 1e-7
+
+TABLE = ("code", "parent", "q", "v", "user", "own_message", "parent_message", "nv", "state")  # columns of the integer table
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything about a model that the executors need. Bodies are in the order of the walk."""
+
+    model: Model
+    tree: Tree
+    frames: Frames
+    signatures: tuple[Signature, ...]  # the distinct ones
+    table: NDArray[np.int64]  # (n, len(TABLE))
+    data: Array  # (n, ROW)
+    gravity: Array  # in the ground's frame
+    messages: int  # how many bodies receive messages through memory
+    loads: Loads
+    tolerance: float = RANK_TOLERANCE  # below which an equation that closes a loop counts as redundant
+    length: float = 1.0  # typical of the model
+    baumgarte: tuple[float, float] = (0.0, 0.0)  # 2 alpha, beta^2
+    nodes: Nodes | None = None  # for the walk over blocks of loops
+    kept_rows: tuple[
+        int, ...
+    ] = ()  # of the equations of closures, where all are taken at once; (): those independent at a state
+
+    @property
+    def n(self) -> int:
+        return self.tree.n
+
+    def signature(self, i: int) -> Signature:
+        return self.signatures[int(self.table[i, 0])]
+
+
+def make_plan(
+    model: Model,
+    style: Style = "plane",
+    *,
+    tolerance: float = RANK_TOLERANCE,
+    baumgarte: tuple[float, float] = (0.0, 0.0),
+) -> Plan:
+    tree = depth_first(model.parents)
+    frames = choose_frames(model, tree, style)
+    data = _data_rows(model, tree, frames)
+    loads = make_loads(model, tree, frames)
+    code, signatures = _signatures(model, tree, frames, data, loads)
+    order, parent = np.array(tree.order), np.array(tree.parent)
+    branches = np.array([len(children) > 1 for children in tree.children])
+    message = np.where(branches, np.cumsum(branches) - 1, -1)
+    columns = {
+        "code": code,
+        "parent": parent,
+        "q": np.where(loads.driven, loads.driven_index[:, 0], model.q_index[order]),
+        "v": np.where(loads.driven, loads.driven_index[:, 1], model.v_index[order]),
+        "user": order,
+        "own_message": message,
+        "parent_message": np.where(parent >= 0, message[parent], -1),
+        "nv": np.where(loads.driven, 0, [model.joints[body].nv for body in order]),
+        "state": _places(loads.touched, tree.n),
+    }
+    table = np.stack([columns[name] for name in TABLE], axis=1).astype(np.int64)
+    gravity = frames.ground_rotation.T @ model.gravity
+    gravity[np.abs(gravity) < 1e-15 * np.abs(gravity).max(initial=0.0)] = 0.0
+    closing = tolerance, typical_length(model), baumgarte
+    return Plan(model, tree, frames, signatures, table, data, gravity, int(branches.sum()), loads, *closing)
+
+
+def typical_length(model: Model) -> float:
+    """The mean distance of joints and closures from their bodies' origins; 1 m where all of them meet."""
+    offsets = [*model.position, *(x for closure in model.closures for x in (closure.point_a, closure.point_b))]
+    lengths = np.linalg.norm(np.array(offsets).reshape(-1, 3), axis=1)
+    return float(lengths[lengths > 0].mean()) if (lengths > 0).any() else 1.0
+
+
+def _places(chosen: tuple[int, ...], n: int) -> NDArray[np.int64]:
+    """Rank of each chosen body, -1 for the others."""
+    places = np.full(n, -1, dtype=np.int64)
+    places[list(chosen)] = np.arange(len(chosen))
+    return places
+
+
+def _data_rows(model: Model, tree: Tree, frames: Frames) -> Array:
+    """The row of numbers of each body, in its computing frame."""
+    order = list(tree.order)
+    K, inverse = frames.rotation, np.swapaxes(frames.rotation, 1, 2)
+    m = model.mass[order]
+    c = np.einsum("nij,nj->ni", inverse, model.center[order] - frames.origin)
+    Jc = inverse @ model.inertia[order] @ K
+    J = Jc + m[:, None, None] * (np.einsum("ni,ni->n", c, c)[:, None, None] * np.eye(3) - np.einsum("ni,nj->nij", c, c))
+    reach = np.abs(model.center[order]).max(axis=1, initial=0.0)
+    armature = np.zeros((tree.n, len(SLOTS["armature"])))
+    for i, body in enumerate(order):
+        if model.motions and model.motions[body] is not None:
+            continue
+        first, nv = model.v_index[body], model.joints[body].nv
+        armature[i, :nv] = model.armature[first : first + nv]
+    upper = np.triu_indices(3)
+    carried, moment = _carried(m, m[:, None] * c, tree, frames)
+    columns = {
+        "gamma": _turns(frames.gamma),
+        "alpha": _turns(frames.alpha),
+        "rest": _turns(frames.rest),
+        "rest_angle": frames.rest[:, None],
+        "offset": frames.offset,
+        "pitch": np.array([[model.joints[body].pitch or 0.0] for body in order]),
+        "turn": frames.turn.reshape(-1, 9),
+        "J": _clean(J[:, upper[0], upper[1]], np.abs(J).max(axis=(1, 2))),
+        "mc": _clean(m[:, None] * c, m * reach),
+        "m": m[:, None],
+        "center": _clean(c, reach),
+        "Jc": _clean(Jc[:, upper[0], upper[1]], np.abs(Jc).max(axis=(1, 2))),
+        "armature": armature,
+        "carried_m": carried[:, None],
+        "carried_mc": _clean(moment, carried * np.maximum(reach, np.abs(frames.offset).max(initial=0.0))),
+    }
+    return np.ascontiguousarray(np.concatenate([columns[name] for name in SLOTS], axis=1))
+
+
+def _carried(m: Array, mc: Array, tree: Tree, frames: Frames) -> tuple[Array, Array]:
+    """Mass of each subtree, and its first moment about the body's origin if all of it were at its joints' points of rest."""
+    mass, moment, placement = m.copy(), mc.copy(), frames.placement
+    for i in reversed(range(tree.n)):
+        p = tree.parent[i]
+        if p >= 0:
+            mass[p] += mass[i]
+            moment[p] += mass[i] * placement[i]
+    return mass, moment
+
+
+def _signatures(
+    model: Model, tree: Tree, frames: Frames, data: Array, loads: Loads
+) -> tuple[NDArray[np.int64], tuple[Signature, ...]]:
+    """The code of every body and the distinct signatures, as fine as possible while they stay few."""
+    foldable = (data == 0) | ((np.abs(data) == 1) & np.isin(np.arange(ROW), _ROTATION))
+    roles = _roles(model, tree, frames, loads)
+    for columns in (list(range(ROW)), _PLACEMENT):
+        chosen = np.zeros_like(foldable)
+        chosen[:, columns] = foldable[:, columns]
+        found = _group(roles, chosen, data)
+        if len(found[1]) <= _MOST_SIGNATURES:
+            return found
+    return _group(roles, _common(roles, foldable, data), data)
+
+
+def _common(roles: list[Role], foldable: NDArray[np.bool_], data: Array) -> NDArray[np.bool_]:
+    """Only what all bodies of the same role, with the same armatures, have in common."""
+    groups: dict[object, list[int]] = {}
+    for i, role in enumerate(roles):
+        groups.setdefault((role, foldable[i, _ARMATURE].tobytes()), []).append(i)
+    chosen = np.zeros_like(foldable)
+    for members in groups.values():
+        same = foldable[members].all(axis=0) & (data[members] == data[members[0]]).all(axis=0)
+        chosen[np.ix_(members, _PLACEMENT)] = same[_PLACEMENT]
+    return chosen
+
+
+def _group(roles: list[Role], chosen: NDArray[np.bool_], data: Array) -> tuple[NDArray[np.int64], tuple[Signature, ...]]:
+    codes: dict[object, int] = {}
+    signatures = []
+    code = np.zeros(len(roles), dtype=np.int64)
+    folded = np.where(chosen, data + 0.0, np.inf)  # + 0.0: no negative zeros
+    for i, (role, row) in enumerate(zip(roles, folded, strict=True)):
+        key = (role, row.tobytes())
+        if key not in codes:
+            codes[key] = len(codes)
+            constants = tuple((int(k), float(row[k])) for k in np.flatnonzero(chosen[i]))
+            signatures.append(Signature(*role, constants))
+        code[i] = codes[key]
+    return code, tuple(signatures)
+
+
+Role = tuple[str, str, bool, bool, bool, bool, bool, bool, bool]
+
+
+def _roles(model: Model, tree: Tree, frames: Frames, loads: Loads) -> list[Role]:
+    roles = []
+    touched = set(loads.touched)
+    for i, (body, p) in enumerate(zip(tree.order, tree.parent, strict=True)):
+        joint, children = model.joints[body], tree.children[i]
+        adjacent = p >= 0 and p == i - 1
+        opens = p >= 0 and not adjacent and tree.children[p][-1] == i
+        style = "plane" if joint.plane and frames.style == "plane" else "full"
+        roles.append(
+            (joint.key, style, p < 0, not children, adjacent, len(children) > 1, opens, bool(loads.driven[i]), i in touched)
+        )
+    return roles
+
+
+def _turns(angle: Array) -> Array:
+    """sin, cos and their products; right angles are exact."""
+    s, c = (np.where(np.abs(x - np.round(x)) > 1e-15, x, np.round(x)) for x in (np.sin(angle), np.cos(angle)))
+    return np.stack([s, c, s * s, s * c, 2 * s * c, 1 - 2 * s * s], axis=1)
+
+
+def _clean(x: Array, scale: Array) -> Array:
+    """Entries that are zero but for rounding become exact zeros."""
+    return np.where(np.abs(x) <= 4e-16 * scale[:, None], 0.0, x)

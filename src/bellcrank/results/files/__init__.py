@@ -1,0 +1,1 @@
+"""A run as files: NetCDF, tables of text."""

@@ -1,0 +1,138 @@
+"""A run as a NetCDF file, there and back.
+
+The file holds every quantity of quantities.py with its names and units, and as attributes the model's name, the settings,
+why the run stopped, and the version of the program. Any NetCDF or HDF5 reader opens it.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...errors import BellcrankError, BellcrankWarning, StateError
+from ...writing import write_whole
+from ..labels import Labels
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from ...model import Model
+    from ..run import Run
+
+FORMAT = 1
+
+
+def save_run(run: Run, path: str | Path, *, keep: bool = False) -> Path:
+    """Write a run, with all that can be derived from it, to a NetCDF file."""
+    return write_whole(path, lambda file: to_dataset(run).to_netcdf(file, engine="h5netcdf"), keep=keep)
+
+
+def to_dataset(run: Run) -> xr.Dataset:
+    """Everything that a file of the run holds."""
+    from ..derived import version
+    from ..quantities import QUANTITIES, coordinates, label_all, units
+
+    data = label_all(available(run, QUANTITIES), run.values("time"), run.labels)
+    names: dict[str, Any] = {dim: np.array(items, dtype=object) for dim, items in coordinates(run.labels).items()}
+    names |= {unit: (dim, np.array(items, dtype=object)) for unit, (dim, items) in units(run.labels).items()}
+    return data.assign_coords(names).assign_attrs(
+        bellcrank_run=FORMAT,
+        bellcrank_version=version(),
+        model=run.labels.model,
+        settings=json.dumps(run.settings | ({"shared_reactions": run.shared_reactions} if run.shared_reactions else {})),
+        stopped=run.stopped or "",
+        crossings=json.dumps([_as_dict(crossing) for crossing in run.crossings]),
+    )
+
+
+def _as_dict(crossing: Any) -> dict[str, Any]:
+    return {"event": crossing.event, "time": float(crossing.time), "q": crossing.q.tolist(), "v": crossing.v.tolist()}
+
+
+def available(run: Run, names: Iterable[str]) -> dict[str, np.ndarray]:
+    """Quantities of a run, but for those that its last states do not allow to compute."""
+    found, missing = {}, []
+    for name in names:
+        try:
+            found[name] = run.values(name)
+        except BellcrankError as error:
+            missing.append(f"{name} ({error})")
+    if missing:
+        warnings.warn(f"saved without {'; '.join(missing)}", BellcrankWarning, stacklevel=5)
+    return found
+
+
+def load_run(path: str | Path, model: Model | None = None) -> Run:
+    """Read a run that ``Run.save`` wrote; its arrays are served from the file, whether or not a model is given."""
+    from ..quantities import QUANTITIES
+    from ..run import Run
+
+    data = _read(Path(path))
+    run = Run(
+        model,
+        data["time"].values,
+        data["q"].values,
+        data["v"].values,
+        data["a"].values,
+        settings=json.loads(data.attrs["settings"]),
+        stopped=data.attrs["stopped"] or None,
+        labels=_labels(data),
+        derived={name: data[name].values for name in QUANTITIES if name in data and name not in ("q", "v", "a")},
+    )
+    run.crossings = _crossings(data.attrs.get("crossings", "[]"))
+    return run
+
+
+def _crossings(text: str) -> tuple[Any, ...]:
+    from ..crossing import Crossing
+
+    found = json.loads(text)
+    return tuple(Crossing(c["event"], c["time"], np.array(c["q"]), np.array(c["v"])) for c in found)
+
+
+def _read(path: Path) -> xr.Dataset:
+    import xarray as xr
+
+    if not path.is_file():
+        raise StateError(f"{path}: no such file")
+    try:
+        data = xr.load_dataset(path, engine="h5netcdf")
+    except (OSError, ValueError) as error:
+        raise StateError(f"{path} is not a NetCDF file, or is damaged: {error}") from error
+    found = data.attrs.get("bellcrank_run")
+    if found is None:
+        raise StateError(f"{path} was not written by Run.save: it has no attribute bellcrank_run")
+    if found > FORMAT:
+        raise StateError(f"{path} has format {found}, this version reads up to {FORMAT}: install a newer bellcrank")
+    return data
+
+
+def _labels(data: xr.Dataset) -> Labels:
+    def names(coordinate: str) -> tuple[str, ...]:
+        return tuple(str(name) for name in data[coordinate].values) if coordinate in data.coords else ()
+
+    return Labels(
+        model=data.attrs["model"],
+        bodies=names("body"),
+        joints=names("joint"),
+        coordinates=names("coordinate"),
+        coordinate_units=names("q_unit"),
+        dofs=names("dof"),
+        dof_units=names("v_unit"),
+        elements=names("element"),
+        element_units=names("forces_unit"),
+        sources=names("source"),
+        drives=names("drive"),
+        drive_units=names("drives_unit"),
+        inputs=names("input"),
+        measures=names("measure"),
+        measure_units=names("measures_unit"),
+        equations=names("equation"),
+        closing=names("closing_coordinate"),
+        closing_units=names("closing_unit"),
+    )

@@ -1,0 +1,68 @@
+"""Samples in singular positions: there the equations do not determine accelerations, nor reactions, and a run says so."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...dynamics.diagnosis import closure_of_row, singular_loops
+from ...dynamics.dynamics import Dynamics
+from ...errors import BellcrankWarning
+from ...plan.row_selection import lost_row
+from ...results import parts_of
+from ..system import Outcome
+from .row_choice import Stretches
+
+Array = NDArray[np.float64]
+
+
+class Undetermined(NamedTuple):
+    """A sample in a singular position: when, and the closures of the loops that are singular."""
+
+    time: float
+    closures: str
+
+
+def undetermined(stretches: Stretches, outcome: Outcome, a: Array) -> list[Undetermined]:
+    """Samples whose accelerations are not numbers because of a singular position, or are one answer of several.
+
+    The latter by the multipliers, which leave out equations that depend on others: at the start, and beside passages.
+    """
+    times, found = outcome.times, []
+    beside = {0} | {k for p in outcome.passages for k in np.searchsorted(times, p.time) + np.array([-1, 0])}
+    for part, dynamics in parts_of(stretches, len(times)):
+        samples = range(part.start, part.stop)
+        dense = dynamics.plan.nodes is None
+        asked = [k for k in samples if k in beside] if dense else [k for k in samples if not np.isfinite(a[k]).all()]
+        found += [Undetermined(float(times[k]), name) for k in asked for name in _singular(dynamics, outcome, k)]
+    return found
+
+
+def _singular(dynamics: Dynamics, outcome: Outcome, k: int) -> Iterator[str]:
+    q, v, t = outcome.q[k], outcome.v[k], float(outcome.times[k])
+    if dynamics.plan.nodes is None:
+        row = lost_row(dynamics, q, t)
+        if row is not None:
+            yield closure_of_row(dynamics.model, row)
+        return
+    loops = singular_loops(dynamics.plan, {"q": q, "v": v, "t": np.array(t)})
+    if loops is not None:
+        yield ", ".join(loops.closures)
+
+
+def tell(model: str, found: list[Undetermined], numbers: bool) -> None:
+    if not found:
+        return
+    more = f" and at {len(found) - 1} other samples" if len(found) > 1 else ""
+    what = "are one answer of several" if numbers else "are not numbers"
+    warnings.warn(
+        f"model {model!r}: at t = {found[0].time:.6g} s{more} the loop through {found[0].closures} is in a singular position, "
+        f"where accelerations and reactions are not determined: those of the sample {what}. Positions, velocities and energy "
+        "are good. Take samples at other times if you need them: they are determined right before and after.",
+        BellcrankWarning,
+        stacklevel=4,
+    )

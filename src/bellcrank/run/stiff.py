@@ -1,0 +1,152 @@
+"""Runs of stiff models by scipy's implicit methods, with exact Jacobians.
+
+The state is y = (q, v, works). With E, E+ and the derivatives of the acceleration (manifold.py, Dynamics.jacobians),
+
+         [ d(E v)/dq     E      0 ]
+    J =  [ da/dd E+     da/dv   0 ]
+         [ 0             0      0 ]
+
+Works are quadratures: they depend on nothing but what was integrated before, so they need no rows of J.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..dynamics.dynamics import Dynamics
+from ..errors import StateError
+from ..machine.steps.adaptive import DIVIDED
+from ..plan.turns import FINE
+from ..wording import argument
+from .loops.treatment import NO_LOOPS, Loops
+from .loops.watch import Lookout, lookout_from
+from .system import FirstOrder, Outcome, Passage, energy_scale
+
+Array = NDArray[np.float64]
+
+STIFF_METHODS = ("radau", "bdf")
+FINEST = 100 * float(np.finfo(float).eps)  # of scipy's solvers
+
+
+def integrate_stiff(
+    dynamics: Dynamics,
+    method: str,
+    start: dict[str, Array],
+    times: Array,
+    rtol: float,
+    atol: float,
+    max_step: float | None = None,
+    progress: Callable[[float], None] | None = None,
+    loops: Loops = NO_LOOPS,
+) -> Outcome:
+    """From ``start`` (q, v, tau, u) at times[0] to times[-1], with samples at all times between.
+
+    "radau" is Hairer & Wanner's Radau IIA of order 5, L-stable; its steps end at the samples, since its interpolation is of
+    order 3 only. "bdf" has orders 1 to 5, cheaper steps, and interpolates to its own order.
+    """
+    if method not in STIFF_METHODS:
+        raise StateError(f"there is no stiff method {method!r}: use one of {', '.join(STIFF_METHODS)}")
+    if rtol < FINEST:
+        raise StateError(f"{method} cannot keep {argument('rtol')} {rtol:g}: give {FINEST:.2g} at least")
+    from scipy.integrate import BDF, Radau
+
+    system = FirstOrder(dynamics, start, loops)
+    lookout = lookout_from(dynamics, loops, float(times[0]), start["q"])
+    passages: list[Passage] = []
+    y = np.concatenate([start["q"], start["v"], np.zeros(system.works)])
+    of_works = atol + 1e3 * rtol * energy_scale(dynamics, start)  # looser: J has no rows for them
+    tolerances = np.where(np.arange(len(y)) < system.state, atol, of_works)
+    cls = {"radau": Radau, "bdf": BDF}[method]
+    options = {"rtol": rtol, "atol": tolerances, "jac": system.jacobian, "max_step": max_step or np.inf}
+    solver = cls(system.slope, float(times[0]), y, float(times[-1]), **options)
+    kept = [y]
+    steps, problem = 0, None
+    counted = np.zeros(3, dtype=int)  # evaluations, Jacobians and factorizations of solvers before this one
+    try:
+        while problem is None and len(kept) < len(times):
+            if method == "radau":
+                solver.t_bound, solver.status = float(times[len(kept)]), "running"
+            before = solver.t, solver.y.copy()
+            if lookout is not None:
+                solver.max_step = min(max_step or np.inf, _longest(system, lookout, solver.t, solver.y))
+            problem = _step(solver, system, method)
+            if problem is None and lookout is not None:
+                _close(solver, system)
+                nq = dynamics.model.nq
+                met = lookout.look(solver.t, solver.y[:nq])
+                if met is not None and not loops.go_on:  # the step is taken back, and divided unless it is fine
+                    turn, h = lookout.turn(before[1][:nq], solver.y[:nq]), solver.t - before[0]
+                    if turn > FINE:
+                        counted += _counts(solver)
+                        solver = cls(system.slope, *before, float(times[-1]), first_step=DIVIDED * h, **options)
+                        lookout.forget()
+                        continue
+                    solver.t, solver.y = before
+                    problem = met._replace(time=solver.t).problem()
+                passages += [] if met is None else [met]
+            if problem is None:
+                steps += 1
+                kept += _reached(solver, times[len(kept) :], exact=method == "radau")
+                if progress is not None:
+                    progress(float((solver.t - times[0]) / (times[-1] - times[0])))
+    except KeyboardInterrupt:
+        problem = f"interrupted at t = {solver.t:.6g} s"
+    reached = times[: len(kept)]
+    if problem is not None and solver.t > reached[-1]:
+        reached, kept = np.append(reached, solver.t), [*kept, solver.y.copy()]
+    evaluations, jacobians, factorizations = (counted + _counts(solver)).tolist()
+    counts = {"steps": steps, "evaluations": evaluations, "jacobians": jacobians, "factorizations": factorizations}
+    return Outcome(reached, *system.parts(np.array(kept)), counts, problem, tuple(passages))
+
+
+def _counts(solver: Any) -> NDArray[np.int_]:
+    return np.array([solver.nfev, solver.njev, solver.nlu])
+
+
+def _longest(system: FirstOrder, lookout: Lookout, t: float, y: Array) -> float:
+    """A step in which the coordinates of loops do not move further than they may."""
+    nq, slope = system.model.nq, system.slope(t, y)
+    if not np.isfinite(slope).all():
+        return np.inf  # and the solver says the rest
+    return lookout.longest_step(slope[:nq], system.dynamics.rates(y[:nq], slope[nq : system.state]))
+
+
+def _close(solver: Any, system: FirstOrder) -> None:
+    """Move the solver's state onto the closures: by less than its tolerance, so that its history stays good."""
+    solver.y = system.closed(solver.t, solver.y)
+    if hasattr(solver, "D"):  # bdf: its table of differences starts with the state
+        solver.D[0] = solver.y
+    else:
+        solver.f = solver.fun(solver.t, solver.y)
+
+
+def _step(solver: Any, system: FirstOrder, method: str) -> str | None:
+    """One step; what went wrong, when, and at which coordinate."""
+    where = f"stopped at t = {solver.t:.9g} s: {system.worst(solver.t, solver.y)}"
+    with np.errstate(all="ignore"):
+        try:
+            solver.step()
+        except (ValueError, np.linalg.LinAlgError):  # a matrix that is not finite, or cannot be factored
+            return f"{where} has derivatives that are not finite. What was computed until then is kept."
+    if solver.status != "failed":
+        return None
+    return (
+        f"{where} changes too fast, {method} would need a step below {10 * np.spacing(solver.t):.2g} s. "
+        f"Look for massless parts or forces without bound there, or loosen {argument('rtol')} and {argument('atol')}. "
+        "What was computed until then is kept."
+    )
+
+
+def _reached(solver: Any, ahead: Array, *, exact: bool) -> list[Array]:
+    """States at the samples that the last step came to or passed."""
+    if exact:
+        return [solver.y.copy()] if solver.t >= ahead[0] else []
+    passed = ahead[ahead <= solver.t]
+    if not len(passed):
+        return []
+    between = solver.dense_output()
+    return [between(t) if t < solver.t else solver.y.copy() for t in passed]

@@ -1,0 +1,119 @@
+"""A run that is stiff says so while it goes on, and names the method that takes longer steps.
+
+Machine code notices by itself (machine.steps.stiffness); HairerTest is the same test for the loop in Python.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import StiffnessWarning
+from ..integrate import RungeKutta
+from ..machine.steps.stiffness import CALM, SUSPICIONS, last_difference
+from ..wording import argument
+
+Array = NDArray[np.float64]
+
+MANY = 10_000  # steps: a stiff run that has fewer to go will soon end, and is only noted
+MANY_IN_PYTHON = 500  # where Python functions are called or events looked for at each
+
+
+class Stiff(NamedTuple):
+    """Since when a run is stiff, the rate at which its fastest motion dies out then (1/s), and which velocity that is."""
+
+    time: float
+    rate: float
+    dof: str | None
+    run: int | None = None  # of many
+
+
+class Pace(NamedTuple):
+    """How a run goes on: where it is, its step, its end; seconds of the clock for each step, if that is known."""
+
+    t: float
+    h: float
+    end: float
+    cost: float | None = None
+
+    @property
+    def left(self) -> float:
+        """Steps, at their present length."""
+        return (self.end - self.t) / self.h
+
+
+@dataclass
+class Stiffness:
+    """Of one run: what was found, told once."""
+
+    model: str
+    method: str
+    remedy: str
+    many: int = MANY
+    found: Stiff | None = None
+    told: bool = False
+
+    def notice(self, found: Stiff, pace: Pace) -> None:
+        """Keep the first; warn if what lies ahead takes many steps."""
+        self.found = self.found or found
+        if self.told or pace.left < self.many:
+            return
+        self.told = True
+        which = "" if found.run is None else f" in run {found.run}"
+        where = "" if found.dof is None else f", in {found.dof},"
+        long = "" if pace.cost is None else f", which take {_duration(pace.left * pace.cost)}"
+        warnings.warn(
+            f"model {self.model!r} is stiff{which}: from t = {found.time:.4g} s on its fastest motion{where} dies out at a "
+            f"rate of {found.rate:.2g} 1/s, and {self.method} takes steps of {pace.h:.2g} s to stay stable, not for accuracy; "
+            f"there are about {pace.left:.1g} of them to go{long}. {self.remedy}",
+            StiffnessWarning,
+            stacklevel=7,
+        )
+
+
+REMEDY_OF_MANY = 'Run such a case by simulate with method "bdf", whose steps follow the motion.'
+
+
+def remedy(*, events: bool = False, functions: bool = False) -> str:
+    """What takes a stiff run on, in the user's terms."""
+    if functions:
+        return (
+            f"Give what is so fast as forces of the model, not by Python functions, which {argument('method', 'bdf')} does not "
+            "take; or make it softer."
+        )
+    without = ", without events" if events else ""
+    return f"Use {argument('method', 'bdf')}, whose steps follow the motion{without}."
+
+
+def _duration(seconds: float) -> str:
+    """About how long."""
+    for unit, size in (("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0)):
+        if seconds > 2 * size:
+            return f"about {seconds / size:.0f} {unit}"
+    return f"about {seconds:.1g} s" if seconds < 10 else f"about {seconds:.0f} s"
+
+
+class HairerTest:
+    """Step by step in Python; machine.steps.stiffness says how it works."""
+
+    def __init__(self, scheme: RungeKutta) -> None:
+        self.stable, self.weights = scheme.stable, np.array(last_difference(scheme) if scheme.adaptive else ())
+        self.suspicions, self.calm = 0, 0
+        self.rate, self.stiff = 0.0, False
+
+    def look(self, h: float, stages: list[Array]) -> None:
+        """At the stages of an accepted step, of q and v only."""
+        if self.stiff or self.stable is None:
+            return
+        slopes = float(np.linalg.norm(stages[-1] - stages[-2]))
+        states = float(np.linalg.norm(self.weights @ np.array(stages[: len(self.weights)])))
+        if slopes > self.stable * states:
+            self.suspicions, self.calm, self.rate = self.suspicions + 1, 0, slopes / (states * h)
+        else:
+            self.calm += 1
+            self.suspicions = 0 if self.calm >= CALM else self.suspicions
+        self.stiff = self.suspicions >= SUSPICIONS

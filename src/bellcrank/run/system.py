@@ -1,0 +1,158 @@
+"""The equations of motion in first order, y = (q, v, works), for loops outside machine code; and what a loop leaves behind."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..dynamics.dynamics import Dynamics
+from ..errors import BellcrankError
+from ..model.manifold import cross_matrix, rate_matrix, rotation, turning_joints, velocity_matrix
+from ..wording import argument
+from .loops.treatment import NO_LOOPS, Loops
+
+Array = NDArray[np.float64]
+
+
+def let_it_pass() -> str:
+    """What may be done at a singular configuration."""
+    passing = f"{argument('method', 'rattle')} or {argument('on_singular', 'pass')}"
+    return f"Let it pass with {passing}, or take this method through it with {argument('on_singular', 'warn')}."
+
+
+def stuck() -> str:
+    """The same, where "warn" did not help."""
+    passing = f"{argument('method', 'rattle')} or {argument('on_singular', 'pass')}"
+    return f"This method does not get through, since accelerations have no bound there: use {passing}."
+
+
+class Passage(NamedTuple):
+    """A singular configuration that was met: when, and at the equation of which closure."""
+
+    time: float
+    closure: str
+
+    def problem(self, remedy: str | None = None) -> str:
+        """Why a run ended there."""
+        return f"{self._what()} {remedy or let_it_pass()} What was computed until then is kept."
+
+    def ended(self, problem: str | None) -> bool:
+        """Whether this is why a run ended."""
+        return problem is not None and problem.startswith(self._what())
+
+    def _what(self) -> str:
+        return (
+            f"stopped at t = {self.time:.9g} s: the mechanism comes to a singular configuration, where the loop through "
+            f'"{self.closure}" could go on in more than one way.'
+        )
+
+
+class Outcome(NamedTuple):
+    """Samples from the start on; works in the order of Trajectory.works_done; why it ended early, or None.
+
+    A run that ended early has its last state as its last sample.
+    """
+
+    times: Array
+    q: Array
+    v: Array
+    works: Array
+    counts: dict[str, int]
+    problem: str | None
+    passages: tuple[Passage, ...] = ()
+
+
+def energy_scale(dynamics: Dynamics, start: dict[str, Array]) -> float:
+    """An energy that matters for a model: the kinetic one at the start, and what lifts each body by its own size."""
+    model = dynamics.model
+    kinetic, _ = dynamics.energy(start["q"], start["v"], t=float(start.get("t", 0.0)))
+    sizes = np.linalg.norm(model.center, axis=1) + np.linalg.norm(model.position, axis=1)
+    return float(kinetic + np.linalg.norm(model.gravity) * (model.mass @ sizes))
+
+
+def powers(dynamics: Dynamics, at: dict[str, Array]) -> Array:
+    """Powers of the force elements, of the drives (in the order of the walk), of driven closures, and of the given efforts."""
+    model, q, v, t, u = dynamics.model, at["q"], at["v"], float(at["t"]), at["u"]
+    parts = [np.array([at["tau"] @ v])]
+    if any(closure.motion is not None for closure in model.closures):
+        parts.insert(0, dynamics.closure_powers(q, v, at["tau"], t=t, inputs=u))
+    if model.driven.any():
+        drives = dynamics._with_closures("drives", q, v, at["a"], t, u, at["tau"])
+        parts.insert(0, drives.reshape(-1, 2)[:, 1])
+    if model.elements:
+        parts.insert(0, dynamics.elements(q, v, t=t, inputs=u)[1])
+    return np.concatenate(parts)
+
+
+class FirstOrder:
+    """The equations of motion in first order."""
+
+    def __init__(self, dynamics: Dynamics, start: dict[str, Array], loops: Loops = NO_LOOPS) -> None:
+        model = dynamics.model
+        self.loops = loops
+        self.dynamics, self.model = dynamics, model
+        self.tau, self.u = start["tau"], start["u"]
+        self.state = model.nq + model.nv
+        self.closings = len(model.closures) if any(c.motion is not None for c in model.closures) else 0
+        self.works = len(model.elements) + len(dynamics._frames.drive_order) + self.closings + 1
+
+    def parts(self, y: Array) -> tuple[Array, Array, Array]:
+        """q (with quaternions of unit length), v and works."""
+        q, v, works = np.split(y, [self.model.nq, self.state], axis=1)
+        for at in turning_joints(self.model):
+            q[:, at.quaternion] /= np.linalg.norm(q[:, at.quaternion], axis=1, keepdims=True)
+        return q, v, works
+
+    def closed(self, t: float, y: Array) -> Array:
+        """The state moved onto the closures."""
+        if not (self.loops.project and self.model.closures):
+            return y
+        q, v = self.dynamics.projected(y[: self.model.nq], y[self.model.nq : self.state], t=t, metric=self.loops.metric)
+        return np.concatenate(self.parts(np.concatenate([q, v, y[self.state :]])[None]), axis=1)[0]
+
+    def slope(self, t: float, y: Array) -> Array:
+        """dy/dt; not a number where the equations have no finite answer, from which the solver takes a step back."""
+        q, v = y[: self.model.nq], y[self.model.nq : self.state]
+        try:
+            a = self.dynamics.acceleration(q, v, self.tau, t=t, inputs=self.u)
+            return np.concatenate([self.dynamics.rates(q, v), a, self._powers(t, q, v, a)])
+        except BellcrankError:
+            return np.full(len(y), np.nan)
+
+    def _powers(self, t: float, q: Array, v: Array, a: Array) -> Array:
+        return powers(self.dynamics, {"q": q, "v": v, "a": a, "t": np.array(t), "tau": self.tau, "u": self.u})
+
+    def jacobian(self, t: float, y: Array) -> Array:
+        nq, q, v = self.model.nq, y[: self.model.nq], y[self.model.nq : self.state]
+        J = self.dynamics.jacobians(q, v, self.tau, t=t, inputs=self.u)
+        inverse = velocity_matrix(self.model, q)
+        full = np.zeros((len(y), len(y)))
+        full[:nq, :nq] = _rates_by_position(self.dynamics, q, v, inverse)
+        full[:nq, nq : self.state] = rate_matrix(self.model, q)
+        full[nq : self.state, :nq] = J.dq @ inverse
+        full[nq : self.state, nq : self.state] = J.dv
+        return full
+
+    def worst(self, t: float, y: Array) -> str:
+        """Name of the coordinate that changes fastest for its size, or the first that is not finite."""
+        if self.state == 0:
+            return "the work of a drive or force"
+        slope = self.slope(t, y)[: self.state]
+        names = [*(f"q of {name}" for name in self.model.q_names), *(f"v of {name}" for name in self.model.v_names)]
+        bad = np.flatnonzero(~np.isfinite(slope))
+        return names[bad[0] if len(bad) else int(np.argmax(np.abs(slope) / (1 + np.abs(y[: self.state]))))]
+
+
+def _rates_by_position(dynamics: Dynamics, q: Array, v: Array, inverse: Array) -> Array:
+    """d(E v)/dq: a quaternion's rate q (0, w)/2 is linear in it; a free body's R v turns with it, -R (v x) d."""
+    model = dynamics.model
+    result = np.zeros((model.nq, model.nq))
+    for at in turning_joints(model):
+        x, y, z = v[at.angular] / 2
+        result[at.quaternion, at.quaternion] = [[0, -x, -y, -z], [x, 0, z, -y], [y, -z, 0, x], [z, y, -x, 0]]
+        if at.free:
+            turned = -rotation(q[at.quaternion]) @ cross_matrix(v[at.linear])
+            result[at.position] += turned @ inverse[at.angular]
+    return result

@@ -1,0 +1,133 @@
+"""Derivatives of the acceleration by dual numbers in machine code, against complex steps of the plain recursion."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank.errors import StateError
+from bellcrank.formulations import FORMULATIONS
+from bellcrank.machine.plain import run_plain
+from bellcrank.model.generators import chain
+from bellcrank.plan import make_plan
+from tests import mechanisms
+from tests.mechanisms import moving
+
+STEP = 1e-30  # its square vanishes: no error of truncation
+
+MODELS = {
+    "every joint free": mechanisms.every_joint_free,
+    "every joint driven": mechanisms.every_joint_driven,
+    "hinges": lambda: chain(4),
+}
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def case(request):
+    model = MODELS[request.param]()
+    dynamics, state = bc.compile(model), moving(model, 3)
+    return model, dynamics, state, dynamics.jacobians(**state)
+
+
+def stepped(model, state, name, directions):
+    """Derivatives along rows of directions, as columns."""
+    plan = make_plan(model)
+    given = {"q": state["q"], "v": state["v"], "tau": state["tau"], "t": [state["t"]], "u": state["inputs"]}
+    columns = []
+    for direction in directions:
+        moved = given | {name: given[name] + 1j * STEP * direction}
+        columns.append(np.imag(run_plain(FORMULATIONS["articulated_body"], plan, complex, **moved)["a"]) / STEP)
+    return np.array(columns).reshape(len(directions), model.nv).T
+
+
+def near(found, expected):
+    """Of the largest entry; measured 2e-15."""
+    assert found.shape == expected.shape
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-13 * np.abs(expected).max(initial=1e-300))
+
+
+def test_by_position_along_what_velocities_do(case):
+    """A quaternion moves by turns about the child's axes; a free body's origin along its own axes."""
+    model, dynamics, state, found = case
+    directions = [dynamics.rates(state["q"], e) for e in np.eye(model.nv)]
+    near(found.dq, stepped(model, state, "q", directions))
+
+
+def test_by_velocity(case):
+    model, _, state, found = case
+    near(found.dv, stepped(model, state, "v", np.eye(model.nv)))
+
+
+def test_by_effort_it_is_the_inverse_mass_matrix(case):
+    model, dynamics, state, found = case
+    near(found.dtau, stepped(model, state, "tau", np.eye(model.nv)))
+    M = dynamics.mass_matrix(state["q"], t=state["t"])
+    np.testing.assert_allclose(found.dtau @ M, np.eye(model.nv), rtol=0, atol=1e-14 * np.linalg.cond(M))
+    np.testing.assert_allclose(found.dtau, found.dtau.T, rtol=0, atol=1e-12 * np.abs(found.dtau).max())
+
+
+def test_by_input(case):
+    model, _, state, found = case
+    near(found.dinputs, stepped(model, state, "u", np.eye(len(model.inputs))))
+    assert found.dinputs.shape == (model.nv, len(model.inputs))
+
+
+def test_the_time_of_the_derivative_is_heeded():
+    """Driven joints are elsewhere later."""
+    model = mechanisms.every_joint_driven()
+    dynamics, state = bc.compile(model), moving(model, 3)
+    now, later = dynamics.jacobians(**state), dynamics.jacobians(**(state | {"t": 0.9}))
+    assert np.abs(now.dtau - later.dtau).max() > 1e-3
+    near(later.dv, stepped(model, state | {"t": 0.9}, "v", np.eye(model.nv)))
+
+
+def test_they_are_the_same_by_every_formulation():
+    model = mechanisms.every_joint_free()
+    state = moving(model, 3)
+    first = bc.compile(model).jacobians(**state)
+    other = bc.compile(model, "mass_matrix").jacobians(**state)
+    for found, expected in zip(other, first, strict=True):
+        near(found, expected)
+
+
+def test_a_pendulum_has_the_stiffness_of_its_weight():
+    """a = -g/L sin q - c v/(m L^2): dq = -g/L cos q, dv = -c/(m L^2), dtau = 1/(m L^2)."""
+    from tests.results.mechanisms import joint_element, pendulum
+
+    model = pendulum(elements=(joint_element("drag", "damper", damping=0.4),))
+    found = bc.compile(model).jacobians([0.3], [2.0])
+    np.testing.assert_allclose(found.dq, [[-9.81 * np.cos(0.3)]], rtol=1e-14)
+    np.testing.assert_allclose(found.dv, [[-0.4]], rtol=1e-14)
+    np.testing.assert_allclose(found.dtau, [[1.0]], rtol=1e-14)
+    assert found.dinputs.shape == (1, 0)
+
+
+def test_what_cannot_move_has_empty_derivatives():
+    from tests.results.mechanisms import make
+
+    found = bc.compile(make("fixed")).jacobians([], [])
+    assert [x.shape for x in found] == [(0, 0), (0, 0), (0, 0), (0, 0)]
+
+
+def test_one_state_at_a_time():
+    dynamics = bc.compile(chain(3))
+    with pytest.raises(StateError, match="one state at a time"):
+        dynamics.jacobians(np.zeros((2, 3)), np.zeros((2, 3)))
+    with pytest.raises(StateError, match=r"q has shape \(2,\)"):
+        dynamics.jacobians(np.zeros(2), np.zeros(3))
+
+
+def test_a_state_that_is_no_number_is_refused():
+    dynamics = bc.compile(chain(3))
+    with pytest.raises(StateError, match="v of 'joint2' is nan"):
+        dynamics.jacobians(np.zeros(3), [0.0, np.nan, 0.0])
+
+
+def test_armature_and_gravity_enter():
+    model = chain(3)
+    heavy = replace(model, armature=np.full(3, 0.5), gravity=np.array([1.0, 2.0, 3.0]))
+    state = moving(heavy, 1)
+    near(bc.compile(heavy).jacobians(state["q"], state["v"], state["tau"]).dq, stepped(heavy, state, "q", np.eye(3)))
