@@ -9,11 +9,10 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.errors import DynamicsError
-from bellcrank.model.manifold import displaced
+from bellcrank.model.manifold import Drift, displaced
 from bellcrank.papers.huang.maximal import Bodies, Converter, quaternion_of
 from bellcrank.papers.huang.ties import all_ties
 from bellcrank.singular import impulse
-from bellcrank.singular.drift import Drift
 from bellcrank.singular.factors import Metric, factored
 from tests.closed_linkages import four_bar
 

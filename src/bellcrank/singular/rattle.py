@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from ..dynamics.dynamics import Dynamics
 from ..errors import DynamicsError
 from ..formulations import QUANTITIES
+from ..model.manifold import Drift
 from ..wording import argument
-from .drift import Drift
 from .factors import Factors, Metric, factored
 from .implicit import settled
 from .impulse import started

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..dynamics.dynamics import Dynamics
-from .drift import Drift
+from ..model.manifold import Drift
 from .factors import Metric, factored
 from .quantities import Quantities
 

@@ -1,0 +1,24 @@
+"""The map of the source in CONTRIBUTING.md: a row for every folder, and folders that a newcomer can look through."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "bellcrank"
+ONE_FILE_A_KIND = {"joints", "forces", "cli"}
+
+
+def folders() -> set[str]:
+    return {path.parent.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.py")} - {"."}
+
+
+def test_every_folder_has_a_row_and_every_row_a_folder():
+    rows = re.findall(r"^\| `([a-z_/]+)/` \|", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(rows) == sorted(folders())
+
+
+def test_no_folder_is_a_heap():
+    counts = {folder: len([p for p in (SOURCE / folder).glob("*.py") if p.name != "__init__.py"]) for folder in folders()}
+    assert {folder: n for folder, n in counts.items() if n > 12 and folder not in ONE_FILE_A_KIND} == {}
