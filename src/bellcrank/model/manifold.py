@@ -168,7 +168,7 @@ class Drift:
         for at in self._turning:
             p, turn = q[at.quaternion].tolist(), d[at.angular].tolist()
             if at.free:
-                new[at.position] += _rotated(p, _along_screw(turn, d[at.linear].tolist()))
+                new[at.position] += _rotated(p, _led_by_screw(turn, d[at.linear].tolist()))
             new[at.quaternion] = _turned(p, turn)
         return new
 
@@ -201,7 +201,7 @@ def _rotated(p: Sequence[float], x: Sequence[float]) -> Triple:
     return x[0] + 2 * t[0], x[1] + 2 * t[1], x[2] + 2 * t[2]
 
 
-def _along_screw(turn: Sequence[float], slide: Sequence[float]) -> Triple:
+def _led_by_screw(turn: Sequence[float], slide: Sequence[float]) -> Triple:
     """Where constant velocities in moving axes lead: x + b t x x + c t x (t x x)."""
     angle = hypot(*turn)
     if angle < 0.02:
