@@ -10,7 +10,7 @@ from bellcrank.io.native.reader import read_spec
 from bellcrank.io.native.writer import dumps
 from bellcrank.model import Law, Mechanism, Problems
 from bellcrank.model.builder import polynomial, rate, sine, table
-from bellcrank.model.spec.spec import SumLaw
+from bellcrank.model.spec.laws import SumLaw
 from bellcrank.results.driven import law_values
 
 FLYWHEEL = """

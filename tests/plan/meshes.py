@@ -16,8 +16,10 @@ from bellcrank.model.building.build import build
 from bellcrank.model.building.resolve import resolve
 from bellcrank.model.building.tree import _linkage, _Search, _with_coordinates
 from bellcrank.model.spec.assemblies import expand
+from bellcrank.model.spec.elements import MotorSpec
+from bellcrank.model.spec.items import Attachment
 from bellcrank.model.spec.problems import Problems
-from bellcrank.model.spec.spec import Attachment, MotorSpec, Spec
+from bellcrank.model.spec.spec import Spec
 from bellcrank.papers.operations import count_program
 from bellcrank.plan.cuts.cutting import _blocks
 from bellcrank.plan.cuts.effort import effort

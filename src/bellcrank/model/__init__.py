@@ -9,9 +9,10 @@ from .model import Model
 from .motion import Law, Motion, Table
 from .order import outward_order
 from .source import Limits, Source
+from .spec.items import GROUND, Where
 from .spec.problems import Problems
 from .spec.shapes import MassProperties, Matrix, Rod, Shape, Vector
-from .spec.spec import GROUND, BodySpec, InitialSpec, JointSpec, PointSpec, Spec, Where
+from .spec.spec import BodySpec, InitialSpec, JointSpec, PointSpec, Spec
 
 __all__ = [
     "GROUND",

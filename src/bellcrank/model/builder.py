@@ -19,6 +19,24 @@ from ..errors import ModelError
 from .building.build import build
 from .model import Model
 from .parameters.expressions import Formula, FormulaError
+from .spec.elements import (
+    ELEMENT_SPECS,
+    BushingSpec,
+    CouplerSpec,
+    DistanceSpec,
+    ForceSpec,
+    FrictionSpec,
+    JointDamper,
+    JointSpring,
+    LineDamper,
+    LineSpring,
+    MotorSpec,
+    PointOnLineSpec,
+    PointOnPlaneSpec,
+    StopSpec,
+    SumDamper,
+    SumSpring,
+)
 from .spec.fields import (
     Direction,
     FormulaText,
@@ -34,49 +52,20 @@ from .spec.fields import (
     Vector3,
     fields_of,
 )
-from .spec.shapes import NO_INERTIA, Box, Cylinder, MassProperties, Rod, Shape, Sphere
-from .spec.spec import (
-    ELEMENT_SPECS,
+from .spec.items import Attachment
+from .spec.laws import LawSpec, MotionSpec, PolynomialLaw, RateLaw, SineLaw, TableLaw
+from .spec.measures import (
     AngleMeasure,
     Arrow,
-    AssemblySpec,
-    Attachment,
-    BodySpec,
-    BushingSpec,
     CoordinateMeasure,
-    CopySpec,
-    CouplerSpec,
     DistanceMeasure,
-    DistanceSpec,
     ForceMeasure,
-    ForceSpec,
     FormulaMeasure,
-    FrictionSpec,
-    InitialSpec,
-    JointDamper,
-    JointSpec,
-    JointSpring,
-    LawSpec,
-    LineDamper,
-    LineSpring,
-    Mesh,
-    MotionSpec,
-    MotorSpec,
-    ParameterSpec,
-    PointOnLineSpec,
-    PointOnPlaneSpec,
-    PointSpec,
-    PolynomialLaw,
     PositionMeasure,
-    RateLaw,
-    SineLaw,
-    Spec,
-    StopSpec,
-    SumDamper,
-    SumSpring,
-    TableLaw,
     VelocityMeasure,
 )
+from .spec.shapes import NO_INERTIA, Box, Cylinder, MassProperties, Rod, Shape, Sphere
+from .spec.spec import AssemblySpec, BodySpec, CopySpec, InitialSpec, JointSpec, Mesh, ParameterSpec, PointSpec, Spec
 
 Value = float | str | Formula  # a number, or a formula "=..."
 Vector = Sequence[Value]

@@ -16,8 +16,9 @@ from ...model.building.resolve import resolve
 from ...model.element import Element
 from ...model.spec.assemblies import expand
 from ...model.spec.fields import InBody
+from ...model.spec.items import GROUND
 from ...model.spec.problems import Problems
-from ...model.spec.spec import GROUND, Spec
+from ...model.spec.spec import Spec
 from ...wording import argument
 from ..mjcf.written_servos import servos
 from .imported import matrix_of, tidy

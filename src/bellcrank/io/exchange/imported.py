@@ -22,25 +22,12 @@ from numpy.typing import NDArray
 
 from ...model.order import outward_order
 from ...model.source import Quaternion, Source
+from ...model.spec.elements import ELEMENT_SPECS, ConstraintSpec, CouplerSpec, ElementSpec, FrictionSpec
 from ...model.spec.fields import InBody, Place, Triple
+from ...model.spec.items import GROUND, NOWHERE, Where
 from ...model.spec.problems import names as quoted
 from ...model.spec.shapes import MassProperties
-from ...model.spec.spec import (
-    ELEMENT_SPECS,
-    GROUND,
-    NOWHERE,
-    BodySpec,
-    ConstraintSpec,
-    CouplerSpec,
-    ElementSpec,
-    FrictionSpec,
-    InitialSpec,
-    JointSpec,
-    LimitsSpec,
-    PointSpec,
-    Spec,
-    Where,
-)
+from ...model.spec.spec import BodySpec, InitialSpec, JointSpec, LimitsSpec, PointSpec, Spec
 from .naming import Names
 from .summing import summed
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...model.spec.spec import GROUND, PARAMETERS
+from ...model.spec.items import GROUND, PARAMETERS
 
 
 class Names:

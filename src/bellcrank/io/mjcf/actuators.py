@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...model.element import MOST_TERMS
+from ...model.spec.elements import ForceSpec
+from ...model.spec.items import GROUND
 from ...model.spec.problems import names
-from ...model.spec.spec import GROUND, ForceSpec
 from ..exchange.imported import Array, Assembly, matrix_of, triple
 from .forces import BALL, FREE, HINGE, MOVES, SLIDE, TURNS, Named, at_zero, constant, damper_on, fixed_terms, motor, spring_on
 

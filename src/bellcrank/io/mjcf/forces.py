@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ...model.element import MOST_TERMS
-from ...model.spec.spec import (
-    GROUND,
-    Attachment,
+from ...model.spec.elements import (
     BushingSpec,
     ForceSpec,
     FrictionSpec,
@@ -25,6 +23,7 @@ from ...model.spec.spec import (
     SumDamper,
     SumSpring,
 )
+from ...model.spec.items import GROUND, Attachment
 from ..exchange.imported import Array, Assembly, square, triple
 
 if TYPE_CHECKING:

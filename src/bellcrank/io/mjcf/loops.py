@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...model.spec.spec import Attachment, CouplerSpec, DistanceSpec, InitialSpec, JointSpec, PointOnLineSpec, PointOnPlaneSpec
+from ...model.spec.elements import CouplerSpec, DistanceSpec, PointOnLineSpec, PointOnPlaneSpec
+from ...model.spec.items import Attachment
+from ...model.spec.spec import InitialSpec, JointSpec
 from ..exchange.imported import Array, Assembly, matrix_of, quaternion_of, triple
 from .forces import HINGE, SLIDE, Named, at_site, between_sites, fixed_terms, named_joints
 

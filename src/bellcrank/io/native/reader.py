@@ -18,21 +18,9 @@ from typing import Any
 
 from ...errors import ModelError
 from ...model import Model, Problems, Spec, build
-from ...model.spec.spec import (
-    CONSTRAINT_SPECS,
-    ELEMENT_SPECS,
-    LISTS,
-    MEASURE_SPECS,
-    AssemblySpec,
-    BodySpec,
-    CopySpec,
-    CouplerSpec,
-    InitialSpec,
-    JointSpec,
-    Mesh,
-    ParameterSpec,
-    PointSpec,
-)
+from ...model.spec.elements import CONSTRAINT_SPECS, ELEMENT_SPECS, CouplerSpec
+from ...model.spec.measures import MEASURE_SPECS
+from ...model.spec.spec import LISTS, AssemblySpec, BodySpec, CopySpec, InitialSpec, JointSpec, Mesh, ParameterSpec, PointSpec
 from ..exchange.meshes import check_mesh
 from .records import place, read_fields, read_record
 from .shapes import read_shape

@@ -30,8 +30,9 @@ from ...model.spec.fields import (
     Vector3,
     fields_of,
 )
+from ...model.spec.items import Attachment
+from ...model.spec.laws import LAW_SPECS, MotionSpec
 from ...model.spec.shapes import INERTIA, ORIGIN
-from ...model.spec.spec import LAW_SPECS, Attachment, MotionSpec
 from .table import Table, as_scalar, as_triple
 
 AXES: dict[str, Triple] = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...model.spec.elements import CouplerSpec
 from ...model.spec.fields import (
     PRODUCTS,
     Choice,
@@ -26,18 +27,9 @@ from ...model.spec.fields import (
     Vector3,
     fields_of,
 )
-from ...model.spec.spec import (
-    LAW_SPECS,
-    AssemblySpec,
-    Attachment,
-    CopySpec,
-    CouplerSpec,
-    InitialSpec,
-    JointSpec,
-    Mesh,
-    MotionSpec,
-    Spec,
-)
+from ...model.spec.items import Attachment
+from ...model.spec.laws import LAW_SPECS, MotionSpec
+from ...model.spec.spec import AssemblySpec, CopySpec, InitialSpec, JointSpec, Mesh, Spec
 from .reader import CONSTRAINTS, FORMAT, MEASURES, SECTIONS
 from .records import AXES
 from .shapes import BY_KEY

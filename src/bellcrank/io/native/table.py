@@ -11,8 +11,8 @@ from typing import Any
 
 from ...model.parameters.expressions import LARGEST, Formula, FormulaError
 from ...model.spec.fields import Scalar, Triple
+from ...model.spec.items import Where
 from ...model.spec.problems import Problems, brief
-from ...model.spec.spec import Where
 from .lines import Path, key_lines
 
 

@@ -33,8 +33,10 @@ from ...model.spec.fields import (
     Vector3,
     fields_of,
 )
+from ...model.spec.items import Attachment
+from ...model.spec.laws import MotionSpec
 from ...model.spec.shapes import NO_INERTIA, MassProperties
-from ...model.spec.spec import AssemblySpec, Attachment, BodySpec, InitialSpec, MotionSpec
+from ...model.spec.spec import AssemblySpec, BodySpec, InitialSpec
 from .reader import FORMAT, SECTIONS
 from .records import AXES
 from .source import source_lines

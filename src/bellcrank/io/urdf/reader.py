@@ -16,8 +16,9 @@ from ...errors import MissingExtraError, ModelError
 from ...model import Problems, Spec, Where
 from ...model.order import outward_order
 from ...model.source import Source
+from ...model.spec.elements import CouplerSpec, FrictionSpec, JointDamper
 from ...model.spec.problems import names
-from ...model.spec.spec import CouplerSpec, FrictionSpec, InitialSpec, JointDamper, LimitsSpec
+from ...model.spec.spec import InitialSpec, LimitsSpec
 from ..exchange.imported import Array, Assembly, TheirBody, TheirJoint
 from ..exchange.markup import Node
 from ..exchange.order import by_name

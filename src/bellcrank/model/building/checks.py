@@ -14,10 +14,11 @@ from ...errors import ModelError
 from ...joints import JOINTS, Joint, make_joint
 from ...wording import counted
 from ..parameters.expressions import RESERVED
+from ..spec.items import GROUND, NOWHERE, PARAMETERS, Where
 from ..spec.physics import impossible
 from ..spec.problems import Problems, brief, names
 from ..spec.shapes import ORIGIN, MassProperties
-from ..spec.spec import GROUND, NOWHERE, PARAMETERS, AssemblySpec, InitialSpec, JointSpec, ParameterSpec, PointSpec, Spec, Where
+from ..spec.spec import AssemblySpec, InitialSpec, JointSpec, ParameterSpec, PointSpec, Spec
 
 QUATERNION_SLACK = 1e-6
 

@@ -12,8 +12,10 @@ from ...joints import Joint
 from ...wording import counted
 from ..closure import Closure
 from ..motion import Motion
+from ..spec.elements import CouplerSpec, DistanceSpec, PointOnLineSpec, PointOnPlaneSpec
+from ..spec.items import Attachment
 from ..spec.problems import Problems
-from ..spec.spec import Attachment, CouplerSpec, DistanceSpec, JointSpec, PointOnLineSpec, PointOnPlaneSpec, Spec
+from ..spec.spec import JointSpec, Spec
 from .forces import Rows, Trouble, bad_signs, between, coordinate_of, make_law, make_motion, on_body, unit
 from .tree import Tree
 

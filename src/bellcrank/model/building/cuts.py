@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from ..spec.items import GROUND, Where
 from ..spec.problems import Problems, names
-from ..spec.spec import GROUND, JointSpec, Spec, Where
+from ..spec.spec import JointSpec, Spec
 from .checks import armature_of
 from .tree import Tree
 

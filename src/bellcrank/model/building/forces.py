@@ -15,38 +15,34 @@ from ..element import ELEMENTS, MOST_TERMS, Element, element_problems
 from ..measure import COMPONENTS, Measure
 from ..motion import Law, Motion, Table
 from ..parameters.expressions import Formula, FormulaError
-from ..spec.fields import Number, Vector3, fields_of
-from ..spec.problems import Problems
-from ..spec.shapes import Vector, axes_of, axes_problems
-from ..spec.spec import (
-    GROUND,
-    AngleMeasure,
-    Attachment,
+from ..spec.elements import (
     BushingSpec,
-    CoordinateMeasure,
-    DistanceMeasure,
-    ForceMeasure,
     ForceSpec,
-    FormulaMeasure,
     FrictionSpec,
     JointDamper,
-    JointSpec,
     JointSpring,
     LineDamper,
     LineSpring,
     MotorSpec,
-    PolynomialLaw,
-    PositionMeasure,
-    RateLaw,
-    SineLaw,
-    Spec,
     StopSpec,
     SumDamper,
-    SumLaw,
     SumSpring,
-    TableLaw,
+)
+from ..spec.fields import Number, Vector3, fields_of
+from ..spec.items import GROUND, Attachment
+from ..spec.laws import PolynomialLaw, RateLaw, SineLaw, SumLaw, TableLaw
+from ..spec.measures import (
+    AngleMeasure,
+    CoordinateMeasure,
+    DistanceMeasure,
+    ForceMeasure,
+    FormulaMeasure,
+    PositionMeasure,
     VelocityMeasure,
 )
+from ..spec.problems import Problems
+from ..spec.shapes import Vector, axes_of, axes_problems
+from ..spec.spec import JointSpec, Spec
 
 
 @dataclass(frozen=True)

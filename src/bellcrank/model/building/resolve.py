@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 
 from ..parameters.expressions import Formula, FormulaError
 from ..spec.fields import XYZ, InBody, Listing, Place, Scalar, Triple, Visitor, map_fields
+from ..spec.items import GROUND, PARAMETERS, Where
 from ..spec.problems import Problems
 from ..spec.shapes import DERIVED, ORIGIN, Solid, Vector
-from ..spec.spec import GROUND, LISTS, PARAMETERS, BodySpec, ParameterSpec, PointSpec, Spec, Where
+from ..spec.spec import LISTS, BodySpec, ParameterSpec, PointSpec, Spec
 from .tree import spanning_tree
 
 

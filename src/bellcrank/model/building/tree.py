@@ -15,8 +15,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ...joints import JOINTS
+from ..spec.elements import MotorSpec
+from ..spec.items import GROUND
 from ..spec.problems import Problems, names
-from ..spec.spec import GROUND, JointSpec, MotorSpec, Spec
+from ..spec.spec import JointSpec, Spec
 from .checks import armature_of
 
 if TYPE_CHECKING:

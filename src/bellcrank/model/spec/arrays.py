@@ -9,8 +9,9 @@ import numpy as np
 from ...errors import ModelError
 from ..model import Model
 from ..order import outward_order
+from .items import GROUND
 from .shapes import MassProperties
-from .spec import GROUND, BodySpec, InitialSpec, JointSpec, Spec
+from .spec import BodySpec, InitialSpec, JointSpec, Spec
 
 
 def spec_from_arrays(model: Model) -> Spec:

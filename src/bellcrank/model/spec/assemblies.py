@@ -14,8 +14,9 @@ from typing import Any
 
 from ..parameters.expressions import Formula, derived
 from .fields import XYZ, InBody, Place, Scalar, Triple, Visitor, map_fields
+from .items import GROUND
 from .problems import Problems
-from .spec import GROUND, LISTS, AssemblySpec, CopySpec, InitialSpec, JointSpec, ParameterSpec, Spec
+from .spec import LISTS, AssemblySpec, CopySpec, InitialSpec, JointSpec, ParameterSpec, Spec
 
 TURNING = ("revolute", "screw", "universal", "planar")  # joints whose axis is that of a rotation
 Scalars = tuple[Scalar, ...]

@@ -1,6 +1,6 @@
 """What kinds of values the items of a Spec are made of.
 
-Every field of an item carries one of these in its metadata. Reading, writing, the schema, evaluating formulas, paths of
+Every field of an item carries one of these in its annotation. Reading, writing, the schema, evaluating formulas, paths of
 parameters and copying assemblies all walk the same table, so that a new field is one line.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 from dataclasses import MISSING, dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_type_hints
 
 from ..parameters.expressions import Formula
 
@@ -77,7 +77,7 @@ class Visitor:
 class Kind:
     """The kind of a field: ``doc`` for people, ``key`` in files where it is not the attribute's name, ``remedy`` if missing.
 
-    ``flat``: the key is left out of paths.
+    ``flat``: the key is left out of paths. ``map`` shows a value that is not None to a visitor, and returns what it says.
     """
 
     doc: str = ""
@@ -89,15 +89,17 @@ class Kind:
         return value
 
 
+def _scalar(value: Any, path: str, visit: Visitor) -> Any:
+    return visit.scalar(path, value) if visit.literals or isinstance(value, Formula) else value
+
+
 @dataclass(frozen=True)
 class Number(Kind):
     unit: str = ""
     sign: str = "any"  # or "zero or more", "more than zero"
 
     def map(self, value: Any, path: str, visit: Visitor) -> Any:
-        if value is None or not (visit.literals or isinstance(value, Formula)):
-            return value
-        return visit.scalar(path, value)
+        return _scalar(value, path, visit)
 
 
 @dataclass(frozen=True)
@@ -108,8 +110,8 @@ class Numbers(Kind):
 
     def map(self, value: Any, path: str, visit: Visitor) -> Any:
         if not isinstance(value, tuple):
-            return Number.map(self, value, path, visit)  # type: ignore[arg-type]
-        return tuple(Number.map(self, x, f"{path}.{i}", visit) for i, x in enumerate(value))  # type: ignore[arg-type]
+            return _scalar(value, path, visit)
+        return tuple(_scalar(x, f"{path}.{i}", visit) for i, x in enumerate(value))
 
 
 @dataclass(frozen=True)
@@ -119,7 +121,7 @@ class Vector3(Kind):
     sign: str = "any"
 
     def map(self, value: Any, path: str, visit: Visitor) -> Any:
-        return None if value is None else visit.triple(path, value, self.turns)
+        return visit.triple(path, value, self.turns)
 
 
 @dataclass(frozen=True)
@@ -128,14 +130,13 @@ class Direction(Kind):
 
     turns: str = "polar"
 
-    def map(self, value: Any, path: str, visit: Visitor) -> Any:
-        return None if value is None else visit.triple(path, value, self.turns)
+    map = Vector3.map
 
 
 @dataclass(frozen=True)
 class Position(Kind):
     def map(self, value: Any, path: str, visit: Visitor) -> Any:
-        return None if value is None else visit.place(path, value)
+        return visit.place(path, value)
 
 
 @dataclass(frozen=True)
@@ -169,7 +170,7 @@ class Name(Kind):
     to: str = "body"
 
     def map(self, value: Any, path: str, visit: Visitor) -> Any:
-        return None if value is None else visit.name(path, self.to, value)
+        return visit.name(path, self.to, value)
 
 
 @dataclass(frozen=True)
@@ -192,12 +193,7 @@ class Rows(Kind):
     columns: tuple[str, str] = ("time", "value")
 
     def map(self, value: Any, path: str, visit: Visitor) -> Any:
-        if value is None:
-            return None
-        number = Number()
-        return tuple(
-            (number.map(x, f"{path}.{i}.0", visit), number.map(y, f"{path}.{i}.1", visit)) for i, (x, y) in enumerate(value)
-        )
+        return tuple(tuple(_scalar(x, f"{path}.{i}.{k}", visit) for k, x in enumerate(row)) for i, row in enumerate(value))
 
 
 @dataclass(frozen=True)
@@ -207,7 +203,7 @@ class Record(Kind):
     classes: tuple[type[Any], ...] = ()
 
     def map(self, value: Any, path: str, visit: Visitor) -> Any:
-        return None if value is None else map_fields(value, path, visit)
+        return map_fields(value, path, visit)
 
 
 @dataclass(frozen=True)
@@ -240,28 +236,22 @@ class Field(NamedTuple):
     default: Any
 
 
-def written(kind: Kind) -> dict[str, Kind]:
-    """The metadata of a field: ``mass: Scalar = field(metadata=written(Number("...")))``."""
-    return {"written": kind}
-
-
-def fields_of(cls: type[Any]) -> tuple[Field, ...]:
-    """The fields of a class of items, in their order."""
-    known = _FIELDS.get(cls)
-    return known if known is not None else _FIELDS.setdefault(cls, _fields(cls))
-
-
 _FIELDS: dict[type[Any], tuple[Field, ...]] = {}
 
 
-def _fields(cls: type[Any]) -> tuple[Field, ...]:
-    found = []
+def fields_of(cls: type[Any]) -> tuple[Field, ...]:
+    """The fields of a class of items whose annotations say their kind: ``mass: Annotated[Scalar, Number("...")]``."""
+    if cls not in _FIELDS:
+        _FIELDS[cls] = tuple(_fields(cls))
+    return _FIELDS[cls]
+
+
+def _fields(cls: type[Any]) -> Iterator[Field]:
+    hints = get_type_hints(cls, include_extras=True)
     for f in dataclasses.fields(cls):
-        if "written" in f.metadata:
-            kind: Kind = f.metadata["written"]
-            required = f.default is MISSING and f.default_factory is MISSING
-            found.append(Field(f.name, kind.key or f.name, kind, required, None if required else f.default))
-    return tuple(found)
+        for kind in getattr(hints[f.name], "__metadata__", ()):
+            required = f.default is MISSING
+            yield Field(f.name, kind.key or f.name, kind, required, None if required else f.default)
 
 
 def map_fields(item: Any, path: str, visit: Visitor) -> Any:
@@ -269,6 +259,8 @@ def map_fields(item: Any, path: str, visit: Visitor) -> Any:
     changed: dict[str, Any] = {}
     for attribute, key, kind, _, _ in fields_of(type(item)):
         value = getattr(item, attribute)
+        if value is None:
+            continue
         new = kind.map(value, path if kind.flat else f"{path}.{key}" if path else key, visit)
         if new is not value and new != value:
             changed[attribute] = new

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Collection, Sequence
 
 from ...errors import ModelError
-from .spec import NOWHERE, Where
+from .items import NOWHERE, Where
 
 LISTED = 100  # problems printed; the rest is counted
 SUGGESTIONS = 20  # close matches looked up; each costs a pass over all known names

@@ -7,13 +7,13 @@ and a line in SHAPES. A shape as written may hold formulas and names of points; 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .fields import Direction, Inertia, Number, Place, Position, Scalar, Triple, Vector3, written
+from .fields import Direction, Inertia, Number, Place, Position, Scalar, Triple, Vector3
 
 Vector = tuple[float, float, float]
 Matrix = tuple[Vector, Vector, Vector]
@@ -41,9 +41,9 @@ class MassProperties:
     ``center`` may be None for a body without mass, whose centre has no meaning.
     """
 
-    mass: Scalar = field(metadata=written(Number("its mass", unit="kg")))
-    center: Any = field(metadata=written(Position("its centre of mass")))  # Place or None
-    inertia: Any = field(default=NO_INERTIA, metadata=written(Inertia(f"its inertia: {INERTIA}")))  # rows of Scalars
+    mass: Annotated[Scalar, Number("its mass", unit="kg")]
+    center: Annotated[Any, Position("its centre of mass")]  # Place or None
+    inertia: Annotated[Any, Inertia(f"its inertia: {INERTIA}")] = NO_INERTIA  # rows of Scalars
 
     shape: ClassVar[str] = ""
 
@@ -142,11 +142,11 @@ class _Straight(Solid):
 class Rod(_Straight):
     """A uniform straight rod between two points; a radius makes it a solid cylinder."""
 
-    start: Place = field(metadata=written(FROM))
-    end: Place = field(metadata=written(TO))
-    mass: Scalar | None = field(default=None, metadata=written(MASS))
-    radius: Scalar = field(default=0.0, metadata=written(Number("thin without one", unit="m")))
-    density: Scalar | None = field(default=None, metadata=written(DENSITY))
+    start: Annotated[Place, FROM]
+    end: Annotated[Place, TO]
+    mass: Annotated[Scalar | None, MASS] = None
+    radius: Annotated[Scalar, Number("thin without one", unit="m")] = 0.0
+    density: Annotated[Scalar | None, DENSITY] = None
 
     shape: ClassVar[str] = "rod"
 
@@ -165,12 +165,12 @@ class Rod(_Straight):
 class Cylinder(_Straight):
     """A disc, roller or tube between the middles of its ends."""
 
-    start: Place = field(metadata=written(FROM))
-    end: Place = field(metadata=written(TO))
-    radius: Scalar = field(metadata=written(Number("its outer radius", unit="m", remedy="Give its radius in m.")))
-    mass: Scalar | None = field(default=None, metadata=written(MASS))
-    inner_radius: Scalar = field(default=0.0, metadata=written(Number("of a tube", unit="m")))
-    density: Scalar | None = field(default=None, metadata=written(DENSITY))
+    start: Annotated[Place, FROM]
+    end: Annotated[Place, TO]
+    radius: Annotated[Scalar, Number("its outer radius", unit="m", remedy="Give its radius in m.")]
+    mass: Annotated[Scalar | None, MASS] = None
+    inner_radius: Annotated[Scalar, Number("of a tube", unit="m")] = 0.0
+    density: Annotated[Scalar | None, DENSITY] = None
 
     shape: ClassVar[str] = "cylinder"
 
@@ -194,12 +194,12 @@ class Cylinder(_Straight):
 class Box(Solid):
     """A cuboid: its size along its own x, y, z, which are the world's unless it is given axes."""
 
-    center: Place = field(metadata=written(Position("its middle", remedy="Give the point in its middle.")))
-    size: Triple = field(metadata=written(Vector3("its edges", unit="m", remedy="Give its edges: size = [x, y, z].")))
-    mass: Scalar | None = field(default=None, metadata=written(MASS))
-    density: Scalar | None = field(default=None, metadata=written(DENSITY))
-    axis: Triple | None = field(default=None, metadata=written(AXIS))
-    axis2: Triple | None = field(default=None, metadata=written(AXIS2))
+    center: Annotated[Place, Position("its middle", remedy="Give the point in its middle.")]
+    size: Annotated[Triple, Vector3("its edges", unit="m", remedy="Give its edges: size = [x, y, z].")]
+    mass: Annotated[Scalar | None, MASS] = None
+    density: Annotated[Scalar | None, DENSITY] = None
+    axis: Annotated[Triple | None, AXIS] = None
+    axis2: Annotated[Triple | None, AXIS2] = None
 
     shape: ClassVar[str] = "box"
 
@@ -224,10 +224,10 @@ class Box(Solid):
 class Sphere(Solid):
     """A solid ball."""
 
-    center: Place = field(metadata=written(Position("its middle", remedy="Give the point in its middle.")))
-    radius: Scalar = field(metadata=written(Number("its radius", unit="m", remedy="Give its radius in m.")))
-    mass: Scalar | None = field(default=None, metadata=written(MASS))
-    density: Scalar | None = field(default=None, metadata=written(DENSITY))
+    center: Annotated[Place, Position("its middle", remedy="Give the point in its middle.")]
+    radius: Annotated[Scalar, Number("its radius", unit="m", remedy="Give its radius in m.")]
+    mass: Annotated[Scalar | None, MASS] = None
+    density: Annotated[Scalar | None, DENSITY] = None
 
     shape: ClassVar[str] = "sphere"
 

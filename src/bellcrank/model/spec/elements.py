@@ -1,0 +1,225 @@
+"""Force elements, constraints and couplers as the user writes them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from .fields import (
+    Choice,
+    Direction,
+    Name,
+    Names,
+    Number,
+    Numbers,
+    Place,
+    Position,
+    Record,
+    Rows,
+    Scalar,
+    Text,
+    Triple,
+    Vector3,
+)
+from .items import GROUND, End, Item, Start
+from .laws import LAW_SPECS, LawSpec, Outside, Pairs
+
+JointName = Annotated[str, Name("on which it acts", to="joint", remedy='Name a joint: joint = "..."')]
+Coordinate = Annotated[str | None, Text("of a joint with several: their names are in the table of joints")]
+Coordinates = Annotated[
+    tuple[str, ...], Names("coordinates, by the names of their joints", remedy='Name them: joints = ["hip", "knee"]')
+]
+Factors = Annotated[Any, Numbers("one for each coordinate", remedy="Give one for each of the joints: factors = [1.0, -2.0]")]
+JointStiffness = Annotated[Scalar, Number("", unit="N m/rad or N/m", sign="zero or more", remedy="Give it.")]
+JointDamping = Annotated[Scalar, Number("", unit="N m s/rad or N s/m", sign="zero or more", remedy="Give it.")]
+Damping = Annotated[Scalar, Number("zero unless given", unit="N s/m or N m s/rad", sign="zero or more")]
+Effort = Annotated[Scalar, Number("effort at rest", unit="N m or N")]
+Bound = Annotated[Scalar | None, Number("limit", unit="rad or m")]
+BodyName = Annotated[str, Name("a body", remedy=f'Name a body, or "{GROUND}".')]
+ZERO3 = (0.0, 0.0, 0.0)
+
+
+class ElementSpec(Item):
+    """A force element."""
+
+
+@dataclass(frozen=True)
+class JointSpring(ElementSpec, section="springs"):
+    """effort = preload - stiffness (q - rest); on the turn of a spherical or free joint -stiffness times its rotation vector"""
+
+    joint: JointName
+    stiffness: JointStiffness
+    rest: Annotated[Scalar, Number("coordinate without force", unit="rad or m")] = 0.0
+    preload: Effort = 0.0
+    coordinate: Coordinate = None
+
+
+@dataclass(frozen=True)
+class LineSpring(ElementSpec, section="springs"):
+    """Spring and damper between two points; in tension, force = preload + stiffness (l - length) + damping l'."""
+
+    start: Start
+    end: End
+    stiffness: Annotated[Scalar | None, Number("or a table", unit="N/m", sign="zero or more")] = None
+    damping: Damping = 0.0
+    length: Annotated[Scalar | None, Number("without force; as designed unless given", unit="m", sign="zero or more")] = None
+    preload: Annotated[Scalar, Number("tension at that length", unit="N")] = 0.0
+    table: Annotated[Pairs | None, Rows("rows [elongation, force], instead of stiffness", columns=("elongation", "force"))] = (
+        None
+    )
+    outside: Outside = "error"
+
+
+@dataclass(frozen=True)
+class SumSpring(ElementSpec, section="springs"):
+    """effort = preload - stiffness (s - rest) along s, the sum of factor * coordinate; each joint gets its factor times it."""
+
+    joints: Coordinates
+    factors: Factors
+    stiffness: JointStiffness
+    rest: Annotated[Scalar, Number("sum without force", unit="rad or m")] = 0.0
+    preload: Effort = 0.0
+
+
+@dataclass(frozen=True)
+class JointDamper(ElementSpec, section="dampers"):
+    """effort = -damping v"""
+
+    joint: JointName
+    damping: JointDamping
+    coordinate: Coordinate = None
+
+
+@dataclass(frozen=True)
+class LineDamper(ElementSpec, section="dampers"):
+    """Damper between two points: tension = damping l'."""
+
+    start: Start
+    end: End
+    damping: Annotated[Scalar, Number("", unit="N s/m", sign="zero or more", remedy="Give it.")]
+
+
+@dataclass(frozen=True)
+class SumDamper(ElementSpec, section="dampers"):
+    """effort = -damping s' along s, the sum of factor * coordinate; each joint gets its factor times it."""
+
+    joints: Coordinates
+    factors: Factors
+    damping: JointDamping
+
+
+@dataclass(frozen=True)
+class FrictionSpec(ElementSpec, section="frictions"):
+    """Smooth Coulomb friction: effort = -effort v / sqrt(v^2 + velocity^2)"""
+
+    joint: JointName
+    effort: Annotated[Scalar, Number("when sliding", unit="N m or N", sign="zero or more", remedy="Give it.")]
+    velocity: Annotated[Scalar, Number("where it has 70 % of its effort", unit="rad/s or m/s", sign="more than zero")] = 0.01
+    coordinate: Coordinate = None
+
+
+@dataclass(frozen=True)
+class StopSpec(ElementSpec, section="stops"):
+    """Limits: one-sided springs and dampers."""
+
+    joint: JointName
+    stiffness: JointStiffness
+    lower: Bound = None
+    upper: Bound = None
+    damping: Damping = 0.0
+    coordinate: Coordinate = None
+
+
+@dataclass(frozen=True)
+class MotorSpec(ElementSpec, section="motors"):
+    """An effort on a joint: constant, a table of time, or an input that the caller sets."""
+
+    joint: JointName
+    effort: Annotated[Scalar | None, Number("constant", unit="N m or N")] = None
+    table: Annotated[Pairs | None, Rows("rows [time, effort]", columns=("time", "effort"))] = None
+    outside: Outside = "error"
+    input: Annotated[str | None, Name("one of inputs", to="input")] = None
+    gain: Annotated[Scalar, Number("effort for an input of 1")] = 1.0
+    coordinate: Coordinate = None
+
+
+@dataclass(frozen=True)
+class BushingSpec(ElementSpec, section="bushings"):
+    """A soft joint: springs and dampers in all six directions, in axes fixed to the parent."""
+
+    parent: BodyName
+    child: BodyName
+    point: Annotated[Place, Position("where it is", remedy="Say where it is: point = ...")]
+    stiffness: Annotated[Triple, Vector3("along x, y, z", unit="N/m", sign="zero or more")] = ZERO3
+    damping: Annotated[Triple, Vector3("along x, y, z", unit="N s/m", sign="zero or more")] = ZERO3
+    turning_stiffness: Annotated[Triple, Vector3("about x, y, z", unit="N m/rad", sign="zero or more")] = ZERO3
+    turning_damping: Annotated[Triple, Vector3("about x, y, z", unit="N m s/rad", sign="zero or more")] = ZERO3
+    axis: Annotated[Triple | None, Direction("direction of its z; world axes unless given")] = None
+    axis2: Annotated[Triple | None, Direction("direction of its x, perpendicular to axis")] = None
+
+
+@dataclass(frozen=True)
+class ForceSpec(ElementSpec, section="forces"):
+    """A constant force and moment at a point of a body."""
+
+    body: Annotated[str, Name("a body", remedy="Name a body.")]
+    point: Annotated[Place, Position("where it acts", remedy="Say where it acts: point = ...")]
+    force: Annotated[Triple, Vector3("", unit="N", turns="polar")] = ZERO3
+    moment: Annotated[Triple, Vector3("", unit="N m", turns="axial")] = ZERO3
+    axes: Annotated[str, Choice('in which it keeps its direction: "world", or "body"', options=("world", "body"))] = "world"
+
+
+ELEMENT_SPECS: tuple[type[Any], ...] = tuple(ElementSpec.__subclasses__())
+
+# --- constraints besides joints
+
+DRIVEN = "a law of time, instead of"
+OffsetMotion = Annotated[LawSpec | None, Record(f"{DRIVEN} offset", classes=LAW_SPECS)]
+
+
+@dataclass(frozen=True)
+class ConstraintSpec(Item, section="constraints"):
+    """Something without mass between two bodies."""
+
+    start: Start
+    end: End
+
+
+@dataclass(frozen=True)
+class DistanceSpec(ConstraintSpec, type="distance"):
+    """Two points keep their distance: a rod without mass, between two balls."""
+
+    length: Annotated[Scalar | None, Number("as designed unless given", unit="m", sign="more than zero")] = None
+    motion: Annotated[LawSpec | None, Record(f"{DRIVEN} length", classes=LAW_SPECS)] = None
+
+
+@dataclass(frozen=True)
+class PointOnLineSpec(ConstraintSpec, type="point_on_line"):
+    """The point where it ends stays on a line through the point where it begins, fixed to the body there."""
+
+    axis: Annotated[Triple, Direction("direction of the line", remedy='Give it: axis = "x"')]
+
+
+@dataclass(frozen=True)
+class PointOnPlaneSpec(ConstraintSpec, type="point_on_plane"):
+    """The point where it ends stays in a plane, fixed to the body where it begins: axis . (to - from) = offset."""
+
+    axis: Annotated[Triple, Direction("normal of the plane", remedy='Give it: axis = "z"')]
+    offset: Annotated[Scalar | None, Number("as designed unless given", unit="m")] = None
+    motion: OffsetMotion = None
+
+
+CONSTRAINT_SPECS: tuple[type[Any], ...] = tuple(ConstraintSpec.__subclasses__())
+
+
+@dataclass(frozen=True)
+class CouplerSpec(Item, section="couplers"):
+    """Gears, belts, racks: the sum of factor * coordinate over some joints is offset; or first = ratio * second."""
+
+    joints: Annotated[
+        tuple[str, ...], Names("coordinates, by the names of their joints", remedy='Name them: joints = ["motor", "wheel"]')
+    ]
+    factors: Annotated[Any, Numbers("one for each coordinate")] = None
+    ratio: Annotated[Scalar | None, Number("of two coordinates, instead of factors")] = None
+    offset: Annotated[Scalar | None, Number("of the sum; zero unless given", unit="rad or m")] = None
+    motion: OffsetMotion = None

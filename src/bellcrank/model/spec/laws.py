@@ -1,0 +1,82 @@
+"""Laws of motion as the user writes them: how a coordinate, a length or an offset depends on time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from ..motion import OUTSIDE
+from .fields import Choice, Direction, Number, Numbers, Records, Rows, Scalar, Series, Triple
+
+Pairs = tuple[tuple[Scalar, Scalar], ...]
+Outside = Annotated[str, Choice('beyond the ends of the table: "error", or "clamp" to keep the last value', options=OUTSIDE)]
+
+
+class LawSpec:
+    """Laws can be added: ``rate(3.0) + sine(0.3, 2.0)``."""
+
+    def __add__(self, other: Any) -> SumLaw:
+        if not isinstance(other, LawSpec):
+            return NotImplemented
+        return SumLaw((*_terms(self), *_terms(other)))
+
+
+def _terms(law: Any) -> tuple[Any, ...]:
+    return law.sum if isinstance(law, SumLaw) else (law,)
+
+
+@dataclass(frozen=True)
+class RateLaw(LawSpec):
+    """start + rate t"""
+
+    rate: Annotated[Scalar, Number("constant rate", unit="rad/s or m/s")]
+    start: Annotated[Scalar, Number("at t = 0", unit="rad or m")] = 0.0
+
+
+@dataclass(frozen=True)
+class PolynomialLaw(LawSpec):
+    """c0 + c1 t + c2 t^2 + ..."""
+
+    polynomial: Annotated[Any, Numbers("coefficients c0, c1, ...: 8 at most")]
+
+
+@dataclass(frozen=True)
+class SineLaw(LawSpec):
+    """offset + amplitude sin(2 pi frequency t + phase)"""
+
+    amplitude: Annotated[Scalar, Number("of the sine", unit="rad or m")]
+    frequency: Annotated[Scalar, Number("of the sine", unit="Hz", remedy="Give it in Hz.")]
+    phase: Annotated[Scalar, Number("at t = 0", unit="rad")] = 0.0
+    offset: Annotated[Scalar, Number("its middle", unit="rad or m")] = 0.0
+
+
+@dataclass(frozen=True)
+class TableLaw(LawSpec):
+    """A spline through a table of time."""
+
+    table: Annotated[Pairs, Rows("rows [time, coordinate]", columns=("time", "coordinate"))]
+    outside: Outside = "error"
+
+
+TERM_SPECS: tuple[type[Any], ...] = (RateLaw, PolynomialLaw, SineLaw, TableLaw)
+
+
+@dataclass(frozen=True)
+class SumLaw(LawSpec):
+    """The sum of laws, of which each is one of the others."""
+
+    sum: Annotated[tuple[LawSpec, ...], Series("laws that are added up", classes=TERM_SPECS)]
+
+
+LAW_SPECS: tuple[type[Any], ...] = (*TERM_SPECS, SumLaw)
+
+
+@dataclass(frozen=True)
+class MotionSpec:
+    """The motion of a driven joint: one law, without a name, or one for each coordinate by its name.
+
+    A spherical joint turns by ``angle`` about ``axis``; a free one moves by x, y, z as well.
+    """
+
+    laws: Annotated[tuple[tuple[str, LawSpec], ...], Records("a law, or laws by coordinate", classes=LAW_SPECS, flat=True)]
+    axis: Annotated[Triple | None, Direction("of a spherical or free joint", turns="axial")] = None
