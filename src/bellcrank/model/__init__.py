@@ -1,6 +1,6 @@
 """What a mechanism is: the Spec that the user wrote, and the Model that the program runs."""
 
-from .builder import Mechanism, in_body
+from .builder import Mechanism
 from .building.build import build
 from .closure import Closure
 from .element import Element
@@ -13,6 +13,7 @@ from .spec.items import GROUND, Where
 from .spec.problems import Problems
 from .spec.shapes import MassProperties, Matrix, Rod, Shape, Vector
 from .spec.spec import BodySpec, InitialSpec, JointSpec, PointSpec, Spec
+from .spec.values import in_body
 
 __all__ = [
     "GROUND",

@@ -20,6 +20,7 @@ from ...errors import ModelError
 from ...model import Model, Problems, Spec, build
 from ...model.spec.elements import CONSTRAINT_SPECS, ELEMENT_SPECS, CouplerSpec
 from ...model.spec.measures import MEASURE_SPECS
+from ...model.spec.shapes import ORIGIN
 from ...model.spec.spec import LISTS, AssemblySpec, BodySpec, CopySpec, InitialSpec, JointSpec, Mesh, ParameterSpec, PointSpec
 from ..exchange.meshes import check_mesh
 from .records import place, read_fields, read_record
@@ -114,49 +115,46 @@ def _parts(top: Table, copies: set[str]) -> dict[str, Any]:
         "parameters": _parameters(top),
         "points": _points(top),
         "bodies": (_body(table) for table in _named(top, "bodies")),
-        "joints": (_joint(table) for table in _named(top, "joints")),
+        "joints": (_item(table, JointSpec) for table in _named(top, "joints")),
         "elements": (_element(table, SECTIONS[key]) for key in SECTIONS for table in _named(top, key)),
         "constraints": (_of_type(table, CONSTRAINTS, "constraint") for table in _named(top, "constraints")),
-        "couplers": (_coupler(table) for table in _named(top, "couplers")),
+        "couplers": (_item(table, CouplerSpec) for table in _named(top, "couplers")),
         "measures": (_of_type(table, MEASURES, "measure") for table in _named(top, "measures")),
         "initial": _initial(top, copies),
     }
     return {key: tuple(item for item in found[key] if item is not None) for key in LISTS}
 
 
-def _parameters(top: Table) -> list[ParameterSpec]:
-    table = top.table("parameters")
-    if table is None:
-        if "parameters" in top:
-            top.source.problems.blame("[parameters]")
-        return []
-    found = []
-    for name in table.values:
+def _blamed(top: Table, key: str) -> Table | None:
+    """The table [parameters] or [points]; if it is none, what names its items is not complained of again."""
+    table = top.table(key)
+    if table is None and key in top:
+        top.source.problems.blame(f"[{key}]")
+    return table
+
+
+def _parameters(top: Table) -> Iterator[ParameterSpec]:
+    table = _blamed(top, "parameters")
+    for name in table.values if table else ():
+        assert table is not None
         value = as_scalar(table.get(name))
         if value is None:
             table.about = name
             table.wrong(name, "a finite number, or a formula")
-        found.append(ParameterSpec(name, 0.0 if value is None else value, where=top.source.where((*table.path, name))))
-    return found
+        yield ParameterSpec(name, 0.0 if value is None else value, where=top.source.where((*table.path, name)))
 
 
-def _points(top: Table) -> list[PointSpec]:
-    table = top.table("points")
-    if table is None:
-        if "points" in top:
-            top.source.problems.blame("[points]")
-        return []
-    found = []
-    for name, value in table.values.items():
-        table.about = name
+def _points(top: Table) -> Iterator[PointSpec]:
+    table = _blamed(top, "points")
+    for name, value in table.values.items() if table else ():
+        assert table is not None
+        table.about, at = name, None
         table.know(name)
         if isinstance(value, str):
             table.wrong(name, "three finite numbers, [x, y, z]")
-            at = None
         else:
             at = place(table, name, "three finite numbers, [x, y, z], or { body = ..., at = [x, y, z] }")
-        found.append(PointSpec(name, (0.0, 0.0, 0.0) if at is None else at, where=top.source.where((*table.path, name))))
-    return found
+        yield PointSpec(name, ORIGIN if at is None else at, where=top.source.where((*table.path, name)))
 
 
 def _body(table: Table) -> BodySpec:
@@ -170,8 +168,8 @@ def _body(table: Table) -> BodySpec:
     return BodySpec(str(table.about), shape, mesh, where=table.where)
 
 
-def _joint(table: Table) -> JointSpec:
-    return JointSpec(str(table.about), **read_record(table, JointSpec), where=table.where)
+def _item(table: Table, cls: type[Any]) -> Any:
+    return cls(str(table.about), **read_record(table, cls), where=table.where)
 
 
 def _element(table: Table, classes: tuple[type[Any], ...]) -> Any:
@@ -183,7 +181,7 @@ def _element(table: Table, classes: tuple[type[Any], ...]) -> Any:
             table.complain(f"[{table.label}] does not say where it acts. {where}")
             return None
         cls = classes[2 if "joints" in table else 1]
-    return cls(str(table.about), **read_record(table, cls), where=table.where)
+    return _item(table, cls)
 
 
 def _of_type(table: Table, types: dict[str, type[Any]], noun: str) -> Any:
@@ -196,12 +194,7 @@ def _of_type(table: Table, types: dict[str, type[Any]], noun: str) -> Any:
             hint = table.source.problems.suggest(kind, types)
             table.complain(f'[{table.label}]: there is no {noun} of type "{kind}".{hint}', "type")
         return None
-    cls = types[kind]
-    return cls(str(table.about), **read_record(table, cls), where=table.where)
-
-
-def _coupler(table: Table) -> CouplerSpec:
-    return CouplerSpec(str(table.about), **read_record(table, CouplerSpec), where=table.where)
+    return _item(table, types[kind])
 
 
 def _inputs(top: Table) -> tuple[str, ...]:
@@ -214,7 +207,7 @@ def _inputs(top: Table) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _initial(top: Table, copies: set[str], prefix: str = "") -> list[InitialSpec]:
+def _initial(top: Table, copies: set[str]) -> list[InitialSpec]:
     """``shoulder = 0.3``, ``top = [w, x, y, z]`` or ``shoulder = { q = 0.3, v = 1.0 }``; tables of copies inside."""
     table = top.table("initial")
     if table is None:
@@ -230,18 +223,13 @@ def _initial(top: Table, copies: set[str], prefix: str = "") -> list[InitialSpec
 
 
 def _start(table: Table, key: str, joint: str) -> InitialSpec:
-    where = table.source.where((*table.path, key))
-    about = f"initial.{joint}"
-    if isinstance(table.values[key], dict):
-        inner = Table(table.source, (*table.path, key), table.values[key], about)
-        found = read_record(inner, InitialSpec)
+    value, where, about = table.values[key], table.source.where((*table.path, key)), f"initial.{joint}"
+    if isinstance(value, dict):
+        found = read_record(Table(table.source, (*table.path, key), value, about), InitialSpec)
         return InitialSpec(joint, _many(found["q"]), _many(found["v"]), where=where)
-    alone = Table(table.source, table.path, {"q": table.values[key]}, about)
-    value = table.values[key]
     numbers = tuple(map(as_scalar, value if isinstance(value, list) else [value]))
     if None in numbers:
-        alone = Table(table.source, table.path, table.values, about)
-        alone.wrong(key, "a finite number, or an array of them")
+        Table(table.source, table.path, table.values, about).wrong(key, "a finite number, or an array of them")
         numbers = (0.0,)
     return InitialSpec(joint, numbers, where=where)
 
@@ -251,8 +239,7 @@ def _many(value: Any) -> Any:
 
 
 def _assembly(table: Table) -> AssemblySpec:
-    name = str(table.about)
-    spec = AssemblySpec(name, **_parts(table, set()), where=table.where)
+    spec = AssemblySpec(str(table.about), **_parts(table, set()), where=table.where)
     table.close()
     return spec
 

@@ -6,37 +6,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ...model.parameters.expressions import Formula
-from ...model.spec.fields import (
-    PRODUCTS,
-    Choice,
-    Direction,
-    Field,
-    Flag,
-    FormulaText,
-    InBody,
-    Inertia,
-    Kind,
-    Name,
-    Names,
-    Number,
-    Numbers,
-    Place,
-    Position,
-    Record,
-    Rows,
-    Series,
-    Text,
-    Triple,
-    Vector3,
-    fields_of,
-)
+from ...model.spec import fields
+from ...model.spec.fields import AXES, PRODUCTS, Field, InBody, Place, Triple, fields_of
 from ...model.spec.items import Attachment
 from ...model.spec.laws import LAW_SPECS, MotionSpec
 from ...model.spec.shapes import INERTIA, ORIGIN
 from .table import Table, as_scalar, as_triple
 
-AXES: dict[str, Triple] = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
-AXES |= {"-x": (-1.0, 0.0, 0.0), "-y": (0.0, -1.0, 0.0), "-z": (0.0, 0.0, -1.0)}
 NUMBER = "a finite number"
 PLACE = "the name of a point, or three finite numbers [x, y, z], or { body = ..., at = [x, y, z] }"
 
@@ -73,7 +49,7 @@ def placeholder(field: Field) -> Any:
     """Harmless in place of what could not be read; its owner is blamed."""
     if not field.required:
         return field.default
-    if isinstance(field.kind, Record):
+    if isinstance(field.kind, fields.Record):
         cls = field.kind.classes[0]
         return cls(**{inner.attribute: placeholder(inner) for inner in fields_of(cls)})
     for kinds, value in HARMLESS:
@@ -82,50 +58,64 @@ def placeholder(field: Field) -> Any:
     raise AssertionError(field)
 
 
-HARMLESS: tuple[tuple[tuple[type[Kind], ...], Any], ...] = (
-    ((Position, Vector3), ORIGIN),
-    ((Direction,), (0.0, 0.0, 1.0)),
-    ((Number, Numbers), 0.0),
-    ((Rows,), ((0.0, 0.0), (1.0, 0.0))),
-    ((FormulaText,), Formula("0")),
-    ((Names, Series), ()),
-    ((Kind,), ""),
+HARMLESS: tuple[tuple[tuple[type[fields.Kind], ...], Any], ...] = (
+    ((fields.Position, fields.Vector3), ORIGIN),
+    ((fields.Direction,), (0.0, 0.0, 1.0)),
+    ((fields.Number, fields.Numbers), 0.0),
+    ((fields.Rows,), ((0.0, 0.0), (1.0, 0.0))),
+    ((fields.FormulaText,), Formula("0")),
+    ((fields.Names, fields.Series), ()),
+    ((fields.Kind,), ""),
 )
 
 
-def _number(table: Table, key: str, kind: Kind) -> Any:
+Reader = Callable[[Table, str, Any], Any]
+
+
+def _reader(parse: Callable[[Any], Any], wanted: str) -> Reader:
+    """Reads what ``parse`` makes of a value, and complains of one of which it makes None."""
+
+    def read(table: Table, key: str, kind: fields.Kind) -> Any:
+        found = parse(table.values[key])
+        if found is None:
+            table.wrong(key, wanted)
+        return found
+
+    return read
+
+
+def _number(table: Table, key: str, kind: fields.Kind) -> Any:
     value = as_scalar(table.values[key])
     if value is None:
         table.wrong(key, f"{NUMBER}, or a formula" if isinstance(table.values[key], str) else NUMBER)
     return value
 
 
-def _numbers(table: Table, key: str, kind: Kind) -> Any:
-    value = table.values[key]
+def _as_numbers(value: Any) -> Any:
     found = tuple(map(as_scalar, value)) if isinstance(value, list) else as_scalar(value)
-    if found is None or (isinstance(found, tuple) and None in found):
-        table.wrong(key, f"{NUMBER}, or an array of them")
-        return None
-    return found
+    return None if isinstance(found, tuple) and None in found else found
 
 
-def _triple(table: Table, key: str, kind: Kind) -> Triple | None:
-    found = as_triple(table.values[key])
-    if found is None:
-        table.wrong(key, "three finite numbers, [x, y, z]")
-    return found
+def _as_direction(value: Any) -> Triple | None:
+    return AXES.get(value) if isinstance(value, str) else as_triple(value)
 
 
-def _direction(table: Table, key: str, kind: Kind) -> Triple | None:
-    value = table.values[key]
-    found = AXES.get(value) if isinstance(value, str) else as_triple(value)
-    if found is None:
-        table.wrong(key, '"x", "y", "z", "-x", "-y", "-z" or a vector [x, y, z]')
-    return found
+def _as_formula(value: Any) -> Formula | None:
+    found = as_scalar(value)
+    return found if isinstance(found, Formula) else None
 
 
-def _position(table: Table, key: str, kind: Kind) -> Place | None:
-    return place(table, key)
+def _as_names(value: Any) -> tuple[str, ...] | None:
+    good = isinstance(value, list) and value and all(isinstance(name, str) for name in value)
+    return tuple(value) if good else None
+
+
+def _as_flag(value: Any) -> bool | None:
+    return value if isinstance(value, bool) else None
+
+
+_triple = _reader(as_triple, "three finite numbers, [x, y, z]")
+_direction = _reader(_as_direction, '"x", "y", "z", "-x", "-y", "-z" or a vector [x, y, z]')
 
 
 def place(table: Table, key: str, wanted: str = PLACE) -> Place | None:
@@ -148,16 +138,9 @@ def _in_body(table: Table) -> InBody:
     at: Triple = ORIGIN
     table.need("body", "Name the body in whose frame it is.")
     if table.need("at", "Give the place in the body's frame: at = [x, y, z]."):
-        at = _triple(table, "at", Kind()) or ORIGIN
+        at = _triple(table, "at", fields.Kind()) or ORIGIN
     table.close()
     return InBody(body, at)
-
-
-def _inertia(table: Table, key: str, kind: Kind) -> Any:
-    found = as_inertia(table.values[key])
-    if found is None:
-        table.wrong(key, INERTIA)
-    return found
 
 
 def as_inertia(value: Any) -> Any:
@@ -180,20 +163,11 @@ def _by_name(value: Mapping[str, Any]) -> Any:
     return (xx, xy, xz), (xy, yy, yz), (xz, yz, zz)
 
 
-def _text(table: Table, key: str, kind: Kind) -> str | None:
+def _text(table: Table, key: str, kind: fields.Kind) -> str | None:
     return table.text(key) or None
 
 
-def _formula(table: Table, key: str, kind: Kind) -> Formula | None:
-    found = as_scalar(table.values[key])
-    if not isinstance(found, Formula):
-        table.wrong(key, 'a formula, "=..."')
-        return None
-    return found
-
-
-def _choice(table: Table, key: str, kind: Kind) -> str | None:
-    assert isinstance(kind, Choice)
+def _choice(table: Table, key: str, kind: fields.Choice) -> str | None:
     value = table.values[key]
     if value not in kind.options:
         table.wrong(key, " or ".join(f'"{option}"' for option in kind.options))
@@ -201,24 +175,7 @@ def _choice(table: Table, key: str, kind: Kind) -> str | None:
     return str(value)
 
 
-def _names(table: Table, key: str, kind: Kind) -> tuple[str, ...] | None:
-    value = table.values[key]
-    if not isinstance(value, list) or not value or not all(isinstance(name, str) for name in value):
-        table.wrong(key, 'names, ["motor", "wheel"]')
-        return None
-    return tuple(value)
-
-
-def _flag(table: Table, key: str, kind: Kind) -> bool | None:
-    value = table.values[key]
-    if not isinstance(value, bool):
-        table.wrong(key, "true or false")
-        return None
-    return value
-
-
-def _rows(table: Table, key: str, kind: Kind) -> Any:
-    assert isinstance(kind, Rows)
+def _rows(table: Table, key: str, kind: fields.Rows) -> Any:
     value = table.values[key]
     rows = [tuple(map(as_scalar, row)) if isinstance(row, list) else () for row in value] if isinstance(value, list) else []
     if not rows or any(len(row) != 2 or None in row for row in rows):
@@ -227,8 +184,7 @@ def _rows(table: Table, key: str, kind: Kind) -> Any:
     return tuple(rows)
 
 
-def _record(table: Table, key: str, kind: Kind) -> Any:
-    assert isinstance(kind, Record)
+def _record(table: Table, key: str, kind: fields.Record) -> Any:
     inner = table.table(key)
     if inner is None:
         return None
@@ -247,7 +203,7 @@ def read_attachment(table: Table) -> Attachment:
     table.know("at")
     found = read_record(table, Attachment)
     if "at" in table:
-        at = _triple(table, "at", Kind()) or ORIGIN
+        at = _triple(table, "at", fields.Kind()) or ORIGIN
         if "point" in table:
             table.complain(f"[{table.label}] has both point and at. Keep one.", "at")
         return Attachment(found["body"], InBody(found["body"], at))
@@ -256,7 +212,7 @@ def read_attachment(table: Table) -> Attachment:
 
 def read_motion(table: Table) -> MotionSpec:
     """One law, or laws by coordinate."""
-    axis = _direction(table, "axis", Kind()) if "axis" in table else None
+    axis = _direction(table, "axis", fields.Kind()) if "axis" in table else None
     table.know("axis")
     named = [key for key, value in table.values.items() if isinstance(value, dict)]
     if not named:
@@ -288,9 +244,8 @@ def read_law(table: Table, extra: tuple[str, ...] = (), known: Mapping[str, type
     return cls(**read_record(table, cls))
 
 
-def _series(table: Table, key: str, kind: Kind) -> Any:
+def _series(table: Table, key: str, kind: fields.Series) -> Any:
     """Laws that are added up."""
-    assert isinstance(kind, Series)
     value = table.values[key]
     if not isinstance(value, list) or not value or not all(isinstance(inner, dict) for inner in value):
         table.wrong(key, "laws, [{ rate = 3.0 }, { amplitude = 0.3, frequency = 2.0 }]")
@@ -300,20 +255,20 @@ def _series(table: Table, key: str, kind: Kind) -> Any:
     return tuple(read_law(inner, known=known) for inner in tables)
 
 
-READERS: dict[type[Kind], Callable[[Table, str, Any], Any]] = {
-    Number: _number,
-    Numbers: _numbers,
-    Vector3: _triple,
-    Direction: _direction,
-    Position: _position,
-    Inertia: _inertia,
-    Text: _text,
-    Name: _text,
-    Names: _names,
-    Flag: _flag,
-    FormulaText: _formula,
-    Choice: _choice,
-    Rows: _rows,
-    Record: _record,
-    Series: _series,
+READERS: dict[type[fields.Kind], Reader] = {
+    fields.Number: _number,
+    fields.Numbers: _reader(_as_numbers, f"{NUMBER}, or an array of them"),
+    fields.Vector3: _triple,
+    fields.Direction: _direction,
+    fields.Position: lambda table, key, kind: place(table, key),
+    fields.Inertia: _reader(as_inertia, INERTIA),
+    fields.Text: _text,
+    fields.Name: _text,
+    fields.Names: _reader(_as_names, 'names, ["motor", "wheel"]'),
+    fields.Flag: _reader(_as_flag, "true or false"),
+    fields.FormulaText: _reader(_as_formula, 'a formula, "=..."'),
+    fields.Choice: _choice,
+    fields.Rows: _rows,
+    fields.Record: _record,
+    fields.Series: _series,
 }

@@ -5,33 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...model.spec import fields
 from ...model.spec.elements import CouplerSpec
-from ...model.spec.fields import (
-    PRODUCTS,
-    Choice,
-    Direction,
-    Flag,
-    FormulaText,
-    Inertia,
-    Kind,
-    Name,
-    Names,
-    Number,
-    Numbers,
-    Position,
-    Record,
-    Records,
-    Rows,
-    Series,
-    Text,
-    Vector3,
-    fields_of,
-)
+from ...model.spec.fields import AXES, PRODUCTS, fields_of
 from ...model.spec.items import Attachment
 from ...model.spec.laws import LAW_SPECS, MotionSpec
 from ...model.spec.spec import AssemblySpec, CopySpec, InitialSpec, JointSpec, Mesh, Spec
 from .reader import CONSTRAINTS, FORMAT, MEASURES, SECTIONS
-from .records import AXES
 from .shapes import BY_KEY
 from .source import source_schema
 
@@ -144,7 +124,7 @@ def _properties(cls: type[Any]) -> Schema:
     return {field.key: {**_described(field.kind), **KINDS[type(field.kind)](field.kind)} for field in fields_of(cls)}
 
 
-def _described(kind: Kind) -> Schema:
+def _described(kind: fields.Kind) -> Schema:
     unit = getattr(kind, "unit", "")
     words = f"{kind.doc} ({unit})" if unit and kind.doc else kind.doc or unit
     return {"description": words} if words else {}
@@ -160,32 +140,32 @@ def _object(cls: type[Any], extra: Schema | None = None, needed: list[str] | Non
     return {**found, "required": required} if required else found
 
 
-def _record(kind: Record) -> Schema:
+def _record(kind: fields.Record) -> Schema:
     if kind.classes == LAW_SPECS:
         return {"anyOf": [_object(cls) for cls in LAW_SPECS]}
     if kind.classes[0] is not MotionSpec:
         return _object(kind.classes[0])
-    laws = next(field.kind for field in fields_of(MotionSpec) if isinstance(field.kind, Records))
+    laws = next(field.kind for field in fields_of(MotionSpec) if isinstance(field.kind, fields.Records))
     axis = {"axis": {"$ref": "#/$defs/direction"}}
     single = [_object(cls, extra=axis) for cls in laws.classes]
     law = {"anyOf": [_object(cls) for cls in laws.classes]}
     return {"anyOf": [*single, {"type": "object", "properties": axis, "additionalProperties": law}]}
 
 
-KINDS: dict[type[Kind], Callable[[Any], Schema]] = {
-    Number: lambda kind: {"$ref": "#/$defs/scalar"},
-    Numbers: lambda kind: {"$ref": "#/$defs/numbers"},
-    Vector3: lambda kind: {"$ref": "#/$defs/vector"},
-    Direction: lambda kind: {"$ref": "#/$defs/direction"},
-    Position: lambda kind: {"$ref": "#/$defs/place"},
-    Inertia: lambda kind: {"$ref": "#/$defs/inertia"},
-    Text: lambda kind: {"$ref": "#/$defs/name"},
-    Name: lambda kind: {"$ref": "#/$defs/name"},
-    Names: lambda kind: {"type": "array", "items": {"$ref": "#/$defs/name"}, "minItems": 1},
-    Flag: lambda kind: {"type": "boolean"},
-    FormulaText: lambda kind: {"$ref": "#/$defs/formula"},
-    Choice: lambda kind: {"enum": list(kind.options)},
-    Rows: lambda kind: {"$ref": "#/$defs/rows"},
-    Record: _record,
-    Series: lambda kind: {"type": "array", "items": _any([_object(cls) for cls in kind.classes]), "minItems": 1},
+KINDS: dict[type[fields.Kind], Callable[[Any], Schema]] = {
+    fields.Number: lambda kind: {"$ref": "#/$defs/scalar"},
+    fields.Numbers: lambda kind: {"$ref": "#/$defs/numbers"},
+    fields.Vector3: lambda kind: {"$ref": "#/$defs/vector"},
+    fields.Direction: lambda kind: {"$ref": "#/$defs/direction"},
+    fields.Position: lambda kind: {"$ref": "#/$defs/place"},
+    fields.Inertia: lambda kind: {"$ref": "#/$defs/inertia"},
+    fields.Text: lambda kind: {"$ref": "#/$defs/name"},
+    fields.Name: lambda kind: {"$ref": "#/$defs/name"},
+    fields.Names: lambda kind: {"type": "array", "items": {"$ref": "#/$defs/name"}, "minItems": 1},
+    fields.Flag: lambda kind: {"type": "boolean"},
+    fields.FormulaText: lambda kind: {"$ref": "#/$defs/formula"},
+    fields.Choice: lambda kind: {"enum": list(kind.options)},
+    fields.Rows: lambda kind: {"$ref": "#/$defs/rows"},
+    fields.Record: _record,
+    fields.Series: lambda kind: {"type": "array", "items": _any([_object(cls) for cls in kind.classes]), "minItems": 1},
 }

@@ -14,31 +14,14 @@ from typing import Any
 from ...errors import ModelError
 from ...model import Model, Spec
 from ...model.parameters.expressions import Formula
+from ...model.spec import fields
 from ...model.spec.arrays import spec_from_arrays
-from ...model.spec.fields import (
-    PRODUCTS,
-    Direction,
-    Flag,
-    FormulaText,
-    InBody,
-    Inertia,
-    Kind,
-    Names,
-    Number,
-    Numbers,
-    Position,
-    Record,
-    Rows,
-    Series,
-    Vector3,
-    fields_of,
-)
+from ...model.spec.fields import AXES, PRODUCTS, InBody, fields_of
 from ...model.spec.items import Attachment
 from ...model.spec.laws import MotionSpec
 from ...model.spec.shapes import NO_INERTIA, MassProperties
 from ...model.spec.spec import AssemblySpec, BodySpec, InitialSpec
 from .reader import FORMAT, SECTIONS
-from .records import AXES
 from .source import source_lines
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
@@ -146,19 +129,19 @@ def _motion(motion: MotionSpec) -> str:
     return _inline([*axis, *laws])
 
 
-WRITERS: dict[type[Kind], Callable[[Any], str]] = {
-    Number: scalar,
-    Numbers: _numbers,
-    Vector3: array,
-    Direction: _direction,
-    Position: place,
-    Inertia: _inertia,
-    Names: lambda value: f"[{', '.join(map(text, value))}]",
-    Flag: lambda value: "true" if value else "false",
-    FormulaText: scalar,
-    Rows: lambda rows: f"[{', '.join(array(row) for row in rows)}]",
-    Record: _record,
-    Series: lambda laws: f"[{', '.join(_inline(list(_fields(law))) for law in laws)}]",
+WRITERS: dict[type[fields.Kind], Callable[[Any], str]] = {
+    fields.Number: scalar,
+    fields.Numbers: _numbers,
+    fields.Vector3: array,
+    fields.Direction: _direction,
+    fields.Position: place,
+    fields.Inertia: _inertia,
+    fields.Names: lambda value: f"[{', '.join(map(text, value))}]",
+    fields.Flag: lambda value: "true" if value else "false",
+    fields.FormulaText: scalar,
+    fields.Rows: lambda rows: f"[{', '.join(array(row) for row in rows)}]",
+    fields.Record: _record,
+    fields.Series: lambda laws: f"[{', '.join(_inline(list(_fields(law))) for law in laws)}]",
 }
 
 

@@ -16,7 +16,6 @@ from ..spec.assemblies import expand
 from ..spec.problems import Problems
 from ..spec.shapes import ORIGIN, MassProperties
 from ..spec.spec import InitialSpec, LimitsSpec, Spec
-from . import forces
 from .checks import (
     armature_of,
     check_bodies,
@@ -29,6 +28,10 @@ from .checks import (
 )
 from .closures import make_closures
 from .cuts import check_cuts
+from .forces import make_elements
+from .measures import make_measures
+from .motions import make_motion
+from .references import Rows, Trouble
 from .resistance import unresisted
 from .resolve import resolve
 from .tree import Tree, spanning_tree
@@ -121,13 +124,13 @@ class _Rows:
         self.closures = closures or ()
         if closures is not None:
             self._check_resistance(problems)
-        self.elements = forces.make_elements(spec, names, problems)
-        self.measures = forces.make_measures(spec, names, problems)
+        self.elements = make_elements(spec, names, problems)
+        self.measures = make_measures(spec, names, problems)
 
-    def _names(self, joints: Mapping[str, Joint], origins: Array) -> forces.Rows:
+    def _names(self, joints: Mapping[str, Joint], origins: Array) -> Rows:
         spec, tree = self.spec, self.tree
         placed = spec.elements or spec.measures or spec.constraints or tree.closing
-        return forces.Rows(
+        return Rows(
             joints={item.name: i for i, item in enumerate(self.items)},
             closing={spec.joints[j].name: k for k, j in enumerate(tree.closing)},
             bodies=tree.row_of,
@@ -143,8 +146,8 @@ class _Rows:
         for i, item in enumerate(self.items):
             if item.motion is not None:
                 try:
-                    motions[i] = forces.make_motion(item, self.joints[i], self.position[i].tolist())
-                except forces.Trouble as trouble:
+                    motions[i] = make_motion(item, self.joints[i], self.position[i].tolist())
+                except Trouble as trouble:
                     problems.add(f'joint "{item.name}": {trouble}', item.where.at("motion"), item.name)
         return motions
 

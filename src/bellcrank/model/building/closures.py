@@ -16,30 +16,22 @@ from ..spec.elements import CouplerSpec, DistanceSpec, PointOnLineSpec, PointOnP
 from ..spec.items import Attachment
 from ..spec.problems import Problems
 from ..spec.spec import JointSpec, Spec
-from .forces import Rows, Trouble, bad_signs, between, coordinate_of, make_law, make_motion, on_body, unit
+from .motions import checked_law, make_motion
+from .references import Rows, Trouble, between, coordinate_of, designed_length, make_all, on_body, unit
 from .tree import Tree
-
-Ends = dict[str, Any]
 
 
 def make_closures(
     spec: Spec, tree: Tree, joints: Mapping[str, Joint], rows: Rows, problems: Problems
 ) -> tuple[Closure, ...] | None:
     """Joints first, so that ``rows.closing`` is right, then constraints, then couplers; None where one cannot be made."""
-    found = []
+
+    def make(item: Any) -> Closure:
+        return _cut(item, joints[item.name], rows) if isinstance(item, JointSpec) else MAKERS[type(item)](item, rows)
+
     items = [*(spec.joints[j] for j in tree.closing), *spec.constraints, *spec.couplers]
-    for item in items:
-        if problems.blames(item.name):
-            continue
-        wrong = list(bad_signs(item))
-        try:
-            found.append(_cut(item, joints[item.name], rows) if isinstance(item, JointSpec) else MAKERS[type(item)](item, rows))
-        except Trouble as trouble:
-            wrong = [(str(trouble), trouble.key)]
-        for text, key in wrong:
-            label = f'{item.section.removesuffix("s")} "{item.name}"'
-            problems.add(f"{label}: {text}", item.where.at(key) if key else item.where, item.name)
-    return tuple(found) if len(found) == len(items) else None
+    found = make_all(items, make, problems)
+    return found if len(found) == len(items) else None
 
 
 def _cut(item: JointSpec, joint: Joint, rows: Rows) -> Closure:
@@ -52,10 +44,8 @@ def _cut(item: JointSpec, joint: Joint, rows: Rows) -> Closure:
 
 
 def _distance(item: DistanceSpec, rows: Rows) -> Closure:
-    ends = between(item, rows)
-    motion = _law(item, "length")
-    designed = math.dist(*_points(item))
-    length = designed if item.length is None else _float(item.length)
+    ends, motion = between(item, rows), _law(item, "length")
+    length = designed_length(item) if item.length is None else _float(item.length)
     if motion is None and not length > 0 and item.length is None:
         raise Trouble("its points are in one place, so that it has no length. Give length, or use a spherical joint.", "to")
     return Closure(item.name, "distance", **ends, value=length, motion=motion)
@@ -66,9 +56,8 @@ def _point_on_line(item: PointOnLineSpec, rows: Rows) -> Closure:
 
 
 def _point_on_plane(item: PointOnPlaneSpec, rows: Rows) -> Closure:
-    ends, axis = between(item, rows), _axis(item)
-    motion = _law(item, "offset")
-    start, end = _points(item)
+    ends, axis, motion = between(item, rows), _axis(item), _law(item, "offset")
+    start, end = (np.array(side.point, dtype=float) for side in (item.start, item.end))
     offset = float(np.dot(axis, end - start)) if item.offset is None else _float(item.offset)
     return Closure(item.name, "point_on_plane", **ends, axis=axis, value=offset, motion=motion)
 
@@ -113,18 +102,11 @@ def _law(item: Any, instead_of: str) -> Motion | None:
         return None
     if getattr(item, instead_of) is not None:
         raise Trouble(f"it has {instead_of} and motion. Keep one of the two.", "motion")
-    law = make_law(item.motion)
-    for text in law.problems():
-        raise Trouble(text, "motion")
-    return Motion((law,))
+    return Motion((checked_law(item.motion),))
 
 
 def _axis(item: Any) -> tuple[float, float, float]:
     return unit(item.axis, "its axis", "axis")
-
-
-def _points(item: Any) -> tuple[Any, Any]:
-    return np.array(item.start.point, dtype=float), np.array(item.end.point, dtype=float)
 
 
 MAKERS: dict[type[Any], Callable[[Any, Rows], Closure]] = {

@@ -16,6 +16,8 @@ from ..parameters.expressions import Formula
 Scalar = float | Formula
 Triple = tuple[Scalar, Scalar, Scalar]
 XYZ = ("x", "y", "z")
+AXES: dict[str, Triple] = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
+AXES |= {"-x": (-1.0, 0.0, 0.0), "-y": (0.0, -1.0, 0.0), "-z": (0.0, 0.0, -1.0)}
 PRODUCTS = {"xx": (0, 0), "yy": (1, 1), "zz": (2, 2), "xy": (0, 1), "xz": (0, 2), "yz": (1, 2)}
 
 

@@ -90,7 +90,7 @@ class Solid:
         """I = m (tr(C) 1 - C), C the mean of r r^T."""
         mass, squares = self.total(), self.squares()
         x, y, z = self.middle.tolist()
-        return MassProperties(mass, (x, y, z), _rows(mass * (np.trace(squares) * np.eye(3) - squares)))
+        return MassProperties(mass, (x, y, z), rows_of(mass * (np.trace(squares) * np.eye(3) - squares)))
 
     def problems(self) -> list[str]:
         found = self.measures()
@@ -284,7 +284,7 @@ def _vector(place: Any) -> Array:
     return np.array(place, dtype=float)
 
 
-def _rows(matrix: Array) -> Matrix:
+def rows_of(matrix: Array) -> Matrix:
     """Rows as tuples, without negative zeros, which would spoil comparisons and print badly."""
     (a, b, c), (d, e, f), (g, h, i) = (matrix + 0.0).tolist()
     return (a, b, c), (d, e, f), (g, h, i)

@@ -1,0 +1,63 @@
+"""Prescribed motions from the laws that the user wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...joints import Joint
+from ..motion import Law, Motion, Table
+from ..spec.laws import PolynomialLaw, RateLaw, SineLaw, SumLaw, TableLaw
+from ..spec.spec import JointSpec
+from .references import Trouble, unit
+
+
+def make_motion(item: JointSpec, joint: Joint, offset: Sequence[float]) -> Motion:
+    """The laws of a driven joint, in the order of its coordinates; raises Trouble."""
+    assert item.motion is not None
+    axis, turns = item.motion.axis, joint.quaternion is not None
+    wanted = {"spherical": ("angle",), "free": ("x", "y", "z", "angle")}.get(joint.kind, joint.q_names)
+    laws = dict(item.motion.laws)
+    if joint.nv == 0:
+        raise Trouble("it is fixed and cannot be driven. Remove its motion, or change its type.", "motion")
+    if "" in laws and len(wanted) > 1:
+        raise Trouble(f"it has several coordinates. Give a law for each: {', '.join(wanted)}.", "motion")
+    for name in laws:
+        if name and name not in wanted:
+            there = ", ".join(wanted) if wanted != ("",) else "one coordinate"
+            raise Trouble(f'its motion gives "{name}". It has {there}.', "motion")
+    if turns and axis is None and ("angle" in laws or "" in laws):
+        raise Trouble("its motion needs an axis to turn about.", "motion")
+    if not turns and axis is not None:
+        raise Trouble(f"a {joint.kind} joint has its own axis: remove it here.", "motion")
+    made = {name: Law("polynomial", (0.0,)) for name in wanted}  # what no law moves stays where it is
+    if joint.kind == "free":
+        made |= {name: Law("polynomial", (float(x),)) for name, x in zip("xyz", offset, strict=True)}
+    made |= {name or wanted[0]: checked_law(law) for name, law in laws.items()}
+    return Motion(tuple(made.values()), unit(axis) if axis is not None else (0.0, 0.0, 1.0) if turns else None)
+
+
+def checked_law(law: Any) -> Law:
+    """The law that the program runs; raises Trouble where it cannot be."""
+    made = make_law(law)
+    for text in made.problems():
+        raise Trouble(text, "motion")
+    return made
+
+
+def make_law(law: Any) -> Law:
+    if isinstance(law, SumLaw):
+        return Law("sum", parts=tuple(map(make_law, law.sum)))
+    if isinstance(law, RateLaw):
+        return Law("polynomial", (float(law.start), float(law.rate)))
+    if isinstance(law, PolynomialLaw):
+        many = law.polynomial if isinstance(law.polynomial, tuple) else (law.polynomial,)
+        return Law("polynomial", tuple(map(float, many)))
+    if isinstance(law, SineLaw):
+        return Law("sine", tuple(map(float, (law.offset, law.amplitude, law.frequency, law.phase))))
+    assert isinstance(law, TableLaw)
+    return Law("table", (), table_of(law.table, law.outside))
+
+
+def table_of(rows: Any, outside: str) -> Table | None:
+    return None if rows is None else Table(tuple(float(x) for x, _ in rows), tuple(float(y) for _, y in rows), outside)

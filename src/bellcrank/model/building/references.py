@@ -1,0 +1,178 @@
+"""What items name: bodies, joints and points of a Spec in the rows of the model; and what is said of an item that is wrong."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from ...joints import Joint
+from ..spec.fields import Number, Vector3, fields_of
+from ..spec.items import GROUND
+from ..spec.problems import Problems
+from ..spec.shapes import Vector
+from ..spec.spec import JointSpec
+
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Where the names of a spec are in the model.
+
+    joints   rows of the joints of the tree
+    closing  closures of the joints that close loops
+    bodies   rows of the bodies
+    kinds    all joints
+    origins  of the bodies, by row; the last one, -1, is ground's
+    driven   joints whose motion is prescribed
+    written  all joints as the user wrote them
+    """
+
+    joints: Mapping[str, int]
+    closing: Mapping[str, int]
+    bodies: Mapping[str, int]
+    kinds: Mapping[str, Joint]
+    origins: Sequence[Sequence[float]]
+    driven: Collection[str]
+    inputs: Sequence[str]
+    written: Mapping[str, JointSpec]
+
+
+class Trouble(Exception):
+    """What is wrong with an item, and its key."""
+
+    def __init__(self, text: str, key: str = "") -> None:
+        super().__init__(text)
+        self.key = key
+
+
+def make_all(
+    items: Iterable[Any],
+    make: Callable[[Any], Made],
+    problems: Problems,
+    wrong_with: Callable[[Made], Iterable[tuple[str, str]]] = lambda made: (),
+) -> tuple[Made, ...]:
+    """What can be made of the items that nobody blames; whatever is wrong with them, or with what is made, is a problem."""
+    found = []
+    for item in items:
+        if problems.blames(item.name):
+            continue
+        wrong = list(bad_signs(item))
+        try:
+            made = make(item)
+            wrong += wrong_with(made)
+            found.append(made)
+        except Trouble as trouble:
+            wrong = [(str(trouble), trouble.key)]
+        for text, key in wrong:
+            label = f'{item.section.removesuffix("s")} "{item.name}"'
+            problems.add(f"{label}: {text}", item.where.at(key) if key else item.where, item.name)
+    return tuple(found)
+
+
+def bad_signs(item: Any) -> Iterator[tuple[str, str]]:
+    """Numbers below what the table of its fields allows."""
+    for attribute, key, kind, _, _ in fields_of(type(item)):
+        value = getattr(item, attribute)
+        if value is None or not isinstance(kind, Number | Vector3) or kind.sign == "any":
+            continue
+        for x in value if isinstance(value, tuple) else (value,):
+            if not (math.isfinite(x) and (x > 0 or (x == 0 and kind.sign == "zero or more"))):
+                yield f"{key} is {x:g} {kind.unit}. Give {kind.sign}.".replace("  ", " "), key
+
+
+def movable(item: Any, rows: Rows, *, acts: bool = True) -> Joint:
+    """The joint that an element names, if something can act on it."""
+    if item.joint not in rows.kinds:
+        raise Trouble(f'it names "{item.joint}", which is no joint.{Problems().suggest(item.joint, rows.kinds)}', "joint")
+    joint = rows.kinds[item.joint]
+    if joint.nv == 0:
+        raise Trouble(f'joint "{item.joint}" is fixed. Name a joint that can move.', "joint")
+    if acts and item.joint in rows.driven:
+        raise Trouble(f'joint "{item.joint}" is driven: its motion does not depend on forces. Remove one of the two.', "joint")
+    return joint
+
+
+def on_joint(item: Any, rows: Rows, *, acts: bool = True, rates: bool = False) -> dict[str, Any]:
+    """Row of a joint, or its closure, and the coordinate by its name; ``rates``: what acts on velocities may act on a ball."""
+    joint = movable(item, rows, acts=acts)
+    if joint.quaternion is not None and not rates:
+        what = f'joint "{item.joint}" is {joint.kind}: a quaternion has no single angle'
+        raise Trouble(f"{what}. Use a bushing, or three revolute joints.", "joint")
+    key, index = ("joint", rows.joints) if item.joint in rows.joints else ("closure", rows.closing)
+    return {key: index[item.joint], "dof": dof_of(item.joint, item.coordinate, joint)}
+
+
+def dof_of(name: str, wanted: str | None, joint: Joint) -> int:
+    """The degree of freedom of a joint by the name of its coordinate, which may be left out where it has one."""
+    named = joint.v_names
+    if wanted is None and joint.nv == 1:
+        return 0
+    listed = ", ".join(f'"{name}"' for name in named)
+    if joint.nv == 1:
+        raise Trouble(f'joint "{name}" has one coordinate: remove coordinate = "{wanted}".', "coordinate")
+    if wanted not in named:
+        what = "it does not say which coordinate" if wanted is None else f'there is no coordinate "{wanted}"'
+        raise Trouble(f'{what} of joint "{name}". Choose from {listed}.', "coordinate")
+    return named.index(wanted)
+
+
+def coordinate_of(name: str, rows: Rows) -> tuple[int, int]:
+    """Row and degree of freedom of ``wheel``, or of ``base.x``."""
+    known = {*rows.joints, *rows.closing}
+    joint, wanted = (name, None) if name in known else name.rpartition(".")[::2]
+    if joint not in known:
+        raise Trouble(f'it names "{name}", which is no joint.{Problems().suggest(name, known)}', "joints")
+    kind = rows.kinds[joint]
+    if joint in rows.driven:
+        raise Trouble(f'joint "{joint}" is driven: its coordinates are known already. Remove its motion, or this.', "joints")
+    if joint in rows.closing:
+        what = f'joint "{joint}" closes a loop and has no coordinate of its own'
+        raise Trouble(f"{what}. Write cut = true in another joint of the loop.", "joints")
+    if kind.nv == 0 or kind.quaternion is not None:
+        raise Trouble(f'joint "{joint}" is {kind.kind} and has no coordinate that could be tied.', "joints")
+    if wanted is None and kind.nv == 1:
+        return rows.joints[joint], 0
+    if kind.nv == 1 or wanted not in kind.v_names:
+        listed = f'"{joint}"' if kind.nv == 1 else " or ".join(f'"{joint}.{x}"' for x in kind.v_names)
+        raise Trouble(f'it names "{name}". Write {listed}.', "joints")
+    return rows.joints[joint], kind.v_names.index(str(wanted))
+
+
+def on_body(end: Any, rows: Rows, key: str = "body", *, ground: bool = True) -> tuple[int, Vector]:
+    """Row of a body, and the point in its own frame."""
+    row = row_of(end.body, rows, key, ground=ground)
+    x, y, z = (float(a) - float(b) for a, b in zip(end.point, rows.origins[row], strict=True))
+    return row, (x, y, z)
+
+
+def row_of(body: str, rows: Rows, key: str = "body", *, ground: bool = True) -> int:
+    """Row of a body; -1 is ground's, which may not be meant."""
+    if body == GROUND and ground:
+        return -1
+    if body not in rows.bodies:
+        hint = Problems().suggest(body, {*rows.bodies, *([GROUND] if ground else [])})
+        raise Trouble(f'it names "{body}", which is no body{"" if ground else " that can move"}.{hint}', key)
+    return rows.bodies[body]
+
+
+def between(item: Any, rows: Rows) -> dict[str, Any]:
+    (a, point_a), (b, point_b) = on_body(item.start, rows, "from"), on_body(item.end, rows, "to")
+    if a == b:
+        raise Trouble(f'it begins and ends on "{item.start.body}". Let it join two bodies.', "to")
+    return {"body_a": a, "body_b": b, "point_a": point_a, "point_b": point_b}
+
+
+def designed_length(item: Any) -> float:
+    """Distance of its two points in the design position."""
+    return math.dist(*(tuple(map(float, end.point)) for end in (item.start, item.end)))
+
+
+def unit(axis: Any, what: str = "the axis of its motion", key: str = "motion") -> Vector:
+    length = math.hypot(*map(float, axis))
+    if not (math.isfinite(length) and length > 0):
+        raise Trouble(f"{what} is {axis}. Give a vector that is not zero.", key)
+    x, y, z = (float(a) / length for a in axis)
+    return x, y, z
