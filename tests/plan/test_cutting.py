@@ -23,7 +23,6 @@ from bellcrank.plan.cuts import patterns
 from bellcrank.plan.cuts.counted_blocks import countable, counted
 from bellcrank.plan.cuts.cutting import Linkage
 from bellcrank.plan.cuts.effort import Tie
-from bellcrank.spatial.matrices import Unrolled
 from bellcrank.spatial.small import null_space
 
 from .meshes import estimated, mesh, operations, permuted, random_trees, with_cuts, without_cuts, written
@@ -158,17 +157,6 @@ def rows_of(pattern):
 class Keeping(CountingGraph):
     def compare(self, kind, *args):
         return True
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_operations_of_products_follow_from_patterns(seed):
-    rng = np.random.default_rng(seed)
-    A, B = rng.random((4, 6)) < 0.5, rng.random((6, 5)) < 0.5
-    graph = CountingGraph()
-    found = Unrolled(symbols(graph, A), 6) @ Unrolled(symbols(graph, B), 5)
-    rows, count = patterns.product(rows_of(A), rows_of(B))
-    assert count == graph.count([x for row in found.entries for x in row]).total
-    assert rows == rows_of(np.array([[x != 0.0 for x in row] for row in found.entries]))
 
 
 @pytest.mark.parametrize("seed", range(5))

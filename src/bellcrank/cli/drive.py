@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ..writing import refuse_to_replace
-from .outcome import KEEP, print_json, reported
+from .outcome import KEEP, reported, show
 from .reading import MODEL, ModelFile, reads_model
 
 
@@ -34,9 +34,4 @@ def command(
         found = bc.drive(model.load(), coordinate, values, hold=hold or ())
         if plot is not None:
             found.plot(plot, keep=keep)
-        if as_json:
-            print_json(found.as_dict())
-            return
-        from rich.console import Console
-
-        Console().print(found)
+        show(found, as_json=as_json)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from .outcome import print_json, reported
+from .outcome import reported, show
 from .pairs import named_numbers
 from .reading import MODEL, ModelFile, reads_model
 
@@ -35,9 +35,4 @@ def command(
         loaded, begin = model.load(), named_numbers(q0, "--q0", "NAME=VALUE")
         start = bc.assemble(loaded, begin, t=time).q if begin else None
         found = bc.equilibrium(loaded, q0=start, seek=seek, t=time, max_iterations=max_iterations)  # type: ignore[arg-type]
-        if as_json:
-            print_json(found.as_dict())
-            return
-        from rich.console import Console
-
-        Console().print(found)
+        show(found, as_json=as_json)

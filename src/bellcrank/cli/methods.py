@@ -9,7 +9,7 @@ import typer
 
 from ..defaults import TOLERANCE
 from ..writing import refuse_to_replace
-from .outcome import KEEP, print_json, reported
+from .outcome import KEEP, reported, show
 from .progress import progress_bar
 from .reading import MODEL, ModelFile, reads_model
 
@@ -43,11 +43,6 @@ def command(
             found = bc.compare_methods(
                 loaded, duration, step=step, max_step=max_step, rtol=rtol, atol=atol, progress=progress, **wanted
             )
-        if as_json:
-            print_json(found.as_dict())
-        else:
-            from rich.console import Console
-
-            Console().print(found)
+        show(found, as_json=as_json)
         if plot is not None:
             found.plot(plot, keep=keep)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from .outcome import print_json, reported
+from .outcome import reported, show
 from .reading import MODEL, ModelFile, reads_model
 
 
@@ -22,9 +22,4 @@ def command(
         import bellcrank as bc
 
         found = bc.modes(model.load(), about, t=time)
-        if as_json:
-            print_json(found.as_dict())
-            return
-        from rich.console import Console
-
-        Console().print(found)
+        show(found, as_json=as_json)

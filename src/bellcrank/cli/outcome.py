@@ -43,6 +43,16 @@ def print_json(value: Mapping[str, Any]) -> None:
     typer.echo(json.dumps(value, indent=2, allow_nan=False))
 
 
+def show(found: Any, *, as_json: bool) -> None:
+    """What was found: for machines as JSON, for people as a table."""
+    if as_json:
+        print_json(found.as_dict())
+        return
+    from rich.console import Console
+
+    Console().print(found)
+
+
 def say(what: str, message: str, color: str) -> None:
     """A message for people, on stderr."""
     typer.echo(f"{typer.style(f'{what}:', fg=color, bold=True)} {message}", err=True)

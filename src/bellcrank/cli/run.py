@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from ..results import Run
 
 DATA, PICTURE, TABLE = "run.nc", "run.png", "run.csv"
+OPTIONS = (  # of simulate
+    "duration", "step", "method", "formulation", "reference", "rtol", "atol", "max_step", "projection", "on_singular",
+    "rank_tolerance",
+)  # fmt: skip
 
 
 @reads_model
@@ -73,40 +77,29 @@ def command(
 
     Exit codes: 0 good, 1 the run stopped early (what there is was saved), 2 bad input.
     """
-    options: dict[str, Any] = {
-        "duration": duration,
-        "step": step,
-        "method": method,
-        "formulation": formulation,
-        "reference": reference,
-        "rtol": rtol,
-        "atol": atol,
-        "max_step": max_step,
-        "projection": projection,
-        "on_singular": on_singular,
-        "rank_tolerance": rank_tolerance,
-    }
+    given = locals()
+    options = {name: given[name] for name in OPTIONS if given[name] is not None}
     files = [out / DATA, *([] if no_plot else [out / PICTURE]), *([out / TABLE] if csv else [])]
     with reported(as_json=as_json):
         loaded = model.load()
-        options["inputs"] = _inputs(inputs)
+        options |= _inputs(inputs)
         _prepare(files, keep=keep)
-        run = _simulate(loaded, {key: value for key, value in options.items() if value is not None})
+        run = _simulate(loaded, options)
         _write(run, files, keep=keep)
         _report(run, files, as_json=as_json)
         if run.stopped:
             raise typer.Exit(STOPPED_EARLY)
 
 
-def _inputs(pairs: list[str] | None) -> dict[str, float | Path] | None:
-    """Numbers, and files for what is none."""
+def _inputs(pairs: list[str] | None) -> dict[str, Any]:
+    """Inputs that were given: numbers, and files for what is none."""
     found: dict[str, float | Path] = {}
     for name, value in named_texts(pairs, "--input", "NAME=VALUE or NAME=FILE").items():
         try:
             found[name] = float(value)
         except ValueError:
             found[name] = Path(value)
-    return found or None
+    return {"inputs": found} if found else {}
 
 
 def _prepare(files: list[Path], *, keep: bool) -> None:

@@ -126,8 +126,9 @@ def rotated(p: Array, x: Array) -> Array:
 
 
 def rotation(p: Array) -> Array:
-    """Matrix of a quaternion of any length."""
-    return rotated(np.broadcast_to(p / np.linalg.norm(p), (3, 4)), np.eye(3)).T
+    """Matrices (..., 3, 3) of quaternions (..., 4) of any length."""
+    unit = p / np.linalg.norm(p, axis=-1, keepdims=True)
+    return np.swapaxes(rotated(unit[..., None, :], np.eye(3)), -1, -2)
 
 
 def _left(p: Array) -> Array:

@@ -58,24 +58,34 @@ QUANTITIES = {
 }
 
 
+# fields of Labels: names along every dimension but time and axes, and units of the entries of quantities that have several
+NAMES = {
+    "coordinate": "coordinates",
+    "dof": "dofs",
+    "joint": "joints",
+    "body": "bodies",
+    "element": "elements",
+    "source": "sources",
+    "drive": "drives",
+    "input": "inputs",
+    "measure": "measures",
+    "equation": "equations",
+    "closing_coordinate": "closing",
+}
+UNITS = {
+    "q": "coordinate_units",
+    "v": "dof_units",
+    "forces": "element_units",
+    "drives": "drive_units",
+    "measures": "measure_units",
+    "closing": "closing_units",
+}
+
+
 def coordinates(labels: Labels) -> dict[str, tuple[str, ...]]:
     """Names along every dimension but time."""
-    return {
-        "coordinate": labels.coordinates,
-        "dof": labels.dofs,
-        "joint": labels.joints,
-        "body": labels.bodies,
-        "axis": AXES,
-        "body_axis": AXES,
-        "component": COMPONENTS,
-        "element": labels.elements,
-        "source": labels.sources,
-        "drive": labels.drives,
-        "input": labels.inputs,
-        "measure": labels.measures,
-        "equation": labels.equations,
-        "closing_coordinate": labels.closing,
-    }
+    named = {dim: getattr(labels, field) for dim, field in NAMES.items()}
+    return named | {"axis": AXES, "body_axis": AXES, "component": COMPONENTS}
 
 
 def units(labels: Labels) -> dict[str, tuple[str, tuple[str, ...]]]:
@@ -86,16 +96,9 @@ def units(labels: Labels) -> dict[str, tuple[str, tuple[str, ...]]]:
 
 def entry_units(name: str, labels: Labels) -> tuple[str, ...]:
     """Unit of each entry along the last dimension of a quantity with several."""
-    return {
-        "q": labels.coordinate_units,
-        "v": labels.dof_units,
-        "a": tuple(f"{unit}2" for unit in labels.dof_units),
-        "reactions": ("N",) * 3 + ("N m",) * 3,
-        "forces": labels.element_units,
-        "drives": labels.drive_units,
-        "measures": labels.measure_units,
-        "closing": labels.closing_units,
-    }[name]
+    if name == "a":
+        return tuple(f"{unit}2" for unit in labels.dof_units)
+    return ("N",) * 3 + ("N m",) * 3 if name == "reactions" else getattr(labels, UNITS[name])
 
 
 def label_time(time: np.ndarray) -> xr.DataArray:

@@ -6,7 +6,7 @@ import dataclasses
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 
     from .run import Run
 
+T = TypeVar("T")
+SETTINGS = ("formulation", "reference", "method", "rtol", "atol", "steps", "rejected", "evaluations")
+TIMES = ("wall_time", "compile_time")
 SHOWN = 6  # works, efforts, measures that a person reads
-
-
 _TRUSTED = 1e-3  # energy error above which a run is doubted
 
 
@@ -183,18 +184,6 @@ class Summary:
 def summarize(run: Run) -> Summary:
     """Collect a run's summary; what its last states do not allow to compute is None."""
     time = run.values("time")
-    keys = (
-        "formulation",
-        "reference",
-        "method",
-        "rtol",
-        "atol",
-        "steps",
-        "rejected",
-        "evaluations",
-        "wall_time",
-        "compile_time",
-    )
     return Summary(
         model=run.labels.model,
         bodies=len(run.labels.bodies),
@@ -202,7 +191,7 @@ def summarize(run: Run) -> Summary:
         coordinates=len(run.labels.dofs),
         samples=time.size,
         final_time=float(time[-1]) if time.size else None,
-        energy_error=_error(run),
+        energy_error=_if_known(lambda: run.energy_error),
         closure_error=_closure_error(run),
         formulations=_happened(run, "formulations")[1:],
         row_changes=_happened(run, "row_changes"),
@@ -216,7 +205,7 @@ def summarize(run: Run) -> Summary:
         events=tuple(Happened(crossing.event, float(crossing.time)) for crossing in run.crossings),
         stiff=Stiff(*run.settings["stiff"][:3]) if run.settings.get("stiff") else None,
         stopped=run.stopped,
-        **{key: run.settings.get(key) for key in keys},
+        **{key: run.settings.get(key) for key in SETTINGS + TIMES},
     )
 
 
@@ -235,13 +224,8 @@ def _doubt(error: float | None) -> list[tuple[str, str]]:
     """A row that warns of a run whose energy does not add up."""
     if error is None or error < _TRUSTED:
         return []
-    return [
-        (
-            "warning",
-            f"the energy does not add up, do not trust this run: take shorter steps ({argument('max_step')}), "
-            f"or {argument('method', 'dopri5')} with a tighter {argument('rtol')}",
-        )
-    ]
+    remedy = f"take shorter steps ({argument('max_step')}), or {argument('method', 'dopri5')} with a tighter {argument('rtol')}"
+    return [("warning", f"the energy does not add up, do not trust this run: {remedy}")]
 
 
 def _closures(errors: tuple[float, float, float] | None) -> list[tuple[str, str]]:
@@ -251,29 +235,21 @@ def _closures(errors: tuple[float, float, float] | None) -> list[tuple[str, str]
 
 
 def _closure_error(run: Run) -> tuple[float, float, float] | None:
-    if not run.labels.equations:
-        return None
-    try:
-        error = run.closure_error
-        return error.position, error.velocity, error.acceleration
-    except BellcrankError:
-        return None
+    return _if_known(lambda: run.closure_error) if run.labels.equations else None
 
 
-def _error(run: Run) -> float | None:
+def _if_known(find: Callable[[], T]) -> T | None:
+    """What can be found of a run; None where its states do not allow to compute it."""
     try:
-        return run.energy_error
+        return find()
     except BellcrankError:
         return None
 
 
 def _known(run: Run, name: str) -> np.ndarray | None:
     """A quantity of a run with samples, if it can be had."""
-    try:
-        values = run.values(name)
-    except BellcrankError:
-        return None
-    return values if values.size else None
+    values = _if_known(lambda: run.values(name))
+    return None if values is None or not values.size else values
 
 
 def _works(run: Run) -> tuple[Work, ...]:
@@ -309,10 +285,8 @@ def _end(which: Callable[[np.ndarray], Any], values: np.ndarray) -> float | None
 
 def _largest(run: Run, part: slice) -> Peak | None:
     """The largest magnitude of the force or the moment, over all joints and samples."""
-    try:
-        magnitude = np.linalg.norm(run.values("reactions")[..., part], axis=-1)
-    except BellcrankError:
-        return None
+    reactions = _known(run, "reactions")
+    magnitude = np.zeros(0) if reactions is None else np.linalg.norm(reactions[..., part], axis=-1)
     if not np.isfinite(magnitude).any():
         return None
     sample, joint = np.unravel_index(np.nanargmax(magnitude), magnitude.shape)

@@ -19,57 +19,42 @@ R0 are the axes of a body there, in the design position: R(q') = R0^T R(q) R0 fo
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...errors import StateError
 from ...model import Model
-from ...model.manifold import quaternion_product, rotated
+from ...model.manifold import quaternion_product, rotated, rotation
 from .order import as_listed, by_name
 
 Array = NDArray[np.float64]
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
-XYZW, WXYZ = [1, 2, 3, 0], [3, 0, 1, 2]
+XYZW = [1, 2, 3, 0]  # the order of Pinocchio's quaternions
 
 
-class Piece(Protocol):
-    """How the coordinates of one joint are written elsewhere; arrays may have leading dimensions."""
-
-    theirs: int  # how many coordinates it has there
-
-    def there(self, q: Array) -> Array: ...
-    def here(self, p: Array) -> Array: ...
-    def turn(self, q: Array, v: Array) -> Array:
-        """T v"""
-        ...
-
-    def back(self, q: Array, v: Array) -> Array:
-        """T^-1 v"""
-        ...
-
-    def drift(self, q: Array, v: Array) -> Array:
-        """dT/dt v"""
-        ...
-
-
-class Constant:
-    """A joint whose T does not change."""
+class Piece:
+    """How the coordinates of one joint are written elsewhere: ``theirs`` of them. Arrays may have leading dimensions."""
 
     theirs = 1
 
-    def turn(self, q: Array, v: Array) -> Array:
-        return v
+    def there(self, q: Array) -> Array:
+        raise NotImplementedError
 
-    def back(self, q: Array, v: Array) -> Array:
-        return v
+    def here(self, p: Array) -> Array:
+        raise NotImplementedError
+
+    def T(self, q: Array) -> Array:
+        """The rotation from our velocities to theirs, (nv, nv) or (..., nv, nv)."""
+        return np.eye(1)
 
     def drift(self, q: Array, v: Array) -> Array:
+        """dT/dt v"""
         return np.zeros_like(v)
 
 
-class Shifted(Constant):
+class Shifted(Piece):
     """The same numbers, from another zero."""
 
     def __init__(self, reference: float = 0.0) -> None:
@@ -82,7 +67,7 @@ class Shifted(Constant):
         return p - self.reference
 
 
-class Circle(Constant):
+class Circle(Piece):
     """An angle as cos, sin; back again it is between -pi and pi."""
 
     theirs = 2
@@ -94,7 +79,7 @@ class Circle(Constant):
         return np.arctan2(p[..., 1:], p[..., :1])
 
 
-class Ball(Constant):
+class Ball(Piece):
     theirs = 4
 
     def __init__(self, frame: Sequence[float] | Array, order: Sequence[int] = (0, 1, 2, 3)) -> None:
@@ -108,14 +93,11 @@ class Ball(Constant):
         q = p[..., np.argsort(self.order)]
         return quaternion_product(quaternion_product(self.frame, q), conjugate(self.frame))
 
-    def turn(self, q: Array, v: Array) -> Array:
-        return rotated(conjugate(self.frame), v)
-
-    def back(self, q: Array, v: Array) -> Array:
-        return rotated(self.frame, v)
+    def T(self, q: Array) -> Array:
+        return rotation(conjugate(self.frame))
 
 
-class FloatingMuJoCo:
+class FloatingMuJoCo(Piece):
     theirs = 7
 
     def __init__(self, frame: Sequence[float]) -> None:
@@ -127,16 +109,11 @@ class FloatingMuJoCo:
     def here(self, p: Array) -> Array:
         return np.concatenate([p[..., :3], quaternion_product(p[..., 3:], conjugate(self.frame))], axis=-1)
 
-    def turn(self, q: Array, v: Array) -> Array:
-        linear, angular = rotated(unit(q[..., 3:]), v[..., :3]), rotated(conjugate(self.frame), v[..., 3:])
-        return np.concatenate([linear, angular], axis=-1)
-
-    def back(self, q: Array, v: Array) -> Array:
-        linear, angular = rotated(conjugate(unit(q[..., 3:])), v[..., :3]), rotated(self.frame, v[..., 3:])
-        return np.concatenate([linear, angular], axis=-1)
+    def T(self, q: Array) -> Array:
+        return _side_by_side(rotation(q[..., 3:]), rotation(conjugate(self.frame)))
 
     def drift(self, q: Array, v: Array) -> Array:
-        turning = rotated(unit(q[..., 3:]), np.cross(v[..., 3:], v[..., :3]))
+        turning = np.einsum("...ij,...j->...i", rotation(q[..., 3:]), np.cross(v[..., 3:], v[..., :3]))
         return np.concatenate([turning, np.zeros_like(turning)], axis=-1)
 
 
@@ -150,7 +127,7 @@ class FloatingOnBody(FloatingMuJoCo):
         return np.concatenate([p[..., :3], Ball(self.frame).here(p[..., 3:])], axis=-1)
 
 
-class FloatingPinocchio(Constant):
+class FloatingPinocchio(Piece):
     theirs = 7
 
     def __init__(self, frame: Sequence[float], offset: Sequence[float]) -> None:
@@ -164,14 +141,11 @@ class FloatingPinocchio(Constant):
         position = self.offset + rotated(self.frame, p[..., :3])
         return np.concatenate([position, self.ball.here(p[..., 3:])], axis=-1)
 
-    def turn(self, q: Array, v: Array) -> Array:
-        return np.concatenate([rotated(conjugate(self.frame), v[..., k : k + 3]) for k in (0, 3)], axis=-1)
-
-    def back(self, q: Array, v: Array) -> Array:
-        return np.concatenate([rotated(self.frame, v[..., k : k + 3]) for k in (0, 3)], axis=-1)
+    def T(self, q: Array) -> Array:
+        return _side_by_side(self.ball.T(q), self.ball.T(q))
 
 
-class PlanarPinocchio:
+class PlanarPinocchio(Piece):
     theirs = 4
 
     def there(self, q: Array) -> Array:
@@ -180,28 +154,25 @@ class PlanarPinocchio:
     def here(self, p: Array) -> Array:
         return np.concatenate([p[..., :2], np.arctan2(p[..., 3:], p[..., 2:3])], axis=-1)
 
-    def turn(self, q: Array, v: Array) -> Array:
-        return _turned(-q[..., 2], v)
-
-    def back(self, q: Array, v: Array) -> Array:
-        return _turned(q[..., 2], v)
+    def T(self, q: Array) -> Array:
+        c, s, zero = np.cos(q[..., 2]), np.sin(q[..., 2]), np.zeros_like(q[..., 2])
+        rows = [[c, s, zero], [-s, c, zero], [zero, zero, zero + 1.0]]
+        return np.moveaxis(np.array(rows), (0, 1), (-2, -1))
 
     def drift(self, q: Array, v: Array) -> Array:
-        x, y, _ = np.moveaxis(_turned(-q[..., 2], v), -1, 0)
+        x, y, _ = np.moveaxis(np.einsum("...ij,...j->...i", self.T(q), v), -1, 0)
         return np.stack([v[..., 2] * y, -v[..., 2] * x, 0.0 * x], axis=-1)
 
 
-def _turned(angle: Array, v: Array) -> Array:
-    c, s = np.cos(angle), np.sin(angle)
-    return np.stack([c * v[..., 0] - s * v[..., 1], s * v[..., 0] + c * v[..., 1], v[..., 2]], axis=-1)
+def _side_by_side(A: Array, B: Array) -> Array:
+    """The block-diagonal matrices of A (..., 3, 3) and B (3, 3)."""
+    found = np.zeros((*A.shape[:-2], 6, 6))
+    found[..., :3, :3], found[..., 3:, 3:] = A, B
+    return found
 
 
 def conjugate(p: Array) -> Array:
     return p * np.array([1.0, -1.0, -1.0, -1.0])
-
-
-def unit(p: Array) -> Array:
-    return np.asarray(p / np.linalg.norm(p, axis=-1, keepdims=True))
 
 
 # --- models
@@ -210,7 +181,7 @@ def unit(p: Array) -> Array:
 class Block(NamedTuple):
     """A piece, and where it is in q and v, here and there."""
 
-    piece: Any
+    piece: Piece
     q: slice
     v: slice
     q_there: slice
@@ -220,25 +191,17 @@ class Block(NamedTuple):
 class States:
     """The converter of one model to another program and back."""
 
-    def __init__(self, model: Model, program: str, rows: Sequence[int], pieces: Callable[[int], list[Any]]) -> None:
+    def __init__(self, model: Model, program: str, rows: Sequence[int], pieces: Callable[[int], list[Piece]]) -> None:
         self.model, self.program = model, program
         self.blocks: list[Block] = []
         nq = nv = 0
         for i in (i for i in rows if not model.driven[i]):
-            q, v = int(model.q_index[i]), int(model.v_index[i])
             joint, several = model.joints[i], pieces(i)
-            step_q, step_v = (joint.nq // max(len(several), 1), joint.nv // max(len(several), 1))
             for k, piece in enumerate(several):
-                here_q, here_v = q + k * step_q, v + k * step_v
-                self.blocks.append(
-                    Block(
-                        piece,
-                        slice(here_q, here_q + step_q),
-                        slice(here_v, here_v + step_v),
-                        slice(nq, nq + piece.theirs),
-                        slice(nv, nv + step_v),
-                    )
-                )
+                step_q, step_v = joint.nq // len(several), joint.nv // len(several)
+                starts = int(model.q_index[i]) + k * step_q, int(model.v_index[i]) + k * step_v, nq, nv
+                sizes = step_q, step_v, piece.theirs, step_v
+                self.blocks.append(Block(piece, *(slice(at, at + size) for at, size in zip(starts, sizes, strict=True))))
                 nq, nv = nq + piece.theirs, nv + step_v
         self.nq, self.nv = nq, nv
 
@@ -259,12 +222,12 @@ class States:
 
     def _turned(self, x: Array, y: Array) -> Array:
         """T y"""
-        return self._each(y, self.nv, lambda block: (block.v_there, block.piece.turn(x[..., block.q], y[..., block.v])))
+        return self._each(y, self.nv, lambda b: (b.v_there, np.einsum("...ij,...j->...i", b.piece.T(x[..., b.q]), y[..., b.v])))
 
     def _turned_back(self, x: Array, y: Array) -> Array:
-        """T^-1 y"""
+        """T^T y"""
         size = self.model.nv
-        return self._each(y, size, lambda block: (block.v, block.piece.back(x[..., block.q], y[..., block.v_there])))
+        return self._each(y, size, lambda b: (b.v, np.einsum("...ji,...j->...i", b.piece.T(x[..., b.q]), y[..., b.v_there])))
 
     def _drift(self, x: Array, v: Array) -> Array:
         """dT/dt v"""
@@ -311,7 +274,7 @@ def mujoco_states(model: Model) -> States:
     source = model.source if model.source is not None and model.source.format == "mjcf" else None
     references = {} if source is None else source.references
 
-    def pieces(i: int) -> list[Any]:
+    def pieces(i: int) -> list[Piece]:
         kind, frame = model.joints[i].kind, frame_of(model, i)
         if kind == "screw":
             raise StateError(f"MuJoCo has no screw: {model.joint_names[i]!r} cannot be converted")
@@ -334,7 +297,7 @@ def pinocchio_states(model: Model) -> States:
         named = {name: i for i, name in enumerate(model.joint_names)}
         rows = [named[name] for name in source.order]
 
-    def pieces(i: int) -> list[Any]:
+    def pieces(i: int) -> list[Piece]:
         kind, frame = model.joints[i].kind, frame_of(model, i)
         if kind == "screw":
             raise StateError(f"Pinocchio's q of a screw is not known here: {model.joint_names[i]!r} cannot be converted")

@@ -214,11 +214,11 @@ def _start(compiled: Compiled, j: int, body: TheirBody, qpos: Array, qvel: Array
     if kind in (SLIDE, HINGE):
         q, v = qpos[at : at + 1] - m.qpos0[at], qvel[dof : dof + 1]
         return _written(q, v) if q.any() or v.any() else None
-    piece: Any = FloatingMuJoCo(quaternion_of(body.R)) if kind == FREE else Ball(quaternion_of(body.R))
+    piece = FloatingMuJoCo(quaternion_of(body.R)) if kind == FREE else Ball(quaternion_of(body.R))
     there = np.array(qpos[at : at + piece.theirs])
     there[-4:] /= np.linalg.norm(there[-4:])
     q, design = piece.here(there), piece.here(np.array(m.qpos0[at : at + piece.theirs]))
-    v = piece.back(q, qvel[dof : dof + (6 if kind == FREE else 3)])
+    v = piece.T(q).T @ qvel[dof : dof + (6 if kind == FREE else 3)]
     return _written(q, v) if np.abs(q - design).max() > 1e-15 or v.any() else None
 
 

@@ -1,37 +1,24 @@
 """About how many operations a block of loops takes in coordinate_reduction, from its topology and the kinds of its joints.
 
-The algebra is counted by patterns (plan.cuts.patterns) as formulations.coordinate_reduction and formulations.apart do it; what
-placing the bodies and writing the closures takes is a table (plan.cuts.prices). The numbers of a model play no part: a choice
-that rests on this one does not change with its parameters. Blocks whose joints could all move in a plane, and could not all
-move in space by counting freedoms, count as planar.
+The algebra of a block that is one node is counted by patterns (plan.cuts.patterns), that of a block which is taken apart as
+if its matrices were full; what placing the bodies and writing the closures takes is a table (plan.cuts.prices). The numbers of
+a model play no part: a choice that rests on this one does not change with its parameters. Blocks whose joints could all move in
+a plane, and could not all move in space by counting freedoms, count as planar.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import NamedTuple
 
 from ..blocks import Block, Node, _cycle, _depths, _take_apart
 from ..nodes import WIDE_ALONE
 from ..order import depth_first
-from .condensed_patterns import Hanging, Image
-from .patterns import Rows, columns_of, congruent, factored, null_space, ones, product, reflected, transposed
-from .prices import (
-    CROSS_PRODUCT,
-    IN_A_PLANE,
-    IN_SPACE,
-    MOVES,
-    MOVING_AXES,
-    ON_AXIS,
-    PLANAR_GROUND,
-    PLANAR_MOVING,
-    SLIDE,
-    SPATIAL_GROUND,
-    SPATIAL_MOVING,
-    TURN,
-    Feels,
-)
+from . import prices
+from .patterns import Rows, factored, null_space, ones
+from .prices import IN_A_PLANE, IN_SPACE, MOVES, SLIDE, TURN, Feels
 
 
 class Tie(NamedTuple):
@@ -74,7 +61,7 @@ class _Estimate:
 
     network: Network
     inboard: tuple[int, ...]
-    images: dict[int, Image] = field(default_factory=dict)
+    kept: dict[int, int] = field(default_factory=dict)  # of a node: unknowns that the node which it hangs on gets
 
     def __post_init__(self) -> None:
         network = self.network
@@ -98,10 +85,9 @@ class _Estimate:
         self.closures += [tie._replace(terms=tuple(tied[j] for j in tie.terms)) for tie in network.ties if tie.terms]
         planar = network.planar
         self.equations = IN_A_PLANE if planar else IN_SPACE
-        places = (PLANAR_GROUND, PLANAR_MOVING) if planar else (SPATIAL_GROUND, SPATIAL_MOVING)
-        self.prices = places[not network.on_ground]
+        self.prices = prices.PRICES[planar, network.on_ground]
         roots = [i for i, p in enumerate(self.parent) if p < 0]
-        self.root = roots[0] if network.on_ground and network.alone and own[roots[0]].kind in ON_AXIS else -1
+        self.root = roots[0] if network.on_ground and network.alone and own[roots[0]].kind in prices.ON_AXIS else -1
         self.tail = 1 if network.on_ground else 1 + self.prices.size
         held = sum(len(self.equations[closure.kind]) for closure in self.closures)
         self.free = sum(map(len, self.moves)) - held  # as a rule: what a driven block has none of
@@ -112,7 +98,7 @@ class _Estimate:
         moving = [i for i, moves in enumerate(self.moves) if moves]
         block = Block(-1, tuple(range(len(self.parent))), tuple(cycles))
         nodes = _take_apart(block, moving, self.parent, cycles, 0)
-        apart = len(nodes) > 1 or self._dofs(nodes[0])[1] > WIDE_ALONE
+        apart = len(nodes) > 1 or self._count(nodes[0].joints) > WIDE_ALONE
         work = float(sum(self._placed(i, depth) for i in block.bodies))
         for k in reversed(range(len(nodes))):
             node, rows = nodes[k], []
@@ -132,23 +118,22 @@ class _Estimate:
         return joined
 
     def _placed(self, i: int, depth: Sequence[int]) -> int:
-        p, moves, prices = self.parent[i], self.moves[i], self.prices
-        work = prices.body + depth[i]  # of trees that are as good, the flatter
-        work += prices.carrier if i in self.carriers and i != self.root else 0
+        p, moves, price = self.parent[i], self.moves[i], self.prices
+        work = price.body + depth[i]  # of trees that are as good, the flatter
+        work += price.carrier if i in self.carriers and i != self.root else 0
         if p >= 0 and self.turns[p]:
-            later = prices.later_near if p == self.root else prices.later
-            return work + (later if self.free > 0 else later // 3) + prices.later_each * len(moves)
-        return work + prices.first * len(moves) + prices.shifted * max(depth[i] - 1, 0)
+            later = price.later_near if p == self.root else price.later
+            return work + (later if self.free > 0 else later // 3) + price.later_each * len(moves)
+        return work + price.first * len(moves) + price.shifted * max(depth[i] - 1, 0)
 
     def _closed(self, closure: Tie, cycle: set[int]) -> int:
-        end = self.prices.axes_end if closure.kind in MOVING_AXES or closure.driven else self.prices.end
+        end = self.prices.axes_end if closure.kind in prices.MOVING_AXES or closure.driven else self.prices.end
         ends = sum(i >= 0 and self.turns[i] for i in (closure.a, closure.b) if not closure.terms)
         entries = sum(len(self.moves[i]) for i in cycle if i != self.root)
         return end * (1 + ends) + self.prices.entry * entries
 
     def _rows(self, node: Node, closure: Tie, cycle: set[int]) -> Rows:
-        turning = anything = 0
-        first, _ = self._dofs(node)
+        turning, anything, first = 0, 0, self._first(node)
         for i in closure.terms or cycle:
             for k, move in enumerate(self.moves[i]):
                 anything |= 1 << first[i] + k
@@ -156,12 +141,12 @@ class _Estimate:
         kind = "fixed" if closure.driven and closure.kind in MOVES else closure.kind
         return [turning if about == TURN else anything for about in self.equations[kind]]
 
-    def _dofs(self, node: Node) -> tuple[dict[int, int], int]:
-        first, count = {}, 0
-        for i in node.joints:
-            first[i] = count
-            count += len(self.moves[i])
-        return first, count
+    def _first(self, node: Node) -> dict[int, int]:
+        """The first coordinate of each joint of a node."""
+        return dict(zip(node.joints, accumulate((len(self.moves[i]) for i in node.joints), initial=0), strict=False))
+
+    def _count(self, joints: Iterable[int]) -> int:
+        return sum(len(self.moves[i]) for i in joints)
 
     def _body(self, i: int, feels: Feels, turns: int, slides: int = 0) -> int:
         """What a body adds to a node's form that moves in so many ways, some of which do not turn it; and what hangs on it."""
@@ -178,10 +163,10 @@ class _Estimate:
     # a block that is one node
 
     def _whole(self, node: Node, rows: Rows) -> int:
-        first, n = self._dofs(node)
+        first, n = self._first(node), self._count(node.joints)
         rows = rows[: max(n - 1, 0)]  # what moves at all has more coordinates than independent equations
         found = null_space(rows, n)
-        work = CROSS_PRODUCT if len(rows) == 2 and n == 3 else found.operations
+        work = prices.CROSS_PRODUCT if len(rows) == 2 and n == 3 else found.operations
         ways: dict[int, int] = {-1: 0}
         for i in node.bodies:
             J = ways[self.parent[i]]
@@ -195,83 +180,40 @@ class _Estimate:
         felt = factored(k, size) - factored(k, 0) + size * (size + 5) * k
         return work + factored(k, 1) + (0 if self.network.on_ground else felt)
 
-    # a block that is taken apart: symbols of formulations.apart
+    # a block that is taken apart: formulations.apart
 
     def _part(self, nodes: Sequence[Node], at: int, rows: Rows) -> int:
-        node, tail, fixed = nodes[at], self.tail, int(self.network.on_ground)
-        first, n = self._dofs(node)
-        here = Hanging([self.images[c] for c in node.children], [self._separator(nodes[c], first) for c in node.children], n)
-        W, writing = product(rows, here.E, set(here.place))
-        known = ones(here.size)
-        found = null_space([row & known for row in (*W, *here.agreements()) if row & known], here.size)
-        y, units = found.free, found.units | set(range(here.size, here.size + tail))
-        N, x, turning = found.rows + [1 << y + k for k in range(tail)], len(self._separator(node, first)), 0
-        if x < y and node.parent is not None:
-            N, turning = self._turned(here.E[:x], N, units, y)
-        F, moving = product(here.E, N, units)
-        plain = here.copied(units)
-        H, adding = self._form(node, first, n)
-        form, feeling = congruent(H, F + N[here.size :], y + tail, plain | set(range(n, n + tail)), fixed)
-        form, carrying = here.felt(form, N, units, fixed)
-        keep = min(x, y) if node.parent is not None else 0
-        if node.parent is not None:
-            self.images[at] = _image(F[:x], form, y - keep, keep, plain)
-        needed = F[0 if self.carriers.intersection(node.bodies) else x :] + N[len(here.place) : here.size]
-        work = writing + found.operations + turning + moving + adding + feeling + carrying
-        return work + _minimised(needed, y - keep, keep + tail)
+        """A node by the sizes of its matrices.
 
-    def _separator(self, node: Node, first: dict[int, int]) -> list[int]:
-        """Coordinates that a node shares with the one that it hangs on, by their numbers in one of the two."""
-        return [first[i] + k for i in node.joints[: node.separator] for k in range(len(self.moves[i]))]
+        n, x   its coordinates; those of them in its separator
+        w, m   unknowns, of which children give some; equations between them, some of which say that two children agree
+        y      unknowns that are left: some stay for the node that it hangs on, z are minimised
+        """
+        node = nodes[at]
+        n, x = self._count(node.joints), self._count(node.joints[: node.separator])
+        given = [i for c in node.children for i in nodes[c].joints[: nodes[c].separator]]
+        distinct, kept = self._count(set(given)), [self.kept[c] for c in node.children]
+        w = n - distinct + sum(kept)
+        m = min(len(rows) + self._count(given) - distinct, w)
+        y = w - m
+        stay = self.kept[at] = min(x, y) if node.parent is not None else 0
+        z, rest, all_y = y - stay, stay + self.tail, y + self.tail
+        work = 2 * m * (m - 1) * (3 * w - m) // 3 + 2 * m * (y + 1) * (2 * w - m) + m * m  # null space
+        work += all_y * n * (2 * n + all_y) + sum(
+            k * all_y * (k + all_y) for k in kept
+        )  # F^T H F, here and of the children
+        work += 4 * x * y * (n + x) if 0 < stay < y else 0  # y is turned so that only its last entries move the separator
+        work += factored(z, rest) + rest * (rest + 1) * z + 2 * (z + 1) * rest * (n - x)
+        return work + sum(self._moved(i) for i in node.bodies)
 
-    def _form(self, node: Node, first: dict[int, int], n: int) -> tuple[Rows, int]:
-        """H over (u; 1; A)."""
-        H, work = [0] * (n + self.tail), 0
-        for i in node.bodies:
-            path, slides, k = 0, 0, i
-            while k >= 0:
-                path |= ones(len(self.moves[k])) << first.get(k, 0)
-                slides += self.moves[k].count(SLIDE)
-                k = self.parent[k]
-            for j in columns_of(path):
-                H[j] |= path
-            work += self._body(i, self.prices.apart, path.bit_count() - slides, slides)
-        end = ones(self.tail - 1) << n + 1
-        for j in range(n):
-            H[j] |= 1 << n | (end if H[j] else 0)
-        turned = transposed(H[:n], n + self.tail)
-        for k in range(self.tail):
-            H[n + k] = turned[n + k] | end | (1 << n if k else 0)
-        return H, work
-
-    def _turned(self, X: Rows, N: Rows, units: set[int], y: int) -> tuple[Rows, int]:
-        """N with y turned so that only its last entries move the separator."""
-        moved, work = product(X, N, units)
-        x = len(X)
-        for i in range(x):
-            v = (moved[i] & ones(y)) >> i << i | 1 << i
-            work += 2 * v.bit_count()
-            for rows in (moved, N):
-                for r in range(i if rows is moved else 0, len(rows)):
-                    rows[r], more = reflected(v, rows[r])
-                    work += more
-                    if more and rows is N:
-                        units.discard(r)
-        low = ones(x)
-        return [(row & ones(y)) >> x | (row & low) << y - x | row >> y << y for row in N], work
-
-
-def _image(F: Rows, form: Rows, z: int, keep: int, plain: set[int]) -> Image:
-    """Over what is kept, after z of the y were minimised; F: rows of the separator."""
-    rest = len(form) - z
-    T = [row >> z & ones(keep + 1) for row in F]
-    return Image(T, [ones(rest)] * rest if z else form, keep, set() if z else plain.intersection(range(len(F))))
-
-
-def _minimised(needed: Rows, z: int, rest: int) -> int:
-    """Operations of taking z of the unknowns out of a form, and out of the motions that are needed; and of these themselves."""
-    work = factored(z, rest) + rest * (rest + 1) * z
-    return work + sum(2 * z * rest for row in needed if row & ones(z)) + 2 * rest * len(needed)
+    def _moved(self, i: int) -> int:
+        turns = slides = 0
+        body = i
+        while body >= 0:
+            slides += self.moves[body].count(SLIDE)
+            turns += self.moves[body].count(TURN)
+            body = self.parent[body]
+        return self._body(i, self.prices.apart, turns, slides)
 
 
 def _across(joint: Tie, body: int) -> int:

@@ -78,6 +78,12 @@ PLANAR_GROUND = Prices(3, 10, 1, 12, 20, 30, 10, 75, 28, 34, 6, 2, *_PLANAR)
 PLANAR_MOVING = PLANAR_GROUND._replace(first=8, later=40)
 SPATIAL_GROUND = Prices(6, 100, 22, 40, 24, 30, 58, 150, 240, 290, 38, 6, *_SPATIAL)
 SPATIAL_MOVING = SPATIAL_GROUND._replace(first=46, later_each=80, end=135, axes_end=210, entry=44)
+PRICES = {  # by whether a block is planar, and whether it is on ground
+    (True, True): PLANAR_GROUND,
+    (True, False): PLANAR_MOVING,
+    (False, True): SPATIAL_GROUND,
+    (False, False): SPATIAL_MOVING,
+}
 MOVING_AXES = ("prismatic", "cylindrical", "screw", "planar", "point_on_line", "point_on_plane")
 ON_AXIS = ("revolute", "prismatic", "cylindrical", "screw")  # joints on which the frame of ground can be
 CROSS_PRODUCT = 50  # null space of two rows of three

@@ -113,26 +113,11 @@ def _read(path: Path) -> xr.Dataset:
 
 
 def _labels(data: xr.Dataset) -> Labels:
+    from ..quantities import NAMES, UNITS
+
     def names(coordinate: str) -> tuple[str, ...]:
         return tuple(str(name) for name in data[coordinate].values) if coordinate in data.coords else ()
 
-    return Labels(
-        model=data.attrs["model"],
-        bodies=names("body"),
-        joints=names("joint"),
-        coordinates=names("coordinate"),
-        coordinate_units=names("q_unit"),
-        dofs=names("dof"),
-        dof_units=names("v_unit"),
-        elements=names("element"),
-        element_units=names("forces_unit"),
-        sources=names("source"),
-        drives=names("drive"),
-        drive_units=names("drives_unit"),
-        inputs=names("input"),
-        measures=names("measure"),
-        measure_units=names("measures_unit"),
-        equations=names("equation"),
-        closing=names("closing_coordinate"),
-        closing_units=names("closing_unit"),
-    )
+    found = {field: names(dim) for dim, field in NAMES.items()}
+    found |= {field: names(f"{quantity}_unit") for quantity, field in UNITS.items()}
+    return Labels(model=data.attrs["model"], **found)

@@ -13,11 +13,12 @@ from ...writing import write_whole
 from .netcdf import available
 
 if TYPE_CHECKING:
-    from ..labels import Labels, Names
     from ..run import Run
 
 ENERGIES = {name: f"{name} energy (J)" for name in ("kinetic", "potential", "stored", "total")}
 ENERGIES["balance"] = "energy balance (J)"
+PREFIX = {"q": "q ", "closing": "q ", "v": "v ", "a": "a ", "work": "work of ", "forces": "force of ", "drives": "effort on "}
+PREFIX |= {"inputs": "input ", "measures": "", "reactions": "reaction "}
 
 
 def write_csv(run: Run, path: str | Path, *, keep: bool = False) -> Path:
@@ -44,25 +45,13 @@ def columns(run: Run) -> tuple[list[str], np.ndarray]:
 
 
 def _wide(run: Run, name: str) -> list[str]:
-    labels = run.labels
-    prefix, names, units = {
-        "q": ("q ", labels.coordinates, labels.coordinate_units),
-        "closing": ("q ", labels.closing, labels.closing_units),
-        "v": ("v ", labels.dofs, labels.dof_units),
-        "a": ("a ", labels.dofs, tuple(f"{unit}2" for unit in labels.dof_units)),
-        "work": ("work of ", labels.sources, ("J",) * len(labels.sources)),
-        "forces": ("force of ", labels.elements, labels.element_units),
-        "drives": ("effort on ", labels.drives, labels.drive_units),
-        "inputs": ("input ", labels.inputs, ("",) * len(labels.inputs)),
-        "measures": ("", labels.measures, labels.measure_units),
-        "reactions": ("reaction ", *_reactions(labels)),
-    }[name]
-    return [f"{prefix}{item}" + (f" ({unit})" if unit else "") for item, unit in zip(names, units, strict=True)]
+    """A heading for every column of a quantity: ``fx of elbow`` ... ``mz of elbow`` joint by joint, of reactions."""
+    from ..quantities import COMPONENTS, QUANTITIES, coordinates, entry_units
 
-
-def _reactions(labels: Labels) -> tuple[Names, Names]:
-    """``fx of elbow`` ... ``mz of elbow``, joint by joint, and their units."""
-    from ..quantities import COMPONENTS, entry_units
-
-    names = tuple(f"{component} of {joint}" for joint in labels.joints for component in COMPONENTS)
-    return names, entry_units("reactions", labels) * len(labels.joints)
+    labels, quantity = run.labels, QUANTITIES[name]
+    names = coordinates(labels)[quantity.dims[1]]
+    if name == "reactions":
+        names = tuple(f"{component} of {joint}" for joint in names for component in COMPONENTS)
+    units = entry_units(name, labels) if quantity.unit is None else (quantity.unit,)
+    units = units * (len(names) // max(len(units), 1))
+    return [f"{PREFIX[name]}{item}" + (f" ({unit})" if unit else "") for item, unit in zip(names, units, strict=True)]
