@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.joints import JOINTS, make_joint
-from bellcrank.model import Closure, Element, Law, Model, Motion, Table
+from bellcrank.model import Closure, Element, Law, Model, PrescribedMotion, Table
 from bellcrank.model.generators import random_tree
 from bellcrank.model.motion import laws_wanted
 
@@ -74,7 +74,7 @@ def random_closure(model: Model, kind: str, name: str, rng: np.random.Generator)
         given["joint"] = random_tree(1, int(rng.integers(1000)), (kind,)).joints[0]
         if driven:
             turning = tuple(axis) if given["joint"].quaternion is not None else None
-            given["motion"] = Motion(tuple(law(rng) for _ in range(laws_wanted(kind, JOINTS[kind].nq))), turning)
+            given["motion"] = PrescribedMotion(tuple(law(rng) for _ in range(laws_wanted(kind, JOINTS[kind].nq))), turning)
         kind = "joint"
     elif kind == "distance":
         given["value"] = float(np.linalg.norm(at_b - at_a))
@@ -84,7 +84,7 @@ def random_closure(model: Model, kind: str, name: str, rng: np.random.Generator)
         at_b = at_a + 0.3 * axis
         given["axis"] = tuple(axis)
     if driven and kind != "joint":
-        given["motion"] = Motion((law(rng, given["value"]),))
+        given["motion"] = PrescribedMotion((law(rng, given["value"]),))
     points = {"point_a": tuple(at_a - origins[a]), "point_b": tuple(at_b - origins[b])}
     return Closure(name, kind, a, b, **points, **given)
 
@@ -95,7 +95,7 @@ def _random_coupler(model: Model, name: str, driven: bool, rng: np.random.Genera
         raise Unfit(f"{model.name} has no joint to couple")
     chosen = rng.choice(rows, min(len(rows), 3), replace=False)
     terms = tuple((int(i), int(rng.integers(model.joints[i].nv)), float(rng.uniform(-2, 2))) for i in chosen)
-    return Closure(name, "coupler", terms=terms, motion=Motion((law(rng),)) if driven else None)
+    return Closure(name, "coupler", terms=terms, motion=PrescribedMotion((law(rng),)) if driven else None)
 
 
 def close(model: Model, kind: str, rng: np.random.Generator, tries: int = 100) -> Model:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.joints import JOINTS
-from bellcrank.model import Element, Law, Model, Motion, Table
+from bellcrank.model import Element, Law, Model, PrescribedMotion, Table
 from bellcrank.model.element import ELEMENTS
 from bellcrank.model.generators import random_state, random_tree
 from bellcrank.model.motion import laws_wanted
@@ -36,7 +36,7 @@ def drive(model: Model, which: list[bool], rng: np.random.Generator) -> Model:
             laws.append(law(LAWS[count % 3], rng))
             count += 1
         axis = tuple(unit(rng)) if joint.quaternion is not None else None
-        motions.append(Motion(tuple(laws), axis) if laws else None)
+        motions.append(PrescribedMotion(tuple(laws), axis) if laws else None)
     free = [motion is None for motion in motions]
     q, v = (np.repeat(free, [getattr(joint, name) for joint in model.joints]) for name in ("nq", "nv"))
     parts = {"armature": model.armature[v], "given_q": model.given_q[q], "given_v": model.given_v[v]}

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.model import Element, Law, Model, Motion
+from bellcrank.model import Element, Law, Model, PrescribedMotion
 from bellcrank.model.generators import random_state, random_tree
 from tests.formulations.mechanisms import build
 
@@ -91,7 +91,7 @@ def governor(rate: float, length: float = 0.7) -> Model:
         center=[[0, 0, 0], [0, 0, -length]],
         inertia=np.zeros((2, 3, 3)),
         armature=np.zeros(1),
-        motions=(Motion((Law("polynomial", (0.0, rate)),)), None),
+        motions=(PrescribedMotion((Law("polynomial", (0.0, rate)),)), None),
         given_q=[0.3],
         given_v=[0.0],
     )

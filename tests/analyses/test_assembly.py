@@ -11,7 +11,7 @@ import pytest
 import bellcrank as bc
 from bellcrank.assembly.least import along, least_change
 from bellcrank.joints import make_joint
-from bellcrank.model import Closure, Law, Motion
+from bellcrank.model import Closure, Law, PrescribedMotion
 from bellcrank.model.manifold import displaced
 
 from ..closed import CLOSING, random_closed
@@ -120,7 +120,9 @@ def _rod(law: Law):
     """A bar of 1 m on a pivot at (1, 1), and a rod of prescribed length from its tip to a point on its circle."""
     model, _ = linkage("lifter", [Bar("bar", -1, (1, 1, 0), (1, 2, 0))])
     anchor = np.array([1.0, 1.0, 0.0]) + np.sqrt(2) * np.array([1.0, 0.0, 0.0])
-    rod = Closure("rod", "distance", -1, 0, point_a=tuple(anchor), point_b=(0.0, np.sqrt(2), 0.0), motion=Motion((law,)))
+    rod = Closure(
+        "rod", "distance", -1, 0, point_a=tuple(anchor), point_b=(0.0, np.sqrt(2), 0.0), motion=PrescribedMotion((law,))
+    )
     return replace(model, closures=(rod,))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.model import Law, Motion
+from bellcrank.model import Law, PrescribedMotion
 
 from ..closed_linkages import bricard, four_bar, parallelogram
 
@@ -87,7 +87,7 @@ class TestOverTime:
     def driven(self):
         """The crank of a four-bar turns with a law: cut, it is a driven joint of the tree."""
         model = four_bar("point_on_line")
-        crank = Motion((Law("polynomial", (0.0, 2.0, -0.5)),))
+        crank = PrescribedMotion((Law("polynomial", (0.0, 2.0, -0.5)),))
         return replace(model, motions=(crank, None, None), given_q=np.zeros(2), given_v=np.zeros(2), armature=np.zeros(2))
 
     def test_a_driver_gives_what_moving_the_coordinate_gives(self):
@@ -106,7 +106,7 @@ class TestOverTime:
         from .test_assembly import _from_the_other_end, pinned, polar
 
         model = pinned(*_from_the_other_end(), [(1, 2, polar(0.5, 0.0))], "point_on_line")
-        law = Motion((Law("polynomial", (0.0, 1.0)),))
+        law = PrescribedMotion((Law("polynomial", (0.0, 1.0)),))
         driven = replace(model, motions=(law, None, None), given_q=np.zeros(2), given_v=np.zeros(2), armature=np.zeros(2))
         found = bc.drive(driven, times=np.linspace(0, 3, 7))
         assert len(found.limits) == 1 and not found.limits[0].toggle and 0 < found.limits[0].value < 3
@@ -208,7 +208,7 @@ class TestChangePoints:
     def test_drivers_of_the_model_pass_them_too(self):
         """The crank turns by 2 t from 0.5 rad before flat."""
         model = parallelogram(angle=-0.5)
-        law = Motion((Law("polynomial", (0.0, 2.0)),))
+        law = PrescribedMotion((Law("polynomial", (0.0, 2.0)),))
         free = {"given_q": np.zeros(model.nq - 1), "given_v": np.zeros(model.nv - 1), "armature": np.zeros(model.nv - 1)}
         driven = replace(model, motions=(law, *[None] * (model.n - 1)), **free)
         found = bc.drive(driven, times=[0.0, 0.2, 0.4])

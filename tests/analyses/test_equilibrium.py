@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 import bellcrank as bc
-from bellcrank.model import Law, Motion
+from bellcrank.model import Law, PrescribedMotion
 from bellcrank.model.generators import random_state, random_tree
 from tests.formulations.mechanisms import build
 
@@ -65,7 +65,7 @@ def test_where_nothing_stable_is_found_this_is_said():
 
 def test_a_bead_on_a_turning_rod_has_no_stable_place():
     """r'' = w^2 r: it is at rest on the axis, and flies out to either side."""
-    turning = Motion((Law("polynomial", (0.0, 2.0)),))
+    turning = PrescribedMotion((Law("polynomial", (0.0, 2.0)),))
     joints = [("revolute", (0, 0, 1)), ("prismatic", (1, 0, 0))]
     model = build(joints, armature=np.zeros(1), motions=(turning, None), given_q=[0.0], given_v=[0.0], center=np.zeros((2, 3)))
     assert bc.equilibrium(model, seek="nearest").stiffness == pytest.approx([-4.0])
@@ -158,7 +158,7 @@ def test_a_driven_joint_moves_as_it_does_at_that_time():
         position=[[0, 0, 0], [1, 0, 0]],
         center=[[0.5, 0, 0], [0, 0, -0.4]],
         armature=np.zeros(1),
-        motions=(Motion((Law("polynomial", (0.0, w)),)), None),
+        motions=(PrescribedMotion((Law("polynomial", (0.0, w)),)), None),
         given_q=[0.1],
         given_v=[0.0],
     )

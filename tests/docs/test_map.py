@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -22,3 +23,15 @@ def test_every_folder_has_a_row_and_every_row_a_folder():
 def test_no_folder_is_a_heap():
     counts = {folder: len([p for p in (SOURCE / folder).glob("*.py") if p.name != "__init__.py"]) for folder in folders()}
     assert {folder: n for folder, n in counts.items() if n > 12 and folder not in ONE_FILE_A_KIND} == {}
+
+
+def lengths(path: Path) -> dict[str, int]:
+    """Lines of each function of a file."""
+    functions = (node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.FunctionDef))
+    place = path.relative_to(SOURCE).as_posix()
+    return {f"{place}: {node.name}": node.end_lineno - node.lineno + 1 for node in functions}
+
+
+def test_no_function_is_longer_than_a_page():
+    long = {name: n for path in SOURCE.rglob("*.py") for name, n in lengths(path).items() if n > 60}
+    assert long == {}

@@ -10,7 +10,7 @@ from bellcrank.errors import ModelError
 from bellcrank.forces import FORCES
 from bellcrank.formulations import QUANTITIES
 from bellcrank.machine.plain import run_plain
-from bellcrank.model import Element, Law, Motion, Table
+from bellcrank.model import Element, Law, PrescribedMotion, Table
 from bellcrank.model.element import ELEMENTS
 from bellcrank.plan import make_plan
 from tests.results.mechanisms import HINGE_Y, SLIDE_X, joint_element, make, polynomial
@@ -147,7 +147,7 @@ def test_a_table_of_time_holds_its_ends_or_ends_the_run():
 def test_a_motion_whose_table_ends_says_so(height):
     """Also where the other joints would not notice, since their accelerations do not depend on it."""
     law = Law("table", (), Table((0.0, 0.5, 1.0), (0.0, 1.0, 1.0)))
-    model = make(SLIDE_X, HINGE_Y, motions=(Motion((law,)), None), center=[[0, 0, 0], [0, 0, height]])
+    model = make(SLIDE_X, HINGE_Y, motions=(PrescribedMotion((law,)), None), center=[[0, 0, 0], [0, 0, height]])
     short = "the table of the motion of joint 'j0' goes from 0 to 1 s only"
     with pytest.raises(bc.SimulationError, match=rf"stopped at t = \S+ s: {short}") as stop:
         bc.simulate(model, 2.0, step=0.1, v=[1.0])
@@ -180,13 +180,15 @@ def test_the_order_in_which_values_are_written_does_not_matter():
 
 def test_nothing_acts_on_a_driven_joint():
     with pytest.raises(ModelError, match='joint "j0" is driven, so that nothing can act on it'):
-        make(SLIDE_X, HINGE_Y, motions=(Motion((polynomial(0, 1.0),)), None), elements=(DAMPER,))
+        make(SLIDE_X, HINGE_Y, motions=(PrescribedMotion((polynomial(0, 1.0),)), None), elements=(DAMPER,))
 
 
 def test_the_axis_of_a_motion_may_have_any_length_but_none():
     law = (polynomial(0.2, 0.5),)
-    models = [make("spherical", HINGE_Y, motions=(Motion(law, axis), None)) for axis in ((0.0, 0.0, 1.0), (0.0, 0.0, 4.0))]
+    models = [
+        make("spherical", HINGE_Y, motions=(PrescribedMotion(law, axis), None)) for axis in ((0.0, 0.0, 1.0), (0.0, 0.0, 4.0))
+    ]
     one, other = (bc.compile(model).momentum([0.1], [0.0], t=0.7)[1] for model in models)
     np.testing.assert_array_equal(one, other)
     with pytest.raises(ModelError, match="axis of its motion is .* Give a finite vector that is not zero"):
-        make("spherical", HINGE_Y, motions=(Motion(law, (0.0, 0.0, 0.0)), None))
+        make("spherical", HINGE_Y, motions=(PrescribedMotion(law, (0.0, 0.0, 0.0)), None))

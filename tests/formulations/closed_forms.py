@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.joints import make_joint
-from bellcrank.model import Closure, Element, Law, Model, Motion
+from bellcrank.model import Closure, Element, Law, Model, PrescribedMotion
 
 from ..closed_linkages import four_bar, parallelogram
 from ..closed_states import flowing, settled
@@ -122,7 +122,7 @@ def _growing_pendulum() -> Known:
     m, t, f, w = 1.4, 0.6, 0.7, 1.9
     L, L1, L2 = 1.0 + 0.3 * t - 0.2 * t**2, 0.3 - 0.4 * t, -0.4
     model = build(["free"], mass=[m])
-    law = Motion((Law("polynomial", (1.0, 0.3, -0.2)),))
+    law = PrescribedMotion((Law("polynomial", (1.0, 0.3, -0.2)),))
     model = replace(model, closures=(Closure("rope", "distance", -1, 0, value=1.0, motion=law),))
     u, n = np.array([np.sin(f), 0, -np.cos(f)]), np.array([np.cos(f), 0, np.sin(f)])
     a = -(G * np.sin(f) + 2 * L1 * w) / L
@@ -190,7 +190,7 @@ def _motor() -> Known:
     t = 0.5
     law = Law("polynomial", (0.0, 0.3, 0.8))
     model = build(["free"])
-    drive = Closure("motor", "joint", -1, 0, joint=make_joint("revolute", (0, 1, 0)), motion=Motion((law,)))
+    drive = Closure("motor", "joint", -1, 0, joint=make_joint("revolute", (0, 1, 0)), motion=PrescribedMotion((law,)))
     model = replace(model, closures=(drive,))
     f = 0.3 * t + 0.8 * t**2
     q = [0, 0, 0, np.cos(f / 2), 0, np.sin(f / 2), 0]

@@ -11,7 +11,7 @@ import pytest
 import bellcrank as bc
 from bellcrank.inspection import check
 from bellcrank.inspection.report import ElementRow, JointRow, MeasureRow
-from bellcrank.model import Element, Law, Measure, Motion, Table
+from bellcrank.model import Element, Law, Measure, PrescribedMotion, Table
 
 from ..results.mechanisms import HINGE_Y, SLIDE_X, bushing, force, joint_element, make, pendulum, polynomial, spring
 
@@ -25,7 +25,12 @@ def test_the_parts_of_a_model_are_listed_with_their_names():
                 spring("rope", 2.0, length=1.0, body_a=-1, body_b=1, point_a=(0, 0, 2.0)))  # fmt: skip
     measures = (Measure("pull", "element", element="rope"), Measure("where", "position", body_a=0))
     model = make(
-        SLIDE_X, HINGE_Y, motions=(Motion((polynomial(0, 1.0),)), None), elements=elements, measures=measures, inputs=("u",)
+        SLIDE_X,
+        HINGE_Y,
+        motions=(PrescribedMotion((polynomial(0, 1.0),)), None),
+        elements=elements,
+        measures=measures,
+        inputs=("u",),
     )
     report = check(model)
     assert (report.model, report.mass, report.dof, report.inputs) == ("by hand", 2.0, 1, ("u",))
@@ -77,7 +82,7 @@ UNUSUAL = {
         SLIDE_X, duration=2.0, elements=(Element("motor", "joint_effort", {"value": 0.0}, joint=0, table=Table((0, 1), (1, 1))),)
     ),
     'the table of the motion of "j0" goes from 0 to 1 s, the run from 0 to 2 s: it will stop there, unless outside = "clamp"': lambda: make(
-        SLIDE_X, HINGE_Y, duration=2.0, motions=(Motion((Law("table", table=Table((0, 1), (0, 1))),)), None)
+        SLIDE_X, HINGE_Y, duration=2.0, motions=(PrescribedMotion((Law("table", table=Table((0, 1), (0, 1))),)), None)
     ),
     'the names "my_arm" and "MyArm" are easily taken for each other': lambda: make(SLIDE_X, body_names=("my_arm",), joint_names=("MyArm",)),
     "nothing is free to move: every joint is fixed or driven": lambda: make("fixed"),
@@ -157,7 +162,7 @@ class TestFastest:
 
     def test_prescribed_speed_does_not_count_as_damping(self):
         """A fast turning base bends the motion of what it carries (Coriolis), and takes no energy."""
-        motions = (Motion((polynomial(0, 1000.0),)), None)
+        motions = (PrescribedMotion((polynomial(0, 1000.0),)), None)
         oil = joint_element("oil", "damper", 1, damping=2.0)
         assert check(make(("revolute", (0, 0, 1)), SLIDE_X, motions=motions, elements=(oil,))).fastest_decay == pytest.approx(
             2.0

@@ -13,7 +13,7 @@ from bellcrank.inspection import check
 from bellcrank.inspection.loops.blocks import blocks
 from bellcrank.inspection.loops.mobility import inspect_loops
 from bellcrank.inspection.loops.wrenches import Placed, carried, holding, triad
-from bellcrank.model import Closure, Element, Law, Motion
+from bellcrank.model import Closure, Element, Law, PrescribedMotion
 
 from ..closed import CLOSING, random_closed
 from ..closed_linkages import (
@@ -266,7 +266,7 @@ class TestProblems:
     def test_a_mechanism_moved_by_its_driver_is_not_locked(self):
         model = four_bar("point_on_line")
         length = float(np.linalg.norm(polar(0.5, 0.7) - [1, 0, 0]))
-        law = Motion((Law("polynomial", (length, 0.1)),))
+        law = PrescribedMotion((Law("polynomial", (length, 0.1)),))
         ram = Closure("ram", "distance", -1, 0, (1.0, 0, 0), tuple(polar(0.5, 0.7)), motion=law)
         found = inspect_loops(replace(model, closures=(*model.closures, ram), given_v=np.zeros(3)))
         assert found.mobility == 0 and found.problems == ()

@@ -7,7 +7,7 @@ import pytest
 
 from bellcrank.errors import ModelError
 from bellcrank.joints import make_joint
-from bellcrank.model import Element, Law, Measure, Model, Motion, Table, outward_order
+from bellcrank.model import Element, Law, Measure, Model, PrescribedMotion, Table, outward_order
 from bellcrank.model.generators import random_tree
 
 
@@ -67,7 +67,7 @@ def test_inertia_is_stored_exactly_symmetric():
 
 NAN = float("nan")
 STILL = Law("polynomial", (0.0,))
-SPIN = Motion((Law("polynomial", (0.0, 1.0)),))
+SPIN = PrescribedMotion((Law("polynomial", (0.0, 1.0)),))
 SHORT = {"given_q": [0, 0, 0, 0, 1, 0, 0], "given_v": np.zeros(6), "armature": np.zeros(6)}
 
 
@@ -102,21 +102,24 @@ IMPOSSIBLE = {
     "a motion short": ({"motions": [None]}, "motions has 1 entries for 2 joints"),
     "a motion without axis": ({"motions": [SPIN, None]} | SHORT, "has an axis"),
     "two laws for a ball": (
-        {"motions": [Motion((STILL, STILL), (0.0, 0.0, 1.0)), None]} | SHORT,
+        {"motions": [PrescribedMotion((STILL, STILL), (0.0, 0.0, 1.0)), None]} | SHORT,
         "has 2 laws, and a spherical joint needs 1",
     ),
-    "an unknown law": ({"motions": [Motion((Law("jump"),), (0.0, 0.0, 1.0)), None]} | SHORT, 'there is no law "jump"'),
+    "an unknown law": (
+        {"motions": [PrescribedMotion((Law("jump"),), (0.0, 0.0, 1.0)), None]} | SHORT,
+        'there is no law "jump"',
+    ),
     "too many coefficients": (
-        {"motions": [Motion((Law("polynomial", (0.0,) * 9),), (0.0, 0.0, 1.0)), None]} | SHORT,
+        {"motions": [PrescribedMotion((Law("polynomial", (0.0,) * 9),), (0.0, 0.0, 1.0)), None]} | SHORT,
         "has 9 coefficients",
     ),
     "a sine of two": (
-        {"motions": [Motion((Law("sine", (0.0,) * 2),), (0.0, 0.0, 1.0)), None]} | SHORT,
+        {"motions": [PrescribedMotion((Law("sine", (0.0,) * 2),), (0.0, 0.0, 1.0)), None]} | SHORT,
         "its sine has 2 values",
     ),
-    "no table": ({"motions": [Motion((Law("table"),), (0.0, 0.0, 1.0)), None]} | SHORT, "its law has no table"),
+    "no table": ({"motions": [PrescribedMotion((Law("table"),), (0.0, 0.0, 1.0)), None]} | SHORT, "its law has no table"),
     "an infinite law": (
-        {"motions": [Motion((Law("polynomial", (NAN,)),), (0.0, 0.0, 1.0)), None]} | SHORT,
+        {"motions": [PrescribedMotion((Law("polynomial", (NAN,)),), (0.0, 0.0, 1.0)), None]} | SHORT,
         "Give finite numbers",
     ),
     "an uneven table": ({"elements": [push(table=Table((0.0, 1.0), (0.0,)))]}, "2 values of x and 1 of y"),
@@ -153,7 +156,7 @@ def test_an_impossible_model_is_refused(case):
 
 
 def test_a_driven_ball_has_no_coordinates():
-    model = Model(**parts(motions=[Motion((STILL,), (0.0, 0.0, 1.0)), None], **SHORT))
+    model = Model(**parts(motions=[PrescribedMotion((STILL,), (0.0, 0.0, 1.0)), None], **SHORT))
     assert (model.nq, model.nv) == (7, 6) and model.q_names[0] == "base.x" and model.driven.tolist() == [True, False]
 
 

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 
 from bellcrank.joints import make_joint
-from bellcrank.model import Element, Law, Model, Motion
+from bellcrank.model import Element, Law, Model, PrescribedMotion
 
 
-def make(*kinds: Any, parents: tuple[int, ...] | None = None, motions: tuple[Motion | None, ...] = (), **given: Any) -> Model:
+def make(
+    *kinds: Any, parents: tuple[int, ...] | None = None, motions: tuple[PrescribedMotion | None, ...] = (), **given: Any
+) -> Model:
     """Bodies of 1 kg with unit inertia, centred at their joints, without gravity: joints j0, j1, ... carry b0, b1, ..."""
     n = len(kinds)
     joints = tuple(make_joint(*kind) if isinstance(kind, tuple) else make_joint(kind) for kind in kinds)

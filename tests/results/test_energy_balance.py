@@ -7,7 +7,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.errors import SimulationError, StateError
-from bellcrank.model import Element, Motion, Table
+from bellcrank.model import Element, PrescribedMotion, Table
 from bellcrank.results import Run
 
 from .mechanisms import HINGE_Y, SLIDE_X, force, joint_element, make, pendulum, polynomial, spring
@@ -65,7 +65,9 @@ def test_a_constant_force_does_work_along_the_way_of_its_point():
 
 def test_a_drive_puts_in_what_its_mass_gains():
     """x = t^2: the effort is 2 m, the work m (2t)^2/2."""
-    run = bc.simulate(make(SLIDE_X, HINGE_Y, motions=(Motion((polynomial(0, 0, 1.0),)), None)), 2.0, step=0.1, **TIGHT)
+    run = bc.simulate(
+        make(SLIDE_X, HINGE_Y, motions=(PrescribedMotion((polynomial(0, 0, 1.0),)), None)), 2.0, step=0.1, **TIGHT
+    )
     assert run.work.source.values.tolist() == ["drive of j0"]
     np.testing.assert_allclose(run.drives.sel(drive="j0"), 4.0, rtol=1e-12)
     np.testing.assert_allclose(run.work.sel(source="drive of j0"), 4 * run.time**2, atol=1e-10)
@@ -75,7 +77,7 @@ def test_a_drive_puts_in_what_its_mass_gains():
 
 def test_the_drives_of_one_joint_are_one_source_with_an_effort_each():
     """A nut that turns by t^2 and slides by 2t^2: efforts 2 J and 4 m, works J (2t)^2/2 and m (4t)^2/2."""
-    motion = Motion((polynomial(0, 0, 1.0), polynomial(0, 0, 2.0)))
+    motion = PrescribedMotion((polynomial(0, 0, 1.0), polynomial(0, 0, 2.0)))
     run = bc.simulate(make(("cylindrical", (0, 0, 1)), HINGE_Y, motions=(motion, None), mass=[1.0, 0.5]), 1.0, **TIGHT)
     assert run.drives.drive.values.tolist() == ["j0.angle", "j0.slide"]
     assert run.drives.drives_unit.values.tolist() == ["N m", "N"]
@@ -86,7 +88,7 @@ def test_the_drives_of_one_joint_are_one_source_with_an_effort_each():
 
 def test_works_of_drives_keep_their_names_when_a_child_comes_before_its_parent():
     """Two carriages, the second listed first: the lower one carries both masses."""
-    motions = (Motion((polynomial(0, 0, 0.5),)), Motion((polynomial(0, 1.0),)), None)
+    motions = (PrescribedMotion((polynomial(0, 0, 0.5),)), PrescribedMotion((polynomial(0, 1.0),)), None)
     model = make(SLIDE_X, ("prismatic", (0, 0, 1)), HINGE_Y, parents=(1, -1, 0), motions=motions, mass=[1.0, 2.0, 0.0])
     run = bc.simulate(model, 1.0, **TIGHT)
     np.testing.assert_allclose(run.work.sel(source="drive of j0"), 0.5 * run.time**2, atol=1e-12)
@@ -152,7 +154,7 @@ def test_everything_about_forces_survives_the_file(tmp_path):
         spring("coil", 20.0, damping=0.1, length=0.5, body_b=1, point_a=(0, 0, 1)),
         joint_element("drag", "damper", 1, damping=0.1),
     )
-    model = make(SLIDE_X, HINGE_Y, motions=(Motion((polynomial(0, 0.3),)), None), elements=elements, inputs=("u",), given_v=[1.0],
+    model = make(SLIDE_X, HINGE_Y, motions=(PrescribedMotion((polynomial(0, 0.3),)), None), elements=elements, inputs=("u",), given_v=[1.0],
                  center=[[0, 0, 0], [0, 0, -1]])  # fmt: skip
     run = bc.simulate(model, 1.0, tau=[0.1], inputs=[2.0])
     back = bc.load_run(run.save(tmp_path / "run.nc"))
@@ -165,7 +167,9 @@ def test_everything_about_forces_survives_the_file(tmp_path):
 
 def test_the_summary_lists_works_by_size_and_the_largest_effort_of_each_drive():
     elements = (joint_element("drag", "damper", 1, damping=0.1), joint_element("idle", "damper", 1, damping=0.0))
-    model = make(SLIDE_X, HINGE_Y, motions=(Motion((polynomial(0, 0, 0, 1.0),)), None), elements=elements, given_v=[1.0])
+    model = make(
+        SLIDE_X, HINGE_Y, motions=(PrescribedMotion((polynomial(0, 0, 0, 1.0),)), None), elements=elements, given_v=[1.0]
+    )
     summary = bc.simulate(model, 1.0, **TIGHT).summary()
     assert [work.source for work in summary.works] == ["drive of j0", "drag"]
     assert summary.works[0].value == pytest.approx(9.0)

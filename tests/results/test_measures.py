@@ -9,7 +9,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.errors import StateError
-from bellcrank.model import Law, Measure, Motion, Table
+from bellcrank.model import Law, Measure, PrescribedMotion, Table
 from bellcrank.model.generators import random_state, random_tree
 from bellcrank.model.parameters.expressions import FUNCTIONS, Formula
 from bellcrank.results import Run
@@ -56,7 +56,7 @@ def test_relative_velocity_is_the_difference_of_two_points():
         Measure("of_bob", "velocity", body_a=1, point_a=(0, 0, -1.0), body_b=0),
         Measure("of_cart", "velocity", body_a=0, component=0),
     )
-    model = make(SLIDE_X, HINGE_Y, motions=(Motion((polynomial(0, 2.0),)), None), given_v=[3.0], measures=measures)
+    model = make(SLIDE_X, HINGE_Y, motions=(PrescribedMotion((polynomial(0, 2.0),)), None), given_v=[3.0], measures=measures)
     run, found = measured(model, 1.0)
     np.testing.assert_allclose(found["of_cart"], 2.0, rtol=1e-14)
     np.testing.assert_allclose(found["of_bob.x"], -3 * np.cos(3 * run.time), atol=1e-10)
@@ -137,7 +137,7 @@ def test_the_coordinate_of_a_driven_joint_follows_its_law():
         model = make(
             SLIDE_X,
             HINGE_Y,
-            motions=(Motion((law,)), None),
+            motions=(PrescribedMotion((law,)), None),
             measures=(Measure("x", "angle", joint=0), Measure("p", "position", body_a=0, component=0)),
         )
         _, found = measured(model, 1.0)
@@ -145,7 +145,7 @@ def test_the_coordinate_of_a_driven_joint_follows_its_law():
 
 
 def test_the_coordinates_of_a_driven_ball_are_its_quaternion():
-    motion = Motion((polynomial(0, 2.0),), axis=(0.0, 0.0, 2.0))
+    motion = PrescribedMotion((polynomial(0, 2.0),), axis=(0.0, 0.0, 2.0))
     measures = tuple(Measure(name, "angle", joint=0, dof=k) for k, name in enumerate(("qw", "qx", "qy", "qz")))
     run, found = measured(make("spherical", HINGE_Y, motions=(motion, None), measures=measures), 1.0)
     np.testing.assert_allclose(found["qw"], np.cos(run.time), atol=1e-14)
@@ -165,7 +165,7 @@ def test_a_table_is_a_natural_spline_and_ends_as_it_says():
 def test_a_motion_by_table_is_measured_as_it_is_driven():
     law = Law("table", table=Table((0.0, 0.4, 0.7, 1.0), (0.0, 1.0, -0.5, 0.3)))
     measures = (Measure("x", "angle", joint=0), Measure("p", "position", body_a=0, component=0))
-    _, found = measured(make(SLIDE_X, HINGE_Y, motions=(Motion((law,)), None), measures=measures), 1.0, step=0.05)
+    _, found = measured(make(SLIDE_X, HINGE_Y, motions=(PrescribedMotion((law,)), None), measures=measures), 1.0, step=0.05)
     np.testing.assert_allclose(found["x"], found["p"], atol=1e-13)
 
 

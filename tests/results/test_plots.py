@@ -9,7 +9,7 @@ import pytest
 
 import bellcrank
 from bellcrank.errors import DynamicsError, StateError
-from bellcrank.model import Measure, Motion
+from bellcrank.model import Measure, PrescribedMotion
 from bellcrank.results.plots import DRAWN, NAMED, most_moving
 
 from .mechanisms import HINGE_Y, SLIDE_X, joint_element, make, polynomial
@@ -127,7 +127,7 @@ def test_works_drives_and_measures_have_panels_where_there_are_any(tmp_path):
         Measure("bob", "position", body_a=1, point_a=(0, 0, -1.0)),
         Measure("twice", "expression", expression="2*bob.x"),
     )
-    model = make(SLIDE_X, HINGE_Y, motions=(Motion((polynomial(0, 0, 1.0),)), None), elements=elements, measures=measures,
+    model = make(SLIDE_X, HINGE_Y, motions=(PrescribedMotion((polynomial(0, 0, 1.0),)), None), elements=elements, measures=measures,
                  given_v=[1.0])  # fmt: skip
     found = panels(bellcrank.simulate(model, 1.0).plot(tmp_path / "run.png"))
     assert list(found)[2:] == ["energy (J)", "reaction (N)", "work (J)", "effort (N)", "length (m)", "formula"]

@@ -9,7 +9,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.errors import BellcrankWarning, DynamicsError, StateError
-from bellcrank.model import Measure, Motion
+from bellcrank.model import Measure, PrescribedMotion
 
 from .mechanisms import HINGE_Y, SLIDE_X, joint_element, make, polynomial
 
@@ -18,7 +18,7 @@ from .mechanisms import HINGE_Y, SLIDE_X, joint_element, make, polynomial
 def run():
     elements = (joint_element("drag", "damper", 1, damping=0.1),)
     measures = (Measure("bob", "position", body_a=1, component=0), Measure("twice", "expression", expression="2*bob"))
-    model = make(SLIDE_X, HINGE_Y, motions=(Motion((polynomial(0, 1.0),)), None), elements=elements, measures=measures,
+    model = make(SLIDE_X, HINGE_Y, motions=(PrescribedMotion((polynomial(0, 1.0),)), None), elements=elements, measures=measures,
                  inputs=("u",), given_v=[1.0])  # fmt: skip
     return bc.simulate(model, 1.0, step=0.25, tau=[0.1], inputs=[3.0])
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.model import Closure, Law, Motion
+from bellcrank.model import Closure, Law, PrescribedMotion
 
 from ..closed_linkages import four_bar, ladder, parallelogram
 
@@ -153,7 +153,10 @@ def test_many_runs_know_no_passing(linkage):
 
 def test_contradictory_drivers_are_refused():
     model = four_bar()
-    both = [Closure(f"c{k}", "coupler", terms=((0, 0, 1.0),), motion=Motion((Law("polynomial", (0, 0, k)),))) for k in (1, 2)]
+    both = [
+        Closure(f"c{k}", "coupler", terms=((0, 0, 1.0),), motion=PrescribedMotion((Law("polynomial", (0, 0, k)),)))
+        for k in (1, 2)
+    ]
     start = {"given_v": np.zeros(3)}
     with pytest.raises(bc.StateError, match="the prescribed motions of c1, c2 contradict each other"):
         bc.simulate(replace(model, closures=(*model.closures, *both), **start), 0.1)

@@ -8,7 +8,7 @@ import pytest
 import bellcrank as bc
 from bellcrank import Event
 from bellcrank.machine.steps.trajectory import Trajectory
-from bellcrank.model import Motion
+from bellcrank.model import PrescribedMotion
 from bellcrank.model.generators import random_state, random_tree
 from tests.oracles.numbers import oracle
 from tests.results.mechanisms import HINGE_Y, SLIDE_X, joint_element, make, pendulum, polynomial
@@ -80,7 +80,7 @@ def test_the_works_of_a_stopped_run_are_those_until_the_stop(method):
 
 def test_a_stop_at_a_sample_is_that_sample():
     """x = t^2 crosses 1 at 1 s, which is also asked for: no time is there twice."""
-    model = make(SLIDE_X, HINGE_Y, motions=(Motion((polynomial(0, 0, 1.0),)), None), given_v=[1.0])
+    model = make(SLIDE_X, HINGE_Y, motions=(PrescribedMotion((polynomial(0, 0, 1.0),)), None), given_v=[1.0])
     run = bc.simulate(model, 2.0, step=0.25, events=[Event(lambda t, q, v: t, 1.0)])
     times = run.values("time")
     np.testing.assert_allclose(times[:4], [0, 0.25, 0.5, 0.75])
@@ -146,7 +146,7 @@ def test_what_starts_on_its_value_has_not_crossed_it(swing):
 
 
 def test_events_of_a_driven_model_know_the_time():
-    model = make(SLIDE_X, HINGE_Y, motions=(Motion((polynomial(0, 0, 1.0),)), None), given_v=[1.0])
+    model = make(SLIDE_X, HINGE_Y, motions=(PrescribedMotion((polynomial(0, 0, 1.0),)), None), given_v=[1.0])
     first = bc.simulate(model, 1.0)
     run = bc.simulate(model, 2.0, after=first, events=[Event(lambda t, q, v: t, 1.7), Event("j1", 1.6, then="mark")])
     assert [c.time for c in run.crossings] == pytest.approx([1.6, 1.7], abs=1e-9)

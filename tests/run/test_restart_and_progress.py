@@ -7,7 +7,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.machine.steps.trajectory import Trajectory
-from bellcrank.model import Element, Law, Motion, Table
+from bellcrank.model import Element, Law, PrescribedMotion, Table
 from bellcrank.model.generators import random_state, random_tree
 from tests.results.mechanisms import HINGE_Y, SLIDE_X, make
 
@@ -19,7 +19,7 @@ def shaken():
     motor = Element("motor", "joint_effort", {"value": 0.0}, joint=1, table=Table((0.0, 1.0, 2.0, 4.0), (0.0, 2.0, -1.0, 0.5)))
     sine = Law("sine", (0.0, 0.3, 0.7, 0.4))
     arrays = {"center": [[0, 0, 0], [0, 0, -1.0]], "gravity": (0, 0, -9.81), "given_q": [0.5]}
-    return make(SLIDE_X, HINGE_Y, motions=(Motion((sine,)), None), elements=(motor,), **arrays)
+    return make(SLIDE_X, HINGE_Y, motions=(PrescribedMotion((sine,)), None), elements=(motor,), **arrays)
 
 
 @pytest.mark.parametrize("method", ["dopri5", "dop853", "rk4"])

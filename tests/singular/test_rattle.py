@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.model import Closure, Element, Law, Motion
+from bellcrank.model import Closure, Element, Law, PrescribedMotion
 from bellcrank.singular import integrate_rattle
 from tests.closed_linkages import bennett, four_bar
 
@@ -177,7 +177,9 @@ def test_the_interval_of_the_samples_is_the_step_unless_given():
 def test_a_rod_that_grows_beyond_reach_stops_the_run_and_is_named():
     """Two bars of 1 m cannot span 2.2 m."""
     model = replace(four_bar(), closures=())
-    rod = Closure("rod", "distance", -1, 1, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), motion=Motion((Law("polynomial", (0.5, 0.3)),)))
+    rod = Closure(
+        "rod", "distance", -1, 1, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), motion=PrescribedMotion((Law("polynomial", (0.5, 0.3)),))
+    )
     model = replace(model, closures=(rod,))
     out = integrate_rattle(bc.compile(model, quick=True), start(model), np.linspace(0, 2, 5), 1e-2)
     assert out.problem is not None

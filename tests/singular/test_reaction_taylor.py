@@ -10,7 +10,7 @@ import pytest
 import bellcrank as bc
 from bellcrank.errors import StateError
 from bellcrank.joints import make_joint
-from bellcrank.model import Closure, Element, Law, Motion
+from bellcrank.model import Closure, Element, Law, PrescribedMotion
 from bellcrank.papers.huang.taylor import integrate_reaction_taylor
 from tests.closed_linkages import Bar, four_bar, linkage, parallelogram
 
@@ -176,7 +176,7 @@ def test_screws_and_couplers_are_refused_by_name():
 
 def test_prescribed_motions_are_refused_by_name():
     model = four_bar()
-    motion = Motion((Law("polynomial", (0.0, 1.0)),))
+    motion = PrescribedMotion((Law("polynomial", (0.0, 1.0)),))
     driven = replace(model, motions=(motion, None, None), given_q=np.zeros(2), given_v=np.zeros(2), armature=np.zeros(2))
     assert 'knows no prescribed motions, and "crank_joint" has one' in refused(driven)
     closing = (replace(model.closures[0], motion=motion),)

@@ -24,7 +24,7 @@ STEP = 1e-3  # s, of engines without an integrator that controls its error
 
 
 @dataclasses.dataclass(frozen=True)
-class Motion:
+class Trajectory:
     """A run: samples of q and v, in our coordinates."""
 
     q: Array
@@ -43,7 +43,7 @@ class Engine(Protocol):
         """One evaluation, everything else prepared, to be timed."""
         ...
 
-    def move(self, duration: float) -> Motion: ...
+    def move(self, duration: float) -> Trajectory: ...
 
 
 class Ours:
@@ -69,12 +69,12 @@ class Ours:
         many = [np.tile(x, (BATCH, 1)) for x in (q, v, tau)]
         return lambda: self.dynamics.acceleration(*many)
 
-    def move(self, duration: float) -> Motion:
+    def move(self, duration: float) -> Trajectory:
         run = simulate(self.model, duration, step=duration / 100, **self.options)
-        return Motion(run.values("q"), run.values("v"))
+        return Trajectory(run.values("q"), run.values("v"))
 
 
-def runge_kutta(engine: Engine, dynamics: Dynamics, q: Array, v: Array, duration: float) -> Motion:
+def runge_kutta(engine: Engine, dynamics: Dynamics, q: Array, v: Array, duration: float) -> Trajectory:
     """Classical steps of fourth order, for engines that have accelerations only."""
     steps = max(1, round(duration / STEP))
     h, none = duration / steps, np.zeros(len(v))
@@ -91,7 +91,7 @@ def runge_kutta(engine: Engine, dynamics: Dynamics, q: Array, v: Array, duration
         q, v = (x + h / 6 * (a + 2 * b + 2 * c + d) for x, a, b, c, d in zip((q, v), k1, k2, k3, k4, strict=True))
         q = normalised(dynamics.model, q)
         samples.append((q, v))
-    return Motion(np.array([x for x, _ in samples]), np.array([y for _, y in samples]))
+    return Trajectory(np.array([x for x, _ in samples]), np.array([y for _, y in samples]))
 
 
 def normalised(model: Model, q: Array) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 from ..io.exchange.states import mujoco_states
 from ..io.mjcf.writer import mjcf
 from ..model import Model
-from .engines import STEP, Array, Motion
+from .engines import STEP, Array, Trajectory
 
 STIFF = (2 * STEP, 1.0)  # solref: the shortest time that is stable with this step, critically damped
 HARD = (0.9999, 0.9999, 1e-3, 0.5, 2.0)  # solimp: MuJoCo goes no further than 0.9999
@@ -52,7 +52,7 @@ class InMuJoCo:
         self._set(q, v, tau)
         return lambda: self.mujoco.mj_forward(self.theirs, self.data)
 
-    def move(self, duration: float) -> Motion:
+    def move(self, duration: float) -> Trajectory:
         self.mujoco.mj_resetData(self.theirs, self.data)
         self._set(self.model.initial_q, self.model.initial_v, np.zeros(self.model.nv))
         samples = [(self.data.qpos.copy(), self.data.qvel.copy())]
@@ -66,4 +66,4 @@ class InMuJoCo:
             samples.append((self.data.qpos.copy(), self.data.qvel.copy()))
         self.mujoco.set_mju_user_warning(before)
         q, v = self.states.here(np.array([x for x, _ in samples]), np.array([y for _, y in samples]), None, None)
-        return Motion(q, v)
+        return Trajectory(q, v)

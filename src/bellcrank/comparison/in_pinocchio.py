@@ -10,10 +10,10 @@ import numpy as np
 from ..dynamics import Dynamics
 from ..errors import ModelError
 from ..io.exchange.order import as_listed
-from ..io.exchange.states import IDENTITY, XYZW, Ball, FloatingPinocchio, PlanarPinocchio, Shifted, States
+from ..io.exchange.states import IDENTITY, XYZW, Ball, FloatingPinocchio, PlanarPinocchio, Shifted, StateConverter
 from ..io.mjcf.writer import several
 from ..model import Closure, Model
-from .engines import Array, Motion, runge_kutta
+from .engines import Array, Trajectory, runge_kutta
 
 PROXIMAL = (1e-12, 1e-10, 200)  # accuracy, damping, iterations of constraintDynamics: it takes redundant constraints, too
 
@@ -33,7 +33,7 @@ class InPinocchio:
             if joint.turned:
                 raise ModelError(f'Pinocchio has no {joint.kind} joint that is written from its far side: "{joint_name}"')
         self.pin, self.model, self.dynamics = pin, model, dynamics
-        self.states = States(model, "Pinocchio", as_listed(model.parents), lambda i: _pieces(model, i))
+        self.states = StateConverter(model, "Pinocchio", as_listed(model.parents), lambda i: _pieces(model, i))
         self.theirs: Any = pin.Model()
         self.theirs.gravity = pin.Motion(np.array(model.gravity), np.zeros(3))
         self.carrier: dict[int, tuple[int, Array]] = {-1: (0, np.zeros(3))}  # joint that carries a body, its origin there
@@ -115,7 +115,7 @@ class InPinocchio:
         there = self.states.there(q, v, None, tau)
         return lambda: self._evaluate(*there)
 
-    def move(self, duration: float) -> Motion:
+    def move(self, duration: float) -> Trajectory:
         return runge_kutta(self, self.dynamics, self.model.initial_q, self.model.initial_v, duration)
 
 

@@ -14,7 +14,7 @@ from ..model import Model
 from ..model.generators import random_state
 from ..model.manifold import displaced
 from ..wording import counted
-from .engines import BATCH, Array, Motion, Ours, formulations, normalised, seconds
+from .engines import BATCH, Array, Ours, Trajectory, formulations, normalised, seconds
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
@@ -192,7 +192,7 @@ def _far(a: Array, expected: Array) -> float:
 def _conserved(engine: Any, dynamics: Dynamics, length: float) -> tuple[float | None, float | None]:
     """Changes of the energy, and errors of the closures; None where motions are prescribed, which do work, or without loops."""
     model = dynamics.model
-    motion: Motion = engine.move(length)
+    motion: Trajectory = engine.move(length)
     closure = float(np.abs(dynamics.closure(motion.q, motion.v)[0]).max()) if model.closures else None
     if model.driven.any() or any(closing.motion is not None for closing in model.closures):
         return None, closure

@@ -125,13 +125,13 @@ def _rounding(twins: list[Element], M: np.ndarray) -> float:
 
 def _still(model: Model, elements: list[Element]) -> Model:
     """The model with other forces, its driven joints held where they start."""
-    from ..model import Law, Motion
+    from ..model import Law, PrescribedMotion
     from ..results.driven import law_values
 
     def held(law: Law) -> Law:
         return Law("polynomial", (float(law_values(law, np.zeros(1))[0]),))
 
-    def still(motion: Motion | None) -> Motion | None:
+    def still(motion: PrescribedMotion | None) -> PrescribedMotion | None:
         return motion and replace(motion, laws=tuple(held(law) for law in motion.laws))
 
     return replace(

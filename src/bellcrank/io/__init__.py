@@ -12,7 +12,7 @@ from typing import Any
 from ..errors import BellcrankWarning, ModelError
 from ..model import Model, build
 from ..writing import write_whole
-from .exchange.markup import Node, is_markup
+from .exchange.markup import XmlElement, is_markup
 from .files import decode, read_bytes, regular_file
 from .native import reader as native
 from .native.schema import schema
@@ -60,19 +60,19 @@ def _read(data: bytes, file: str, given: dict[str, Any]) -> Model:
     return model
 
 
-def _mjcf(root: Node, file: str, options: Options) -> Any:
+def _mjcf(root: XmlElement, file: str, options: Options) -> Any:
     from .mjcf.reader import read_spec
 
     return read_spec(root, file, options)
 
 
-def _urdf(root: Node, file: str, options: Options) -> Any:
+def _urdf(root: XmlElement, file: str, options: Options) -> Any:
     from .urdf.reader import read_spec
 
     return read_spec(root, file, options)
 
 
-_READERS: dict[str, Callable[[Node, str, Options], Any]] = {"mjcf": _mjcf, "urdf": _urdf}
+_READERS: dict[str, Callable[[XmlElement, str, Options], Any]] = {"mjcf": _mjcf, "urdf": _urdf}
 
 
 def _tell(model: Model, file: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ..errors import ModelError
-from .exchange.markup import Node, is_markup, parse
+from .exchange.markup import XmlElement, is_markup, parse
 
 NATIVE = re.compile(r"^[ \t]*format[ \t]*=", re.MULTILINE)
 ROOTS = {"mujoco": "mjcf", "robot": "urdf"}
@@ -17,7 +17,7 @@ PARTS = {
 }
 
 
-def recognise(data: bytes, file: str) -> tuple[str, Node | None]:
+def recognise(data: bytes, file: str) -> tuple[str, XmlElement | None]:
     """ "toml", "mjcf" or "urdf", and the root of XML; raises ModelError for what is none of them."""
     if not data.strip():
         raise ModelError(f"{file}: the file is empty. Give {KINDS}.")

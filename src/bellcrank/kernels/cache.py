@@ -10,13 +10,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import sys
 import tempfile
 import warnings
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+import platformdirs
 
 from ..errors import BellcrankWarning
 
@@ -32,11 +33,7 @@ def folder() -> Path | None:
     chosen = os.environ.get("BELLCRANK_CACHE")
     if chosen:
         return None if chosen == "off" else Path(chosen)
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", Path.home())) / "bellcrank" / "cache"
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "bellcrank"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "bellcrank"
+    return platformdirs.user_cache_path("bellcrank", appauthor=False)
 
 
 @cache

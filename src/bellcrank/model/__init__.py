@@ -6,7 +6,7 @@ from .closure import Closure
 from .element import Element
 from .measure import Measure
 from .model import Model
-from .motion import Law, Motion, Table
+from .motion import Law, PrescribedMotion, Table
 from .order import outward_order
 from .source import Limits, Source
 from .spec.items import GROUND, Where
@@ -29,8 +29,8 @@ __all__ = [
     "Measure",
     "Mechanism",
     "Model",
-    "Motion",
     "PointSpec",
+    "PrescribedMotion",
     "Problems",
     "Rod",
     "Shape",

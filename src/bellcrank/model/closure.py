@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from ..joints import Joint
 from ..wording import counted
-from .motion import Motion, laws_wanted
+from .motion import PrescribedMotion, laws_wanted
 
 Vector = tuple[float, float, float]
 
@@ -45,7 +45,7 @@ class Closure:
     axis: Vector | None = None
     value: float = 0.0
     terms: tuple[tuple[int, int, float], ...] = ()
-    motion: Motion | None = None
+    motion: PrescribedMotion | None = None
 
     @property
     def rows(self) -> int:

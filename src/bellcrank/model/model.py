@@ -17,7 +17,7 @@ from ..wording import counted
 from .closure import Closure
 from .element import Element
 from .measure import Measure
-from .motion import Motion
+from .motion import PrescribedMotion
 from .source import Limits, Source
 from .verify import verify
 
@@ -82,7 +82,7 @@ class Model:
     given_v: Array
     duration: float | None = None
     step: float | None = None
-    motions: tuple[Motion | None, ...] = ()
+    motions: tuple[PrescribedMotion | None, ...] = ()
     elements: tuple[Element, ...] = ()
     inputs: tuple[str, ...] = ()
     measures: tuple[Measure, ...] = ()

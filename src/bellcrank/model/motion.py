@@ -91,7 +91,7 @@ class Law:
 
 
 @dataclass(frozen=True)
-class Motion:
+class PrescribedMotion:
     """The laws of a driven joint, one for each coordinate.
 
     A spherical joint has one law, its angle about ``axis``, which is fixed in both bodies; a free joint has x, y, z and the

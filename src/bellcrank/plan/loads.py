@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..model import Model
 from ..model.element import ELEMENTS, MOST_TERMS, Element
-from ..model.motion import Motion, Table
+from ..model.motion import PrescribedMotion, Table
 from ..numbers.spline import halvings, spline_rows
 from .closures import Closing, closing_axes, make_closing, tied_bodies
 from .frames import Frames, frame_of
@@ -179,7 +179,9 @@ def _motions(model: Model, tree: Tree, driven: NDArray[np.bool_], pool: _Pool): 
     return index, entries
 
 
-def _motion(kind: str, motion: Motion, place: tuple[int, int], pool: _Pool) -> tuple[MotionSignature, tuple[int, int], Array]:
+def _motion(
+    kind: str, motion: PrescribedMotion, place: tuple[int, int], pool: _Pool
+) -> tuple[MotionSignature, tuple[int, int], Array]:
     axis = np.zeros(MOTION_AXIS) if motion.axis is None else np.array(motion.axis) / np.linalg.norm(motion.axis)
     row = axis.tolist()
     for term in (term for law in motion.laws for term in law.terms):

@@ -23,7 +23,7 @@ Stretches = list[tuple[int, Any]]  # the first sample of each, and the model in 
 
 
 @dataclass(frozen=True)
-class States:
+class Samples:
     """Samples of a run, and its model in machine code as they were computed with."""
 
     model: Model
@@ -66,7 +66,7 @@ def sweep(name: str, model: Model, values: Values, stretches: Stretches, tau: An
     count, found = len(values("time")), []
     for part, dynamics in list(parts_of(stretches, count)) or [(slice(0), stretches[0][1])]:
         own = tau[part] if np.ndim(tau) == 2 else tau
-        found.append(SWEEPS[name](States(model, lambda what, part=part: values(what)[part], dynamics, own)))  # type: ignore[misc]
+        found.append(SWEEPS[name](Samples(model, lambda what, part=part: values(what)[part], dynamics, own)))  # type: ignore[misc]
     if len(found) == 1:
         return found[0]
     return {key: np.concatenate([each[key] for each in found]) for key in found[0]}
@@ -79,17 +79,17 @@ def version() -> str:
     return str(bellcrank.__version__)
 
 
-def _energy(at: States) -> Arrays:
+def _energy(at: Samples) -> Arrays:
     kinetic, potential = at.dynamics.energy(at.values("q"), at.values("v"), **at.time)
     return {"kinetic": kinetic, "potential": potential}
 
 
-def _momentum(at: States) -> Arrays:
+def _momentum(at: Samples) -> Arrays:
     linear, angular = at.dynamics.momentum(at.values("q"), at.values("v"), **at.time)
     return {"linear": linear, "angular": angular}
 
 
-def _reactions(at: States) -> Arrays:
+def _reactions(at: Samples) -> Arrays:
     q, v, tau = at.values("q"), at.values("v"), at.tau
     if not at.model.closures:
         return {"reactions": at.dynamics.reactions(q, v, at.values("a"), tau=tau, **at.time, **at.inputs)}
@@ -98,32 +98,32 @@ def _reactions(at: States) -> Arrays:
     return {"reactions": np.concatenate([tree, at.dynamics.closure_wrenches(q, v, multipliers, **at.time)], axis=1)}
 
 
-def _closing(at: States) -> Arrays:
+def _closing(at: Samples) -> Arrays:
     return {"closing": at.dynamics.closing_coordinates(at.values("q"), **at.time)}
 
 
-def _closure(at: States) -> Arrays:
+def _closure(at: Samples) -> Arrays:
     error, rate = at.dynamics.closure(at.values("q"), at.values("v"), **at.time)
     return {"closure": error, "closure_rate": rate}
 
 
-def _closure_second(at: States) -> Arrays:
+def _closure_second(at: Samples) -> Arrays:
     q, v = at.values("q"), at.values("v")
     moved, driven = (at.dynamics.closure(q, x, **at.time)[1] for x in (at.values("a"), np.zeros_like(v)))  # G a without G
     return {"closure_second": moved - driven - at.dynamics.closure_bias(q, v, **at.time)}
 
 
-def _poses(at: States) -> Arrays:
+def _poses(at: Samples) -> Arrays:
     positions, rotations = at.dynamics.poses(at.values("q"), **at.time)
     return {"positions": positions, "rotations": rotations}
 
 
-def _elements(at: States) -> Arrays:
+def _elements(at: Samples) -> Arrays:
     storage, _, forces = at.dynamics.elements(at.values("q"), at.values("v"), **at.time, **at.inputs)
     return {"storage": storage, "forces": forces}
 
 
-def _drives(at: States) -> Arrays:
+def _drives(at: Samples) -> Arrays:
     q, v, tau = at.values("q"), at.values("v"), at.tau
     efforts = (
         [at.dynamics.drive_efforts(q, v, at.values("a"), tau=tau, **at.time, **at.inputs)] if at.model.driven.any() else []
@@ -133,7 +133,7 @@ def _drives(at: States) -> Arrays:
     return {"drives": np.concatenate(efforts, axis=1)}
 
 
-def _measures(at: States) -> Arrays:
+def _measures(at: Samples) -> Arrays:
     velocities = velocities_of(at, measures.places(at.model))
     multipliers = np.zeros((len(at.values("time")), 0))
     if measures.needs_multipliers(at.model):
@@ -141,7 +141,7 @@ def _measures(at: States) -> Arrays:
     return {"measures": measures.evaluate(at.model, at.values, velocities, multipliers)}
 
 
-def velocities_of(at: States, places: list[measures.Place]) -> dict[measures.Place, np.ndarray]:
+def velocities_of(at: Samples, places: list[measures.Place]) -> dict[measures.Place, np.ndarray]:
     """Velocities of points of bodies and angular velocities, world axes; (T, 6) each.
 
     The power of a unit force at a point is the point's velocity along it, that of a unit moment the angular velocity: the
@@ -166,7 +166,7 @@ def velocities_of(at: States, places: list[measures.Place]) -> dict[measures.Pla
     return {place: power[:, 6 * k : 6 * k + 6] for k, place in enumerate(places)}
 
 
-SWEEPS: dict[str, Callable[[States], Arrays]] = {
+SWEEPS: dict[str, Callable[[Samples], Arrays]] = {
     "kinetic": _energy,
     "potential": _energy,
     "linear": _momentum,

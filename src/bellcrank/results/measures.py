@@ -86,7 +86,7 @@ def places(model: Model) -> list[Place]:
 
 
 @dataclass(frozen=True)
-class Motion:
+class BodyMotion:
     """How the bodies of a run move: their poses, and at some places the linear and angular velocities (T, 6)."""
 
     values: Values
@@ -118,7 +118,7 @@ def needs_multipliers(model: Model) -> bool:
 
 def evaluate(model: Model, values: Values, velocities: dict[Place, Array], multipliers: Array) -> Array:
     """All measures at every sample; (T, columns). ``velocities`` are those of ``places``, linear then angular."""
-    motion = Motion(values, velocities, multipliers)
+    motion = BodyMotion(values, velocities, multipliers)
     known: dict[str, Array] = {}
     for measure in model.measures:
         if measure.kind != "expression":
@@ -136,16 +136,16 @@ def _named(model: Model, measure: Measure, found: Array) -> dict[str, Array]:
     return {f"{measure.name}.{axis}": found[:, k] for k, axis in enumerate(AXES)}
 
 
-def _position(model: Model, measure: Measure, motion: Motion) -> Array:
+def _position(model: Model, measure: Measure, motion: BodyMotion) -> Array:
     return motion.point(measure.body_a, measure.point_a)
 
 
-def _distance(model: Model, measure: Measure, motion: Motion) -> Array:
+def _distance(model: Model, measure: Measure, motion: BodyMotion) -> Array:
     apart = motion.point(measure.body_b, measure.point_b) - motion.point(measure.body_a, measure.point_a)
     return np.linalg.norm(apart, axis=1)
 
 
-def _angle(model: Model, measure: Measure, motion: Motion) -> Array:
+def _angle(model: Model, measure: Measure, motion: BodyMotion) -> Array:
     """A joint's coordinate, or the angle between two directions, from 0 to pi: atan2(|a x b|, a.b)."""
     if measure.joint >= 0 and model.driven[measure.joint]:
         return driven_coordinates(model, measure.joint, motion.values("time"))[:, measure.dof]
@@ -160,13 +160,13 @@ def _angle(model: Model, measure: Measure, motion: Motion) -> Array:
     return np.arctan2(np.linalg.norm(np.cross(a, b), axis=1), np.einsum("ti,ti->t", a, b))
 
 
-def _velocity(model: Model, measure: Measure, motion: Motion) -> Array:
+def _velocity(model: Model, measure: Measure, motion: BodyMotion) -> Array:
     of_a, _ = motion.velocity(measure.body_a, measure.point_a)
     of_b, _ = motion.velocity(measure.body_b, measure.point_b)
     return of_a - of_b
 
 
-def _force(model: Model, measure: Measure, motion: Motion) -> Array:
+def _force(model: Model, measure: Measure, motion: BodyMotion) -> Array:
     index = _element(model, measure)
     element = model.elements[index]
     if element.kind == "bushing":
@@ -177,7 +177,7 @@ def _force(model: Model, measure: Measure, motion: Motion) -> Array:
     return motion.values("forces")[:, index]
 
 
-def _closure_force(model: Model, measure: Measure, motion: Motion) -> Array:
+def _closure_force(model: Model, measure: Measure, motion: BodyMotion) -> Array:
     """Of a rod its tension, from the force on its end b; of a plane the force on b along the normal; of a line all of it."""
     closure = model.closures[measure.closure]
     if closure.kind == "coupler":
@@ -192,7 +192,7 @@ def _closure_force(model: Model, measure: Measure, motion: Motion) -> Array:
     return np.einsum("ti,ti->t", force, motion.direction(closure.body_a, closure.axis))
 
 
-def _drive_effort(model: Model, measure: Measure, motion: Motion) -> Array:
+def _drive_effort(model: Model, measure: Measure, motion: BodyMotion) -> Array:
     """One of the columns of drives: driven joints of the tree first, then closures, each with all of its directions."""
     sizes = [joint.nv if driven else 0 for joint, driven in zip(model.joints, model.driven, strict=True)]
     closing = [0 if c.motion is None else 1 if c.joint is None else c.joint.nv for c in model.closures]
@@ -200,7 +200,7 @@ def _drive_effort(model: Model, measure: Measure, motion: Motion) -> Array:
     return motion.values("drives")[:, before + measure.dof]
 
 
-def _bushing_force(element: Element, motion: Motion) -> Array:
+def _bushing_force(element: Element, motion: BodyMotion) -> Array:
     """-(K x + C x'), x the displacement of b from a in the bushing's axes, which turn with a."""
     d = motion.point(element.body_b, element.point_b) - motion.point(element.body_a, element.point_a)
     v_a, w_a = motion.velocity(element.body_a, element.point_a)
@@ -212,7 +212,7 @@ def _bushing_force(element: Element, motion: Motion) -> Array:
     return -np.einsum("tji,tj->ti", inward, k * x + c * rate)
 
 
-KINDS: dict[str, Callable[[Model, Measure, Motion], Array]] = {
+KINDS: dict[str, Callable[[Model, Measure, BodyMotion], Array]] = {
     "position": _position,
     "distance": _distance,
     "angle": _angle,

@@ -22,7 +22,7 @@ from ..recut import carried_over, completed, joint_of, near_turns, recut
 from ..report import listed, table
 from ..state import compiled
 from .change_points import Change
-from .kinematics import End, State, along_values, freedom_left, frozen, over_times
+from .kinematics import End, MovingState, along_values, freedom_left, frozen, over_times
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -256,7 +256,7 @@ def _of_tree(
     start = assemble(loops.dynamics, q, np.zeros(model.nv), t=t).q
     place = _place(model, coordinate)
     v, a = rates
-    states = [State(float(x), np.where(np.arange(model.nq) == place, x, start), v, a, 1.0) for x in wanted]
+    states = [MovingState(float(x), np.where(np.arange(model.nq) == place, x, start), v, a, 1.0) for x in wanted]
     found = _result(model, loops, coordinate, wanted, states, [], t=t)
     return replace(found, held=tuple(name for name in model.q_names if name != coordinate))
 
@@ -309,15 +309,15 @@ def _over_times(model: Model, times: Array, q: ArrayLike | None) -> Drive:
     return replace(found, limits=ends, change_points=_distinct(changes, decreasing=False))
 
 
-def _collect(found: Iterable[State | End | Change]) -> tuple[list[State], list[End], list[float]]:
+def _collect(found: Iterable[MovingState | End | Change]) -> tuple[list[MovingState], list[End], list[float]]:
     """States, ends, and the values of change points."""
     everything = list(found)
-    states, ends = [x for x in everything if isinstance(x, State)], [x for x in everything if isinstance(x, End)]
+    states, ends = [x for x in everything if isinstance(x, MovingState)], [x for x in everything if isinstance(x, End)]
     return states, ends, [x.at for x in everything if isinstance(x, Change)]
 
 
 def _result(
-    model: Model, loops: Loops, name: str, wanted: Array, states: list[State], ends: list[End], t: float | None
+    model: Model, loops: Loops, name: str, wanted: Array, states: list[MovingState], ends: list[End], t: float | None
 ) -> Drive:
     reached = np.array([state.at for state in states])
     return Drive(

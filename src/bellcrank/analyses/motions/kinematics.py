@@ -19,7 +19,7 @@ from ...assembly.least import CUT, cut_svd, least_change
 from ...assembly.loops import Held, Loops
 from ...assembly.newton import close
 from ...assembly.path import Lost, Point, Toggle, Way, follow, reach
-from ...model import Law, Model, Motion
+from ...model import Law, Model, PrescribedMotion
 from ...model.manifold import turning_joints
 from ...results.driven import law_values
 from .change_points import Change, ChangePoints
@@ -29,7 +29,7 @@ Array = NDArray[np.float64]
 FINEST = 2.0**-20  # of an interval of time
 
 
-class State(NamedTuple):
+class MovingState(NamedTuple):
     at: float  # value of the input, or time
     q: Array
     v: Array
@@ -59,7 +59,7 @@ def with_still_closures(model: Model, t: float) -> Model:
     return replace(model, closures=tuple(closures))
 
 
-def _standing(motion: Motion, t: float) -> Motion:
+def _standing(motion: PrescribedMotion, t: float) -> PrescribedMotion:
     laws = (Law("polynomial", (float(law_values(law, np.array([t]))[0]),)) for law in motion.laws)
     return replace(motion, laws=tuple(laws))
 
@@ -91,12 +91,12 @@ def motion_of(loops: Loops, q: Array, held: Held, t: float, v: Array, a: Array) 
 
 def along_values(
     loops: Loops, q: Array, held: Held, place: int, values: Array, v: Array, a: Array
-) -> Iterator[State | End | Change]:
+) -> Iterator[MovingState | End | Change]:
     """The input coordinate, at ``place`` in q, moved from where it is through increasing or decreasing values."""
     if not len(values):
         return
     if q[place] == values[0]:
-        yield State(float(values[0]), q, *motion_of(loops, q, held, 0.0, v, a))
+        yield MovingState(float(values[0]), q, *motion_of(loops, q, held, 0.0, v, a))
         values = values[1:]
     if not len(values):
         return
@@ -120,7 +120,7 @@ def along_values(
                 yield End(float(last.q[place]), last.q, False)
                 return
             found[place] = values[k]
-            yield State(float(values[k]), found, *motion_of(loops, found, held, 0.0, v, a))
+            yield MovingState(float(values[k]), found, *motion_of(loops, found, held, 0.0, v, a))
             k += 1
         if ended:
             yield End(float(here.q[place]), here.q, isinstance(point, Toggle))
@@ -128,13 +128,13 @@ def along_values(
         last = here
 
 
-def over_times(loops: Loops, q: Array, times: Array, limit: float) -> Iterator[State | End | Change]:
+def over_times(loops: Loops, q: Array, times: Array, limit: float) -> Iterator[MovingState | End | Change]:
     """The mechanism as its own drivers move it; q is closed at the first time."""
     nothing = Held.of(loops.model, set())
     rest, changes = np.zeros(loops.model.nv), ChangePoints(loops, timed=True)
     v, a, _ = motion_of(loops, q, nothing, float(times[0]), rest, rest)
     yield from changes.see(float(times[0]), q, lambda at: None)
-    yield State(float(times[0]), q, v, a, 1.0)
+    yield MovingState(float(times[0]), q, v, a, 1.0)
     for begin, until in pairwise(times):
         t, h = float(begin), float(until - begin)
         while t < until:
@@ -151,7 +151,7 @@ def over_times(loops: Loops, q: Array, times: Array, limit: float) -> Iterator[S
             q, h = new, 2 * h
             yield from changes.see(t, q, lambda at, x=before: _later(loops, *x, at - x[3], limit))  # type: ignore[misc, call-arg]
             v, a, _ = motion_of(loops, q, nothing, t, rest, rest)
-        yield State(float(until), q, v, a, 1.0)
+        yield MovingState(float(until), q, v, a, 1.0)
 
 
 def _later(loops: Loops, q: Array, v: Array, a: Array, t: float, h: float, limit: float) -> Array | None:

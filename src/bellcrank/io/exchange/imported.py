@@ -1,6 +1,6 @@
 """What the readers of other programs' files have in common: bodies in frames of their own, merged and named as ours.
 
-A reader lists the bodies of its file as they are in the design position, all in axes parallel to the world's; ``Assembly``
+A reader lists the bodies of its file as they are in the design position, all in axes parallel to the world's; ``ImportedParts``
 makes the parts of a Spec from them. Places are written in the frame of the body that they belong to, so that moving a joint
 moves whatever hangs on it. Offsets are never taken as differences of places in the world: digits would be lost.
 
@@ -28,7 +28,7 @@ from ...model.spec.items import GROUND, NOWHERE, Where
 from ...model.spec.problems import names as quoted
 from ...model.spec.shapes import MassProperties
 from ...model.spec.spec import BodySpec, InitialSpec, JointSpec, LimitsSpec, PointSpec, Spec
-from .naming import Names
+from .naming import FreeNames
 from .summing import summed
 
 Array = NDArray[np.float64]
@@ -71,14 +71,14 @@ class TheirBody:
         return any(joint.kind != "fixed" for joint in self.joints)
 
 
-class Assembly:
+class ImportedParts:
     """Bodies and joints of a Spec; then a reader adds points, forces and starts by the same names.
 
     ``keep`` keeps bodies that are fixed to others; else they are merged, and their names become points.
     """
 
     def __init__(self, bodies: Sequence[TheirBody], *, keep: bool) -> None:
-        self.theirs, self.names = bodies, Names()
+        self.theirs, self.names = bodies, FreeNames()
         self.keep = keep or not any(body.moves for body in bodies)
         self.carrier: list[int] = list(range(len(bodies)))  # the body that each is part of, -1 = ground
         self.shift: list[Array] = [np.zeros(3) for _ in bodies]  # their origin, from that of the body there that carries it

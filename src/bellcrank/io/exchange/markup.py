@@ -14,16 +14,16 @@ DEEPEST = 500  # elements inside each other; readers that recurse would run out 
 
 
 @dataclass
-class Node:
+class XmlElement:
     """An element: its tag as written, prefix and all."""
 
     tag: str
     attributes: dict[str, str]
     line: int
-    children: list[Node] = field(default_factory=list)
+    children: list[XmlElement] = field(default_factory=list)
     text: str = ""
 
-    def walk(self) -> Iterator[Node]:
+    def walk(self) -> Iterator[XmlElement]:
         """This element and all inside it, in the order of the file."""
         waiting = [self]
         while waiting:
@@ -31,7 +31,7 @@ class Node:
             yield node
             waiting.extend(reversed(node.children))
 
-    def all(self, tag: str) -> list[Node]:
+    def all(self, tag: str) -> list[XmlElement]:
         return [child for child in self.children if child.tag == tag]
 
     def write(self) -> str:
@@ -59,7 +59,7 @@ def is_markup(data: bytes) -> bool:
     return data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"<" or data[:2] in (b"\xff\xfe", b"\xfe\xff")
 
 
-def parse(data: bytes, file: str) -> Node:
+def parse(data: bytes, file: str) -> XmlElement:
     """The root of a document; raises ModelError for what is not XML, or tries to define entities."""
     begins = len(data) - len(data.lstrip())
     building = _Building(file, data.count(b"\n", 0, begins))
@@ -79,8 +79,8 @@ def parse(data: bytes, file: str) -> Node:
 class _Building:
     def __init__(self, file: str, above: int) -> None:
         self.file, self.above = file, above  # blank lines above the text
-        self.root: Node | None = None
-        self.open: list[Node] = []
+        self.root: XmlElement | None = None
+        self.open: list[XmlElement] = []
         self.parser = expat.ParserCreate()
         self.parser.buffer_text = True
         self.parser.StartElementHandler = self.start
@@ -93,7 +93,7 @@ class _Building:
         return self.parser.CurrentLineNumber + self.above
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
-        node = Node(tag, attributes, self.line)
+        node = XmlElement(tag, attributes, self.line)
         if self.open:
             self.open[-1].children.append(node)
         else:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from ...model.spec.spec import Mesh
-from ..native.table import Table
+from ..native.table import TomlTable
 
 
-def check_mesh(table: Table, mesh: Mesh) -> None:
+def check_mesh(table: TomlTable, mesh: Mesh) -> None:
     if table.source.problems.blames(str(table.about)) or not mesh.file:
         return
     reason = _outside(mesh.file)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...model.spec.items import GROUND, PARAMETERS
 
 
-class Names:
+class FreeNames:
     """Gives out names, and remembers which had to change."""
 
     def __init__(self) -> None:

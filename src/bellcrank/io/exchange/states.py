@@ -178,7 +178,7 @@ def conjugate(p: Array) -> Array:
 # --- models
 
 
-class Block(NamedTuple):
+class Slot(NamedTuple):
     """A piece, and where it is in q and v, here and there."""
 
     piece: Piece
@@ -188,12 +188,12 @@ class Block(NamedTuple):
     v_there: slice
 
 
-class States:
+class StateConverter:
     """The converter of one model to another program and back."""
 
     def __init__(self, model: Model, program: str, rows: Sequence[int], pieces: Callable[[int], list[Piece]]) -> None:
         self.model, self.program = model, program
-        self.blocks: list[Block] = []
+        self.blocks: list[Slot] = []
         nq = nv = 0
         for i in (i for i in rows if not model.driven[i]):
             joint, several = model.joints[i], pieces(i)
@@ -201,7 +201,7 @@ class States:
                 step_q, step_v = joint.nq // len(several), joint.nv // len(several)
                 starts = int(model.q_index[i]) + k * step_q, int(model.v_index[i]) + k * step_v, nq, nv
                 sizes = step_q, step_v, piece.theirs, step_v
-                self.blocks.append(Block(piece, *(slice(at, at + size) for at, size in zip(starts, sizes, strict=True))))
+                self.blocks.append(Slot(piece, *(slice(at, at + size) for at, size in zip(starts, sizes, strict=True))))
                 nq, nv = nq + piece.theirs, nv + step_v
         self.nq, self.nv = nq, nv
 
@@ -233,7 +233,7 @@ class States:
         """dT/dt v"""
         return self._each(v, self.nv, lambda block: (block.v_there, block.piece.drift(x[..., block.q], v[..., block.v])))
 
-    def _each(self, like: Array, size: int, part: Callable[[Block], tuple[slice, Array]]) -> Array:
+    def _each(self, like: Array, size: int, part: Callable[[Slot], tuple[slice, Array]]) -> Array:
         out = np.zeros((*like.shape[:-1], size))
         for block in self.blocks:
             where, values = part(block)
@@ -268,7 +268,7 @@ def _refuse_turned(model: Model, program: str) -> None:
             )
 
 
-def mujoco_states(model: Model) -> States:
+def mujoco_states(model: Model) -> StateConverter:
     """The converter for the MJCF that a model came from, or that ``save`` writes of it."""
     _refuse_turned(model, "MuJoCo")
     source = model.source if model.source is not None and model.source.format == "mjcf" else None
@@ -284,10 +284,10 @@ def mujoco_states(model: Model) -> States:
             return [FloatingMuJoCo(frame) if model.parents[i] < 0 else FloatingOnBody(frame)]
         return [Shifted(*references.get(model.joint_names[i], ())) for _ in range(model.joints[i].nv)]
 
-    return States(model, "MuJoCo", as_listed(model.parents), pieces)
+    return StateConverter(model, "MuJoCo", as_listed(model.parents), pieces)
 
 
-def pinocchio_states(model: Model) -> States:
+def pinocchio_states(model: Model) -> StateConverter:
     """The converter for the URDF that a model came from, or that ``save`` writes of it."""
     _refuse_turned(model, "Pinocchio")
     source = model.source if model.source is not None and model.source.format == "urdf" else None
@@ -310,7 +310,7 @@ def pinocchio_states(model: Model) -> States:
         several = {"revolute": "r", "prismatic": "p", "universal": "rr", "cylindrical": "rp"}.get(kind, "")
         return [Circle() if one == "r" and unlimited(model, i) else Shifted() for one in several]
 
-    return States(model, "Pinocchio", rows, pieces)
+    return StateConverter(model, "Pinocchio", rows, pieces)
 
 
 def unlimited(model: Model, i: int) -> bool:

@@ -10,7 +10,7 @@ from ...model.element import MOST_TERMS
 from ...model.spec.elements import ForceSpec
 from ...model.spec.items import GROUND
 from ...model.spec.problems import names
-from ..exchange.imported import Array, Assembly, matrix_of, triple
+from ..exchange.imported import Array, ImportedParts, matrix_of, triple
 from .forces import BALL, FREE, HINGE, MOVES, SLIDE, TURNS, Named, at_zero, constant, damper_on, fixed_terms, motor, spring_on
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 JOINT, IN_PARENT, TENDON, SITE = 0, 1, 3, 4  # mjtTrn
 
 
-def add_actuators(compiled: Compiled, assembly: Assembly, joints: dict[int, Named]) -> None:
+def add_actuators(compiled: Compiled, assembly: ImportedParts, joints: dict[int, Named]) -> None:
     m = compiled.m
     limited: dict[str, list[str]] = {"controls": [], "forces": []}
     for i in range(int(getattr(m, "nactuator", m.nu))):
@@ -67,7 +67,7 @@ def _why_not(compiled: Compiled, i: int) -> str | None:
     return None
 
 
-def _add(compiled: Compiled, assembly: Assembly, joints: dict[int, Named], i: int, name: str) -> str | None:
+def _add(compiled: Compiled, assembly: ImportedParts, joints: dict[int, Named], i: int, name: str) -> str | None:
     """Adds the input and the elements, or says why not."""
     m = compiled.m
     gain = float(m.actuator_gainprm[i, 0])
@@ -134,7 +134,7 @@ def _wrench(compiled: Compiled, i: int) -> tuple[int, Array, Array, Array, bool]
     return body, compiled.R[body] @ m.site_pos[site], axes @ gear[:3], axes @ gear[3:6], relative >= 0
 
 
-def _constant_force(compiled: Compiled, assembly: Assembly, i: int, name: str, unit: float) -> str | None:
+def _constant_force(compiled: Compiled, assembly: ImportedParts, i: int, name: str, unit: float) -> str | None:
     """An actuator that only has a bias: a constant force at its site."""
     relative = int(compiled.m.actuator_trnid[i, 1])
     if relative >= 0 and compiled.m.body_weldid[int(compiled.m.site_bodyid[relative])] != 0:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ...errors import ModelError
 from ...wording import argument
-from ..exchange.markup import Node, parse
+from ..exchange.markup import XmlElement, parse
 from ..files import read_bytes
 from ..inside import leaves, strange
 from ..options import Options
@@ -22,7 +22,7 @@ MOST_COPIES = 100_000  # bodies that <replicate> and <composite> may make
 class Document(NamedTuple):
     """A file of the model: its root, its name, and the folder that it is in."""
 
-    root: Node
+    root: XmlElement
     name: str
     folder: Path
 
@@ -34,7 +34,7 @@ class Home(NamedTuple):
     options: Options
 
 
-def check_files(root: Node, file: str, options: Options, *, from_text: bool) -> list[Document]:
+def check_files(root: XmlElement, file: str, options: Options, *, from_text: bool) -> list[Document]:
     """All files of the model; raises ModelError for one that is outside, for includes in a ring, and for copies without end."""
     home = Home(Path(file).parent, options)
     documents = list(_included(Document(root, file, home.folder), home, from_text=from_text))
@@ -88,13 +88,13 @@ def _included(first: Document, home: Home, *, from_text: bool) -> Iterator[Docum
                     waiting.append(Document(parse(read_bytes(path), str(path)), str(path), path.parent))
 
 
-def _folders(root: Node) -> Iterator[str]:
+def _folders(root: XmlElement) -> Iterator[str]:
     for node in root.walk():
         if node.tag == "compiler":
             yield from (node.attributes[key] for key in FOLDERS if node.attributes.get(key))
 
 
-def _check_inside(value: str, around: list[Path], home: Home, document: Document, node: Node) -> list[Path]:
+def _check_inside(value: str, around: list[Path], home: Home, document: Document, node: XmlElement) -> list[Path]:
     """Where a file of that name is, of the folders in which MuJoCo may look for it, one of them first, whichever it is.
 
     So none of those that exist may be outside; nor all of them, if none exists.
@@ -111,7 +111,7 @@ def _check_inside(value: str, around: list[Path], home: Home, document: Document
     return there
 
 
-def _check_copies(root: Node, file: str) -> None:
+def _check_copies(root: XmlElement, file: str) -> None:
     """The product of counts inside each other."""
     waiting = [(root, 1)]
     while waiting:

@@ -24,7 +24,7 @@ from ...model.spec.elements import (
     SumSpring,
 )
 from ...model.spec.items import GROUND, Attachment
-from ..exchange.imported import Array, Assembly, square, triple
+from ..exchange.imported import Array, ImportedParts, square, triple
 
 if TYPE_CHECKING:
     from .reader import Compiled
@@ -42,7 +42,7 @@ class Named(NamedTuple):
     kind: int
 
 
-def named_joints(compiled: Compiled, assembly: Assembly) -> dict[int, Named]:
+def named_joints(compiled: Compiled, assembly: ImportedParts) -> dict[int, Named]:
     m = compiled.m
     found = {}
     for b, joints in enumerate(assembly.joint_names):
@@ -52,7 +52,7 @@ def named_joints(compiled: Compiled, assembly: Assembly) -> dict[int, Named]:
     return found
 
 
-def add_forces(compiled: Compiled, assembly: Assembly) -> None:
+def add_forces(compiled: Compiled, assembly: ImportedParts) -> None:
     joints = named_joints(compiled, assembly)
     for j, named in joints.items():
         _passive(compiled, assembly, j, named)
@@ -70,7 +70,7 @@ def _coordinates(kind: int) -> tuple[str | None, ...]:
     return {FREE: (*MOVES, *TURNS), BALL: TURNS}.get(kind, (None,))
 
 
-def _passive(compiled: Compiled, assembly: Assembly, j: int, named: Named) -> None:
+def _passive(compiled: Compiled, assembly: ImportedParts, j: int, named: Named) -> None:
     """Spring, damping and friction of a joint."""
     m, at = compiled.m, int(compiled.m.jnt_dofadr[j])
     stiffness, damping = float(m.jnt_stiffness[j]), float(m.dof_damping[at])
@@ -93,7 +93,7 @@ def _passive(compiled: Compiled, assembly: Assembly, j: int, named: Named) -> No
         _free_armature(compiled, assembly, j, named)
 
 
-def _spring(compiled: Compiled, assembly: Assembly, j: int, named: Named, stiffness: float) -> None:
+def _spring(compiled: Compiled, assembly: ImportedParts, j: int, named: Named, stiffness: float) -> None:
     """On a coordinate, or on the turn of a ball; of a free joint one on the turn, and one that pulls its body home."""
     m, q, name = compiled.m, int(compiled.m.jnt_qposadr[j]), f"{named.name}_spring"
     if named.kind in (SLIDE, HINGE):
@@ -107,7 +107,7 @@ def _spring(compiled: Compiled, assembly: Assembly, j: int, named: Named, stiffn
         assembly.elements.append(BushingSpec(ours, GROUND, assembly.body(named.body), place, (stiffness,) * 3))
 
 
-def _free_armature(compiled: Compiled, assembly: Assembly, j: int, named: Named) -> None:
+def _free_armature(compiled: Compiled, assembly: ImportedParts, j: int, named: Named) -> None:
     """Armature along the directions of a free body in world axes is a mass at its origin that has no weight."""
     armature = float(compiled.m.dof_armature[int(compiled.m.jnt_dofadr[j])])
     body = assembly.theirs[named.body]
@@ -122,7 +122,7 @@ def _free_armature(compiled: Compiled, assembly: Assembly, j: int, named: Named)
     assembly.remarks.append(f'the armature of the free joint "{named.name}" is a mass of {armature:g} kg without weight')
 
 
-def _weight(compiled: Compiled, assembly: Assembly, b: int) -> None:
+def _weight(compiled: Compiled, assembly: ImportedParts, b: int) -> None:
     """Gravity compensation: a constant force at the centre of mass."""
     m = compiled.m
     share = float(compiled.array("body_gravcomp", b).sum())
@@ -131,7 +131,7 @@ def _weight(compiled: Compiled, assembly: Assembly, b: int) -> None:
         _push(assembly, f"{compiled.name('body', b)}_gravcomp", b - 1, compiled.R[b] @ m.body_ipos[b], force)
 
 
-def _push(assembly: Assembly, name: str, body: int, point: Array, force: Array) -> None:
+def _push(assembly: ImportedParts, name: str, body: int, point: Array, force: Array) -> None:
     if force.any():
         ours = assembly.names.take(name, "force")
         assembly.elements.append(ForceSpec(ours, assembly.body(body), assembly.place(body, point), triple(force)))
@@ -153,7 +153,7 @@ def fixed_terms(compiled: Compiled, i: int) -> dict[int, float] | None:
     return {j: c for j, c in terms.items() if c}
 
 
-def _tendon(compiled: Compiled, assembly: Assembly, joints: dict[int, Named], i: int) -> None:
+def _tendon(compiled: Compiled, assembly: ImportedParts, joints: dict[int, Named], i: int) -> None:
     m, name = compiled.m, compiled.name("tendon", i)
     stiffness = 0.0 if compiled.disabled("spring") else float(m.tendon_stiffness[i])
     damping = 0.0 if compiled.disabled("damper") else float(m.tendon_damping[i])
@@ -182,7 +182,9 @@ def _tendon(compiled: Compiled, assembly: Assembly, joints: dict[int, Named], i:
         assembly.unsimulated.append(f'the spring or damping of tendon "{name}" {what}')
 
 
-def _on_joints(assembly: Assembly, name: str, terms: dict[str, float], stiffness: float, damping: float, rest: float) -> None:
+def _on_joints(
+    assembly: ImportedParts, name: str, terms: dict[str, float], stiffness: float, damping: float, rest: float
+) -> None:
     """A spring and a damper on the sum of factor * q."""
     if stiffness:
         assembly.elements.append(spring_on(assembly.names.take(f"{name}_spring", "spring"), terms, stiffness, rest))
@@ -222,21 +224,21 @@ def between_sites(compiled: Compiled, i: int) -> tuple[int, int] | None:
     return a, b
 
 
-def _on_one_body(compiled: Compiled, assembly: Assembly, i: int) -> bool:
+def _on_one_body(compiled: Compiled, assembly: ImportedParts, i: int) -> bool:
     sites = between_sites(compiled, i)
     return sites is not None and len({assembly.body(int(compiled.m.site_bodyid[site]) - 1) for site in sites}) == 1
 
 
-def at_site(compiled: Compiled, assembly: Assembly, site: int) -> Attachment:
+def at_site(compiled: Compiled, assembly: ImportedParts, site: int) -> Attachment:
     body = int(compiled.m.site_bodyid[site])
     point = compiled.R[body] @ compiled.m.site_pos[site]
     return Attachment(assembly.body(body - 1), assembly.place(body - 1, point))
 
 
-def motor(assembly: Assembly, name: str, joint: str, gain: float, given: str, coordinate: str | None = None) -> MotorSpec:
+def motor(assembly: ImportedParts, name: str, joint: str, gain: float, given: str, coordinate: str | None = None) -> MotorSpec:
     ours = assembly.names.take(name, "motor")
     return MotorSpec(ours, joint, input=given, gain=gain, coordinate=coordinate)
 
 
-def constant(assembly: Assembly, name: str, joint: str, effort: float, coordinate: str | None = None) -> Any:
+def constant(assembly: ImportedParts, name: str, joint: str, effort: float, coordinate: str | None = None) -> Any:
     return MotorSpec(assembly.names.take(name, "motor"), joint, effort=effort, coordinate=coordinate)

@@ -14,7 +14,7 @@ import numpy as np
 from ...model.spec.elements import CouplerSpec, DistanceSpec, PointOnLineSpec, PointOnPlaneSpec
 from ...model.spec.items import Attachment
 from ...model.spec.spec import InitialSpec, JointSpec
-from ..exchange.imported import Array, Assembly, matrix_of, quaternion_of, triple
+from ..exchange.imported import Array, ImportedParts, matrix_of, quaternion_of, triple
 from .forces import HINGE, SLIDE, Named, at_site, between_sites, fixed_terms, named_joints
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ TORQUE_SCALE = 10  # where eq_data of a weld has it
 Side = tuple[int, Array, Array]  # body (0 = the world), point from its origin, axes
 
 
-def add_loops(compiled: Compiled, assembly: Assembly) -> None:
+def add_loops(compiled: Compiled, assembly: ImportedParts) -> None:
     m = compiled.m
     if compiled.disabled("equality") or compiled.disabled("constraint"):
         if m.neq:
@@ -40,7 +40,7 @@ def add_loops(compiled: Compiled, assembly: Assembly) -> None:
             assembly.unsimulated.append(f'equality "{name}": {reason}')
 
 
-def _add(compiled: Compiled, assembly: Assembly, joints: dict[int, Named], i: int, name: str) -> str | None:
+def _add(compiled: Compiled, assembly: ImportedParts, joints: dict[int, Named], i: int, name: str) -> str | None:
     """Adds a constraint, or says why not."""
     kinds, kind = compiled.mujoco.mjtEq, int(compiled.m.eq_type[i])
     if kind in (int(kinds.mjEQ_CONNECT), int(kinds.mjEQ_WELD)):
@@ -53,7 +53,7 @@ def _add(compiled: Compiled, assembly: Assembly, joints: dict[int, Named], i: in
 # --- loops
 
 
-def _close(compiled: Compiled, assembly: Assembly, i: int, name: str, *, weld: bool) -> str | None:
+def _close(compiled: Compiled, assembly: ImportedParts, i: int, name: str, *, weld: bool) -> str | None:
     """A joint that closes a loop; one that is open at qpos0 keeps its two points, and MuJoCo would pull it shut."""
     (a, point_a, axes_a), (b, point_b, axes_b) = _sides(compiled, i, weld=weld)
     weld = weld and float(compiled.m.eq_data[i, TORQUE_SCALE]) != 0
@@ -76,7 +76,7 @@ def _close(compiled: Compiled, assembly: Assembly, i: int, name: str, *, weld: b
     return None
 
 
-def _align(assembly: Assembly, name: str, first: Side, second: Side) -> None:
+def _align(assembly: ImportedParts, name: str, first: Side, second: Side) -> None:
     """Of a weld whose sides are turned: besides the point, x of the second lies on x of the first, and y in its x-y plane."""
     (a, point_a, axes_a), (b, point_b, axes_b) = first, second
     start = Attachment(assembly.body(a - 1), assembly.place(a - 1, point_a))
@@ -126,7 +126,7 @@ def _world(compiled: Compiled, body: int) -> Array:
 
 
 def _couple(
-    compiled: Compiled, assembly: Assembly, joints: dict[int, Named], i: int, name: str, *, of_tendons: bool
+    compiled: Compiled, assembly: ImportedParts, joints: dict[int, Named], i: int, name: str, *, of_tendons: bool
 ) -> str | None:
     """y - y0 = c0 + c1 (x - x0) + ..., where 0 means qpos0: in our coordinates without references."""
     m = compiled.m

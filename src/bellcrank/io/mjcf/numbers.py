@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ...model import Problems, Where
-from ..exchange.markup import Node
+from ..exchange.markup import XmlElement
 from ..exchange.numerals import all_finite, digits, numerals
 from .files import Document
 
@@ -53,10 +53,10 @@ def check_numbers(documents: Sequence[Document]) -> None:
     problems.raise_if_any()
 
 
-def _names(nodes: Iterable[Node]) -> set[str]:
+def _names(nodes: Iterable[XmlElement]) -> set[str]:
     """What may be referred to: "inf" is a name if something is called so."""
     return {node.attributes[key] for node in nodes for key in ("name", "class") if key in node.attributes}
 
 
-def _called(node: Node) -> str:
+def _called(node: XmlElement) -> str:
     return f' "{node.attributes["name"]}"' if node.attributes.get("name") else ""

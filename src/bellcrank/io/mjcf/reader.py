@@ -17,8 +17,8 @@ from ...model import Spec, Where
 from ...model.source import Source
 from ...model.spec.problems import names
 from ...model.spec.spec import InitialSpec, LimitsSpec
-from ..exchange.imported import Array, Assembly, TheirBody, TheirJoint, matrix_of, quaternion_of, square
-from ..exchange.markup import Node
+from ..exchange.imported import Array, ImportedParts, TheirBody, TheirJoint, matrix_of, quaternion_of, square
+from ..exchange.markup import XmlElement
 from ..exchange.states import Ball, FloatingMuJoCo
 from ..options import Options, file_name
 from .files import Document, check_files
@@ -32,7 +32,7 @@ WORDS = ("free", "ball", "slide", "hinge")
 KINDS = {FREE: "free", BALL: "spherical", SLIDE: "prismatic", HINGE: "revolute"}
 
 
-def read_spec(root: Node, file: str, options: Options) -> Spec:
+def read_spec(root: XmlElement, file: str, options: Options) -> Spec:
     """The mechanism of an MJCF file; raises ModelError."""
     from_text = not Path(file).is_file()
     documents = check_files(root, file, options, from_text=from_text)
@@ -41,7 +41,7 @@ def read_spec(root: Node, file: str, options: Options) -> Spec:
     bodies = compiled.bodies()
     if not bodies:
         raise ModelError(f"{file}: it has no body. Give it one at least.")
-    assembly = Assembly(bodies, keep=options.fixed == "keep")
+    assembly = ImportedParts(bodies, keep=options.fixed == "keep")
     for i in range(compiled.m.nsite):
         body = int(compiled.m.site_bodyid[i])
         assembly.point(compiled.name("site", i), body - 1, compiled.R[body] @ compiled.m.site_pos[i])
@@ -60,7 +60,7 @@ def read_spec(root: Node, file: str, options: Options) -> Spec:
     return assembly.spec(title, source, gravity=gravity)
 
 
-def _compile(root: Node, file: str, *, from_text: bool) -> Any:
+def _compile(root: XmlElement, file: str, *, from_text: bool) -> Any:
     try:
         import mujoco
     except ImportError:
@@ -175,7 +175,7 @@ def actuators(m: Any) -> int:
     return int(getattr(m, "nactuator", m.nu))
 
 
-def start_from(compiled: Compiled, assembly: Assembly, options: Options, file: str) -> None:
+def start_from(compiled: Compiled, assembly: ImportedParts, options: Options, file: str) -> None:
     """The start from a keyframe: the one that the user names, or the first."""
     m = compiled.m
     keys = [compiled.name("key", k) for k in range(m.nkey)]

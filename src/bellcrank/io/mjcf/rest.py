@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...model.spec.problems import names
-from ..exchange.imported import Assembly
+from ..exchange.imported import ImportedParts
 
 if TYPE_CHECKING:
     from .reader import Compiled
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 LISTED = 4  # names in a line
 
 
-def list_rest(compiled: Compiled, assembly: Assembly) -> None:
+def list_rest(compiled: Compiled, assembly: ImportedParts) -> None:
     m = compiled.m
     if not compiled.disabled("constraint"):
         _limits(compiled, assembly)
@@ -37,14 +37,14 @@ def list_rest(compiled: Compiled, assembly: Assembly) -> None:
             tell.append(f"{count} {one if count == 1 else several}")
 
 
-def _limits(compiled: Compiled, assembly: Assembly) -> None:
+def _limits(compiled: Compiled, assembly: ImportedParts) -> None:
     m = compiled.m
     limited = [compiled.name("joint", j) for j in range(m.njnt) if m.jnt_limited[j] or m.jnt_actfrclimited[j]]
     if limited and not compiled.disabled("limit"):
         assembly.unsimulated.insert(0, f"limits of the joints {names(limited, LISTED)}")
 
 
-def _contacts(compiled: Compiled, assembly: Assembly) -> None:
+def _contacts(compiled: Compiled, assembly: ImportedParts) -> None:
     m = compiled.m
     if compiled.disabled("contact"):
         return

@@ -26,7 +26,7 @@ from ..exchange.meshes import check_mesh
 from .records import place, read_fields, read_record
 from .shapes import read_shape
 from .source import read_source
-from .table import Source, Table, as_scalar
+from .table import ParsedFile, TomlTable, as_scalar
 
 FORMAT = 1
 SECTIONS: dict[str, tuple[type[Any], ...]] = {}  # of force elements: on a joint, or between two points
@@ -58,8 +58,8 @@ def _uncollected() -> Iterator[None]:
 
 def read_spec(text: str, file: str, problems: Problems) -> Spec:
     """What the text says. Values that could not be read are placeholders, and their owners are blamed in ``problems``."""
-    source = Source(file, text, problems)
-    top = Table(source, (), _parse(text, file))
+    source = ParsedFile(file, text, problems)
+    top = TomlTable(source, (), _parse(text, file))
     _check_format(top)
     for key in ("bodies", "joints"):
         if "copies" not in top:
@@ -93,7 +93,7 @@ def _parse(text: str, file: str) -> dict[str, Any]:
         raise ModelError(f"{file}: a number has too many digits: {error}.") from None
 
 
-def _check_format(top: Table) -> None:
+def _check_format(top: TomlTable) -> None:
     """Nothing else can be understood in a file of another format, so this error comes alone."""
     value = top.get("format")
     at = top.source.where(("format",)) if "format" in top else top.source.file
@@ -103,13 +103,13 @@ def _check_format(top: Table) -> None:
         raise ModelError(f"{at}: format is {value!r}. This version of Bellcrank reads format = {FORMAT}.")
 
 
-def _named(top: Table, key: str) -> list[Table]:
+def _named(top: TomlTable, key: str) -> list[TomlTable]:
     """The tables [bodies.*], [joints.*] and so on."""
     table = top.table(key)
     return list(table.items()) if table else []
 
 
-def _parts(top: Table, copies: set[str]) -> dict[str, Any]:
+def _parts(top: TomlTable, copies: set[str]) -> dict[str, Any]:
     """What a model and an assembly have in common."""
     found: dict[str, Any] = {
         "parameters": _parameters(top),
@@ -125,7 +125,7 @@ def _parts(top: Table, copies: set[str]) -> dict[str, Any]:
     return {key: tuple(item for item in found[key] if item is not None) for key in LISTS}
 
 
-def _blamed(top: Table, key: str) -> Table | None:
+def _blamed(top: TomlTable, key: str) -> TomlTable | None:
     """The table [parameters] or [points]; if it is none, what names its items is not complained of again."""
     table = top.table(key)
     if table is None and key in top:
@@ -133,7 +133,7 @@ def _blamed(top: Table, key: str) -> Table | None:
     return table
 
 
-def _parameters(top: Table) -> Iterator[ParameterSpec]:
+def _parameters(top: TomlTable) -> Iterator[ParameterSpec]:
     table = _blamed(top, "parameters")
     for name in table.values if table else ():
         assert table is not None
@@ -144,7 +144,7 @@ def _parameters(top: Table) -> Iterator[ParameterSpec]:
         yield ParameterSpec(name, 0.0 if value is None else value, where=top.source.where((*table.path, name)))
 
 
-def _points(top: Table) -> Iterator[PointSpec]:
+def _points(top: TomlTable) -> Iterator[PointSpec]:
     table = _blamed(top, "points")
     for name, value in table.values.items() if table else ():
         assert table is not None
@@ -157,7 +157,7 @@ def _points(top: Table) -> Iterator[PointSpec]:
         yield PointSpec(name, ORIGIN if at is None else at, where=top.source.where((*table.path, name)))
 
 
-def _body(table: Table) -> BodySpec:
+def _body(table: TomlTable) -> BodySpec:
     shape = read_shape(table)
     mesh = None
     inner = table.table("mesh")
@@ -168,11 +168,11 @@ def _body(table: Table) -> BodySpec:
     return BodySpec(str(table.about), shape, mesh, where=table.where)
 
 
-def _item(table: Table, cls: type[Any]) -> Any:
+def _item(table: TomlTable, cls: type[Any]) -> Any:
     return cls(str(table.about), **read_record(table, cls), where=table.where)
 
 
-def _element(table: Table, classes: tuple[type[Any], ...]) -> Any:
+def _element(table: TomlTable, classes: tuple[type[Any], ...]) -> Any:
     """On a joint, between two points, or on a sum of coordinates, by the keys that are there."""
     cls = classes[0]
     if len(classes) > 1 and "joint" not in table:
@@ -184,7 +184,7 @@ def _element(table: Table, classes: tuple[type[Any], ...]) -> Any:
     return _item(table, cls)
 
 
-def _of_type(table: Table, types: dict[str, type[Any]], noun: str) -> Any:
+def _of_type(table: TomlTable, types: dict[str, type[Any]], noun: str) -> Any:
     """A measure or constraint, which says its type."""
     if not table.need("type", f"Give one of {', '.join(types)}."):
         return None
@@ -197,7 +197,7 @@ def _of_type(table: Table, types: dict[str, type[Any]], noun: str) -> Any:
     return _item(table, types[kind])
 
 
-def _inputs(top: Table) -> tuple[str, ...]:
+def _inputs(top: TomlTable) -> tuple[str, ...]:
     value = top.get("inputs")
     if value is None:
         return ()
@@ -207,7 +207,7 @@ def _inputs(top: Table) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _initial(top: Table, copies: set[str]) -> list[InitialSpec]:
+def _initial(top: TomlTable, copies: set[str]) -> list[InitialSpec]:
     """``shoulder = 0.3``, ``top = [w, x, y, z]`` or ``shoulder = { q = 0.3, v = 1.0 }``; tables of copies inside."""
     table = top.table("initial")
     if table is None:
@@ -222,14 +222,14 @@ def _initial(top: Table, copies: set[str]) -> list[InitialSpec]:
     return starts
 
 
-def _start(table: Table, key: str, joint: str) -> InitialSpec:
+def _start(table: TomlTable, key: str, joint: str) -> InitialSpec:
     value, where, about = table.values[key], table.source.where((*table.path, key)), f"initial.{joint}"
     if isinstance(value, dict):
-        found = read_record(Table(table.source, (*table.path, key), value, about), InitialSpec)
+        found = read_record(TomlTable(table.source, (*table.path, key), value, about), InitialSpec)
         return InitialSpec(joint, _many(found["q"]), _many(found["v"]), where=where)
     numbers = tuple(map(as_scalar, value if isinstance(value, list) else [value]))
     if None in numbers:
-        Table(table.source, table.path, table.values, about).wrong(key, "a finite number, or an array of them")
+        TomlTable(table.source, table.path, table.values, about).wrong(key, "a finite number, or an array of them")
         numbers = (0.0,)
     return InitialSpec(joint, numbers, where=where)
 
@@ -238,12 +238,12 @@ def _many(value: Any) -> Any:
     return value if value is None or isinstance(value, tuple) else (value,)
 
 
-def _assembly(table: Table) -> AssemblySpec:
+def _assembly(table: TomlTable) -> AssemblySpec:
     spec = AssemblySpec(str(table.about), **_parts(table, set()), where=table.where)
     table.close()
     return spec
 
 
-def _copy(table: Table) -> CopySpec:
+def _copy(table: TomlTable) -> CopySpec:
     parameters = tuple(_parameters(table))
     return CopySpec(str(table.about), **read_record(table, CopySpec), parameters=parameters, where=table.where)

@@ -11,13 +11,13 @@ from ...model.spec.fields import AXES, PRODUCTS, Field, InBody, Place, Triple, f
 from ...model.spec.items import Attachment
 from ...model.spec.laws import LAW_SPECS, MotionSpec
 from ...model.spec.shapes import INERTIA, ORIGIN
-from .table import Table, as_scalar, as_triple
+from .table import TomlTable, as_scalar, as_triple
 
 NUMBER = "a finite number"
 PLACE = "the name of a point, or three finite numbers [x, y, z], or { body = ..., at = [x, y, z] }"
 
 
-def read_fields(table: Table, cls: type[Any], skip: tuple[str, ...] = ()) -> dict[str, Any]:
+def read_fields(table: TomlTable, cls: type[Any], skip: tuple[str, ...] = ()) -> dict[str, Any]:
     """The values of the fields of a class, by attribute; complains of what is missing, not of what is unknown."""
     found: dict[str, Any] = {}
     values, used = table.values, table._used
@@ -38,7 +38,7 @@ def read_fields(table: Table, cls: type[Any], skip: tuple[str, ...] = ()) -> dic
     return found
 
 
-def read_record(table: Table, cls: type[Any], skip: tuple[str, ...] = ()) -> dict[str, Any]:
+def read_record(table: TomlTable, cls: type[Any], skip: tuple[str, ...] = ()) -> dict[str, Any]:
     """The same, and unknown keys are complained of."""
     found = read_fields(table, cls, skip)
     table.close()
@@ -69,13 +69,13 @@ HARMLESS: tuple[tuple[tuple[type[fields.Kind], ...], Any], ...] = (
 )
 
 
-Reader = Callable[[Table, str, Any], Any]
+Reader = Callable[[TomlTable, str, Any], Any]
 
 
 def _reader(parse: Callable[[Any], Any], wanted: str) -> Reader:
     """Reads what ``parse`` makes of a value, and complains of one of which it makes None."""
 
-    def read(table: Table, key: str, kind: fields.Kind) -> Any:
+    def read(table: TomlTable, key: str, kind: fields.Kind) -> Any:
         found = parse(table.values[key])
         if found is None:
             table.wrong(key, wanted)
@@ -84,7 +84,7 @@ def _reader(parse: Callable[[Any], Any], wanted: str) -> Reader:
     return read
 
 
-def _number(table: Table, key: str, kind: fields.Kind) -> Any:
+def _number(table: TomlTable, key: str, kind: fields.Kind) -> Any:
     value = as_scalar(table.values[key])
     if value is None:
         table.wrong(key, f"{NUMBER}, or a formula" if isinstance(table.values[key], str) else NUMBER)
@@ -118,7 +118,7 @@ _triple = _reader(as_triple, "three finite numbers, [x, y, z]")
 _direction = _reader(_as_direction, '"x", "y", "z", "-x", "-y", "-z" or a vector [x, y, z]')
 
 
-def place(table: Table, key: str, wanted: str = PLACE) -> Place | None:
+def place(table: TomlTable, key: str, wanted: str = PLACE) -> Place | None:
     """A point's name, [x, y, z], or { body, at } in a body's frame."""
     value = table.values[key]
     if isinstance(value, str) and value and not value.lstrip().startswith("="):
@@ -133,7 +133,7 @@ def place(table: Table, key: str, wanted: str = PLACE) -> Place | None:
     return found
 
 
-def _in_body(table: Table) -> InBody:
+def _in_body(table: TomlTable) -> InBody:
     body = table.text("body")
     at: Triple = ORIGIN
     table.need("body", "Name the body in whose frame it is.")
@@ -163,11 +163,11 @@ def _by_name(value: Mapping[str, Any]) -> Any:
     return (xx, xy, xz), (xy, yy, yz), (xz, yz, zz)
 
 
-def _text(table: Table, key: str, kind: fields.Kind) -> str | None:
+def _text(table: TomlTable, key: str, kind: fields.Kind) -> str | None:
     return table.text(key) or None
 
 
-def _choice(table: Table, key: str, kind: fields.Choice) -> str | None:
+def _choice(table: TomlTable, key: str, kind: fields.Choice) -> str | None:
     value = table.values[key]
     if value not in kind.options:
         table.wrong(key, " or ".join(f'"{option}"' for option in kind.options))
@@ -175,7 +175,7 @@ def _choice(table: Table, key: str, kind: fields.Choice) -> str | None:
     return str(value)
 
 
-def _rows(table: Table, key: str, kind: fields.Rows) -> Any:
+def _rows(table: TomlTable, key: str, kind: fields.Rows) -> Any:
     value = table.values[key]
     rows = [tuple(map(as_scalar, row)) if isinstance(row, list) else () for row in value] if isinstance(value, list) else []
     if not rows or any(len(row) != 2 or None in row for row in rows):
@@ -184,7 +184,7 @@ def _rows(table: Table, key: str, kind: fields.Rows) -> Any:
     return tuple(rows)
 
 
-def _record(table: Table, key: str, kind: fields.Record) -> Any:
+def _record(table: TomlTable, key: str, kind: fields.Record) -> Any:
     inner = table.table(key)
     if inner is None:
         return None
@@ -198,7 +198,7 @@ def _record(table: Table, key: str, kind: fields.Record) -> Any:
     return cls(**read_record(inner, cls))
 
 
-def read_attachment(table: Table) -> Attachment:
+def read_attachment(table: TomlTable) -> Attachment:
     """``{ body, point }``, or ``{ body, at }`` in the body's frame."""
     table.know("at")
     found = read_record(table, Attachment)
@@ -210,7 +210,7 @@ def read_attachment(table: Table) -> Attachment:
     return Attachment(**found)
 
 
-def read_motion(table: Table) -> MotionSpec:
+def read_motion(table: TomlTable) -> MotionSpec:
     """One law, or laws by coordinate."""
     axis = _direction(table, "axis", fields.Kind()) if "axis" in table else None
     table.know("axis")
@@ -230,7 +230,7 @@ def read_motion(table: Table) -> MotionSpec:
 LAW_KEYS: dict[str, type[Any]] = {fields_of(cls)[0].key: cls for cls in LAW_SPECS}  # a law is known by its first key
 
 
-def read_law(table: Table, extra: tuple[str, ...] = (), known: Mapping[str, type[Any]] = LAW_KEYS) -> Any:
+def read_law(table: TomlTable, extra: tuple[str, ...] = (), known: Mapping[str, type[Any]] = LAW_KEYS) -> Any:
     """The law whose own key is there."""
     given = [key for key in known if key in table]
     if len(given) != 1:
@@ -244,14 +244,14 @@ def read_law(table: Table, extra: tuple[str, ...] = (), known: Mapping[str, type
     return cls(**read_record(table, cls))
 
 
-def _series(table: Table, key: str, kind: fields.Series) -> Any:
+def _series(table: TomlTable, key: str, kind: fields.Series) -> Any:
     """Laws that are added up."""
     value = table.values[key]
     if not isinstance(value, list) or not value or not all(isinstance(inner, dict) for inner in value):
         table.wrong(key, "laws, [{ rate = 3.0 }, { amplitude = 0.3, frequency = 2.0 }]")
         return None
     known = {name: cls for name, cls in LAW_KEYS.items() if cls in kind.classes}
-    tables = (Table(table.source, (*table.path, key, i), inner, table.about) for i, inner in enumerate(value))
+    tables = (TomlTable(table.source, (*table.path, key, i), inner, table.about) for i, inner in enumerate(value))
     return tuple(read_law(inner, known=known) for inner in tables)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...model.spec.fields import fields_of
 from ...model.spec.shapes import INERTIA, NO_INERTIA, SOLIDS, MassProperties, Shape
 from .records import NUMBER, READERS, place, read_record
-from .table import Table, as_scalar
+from .table import TomlTable, as_scalar
 
 PLACEHOLDER = MassProperties(0.0, None)
 BY_KEY = {cls.shape: cls for cls in SOLIDS}
@@ -13,7 +13,7 @@ CHOICES = ("rod", "point_mass", *(key for key in BY_KEY if key != "rod"))
 MASS_FIELDS = {field.key: field for field in fields_of(MassProperties)}
 
 
-def read_shape(table: Table) -> Shape:
+def read_shape(table: TomlTable) -> Shape:
     """Exactly one of: mass with center and inertia, point_mass, or a solid."""
     given = [key for key in ("mass", *CHOICES) if key in table.values]
     table.know("mass", *CHOICES)
@@ -29,7 +29,7 @@ def read_shape(table: Table) -> Shape:
     return PLACEHOLDER
 
 
-def read_mass(table: Table) -> Shape:
+def read_mass(table: TomlTable) -> Shape:
     """``mass``, ``center`` and ``inertia``; a mass of zero may stand alone."""
     mass = as_scalar(table.values["mass"])
     if mass is None:
@@ -44,7 +44,7 @@ def read_mass(table: Table) -> Shape:
     return MassProperties(mass or 0.0 if mass is None else mass, center, NO_INERTIA if inertia is None else inertia)
 
 
-def read_point_mass(table: Table) -> Shape:
+def read_point_mass(table: TomlTable) -> Shape:
     """``point_mass = { at, mass }``"""
     bob = table.table("point_mass")
     if bob is None:
@@ -57,7 +57,7 @@ def read_point_mass(table: Table) -> Shape:
     return MassProperties(0.0 if mass is None else mass, center)
 
 
-def read_solid(table: Table, key: str) -> Shape:
+def read_solid(table: TomlTable, key: str) -> Shape:
     inner = table.table(key)
     if inner is None:
         return PLACEHOLDER

@@ -6,13 +6,13 @@ import math
 from typing import Any
 
 from ...model.source import Source
-from .table import Table
+from .table import TomlTable
 
 TEXTS = ("unsimulated", "remarks", "order", "undetermined")  # arrays of texts
 NUMBERS = {"frames": "a quaternion [w, x, y, z]", "references": "an array of numbers"}
 
 
-def read_source(top: Table) -> Source | None:
+def read_source(top: TomlTable) -> Source | None:
     table = top.table("source")
     if table is None:
         return None
@@ -31,7 +31,7 @@ def read_source(top: Table) -> Source | None:
     return found
 
 
-def _rounding(table: Table) -> float:
+def _rounding(table: TomlTable) -> float:
     value = table.get("rounding")
     if value is not None and (type(value) not in (int, float) or not math.isfinite(value)):
         table.wrong("rounding", "a number")
@@ -39,7 +39,7 @@ def _rounding(table: Table) -> float:
     return float(value or 0.0)
 
 
-def _texts(table: Table, key: str) -> tuple[str, ...]:
+def _texts(table: TomlTable, key: str) -> tuple[str, ...]:
     value = table.get(key)
     if value is None:
         return ()
@@ -49,7 +49,7 @@ def _texts(table: Table, key: str) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _numbers(table: Table, key: str, wanted: str) -> Any:
+def _numbers(table: TomlTable, key: str, wanted: str) -> Any:
     """Arrays of numbers by name."""
     inner = table.table(key)
     found = {}
@@ -63,7 +63,7 @@ def _numbers(table: Table, key: str, wanted: str) -> Any:
     return found
 
 
-def _names(table: Table) -> dict[str, str]:
+def _names(table: TomlTable) -> dict[str, str]:
     inner = table.table("names")
     found = {}
     for name, value in inner.values.items() if inner is not None else ():

@@ -16,7 +16,7 @@ from ...model.spec.problems import Problems, brief
 from .lines import Path, key_lines
 
 
-class Source:
+class ParsedFile:
     """A parsed file: its name, the line of every key, and the problems found so far. Lines are looked for when needed."""
 
     def __init__(self, file: str, text: str, problems: Problems) -> None:
@@ -27,15 +27,15 @@ class Source:
         return key_lines(self.text)
 
     def where(self, path: Path) -> Where:
-        return Written(self, path)
+        return KeyPlace(self, path)
 
 
-class Written(Where):
+class KeyPlace(Where):
     """The place of a key of a file, or of the deepest of ``keys`` inside it, each inside the one before, that has a line."""
 
     __slots__ = ("_inner", "_path", "_source")
 
-    def __init__(self, source: Source, path: Path, keys: tuple[str, ...] = ()) -> None:
+    def __init__(self, source: ParsedFile, path: Path, keys: tuple[str, ...] = ()) -> None:
         super().__init__(source.file)
         self._source, self._path, self._inner = source, path, keys
 
@@ -49,15 +49,15 @@ class Written(Where):
         return None
 
     def at(self, *keys: str) -> Where:
-        return Written(self._source, self._path, self._inner + keys)
+        return KeyPlace(self._source, self._path, self._inner + keys)
 
 
-class Table:
+class TomlTable:
     """A table, and the body, joint or point that it describes (``about``)."""
 
     __slots__ = ("_used", "about", "path", "source", "values")
 
-    def __init__(self, source: Source, path: Path, values: Mapping[str, Any], about: str | None = None) -> None:
+    def __init__(self, source: ParsedFile, path: Path, values: Mapping[str, Any], about: str | None = None) -> None:
         self.source, self.path, self.values, self.about = source, path, values, about
         self._used: set[str] = set()
 
@@ -119,16 +119,16 @@ class Table:
             self.wrong(key, "text in quotes")
         return default
 
-    def table(self, key: str) -> Table | None:
+    def table(self, key: str) -> TomlTable | None:
         """The table of a key; None where it is missing, or after a complaint."""
         value = self.get(key)
         if isinstance(value, dict):
-            return Table(self.source, (*self.path, key), value, self.about)
+            return TomlTable(self.source, (*self.path, key), value, self.about)
         if key in self.values:
             self.wrong(key, f"a table, [{self.full(key)}]")
         return None
 
-    def items(self) -> Iterator[Table]:
+    def items(self) -> Iterator[TomlTable]:
         """The tables in this table, one for each named thing."""
         for name in self.values:
             inner = self.table(name)
@@ -170,7 +170,7 @@ def as_scalar(value: Any) -> Scalar | None:
         try:
             return Formula(value.lstrip()[1:].strip())
         except FormulaError:
-            return None  # Table.wrong says why
+            return None  # TomlTable.wrong says why
     return None
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from ...model import Problems, Where
 from ...model.spec.problems import brief
-from ..exchange.markup import Node
+from ..exchange.markup import XmlElement
 from ..exchange.numerals import is_macro, numerals
 
 KINDS = {
@@ -35,7 +35,7 @@ UNLIMITED = {"limit"}  # where infinity makes sense
 ONCE = {"link": ("inertial",), "inertial": ("origin", "mass", "inertia"), "joint": ("parent", "child", *NUMBERS)}
 
 
-def check(root: Node, file: str) -> None:
+def check(root: XmlElement, file: str) -> None:
     """Raises ModelError with all that is wrong."""
     problems = Problems()
     for tag in ("link", "joint"):
@@ -60,7 +60,7 @@ def check(root: Node, file: str) -> None:
     problems.raise_if_any()
 
 
-def _check_numbers(node: Node, label: str, where: Where, problems: Problems) -> None:
+def _check_numbers(node: XmlElement, label: str, where: Where, problems: Problems) -> None:
     for key, count in NUMBERS.get(node.tag, {}).items():
         text = node.attributes.get(key)
         if text is None:
@@ -73,7 +73,7 @@ def _check_numbers(node: Node, label: str, where: Where, problems: Problems) -> 
             problems.add(f"{label}: {key} of its {node.tag} is {brief(text)}. {remedy}.", where)
 
 
-def _check_joint(node: Node, links: set[str | None], where: Where, problems: Problems) -> None:
+def _check_joint(node: XmlElement, links: set[str | None], where: Where, problems: Problems) -> None:
     label = f'joint "{node.attributes.get("name", "")}"'
     kind = node.attributes.get("type")
     if kind not in KINDS:
@@ -97,7 +97,7 @@ def _check_joint(node: Node, links: set[str | None], where: Where, problems: Pro
 # --- what is missing, or there twice
 
 
-def unknown_inertias(root: Node, file: str) -> Iterator[tuple[str, str]]:
+def unknown_inertias(root: XmlElement, file: str) -> Iterator[tuple[str, str]]:
     """Links whose mass or moments of inertia the file does not give, though it has an <inertial>, with the reason."""
     for link in root.all("link"):
         name = link.attributes["name"]
@@ -112,7 +112,7 @@ def unknown_inertias(root: Node, file: str) -> Iterator[tuple[str, str]]:
                 yield name, f'{Where(file, inertial.line)}: link "{name}" lacks {_listed(missing)}.'
 
 
-def peculiar(root: Node) -> Iterator[str]:
+def peculiar(root: XmlElement) -> Iterator[str]:
     """What a file leaves out or says twice, and how it is read, which is as ROS does."""
     for owner in (*root.all("link"), *root.all("joint")):
         label = f'{owner.tag} "{owner.attributes["name"]}"'
@@ -132,7 +132,7 @@ def peculiar(root: Node) -> Iterator[str]:
             yield f"{_line(joint)}: {label}, has no <limit>, and is taken to have no limits"
 
 
-def _line(node: Node) -> str:
+def _line(node: XmlElement) -> str:
     return f"line {node.line}"
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ...model.spec.problems import names
 from ...wording import argument
-from ..exchange.markup import Node
+from ..exchange.markup import XmlElement
 from ..inside import leaves, resolve, strange, trusted
 from ..options import Options
 
@@ -17,7 +17,7 @@ KNOWN["joint"] = {"origin", "parent", "child", "axis", "limit", "dynamics", "mim
 LISTED = 4  # names in a line
 
 
-def extras(root: Node, file: str, options: Options) -> Iterator[str]:
+def extras(root: XmlElement, file: str, options: Options) -> Iterator[str]:
     """A line for each kind of thing that is not simulated."""
     touching = [node.attributes["name"] for node in root.all("link") if node.all("collision")]
     if touching:
@@ -33,7 +33,7 @@ def extras(root: Node, file: str, options: Options) -> Iterator[str]:
     yield from _meshes(root, file, options)
 
 
-def _unknown(root: Node) -> Iterator[str]:
+def _unknown(root: XmlElement) -> Iterator[str]:
     """Elements that belong to other programs: transmissions, plugins and the like."""
     found = Counter(child.tag for child in root.children if child.tag not in ("link", "joint", "material"))
     for node in root.children:
@@ -43,7 +43,7 @@ def _unknown(root: Node) -> Iterator[str]:
         yield f"{count} element{'s' if count > 1 else ''} <{tag}>"
 
 
-def _meshes(root: Node, file: str, options: Options) -> Iterator[str]:
+def _meshes(root: XmlElement, file: str, options: Options) -> Iterator[str]:
     """Meshes that are not there, or must not be looked at."""
     folder = Path(file).parent if "\n" not in file else Path()
     files = list(dict.fromkeys(node.attributes.get("filename", "") for node in root.walk() if node.tag == "mesh"))

@@ -19,8 +19,8 @@ from ...model.source import Source
 from ...model.spec.elements import CouplerSpec, FrictionSpec, JointDamper
 from ...model.spec.problems import names
 from ...model.spec.spec import InitialSpec, LimitsSpec
-from ..exchange.imported import Array, Assembly, TheirBody, TheirJoint
-from ..exchange.markup import Node
+from ..exchange.imported import Array, ImportedParts, TheirBody, TheirJoint
+from ..exchange.markup import XmlElement
 from ..exchange.order import by_name
 from ..options import Options, file_name
 from .checks import KINDS, NUMBERS, check, peculiar, unknown_inertias
@@ -32,7 +32,7 @@ from .mimic import Mimics
 ROOT_JOINT = "root_joint"  # as Pinocchio calls it
 
 
-def read_spec(root: Node, file: str, options: Options) -> Spec:
+def read_spec(root: XmlElement, file: str, options: Options) -> Spec:
     """The mechanism of a URDF; raises ModelError."""
     check(root, file)
     robot = _robot(root, file)
@@ -41,11 +41,11 @@ def read_spec(root: Node, file: str, options: Options) -> Spec:
     return reading.spec(root, file)
 
 
-def _parts(root: Node) -> list[Node]:
+def _parts(root: XmlElement) -> list[XmlElement]:
     return [*root.all("link"), *root.all("joint")]
 
 
-def _robot(root: Node, file: str) -> Any:
+def _robot(root: XmlElement, file: str) -> Any:
     """The robot as yourdfpy reads it, without the looks, the shapes that touch, and what is no part of URDF.
 
     Moments of inertia that are missing are zero, where yourdfpy would take 1 kg m2.
@@ -55,17 +55,17 @@ def _robot(root: Node, file: str) -> Any:
     except ImportError:
         raise MissingExtraError(f"{file}: URDF files need yourdfpy. Install it with: pip install bellcrank[robots]") from None
     wanted = {"link": {"inertial"}, "joint": {"parent", "child", *NUMBERS}}
-    kept = Node("robot", {"name": root.attributes.get("name") or "robot"}, root.line)
+    kept = XmlElement("robot", {"name": root.attributes.get("name") or "robot"}, root.line)
     for node in _parts(root):
         inside = [_completed(child) for child in node.children if child.tag in wanted[node.tag]]
-        kept.children.append(Node(node.tag, node.attributes, node.line, inside))
+        kept.children.append(XmlElement(node.tag, node.attributes, node.line, inside))
     text = io.BytesIO(kept.write().encode())
     return yourdfpy.URDF.load(text, build_scene_graph=False, load_meshes=False).robot
 
 
-def _completed(node: Node) -> Node:
+def _completed(node: XmlElement) -> XmlElement:
     zeros = dict.fromkeys(NUMBERS["inertia"], "0") if node.tag == "inertia" else {}
-    return Node(node.tag, zeros | node.attributes, node.line, [_completed(child) for child in node.children], node.text)
+    return XmlElement(node.tag, zeros | node.attributes, node.line, [_completed(child) for child in node.children], node.text)
 
 
 # --- from links to bodies
@@ -173,8 +173,8 @@ class _Reading:
 
     # --- the whole
 
-    def spec(self, root: Node, file: str) -> Spec:
-        assembly = Assembly(self.bodies, keep=self.options.fixed == "keep")
+    def spec(self, root: XmlElement, file: str) -> Spec:
+        assembly = ImportedParts(self.bodies, keep=self.options.fixed == "keep")
         assembly.impossible = self.inertias.impossible
         assembly.undetermined = [assembly.joint_names[i][0] for i in sorted(self.undetermined)]
         self._forces(assembly)
@@ -184,7 +184,7 @@ class _Reading:
         name = root.attributes.get("name") or "robot"
         return assembly.spec(name, Source("urdf", file_name(file)), gravity=self.options.gravity)
 
-    def _our_joint(self, assembly: Assembly, name: str) -> str | None:
+    def _our_joint(self, assembly: ImportedParts, name: str) -> str | None:
         """Our name of a joint; None for one that cannot move."""
         i = self.index[self.joint(name).child]
         moving = assembly.kept(i) and self.bodies[i].moves
@@ -193,7 +193,7 @@ class _Reading:
     def joint(self, name: str) -> Any:
         return next(joint for joint in self.robot.joints if joint.name == name)
 
-    def _forces(self, assembly: Assembly) -> None:
+    def _forces(self, assembly: ImportedParts) -> None:
         """Damping, and friction, which is smooth here."""
         for joint in self.robot.joints:
             ours = self._our_joint(assembly, joint.name)
@@ -209,7 +209,7 @@ class _Reading:
                     effort = float(joint.dynamics.friction)
                     assembly.elements.append(FrictionSpec(name, ours, effort, coordinate=coordinate))
 
-    def _couple(self, assembly: Assembly) -> None:
+    def _couple(self, assembly: ImportedParts) -> None:
         """joint = multiplier * other + offset; with a multiplier of 0, or if the other is locked, it stays where it is."""
         for name, mimic in self.mimics.of.items():
             ours = self._our_joint(assembly, name)
@@ -236,7 +236,7 @@ class _Reading:
         why = "can move in more than one way, or not at all" if moving else "cannot move"
         return f'{what} cannot follow "{leader}": one of them {why}'
 
-    def _order(self, assembly: Assembly) -> None:
+    def _order(self, assembly: ImportedParts) -> None:
         """Pinocchio goes depth first, by the names of joints, fixed ones too, which may have been merged here."""
         parents = [body.parent for body in self.bodies]
         theirs = [self.bodies[i].joints[0].name if self.bodies[i].joints else "" for i in range(len(parents))]
@@ -248,7 +248,7 @@ class _Reading:
         if order != [assembly.joint_names[kept[k]][0] for k in usual if self.bodies[kept[k]].moves]:
             assembly.order = order
 
-    def _tell(self, assembly: Assembly, root: Node, file: str) -> None:
+    def _tell(self, assembly: ImportedParts, root: XmlElement, file: str) -> None:
         limited = [joint.name for body in self.bodies for joint in body.joints if joint.limits is not None]
         if limited:
             assembly.unsimulated.insert(0, f"limits of the joints {names(limited, 4)}")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...joints import Joint, turned_round
 from ..model import Model
-from ..motion import Motion
+from ..motion import PrescribedMotion
 from ..source import Limits
 from ..spec.assemblies import expand
 from ..spec.problems import Problems
@@ -31,10 +31,10 @@ from .cuts import check_cuts
 from .forces import make_elements
 from .measures import make_measures
 from .motions import make_motion
-from .references import Rows, Trouble
+from .references import ModelRows, Trouble
 from .resistance import unresisted
 from .resolve import resolve
-from .tree import Tree, spanning_tree
+from .tree import SpanningTree, spanning_tree
 
 Array = NDArray[np.float64]
 
@@ -82,7 +82,7 @@ def _check_joints(spec: Spec, problems: Problems) -> dict[str, Joint]:
     return made
 
 
-def _grow(spec: Spec, problems: Problems) -> Tree | None:
+def _grow(spec: Spec, problems: Problems) -> SpanningTree | None:
     empty = not spec.bodies or not spec.joints
     if empty and not problems:
         problems.add("the model is empty. Give it one body and one joint at least.", spec.where)
@@ -91,13 +91,13 @@ def _grow(spec: Spec, problems: Problems) -> Tree | None:
     return spanning_tree(spec, problems)
 
 
-def _check_far_sides(spec: Spec, tree: Tree, joints: Mapping[str, Joint], problems: Problems) -> None:
+def _check_far_sides(spec: Spec, tree: SpanningTree, joints: Mapping[str, Joint], problems: Problems) -> None:
     for item, turned in zip((spec.joints[j] for j in tree.joints), tree.reversed, strict=True):
         if turned and item.name in joints:
             check_far_side(item, joints[item.name], problems)
 
 
-def _turned(spec: Spec, tree: Tree, joints: Mapping[str, Joint]) -> list[Joint]:
+def _turned(spec: Spec, tree: SpanningTree, joints: Mapping[str, Joint]) -> list[Joint]:
     """Joints from the inboard body outward; the coordinates keep the meaning that the user wrote."""
     made = [joints[spec.joints[j].name] for j in tree.joints]
     return [turned_round(joint) if far else joint for joint, far in zip(made, tree.reversed, strict=True)]
@@ -107,7 +107,7 @@ class _Rows:
     """The rows of the model: joint i, and the body that it carries; and what closes loops between them."""
 
     def __init__(
-        self, spec: Spec, tree: Tree, bodies: Sequence[MassProperties], joints: Mapping[str, Joint], problems: Problems
+        self, spec: Spec, tree: SpanningTree, bodies: Sequence[MassProperties], joints: Mapping[str, Joint], problems: Problems
     ) -> None:
         self.spec, self.tree, self.joints = spec, tree, _turned(spec, tree, joints)
         self.items = [spec.joints[j] for j in tree.joints]
@@ -127,10 +127,10 @@ class _Rows:
         self.elements = make_elements(spec, names, problems)
         self.measures = make_measures(spec, names, problems)
 
-    def _names(self, joints: Mapping[str, Joint], origins: Array) -> Rows:
+    def _names(self, joints: Mapping[str, Joint], origins: Array) -> ModelRows:
         spec, tree = self.spec, self.tree
         placed = spec.elements or spec.measures or spec.constraints or tree.closing
-        return Rows(
+        return ModelRows(
             joints={item.name: i for i, item in enumerate(self.items)},
             closing={spec.joints[j].name: k for k, j in enumerate(tree.closing)},
             bodies=tree.row_of,
@@ -141,8 +141,8 @@ class _Rows:
             written={item.name: item for item in spec.joints},
         )
 
-    def _motions(self, problems: Problems) -> list[Motion | None]:
-        motions: list[Motion | None] = [None] * len(self.joints)
+    def _motions(self, problems: Problems) -> list[PrescribedMotion | None]:
+        motions: list[PrescribedMotion | None] = [None] * len(self.joints)
         for i, item in enumerate(self.items):
             if item.motion is not None:
                 try:

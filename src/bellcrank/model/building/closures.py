@@ -11,18 +11,18 @@ import numpy as np
 from ...joints import Joint
 from ...wording import counted
 from ..closure import Closure
-from ..motion import Motion
+from ..motion import PrescribedMotion
 from ..spec.elements import CouplerSpec, DistanceSpec, PointOnLineSpec, PointOnPlaneSpec
 from ..spec.items import Attachment
 from ..spec.problems import Problems
 from ..spec.spec import JointSpec, Spec
 from .motions import checked_law, make_motion
-from .references import Rows, Trouble, between, coordinate_of, designed_length, make_all, on_body, unit
-from .tree import Tree
+from .references import ModelRows, Trouble, between, coordinate_of, designed_length, make_all, on_body, unit
+from .tree import SpanningTree
 
 
 def make_closures(
-    spec: Spec, tree: Tree, joints: Mapping[str, Joint], rows: Rows, problems: Problems
+    spec: Spec, tree: SpanningTree, joints: Mapping[str, Joint], rows: ModelRows, problems: Problems
 ) -> tuple[Closure, ...] | None:
     """Joints first, so that ``rows.closing`` is right, then constraints, then couplers; None where one cannot be made."""
 
@@ -34,7 +34,7 @@ def make_closures(
     return found if len(found) == len(items) else None
 
 
-def _cut(item: JointSpec, joint: Joint, rows: Rows) -> Closure:
+def _cut(item: JointSpec, joint: Joint, rows: ModelRows) -> Closure:
     """A joint that closes a loop stays as the user wrote it: a is its parent, b its child; it may be open by design."""
     on_child = item.point if item.child_point is None else item.child_point
     ends = (Attachment(item.parent, item.point), Attachment(item.child, on_child))
@@ -43,7 +43,7 @@ def _cut(item: JointSpec, joint: Joint, rows: Rows) -> Closure:
     return Closure(item.name, "joint", a, b, point_a, point_b, joint=joint, motion=motion)
 
 
-def _distance(item: DistanceSpec, rows: Rows) -> Closure:
+def _distance(item: DistanceSpec, rows: ModelRows) -> Closure:
     ends, motion = between(item, rows), _law(item, "length")
     length = designed_length(item) if item.length is None else _float(item.length)
     if motion is None and not length > 0 and item.length is None:
@@ -51,18 +51,18 @@ def _distance(item: DistanceSpec, rows: Rows) -> Closure:
     return Closure(item.name, "distance", **ends, value=length, motion=motion)
 
 
-def _point_on_line(item: PointOnLineSpec, rows: Rows) -> Closure:
+def _point_on_line(item: PointOnLineSpec, rows: ModelRows) -> Closure:
     return Closure(item.name, "point_on_line", **between(item, rows), axis=_axis(item))
 
 
-def _point_on_plane(item: PointOnPlaneSpec, rows: Rows) -> Closure:
+def _point_on_plane(item: PointOnPlaneSpec, rows: ModelRows) -> Closure:
     ends, axis, motion = between(item, rows), _axis(item), _law(item, "offset")
     start, end = (np.array(side.point, dtype=float) for side in (item.start, item.end))
     offset = float(np.dot(axis, end - start)) if item.offset is None else _float(item.offset)
     return Closure(item.name, "point_on_plane", **ends, axis=axis, value=offset, motion=motion)
 
 
-def _coupler(item: CouplerSpec, rows: Rows) -> Closure:
+def _coupler(item: CouplerSpec, rows: ModelRows) -> Closure:
     motion = _law(item, "offset")
     terms = tuple((*coordinate_of(name, rows), factor) for name, factor in zip(item.joints, _factors(item), strict=True))
     twice = [name for k, name in enumerate(item.joints) if terms[k][:2] in [term[:2] for term in terms[:k]]]
@@ -96,20 +96,20 @@ def _many(value: Any) -> tuple[float, ...]:
     return tuple(map(float, value)) if isinstance(value, tuple) else (float(value),)
 
 
-def _law(item: Any, instead_of: str) -> Motion | None:
+def _law(item: Any, instead_of: str) -> PrescribedMotion | None:
     """The motion of a length or offset; raises Trouble where both are given."""
     if item.motion is None:
         return None
     if getattr(item, instead_of) is not None:
         raise Trouble(f"it has {instead_of} and motion. Keep one of the two.", "motion")
-    return Motion((checked_law(item.motion),))
+    return PrescribedMotion((checked_law(item.motion),))
 
 
 def _axis(item: Any) -> tuple[float, float, float]:
     return unit(item.axis, "its axis", "axis")
 
 
-MAKERS: dict[type[Any], Callable[[Any, Rows], Closure]] = {
+MAKERS: dict[type[Any], Callable[[Any, ModelRows], Closure]] = {
     DistanceSpec: _distance,
     PointOnLineSpec: _point_on_line,
     PointOnPlaneSpec: _point_on_plane,

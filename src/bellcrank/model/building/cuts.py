@@ -6,12 +6,12 @@ from ..spec.items import GROUND, Where
 from ..spec.problems import Problems, names
 from ..spec.spec import JointSpec, Spec
 from .checks import armature_of
-from .tree import Tree
+from .tree import SpanningTree
 
 LOOPS_NAMED = 20  # finding the joints of a loop may take a walk through the whole model
 
 
-def check_cuts(spec: Spec, tree: Tree, problems: Problems) -> None:
+def check_cuts(spec: Spec, tree: SpanningTree, problems: Problems) -> None:
     """Complains of cuts that cannot be made, and of what a joint that is cut cannot have."""
     for joint, body in zip((spec.joints[j] for j in tree.joints), tree.carried, strict=True):
         if joint.cut:
@@ -46,7 +46,7 @@ def _check_start(joint: JointSpec, where: Where, loops: _Loops, problems: Proble
 class _Loops:
     """Names of the joints of loops, for messages."""
 
-    def __init__(self, spec: Spec, tree: Tree) -> None:
+    def __init__(self, spec: Spec, tree: SpanningTree) -> None:
         self.spec, self.tree = spec, tree
         self.starts = {start.joint: start.where for start in spec.initial}
         self._found: dict[str, list[JointSpec]] = {}

@@ -15,10 +15,21 @@ from ..spec.problems import Problems
 from ..spec.shapes import axes_of, axes_problems, rows_of
 from ..spec.spec import Spec
 from .motions import table_of
-from .references import Rows, Trouble, between, coordinate_of, designed_length, make_all, movable, on_body, on_joint, row_of
+from .references import (
+    ModelRows,
+    Trouble,
+    between,
+    coordinate_of,
+    designed_length,
+    make_all,
+    movable,
+    on_body,
+    on_joint,
+    row_of,
+)
 
 
-def make_elements(spec: Spec, rows: Rows, problems: Problems) -> tuple[Element, ...]:
+def make_elements(spec: Spec, rows: ModelRows, problems: Problems) -> tuple[Element, ...]:
     def make(item: Any) -> Element:
         return MAKERS[type(item)](item, rows)
 
@@ -29,14 +40,14 @@ def _element(item: Any, kind: str, *values: Any, **where: Any) -> Element:
     return Element(item.name, kind, {name: float(x) for name, x in zip(ELEMENTS[kind], values, strict=True)}, **where)
 
 
-def _joint_spring(item: elements.JointSpring, rows: Rows) -> Element:
+def _joint_spring(item: elements.JointSpring, rows: ModelRows) -> Element:
     joint = movable(item, rows)
     if joint.quaternion is not None:
         return _turning_spring(item, joint, rows)
     return _element(item, "joint_spring", item.stiffness, item.rest, item.preload, **on_joint(item, rows))
 
 
-def _turning_spring(item: elements.JointSpring, joint: Joint, rows: Rows) -> Element:
+def _turning_spring(item: elements.JointSpring, joint: Joint, rows: ModelRows) -> Element:
     """Against the whole turn of a spherical or free joint, from the design position."""
     if item.coordinate != "turn" and (joint.kind == "free" or item.coordinate is not None):
         what = f'joint "{item.joint}" is {joint.kind}: a quaternion has no single angle'
@@ -49,11 +60,11 @@ def _turning_spring(item: elements.JointSpring, joint: Joint, rows: Rows) -> Ele
     return _element(item, "turning_spring", item.stiffness, body_a=a, body_b=b)
 
 
-def _joint_damper(item: elements.JointDamper, rows: Rows) -> Element:
+def _joint_damper(item: elements.JointDamper, rows: ModelRows) -> Element:
     return _element(item, "joint_damper", item.damping, **on_joint(item, rows, rates=True))
 
 
-def _sum(item: elements.SumSpring | elements.SumDamper, rows: Rows) -> dict[str, Any]:
+def _sum(item: elements.SumSpring | elements.SumDamper, rows: ModelRows) -> dict[str, Any]:
     """Coordinates and their factors, and the first coordinate by itself."""
     factors = item.factors if isinstance(item.factors, tuple) else (item.factors,)
     if not 0 < len(item.joints) == len(factors) <= MOST_TERMS:
@@ -67,19 +78,19 @@ def _sum(item: elements.SumSpring | elements.SumDamper, rows: Rows) -> dict[str,
     return {"joint": terms[0][0], "dof": terms[0][1], "terms": tuple(terms)}
 
 
-def _sum_spring(item: elements.SumSpring, rows: Rows) -> Element:
+def _sum_spring(item: elements.SumSpring, rows: ModelRows) -> Element:
     return _element(item, "joint_spring", item.stiffness, item.rest, item.preload, **_sum(item, rows))
 
 
-def _sum_damper(item: elements.SumDamper, rows: Rows) -> Element:
+def _sum_damper(item: elements.SumDamper, rows: ModelRows) -> Element:
     return _element(item, "joint_damper", item.damping, **_sum(item, rows))
 
 
-def _friction(item: elements.FrictionSpec, rows: Rows) -> Element:
+def _friction(item: elements.FrictionSpec, rows: ModelRows) -> Element:
     return _element(item, "joint_friction", item.effort, item.velocity, **on_joint(item, rows, rates=True))
 
 
-def _stop(item: elements.StopSpec, rows: Rows) -> Element:
+def _stop(item: elements.StopSpec, rows: ModelRows) -> Element:
     on = on_joint(item, rows)
     if item.lower is None and item.upper is None:
         raise Trouble("it has no limit. Give lower, upper or both.")
@@ -88,7 +99,7 @@ def _stop(item: elements.StopSpec, rows: Rows) -> Element:
     return _element(item, "joint_stop", lower, upper, item.stiffness, item.damping, **on)
 
 
-def _motor(item: elements.MotorSpec, rows: Rows) -> Element:
+def _motor(item: elements.MotorSpec, rows: ModelRows) -> Element:
     on = on_joint(item, rows, rates=True)
     given = [key for key in ("effort", "table", "input") if getattr(item, key) is not None]
     if len(given) != 1:
@@ -102,7 +113,7 @@ def _motor(item: elements.MotorSpec, rows: Rows) -> Element:
     return _element(item, "joint_input", item.gain, **on, input=rows.inputs.index(item.input))
 
 
-def _line_spring(item: elements.LineSpring, rows: Rows) -> Element:
+def _line_spring(item: elements.LineSpring, rows: ModelRows) -> Element:
     ends = between(item, rows)
     if (item.stiffness is None) == (item.table is None):
         raise Trouble("give it a stiffness or a table: one of the two.", "stiffness")
@@ -111,11 +122,11 @@ def _line_spring(item: elements.LineSpring, rows: Rows) -> Element:
     return _element(item, "spring_damper", *values, **ends, table=table_of(item.table, item.outside))
 
 
-def _line_damper(item: elements.LineDamper, rows: Rows) -> Element:
+def _line_damper(item: elements.LineDamper, rows: ModelRows) -> Element:
     return _element(item, "spring_damper", 0.0, item.damping, 0.0, 0.0, **between(item, rows))
 
 
-def _bushing(item: elements.BushingSpec, rows: Rows) -> Element:
+def _bushing(item: elements.BushingSpec, rows: ModelRows) -> Element:
     for text in axes_problems(item.axis, item.axis2, "it"):
         raise Trouble(text, "axis")
     ends = [on_body(Attachment(body, item.point), rows, key) for key, body in (("parent", item.parent), ("child", item.child))]
@@ -127,14 +138,14 @@ def _bushing(item: elements.BushingSpec, rows: Rows) -> Element:
     return _element(item, "bushing", *values, **where)
 
 
-def _force(item: elements.ForceSpec, rows: Rows) -> Element:
+def _force(item: elements.ForceSpec, rows: ModelRows) -> Element:
     body, point = on_body(item, rows, ground=False)
     if item.axes not in ("world", "body"):
         raise Trouble(f'axes is "{item.axes}". Give "world" or "body".', "axes")
     return _element(item, "force", *item.force, *item.moment, item.axes == "world", body_a=body, point_a=point)
 
 
-MAKERS: dict[type[Any], Callable[[Any, Rows], Element]] = {
+MAKERS: dict[type[Any], Callable[[Any, ModelRows], Element]] = {
     elements.JointSpring: _joint_spring,
     elements.LineSpring: _line_spring,
     elements.SumSpring: _sum_spring,

@@ -13,10 +13,10 @@ from ..parameters.expressions import Formula, FormulaError
 from ..spec import measures
 from ..spec.problems import Problems
 from ..spec.spec import Spec
-from .references import Rows, Trouble, between, dof_of, make_all, on_body, on_joint, row_of, unit
+from .references import ModelRows, Trouble, between, dof_of, make_all, on_body, on_joint, row_of, unit
 
 
-def make_measures(spec: Spec, rows: Rows, problems: Problems) -> tuple[Measure, ...]:
+def make_measures(spec: Spec, rows: ModelRows, problems: Problems) -> tuple[Measure, ...]:
     ties = {item.name: len(rows.closing) + k for k, item in enumerate((*spec.constraints, *spec.couplers))}
     sources = Sources({item.name for item in spec.elements}, ties)
     known = {item.name: item for item in spec.measures}
@@ -33,7 +33,7 @@ class Sources(NamedTuple):
     closures: Mapping[str, int]
 
 
-def _force_measure(item: measures.ForceMeasure, rows: Rows, sources: Sources, component: int | None) -> Measure:
+def _force_measure(item: measures.ForceMeasure, rows: ModelRows, sources: Sources, component: int | None) -> Measure:
     name = item.element
     if name in rows.driven:
         dof = dof_of(name, item.coordinate, rows.kinds[name])
@@ -50,7 +50,7 @@ def _force_measure(item: measures.ForceMeasure, rows: Rows, sources: Sources, co
     raise Trouble(f'it names "{name}", which is no force element, constraint, coupler or driven joint.{hint}', "element")
 
 
-def _measure(item: Any, rows: Rows, sources: Sources, known: Mapping[str, Any], numbers: Mapping[str, Any]) -> Measure:
+def _measure(item: Any, rows: ModelRows, sources: Sources, known: Mapping[str, Any], numbers: Mapping[str, Any]) -> Measure:
     component = COMPONENTS.index(item.component) if getattr(item, "component", None) in COMPONENTS else None
     if isinstance(item, measures.PositionMeasure):
         body, point = on_body(item, rows)

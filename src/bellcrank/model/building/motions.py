@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...joints import Joint
-from ..motion import Law, Motion, Table
+from ..motion import Law, PrescribedMotion, Table
 from ..spec.laws import PolynomialLaw, RateLaw, SineLaw, SumLaw, TableLaw
 from ..spec.spec import JointSpec
 from .references import Trouble, unit
 
 
-def make_motion(item: JointSpec, joint: Joint, offset: Sequence[float]) -> Motion:
+def make_motion(item: JointSpec, joint: Joint, offset: Sequence[float]) -> PrescribedMotion:
     """The laws of a driven joint, in the order of its coordinates; raises Trouble."""
     assert item.motion is not None
     axis, turns = item.motion.axis, joint.quaternion is not None
@@ -34,7 +34,7 @@ def make_motion(item: JointSpec, joint: Joint, offset: Sequence[float]) -> Motio
     if joint.kind == "free":
         made |= {name: Law("polynomial", (float(x),)) for name, x in zip("xyz", offset, strict=True)}
     made |= {name or wanted[0]: checked_law(law) for name, law in laws.items()}
-    return Motion(tuple(made.values()), unit(axis) if axis is not None else (0.0, 0.0, 1.0) if turns else None)
+    return PrescribedMotion(tuple(made.values()), unit(axis) if axis is not None else (0.0, 0.0, 1.0) if turns else None)
 
 
 def checked_law(law: Any) -> Law:

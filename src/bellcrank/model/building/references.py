@@ -18,7 +18,7 @@ Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
-class Rows:
+class ModelRows:
     """Where the names of a spec are in the model.
 
     joints   rows of the joints of the tree
@@ -83,7 +83,7 @@ def bad_signs(item: Any) -> Iterator[tuple[str, str]]:
                 yield f"{key} is {x:g} {kind.unit}. Give {kind.sign}.".replace("  ", " "), key
 
 
-def movable(item: Any, rows: Rows, *, acts: bool = True) -> Joint:
+def movable(item: Any, rows: ModelRows, *, acts: bool = True) -> Joint:
     """The joint that an element names, if something can act on it."""
     if item.joint not in rows.kinds:
         raise Trouble(f'it names "{item.joint}", which is no joint.{Problems().suggest(item.joint, rows.kinds)}', "joint")
@@ -95,7 +95,7 @@ def movable(item: Any, rows: Rows, *, acts: bool = True) -> Joint:
     return joint
 
 
-def on_joint(item: Any, rows: Rows, *, acts: bool = True, rates: bool = False) -> dict[str, Any]:
+def on_joint(item: Any, rows: ModelRows, *, acts: bool = True, rates: bool = False) -> dict[str, Any]:
     """Row of a joint, or its closure, and the coordinate by its name; ``rates``: what acts on velocities may act on a ball."""
     joint = movable(item, rows, acts=acts)
     if joint.quaternion is not None and not rates:
@@ -119,7 +119,7 @@ def dof_of(name: str, wanted: str | None, joint: Joint) -> int:
     return named.index(wanted)
 
 
-def coordinate_of(name: str, rows: Rows) -> tuple[int, int]:
+def coordinate_of(name: str, rows: ModelRows) -> tuple[int, int]:
     """Row and degree of freedom of ``wheel``, or of ``base.x``."""
     known = {*rows.joints, *rows.closing}
     joint, wanted = (name, None) if name in known else name.rpartition(".")[::2]
@@ -141,14 +141,14 @@ def coordinate_of(name: str, rows: Rows) -> tuple[int, int]:
     return rows.joints[joint], kind.v_names.index(str(wanted))
 
 
-def on_body(end: Any, rows: Rows, key: str = "body", *, ground: bool = True) -> tuple[int, Vector]:
+def on_body(end: Any, rows: ModelRows, key: str = "body", *, ground: bool = True) -> tuple[int, Vector]:
     """Row of a body, and the point in its own frame."""
     row = row_of(end.body, rows, key, ground=ground)
     x, y, z = (float(a) - float(b) for a, b in zip(end.point, rows.origins[row], strict=True))
     return row, (x, y, z)
 
 
-def row_of(body: str, rows: Rows, key: str = "body", *, ground: bool = True) -> int:
+def row_of(body: str, rows: ModelRows, key: str = "body", *, ground: bool = True) -> int:
     """Row of a body; -1 is ground's, which may not be meant."""
     if body == GROUND and ground:
         return -1
@@ -158,7 +158,7 @@ def row_of(body: str, rows: Rows, key: str = "body", *, ground: bool = True) -> 
     return rows.bodies[body]
 
 
-def between(item: Any, rows: Rows) -> dict[str, Any]:
+def between(item: Any, rows: ModelRows) -> dict[str, Any]:
     (a, point_a), (b, point_b) = on_body(item.start, rows, "from"), on_body(item.end, rows, "to")
     if a == b:
         raise Trouble(f'it begins and ends on "{item.start.body}". Let it join two bodies.', "to")

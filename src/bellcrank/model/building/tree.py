@@ -29,7 +29,7 @@ NEVER_CUT, WITH_COORDINATES, ORDINARY, FROM_FAR_SIDE, CUT = range(5)
 
 
 @dataclass(frozen=True)
-class Tree:
+class SpanningTree:
     """Rows are in the order of the file. A joint is its index in the spec.
 
     joints    of each row
@@ -66,7 +66,7 @@ class Tree:
         return rows
 
 
-def spanning_tree(spec: Spec, problems: Problems) -> Tree | None:
+def spanning_tree(spec: Spec, problems: Problems) -> SpanningTree | None:
     """The tree, or None after adding to ``problems`` why there is none."""
     bodies = [body.name for body in spec.bodies]
     if not _ends_exist(spec.joints, bodies, problems):
@@ -152,12 +152,12 @@ class _Search:
             return WITH_COORDINATES
         return FROM_FAR_SIDE if from_far_side and not _turns_for_nothing(joint.kind) else ORDINARY
 
-    def tree(self) -> Tree:
+    def tree(self) -> SpanningTree:
         carried = {j: body for body, j in self.inboard_joint.items()}
         kept = sorted(carried)
         row = {j: i for i, j in enumerate(kept)}
         row_of = {GROUND: -1, **{carried[j]: row[j] for j in kept}}
-        return Tree(
+        return SpanningTree(
             tuple(kept),
             tuple(carried[j] for j in kept),
             tuple(row_of[self._beyond(j, carried[j])] for j in kept),

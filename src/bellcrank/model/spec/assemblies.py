@@ -19,7 +19,6 @@ from .problems import Problems
 from .spec import LISTS, AssemblySpec, CopySpec, InitialSpec, JointSpec, ParameterSpec, Spec
 
 TURNING = ("revolute", "screw", "universal", "planar")  # joints whose axis is that of a rotation
-Scalars = tuple[Scalar, ...]
 
 
 def expand(spec: Spec, problems: Problems) -> Spec:

@@ -43,7 +43,7 @@ class MassProperties:
 
     mass: Annotated[Scalar, Number("its mass", unit="kg")]
     center: Annotated[Any, Position("its centre of mass")]  # Place or None
-    inertia: Annotated[Any, Inertia(f"its inertia: {INERTIA}")] = NO_INERTIA  # rows of Scalars
+    inertia: Annotated[Any, Inertia(f"its inertia: {INERTIA}")] = NO_INERTIA  # three rows of three scalars
 
     shape: ClassVar[str] = ""
 

@@ -199,9 +199,7 @@ class _Estimate:
         stay = self.kept[at] = min(x, y) if node.parent is not None else 0
         z, rest, all_y = y - stay, stay + self.tail, y + self.tail
         work = 2 * m * (m - 1) * (3 * w - m) // 3 + 2 * m * (y + 1) * (2 * w - m) + m * m  # null space
-        work += all_y * n * (2 * n + all_y) + sum(
-            k * all_y * (k + all_y) for k in kept
-        )  # F^T H F, here and of the children
+        work += all_y * n * (2 * n + all_y) + sum(k * all_y * (k + all_y) for k in kept)  # F^T H F, here and of the children
         work += 4 * x * y * (n + x) if 0 < stay < y else 0  # y is turned so that only its last entries move the separator
         work += factored(z, rest) + rest * (rest + 1) * z + 2 * (z + 1) * rest * (n - x)
         return work + sum(self._moved(i) for i in node.bodies)
