@@ -202,7 +202,7 @@ class _Estimate:
         work += all_y * n * (2 * n + all_y) + sum(k * all_y * (k + all_y) for k in kept)  # F^T H F, here and of the children
         work += 4 * x * y * (n + x) if 0 < stay < y else 0  # y is turned so that only its last entries move the separator
         work += factored(z, rest) + rest * (rest + 1) * z + 2 * (z + 1) * rest * (n - x)
-        return work + sum(self._moved(i) for i in node.bodies)
+        return round(prices.FILL * work) + sum(self._moved(i) for i in node.bodies)
 
     def _moved(self, i: int) -> int:
         turns = slides = 0

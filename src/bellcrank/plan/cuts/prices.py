@@ -87,3 +87,4 @@ PRICES = {  # by whether a block is planar, and whether it is on ground
 MOVING_AXES = ("prismatic", "cylindrical", "screw", "planar", "point_on_line", "point_on_plane")
 ON_AXIS = ("revolute", "prismatic", "cylindrical", "screw")  # joints on which the frame of ground can be
 CROSS_PRODUCT = 50  # null space of two rows of three
+FILL = 0.7  # of the operations of full matrices, what those of a block that is taken apart take, about
