@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import difflib
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Any
 
 _of_a_command: ContextVar[bool] = ContextVar("of_a_command", default=False)
 
@@ -30,6 +32,22 @@ def in_terms_of_options() -> Iterator[None]:
 def counted(count: int, one: str, several: str | None = None) -> str:
     """``1 sample``, ``2 samples``; ``counted(3, "body", "bodies")``."""
     return f"{count} {one if count == 1 else several or one + 's'}"
+
+
+def did_you_mean(name: object, known: Collection[str]) -> str:
+    """`` (did you mean 'elbow'?)``, or nothing where no known name is similar."""
+    near = difflib.get_close_matches(str(name), known, n=1)
+    return f" (did you mean {near[0]!r}?)" if near else ""
+
+
+def printed(table: Any) -> str:
+    """What rich would print of a table, as plain text."""
+    from rich.console import Console
+
+    console = Console(highlight=False, width=120)
+    with console.capture() as capture:
+        console.print(table)
+    return capture.get().rstrip("\n")
 
 
 def together(names: Sequence[str]) -> str:

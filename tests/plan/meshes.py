@@ -72,7 +72,7 @@ def estimated(model: Model) -> float:
     carried = dict(zip(model.body_names, (rank[name] for name in model.joint_names), strict=True))
     tree = tuple(carried[body.name] for body in spec.bodies)
     blocks = _blocks(_linkage(spec, search, set(tree)), tree)
-    return sum(effort(block.linkage.network, block.of(tree)) for block in blocks)
+    return sum(effort(block.linkage, block.of(tree)) for block in blocks)
 
 
 def with_cuts(spec: Spec, cuts: Sequence[int]) -> Model:

@@ -21,8 +21,7 @@ from bellcrank.plan import depth_first
 from bellcrank.plan.blocks import make_nodes
 from bellcrank.plan.cuts import patterns
 from bellcrank.plan.cuts.counted_blocks import countable, counted
-from bellcrank.plan.cuts.cutting import Linkage
-from bellcrank.plan.cuts.effort import Tie
+from bellcrank.plan.cuts.linkage import Linkage, Tie
 from bellcrank.spatial.small import null_space
 
 from .meshes import estimated, mesh, operations, permuted, random_trees, with_cuts, without_cuts, written

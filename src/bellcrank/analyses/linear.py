@@ -15,7 +15,6 @@ With closed loops the states are those of independent coordinates, S d and S v; 
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -27,6 +26,7 @@ from ..dynamics.dynamics import Dynamics
 from ..errors import StateError
 from ..model import Model
 from ..model.manifold import carried
+from ..wording import did_you_mean
 from .state import closed_state, compiled, conditions, position, vector
 from .stiffness import Conditions
 from .ties import Ties
@@ -153,7 +153,5 @@ def state_matrices(dyn: Dynamics, q: Array, v: Array, given: Conditions) -> Matr
 def _places(what: str, wanted: Sequence[str], known: Sequence[str]) -> list[int]:
     for name in wanted:
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f" (did you mean {near[0]!r}?)" if near else ""
-            raise StateError(f"there is no {what} {name!r}{hint}: use one of {', '.join(known)}")
+            raise StateError(f"there is no {what} {name!r}{did_you_mean(name, known)}: use one of {', '.join(known)}")
     return [known.index(name) for name in wanted]

@@ -14,8 +14,7 @@ from ..dynamics.dynamics import Dynamics
 from ..errors import ModelError, StateError
 from ..model import Model, Problems
 from ..model.building.build import build_resolved
-from ..model.building.resolve import resolve
-from ..model.spec.assemblies import expand
+from ..model.building.resolve import without_formulas
 from ..model.spec.spec import JointSpec
 
 Array = NDArray[np.float64]
@@ -34,7 +33,7 @@ def recut(model: Model, kept: set[str]) -> Model:
             f"model {model.name!r} was made from arrays, and its loops cannot be cut elsewhere: use one of its own "
             f"coordinates, {', '.join(model.q_names[:10])}"
         )
-    spec = resolve(expand(model.spec, Problems()), Problems())
+    spec = without_formulas(model.spec)
 
     def bare(joint: JointSpec) -> JointSpec:
         cut = False if joint.name in kept else joint.cut if joint.child_point is not None else None

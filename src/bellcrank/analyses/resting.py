@@ -11,12 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from ..dynamics.dynamics import Dynamics
 from ..errors import DynamicsError, StateError
 from ..model import Model
+from ..results.derived import drive_efforts
 from ..results.labels import Labels
 from ..wording import argument, counted
 from .motions.kinematics import with_still_closures
 from .report import listed, table, tidy
 from .search import Found, Seek, search
-from .state import compiled, conditions, drive_efforts, position
+from .state import compiled, conditions, position
 from .stiffness import Conditions, directions
 from .ties import Ties
 

@@ -28,6 +28,7 @@ from .ties import Ties
 
 Array = NDArray[np.float64]
 Seek = Literal["stable", "nearest"]
+Step = Callable[[float], tuple[Array, Array, float]]  # displacement, the same in modal coordinates, and what it promises
 
 LONGEST_TURN = 1.0  # rad, of any joint in one step
 SHORT = 1e-6  # a Newton step that is taken without a trial, in the units of Scales
@@ -140,7 +141,7 @@ def _downhill(dyn: Dynamics, place: _Place, given: Conditions, mu: float) -> tup
         return _work(dyn, ties, place.q, d, given)
 
     reference = _typical(np.abs(squares), place.modal)
-    return _tried(dyn, place, step, gain, mu, reference, given.t)
+    return _tried(ties, place, step, gain, mu, reference)
 
 
 def _work(dyn: Dynamics, ties: Ties, q: Array, d: Array, given: Conditions) -> float:
@@ -182,7 +183,7 @@ def _levenberg(dyn: Dynamics, place: _Place, given: Conditions, mu: float) -> tu
         before, after = (solve_triangular(around.L, around.N.T @ x, lower=True) for x in (place.r, r))
         return float(before @ before - after @ after)
 
-    return _tried(dyn, place, step, gain, mu, _typical(around.squares[place.held] ** 2, right), given.t)
+    return _tried(ties, place, step, gain, mu, _typical(around.squares[place.held] ** 2, right))
 
 
 def _typical(squares: Array, modal: Array) -> float:
@@ -192,13 +193,7 @@ def _typical(squares: Array, modal: Array) -> float:
 
 
 def _tried(
-    dyn: Dynamics,
-    place: _Place,
-    step: Callable[[float], tuple[Array, Array, float]],
-    gain: Callable[[Array], float],
-    mu: float,
-    reference: float,
-    t: float,
+    ties: Ties, place: _Place, step: Step, gain: Callable[[Array], float], mu: float, reference: float
 ) -> tuple[Array | None, float]:
     """Shorten the step until it brings what it promises; the next one may be longer again."""
     for _ in range(60):
@@ -208,7 +203,7 @@ def _tried(
         ratio = gain(d) / promised
         if ratio > 0.1:
             longer = 0.0 if mu < 1e-3 * reference else mu / 4
-            return Ties(dyn, t).moved(place.q, d), longer if ratio > 0.5 else mu
+            return ties.moved(place.q, d), longer if ratio > 0.5 else mu
         if _length(d, place) < EXACT:
             break
         mu = max(4 * mu, 0.1 * reference)

@@ -76,10 +76,9 @@ def position(dyn: Dynamics, given: ArrayLike | None, name: str = "q") -> Array:
     return q
 
 
-def drive_efforts(dyn: Dynamics, q: Array, v: Array, a: Array, *, t: ArrayLike, inputs: Array, tau: Array) -> Array:
-    """Efforts that keep prescribed motions going, in the order of Labels.drives: of joints, then of what closes loops."""
-    model = dyn.model
-    parts = [dyn.drive_efforts(q, v, a, t=t, inputs=inputs, tau=tau)] if model.driven.any() else []
-    if any(closure.motion is not None for closure in model.closures):
-        parts.append(dyn.closure_efforts(q, v, tau, t=t, inputs=inputs))
-    return np.concatenate(parts, axis=-1) if parts else np.zeros((*q.shape[:-1], 0))
+def increasing(name: str, given: ArrayLike | None) -> Array:
+    """One or more finite numbers, each larger than the one before."""
+    x = np.atleast_1d(np.asarray(given, dtype=float))
+    if x.ndim != 1 or not len(x) or not np.isfinite(x).all() or not (np.diff(x) > 0).all():
+        raise StateError(f"{name} must be finite numbers that increase")
+    return x

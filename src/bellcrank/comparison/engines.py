@@ -13,13 +13,12 @@ from numpy.typing import NDArray
 from ..dynamics import Dynamics, compile
 from ..errors import BellcrankError
 from ..model import Model
+from ..model.manifold import turning_joints
 from ..run import simulate
 
 Array = NDArray[np.float64]
 BATCH = 1024
-OPTIONS = dict.fromkeys(
-    ("reference_point", "canonical_momenta", "multipliers"), "reference"
-)  # what follows the colon of a name
+WITH_REFERENCE = ("reference_point", "canonical_momenta", "multipliers")  # families whose names end with one, after a colon
 STEP = 1e-3  # s, of engines without an integrator that controls its error
 
 
@@ -56,7 +55,7 @@ class Ours:
         family, _, option = name.partition(":")
         self.options: dict[str, Any] = {"formulation": family}
         if option:
-            self.options[OPTIONS.get(family, "variant")] = option
+            self.options["reference" if family in WITH_REFERENCE else "variant"] = option
         self.model, self.dynamics = model, compile(model, **self.options)
 
     def acceleration(self, q: Array, v: Array, tau: Array) -> Array:
@@ -96,10 +95,8 @@ def runge_kutta(engine: Engine, dynamics: Dynamics, q: Array, v: Array, duration
 
 def normalised(model: Model, q: Array) -> Array:
     q = np.array(q)
-    for joint, start, driven in zip(model.joints, model.q_index, model.driven, strict=True):
-        if joint.quaternion is not None and not driven:
-            k = slice(int(start) + joint.quaternion, int(start) + joint.quaternion + 4)
-            q[..., k] /= np.linalg.norm(q[..., k], axis=-1, keepdims=True)
+    for at in turning_joints(model):
+        q[..., at.quaternion] /= np.linalg.norm(q[..., at.quaternion], axis=-1, keepdims=True)
     return q
 
 

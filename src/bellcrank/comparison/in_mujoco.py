@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..io.exchange.states import mujoco_states
-from ..io.mjcf.writer import mjcf
+from ..io.mjcf.writer import write
 from ..model import Model
 from .engines import STEP, Array, Trajectory
 
@@ -28,7 +28,7 @@ class InMuJoCo:
         """``text``: the MJCF that the model came from, instead of the one that we write."""
         import mujoco
 
-        text = mjcf(model)[0] if text is None else text
+        text = write(model)[0] if text is None else text
         self.mujoco, self.model, self.states = mujoco, model, mujoco_states(model)
         self.theirs: Any = mujoco.MjModel.from_xml_string(text)
         self.theirs.opt.integrator = mujoco.mjtIntegrator.mjINT_RK4

@@ -13,7 +13,7 @@ from ..errors import BellcrankError, StateError
 from ..model import Model
 from ..model.generators import random_state
 from ..model.manifold import displaced
-from ..wording import counted
+from ..wording import counted, printed
 from .engines import BATCH, Array, Ours, Trajectory, formulations, normalised, seconds
 
 if TYPE_CHECKING:
@@ -58,12 +58,7 @@ class Comparison:
         return {**dataclasses.asdict(self), "rows": [dataclasses.asdict(row) for row in self.rows]}
 
     def __str__(self) -> str:
-        from rich.console import Console
-
-        console = Console(highlight=False, width=120)
-        with console.capture() as capture:
-            console.print(self)
-        return capture.get().rstrip("\n")
+        return printed(self)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         from rich.table import Table

@@ -21,6 +21,7 @@ from ..model import Model
 from ..run import simulate
 from ..run.arguments import must_be_known, must_be_positive, span
 from ..run.stiff import STIFF_METHODS
+from ..wording import printed
 from .engines import Array
 from .kept_momenta import kept_momenta, momenta
 from .trends import trend
@@ -84,12 +85,7 @@ class MethodComparison:
         return plot_methods(self, path, keep=keep)
 
     def __str__(self) -> str:
-        from rich.console import Console
-
-        console = Console(highlight=False, width=120)
-        with console.capture() as capture:
-            console.print(self)
-        return capture.get().rstrip("\n")
+        return printed(self)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         from rich.table import Table

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import AssemblyError, BellcrankError
+from ..model.element import ELEMENTS
 from . import units
 from .starting import position
 
@@ -22,18 +23,8 @@ FAR = 20  # times the usual distance of the model
 FLAT = 1e-9  # of the largest inertia of the body
 PERIODS = 1e4  # of the fastest vibration, or times of the fastest decay, in a run
 
-DOING = {  # values that make an element do something; without one of them it does nothing
-    "joint_spring": ("stiffness", "preload"),
-    "joint_damper": ("damping",),
-    "joint_friction": ("effort",),
-    "joint_stop": ("stiffness", "damping"),
-    "joint_effort": ("value",),
-    "joint_input": ("gain",),
-    "spring_damper": ("stiffness", "damping", "preload"),
-    "bushing": ("kx", "ky", "kz", "krx", "kry", "krz", "cx", "cy", "cz", "crx", "cry", "crz"),
-    "turning_spring": ("stiffness",),
-    "force": ("fx", "fy", "fz", "mx", "my", "mz"),
-}
+IDLE = ("rest", "velocity", "lower", "upper", "length", "world")  # values with which alone an element does nothing
+DOING = {kind: tuple(name for name in values if name not in IDLE) for kind, values in ELEMENTS.items()}
 
 
 def remarks(model: Model, speed: Speeds) -> list[str]:

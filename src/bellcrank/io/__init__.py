@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable
+from importlib import import_module
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -12,15 +12,16 @@ from typing import Any
 from ..errors import BellcrankWarning, ModelError
 from ..model import Model, build
 from ..writing import write_whole
-from .exchange.markup import XmlElement, is_markup
+from .exchange.markup import is_markup
 from .files import decode, read_bytes, regular_file
 from .native import reader as native
 from .native.schema import schema
 from .native.writer import dumps
-from .options import Options, options_for
+from .options import options_for
 from .recognition import recognise
 from .shipped import gallery
 
+FORMATS = {".toml": "native", ".xml": "mjcf", ".mjcf": "mjcf", ".urdf": "urdf"}  # folders with a reader and a writer
 __all__ = ["dumps", "gallery", "load", "save", "schema"]
 
 
@@ -47,32 +48,13 @@ def load(source: str | PathLike[str], **options: Any) -> Model:
 
 
 def _read(data: bytes, file: str, given: dict[str, Any]) -> Model:
-    if file == "model text":
-        kind, root = "toml", None
-    else:
-        kind, root = recognise(data, file)
+    kind, root = ("toml", None) if file == "model text" else recognise(data, file)
     options = options_for(kind, given)
     if root is None:
         return native.read(decode(data, file), file)
-    spec = _READERS[kind](root, file, options)
-    model = build(spec)
+    model = build(import_module(f".{kind}.reader", __name__).read_spec(root, file, options))
     _tell(model, file)
     return model
-
-
-def _mjcf(root: XmlElement, file: str, options: Options) -> Any:
-    from .mjcf.reader import read_spec
-
-    return read_spec(root, file, options)
-
-
-def _urdf(root: XmlElement, file: str, options: Options) -> Any:
-    from .urdf.reader import read_spec
-
-    return read_spec(root, file, options)
-
-
-_READERS: dict[str, Callable[[XmlElement, str, Options], Any]] = {"mjcf": _mjcf, "urdf": _urdf}
 
 
 def _tell(model: Model, file: str) -> None:
@@ -94,37 +76,13 @@ def save(model: Model, path: str | PathLike[str], *, keep: bool = False, partial
     else hangs on (joints of other kinds, prescribed motions of joints, impossible inertias) cannot be left out.
     """
     target = Path(path)
-    write = _WRITERS.get(target.suffix.lower())
-    if write is None:
-        raise ModelError(f"{target}: models are written as {', '.join(_WRITERS)} files. Name one.")
-    text, left_out = write(model, partial)
+    format = FORMATS.get(target.suffix.lower())
+    if format is None:
+        raise ModelError(f"{target}: models are written as {', '.join(FORMATS)} files. Name one.")
+    text, left_out = import_module(f".{format}.writer", __name__).write(model, partial=partial)
     write_whole(target, lambda file: file.write_text(text, encoding="utf-8", newline="\n"), keep=keep)
     if left_out:
         warnings.warn(BellcrankWarning("\n  ".join([f"{target} does not hold:", *left_out])), stacklevel=2)
-
-
-def _to_toml(model: Model, partial: bool) -> tuple[str, list[str]]:
-    return dumps(model), []
-
-
-def _to_mjcf(model: Model, partial: bool) -> tuple[str, list[str]]:
-    from .mjcf.writer import mjcf
-
-    return mjcf(model, partial=partial)
-
-
-def _to_urdf(model: Model, partial: bool) -> tuple[str, list[str]]:
-    from .urdf.writer import urdf
-
-    return urdf(model, partial=partial)
-
-
-_WRITERS: dict[str, Callable[[Model, bool], tuple[str, list[str]]]] = {
-    ".toml": _to_toml,
-    ".xml": _to_mjcf,
-    ".mjcf": _to_mjcf,
-    ".urdf": _to_urdf,
-}
 
 
 def _in_gallery(name: Path) -> Path:

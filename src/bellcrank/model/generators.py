@@ -13,6 +13,7 @@ from ..errors import ModelError
 from ..joints import JOINTS, Joint, make_joint
 from .closure import Closure
 from .humanoid import humanoid
+from .manifold import turning_joints
 from .model import Model
 
 Array = NDArray[np.float64]
@@ -83,10 +84,8 @@ def random_state(model: Model, seed: int = 0) -> tuple[Array, Array]:
     """Any q, with unit quaternions, and any v, of order one."""
     rng = np.random.default_rng(seed)
     q, v = rng.uniform(-1, 1, model.nq), rng.uniform(-1, 1, model.nv)
-    for joint, start, driven in zip(model.joints, model.q_index, model.driven, strict=True):
-        if joint.quaternion is not None and not driven:
-            k = slice(start + joint.quaternion, start + joint.quaternion + 4)
-            q[k] = _unit(rng, 4)
+    for at in turning_joints(model):
+        q[at.quaternion] = _unit(rng, 4)
     return q, v
 
 
@@ -271,15 +270,7 @@ def _linkage(name: str, bars: Sequence[_Bar], ties: Sequence[_Tie], gravity: Seq
         given_q=np.zeros(nv),
         given_v=np.zeros(nv),
         closures=tuple(
-            Closure(
-                tie.name,
-                "joint",
-                tie.a,
-                tie.b,
-                _point(along[tie.a]),
-                _point(along[tie.b]),
-                joint=tie.joint,
-            )
+            Closure(tie.name, "joint", tie.a, tie.b, _point(along[tie.a]), _point(along[tie.b]), joint=tie.joint)
             for tie in ties
         ),
     )

@@ -107,9 +107,8 @@ def carried(model: Model, v: Array) -> Array:
 
 
 def cross_matrix(a: Array) -> Array:
-    """a x b = cross_matrix(a) b."""
-    x, y, z = a
-    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    """a x b = cross_matrix(a) b; a may have leading dimensions."""
+    return -np.cross(a[..., None, :], np.eye(3))
 
 
 def quaternion_product(p: Array, r: Array) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,12 +50,8 @@ def _check_lists(model: Model, problems: Problems) -> None:
             problems.add(f"{field} has {len(getattr(model, field))} entries for {n} joints.")
     for name in (*model.body_names, *model.joint_names):
         check_name(name, problems, dots=True)
-    outer = [
-        *(element.name for element in model.elements),
-        *(closure.name for closure in model.closures),
-        *(measure.name for measure in model.measures),
-        *model.inputs,
-    ]
+    items: tuple[Any, ...] = (*model.elements, *model.closures, *model.measures)
+    outer = [*(item.name for item in items), *model.inputs]
     named = [*model.body_names, *model.joint_names, *outer]
     for name in outer:
         check_name(name, problems, dots=True)
@@ -183,19 +179,6 @@ def _closing_joint(model: Model, closure: int) -> Joint | None:
     return model.closures[closure].joint if closure < len(model.closures) else None
 
 
-def _on_closure(model: Model, element: Element) -> Iterator[str]:
-    joint = _closing_joint(model, element.closure)
-    if joint is None:
-        yield f"its closure is {element.closure}, which is no joint."
-    elif not 0 <= element.dof < joint.nv or (joint.quaternion is not None and element.kind in ("joint_spring", "joint_stop")):
-        yield f'joint "{model.closures[element.closure].name}" has no coordinate {element.dof} to act on.'
-    elif model.closures[element.closure].motion is not None:
-        yield f'joint "{model.closures[element.closure].name}" is driven, so that nothing can act on it. Remove one of the two.'
-    if element.kind == "joint_input" and not 0 <= element.input < len(model.inputs):
-        yield f"its input is {element.input}, and the model has {len(model.inputs)}."
-    yield from (text for text, _ in element_problems(element))
-
-
 def _check_closures(model: Model, problems: Problems) -> None:
     for closure in model.closures:
         for text in (*closure_problems(closure, model.n), *_terms(model, closure)):
@@ -204,26 +187,14 @@ def _check_closures(model: Model, problems: Problems) -> None:
 
 def _terms(model: Model, closure: Closure) -> Iterator[str]:
     for row, dof, _ in closure.terms:
-        if not 0 <= row < model.n or not 0 <= dof < model.joints[row].nv or model.joints[row].quaternion is not None:
+        if not _has_coordinate(model, row, dof):
             yield f"joint {row} has no coordinate {dof} to couple."
         elif model.driven[row]:
             yield f'joint "{model.joint_names[row]}" is driven: its coordinate is known already.'
 
 
-def _on_sum(model: Model, element: Element) -> Iterator[str]:
-    """A spring or damper on a sum of coordinates."""
-    if element.kind not in ("joint_spring", "joint_damper") or len(element.terms) > MOST_TERMS:
-        yield f"only springs and dampers act on sums of coordinates, of {MOST_TERMS} at most."
-    for row, dof, factor in element.terms:
-        if not 0 <= row < model.n or not 0 <= dof < model.joints[row].nv or model.joints[row].quaternion is not None:
-            yield f"joint {row} has no coordinate {dof} to act on."
-        elif model.driven[row]:
-            yield f'joint "{model.joint_names[row]}" is driven, so that nothing can act on it. Remove one of the two.'
-        if not np.isfinite(factor):
-            yield f"a factor is {factor}. Give a finite number."
-    if (element.joint, element.dof) != element.terms[0][:2]:
-        yield "its joint and dof are not those of its first term."
-    yield from (text for text, _ in element_problems(element))
+def _has_coordinate(model: Model, row: int, dof: int) -> bool:
+    return 0 <= row < model.n and 0 <= dof < model.joints[row].nv and model.joints[row].quaternion is None
 
 
 def _element(model: Model, element: Element) -> Iterator[str]:
@@ -231,25 +202,58 @@ def _element(model: Model, element: Element) -> Iterator[str]:
         yield f'there is no kind "{element.kind}". Choose from {", ".join(ELEMENTS)}.'
     elif set(element.values) != set(ELEMENTS[element.kind]):
         yield f"it has the values {', '.join(element.values)}. A {element.kind} has {', '.join(ELEMENTS[element.kind])}."
-    elif element.terms:
-        yield from _on_sum(model, element)
-    elif element.kind.startswith("joint_") and element.closure >= 0:
-        yield from _on_closure(model, element)
-    elif element.kind.startswith("joint_"):
-        if not 0 <= element.joint < model.n:
-            yield f"its joint is {element.joint}. Give a row from 0 to {model.n - 1}."
-        elif not 0 <= element.dof < model.joints[element.joint].nv or (
-            model.joints[element.joint].quaternion is not None and element.kind in ("joint_spring", "joint_stop")
-        ):
-            yield f'joint "{model.joint_names[element.joint]}" has no coordinate {element.dof} to act on.'
-        elif model.driven[element.joint]:
-            yield f'joint "{model.joint_names[element.joint]}" is driven, so that nothing can act on it. Remove one of the two.'
-        if element.kind == "joint_input" and not 0 <= element.input < len(model.inputs):
-            yield f"its input is {element.input}, and the model has {len(model.inputs)}."
-        yield from (text for text, _ in element_problems(element))
     else:
-        if not all(-1 <= row < model.n for row in (element.body_a, element.body_b)):
-            yield f"a body is not in the model. Give -1 for ground, or a row up to {model.n - 1}."
-        if not np.isfinite([*element.point_a, *element.point_b]).all():
-            yield "a point is not finite."
+        on_joint = element.kind.startswith("joint_")
+        yield from (_on_sum if element.terms else _on_joint if on_joint else _on_bodies)(model, element)
         yield from (text for text, _ in element_problems(element))
+
+
+def _on_sum(model: Model, element: Element) -> Iterator[str]:
+    """A spring or damper on a sum of coordinates."""
+    if element.kind not in ("joint_spring", "joint_damper") or len(element.terms) > MOST_TERMS:
+        yield f"only springs and dampers act on sums of coordinates, of {MOST_TERMS} at most."
+    for row, dof, factor in element.terms:
+        if not _has_coordinate(model, row, dof):
+            yield f"joint {row} has no coordinate {dof} to act on."
+        elif model.driven[row]:
+            yield _is_driven(model.joint_names[row])
+        if not np.isfinite(factor):
+            yield f"a factor is {factor}. Give a finite number."
+    if (element.joint, element.dof) != element.terms[0][:2]:
+        yield "its joint and dof are not those of its first term."
+
+
+def _is_driven(joint: str) -> str:
+    return f'joint "{joint}" is driven, so that nothing can act on it. Remove one of the two.'
+
+
+def _on_joint(model: Model, element: Element) -> Iterator[str]:
+    """Something on a joint of the tree, or on one that closes a loop."""
+    joint, name, driven = None, "", False
+    if element.closure >= 0:
+        joint = _closing_joint(model, element.closure)
+        if joint is not None:
+            closure = model.closures[element.closure]
+            name, driven = closure.name, closure.motion is not None
+        else:
+            yield f"its closure is {element.closure}, which is no joint."
+    elif 0 <= element.joint < model.n:
+        row = element.joint
+        joint, name, driven = model.joints[row], model.joint_names[row], bool(model.driven[row])
+    else:
+        yield f"its joint is {element.joint}. Give a row from 0 to {model.n - 1}."
+    if joint is not None:
+        turns = joint.quaternion is not None and element.kind in ("joint_spring", "joint_stop")
+        if turns or not 0 <= element.dof < joint.nv:
+            yield f'joint "{name}" has no coordinate {element.dof} to act on.'
+        elif driven:
+            yield _is_driven(name)
+    if element.kind == "joint_input" and not 0 <= element.input < len(model.inputs):
+        yield f"its input is {element.input}, and the model has {len(model.inputs)}."
+
+
+def _on_bodies(model: Model, element: Element) -> Iterator[str]:
+    if not all(-1 <= row < model.n for row in (element.body_a, element.body_b)):
+        yield f"a body is not in the model. Give -1 for ground, or a row up to {model.n - 1}."
+    if not np.isfinite([*element.point_a, *element.point_b]).all():
+        yield "a point is not finite."

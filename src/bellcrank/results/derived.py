@@ -124,13 +124,17 @@ def _elements(at: Samples) -> Arrays:
 
 
 def _drives(at: Samples) -> Arrays:
-    q, v, tau = at.values("q"), at.values("v"), at.tau
-    efforts = (
-        [at.dynamics.drive_efforts(q, v, at.values("a"), tau=tau, **at.time, **at.inputs)] if at.model.driven.any() else []
-    )
-    if any(closure.motion is not None for closure in at.model.closures):
-        efforts.append(at.dynamics.closure_efforts(q, v, tau, **at.time, **at.inputs))
-    return {"drives": np.concatenate(efforts, axis=1)}
+    q, v, a = (at.values(name) for name in ("q", "v", "a"))
+    return {"drives": drive_efforts(at.dynamics, q, v, a, tau=at.tau, **at.time, **at.inputs)}
+
+
+def drive_efforts(dynamics: Any, q: np.ndarray, v: np.ndarray, a: np.ndarray, *, tau: Any, **given: Any) -> np.ndarray:
+    """Efforts that keep prescribed motions going, in the order of Labels.drives: of joints, then of what closes loops."""
+    model = dynamics.model
+    parts = [dynamics.drive_efforts(q, v, a, tau=tau, **given)] if model.driven.any() else []
+    if any(closure.motion is not None for closure in model.closures):
+        parts.append(dynamics.closure_efforts(q, v, tau, **given))
+    return np.concatenate(parts, axis=-1) if parts else np.zeros((*q.shape[:-1], 0))
 
 
 def _measures(at: Samples) -> Arrays:
@@ -167,21 +171,16 @@ def velocities_of(at: Samples, places: list[measures.Place]) -> dict[measures.Pl
 
 
 SWEEPS: dict[str, Callable[[Samples], Arrays]] = {
-    "kinetic": _energy,
-    "potential": _energy,
-    "linear": _momentum,
-    "angular": _momentum,
+    **dict.fromkeys(("kinetic", "potential"), _energy),
+    **dict.fromkeys(("linear", "angular"), _momentum),
+    **dict.fromkeys(("positions", "rotations"), _poses),
+    **dict.fromkeys(("storage", "forces"), _elements),
+    **dict.fromkeys(("closure", "closure_rate"), _closure),
+    "closure_second": _closure_second,
+    "closing": _closing,
     "reactions": _reactions,
-    "positions": _poses,
-    "rotations": _poses,
-    "storage": _elements,
-    "forces": _elements,
     "drives": _drives,
     "measures": _measures,
-    "closing": _closing,
-    "closure": _closure,
-    "closure_rate": _closure,
-    "closure_second": _closure_second,
 }
 
 

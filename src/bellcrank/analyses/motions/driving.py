@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,10 +16,10 @@ from ...errors import StateError
 from ...model import Model
 from ...results.labels import Labels
 from ...run.reach import at_end_of_reach
-from ...wording import argument, counted
+from ...wording import argument, counted, did_you_mean
 from ..recut import carried_over, completed, joint_of, near_turns, recut
 from ..report import listed, table
-from ..state import compiled
+from ..state import compiled, increasing
 from .change_points import Change
 from .kinematics import End, MovingState, along_values, freedom_left, frozen, over_times
 
@@ -212,7 +211,7 @@ def drive(
     if (coordinate is None) == (times is None) or (values is None) != (coordinate is None):
         raise StateError("give a coordinate and its values, or the times at which the model's own drivers are looked at")
     if coordinate is None:
-        return _over_times(model, _increasing("times", times), q)
+        return _over_times(model, increasing("times", times), q)
     wanted = np.atleast_1d(np.asarray(values, dtype=float))
     upward = _monotonic(wanted)
     if coordinate in model.closing_names:
@@ -337,9 +336,7 @@ def _result(
 def _place(model: Model, name: str) -> int:
     if name not in model.q_names:
         known = (*model.q_names, *model.closing_names)
-        near = difflib.get_close_matches(str(name), known, n=1)
-        hint = f" (did you mean {near[0]!r}?)" if near else ""
-        raise StateError(f"there is no coordinate {name!r}{hint}: use one of {listed(known)}")
+        raise StateError(f"there is no coordinate {name!r}{did_you_mean(name, known)}: use one of {listed(known)}")
     return model.q_names.index(name)
 
 
@@ -365,10 +362,3 @@ def _monotonic(values: Array) -> Array:
     if not ((steps > 0).all() or (steps < 0).all()):
         raise StateError("values must increase, or decrease, all the way")
     return values if len(values) < 2 or steps[0] > 0 else values[::-1]
-
-
-def _increasing(name: str, given: ArrayLike | None) -> Array:
-    x = np.atleast_1d(np.asarray(given, dtype=float))
-    if x.ndim != 1 or not len(x) or not np.isfinite(x).all() or not (np.diff(x) > 0).all():
-        raise StateError(f"{name} must be finite numbers that increase")
-    return x

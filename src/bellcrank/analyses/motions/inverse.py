@@ -12,8 +12,9 @@ from ...dynamics.dynamics import Dynamics
 from ...errors import DynamicsError, StateError
 from ...model import Model
 from ...results import Run
+from ...results.derived import drive_efforts
 from ...results.labels import EFFORT, Labels
-from ..state import compiled, drive_efforts, input_values
+from ..state import compiled, increasing, input_values
 from .closed_motion import actuator_efforts, closed_course, given_motion
 from .motion import course_of, state_of
 
@@ -84,9 +85,7 @@ def _motion(
         return motion.values("time"), (q, v, a)
     if times is None:
         raise StateError("give the times, in seconds, at which the efforts are wanted")
-    at = np.atleast_1d(np.asarray(times, dtype=float))
-    if at.ndim != 1 or not len(at) or not np.isfinite(at).all() or not (np.diff(at) > 0).all():
-        raise StateError("times must be finite numbers that increase")
+    at = increasing("times", times)
     if model.closures:
         return at, closed_course(dyn, motion, at)
     return at, state_of(model, course_of(model, motion, at))

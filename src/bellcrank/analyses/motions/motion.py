@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from ...errors import StateError
 from ...model import Model, Table
 from ...model.manifold import quaternion_product, rotated, scalar_coordinates, turning_joints
-from ...wording import counted
+from ...wording import counted, did_you_mean
 
 Array = NDArray[np.float64]
 
@@ -80,8 +79,7 @@ def _columns(model: Model, motion: Mapping[str, Any], partial: bool) -> dict[str
             known[name] = list(range(start, start + joint.nq))
     for name in motion:
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f" (did you mean {near[0]!r}?)" if near else ""
+            hint = did_you_mean(name, known)
             raise StateError(f"the motion has {name!r}, which is no free joint or coordinate of {model.name!r}{hint}")
     columns = {name: known[name] for name in motion}
     times_given = np.zeros(model.nq, dtype=int)

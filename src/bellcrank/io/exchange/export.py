@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 
 from ...errors import ModelError
 from ...model import Model
-from ...model.building.resolve import resolve
+from ...model.building.resolve import without_formulas
 from ...model.element import Element
 from ...model.spec.assemblies import expand
 from ...model.spec.fields import InBody
 from ...model.spec.items import GROUND
 from ...model.spec.problems import Problems
-from ...model.spec.spec import Spec
 from ...wording import argument
 from ..mjcf.written_servos import servos
 from .imported import matrix_of, tidy
@@ -46,7 +45,7 @@ class Export:
         self.cannot: list[str] = []
         self.never: list[str] = []  # what nothing would be left without
         self.lost: list[str] = []  # what no format but ours has, and changes nothing
-        self.spec = resolved_spec(model)
+        self.spec = None if model.spec is None else without_formulas(model.spec)
         self.R = [matrix_of(frame_of(model, i)) for i in range(model.n)]
         self.children: list[list[int]] = [[] for _ in range(model.n + 1)]
         for i, parent in enumerate(model.parents):
@@ -149,20 +148,20 @@ class Export:
         return [*self.cannot, *self.lost, *kept]
 
 
-def resolved_spec(model: Model) -> Spec | None:
-    """The Spec of a model with numbers only."""
-    return None if model.spec is None else resolve(expand(model.spec, Problems()), Problems())
-
-
 def numbers(values: Any) -> str:
     """Numbers with all their digits, as XML attributes have them."""
     return " ".join(repr(x).removesuffix(".0") for x in tidy(np.atleast_1d(np.asarray(values, dtype=float))).tolist())
 
 
 def tag(name: str, /, **attributes: Any) -> str:
-    """An element without a body; None leaves an attribute out."""
+    """The beginning of an element, without the end of the tag; None leaves an attribute out."""
     given = "".join(f" {key.rstrip('_')}={quoteattr(str(value))}" for key, value in attributes.items() if value is not None)
     return f"<{name}{given}"
+
+
+def closed(name: str, /, **attributes: Any) -> str:
+    """An element that holds nothing."""
+    return f"{tag(name, **attributes)}/>"
 
 
 def principal(J: Array) -> tuple[Array, Array]:

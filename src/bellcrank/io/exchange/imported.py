@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...model.manifold import rotation
 from ...model.order import outward_order
 from ...model.source import Quaternion, Source
 from ...model.spec.elements import ELEMENT_SPECS, ConstraintSpec, CouplerSpec, ElementSpec, FrictionSpec
@@ -152,6 +153,12 @@ class ImportedParts:
         self.points.append(PointSpec(ours, self.place(i, point)))
         return ours
 
+    def add(self, cls: type[Any], name: str, *values: Any, noun: str = "", **more: Any) -> None:
+        """A force element, constraint or coupler of a name that is still free, or of one that is like it."""
+        item = cls(self.names.take(name, noun or cls.section.removesuffix("s")), *values, **more)
+        kept: list[Any] = getattr(self, cls.section) if cls.section in ("constraints", "couplers") else self.elements
+        kept.append(item)
+
     # --- the parts
 
     def spec(self, name: str, source: Source, *, gravity: Iterable[float]) -> Spec:
@@ -241,18 +248,9 @@ class ImportedParts:
 
 
 def _joint(joint: TheirJoint, name: str, parent: str, child: str, point: Place) -> JointSpec:
-    return JointSpec(
-        name,
-        joint.kind,
-        parent,
-        child,
-        point,
-        None if joint.axis is None else triple(joint.axis),
-        joint.armature,
-        None if joint.axis2 is None else triple(joint.axis2),
-        limits=joint.limits,
-        where=joint.where,
-    )
+    axis, axis2 = (None if a is None else triple(a) for a in (joint.axis, joint.axis2))
+    ends = parent, child, point
+    return JointSpec(name, joint.kind, *ends, axis, joint.armature, axis2, limits=joint.limits, where=joint.where)
 
 
 def triple(x: Iterable[float]) -> Triple:
@@ -294,11 +292,4 @@ def quaternion_of(R: Array) -> Quaternion:
 
 def matrix_of(q: Sequence[float]) -> Array:
     """The rotation of a quaternion w, x, y, z of any length."""
-    w, x, y, z = np.asarray(q, dtype=float) / np.linalg.norm(q)
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-        ]
-    )
+    return rotation(np.asarray(q, dtype=float))

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...model.element import MOST_TERMS
-from ...model.spec.elements import ForceSpec
+from ...model.spec.elements import ForceSpec, MotorSpec
 from ...model.spec.items import GROUND
 from ...model.spec.problems import names
 from ..exchange.imported import Array, ImportedParts, matrix_of, triple
-from .forces import BALL, FREE, HINGE, MOVES, SLIDE, TURNS, Named, at_zero, constant, damper_on, fixed_terms, motor, spring_on
+from .forces import BALL, FREE, HINGE, MOVES, SLIDE, TURNS, Named, actuators, add_damper, add_spring, at_zero, fixed_terms
 
 if TYPE_CHECKING:
     from .reader import Compiled
@@ -22,7 +22,7 @@ JOINT, IN_PARENT, TENDON, SITE = 0, 1, 3, 4  # mjtTrn
 def add_actuators(compiled: Compiled, assembly: ImportedParts, joints: dict[int, Named]) -> None:
     m = compiled.m
     limited: dict[str, list[str]] = {"controls": [], "forces": []}
-    for i in range(int(getattr(m, "nactuator", m.nu))):
+    for i in range(actuators(m)):
         name = compiled.name("actuator", i)
         reason = _why_not(compiled, i) or _add(compiled, assembly, joints, i, name)
         if reason:
@@ -87,15 +87,16 @@ def _add(compiled: Compiled, assembly: ImportedParts, joints: dict[int, Named], 
     for k, (j, coordinate, factor) in enumerate(where):
         end = f"_{k + 1}" if len(where) > 1 else ""
         if gain:
-            assembly.elements.append(motor(assembly, f"{name}_motor{end}", joints[j].name, gain * factor, given, coordinate))
+            effort = gain * factor
+            assembly.add(MotorSpec, f"{name}_motor{end}", joints[j].name, input=given, gain=effort, coordinate=coordinate)
         if b0 and not b1:
-            assembly.elements.append(constant(assembly, f"{name}_bias{end}", joints[j].name, factor * b0, coordinate))
+            assembly.add(MotorSpec, f"{name}_bias{end}", joints[j].name, factor * b0, coordinate=coordinate)
     terms = {joints[j].name: factor for j, _, factor in where}
     if b1:
         zero = at_zero(compiled, {j: factor for j, _, factor in where})
-        assembly.elements.append(spring_on(assembly.names.take(f"{name}_spring", "spring"), terms, -b1, -zero, b0))
+        add_spring(assembly, f"{name}_spring", terms, -b1, -zero, b0)
     if b2:
-        assembly.elements.append(damper_on(assembly.names.take(f"{name}_damping", "damper"), terms, -b2))
+        add_damper(assembly, f"{name}_damping", terms, -b2)
     return None
 
 
@@ -142,9 +143,8 @@ def _constant_force(compiled: Compiled, assembly: ImportedParts, i: int, name: s
     body, point, force, moment, world = _wrench(compiled, i)
     if assembly.body(body - 1) == GROUND:
         return "it acts on the ground"
-    ours, place = assembly.names.take(name, "force"), assembly.place(body - 1, point)
-    given = triple(unit * force), triple(unit * moment)
-    assembly.elements.append(ForceSpec(ours, assembly.body(body - 1), place, *given, "world" if world else "body"))
+    acting = assembly.place(body - 1, point), triple(unit * force), triple(unit * moment)
+    assembly.add(ForceSpec, name, assembly.body(body - 1), *acting, "world" if world else "body")
     return None
 
 

@@ -19,7 +19,6 @@ from ...model.spec.elements import (
     JointDamper,
     JointSpring,
     LineSpring,
-    MotorSpec,
     SumDamper,
     SumSpring,
 )
@@ -32,6 +31,10 @@ if TYPE_CHECKING:
 FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
 TURNS = ("wx", "wy", "wz")
 MOVES = ("vx", "vy", "vz")
+
+
+def actuators(m: Any) -> int:
+    return int(getattr(m, "nactuator", m.nu))
 
 
 class Named(NamedTuple):
@@ -80,11 +83,9 @@ def _passive(compiled: Compiled, assembly: ImportedParts, j: int, named: Named) 
     for coordinate in _coordinates(named.kind):
         end = f"_{coordinate}" if coordinate else ""
         if damping and not compiled.disabled("damper"):
-            name = assembly.names.take(f"{named.name}_damping{end}", "damper")
-            assembly.elements.append(JointDamper(name, named.name, damping, coordinate))
+            assembly.add(JointDamper, f"{named.name}_damping{end}", named.name, damping, coordinate)
         if friction and not compiled.disabled("frictionloss"):
-            name = assembly.names.take(f"{named.name}_friction{end}", "friction")
-            assembly.elements.append(FrictionSpec(name, named.name, friction, coordinate=coordinate))
+            assembly.add(FrictionSpec, f"{named.name}_friction{end}", named.name, friction, coordinate=coordinate)
     odd = {"jnt_stiffnesspoly": j, "jnt_springyield": j, "dof_dampingpoly": at}
     for array, row in odd.items():
         if compiled.array(array, row).any():
@@ -98,13 +99,13 @@ def _spring(compiled: Compiled, assembly: ImportedParts, j: int, named: Named, s
     m, q, name = compiled.m, int(compiled.m.jnt_qposadr[j]), f"{named.name}_spring"
     if named.kind in (SLIDE, HINGE):
         rest = float(m.qpos_spring[q] - m.qpos0[q])
-        assembly.elements.append(JointSpring(assembly.names.take(name, "spring"), named.name, stiffness, rest))
+        assembly.add(JointSpring, name, named.name, stiffness, rest)
         return
     turn = "turn" if named.kind == FREE else None
-    assembly.elements.append(JointSpring(assembly.names.take(name, "spring"), named.name, stiffness, coordinate=turn))
+    assembly.add(JointSpring, name, named.name, stiffness, coordinate=turn)
     if named.kind == FREE:
-        ours, place = assembly.names.take(f"{named.name}_pull", "bushing"), assembly.place(named.body, np.zeros(3))
-        assembly.elements.append(BushingSpec(ours, GROUND, assembly.body(named.body), place, (stiffness,) * 3))
+        place = assembly.place(named.body, np.zeros(3))
+        assembly.add(BushingSpec, f"{named.name}_pull", GROUND, assembly.body(named.body), place, (stiffness,) * 3)
 
 
 def _free_armature(compiled: Compiled, assembly: ImportedParts, j: int, named: Named) -> None:
@@ -133,8 +134,7 @@ def _weight(compiled: Compiled, assembly: ImportedParts, b: int) -> None:
 
 def _push(assembly: ImportedParts, name: str, body: int, point: Array, force: Array) -> None:
     if force.any():
-        ours = assembly.names.take(name, "force")
-        assembly.elements.append(ForceSpec(ours, assembly.body(body), assembly.place(body, point), triple(force)))
+        assembly.add(ForceSpec, name, assembly.body(body), assembly.place(body, point), triple(force))
 
 
 # --- tendons
@@ -175,8 +175,7 @@ def _tendon(compiled: Compiled, assembly: ImportedParts, joints: dict[int, Named
         assembly.remarks.append(f'tendon "{name}" has both ends on one body, and does nothing')
     elif terms is None and between_sites(compiled, i) is not None:
         ends = [at_site(compiled, assembly, site) for site in between_sites(compiled, i) or ()]
-        ours = assembly.names.take(name, "tendon")
-        assembly.elements.append(LineSpring(ours, ends[0], ends[1], stiffness, damping, low if stiffness else 0.0))
+        assembly.add(LineSpring, name, *ends, stiffness, damping, low if stiffness else 0.0, noun="tendon")
     else:
         what = f"of more than {MOST_TERMS} joints" if terms is not None else "that winds round things"
         assembly.unsimulated.append(f'the spring or damping of tendon "{name}" {what}')
@@ -187,26 +186,28 @@ def _on_joints(
 ) -> None:
     """A spring and a damper on the sum of factor * q."""
     if stiffness:
-        assembly.elements.append(spring_on(assembly.names.take(f"{name}_spring", "spring"), terms, stiffness, rest))
+        add_spring(assembly, f"{name}_spring", terms, stiffness, rest)
     if damping:
-        assembly.elements.append(damper_on(assembly.names.take(f"{name}_damping", "damper"), terms, damping))
+        add_damper(assembly, f"{name}_damping", terms, damping)
 
 
-def spring_on(
-    name: str, terms: dict[str, float], stiffness: float, rest: float, preload: float = 0.0
-) -> JointSpring | SumSpring:
+def add_spring(
+    assembly: ImportedParts, name: str, terms: dict[str, float], stiffness: float, rest: float, preload: float = 0.0
+) -> None:
     """force = preload - stiffness (s - rest) along s = sum of factor * q; on one joint a spring of its own."""
     if len(terms) > 1:
-        return SumSpring(name, tuple(terms), tuple(terms.values()), stiffness, rest, preload)
+        assembly.add(SumSpring, name, tuple(terms), tuple(terms.values()), stiffness, rest, preload)
+        return
     ((joint, factor),) = terms.items()
-    return JointSpring(name, joint, stiffness * square(factor), rest / factor, factor * preload)
+    assembly.add(JointSpring, name, joint, stiffness * square(factor), rest / factor, factor * preload)
 
 
-def damper_on(name: str, terms: dict[str, float], damping: float) -> JointDamper | SumDamper:
+def add_damper(assembly: ImportedParts, name: str, terms: dict[str, float], damping: float) -> None:
     if len(terms) > 1:
-        return SumDamper(name, tuple(terms), tuple(terms.values()), damping)
+        assembly.add(SumDamper, name, tuple(terms), tuple(terms.values()), damping)
+        return
     ((joint, factor),) = terms.items()
-    return JointDamper(name, joint, damping * square(factor))
+    assembly.add(JointDamper, name, joint, damping * square(factor))
 
 
 def at_zero(compiled: Compiled, terms: dict[int, float]) -> float:
@@ -233,12 +234,3 @@ def at_site(compiled: Compiled, assembly: ImportedParts, site: int) -> Attachmen
     body = int(compiled.m.site_bodyid[site])
     point = compiled.R[body] @ compiled.m.site_pos[site]
     return Attachment(assembly.body(body - 1), assembly.place(body - 1, point))
-
-
-def motor(assembly: ImportedParts, name: str, joint: str, gain: float, given: str, coordinate: str | None = None) -> MotorSpec:
-    ours = assembly.names.take(name, "motor")
-    return MotorSpec(ours, joint, input=given, gain=gain, coordinate=coordinate)
-
-
-def constant(assembly: ImportedParts, name: str, joint: str, effort: float, coordinate: str | None = None) -> Any:
-    return MotorSpec(assembly.names.take(name, "motor"), joint, effort=effort, coordinate=coordinate)

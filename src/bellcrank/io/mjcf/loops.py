@@ -82,10 +82,8 @@ def _align(assembly: ImportedParts, name: str, first: Side, second: Side) -> Non
     start = Attachment(assembly.body(a - 1), assembly.place(a - 1, point_a))
     on_x, on_y = (Attachment(assembly.body(b - 1), assembly.place(b - 1, point_b + LEVER * axes_b[:, k])) for k in (0, 1))
     along, across = triple(axes_a[:, 0]), triple(axes_a[:, 2])
-    assembly.constraints += [
-        PointOnLineSpec(assembly.names.take(f"{name}_x", "line"), start, on_x, along),
-        PointOnPlaneSpec(assembly.names.take(f"{name}_y", "plane"), start, on_y, across, 0.0),
-    ]
+    assembly.add(PointOnLineSpec, f"{name}_x", start, on_x, along, noun="line")
+    assembly.add(PointOnPlaneSpec, f"{name}_y", start, on_y, across, 0.0, noun="plane")
 
 
 def angle_between(A: Array, B: Array) -> float:
@@ -137,9 +135,7 @@ def _couple(
     straight = between_sites(compiled, first) if of_tendons else None
     if straight is not None and second < 0:
         ends = [at_site(compiled, assembly, site) for site in straight]
-        length = float(m.tendon_length0[first]) + c0
-        spec = DistanceSpec(assembly.names.take(name, "distance"), ends[0], ends[1], length)
-        assembly.constraints.append(spec)
+        assembly.add(DistanceSpec, name, *ends, float(m.tendon_length0[first]) + c0, noun="distance")
         return None
     sides = [_terms(compiled, k, of_tendons=of_tendons) for k in (first, second) if k >= 0]
     terms: dict[int, float] = {}
@@ -151,8 +147,7 @@ def _couple(
     if any(joints[j].kind not in (SLIDE, HINGE) for j in terms):
         return "it ties the coordinates of a ball"
     called = {joints[j].name: c for j, c in terms.items() if c}
-    coupler = CouplerSpec(assembly.names.take(name, "coupler"), tuple(called), tuple(called.values()), offset=c0 or None)
-    assembly.couplers.append(coupler)
+    assembly.add(CouplerSpec, name, tuple(called), tuple(called.values()), offset=c0 or None)
     if c0 and not m.nkey:
         lead, factor = next(iter(called.items()))
         assembly.initial.append(InitialSpec(lead, (c0 / factor,)))

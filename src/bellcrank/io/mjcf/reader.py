@@ -22,12 +22,11 @@ from ..exchange.markup import XmlElement
 from ..exchange.states import Ball, FloatingMuJoCo
 from ..options import Options, file_name
 from .files import Document, check_files
-from .forces import add_forces
+from .forces import BALL, FREE, HINGE, SLIDE, actuators, add_forces
 from .loops import add_loops
 from .numbers import check_numbers, rounding
 from .rest import list_rest
 
-FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
 WORDS = ("free", "ball", "slide", "hinge")
 KINDS = {FREE: "free", BALL: "spherical", SLIDE: "prismatic", HINGE: "revolute"}
 
@@ -102,10 +101,7 @@ class Compiled:
 
     def name(self, kind: str, i: int) -> str:
         """The name of something, or one made from its kind and number."""
-        objects = {"joint": "mjOBJ_JOINT", "body": "mjOBJ_BODY", "site": "mjOBJ_SITE", "actuator": "mjOBJ_ACTUATOR"}
-        objects |= {"tendon": "mjOBJ_TENDON", "equality": "mjOBJ_EQUALITY", "key": "mjOBJ_KEY", "geom": "mjOBJ_GEOM"}
-        objects |= {"sensor": "mjOBJ_SENSOR"}
-        found = self.mujoco.mj_id2name(self.m, getattr(self.mujoco.mjtObj, objects[kind]), i)
+        found = self.mujoco.mj_id2name(self.m, getattr(self.mujoco.mjtObj, f"mjOBJ_{kind.upper()}"), i)
         if not found and kind == "joint":  # one of a body that has a name is known by that
             return f"{self.name('body', int(self.m.jnt_bodyid[i]))}_{WORDS[int(self.m.jnt_type[i])]}"
         return found or f"{kind}_{i}"
@@ -169,10 +165,6 @@ class Compiled:
         lower, upper = (m.jnt_range[j] - reference).tolist() if m.jnt_limited[j] else (None, None)
         effort = float(np.abs(m.jnt_actfrcrange[j]).max()) if m.jnt_actfrclimited[j] else None
         return None if lower is None and effort is None else LimitsSpec(lower, upper, None, effort)
-
-
-def actuators(m: Any) -> int:
-    return int(getattr(m, "nactuator", m.nu))
 
 
 def start_from(compiled: Compiled, assembly: ImportedParts, options: Options, file: str) -> None:

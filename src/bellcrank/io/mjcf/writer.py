@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...model import Model
-from ..exchange.export import Array, Export, JointForces, equal, indented, numbers, principal, tag
+from ..exchange.export import Array, Export, JointForces, closed, equal, indented, numbers, principal, tag
 from ..exchange.imported import quaternion_of
 from .written_closures import equalities
 from .written_forces import Forces, given
@@ -24,7 +24,7 @@ TURNING = {"revolute": "hinge", "prismatic": "slide", "spherical": "ball", "free
 Named = tuple[str, str, Array | None]  # name, type, axis in the design position
 
 
-def mjcf(model: Model, *, partial: bool = False) -> tuple[str, list[str]]:
+def write(model: Model, *, partial: bool = False) -> tuple[str, list[str]]:
     """The text, and what it leaves out; raises ModelError for what MJCF has no words for, unless ``partial``."""
     writing = Writing(model)
     text = indented(writing.document())
@@ -63,7 +63,7 @@ class Writing:
         lines = [
             f"{tag('mujoco', model=model.name)}>",
             '<compiler angle="radian" autolimits="true" inertiafromgeom="false"/>',
-            f"{tag('option', gravity=numbers(model.gravity))}/>",
+            closed("option", gravity=numbers(model.gravity)),
             "<worldbody>",
             *self.sites.get(-1, []),
             *bodies,
@@ -164,7 +164,7 @@ class Writing:
             self.export.never.append(f'body "{model.body_names[i]}", whose inertia no body can have')
         place, turn = R.T @ self.center[i], quaternion_of(R.T @ axes)
         mass = numbers(self.mass[i])
-        return [f"{tag('inertial', pos=numbers(place), quat=numbers(turn), mass=mass, diaginertia=given)}/>"]
+        return [closed("inertial", pos=numbers(place), quat=numbers(turn), mass=mass, diaginertia=given)]
 
     def _joint(self, i: int, R: Array, at: Array) -> list[str]:
         """One joint of ours as one or several of MuJoCo's."""
@@ -222,7 +222,7 @@ class Writing:
             "range": span,
             "actuatorfrcrange": effort,
         }
-        return f"{tag('joint', name=name, type=kind, **attributes)}/>"
+        return closed("joint", name=name, type=kind, **attributes)
 
     def _same(self, name: str, what: str, values: list[float]) -> float:
         """MuJoCo has one number for all directions of a joint."""
@@ -253,7 +253,7 @@ class Writing:
         self.taken.add(free)
         place = numbers(self.export.axes(body).T @ at)
         turn = None if np.array_equal(self.export.axes(body), np.eye(3)) else numbers(quaternion_of(self.export.axes(body).T))
-        self.sites.setdefault(body, []).append(f"{tag('site', name=free, pos=place, quat=turn)}/>")
+        self.sites.setdefault(body, []).append(closed("site", name=free, pos=place, quat=turn))
         return free
 
     def part_name(self, i: int, dof: int) -> str:
@@ -272,7 +272,7 @@ class Writing:
         ):
             return []
         qpos, qvel = model.to_mujoco(model.given_q, model.given_v)
-        return [f"{tag('key', name='start', qpos=numbers(qpos), qvel=numbers(qvel))}/>"]
+        return [closed("key", name="start", qpos=numbers(qpos), qvel=numbers(qvel))]
 
     def _design(self) -> Array:
         q = np.array(self.model.neutral_q)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...model import Closure
-from ..exchange.export import numbers, tag
+from ..exchange.export import closed, numbers, tag
 from ..exchange.imported import quaternion_of
 
 if TYPE_CHECKING:
@@ -47,27 +47,27 @@ def _joint(writing: Writing, closure: Closure, name: str) -> list[str]:
         R, anchor = export.axes(a), numbers(export.axes(b).T @ at_b)
         turn = quaternion_of(R.T @ export.axes(b))
         pose = numbers([*(R.T @ at_a), *turn]) if is_open else None
-        return [f"{tag('weld', name=name, **ends, relpose=pose, anchor=anchor if is_open else None)}/>"]
+        return [closed("weld", name=name, **ends, relpose=pose, anchor=anchor if is_open else None)]
     axis = np.array(closure.joint.axis or (0.0, 0.0, 0.0))
     points = [(name, 0.0)] if closure.joint.kind == "spherical" else [(f"{name}_1", 0.0), (f"{name}_2", 1.0)]
     if not is_open:
-        return [f"{tag('connect', name=n, anchor=numbers(export.axes(a).T @ (at_a + x * axis)), **ends)}/>" for n, x in points]
+        return [closed("connect", name=n, anchor=numbers(export.axes(a).T @ (at_a + x * axis)), **ends) for n, x in points]
     held = [[writing.site(f"{n}_{k}", body, at + x * axis) for k, (body, at) in enumerate(sides, 1)] for n, x in points]
-    return [f"{tag('connect', name=n, site1=one, site2=two)}/>" for (n, _), (one, two) in zip(points, held, strict=True)]
+    return [closed("connect", name=n, site1=one, site2=two) for (n, _), (one, two) in zip(points, held, strict=True)]
 
 
 def _coupler(writing: Writing, closure: Closure, name: str, tendons: list[str]) -> list[str]:
     parts = [(writing.part_name(i, dof), factor) for i, dof, factor in closure.terms]
     if len(parts) == 1:
         value = numbers(closure.value / parts[0][1])
-        return [f"{tag('joint', name=name, joint1=parts[0][0], polycoef=f'{value} 0 0 0 0')}/>"]
+        return [closed("joint", name=name, joint1=parts[0][0], polycoef=f"{value} 0 0 0 0")]
     if len(parts) == 2:
         (first, a), (second, b) = parts
         polynomial = f"{numbers(closure.value / a)} {numbers(-b / a)} 0 0 0"
-        return [f"{tag('joint', name=name, joint1=first, joint2=second, polycoef=polynomial)}/>"]
-    terms = [f"{tag('joint', joint=joint, coef=numbers(factor))}/>" for joint, factor in parts]
+        return [closed("joint", name=name, joint1=first, joint2=second, polycoef=polynomial)]
+    terms = [closed("joint", joint=joint, coef=numbers(factor)) for joint, factor in parts]
     tendons += [f"{tag('fixed', name=f'{name}_tendon')}>", *terms, "</fixed>"]
-    return [f"{tag('tendon', name=name, tendon1=f'{name}_tendon', polycoef=f'{numbers(closure.value)} 0 0 0 0')}/>"]
+    return [closed("tendon", name=name, tendon1=f"{name}_tendon", polycoef=f"{numbers(closure.value)} 0 0 0 0")]
 
 
 def _distance(writing: Writing, closure: Closure, name: str, tendons: list[str]) -> list[str]:
@@ -77,6 +77,6 @@ def _distance(writing: Writing, closure: Closure, name: str, tendons: list[str])
     ends = [writing.site(f"{name}_{k}", body, at) for k, (body, at) in enumerate(sides, 1)]
     there = [export.origin(body) + at for body, at in sides]
     more = closure.value - float(np.linalg.norm(there[1] - there[0]))
-    tendons += [f"{tag('spatial', name=f'{name}_rod')}>", *(f"{tag('site', site=end)}/>" for end in ends), "</spatial>"]
+    tendons += [f"{tag('spatial', name=f'{name}_rod')}>", *(closed("site", site=end) for end in ends), "</spatial>"]
     polynomial = f"{numbers(more if abs(more) > 1e-15 else 0.0)} 0 0 0 0"
-    return [f"{tag('tendon', name=name, tendon1=f'{name}_rod', polycoef=polynomial)}/>"]
+    return [closed("tendon", name=name, tendon1=f"{name}_rod", polycoef=polynomial)]

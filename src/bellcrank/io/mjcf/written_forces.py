@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...model import Element
-from ..exchange.export import Array, numbers, tag
+from ..exchange.export import Array, closed, numbers, tag
 from .written_servos import Servo, Terms
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class Forces:
         spring = numbers(rest) if stiffness else None
         damping = given(e.values["damping"])
         head = tag("spatial", name=name, stiffness=given(stiffness), springlength=spring, damping=damping)
-        return [f"{head}>", *(f"{tag('site', site=end)}/>" for end in ends), "</spatial>"]
+        return [f"{head}>", *(closed("site", site=end) for end in ends), "</spatial>"]
 
     def _constant_force(self, e: Element) -> None:
         """A unit of bias along a gear: in world axes relative to a site of the world, else in those of the body."""
@@ -124,7 +124,7 @@ class Forces:
         return self._fixed(self.export.name(e.name), names, **values)
 
     def _fixed(self, name: str, factors: list[tuple[str, float]], **values: str | None) -> list[str]:
-        terms = [f"{tag('joint', joint=joint, coef=numbers(factor))}/>" for joint, factor in factors]
+        terms = [closed("joint", joint=joint, coef=numbers(factor)) for joint, factor in factors]
         return [f"{tag('fixed', name=name, **values)}>", *terms, "</fixed>"]
 
     def _inputs(self) -> list[str]:
@@ -147,7 +147,7 @@ class Forces:
             target = {"tendon": f"{name}_tendon"}
         bias = [servo.constant + servo.stiffness * self._at_zero(servo.terms), -servo.stiffness, -servo.damping]
         law = {"gainprm": numbers(servo.gain), "biastype": "affine", "biasprm": " ".join(map(numbers, bias))}
-        return f"{tag('general', name=name, **target, **law)}/>"
+        return closed("general", name=name, **target, **law)
 
     def _at_zero(self, terms: Terms) -> float:
         """Sum of factor * qpos0."""
@@ -166,9 +166,9 @@ class Forces:
             self.export.cannot.append(f'the input "{name}", which acts on several joints, balls among them')
             return ""
         if len(where) == 1:
-            return f"{tag('motor', name=name, joint=self.writing.part_name(i, dof), gear=numbers(gain))}/>"
+            return closed("motor", name=name, joint=self.writing.part_name(i, dof), gear=numbers(gain))
         self.tendons += self._fixed(f"{name}_tendon", [(self.writing.part_name(i, d), c) for (i, d), c in where.items()])
-        return f"{tag('motor', name=name, tendon=f'{name}_tendon')}/>"
+        return closed("motor", name=name, tendon=f"{name}_tendon")
 
     def _on_quaternion(self, name: str, i: int, gains: dict[int, float]) -> str:
         """A motor on a ball; on a free body one at a site, since MuJoCo's forces along a free joint have the world's axes."""
@@ -176,13 +176,13 @@ class Forces:
         gear = np.zeros(6)
         gear[list(gains)] = list(gains.values())
         if free and self.model.parents[i] < 0:
-            return f"{tag('motor', name=name, site=self.writing.site(f'{name}_site', i, np.zeros(3)), gear=numbers(gear))}/>"
+            return closed("motor", name=name, site=self.writing.site(f"{name}_site", i, np.zeros(3)), gear=numbers(gear))
         if free and gear[:3].any():
             self.export.cannot.append(f'the input "{name}", which pushes along the axes of a body that floats on another')
             return ""
         turn = self.export.axes(i).T @ (gear[3:] if free else gear[:3])
         called = f"{joint}_turn" if free else joint
-        return f"{tag('motor', name=name, joint=called, gear=numbers([*turn, 0, 0, 0]))}/>"
+        return closed("motor", name=name, joint=called, gear=numbers([*turn, 0, 0, 0]))
 
     def _constants(self) -> list[str]:
         """Constant efforts that are not part of a spring."""

@@ -16,40 +16,42 @@ from .shapes import BY_KEY
 from .source import source_schema
 
 Schema = dict[str, Any]
+
+
+def _ref(name: str) -> Schema:
+    return {"$ref": f"#/$defs/{name}"}
+
+
+def _closed(properties: Schema, required: list[str]) -> Schema:
+    """An object that has these keys and no others."""
+    found: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
+    return {**found, "required": required} if required else found
+
+
 DEFINITIONS: Schema = {
     "formula": {"type": "string", "pattern": "^\\s*=", "description": 'a formula over parameters, "=L1*cos(a)"'},
-    "scalar": {"anyOf": [{"type": "number"}, {"$ref": "#/$defs/formula"}]},
-    "vector": {"type": "array", "items": {"$ref": "#/$defs/scalar"}, "minItems": 3, "maxItems": 3},
+    "scalar": {"anyOf": [{"type": "number"}, _ref("formula")]},
+    "vector": {"type": "array", "items": _ref("scalar"), "minItems": 3, "maxItems": 3},
     "name": {"type": "string", "minLength": 1},
     "place": {
         "anyOf": [
             {"type": "string", "description": "the name of a point"},
-            {"$ref": "#/$defs/vector"},
-            {
-                "type": "object",
-                "properties": {"body": {"$ref": "#/$defs/name"}, "at": {"$ref": "#/$defs/vector"}},
-                "required": ["body", "at"],
-                "additionalProperties": False,
-            },
+            _ref("vector"),
+            _closed({"body": _ref("name"), "at": _ref("vector")}, ["body", "at"]),
         ]
     },
-    "direction": {"anyOf": [{"enum": list(AXES)}, {"$ref": "#/$defs/vector"}]},
+    "direction": {"anyOf": [{"enum": list(AXES)}, _ref("vector")]},
     "inertia": {
         "anyOf": [
-            {"$ref": "#/$defs/vector"},
-            {"type": "array", "items": {"$ref": "#/$defs/vector"}, "minItems": 3, "maxItems": 3},
-            {
-                "type": "object",
-                "properties": {key: {"$ref": "#/$defs/scalar"} for key in PRODUCTS},
-                "required": ["xx", "yy", "zz"],
-                "additionalProperties": False,
-            },
+            _ref("vector"),
+            {"type": "array", "items": _ref("vector"), "minItems": 3, "maxItems": 3},
+            _closed({key: _ref("scalar") for key in PRODUCTS}, ["xx", "yy", "zz"]),
         ]
     },
-    "numbers": {"anyOf": [{"$ref": "#/$defs/scalar"}, {"type": "array", "items": {"$ref": "#/$defs/scalar"}}]},
+    "numbers": {"anyOf": [_ref("scalar"), {"type": "array", "items": _ref("scalar")}]},
     "rows": {
         "type": "array",
-        "items": {"type": "array", "items": {"$ref": "#/$defs/scalar"}, "minItems": 2, "maxItems": 2},
+        "items": {"type": "array", "items": _ref("scalar"), "minItems": 2, "maxItems": 2},
         "minItems": 1,
     },
 }
@@ -61,11 +63,11 @@ def schema() -> Schema:
     top |= {
         "format": {"const": FORMAT},
         "name": {"type": "string", "minLength": 1},
-        "inputs": {"type": "array", "items": {"$ref": "#/$defs/name"}},
+        "inputs": {"type": "array", "items": _ref("name")},
         **_properties(Spec),
         "source": source_schema(),
-        "assemblies": _named({"type": "object", "properties": _parts(), "additionalProperties": False}, AssemblySpec),
-        "copies": _named(_object(CopySpec, extra={"parameters": _named({"$ref": "#/$defs/scalar"})}), CopySpec),
+        "assemblies": _named(_closed(_parts(), []), AssemblySpec),
+        "copies": _named(_object(CopySpec, extra={"parameters": _named(_ref("scalar"))}), CopySpec),
     }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -79,10 +81,10 @@ def schema() -> Schema:
 
 
 def _parts() -> Schema:
-    start = {"anyOf": [{"$ref": "#/$defs/numbers"}, _object(InitialSpec)]}
+    start = {"anyOf": [_ref("numbers"), _object(InitialSpec)]}
     return {
-        "parameters": _named({"$ref": "#/$defs/scalar"}),
-        "points": _named({"$ref": "#/$defs/place"}),
+        "parameters": _named(_ref("scalar")),
+        "points": _named(_ref("place")),
         "bodies": _named(_body()),
         "joints": _named(_object(JointSpec), JointSpec),
         "constraints": _named(_of_types(CONSTRAINTS)),
@@ -100,9 +102,9 @@ def _of_types(types: dict[str, type[Any]]) -> Schema:
 
 def _body() -> Schema:
     solids = {key: _object(cls) for key, cls in BY_KEY.items()}
-    point = {"at": {"$ref": "#/$defs/place"}, "mass": {"$ref": "#/$defs/scalar"}}
-    bob = {"type": "object", "properties": point, "required": ["at", "mass"], "additionalProperties": False}
-    own = {"mass": {"$ref": "#/$defs/scalar"}, "center": {"$ref": "#/$defs/place"}, "inertia": {"$ref": "#/$defs/inertia"}}
+    point = {"at": _ref("place"), "mass": _ref("scalar")}
+    bob = _closed(point, ["at", "mass"])
+    own = {"mass": _ref("scalar"), "center": _ref("place"), "inertia": _ref("inertia")}
     return {
         "type": "object",
         "properties": {**own, "point_mass": bob, **solids, "mesh": _object(Mesh)},
@@ -135,9 +137,8 @@ def _object(cls: type[Any], extra: Schema | None = None, needed: list[str] | Non
     properties = {**(extra or {}), **_properties(cls)}
     if cls is Attachment:  # a point, or at in the body's frame
         required.remove("point")
-        properties["at"] = {"$ref": "#/$defs/vector"}
-    found: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
-    return {**found, "required": required} if required else found
+        properties["at"] = _ref("vector")
+    return _closed(properties, required)
 
 
 def _record(kind: fields.Record) -> Schema:
@@ -146,26 +147,26 @@ def _record(kind: fields.Record) -> Schema:
     if kind.classes[0] is not MotionSpec:
         return _object(kind.classes[0])
     laws = next(field.kind for field in fields_of(MotionSpec) if isinstance(field.kind, fields.Records))
-    axis = {"axis": {"$ref": "#/$defs/direction"}}
+    axis = {"axis": _ref("direction")}
     single = [_object(cls, extra=axis) for cls in laws.classes]
     law = {"anyOf": [_object(cls) for cls in laws.classes]}
     return {"anyOf": [*single, {"type": "object", "properties": axis, "additionalProperties": law}]}
 
 
 KINDS: dict[type[fields.Kind], Callable[[Any], Schema]] = {
-    fields.Number: lambda kind: {"$ref": "#/$defs/scalar"},
-    fields.Numbers: lambda kind: {"$ref": "#/$defs/numbers"},
-    fields.Vector3: lambda kind: {"$ref": "#/$defs/vector"},
-    fields.Direction: lambda kind: {"$ref": "#/$defs/direction"},
-    fields.Position: lambda kind: {"$ref": "#/$defs/place"},
-    fields.Inertia: lambda kind: {"$ref": "#/$defs/inertia"},
-    fields.Text: lambda kind: {"$ref": "#/$defs/name"},
-    fields.Name: lambda kind: {"$ref": "#/$defs/name"},
-    fields.Names: lambda kind: {"type": "array", "items": {"$ref": "#/$defs/name"}, "minItems": 1},
+    fields.Number: lambda kind: _ref("scalar"),
+    fields.Numbers: lambda kind: _ref("numbers"),
+    fields.Vector3: lambda kind: _ref("vector"),
+    fields.Direction: lambda kind: _ref("direction"),
+    fields.Position: lambda kind: _ref("place"),
+    fields.Inertia: lambda kind: _ref("inertia"),
+    fields.Text: lambda kind: _ref("name"),
+    fields.Name: lambda kind: _ref("name"),
+    fields.Names: lambda kind: {"type": "array", "items": _ref("name"), "minItems": 1},
     fields.Flag: lambda kind: {"type": "boolean"},
-    fields.FormulaText: lambda kind: {"$ref": "#/$defs/formula"},
+    fields.FormulaText: lambda kind: _ref("formula"),
     fields.Choice: lambda kind: {"enum": list(kind.options)},
-    fields.Rows: lambda kind: {"$ref": "#/$defs/rows"},
+    fields.Rows: lambda kind: _ref("rows"),
     fields.Record: _record,
     fields.Series: lambda kind: {"type": "array", "items": _any([_object(cls) for cls in kind.classes]), "minItems": 1},
 }

@@ -51,6 +51,11 @@ def dumps(model: Model | Spec) -> str:
     return "\n".join(lines) + "\n"
 
 
+def write(model: Model, *, partial: bool = False) -> tuple[str, list[str]]:
+    """The text, and what it leaves out: nothing."""
+    return dumps(model), []
+
+
 def text(value: str) -> str:
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 

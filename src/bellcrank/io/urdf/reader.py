@@ -201,13 +201,11 @@ class _Reading:
                 continue
             for coordinate in _coordinates(KINDS[joint.type]):
                 end = f"_{coordinate}" if coordinate else ""
-                if float(joint.dynamics.damping or 0.0):
-                    name = assembly.names.take(f"{ours}_damping{end}", "damper")
-                    assembly.elements.append(JointDamper(name, ours, float(joint.dynamics.damping), coordinate))
-                if float(joint.dynamics.friction or 0.0):
-                    name = assembly.names.take(f"{ours}_friction{end}", "friction")
-                    effort = float(joint.dynamics.friction)
-                    assembly.elements.append(FrictionSpec(name, ours, effort, coordinate=coordinate))
+                damping, friction = (float(x or 0.0) for x in (joint.dynamics.damping, joint.dynamics.friction))
+                if damping:
+                    assembly.add(JointDamper, f"{ours}_damping{end}", ours, damping, coordinate)
+                if friction:
+                    assembly.add(FrictionSpec, f"{ours}_friction{end}", ours, friction, coordinate=coordinate)
 
     def _couple(self, assembly: ImportedParts) -> None:
         """joint = multiplier * other + offset; with a multiplier of 0, or if the other is locked, it stays where it is."""
@@ -221,8 +219,7 @@ class _Reading:
             if not multiplier:
                 assembly.remarks.append(f'joint "{name}" mimics "{mimic.joint}" with the multiplier 0: it stays at {offset:g}')
             terms = {ours: 1.0} | ({other: -multiplier} if other and multiplier else {})
-            coupler = assembly.names.take(f"{ours}_mimic", "coupler")
-            assembly.couplers.append(CouplerSpec(coupler, tuple(terms), tuple(terms.values()), offset=offset or None))
+            assembly.add(CouplerSpec, f"{ours}_mimic", tuple(terms), tuple(terms.values()), offset=offset or None)
             start = self.mimics.value(name)
             if start:
                 assembly.initial.append(InitialSpec(ours, (start,)))

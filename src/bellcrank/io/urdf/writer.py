@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...model import Model
-from ..exchange.export import Array, Export, JointForces, equal, indented, numbers, roll_pitch_yaw, tag
+from ..exchange.export import Array, Export, JointForces, closed, equal, indented, numbers, roll_pitch_yaw, tag
 from ..exchange.states import unlimited
 from .reader import across
 
@@ -19,7 +19,7 @@ KINDS = {"fixed": "fixed", "revolute": "revolute", "prismatic": "prismatic", "pl
 GRAVITY = (0.0, 0.0, -9.81)
 
 
-def urdf(model: Model, *, partial: bool = False) -> tuple[str, list[str]]:
+def write(model: Model, *, partial: bool = False) -> tuple[str, list[str]]:
     """The text, and what it leaves out; raises ModelError for what URDF has no words for, unless ``partial``."""
     writing = _Writing(model)
     text = indented(writing.document())
@@ -65,7 +65,7 @@ class _Writing:
             root += "_"
         yield '<?xml version="1.0" encoding="utf-8"?>'
         yield f"{tag('robot', name=model.name)}>"
-        yield f"{tag('link', name=root)}/>"
+        yield closed("link", name=root)
         for i in range(model.n):
             yield from self._link(i)
         mimics = self._mimics()
@@ -84,9 +84,9 @@ class _Writing:
         entries = {f"i{'xyz'[a]}{'xyz'[b]}": numbers(J[a, b]) for a in range(3) for b in range(a, 3)}
         yield f"{head}>"
         yield "<inertial>"
-        yield f"{tag('origin', xyz=numbers(R.T @ model.center[i]), rpy='0 0 0')}/>"
-        yield f"{tag('mass', value=numbers(model.mass[i]))}/>"
-        yield f"{tag('inertia', **entries)}/>"
+        yield closed("origin", xyz=numbers(R.T @ model.center[i]), rpy="0 0 0")
+        yield closed("mass", value=numbers(model.mass[i]))
+        yield closed("inertia", **entries)
         yield "</inertial>"
         yield "</link>"
 
@@ -121,7 +121,7 @@ class _Writing:
         second = joint.axis2 if joint.kind == "universal" else joint.axis
         middle, axes = f"{child}_{joint.v_names[0]}", [R.T @ np.array(joint.axis), R.T @ np.array(second)]
         kinds = ("continuous", "continuous" if joint.kind == "universal" else "prismatic")
-        yield f"{tag('link', name=middle)}/>"
+        yield closed("link", name=middle)
         ends = ((parent, middle, place), (middle, child, ("0 0 0", "0 0 0")))
         for k, (before, after, where) in enumerate(ends):
             yield from self._one(i, range(k, k + 1), f"{name}_{joint.v_names[k]}", kinds[k], before, after, where, axes[k], "")
@@ -139,17 +139,17 @@ class _Writing:
         mimic: str,
     ) -> Iterator[str]:
         yield f"{tag('joint', name=name, type=kind)}>"
-        yield f"{tag('parent', link=parent)}/>"
-        yield f"{tag('child', link=child)}/>"
-        yield f"{tag('origin', xyz=place[0], rpy=place[1])}/>"
+        yield closed("parent", link=parent)
+        yield closed("child", link=child)
+        yield closed("origin", xyz=place[0], rpy=place[1])
         if axis is not None:
-            yield f"{tag('axis', xyz=numbers(axis))}/>"
+            yield closed("axis", xyz=numbers(axis))
         yield from self._limit(i, kind)
         forces = [self.export.forces.get((i, k), JointForces()) for k in dofs]
         if not equal([f.damping for f in forces]) or not equal([f.friction for f in forces]):
             self.export.cannot.append(f'the damping or friction of joint "{name}", which differs between its directions')
         if forces and (forces[0].damping or forces[0].friction):
-            yield f"{tag('dynamics', damping=numbers(forces[0].damping), friction=numbers(forces[0].friction))}/>"
+            yield closed("dynamics", damping=numbers(forces[0].damping), friction=numbers(forces[0].friction))
         if mimic:
             yield mimic
         yield "</joint>"
@@ -164,7 +164,7 @@ class _Writing:
         for key in ("lower", "upper", "effort", "velocity"):
             value = None if limits is None else getattr(limits, key)
             given |= {key: value} if value is not None else {}
-        yield f"{tag('limit', **{key: numbers(value) for key, value in given.items()})}/>"
+        yield closed("limit", **{key: numbers(value) for key, value in given.items()})
 
     def _mimics(self) -> dict[tuple[int, int], str]:
         """Couplers of two coordinates: the first follows the second."""
@@ -179,5 +179,5 @@ class _Writing:
             (first, _, a), (second, _, b) = closure.terms
             multiplier, offset = numbers(-b / a), numbers(closure.value / a)
             other = self.export.name(model.joint_names[second])
-            found[(first, 0)] = f"{tag('mimic', joint=other, multiplier=multiplier, offset=offset)}/>"
+            found[(first, 0)] = closed("mimic", joint=other, multiplier=multiplier, offset=offset)
         return found

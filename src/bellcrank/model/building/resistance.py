@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ...joints import Joint
 from ...joints.base import JointData
+from ..manifold import cross_matrix
 from ..order import outward_order
 
 Array = NDArray[np.float64]
@@ -55,24 +56,17 @@ def unresisted(
 
 def _spatial_inertia(mass: Array, center: Array, inertia: Array) -> Array:
     """(n,6,6) about the bodies' origins, angular first: [[I + m c~ c~^T, m c~], [m c~^T, m]]."""
-    c = _cross(center)
+    c = cross_matrix(center)
     m = mass[:, None, None]
     top = np.concatenate([inertia + m * (c @ c.transpose(0, 2, 1)), m * c], axis=2)
     bottom = np.concatenate([m * c.transpose(0, 2, 1), m * np.eye(3)], axis=2)
     return np.concatenate([top, bottom], axis=1)
 
 
-def _cross(a: Array) -> Array:
-    """(n,3) to (n,3,3), so that cross(a) b = a x b."""
-    x, y, z = a.T
-    zero = np.zeros_like(x)
-    return np.array([[zero, -z, y], [z, zero, -x], [-y, x, zero]]).transpose(2, 0, 1)
-
-
 def _shift(offset: Array) -> Array:
     """Motion at a point from the motion at the origin, the point at ``offset``: v' = v - offset x w."""
     shift = np.eye(6)
-    shift[3:, :3] = -_cross(offset[None])[0]
+    shift[3:, :3] = -cross_matrix(offset)
     return shift
 
 

@@ -8,15 +8,22 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from ..parameters.expressions import Formula, FormulaError
+from ..spec.assemblies import expand
 from ..spec.fields import XYZ, InBody, Listing, Place, Scalar, Triple, Visitor, map_fields
 from ..spec.items import GROUND, PARAMETERS, Where
 from ..spec.problems import Problems
 from ..spec.shapes import DERIVED, ORIGIN, Solid, Vector
 from ..spec.spec import LISTS, BodySpec, ParameterSpec, PointSpec, Spec
 from .tree import spanning_tree
+
+
+def without_formulas(spec: Spec) -> Spec:
+    """A spec that can be built, with numbers only and without assemblies."""
+    return resolve(expand(spec, Problems()), Problems())
 
 
 def resolve(spec: Spec, problems: Problems) -> Spec:
@@ -51,16 +58,12 @@ class Values:
         self.known: dict[str, float | None] = {}
         self.parameters = {item.name for item in spec.parameters}
         self.points = {item.name: item for item in spec.points}
-        self._items: dict[str, Any] | None = None
         self._listed: dict[str, Listing] = {}
-        self._inboard: dict[str, str] | None = None
 
-    @property
+    @cached_property
     def items(self) -> dict[str, Any]:
         """Everything that has values, by the beginning of its paths."""
-        if self._items is None:
-            self._items = {item.path: item for field in reversed(LISTS) for item in getattr(self.spec, field)}
-        return self._items
+        return {item.path: item for field in reversed(LISTS) for item in getattr(self.spec, field)}
 
     def resolved(self, item: Any) -> Any:
         return map_fields(item, getattr(item, "path", ""), _Resolving(self, item))
@@ -116,15 +119,14 @@ class Values:
 
     def origin(self, body: str) -> str | None:
         """The joint at a body's origin; None for ground, or where the tree is not one."""
-        if self._inboard is None:
-            tree = spanning_tree(self.spec, Problems()) if self._well_named() else None
-            names_of = [self.spec.joints[j].name for j in tree.joints] if tree else []
-            self._inboard = dict(zip(tree.carried, names_of, strict=True)) if tree else {}
         return self._inboard.get(body)
 
-    def _well_named(self) -> bool:
+    @cached_property
+    def _inboard(self) -> dict[str, str]:
         every = [item.name for item in (*self.spec.bodies, *self.spec.joints)]
-        return len(set(every)) == len(every) and all(joint.parent and joint.child for joint in self.spec.joints)
+        well_named = len(set(every)) == len(every) and all(joint.parent and joint.child for joint in self.spec.joints)
+        tree = spanning_tree(self.spec, Problems()) if well_named else None
+        return {body: self.spec.joints[j].name for body, j in zip(tree.carried, tree.joints, strict=True)} if tree else {}
 
     def _derived(self, item: BodySpec, listing: Listing, what: str) -> Slot | None:
         """A length follows from the ends alone, a volume from all but the mass, the mass from a density."""

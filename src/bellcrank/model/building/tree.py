@@ -22,7 +22,7 @@ from ..spec.spec import JointSpec, Spec
 from .checks import armature_of
 
 if TYPE_CHECKING:
-    from ...plan.cuts.cutting import Linkage
+    from ...plan.cuts.linkage import Linkage
 
 # how reluctantly a joint is kept in the tree
 NEVER_CUT, WITH_COORDINATES, ORDINARY, FROM_FAR_SIDE, CUT = range(5)
@@ -179,8 +179,7 @@ def _least_effort(spec: Spec, deep: _Search, flat: _Search) -> dict[str, int]:
 
 def _linkage(spec: Spec, search: _Search, kept: set[int]) -> Linkage:
     """What the choice rests on: kinds of joints and what they tie, but no number, which a parameter might change."""
-    from ...plan.cuts.cutting import Linkage
-    from ...plan.cuts.effort import Tie
+    from ...plan.cuts.linkage import Linkage, Tie
 
     number = {body.name: i for i, body in enumerate(spec.bodies)} | {GROUND: -1}
     joints = [Tie(joint.kind, number[joint.parent], number[joint.child], joint.motion is not None) for joint in spec.joints]

@@ -28,15 +28,7 @@ LARGEST = 1e30  # of any result: no length, mass or time of a mechanism comes ne
 CONSTANTS = {"pi": math.pi}
 
 _UNARY: dict[str, Callable[[float], float]] = {
-    "sqrt": math.sqrt,
-    "sin": math.sin,
-    "cos": math.cos,
-    "tan": math.tan,
-    "asin": math.asin,
-    "acos": math.acos,
-    "atan": math.atan,
-    "exp": math.exp,
-    "log": math.log,
+    **{name: getattr(math, name) for name in ("sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "exp", "log")},
     "abs": abs,
     "deg": math.radians,
 }

@@ -17,7 +17,7 @@ from ...joints import JOINTS, Joint, make_joint, turned_round
 from ...kernels import cache
 from ...model import Closure, Model
 from ...papers.operations import count_program
-from .cutting import Linkage, Tree
+from .linkage import Linkage, Tree
 
 Array = NDArray[np.float64]
 
@@ -47,7 +47,7 @@ def _count(model: Model) -> int:
 def _general(block: Linkage, tree: Tree) -> Model:
     """The block by itself: on ground, or on a body that is free; with a pendulum on each body that carries other blocks."""
     rng = np.random.default_rng(0)
-    planar = block.network.planar
+    planar = block.planar
     flat = np.array([1.0, 1.0, 0.0 if planar else 1.0])
     points = rng.uniform(-1.0, 1.0, (len(block.joints), 3)) * flat
     joints = [_joint(joint.kind, planar, rng) for joint in block.joints]

@@ -18,7 +18,8 @@ from itertools import pairwise
 
 from ..blocks import Block, Graph, find_blocks
 from ..order import depth_first
-from .effort import Network, Tie, effort
+from .effort import effort
+from .linkage import Linkage, Tie, Tree
 
 GAIN = 0.02  # part of the operations below which the tree that is there stays
 BODIES = 6000  # bodies of all the trees of a block that are looked at, about
@@ -27,40 +28,6 @@ SMALL = 12  # bodies of a block whose trees are counted
 SHORT, WINDOW = 10, 1.25  # how many trees, and up to which multiple of the cheapest estimate
 STEEP = 40  # mean depth of the bodies beyond which a tree is not worth an estimate
 BEYOND = 1e12  # operations, more than any model takes
-
-Tree = tuple[int, ...]  # of each body, the joint that carries it
-
-
-@dataclass(frozen=True)
-class Linkage:
-    """Bodies 0, 1, ... and ground (of a block: its base), -1; joints in the order of the file, and what ties bodies besides.
-
-    reluctance  of each joint: how reluctantly it is kept where it is walked from its first body, and from its second
-    stays       of each joint: whether it cannot be cut
-    carriers    bodies on which other blocks hang; and whether this one hangs on ground, and is alone on its base
-    """
-
-    bodies: int
-    joints: tuple[Tie, ...]
-    ties: tuple[Tie, ...]
-    reluctance: tuple[tuple[int, int], ...]
-    stays: tuple[bool, ...]
-    carriers: frozenset[int] = frozenset()
-    on_ground: bool = True
-    alone: bool = True
-
-    @property
-    def network(self) -> Network:
-        return Network(self.bodies, self.joints, self.ties, self.carriers, self.on_ground, self.alone)
-
-    def inner(self, tree: Sequence[int], body: int) -> int:
-        """The body on which a body hangs."""
-        joint = self.joints[tree[body]]
-        return joint.b if joint.a == body else joint.a
-
-    def level(self, joint: int, outer: int) -> int:
-        """How reluctantly a joint is kept that carries a body."""
-        return self.reluctance[joint][self.joints[joint].a == outer]
 
 
 def best_tree(linkage: Linkage, trees: Sequence[Tree]) -> Tree:
@@ -161,7 +128,7 @@ def _counted(block: Linkage, costs: dict[Tree, float]) -> dict[Tree, float]:
 
 class _Search:
     def __init__(self, block: Linkage) -> None:
-        self.block, self.network = block, block.network
+        self.block = block
         self.known: dict[Tree, float] = {}
 
     def cost(self, tree: Tree) -> float:
@@ -169,7 +136,7 @@ class _Search:
         if tree not in self.known:
             depths = self._depths(tree)
             steep = sum(depths) > STEEP * self.block.bodies
-            self.known[tree] = BEYOND * sum(x * x for x in depths) if steep else effort(self.network, tree)
+            self.known[tree] = BEYOND * sum(x * x for x in depths) if steep else effort(self.block, tree)
         return self.known[tree]
 
     def cheapest(self) -> list[Tree]:

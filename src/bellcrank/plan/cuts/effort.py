@@ -2,8 +2,7 @@
 
 The algebra of a block that is one node is counted by patterns (plan.cuts.patterns), that of a block which is taken apart as
 if its matrices were full; what placing the bodies and writing the closures takes is a table (plan.cuts.prices). The numbers of
-a model play no part: a choice that rests on this one does not change with its parameters. Blocks whose joints could all move in
-a plane, and could not all move in space by counting freedoms, count as planar.
+a model play no part: a choice that rests on this one does not change with its parameters.
 """
 
 from __future__ import annotations
@@ -11,56 +10,27 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import NamedTuple
 
 from ..blocks import Block, Node, _cycle, _depths, _take_apart
 from ..nodes import WIDE_ALONE
 from ..order import depth_first
 from . import prices
+from .linkage import Linkage, Tie, Tree
 from .patterns import Rows, factored, null_space, ones
 from .prices import IN_A_PLANE, IN_SPACE, MOVES, SLIDE, TURN, Feels
 
 
-class Tie(NamedTuple):
-    """A joint, or what else ties bodies: between two of them, or (a coupler) between the joints ``terms``; -1 is the base."""
-
-    kind: str
-    a: int
-    b: int
-    driven: bool = False
-    terms: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True)
-class Network:
-    """A block by itself: bodies 0, 1, ... and the base, -1. Joints are in the order of the file; ``ties`` close in any case."""
-
-    bodies: int
-    joints: tuple[Tie, ...]
-    ties: tuple[Tie, ...] = ()
-    carriers: frozenset[int] = frozenset()  # bodies on which other blocks hang
-    on_ground: bool = True
-    alone: bool = False  # no other block hangs on the base
-
-    @property
-    def planar(self) -> bool:
-        everything = (*self.joints, *self.ties)
-        freedoms = sum(len(MOVES[joint.kind]) for joint in self.joints)
-        equations = 6 * (len(self.joints) - self.bodies) + sum(len(IN_SPACE[tie.kind]) for tie in self.ties)
-        return freedoms <= equations and all(tie.kind in IN_A_PLANE for tie in everything)
-
-
-def effort(network: Network, inboard: tuple[int, ...]) -> float:
+def effort(block: Linkage, inboard: Tree) -> float:
     """Operations of one evaluation, about; ``inboard``: of each body, the joint that carries it."""
-    return _Estimate(network, inboard).total()
+    return _Estimate(block, inboard).total()
 
 
 @dataclass
 class _Estimate:
     """Bodies are in the order of the walk from here on."""
 
-    network: Network
-    inboard: tuple[int, ...]
+    network: Linkage
+    inboard: Tree
     kept: dict[int, int] = field(default_factory=dict)  # of a node: unknowns that the node which it hangs on gets
 
     def __post_init__(self) -> None:

@@ -1,0 +1,56 @@
+"""Bodies and what ties them, without numbers: what the choice of the joints that are cut rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from .prices import IN_A_PLANE, IN_SPACE, MOVES
+
+Tree = tuple[int, ...]  # of each body, the joint that carries it
+
+
+class Tie(NamedTuple):
+    """A joint, or what else ties bodies: between two of them, or (a coupler) between the joints ``terms``; -1 is the base."""
+
+    kind: str
+    a: int
+    b: int
+    driven: bool = False
+    terms: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Linkage:
+    """Bodies 0, 1, ... and ground (of a block: its base), -1; joints in the order of the file, and what ties bodies besides.
+
+    reluctance  of each joint: how reluctantly it is kept where it is walked from its first body, and from its second
+    stays       of each joint: whether it cannot be cut
+    carriers    bodies on which other blocks hang; and whether this one hangs on ground, and is alone on its base
+    """
+
+    bodies: int
+    joints: tuple[Tie, ...]
+    ties: tuple[Tie, ...]
+    reluctance: tuple[tuple[int, int], ...]
+    stays: tuple[bool, ...]
+    carriers: frozenset[int] = frozenset()
+    on_ground: bool = True
+    alone: bool = True
+
+    @property
+    def planar(self) -> bool:
+        """Whether all joints could move in a plane, and could not all move in space by counting freedoms."""
+        freedoms = sum(len(MOVES[joint.kind]) for joint in self.joints)
+        equations = 6 * (len(self.joints) - self.bodies) + sum(len(IN_SPACE[tie.kind]) for tie in self.ties)
+        return freedoms <= equations and all(tie.kind in IN_A_PLANE for tie in (*self.joints, *self.ties))
+
+    def inner(self, tree: Sequence[int], body: int) -> int:
+        """The body on which a body hangs."""
+        joint = self.joints[tree[body]]
+        return joint.b if joint.a == body else joint.a
+
+    def level(self, joint: int, outer: int) -> int:
+        """How reluctantly a joint is kept that carries a body."""
+        return self.reluctance[joint][self.joints[joint].a == outer]
