@@ -71,7 +71,7 @@ class StateSpace:
         return np.asarray(self.C @ resolved + self.D)
 
     def part(self, inputs: Sequence[str] | None = None, outputs: Sequence[str] | None = None) -> StateSpace:
-        """The same with only these inputs and outputs, in this order."""
+        """The linear model with only these inputs and outputs, in this order."""
         u = self.inputs if inputs is None else tuple(inputs)
         y = self.outputs if outputs is None else tuple(outputs)
         columns, rows = _places("input", u, self.inputs), _places("output", y, self.outputs)

@@ -45,7 +45,7 @@ TANGENT = Program(
 """The change of the efforts along a change of q and v, at the same accelerations."""
 
 CLOSED_TANGENT = replace(TANGENT, name="closed_inverse_dynamics_tangent", inputs=("q", "v", "a", "lambda", "dq", "dv"))
-"""The same at the same multipliers."""
+"""The change of the efforts along a change of q and v, at the same accelerations and multipliers."""
 
 
 class Conditions(NamedTuple):

@@ -65,7 +65,7 @@ class Ties:
         return np.asarray(N @ (N.T @ r))
 
     def multipliers(self, q: Array, r: Array) -> Array | None:
-        """Those of least norm with which closures take what they can of r: r + G^T lambda is unbalanced. None for a tree."""
+        """Of minimum norm, so that closures take what they can of r: r + G^T lambda is unbalanced. None for a tree."""
         if not self.any:
             return None
         G, rows, units = self.loops.G(q, self.t), self.loops.rows, self.loops.units

@@ -183,14 +183,14 @@ def modes(
         tau, inputs, t = about.tau, about.inputs, about.t
     dyn = compiled(model)
     given = conditions(dyn, tau, inputs, t)
-    q, moving, told = _about(dyn, about, v, given)
+    q, moving, label = _about(dyn, about, v, given)
     a = dyn.acceleration(q, moving, given.tau, t=given.t, inputs=given.inputs)
-    if not isinstance(about, Equilibrium) and told != "equilibrium":
+    if not isinstance(about, Equilibrium) and label != "equilibrium":
         _warn_of_acceleration(dyn, a, given)
     roots = _roots_at_rest(dyn, q, a, given) if not moving.any() else _roots_in_motion(dyn, q, moving, given)
     found = [_mode(model, kind, root, shape) for kind, root, shape in _untangled(roots)]
     found.sort(key=lambda mode: (mode.kind != "rigid", abs(mode.root), mode.root.real))
-    return Modes(model, tuple(found), q, moving, told)
+    return Modes(model, tuple(found), q, moving, label)
 
 
 def _about(dyn: Dynamics, about: Any, v: ArrayLike | None, given: Conditions) -> tuple[Array, Array, str]:
@@ -318,7 +318,7 @@ def _without_rounding(roots: Complex) -> Complex:
 
 
 def _kind(s: complex, shape: Complex, rigid: bool) -> list[_Root]:
-    """Of a pair of complex roots only one is told."""
+    """Of a pair of complex roots only one is listed."""
     if rigid:
         return [_Root("rigid", 0j, shape)]
     if abs(s.imag) > 1e-12 * abs(s):

@@ -15,7 +15,7 @@ PATIENCE = 1.0  # seconds
 
 @contextmanager
 def progress_bar(console: Console | None = None) -> Iterator[Callable[[float], None]]:
-    """A function to tell the fraction done; the bar appears after a second and is wiped at the end."""
+    """A function to report the fraction done; the bar appears after a second and is wiped at the end."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
@@ -25,12 +25,12 @@ def progress_bar(console: Console | None = None) -> Iterator[Callable[[float], N
     task = bar.add_task("simulating", total=1.0)
     began = time.perf_counter()
 
-    def tell(fraction: float) -> None:
+    def report(fraction: float) -> None:
         bar.update(task, completed=fraction)
         if not bar.live.is_started and time.perf_counter() - began > PATIENCE:
             bar.start()
 
     try:
-        yield tell
+        yield report
     finally:
         bar.stop()

@@ -109,7 +109,7 @@ def _cells(row: MethodRow, *, momentum: bool) -> list[str]:
 
 
 def _slope(row: MethodRow) -> str:
-    """A trend that is not clearly one is told by its bound."""
+    """A trend that is not clearly one is given by its bound."""
     if row.trend is None or row.trend_error is None:
         return ""
     size, doubt = abs(row.trend), row.trend_error
@@ -153,9 +153,9 @@ def compare_methods(
     kept = kept_momenta(dynamics, duration)
     rows, runs, errors = [], {}, {}
     for k, (name, options) in enumerate(wanted.items()):
-        tell = None if progress is None else _part(progress, k, len(wanted))
+        report = None if progress is None else _part(progress, k, len(wanted))
         fixed = {} if _adapts(options["method"]) else {"max_step": max_step}
-        run, note = _run(model, duration, {**shared, **fixed, **options}, tell)
+        run, note = _run(model, duration, {**shared, **fixed, **options}, report)
         if run is None:
             rows.append(MethodRow(name, note=note))
             continue

@@ -161,7 +161,7 @@ def _start(model: Model) -> Iterator[str]:
     try:
         v = model.assembled_start.v if model.closures else model.given_v
         _compiled(model).acceleration(position(model), v)
-    except AssemblyError:  # which LoopReport tells
+    except AssemblyError:  # which LoopReport reports
         return
     except BellcrankError as error:
         yield f"the run cannot start: {error}"

@@ -16,7 +16,7 @@ Array = NDArray[np.float64]
 
 
 def position(model: Model) -> Array:
-    """The start, as assembled; as written where it cannot be, which LoopReport tells."""
+    """The start, as assembled; as written where it cannot be, which LoopReport reports."""
     try:
         return model.assembled_start.q if model.closures else model.given_q
     except AssemblyError:

@@ -52,8 +52,8 @@ def _lines(report: Report) -> list[str]:
         lines.append(f"fastest vibration at the start: about {report.fastest_frequency:.3g} Hz")
     if report.fastest_decay is not None:
         lines.append(f"fastest decay at the start: about {report.fastest_decay:.3g} 1/s")
-    told = report.loops is not None and report.loops.singularities
-    return lines + ([f"unusual: {remark}" for remark in report.remarks] or [f"nothing {'else ' if told else ''}unusual"])
+    singular = report.loops is not None and report.loops.singularities
+    return lines + ([f"unusual: {remark}" for remark in report.remarks] or [f"nothing {'else ' if singular else ''}unusual"])
 
 
 def _table(*headings: str, rows: Sequence[tuple[str, ...]]) -> Table:

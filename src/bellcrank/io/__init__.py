@@ -1,4 +1,4 @@
-"""Model files: one format a file, told from what a file holds."""
+"""Model files: in our own format, MJCF and URDF; the format of a file is recognised by its content."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def load(source: str | PathLike[str], **options: Any) -> Model:
     """The model in a file, in a text, or of the gallery.
 
     A string of several lines, or of XML, is the text of a model; any other is a path, or the name of a gallery model such as
-    ``"pendulum"``. The format is told from the content: our own TOML, MJCF or URDF. Raises ModelError with all problems of
+    ``"pendulum"``. The format is recognised by the content: our own TOML, MJCF or URDF. Raises ModelError with all problems of
     the model, each with its line; one warning lists what a file of another program holds and is not simulated.
 
     Options of MJCF and URDF files (docs/robots.md): base, fixed, massless, broken_inertia, keyframe, packages, gravity,

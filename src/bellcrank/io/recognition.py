@@ -1,4 +1,4 @@
-"""Which format a file has: told from what it holds, not from its name."""
+"""Which format a file has: recognised by its content, not by its name."""
 
 from __future__ import annotations
 

@@ -164,13 +164,13 @@ class Model:
     def to_pinocchio(
         self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None, *, tau: ArrayLike | None = None
     ) -> Any:
-        """The same for Pinocchio, as it reads this model's URDF."""
+        """q, and v, a, tau of what else is given, as Pinocchio has them for this model's URDF (docs/robots.md)."""
         return _states("pinocchio", self).there(q, v, a, tau)
 
     def from_pinocchio(
         self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None, *, tau: ArrayLike | None = None
     ) -> Any:
-        """The inverse of to_pinocchio."""
+        """The inverse of to_pinocchio: q, and v, a, tau of what else is given."""
         return _states("pinocchio", self).here(q, v, a, tau)
 
     @cached_property

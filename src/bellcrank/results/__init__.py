@@ -6,7 +6,7 @@ run.py         Run: the arrays, labelled on demand
 derived.py     energy, momentum, reactions, poses and forces, from the states
 measures.py    the outputs that a model asks for; formulas.py and driven.py help
 summary.py     the few numbers that say how a run went
-files.py       NetCDF, there and back; tables.py: CSV; columns.py: a column of one
+files/         NetCDF, written and read; tables of text, and a column of one
 plots.py       the default figure
 """
 

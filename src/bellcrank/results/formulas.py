@@ -1,4 +1,4 @@
-"""Formulas over arrays: the postfix programs of model/expressions.py, for all samples at a time.
+"""Formulas over arrays: the postfix programs of model/parameters/expressions.py, for all samples at a time.
 
 Where a formula has no value, such as the root of a negative number, the sample is not a number.
 """

@@ -253,7 +253,7 @@ def _known(run: Run, name: str) -> np.ndarray | None:
 
 
 def _works(run: Run) -> tuple[Work, ...]:
-    """Those that did some, the largest first."""
+    """Works of the sources that did some, the largest first."""
     done = _known(run, "work")
     if done is None:
         return ()

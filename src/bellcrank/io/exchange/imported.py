@@ -270,7 +270,7 @@ def rows_of(J: Array) -> tuple[Triple, Triple, Triple]:
 
 
 def square(x: float) -> float:
-    """Infinite where it is too large, which is told when the model is built; x**2 would raise."""
+    """Infinite where it is too large, which is reported when the model is built; x**2 would raise."""
     return x * x
 
 

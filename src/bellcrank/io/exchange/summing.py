@@ -14,7 +14,7 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 
 
 def summed(lines: Iterable[str]) -> list[str]:
-    """Lines that differ in names and numbers alone are told by the first of them, and by what the others are about.
+    """Lines that differ in names and numbers alone are represented by the first of them, and by what the others are about.
 
     A robot of 700 muscles would else need 700 lines to say that muscles are not simulated.
     """

@@ -1,4 +1,4 @@
-"""Actuators of an MJCF model: each is an input by its name, and what its law is on its joint (mjcf_forces.py)."""
+"""Actuators of an MJCF model: each is an input by its name, and what its law is on its joint (forces.py)."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def _lines(documents: Sequence[Document], file: str) -> Callable[[str, str], Whe
 class Compiled:
     """A compiled model, with the axes R and origins p of its bodies at qpos0 (row 0 is the world).
 
-    ``where`` tells the file and line of an element by its kind and name.
+    ``where`` gives the file and line of an element by its kind and name.
     """
 
     def __init__(self, m: Any, where: Callable[[str, str], Where]) -> None:
@@ -145,7 +145,7 @@ class Compiled:
         )
 
     def _armature(self, j: int) -> Any:
-        """Of a free joint only the turning part: see mjcf_forces for the other."""
+        """Of a free joint only the turning part: see forces.py for the other."""
         at, kind = int(self.m.jnt_dofadr[j]), int(self.m.jnt_type[j])
         value = float(self.m.dof_armature[at]) + self.actuator_armature(j)
         if kind == FREE:

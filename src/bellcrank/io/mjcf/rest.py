@@ -20,21 +20,21 @@ def list_rest(compiled: Compiled, assembly: ImportedParts) -> None:
     if not compiled.disabled("constraint"):
         _limits(compiled, assembly)
         _contacts(compiled, assembly)
-    tell = assembly.unsimulated
+    left_out = assembly.unsimulated
     if m.opt.density or m.opt.viscosity:
-        tell.append(f"the medium: density {float(m.opt.density):g} kg/m3, viscosity {float(m.opt.viscosity):g} Pa s")
+        left_out.append(f"the medium: density {float(m.opt.density):g} kg/m3, viscosity {float(m.opt.viscosity):g} Pa s")
     if m.nsensor:
-        tell.append(f"sensors {names([compiled.name('sensor', i) for i in range(m.nsensor)], LISTED)}")
+        left_out.append(f"sensors {names([compiled.name('sensor', i) for i in range(m.nsensor)], LISTED)}")
     if m.nmocap:
         stay = [compiled.name("body", b) for b in range(m.nbody) if int(m.body_mocapid[b]) >= 0]
-        tell.append(f"motions of the mocap bodies {names(stay, LISTED)}, which stay where they are")
+        left_out.append(f"motions of the mocap bodies {names(stay, LISTED)}, which stay where they are")
     for count, one, several in (
         (m.nflex, "flexible body", "flexible bodies"),
         (m.nplugin, "plugin", "plugins"),
         (m.nskin, "skin", "skins"),
     ):
         if count:
-            tell.append(f"{count} {one if count == 1 else several}")
+            left_out.append(f"{count} {one if count == 1 else several}")
 
 
 def _limits(compiled: Compiled, assembly: ImportedParts) -> None:

@@ -1,6 +1,6 @@
 """Forces of a model as MJCF has them: tendons between points and over joints, actuators with and without a control.
 
-Springs, dampers and friction on one coordinate are attributes of its joint (export_mjcf.py); so is the spring on the turn of a
+Springs, dampers and friction on one coordinate are attributes of its joint (writer.py); so is the spring on the turn of a
 ball, which is found here.
 """
 
@@ -117,7 +117,7 @@ class Forces:
         stiffness = e.values.get("stiffness", 0.0)
         names = [(self.writing.part_name(i, dof), factor) for i, dof, factor in e.terms]
         rest = e.values["rest"] + e.values["preload"] / stiffness + self._at_zero(e.terms) if stiffness else None
-        if rest is not None and rest < 0:  # MuJoCo has no negative lengths: the same tendon the other way round
+        if rest is not None and rest < 0:  # MuJoCo has no negative lengths: so all signs are reversed
             names, rest = [(name, -factor) for name, factor in names], -rest
         spring = None if rest is None else numbers(rest)
         values = {"stiffness": given(stiffness), "springlength": spring, "damping": given(e.values.get("damping", 0.0))}

@@ -1,6 +1,6 @@
 """The line of every key of a TOML text.
 
-Neither tomllib nor tomlkit tells where a key was written (tomlkit issue 55), so the text is scanned once more. It has been
+Neither tomllib nor tomlkit says where a key was written (tomlkit issue 55), so the text is scanned once more. It has been
 parsed before, so the scan may trust its grammar: it only has to step over values without mistaking what is in them.
 """
 

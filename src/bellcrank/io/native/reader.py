@@ -1,6 +1,6 @@
 """Bellcrank's own model file: TOML, ``format = 1``. docs/model-format.md explains it by example.
 
-What a section may hold follows from the fields of the items of a Spec (model/spec.py); this file says which sections there
+What a section may hold follows from the fields of the items of a Spec (model/spec/); this file says which sections there
 are, and what is special about some.
 
 The text is parsed by tomllib: tomlkit takes 20 times as long to read and more than linear time (9 s for 4,000 bodies), and it

@@ -39,7 +39,7 @@ def read_fields(table: TomlTable, cls: type[Any], skip: tuple[str, ...] = ()) ->
 
 
 def read_record(table: TomlTable, cls: type[Any], skip: tuple[str, ...] = ()) -> dict[str, Any]:
-    """The same, and unknown keys are complained of."""
+    """The values of the fields of a class, by attribute; complains of what is missing and of unknown keys."""
     found = read_fields(table, cls, skip)
     table.close()
     return found

@@ -193,7 +193,7 @@ def _body(body: BodySpec) -> list[Pair]:
 
 
 def _initial(starts: tuple[InitialSpec, ...], copies: list[str]) -> list[Pair]:
-    """Those of a copy as one inline table."""
+    """Starts of joints by name; those of a copy are one inline table."""
     pairs: list[Pair] = []
     nested: dict[str, list[Pair]] = {}
     for start in starts:

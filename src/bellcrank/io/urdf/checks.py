@@ -1,6 +1,6 @@
 """What must be right in a URDF before anything is read: names, types, ends and numbers; and what is missing or there twice.
 
-The reader behind this, yourdfpy, tells no lines and fills in what is missing: 1 kg m2 for a moment of inertia.
+The reader behind this, yourdfpy, gives no line numbers and fills in what is missing: 1 kg m2 for a moment of inertia.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """URDF, read by yourdfpy: links in frames of their own become bodies, mimic joints couplers.
 
-The text is looked through first: yourdfpy trusts what it reads, tells no lines, and leaves out what it does not know.
+The text is looked through first: yourdfpy trusts what it reads, gives no line numbers, and leaves out what it does not know.
 """
 
 from __future__ import annotations

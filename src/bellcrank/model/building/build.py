@@ -207,7 +207,7 @@ class _Rows:
         return tuple(given) if any(given) else ()
 
     def _moving(self, rows: Sequence[Any]) -> list[Any]:
-        """Those of the joints that are not driven."""
+        """The rows of the joints that are not driven."""
         return [row for row, driven in zip(rows, self.driven, strict=True) if not driven]
 
     def _held(self, what: str) -> tuple[str, ...]:

@@ -55,7 +55,7 @@ class _Loops:
         return names([other.name for other in self._of(joint)]) or "other joints"
 
     def others(self, joint: JointSpec) -> str:
-        """Those that nothing keeps from being cut instead."""
+        """Joints of the loop that nothing keeps from being cut instead."""
         easy = [other.name for other in self._of(joint) if self._easy(other)]
         return " or ".join(f'"{name}"' for name in easy[:3]) or "one of these"
 

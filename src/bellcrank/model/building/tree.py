@@ -171,7 +171,7 @@ def _least_effort(spec: Spec, deep: _Search, flat: _Search) -> dict[str, int]:
     from ...plan.cuts.cutting import best_tree
 
     if not all(joint.kind in JOINTS for joint in spec.joints):
-        return deep.inboard_joint  # the joint's own problem is told elsewhere
+        return deep.inboard_joint  # the joint's own problem is reported elsewhere
     trees = [tuple(search.inboard_joint[body.name] for body in spec.bodies) for search in (deep, flat)]
     found = best_tree(_linkage(spec, deep, set(trees[0]) & set(trees[1])), trees)
     return {body.name: joint for body, joint in zip(spec.bodies, found, strict=True)}

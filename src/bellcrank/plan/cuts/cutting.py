@@ -140,7 +140,7 @@ class _Search:
         return self.known[tree]
 
     def cheapest(self) -> list[Tree]:
-        """Those that are nearly as cheap as the cheapest that is known."""
+        """Trees that are nearly as cheap as the cheapest that is known."""
         ranked = sorted((cost, tree) for tree, cost in self.known.items())
         return [tree for cost, tree in ranked[:SHORT] if cost < WINDOW * ranked[0][0]]
 

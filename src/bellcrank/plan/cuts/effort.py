@@ -1,8 +1,8 @@
 """About how many operations a block of loops takes in coordinate_reduction, from its topology and the kinds of its joints.
 
-The algebra of a block that is one node is counted by patterns (plan.cuts.patterns), that of a block which is taken apart as
-if its matrices were full; what placing the bodies and writing the closures takes is a table (plan.cuts.prices). The numbers of
-a model play no part: a choice that rests on this one does not change with its parameters.
+The algebra of a block that is one node is counted by patterns (plan.cuts.patterns), that of a block which is split into a
+clique tree by the sizes of its matrices; what placing the bodies and writing the closures takes is a table (plan.cuts.prices).
+The numbers of a model play no part: a choice that rests on this one does not change with its parameters.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class _Estimate:
 
     network: Linkage
     inboard: Tree
-    kept: dict[int, int] = field(default_factory=dict)  # of a node: unknowns that the node which it hangs on gets
+    kept: dict[int, int] = field(default_factory=dict)  # of a node: unknowns that its parent gets
 
     def __post_init__(self) -> None:
         network = self.network
@@ -68,7 +68,7 @@ class _Estimate:
         moving = [i for i, moves in enumerate(self.moves) if moves]
         block = Block(-1, tuple(range(len(self.parent))), tuple(cycles))
         nodes = _take_apart(block, moving, self.parent, cycles, 0)
-        apart = len(nodes) > 1 or self._count(nodes[0].joints) > WIDE_ALONE
+        split = len(nodes) > 1 or self._count(nodes[0].joints) > WIDE_ALONE
         work = float(sum(self._placed(i, depth) for i in block.bodies))
         for k in reversed(range(len(nodes))):
             node, rows = nodes[k], []
@@ -76,7 +76,7 @@ class _Estimate:
                 work += self._closed(self.closures[c], cycles[c])
                 rows += self._rows(node, self.closures[c], cycles[c])
             rows = [row for row in rows if row]
-            work += self._part(nodes, k, rows) if apart else self._whole(node, rows)
+            work += self._part(nodes, k, rows) if split else self._whole(node, rows)
         return work
 
     def _cycle(self, closure: Tie, depth: Sequence[int]) -> set[int]:
@@ -119,7 +119,7 @@ class _Estimate:
         return sum(len(self.moves[i]) for i in joints)
 
     def _body(self, i: int, feels: Feels, turns: int, slides: int = 0) -> int:
-        """What a body adds to a node's form that moves in so many ways, some of which do not turn it; and what hangs on it."""
+        """What a body adds to a node's form that moves in so many ways, some of which do not turn it; and what it carries."""
         light = self.prices.sliding
         feels = self.prices.at_origin if i == self.root else feels if self.turns[i] else light
         size = 0 if self.network.on_ground else self.prices.size
@@ -150,14 +150,14 @@ class _Estimate:
         felt = factored(k, size) - factored(k, 0) + size * (size + 5) * k
         return work + factored(k, 1) + (0 if self.network.on_ground else felt)
 
-    # a block that is taken apart: formulations.apart
+    # a block that is split into a clique tree
 
     def _part(self, nodes: Sequence[Node], at: int, rows: Rows) -> int:
         """A node by the sizes of its matrices.
 
         n, x   its coordinates; those of them in its separator
         w, m   unknowns, of which children give some; equations between them, some of which say that two children agree
-        y      unknowns that are left: some stay for the node that it hangs on, z are minimised
+        y      unknowns that are left: some stay for its parent, z are minimised
         """
         node = nodes[at]
         n, x = self._count(node.joints), self._count(node.joints[: node.separator])
@@ -181,7 +181,7 @@ class _Estimate:
             slides += self.moves[body].count(SLIDE)
             turns += self.moves[body].count(TURN)
             body = self.parent[body]
-        return self._body(i, self.prices.apart, turns, slides)
+        return self._body(i, self.prices.single, turns, slides)
 
 
 def _across(joint: Tie, body: int) -> int:

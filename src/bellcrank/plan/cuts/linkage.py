@@ -27,7 +27,7 @@ class Linkage:
 
     reluctance  of each joint: how reluctantly it is kept where it is walked from its first body, and from its second
     stays       of each joint: whether it cannot be cut
-    carriers    bodies on which other blocks hang; and whether this one hangs on ground, and is alone on its base
+    carriers    bodies that carry other blocks; and whether this block is on ground, and is alone on its base
     """
 
     bodies: int
@@ -47,7 +47,7 @@ class Linkage:
         return freedoms <= equations and all(tie.kind in IN_A_PLANE for tie in (*self.joints, *self.ties))
 
     def inner(self, tree: Sequence[int], body: int) -> int:
-        """The body on which a body hangs."""
+        """The parent of a body."""
         joint = self.joints[tree[body]]
         return joint.b if joint.a == body else joint.a
 

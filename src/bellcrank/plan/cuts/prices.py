@@ -30,7 +30,7 @@ IN_A_PLANE = OTHER_TIES | {"point_on_line": (SLIDE,)} | {kind: _held(kind, 1, 2)
 
 
 class Feels(NamedTuple):
-    """Operations of what a body's motion takes: inertia times a motion, with what hangs on the body, and its products."""
+    """Operations of what a body's motion takes: inertia times a motion, with what the body carries, and its products."""
 
     inertia: int
     carried: int
@@ -51,7 +51,7 @@ class Prices(NamedTuple):
     entry     of all equations of a closure, for each direction in its loop, but that at the origin of ground
     scaled    a direction times a number
     turning   bodies that turn against the base; those that only slide; the one whose joint is the origin of ground
-    apart     as ``turning``, where a motion is the direction of one joint
+    single    as ``turning``, where a motion is the direction of one joint
     """
 
     size: int
@@ -69,7 +69,7 @@ class Prices(NamedTuple):
     turning: Feels
     sliding: Feels
     at_origin: Feels
-    apart: Feels
+    single: Feels
 
 
 _PLANAR = Feels(11, 15, 6, 6), Feels(2, 8, 4, 4), Feels(3, 6, 2, 2), Feels(7, 15, 4, 4)
@@ -87,4 +87,4 @@ PRICES = {  # by whether a block is planar, and whether it is on ground
 MOVING_AXES = ("prismatic", "cylindrical", "screw", "planar", "point_on_line", "point_on_plane")
 ON_AXIS = ("revolute", "prismatic", "cylindrical", "screw")  # joints on which the frame of ground can be
 CROSS_PRODUCT = 50  # null space of two rows of three
-FILL = 0.7  # of the operations of full matrices, what those of a block that is taken apart take, about
+FILL = 0.7  # of the operations of full matrices, what those of a block that is split into a clique tree take, about

@@ -1,4 +1,4 @@
-"""A run as one wide table of text: a row a sample, a column a number, with name and unit on top."""
+"""A run as one wide table of text: one row for each sample, one column for each number, headed by its name and unit."""
 
 from __future__ import annotations
 
