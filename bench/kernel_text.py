@@ -403,10 +403,15 @@ def _counts(title: str, old: list[str], new: list[str]) -> list[str]:
 
 
 def _differences(old: list[str], new: list[str], shown: int) -> list[str]:
-    plain_old, plain_new = anonymous(old)[0], anonymous(new)[0]
-    at = next((k for k, (a, b) in enumerate(zip(plain_old, plain_new, strict=False)) if a != b), min(len(old), len(new)))
+    at = _first_difference(anonymous(old)[0], anonymous(new)[0])
+    if old[at : at + 1] == new[at : at + 1]:  # an array takes the place of another
+        at = _first_difference(old, new)
     said = [f"line {at + 1}:", *(f"  {line}" for line in old[max(0, at - 2) : at])]
     return [*said, *(f"- {line}" for line in old[at : at + shown]), *(f"+ {line}" for line in new[at : at + shown])]
+
+
+def _first_difference(old: list[str], new: list[str]) -> int:
+    return next((k for k, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
 
 
 def main() -> None:
