@@ -118,30 +118,38 @@ def _wanted(row: str, group: str, only: list[str]) -> bool:
     return not only or group in only or any(word in row for word in only)
 
 
-def report(repetitions: list[dict[str, Any]]) -> dict[str, Any]:
-    """The table, and geometric means of the ratios by group: of minima over all repetitions."""
-    table = Table(title="New against old, processor time of a call; above 1 the new one is slower", title_justify="left")
-    for heading in ("row", "old", "new", "ratio", "in each repetition", ""):
-        table.add_column(heading, justify="left" if heading in ("row", "") else "right")
-    figures: dict[str, Any] = {}
+def figures_of(repetitions: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """By row: the quickest of both versions over all repetitions, and the ratio in each."""
+    figures = {}
     for row, (group, _, remark) in repetitions[0].items():
         pairs = [each[row][1] for each in repetitions]
         old, new = (min(pair[k] for pair in pairs) for k in (0, 1))
         ratios = [b / a for a, b in pairs]
         slower = all(ratio > SLOWER for ratio in ratios)
         figures[row] = {"group": group, "old": old, "new": new, "ratios": ratios, "slower": slower, "remark": remark}
-        said = ["SLOWER"] * slower + [remark] * bool(remark)
-        table.add_row(row, shown(old), shown(new), f"{new / old:.3f}", " ".join(f"{r:.3f}" for r in ratios), ", ".join(said))
+    return figures
+
+
+def show(figures: dict[str, dict[str, Any]]) -> None:
+    table = Table(title="New against old, processor time of a call; above 1 the new one is slower", title_justify="left")
+    for heading in ("row", "old", "new", "ratio", "in each repetition", ""):
+        table.add_column(heading, justify="left" if heading in ("row", "") else "right")
+    for row, f in figures.items():
+        said = ["SLOWER"] * f["slower"] + [f["remark"]] * bool(f["remark"])
+        ratios = " ".join(f"{ratio:.3f}" for ratio in f["ratios"])
+        table.add_row(row, shown(f["old"]), shown(f["new"]), f"{f['new'] / f['old']:.3f}", ratios, ", ".join(said))
     Console(width=160).print(table)
-    groups = dict.fromkeys(figure["group"] for figure in figures.values())
-    for group in [*groups, "all"]:
+
+
+def means(figures: dict[str, dict[str, Any]]) -> None:
+    """Geometric means of the ratios by group, and the rows that are slower."""
+    for group in [*dict.fromkeys(f["group"] for f in figures.values()), "all"]:
         chosen = [f["new"] / f["old"] for f in figures.values() if group in ("all", f["group"]) and math.isfinite(f["new"])]
         if chosen:
             mean = math.exp(sum(map(math.log, chosen)) / len(chosen))
             print(f"{group}: geometric mean {mean:.4f} of {len(chosen)} rows, {min(chosen):.3f} to {max(chosen):.3f}")
-    slower_rows = [row for row, figure in figures.items() if figure["slower"]]
-    print(f"more than {SLOWER - 1:.0%} slower in every repetition: {', '.join(slower_rows) or 'none'}")
-    return figures
+    slower = [row for row, figure in figures.items() if figure["slower"]]
+    print(f"more than {SLOWER - 1:.0%} slower in every repetition: {', '.join(slower) or 'none'}", flush=True)
 
 
 def shown(seconds: float) -> str:
@@ -171,7 +179,11 @@ def main() -> None:
             began = time.perf_counter()
             found.append(repetition(sources, [old_cache, new_cache], options.seconds, options.only, options.starts))
             print(f"repetition {k + 1} of {options.repetitions}: {time.perf_counter() - began:.0f} s", flush=True)
-    figures = report(found)
+            if k + 1 < options.repetitions:
+                means(figures_of(found))
+    figures = figures_of(found)
+    show(figures)
+    means(figures)
     if options.json:
         options.json.write_text(json.dumps(figures, indent=1))
 
