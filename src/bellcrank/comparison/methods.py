@@ -154,7 +154,9 @@ def compare_methods(
     rows, runs, errors = [], {}, {}
     for k, (name, options) in enumerate(wanted.items()):
         report = None if progress is None else _part(progress, k, len(wanted))
-        fixed = {} if _adapts(options["method"]) else {"max_step": max_step}
+        method = options["method"]
+        adapts = method in STIFF_METHODS or (method in METHODS and METHODS[method].adaptive)
+        fixed = {} if adapts else {"max_step": max_step}
         run, note = _run(model, duration, {**shared, **fixed, **options}, report)
         if run is None:
             rows.append(MethodRow(name, note=note))
@@ -175,10 +177,6 @@ def _wanted(methods: Wanted) -> dict[str, dict[str, Any]]:
     for options in wanted.values():
         must_be_known(options["method"])
     return wanted
-
-
-def _adapts(method: str) -> bool:
-    return method in STIFF_METHODS or (method in METHODS and METHODS[method].adaptive)
 
 
 def _part(progress: Progress, k: int, count: int) -> Progress:

@@ -78,8 +78,9 @@ def _distances(model: Model) -> Iterator[str]:
 
 def _idle_elements(model: Model) -> Iterator[str]:
     for e in model.elements:
-        if e.table is None and not any(e.values[name] for name in DOING[e.kind]):
-            yield f'{e.kind} "{e.name}" does nothing: its {_listed(DOING[e.kind])} {_are(DOING[e.kind])} zero'
+        doing = DOING[e.kind]
+        if e.table is None and not any(e.values[name] for name in doing):
+            yield f'{e.kind} "{e.name}" does nothing: its {_listed(doing)} {"is" if len(doing) == 1 else "are"} zero'
         elif e.kind in ("spring_damper", "bushing", "turning_spring") and e.body_a == e.body_b:
             body = "ground" if e.body_a < 0 else model.body_names[e.body_a]
             yield f'{e.kind} "{e.name}" does nothing: both of its ends are on "{body}"'
@@ -203,7 +204,3 @@ def _vector(axis: np.ndarray) -> str:
 def _listed(names: tuple[str, ...]) -> str:
     shown = names if len(names) <= 3 else (*names[:2], f"{len(names) - 2} more values")
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
-
-
-def _are(names: tuple[str, ...]) -> str:
-    return "is" if len(names) == 1 else "are"

@@ -398,10 +398,9 @@ class Mechanism(Parts):
 
     @property
     def spec(self) -> Spec:
-        empty: dict[str, Any] = {"bodies": (), "joints": ()}
         return Spec(
             self.name,
-            **empty | self._parts(),
+            **self._parts(),
             gravity=self.gravity,
             duration=self.duration,
             step=self.step,

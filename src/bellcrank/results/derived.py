@@ -98,10 +98,6 @@ def _reactions(at: Samples) -> Arrays:
     return {"reactions": np.concatenate([tree, at.dynamics.closure_wrenches(q, v, multipliers, **at.time)], axis=1)}
 
 
-def _closing(at: Samples) -> Arrays:
-    return {"closing": at.dynamics.closing_coordinates(at.values("q"), **at.time)}
-
-
 def _closure(at: Samples) -> Arrays:
     error, rate = at.dynamics.closure(at.values("q"), at.values("v"), **at.time)
     return {"closure": error, "closure_rate": rate}
@@ -177,19 +173,11 @@ SWEEPS: dict[str, Callable[[Samples], Arrays]] = {
     **dict.fromkeys(("storage", "forces"), _elements),
     **dict.fromkeys(("closure", "closure_rate"), _closure),
     "closure_second": _closure_second,
-    "closing": _closing,
+    "closing": lambda at: {"closing": at.dynamics.closing_coordinates(at.values("q"), **at.time)},
     "reactions": _reactions,
     "drives": _drives,
     "measures": _measures,
 }
-
-
-def _stored(values: Values) -> np.ndarray:
-    return values("storage").sum(axis=1)
-
-
-def _total(values: Values) -> np.ndarray:
-    return values("kinetic") + values("potential") + values("stored")
 
 
 def _balance(values: Values) -> np.ndarray:
@@ -198,4 +186,8 @@ def _balance(values: Values) -> np.ndarray:
     return total - total[:1] - values("work").sum(axis=1)
 
 
-SUMS: dict[str, Callable[[Values], np.ndarray]] = {"stored": _stored, "total": _total, "balance": _balance}
+SUMS: dict[str, Callable[[Values], np.ndarray]] = {
+    "stored": lambda values: values("storage").sum(axis=1),
+    "total": lambda values: values("kinetic") + values("potential") + values("stored"),
+    "balance": _balance,
+}

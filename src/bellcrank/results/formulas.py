@@ -30,16 +30,7 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
 
 def evaluate_formula(text: str, values: Mapping[str, np.ndarray]) -> np.ndarray:
     """The formula over arrays of samples; infinite results become not a number."""
-    stack: list[Any] = []
     with np.errstate(all="ignore"):
-        for step in derived(text).program:
-            if step.operation == "push":
-                stack.append(step.value)
-            elif step.operation == "name":
-                stack.append(values[step.name])
-            else:
-                operands = stack[-step.operands :]
-                del stack[-step.operands :]
-                stack.append(OPERATIONS[step.operation](*operands))
-    result = np.asarray(stack[0], dtype=float)
+        found = derived(text).run(values, lambda operation, operands: OPERATIONS[operation](*operands))
+    result = np.asarray(found, dtype=float)
     return np.where(np.isfinite(result), result, np.nan)

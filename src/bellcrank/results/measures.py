@@ -136,10 +136,6 @@ def _named(model: Model, measure: Measure, found: Array) -> dict[str, Array]:
     return {f"{measure.name}.{axis}": found[:, k] for k, axis in enumerate(AXES)}
 
 
-def _position(model: Model, measure: Measure, motion: BodyMotion) -> Array:
-    return motion.point(measure.body_a, measure.point_a)
-
-
 def _distance(model: Model, measure: Measure, motion: BodyMotion) -> Array:
     apart = motion.point(measure.body_b, measure.point_b) - motion.point(measure.body_a, measure.point_a)
     return np.linalg.norm(apart, axis=1)
@@ -213,7 +209,7 @@ def _bushing_force(element: Element, motion: BodyMotion) -> Array:
 
 
 KINDS: dict[str, Callable[[Model, Measure, BodyMotion], Array]] = {
-    "position": _position,
+    "position": lambda model, measure, motion: motion.point(measure.body_a, measure.point_a),
     "distance": _distance,
     "angle": _angle,
     "velocity": _velocity,

@@ -192,7 +192,7 @@ def summarize(run: Run) -> Summary:
         samples=time.size,
         final_time=float(time[-1]) if time.size else None,
         energy_error=_if_known(lambda: run.energy_error),
-        closure_error=_closure_error(run),
+        closure_error=_if_known(lambda: run.closure_error) if run.labels.equations else None,
         formulations=_happened(run, "formulations")[1:],
         row_changes=_happened(run, "row_changes"),
         passages=_happened(run, "passages"),
@@ -232,10 +232,6 @@ def _closures(errors: tuple[float, float, float] | None) -> list[tuple[str, str]
     if errors is None:
         return []
     return [("loops open by", f"{errors[0]:.2g} m or rad, {errors[1]:.2g} m/s, {errors[2]:.2g} m/s2 at most")]
-
-
-def _closure_error(run: Run) -> tuple[float, float, float] | None:
-    return _if_known(lambda: run.closure_error) if run.labels.equations else None
 
 
 def _if_known(find: Callable[[], T]) -> T | None:

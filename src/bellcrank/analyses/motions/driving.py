@@ -158,12 +158,10 @@ class Drive:
 
     def __rich__(self) -> Group:
         names = list(self.model.q_names)
-        rows = [[f"{x:.6g}", *(f"{y:.6g}" for y in row), f"{share:.3g}"] for x, row, share in self._rows()]
+        values = zip(self.values, self.q, self.transmission, strict=True)
+        rows = [[f"{x:.6g}", *(f"{y:.6g}" for y in row), f"{share:.3g}"] for x, row, share in values]
         headings = (f"{self.input} ({self.unit})", *names, "transmission")
         return table("\n".join(self.lines()), headings, rows, right=range(len(headings)))
-
-    def _rows(self) -> list[tuple[float, Array, float]]:
-        return list(zip(self.values.tolist(), self.q, self.transmission.tolist(), strict=True))
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, fit for JSON."""

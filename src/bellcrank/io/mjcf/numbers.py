@@ -5,7 +5,7 @@ nan is MuJoCo's own mark of what is not given, and would be read as that.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from ...model import Problems, Where
 from ..exchange.markup import XmlElement
@@ -39,7 +39,8 @@ def rounding(documents: Sequence[Document]) -> float:
 def check_numbers(documents: Sequence[Document]) -> None:
     """Raises ModelError for numbers that are not finite; ranges may be without end."""
     problems = Problems()
-    named = _names(node for document in documents for node in document.root.walk())
+    nodes = [node for document in documents for node in document.root.walk()]
+    named = {node.attributes[key] for node in nodes for key in ("name", "class") if key in node.attributes}  # "inf" may be one
     for document in documents:
         for node in document.root.walk():
             for key, text in node.attributes.items() if node.tag not in OF_OTHERS else ():
@@ -51,11 +52,6 @@ def check_numbers(documents: Sequence[Document]) -> None:
                     where = Where(document.name, node.line)
                     problems.add(f'{key} of <{node.tag}>{_called(node)} is "{text}". Give finite numbers.', where)
     problems.raise_if_any()
-
-
-def _names(nodes: Iterable[XmlElement]) -> set[str]:
-    """What may be referred to: "inf" is a name if something is called so."""
-    return {node.attributes[key] for node in nodes for key in ("name", "class") if key in node.attributes}
 
 
 def _called(node: XmlElement) -> str:

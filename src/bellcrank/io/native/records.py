@@ -110,10 +110,6 @@ def _as_names(value: Any) -> tuple[str, ...] | None:
     return tuple(value) if good else None
 
 
-def _as_flag(value: Any) -> bool | None:
-    return value if isinstance(value, bool) else None
-
-
 _triple = _reader(as_triple, "three finite numbers, [x, y, z]")
 _direction = _reader(_as_direction, '"x", "y", "z", "-x", "-y", "-z" or a vector [x, y, z]')
 
@@ -265,7 +261,7 @@ READERS: dict[type[fields.Kind], Reader] = {
     fields.Text: _text,
     fields.Name: _text,
     fields.Names: _reader(_as_names, 'names, ["motor", "wheel"]'),
-    fields.Flag: _reader(_as_flag, "true or false"),
+    fields.Flag: _reader(lambda value: value if isinstance(value, bool) else None, "true or false"),
     fields.FormulaText: _reader(_as_formula, 'a formula, "=..."'),
     fields.Choice: _choice,
     fields.Rows: _rows,

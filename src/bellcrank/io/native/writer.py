@@ -20,7 +20,7 @@ from ...model.spec.fields import AXES, PRODUCTS, InBody, fields_of
 from ...model.spec.items import Attachment
 from ...model.spec.laws import MotionSpec
 from ...model.spec.shapes import NO_INERTIA, MassProperties
-from ...model.spec.spec import AssemblySpec, BodySpec, InitialSpec
+from ...model.spec.spec import BodySpec, InitialSpec, PartsSpec
 from .reader import FORMAT, SECTIONS
 from .source import source_lines
 
@@ -85,15 +85,7 @@ def _fields(item: Any) -> Iterator[Pair]:
     for attribute, key, kind, required, default in fields_of(type(item)):
         value = getattr(item, attribute)
         if value is not None and (required or value != default):
-            yield key, WRITERS.get(type(kind), _plain)(value)
-
-
-def _plain(value: Any) -> str:
-    return text(str(value))
-
-
-def _numbers(value: Any) -> str:
-    return array(value) if isinstance(value, tuple) else scalar(value)
+            yield key, WRITERS.get(type(kind), text)(value)
 
 
 def _direction(value: Any) -> str:
@@ -136,7 +128,7 @@ def _motion(motion: MotionSpec) -> str:
 
 WRITERS: dict[type[fields.Kind], Callable[[Any], str]] = {
     fields.Number: scalar,
-    fields.Numbers: _numbers,
+    fields.Numbers: lambda value: array(value) if isinstance(value, tuple) else scalar(value),
     fields.Vector3: array,
     fields.Direction: _direction,
     fields.Position: place,
@@ -150,7 +142,7 @@ WRITERS: dict[type[fields.Kind], Callable[[Any], str]] = {
 }
 
 
-def _parts(parts: Spec | AssemblySpec, prefix: str, copies: list[str]) -> list[str]:
+def _parts(parts: PartsSpec, prefix: str, copies: list[str]) -> list[str]:
     lines: list[str] = []
     if parts.parameters:
         lines += _table(f"{prefix}parameters", [(key_of(item.name), scalar(item.value)) for item in parts.parameters])

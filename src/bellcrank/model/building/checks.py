@@ -18,7 +18,7 @@ from ..spec.items import GROUND, NOWHERE, PARAMETERS, Where
 from ..spec.physics import impossible
 from ..spec.problems import Problems, brief, names
 from ..spec.shapes import ORIGIN, MassProperties
-from ..spec.spec import AssemblySpec, InitialSpec, JointSpec, ParameterSpec, PointSpec, Spec
+from ..spec.spec import InitialSpec, JointSpec, ParameterSpec, PartsSpec, PointSpec, Spec
 
 QUATERNION_SLACK = 1e-6
 
@@ -69,7 +69,7 @@ def check_names(spec: Spec, problems: Problems) -> bool:
     return good
 
 
-def _check_names(parts: Spec | AssemblySpec, problems: Problems) -> bool:
+def _check_names(parts: PartsSpec, problems: Problems) -> bool:
     first: dict[str, str] = {}
     unique = True
     for field, noun in NOUNS.items():

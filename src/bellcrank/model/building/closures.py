@@ -51,10 +51,6 @@ def _distance(item: DistanceSpec, rows: ModelRows) -> Closure:
     return Closure(item.name, "distance", **ends, value=length, motion=motion)
 
 
-def _point_on_line(item: PointOnLineSpec, rows: ModelRows) -> Closure:
-    return Closure(item.name, "point_on_line", **between(item, rows), axis=_axis(item))
-
-
 def _point_on_plane(item: PointOnPlaneSpec, rows: ModelRows) -> Closure:
     ends, axis, motion = between(item, rows), _axis(item), _law(item, "offset")
     start, end = (np.array(side.point, dtype=float) for side in (item.start, item.end))
@@ -111,7 +107,7 @@ def _axis(item: Any) -> tuple[float, float, float]:
 
 MAKERS: dict[type[Any], Callable[[Any, ModelRows], Closure]] = {
     DistanceSpec: _distance,
-    PointOnLineSpec: _point_on_line,
+    PointOnLineSpec: lambda item, rows: Closure(item.name, "point_on_line", **between(item, rows), axis=_axis(item)),
     PointOnPlaneSpec: _point_on_plane,
     CouplerSpec: _coupler,
 }

@@ -60,10 +60,6 @@ def _turning_spring(item: elements.JointSpring, joint: Joint, rows: ModelRows) -
     return _element(item, "turning_spring", item.stiffness, body_a=a, body_b=b)
 
 
-def _joint_damper(item: elements.JointDamper, rows: ModelRows) -> Element:
-    return _element(item, "joint_damper", item.damping, **on_joint(item, rows, rates=True))
-
-
 def _sum(item: elements.SumSpring | elements.SumDamper, rows: ModelRows) -> dict[str, Any]:
     """Coordinates and their factors, and the first coordinate by itself."""
     factors = item.factors if isinstance(item.factors, tuple) else (item.factors,)
@@ -76,18 +72,6 @@ def _sum(item: elements.SumSpring | elements.SumDamper, rows: ModelRows) -> dict
     if not all(math.isfinite(factor) for _, _, factor in terms):
         raise Trouble("a factor is not finite.", "factors")
     return {"joint": terms[0][0], "dof": terms[0][1], "terms": tuple(terms)}
-
-
-def _sum_spring(item: elements.SumSpring, rows: ModelRows) -> Element:
-    return _element(item, "joint_spring", item.stiffness, item.rest, item.preload, **_sum(item, rows))
-
-
-def _sum_damper(item: elements.SumDamper, rows: ModelRows) -> Element:
-    return _element(item, "joint_damper", item.damping, **_sum(item, rows))
-
-
-def _friction(item: elements.FrictionSpec, rows: ModelRows) -> Element:
-    return _element(item, "joint_friction", item.effort, item.velocity, **on_joint(item, rows, rates=True))
 
 
 def _stop(item: elements.StopSpec, rows: ModelRows) -> Element:
@@ -122,10 +106,6 @@ def _line_spring(item: elements.LineSpring, rows: ModelRows) -> Element:
     return _element(item, "spring_damper", *values, **ends, table=table_of(item.table, item.outside))
 
 
-def _line_damper(item: elements.LineDamper, rows: ModelRows) -> Element:
-    return _element(item, "spring_damper", 0.0, item.damping, 0.0, 0.0, **between(item, rows))
-
-
 def _bushing(item: elements.BushingSpec, rows: ModelRows) -> Element:
     for text in axes_problems(item.axis, item.axis2, "it"):
         raise Trouble(text, "axis")
@@ -148,11 +128,15 @@ def _force(item: elements.ForceSpec, rows: ModelRows) -> Element:
 MAKERS: dict[type[Any], Callable[[Any, ModelRows], Element]] = {
     elements.JointSpring: _joint_spring,
     elements.LineSpring: _line_spring,
-    elements.SumSpring: _sum_spring,
-    elements.SumDamper: _sum_damper,
-    elements.JointDamper: _joint_damper,
-    elements.LineDamper: _line_damper,
-    elements.FrictionSpec: _friction,
+    elements.SumSpring: lambda item, rows: _element(
+        item, "joint_spring", item.stiffness, item.rest, item.preload, **_sum(item, rows)
+    ),
+    elements.SumDamper: lambda item, rows: _element(item, "joint_damper", item.damping, **_sum(item, rows)),
+    elements.JointDamper: lambda item, rows: _element(item, "joint_damper", item.damping, **on_joint(item, rows, rates=True)),
+    elements.LineDamper: lambda item, rows: _element(item, "spring_damper", 0.0, item.damping, 0.0, 0.0, **between(item, rows)),
+    elements.FrictionSpec: lambda item, rows: _element(
+        item, "joint_friction", item.effort, item.velocity, **on_joint(item, rows, rates=True)
+    ),
     elements.StopSpec: _stop,
     elements.MotorSpec: _motor,
     elements.BushingSpec: _bushing,

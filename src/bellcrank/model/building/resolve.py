@@ -46,10 +46,6 @@ class Slot(NamedTuple):
     compute: Callable[[Sequence[float]], float]
 
 
-def _first(values: Sequence[float]) -> float:
-    return values[0]
-
-
 class Values:
     """The numbers of a spec by path; None for one that cannot be known, which has been complained of."""
 
@@ -110,7 +106,7 @@ class Values:
         if component not in XYZ:
             return None
         if isinstance(place, str):
-            return Slot((f"{place}.{component}",), _first)
+            return Slot((f"{place}.{component}",), lambda found: found[0])
         own = self._of_scalar(listing.found[path])
         origin = self.origin(place.body) if isinstance(place, InBody) else None
         if origin is None:

@@ -19,7 +19,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 LONGEST = 1000  # characters of a formula
 DEEPEST = 50  # parentheses and signs within each other
@@ -98,7 +98,11 @@ class Formula:
 
     def evaluate(self, values: Mapping[str, float]) -> float:
         """The value; raises FormulaError where it is no finite number."""
-        stack: list[float] = []
+        return float(self.run(values, _apply)) + 0.0
+
+    def run(self, values: Mapping[str, Any], apply: Callable[[str, list[Any]], Any]) -> Any:
+        """The program over values of any kind, given what an operation makes of its operands."""
+        stack: list[Any] = []
         for step in self.program:
             if step.operation == "push":
                 stack.append(step.value)
@@ -107,8 +111,8 @@ class Formula:
             else:
                 operands = stack[-step.operands :]
                 del stack[-step.operands :]
-                stack.append(_apply(step.operation, operands))
-        return stack[0] + 0.0
+                stack.append(apply(step.operation, operands))
+        return stack[0]
 
     def renamed(self, rename: Callable[[str], str]) -> Formula:
         """The same formula over other names."""

@@ -20,7 +20,7 @@ from ..building.resolve import Values, sources, sources_of
 from ..spec.assemblies import expand
 from ..spec.fields import Replacing, Scalar, map_fields, numbers_of
 from ..spec.problems import Problems, names
-from ..spec.spec import LISTS, AssemblySpec, CopySpec, Spec
+from ..spec.spec import LISTS, CopySpec, PartsSpec, Spec
 from .expressions import Formula
 
 
@@ -62,7 +62,7 @@ def _items(spec: Spec) -> Iterator[tuple[str, Any]]:
 
 
 def _replaced(spec: Spec, visit: Replacing) -> Spec:
-    def lists(parts: Spec | AssemblySpec, prefix: str) -> dict[str, Any]:
+    def lists(parts: PartsSpec, prefix: str) -> dict[str, Any]:
         return {
             field: tuple(map_fields(item, f"{prefix}{item.path}", visit) for item in getattr(parts, field)) for field in LISTS
         }

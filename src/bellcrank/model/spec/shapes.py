@@ -60,6 +60,7 @@ MASS = Number("its mass; or give its density", unit="kg", remedy="Give its mass 
 DENSITY = Number("its density, instead of the mass", unit="kg/m3")
 FROM = Position("where it begins", key="from", remedy="Give the point where it begins.")
 TO = Position("where it ends", key="to", remedy="Give the point where it ends.")
+MIDDLE = Position("its middle", remedy="Give the point in its middle.")
 AXIS = Direction("direction of its own z; world axes unless given")
 AXIS2 = Direction("direction of its own x, perpendicular to axis")
 
@@ -190,11 +191,21 @@ class Cylinder(_Straight):
         return found
 
 
+class _Centred(Solid):
+    """Something around a point in its middle."""
+
+    center: Place
+
+    @property
+    def middle(self) -> Array:
+        return _vector(self.center)
+
+
 @dataclass(frozen=True)
-class Box(Solid):
+class Box(_Centred):
     """A cuboid: its size along its own x, y, z, which are the world's unless it is given axes."""
 
-    center: Annotated[Place, Position("its middle", remedy="Give the point in its middle.")]
+    center: Annotated[Place, MIDDLE]
     size: Annotated[Triple, Vector3("its edges", unit="m", remedy="Give its edges: size = [x, y, z].")]
     mass: Annotated[Scalar | None, MASS] = None
     density: Annotated[Scalar | None, DENSITY] = None
@@ -207,10 +218,6 @@ class Box(Solid):
     def volume(self) -> float:
         return float(np.prod(_vector(self.size)))
 
-    @property
-    def middle(self) -> Array:
-        return _vector(self.center)
-
     def squares(self) -> Array:
         turn = axes_of(self.axis, self.axis2)
         return np.asarray(turn @ np.diag(_vector(self.size) ** 2 / 12) @ turn.T)
@@ -221,10 +228,10 @@ class Box(Solid):
 
 
 @dataclass(frozen=True)
-class Sphere(Solid):
+class Sphere(_Centred):
     """A solid ball."""
 
-    center: Annotated[Place, Position("its middle", remedy="Give the point in its middle.")]
+    center: Annotated[Place, MIDDLE]
     radius: Annotated[Scalar, Number("its radius", unit="m", remedy="Give its radius in m.")]
     mass: Annotated[Scalar | None, MASS] = None
     density: Annotated[Scalar | None, DENSITY] = None
@@ -234,10 +241,6 @@ class Sphere(Solid):
     @property
     def volume(self) -> float:
         return 4 / 3 * math.pi * float(self.radius) ** 3
-
-    @property
-    def middle(self) -> Array:
-        return _vector(self.center)
 
     def squares(self) -> Array:
         return float(self.radius) ** 2 / 5 * np.eye(3)

@@ -106,21 +106,6 @@ class InitialSpec(Written):
 
 
 @dataclass(frozen=True)
-class AssemblySpec(Item, section="assemblies"):
-    """A part of a mechanism that is described once and copied. Its names are its own; others are the model's."""
-
-    bodies: tuple[BodySpec, ...] = ()
-    joints: tuple[JointSpec, ...] = ()
-    points: tuple[PointSpec, ...] = ()
-    parameters: tuple[ParameterSpec, ...] = ()
-    elements: tuple[ElementSpec, ...] = ()
-    measures: tuple[MeasureSpec, ...] = ()
-    constraints: tuple[ConstraintSpec, ...] = ()
-    couplers: tuple[CouplerSpec, ...] = ()
-    initial: tuple[InitialSpec, ...] = ()
-
-
-@dataclass(frozen=True)
 class CopySpec(Item, section="copies"):
     """A copy of an assembly: first mirrored, then moved; whatever it holds is called COPY.NAME."""
 
@@ -131,27 +116,37 @@ class CopySpec(Item, section="copies"):
 
 
 @dataclass(frozen=True)
-class Spec(Written):
-    """A mechanism as written; ``duration`` and ``step`` (interval of the samples) in seconds; ``source`` of an imported one."""
+class PartsSpec(Written):
+    """What a mechanism and an assembly have in common."""
 
     name: str
-    bodies: tuple[BodySpec, ...]
-    joints: tuple[JointSpec, ...]
+    bodies: tuple[BodySpec, ...] = ()
+    joints: tuple[JointSpec, ...] = ()
     points: tuple[PointSpec, ...] = ()
     initial: tuple[InitialSpec, ...] = ()
-    gravity: Annotated[Triple, Vector3("gravity", unit="m/s2")] = (0.0, 0.0, -9.81)
-    duration: Annotated[Scalar | None, Number("time to simulate", unit="s")] = None
-    step: Annotated[Scalar | None, Number("interval of the samples", unit="s")] = None
     parameters: tuple[ParameterSpec, ...] = ()
     elements: tuple[ElementSpec, ...] = ()
     measures: tuple[MeasureSpec, ...] = ()
     constraints: tuple[ConstraintSpec, ...] = ()
     couplers: tuple[CouplerSpec, ...] = ()
+
+
+class AssemblySpec(PartsSpec):
+    """A part of a mechanism that is described once and copied. Its names are its own; others are the model's."""
+
+
+@dataclass(frozen=True)
+class Spec(PartsSpec):
+    """A mechanism as written; ``duration`` and ``step`` (interval of the samples) in seconds; ``source`` of an imported one."""
+
+    gravity: Annotated[Triple, Vector3("gravity", unit="m/s2")] = (0.0, 0.0, -9.81)
+    duration: Annotated[Scalar | None, Number("time to simulate", unit="s")] = None
+    step: Annotated[Scalar | None, Number("interval of the samples", unit="s")] = None
     inputs: tuple[str, ...] = ()
     assemblies: tuple[AssemblySpec, ...] = ()
     copies: tuple[CopySpec, ...] = ()
     source: Source | None = None
 
 
-# of a Spec and of an AssemblySpec
+# of PartsSpec, in the order of a file
 LISTS = ("parameters", "points", "bodies", "joints", "constraints", "couplers", "elements", "measures", "initial")

@@ -38,7 +38,7 @@ class _Estimate:
         kept = sorted(self.inboard)
         carried = {joint: body for body, joint in enumerate(self.inboard)}
         row = {carried[joint]: i for i, joint in enumerate(kept)} | {-1: -1}
-        inner = [_across(network.joints[joint], carried[joint]) for joint in kept]
+        inner = [network.inner(self.inboard, carried[joint]) for joint in kept]
         tree = depth_first([row[body] for body in inner])
         self.parent = tree.parent
         of_walk = [carried[kept[i]] for i in tree.order]
@@ -182,7 +182,3 @@ class _Estimate:
             turns += self.moves[body].count(TURN)
             body = self.parent[body]
         return self._body(i, self.prices.single, turns, slides)
-
-
-def _across(joint: Tie, body: int) -> int:
-    return joint.b if joint.a == body else joint.a
