@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import AssemblyError, BellcrankError
 from ..model.element import ELEMENTS
+from ..wording import together
 from . import units
-from .starting import position
+from .starting import compiled, position
 
 if TYPE_CHECKING:
     from ..model import Model, Table
@@ -161,7 +162,7 @@ def _start(model: Model) -> Iterator[str]:
         return
     try:
         v = model.assembled_start.v if model.closures else model.given_v
-        _compiled(model).acceleration(position(model), v)
+        compiled(model).acceleration(position(model), v)
     except AssemblyError:  # which LoopReport reports
         return
     except BellcrankError as error:
@@ -190,17 +191,10 @@ KINDS: tuple[Callable[[Model], Iterator[str]], ...] = (
 )  # fmt: skip
 
 
-def _compiled(model: Model) -> Any:
-    from ..dynamics import compile
-
-    return compile(model, quick=True)
-
-
 def _vector(axis: np.ndarray) -> str:
     axis = axis * np.sign(axis[np.argmax(np.abs(axis))]) + 0.0
     return f"({', '.join(f'{round(float(x), 3) + 0.0:g}' for x in axis)})"
 
 
 def _listed(names: tuple[str, ...]) -> str:
-    shown = names if len(names) <= 3 else (*names[:2], f"{len(names) - 2} more values")
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+    return together(names if len(names) <= 3 else (*names[:2], f"{len(names) - 2} more values"))

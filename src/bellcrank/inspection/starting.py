@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,3 +21,10 @@ def position(model: Model) -> Array:
         return model.assembled_start.q if model.closures else model.given_q
     except AssemblyError:
         return model.given_q
+
+
+def compiled(model: Model) -> Any:
+    """The model in machine code, for a few evaluations."""
+    from ..dynamics import compile
+
+    return compile(model, quick=True)

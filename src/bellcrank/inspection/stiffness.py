@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..model.element import ELEMENTS
-from .starting import position
+from .starting import compiled, position
 
 if TYPE_CHECKING:
     from ..model import Element, Model
@@ -100,7 +100,7 @@ def _largest(model: Model, twins: list[Element]) -> Fastest | None:
     twins = [twin for twin in twins if any(twin.values.values())]
     if not twins:
         return None
-    dynamics, start = _compiled(_still(model, twins)), position(model)
+    dynamics, start = compiled(_still(model, twins)), position(model)
     q, still = np.tile(start, (model.nv, 1)), np.zeros((model.nv, model.nv))
     there, back = (dynamics.inverse_dynamics(q, sign * np.eye(model.nv), still) for sign in (1.0, -1.0))
     N = _allowed(dynamics, start)
@@ -151,9 +151,3 @@ def _allowed(dynamics: Any, q: np.ndarray) -> np.ndarray:
         return np.eye(n)
     _, s, V = np.linalg.svd(dynamics.closure_jacobian(q))
     return np.asarray(V[int((s**2 > 1e-7 * s.max(initial=0.0) ** 2).sum()) :].T)
-
-
-def _compiled(model: Model) -> Any:
-    from ..dynamics import compile
-
-    return compile(model, quick=True)

@@ -108,7 +108,10 @@ def carried(model: Model, v: Array) -> Array:
 
 def cross_matrix(a: Array) -> Array:
     """a x b = cross_matrix(a) b; a may have leading dimensions."""
-    return -np.cross(a[..., None, :], np.eye(3))
+    M = np.zeros((*a.shape, 3))
+    M[..., (2, 0, 1), (1, 2, 0)] = a
+    M[..., (1, 2, 0), (2, 0, 1)] = -a
+    return M
 
 
 def quaternion_product(p: Array, r: Array) -> Array:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from ...model import Problems, Where
 from ...model.spec.problems import brief
+from ...wording import together
 from ..exchange.markup import XmlElement
 from ..exchange.numerals import is_macro, numerals
 
@@ -109,7 +110,7 @@ def unknown_inertias(root: XmlElement, file: str) -> Iterator[tuple[str, str]]:
             else:
                 missing += [f"{key} of its <inertia>" for key in MOMENTS if key not in inertia.attributes]
             if missing:
-                yield name, f'{Where(file, inertial.line)}: link "{name}" lacks {_listed(missing)}.'
+                yield name, f'{Where(file, inertial.line)}: link "{name}" lacks {together(missing)}.'
 
 
 def peculiar(root: XmlElement) -> Iterator[str]:
@@ -125,7 +126,7 @@ def peculiar(root: XmlElement) -> Iterator[str]:
         for inertia in (node for inertial in link.all("inertial")[:1] for node in inertial.all("inertia")[:1]):
             missing = [key for key in PRODUCTS if key not in inertia.attributes]
             if missing:
-                yield f'{_line(inertia)}: link "{link.attributes["name"]}" lacks {_listed(missing)}, which count as zero'
+                yield f'{_line(inertia)}: link "{link.attributes["name"]}" lacks {together(missing)}, which count as zero'
     for joint in root.all("joint"):
         if joint.attributes["type"] in ("revolute", "prismatic") and not joint.all("limit"):
             label = f'joint "{joint.attributes["name"]}", which is {joint.attributes["type"]}'
@@ -134,7 +135,3 @@ def peculiar(root: XmlElement) -> Iterator[str]:
 
 def _line(node: XmlElement) -> str:
     return f"line {node.line}"
-
-
-def _listed(items: list[str]) -> str:
-    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
