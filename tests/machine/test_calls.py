@@ -129,8 +129,8 @@ def test_the_compiled_entry_equals_the_careful_way(hinges, tree):
     for dynamics in (hinges, tree):
         q, v = random_state(dynamics.model, 8)
         out = np.empty(dynamics.model.nv)
-        assert dynamics._one(q, v, np.zeros(dynamics.model.nv), out) is True
-        np.testing.assert_array_equal(out, dynamics._evaluate(dynamics._program, {"q": q, "v": v, "tau": None}))
+        assert dynamics.direct(q, v, np.zeros(dynamics.model.nv), out) is True
+        np.testing.assert_array_equal(out, dynamics.evaluate(dynamics.program, {"q": q, "v": v, "tau": None}))
 
 
 def test_the_compiled_entry_declines_what_it_does_not_know(hinges, state):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy as np
 
@@ -13,10 +14,11 @@ from ..wording import argument
 
 VARIANTS = ("block", "body", "rcr", "acs", "gcl")
 
+Variant: TypeAlias = tuple[str, Sequence[str] | None]
+"""A variant of coordinate_reduction that runs in Python, and the names of its dependent coordinates."""
 
-def checked_variant(
-    formulation: str, variant: str | None, dependents: Sequence[str] | None
-) -> tuple[str, Sequence[str] | None] | None:
+
+def checked_variant(formulation: str, variant: str | None, dependents: Sequence[str] | None) -> Variant | None:
     """A variant that runs in Python; None for compiled code."""
     if variant is None and dependents is None:
         return None

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..joints import JointData
-from ..model import Closure, Model
-from ..plan.closures import closing_axes
-from ..spatial import Matrix, Vector
+from ...joints import JointData
+from ...model import Closure, Model
+from ...plan.closures import closing_axes
+from ...spatial import Matrix, Vector
 
 Array = NDArray[np.float64]
 
 
-def closing_coordinates(model: Model, positions: Array, rotations: Array) -> Array:
+def coordinates(model: Model, positions: Array, rotations: Array) -> Array:
     """(..., coordinates) in the order of model.closing_names; angles between -pi and pi."""
     columns = [_coordinates(closure, positions, rotations) for closure in model.closures if closure.joint is not None]
     return np.concatenate(columns, axis=-1) if columns else np.zeros((*positions.shape[:-2], 0))
@@ -51,7 +51,7 @@ def _quaternions(R: Array) -> Array:
     return np.asarray(flat).reshape(*R.shape[:-2], 4)
 
 
-def closing_efforts(model: Model, positions: Array, rotations: Array, wrenches: Array, multipliers: Array) -> Array:
+def efforts(model: Model, positions: Array, rotations: Array, wrenches: Array, multipliers: Array) -> Array:
     """(..., efforts): what keeps the driven closures going, along the coordinates that their laws prescribe.
 
     From the wrenches on their second bodies, at their points in world axes: force, then moment.

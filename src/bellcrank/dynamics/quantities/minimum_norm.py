@@ -22,21 +22,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..formulations import QUANTITIES
-from ..model import Model
-from ..model.order import outward_order
-from ..plan.blocks import find_blocks, make_graph
-from ..plan.closures import row_scales
+from ...model import Model
+from ...model.order import outward_order
+from ...plan.blocks import find_blocks, make_graph
+from ...plan.closures import row_scales
+from ..evaluation import Array, Evaluation, OrZero
+from .inverse import closure_wrenches, joint_wrenches
 
-if TYPE_CHECKING:
-    from .closed_dynamics import ClosedDynamics
-
-Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 
 MOST_AT_ONCE = 10_000_000  # numbers of the matrices of the states that are treated together
@@ -54,39 +51,35 @@ class States(NamedTuple):
     inputs: Array
 
     @classmethod
-    def of(cls, model: Model, given: dict[str, Any], t: ArrayLike, inputs: Any, count: int) -> States:
-        def rows(x: Any, width: int) -> Array:
-            x = np.zeros(width) if x is None else np.asarray(x, dtype=np.float64)
-            return np.broadcast_to(x.reshape(-1, width) if width else np.zeros((1, 0)), (count, width))
-
-        q, v, tau = rows(given["q"], model.nq), rows(given["v"], model.nv), rows(given["tau"], model.nv)
-        when = np.broadcast_to(np.asarray(t, dtype=np.float64).reshape(-1), (count,))
-        return cls(q, v, tau, when, rows(inputs, len(model.inputs)))
+    def of(cls, dyn: Evaluation, given: dict[str, Any], t: ArrayLike, inputs: OrZero) -> States:
+        rows, _ = dyn.checked(given)
+        count = len(rows["q"])
+        return cls(rows["q"], rows["v"], rows["tau"], dyn.time_rows(t, count)[:, 0], dyn.input_rows(inputs, count))
 
 
-def least_multipliers(
-    dynamics: ClosedDynamics, multipliers: Array, ranks: NDArray[np.int64], given: dict[str, Any], t: ArrayLike, inputs: Any
+def eased(
+    dyn: Evaluation, multipliers: Array, ranks: NDArray[np.int64], given: dict[str, Any], t: ArrayLike, inputs: OrZero
 ) -> Array:
     """The multipliers (..., m) for which the reactions of all joints are of least norm; ``ranks``: of G, of each state."""
-    model, m = dynamics.model, multipliers.shape[-1]
+    model, m = dyn.model, multipliers.shape[-1]
     if (ranks == m).all() or model.nv == 0:
         return multipliers
     flat, of_each = multipliers.reshape(-1, m).copy(), np.broadcast_to(ranks, multipliers.shape[:-1]).reshape(-1)
-    states = States.of(model, given, t, inputs, len(flat))
+    states = States.of(dyn, given, t, inputs)
     part = max(1, MOST_AT_ONCE // (m * (model.nv + 6 * (model.n + len(model.closures)))))
     finite = np.isfinite(flat).all(axis=1)
     for rank in np.unique(of_each[finite]):
         places = np.flatnonzero(finite & (of_each == rank))
         for at in (places[k : k + part] for k in range(0, len(places), part)):
-            stressed = Stressed(dynamics, States(*(x[at] for x in states)))
+            stressed = Stressed(dyn, States(*(x[at] for x in states)))
             flat[at] += stressed.easing(stressed.wrenches(flat[at]), int(rank))
     return flat.reshape(multipliers.shape)
 
 
-def shared_reactions(dynamics: ClosedDynamics, rank: int, q: ArrayLike, t: float) -> tuple[str, ...]:
+def loaded_by_self_stresses(dyn: Evaluation, rank: int, q: ArrayLike, t: float) -> tuple[str, ...]:
     """Names of the joints and closures that a self-stress loads at one state: their reactions are not unique."""
-    model = dynamics.model
-    stressed = Stressed(dynamics, States.of(model, {"q": q, "v": None, "tau": None}, t, None, 1))
+    model = dyn.model
+    stressed = Stressed(dyn, States.of(dyn, {"q": q, "v": None, "tau": None}, t, None))
     sizes = stressed.loaded(rank)
     names = [*model.joint_names, *(closure.name for closure in model.closures)]
     return tuple(name for name, size in zip(names, sizes, strict=True) if size > TAKES_PART * sizes.max(initial=0.0))
@@ -103,23 +96,20 @@ class Piece(NamedTuple):
 class Stressed:
     """Self-stresses of a mechanism in B states, and what they add to the wrenches of its joints and closures (items)."""
 
-    def __init__(self, dynamics: ClosedDynamics, states: States) -> None:
-        self.dynamics, self.model, self.states = dynamics, dynamics.model, states
+    def __init__(self, dyn: Evaluation, states: States) -> None:
+        self.dyn, self.model, self.states = dyn, dyn.model, states
         self.metric = np.repeat([1.0, size_of(self.model)], 3)
-        self.scale = row_scales(self.model, dynamics.plan.length)
-        self.G = dynamics.closure_jacobian(states.q, t=states.t) * self.scale[:, None]
+        self.scale = row_scales(self.model, dyn.plan.length)
+        self.G = dyn.closure_jacobian(states.q, t=states.t) * self.scale[:, None]
 
     # --- the wrenches
 
     def wrenches(self, multipliers: Array) -> Array:
         """w (B, items, 6): forces, and moments over L; of a coupler its effort."""
-        dynamics, at, model = self.dynamics, self.states, self.model
-        given = {"q": at.q, "v": at.v, "tau": at.tau}
-        a = dynamics._evaluate(dynamics._program, given, at.t, at.inputs)
-        given = {"q": at.q, "v": at.v, "a": a, "lambda": multipliers}
-        raw = dynamics._evaluate(QUANTITIES["closed_reactions"], given, at.t, at.inputs)
-        tree = dynamics._frames.reactions(dynamics._evaluate(QUANTITIES["poses"], {"q": at.q}, at.t), raw, True)
-        closing = dynamics.closure_wrenches(at.q, at.v, multipliers, t=at.t)
+        dyn, at, model = self.dyn, self.states, self.model
+        a = dyn.evaluate(dyn.program, {"q": at.q, "v": at.v, "tau": at.tau}, at.t, at.inputs)
+        tree = joint_wrenches(dyn, at.q, at.v, a, at.t, at.inputs, multipliers, effort=True)
+        closing = closure_wrenches(dyn, at.q, at.v, multipliers, t=at.t)
         for k, closure in enumerate(model.closures):
             if closure.kind == "coupler":
                 closing[:, k, _place(model, closure.terms[0])] = multipliers[:, model.closure_index[k]]
@@ -132,7 +122,7 @@ class Stressed:
 
     def _pieces(self) -> Iterator[Piece]:
         model = self.model
-        positions, rotations = self.dynamics.poses(self.states.q, t=self.states.t)
+        positions, rotations = self.dyn.poses(self.states.q, t=self.states.t)
         points = _joint_points(model, positions, rotations)
         own = self._own()
         for k, closure in enumerate(model.closures):
@@ -157,7 +147,7 @@ class Stressed:
         for i in range(int(sizes.max())):
             unit = np.zeros(int(model.closure_index[-1]))
             unit[model.closure_index[:-1][sizes > i] + i] = 1.0
-            own[..., i] = self.dynamics.closure_wrenches(at.q, at.v, np.tile(unit, (len(at.q), 1)), t=at.t)
+            own[..., i] = closure_wrenches(self.dyn, at.q, at.v, np.tile(unit, (len(at.q), 1)), t=at.t)
         for k, closure in enumerate(model.closures):
             if closure.kind == "coupler":
                 own[:, k, _place(model, closure.terms[0]), 0] = 1.0
@@ -167,11 +157,11 @@ class Stressed:
 
     def easing(self, w: Array, rank: int) -> Array:
         """u (B, m): what has to be added to the multipliers so that wrenches w become those of least norm."""
-        loops = _loops(self.dynamics)
+        loops = loop_blocks(self.dyn)
         if max(len(equations) for equations, _ in loops) > LARGE:
             return self.scale * np.array([self._sparse(k, w[k].reshape(-1)) for k in range(len(w))])
         u = np.zeros((len(w), len(self.scale)))
-        for (equations, items), N in zip(loops, self._null_spaces(loops, rank), strict=True):
+        for (equations, items), N in zip(loops, self.null_spaces(loops, rank), strict=True):
             CN = self._dense(equations, items) @ N
             CN_T = np.swapaxes(CN, 1, 2)
             z = np.linalg.solve(CN_T @ CN, -CN_T @ w[:, items].reshape(len(w), -1, 1))
@@ -180,14 +170,14 @@ class Stressed:
 
     def loaded(self, rank: int) -> Array:
         """(items,) largest wrench that self-stresses bring to each in the first state; of large blocks, a random one."""
-        loops = _loops(self.dynamics)
+        loops = loop_blocks(self.dyn)
         sizes = np.zeros(self.model.n + len(self.model.closures))
         if max(len(equations) for equations, _ in loops) > LARGE:
             u = self._sparse(0, None)
             for piece in self.pieces:
                 sizes[piece.item] += np.abs(piece.values[0] @ u[piece.columns]).max()
             return sizes
-        for (equations, items), N in zip(loops, self._null_spaces(loops, rank), strict=True):
+        for (equations, items), N in zip(loops, self.null_spaces(loops, rank), strict=True):
             CN = np.abs(self._dense(equations, items)[0] @ N[0])
             sizes[items] = CN.reshape(len(items), 6, -1).max(axis=(1, 2), initial=0.0)
         return sizes
@@ -202,7 +192,7 @@ class Stressed:
                 C[:, row[piece.item], :, first : first + len(piece.columns)] += piece.values
         return C.reshape(len(C), -1, len(equations))
 
-    def _null_spaces(self, loops: list[tuple[Index, Index]], rank: int) -> Iterator[Array]:
+    def null_spaces(self, loops: list[tuple[Index, Index]], rank: int) -> Iterator[Array]:
         """N of each block (B, equations, k), orthonormal: G^T N = 0; their ranks add up to ``rank``."""
         factors = []
         for equations, _ in loops:
@@ -227,7 +217,7 @@ class Stressed:
             A, right = csc_array(eye_array(m)), np.random.default_rng(3).normal(size=m)
         else:
             A, right = csc_array(C.T @ C), -(C.T @ w)
-        eps = self.dynamics.plan.tolerance**2 * abs(G).max() ** 2 / max(abs(A).max(), 1e-300)
+        eps = self.dyn.plan.tolerance**2 * abs(G).max() ** 2 / max(abs(A).max(), 1e-300)
         system = csc_array(block_array([[A, G], [G.T, -eps * eye_array(n)]]))
         full = np.concatenate([right, np.zeros(n)])
         lu = splu(system)
@@ -283,9 +273,9 @@ def _inward(model: Model, row: int) -> list[int]:
     return rows
 
 
-def _loops(dynamics: ClosedDynamics) -> list[tuple[Index, Index]]:
+def loop_blocks(dyn: Evaluation) -> list[tuple[Index, Index]]:
     """Of each block of loops: its equations, and its items: joints, then closures."""
-    model, tree = dynamics.model, dynamics.plan.tree
+    model, tree = dyn.model, dyn.plan.tree
     found = []
     for block in find_blocks(make_graph(model, tree)):
         if block.closures:

@@ -1,4 +1,4 @@
-"""From the frames that the recursion runs in back to the user's: world axes, origins at the joints, the file's order."""
+"""From the frames that the recursion runs in to those of the results: world axes, origins at the joints, the file's order."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..plan import Plan
 Array = NDArray[np.float64]
 
 
-class UserFrames:
+class OutputFrames:
     """K = (rotation, origin) of each body's computing frame in the user's body frame; G that of ground in the world."""
 
     def __init__(self, plan: Plan):
