@@ -143,11 +143,11 @@ def test_the_compiled_entry_declines_what_it_does_not_know(hinges, state):
         for k in range(4):
             arguments = [wrong if j == k else x for j, x in enumerate((q, v, tau, out))]
             assert hinges.direct(*arguments) is False
-    assert hinges.direct() is False and hinges._one(q, v, tau) is False and hinges._one(q, v, tau, out, out) is False
+    assert hinges.direct() is False and hinges.direct(q, v, tau) is False and hinges.direct(q, v, tau, out, out) is False
     locked = np.empty(5)
     locked.setflags(write=False)
     assert hinges.direct(q, v, tau, locked) is False
-    assert hinges.direct(q * np.nan, v, tau, out) is False and hinges._one(q, v * np.inf, tau, out) is False
+    assert hinges.direct(q * np.nan, v, tau, out) is False and hinges.direct(q, v * np.inf, tau, out) is False
     assert hinges.direct(q, v, tau, out) is True
 
 

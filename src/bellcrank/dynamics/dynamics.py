@@ -134,13 +134,13 @@ class Dynamics(Evaluation):
         given = {"t": np.atleast_1d(np.asarray(t, dtype=np.float64)), "u": u}
         return [given[name] for name in self._extras]
 
-    mass_matrix = quantities.accelerations.mass_matrix
-    inverse_dynamics = quantities.inverse.inverse_dynamics
+    mass_matrix = quantities.momenta.mass_matrix
+    inverse_dynamics = quantities.forces.inverse_dynamics
     jacobians = quantities.derivatives.jacobians
 
-    energy = quantities.energies.energy
-    momentum = quantities.energies.momentum
-    elements = quantities.energies.elements
+    energy = quantities.momenta.energy
+    momentum = quantities.momenta.momentum
+    elements = quantities.forces.elements
 
     reactions = quantities.reactions.reactions
     drive_efforts = quantities.reactions.drive_efforts
@@ -148,8 +148,8 @@ class Dynamics(Evaluation):
     closure_reactions = quantities.reactions.closure_reactions
     closure_efforts = quantities.reactions.closure_efforts
     closure_powers = quantities.reactions.closure_powers
-    closure_wrenches = quantities.inverse.closure_wrenches
-    powers_of_closures = quantities.inverse.powers_of_closures
+    closure_wrenches = quantities.forces.closure_wrenches
+    powers_of_closures = quantities.forces.powers_of_closures
 
     closing_coordinates = quantities.loops.closing_coordinates
     closure_bias = quantities.loops.closure_bias

@@ -37,7 +37,7 @@ class Evaluation:
         self.planned, self.optimisation = planned, optimisation
         self.plan, self.model = planned.plan, planned.plan.model
         self.formulation, self.program = planned.formulation, planned.program
-        self.frames = OutputFrames(planned.plan)
+        self.frames, self.equations = OutputFrames(planned.plan), planned.plan.loads.closing.rows
         self.kernels: dict[tuple[str, int, int], Kernel] = {}
 
     def rates(self, q: ArrayLike, v: ArrayLike) -> Array:
@@ -50,13 +50,12 @@ class Evaluation:
 
     def closure(self, q: ArrayLike, v: ArrayLike, *, t: ArrayLike = 0.0) -> tuple[Array, Array]:
         """Errors of the equations that close the loops, and their rates: (m,) each, in the order of model.closure_index."""
-        rows = self.rows(QUANTITIES["closure"], {"q": q, "v": v}, t, width=2)
+        rows = self.table("closure", {"q": q, "v": v}, t, shape=(self.equations, 2))
         return rows[..., 0], rows[..., 1]
 
     def closure_jacobian(self, q: ArrayLike, *, t: ArrayLike = 0.0) -> Array:
         """G, the derivatives of the equations that close the loops with respect to velocities; (m, nv)."""
-        flat = self.evaluate(QUANTITIES["closure_jacobian"], {"q": q, "v": None}, t)
-        return flat.reshape(*flat.shape[:-1], self.plan.loads.closing.rows, self.model.nv)
+        return self.table("closure_jacobian", {"q": q, "v": None}, t, shape=(self.equations, self.model.nv))
 
     def kernel(self, program: Program, lanes: int) -> Kernel:
         """A program compiled for this model, for one state at a time or for lanes."""
@@ -68,10 +67,10 @@ class Evaluation:
                 raise DynamicsError(why_not_finite(self.plan, {"q": self.model.neutral_q})) from None
         return self.kernels[key]
 
-    def rows(self, program: Program, given: dict[str, Any], t: ArrayLike = 0.0, inputs: OrZero = None, *, width: int) -> Array:
-        """Any program, its results in rows of some width; (..., rows, width)."""
-        flat = self.evaluate(program, given, t, inputs)
-        return flat.reshape(*flat.shape[:-1], flat.shape[-1] // width, width)
+    def table(self, name: str, given: dict[str, Any], t: ArrayLike, inputs: OrZero = None, *, shape: tuple[int, int]) -> Array:
+        """A quantity that gives a table for each state."""
+        flat = self.evaluate(QUANTITIES[name], given, t, inputs)
+        return flat.reshape(*flat.shape[:-1], *shape)
 
     def evaluate(
         self,

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...errors import DynamicsError
-from ...formulations import QUANTITIES
 from ...model import Model
 from ...model.spec.problems import names as named
 from ...wording import argument
@@ -60,9 +59,3 @@ def by_variant(dyn: Evaluation, q: ArrayLike, v: ArrayLike, tau: OrZero, t: Arra
         for *state, time, own in zip(*given.values(), dyn.time_rows(t, count), dyn.input_rows(inputs, count), strict=True)
     ]
     return np.array(rows) if batched else np.asarray(rows[0])
-
-
-def mass_matrix(dyn: Evaluation, q: ArrayLike, *, t: ArrayLike = 0.0) -> Array:
-    """(nv, nv), armature included."""
-    flat = dyn.evaluate(QUANTITIES["mass_matrix"], {"q": q}, t)
-    return flat.reshape(*flat.shape[:-1], dyn.model.nv, dyn.model.nv)

@@ -52,7 +52,7 @@ def multipliers(
     """
     given = {"q": q, "v": v, "tau": tau}
     if dyn.plan.nodes is None:
-        rows = dyn.rows(QUANTITIES["multipliers"], given, t, inputs, width=3)
+        rows = dyn.table("multipliers", given, t, inputs, shape=(dyn.equations, 3))
         return eased(dyn, rows[..., 0], (rows[..., 1] > 0).sum(axis=-1), given, t, inputs)
     a = dyn.evaluate(dyn.program, given, t, inputs)
     found = dyn.evaluate(QUANTITIES["block_multipliers"], given | {"a": a}, t, inputs)  # in linear time
@@ -63,7 +63,7 @@ def multipliers(
 
 def closure_pivots(dyn: Evaluation, q: ArrayLike, v: ArrayLike, *, t: ArrayLike = 0.0) -> Array:
     """How much each equation adds to those before it, as a part of what it could; 0 for a redundant one; (m,)."""
-    return dyn.rows(QUANTITIES["multipliers"], {"q": q, "v": v, "tau": None}, t, width=3)[..., 1]
+    return dyn.table("multipliers", {"q": q, "v": v, "tau": None}, t, shape=(dyn.equations, 3))[..., 1]
 
 
 def shared_reactions(dyn: Evaluation, q: ArrayLike, *, t: float = 0.0) -> tuple[str, ...]:
@@ -73,7 +73,7 @@ def shared_reactions(dyn: Evaluation, q: ArrayLike, *, t: float = 0.0) -> tuple[
     the reactions of all joints are of least norm. For models with more than MOST_ENTRIES entries in their Jacobian all
     joints are named.
     """
-    model, m = dyn.model, dyn.plan.loads.closing.rows
+    model, m = dyn.model, dyn.equations
     if dyn.plan.nodes is not None:
         rank = dyn.plan.nodes.rank
     else:
@@ -92,7 +92,7 @@ def blocks(
     if dyn.plan.nodes is None:
         raise StateError(f"blocks are those of formulation 'coordinate_reduction', not of {dyn.formulation!r}")
     given = {"q": np.atleast_2d(q), "v": np.atleast_2d(v), "tau": tau}  # a batch does not raise where a block is singular
-    rows = dyn.rows(QUANTITIES["blocks"], given, t, inputs, width=3)
+    rows = dyn.table("blocks", given, t, inputs, shape=(dyn.plan.nodes.count, 3))
     rows = rows if np.ndim(q) > 1 or np.ndim(v) > 1 else rows[0]
     return Blocks(np.sqrt(np.maximum(np.nan_to_num(rows[..., 0]), 0.0)), rows[..., 1], rows[..., 2])
 

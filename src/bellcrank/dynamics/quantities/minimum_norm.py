@@ -28,11 +28,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...model import Model
-from ...model.order import outward_order
+from ...model.order import ancestors, outward_order
 from ...plan.blocks import find_blocks, make_graph
 from ...plan.closures import row_scales
 from ..evaluation import Array, Evaluation, OrZero
-from .inverse import closure_wrenches, joint_wrenches
+from ..output_frames import joint_points
+from .forces import closure_wrenches, joint_wrenches
 
 Index = NDArray[np.intp]
 
@@ -108,7 +109,7 @@ class Stressed:
         """w (B, items, 6): forces, and moments over L; of a coupler its effort."""
         dyn, at, model = self.dyn, self.states, self.model
         a = dyn.evaluate(dyn.program, {"q": at.q, "v": at.v, "tau": at.tau}, at.t, at.inputs)
-        tree = joint_wrenches(dyn, at.q, at.v, a, at.t, at.inputs, multipliers, effort=True)
+        tree = joint_wrenches(dyn, {"q": at.q, "v": at.v, "a": a, "lambda": multipliers}, at.t, at.inputs, effort=True)
         closing = closure_wrenches(dyn, at.q, at.v, multipliers, t=at.t)
         for k, closure in enumerate(model.closures):
             if closure.kind == "coupler":
@@ -123,7 +124,7 @@ class Stressed:
     def _pieces(self) -> Iterator[Piece]:
         model = self.model
         positions, rotations = self.dyn.poses(self.states.q, t=self.states.t)
-        points = _joint_points(model, positions, rotations)
+        points = joint_points(model, positions, rotations)
         own = self._own()
         for k, closure in enumerate(model.closures):
             columns = np.arange(*model.closure_index[[k, k + 1]])
@@ -246,31 +247,14 @@ def _place(model: Model, term: tuple[int, int, float]) -> int:
     return 3 if model.joints[term[0]].v_units[term[1]] == "rad/s" else 0
 
 
-def _joint_points(model: Model, positions: Array, rotations: Array) -> Array:
-    """Where the reactions of the joints of the tree are taken; (B, n, 3). On the child, as it is written."""
-    points = positions.copy()
-    for row in np.flatnonzero(model.turned):
-        inner, at = model.parents[row], model.position[row]
-        points[:, row] = at if inner < 0 else positions[:, inner] + rotations[:, inner] @ at
-    return points
-
-
 def _cycle(model: Model, k: int) -> list[tuple[int, float]]:
     """Joints of the tree between the bodies of a closure, and the sign with which they carry its wrench."""
     closure = model.closures[k]
-    up_a, up_b = _inward(model, closure.body_a), _inward(model, closure.body_b)
+    up_a, up_b = ancestors(model.parents, closure.body_a), ancestors(model.parents, closure.body_b)
     both = set(up_a) & set(up_b)
     signed = [*((row, -1.0) for row in up_b if row not in both), *((row, 1.0) for row in up_a if row not in both)]
     turned = model.turned or (False,) * model.n
     return [(row, -sign if turned[row] else sign) for row, sign in signed]
-
-
-def _inward(model: Model, row: int) -> list[int]:
-    rows = []
-    while row >= 0:
-        rows.append(row)
-        row = model.parents[row]
-    return rows
 
 
 def loop_blocks(dyn: Evaluation) -> list[tuple[Index, Index]]:

@@ -1,4 +1,4 @@
-"""Canonical form: momenta and velocities, Hamilton's equations, reactions from momenta.
+"""Energies and momenta; in canonical form momenta and velocities, Hamilton's equations, reactions from momenta.
 
 p is conjugate to v: p = dT/dv, armature included. Where v is not dq/dt (spherical and free joints) the entries of p are
 quasi-momenta, moments and impulses in the child's axes.
@@ -7,12 +7,28 @@ quasi-momenta, moments and impulses in the child's axes.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from numpy.typing import ArrayLike
 
 from ...errors import StateError
 from ...formulations import CANONICAL, QUANTITIES, Program
 from ..evaluation import Array, Evaluation, OrZero
+
+
+def mass_matrix(dyn: Evaluation, q: ArrayLike, *, t: ArrayLike = 0.0) -> Array:
+    """(nv, nv), armature included."""
+    return dyn.table("mass_matrix", {"q": q}, t, shape=(dyn.model.nv, dyn.model.nv))
+
+
+def energy(dyn: Evaluation, q: ArrayLike, v: ArrayLike, *, t: ArrayLike = 0.0) -> tuple[Any, Any]:
+    """Kinetic and potential energy of the bodies (zero with all mass at the world's origin)."""
+    return dyn.frames.energy(dyn.evaluate(QUANTITIES["energy"], {"q": q, "v": v}, t))[:2]
+
+
+def momentum(dyn: Evaluation, q: ArrayLike, v: ArrayLike, *, t: ArrayLike = 0.0) -> tuple[Array, Array]:
+    """Linear momentum, and angular momentum about the world's origin."""
+    return dyn.frames.energy(dyn.evaluate(QUANTITIES["energy"], {"q": q, "v": v}, t))[2:]
 
 
 def hamilton(dyn: Evaluation) -> Program:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from ...errors import StateError
 from ..evaluation import Array, Evaluation, OrZero
 from .closing_joints import efforts
-from .inverse import closure_wrenches, drive_rows, joint_wrenches, powers_of_closures
+from .forces import closure_wrenches, joint_wrenches, of_motion, powers_of_closures
 from .loops import multipliers as multipliers_of
 
 Axes = Literal["world", "child"]
@@ -36,28 +36,19 @@ def reactions(
     the efforts that a was computed with, and ``multipliers`` theirs, if they are known already; closure_reactions has the
     joints that close the loops.
     """
-    known = _known(dyn, multipliers, q, v, tau, t, inputs)
-    world = joint_wrenches(dyn, q, v, a, t, inputs, known, effort=effort)
+    world = joint_wrenches(dyn, _motion(dyn, q, v, a, tau, t, inputs, multipliers), t, inputs, effort=effort)
     turned = dyn.model.turned or (False,) * dyn.model.n
     return _in_axes(dyn, world, axes, q, t, [dyn.model.parents[i] if far else i for i, far in enumerate(turned)])
 
 
 def drive_efforts(
-    dyn: Evaluation,
-    q: ArrayLike,
-    v: ArrayLike,
-    a: ArrayLike,
-    *,
-    t: ArrayLike = 0.0,
-    inputs: OrZero = None,
-    tau: OrZero = None,
+    dyn: Evaluation, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, t: ArrayLike = 0.0, inputs: OrZero = None, tau: OrZero = None
 ) -> Array:
     """Efforts that keep the prescribed motions going, in the order of the joints that model.driven marks.
 
     ``tau`` matters for models with closed loops only, where efforts elsewhere are felt through the loops.
     """
-    known = _known(dyn, None, q, v, tau, t, inputs)
-    return dyn.frames.drives(drive_rows(dyn, q, v, a, t, inputs, known)[..., 0])
+    return dyn.frames.drives(_drives(dyn, _motion(dyn, q, v, a, tau, t, inputs), t, inputs)[..., 0])
 
 
 def drive_powers(
@@ -72,17 +63,20 @@ def drive_powers(
     multipliers: ArrayLike | None = None,
 ) -> Array:
     """Powers of the prescribed motions, in the order of the walk; ``tau`` and ``multipliers`` as for reactions."""
-    known = _known(dyn, multipliers, q, v, tau, t, inputs)
-    return drive_rows(dyn, q, v, a, t, inputs, known)[..., 1]
+    return _drives(dyn, _motion(dyn, q, v, a, tau, t, inputs, multipliers), t, inputs)[..., 1]
 
 
-def _known(
-    dyn: Evaluation, known: ArrayLike | None, q: ArrayLike, v: ArrayLike, tau: OrZero, t: ArrayLike, inputs: OrZero
-) -> ArrayLike | None:
-    """The multipliers, where a model has closures; those that are known already are not computed again."""
-    if known is not None or not dyn.model.closures:
-        return known
-    return multipliers_of(dyn, q, v, tau, t=t, inputs=inputs)
+def _drives(dyn: Evaluation, motion: dict[str, Any], t: ArrayLike, inputs: OrZero) -> Array:
+    """Effort and power of each drive, in the order of the walk; (drives, 2)."""
+    flat = of_motion(dyn, "drives", motion, t, inputs)
+    return flat.reshape(*flat.shape[:-1], -1, 2)
+
+
+def _motion(dyn: Evaluation, q: Any, v: Any, a: Any, tau: Any, t: Any, inputs: Any, known: Any = None) -> dict[str, Any]:
+    """With the multipliers, where a model has closures and they are not known already."""
+    if dyn.model.closures and known is None:
+        known = multipliers_of(dyn, q, v, tau, t=t, inputs=inputs)
+    return {"q": q, "v": v, "a": a, "lambda": known}
 
 
 def closure_reactions(

@@ -1,6 +1,8 @@
-"""Inverse dynamics: efforts and wrenches of a known motion. With closed loops the multipliers of the closures are known too."""
+"""Forces of a known motion: efforts, force elements, wrenches of joints and, for given multipliers, of closures."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -9,13 +11,11 @@ from ...formulations import QUANTITIES
 from ..evaluation import Array, Evaluation, OrZero
 
 
-def _of_motion(
-    dyn: Evaluation, quantity: str, q: ArrayLike, v: ArrayLike, a: OrZero, t: ArrayLike, inputs: OrZero, multipliers: OrZero
-) -> Array:
-    given = {"q": q, "v": v, "a": a}
-    if not dyn.model.closures:
-        return dyn.evaluate(QUANTITIES[quantity], given, t, inputs)
-    return dyn.evaluate(QUANTITIES[f"closed_{quantity}"], given | {"lambda": multipliers}, t, inputs)
+def of_motion(dyn: Evaluation, quantity: str, motion: dict[str, Any], t: ArrayLike, inputs: OrZero) -> Array:
+    """A quantity of inverse dynamics, by q, v, a and the multipliers "lambda", which count where the model has closures."""
+    if dyn.model.closures:
+        return dyn.evaluate(QUANTITIES[f"closed_{quantity}"], motion, t, inputs)
+    return dyn.evaluate(QUANTITIES[quantity], {name: motion[name] for name in "qva"}, t, inputs)
 
 
 def inverse_dynamics(
@@ -32,31 +32,13 @@ def inverse_dynamics(
 
     With closed loops: besides those of the closures too, which are given by their multipliers (none: the loops are open).
     """
-    return _of_motion(dyn, "inverse_dynamics", q, v, a, t, inputs, multipliers)
+    return of_motion(dyn, "inverse_dynamics", {"q": q, "v": v, "a": a, "lambda": multipliers}, t, inputs)
 
 
-def drive_rows(
-    dyn: Evaluation, q: ArrayLike, v: ArrayLike, a: ArrayLike, t: ArrayLike, inputs: OrZero, multipliers: OrZero
-) -> Array:
-    """Effort and power of each drive, in the order of the walk; (drives, 2)."""
-    flat = _of_motion(dyn, "drives", q, v, a, t, inputs, multipliers)
-    return flat.reshape(*flat.shape[:-1], -1, 2)
-
-
-def joint_wrenches(
-    dyn: Evaluation,
-    q: ArrayLike,
-    v: ArrayLike,
-    a: ArrayLike,
-    t: ArrayLike,
-    inputs: OrZero,
-    multipliers: OrZero,
-    *,
-    effort: bool,
-) -> Array:
+def joint_wrenches(dyn: Evaluation, motion: dict[str, Any], t: ArrayLike, inputs: OrZero, *, effort: bool) -> Array:
     """Wrench of the parent on the child at each joint's point in world axes, with the joint's own effort or without; (n, 6)."""
-    poses = dyn.evaluate(QUANTITIES["poses"], {"q": q}, t)
-    return dyn.frames.reactions(poses, _of_motion(dyn, "reactions", q, v, a, t, inputs, multipliers), effort)
+    poses = dyn.evaluate(QUANTITIES["poses"], {"q": motion["q"]}, t)
+    return dyn.frames.reactions(poses, of_motion(dyn, "reactions", motion, t, inputs), effort)
 
 
 def closure_wrenches(dyn: Evaluation, q: ArrayLike, v: ArrayLike, multipliers: Array, *, t: ArrayLike = 0.0) -> Array:
@@ -72,4 +54,12 @@ def powers_of_closures(dyn: Evaluation, q: ArrayLike, v: ArrayLike, multipliers:
 
 
 def _closing(dyn: Evaluation, q: ArrayLike, v: ArrayLike, multipliers: Array, t: ArrayLike) -> Array:
-    return dyn.rows(QUANTITIES["closing_reactions"], {"q": q, "v": v, "lambda": multipliers}, t, width=7)
+    return dyn.table("closing_reactions", {"q": q, "v": v, "lambda": multipliers}, t, shape=(len(dyn.model.closures), 7))
+
+
+def elements(
+    dyn: Evaluation, q: ArrayLike, v: ArrayLike, *, t: ArrayLike = 0.0, inputs: OrZero = None
+) -> tuple[Array, Array, Array]:
+    """Of each force element: the energy that it stores, the power that it brings, its force or effort."""
+    rows = dyn.table("elements", {"q": q, "v": v}, t, inputs, shape=(len(dyn.model.elements), 3))
+    return rows[..., 0], rows[..., 1], rows[..., 2]
