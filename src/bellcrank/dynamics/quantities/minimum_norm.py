@@ -86,14 +86,6 @@ def loaded_by_self_stresses(dyn: Evaluation, rank: int, q: ArrayLike, t: float) 
     return tuple(name for name, size in zip(names, sizes, strict=True) if size > TAKES_PART * sizes.max(initial=0.0))
 
 
-class Piece(NamedTuple):
-    """What the multipliers ``columns`` of a closure add to the wrench of one ``item``: (B, 6, columns)."""
-
-    item: int
-    columns: Index
-    values: Array
-
-
 class Stressed:
     """Self-stresses of a mechanism in B states, and what they add to the wrenches of its joints and closures (items)."""
 
@@ -117,28 +109,26 @@ class Stressed:
         return np.concatenate([tree, closing], axis=1) / self.metric
 
     @cached_property
-    def pieces(self) -> list[Piece]:
-        """C, piece by piece, for multipliers in the scaled units of G."""
-        return list(self._pieces())
-
-    def _pieces(self) -> Iterator[Piece]:
-        model = self.model
+    def C(self) -> Array:
+        """dw/dlambda (B, items, 6, m), for multipliers in the scaled units of G."""
+        model, own = self.model, self._own()
         positions, rotations = self.dyn.poses(self.states.q, t=self.states.t)
         points = joint_points(model, positions, rotations)
-        own = self._own()
+        C = np.zeros((len(own), model.n + len(model.closures), 6, len(self.scale)))
         for k, closure in enumerate(model.closures):
-            columns = np.arange(*model.closure_index[[k, k + 1]])
-            values = own[:, k, :, : len(columns)] * self.scale[columns]
-            yield Piece(model.n + k, columns, values / self.metric[:, None])
+            first, last = model.closure_index[[k, k + 1]]
+            values = own[:, k, :, : last - first] * self.scale[first:last]
+            C[:, model.n + k, :, first:last] = values
             if closure.kind == "coupler":
                 continue
             b, at = closure.body_b, np.array(closure.point_b)
             at = at if b < 0 else positions[:, b] + rotations[:, b] @ at
             for joint, sign in _cycle(model, k):
                 arm = np.broadcast_to(at, points[:, joint].shape) - points[:, joint]
-                moved = values.copy()
-                moved[:, 3:] += np.cross(arm[:, :, None], values[:, :3], axis=1)
-                yield Piece(joint, columns, sign * moved / self.metric[:, None])
+                moments = values[:, 3:] + np.cross(arm[:, :, None], values[:, :3], axis=1)
+                C[:, joint, :, first:last] = sign * np.concatenate([values[:, :3], moments], axis=1)
+        C /= self.metric[:, None]
+        return C
 
     def _own(self) -> Array:
         """(B, closures, 6, 6): the wrench of each closure on its second body, for a unit of each of its multipliers."""
@@ -174,10 +164,7 @@ class Stressed:
         loops = loop_blocks(self.dyn)
         sizes = np.zeros(self.model.n + len(self.model.closures))
         if max(len(equations) for equations, _ in loops) > LARGE:
-            u = self._sparse(0, None)
-            for piece in self.pieces:
-                sizes[piece.item] += np.abs(piece.values[0] @ u[piece.columns]).max()
-            return sizes
+            return np.asarray(np.abs(self.C[0] @ self._sparse(0, None)).max(axis=1))
         for (equations, items), N in zip(loops, self.null_spaces(loops, rank), strict=True):
             CN = np.abs(self._dense(equations, items)[0] @ N[0])
             sizes[items] = CN.reshape(len(items), 6, -1).max(axis=(1, 2), initial=0.0)
@@ -185,13 +172,7 @@ class Stressed:
 
     def _dense(self, equations: Index, items: Index) -> Array:
         """C of a block (B, 6 items, equations)."""
-        row, column = {x: k for k, x in enumerate(items.tolist())}, {x: k for k, x in enumerate(equations.tolist())}
-        C = np.zeros((len(self.G), len(items), 6, len(equations)))
-        for piece in self.pieces:
-            if int(piece.columns[0]) in column:
-                first = column[int(piece.columns[0])]
-                C[:, row[piece.item], :, first : first + len(piece.columns)] += piece.values
-        return C.reshape(len(C), -1, len(equations))
+        return self.C[:, items][..., equations].reshape(len(self.G), -1, len(equations))
 
     def null_spaces(self, loops: list[tuple[Index, Index]], rank: int) -> Iterator[Array]:
         """N of each block (B, equations, k), orthonormal: G^T N = 0; their ranks add up to ``rank``."""
@@ -213,7 +194,7 @@ class Stressed:
 
         G = csc_array(self.G[k])
         m, n = G.shape
-        C = self._sparse_columns(k)
+        C = csc_array(self.C[k].reshape(-1, m))
         if w is None:
             A, right = csc_array(eye_array(m)), np.random.default_rng(3).normal(size=m)
         else:
@@ -225,21 +206,6 @@ class Stressed:
         x = lu.solve(full)
         x += lu.solve(full - system @ x)
         return np.asarray(x[:m])
-
-    def _sparse_columns(self, k: int) -> Any:
-        from scipy.sparse import csc_array
-
-        rows, columns, values = self._entries
-        shape = (6 * (self.model.n + len(self.model.closures)), len(self.scale))
-        return csc_array((values[k], (rows, columns)), shape=shape)
-
-    @cached_property
-    def _entries(self) -> tuple[Index, Index, Array]:
-        """Rows, columns and, of each state, values of the entries of C."""
-        rows = [np.repeat(6 * piece.item + np.arange(6), len(piece.columns)) for piece in self.pieces]
-        columns = [np.tile(piece.columns, 6) for piece in self.pieces]
-        values = [piece.values.reshape(len(self.G), -1) for piece in self.pieces]
-        return np.concatenate(rows), np.concatenate(columns), np.concatenate(values, axis=1)
 
 
 def _place(model: Model, term: tuple[int, int, float]) -> int:
