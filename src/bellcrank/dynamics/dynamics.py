@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..formulations import Program
+from ..formulations import CANONICAL, Program
 from ..model import Model
 from . import quantities
 from .evaluation import OPTIMISED, Array, Evaluation, OrZero
@@ -168,7 +168,7 @@ class Dynamics(Evaluation):
     @property
     def canonical(self) -> bool:
         """Whether time loops in machine code integrate q and p, rather than q and v."""
-        return self.planned.canonical
+        return self.formulation in CANONICAL
 
     @property
     def stepping(self) -> Program:

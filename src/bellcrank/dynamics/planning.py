@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import StateError
-from ..formulations import CANONICAL, Program
+from ..formulations import Program
 from ..model import Model
 from ..plan import Plan, make_plan
 from ..plan.plan import RANK_TOLERANCE
@@ -29,11 +29,6 @@ class Planned:
     formulation: str
     program: Program
     variant: Variant | None = None
-
-    @property
-    def canonical(self) -> bool:
-        """Whether time loops in machine code integrate q and p, rather than q and v."""
-        return self.formulation in CANONICAL
 
     def chosen_at(self, q: NDArray[np.float64], t: float) -> Planned:
         """The same, with the equations that are kept of those that close the loops chosen at q."""
