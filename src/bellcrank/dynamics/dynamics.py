@@ -71,18 +71,18 @@ class Dynamics(Evaluation):
         quick: bool = False,
     ):
         options: dict[str, Any] = {"rank_tolerance": rank_tolerance, "baumgarte": baumgarte, "variant": variant}
-        plan = planned(model, formulation, reference=reference, dependents=dependents, **options)
-        self._compile(plan, 0 if quick else OPTIMISED)
+        settled = planned(model, formulation, reference=reference, dependents=dependents, **options)
+        self._compile(settled, 0 if quick else OPTIMISED)
 
     @classmethod
-    def of(cls, plan: Planned, optimisation: int) -> Dynamics:
+    def of(cls, settled: Planned, optimisation: int) -> Dynamics:
         """Of a model that is planned already, compiled with one of LLVM's levels of optimisation."""
         self = cls.__new__(cls)
-        self._compile(plan, optimisation)
+        self._compile(settled, optimisation)
         return self
 
-    def _compile(self, plan: Planned, optimisation: int) -> None:
-        super().__init__(plan, optimisation)
+    def _compile(self, settled: Planned, optimisation: int) -> None:
+        super().__init__(settled, optimisation)
         self.direct: Callable[..., bool]
         self.direct, self._extras = quantities.accelerations.direct_call(self)
         self._nv, self._no_effort = self.model.nv, np.zeros(self.model.nv)

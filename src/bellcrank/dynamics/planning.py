@@ -68,7 +68,9 @@ def planned(
     if not program.nodes:
         return first
     found = replace(first, plan=replace(first.plan, nodes=plan_generic_nodes(first.plan, Evaluation(first))))
-    return found.by_multipliers() if formulation == "auto" and _multipliers_are_much_faster(found.plan) else found
+    if formulation == "auto" and _multipliers_are_much_faster(found.plan):
+        return replace(found.by_multipliers(), variant=in_python)
+    return found
 
 
 def _multipliers_are_much_faster(plan: Plan) -> bool:
