@@ -41,7 +41,7 @@ class XmlElement:
         return "".join(parts)
 
 
-def _write(node: Node, parts: list[str], line: int) -> int:
+def _write(node: XmlElement, parts: list[str], line: int) -> int:
     """Adds an element, given the line that has been reached; returns the one reached then."""
     given = "".join(f" {key}={quoteattr(value)}" for key, value in node.attributes.items())
     closed = "" if node.children or node.text else "/"
