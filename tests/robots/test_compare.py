@@ -95,7 +95,7 @@ def test_a_formulation_that_refuses_the_model_says_why(monkeypatch):
     from bellcrank.formulations import FORMULATIONS
 
     monkeypatch.setitem(FORMULATIONS, "magic:wand", FORMULATIONS["mass_matrix"])
-    monkeypatch.setattr(Ours, "move", lambda self, duration: measuring.Motion(*(x[None] for x in random_state(self.model))))
+    monkeypatch.setattr(Ours, "move", lambda self, duration: measuring.Trajectory(*(x[None] for x in random_state(self.model))))
     monkeypatch.setattr("bellcrank.comparison.engines.compile", refusing(bc.compile))
     rows = engines(bc.compare(bc.load("pendulum"), peers=False, **FAST))
     assert rows["magic:wand"].note == "there is no wand" and rows["magic:wand"].agreement is None
