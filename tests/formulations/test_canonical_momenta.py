@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import bellcrank as bc
 from bellcrank.errors import StateError
 from bellcrank.formulations import CANONICAL, FORMULATIONS, QUANTITIES
+from bellcrank.machine.evaluation import PlainWalk, run_plain
 from bellcrank.machine.kernel import Kernel
-from bellcrank.machine.plain import PlainWalk, run_plain
 from bellcrank.model.generators import pin_joint_chain, random_state, random_tree
 from bellcrank.numbers import Dual
 from bellcrank.papers.operations import count_program

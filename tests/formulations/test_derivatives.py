@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bellcrank.formulations import FORMULATIONS
-from bellcrank.machine.plain import PlainWalk, run_plain
+from bellcrank.machine.evaluation import PlainWalk, run_plain
 from bellcrank.model.generators import random_state, random_tree
 from bellcrank.numbers import Dual
 from bellcrank.plan import SLOTS, make_plan

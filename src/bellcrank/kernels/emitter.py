@@ -19,7 +19,7 @@ FLAGS = "contract nsz arcp"
 _BINARY = ("fadd", "fsub", "fmul", "fdiv")
 _COMPARE = ("olt", "ole", "ogt", "oge")
 
-Int = int | str  # a known integer, or the name of an i64
+Int = Any  # a known integer, or what str() makes the name of an i64
 
 
 class Phi:
@@ -51,7 +51,7 @@ class Emitter(Graph):
         self.rehearsing = False
         self.label = "entry"
         self.declarations: dict[str, str] = {}
-        self.pointers: dict[tuple[Any, ...], str] = {}
+        self.pointers: dict[tuple[Any, ...], Any] = {}  # addresses, integers and what is read of constant tables
         self._constants: dict[bytes, str] = {}
 
     # text ---------------------------------------------------------------------------------------------------------
@@ -179,11 +179,11 @@ class Emitter(Graph):
             return b
         return self.emit(f"{kind} i64 {a}, {b}")
 
-    def pointer(self, base: str, index: Int, scalars: bool = True) -> str:
+    def pointer(self, base: str, index: Int) -> str:
         """Address of the index-th double (or i64) from a base."""
         if index == 0:
             return base
-        key = ("pointer", base, index)
+        key = ("pointer", base, str(index))
         found = self.pointers.get(key)
         if found is None:
             found = self.pointers[key] = self.emit(f"getelementptr inbounds double, ptr {base}, i64 {index}")
