@@ -70,6 +70,7 @@ class Executor(ABC):
     def once(self, origin: tuple[Any, ...], index: Integer, read: Callable[[], Number]) -> Number:
         """A number that nothing changes, read once; ``origin`` says where, so that it can be read again."""
 
+    @abstractmethod
     def start_pass(self) -> None:
         """A pass over all nodes begins: what was told before it may be overwritten after it."""
 

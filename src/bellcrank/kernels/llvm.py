@@ -173,7 +173,7 @@ class LlvmExecutor(Emitter, Executor):
         flow.repeat(self, count, [self.operand(x) for x in carry], step)
 
     def switch(self, code: Any, cases: Sequence[Callable[[], Sequence[Number]]]) -> list[Number]:
-        arms = [lambda case=case: [self.operand(x) for x in case()] for case in cases]  # type: ignore[misc]
+        arms = [lambda case=case: [self.operand(x) for x in case()] for case in cases]
         return [self.symbol(ref) for ref in flow.switch(self, str(code), arms)]
 
     def when(self, condition: str, then: Callable[[], None], otherwise: Callable[[], None] | None = None) -> None:

@@ -20,9 +20,9 @@ class Stored:
 
     def _at(self, place: Any) -> int:
         if type(place) is not tuple:
-            return place  # type: ignore[no-any-return]
+            return place
         row, column = place
-        return row * self.width + (self.place[column] if type(column) is str else column)  # type: ignore[no-any-return]
+        return row * self.width + (self.place[column] if type(column) is str else column)
 
     def __getitem__(self, place: Any) -> Any:
         return self.values[self._at(place)]
@@ -94,6 +94,9 @@ class PythonExecutor(Executor):
 
     def once(self, origin: tuple[Any, ...], index: int, read: Callable[[], Number]) -> Number:
         return read()
+
+    def start_pass(self) -> None:
+        """Nothing is overwritten."""
 
     def table(self, array: Stored, length: int) -> list[Any]:
         return array.values

@@ -4,7 +4,7 @@ table, data, dofs              bodies: integers, numbers; the parent of the body
 motion_*, element_*, pool      prescribed motions and force elements; the splines of their tables
 closure_*, attachment_*        closures, and where their equations take hold of the tree; factors of couplers
 node_*                         nodes: what stands together, and data that equal ones share
-states, known, applied ...     bodies that force elements or closures hold: pose and velocity, known acceleration, wrench, impulse
+states, known, applied ...     bodies that force elements or closures hold: pose and velocity, known acceleration, wrench
 rows, left, lower, kept        equations of the closures: FIELDS; what each leaves at the joints (m by nv), made orthonormal;
                                the factor L; those that are not redundant in all lanes
 work, messages, channels ...   what passes keep on bodies and nodes, and what these send to each other
@@ -32,7 +32,7 @@ FIELDS = ("right", "error", "rate", "bound", "pivot", "residual", "multiplier", 
 SETTINGS = ("tolerance", "length", "damping", "stiffness")
 SIZES = ("motions", "elements", "pool", "touched", "closures", "attachments", "rows", "nodes")
 STATE, WRENCH, IMPULSE = 18, 6, 12  # numbers of a body's state, of a wrench, of an impulse with its rate
-CARRIED = tuple(f"wrench{k}" for k in range(WRENCH)) + ("factor", "position", "velocity")  # an equation on its way to ground
+CARRIED = (*(f"wrench{k}" for k in range(WRENCH)), "factor", "position", "velocity")  # an equation on its way to ground
 
 
 def _table(name: str, rows: int | str, columns: Any, fill: Any) -> Array:

@@ -34,17 +34,20 @@ class Walk:
     """Implements formulations.Walk on an executor: runs the recursion, or writes its loops."""
 
     def __init__(self, e: Executor, plan: Plan, program: Program, memory: Memory | None = None):
-        self.e, self.plan, self.program, self.memory = e, plan, program, memory or Memory()
+        self.e: Any = e
+        self.plan, self.program, self.memory = plan, program, memory or Memory()
         self.forces = program.forces and bool(plan.loads.elements or "lambda" in program.inputs)
         self.effort_source = "effort" if self.forces else "tau" if "tau" in program.inputs else None
         self.signatures = plan.signatures
         self.constants = {signature: dict(signature.constants) for signature in plan.signatures}
-        self.records = {signature: make_record(e, ("body", k), self.memory) for k, signature in enumerate(plan.signatures)}
+        self.records: dict[Signature, Any] = {
+            signature: make_record(e, ("body", k), self.memory) for k, signature in enumerate(plan.signatures)
+        }
         self.message_width = 0
         self.visits_nodes = False
         self.dense = False  # all equations of closures at once, as the multipliers take them
         self.node_records = nodes.fresh_records(self)
-        self.channels = make_channels(self)
+        self.channels: Any = make_channels(self)
         self.arena = Arena(e)
         self._declared: Mapping[str, Array] = ARRAYS | program_arrays(program)
         self._arrays: dict[str, Any] = {}
@@ -139,7 +142,7 @@ class Walk:
 
     def at_body(self, i: Integer, arm: Callable[[Signature], Any]) -> list[Number]:
         """The case of a body's signature."""
-        cases = [lambda s=s: arm(s) or [] for s in self.signatures]  # type: ignore[misc]
+        cases = [lambda s=s: arm(s) or [] for s in self.signatures]
         return self.e.switch(self.array("table")[i, "code"], cases)
 
     def _pattern(
@@ -158,9 +161,9 @@ class Walk:
     def _rehearsed(self, step: Step, signature: Signature, incoming: Any) -> Any:
         kept = self.records
         try:
-            with self.e.rehearsal():  # type: ignore[attr-defined]
+            with self.e.rehearsal():
                 self.records = {s: record.copy() for s, record in kept.items()}
-                return step(Body(signature, self, self.e.unknown_integer()), incoming)  # type: ignore[attr-defined]
+                return step(Body(signature, self, self.e.unknown_integer()), incoming)
         finally:
             self.records = kept
 

@@ -66,12 +66,13 @@ def count_operations(model: Model, *, style: Style = "plane", gravity: bool = Tr
     return {name: count_program(model, program, style, gravity) for name, program in programs.items()}
 
 
+# What is known at run time only; and so are the states of driven joints and closures.
 _RECORDED = (
     "data",
     "closure_data",
     "node_body_data",
     "node_closure_data",
-)  # known at run time only; states of what is driven too
+)
 
 
 class _KeepingGraph(CountingGraph):
@@ -89,7 +90,7 @@ def count_program(model: Model, program: Program, style: Style, gravity: bool, q
     graph = _KeepingGraph() if model.closures else CountingGraph()
     plan = _planned(replace(model, elements=()), program, style, q)
     inputs = {name: graph.inputs(model.nq if name == "q" else model.nv) for name in program.inputs}
-    data = {name: graph.inputs(np.size(ARRAYS[name].fill(plan))) for name in _RECORDED}  # type: ignore[misc]
+    data: dict[str, list[Any]] = {name: graph.inputs(np.size(ARRAYS[name].fill(plan))) for name in _RECORDED}  # type: ignore[misc]
     data |= {"gravity": [graph.input() if gravity and x else 0.0 for x in plan.gravity]}
     data |= {f"driven_{name}": graph.inputs(7 * plan.loads.motions) for name in "qva"}
     still = replace(plan, gravity=plan.gravity * gravity, loads=replace(plan.loads, motion_table=plan.loads.motion_table[:0]))

@@ -1,7 +1,7 @@
 """What nodes tell each other, body by body: in Python values, in machine code numbers in memory.
 
-There numbers that are the same constant wherever they are told (the out-of-plane parts of a planar mechanism) are found first, by
-rehearsing the steps until nothing changes, and fold. What nobody needs is not told (liveness).
+There numbers that are the same constant wherever they are told (the out-of-plane parts of a planar mechanism) are found first,
+by rehearsing the steps until nothing changes, and fold. What nobody needs is not told (liveness).
 """
 
 from __future__ import annotations

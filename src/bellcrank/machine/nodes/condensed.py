@@ -1,7 +1,7 @@
 """Nodes of a block that is taken apart: their matrices, and what they tell each other.
 
-Matrices of a narrow node are lists of numbers and unrolled, those of a wide one are in memory, in machine code. What is told is packed, row by
-row; of a symmetric matrix a narrow node tells what is below the diagonal.
+Matrices of a narrow node are lists of numbers and unrolled, those of a wide one are in memory, in machine code. What is told is
+packed, row by row; of a symmetric matrix a narrow node tells what is below the diagonal.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """The walk over nodes: a loop with a switch on the node's signature.
 
-Nodes speak to each other through memory: channels for the bodies (channels.py), condensed forms to their parents (condensed.py).
+Nodes speak to each other through memory: channels for the bodies (channels.py), condensed forms for their parents
+(condensed.py).
 """
 
 from __future__ import annotations
@@ -297,10 +298,10 @@ def _rehearse(walk: Walk, step: Callable[[Any], None]) -> ZeroDivisionError | No
     assert walk.plan.nodes is not None
     kept, failure, e = walk.node_records, None, walk.e
     for signature in walk.plan.nodes.signatures:
-        with e.rehearsal():  # type: ignore[attr-defined]
+        with e.rehearsal():
             walk.node_records = {s: record.copy() for s, record in kept.items()}
             try:
-                step(Node(signature, walk, e.unknown_integer(), e.unknown_integer()))  # type: ignore[attr-defined]
+                step(Node(signature, walk, e.unknown_integer(), e.unknown_integer()))
             except ZeroDivisionError as problem:
                 failure = problem
             finally:

@@ -13,7 +13,7 @@ from ...kernels.emitter import Emitter, Int
 from ...kernels.flow import each, while_
 from ...numbers import Condition, Number, Symbol, maximum, minimum, select
 from ...plan import Plan
-from ..kernel import for_plan
+from ..arrays import for_plan
 from ..module import Module
 from .adaptive import EPSILON, GROW, SAFETY, SHRINK, AdaptiveStepper
 from .projection import Lookout, project
