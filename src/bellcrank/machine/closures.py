@@ -48,7 +48,7 @@ def each_closure(walk: Walk, act: Acting, rated: bool = False) -> None:
         return []
 
     def one(k: Integer) -> None:
-        e.switch(table[k, "code"], [lambda s=s: case(s, k) for s in closing.signatures])  # type: ignore[misc]
+        e.switch(table[k, "code"], [lambda s=s: case(s, k) for s in closing.signatures])
 
     if closing.closures:
         e.each(0, e.count("closures"), one)

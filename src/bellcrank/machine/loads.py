@@ -42,7 +42,7 @@ def drive(walk: Walk) -> None:
         return []
 
     def one(i: Integer) -> None:
-        e.switch(table[i, "code"], [lambda s=s: case(s, i) for s in walk.plan.loads.motion_signatures])  # type: ignore[misc]
+        e.switch(table[i, "code"], [lambda s=s: case(s, i) for s in walk.plan.loads.motion_signatures])
 
     e.each(0, e.count("motions"), one)
 
@@ -63,7 +63,7 @@ def apply_forces(walk: Walk) -> None:
     table = walk.array("element_table")
 
     def one(i: Integer) -> None:
-        e.switch(table[i, "code"], [lambda s=s: _element(walk, s, i) for s in plan.element_signatures])  # type: ignore[misc]
+        e.switch(table[i, "code"], [lambda s=s: _element(walk, s, i) for s in plan.element_signatures])
 
     if plan.elements:
         e.each(0, e.count("elements"), one)

@@ -288,7 +288,7 @@ def nodes(walk: Walk, step: Callable[[Any], None], inward: bool) -> None:
             step(Node(signature, walk, i, first))
             return []
 
-        e.switch(code, [lambda s=s: arm(s) for s in tables.signatures])  # type: ignore[misc]
+        e.switch(code, [lambda s=s: arm(s) for s in tables.signatures])
 
     e.each(0, e.count("nodes"), one)
 
