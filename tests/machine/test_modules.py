@@ -8,8 +8,8 @@ import pytest
 
 from bellcrank.dynamics.node_ranks import plan_nodes
 from bellcrank.formulations import FORMULATIONS, QUANTITIES
-from bellcrank.kernels.emitter import Emitter
-from bellcrank.kernels.pool import Table
+from bellcrank.kernels.llvm.emitter import Emitter
+from bellcrank.kernels.llvm.pool import Table
 from bellcrank.machine.module import write_module
 from bellcrank.model.generators import chain, pin_joint_chain
 from bellcrank.plan import make_plan

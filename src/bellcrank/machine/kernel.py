@@ -19,7 +19,7 @@ from ..formulations import Program
 from ..kernels import cache as object_cache
 from ..kernels import jit
 from ..kernels.arrays import Array
-from ..kernels.routine import CHUNK
+from ..kernels.llvm.routine import CHUNK
 from ..kernels.stopwatch import compiling
 from ..plan import Plan
 from ..plan.nodes import NODE_TABLE

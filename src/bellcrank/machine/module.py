@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..formulations import Program
-from ..kernels.emitter import Emitter
-from ..kernels.flow import each, total
-from ..kernels.liveness import Memory, learned
-from ..kernels.llvm import LlvmExecutor
+from ..kernels.llvm.emitter import Emitter
+from ..kernels.llvm.executor import LlvmExecutor
+from ..kernels.llvm.flow import each, total
+from ..kernels.llvm.liveness import Memory, learned
 from ..plan import Plan
 from ..plan.loads import motion_row
 from .arrays import ARRAYS
@@ -111,7 +111,7 @@ PROFILE = '!0 = !{!"branch_weights", i32 1000000, i32 1}\n'
 def write_kernel(plan: Plan, program: Program, lanes: int, name: str = "kernel") -> KernelText:
     e, walk = _written(plan, program, lanes, Memory())
     if walk.visits_nodes:
-        e, walk = _written(plan, program, lanes, learned(e.lines, walk.channels.passes))
+        e, walk = _written(plan, program, lanes, learned(e.region, walk.channels.passes))
     arguments = [array for array in ARRAYS if array in e.used and ARRAYS[array].kind != "local"]
     pointers = ", ".join(f"ptr noalias %{argument}" for argument in [*arguments, *program.inputs, *program.outputs])
     text = f"define internal void @{name}(i64 %n, i64 %nv, {pointers}) {{\nentry:\n{e.text()}\n}}\n"

@@ -13,7 +13,8 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from ..kernels.executor import Executor
-from ..kernels.liveness import Cell, Memory
+from ..kernels.llvm.graph import Cell
+from ..kernels.llvm.liveness import Memory
 from ..kernels.messages import whole
 from ..numbers import Dual, Number, Symbol
 from ..spatial.matrices import Unrolled

@@ -13,7 +13,7 @@ from typing import Any
 from ..formulations import Program
 from ..kernels.arrays import Array
 from ..kernels.executor import Executor, Integer
-from ..kernels.liveness import Memory
+from ..kernels.llvm.liveness import Memory
 from ..kernels.messages import added, parts, whole
 from ..numbers import Number
 from ..plan import Plan, Signature

@@ -10,7 +10,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ...kernels.executor import Integer
-from ...kernels.liveness import TOLD, Cell
+from ...kernels.llvm.graph import Cell
+from ...kernels.llvm.liveness import TOLD
 from ...kernels.messages import UNSEEN, VARIES, added, leaves, rebuild
 from ...numbers import Symbol
 from ...spatial import ArticulatedInertia, Force, Matrix, Motion

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...kernels.executor import Integer
-from ...kernels.routine import CHUNK
-from ...kernels.routines import call
+from ...kernels.llvm.routine import CHUNK
+from ...kernels.llvm.routines import call
 from ...numbers import Number, Symbol, less, select
 from ...spatial.matrices import Solutions
 

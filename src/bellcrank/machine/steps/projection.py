@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...kernels.emitter import Int
-from ...kernels.flow import each, total, when, while_
+from ...kernels.llvm.emitter import Int
+from ...kernels.llvm.flow import each, total, when, while_
 from ...numbers import Condition, Number, Symbol, maximum, minimum
 from ..arrays import FIELDS
 

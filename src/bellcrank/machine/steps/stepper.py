@@ -15,8 +15,8 @@ from collections.abc import Callable
 
 from ...formulations import QUANTITIES, WITH_MULTIPLIERS, Program
 from ...integrate import RungeKutta
-from ...kernels.emitter import Emitter, Int
-from ...kernels.flow import each, total, when
+from ...kernels.llvm.emitter import Emitter, Int
+from ...kernels.llvm.flow import each, total, when
 from ...numbers import Condition, Number, Symbol, maximum
 from ...plan import Plan
 from ..arrays import ARRAYS, for_plan

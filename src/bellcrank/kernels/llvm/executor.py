@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..numbers import Number, Symbol
+from ...numbers import Number, Symbol
+from ..arrays import Array
+from ..executor import Executor
+from ..messages import parts, whole
 from . import flow
-from .arrays import Array
 from .elementary import any_lane
 from .emitter import Emitter
-from .executor import Executor
 from .liveness import PASS
-from .messages import parts, whole
 from .pool import Table
 
 
@@ -59,7 +59,7 @@ class Integer:
     __rmul__ = __mul__
 
     def __ge__(self, other: Any) -> str:
-        return self.e.emit(f"icmp sge i64 {self}, {other}")
+        return self.e.emit("icmp sge i64 $, $", self, other)
 
 
 class Memory:
@@ -116,7 +116,7 @@ class Memory:
     def __setitem__(self, place: Any, x: Any) -> None:
         e, (base, index) = self.e, self._at(place)
         if self.declaration.integers:
-            e.do(f"store i64 {x}, ptr {e.pointer(base, index)}, align 8")
+            e.do("store i64 $, ptr $, align 8", x, e.pointer(base, index))
             return
         first = index * self.parts
         for k, part in enumerate(parts(x, self.parts - 1)[: self.parts]):
@@ -167,7 +167,7 @@ class LlvmExecutor(Emitter, Executor):
         self, count: Any, carry: Sequence[Number], body: Callable[[Any, list[Number]], Sequence[Number]], inward: bool
     ) -> None:
         def step(k: str, refs: list[str]) -> list[str]:
-            i = self.emit(f"sub nsw i64 {self.emit(f'sub nsw i64 {count}, 1')}, {k}") if inward else k
+            i = self.emit("sub nsw i64 $, $", self.emit("sub nsw i64 $, 1", count), k) if inward else k
             return [self.operand(x) for x in body(Integer(self, i), [self.symbol(ref) for ref in refs])]
 
         flow.repeat(self, count, [self.operand(x) for x in carry], step)
@@ -186,8 +186,9 @@ class LlvmExecutor(Emitter, Executor):
         return any_lane(self, condition.ref)
 
     def where(self, i: Any, j: Any, x: Number) -> Symbol:
-        same = self.emit(f"icmp eq i64 {i}, {j}")
-        return self.symbol(self.emit(f"select i1 {same}, {self.type} {self.operand(x)}, {self.type} {self.constant(0.0)}"))
+        same = self.emit("icmp eq i64 $, $", i, j)
+        chosen = self.emit(f"select i1 $, {self.type} $, {self.type} {self.constant(0.0)}", same, self.operand(x))
+        return self.symbol(chosen)
 
     def start_pass(self) -> None:
         self.do(PASS)

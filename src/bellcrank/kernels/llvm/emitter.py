@@ -1,4 +1,4 @@
-"""Writes LLVM IR as text: arithmetic of recorded numbers on one state (double) or on lanes (<4 x double>).
+"""Records arithmetic and memory accesses of kernels, on one state (double) or on lanes (<4 x double>), and writes LLVM text.
 
 Text is six times faster to make than llvmlite's IR objects. Flags: contraction into fused multiply-add, no signed zeros,
 reciprocals; never `fast`, which would assume that there is no NaN.
@@ -11,29 +11,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ..numbers import Condition, Graph, Number, Symbol
-from . import elementary
-from .liveness import Cell, marked
-
-FLAGS = "contract nsz arcp"
-_BINARY = ("fadd", "fsub", "fmul", "fdiv")
-_COMPARE = ("olt", "ole", "ogt", "oge")
+from ...numbers import Condition, Graph, Number, Symbol
+from .graph import Cell, Operation, Region, cosine_of
+from .text import Writer
 
 Int = Any  # a known integer, or what str() makes the name of an i64
-
-
-class Phi:
-    """A value that depends on where control came from; its sources may be given later."""
-
-    def __init__(self, ref: str, type_: str):
-        self.ref, self.type = ref, type_
-        self.sources: list[str] = []
-
-    def add(self, value: str, label: str) -> None:
-        self.sources.append(f"[{value}, %{label}]")
-
-    def __str__(self) -> str:
-        return f"{self.ref} = phi {self.type} " + ", ".join(self.sources)
 
 
 class Emitter(Graph):
@@ -47,46 +29,58 @@ class Emitter(Graph):
         self.bool_type = "i1" if lanes == 1 else f"<{lanes} x i1>"
         self.suffix = "f64" if lanes == 1 else f"v{lanes}f64"
         self.align = 8 * lanes
-        self.lines: list[Any] = []
+        self.region = Region()  # what is being recorded
         self.rehearsing = False
-        self.label = "entry"
         self.declarations: dict[str, str] = {}
         self.pointers: dict[tuple[Any, ...], Any] = {}  # addresses, integers and what is read of constant tables
         self._constants: dict[bytes, str] = {}
 
-    # text ---------------------------------------------------------------------------------------------------------
+    # recording ----------------------------------------------------------------------------------------------------
 
-    def emit(self, text: str) -> str:
-        """A line that makes a value; returns the value's name."""
-        ref = self.name()
+    def append(self, part: Any) -> None:
         if not self.rehearsing:
-            self.lines.append(f"{ref} = {text}")
+            self.region.parts.append(part)
+
+    def emit(self, kind: str, *args: Any, ref: str | None = None) -> str:
+        """An operation that makes a value, in LLVM's words with a $ for each argument; returns the value's name."""
+        ref = ref or self.name()
+        if not self.rehearsing:
+            self.region.parts.append(Operation(ref, kind, tuple(map(str, args))))
         return ref
 
-    def do(self, text: str) -> None:
+    def do(self, kind: str, *args: Any) -> None:
+        """An operation that makes nothing."""
         if not self.rehearsing:
-            self.lines.append(text)
+            self.region.parts.append(Operation(None, kind, tuple(map(str, args))))
 
     def mark(self, cell: Cell) -> None:
-        """The line written last stores or loads this cell (liveness)."""
+        """The operation recorded last stores or loads this cell (liveness)."""
         if not self.rehearsing:
-            self.lines[-1] = marked(self.lines[-1], cell)
+            self.region.parts[-1].cell = cell
+
+    @contextmanager
+    def inside(self, region: Region) -> Iterator[Region]:
+        """Record into a region of a loop or a branch. What is known outside is not known inside, nor the other way round."""
+        kept, self.region = self.region, region
+        self.forget()
+        try:
+            yield region
+        finally:
+            self.region = kept
+            self.forget()
 
     def text(self) -> str:
-        return "\n".join(map(str, self.lines))
+        writer = Writer(self)
+        writer.write(self.region)
+        return "\n".join(writer.lines)
 
     def start_block(self, label: str) -> None:
+        """For the few functions that jump by themselves."""
         self.do(f"{label}:")
-        self.label = label
         self.forget()
 
     def new_label(self, hint: str) -> str:
-        return f"{hint}{self.name()[2:]}"
-
-    def phi(self, type_: str) -> Phi:
-        phi = Phi(self.name(), type_)
-        self.lines.append(phi)
-        return phi
+        return f"{hint}.{self.name()[2:]}"
 
     def forget(self) -> None:
         super().forget()
@@ -94,13 +88,13 @@ class Emitter(Graph):
 
     @contextmanager
     def rehearsal(self) -> Iterator[None]:
-        """Nothing is written inside; numbers get names, which is enough to see what folds."""
-        kept = self.lines, self.label, self.known, self.pointers
-        self.lines, self.known, self.pointers, self.rehearsing = [], {}, {}, True
+        """Nothing is recorded inside; numbers get names, which is enough to see what folds."""
+        kept = self.known, self.pointers
+        self.known, self.pointers, self.rehearsing = {}, {}, True
         try:
             yield
         finally:
-            self.lines, self.label, self.known, self.pointers = kept
+            self.known, self.pointers = kept
             self.rehearsing = False
 
     # numbers ------------------------------------------------------------------------------------------------------
@@ -127,45 +121,34 @@ class Emitter(Graph):
     def record(self, kind: str, args: tuple[Number, ...]) -> str:
         if self.rehearsing:
             return self.name()
-        names = [self.operand(a) for a in args]
-        T = self.type
-        if kind in _BINARY:
-            return self.emit(f"{kind} {FLAGS} {T} {names[0]}, {names[1]}")
-        if kind == "fneg":
-            return self.emit(f"fneg {FLAGS} {T} {names[0]}")
-        if kind in _COMPARE:
-            return self.emit(f"fcmp {kind} {T} {names[0]}, {names[1]}")
-        if kind == "select":
-            return self.emit(f"select {self.bool_type} {names[0]}, {T} {names[1]}, {T} {names[2]}")
-        if kind in ("and", "or"):
-            return self.emit(f"{kind} {self.bool_type} {names[0]}, {names[1]}")
-        if kind == "not":
-            ones = "true" if self.lanes == 1 else "<" + ", ".join(["i1 true"] * self.lanes) + ">"
-            return self.emit(f"xor {self.bool_type} {names[0]}, {ones}")
+        names = tuple([self.operand(a) for a in args])
         if kind in ("sin", "cos"):
-            sine, cosine = elementary.sincos(self, names[0])
-            other = {"sin": ("cos", cosine), "cos": ("sin", sine)}[kind]
-            self.known[other[0], names[0]] = Symbol(self, other[1], other[0], args)
-            return sine if kind == "sin" else cosine
-        if kind == "atan2":
-            return elementary.atan2(self, *names)
-        if kind == "pow":
-            return elementary.per_lane(self, "pow", *names)
+            return self._sincos(kind, args, names)
         if kind in ("sqrt", "fabs", "minimum", "maximum"):
             return self.intrinsic(kind, *names)
-        raise NotImplementedError(kind)
+        ref = self.name()
+        self.region.parts.append(Operation(ref, kind, names))
+        return ref
 
-    def intrinsic(self, name: str, *operands: str) -> str:
+    def _sincos(self, kind: str, args: tuple[Number, ...], names: tuple[str, ...]) -> str:
+        """Both come from one range reduction: the sine's operation, and the cosine by the name that follows from its own."""
+        sine = self.emit("sincos", *names)
+        cosine = cosine_of(sine)
+        other, ref = ("cos", cosine) if kind == "sin" else ("sin", sine)
+        self.known[other, names[0]] = Symbol(self, ref, other, args)
+        return sine if kind == "sin" else cosine
+
+    def intrinsic(self, name: str, *operands: str, ref: str | None = None) -> str:
         full, T = f"llvm.{name}.{self.suffix}", self.type
         self.declarations[full] = f"declare {T} @{full}({', '.join([T] * len(operands))})"
-        return self.emit(f"call {T} @{full}({', '.join(f'{T} {x}' for x in operands)})")
+        return self.emit(f"call {T} @{full}({', '.join([f'{T} $'] * len(operands))})", *operands, ref=ref)
 
     def splat(self, scalar: str) -> str:
         """The same double in all lanes."""
         if self.lanes == 1:
             return scalar
-        first = self.emit(f"insertelement {self.type} poison, double {scalar}, i32 0")
-        return self.emit(f"shufflevector {self.type} {first}, {self.type} poison, <{self.lanes} x i32> zeroinitializer")
+        first = self.emit(f"insertelement {self.type} poison, double $, i32 0", scalar)
+        return self.emit(f"shufflevector {self.type} $, {self.type} poison, <{self.lanes} x i32> zeroinitializer", first)
 
     # integers and memory ------------------------------------------------------------------------------------------
 
@@ -177,7 +160,7 @@ class Emitter(Graph):
             return a
         if (kind == "add" and a == 0) or (kind == "mul" and a == 1):
             return b
-        return self.emit(f"{kind} i64 {a}, {b}")
+        return self.emit(f"{kind} i64 $, $", a, b)
 
     def pointer(self, base: str, index: Int) -> str:
         """Address of the index-th double (or i64) from a base."""
@@ -186,20 +169,20 @@ class Emitter(Graph):
         key = ("pointer", base, str(index))
         found = self.pointers.get(key)
         if found is None:
-            found = self.pointers[key] = self.emit(f"getelementptr inbounds double, ptr {base}, i64 {index}")
+            found = self.pointers[key] = self.emit("getelementptr inbounds double, ptr $, i64 $", base, index)
         return found
 
     def load_int(self, base: str, index: Int) -> str:
-        return self.emit(f"load i64, ptr {self.pointer(base, index)}, align 8")
+        return self.emit("load i64, ptr $, align 8", self.pointer(base, index))
 
     def load_double(self, base: str, index: Int) -> str:
-        return self.emit(f"load double, ptr {self.pointer(base, index)}, align 8")
+        return self.emit("load double, ptr $, align 8", self.pointer(base, index))
 
     def load(self, base: str, index: Int) -> str:
         """All lanes of the index-th number of a base whose numbers are laid out lane by lane."""
         address = self.pointer(base, self.integer("mul", index, self.lanes))
-        return self.emit(f"load {self.type}, ptr {address}, align {self.align}")
+        return self.emit(f"load {self.type}, ptr $, align {self.align}", address)
 
     def store(self, value: Number, base: str, index: Int) -> None:
         address = self.pointer(base, self.integer("mul", index, self.lanes))
-        self.do(f"store {self.type} {self.operand(value)}, ptr {address}, align {self.align}")
+        self.do(f"store {self.type} $, ptr $, align {self.align}", self.operand(value), address)
