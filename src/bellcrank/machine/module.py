@@ -10,6 +10,9 @@ computed in buffers of our own and copied, so that the user's arrays may alias e
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -108,6 +111,19 @@ def assemble(kernels: list[KernelText], others: list[Text]) -> Module:
 PROFILE = '!0 = !{!"branch_weights", i32 1000000, i32 1}\n'
 
 
+@contextmanager
+def _without_collections() -> Iterator[None]:
+    """Recording makes many small objects and no garbage: looking for some takes a third of the time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+@_without_collections()
 def write_kernel(plan: Plan, program: Program, lanes: int, name: str = "kernel") -> KernelText:
     e, walk = _written(plan, program, lanes, Memory())
     if walk.visits_nodes:
@@ -126,6 +142,7 @@ def write_kernel(plan: Plan, program: Program, lanes: int, name: str = "kernel")
         node_rows=[record.slots for record in records],
         node_matrices=[record.matrices for record in records],
     )
+    e.release()
     return KernelText((text, e.declarations), arguments, facts)
 
 

@@ -45,7 +45,7 @@ class Emitter(Graph):
         """An operation that makes a value, in LLVM's words with a $ for each argument; returns the value's name."""
         ref = ref or self.name()
         if not self.rehearsing:
-            self.region.parts.append(Operation(ref, kind, tuple(map(str, args))))
+            self.region.parts.append(Operation(ref, kind, tuple([a if type(a) is str else str(a) for a in args])))
         return ref
 
     def do(self, kind: str, *args: Any) -> None:
@@ -73,6 +73,11 @@ class Emitter(Graph):
         writer = Writer(self)
         writer.write(self.region)
         return "\n".join(writer.lines)
+
+    def release(self) -> None:
+        """Numbers know where they are recorded, and what is known knows numbers: undone, so that all of it goes at once."""
+        self.forget()
+        self.region = Region()
 
     def start_block(self, label: str) -> None:
         """For the few functions that jump by themselves."""

@@ -34,7 +34,7 @@ class Integer:
         return isinstance(other, Integer) and other.ref == self.ref
 
     def _made(self, kind: str, a: Any, b: Any) -> Any:
-        key = (kind, str(a), str(b))
+        key = (kind, a.ref if type(a) is Integer else a, b.ref if type(b) is Integer else b)
         found = self.e.pointers.get(key)
         if found is None:
             made = self.e.integer(kind, a, b)
