@@ -8,7 +8,7 @@ from bellcrank.kernels.llvm.flow import each, switch, total, when
 from bellcrank.kernels.llvm.graph import flat
 from bellcrank.kernels.llvm.liveness import PASS, TOLD, Memory, learned
 from bellcrank.machine.arrays import for_plan
-from bellcrank.machine.module import _written
+from bellcrank.machine.module import recorded
 from bellcrank.model import generators
 
 A, B, C = ((("node", 0), "kept", k) for k in range(3))
@@ -97,17 +97,17 @@ def test_what_is_told_shares_a_place_only_over_whole_passes(apart):
 def test_nothing_out_of_plane_is_told_by_nodes_of_a_planar_ladder():
     """An inertia in the plane has 6 numbers, a wrench 3; a spin and a motion find room where these were."""
     dynamics = bc.compile(generators.ladder(3))
-    emitter, _ = _written(dynamics.plan, for_plan(dynamics._program, dynamics.plan), 1, Memory())
+    emitter, _ = recorded(dynamics.plan, for_plan(dynamics.program, dynamics.plan), 1, Memory())
     assert learned(emitter.region).told == 9
 
 
 def test_the_second_writing_keeps_what_was_planned_and_nothing_else():
     """The excavator has a number that is cheap to make from one that turns out to be dead: it is not kept in its place."""
     dynamics = bc.compile(bc.load("excavator"), quick=True)
-    program = for_plan(dynamics._program, dynamics.plan)
-    emitter, walk = _written(dynamics.plan, program, 1, Memory())
+    program = for_plan(dynamics.program, dynamics.plan)
+    emitter, walk = recorded(dynamics.plan, program, 1, Memory())
     memory = learned(emitter.region, walk.channels.passes)
-    emitter, _ = _written(dynamics.plan, program, 1, memory)
+    emitter, _ = recorded(dynamics.plan, program, 1, memory)
     cells = [operation.cell for _, _, operation in flat(emitter.region) if operation is not None and operation.cell is not None]
     kept = {cell for cell in cells if cell[0][0] == "node"}
     assert kept == {cell for cell in memory.slots if cell[0] != TOLD}

@@ -24,7 +24,7 @@ from ..wording import argument
 from .node_ranks import plan_nodes
 
 if TYPE_CHECKING:
-    from .dynamics import Dynamics
+    from .evaluation import Evaluation
 
 
 def why_not_finite(plan: Plan, state: dict[str, NDArray[np.float64]]) -> str:
@@ -106,7 +106,7 @@ class KeptEquations(NamedTuple):
     closures: tuple[str, ...]
 
 
-def kept_equations(dynamics: Dynamics, q: NDArray[np.float64], t: float) -> KeptEquations:
+def kept_equations(dynamics: Evaluation, q: NDArray[np.float64], t: float) -> KeptEquations:
     """Of every block by itself, or of all closures at once."""
     plan = dynamics.plan
     if plan.nodes is not None:

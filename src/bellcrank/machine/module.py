@@ -125,9 +125,9 @@ def _without_collections() -> Iterator[None]:
 
 @_without_collections()
 def write_kernel(plan: Plan, program: Program, lanes: int, name: str = "kernel") -> KernelText:
-    e, walk = _written(plan, program, lanes, Memory())
+    e, walk = recorded(plan, program, lanes, Memory())
     if walk.visits_nodes:
-        e, walk = _written(plan, program, lanes, learned(e.region, walk.channels.passes))
+        e, walk = recorded(plan, program, lanes, learned(e.region, walk.channels.passes))
     arguments = [array for array in ARRAYS if array in e.used and ARRAYS[array].kind != "local"]
     pointers = ", ".join(f"ptr noalias %{argument}" for argument in [*arguments, *program.inputs, *program.outputs])
     text = f"define internal void @{name}(i64 %n, i64 %nv, {pointers}) {{\nentry:\n{e.text()}\n}}\n"
@@ -146,7 +146,7 @@ def write_kernel(plan: Plan, program: Program, lanes: int, name: str = "kernel")
     return KernelText((text, e.declarations), arguments, facts)
 
 
-def _written(plan: Plan, program: Program, lanes: int, memory: Memory) -> tuple[LlvmExecutor, Walk]:
+def recorded(plan: Plan, program: Program, lanes: int, memory: Memory) -> tuple[LlvmExecutor, Walk]:
     counts = {"bodies": "%n", "nv": "%nv", "left_row": "%nv", "work_row": _WORK_ROW, "message_row": _MESSAGE_ROW}
     known = counts | {"motion_row": motion_row(plan.loads.motion_signatures)}
     e = LlvmExecutor(lanes, 1 if "dq" in program.inputs else 0, known, ARRAYS["sizes"])
