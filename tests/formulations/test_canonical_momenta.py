@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import bellcrank as bc
 from bellcrank.errors import StateError
 from bellcrank.formulations import CANONICAL, FORMULATIONS, QUANTITIES
-from bellcrank.machine.evaluation import Evaluation, run_plain
+from bellcrank.machine.in_python import InPython, run_plain
 from bellcrank.machine.kernel import Kernel
 from bellcrank.model.generators import pin_joint_chain, random_state, random_tree
 from bellcrank.numbers import Dual
@@ -212,7 +212,7 @@ def test_dual_numbers_carry_derivatives_along():
     p = plain(QUANTITIES["momenta"], model, q=q, v=v)["p"]
     given = {"q": Dual.seeds(list(q)), "p": list(p), "tau": [0.0] * model.nv}
     program = CANONICAL["canonical_momenta:joint"]
-    found = np.array([x.tangents for x in Evaluation(plan, program, given).run()["pdot"]])
+    found = np.array([x.tangents for x in InPython(plan, program, given).run()["pdot"]])
     columns = [
         plain(program, model, complex, q=q + 1j * STEP * e, p=p, tau=np.zeros(model.nv))["pdot"].imag / STEP
         for e in np.eye(model.nq)

@@ -14,7 +14,7 @@ from ..formulations import CLOSED, FORMULATIONS, QUANTITIES
 from ..formulations.loops.agreement import disagreement
 from ..formulations.loops.coordinate_reduction import unchecked
 from ..kernels.messages import leaves
-from ..machine.evaluation import Evaluation
+from ..machine.in_python import InPython
 from ..machine.nodes.walk import Node
 from ..model import Element, Law, Model
 from ..numbers import Number
@@ -40,9 +40,7 @@ def why_not_finite(plan: Plan, state: dict[str, NDArray[np.float64]]) -> str:
     if contradicted and plan.nodes is not None:
         return _lacking(contradicted) if _rank(plan, inputs) > plan.nodes.rank else _contradicted(contradicted)
     program = CLOSED["multipliers:joint"] if plan.model.closures else FORMULATIONS["articulated_body"]
-    evaluation = Evaluation(
-        plan, replace(program, outputs=program.outputs | {"element": "element*3"}), inputs, _numpy_data(plan)
-    )
+    evaluation = InPython(plan, replace(program, outputs=program.outputs | {"element": "element*3"}), inputs, _numpy_data(plan))
     with np.errstate(all="ignore"), suppress(ZeroDivisionError):  # numpy's numbers give inf, folded ones raise
         evaluation.run()
     model = plan.model
@@ -82,7 +80,7 @@ class Singular(NamedTuple):
 def nearest_singularity(plan: Plan, state: dict[str, NDArray[np.float64]]) -> Singular:
     """Of a plan with nodes; not a number counts as singular."""
     assert plan.nodes is not None
-    evaluation = Evaluation(plan, QUANTITIES["blocks"], _inputs(plan, state), _numpy_data(plan))
+    evaluation = InPython(plan, QUANTITIES["blocks"], _inputs(plan, state), _numpy_data(plan))
     with np.errstate(all="ignore"), suppress(ZeroDivisionError):
         evaluation.run()
     pivots = np.nan_to_num(np.array(evaluation.values("block")[::3], dtype=float), nan=0.0)
@@ -139,7 +137,7 @@ def contradicted_loops(plan: Plan, state: dict[str, NDArray[np.float64]]) -> tup
     if plan.nodes is None or not plan.nodes.checks or not finite:
         return ()
     program = replace(CLOSED["coordinate_reduction"], run=unchecked)
-    evaluation = Evaluation(plan, program, _inputs(plan, state), _numpy_data(plan))
+    evaluation = InPython(plan, program, _inputs(plan, state), _numpy_data(plan))
     walk, found = evaluation.walk, list[int]()
 
     def look(node: Node) -> None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..formulations.loops.condensed import conflicts, given_by
 from ..formulations.loops.node_places import closure_rows, place_all
-from ..machine.evaluation import NOTHING, Evaluation
+from ..machine.in_python import NOTHING, InPython
 from ..machine.loads import drive
 from ..machine.nodes.walk import Node as WalkedNode
 from ..machine.steps.quaternions import unit_quaternions
@@ -169,7 +169,7 @@ def anywhere(plan: Plan) -> Array:
 def _walk(plan: Plan, q: Array, t: float) -> Walk:
     still = [0.0] * plan.model.nv
     inputs = {"q": q.tolist(), "v": still, "tau": still, "t": [t], "u": [0.0] * len(plan.model.inputs)}
-    walk = Evaluation(plan, NOTHING, inputs).walk
+    walk = InPython(plan, NOTHING, inputs).walk
     if plan.loads.motions:
         drive(walk)
     return walk

@@ -25,7 +25,7 @@ from ..errors import StateError
 from ..formulations import CANONICAL, CLOSED, FORMULATIONS, QUANTITIES, Program
 from ..joints import JOINTS
 from ..machine.arrays import ARRAYS
-from ..machine.evaluation import Evaluation
+from ..machine.in_python import InPython
 from ..model import Model, generators
 from ..numbers import CountingGraph, Operations
 from ..plan import Plan, make_plan
@@ -94,7 +94,7 @@ def count_program(model: Model, program: Program, style: Style, gravity: bool, q
     data |= {"gravity": [graph.input() if gravity and x else 0.0 for x in plan.gravity]}
     data |= {f"driven_{name}": graph.inputs(7 * plan.loads.motions) for name in "qva"}
     still = replace(plan, gravity=plan.gravity * gravity, loads=replace(plan.loads, motion_table=plan.loads.motion_table[:0]))
-    outputs = Evaluation(still, program, inputs, data).run()
+    outputs = InPython(still, program, inputs, data).run()
     return graph.count(x for values in outputs.values() for x in values)
 
 

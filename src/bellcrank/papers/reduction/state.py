@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from ...formulations import Program, reference_point
 from ...formulations.base import Closure, Walk
 from ...formulations.loops.multipliers import closing, from_centroid
-from ...machine.evaluation import Evaluation
+from ...machine.in_python import InPython
 from ...model import Model
 from ...plan import Plan, make_plan
 from ...spatial import ArticulatedInertia, Force, Matrix, Motion
@@ -137,7 +137,7 @@ def at_state(model: Model, q: Array, v: Array, tau: Array, t: float, inputs: Arr
     plan = _plan(model)
     given = {"q": list(q), "v": list(v), "tau": list(tau), "t": [t], "u": list(inputs)}
     points: list[Array] = []
-    walk = Evaluation(plan, Program("mechanism", partial(_outward, points=points), ("q", "v", "tau"), {}, forces=True), given)
+    walk = InPython(plan, Program("mechanism", partial(_outward, points=points), ("q", "v", "tau"), {}, forces=True), given)
     walk.run()
     bodies: list[Body] = []
     for k, row in enumerate(plan.tree.order):
@@ -157,7 +157,7 @@ def _outward(walk: Walk, points: list[Array]) -> None:
     walk.closures(equations)
 
 
-def _body(model: Model, walk: Evaluation, bodies: list[Body], k: int, row: int) -> Body:
+def _body(model: Model, walk: InPython, bodies: list[Body], k: int, row: int) -> Body:
     seen, parent = walk.body(k), walk.plan.tree.parent[k]
     r = np.array(seen.shift, dtype=float)
     joint, first, n = model.joints[row], int(model.v_index[row]), len(seen.B2)
@@ -179,7 +179,7 @@ def _body(model: Model, walk: Evaluation, bodies: list[Body], k: int, row: int) 
     )
 
 
-def _ties(model: Model, walk: Evaluation, bodies: list[Body], place: dict[int, int], points: list[Array]) -> list[Tie]:
+def _ties(model: Model, walk: InPython, bodies: list[Body], place: dict[int, int], points: list[Array]) -> list[Tie]:
     attachments: dict[tuple[int, int], Array] = {}  # by equation and body
     forces = np.array(walk.values("attachments"), dtype=float).reshape(-1, 6)
     for (row, body, _), force in zip(walk.plan.loads.closing.attachments.tolist(), forces, strict=True):

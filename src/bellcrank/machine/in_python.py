@@ -20,7 +20,7 @@ Values = Sequence[Number]
 NOTHING = Program("nothing", lambda walk: None, ("q", "v", "tau", "t", "u"), {})
 
 
-class Evaluation:
+class InPython:
     """``data`` and ``gravity``, if given, take the place of the plan's, by array; they may be of any kind of number."""
 
     def __init__(self, plan: Plan, program: Program, inputs: Mapping[str, Values], data: Mapping[str, Any] | None = None):
@@ -69,4 +69,4 @@ def run_plain(program: Program, plan: Plan, dtype: Any = float, **inputs: Values
     given = {name: list(np.asarray(x, dtype=dtype)) for name, x in inputs.items()}
     names = () if dtype is float else ("data", "gravity", "node_body_data")
     data = {name: list(np.asarray(ARRAYS[name].fill(plan), dtype=dtype).ravel()) for name in names}  # type: ignore[misc]
-    return Evaluation(plan, program, given, data).run()
+    return InPython(plan, program, given, data).run()
