@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
+from ..constraints import Equation, Frame, Given, points_meet
 from ..numbers import Number, sincos
 from ..numbers.spline import Curve
 from ..spatial import Motion, Vector, quaternion_rate, quaternion_turn
 from ..spatial.vector import ZERO
-from .base import NO_DATA, Driven, Joint, JointData, JointMotion, coordinate_directions
+from .base import E_X, E_Y, E_Z, NO_DATA, Driven, Joint, JointData, JointMotion, coordinate_directions
 
 
 class Spherical(Joint):
     kind = "spherical"
-    nq, nv = 4, 3
-    neutral: ClassVar[tuple[float, ...]] = (1.0, 0.0, 0.0, 0.0)
-    q_names: ClassVar[tuple[str, ...]] = ("w", "x", "y", "z")
-    v_names: ClassVar[tuple[str, ...]] = ("wx", "wy", "wz")
-    q_units: ClassVar[tuple[str, ...]] = ("1",) * 4
-    v_units: ClassVar[tuple[str, ...]] = ("rad/s",) * 3
+    neutral = (1.0, 0.0, 0.0, 0.0)
+    q_names = ("w", "x", "y", "z")
+    v_names = ("wx", "wy", "wz")
+    q_units = ("1",) * 4
+    v_units = ("rad/s",) * 3
     quaternion = 0
+    mjcf = (("ball", ""),)
+    mjcf_loop = "ball"
 
     @staticmethod
     def motion(q: Sequence[Number], data: JointData = NO_DATA) -> JointMotion:
@@ -40,3 +41,33 @@ class Spherical(Joint):
         angle = laws[-1]
         s, c = sincos(0.5 * angle.value)
         return Driven((c, *(axis * s)), tuple(axis * angle.slope), tuple(axis * angle.bend))
+
+    @staticmethod
+    def closing(i: Frame, j: Frame, given: Given) -> list[Equation]:
+        return points_meet(i, j, given)
+
+
+class TurnedSpherical(Spherical):
+    """R_P = R_C R(q)^T; the angular velocity of P relative to C is -v in C's axes, and -R(q) v in its own."""
+
+    turned = True
+
+    @staticmethod
+    def motion(q: Sequence[Number], data: JointData = NO_DATA) -> JointMotion:
+        return JointMotion(ZERO, (quaternion_turn((q[0], -q[1], -q[2], -q[3])),))
+
+    @staticmethod
+    def directions(q: Sequence[Number], data: JointData = NO_DATA) -> tuple[Motion, ...]:
+        R = quaternion_turn(q)
+        return tuple(Motion(-R.up(e), ZERO) for e in (E_X, E_Y, E_Z))
+
+    @classmethod
+    def direction_rates(cls, q: Sequence[Number], v: Sequence[Number], data: JointData = NO_DATA) -> tuple[Motion, ...]:
+        """-R' e = -R (v x e)."""
+        R = quaternion_turn(q)
+        return tuple(Motion(-R.up(Vector(*v).cross(e)), ZERO) for e in (E_X, E_Y, E_Z))
+
+    @classmethod
+    def bias(cls, q: Sequence[Number], v: Sequence[Number], data: JointData = NO_DATA) -> Motion:
+        """-R (v x v) = 0."""
+        return Motion.zero()

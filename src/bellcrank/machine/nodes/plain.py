@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...forces import BodyState
 from ...formulations.base import Placed
-from ...joints import JOINTS_BY_KEY
+from ...joints import JOINTS_BY_KEY, along_given_axes
 from ...kernels.messages import added
 from ...numbers import Number
 from ...plan.closures import CLOSURE_SLOTS, CLOSURE_TABLE
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from ..plain import PlainWalk
 
 Turn = tuple[tuple[Number, ...], ...]
-ALONG_AXES = ("spherical", "universal", "revolute", "fixed")  # closures whose first equations are along given axes
 
 _COLUMN = {name: k for k, name in enumerate(CLOSURE_TABLE)}
 
@@ -61,7 +60,7 @@ class PlainNodeClosure:
         return list(self.data[CLOSURE_SLOTS["scale"] :][: self.rows])
 
     def turn(self, a: Placed, b: Placed) -> Turn:
-        if self.shape.signature.kind not in ALONG_AXES:
+        if not along_given_axes(self.shape.signature.kind):
             return ()
         closing = self.walk.plan.loads.closing
         world = _matrix(closing.data[self.index].tolist())

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...formulations.base import Placed
+from ...joints import along_given_axes
 from ...joints.base import Driven
 from ...kernels.emitter import Int
 from ...kernels.flow import each, switch
@@ -28,7 +29,7 @@ from ..plain_closures import driven_sizes
 from ..prepass import ClosureView, closure_view
 from ..records import Record
 from .condensed import TracedImages
-from .plain import ALONG_AXES, Turn, apart_facts, body_state_of, joint_slides, outward_places, to_base, turn_of
+from .plain import Turn, apart_facts, body_state_of, joint_slides, outward_places, to_base, turn_of
 
 if TYPE_CHECKING:
     from ..walk import TracedWalk
@@ -90,7 +91,7 @@ class TracedNodeClosure:
         return [self._data(CLOSURE_SLOTS["scale"] + k) for k in range(self.rows)]
 
     def turn(self, a: Placed, b: Placed) -> Turn:
-        if self.shape.signature.kind not in ALONG_AXES:
+        if not along_given_axes(self.shape.signature.kind):
             return ()
         walk = self.node.walk
         world = _matrix(row_of(walk.e, "%closure_data", self.index, CLOSURE_ROW))
