@@ -209,7 +209,7 @@ def _matrix(R: Array) -> Matrix:
 
 
 def _slopes(x: Array) -> Array:
-    parts: list[object] = x.ravel().tolist()
+    parts: Sequence[object] = x.ravel().tolist()
     return np.array([part.tangents[0] if isinstance(part, Dual) else 0.0 for part in parts]).reshape(x.shape)
 
 
