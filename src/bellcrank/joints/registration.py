@@ -17,7 +17,7 @@ from ..numbers import Dual, Number, Symbol
 from ..numbers.symbol import Graph
 from ..spatial import Matrix, Motion, PlaneTurn, Vector
 from ..spatial.vector import ZERO
-from .base import Joint, JointData
+from .base import Joint, JointData, Parts
 from .derived import GENERAL, PITCH, SOMEWHERE, equations, equations_along_given_axes, pose
 
 Array = NDArray[np.float64]
@@ -26,6 +26,7 @@ MUST_HAVE = ("kind", "q_names", "q_units", "motion", "directions", "coordinates"
 RATES = (0.53, -0.31, 0.67, -0.83, 0.41, 0.23)
 NEAR = 1e-10  # numbers of order one
 DATA = JointData(pitch=PITCH)
+TURNS, SLIDES = ("hinge", "continuous"), ("slide", "prismatic")  # words of other programs
 
 
 def problems_of(joint: type[Joint]) -> list[str]:
@@ -142,6 +143,29 @@ def _residuals(joint: type[Joint], q: Sequence[float], v: Sequence[float]) -> li
     return [
         x for e in found for x in (e.error, e.rate, *(s.dot(e.on_j) for s in motions[:-1]), motions[-1].dot(e.on_j) - e.gamma)
     ]
+
+
+def export_problems(joint: type[Joint]) -> Iterator[str]:
+    """Turns and slides one after the other, as which other programs may have it, must move as it does."""
+    q = SOMEWHERE[: joint.nq]
+    for name in ("mjcf", "urdf"):
+        parts: Parts | None = getattr(joint, name)
+        if parts is None:
+            continue
+        words = (*TURNS, *SLIDES)
+        if len(parts) != joint.nv or not all(word in words and axis in ("x", "y", "z") for word, axis in parts):
+            yield f"its {name} should have {joint.nv} parts, each one of {', '.join(words)} with its axis x, y or z"
+            continue
+        R, p = np.eye(3), np.zeros(3)
+        for (word, axis), x in zip(parts, q, strict=True):
+            e = np.eye(3)["xyz".index(axis)]
+            E = np.cross(np.eye(3), -e)
+            p = p + R @ e * x * (word in SLIDES)
+            R = R @ (np.eye(3) + np.sin(x) * E + (1 - np.cos(x)) * E @ E) if word in TURNS else R
+        if not _near(R, pose(joint, q, DATA)[0]) or not _near(p, pose(joint, q, DATA)[1]):
+            yield f"its {name} does not move as its motion does"
+    if joint.mjcf_loop is not None:
+        yield "its mjcf_loop is given, which spherical, revolute and fixed joints alone can have"
 
 
 class _Recorder(Graph):

@@ -11,7 +11,7 @@ from .fixed import Fixed
 from .free import Free
 from .planar import Planar, TurnedPlanar
 from .prismatic import Prismatic
-from .registration import identity_of, problems_of
+from .registration import export_problems, identity_of, problems_of
 from .revolute import Revolute
 from .screw import Screw
 from .spherical import Spherical, TurnedSpherical
@@ -35,7 +35,7 @@ def register(joint: type[Joint]) -> type[Joint]:
     decorator. What it lacks, and what in it contradicts the rest, is an error that names it. A name that is taken is refused,
     unless the class computes the same as the one that has it, which stays.
     """
-    problems = problems_of(joint)
+    problems = problems_of(joint) or list(export_problems(joint))
     if problems:
         raise ModelError("\n  ".join([f"the joint {joint.__name__} cannot be registered:", *problems]))
     joint.identity = identity_of(joint)
