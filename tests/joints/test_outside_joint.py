@@ -201,7 +201,7 @@ def loop(request):
     register(SlotPin)
     model, parts = (quick_return(alone=alone, driven=request.param) for alone in (True, False))
     assert model.closures[0].rows == (6 if request.param else 4) and model.nv == parts.nv
-    state = closed_states.moving(parts)
+    state = closed_states.moving(parts, 7, reach=2.0)
     return model, parts, state, closed_reference.closed(parts, state)
 
 

@@ -159,7 +159,7 @@ def export_problems(joint: type[Joint]) -> Iterator[str]:
         R, p = np.eye(3), np.zeros(3)
         for (word, axis), x in zip(parts, q, strict=True):
             e = np.eye(3)["xyz".index(axis)]
-            E = np.cross(np.eye(3), -e)
+            E = np.cross(np.eye(3), e)  # E x = e x x
             p = p + R @ e * x * (word in SLIDES)
             R = R @ (np.eye(3) + np.sin(x) * E + (1 - np.cos(x)) * E @ E) if word in TURNS else R
         if not _near(R, pose(joint, q, DATA)[0]) or not _near(p, pose(joint, q, DATA)[1]):
