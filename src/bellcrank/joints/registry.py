@@ -14,7 +14,7 @@ from .prismatic import Prismatic
 from .registration import export_problems, identity_of, problems_of
 from .revolute import Revolute
 from .screw import Screw
-from .spherical import Spherical, TurnedSpherical
+from .spherical import Spherical
 from .turned import from_far_side
 from .universal import TurnedUniversal, Universal
 
@@ -24,7 +24,7 @@ JOINTS: dict[str, type[Joint]] = {joint.kind: joint for joint in _OWN}
 
 # by their keys, those included that are written from their far side
 JOINTS_BY_KEY: dict[str, type[Joint]] = {
-    joint.key: joint for joint in (*_OWN, TurnedUniversal, TurnedPlanar, TurnedSpherical)
+    joint.key: joint for joint in (*_OWN, TurnedUniversal, TurnedPlanar, from_far_side(Spherical))
 }  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from ..numbers import Number, sincos
 from ..numbers.spline import Curve
 from ..spatial import Motion, Vector, quaternion_rate, quaternion_turn
 from ..spatial.vector import ZERO
-from .base import E_X, E_Y, E_Z, NO_DATA, Driven, Joint, JointData, JointMotion, coordinate_directions
+from .base import NO_DATA, Driven, Joint, JointData, JointMotion, coordinate_directions
 
 
 class Spherical(Joint):
@@ -45,29 +45,3 @@ class Spherical(Joint):
     @staticmethod
     def closing(i: Frame, j: Frame, given: Given) -> list[Equation]:
         return points_meet(i, j, given)
-
-
-class TurnedSpherical(Spherical):
-    """R_P = R_C R(q)^T; the angular velocity of P relative to C is -v in C's axes, and -R(q) v in its own."""
-
-    turned = True
-
-    @staticmethod
-    def motion(q: Sequence[Number], data: JointData = NO_DATA) -> JointMotion:
-        return JointMotion(ZERO, (quaternion_turn((q[0], -q[1], -q[2], -q[3])),))
-
-    @staticmethod
-    def directions(q: Sequence[Number], data: JointData = NO_DATA) -> tuple[Motion, ...]:
-        R = quaternion_turn(q)
-        return tuple(Motion(-R.up(e), ZERO) for e in (E_X, E_Y, E_Z))
-
-    @classmethod
-    def direction_rates(cls, q: Sequence[Number], v: Sequence[Number], data: JointData = NO_DATA) -> tuple[Motion, ...]:
-        """-R' e = -R (v x e)."""
-        R = quaternion_turn(q)
-        return tuple(Motion(-R.up(Vector(*v).cross(e)), ZERO) for e in (E_X, E_Y, E_Z))
-
-    @classmethod
-    def bias(cls, q: Sequence[Number], v: Sequence[Number], data: JointData = NO_DATA) -> Motion:
-        """-R (v x v) = 0."""
-        return Motion.zero()

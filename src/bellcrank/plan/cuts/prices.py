@@ -6,40 +6,33 @@ the gallery, the generators and random meshes.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
-from ...joints import JOINTS, Joint, along_given_axes
-from ...joints.derived import moves_in_a_plane, once
+from ...joints import JOINTS, along_given_axes
+from ...joints.derived import moves_in_a_plane
 
 TURN, SLIDE = "turn", "slide"
 OTHER_TIES = {"distance": (SLIDE,), "point_on_line": (SLIDE, SLIDE), "point_on_plane": (SLIDE,), "coupler": (SLIDE,)}
 
 
+@cache
 def moves(kind: str) -> tuple[str, ...]:
     """Directions of a kind of joint."""
-    return _moves(JOINTS[kind])
-
-
-@once
-def _moves(joint: type[Joint]) -> tuple[str, ...]:
-    return tuple(TURN if unit == "rad/s" else SLIDE for unit in joint.v_units)
+    return tuple(TURN if unit == "rad/s" else SLIDE for unit in JOINTS[kind].v_units)
 
 
 def may_be_planar(kind: str) -> bool:
     return kind in OTHER_TIES or moves_in_a_plane(JOINTS[kind])
 
 
+@cache
 def equations(kind: str, planar: bool) -> tuple[str, ...]:
     """What the equations of a closure are about, turning alone or anything, where all moves in space, or in a plane."""
     if kind in OTHER_TIES:
         return (SLIDE,) if planar else OTHER_TIES[kind]
-    return _held(JOINTS[kind], planar)
-
-
-@once
-def _held(joint: type[Joint], planar: bool) -> tuple[str, ...]:
     turns, slides = (1, 2) if planar else (3, 3)
-    free = _moves(joint)
+    free = moves(kind)
     turning = max(turns - free.count(TURN), 0)
     return (SLIDE,) * max(turns + slides - len(free) - turning, 0) + (TURN,) * turning
 
