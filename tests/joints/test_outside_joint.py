@@ -419,6 +419,10 @@ WRONG = {
         {"closing": staticmethod(lambda i, j, given: [*axes_parallel(i, j), d2(i, j, i.axis(0)), d2(i, j, i.axis(Z))])},
         "its closing equations do not hold along its motion",
     ),
+    "no reaction": (
+        {"closing": staticmethod(lambda i, j, given: [e._replace(on_i=e.on_j) for e in SlotPin.closing(i, j, given)])},
+        "their wrenches on the two bodies do not balance",
+    ),
     "equations along the world": (
         {"closing": staticmethod(lambda i, j, given: [*axes_parallel(i, j), *points_meet(i, j, given)[1:]])},
         "its closing equations use given.world, but not as points_meet does",

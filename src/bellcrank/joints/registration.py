@@ -107,15 +107,14 @@ def _of_frames(joint: type[Joint]) -> Iterator[str]:
 
 
 def _of_closing(joint: type[Joint]) -> Iterator[str]:
-    rows = 6 - joint.nv
     found = equations(joint, Matrix.identity())
-    if len(found) != rows:
-        yield f"its closing equations are {len(found)}, and there should be 6 - nv = {rows}"
+    if len(found) != 6 - joint.nv:
+        yield f"its closing equations are {len(found)}, and there should be 6 - nv = {6 - joint.nv}"
         return
-    if not _near([_residuals(joint, SOMEWHERE, v) for v in (RATES, (0.0,) * 6)], 0.0):
-        yield "its closing equations do not hold along its motion: error, rate, direction or gamma is not zero"
-    on_j = np.array([[*e.on_j.n, *e.on_j.f] for e in _closed(joint, SOMEWHERE, RATES)[0]]).reshape(-1, 6)
-    if rows and np.linalg.matrix_rank(on_j, tol=1e-9) < rows:
+    errors, rows = zip(*[_closed(joint, v) for v in (RATES, (0.0,) * 6)], strict=True)
+    if not _near(errors, 0.0):
+        yield "its closing equations do not hold along its motion, or their wrenches on the two bodies do not balance"
+    if found and np.linalg.matrix_rank(rows[0], tol=1e-9) < len(found):
         yield "its closing equations are not independent"
     used = equations_along_given_axes(joint)
     turned = np.array([list(row) for row in GENERAL]).T @ [e.error for e in found[:3]] if used == (0, 1, 2) else []
@@ -123,26 +122,21 @@ def _of_closing(joint: type[Joint]) -> Iterator[str]:
         yield "its closing equations use given.world, but not as points_meet does, first of all"
 
 
-def _closed(joint: type[Joint], q: Sequence[float], v: Sequence[float]):  # type: ignore[no-untyped-def]
-    """The closing equations where the joint is at q and moves with v, and the motion: directions, acceleration."""
-    q, v = q[: joint.nq], v[: joint.nv]
+def _closed(joint: type[Joint], v: Sequence[float]) -> tuple[Array, Array]:
+    """Where the joint is somewhere and moves with v: what of each closing equation should be zero, and its row on j."""
+    q, v = SOMEWHERE[: joint.nq], v[: joint.nv]
     R, p = pose(joint, q, DATA)
-    S, bias = _six(joint.directions(q, DATA)), _six([joint.bias(q, v, DATA)])[0]
-    turned = np.kron(np.eye(2), R)
-    moved = turned @ (np.array(v) @ S)
-    w, u = moved[:3], moved[3:]
-    acceleration = turned @ bias + np.array([0.0, 0.0, 0.0, *np.cross(w, u)])
+    turn = np.kron(np.eye(2), R)
+    S, bias = _six(joint.directions(q, DATA)) @ turn.T, turn @ _six([joint.bias(q, v, DATA)])[0]
+    moved = np.array(v) @ S
+    acceleration = bias + np.array([0.0, 0.0, 0.0, *np.cross(moved[:3], moved[3:])])
     i = Frame(Matrix.identity(), ZERO, ZERO, ZERO)
-    j = Frame(_matrix(R), Vector(*p), Vector(*u), Vector(*w))
-    return joint.closing(i, j, Given(Matrix.identity(), Law(0.0), PITCH)), S @ turned.T, acceleration
-
-
-def _residuals(joint: type[Joint], q: Sequence[float], v: Sequence[float]) -> list[float]:
-    found, S, acceleration = _closed(joint, q, v)
-    motions = [Motion(Vector(*s[:3]), Vector(*s[3:])) for s in (*S, acceleration)]
-    return [
-        x for e in found for x in (e.error, e.rate, *(s.dot(e.on_j) for s in motions[:-1]), motions[-1].dot(e.on_j) - e.gamma)
-    ]
+    j = Frame(_matrix(R), Vector(*p), Vector(*moved[3:]), Vector(*moved[:3]))
+    found = joint.closing(i, j, Given(Matrix.identity(), Law(0.0), PITCH))
+    rows = np.array([[*e.on_j.n, *e.on_j.f] for e in found]).reshape(-1, 6)
+    errors = np.array([[e.error, e.rate, e.gamma] for e in found]).reshape(-1, 3)
+    both = np.array([[*(e.on_i.f + e.on_j.f), *(e.on_i.n + e.on_j.n + j.p.cross(e.on_j.f))] for e in found]).reshape(-1, 6)
+    return np.column_stack([errors[:, :2], errors[:, 2] - rows @ acceleration, rows @ S.T, both]), rows
 
 
 def export_problems(joint: type[Joint]) -> Iterator[str]:
