@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
+from bellcrank.comparison.in_pinocchio import InPinocchio
 from bellcrank.constraints import X, Y, Z, axes_parallel, d2, points_meet
 from bellcrank.formulations import CLOSED, FORMULATIONS
 from bellcrank.joints import JOINTS, JOINTS_BY_KEY, NO_DATA, Joint, JointMotion, register
@@ -144,16 +145,8 @@ def test_it_may_be_driven_and_written_from_its_far_side(driven, far_side):
     one, parts = (bc.compile(chain(alone=alone, driven=driven, far_side=far_side), quick=True) for alone in (True, False))
     assert one.model.joints[1].turned == far_side
     state = states(one.model)
-    if far_side:  # the rows of the parts are in the other order
-        order = [
-            parts.model.q_names.index({"K.slide": "K_slide", "K.angle": "K_angle"}.get(n, n.replace(".", "_")))
-            for n in one.model.q_names
-        ]
-        theirs = {name: np.empty_like(x) for name, x in state.items()}
-        for name, x in state.items():
-            theirs[name][order] = x
-    else:
-        order, theirs = slice(None), state
+    order = [parts.model.q_names.index(name.replace(".", "_")) for name in one.model.q_names]  # theirs may be another
+    theirs = {name: x[np.argsort(order)] for name, x in state.items()}
     a, b = one.acceleration(**state, t=0.3), parts.acceleration(**theirs, t=0.3)
     assert far(a, b[order]) < SAME
     assert far(one.inverse_dynamics(state["q"], state["v"], a, t=0.3), state["tau"]) < 1e-11
@@ -340,6 +333,13 @@ def test_other_formats_refuse_loops_that_it_closes_by_name(tmp_path):
 def test_states_of_other_programs_refuse_it_by_name(convert, said):
     with pytest.raises(bc.StateError, match=f"{said}.*'pin' cannot be converted"):
         getattr(bc.load(TOML), convert)([0.0, 0.0])
+
+
+def test_pinocchio_has_no_counterpart():
+    pytest.importorskip("pinocchio")
+    model = bc.load(TOML)
+    with pytest.raises(bc.ModelError, match='Pinocchio has no slot_pin joint: "pin"'):
+        InPinocchio(model, bc.compile(model, quick=True))
 
 
 def test_one_that_says_how_is_written_to_other_formats(tmp_path):

@@ -32,6 +32,8 @@ class InPinocchio:
         for joint_name, joint in zip(model.joint_names, model.joints, strict=True):
             if joint.turned:
                 raise ModelError(f'Pinocchio has no {joint.kind} joint that is written from its far side: "{joint_name}"')
+            if joint.mjcf is None and joint.kind != "screw":
+                raise ModelError(f'Pinocchio has no {joint.kind} joint: "{joint_name}"')
         self.pin, self.model, self.dynamics = pin, model, dynamics
         self.states = States(model, "Pinocchio", as_listed(model.parents), lambda i: _pieces(model, i))
         self.theirs: Any = pin.Model()
@@ -82,8 +84,6 @@ class InPinocchio:
             return [getattr(pin, f"JointModel{several_at_once[joint.kind]}")()]
         if joint.kind == "screw":
             return [pin.JointModelHelicalUnaligned(np.array(joint.axis), float(joint.pitch))]
-        if joint.mjcf is None:
-            raise ModelError(f"Pinocchio has no {joint.kind} joint")
         single = {"hinge": pin.JointModelRevoluteUnaligned, "slide": pin.JointModelPrismaticUnaligned}
         return [single[kind](along(joint, letter)) for kind, letter in joint.mjcf]
 
