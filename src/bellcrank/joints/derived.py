@@ -60,6 +60,7 @@ def held_places(joint: type[Joint]) -> tuple[int, ...]:
 
 @once
 def turns_about_axis_only(joint: type[Joint]) -> bool:
+    """Or not at all."""
     return not freedoms(joint)[:, :2].any()
 
 
@@ -114,7 +115,7 @@ def reversed_in_a_mirror(joint: type[Joint]) -> tuple[str, ...] | None:
     In axes of which x is mirrored and z is, each perhaps reversed, the mirrored pose is D R D, D p with D = (x, -x z, z).
     """
     if not joint.has_axis:
-        return ()
+        return () if joint.nv == 0 or joint.quaternion is not None else None
     q = SOMEWHERE[: joint.nq]
     (R, p), (R_image, p_image) = (pose(joint, q, JointData(pitch=pitch)) for pitch in (PITCH, -PITCH))
     for z, x in ((1, 1), (-1, 1), (1, -1), (-1, -1)):
