@@ -7,6 +7,8 @@ a planar joint that is driven with y = 0. Those exist, so that the same mechanis
 
 from __future__ import annotations
 
+import copy
+import pickle
 import warnings
 from dataclasses import replace
 
@@ -17,7 +19,7 @@ import bellcrank as bc
 from bellcrank.comparison.in_pinocchio import InPinocchio
 from bellcrank.constraints import X, Y, Z, axes_parallel, d2, points_meet
 from bellcrank.formulations import CLOSED, FORMULATIONS
-from bellcrank.joints import JOINTS, JOINTS_BY_KEY, NO_DATA, Joint, JointMotion, register
+from bellcrank.joints import JOINTS, JOINTS_BY_KEY, NO_DATA, Joint, JointMotion, register, turned_round
 from bellcrank.joints.base import E_X, E_Y, E_Z, angle_about_z
 from bellcrank.joints.derived import reversed_in_a_mirror
 from bellcrank.joints.registration import problems_of
@@ -153,6 +155,13 @@ def test_it_may_be_driven_and_written_from_its_far_side(driven, far_side):
     if driven:
         ours, effort = (dyn.drive_efforts(s["q"], s["v"], x, t=0.3) for dyn, s, x in ((one, state, a), (parts, theirs, b)))
         assert far(np.sort(ours), np.sort(effort)) < 1e-11
+
+
+@pytest.mark.parametrize("again", [lambda x: pickle.loads(pickle.dumps(x)), copy.deepcopy], ids=["pickle", "deepcopy"])
+def test_joints_that_are_turned_round_go_to_other_processes(again):
+    for joint in (SlotPin((0.0, 0.0, 1.0), (1.0, 0.0, 0.0)), JOINTS["spherical"]()):
+        back = again(turned_round(joint))
+        assert back == turned_round(joint) and type(back) is JOINTS_BY_KEY[f"turned {joint.kind}"]
 
 
 # --- closed loops

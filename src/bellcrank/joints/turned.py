@@ -13,19 +13,25 @@ that take fewer operations; for any other kind ``from_far_side`` makes one.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from ..numbers import Number
 from ..spatial import Force, FullTurn, Matrix, Motion, PlaneTurn, Vector
 from ..spatial.transform import Turn
 from .base import NO_DATA, Joint, JointData, JointMotion
+from .derived import once
 
 
+@once
 def from_far_side(joint: type[Joint]) -> type[Joint]:
-    """The class of joints of a kind that are turned round."""
+    """The class of joints of a kind that are turned round, always the same one."""
 
     class Turned(joint):  # type: ignore[valid-type,misc]
         turned = True
         plane = turns_freely = False
+
+        def __reduce__(self) -> tuple[Any, ...]:
+            return _made_again, (joint, self.axis, self.axis2, self.pitch)
 
         @staticmethod
         def motion(q: Sequence[Number], data: JointData = NO_DATA) -> JointMotion:
@@ -69,6 +75,11 @@ def from_far_side(joint: type[Joint]) -> type[Joint]:
 
     Turned.__name__ = Turned.__qualname__ = f"Turned{joint.__name__}"
     return Turned
+
+
+def _made_again(joint: type[Joint], *given: Any) -> Joint:
+    """From another process, which has no class that is made while the program runs."""
+    return from_far_side(joint)(*given)
 
 
 def _placed(joint: type[Joint], q: Sequence[Number], data: JointData) -> tuple[Matrix, Vector]:
