@@ -23,7 +23,7 @@ from bellcrank.joints import JOINTS, JOINTS_BY_KEY, NO_DATA, Joint, JointMotion,
 from bellcrank.joints.base import E_X, E_Y, E_Z, angle_about_z
 from bellcrank.joints.derived import reversed_in_a_mirror
 from bellcrank.joints.registration import problems_of
-from bellcrank.machine.plain import run_plain
+from bellcrank.machine.in_python import run_plain
 from bellcrank.model import Mechanism
 from bellcrank.model.builder import rate, sine
 from bellcrank.papers.huang.ties import rows_of
