@@ -11,13 +11,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
+from ...joints import JOINTS
 from ..blocks import Block, Node, _cycle, _depths, _take_apart
 from ..nodes import WIDE_ALONE
 from ..order import depth_first
 from . import prices
 from .linkage import Linkage, Tie, Tree
 from .patterns import Rows, factored, null_space, ones
-from .prices import IN_A_PLANE, IN_SPACE, MOVES, SLIDE, TURN, Feels
+from .prices import SLIDE, TURN, Feels, axes_move, equations, moves
 
 
 def effort(block: Linkage, inboard: Tree) -> float:
@@ -45,21 +46,20 @@ class _Estimate:
         place = {body: k for k, body in enumerate(of_walk)} | {-1: -1}
         self.carriers = {place[body] for body in network.carriers}
         own = [network.joints[self.inboard[body]] for body in of_walk]
-        self.turns = [TURN in MOVES[joint.kind] for joint in own]
-        self.moves = [() if joint.driven else MOVES[joint.kind] for joint in own]
+        self.turns = [TURN in moves(joint.kind) for joint in own]
+        self.moves = [() if joint.driven else moves(joint.kind) for joint in own]
         for k, p in enumerate(self.parent):
             self.turns[k] = self.turns[k] or (p >= 0 and self.turns[p])
         tied = {self.inboard[body]: k for k, body in enumerate(of_walk)}
         closing = [joint for j, joint in enumerate(network.joints) if j not in tied]
         self.closures = [tie._replace(a=place[tie.a], b=place[tie.b]) for tie in (*closing, *network.ties) if not tie.terms]
         self.closures += [tie._replace(terms=tuple(tied[j] for j in tie.terms)) for tie in network.ties if tie.terms]
-        planar = network.planar
-        self.equations = IN_A_PLANE if planar else IN_SPACE
-        self.prices = prices.PRICES[planar, network.on_ground]
+        self.planar = network.planar
+        self.prices = prices.PRICES[self.planar, network.on_ground]
         roots = [i for i, p in enumerate(self.parent) if p < 0]
-        self.root = roots[0] if network.on_ground and network.alone and own[roots[0]].kind in prices.ON_AXIS else -1
+        self.root = roots[0] if network.on_ground and network.alone and JOINTS[own[roots[0]].kind].turns_freely else -1
         self.tail = 1 if network.on_ground else 1 + self.prices.size
-        held = sum(len(self.equations[closure.kind]) for closure in self.closures)
+        held = sum(len(equations(closure.kind, self.planar)) for closure in self.closures)
         self.free = sum(map(len, self.moves)) - held  # as a rule: what a driven block has none of
 
     def total(self) -> float:
@@ -97,7 +97,7 @@ class _Estimate:
         return work + price.first * len(moves) + price.shifted * max(depth[i] - 1, 0)
 
     def _closed(self, closure: Tie, cycle: set[int]) -> int:
-        end = self.prices.axes_end if closure.kind in prices.MOVING_AXES or closure.driven else self.prices.end
+        end = self.prices.axes_end if axes_move(closure.kind) or closure.driven else self.prices.end
         ends = sum(i >= 0 and self.turns[i] for i in (closure.a, closure.b) if not closure.terms)
         entries = sum(len(self.moves[i]) for i in cycle if i != self.root)
         return end * (1 + ends) + self.prices.entry * entries
@@ -108,8 +108,8 @@ class _Estimate:
             for k, move in enumerate(self.moves[i]):
                 anything |= 1 << first[i] + k
                 turning |= 1 << first[i] + k if move == TURN else 0
-        kind = "fixed" if closure.driven and closure.kind in MOVES else closure.kind
-        return [turning if about == TURN else anything for about in self.equations[kind]]
+        kind = "fixed" if closure.driven and closure.kind in JOINTS else closure.kind
+        return [turning if about == TURN else anything for about in equations(kind, self.planar)]
 
     def _first(self, node: Node) -> dict[int, int]:
         """The first coordinate of each joint of a node."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from .prices import IN_A_PLANE, IN_SPACE, MOVES
+from .prices import equations, may_be_planar, moves
 
 Tree = tuple[int, ...]  # of each body, the joint that carries it
 
@@ -42,9 +42,9 @@ class Linkage:
     @property
     def planar(self) -> bool:
         """Whether all joints could move in a plane, and could not all move in space by counting freedoms."""
-        freedoms = sum(len(MOVES[joint.kind]) for joint in self.joints)
-        equations = 6 * (len(self.joints) - self.bodies) + sum(len(IN_SPACE[tie.kind]) for tie in self.ties)
-        return freedoms <= equations and all(tie.kind in IN_A_PLANE for tie in (*self.joints, *self.ties))
+        freedoms = sum(len(moves(joint.kind)) for joint in self.joints)
+        held = 6 * (len(self.joints) - self.bodies) + sum(len(equations(tie.kind, planar=False)) for tie in self.ties)
+        return freedoms <= held and all(may_be_planar(tie.kind) for tie in (*self.joints, *self.ties))
 
     def inner(self, tree: Sequence[int], body: int) -> int:
         """The parent of a body."""
