@@ -94,7 +94,7 @@ def arch(N):
 
 
 def agrees_with_the_multipliers(dynamics, tolerance):
-    assert any(signature.wide for signature in dynamics.plan.nodes.signatures)
+    assert any(signature.in_memory for signature in dynamics.plan.nodes.signatures)
     model, rng = dynamics.model, np.random.default_rng(3)
     state = model.given_q, rng.normal(size=model.nv), rng.normal(size=model.nv)
     a, expected = dynamics.acceleration(*state), bc.compile(model, "multipliers").acceleration(*state)

@@ -1,4 +1,4 @@
-"""What nodes of a block that is taken apart tell the nodes that they hang on, as patterns; symbols of formulations.apart."""
+"""What nodes of a clique tree report to their parents, as patterns; symbols of formulations.loops.condensed."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """About how many operations a block of loops takes in coordinate_reduction, from its topology and the kinds of its joints.
 
-The algebra is counted by patterns (plan.cuts.patterns) as formulations.coordinate_reduction and formulations.apart do it; what
-placing the bodies and writing the closures takes is a table (plan.cuts.prices). The numbers of a model play no part: a choice
-that rests on this one does not change with its parameters. Blocks whose joints could all move in a plane, and could not all
-move in space by counting freedoms, count as planar.
+The algebra is counted by patterns (plan.cuts.patterns) as formulations.coordinate_reduction and formulations.loops.condensed
+do it; what placing the bodies and writing the closures takes is a table (plan.cuts.prices). The numbers of a model play no
+part: a choice that rests on this one does not change with its parameters. Blocks whose joints could all move in a plane, and
+could not all move in space by counting freedoms, count as planar.
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ class _Estimate:
         felt = factored(k, size) - factored(k, 0) + size * (size + 5) * k
         return work + factored(k, 1) + (0 if self.network.on_ground else felt)
 
-    # a block that is taken apart: symbols of formulations.apart
+    # a block that is taken apart: symbols of formulations.loops.condensed
 
     def _part(self, nodes: Sequence[Node], at: int, rows: Rows) -> int:
         node, tail, fixed = nodes[at], self.tail, int(self.network.on_ground)
