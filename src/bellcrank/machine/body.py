@@ -138,7 +138,7 @@ class Body:
     @property
     def loaded(self) -> bool:
         """Force elements or given multipliers act on it."""
-        return self._signature.touched and self.walk.forces
+        return self._signature.held and self.walk.forces
 
     @property
     def freedoms(self) -> tuple[Motion, ...]:
