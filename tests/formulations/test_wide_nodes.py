@@ -41,7 +41,7 @@ def floating_mesh():
     that moves, bodies that carry others."""
     model = lattice(2, 2, afloat=True, spatial=True)
     plan = planned(replace(model, inertia=model.inertia + 0.1 * np.eye(3)), 1)  # not as slender: better conditioned
-    assert [s.wide for s in plan.nodes.signatures].count(False) == 2  # the raft's joint, the pendulum's
+    assert [s.in_memory for s in plan.nodes.signatures].count(False) == 2  # the raft's joint, the pendulum's
     return plan
 
 
