@@ -49,8 +49,8 @@ def rows_only(point: str) -> Program:
         walk.outward(partial(reference_point.kinematics, walk.gravity, reference), base=ground)
         walk.inward(multipliers.elimination, leaf=(ArticulatedInertia.zero(), Force.zero()))
         walk.closures(partial(multipliers.closing, seen, walk.baumgarte))
-        walk.haul(partial(multipliers.inward, walk.length))
-        walk.tell("told", "right")
+        walk.carry_equations(partial(multipliers.inward, walk.length))
+        walk.output_equations("told", "right")
 
     return Program(f"rows:{point}", run, ("q", "v", "tau"), {"told": "row*1", "G": "row*v"})
 

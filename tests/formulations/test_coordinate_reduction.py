@@ -111,7 +111,7 @@ def test_chains_of_loops_agree_with_the_multipliers(make, N):
 def test_a_block_gives_the_same_in_one_piece_and_taken_apart(name, take_everything_apart):
     model = bc.load(name)
     apart = bc.compile(model)
-    assert any(signature.apart for signature in apart.plan.nodes.signatures)
+    assert any(signature.condensed for signature in apart.plan.nodes.signatures)
     q, v = bc.compile(model, "multipliers").projected(model.initial_q, np.full(model.nv, 0.1), steps=6)
     tau = np.linspace(-1, 1, model.nv)
     expected = bc.compile(model, "multipliers").acceleration(q, v, tau)
@@ -266,7 +266,7 @@ def test_almost_flat_no_digits_are_lost(parallelogram):
 def test_blocks_that_are_taken_apart_know_their_singular_positions(take_everything_apart):
     model = n_four_bar(3)
     dyn = bc.compile(model)
-    assert any(signature.apart for signature in dyn.plan.nodes.signatures)
+    assert any(signature.condensed for signature in dyn.plan.nodes.signatures)
     flat = np.array([-1.1 if parent < 0 else 1.1 for parent in model.parents])  # cranks start at 1.1 rad
     assert np.abs(dyn.closure(flat, 0 * flat)[0]).max() < 1e-12
     with pytest.raises(bc.DynamicsError, match="singular position of the loop through"):

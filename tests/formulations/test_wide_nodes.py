@@ -41,7 +41,7 @@ def floating_mesh():
     that moves, bodies that carry others."""
     model = lattice(2, 2, afloat=True, spatial=True)
     plan = planned(replace(model, inertia=model.inertia + 0.1 * np.eye(3)), 1)  # not as slender: better conditioned
-    assert [s.wide for s in plan.nodes.signatures].count(False) == 2  # the raft's joint, the pendulum's
+    assert [s.in_memory for s in plan.nodes.signatures].count(False) == 2  # the raft's joint, the pendulum's
     return plan
 
 
@@ -94,7 +94,7 @@ def arch(N):
 
 
 def agrees_with_the_multipliers(dynamics, tolerance):
-    assert any(signature.wide for signature in dynamics.plan.nodes.signatures)
+    assert any(signature.in_memory for signature in dynamics.plan.nodes.signatures)
     model, rng = dynamics.model, np.random.default_rng(3)
     state = model.given_q, rng.normal(size=model.nv), rng.normal(size=model.nv)
     a, expected = dynamics.acceleration(*state), bc.compile(model, "multipliers").acceleration(*state)

@@ -106,7 +106,7 @@ def test_the_second_writing_keeps_what_was_planned_and_nothing_else():
     dynamics = bc.compile(bc.load("excavator"), quick=True)
     program = for_plan(dynamics.program, dynamics.plan)
     emitter, walk = recorded(dynamics.plan, program, 1, Memory())
-    memory = learned(emitter.region, walk.channels.passes)
+    memory = learned(emitter.region, walk.node_messages.passes)
     emitter, _ = recorded(dynamics.plan, program, 1, memory)
     cells = [operation.cell for _, _, operation in flat(emitter.region) if operation is not None and operation.cell is not None]
     kept = {cell for cell in cells if cell[0][0] == "node"}

@@ -180,7 +180,7 @@ def test_blocks_that_are_taken_apart_notice_singular_positions_in_a_run(monkeypa
     """Cranks that stay parallel come to their flat position: steps go over it, and the lookout sees the rows turn round."""
     monkeypatch.setattr(blocks, "LARGEST", 1)
     model = n_four_bar(2)
-    assert any(signature.apart for signature in bc.compile(model).plan.nodes.signatures)
+    assert any(signature.condensed for signature in bc.compile(model).plan.nodes.signatures)
     v = np.array([-5.0 if parent < 0 else 5.0 for parent in model.parents])
     with pytest.raises(bc.SimulationError, match="could go on in more than one way") as caught:
         bc.simulate(model, 1.0, step=0.01, method="rk4", v=v)

@@ -22,7 +22,7 @@ from ..machine.steps.quaternions import unit_quaternions
 from ..machine.walk import Walk
 from ..plan import Plan
 from ..plan.blocks import Node
-from ..plan.nodes import Nodes, Ranks, all_rows, is_apart, make_node_tables, nodes_of, separator_size
+from ..plan.nodes import Nodes, Ranks, all_rows, is_condensed, make_node_tables, nodes_of, separator_size
 from .generic import configurations
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class Survey:
     def nodes(self) -> Nodes:
         ranks: dict[int, Ranks] = {}
         for found in (self.best or self.most).values():
-            agree = all(own.images_agree for own in found.ranks.values())
+            agree = all(own.forms_agree for own in found.ranks.values())
             for i, own in found.ranks.items():
                 ranks[i] = own._replace(checked=self._checked(i, own, agree))
         return make_node_tables(self.plan, self.parts, ranks)
@@ -181,7 +181,7 @@ def _ranks(
     """Ranks of a node; T of what it reports; its smallest pivot."""
     node, (seen, G) = nodes[i], collected
     counts = [plan.model.closures[k].rows for k in node.closures]
-    if not is_apart(plan, node):
+    if not is_condensed(plan, node):
         chosen = independent(G, tolerance)
         spare = _any_left(G, chosen, tolerance)
         return Ranks(_by_closure(chosen, counts), rank=len(chosen), spare=spare), np.zeros((0, 0)), _pivot(G[chosen])
@@ -203,7 +203,7 @@ def _ranks(
         surplus=any(k >= len(G) or np.abs(G[k]).max(initial=0.0) > tolerance * np.abs(G).max() for k in idle),
         rank=len(chosen) - len(agreeing),  # an image's agreement is no equation of ours: one that is redundant was theirs
         spare=_any_left(over_w, chosen, tolerance),
-        images_agree=not any(k >= len(G) for k in idle),
+        forms_agree=not any(k >= len(G) for k in idle),
     )
     return found, T, _pivot(over_w[chosen])
 
@@ -224,7 +224,7 @@ def _any_left(G: Array, chosen: list[int], tolerance: float) -> bool:
 
 
 def _substitution(node: WalkedNode, images: list[Array]) -> tuple[Array, Array]:
-    """E of formulations.apart without its last column, and the equations of images that must agree."""
+    """E of formulations.loops.condensed without its last column, and the equations of images that must agree."""
     given = given_by(node.shared)
     free = [j for j in range(len(node.dofs)) if j not in given]
     starts = np.cumsum([len(free), *(T.shape[1] for T in images)])

@@ -46,7 +46,7 @@ class Body(Protocol):
         """The acceleration relative to the parent that is known: S' v, and S a of a prescribed motion, in the body's axes."""
 
     @property
-    def watched(self) -> bool:
+    def held(self) -> bool:
         """Whether force elements or closures hold the body."""
 
     def leave_known(self, acceleration: Motion) -> None:
@@ -212,7 +212,7 @@ class Node(Protocol):
     dofs: Sequence[Any]
     outward: Sequence[int]  # places, parents first
     on_ground: bool  # the base is ground
-    apart: bool  # part of a block that is taken apart
+    condensed: bool  # a node of the clique tree of a block
 
     def above(self, place: int) -> int:
         """Place of the parent body."""
@@ -266,34 +266,34 @@ class Node(Protocol):
     def output_joints(self, name: str, values: Sequence[Number]) -> None:
         """Entries of an output for the node's coordinates, but for those that a node further in knows."""
 
-    # of a node of a block that is taken apart
+    # of a node of a block with a clique tree
 
-    hangs: bool  # on another node
-    children: int  # nodes that hang on this one
-    separator: int  # the first of the coordinates, shared with the node that this one hangs on
-    shared: Sequence[Sequence[int]]  # coordinates that each of the nodes that hang here shares
-    image_sizes: Sequence[int]  # of their y
+    has_parent: bool  # on another node
+    children: int  # children
+    separator: int  # the first of the coordinates, shared with the parent
+    shared: Sequence[Sequence[int]]  # coordinates that each of the children shares
+    form_sizes: Sequence[int]  # of their y
     equations: Sequence[int]  # of the closures, then of images that must agree: those that are not redundant
     kept_unknowns: int  # size of our y
 
-    wide: bool  # its matrices are in memory (machine.nodes.in_memory), otherwise unrolled (spatial.matrices)
+    in_memory: bool  # its matrices are in memory (machine.nodes.in_memory), otherwise unrolled (spatial.matrices)
 
     def zeros(self, rows: int, columns: int) -> Any:
         """A matrix."""
 
-    def room(self, rows: int, columns: int) -> Any:
+    def empty(self, rows: int, columns: int) -> Any:
         """A matrix that will be filled."""
 
     def matrix(self, entries: Sequence[Sequence[Number]], columns: int) -> Any: ...
 
-    def image(self, k: int, T: tuple[int, int], H: tuple[int, int]) -> tuple[Any, Any]:
-        """What a node that hangs here has reported, matrices of given shapes; a square H is symmetric."""
+    def condensed_form(self, k: int, T: tuple[int, int], H: tuple[int, int]) -> tuple[Any, Any]:
+        """What a child has reported, matrices of given shapes; a square H is symmetric."""
 
-    def report_image(self, T: Any, H: Any) -> None:
+    def report_condensed_form(self, T: Any, H: Any) -> None:
         """x = T (y; 1); a square H is symmetric, and its entry for (1; 1) does not matter."""
 
     def send_unknowns(self, k: int, values: Any) -> None:
-        """To a node that hangs here: a column."""
+        """To a child: a column."""
 
     def given_unknowns(self, size: int) -> Any: ...
 
@@ -315,7 +315,7 @@ class Walk(Protocol):
     def inward(self, step: Callable[[Any, Message], Message | None], leaf: Message) -> None:
         """From the tips to ground; ``leaf`` is the sum of no messages. A step that returns None sends nothing."""
 
-    def climb(self, step: Callable[[Any, Any, Message], Message], start: str, like: Message) -> None:
+    def paths_to_ground(self, step: Callable[[Any, Any, Message], Message], start: str, like: Message) -> None:
         """For each degree of freedom, from its body's parent to ground: ``step(body, column, message)``.
 
         The first message is read from the output ``start``; ``column.put(body, values)`` writes into the row and the
@@ -349,13 +349,13 @@ class Walk(Protocol):
     def closure_states(self) -> None:
         """Leave where the bodies are that closures hold."""
 
-    def haul(self, step: Callable[[Any, Any, Force], Force]) -> None:
+    def carry_equations(self, step: Callable[[Any, Any, Force], Force]) -> None:
         """Carry each equation from the bodies that it holds to ground: ``step(body, row, f)``."""
 
-    def reduce(self) -> None:
+    def orthonormalise(self) -> None:
         """Make what the equations left orthonormal, row by row; find redundant ones and multipliers; joints get ``push``."""
 
-    def tell(self, name: str, *fields: str) -> None:
+    def output_equations(self, name: str, *fields: str) -> None:
         """Write fields of every equation to an output: "error", "rate", "right", "multiplier", "pivot", "residual"."""
 
     def nodes(self, step: Callable[[Any], None], *, inward: bool = False) -> None:

@@ -17,7 +17,7 @@ from .base import Body, Program, Walk
 def matrix(walk: Walk) -> None:
     walk.outward(placement, base=0.0)
     walk.inward(composite, leaf=RigidInertia.zero())
-    walk.climb(project, start="F", like=Force.zero())
+    walk.paths_to_ground(project, start="F", like=Force.zero())
 
 
 def placement(body: Body, nothing: float) -> float:

@@ -30,7 +30,7 @@ from ..plan.signature import OWN, ROW
 
 FIELDS = ("right", "error", "rate", "bound", "pivot", "residual", "multiplier", "answer", "length", "keep")
 SETTINGS = ("tolerance", "length", "damping", "stiffness")
-SIZES = ("motions", "elements", "pool", "touched", "closures", "attachments", "rows", "nodes")
+SIZES = ("motions", "elements", "pool", "held", "closures", "attachments", "rows", "nodes")
 STATE, WRENCH, IMPULSE = 18, 6, 12  # numbers of a body's state, of a wrench, of an impulse with its rate
 CARRIED = (*(f"wrench{k}" for k in range(WRENCH)), "factor", "position", "velocity")  # an equation on its way to ground
 
@@ -75,9 +75,9 @@ _DECLARED = (
     _buffer("driven_q", "motions", 7, active=False),
     _buffer("driven_v", "motions", 6, active=False),
     _buffer("driven_a", "motions", 6, active=False),
-    _buffer("states", "touched", STATE),
-    _buffer("known", "touched", WRENCH),
-    _buffer("applied", "touched", WRENCH),
+    _buffer("states", "held", STATE),
+    _buffer("known", "held", WRENCH),
+    _buffer("applied", "held", WRENCH),
     _buffer("effort", "nv"),
     _buffer("rows", "rows", FIELDS),
     _buffer("left", "rows", "left_row"),
@@ -87,10 +87,10 @@ _DECLARED = (
     _buffer("kept", "rows", integers=True),
     Array("cursor", "local", 1, ("ancestor", "kept"), integers=True),
     _buffer("node_work", "node_work", active=False),
-    _buffer("channels", "channels", active=False),
-    _buffer("images", "images", active=False),
+    _buffer("node_messages", "node_messages", active=False),
+    _buffer("forms", "forms", active=False),
     _buffer("scratch", "scratch", active=False),
-    _buffer("impulses", "touched", IMPULSE),
+    _buffer("impulses", "held", IMPULSE),
 )
 ARRAYS = {array.name: array for array in _DECLARED}
 
@@ -105,14 +105,14 @@ def program_arrays(program: Program) -> dict[str, Array]:
 def plan_counts(plan: Plan) -> dict[str, int]:
     """How many there are of everything, as the declarations name it; not what only a kernel decides."""
     loads, nodes, model = plan.loads, plan.nodes, plan.model
-    counts = {"bodies": plan.n, "nv": model.nv, "nq": model.nq, "messages": plan.messages, "touched": len(loads.touched)}
+    counts = {"bodies": plan.n, "nv": model.nv, "nq": model.nq, "messages": plan.messages, "held": len(loads.held)}
     counts |= {"motions": loads.motions, "motion_row": motion_row(loads.motion_signatures), "elements": loads.elements}
     counts |= {"pool": len(loads.pool), "closures": loads.closing.closures, "rows": loads.closing.rows}
     counts |= {"attachments": len(loads.closing.attachments), "nodes": 0 if nodes is None else nodes.count}
     if nodes is not None:
         counts |= {"node_ints": nodes.ints.size, "node_bodies": len(nodes.shared_bodies)}
-        counts |= {"node_closures": len(nodes.shared_closures), "images": nodes.told}
-    return counts | {name: 0 for name in ("node_ints", "node_bodies", "node_closures", "images") if nodes is None}
+        counts |= {"node_closures": len(nodes.shared_closures), "forms": nodes.told}
+    return counts | {name: 0 for name in ("node_ints", "node_bodies", "node_closures", "forms") if nodes is None}
 
 
 def for_plan(program: Program, plan: Plan) -> Program:

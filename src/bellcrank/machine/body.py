@@ -21,7 +21,7 @@ class Body:
     """Implements formulations.Body, for the body of one case of the switch, at the walk's current index."""
 
     def __init__(self, signature: Signature, walk: Walk, index: Integer):
-        self.__dict__.update(walk=walk, index=index, there={}, _signature=signature, _record=walk.records[signature])
+        self.__dict__.update(walk=walk, index=index, there={}, _signature=signature, _workspace=walk.workspaces[signature])
         self.__dict__.update(_constants=walk.constants[signature], _joint=JOINTS_BY_KEY[signature.joint])
 
     # memory -------------------------------------------------------------------------------------------------------
@@ -90,12 +90,12 @@ class Body:
     def __setattr__(self, name: str, value: Any) -> None:
         if hasattr(type(self), name) or name in self.__dict__:
             raise AttributeError(f"a body has its own {name!r}: keep the value under another name")
-        self._record.keep(self, name, value)
+        self._workspace.keep(self, name, value)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return self._record.recall(self, name)
+        return self._workspace.recall(self, name)
 
     # what is asked ------------------------------------------------------------------------------------------------
 
@@ -131,14 +131,14 @@ class Body:
         return self._signature.driven
 
     @property
-    def watched(self) -> bool:
+    def held(self) -> bool:
         """Its state is asked for, by force elements or closures."""
-        return self._signature.touched
+        return self._signature.held
 
     @property
-    def touched(self) -> bool:
+    def loaded(self) -> bool:
         """Force elements or given multipliers act on it."""
-        return self._signature.touched and self.walk.forces
+        return self._signature.held and self.walk.forces
 
     @property
     def freedoms(self) -> tuple[Motion, ...]:
@@ -177,22 +177,22 @@ class Body:
 
     @property
     def applied_world(self) -> Force:
-        if not self.touched:
+        if not self.loaded:
             return Force.zero()
         numbers = self._held("applied", WRENCH)
         return Force(Vector(*numbers[:3]), Vector(*numbers[3:]))
 
     @property
     def applied(self) -> Force:
-        return self._in_own_axes(self._held("applied", WRENCH)) if self.touched else Force.zero()
+        return self._in_own_axes(self._held("applied", WRENCH)) if self.loaded else Force.zero()
 
     @property
     def pushed(self) -> Force:
-        return self._in_own_axes(self._held("applied", WRENCH)) if self.watched else Force.zero()
+        return self._in_own_axes(self._held("applied", WRENCH)) if self.held else Force.zero()
 
     @property
     def impulse(self) -> tuple[Force, Force]:
-        if not self.watched:
+        if not self.held:
             return Force.zero(), Force.zero()
         numbers = self._held("impulses", IMPULSE)
         return self._in_own_axes(numbers[:6]), self._in_own_axes(numbers[6:])

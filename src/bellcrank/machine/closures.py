@@ -17,11 +17,11 @@ from ..numbers import Dual, Number, less, select, sqrt
 from ..plan.closures import ClosureSignature
 from ..spatial import Force
 from .arrays import IMPULSE, WRENCH
+from .at_state import ClosureView, along_motion, closure_view, driven_along_motion, impulses_of, power_of
 from .body import Body
 from .dense import to_ground
 from .loads import add_to, add_wrench, data_of, state_of
 from .loads import leave_states as leave_all_states
-from .prepass import ClosureView, along_motion, closure_view, driven_along_motion, impulses_of, power_of
 
 if TYPE_CHECKING:
     from .walk import Walk
@@ -151,7 +151,7 @@ class Row:
             walk.array("carried")[0, "factor"] = 0.0
 
 
-def haul(walk: Walk, step: Callable[[Any, Any, Force], Force]) -> None:
+def carry_equations(walk: Walk, step: Callable[[Any, Any, Force], Force]) -> None:
     e, like, carried, table = walk.e, Force.zero(), walk.array("carried"), walk.array("attachment_table")
     walk.dense = True
     e.each(0, e.count("rows") * e.count("nv"), lambda k: left(walk).__setitem__(k, 0.0))
@@ -239,14 +239,14 @@ class Orthonormal:
         rows[r, "multiplier"] = rest / rows[r, "length"] * rows[r, "keep"]
 
 
-def reduce(walk: Walk) -> None:
+def orthonormalise(walk: Walk) -> None:
     e, rows, order = walk.e, Orthonormal(walk), walk.array("row_order")
     walk.array("cursor")[0, "kept"] = 0
     e.each(0, e.count("rows"), lambda k: rows.row(order[k]))
     e.each(0, e.count("nv"), rows.push)
 
 
-def tell(walk: Walk, name: str, fields: Sequence[str]) -> None:
+def output_equations(walk: Walk, name: str, fields: Sequence[str]) -> None:
     e, rows = walk.e, walk.array("rows")
     if "multiplier" in fields:
         e.each(0, e.count("rows"), lambda r: rows.__setitem__((r, "multiplier"), 0.0))
@@ -262,7 +262,7 @@ def tell(walk: Walk, name: str, fields: Sequence[str]) -> None:
 # given multipliers ----------------------------------------------------------------------------------------------------
 
 
-def push(walk: Walk, also_tell: bool = False) -> None:
+def push(walk: Walk, also_output: bool = False) -> None:
     """Multipliers push on the bodies like forces, or tell the wrenches on the second body of each closure, or both."""
     table, tell = walk.array("closure_table"), "closing" in walk.program.outputs
 
@@ -276,7 +276,7 @@ def push(walk: Walk, also_tell: bool = False) -> None:
             power = given[0] * coupled(walk, index)[1] if coupler else _power(view, total)
             for k, x in enumerate([*total[1].f, *total[1].n, power]):
                 walk.array("closing")[index * 7 + k] = x
-        if tell and not also_tell:
+        if tell and not also_output:
             return
         if coupler:
             _each_attachment(walk, index, lambda attachment: _push_coordinate(walk, attachment, given[0]))
@@ -292,7 +292,7 @@ def push(walk: Walk, also_tell: bool = False) -> None:
 def push_impulses(walk: Walk) -> None:
     """Multipliers are impulses, reversed; those of couplers are on coordinates, in directions that do not change."""
     e, impulses, table = walk.e, walk.array("impulses"), walk.array("closure_table")
-    e.each(0, e.count("touched") * IMPULSE, lambda k: impulses.__setitem__(k, 0.0))
+    e.each(0, e.count("held") * IMPULSE, lambda k: impulses.__setitem__(k, 0.0))
 
     def one(signature: ClosureSignature, index: Integer, view: ClosureView) -> None:
         if signature.kind == "coupler":

@@ -28,7 +28,7 @@ class Column:
             M[first + j, self.k] = x
 
 
-def climb(walk: Walk, step: Callable[[Any, Any, Any], Any], start: str, like: Any) -> None:
+def paths_to_ground(walk: Walk, step: Callable[[Any, Any, Any], Any], start: str, like: Any) -> None:
     """For each degree of freedom, from its body's parent to ground: a loop in a loop, with a switch on the signature."""
     carried, first = walk.array("carried"), walk.array(start)
     size = len(leaves(like))

@@ -60,7 +60,7 @@ class InPython:
 
     def kept(self, i: int, name: str) -> Any:
         """What a step has kept on the i-th body of the walk; None if it has not."""
-        record = self.walk.records[self.plan.signature(i)]
+        record = self.walk.workspaces[self.plan.signature(i)]
         return record.values.get((i, name))
 
 

@@ -12,7 +12,7 @@ from ..numbers import Number
 from ..plan.loads import ELEMENT_SLOTS, ElementSignature, MotionSignature
 from ..spatial import Force, Matrix, Motion, Vector
 from .arrays import STATE, WRENCH
-from .prepass import body_state, body_wrenches, closing_wrenches, driven_state, joint_effort, summed, world_state
+from .at_state import body_state, body_wrenches, closing_wrenches, driven_state, joint_effort, summed, world_state
 
 if TYPE_CHECKING:
     from .walk import Walk
@@ -55,7 +55,7 @@ def leave_states(walk: Walk) -> None:
 def apply_forces(walk: Walk) -> None:
     """Sum up the efforts and wrenches of all elements; each leaves its energy, power and force where that is an output."""
     e, plan, effort = walk.e, walk.plan.loads, walk.array("effort")
-    if plan.touched:
+    if plan.held:
         leave_states(walk)
         clear_applied(walk)
     given = "tau" in walk.program.inputs
@@ -71,7 +71,7 @@ def apply_forces(walk: Walk) -> None:
 
 def clear_applied(walk: Walk) -> None:
     applied = walk.array("applied")
-    walk.e.each(0, walk.e.count("touched") * WRENCH, lambda k: applied.__setitem__(k, 0.0))
+    walk.e.each(0, walk.e.count("held") * WRENCH, lambda k: applied.__setitem__(k, 0.0))
 
 
 def add_to(array: object, place: Integer, x: Number) -> None:

@@ -127,13 +127,13 @@ def _without_collections() -> Iterator[None]:
 def write_kernel(plan: Plan, program: Program, lanes: int, name: str = "kernel") -> KernelText:
     e, walk = recorded(plan, program, lanes, Memory())
     if walk.visits_nodes:
-        e, walk = recorded(plan, program, lanes, learned(e.region, walk.channels.passes))
+        e, walk = recorded(plan, program, lanes, learned(e.region, walk.node_messages.passes))
     arguments = [array for array in ARRAYS if array in e.used and ARRAYS[array].kind != "local"]
     pointers = ", ".join(f"ptr noalias %{argument}" for argument in [*arguments, *program.inputs, *program.outputs])
     text = f"define internal void @{name}(i64 %n, i64 %nv, {pointers}) {{\nentry:\n{e.text()}\n}}\n"
-    records = list(walk.node_records.values())
+    records = list(walk.node_workspaces.values())
     facts = Facts(
-        work_row=max(r.slots for r in walk.records.values()) or 1,
+        work_row=max(r.slots for r in walk.workspaces.values()) or 1,
         message_row=walk.message_width or 1,
         dense=int(walk.dense),
         scratch=walk.arena.most,

@@ -22,10 +22,10 @@ from . import closures, dense, loads
 from .arrays import ARRAYS, program_arrays
 from .body import Body
 from .nodes import walk as nodes
-from .nodes.channels import make_channels
 from .nodes.in_memory import Arena
+from .nodes.messages import make_node_messages
 from .patterns import Pattern, constant_everywhere, whole_messages
-from .records import make_record
+from .workspace import make_workspace
 
 Step = Callable[[Any, Any], Any]
 
@@ -40,14 +40,14 @@ class Walk:
         self.effort_source = "effort" if self.forces else "tau" if "tau" in program.inputs else None
         self.signatures = plan.signatures
         self.constants = {signature: dict(signature.constants) for signature in plan.signatures}
-        self.records: dict[Signature, Any] = {
-            signature: make_record(e, ("body", k), self.memory) for k, signature in enumerate(plan.signatures)
+        self.workspaces: dict[Signature, Any] = {
+            signature: make_workspace(e, ("body", k), self.memory) for k, signature in enumerate(plan.signatures)
         }
         self.message_width = 0
         self.visits_nodes = False
         self.dense = False  # all equations of closures at once, as the multipliers take them
-        self.node_records = nodes.fresh_records(self)
-        self.channels: Any = make_channels(self)
+        self.node_workspaces = nodes.fresh_workspaces(self)
+        self.node_messages: Any = make_node_messages(self)
         self.arena = Arena(e)
         self._declared: Mapping[str, Array] = ARRAYS | program_arrays(program)
         self._arrays: dict[str, Any] = {}
@@ -159,13 +159,13 @@ class Walk:
         return constant_everywhere(self.e, like, roles, lambda s, message: self._rehearsed(step, s, message), only_zeros)
 
     def _rehearsed(self, step: Step, signature: Signature, incoming: Any) -> Any:
-        kept = self.records
+        kept = self.workspaces
         try:
             with self.e.rehearsal():
-                self.records = {s: record.copy() for s, record in kept.items()}
+                self.workspaces = {s: record.copy() for s, record in kept.items()}
                 return step(Body(signature, self, self.e.unknown_integer()), incoming)
         finally:
-            self.records = kept
+            self.workspaces = kept
 
     def _store(self, body: Body, whose: str, message: Any, pattern: Pattern) -> None:
         sent, place = pattern.varying(message), body.entry(whose)
@@ -201,8 +201,8 @@ class Walk:
 
     # in files of their own ----------------------------------------------------------------------------------------
 
-    def climb(self, step: Callable[[Any, Any, Any], Any], start: str, like: Any) -> None:
-        dense.climb(self, step, start, like)
+    def paths_to_ground(self, step: Callable[[Any, Any, Any], Any], start: str, like: Any) -> None:
+        dense.paths_to_ground(self, step, start, like)
 
     def solve(self, matrix: str, right: str, into: str) -> None:
         dense.solve(self.e, self.array(matrix), self.array(right), self.array(into))
@@ -212,7 +212,7 @@ class Walk:
 
     def push_multipliers(self) -> None:
         loads.clear_applied(self)
-        closures.push(self, also_tell=True)
+        closures.push(self, also_output=True)
 
     def clear(self, name: str) -> None:
         self._clear(name, self.e.count("nv"))
@@ -228,14 +228,14 @@ class Walk:
         if not self.forces:
             closures.leave_states(self)
 
-    def haul(self, step: Callable[[Any, Any, Any], Any]) -> None:
-        closures.haul(self, step)
+    def carry_equations(self, step: Callable[[Any, Any, Any], Any]) -> None:
+        closures.carry_equations(self, step)
 
-    def reduce(self) -> None:
-        closures.reduce(self)
+    def orthonormalise(self) -> None:
+        closures.orthonormalise(self)
 
-    def tell(self, name: str, *fields: str) -> None:
-        closures.tell(self, name, fields)
+    def output_equations(self, name: str, *fields: str) -> None:
+        closures.output_equations(self, name, fields)
 
     def nodes(self, step: Callable[[Any], None], *, inward: bool = False) -> None:
         self.visits_nodes = True

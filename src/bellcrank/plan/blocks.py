@@ -5,7 +5,7 @@ from its base, the body nearest to ground. A joint outside all loops is a block 
 
 Inside a block the unknowns are the accelerations of its joints relative to the base. A body involves the joints on its path
 from the base, a closure those of its cycle. Large blocks are taken apart along such sets (a tree of cliques, by eliminating
-joints of smallest degree first): a node knows its own joints, and shares a *separator* with the node that it hangs on. A block
+joints of smallest degree first): a node knows its own joints, and shares a *separator* with its parent. A block
 that needs no taking apart is one node. EQUATIONS 3.10.
 """
 
@@ -30,9 +30,9 @@ class Node:
     bodies     whose motion is worked out here, parents first
     borrowed   whose motion is known from other nodes
     joints     unknowns here: first the separator, then those that no node further in knows
-    separator  how many of the joints are shared with the node that this one hangs on
+    separator  how many of the joints are shared with the parent
     closures   indices of the model's closures whose equations are here
-    children   nodes that hang on this one by their separators
+    children   children by their separators
     parent     node that this one hangs on; None: it reports to the base
     """
 

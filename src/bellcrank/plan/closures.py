@@ -66,10 +66,10 @@ def tied_bodies(model: Model, place: dict[int, int]) -> list[int]:
     return sorted({place[body] for body in ends if body >= 0})
 
 
-def make_closing(model: Model, tree: Tree, frames: Frames, touched: tuple[int, ...], first: tuple[int, int]) -> Closing:
+def make_closing(model: Model, tree: Tree, frames: Frames, held: tuple[int, ...], first: tuple[int, int]) -> Closing:
     """``first``: where the states of driven closures start, after those of the driven joints."""
     place = tree.place
-    state = {i: k for k, i in enumerate(touched)}
+    state = {i: k for k, i in enumerate(held)}
     signatures: dict[ClosureSignature, int] = {}
     table, data, factors, driven = [], [], [], []
     attachments: list[tuple[int, int, int]] = []

@@ -88,7 +88,7 @@ class Loads:
     element_table: Ints
     element_data: Array
     pool: Array
-    touched: tuple[int, ...]  # bodies of the walk that an element acts on: their rows of states
+    held: tuple[int, ...]  # bodies of the walk that an element acts on: their rows of states
     driven: NDArray[np.bool_]  # by body of the walk
     driven_index: Ints  # (n,2): first entries in the driven q and v
     time_dependent: bool
@@ -130,14 +130,14 @@ def make_loads(model: Model, tree: Tree, frames: Frames) -> Loads:
     place = tree.place
     driven = np.array([bool(model.motions) and model.motions[body] is not None for body in tree.order], dtype=bool)
     driven_index, motions = _motions(model, tree, driven, pool)
-    touched = sorted({place[b] for e in model.elements for b in _bodies(model, e) if b >= 0} | set(tied_bodies(model, place)))
+    held = sorted({place[b] for e in model.elements for b in _bodies(model, e) if b >= 0} | set(tied_bodies(model, place)))
     driven_size = [sum(getattr(model.joints[tree.order[i]], size) for i in np.flatnonzero(driven)) for size in ("nq", "nv")]
-    closing = make_closing(model, tree, frames, tuple(touched), (driven_size[0], driven_size[1]))
+    closing = make_closing(model, tree, frames, tuple(held), (driven_size[0], driven_size[1]))
     for closure, q, v in closing.driven:  # a value is driven like a slide
         assert closure.motion is not None
         kind = "prismatic" if closure.joint is None else closure.joint.kind
         motions.append(_motion(kind, closure.motion, (q, v), pool))
-    rows = {i: k for k, i in enumerate(touched)}
+    rows = {i: k for k, i in enumerate(held)}
     elements = [_element(model, frames, place, rows, e, pool) for e in model.elements]
     motion_signatures, motion_table = _codes(motions, len(MOTION_TABLE))
     element_signatures, element_table = _codes(elements, len(ELEMENT_TABLE))
@@ -150,7 +150,7 @@ def make_loads(model: Model, tree: Tree, frames: Frames) -> Loads:
         element_table=element_table,
         element_data=np.array([row for _, _, row in elements]).reshape(-1, ELEMENT_ROW),
         pool=np.concatenate(pool.parts) if pool.parts else np.zeros(1),
-        touched=tuple(touched),
+        held=tuple(held),
         driven=driven,
         driven_index=driven_index,
         time_dependent=bool(motions) or timed,

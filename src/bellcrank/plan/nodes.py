@@ -27,8 +27,8 @@ Ints = NDArray[np.int64]
 
 MOST_NODE_SIGNATURES = 48
 BODY_COLUMNS = ("q", "v", "row")  # of each body beside the other integers of a node: as in plan.TABLE; row of shared_bodies
-NODE_TABLE = ("code", "first", "image", "given", "memory", "matrices")
-"""Of each node: its signature; the first of its integers; where what it reports to the node that it hangs on is, and what it
+NODE_TABLE = ("code", "first", "form", "given", "memory", "matrices")
+"""Of each node: its signature; the first of its integers; where what it reports to its parent is, and what it
 gets from there; where a kernel keeps its numbers and matrices, which depends on the kernel."""
 WIDE, WIDE_ALONE = 12, 16  # nodes with more unknowns have their matrices in memory: parts of a block; whole blocks
 _UNIT_SLOTS = [k for name in ("axes_a", "axes_b", "world") for k in range(CLOSURE_SLOTS[name], CLOSURE_SLOTS[name] + 9)]
@@ -49,12 +49,12 @@ class ClosureShape(NamedTuple):
     constants: tuple[tuple[int, float], ...]
 
 
-class ImageShape(NamedTuple):
+class FormShape(NamedTuple):
     """Of a node that hangs on another: size of y, dofs of the other one that it shares, whether its matrices are in memory."""
 
     size: int
     shared: tuple[int, ...]
-    wide: bool
+    in_memory: bool
 
 
 class NodeSignature(NamedTuple):
@@ -69,24 +69,24 @@ class NodeSignature(NamedTuple):
     carriers: tuple[int, ...]
     lends: tuple[int, ...]
     on_ground: bool
-    apart: bool
-    hangs: bool  # on another node
-    images: tuple[ImageShape, ...]  # of nodes that hang here
+    condensed: bool
+    has_parent: bool  # on another node
+    forms: tuple[FormShape, ...]  # of children
     kept: int  # size of y that is reported
     equations: tuple[int, ...]  # of an apart node: those that are not redundant
     opens: bool  # first to report to its base on the way inward
-    wide: bool  # its matrices are in memory
+    in_memory: bool  # its matrices are in memory
 
     @property
-    def image_size(self) -> int:
-        """Numbers that it reports to the node that it hangs on: T and H (formulations.apart)."""
+    def form_size(self) -> int:
+        """Numbers that it reports to its parent: T and H (formulations.loops.condensed)."""
         x, y, tail = self.separator, self.kept, 1 if self.on_ground else 7
-        return x * (y + 1) + (y + tail) ** 2 if self.hangs else 0
+        return x * (y + 1) + (y + tail) ** 2 if self.has_parent else 0
 
     @property
     def given_size(self) -> int:
         """Numbers that it gets from there: y, or efforts for x."""
-        return max(self.separator, self.kept) if self.hangs else 0
+        return max(self.separator, self.kept) if self.has_parent else 0
 
 
 def node_places(signature: NodeSignature) -> dict[str, int]:
@@ -96,7 +96,7 @@ def node_places(signature: NodeSignature) -> dict[str, int]:
         "bodies": len(signature.above),  # own ones, then borrowed ones
         "closures": len(signature.closures),
         "closure_rows": len(signature.closures),
-        "children": len(signature.images),  # nodes that hang on this one
+        "children": len(signature.forms),  # children
         "joints": len({joint for _, _, joint in signature.dofs}),  # first degree of freedom of each
         "columns": len(BODY_COLUMNS) * len(signature.bodies),
     }
@@ -115,7 +115,7 @@ class Nodes:
     )
     shared_closures: Array  # different rows of closure_data
     rank: int  # independent equations of all closures
-    surplus: bool  # redundant ones that could push, in blocks that are taken apart
+    surplus: bool  # redundant ones that could push, in blocks with a clique tree
     spare: bool  # some of those that are not kept could be kept in the place of others
     told: int  # numbers that nodes report to those that they hang on, and get from there
 
@@ -152,7 +152,7 @@ class Ranks(NamedTuple):
     surplus: bool = False  # some that are not kept could push
     rank: int = 0  # what the node's equations add to those further out
     spare: bool = False  # some that are not kept could be kept in the place of others
-    images_agree: bool = True  # because all equations that say so are kept
+    forms_agree: bool = True  # because all equations that say so are kept
 
 
 def nodes_of(plan: Plan) -> list[Node]:
@@ -190,7 +190,7 @@ def make_node_tables(plan: Plan, nodes: Sequence[Node], ranks: Mapping[int, Rank
         return make_node_tables(plan, nodes, ranks, fold=False)
     signatures = tuple(codes)
     used = [signatures[code] for code, _ in table]
-    images, told = places_in_turn([(s.image_size, node.children) for s, node in zip(used, nodes, strict=True)])
+    images, told = places_in_turn([(s.form_size, node.children) for s, node in zip(used, nodes, strict=True)])
     given = np.cumsum([told, *(signature.given_size for signature in used)])
     return Nodes(
         tuple(nodes),
@@ -245,19 +245,19 @@ def _signature(
         carriers=tuple(k for k, i in enumerate(node.bodies) if i in bases),
         lends=tuple(k for k, i in enumerate(node.bodies) if i in lent),
         on_ground=node.base < 0,
-        apart=is_apart(plan, node),
-        hangs=node.parent is not None,
-        images=_images(plan, nodes, ranks, node),
+        condensed=is_condensed(plan, node),
+        has_parent=node.parent is not None,
+        forms=_images(plan, nodes, ranks, node),
         kept=ranks[index].size,
         equations=ranks[index].equations,
         opens=opens,
-        wide=_is_wide(plan, nodes, ranks, node),
+        in_memory=_is_wide(plan, nodes, ranks, node),
     )
 
 
-def _images(plan: Plan, nodes: Sequence[Node], ranks: Mapping[int, Ranks], node: Node) -> tuple[ImageShape, ...]:
+def _images(plan: Plan, nodes: Sequence[Node], ranks: Mapping[int, Ranks], node: Node) -> tuple[FormShape, ...]:
     return tuple(
-        ImageShape(ranks[c].size, _shared(plan, nodes[c], node), _is_wide(plan, nodes, ranks, nodes[c])) for c in node.children
+        FormShape(ranks[c].size, _shared(plan, nodes[c], node), _is_wide(plan, nodes, ranks, nodes[c])) for c in node.children
     )
 
 
@@ -273,8 +273,8 @@ def _is_part(node: Node) -> bool:
     return node.parent is not None or bool(node.children)
 
 
-def is_apart(plan: Plan, node: Node) -> bool:
-    """Part of a block that is taken apart; a whole one is treated as such a part if it is wide."""
+def is_condensed(plan: Plan, node: Node) -> bool:
+    """Part of a block with a clique tree; a whole one is treated as such a part if it is wide."""
     return _is_part(node) or len(node_dofs(plan, node)) > WIDE_ALONE
 
 

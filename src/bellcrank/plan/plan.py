@@ -90,7 +90,7 @@ def make_plan(
         "own_message": message,
         "parent_message": np.where(parent >= 0, message[parent], -1),
         "nv": np.where(loads.driven, 0, [model.joints[body].nv for body in order]),
-        "state": _places(loads.touched, tree.n),
+        "state": _places(loads.held, tree.n),
     }
     table = np.stack([columns[name] for name in TABLE], axis=1).astype(np.int64)
     gravity = frames.ground_rotation.T @ model.gravity
@@ -208,14 +208,14 @@ Role = tuple[str, str, bool, bool, bool, bool, bool, bool, bool]
 
 def _roles(model: Model, tree: Tree, frames: Frames, loads: Loads) -> list[Role]:
     roles = []
-    touched = set(loads.touched)
+    held = set(loads.held)
     for i, (body, p) in enumerate(zip(tree.order, tree.parent, strict=True)):
         joint, children = model.joints[body], tree.children[i]
         adjacent = p >= 0 and p == i - 1
         opens = p >= 0 and not adjacent and tree.children[p][-1] == i
         style = "plane" if joint.plane and frames.style == "plane" else "full"
         roles.append(
-            (joint.key, style, p < 0, not children, adjacent, len(children) > 1, opens, bool(loads.driven[i]), i in touched)
+            (joint.key, style, p < 0, not children, adjacent, len(children) > 1, opens, bool(loads.driven[i]), i in held)
         )
     return roles
 

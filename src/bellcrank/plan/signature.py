@@ -45,5 +45,5 @@ class Signature(NamedTuple):
     branch: bool  # carries bodies that are not adjacent to it
     opens: bool  # not adjacent, and the last child of its parent: first to report to it on the way inward
     driven: bool  # its motion is prescribed
-    touched: bool  # a force element acts on it
+    held: bool  # a force element acts on it
     constants: tuple[tuple[int, float], ...]  # slot of the data row, and its value

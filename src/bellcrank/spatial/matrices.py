@@ -1,7 +1,7 @@
 """Matrices as lists of numbers, unrolled: what is zero or one by structure costs nothing.
 
-The operations that nodes of a taken-apart block need (formulations.apart). Machine code has the same on matrices in memory, for
-nodes that are too wide to be unrolled (machine.nodes.in_memory).
+The operations that nodes of a taken-apart block need (formulations.loops.condensed). Machine code has the same on matrices in
+memory, for nodes that are too wide to be unrolled (machine.nodes.in_memory).
 """
 
 from __future__ import annotations

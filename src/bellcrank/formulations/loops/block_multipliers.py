@@ -9,8 +9,8 @@ others D = C G, the multipliers of least norm are
 
     nu = G^+T r,    lambda = z and C z,    (1 + C^T C) z = nu          rows scaled: all in metres
 
-A block that is taken apart (formulations.apart) is gone through twice. With s the efforts that the nodes further out give to
-the separator of a node, and u = E w the coordinates by what is free in them,
+A block with a clique tree (formulations.loops.condensed) is gone through twice. With s the efforts that the nodes further out
+give to the separator of a node, and u = E w the coordinates by what is free in them,
 
     inward:   t = B^T (E^T r + t of the images)                        B: motions of w that move the separator; T = E B
     outward:  W^T nu = E^T (r, s) + t of the images,  W = G E          nu: of rows, and of images that must agree
@@ -31,7 +31,7 @@ from ...spatial.small import Combination, factored, substituted
 from ...spatial.vector import ZERO
 from ..base import Body, Node, Program, Walk
 from ..inverse_dynamics import efforts, motion, tell_drive
-from .condensed import equations, free_joints, hanging, joints, sorted_for
+from .condensed import children_of, equations, free_joints, joints, sorted_for
 from .coordinate_reduction import acceleration
 from .node_forms import dot, total
 from .node_places import Rows, closure_rows, place_all
@@ -75,11 +75,11 @@ def from_residuals(walk: Walk, states: bool = True) -> None:
 
 def local(node: Node) -> None:
     """All of a block of one node; the rows of a node of a larger one."""
-    if not (node.closures or node.apart):
+    if not (node.closures or node.condensed):
         return
     places = place_all(node, still=True)
     G, _ = closure_rows(node, places, (0.0, 0.0))
-    if node.apart:
+    if node.condensed:
         node.rows = tuple((*row, 0.0) for row in G)
         node.turns = tuple(closure.turn(places[closure.a], places[closure.b]) for closure in node.closures)
         return
@@ -123,33 +123,33 @@ def turned(turn: tuple[tuple[Number, ...], ...], values: Sequence[Number]) -> li
     return [*(dot(row, values[: len(turn)]) for row in turn), *values[len(turn) :]]
 
 
-# blocks that are taken apart -----------------------------------------------------------------------------------------
+# blocks with a clique tree -----------------------------------------------------------------------------------------
 
 
 def gather(node: Node) -> None:
     """What the separator would have to give, for each of the motions that are left to it."""
-    if not node.apart:
+    if not node.condensed:
         return
-    images = [node.image(k, (len(x), y + 1), (y, 1)) for k, (x, y) in enumerate(hanging(node))]
+    images = [node.condensed_form(k, (len(x), y + 1), (y, 1)) for k, (x, y) in enumerate(children_of(node))]
     T = [image[0] for image in images]
     E, W = joints(node, T, unit(node), range(len(node.dofs))), equations(node, T)
     size = W.columns - 1
-    t, start = E.transposed_times(column(node, node.joint_values("residual"))), size - sum(node.image_sizes)
+    t, start = E.transposed_times(column(node, node.joint_values("residual"))), size - sum(node.form_sizes)
     for _, t_k in images:
         for a in range(t_k.rows):
             t[start + a, 0] = t[start + a, 0] + t_k[a, 0]
         start += t_k.rows
     node.E = E.part(range(node.separator), range(size))
     node.W, node.t = W.part(range(W.rows), range(size)), t.part(range(size), range(1))
-    if node.hangs:
+    if node.has_parent:
         N = sorted_for(node, T, W.solutions().N, 1)
         moving = N.part(range(size + 1), range(N.columns - 1 - node.kept_unknowns, N.columns))
         own = moving.part(range(size), range(node.kept_unknowns))
-        node.report_image(joints(node, T, moving, range(node.separator)), own.transposed_times(node.t))
+        node.report_condensed_form(joints(node, T, moving, range(node.separator)), own.transposed_times(node.t))
 
 
 def unit(node: Node) -> Any:
-    size = len(free_joints(node)) + sum(node.image_sizes) + 1
+    size = len(free_joints(node)) + sum(node.form_sizes) + 1
     return node.matrix([[1.0 if i == j else 0.0 for j in range(size)] for i in range(size)], size)
 
 
@@ -158,10 +158,10 @@ def column(node: Node, values: Sequence[Number]) -> Any:
 
 
 def resolve(node: Node) -> None:
-    """Multipliers of the rows, and what is asked of the nodes that hang here."""
-    if not node.apart:
+    """Multipliers of the rows, and what is asked of the children."""
+    if not node.condensed:
         return
-    separator = node.given_unknowns(node.separator).column(0) if node.hangs else []
+    separator = node.given_unknowns(node.separator).column(0) if node.has_parent else []
     asked = [*separator, *node.joint_values("residual")[node.separator :]]
     right = node.t
     if separator:

@@ -21,29 +21,29 @@ from ...spatial.small import identity, null_space
 from ..base import Node, Placed, Program, Walk
 from . import coordinate_reduction as reduction
 from .closure import Wanted, minus_error, minus_rate
-from .condensed import eliminate_apart, unknowns_apart
+from .condensed import eliminate_condensed, unknowns_condensed
 from .node_places import Rows, closure_rows, place_all
 
 
-def projection(walk: Walk, wanted: Wanted, name: str, lookout: bool) -> None:
-    walk.nodes(partial(local_change, walk.length, wanted, name, lookout))
-    walk.nodes(partial(elimination, walk.length, lookout), inward=True)
+def projection(walk: Walk, wanted: Wanted, name: str, watch: bool) -> None:
+    walk.nodes(partial(local_change, walk.length, wanted, name, watch))
+    walk.nodes(partial(elimination, walk.length, watch), inward=True)
     walk.nodes(partial(shared_change, name))
 
 
-def local_change(length: Number, wanted: Wanted, name: str, lookout: bool, node: Node) -> None:
+def local_change(length: Number, wanted: Wanted, name: str, watch: bool, node: Node) -> None:
     places = place_all(node)
     G, right = error_rows(node, places, wanted)
     for o in node.carriers:
         node.send_spin(o, places[o].R.transpose() @ places[o].V.w)
-    if node.apart:
+    if node.condensed:
         node.rows = tuple((*row, -x) for row, x in zip(G, right, strict=True))
     elif node.closures:
         weights = [length if node.slides(i) else 1.0 for i in range(len(node.dofs))]
         scaled = [[g * w for g, w in zip(row, weights, strict=True)] for row in G]
-        space = null_space(scaled, right, len(weights), directions=lookout)
+        space = null_space(scaled, right, len(weights), directions=watch)
         node.output_joints(name, [x * w for x, w in zip(space.k0, weights, strict=True)])
-        if lookout:
+        if watch:
             node.note_rows(space.directions, space.pivots)
     else:
         node.output_joints(name, [0.0] * len(node.dofs))
@@ -59,37 +59,37 @@ def error_rows(node: Node, places: list[Placed], wanted: Wanted) -> tuple[Rows, 
     return G, right
 
 
-def elimination(length: Number, lookout: bool, node: Node) -> None:
-    if not node.apart:
+def elimination(length: Number, watch: bool, node: Node) -> None:
+    if not node.condensed:
         return
-    alone = not (node.hangs or node.children)
+    alone = not (node.has_parent or node.children)
     own = range(node.separator, len(node.dofs))
     H = node.zeros(len(own) + 1, len(own) + 1)
     for k in range(len(own)):
         H[k, k] = 1.0 / (length * length) if alone and node.slides(k) else 1.0
-    eliminate_apart(node, H, own, lookout=lookout)
+    eliminate_condensed(node, H, own, watch=watch)
 
 
 def shared_change(name: str, node: Node) -> None:
-    if node.apart:
-        node.output_joints(name, unknowns_apart(node))
+    if node.condensed:
+        node.output_joints(name, unknowns_condensed(node))
 
 
 # the metric of the kinetic energy --------------------------------------------------------------------------------------
 
 
-def mass_projection(walk: Walk, wanted: Wanted, name: str, lookout: bool) -> None:
-    walk.nodes(partial(mass_change, wanted, lookout))
-    walk.nodes(partial(reduction.elimination, lookout=lookout), inward=True)
+def mass_projection(walk: Walk, wanted: Wanted, name: str, watch: bool) -> None:
+    walk.nodes(partial(mass_change, wanted, watch))
+    walk.nodes(partial(reduction.elimination, watch=watch), inward=True)
     walk.nodes(partial(reduction.motions, name=name))
 
 
-def mass_change(wanted: Wanted, lookout: bool, node: Node) -> None:
+def mass_change(wanted: Wanted, watch: bool, node: Node) -> None:
     places = place_all(node)
     for o in node.carriers:
         node.send_spin(o, places[o].R.transpose() @ places[o].V.w)
     still = [at._replace(V=Motion.zero(), c=Motion.zero()) for at in places]
-    nearest(node, still, *error_rows(node, places, wanted), effort=no_effort, lookout=lookout)
+    nearest(node, still, *error_rows(node, places, wanted), effort=no_effort, watch=watch)
 
 
 def nearest(
@@ -98,15 +98,15 @@ def nearest(
     G: Rows,
     right: list[Number],
     effort: Callable[[Any], tuple[Number, ...]],
-    lookout: bool = False,
+    watch: bool = False,
 ) -> None:
     """Before the elimination: of the motions u with G u = right, the one of least kinetic energy, less effort . u."""
-    if node.apart:
+    if node.condensed:
         node.rows = tuple((*row, -x) for row, x in zip(G, right, strict=True))
         space = identity(len(node.dofs))
     else:
-        space = null_space(G, right, len(node.dofs), directions=lookout, least=node.tolerance * node.tolerance)
-        if lookout and node.closures:
+        space = null_space(G, right, len(node.dofs), directions=watch, least=node.tolerance * node.tolerance)
+        if watch and node.closures:
             node.note_rows(space.directions, space.pivots)
     node.basis = (space.N, space.k0)
     node.form, J, c = reduction.embedded(node, places, space, takes=inertia_alone, effort=effort)
@@ -122,21 +122,21 @@ def no_effort(body: Any) -> tuple[Number, ...]:
 
 
 POSITIONS = Program(
-    "block_positions", partial(projection, wanted=minus_error, name="dx", lookout=False), ("q", "v"), {"dx": "v"}, nodes=True
+    "block_positions", partial(projection, wanted=minus_error, name="dx", watch=False), ("q", "v"), {"dx": "v"}, nodes=True
 )
 VELOCITIES = Program(
-    "block_velocities", partial(projection, wanted=minus_rate, name="dv", lookout=True), ("q", "v"), {"dv": "v"}, nodes=True
+    "block_velocities", partial(projection, wanted=minus_rate, name="dv", watch=True), ("q", "v"), {"dv": "v"}, nodes=True
 )
 MASS_POSITIONS = Program(
     "block_mass_positions",
-    partial(mass_projection, wanted=minus_error, name="dx", lookout=False),
+    partial(mass_projection, wanted=minus_error, name="dx", watch=False),
     ("q", "v"),
     {"dx": "v"},
     nodes=True,
 )
 MASS_VELOCITIES = Program(
     "block_mass_velocities",
-    partial(mass_projection, wanted=minus_rate, name="dv", lookout=True),
+    partial(mass_projection, wanted=minus_rate, name="dv", watch=True),
     ("q", "v"),
     {"dv": "v"},
     nodes=True,

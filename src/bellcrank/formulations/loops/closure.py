@@ -28,14 +28,14 @@ Wanted = Callable[[Equation], Number]
 def errors(walk: Walk) -> None:
     """Of every equation: what should be zero, and its rate."""
     walk.closures(partial(holding, lambda equation: 0.0))
-    walk.tell("closure", "error", "rate")
+    walk.output_equations("closure", "error", "rate")
 
 
 def right_hand_sides(walk: Walk) -> None:
     """Of every equation: gamma in G a = gamma; once outward over the bodies, so that the cost is linear."""
     walk.outward(known_motion, base=(Matrix.identity(), ZERO, ZERO, Motion.zero()))
     walk.closures(left_by_velocities)
-    walk.tell("gamma", "right")
+    walk.output_equations("gamma", "right")
 
 
 def known_motion(body: Body, parent: tuple[Matrix, Vector, Vector, Motion]) -> tuple[Matrix, Vector, Vector, Motion]:
@@ -47,7 +47,7 @@ def known_motion(body: Body, parent: tuple[Matrix, Vector, Vector, Motion]) -> t
     swing = w_i.cross(w_i.cross(shift) + v_ij * 2.0) + w_ij.cross(v_ij)
     D = Motion(w_i.cross(w_ij) + (R @ more.w), swing + (R @ more.v))
     A = Motion(A.w + D.w, A.v + A.w.cross(shift) + D.v)
-    if body.watched:
+    if body.held:
         body.leave_known(A)
     return R, r, w_i + w_ij, A
 
@@ -69,7 +69,7 @@ def left_by_velocities(closure: Closure) -> Sequence[Carried]:
 def jacobian(walk: Walk) -> None:
     walk.outward(placement, base=(Matrix.identity(), ZERO))
     walk.closures(partial(holding, lambda equation: 0.0))
-    walk.haul(rigid)
+    walk.carry_equations(rigid)
 
 
 def placement(body: Body, parent: Pose) -> Pose:
@@ -99,8 +99,8 @@ def projection(walk: Walk, wanted: Wanted, name: str) -> None:
     """The smallest change of coordinates or velocities that satisfies the equations to first order."""
     walk.outward(partial(weighted_placement, walk.length), base=(Matrix.identity(), ZERO))
     walk.closures(partial(holding, wanted))
-    walk.haul(partial(weighted, walk.length))
-    walk.reduce()
+    walk.carry_equations(partial(weighted, walk.length))
+    walk.orthonormalise()
     walk.outward(partial(change, name), base=0.0)
 
 
@@ -130,8 +130,8 @@ def mass_projection(walk: Walk, wanted: Wanted, name: str) -> None:
     walk.outward(massive_placement, base=(Matrix.identity(), ZERO))
     walk.inward(elimination, leaf=ArticulatedInertia.zero())
     walk.closures(partial(holding, wanted))
-    walk.haul(partial(inward, walk.length))
-    walk.reduce()
+    walk.carry_equations(partial(inward, walk.length))
+    walk.orthonormalise()
     walk.outward(partial(mass_change, name), base=Motion.zero())
 
 

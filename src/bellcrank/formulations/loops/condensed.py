@@ -1,9 +1,9 @@
-"""Nodes of a block that is taken apart (plan.blocks), in image form.   EQUATIONS 3.10, "Overlapping loops"
+"""Nodes of the clique tree of a block (plan.blocks), in condensed form.   EQUATIONS 3.10, "Overlapping loops"
 
-A node that hangs on another one by a separator x of shared joints reports x = T (y; 1) with a quadratic form in its own y; at
-the inner node these joints are given by y. All is homogeneous, with the motion A of a base that moves at the end:
+A node shares the joints x of a separator with its parent and reports x = T (y; 1) with a quadratic form in its own
+y; at the inner node these joints are given by y. All is homogeneous, with the motion A of a base that moves at the end:
 
-    u = E (w; 1)                  w: joints that nobody gives, then y of the nodes that hang here (E: unit rows, and rows of T)
+    u = E (w; 1)                  w: joints that nobody gives, then y of the children (E: unit rows, and rows of T)
     W (w; 1) = 0                  closures, and joints that two nodes give: they must agree
     w = N (y; 1)                  those y that do not move the separator first
     H = F^T H F + sum N_k^T H_k N_k,   F = E N        form over (y; 1; A); N_k: rows of N for what hangs here
@@ -25,29 +25,29 @@ from ...spatial import ArticulatedInertia, Force, Matrix, Symmetric, Vector
 from ..base import Node
 
 
-def eliminate_apart(node: Node, H: Any, among: Sequence[int], *, lookout: bool = False, least: Number | None = None) -> None:
-    """Put in the images of the nodes that hang here, satisfy the equations, and minimise all but what moves the separator.
+def eliminate_condensed(node: Node, H: Any, among: Sequence[int], *, watch: bool = False, least: Number | None = None) -> None:
+    """Put in the images of the children, satisfy the equations, and minimise all but what moves the separator.
 
     H: form over (u; 1; A), or over some of the coordinates ``among`` which are all that take something.
     """
     tail = H.rows - len(among)
-    images = [node.image(k, (len(x), y + 1), (y + tail, y + tail)) for k, (x, y) in enumerate(hanging(node))]
+    images = [node.condensed_form(k, (len(x), y + 1), (y + tail, y + tail)) for k, (x, y) in enumerate(children_of(node))]
     T = [image[0] for image in images]
-    found = equations(node, T).solutions(tail, directions=lookout, least=least)
+    found = equations(node, T).solutions(tail, directions=watch, least=least)
     node.report_pivot(found.pivot)
-    if lookout:
+    if watch:
         _note_rows(node, T, found)
     N = sorted_for(node, T, found.N, tail)
     F = joints(node, T, N, range(len(node.dofs)))
     form = H.congruent(_selected(node, F, N, among, tail))
     for k, (_, H_k) in enumerate(images):
-        form = form.plus_congruent(H_k, of_image(node, k, N, tail))
+        form = form.plus_congruent(H_k, of_child(node, k, N, tail))
     _minimise(node, form, F, N, tail)
 
 
-def hanging(node: Any) -> list[tuple[Sequence[int], int]]:
+def children_of(node: Any) -> list[tuple[Sequence[int], int]]:
     """Of each node that hangs here: our coordinates that it shares, size of its y."""
-    return list(zip(node.shared, node.image_sizes, strict=True))
+    return list(zip(node.shared, node.form_sizes, strict=True))
 
 
 def given_by(shared: Sequence[Sequence[int]]) -> dict[int, tuple[int, int]]:
@@ -73,15 +73,15 @@ def free_joints(node: Any) -> list[int]:
 
 def first_of(node: Any, k: int) -> int:
     """Where in w the y of an image are."""
-    return len(free_joints(node)) + sum(node.image_sizes[:k])
+    return len(free_joints(node)) + sum(node.form_sizes[:k])
 
 
-def of_image(node: Any, k: int, N: Any, tail: int) -> Any:
+def of_child(node: Any, k: int, N: Any, tail: int) -> Any:
     """N_k: rows of N for (y; 1; A) of an image."""
-    first, size, end = first_of(node, k), node.image_sizes[k], N.rows - tail
+    first, size, end = first_of(node, k), node.form_sizes[k], N.rows - tail
     if first + size == end:
         return N.part(range(first, N.rows), range(N.columns))
-    rows = node.room(size + tail, N.columns)
+    rows = node.empty(size + tail, N.columns)
     rows.put(0, 0, N.part(range(first, first + size), range(N.columns)))
     rows.put(size, 0, N.part(range(end, N.rows), range(N.columns)))
     return rows
@@ -89,14 +89,14 @@ def of_image(node: Any, k: int, N: Any, tail: int) -> Any:
 
 def joints(node: Any, T: Sequence[Any], N: Any, wanted: range) -> Any:
     """F = E N, of some coordinates; N: motions of (w; 1), or of (w; 1; A)."""
-    size, given = len(free_joints(node)) + sum(node.image_sizes), given_by(node.shared)
-    F = node.room(len(wanted), N.columns)
+    size, given = len(free_joints(node)) + sum(node.form_sizes), given_by(node.shared)
+    F = node.empty(len(wanted), N.columns)
     places = {j: place for place, j in enumerate(free_joints(node))}
     for at, place, count in runs([(j - wanted.start, places[j]) for j in wanted if j in places]):
         F.put(at, 0, N.part(range(place, place + count), range(N.columns)))
     for k, T_k in enumerate(T):
         own = [(j - wanted.start, given[j][1]) for j in node.shared[k] if j in wanted and given[j][0] == k]
-        N_k: Any = of_image(node, k, N, N.rows - size) if own else None
+        N_k: Any = of_child(node, k, N, N.rows - size) if own else None
         for at, i, count in runs(sorted(own)):
             moved = T_k.part(range(i, i + count), range(T_k.columns)) @ N_k.part(range(T_k.columns), range(N.columns))
             F.put(at, 0, moved)
@@ -117,7 +117,7 @@ def runs(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int, int]]:
 def equations(node: Any, T: Sequence[Any]) -> Any:
     """W of W (w; 1) = 0, those that were found to be independent: closures first, then where two images give a coordinate."""
     free, given, count = free_joints(node), given_by(node.shared), len(node.rows)
-    size = len(free) + sum(node.image_sizes)
+    size = len(free) + sum(node.form_sizes)
     W = node.zeros(len(node.equations), size + 1)
     for at, row in enumerate(node.rows):
         for place, j in enumerate(free):
@@ -125,7 +125,7 @@ def equations(node: Any, T: Sequence[Any]) -> Any:
         W[at, size] = row[-1]
     for k, T_k in enumerate(T if count else ()):
         G = [[row[j] if given[j] == (k, i) else 0.0 for i, j in enumerate(node.shared[k])] for row in node.rows]
-        felt, y = node.matrix(G, T_k.rows) @ T_k, node.image_sizes[k]
+        felt, y = node.matrix(G, T_k.rows) @ T_k, node.form_sizes[k]
         W.put(0, first_of(node, k), felt.part(range(count), range(y)))
         for at in range(count):
             W[at, size] = W[at, size] + felt[at, y]
@@ -133,7 +133,7 @@ def equations(node: Any, T: Sequence[Any]) -> Any:
     for at, equation in enumerate(node.equations[count:], start=count):
         later, i, j = places[equation - count]
         for sign, (k, number) in ((1.0, given[j]), (-1.0, (later, i))):
-            y = node.image_sizes[k]
+            y = node.form_sizes[k]
             W.put(at, first_of(node, k), T[k].part(range(number, number + 1), range(y)), negative=sign < 0)
             W[at, size] = W[at, size] + sign * T[k][number, y]
     return W
@@ -149,7 +149,7 @@ def sorted_for(node: Any, T: Sequence[Any], N: Any, tail: int) -> Any:
 
 def _selected(node: Any, F: Any, N: Any, among: Sequence[int], tail: int) -> Any:
     """Rows of F for some coordinates, and for (1; A)."""
-    rows = node.room(len(among) + tail, N.columns)
+    rows = node.empty(len(among) + tail, N.columns)
     for at, j, count in runs(list(enumerate(among))):
         rows.put(at, 0, F.part(range(j, j + count), range(N.columns)))
     rows.put(len(among), 0, N.part(range(N.rows - tail, N.rows), range(N.columns)))
@@ -172,10 +172,10 @@ def _minimise(node: Node, form: Any, F: Any, N: Any, tail: int) -> None:
     z = form.rows - tail - keep
     K, S = form.eliminated(z)
     needed = range(0 if node.carriers else node.separator, len(node.dofs))
-    moves = F.part(needed, range(F.columns)), N.part(range(size - sum(node.image_sizes), size), range(N.columns))
+    moves = F.part(needed, range(F.columns)), N.part(range(size - sum(node.form_sizes), size), range(N.columns))
     node.F, node.N = (_with_least(M, z, K) for M in moves)
-    if node.hangs:
-        node.report_image(F.part(range(node.separator), range(z, z + keep + 1)), S)
+    if node.has_parent:
+        node.report_condensed_form(F.part(range(node.separator), range(z, z + keep + 1)), S)
     elif tail > 1:
         node.report(*_message(S))
 
@@ -198,12 +198,12 @@ def _message(S: Any) -> tuple[ArticulatedInertia, Force]:
     return felt, Force(Vector(*P[:3]), Vector(*P[3:]))
 
 
-def unknowns_apart(node: Node) -> list[Number]:
-    """u of the node, with y from the node that this one hangs on; nodes that hang here get theirs. Joints of the separator are
+def unknowns_condensed(node: Node) -> list[Number]:
+    """u of the node, with y from the parent; children get theirs. Joints of the separator are
     left out where no other node needs the motion of a body."""
     keep, F, N = node.kept_unknowns, node.F, node.N
-    known = node.room(F.columns, 1)
-    if node.hangs:
+    known = node.empty(F.columns, 1)
+    if node.has_parent:
         known.put(0, 0, node.given_unknowns(keep))
     known[keep, 0] = 1.0
     if F.columns > keep + 1:
@@ -212,7 +212,7 @@ def unknowns_apart(node: Node) -> list[Number]:
             known[keep + 1 + k, 0] = x
     if node.children:
         found, start = N @ known, 0
-        for k, size in enumerate(node.image_sizes):
+        for k, size in enumerate(node.form_sizes):
             node.send_unknowns(k, found.part(range(start, start + size), range(1)))
             start += size
     return [0.0] * (len(node.dofs) - F.rows) + (F @ known).column(0)

@@ -15,8 +15,9 @@ No joint is named dependent and nothing is pivoted: only the number of independe
 at a state (a flat parallelogram), its accelerations are not numbers. The velocity of the
 base's origin is set to zero inside a node, so that accelerations are the classical ones of the bodies' origins.
 
-A large block is taken apart (plan.blocks). A node that hangs on another one by a separator x of shared joints reports in
-image form, x = T y + c with a quadratic form in its own y; at the inner node the equations x - T y = c join the closures.
+A large block has a clique tree (plan.blocks). A node shares the joints x of a separator with its parent and
+reports in condensed form, x = T y + c with a quadratic form in its own y; at the inner node the equations x - T y = c join the
+closures.
 
 code     paper   meaning, in the axes and at the origin of the base                    unit
 R, p             axes (columns) and origin of a body
@@ -36,7 +37,7 @@ from ...spatial import FullTurn, Matrix, Motion, Transform, Vector
 from ...spatial.small import NullSpace, factored, identity, null_space, substituted
 from ..base import Node, Placed, Program, Walk
 from .agreement import absolute, agree, greatest
-from .condensed import eliminate_apart, unknowns_apart
+from .condensed import eliminate_condensed, unknowns_condensed
 from .node_forms import Form, Takes, gains, inertia_force, message, resumed, sums_of, total
 from .node_places import closure_rows, place_all
 
@@ -61,7 +62,7 @@ def kinematics(walk: Walk, node: Node) -> None:
     """Positions, velocities, closures; and, where no other node hangs on this one, all that the inward pass needs."""
     places = place_all(node)
     G, gamma = closure_rows(node, places, walk.baumgarte)
-    if node.apart:
+    if node.condensed:
         node.rows = tuple((*row, -right) for row, right in zip(G, gamma, strict=True))
         space = identity(len(node.dofs))
     else:
@@ -118,7 +119,7 @@ def embedded(
         J[k], c[k] = list(J[above]), c[above]
         for i, s in enumerate(places[k].s):
             dof = node.dof(k, i)
-            if node.apart:
+            if node.condensed:
                 J[k][dof] = s
                 continue
             J[k] = [J_a + s * N_a[dof] for J_a, N_a in zip(J[k], N, strict=True)]
@@ -134,7 +135,7 @@ def embedded(
 # inward: what the base feels -----------------------------------------------------------------------------------------
 
 
-def elimination(node: Node, lookout: bool = False) -> None:
+def elimination(node: Node, watch: bool = False) -> None:
     """Add what hangs on the carriers, solve for the node's own motion, and tell the base what is left."""
     form: Form = node.form
     sums = resumed(form, node.on_ground)
@@ -143,8 +144,8 @@ def elimination(node: Node, lookout: bool = False) -> None:
         felt, f = at.X.up_articulated(*node.felt(o), at.swing)
         sums.add(felt, (felt @ at.c) + f, at.J)
         I = I + felt  # noqa: E741
-    if node.apart:
-        eliminate_apart(node, *sums.matrix(node, I), lookout=lookout, least=node.tolerance * node.tolerance)
+    if node.condensed:
+        eliminate_condensed(node, *sums.matrix(node, I), watch=watch, least=node.tolerance * node.tolerance)
         return
     factors = factored(sums.D)
     node.free = tuple(substituted(factors, sums.d))
@@ -158,9 +159,9 @@ def elimination(node: Node, lookout: bool = False) -> None:
 
 def motions(node: Node, name: str = "a") -> None:
     """Accelerations, or velocities where all of this is about them."""
-    y = unknowns_apart(node) if node.apart else list(node.free)
+    y = unknowns_condensed(node) if node.condensed else list(node.free)
     A = Motion.zero() if node.on_ground else node.base_acceleration
-    if node.apart:
+    if node.condensed:
         node.output_joints(name, y)
     else:
         y = y if node.on_ground else [e - A.dot(g) for e, g in zip(y, node.gains, strict=True)]

@@ -57,12 +57,12 @@ def acceleration(walk: Walk, reference: Reference, seen: Seen) -> None:
 
 def multipliers(walk: Walk, reference: Reference, seen: Seen) -> None:
     solve(walk, reference, seen)
-    walk.tell("told", "multiplier", "pivot", "residual")
+    walk.output_equations("told", "multiplier", "pivot", "residual")
 
 
 def acceleration_and_multipliers(walk: Walk, reference: Reference, seen: Seen) -> None:
     acceleration(walk, reference, seen)
-    walk.tell("lambda", "multiplier")
+    walk.output_equations("lambda", "multiplier")
 
 
 def solve(walk: Walk, reference: Reference, seen: Seen) -> None:
@@ -70,8 +70,8 @@ def solve(walk: Walk, reference: Reference, seen: Seen) -> None:
     walk.outward(partial(reference_point.kinematics, walk.gravity, reference), base=ground)
     walk.inward(elimination, leaf=(ArticulatedInertia.zero(), Force.zero()))
     walk.closures(partial(closing, seen, walk.baumgarte))
-    walk.haul(partial(inward, walk.length))
-    walk.reduce()
+    walk.carry_equations(partial(inward, walk.length))
+    walk.orthonormalise()
 
 
 def elimination(body: Body, felt: Felt) -> Felt:

@@ -129,7 +129,7 @@ class LateSums(Sums):
         among = self._moving()
         n, tail = len(among), self.tail
         H = node.zeros(n + tail, n + tail)
-        left, right = node.room(6, n), node.room(6, n + tail)
+        left, right = node.empty(6, n), node.empty(6, n + tail)
         for inertia, h, moves in self.terms:
             J = {int(j): J_j for j, J_j in moves}
             ways, felt = [_ZERO_SIX] * n, [_ZERO_SIX] * n
@@ -174,7 +174,7 @@ def six_rows(I: ArticulatedInertia) -> list[tuple[Number, ...]]:  # noqa: E741
 
 
 def sums_of(node: Any, size: int) -> Sums:
-    return LateSums(size, node.on_ground) if node.wide else Sums(size, node.on_ground)
+    return LateSums(size, node.on_ground) if node.in_memory else Sums(size, node.on_ground)
 
 
 def inertia_force(body: Any, at: Placed, inertia: RigidInertia, c: Motion) -> Force:

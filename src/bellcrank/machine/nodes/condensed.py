@@ -1,4 +1,4 @@
-"""Nodes of a block that is taken apart: their matrices, and what they tell each other.
+"""Nodes of the clique tree of a block: their matrices, and what they tell each other.
 
 Matrices of a narrow node are lists of numbers and unrolled, those of a wide one are in memory, in machine code. What is told is
 packed, row by row; of a symmetric matrix a narrow node tells what is below the diagonal.
@@ -41,20 +41,20 @@ class CondensedForms:
     walk: Walk
     signature: NodeSignature
     index: Integer
-    wide: bool
+    in_memory: bool
 
     if TYPE_CHECKING:
 
         def _numbers(self, name: str, size: int, skipped: int = 0) -> list[Integer]: ...
 
     def zeros(self, rows: int, columns: int) -> Any:
-        return self.walk.arena.take(rows, columns).cleared() if self.wide else Unrolled.zeros(rows, columns)
+        return self.walk.arena.take(rows, columns).cleared() if self.in_memory else Unrolled.zeros(rows, columns)
 
-    def room(self, rows: int, columns: int) -> Any:
-        return self.walk.arena.take(rows, columns) if self.wide else Unrolled.zeros(rows, columns)
+    def empty(self, rows: int, columns: int) -> Any:
+        return self.walk.arena.take(rows, columns) if self.in_memory else Unrolled.zeros(rows, columns)
 
     def matrix(self, entries: Sequence[Sequence[Number]], columns: int) -> Any:
-        if not self.wide:
+        if not self.in_memory:
             return Unrolled(entries, columns)
         matrix = self.walk.arena.take(len(entries), columns)
         matrix.fill(entries)
@@ -65,17 +65,17 @@ class CondensedForms:
 
     def _message(self, node: Integer, column: str, start: int, rows: int, columns: int) -> Any:
         """Part of what a node reports or is given, packed."""
-        place, images = self.walk.array("node_table")[node, column] + start, self.walk.array("images")
-        if not self.wide:
+        place, images = self.walk.array("node_table")[node, column] + start, self.walk.array("forms")
+        if not self.in_memory:
             return Packed(images, place, rows, columns)
-        self.walk.e.use("images")
+        self.walk.e.use("forms")
         return MatrixInMemory(self.walk.arena, images.base, place, columns, rows, columns)
 
-    def image(self, k: int, T: tuple[int, int], H: tuple[int, int]) -> tuple[Any, Any]:
+    def condensed_form(self, k: int, T: tuple[int, int], H: tuple[int, int]) -> tuple[Any, Any]:
         child = self._child(k)
-        told = self._message(child, "image", 0, *T), self._message(child, "image", T[0] * T[1], *H)
-        if self.wide:
-            whole = self.signature.images[k].wide or H[0] != H[1]
+        told = self._message(child, "form", 0, *T), self._message(child, "form", T[0] * T[1], *H)
+        if self.in_memory:
+            whole = self.signature.forms[k].in_memory or H[0] != H[1]
             return told[0], told[1] if whole else told[1].mirrored()
         form = Unrolled.zeros(*H)
         for i, j in _that_matter(*H, T[1] - 1):
@@ -84,12 +84,12 @@ class CondensedForms:
                 form[j, i] = form[i, j]
         return Unrolled([[told[0][i, j] for j in range(T[1])] for i in range(T[0])], T[1]), form
 
-    def report_image(self, T: Any, H: Any) -> None:
+    def report_condensed_form(self, T: Any, H: Any) -> None:
         told = (
-            self._message(self.index, "image", 0, T.rows, T.columns),
-            self._message(self.index, "image", T.rows * T.columns, H.rows, H.columns),
+            self._message(self.index, "form", 0, T.rows, T.columns),
+            self._message(self.index, "form", T.rows * T.columns, H.rows, H.columns),
         )
-        if self.wide:
+        if self.in_memory:
             told[0].put(0, 0, T)
             told[1].put(0, 0, H)
             return
@@ -101,7 +101,7 @@ class CondensedForms:
 
     def send_unknowns(self, k: int, values: Any) -> None:
         sent = self._message(self._child(k), "given", 0, values.rows, 1)
-        if self.wide:
+        if self.in_memory:
             sent.put(0, 0, values)
             return
         for a in range(values.rows):
@@ -109,7 +109,7 @@ class CondensedForms:
 
     def given_unknowns(self, size: int) -> Any:
         given = self._message(self.index, "given", 0, size, 1)
-        return given if self.wide else Unrolled([[x] for x in given.column(0)], 1)
+        return given if self.in_memory else Unrolled([[x] for x in given.column(0)], 1)
 
 
 def _that_matter(rows: int, columns: int, one: int) -> list[tuple[int, int]]:

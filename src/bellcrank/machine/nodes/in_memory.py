@@ -12,7 +12,7 @@ from ...numbers import Number, Symbol, less, select
 from ...spatial.matrices import Solutions
 
 if TYPE_CHECKING:
-    from ..records import Record
+    from ..workspace import Record
 
 NAN = float("nan")
 _NEVER_ZERO = 1e-300  # square of the length of a vector that may vanish, as in spatial.small.reflection

@@ -20,11 +20,11 @@ from ...plan.nodes import BODY_COLUMNS, ClosureShape, NodeSignature, node_places
 from ...plan.signature import OWN
 from ...spatial import Force, Matrix, Motion, Vector
 from ...spatial.vector import ZERO
+from ..at_state import ClosureView, closure_view
 from ..body import Body
 from ..closures import coupled, driven_of
 from ..loads import data_of, state_of
-from ..prepass import ClosureView, closure_view
-from ..records import make_record
+from ..workspace import make_workspace
 from .condensed import CondensedForms
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ class Node(CondensedForms):
     def __init__(self, signature: NodeSignature, walk: Walk, index: Integer, first: Integer):
         self.__dict__.update(walk=walk, signature=signature, index=index, first=first, there={})
         walk.arena.used = 0
-        self.__dict__.update(_record=walk.node_records[signature], places=node_places(signature))
+        self.__dict__.update(_workspace=walk.node_workspaces[signature], places=node_places(signature))
         numbers = self._numbers("bodies", len(signature.above))
         closures = (self._numbers(name, len(signature.closures)) for name in ("closures", "closure_rows"))
         self.__dict__.update(
@@ -141,11 +141,11 @@ class Node(CondensedForms):
             lends=signature.lends,
             dofs=signature.dofs,
             on_ground=signature.on_ground,
-            apart=signature.apart,
-            wide=signature.wide and walk.e.folds,
+            condensed=signature.condensed,
+            in_memory=signature.in_memory and walk.e.folds,
             outward=outward_places(signature),
             closures=[NodeClosure(self, *x) for x in zip(signature.closures, *closures, strict=True)],
-            **apart_facts(signature),
+            **condensed_facts(signature),
         )
 
     def _numbers(self, name: str, size: int, skipped: int = 0) -> list[Integer]:
@@ -158,12 +158,12 @@ class Node(CondensedForms):
         return dict(zip(BODY_COLUMNS, self._numbers("columns", size, place * size), strict=True))
 
     def __setattr__(self, name: str, value: Any) -> None:
-        self._record.keep(self, name, value)
+        self._workspace.keep(self, name, value)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return self._record.recall(self, name)
+        return self._workspace.recall(self, name)
 
     # what a record asks for
 
@@ -192,7 +192,7 @@ class Node(CondensedForms):
 
     @property
     def spin(self) -> Vector:
-        return ZERO if self.on_ground else self.walk.channels.get("spin", self.base)
+        return ZERO if self.on_ground else self.walk.node_messages.get("spin", self.base)
 
     @property
     def tolerance(self) -> Number:
@@ -204,28 +204,28 @@ class Node(CondensedForms):
 
     @property
     def base_acceleration(self) -> Motion:
-        return self.walk.channels.get("motion", self.base)
+        return self.walk.node_messages.get("motion", self.base)
 
     def borrowed(self, k: int) -> Placed:
-        body, channels = self.body_numbers[len(self.bodies) + k], self.walk.channels
+        body, channels = self.body_numbers[len(self.bodies) + k], self.walk.node_messages
         R, p, V, c = channels.get("frame", body)
         lines = tuple(channels.get(f"line{i}", body) for i in range(self.signature.borrowed[k]))
         return Placed(R, p, V, c, lines)
 
     def lend(self, place: int, at: Placed) -> None:
-        body, channels = self.body_numbers[place], self.walk.channels
+        body, channels = self.body_numbers[place], self.walk.node_messages
         channels.put("frame", body, (at.R, at.p, at.V, at.c))
         for k, s in enumerate(at.s):
             channels.put(f"line{k}", body, s)
 
     def send_spin(self, place: int, w: Vector) -> None:
-        self.walk.channels.put("spin", self.body_numbers[place], w)
+        self.walk.node_messages.put("spin", self.body_numbers[place], w)
 
     def felt(self, place: int) -> Any:
-        return self.walk.channels.get("felt", self.body_numbers[place])
+        return self.walk.node_messages.get("felt", self.body_numbers[place])
 
     def report(self, inertia: Any, force: Force) -> None:
-        self.walk.channels.put("felt", self.base, (inertia, force), add=not self.signature.opens)
+        self.walk.node_messages.put("felt", self.base, (inertia, force), add=not self.signature.opens)
 
     def report_pivot(self, pivot: Number) -> None:
         self._tell((pivot, 0.0, 0.0), 0)
@@ -239,7 +239,7 @@ class Node(CondensedForms):
                 self.walk.array("block")[self.index * 3 + k] = x
 
     def send_acceleration(self, place: int, motion: Motion) -> None:
-        self.walk.channels.put("motion", self.body_numbers[place], motion)
+        self.walk.node_messages.put("motion", self.body_numbers[place], motion)
 
     def slides(self, dof: int) -> bool:
         return joint_slides(self.signature, dof)
@@ -276,7 +276,7 @@ class Node(CondensedForms):
 def nodes(walk: Walk, step: Callable[[Any], None], inward: bool) -> None:
     e, tables, table = walk.e, walk.plan.nodes, walk.array("node_table")
     assert tables is not None
-    walk.channels.learn(lambda: _rehearse(walk, step))
+    walk.node_messages.learn(lambda: _rehearse(walk, step))
     e.start_pass()
 
     def one(k: Integer) -> None:
@@ -295,22 +295,22 @@ def nodes(walk: Walk, step: Callable[[Any], None], inward: bool) -> None:
 def _rehearse(walk: Walk, step: Callable[[Any], None]) -> ZeroDivisionError | None:
     """Every signature once; the division by zero that there was."""
     assert walk.plan.nodes is not None
-    kept, failure, e = walk.node_records, None, walk.e
+    kept, failure, e = walk.node_workspaces, None, walk.e
     for signature in walk.plan.nodes.signatures:
         with e.rehearsal():
-            walk.node_records = {s: record.copy() for s, record in kept.items()}
+            walk.node_workspaces = {s: record.copy() for s, record in kept.items()}
             try:
                 step(Node(signature, walk, e.unknown_integer(), e.unknown_integer()))
             except ZeroDivisionError as problem:
                 failure = problem
             finally:
-                walk.node_records = kept
+                walk.node_workspaces = kept
     return failure
 
 
-def fresh_records(walk: Walk) -> dict[NodeSignature, Any]:
+def fresh_workspaces(walk: Walk) -> dict[NodeSignature, Any]:
     signatures = () if walk.plan.nodes is None else walk.plan.nodes.signatures
-    return {signature: make_record(walk.e, ("node", k), walk.memory) for k, signature in enumerate(signatures)}
+    return {signature: make_workspace(walk.e, ("node", k), walk.memory) for k, signature in enumerate(signatures)}
 
 
 def joint_slides(signature: NodeSignature, dof: int) -> bool:
@@ -318,14 +318,14 @@ def joint_slides(signature: NodeSignature, dof: int) -> bool:
     return JOINTS_BY_KEY[signature.bodies[place].joint].v_units[k] == "m/s"
 
 
-def apart_facts(signature: NodeSignature) -> dict[str, Any]:
-    """What formulations.Node says of nodes of a block that is taken apart."""
+def condensed_facts(signature: NodeSignature) -> dict[str, Any]:
+    """What formulations.Node says of nodes of a block with a clique tree."""
     return {
-        "hangs": signature.hangs,
-        "children": len(signature.images),
+        "has_parent": signature.has_parent,
+        "children": len(signature.forms),
         "separator": signature.separator,
-        "shared": [image.shared for image in signature.images],
-        "image_sizes": [image.size for image in signature.images],
+        "shared": [image.shared for image in signature.forms],
+        "form_sizes": [image.size for image in signature.forms],
         "equations": signature.equations,
         "kept_unknowns": signature.kept,
     }

@@ -29,11 +29,11 @@ _MOST_OPERATIONS = 3
 Recipe = tuple[Any, ...]  # ("constant", x) | ("load", array, k) | ("slot", k, cell) | ("op", kind, *recipes) | ("needless",)
 
 
-def make_record(e: Executor, owner: Any, memory: Memory) -> Record | KeptValues:
-    return Record(owner, memory) if e.folds else KeptValues()
+def make_workspace(e: Executor, owner: Any, memory: Memory) -> Record | ValuesInPython:
+    return Record(owner, memory) if e.folds else ValuesInPython()
 
 
-class KeptValues:
+class ValuesInPython:
     """What steps in Python keep, by the index of the body or node."""
 
     def __init__(self) -> None:

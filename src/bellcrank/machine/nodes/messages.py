@@ -27,11 +27,11 @@ _ROOM |= {f"line{k}": Motion.zero() for k in range(6)}
 CHANNELS = len(leaves(tuple(_ROOM.values())))  # numbers for every body, at most
 
 
-def make_channels(walk: Walk) -> Channels | ChannelsInPython:
-    return Channels(walk) if walk.e.folds else ChannelsInPython()
+def make_node_messages(walk: Walk) -> NodeMessages | NodeMessagesInPython:
+    return NodeMessages(walk) if walk.e.folds else NodeMessagesInPython()
 
 
-class ChannelsInPython:
+class NodeMessagesInPython:
     """Values by channel and body; what nobody has said is zero."""
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ class ChannelsInPython:
         self.values[name, body] = added(value, self.get(name, body)) if add else value
 
 
-class Channels:
+class NodeMessages:
     """In machine code; constants are found by rehearsal."""
 
     def __init__(self, walk: Walk):
@@ -95,13 +95,13 @@ class Channels:
             cell = (TOLD, name, k)
             if x is VARIES and cell not in self.walk.memory.dead:
                 sum_ = numbers[k] + self._load(name, k, body) if add else numbers[k]
-                self.walk.array("channels")[self._place(cell, body)] = sum_
+                self.walk.array("node_messages")[self._place(cell, body)] = sum_
                 e.mark(cell)
 
     def _load(self, name: str, k: int, body: Integer) -> Symbol:
         e, cell = self.walk.e, (TOLD, name, k)
         if cell in self.walk.memory.dead:
             return e.needless()
-        found: Symbol = self.walk.array("channels")[self._place(cell, body)]
+        found: Symbol = self.walk.array("node_messages")[self._place(cell, body)]
         e.mark(cell)
         return found

@@ -53,7 +53,7 @@ def world_state(body: Any, parent: World) -> World:
     X = body.transform
     R, r = X.pose(R, r)
     V = X.down(V) + body.velocity
-    if body.watched:
+    if body.held:
         body.world_axes = R
         body.leave_state([*R.x, *R.y, *R.z, *r, *(R @ V.w), *(R @ V.v)])
     return R, r, V
