@@ -5,7 +5,7 @@ first.py      the first state of a run: the model's own, or from what its caller
 rows.py, short_way.py   the first states of many runs, all at once
 start.py      what is asked: the start, and coordinates that are held
 loops.py      the equations in comparable units; held coordinates
-least.py      the smallest change that satisfies equations, redundant ones too
+minimum_norm.py   the smallest change that satisfies equations, redundant ones too
 newton.py     closing the loops from near
 path.py       moving held coordinates while the loops stay closed; toggles
 failure.py, words.py   why it cannot be, in the names of the model

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from ..dynamics.dynamics import Dynamics
 from ..errors import BellcrankWarning
 from ..model import Model
-from .least import LARGE
-from .loops import Loops
-from .solution import TOLERANCE, Assembly, agrees, closed
+from .loops import CLOSED, Loops
+from .minimum_norm import LARGE
+from .solution import Assembly, agrees, closed
 from .start import Given, Start, own_position, start_of, start_of_run
 from .words import unit_of, velocity_unit
 
@@ -43,7 +43,7 @@ def initial_assembly(model: Model) -> Assembly:
 
 def _satisfied(loops: Loops, start: Start) -> bool:
     """Whether the loops agree with a start as it is, at t = 0."""
-    return loops.worst(start.q, 0.0) <= TOLERANCE * loops.length and agrees(loops, start.q, start.v, 0.0)
+    return loops.error(start.q, 0.0) <= CLOSED * loops.length and agrees(loops, start.q, start.v, 0.0)
 
 
 def start_run(dynamics: Dynamics, q: Given, v: Given, t: float) -> Assembly:

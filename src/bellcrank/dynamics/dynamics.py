@@ -15,8 +15,8 @@ from ..formulations import QUANTITIES
 from ..model import Model
 from ..model.spec.problems import names as named
 from ..plan import make_plan
-from ..plan.plan import RANK_TOLERANCE
-from ..plan.row_selection import comparable_rows, most_independent
+from ..plan.row_selection import comparable_rows
+from ..spatial.rank import RANK_TOLERANCE, independent_rows
 from ..wording import argument
 from .canonical import CanonicalDynamics
 from .evaluation import Array
@@ -158,7 +158,7 @@ class Dynamics(CanonicalDynamics):
         if self.plan.nodes is not None:
             chosen = replace(self.plan, nodes=plan_nodes(self.plan, q, t))
         else:
-            chosen = replace(self.plan, kept_rows=most_independent(comparable_rows(self, q, t), self.plan.tolerance))
+            chosen = replace(self.plan, kept_rows=independent_rows(comparable_rows(self, q, t), self.plan.tolerance))
         other.plan, other._kernels = chosen, {}
         other._bind()
         return other

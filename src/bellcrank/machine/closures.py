@@ -17,11 +17,12 @@ from ..joints.base import Driven
 from ..kernels.emitter import Emitter, Int
 from ..kernels.flow import each, folded, switch, when, while_
 from ..kernels.messages import leaves, parts, rebuild, whole
-from ..numbers import Dual, Number, less, select, sqrt
+from ..numbers import Dual, Number, select, sqrt
 from ..plan import Signature
 from ..plan.closures import CLOSURE_ROW, CLOSURE_TABLE, GRIP_TABLE, ClosureSignature
 from ..plan.plan import TABLE
 from ..spatial import Force, Matrix, Motion, Vector
+from ..spatial.rank import keeps
 from .loads import IMPULSE, add_wrench, count, ints_of, row_of, state_of
 from .plain_closures import driven_sizes
 from .prepass import ClosureView, along_motion, closure_view, driven_along_motion, impulses_of, power_of, world_state
@@ -285,11 +286,11 @@ class _Rows:
     def row(self, r: str) -> None:
         walk, e = self.walk, self.e
         least = e.symbol(e.splat(e.load_double("%row_least", r)))
-        new = less(least * get_field(walk, r, "bound"), self.dot(r, r))
+        new = keeps(self.dot(r, r), get_field(walk, r, "bound"), least)
         self.each_kept(lambda s: walk.put(0.0, "%lower", self.lower(r, s)))
         when(e, self.any_lane(new), lambda: self.orthogonalise(r))
         square, bound = self.dot(r, r), get_field(walk, r, "bound")
-        keep = less(least * bound, square)
+        keep = keeps(square, bound, least)
         length = sqrt(select(keep, square, 1.0))
         rest = get_field(walk, r, "right") - self.fold(self.kept(), lambda k: self._known(r, k))
         scale = select(keep, 1.0 / length, 0.0)

@@ -9,10 +9,11 @@ from ..forces import BodyState
 from ..joints import JOINTS
 from ..joints.base import Driven
 from ..kernels.messages import leaves
-from ..numbers import Number, less, select, sqrt
+from ..numbers import Number, select, sqrt
 from ..plan.closures import CLOSURE_TABLE, ClosureSignature
 from ..plan.row_selection import least_kept, order_of_rows
 from ..spatial import Force, Matrix, Motion, Vector
+from ..spatial.rank import keeps
 from .prepass import (
     ClosureView,
     along_motion,
@@ -145,7 +146,7 @@ def reduce(walk: PlainWalk) -> None:
                 L[r][s] = L[r][s] + along
                 left[r] = [x - along * y for x, y in zip(left[r], left[s], strict=True)]
         square = _dot(left[r], left[r])
-        keep = less(least[r] * rows["bound"][r], square)
+        keep = keeps(square, rows["bound"][r], least[r])
         length = sqrt(select(keep, square, 1.0))
         rest = rows["right"][r] - _total(L[r][s] * answer[s] for s in before)
         left[r] = [select(keep, x / length, 0.0) for x in left[r]]

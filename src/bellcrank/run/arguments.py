@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..assembly import Given, given_values, start_run
-from ..dynamics.diagnosis import contradicted_loops, singular_loops
+from ..dynamics.diagnosis import contradicted_loops
 from ..dynamics.dynamics import Dynamics
+from ..dynamics.singular_positions import singular_loops
 from ..errors import DynamicsError, StateError
 from ..integrate import METHODS
 from ..model import Model

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...assembly.loops import Loops
+from ...plan.equation_blocks import EquationBlock
 from ...singular.cone import independent, quadratic_forms, toward_cone
-from .blocks import Block
 
 Array = NDArray[np.float64]
 
@@ -39,7 +39,7 @@ class Branches:
     shaky     (columns, d)  velocities that no motion follows
     """
 
-    block: Block
+    block: EquationBlock
     parting: Array
     followed: Array
     meet: bool
@@ -50,7 +50,7 @@ class Branches:
         return not self.meet and not self.shaky.shape[1]
 
 
-def branches(loops: Loops, q: Array, t: float, block: Block) -> Branches | None:
+def branches(loops: Loops, q: Array, t: float, block: EquationBlock) -> Branches | None:
     """None for a block that is too large to be asked."""
     d = block.motions.shape[1]
     if d != block.mobility or d > LARGEST:
@@ -73,7 +73,7 @@ def _most_moving(velocities: Array) -> Array:
     return np.asarray(velocities[:, np.argsort(-moving, kind="stable")])
 
 
-def _forms(loops: Loops, q: Array, t: float, block: Block) -> tuple[Array, Array]:
+def _forms(loops: Loops, q: Array, t: float, block: EquationBlock) -> tuple[Array, Array]:
     """Independent ones of the C_u, (k, d, d) in coordinates of the block's free motions; and the shares of the equations."""
     d, k = block.motions.shape[1], block.stresses.shape[1]
     if not d or not k:
@@ -83,7 +83,7 @@ def _forms(loops: Loops, q: Array, t: float, block: Block) -> tuple[Array, Array
     return forms, np.abs(block.stresses @ mixed).max(axis=1, initial=0.0)
 
 
-def _demanded(loops: Loops, q: Array, t: float, block: Block, x: Array) -> Array:
+def _demanded(loops: Loops, q: Array, t: float, block: EquationBlock, x: Array) -> Array:
     """The part of gamma that is quadratic in the velocities: drives stand still; (B, rows)."""
     v = np.zeros((len(x), loops.model.nv))
     v[:, block.columns] = (x @ block.motions.T) * loops.units[block.columns]

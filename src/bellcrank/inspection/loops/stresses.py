@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from ...assembly.loops import Loops
 from ...model import Model
 from ...plan.closures import closing_axes
+from ...plan.equation_blocks import EquationBlock
 from ...plan.frames import axes_to_z
-from .blocks import Block
 from .naming import direction_words
 from .wrenches import HOLDS, Placed, carried, held_by, holding, triad
 
@@ -29,7 +29,7 @@ NO_AXIS = ("spherical", "fixed", "free")
 class Stresses:
     """Random self-stresses of a model at a configuration."""
 
-    def __init__(self, loops: Loops, found: list[Block], placed: Placed) -> None:
+    def __init__(self, loops: Loops, found: list[EquationBlock], placed: Placed) -> None:
         self.model, self.length, self.placed = loops.model, loops.length, placed
         rng = np.random.default_rng(5)
         self.multipliers = np.zeros((SAMPLES, len(loops.rows)))

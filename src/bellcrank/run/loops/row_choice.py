@@ -17,10 +17,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...dynamics.diagnosis import contradicted_loops, kept_equations
+from ...dynamics.diagnosis import contradicted_loops
 from ...dynamics.dynamics import Dynamics
+from ...dynamics.singular_positions import kept_equations, lost_row
 from ...errors import BellcrankWarning
-from ...plan.row_selection import lost_row
 from ..joining import State, from_last, joined, on_grid, still_to_come, stopped_by_singularity
 from ..system import Outcome
 from .treatment import NEAR, Loops
