@@ -66,9 +66,9 @@ class Loops:
         """Whether matrices are taken as sparse, without a look at singular values."""
         return min(len(self.rows), self.model.nv) > LARGE
 
-    def blocks(self, q: Array, t: float) -> tuple[list[EquationBlock], NDArray[np.intp]]:
+    def blocks(self, q: Array, t: float, tolerance: float | None = None) -> tuple[list[EquationBlock], NDArray[np.intp]]:
         """Blocks of equations with their ranks, and the velocities that no loop touches."""
-        return equation_blocks(self.J(q, t), self.groups, self.tolerance)
+        return equation_blocks(self.J(q, t), self.groups, tolerance or self.tolerance)
 
     def independent(self, q: Array, t: float) -> tuple[Array, Array]:
         """Combinations U^T (r, m) of the equations that count, orthonormal; and their singular values s (r,)."""
@@ -81,9 +81,9 @@ class Loops:
             values.append(found.s[: found.rank])
         return np.vstack(parts), np.concatenate(values)
 
-    def rank(self, q: Array, t: float) -> int:
+    def rank(self, q: Array, t: float, tolerance: float | None = None) -> int:
         """How many equations are independent."""
-        return sum(block.rank for block in self.blocks(q, t)[0]) if len(self.rows) else 0
+        return sum(block.rank for block in self.blocks(q, t, tolerance)[0]) if len(self.rows) else 0
 
     def rate(self, q: Array, v: Array, t: float) -> Array:
         """G v + phi_t, without G."""
@@ -103,11 +103,11 @@ class Loops:
         """The largest error, in metres."""
         return float(np.abs(self.phi(q, t)).max(initial=0.0))
 
-    def error(self, q: Array, t: float) -> float:
+    def error(self, q: Array, t: float, closed: float = CLOSED) -> float:
         """The largest error that independent equations leave, in metres: redundant ones close only as well as they are."""
         phi = self.phi(q, t)
         size = float(np.abs(phi).max(initial=0.0))
-        if self.large or not CLOSED * self.length < size <= LENIENT * self.tolerance * self.length:
+        if self.large or not closed * self.length < size <= LENIENT * self.tolerance * self.length:
             return size
         U, _ = self.independent(q, t)
         return float(np.abs(U.T @ (U @ phi)).max(initial=0.0))

@@ -238,7 +238,7 @@ def independent(G: Array, tolerance: float) -> list[int]:
     chosen = sorted(independent_rows(G, tolerance, _ROUNDS))
     while chosen:
         pivot, place = smallest_added(G[chosen])
-        if keeps(pivot, 1.0, tolerance):
+        if keeps(tolerance, pivot):
             break
         del chosen[place]
     return chosen

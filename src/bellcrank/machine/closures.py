@@ -286,11 +286,11 @@ class _Rows:
     def row(self, r: str) -> None:
         walk, e = self.walk, self.e
         least = e.symbol(e.splat(e.load_double("%row_least", r)))
-        new = keeps(self.dot(r, r), get_field(walk, r, "bound"), least)
+        new = keeps(least * get_field(walk, r, "bound"), self.dot(r, r))
         self.each_kept(lambda s: walk.put(0.0, "%lower", self.lower(r, s)))
         when(e, self.any_lane(new), lambda: self.orthogonalise(r))
         square, bound = self.dot(r, r), get_field(walk, r, "bound")
-        keep = keeps(square, bound, least)
+        keep = keeps(least * bound, square)
         length = sqrt(select(keep, square, 1.0))
         rest = get_field(walk, r, "right") - self.fold(self.kept(), lambda k: self._known(r, k))
         scale = select(keep, 1.0 / length, 0.0)

@@ -146,7 +146,7 @@ def reduce(walk: PlainWalk) -> None:
                 L[r][s] = L[r][s] + along
                 left[r] = [x - along * y for x, y in zip(left[r], left[s], strict=True)]
         square = _dot(left[r], left[r])
-        keep = keeps(square, rows["bound"][r], least[r])
+        keep = keeps(least[r] * rows["bound"][r], square)
         length = sqrt(select(keep, square, 1.0))
         rest = rows["right"][r] - _total(L[r][s] * answer[s] for s in before)
         left[r] = [select(keep, x / length, 0.0) for x in left[r]]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..dynamics.singular_positions import met, zero_between
-from .factors import Factors
+from ..spatial.rank import Factors
 from .outcome import Passage
 
 Array = NDArray[np.float64]

@@ -26,8 +26,9 @@ from ..dynamics.dynamics import Dynamics
 from ..errors import DynamicsError
 from ..formulations import QUANTITIES
 from ..model.manifold import Drift
+from ..spatial.rank import Factors
 from ..wording import argument
-from .factors import Factors, Metric, factored
+from .factors import Metric
 from .implicit import settled
 from .impulse import started
 from .loop import Progress, march
@@ -83,7 +84,6 @@ class Rattle:
     def __init__(self, dynamics: Dynamics, start: dict[str, Array], t: float):
         self.quantities = Quantities(dynamics, start["tau"], start["u"])
         self.dynamics, self.model, self.report = dynamics, dynamics.model, Report()
-        self.tolerance = float(dynamics.plan.tolerance)
         self.watch = Watch(self.quantities.names_of, self.quantities.joints_of)
         self._moved = Drift(self.model)
         self.evaluations = self.iterations = 0
@@ -145,12 +145,14 @@ class Rattle:
             slow = not size <= 0.5 * error
             if size < error:
                 best, error = (half, q), size
+            if slow:
+                error = min(error, self.quantities.loops.error(best[1], until, CLOSED))
             if size <= ROUNDING * self.quantities.length or (
                 slow and (error <= CLOSED * self.quantities.length or k > MOST // 2)
             ):
                 break
             if factors is None or k >= 2:  # the first Jacobian serves until the errors are of rounding, if it is good enough
-                factors = factored(self.quantities.jacobian(q, until) @ ways, self.tolerance)
+                factors = self.quantities.factored(self.quantities.jacobian(q, until) @ ways, q, until)
             half = half + ways @ factors.solve(phi / -h)
             self.iterations += 1
         return *best, error
@@ -163,11 +165,11 @@ class Rattle:
             half = open_half + to_velocity @ x
             q = self._moved(place.q, h * half)
             phi = self.quantities.errors(q, until)
-            size = float(np.abs(phi).max())
+            size = self.quantities.loops.error(q, until, CLOSED)
             if size < error:
                 best, error = (half, q), size
             A = self.quantities.jacobian(q, until) @ to_velocity
-            new = factored(A, self.tolerance).solve(A @ x - phi / h)
+            new = self.quantities.factored(A, q, until).solve(A @ x - phi / h)
             change, x = float(np.abs(new - x).max()), new
             self.iterations += 1
             if size <= CLOSED * self.quantities.length and change <= 1e-9 * np.abs(x).max():
@@ -207,7 +209,7 @@ class Rattle:
         metric = Metric.of(self.quantities.mass(q, t))
         A = self.quantities.jacobian(q, t) @ metric.inverse.T
         drift = self.quantities.closure(q, np.zeros(self.quantities.nv), t)[:, 1]
-        return Place(t, q, metric, factored(A, self.tolerance, self.watch.regular), drift)
+        return Place(t, q, metric, self.quantities.factored(A, q, t, self.watch.regular), drift)
 
     def _node(self, place: Place, v: Array) -> Node:
         """Accelerations of least deviation: G a = gamma where the rows say something."""

@@ -27,9 +27,14 @@ LENIENT = 10.0
 ROUNDING = 1e-15  # the tolerance for rows that are known to be independent
 
 
-def keeps(new: Number, whole: Number, least: Number) -> Any:
-    """Whether a row is kept: what it adds is more than the least part of the whole. All three are squares, or none is."""
-    return less(least * whole, new)
+def keeps(least: Number, new: Number) -> Any:
+    """Whether a row is kept that adds so much; ``least``: the tolerance times the whole. Both are squares, or none is."""
+    return less(least, new)
+
+
+def is_redundant(least: Number, new: Number) -> Any:
+    """Whether a row is redundant that adds so much: the contrary, also of a row that adds no number."""
+    return less(new, least)
 
 
 def rank_of(s: Array, tolerance: float = RANK_TOLERANCE) -> int:
@@ -40,13 +45,15 @@ def rank_of(s: Array, tolerance: float = RANK_TOLERANCE) -> int:
 class Factors(NamedTuple):
     """J = U diag(s) Vt, of which the first ``rank`` singular values count.
 
-    U and Vt may be whole, or have only as many columns and rows as there are singular values.
+    U and Vt may be whole, or have only as many columns and rows as there are singular values. ``kept``, if more than the rank:
+    the first of them whose directions are determined and meant although they do not count (singular.factors).
     """
 
     U: Array
     s: Array
     Vt: Array
     rank: int
+    kept: int = 0
 
     @property
     def pivot(self) -> float:
@@ -72,6 +79,11 @@ class Factors(NamedTuple):
         """The shortest y of J^T y = x, for an x that the rows can reach."""
         r = self.rank
         return np.asarray(self.U[:, :r] @ ((self.Vt[:r] @ x) / self.s[:r]))
+
+    def without(self, x: Array) -> Array:
+        """x without what the rows forbid."""
+        V = self.Vt[: max(self.kept, self.rank)]
+        return np.asarray(x - V.T @ (V @ x))
 
 
 def factored(J: Array, tolerance: float = RANK_TOLERANCE, *, whole: bool = False) -> Factors:

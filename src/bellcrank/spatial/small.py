@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..numbers import Number, is_constant, less, minimum, select, sqrt
-from .rank import keeps
+from .rank import is_redundant
 from .vector import Vector
 
 Rows = Sequence[Sequence[Number]]
@@ -66,7 +66,7 @@ def _cross_product(a: Vector, b: Vector, gamma: Sequence[Number], directions: bo
 
 def _if_kept(x: Number, least: Number | None, whole: Number, then: Number) -> Number:
     """Not a number where a row that adds x, squared, is redundant."""
-    return then if least is None else select(keeps(x, whole, least), then, NAN)
+    return then if least is None else select(is_redundant(least * whole, x), NAN, then)
 
 
 def _householder(A: list[list[Number]], gamma: Sequence[Number], n: int, directions: bool, least: Number | None) -> NullSpace:

@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from ...assembly.loops import Loops
 from ...plan.equation_blocks import EquationBlock
 from ...singular.cone import independent, quadratic_forms, toward_cone
+from ...spatial.rank import LENIENT
 
 Array = NDArray[np.float64]
 
 LARGEST = 24  # free motions of a block
-VANISHES = 1e-6  # of lengths, per rad^2: forms
 REST = 1e-3  # of a velocity of length one
 SPANS = 1e-3
 STARTS, MOST_STARTS = 8, 64  # directions from which the cone is sought: for each free motion, and at most
@@ -64,7 +64,7 @@ def branches(loops: Loops, q: Array, t: float, block: EquationBlock) -> Branches
     inside = U[:, :rank]
     within = np.abs(np.einsum("ia,kij,jb->kab", inside, forms, inside)).max(initial=0.0)
     followed = _most_moving(block.motions @ cone)
-    return Branches(block, parting, followed, within > VANISHES * loops.length, block.motions @ U[:, rank:])
+    return Branches(block, parting, followed, within > LENIENT * loops.tolerance * loops.length, block.motions @ U[:, rank:])
 
 
 def _most_moving(velocities: Array) -> Array:
@@ -79,7 +79,7 @@ def _forms(loops: Loops, q: Array, t: float, block: EquationBlock) -> tuple[Arra
     if not d or not k:
         return np.zeros((0, d, d)), np.zeros(len(block.rows))
     C = quadratic_forms(lambda x: _demanded(loops, q, t, block, x) @ block.stresses, d)
-    forms, mixed = independent(C, VANISHES * loops.length)
+    forms, mixed = independent(C, LENIENT * loops.tolerance * loops.length)
     return forms, np.abs(block.stresses @ mixed).max(axis=1, initial=0.0)
 
 

@@ -20,7 +20,7 @@ from ...plan.closures import CLOSURE_ROW, CLOSURE_SLOTS, CLOSURE_TABLE
 from ...plan.nodes import BODY_COLUMNS, NODE_TABLE, ClosureShape, NodeSignature, node_places
 from ...plan.signature import OWN
 from ...spatial import Force, Matrix, Motion, Vector
-from ...spatial.rank import keeps
+from ...spatial.rank import is_redundant
 from ...spatial.vector import ZERO
 from ..body import TracedBody, fetched
 from ..closures import coupled, put_field, setting
@@ -265,7 +265,7 @@ class TracedNode(TracedImages):
             for k in range(closure.shape.signature.rows):
                 row = e.integer("add", first, k)
                 way, pivot = next(found) if k in closure.kept else ([0.0] * len(self.dofs), 0.0)
-                put_field(walk, row, "pivot", select(keeps(pivot, 1.0, setting(walk, "tolerance")), pivot, 0.0))
+                put_field(walk, row, "pivot", select(is_redundant(setting(walk, "tolerance"), pivot), 0.0, pivot))
                 for j, x in enumerate(way):
                     walk.put(x, "%left", e.integer("add", e.integer("mul", row, block_width(walk.plan)), j))
 

@@ -27,13 +27,14 @@ from numpy.typing import NDArray
 from ...dynamics.dynamics import Dynamics
 from ...dynamics.user_frames import on_children
 from ...errors import DynamicsError
-from ...singular.factors import Factors, factored
+from ...singular.factors import factored
 from ...singular.impulse import started
 from ...singular.loop import Progress, march
 from ...singular.outcome import Momentum, Passed, Reactions, Report
 from ...singular.passages import Seen, Watch
 from ...singular.quantities import Quantities
 from ...singular.records import Books, States
+from ...spatial.rank import Factors
 from ...wording import argument
 from .applied import Applied
 from .maximal import Bodies, Converter, apply, cross, turned
