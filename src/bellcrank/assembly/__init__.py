@@ -11,7 +11,7 @@ path.py       moving held coordinates while the loops stay closed; toggles
 failure.py, words.py   why it cannot be, in the names of the model
 """
 
-from .first import initial_assembly, start_run
+from .first import initial_assembly, own_assembly, start_run
 from .rows import FirstStates, start_rows, wanted
 from .solution import Assembly, assemble
 from .start import Given, given_values
@@ -23,6 +23,7 @@ __all__ = [
     "assemble",
     "given_values",
     "initial_assembly",
+    "own_assembly",
     "start_rows",
     "start_run",
     "wanted",

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..dynamics.dynamics import Dynamics
-from ..errors import BellcrankWarning
+from ..errors import AssemblyError, BellcrankWarning
 from ..model import Model
 from .loops import CLOSED, Loops
 from .minimum_norm import LARGE
@@ -39,6 +39,14 @@ def initial_assembly(model: Model) -> Assembly:
     for array in (found.q, found.v):
         array.setflags(write=False)
     return found
+
+
+def own_assembly(dynamics: Dynamics) -> Assembly:
+    """The model's own start; where it cannot be assembled by the model's own rank tolerance, by that of the dynamics."""
+    try:
+        return dynamics.model.assembled_start
+    except AssemblyError:
+        return closed(dynamics, start_of(dynamics, None, None, None), 0.0)
 
 
 def _satisfied(loops: Loops, start: Start) -> bool:

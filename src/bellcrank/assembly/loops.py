@@ -103,11 +103,16 @@ class Loops:
         """The largest error, in metres."""
         return float(np.abs(self.phi(q, t)).max(initial=0.0))
 
-    def error(self, q: Array, t: float, closed: float = CLOSED) -> float:
+    @property
+    def redundant(self) -> float:
+        """What redundant equations may leave open, in metres: elsewhere they add more, and the mechanism moves far."""
+        return float(LENIENT**2 * self.tolerance * self.length)
+
+    def error(self, q: Array, t: float) -> float:
         """The largest error that independent equations leave, in metres: redundant ones close only as well as they are."""
         phi = self.phi(q, t)
         size = float(np.abs(phi).max(initial=0.0))
-        if self.large or not closed * self.length < size <= LENIENT * self.tolerance * self.length:
+        if self.large or not CLOSED * self.length < size <= self.redundant:
             return size
         U, _ = self.independent(q, t)
         return float(np.abs(U.T @ (U @ phi)).max(initial=0.0))

@@ -20,7 +20,7 @@ from ..dynamics.dynamics import Dynamics
 from ..errors import BellcrankError, StateError
 from ..model import Model
 from .failure import freedom
-from .first import NEWS, Changed, first_assembly
+from .first import NEWS, Changed, first_assembly, own_assembly
 from .loops import CLOSED, Held, Loops
 from .short_way import closure_errors, flowing_rows, moved_rows, settled_rows
 from .start import Given, asked_q, asked_v, held_by, must_be_coordinate, own_position, written
@@ -115,7 +115,8 @@ class _Rows:
 
     def states(self) -> FirstStates:
         if not (self.wanted_q.given or self.wanted_v.given):
-            self.q[:], self.v[:] = self.model.initial_q, self.model.initial_v
+            own = own_assembly(self.dynamics).told()
+            self.q[:], self.v[:] = own.q, own.v
             return FirstStates(self.q, self.v, tuple(self.problems), ())
         if self.loops.large:  # one by one, by sparse matrices
             self.done[:] = False

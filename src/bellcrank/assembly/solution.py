@@ -285,7 +285,7 @@ def _flowing(loops: Loops, q: Array, v: Array, held: NDArray[np.bool_], t: float
         misaligned = LENIENT * loops.tolerance * speed
         if (left <= FLOWING * speed / loops.length + allowed / s).all() and (redundant <= allowed + misaligned).all():
             return v, True
-    return v, False
+    return given + B @ smallest_change(G @ B, wanted - G @ given, M), False
 
 
 def _allowed(loops: Loops, v: Array, wanted: Array, q: Array, t: float) -> float:

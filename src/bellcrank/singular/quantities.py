@@ -104,6 +104,11 @@ class Quantities:
             self.rank = max(self.rank, self.loops.rank(q, t, LENIENT * tolerance))
         return found if found.rank <= self.rank else factored(A, tolerance, regular, self.rank)
 
+    def open_by(self, phi: Array, factors: Factors) -> float:
+        """The largest of some errors, in metres, apart from what redundant equations leave."""
+        size, U = float(np.abs(phi).max()), factors.U[:, : factors.rank]
+        return size if size > self.loops.redundant else float(np.abs(U @ (U.T @ phi)).max())
+
     def joints_of(self, ways: Array, least: float = 0.1) -> tuple[str, ...]:
         """Coordinates that move more than a little in a vector over the velocities."""
         return tuple(name for name, x in zip(self.model.v_names, ways, strict=True) if x > least * ways.max())

@@ -143,10 +143,10 @@ class Rattle:
             phi = self.quantities.errors(q, until)
             size = float(np.abs(phi).max())
             slow = not size <= 0.5 * error
+            if slow and factors is not None:
+                size = self.quantities.open_by(phi, factors)
             if size < error:
                 best, error = (half, q), size
-            if slow:
-                error = min(error, self.quantities.loops.error(best[1], until, CLOSED))
             if size <= ROUNDING * self.quantities.length or (
                 slow and (error <= CLOSED * self.quantities.length or k > MOST // 2)
             ):
@@ -165,11 +165,12 @@ class Rattle:
             half = open_half + to_velocity @ x
             q = self._moved(place.q, h * half)
             phi = self.quantities.errors(q, until)
-            size = self.quantities.loops.error(q, until, CLOSED)
+            A = self.quantities.jacobian(q, until) @ to_velocity
+            factors = self.quantities.factored(A, q, until)
+            size = self.quantities.open_by(phi, factors)
             if size < error:
                 best, error = (half, q), size
-            A = self.quantities.jacobian(q, until) @ to_velocity
-            new = self.quantities.factored(A, q, until).solve(A @ x - phi / h)
+            new = factors.solve(A @ x - phi / h)
             change, x = float(np.abs(new - x).max()), new
             self.iterations += 1
             if size <= CLOSED * self.quantities.length and change <= 1e-9 * np.abs(x).max():
