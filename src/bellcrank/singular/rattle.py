@@ -35,7 +35,7 @@ from .loop import Progress, march
 from .outcome import Passed, Report
 from .passages import Seen, Watch
 from .quantities import Quantities
-from .records import Books, States
+from .records import EnergyBalance, States
 
 Array = NDArray[np.float64]
 
@@ -53,7 +53,7 @@ def integrate_rattle(
 ) -> Passed:
     """From ``start`` (q, v, tau, u) at times[0] to times[-1], in equal steps of at most max_step between the samples."""
     stepper = Rattle(dynamics, start, float(times[0]))
-    return march(stepper, Books(dynamics, start["tau"], start["u"]), times, max_step, progress)
+    return march(stepper, EnergyBalance(dynamics, start["tau"], start["u"]), times, max_step, progress)
 
 
 class Place(NamedTuple):
