@@ -64,8 +64,8 @@ class KeptRows:
             q, t = start["q"], float(start["t"])
             if self.dynamics.plan.nodes is None and lost_row(self.dynamics, q, t) is None:
                 self.dynamics = self.dynamics.replanned(q, t)
-                given = {"t": t, "inputs": start["u"]}
-                start = start | {"a": self.dynamics.acceleration(q, start["v"], start["tau"], **given)}
+                a = self.dynamics.acceleration(q, start["v"], start["tau"], t=t, inputs=start["u"])
+                start = start | {"a": a}  # without what was not yet known to be redundant
             self._planned = [self.dynamics]
         outcome = self._go(start, times)
         for _ in range(_MOST):
