@@ -44,9 +44,9 @@ def engines(model: Model) -> dict[str, Any]:
     dyn = bc.compile(model)
     q, v, tau = states(model)
     inputs = {"q": q, "v": v, "tau": tau}
-    one, lanes = (dyn._kernel(dyn._program, lanes) for lanes in (1, LANES))
+    one, lanes = (dyn.kernel(dyn.program, lanes) for lanes in (1, LANES))
     hamilton = replace(CANONICAL["canonical_momenta:joint"], scratch=("v",))  # v is computed too, dp/dt returned
-    momenta, momenta_lanes = (dyn._kernel(hamilton, lanes) for lanes in (1, LANES))
+    momenta, momenta_lanes = (dyn.kernel(hamilton, lanes) for lanes in (1, LANES))
     canonical = {"q": q, "p": dyn.momenta(q, v), "tau": tau}
     calls = {
         "one state": lambda: one.batch(inputs, threads=1),
@@ -102,7 +102,7 @@ def start_up() -> dict[str, float]:
     script = (
         "import time, sys; t = time.perf_counter(); import bellcrank as bc; print(time.perf_counter() - t);"
         "from bellcrank.model import generators as g; import bellcrank.dynamics;"
-        "m = eval('g.' + sys.argv[1], {'g': g}); from bellcrank.dynamics import jit; jit.machine();"
+        "m = eval('g.' + sys.argv[1], {'g': g}); from bellcrank.kernels import jit; jit.machine();"
         "t = time.perf_counter(); d = bc.compile(m); print(time.perf_counter() - t); print(len(d.plan.signatures))"
     )
     result = {}

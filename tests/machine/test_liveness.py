@@ -86,14 +86,14 @@ def test_what_is_told_shares_a_place_only_over_whole_passes(apart):
 def test_nothing_out_of_plane_is_told_by_nodes_of_a_planar_ladder():
     """An inertia in the plane has 6 numbers, a wrench 3; a spin and a motion find room where these were."""
     dynamics = bc.compile(generators.ladder(3))
-    emitter, _ = _written(dynamics.plan, for_plan(dynamics._program, dynamics.plan), 1, Memory())
+    emitter, _ = _written(dynamics.plan, for_plan(dynamics.program, dynamics.plan), 1, Memory())
     assert learned(emitter.lines).told == 9
 
 
 def test_the_second_writing_keeps_what_was_planned_and_nothing_else():
     """The excavator has a number that is cheap to make from one that turns out to be dead: it is not kept in its place."""
     dynamics = bc.compile(bc.load("excavator"), quick=True)
-    program = for_plan(dynamics._program, dynamics.plan)
+    program = for_plan(dynamics.program, dynamics.plan)
     emitter, walk = _written(dynamics.plan, program, 1, Memory())
     memory = learned(emitter.lines, walk.channels.passes)
     emitter, _ = _written(dynamics.plan, program, 1, memory)

@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..dynamics.dynamics import Dynamics
-from ..joints import Joint
 from ..model import Model
 from ..model.manifold import displaced, quaternion_product, rotation, turning_joints
 from ..plan.closures import row_scales
@@ -40,7 +39,7 @@ class Loops:
         self.dynamics, self.model = dynamics, dynamics.model
         self.length, self.tolerance = dynamics.plan.length, float(dynamics.plan.tolerance)
         self.rows = row_scales(self.model, self.length)
-        units = [unit for joint in _moving(self.model) for unit in joint.v_units]
+        units = [unit for _, joint in self.model.moving_joints for unit in joint.v_units]
         self.units = np.array([1.0 if unit.startswith("rad") else self.length for unit in units])
 
     def phi(self, q: Array, t: float) -> Array:
@@ -116,10 +115,6 @@ class Loops:
             return size
         U, _ = self.independent(q, t)
         return float(np.abs(U.T @ (U @ phi)).max(initial=0.0))
-
-
-def _moving(model: Model) -> list[Joint]:
-    return [joint for joint, driven in zip(model.joints, model.driven, strict=True) if not driven]
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from ..spatial.rank import ROUNDING, independent_rows, keeps, null_space, smalle
 from .generic import configurations
 
 if TYPE_CHECKING:
-    from .dynamics import Dynamics
+    from .evaluation import Evaluation
 
 Array = NDArray[np.float64]
 Rows = list[tuple[PlainNode, Array]]  # G of every node, all equations
@@ -43,7 +43,7 @@ def plan_nodes(plan: Plan, q: Array, t: float) -> Nodes:
     return survey.nodes()
 
 
-def plan_generic_nodes(plan: Plan, dynamics: Dynamics) -> Nodes:
+def plan_generic_nodes(plan: Plan, dynamics: Evaluation) -> Nodes:
     """Nodes of a model with what is independent on its closures in general, wherever it starts."""
     survey = Survey(plan)
     start = np.array(plan.model.given_q)

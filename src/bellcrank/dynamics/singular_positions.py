@@ -30,7 +30,7 @@ from ..plan.row_selection import comparable_rows, first_of_all, order_of_rows, s
 from ..spatial.rank import independent_rows, null_space, orthonormal_rows
 
 if TYPE_CHECKING:
-    from .dynamics import Dynamics
+    from .evaluation import Evaluation
 
 Array = NDArray[np.float64]
 
@@ -63,7 +63,7 @@ def singular_loops(plan: Plan, state: dict[str, Array]) -> Singular | None:
     return found if found.pivot < plan.tolerance else None
 
 
-def singular_closures(dynamics: Dynamics, q: Array, v: Array, t: float) -> str:
+def singular_closures(dynamics: Evaluation, q: Array, v: Array, t: float) -> str:
     """Names of the closures whose loops are in a singular position, by whichever plan; empty where there are none."""
     if dynamics.plan.nodes is None:
         row = lost_row(dynamics, q, t)
@@ -83,7 +83,7 @@ def nearest_singularity(plan: Plan, state: dict[str, Array]) -> Singular:
     return Singular(closures_of_node(plan, worst), float(np.sqrt(max(0.0, pivots[worst]))))
 
 
-def kept_equations(dynamics: Dynamics, q: Array, t: float) -> KeptEquations:
+def kept_equations(dynamics: Evaluation, q: Array, t: float) -> KeptEquations:
     """Of every block by itself, or of all closures at once."""
     plan = dynamics.plan
     if plan.nodes is not None:
@@ -97,7 +97,7 @@ def kept_equations(dynamics: Dynamics, q: Array, t: float) -> KeptEquations:
     return KeptEquations(len(kept), float(pivots[worst_row]), (closure_of_row(plan.model, worst_row),))
 
 
-def lost_row(dynamics: Dynamics, q: Array, t: float) -> int | None:
+def lost_row(dynamics: Evaluation, q: Array, t: float) -> int | None:
     """In a singular position: an equation that is independent of the others a little aside, along what the closures leave free.
 
     There what is redundant on the closures adds parts of second order, what a singular position lacks adds some of first order.

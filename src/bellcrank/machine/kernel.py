@@ -94,7 +94,7 @@ class Kernel:
         program = for_plan(program, plan)
         plan = plan if program.nodes or plan.nodes is None else replace(plan, nodes=None)  # one code, however they are planned
         self.plan, self.program, self.lanes = plan, program, lanes
-        level = 0 if program.quick else 3
+        level = program.optimisation
         self.code = obtain(
             (program.name, lanes, level, *structure_key(plan)), lambda: write_module(plan, program, lanes), level
         )

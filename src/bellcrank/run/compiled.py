@@ -77,7 +77,7 @@ def in_machine_code(
     works = np.vstack([np.zeros(trajectory.works), trajectory.works_done()])
     if ended and trajectory.real("t") > t[-1]:
         q_last, v_last = trajectory.state()
-        v_last = np.asarray(dynamics._velocities_of(q_last, v_last, trajectory.real("t")))
+        v_last = dynamics.velocities_of(q_last, v_last, trajectory.real("t"))
         t, q, v = np.append(t, trajectory.real("t")), np.vstack([q, q_last]), np.vstack([v, v_last])
         works = np.vstack([works, trajectory.y[trajectory.w_start :][: trajectory.works]])
     good = np.isfinite(works).all(axis=1)
@@ -144,7 +144,7 @@ class _Host:
 
         def inside(x: float) -> tuple[Array, Array]:
             q, speeds = step(x)
-            return q, np.asarray(self.dynamics._velocities_of(q, speeds, t + x * h))
+            return q, self.dynamics.velocities_of(q, speeds, t + x * h)
 
         stop = self.watcher.look(t, h, inside)
         if stop is not None:
@@ -180,8 +180,8 @@ def prepare(
     metric: str = "minimum_norm",
 ) -> Trajectory:
     q, first_time = start["q"], float(start["t"])
-    speeds = np.asarray(dynamics._speeds(q, start["v"], first_time))
-    trajectory = Trajectory(dynamics.plan, dynamics._stepping, scheme, start | {"v": speeds}, times[1:], metric=metric)
+    speeds = dynamics.speeds_of(q, start["v"], first_time)
+    trajectory = Trajectory(dynamics.plan, dynamics.stepping, scheme, start | {"v": speeds}, times[1:], metric=metric)
     slope = np.concatenate([dynamics.rates(q, start["v"]), start["a"]])
     if dynamics.canonical:
         slope = slopes(dynamics, start, first_time, q[None], speeds[None])[0]

@@ -140,7 +140,7 @@ def _run(
     first = np.minimum(1e-3 * times[-1], _first_steps(start, slopes, reals["rtol"], reals["atol"]))
     stiffness = Stiffness(dynamics.model.name, method.name, REMEDY_OF_MANY)
     options: dict[str, Any] = {"pass_singular": going_on, "meanwhile": partial(_tell_stiffness, stiffness, numbers)}
-    result = run_lanes(dynamics.plan, dynamics._program, method, start, slopes, times[1:], reals | {"h": first}, **options)
+    result = run_lanes(dynamics.plan, dynamics.program, method, start, slopes, times[1:], reals | {"h": first}, **options)
     q = np.concatenate([start["q"][:, None], result.q], axis=1)
     v = np.concatenate([start["v"][:, None], result.v], axis=1)
     if dynamics.model.closures:
@@ -162,7 +162,7 @@ def _starts(dynamics: Dynamics, given: dict[str, Any]) -> tuple[dict[str, Array]
     """Rows of equal number, a single one repeated, that satisfy the loops; and why a run cannot start, or None."""
     model = dynamics.model
     q, v = (wanted(dynamics, name, given[name]) for name in ("q", "v"))
-    tau = np.atleast_2d(dynamics._array("tau", or_default(given["tau"], np.zeros(model.nv))))
+    tau = np.atleast_2d(dynamics.array("tau", or_default(given["tau"], np.zeros(model.nv))))
     u = np.asarray(or_default(named_inputs(model, given["u"]), np.zeros(len(model.inputs))), dtype=np.float64)
     rows = {"q": q.rows, "v": v.rows, "tau": tau, "inputs": np.atleast_2d(u)}
     counts = {len(x) for x in rows.values()} - {1}
