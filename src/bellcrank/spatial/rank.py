@@ -37,9 +37,9 @@ def is_redundant(least: Number, new: Number) -> Any:
     return less(new, least)
 
 
-def rank_of(s: Array, tolerance: float = RANK_TOLERANCE) -> int:
-    """How many singular values count, of values in any order."""
-    return int((s > tolerance * s.max(initial=0.0)).sum())
+def rank_of(s: Array, tolerance: float = RANK_TOLERANCE, unit: float = 0.0) -> int:
+    """How many singular values count, of values in any order; ``unit``: what the largest is compared with at least."""
+    return int((s > tolerance * s.max(initial=unit)).sum())
 
 
 class Factors(NamedTuple):
@@ -92,8 +92,9 @@ def factored(J: Array, tolerance: float = RANK_TOLERANCE, *, whole: bool = False
     return Factors(U, s, Vt, rank_of(s, tolerance))
 
 
-def rank(J: Array, tolerance: float = RANK_TOLERANCE) -> int:
-    return rank_of(np.asarray(np.linalg.svd(J, compute_uv=False), dtype=np.float64), tolerance) if J.size else 0
+def rank(J: Array, tolerance: float = RANK_TOLERANCE, unit: float = 0.0) -> int:
+    """How many rows are independent; ``unit``: the size of rows that say something, where all may say nothing."""
+    return rank_of(np.asarray(np.linalg.svd(J, compute_uv=False), dtype=np.float64), tolerance, unit) if J.size else 0
 
 
 def null_space(J: Array, tolerance: float = RANK_TOLERANCE) -> Array:

@@ -245,4 +245,4 @@ class Sweep:
                     moved += form.columns([name]) @ arm @ P
             columns.append(moved / scale)
             j = links[j].parent
-        return rank(np.hstack(columns))
+        return rank(np.hstack(columns), unit=1.0)

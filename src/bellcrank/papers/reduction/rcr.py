@@ -61,7 +61,7 @@ class Chain:
     def rank(self) -> int:
         """m_i, the number of independent equations."""
         columns = [self.a[k] / np.linalg.norm(self.a[k]) for k in self.moving]
-        return rank(np.hstack(columns)) if columns else 0
+        return rank(np.hstack(columns), unit=1.0) if columns else 0
 
     def name(self, k: int) -> str:
         return self.links[k].coordinates[0]
