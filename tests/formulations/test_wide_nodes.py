@@ -12,8 +12,8 @@ import bellcrank as bc
 from bellcrank.dynamics.evaluation import LANES
 from bellcrank.dynamics.node_ranks import plan_nodes
 from bellcrank.formulations import CANONICAL, QUANTITIES, WITH_MULTIPLIERS
+from bellcrank.machine.in_python import run_plain
 from bellcrank.machine.kernel import Kernel
-from bellcrank.machine.plain import run_plain
 from bellcrank.plan import make_plan, nodes
 
 from ..closed_linkages import Bar, lattice, linkage, pinned

@@ -12,7 +12,7 @@ import pytest
 from bellcrank.dynamics import Dynamics
 from bellcrank.errors import DynamicsError, StateError
 from bellcrank.formulations import FORMULATIONS
-from bellcrank.machine.plain import run_plain
+from bellcrank.machine.in_python import run_plain
 from bellcrank.model.generators import chain, random_state, random_tree
 
 FORMS = [

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from bellcrank.dynamics.output_frames import OutputFrames
 from bellcrank.formulations import QUANTITIES
-from bellcrank.machine.plain import run_plain
+from bellcrank.machine.in_python import run_plain
 from bellcrank.model.generators import humanoid, random_tree
 from bellcrank.plan import choose_frames, depth_first, make_plan
 from tests.plan.trees import ANY, chain_of_axes, tilted_axes, unit, with_joints, world_origins

@@ -13,20 +13,19 @@ from ..formulations import CLOSED, FORMULATIONS
 from ..formulations.loops.agreement import disagreement
 from ..formulations.loops.coordinate_reduction import unchecked
 from ..kernels.messages import leaves
-from ..machine.nodes.plain import PlainNode
-from ..machine.plain import PlainWalk
+from ..machine.in_python import InPython
+from ..machine.nodes.walk import Node
 from ..model import Element, Law, Model
 from ..numbers import Number
 from ..plan import Plan
 from ..wording import argument
 from .node_ranks import plan_nodes
-from .singular_positions import Singular, closures_of_node, inputs_of, is_finite, singular_loops
+from .singular_positions import Singular, closures_of_node, inputs_of, is_finite, numpy_data, singular_loops
 
 
 def why_not_finite(plan: Plan, state: dict[str, NDArray[np.float64]]) -> str:
     """Repeat the elimination slowly, from the tips inward, and name the first joint where it breaks down."""
     inputs = inputs_of(plan, state)
-    data = [list(row) for row in plan.data]
     ended = table_that_ended(plan.model, float(inputs["t"][0]))
     if ended is not None:
         return ended
@@ -36,16 +35,17 @@ def why_not_finite(plan: Plan, state: dict[str, NDArray[np.float64]]) -> str:
     contradicted = contradicted_loops(plan, state)
     if contradicted and plan.nodes is not None:
         return _lacking(contradicted) if _rank(plan, inputs) > plan.nodes.rank else _contradicted(contradicted)
-    walk = PlainWalk(plan, inputs, data)
+    program = CLOSED["multipliers:joint"] if plan.model.closures else FORMULATIONS["articulated_body"]
+    evaluation = InPython(plan, replace(program, outputs=program.outputs | {"element": "element*3"}), inputs, numpy_data(plan))
     with np.errstate(all="ignore"), suppress(ZeroDivisionError):  # numpy's numbers give inf, folded ones raise
-        walk.run(CLOSED["multipliers:joint"] if plan.model.closures else FORMULATIONS["articulated_body"])
+        evaluation.run()
     model = plan.model
-    for element, told in zip(model.elements, zip(*[iter(walk.outputs.get("element", []))] * 3, strict=True), strict=False):
+    for element, told in zip(model.elements, zip(*[iter(evaluation.values("element"))] * 3, strict=True), strict=False):
         if np.isnan(float(told[2])) and np.isfinite([float(x) for name in ("q", "v") for x in inputs[name]]).all():
             return f"force element {element.name!r} has no force here: {_why_no_force(element)}"
     for i in reversed(range(plan.n)):
         body = plan.tree.order[i]
-        pivots = walk.bodies[i]._kept.get("pivots")  # none: the walk ended here
+        pivots = evaluation.kept(i, "pivots")  # none: the walk ended here
         if pivots is None or not np.isfinite([float(x) for x in leaves(tuple(pivot.gain for pivot in pivots))]).all():
             return (
                 f"joint {model.joint_names[body]!r} moves no inertia in one of its directions "
@@ -58,15 +58,16 @@ def contradicted_loops(plan: Plan, state: dict[str, NDArray[np.float64]]) -> tup
     """Closures of the first node whose motion contradicts an equation that planning left out (formulations.agreement)."""
     if plan.nodes is None or not plan.nodes.checks or not is_finite(state):
         return ()
-    walk = PlainWalk(plan, inputs_of(plan, state), [list(row) for row in plan.data])
-    found: list[int] = []
+    program = replace(CLOSED["coordinate_reduction"], run=unchecked)
+    evaluation = InPython(plan, program, inputs_of(plan, state), numpy_data(plan))
+    walk, found = evaluation.walk, list[int]()
 
-    def look(node: PlainNode) -> None:
+    def look(node: Node) -> None:
         if float(disagreement(walk, node, node.joint_values("a", whole=True))) > 0:
             found.append(node.index)
 
     with np.errstate(all="ignore"), suppress(ZeroDivisionError):
-        walk.run(replace(CLOSED["coordinate_reduction"], run=unchecked))
+        evaluation.run()
         walk.nodes(look)
     return closures_of_node(plan, found[0]) if found else ()
 

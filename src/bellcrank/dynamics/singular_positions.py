@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..formulations import QUANTITIES
-from ..machine.plain import PlainWalk
+from ..machine.in_python import InPython
 from ..machine.steps.projection import NARROW
 from ..model import Model
 from ..numbers import Number
@@ -75,10 +75,10 @@ def singular_closures(dynamics: Evaluation, q: Array, v: Array, t: float) -> str
 def nearest_singularity(plan: Plan, state: dict[str, Array]) -> Singular:
     """Of a plan with nodes; not a number counts as singular."""
     assert plan.nodes is not None
-    walk = PlainWalk(plan, inputs_of(plan, state), [list(row) for row in plan.data])
+    evaluation = InPython(plan, QUANTITIES["blocks"], inputs_of(plan, state), numpy_data(plan))
     with np.errstate(all="ignore"), suppress(ZeroDivisionError):
-        walk.run(QUANTITIES["blocks"])
-    pivots = np.nan_to_num(np.array(walk.outputs.get("block", [1.0])[::3], dtype=float), nan=0.0)
+        evaluation.run()
+    pivots = np.nan_to_num(np.array(evaluation.values("block")[::3], dtype=float), nan=0.0)
     worst = int(np.argmin(pivots))
     return Singular(closures_of_node(plan, worst), float(np.sqrt(max(0.0, pivots[worst]))))
 
@@ -129,6 +129,12 @@ def inputs_of(plan: Plan, state: dict[str, Array]) -> dict[str, list[Number]]:
     inputs: dict[str, list[Number]] = {name: list(state.get(name, np.zeros(plan.model.nv))) for name in ("q", "v", "tau")}
     inputs |= {"t": list(np.atleast_1d(state.get("t", 0.0))), "u": list(state.get("u", np.zeros(len(plan.model.inputs))))}
     return inputs
+
+
+def numpy_data(plan: Plan) -> dict[str, list[Number]]:
+    """Numpy's numbers, which become infinite where those of Python raise."""
+    nodes = [] if plan.nodes is None else list(plan.nodes.shared_bodies.ravel())
+    return {"data": list(plan.data.ravel()), "node_body_data": nodes}
 
 
 def is_finite(state: dict[str, Array]) -> bool:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from ...formulations import Program
 from ...integrate import RungeKutta
 from ...integrate.runge_kutta import Row
-from ...kernels.emitter import Emitter
-from ...kernels.flow import total, when, while_
+from ...kernels.llvm.emitter import Emitter
+from ...kernels.llvm.flow import total, when, while_
 from ...numbers import Condition, Number, Symbol, maximum, minimum
 from ...plan import Plan
 from ...plan.turns import FINE

@@ -14,7 +14,8 @@ from ...formulations import Program
 from ...integrate import RungeKutta
 from ...plan import Plan
 from ...plan.turns import turn_weights
-from ..kernel import aligned, fixed_arrays, obtain, structure_key, width, workers
+from ..arrays import width
+from ..kernel import aligned, bound_arrays, obtain, structure_key, workers
 from .lanes import LANE_REALS, lane_programs, write_lane_stepper
 from .quaternions import unit_quaternions
 from .stepper import COUNTS, WIDE, row_width, stepper_words
@@ -140,9 +141,9 @@ class _Block:
         y = _lanes(np.hstack([start["q"][rows], start["v"][rows]]))
         k = aligned(stages * size * WIDE)
         k[: size * WIDE] = _lanes(np.hstack([slopes["qdot"][rows], slopes["a"][rows]]))[: size * WIDE]
-        self.arrays: dict[str, Any] = fixed_arrays(plan, code, WIDE) | {
-            "other_work": aligned(plan.n * code.work_row * WIDE),
-            "other_messages": aligned(max(1, plan.messages) * code.message_row * WIDE),
+        self.arrays: dict[str, Any] = bound_arrays(plan, code, WIDE) | {
+            "other_work": aligned(plan.n * code.facts.work_row * WIDE),
+            "other_messages": aligned(max(1, plan.messages) * code.facts.message_row * WIDE),
             "y": y,
             "new": aligned(size * WIDE),
             "aside": aligned(size * WIDE),
@@ -169,7 +170,7 @@ class _Block:
         numbers |= {"quaternion_count": len(places), "elements": 0, "drives": 0, "works": 1, "given": 0}
         numbers |= {"closings": 0, "m": plan.loads.closing.rows, "nq": model.nq, "width": row_width(plan)}
         numbers |= {name: array.ctypes.data for name, array in self.arrays.items()}
-        self.words = np.array([numbers[word] for word in stepper_words(called)], dtype=np.int64)
+        self.words = np.array([numbers.get(word, 0) for word in stepper_words(called)], dtype=np.int64)
         self.advance = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(code.library.address("advance"))
 
     def lane(self, name: str) -> Array:

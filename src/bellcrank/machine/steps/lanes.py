@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from ...formulations import QUANTITIES, Program
 from ...integrate import RungeKutta
-from ...kernels.elementary import any_lane, per_lane
-from ...kernels.emitter import Emitter, Int
-from ...kernels.flow import each, while_
+from ...kernels.llvm.elementary import any_lane, per_lane
+from ...kernels.llvm.emitter import Emitter, Int
+from ...kernels.llvm.flow import each, while_
 from ...numbers import Condition, Number, Symbol, maximum, minimum, select
 from ...plan import Plan
-from ..kernel import for_plan
+from ..arrays import for_plan
 from ..module import Module
 from .adaptive import EPSILON, GROW, SAFETY, SHRINK, AdaptiveStepper
 from .projection import Lookout, project

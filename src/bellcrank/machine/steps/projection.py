@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...kernels.emitter import Int
-from ...kernels.flow import each, total, when, while_
+from ...kernels.llvm.emitter import Int
+from ...kernels.llvm.flow import each, total, when, while_
 from ...numbers import Condition, Number, Symbol, maximum, minimum
-from ..closures import FIELDS
+from ..arrays import FIELDS
 
 if TYPE_CHECKING:
     from .stepper import Stepper

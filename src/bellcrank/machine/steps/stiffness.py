@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 from ...integrate import RungeKutta
 from ...integrate.runge_kutta import Row
-from ...kernels.elementary import any_lane
-from ...kernels.flow import when
+from ...kernels.llvm.elementary import any_lane
+from ...kernels.llvm.flow import when
 from ...numbers import Condition, minimum
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from ...integrate import RungeKutta
 from ...model import Model
 from ...plan import Plan
 from ...plan.turns import turn_weights
-from ..kernel import aligned, fixed_arrays, obtain, structure_key, width
+from ..arrays import width
+from ..kernel import aligned, bound_arrays, obtain, structure_key
 from .adaptive import write_stepper
 from .quaternions import unit_quaternions
 from .stepper import COUNTS, MINIMUM_NORM, REALS, WIDE, programs, row_width, stepper_words
@@ -93,9 +94,9 @@ class Trajectory:
         numbers |= {"closings": self.closings, "m": rows, "nq": model.nq, "width": self.row_width}
         efforts = aligned(_padded(model.nv) or WIDE)
         efforts[: model.nv] = start["tau"]
-        self._arrays: dict[str, Any] = fixed_arrays(plan, code, 1) | {
-            "other_work": aligned(plan.n * code.work_row),
-            "other_messages": aligned(max(1, plan.messages) * code.message_row),
+        self._arrays: dict[str, Any] = bound_arrays(plan, code, 1) | {
+            "other_work": aligned(plan.n * code.facts.work_row),
+            "other_messages": aligned(max(1, plan.messages) * code.facts.message_row),
             "y": self.y,
             "new": self.new,
             "aside": aligned(self.padded),
@@ -118,7 +119,7 @@ class Trajectory:
             for name in program.outputs:
                 self._arrays[f"buffer:{name}"] = aligned(max(WIDE, _padded(width(plan, program, name))))
         numbers |= {name: array.ctypes.data for name, array in self._arrays.items()}
-        return np.array([numbers[word] for word in stepper_words(self.called)], dtype=np.int64)
+        return np.array([numbers.get(word, 0) for word in stepper_words(self.called)], dtype=np.int64)
 
     def advance(self, budget: int) -> None:
         before = self.count("steps") + self.count("rejected")
