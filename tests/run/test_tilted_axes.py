@@ -52,7 +52,7 @@ def straight(four_bar):
     return [last(four_bar, **way) for way in WAYS]
 
 
-@pytest.mark.parametrize(("name", "about"), zip(HINGES, [(1.0, 0.0, 0.0), (0.0, 1.0, 0.0)] * 2, strict=True))
+@pytest.mark.parametrize(("name", "about"), list(zip(HINGES, [(1.0, 0.0, 0.0), (0.0, 1.0, 0.0)] * 2, strict=True)))
 def test_a_hinge_that_is_off_by_less_than_the_tolerance_changes_nothing(four_bar, straight, name, about):
     """1e-8 rad; positions follow the tilt in second order only, the rest is rounding."""
     model = tilted(four_bar, name, 1e-8, about)
@@ -71,7 +71,7 @@ def test_so_it_is_whatever_the_angle_below_it(four_bar, straight, angle):
         assert last(model, **way) == pytest.approx(expected, abs=1e-10), way
 
 
-@pytest.mark.parametrize(("name", "angle"), zip(HINGES, [1e-5, 1e-5, 1e-3, 1e-5], strict=True))
+@pytest.mark.parametrize(("name", "angle"), list(zip(HINGES, [1e-5, 1e-5, 1e-3, 1e-5], strict=True)))
 def test_a_hinge_that_is_off_by_more_locks_and_all_name_it_with_its_angle(four_bar, name, angle):
     model = tilted(four_bar, name, angle)
     words = f"joint '{name}' locks its loop: it is {np.degrees(angle):.3g} degrees off"
