@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.assembly.least import along, least_change
+from bellcrank.assembly.minimum_norm import allowed_part, smallest_change
 from bellcrank.joints import make_joint
 from bellcrank.model import Closure, Law, PrescribedMotion
 from bellcrank.model.manifold import displaced
@@ -315,12 +315,12 @@ class TestLeastChange:
     @pytest.mark.parametrize("large", [False, True])
     def test_dense_and_sparse_agree_with_the_closed_form(self, large, monkeypatch):
         if large:
-            monkeypatch.setattr("bellcrank.assembly.least.LARGE", 1)
+            monkeypatch.setattr("bellcrank.assembly.minimum_norm.LARGE", 1)
         rng = np.random.default_rng(4)
         J, root = rng.normal(size=(4, 9)), rng.normal(size=(9, 9))
         M, r = root @ root.T + np.eye(9), rng.normal(size=4)
         expected = np.linalg.solve(M, J.T @ np.linalg.solve(J @ np.linalg.solve(M, J.T), r))
         doubled = np.vstack([J, J[:2]]), np.concatenate([r, r[:2]])
-        assert least_change(*doubled, M) == pytest.approx(expected, abs=1e-9)
-        assert least_change(*doubled) == pytest.approx(np.linalg.pinv(J) @ r, abs=1e-9)
-        assert np.abs(J @ along(J, np.ones(9))).max() < 1e-9
+        assert smallest_change(*doubled, M) == pytest.approx(expected, abs=1e-9)
+        assert smallest_change(*doubled) == pytest.approx(np.linalg.pinv(J) @ r, abs=1e-9)
+        assert np.abs(J @ allowed_part(J, np.ones(9))).max() < 1e-9

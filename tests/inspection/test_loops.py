@@ -10,10 +10,10 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.inspection import check
-from bellcrank.inspection.loops.blocks import blocks
 from bellcrank.inspection.loops.mobility import inspect_loops
 from bellcrank.inspection.loops.wrenches import Placed, carried, holding, triad
 from bellcrank.model import Closure, Element, Law, PrescribedMotion
+from bellcrank.plan.equation_blocks import equation_blocks
 
 from ..closed import CLOSING, random_closed
 from ..closed_linkages import (
@@ -110,12 +110,12 @@ class TestRedundancy:
     def test_loops_that_do_not_touch_are_counted_each_for_itself(self):
         A = np.zeros((3, 4))
         A[0, :2], A[1, 2:], A[2, 2:] = 1.0, (1.0, 2.0), (2.0, 4.0)
-        found, untouched = blocks(A, np.array([0, 1, 2]))
+        found, untouched = equation_blocks(A, np.array([0, 1, 2]))
         assert sorted((b.rank, b.redundant, b.mobility) for b in found) == [(1, 0, 1), (1, 1, 1)] and not len(untouched)
 
     def test_large_blocks_are_counted_like_small_ones(self, monkeypatch):
         small = inspect_loops(parallelogram(3))
-        monkeypatch.setattr("bellcrank.inspection.loops.blocks.DENSE", 4)
+        monkeypatch.setattr("bellcrank.plan.equation_blocks.DENSE", 4)
         large = inspect_loops(parallelogram(3))
         assert (large.mobility, large.redundant, large.directions) == (small.mobility, small.redundant, small.directions)
         assert large.pivot == pytest.approx(small.pivot)

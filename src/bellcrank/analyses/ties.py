@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..assembly import assemble
-from ..assembly.least import cut_svd, least_change
 from ..assembly.loops import Held, Loops
+from ..assembly.minimum_norm import smallest_change
 from ..assembly.newton import close
 from ..dynamics.dynamics import Dynamics
 from ..model.manifold import displaced
+from ..spatial.rank import factored, null_space
 
 Array = NDArray[np.float64]
 
@@ -39,9 +40,7 @@ class Ties:
         """N, orthonormal."""
         if not self.any:
             return np.eye(self.model.nv)
-        J = self.loops.G(q, self.t) * self.loops.units
-        rank = len(cut_svd(J)[1])
-        allowed = np.linalg.svd(J)[2][rank:].T * self.loops.units[:, None]
+        allowed = null_space(self.loops.J(q, self.t), self.loops.tolerance) * self.loops.units[:, None]
         return np.asarray(np.linalg.qr(allowed)[0])
 
     def start(self, q: Array | None) -> Array:
@@ -68,9 +67,8 @@ class Ties:
         """Of minimum norm, so that closures take what they can of r: r + G^T lambda is unbalanced. None for a tree."""
         if not self.any:
             return None
-        G, rows, units = self.loops.G(q, self.t), self.loops.rows, self.loops.units
-        U, s, V = cut_svd(G * units)
-        return np.asarray(-(U @ ((V @ (units * r)) / s)) * rows)
+        factors = factored(self.loops.J(q, self.t), self.loops.tolerance)
+        return np.asarray(-factors.solve_transposed(self.loops.units * r) * self.loops.rows)
 
     def independent(self, q: Array) -> list[int]:
         """Degrees of freedom that say where the mechanism is: the first ones, unless others say it much better."""
@@ -94,6 +92,6 @@ class Ties:
             places = displaced(self.model, q, k * STEP * N.T)
             rates = self.dyn.closure(places, np.tile(v, (len(places), 1)), t=self.t)[1]
             change += weight * (rates * self.loops.rows).T / (12 * STEP)
-        J, units = self.loops.G(q, self.t) * self.loops.units, self.loops.units
-        P = np.column_stack([units * least_change(J, -column) for column in change.T]) if change.size else np.zeros_like(N)
+        J, units = self.loops.J(q, self.t), self.loops.units
+        P = np.column_stack([units * smallest_change(J, -column) for column in change.T]) if change.size else np.zeros_like(N)
         return np.asarray(P - N @ P[chosen])

@@ -5,13 +5,13 @@ first.py      the first state of a run: the model's own, or from what its caller
 rows.py, short_way.py   the first states of many runs, all at once
 start.py      what is asked: the start, and coordinates that are held
 loops.py      the equations in comparable units; held coordinates
-least.py      the smallest change that satisfies equations, redundant ones too
+minimum_norm.py   the smallest change that satisfies equations, redundant ones too
 newton.py     closing the loops from near
 path.py       moving held coordinates while the loops stay closed; toggles
 failure.py, words.py   why it cannot be, in the names of the model
 """
 
-from .first import initial_assembly, start_run
+from .first import initial_assembly, own_assembly, start_run
 from .rows import FirstStates, start_rows, wanted
 from .solution import Assembly, assemble
 from .start import Given, given_values
@@ -23,6 +23,7 @@ __all__ = [
     "assemble",
     "given_values",
     "initial_assembly",
+    "own_assembly",
     "start_rows",
     "start_run",
     "wanted",

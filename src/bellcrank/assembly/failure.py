@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from ..errors import AssemblyError
 from ..wording import argument
-from .least import cut_svd
 from .locking import locked_by
 from .loops import Held, Loops
 from .path import Lost, Toggle
@@ -21,10 +20,8 @@ Array = NDArray[np.float64]
 
 def freedom(loops: Loops, q: Array, t: float) -> int:
     """Degrees of freedom there, by rank; of a large model the least that it can have."""
-    G = loops.G(q, t) * loops.units
-    if min(G.shape) > 500:
-        return max(0, G.shape[1] - G.shape[0])
-    return int(G.shape[1] - len(cut_svd(G)[1])) if G.size else loops.model.nv
+    nv = loops.model.nv
+    return max(0, nv - len(loops.rows)) if loops.large else nv - loops.rank(q, t)
 
 
 def never_closes(loops: Loops, q: Array, t: float, tolerance: float) -> AssemblyError:

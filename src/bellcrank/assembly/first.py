@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..dynamics.dynamics import Dynamics
-from ..errors import BellcrankWarning
+from ..errors import AssemblyError, BellcrankWarning
 from ..model import Model
-from .least import LARGE
-from .loops import Loops
-from .solution import TOLERANCE, Assembly, agrees, closed
+from .loops import CLOSED, Loops
+from .minimum_norm import LARGE
+from .solution import Assembly, agrees, closed
 from .start import Given, Start, own_position, start_of, start_of_run
 from .words import unit_of, velocity_unit
 
@@ -41,9 +41,17 @@ def initial_assembly(model: Model) -> Assembly:
     return found
 
 
+def own_assembly(dynamics: Dynamics) -> Assembly:
+    """The model's own start; where it cannot be assembled by the model's own rank tolerance, by that of the dynamics."""
+    try:
+        return dynamics.model.assembled_start
+    except AssemblyError:
+        return closed(dynamics, start_of(dynamics, None, None, None), 0.0)
+
+
 def _satisfied(loops: Loops, start: Start) -> bool:
     """Whether the loops agree with a start as it is, at t = 0."""
-    return loops.worst(start.q, 0.0) <= TOLERANCE * loops.length and agrees(loops, start.q, start.v, 0.0)
+    return loops.error(start.q, 0.0) <= CLOSED * loops.length and agrees(loops, start.q, start.v, 0.0)
 
 
 def start_run(dynamics: Dynamics, q: Given, v: Given, t: float) -> Assembly:

@@ -26,18 +26,19 @@ from ..model.manifold import displaced
 from ..model.order import outward_order
 from ..plan.blocks import Block, find_blocks, make_graph
 from ..plan.closures import closing_axes, turning_rows
-from .least import cut_svd
+from ..spatial.rank import null_space, rank
 from .loops import Held, Loops
 from .newton import close
 
 Array = NDArray[np.float64]
 
-OFF = 1e-6  # rad: an axis that is off by less is not the reason
+OFF = 1e-8  # rad: an axis that is off by less is not the reason
 SLIGHT = math.radians(20)  # an axis that is off by more is meant so, unless others of the loop have the wanted one
 PARALLEL = 1e-4  # rad between axes that are meant to be parallel
 MOST = 60  # equations of a loop that is looked at
-STEP = 0.01  # rad, of the motion that is tried
-CLOSED = 1e-10  # of the typical length: loops that are open by less are closed
+STEP = 0.05  # rad, of the motion that is tried
+OPENS = 1e-3  # of what the axis is off by: in a motion in which the loop opens by more, another axis is wrong too
+ROUNDING = 1e-12  # of the typical length
 
 
 class Axis(NamedTuple):
@@ -76,13 +77,14 @@ def _moves_on(loops: Loops, q: Array, t: float, axis: Axis) -> bool:
     """Whether the mechanism can move with another axis, and not for an instant only."""
     model = _with_axis(loops.model, axis)
     changed = Loops(Dynamics(model, "multipliers", quick=True))
-    motions = _free(changed.G(q, t) * changed.units)
-    if not motions.shape[1]:
+    motions = null_space(changed.J(q, t), changed.tolerance)
+    if not motions.size:
         return False
     ahead = displaced(model, q, STEP * changed.units * motions[:, 0] / np.abs(motions[:, 0]).max())
-    new = close(changed, ahead, Held.of(model, set()), t, CLOSED * changed.length)
-    further = float(np.abs(new.q - q).max()) > STEP / 2 * min(1.0, changed.length)
-    return new.error <= CLOSED * changed.length and further and bool(_free(changed.G(new.q, t) * changed.units).shape[1])
+    limit = max(ROUNDING, OPENS * STEP * axis.angle) * changed.length
+    new = close(changed, ahead, Held.of(model, set()), t, limit).q
+    further = float(np.abs(new - q).max()) > STEP / 2 * min(1.0, changed.length)
+    return changed.worst(new, t) <= limit and further and changed.rank(new, t) < model.nv
 
 
 def _with_axis(model: Model, axis: Axis) -> Model:
@@ -107,21 +109,21 @@ def candidates(loops: Loops, q: Array, t: float) -> Iterator[Axis]:
         rows = [plan.tree.order[i] for i in block.bodies]
         columns = [k for row in rows if not model.driven[row] for k in _dofs(model, row)]
         equations = _equations(model, block)
-        G = place.G[np.ix_(equations, columns)]
-        if columns and len(equations) <= MOST and len(cut_svd(G)[1]) == len(columns):
+        G = place.J[np.ix_(equations, columns)]
+        if columns and len(equations) <= MOST and rank(G, loops.tolerance) == len(columns):
             yield from _of_block(place, block, rows, columns, equations)
 
 
 def _of_block(place: _Place, block: Block, rows: list[int], columns: list[int], equations: list[int]) -> Iterator[Axis]:
     model = place.model
-    G = place.G[np.ix_(equations, columns)]
+    G = place.J[np.ix_(equations, columns)]
     axes = {model.joint_names[row]: _written(model, row) for row in rows}
     axes |= {model.closures[k].name: joint.axis for k in block.closures if (joint := model.closures[k].joint) is not None}
     for row in rows:
         if _has_one_axis(model.joints[row]) and not model.driven[row]:
             part = slice(3, 6) if model.joints[row].kind == "revolute" else slice(0, 3)
             whole = place.scale[equations, None] * place.felt[equations, row, part]  # for the three turns, or shifts
-            motions = _free(np.column_stack([np.delete(G, columns.index(int(model.v_index[row])), axis=1), whole]))
+            motions = null_space(np.column_stack([np.delete(G, columns.index(int(model.v_index[row])), axis=1), whole]))
             R = place.rotations[model.parents[row]]
             yield from _wanted(model.joint_names[row], R.T @ motions[-3:], axes)
     for k in block.closures:
@@ -131,7 +133,7 @@ def _of_block(place: _Place, block: Block, rows: list[int], columns: list[int], 
             dropped = {int(model.closure_index[k]) + i for i in np.flatnonzero(turns)}
             kept = [i for i, equation in enumerate(equations) if equation not in dropped]
             v = np.zeros((model.nv, 0))
-            if (motions := _free(G[kept])).size:
+            if (motions := null_space(G[kept])).size:
                 v = np.zeros((model.nv, motions.shape[1]))
                 v[columns] = motions * place.units[columns, None]
             R = place.rotations[closure.body_a]
@@ -163,7 +165,7 @@ class _Place:
 
     def __init__(self, loops: Loops, q: Array, t: float) -> None:
         self.model, self.scale, self.units, self.q = loops.model, loops.rows, loops.units, q
-        self.G = loops.G(q, t) * loops.units
+        self.J = loops.J(q, t)
         positions, rotations = loops.dynamics.poses(q, t=t)
         self.positions = np.vstack([positions, np.zeros(3)])
         self.rotations = np.concatenate([rotations, np.eye(3)[None]])
@@ -215,13 +217,6 @@ class _Place:
             for body in (closure.body_b, closure.body_a)
         ]
         return np.asarray(ends[0] - ends[1])
-
-
-def _free(G: Array) -> Array:
-    """Columns: the motions that the equations allow."""
-    _, s, V = np.linalg.svd(G, full_matrices=True)
-    rank = int((s > 1e-7 * s.max(initial=0.0)).sum())
-    return np.asarray(V[rank:].T)
 
 
 def _has_one_axis(joint: Joint) -> bool:

@@ -6,6 +6,7 @@ typical length).
 code    shape        meaning
 phi     (m,)         errors of the equations, scaled
 G       (m, nv)      their derivatives along displacements (model.manifold), rows scaled
+J       (m, nv)      the same with columns scaled to radians: what rank is decided by (spatial.rank)
 B       (nv, free)   displacements that leave held coordinates where they are; scaled to radians
 """
 
@@ -21,9 +22,14 @@ from ..dynamics.dynamics import Dynamics
 from ..model import Model
 from ..model.manifold import displaced, quaternion_product, rotation, turning_joints
 from ..plan.closures import row_scales
+from ..plan.equation_blocks import EquationBlock, connected, equation_blocks
+from ..spatial.rank import LENIENT, factored
+from .minimum_norm import LARGE
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+
+CLOSED = 1e-10  # of the typical length: loops that are open by less are closed
 
 
 class Loops:
@@ -31,7 +37,7 @@ class Loops:
 
     def __init__(self, dynamics: Dynamics) -> None:
         self.dynamics, self.model = dynamics, dynamics.model
-        self.length = dynamics.plan.length
+        self.length, self.tolerance = dynamics.plan.length, float(dynamics.plan.tolerance)
         self.rows = row_scales(self.model, self.length)
         units = [unit for _, joint in self.model.moving_joints for unit in joint.v_units]
         self.units = np.array([1.0 if unit.startswith("rad") else self.length for unit in units])
@@ -45,6 +51,38 @@ class Loops:
 
     def G(self, q: Array, t: float) -> Array:
         return np.asarray(self.dynamics.closure_jacobian(q, t=t) * self.rows[:, None])
+
+    def J(self, q: Array, t: float) -> Array:
+        return np.asarray(self.G(q, t) * self.units)
+
+    @property
+    def groups(self) -> NDArray[np.intp]:
+        """The closure of each equation."""
+        return np.repeat(np.arange(len(self.model.closures)), [closure.rows for closure in self.model.closures])
+
+    @property
+    def large(self) -> bool:
+        """Whether matrices are taken as sparse, without a look at singular values."""
+        return min(len(self.rows), self.model.nv) > LARGE
+
+    def blocks(self, q: Array, t: float, tolerance: float | None = None) -> tuple[list[EquationBlock], NDArray[np.intp]]:
+        """Blocks of equations with their ranks, and the velocities that no loop touches."""
+        return equation_blocks(self.J(q, t), self.groups, tolerance or self.tolerance)
+
+    def independent(self, q: Array, t: float) -> tuple[Array, Array]:
+        """Combinations U^T (r, m) of the equations that count, orthonormal; and their singular values s (r,)."""
+        J = self.J(q, t)
+        parts, values = [np.zeros((0, len(J)))], [np.zeros(0)]
+        for rows, columns in connected(J, self.groups):
+            found = factored(J[np.ix_(rows, columns)], self.tolerance)
+            parts.append(np.zeros((found.rank, len(J))))
+            parts[-1][:, rows] = found.U[:, : found.rank].T
+            values.append(found.s[: found.rank])
+        return np.vstack(parts), np.concatenate(values)
+
+    def rank(self, q: Array, t: float, tolerance: float | None = None) -> int:
+        """How many equations are independent."""
+        return sum(block.rank for block in self.blocks(q, t, tolerance)[0]) if len(self.rows) else 0
 
     def rate(self, q: Array, v: Array, t: float) -> Array:
         """G v + phi_t, without G."""
@@ -63,6 +101,20 @@ class Loops:
     def worst(self, q: Array, t: float) -> float:
         """The largest error, in metres."""
         return float(np.abs(self.phi(q, t)).max(initial=0.0))
+
+    @property
+    def redundant(self) -> float:
+        """What redundant equations may leave open, in metres: elsewhere they add more, and the mechanism moves far."""
+        return float(LENIENT**2 * self.tolerance * self.length)
+
+    def error(self, q: Array, t: float) -> float:
+        """The largest error that independent equations leave, in metres: redundant ones close only as well as they are."""
+        phi = self.phi(q, t)
+        size = float(np.abs(phi).max(initial=0.0))
+        if self.large or not CLOSED * self.length < size <= self.redundant:
+            return size
+        U, _ = self.independent(q, t)
+        return float(np.abs(U.T @ (U @ phi)).max(initial=0.0))
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """Closing the loops from an approximate configuration: Newton's method by smallest changes, in steps that cannot leap.
 
 Each step is the smallest change that closes the loops to first order; it is cut to LONGEST, and halved until the errors shrink.
-First only equations that are independent beyond doubt are used (least.CUT); what they leave is mended with all of them.
+First only equations that are independent beyond doubt are used (minimum_norm.CLEAR); what they leave is mended
+with all that count by the rank tolerance.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from numpy.typing import NDArray
 
 from ..machine.steps.stepper import MASS, MINIMUM_NORM
 from ..model.manifold import displaced
-from .least import CUT, FINE_CUT, least_change
 from .loops import Held, Loops
+from .minimum_norm import CLEAR, smallest_change
 
 Array = NDArray[np.float64]
 Weight = Literal["mass", "norm"]
@@ -37,30 +38,30 @@ def close(
     loops: Loops, q: Array, held: Held, t: float, tolerance: float, *, weight: Weight = "norm", longest: float = LONGEST
 ) -> Closed:
     """The errors of the result say whether it succeeded."""
-    if loops.by_blocks and not held.any and loops.pivot(q, t) ** 2 > CUT:
+    if loops.by_blocks and not held.any and loops.pivot(q, t) > CLEAR:
         found = _through_blocks(loops, q, held, t, weight, longest)
         if found.error <= tolerance:
             return found
-    found = _descend(loops, q, held, t, weight, longest, CUT)
+    found = _descend(loops, q, held, t, weight, longest, CLEAR)
     if tolerance < found.error < TIDY * loops.length:
-        mended = _descend(loops, found.q, held, t, weight, MENDED, FINE_CUT)
+        mended = _descend(loops, found.q, held, t, weight, MENDED, loops.tolerance)
         if mended.error <= tolerance:
             return Closed(mended.q, mended.error, found.steps + mended.steps)
     return found
 
 
-def _descend(loops: Loops, q: Array, held: Held, t: float, weight: Weight, longest: float, cut: float) -> Closed:
+def _descend(loops: Loops, q: Array, held: Held, t: float, weight: Weight, longest: float, tolerance: float) -> Closed:
     phi = loops.phi(q, t)
     for k in range(MOST):
-        y, d = step(loops, q, held, t, phi, weight, cut)
+        y, d = step(loops, q, held, t, phi, weight, tolerance)
         size = float(np.abs(y).max(initial=0.0))
         if size <= IDLE or not np.isfinite(size):
-            return Closed(q, float(np.abs(phi).max(initial=0.0)), k)
+            return Closed(q, loops.error(q, t), k)
         moved, new = _shortened(loops, q, held, t, phi, d * min(1.0, longest / size))
         if moved is None:
-            return Closed(q, float(np.abs(phi).max(initial=0.0)), k)
+            return Closed(q, loops.error(q, t), k)
         q, phi = moved, new
-    return Closed(q, float(np.abs(phi).max(initial=0.0)), MOST)
+    return Closed(q, loops.error(q, t), MOST)
 
 
 def _through_blocks(loops: Loops, q: Array, held: Held, t: float, weight: Weight, longest: float) -> Closed:
@@ -72,16 +73,18 @@ def _through_blocks(loops: Loops, q: Array, held: Held, t: float, weight: Weight
         size = float(np.abs(d / loops.units).max(initial=0.0))
         moved, new = (None, phi) if not size > IDLE else _shortened(loops, q, held, t, phi, d * min(1.0, longest / size))
         if moved is None:
-            return Closed(q, float(np.abs(phi).max(initial=0.0)), k)
+            return Closed(q, loops.error(q, t), k)
         q, phi = moved, new
-    return Closed(q, float(np.abs(phi).max(initial=0.0)), MOST)
+    return Closed(q, loops.error(q, t), MOST)
 
 
-def step(loops: Loops, q: Array, held: Held, t: float, phi: Array, weight: Weight, cut: float = CUT) -> tuple[Array, Array]:
+def step(
+    loops: Loops, q: Array, held: Held, t: float, phi: Array, weight: Weight, tolerance: float = CLEAR
+) -> tuple[Array, Array]:
     """The smallest change: in scaled coordinates, and as a displacement."""
     B = held.basis(q, loops.units)
     M = metric(loops, q, B, t) if weight == "mass" else None
-    y = least_change(loops.G(q, t) @ B, -phi, M, cut=cut)
+    y = smallest_change(loops.G(q, t) @ B, -phi, M, tolerance=tolerance)
     return y, B @ y
 
 

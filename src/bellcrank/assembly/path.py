@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.manifold import displaced
-from .least import along, least_change
 from .loops import Held, Loops
+from .minimum_norm import allowed_part, smallest_change
 
 Array = NDArray[np.float64]
 
@@ -100,7 +100,7 @@ def reach(way: Way, point: Point, s: float) -> Array | None:
     q = guess
     for _ in range(CORRECTIONS):
         B = way.held.basis(q, way.loops.units)
-        y = least_change(way.loops.G(q, way.t) @ B, -way.loops.phi(q, way.t))
+        y = smallest_change(way.loops.G(q, way.t) @ B, -way.loops.phi(q, way.t))
         q = way.held.placed(displaced(way.loops.model, q, B @ y), way.start, way.end, s)
         if np.linalg.norm(y) <= EXACT:
             break
@@ -112,7 +112,7 @@ def _first(way: Way, q: Array) -> Point:
     A, _ = way.displacements(q)
     onward = np.zeros(A.shape[1])
     onward[-1] = 1.0
-    tangent = along(way.loops.G(q, way.t) @ A, onward)
+    tangent = allowed_part(way.loops.G(q, way.t) @ A, onward)
     size = np.linalg.norm(tangent)
     return Point(q, 0.0, tangent / size if size > 1e-9 else onward * 0.0)
 
@@ -121,7 +121,7 @@ def _out_of_dead_centre(way: Way, point: Point) -> Point | None:
     """From where the held coordinates stand still: a point further on that motion after which they go the right way."""
     A, _ = way.displacements(point.q)
     J = way.loops.G(point.q, way.t) @ A
-    still = along(J, np.asarray(np.random.default_rng(0).normal(size=A.shape[1])))
+    still = allowed_part(J, np.asarray(np.random.default_rng(0).normal(size=A.shape[1])))
     size = float(np.linalg.norm(still))
     for sign in (1.0, -1.0) if size > 1e-9 else ():
         new = _advance(way, point._replace(tangent=sign / size * still), LONGEST)
@@ -141,7 +141,7 @@ def _advance(way: Way, point: Point, h: float) -> Point | None:
     for _ in range(CORRECTIONS):
         A, size = way.displacements(q)
         J = way.loops.G(q, way.t) @ A
-        z = least_change(J, -way.loops.phi(q, way.t))
+        z = smallest_change(J, -way.loops.phi(q, way.t))
         s += float(z[-1]) / size
         q = way.held.placed(displaced(way.loops.model, q, A @ z), way.start, way.end, s)
         gone += float(np.linalg.norm(z))
@@ -152,7 +152,7 @@ def _advance(way: Way, point: Point, h: float) -> Point | None:
     else:
         if np.linalg.norm(z) > 1e-10:
             return None
-    tangent = along(J, point.tangent)
+    tangent = allowed_part(J, point.tangent)
     tangent /= np.linalg.norm(tangent)
     return Point(q, s, tangent) if float(tangent @ point.tangent) > STRAIGHT else None
 

@@ -20,11 +20,9 @@ from ..dynamics.dynamics import Dynamics
 from ..errors import BellcrankError, StateError
 from ..model import Model
 from .failure import freedom
-from .first import NEWS, Changed, first_assembly
-from .least import LARGE
-from .loops import Held, Loops
+from .first import NEWS, Changed, first_assembly, own_assembly
+from .loops import CLOSED, Held, Loops
 from .short_way import closure_errors, flowing_rows, moved_rows, settled_rows
-from .solution import TOLERANCE
 from .start import Given, asked_q, asked_v, held_by, must_be_coordinate, own_position, written
 
 Array = NDArray[np.float64]
@@ -108,7 +106,7 @@ class _Rows:
     def __init__(self, dynamics: Dynamics, q: Wanted, v: Wanted) -> None:
         self.dynamics, self.model, self.loops = dynamics, dynamics.model, Loops(dynamics)
         self.wanted_q, self.wanted_v = q, v
-        self.limit = TOLERANCE * self.loops.length
+        self.limit = CLOSED * self.loops.length
         self.q, self.v = q.rows.copy(), v.rows.copy()
         self.done: Mask = np.asarray(np.isfinite(self.q).all(axis=1) & np.isfinite(self.v).all(axis=1))
         self.problems: list[str | None] = [None] * len(self.q)
@@ -117,9 +115,10 @@ class _Rows:
 
     def states(self) -> FirstStates:
         if not (self.wanted_q.given or self.wanted_v.given):
-            self.q[:], self.v[:] = self.model.initial_q, self.model.initial_v
+            own = own_assembly(self.dynamics).told()
+            self.q[:], self.v[:] = own.q, own.v
             return FirstStates(self.q, self.v, tuple(self.problems), ())
-        if min(len(self.loops.rows), self.model.nv) > LARGE:  # one by one, by sparse matrices
+        if self.loops.large:  # one by one, by sparse matrices
             self.done[:] = False
         self._positions()
         self._velocities()

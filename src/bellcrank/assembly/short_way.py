@@ -4,7 +4,7 @@ All functions give back rows and whether each was settled; a row that was not ma
 
     held coordinates are moved      J y = -G D ds, then J y = -phi until y is rounding      J = G without their columns
     nothing is held                 the smallest change in the metric of the mass, step by step (newton.py)
-    velocities                      v + x, J x = -phi_t - G v, x of least kinetic energy (least.py)
+    velocities                      v + x, J x = -phi_t - G v, x of least kinetic energy (minimum_norm.py)
 
 Where as many coordinates are held as the loops leave free, J has full column rank, and y is that of least squares.
 """
@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from ..machine.steps.stepper import MASS
 from ..model.manifold import displaced
-from .least import CUT
 from .loops import Held, Loops
+from .minimum_norm import CLEAR
 from .newton import IDLE, LONGEST, MOST, SHORTEST
 from .solution import EXACT
 
@@ -152,7 +152,7 @@ def _least_energy(J: Array, M: Array, r: Array) -> Array:
     """x of J x = r with the least x^T M x: x = M^-1 J^T (J M^-1 J^T)^+ r."""
     try:
         moved = np.linalg.solve(M, np.swapaxes(J, 1, 2))
-        inverse = np.linalg.pinv(J @ moved, rcond=CUT, hermitian=True)
+        inverse = np.linalg.pinv(J @ moved, rcond=CLEAR**2, hermitian=True)
     except np.linalg.LinAlgError:  # directions without mass
         return np.full(J.shape[::2], np.nan)
     return _times(np.asarray(moved), _times(np.asarray(inverse), r))

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from ..dynamics.dynamics import Dynamics
 from ..errors import AssemblyError, BellcrankWarning, StateError
 from ..model import Model
+from ..spatial.rank import LENIENT
 from . import failure
-from .least import CUT, FINE_CUT, least_change
-from .loops import Held, Loops
+from .loops import CLOSED, Held, Loops
+from .minimum_norm import CLEAR, smallest_change
 from .newton import TIDY, Closed, Weight, close, metric
 from .path import Lost, Point, Toggle, Way, follow, reach
 from .start import Given, Start, design, own_position, start_of
@@ -24,7 +25,6 @@ from .words import length_words, unit_of, velocity_unit
 
 Array = NDArray[np.float64]
 
-TOLERANCE = 1e-10  # of the typical length
 FLOWING = 1e-9  # of the velocities
 EXACT = 1e-14  # of the velocities: with rates of closures below it nothing can be improved
 ROUNDING = 1e-12  # 1/s: rates of closures, as a part of the model's length, that are nothing but rounding
@@ -136,11 +136,11 @@ def assemble(
 def closed(dynamics: Dynamics, start: Start, t: float, *, weight: Weight = "mass", tolerance: float | None = None) -> Assembly:
     """The one way from a start to a state that satisfies the loops: positions first, then velocities."""
     loops = Loops(dynamics)
-    limit = TOLERANCE * loops.length if tolerance is None else tolerance
+    limit = CLOSED * loops.length if tolerance is None else tolerance
     notes: list[str] = []
     weight = "norm" if loops.model.kinematic else weight
     held, at = _positions(loops, start, t, limit, weight, notes)
-    if loops.worst(at, t) > limit:
+    if loops.error(at, t) > limit:
         notes.append(failure.not_quite(loops, at, t))
     speed = _velocities(loops, at, start, t, weight, notes)
     return Assembly(
@@ -159,7 +159,7 @@ def closed(dynamics: Dynamics, start: Start, t: float, *, weight: Weight = "mass
 
 def _positions(loops: Loops, start: Start, t: float, limit: float, weight: Weight, notes: list[str]) -> tuple[Held, Array]:
     """Where the loops close, and what was really held."""
-    if loops.worst(start.q, t) <= limit:
+    if loops.error(start.q, t) <= limit:
         return start.held, start.q
     nothing = Held.of(loops.model, set())
     if start.held.any:
@@ -275,12 +275,17 @@ def _flowing(loops: Loops, q: Array, v: Array, held: NDArray[np.bool_], t: float
     G, wanted = loops.G(q, t), -loops.phi_t(q, t)
     B = diags_array(loops.units).tocsc()[:, np.flatnonzero(~held)]
     M = metric(loops, q, B, t) if weight == "mass" else None
-    given = v
-    for cut in (CUT, FINE_CUT):
-        v = v + B @ least_change(G @ B, wanted - G @ v, M, cut=cut)
-        if np.abs(wanted - G @ v).max(initial=0.0) <= max(_allowed(loops, x, wanted, q, t) for x in (v, given)):
+    W, s = (np.eye(len(G)), np.ones(len(G))) if loops.large else loops.independent(q, t)
+    rows, right, given = W @ G / s[:, None], W @ wanted / s, v  # of the same strength all
+    for tolerance in (CLEAR, loops.tolerance):
+        v = v + B @ smallest_change(rows @ B, right - rows @ v, M, tolerance=tolerance)
+        allowed = max(_allowed(loops, x, wanted, q, t) for x in (v, given))
+        speed = max(_speed(loops, x, wanted) for x in (v, given))
+        left, redundant = np.abs(right - rows @ v), np.abs(wanted - G @ v)
+        misaligned = LENIENT * loops.tolerance * speed
+        if (left <= FLOWING * speed / loops.length + allowed / s).all() and (redundant <= allowed + misaligned).all():
             return v, True
-    return v, False
+    return given + B @ smallest_change(G @ B, wanted - G @ given, M), False
 
 
 def _allowed(loops: Loops, v: Array, wanted: Array, q: Array, t: float) -> float:

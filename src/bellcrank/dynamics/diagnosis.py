@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..formulations import CLOSED, FORMULATIONS, QUANTITIES
+from ..formulations import CLOSED, FORMULATIONS
 from ..formulations.loops.agreement import disagreement
 from ..formulations.loops.coordinate_reduction import unchecked
 from ..kernels.messages import leaves
@@ -19,17 +18,14 @@ from ..machine.nodes.walk import Node
 from ..model import Element, Law, Model
 from ..numbers import Number
 from ..plan import Plan
-from ..plan.row_selection import comparable_rows, directions, order_of_rows
 from ..wording import argument
 from .node_ranks import plan_nodes
-
-if TYPE_CHECKING:
-    from .evaluation import Evaluation
+from .singular_positions import Singular, closures_of_node, inputs_of, is_finite, numpy_data, singular_loops
 
 
 def why_not_finite(plan: Plan, state: dict[str, NDArray[np.float64]]) -> str:
     """Repeat the elimination slowly, from the tips inward, and name the first joint where it breaks down."""
-    inputs = _inputs(plan, state)
+    inputs = inputs_of(plan, state)
     ended = table_that_ended(plan.model, float(inputs["t"][0]))
     if ended is not None:
         return ended
@@ -40,7 +36,7 @@ def why_not_finite(plan: Plan, state: dict[str, NDArray[np.float64]]) -> str:
     if contradicted and plan.nodes is not None:
         return _lacking(contradicted) if _rank(plan, inputs) > plan.nodes.rank else _contradicted(contradicted)
     program = CLOSED["multipliers:joint"] if plan.model.closures else FORMULATIONS["articulated_body"]
-    evaluation = InPython(plan, replace(program, outputs=program.outputs | {"element": "element*3"}), inputs, _numpy_data(plan))
+    evaluation = InPython(plan, replace(program, outputs=program.outputs | {"element": "element*3"}), inputs, numpy_data(plan))
     with np.errstate(all="ignore"), suppress(ZeroDivisionError):  # numpy's numbers give inf, folded ones raise
         evaluation.run()
     model = plan.model
@@ -58,86 +54,12 @@ def why_not_finite(plan: Plan, state: dict[str, NDArray[np.float64]]) -> str:
     return "the accelerations are not finite: the state is too large for double precision"
 
 
-def _inputs(plan: Plan, state: dict[str, NDArray[np.float64]]) -> dict[str, list[Number]]:
-    inputs: dict[str, list[Number]] = {name: list(state.get(name, np.zeros(plan.model.nv))) for name in ("q", "v", "tau")}
-    inputs |= {"t": list(np.atleast_1d(state.get("t", 0.0))), "u": list(state.get("u", np.zeros(len(plan.model.inputs))))}
-    return inputs
-
-
-def _numpy_data(plan: Plan) -> dict[str, list[Number]]:
-    """Numpy's numbers, which become infinite where those of Python raise."""
-    nodes = [] if plan.nodes is None else list(plan.nodes.shared_bodies.ravel())
-    return {"data": list(plan.data.ravel()), "node_body_data": nodes}
-
-
-class Singular(NamedTuple):
-    """Closures of the block that is nearest to losing an equation, and the part of the equation that is left."""
-
-    closures: tuple[str, ...]
-    pivot: float
-
-
-def nearest_singularity(plan: Plan, state: dict[str, NDArray[np.float64]]) -> Singular:
-    """Of a plan with nodes; not a number counts as singular."""
-    assert plan.nodes is not None
-    evaluation = InPython(plan, QUANTITIES["blocks"], _inputs(plan, state), _numpy_data(plan))
-    with np.errstate(all="ignore"), suppress(ZeroDivisionError):
-        evaluation.run()
-    pivots = np.nan_to_num(np.array(evaluation.values("block")[::3], dtype=float), nan=0.0)
-    worst = int(np.argmin(pivots))
-    return Singular(_closures(plan, worst), float(np.sqrt(max(0.0, pivots[worst]))))
-
-
-def _closures(plan: Plan, node: int) -> tuple[str, ...]:
-    """Of a node, or of those that hang on it if it has none itself."""
-    assert plan.nodes is not None
-    own = plan.nodes.nodes[node]
-    names = tuple(plan.model.closures[k].name for k in own.closures)
-    return names or tuple(name for child in own.children for name in _closures(plan, child))
-
-
-class KeptEquations(NamedTuple):
-    """How many are kept of the equations that close loops, the smallest part of one that is new, and of which closures."""
-
-    rank: int
-    pivot: float
-    closures: tuple[str, ...]
-
-
-def kept_equations(dynamics: Evaluation, q: NDArray[np.float64], t: float) -> KeptEquations:
-    """Of every block by itself, or of all closures at once."""
-    plan = dynamics.plan
-    if plan.nodes is not None:
-        worst = nearest_singularity(plan, {"q": q, "v": np.zeros(plan.model.nv), "t": np.array(t)})
-        return KeptEquations(plan.nodes.rank, worst.pivot, worst.closures)
-    _, pivots = directions(comparable_rows(dynamics, q, t), plan.kept_rows or order_of_rows(plan), plan.tolerance)
-    kept = np.flatnonzero(pivots)
-    if not len(kept):
-        return KeptEquations(0, 0.0, ())
-    worst_row = int(kept[np.argmin(pivots[kept])])
-    return KeptEquations(len(kept), float(pivots[worst_row]), (closure_of_row(plan.model, worst_row),))
-
-
-def closure_of_row(model: Model, row: int) -> str:
-    return model.closures[int(np.searchsorted(model.closure_index, row, side="right")) - 1].name
-
-
-def singular_loops(plan: Plan, state: dict[str, NDArray[np.float64]]) -> Singular | None:
-    """The loops that are in a singular position, if any are."""
-    finite = all(np.isfinite(state[name]).all() for name in ("q", "v") if name in state)
-    if plan.nodes is None or not plan.model.closures or not finite:
-        return None
-    found = nearest_singularity(plan, state)
-    return found if found.pivot < plan.tolerance else None
-
-
 def contradicted_loops(plan: Plan, state: dict[str, NDArray[np.float64]]) -> tuple[str, ...]:
     """Closures of the first node whose motion contradicts an equation that planning left out (formulations.agreement)."""
-    finite = all(np.isfinite(state[name]).all() for name in ("q", "v") if name in state)
-    if plan.nodes is None or not plan.nodes.checks or not finite:
+    if plan.nodes is None or not plan.nodes.checks or not is_finite(state):
         return ()
     program = replace(CLOSED["coordinate_reduction"], run=unchecked)
-    evaluation = InPython(plan, program, _inputs(plan, state), _numpy_data(plan))
+    evaluation = InPython(plan, program, inputs_of(plan, state), numpy_data(plan))
     walk, found = evaluation.walk, list[int]()
 
     def look(node: Node) -> None:
@@ -147,7 +69,7 @@ def contradicted_loops(plan: Plan, state: dict[str, NDArray[np.float64]]) -> tup
     with np.errstate(all="ignore"), suppress(ZeroDivisionError):
         evaluation.run()
         walk.nodes(look)
-    return _closures(plan, found[0]) if found else ()
+    return closures_of_node(plan, found[0]) if found else ()
 
 
 def _contradicted(closures: tuple[str, ...]) -> str:

@@ -25,6 +25,7 @@ from ..machine.steps.quaternions import unit_quaternions
 from ..model import Model
 from ..plan.closures import row_scales
 from ..plan.row_selection import comparable_rows, slides
+from ..spatial.rank import LENIENT
 
 if TYPE_CHECKING:
     from .evaluation import Evaluation
@@ -94,7 +95,7 @@ def _walked(dynamics: Evaluation, q: Array, t: float, way: Array) -> Array:
 
 
 def closed(dynamics: Evaluation, q: Array, t: float) -> Array | None:
-    """The nearest configuration on the closures, as well as doubles can have it; or None."""
+    """The nearest configuration on the closures, as well as doubles and redundant equations can have it; or None."""
     still, last = np.zeros(dynamics.model.nv), np.inf
     scales = row_scales(dynamics.model, dynamics.plan.length) / dynamics.plan.length
     for _ in range(_MOST_NEWTON):
@@ -107,7 +108,7 @@ def closed(dynamics: Evaluation, q: Array, t: float) -> Array | None:
         last = size
         G = comparable_rows(dynamics, q, t)
         q = _moved(dynamics, q, -_least(G, error, max(min(size, 1.0) ** 2, _LEAST_DAMPING)))
-    return None
+    return q if last < LENIENT * dynamics.plan.tolerance else None  # what redundant equations leave open
 
 
 def _moved(dynamics: Evaluation, q: Array, way: Array) -> Array:

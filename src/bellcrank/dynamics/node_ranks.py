@@ -23,6 +23,7 @@ from ..machine.walk import Walk
 from ..plan import Plan
 from ..plan.blocks import Node
 from ..plan.nodes import Nodes, Ranks, all_rows, is_condensed, make_node_tables, nodes_of, separator_size
+from ..spatial.rank import ROUNDING, independent_rows, keeps, null_space, smallest_added
 from .generic import configurations
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ Rows = list[tuple[WalkedNode, Array]]  # G of every node, all equations
 
 _NEARLY = 1e-14  # rad, or typical lengths: loops that are open by less are closed
 _DOUBT = 10.0  # where branches touch, loops open by e are sqrt(e) off: times this, what an equation adds there is no news
-_STEPS = (0.3, 0.03, 3e-3)  # how much an equation must add, in rounds; the last round is the tolerance
+_ROUNDS = (0.3, 0.03, 3e-3)  # of the largest: equations that add so much are taken first
 _GOOD = 1e-3  # equations that add this part of what they could are a good choice
 
 
@@ -184,15 +185,14 @@ def _ranks(
     if not is_condensed(plan, node):
         chosen = independent(G, tolerance)
         spare = _any_left(G, chosen, tolerance)
-        return Ranks(_by_closure(chosen, counts), rank=len(chosen), spare=spare), np.zeros((0, 0)), _pivot(G[chosen])
+        return Ranks(_by_closure(chosen, counts), rank=len(chosen), spare=spare), np.zeros((0, 0)), smallest_added(G[chosen])[0]
     E, agreeing = _substitution(seen, [images[c] for c in node.children])
     over_w = np.vstack([G @ E, agreeing])
     chosen = independent(over_w, tolerance)
     kept = _by_closure([k for k in chosen if k < len(G)], counts)
     equations = tuple(range(sum(len(k) for k in kept)))
     equations += tuple(len(equations) + k - len(G) for k in chosen if k >= len(G))
-    N = np.linalg.svd(over_w[chosen])[2][len(chosen) :].T if chosen else np.eye(E.shape[1])
-    x = E[: separator_size(plan, node)] @ N
+    x = E[: separator_size(plan, node)] @ null_space(over_w[chosen], ROUNDING)
     size = min(x.shape) if node.parent is not None else 0
     T = np.linalg.qr(x.T)[1].T[:, :size] if x.size else np.zeros((len(x), size))
     idle = [k for k in range(len(over_w)) if k not in chosen]
@@ -205,16 +205,7 @@ def _ranks(
         spare=_any_left(over_w, chosen, tolerance),
         forms_agree=not any(k >= len(G) for k in idle),
     )
-    return found, T, _pivot(over_w[chosen])
-
-
-def _pivot(G: Array) -> float:
-    """The smallest part of a row that those before it do not say, as kernels see it: spatial.small.null_space."""
-    return float(_new_parts(G).min() / np.linalg.norm(G)) if len(G) else 1.0
-
-
-def _new_parts(G: Array) -> Array:
-    return np.abs(np.diag(np.linalg.qr(G.T, mode="r")))
+    return found, T, smallest_added(over_w[chosen])[0]
 
 
 def _any_left(G: Array, chosen: list[int], tolerance: float) -> bool:
@@ -245,28 +236,11 @@ def _by_closure(chosen: list[int], counts: list[int]) -> tuple[tuple[int, ...], 
 
 
 def independent(G: Array, tolerance: float) -> list[int]:
-    """Rows that are independent, in order: first those that add much, then less, down to the tolerance."""
-    chosen: list[int] = []
-    Q = np.zeros((0, G.shape[1]))
-    scale = np.linalg.norm(G, axis=1).max(initial=0.0)
-    for least in (*_STEPS, tolerance):
-        for k, row in enumerate(G):
-            if k in chosen:
-                continue
-            rest = row - Q.T @ (Q @ row)
-            rest = rest - Q.T @ (Q @ rest)
-            new = float(np.linalg.norm(rest))
-            if new > least * scale and new > 0:
-                chosen.append(k)
-                Q = np.vstack([Q, rest / new])
-    return _as_kernels_see(G, sorted(chosen), tolerance)
-
-
-def _as_kernels_see(G: Array, chosen: list[int], tolerance: float) -> list[int]:
-    """Without rows that kernels, which take them in order, would find redundant: spatial.small.null_space."""
+    """Rows that are independent, in order, without those that kernels, which take them in order, would find redundant."""
+    chosen = sorted(independent_rows(G, tolerance, _ROUNDS))
     while chosen:
-        new = _new_parts(G[chosen])
-        if new.min() > tolerance * np.linalg.norm(G[chosen]):
+        pivot, place = smallest_added(G[chosen])
+        if keeps(tolerance, pivot):
             break
-        chosen = [k for k, x in zip(chosen, new, strict=True) if x > new.min()]
+        del chosen[place]
     return chosen

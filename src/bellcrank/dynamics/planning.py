@@ -12,8 +12,8 @@ from ..errors import StateError
 from ..formulations import Program
 from ..model import Model
 from ..plan import Plan, make_plan
-from ..plan.plan import RANK_TOLERANCE
-from ..plan.row_selection import comparable_rows, most_independent
+from ..plan.row_selection import comparable_rows
+from ..spatial.rank import RANK_TOLERANCE, independent_rows
 from .evaluation import Evaluation
 from .node_ranks import plan_generic_nodes, plan_nodes
 from .options import Variant, checked_variant, choose, stabilisation
@@ -34,7 +34,7 @@ class Planned:
         """The same, with the equations that are kept of those that close the loops chosen at q."""
         if self.plan.nodes is not None:
             return replace(self, plan=replace(self.plan, nodes=plan_nodes(self.plan, q, t)))
-        rows = most_independent(comparable_rows(Evaluation(self), q, t), self.plan.tolerance)
+        rows = independent_rows(comparable_rows(Evaluation(self), q, t), self.plan.tolerance)
         return replace(self, plan=replace(self.plan, kept_rows=rows))
 
     def by_multipliers(self) -> Planned:

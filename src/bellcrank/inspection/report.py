@@ -89,12 +89,12 @@ class Report:
         return {name: _plain(value) for name, value in dataclasses.asdict(self).items()}
 
 
-def check(model: Model) -> Report:
-    """What a model is made of, and what is unusual about it."""
+def check(model: Model, *, rank_tolerance: float | None = None) -> Report:
+    """What a model is made of, and what is unusual about it; ``rank_tolerance``: what counts as redundant, as in compile."""
     ends = _written_ends(model)
     rows = zip(model.joint_names, model.joints, ends, model.driven.tolist(), strict=True)
     speed = fastest(model)
-    loops = inspect_loops(model)
+    loops = inspect_loops(model, rank_tolerance=rank_tolerance)
     unusual = [*(loops.problems if loops else ()), *remarks(model, speed)]
     return Report(
         model=model.name,

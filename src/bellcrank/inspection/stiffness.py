@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..model.element import ELEMENTS
+from ..spatial.rank import null_space
 from .starting import compiled, position
 
 if TYPE_CHECKING:
@@ -146,8 +147,6 @@ def _still(model: Model, elements: list[Element]) -> Model:
 
 def _allowed(dynamics: Any, q: np.ndarray) -> np.ndarray:
     """(nv, freedom) velocities that the loops allow at q."""
-    n = dynamics.model.nv
     if not dynamics.model.closures:
-        return np.eye(n)
-    _, s, V = np.linalg.svd(dynamics.closure_jacobian(q))
-    return np.asarray(V[int((s**2 > 1e-7 * s.max(initial=0.0) ** 2).sum()) :].T)
+        return np.eye(dynamics.model.nv)
+    return null_space(dynamics.closure_jacobian(q), dynamics.plan.tolerance)

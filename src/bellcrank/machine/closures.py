@@ -13,9 +13,10 @@ from ..joints import JOINTS
 from ..joints.base import Driven
 from ..kernels.executor import Integer
 from ..kernels.messages import leaves, rebuild
-from ..numbers import Dual, Number, less, select, sqrt
+from ..numbers import Dual, Number, select, sqrt
 from ..plan.closures import ClosureSignature
 from ..spatial import Force
+from ..spatial.rank import keeps
 from .arrays import IMPULSE, WRENCH
 from .at_state import ClosureView, along_motion, closure_view, driven_along_motion, impulses_of, power_of
 from .body import Body
@@ -195,11 +196,11 @@ class Orthonormal:
     def row(self, r: Integer) -> None:
         e, rows, Q, L = self.e, self.rows, self.Q, self.L
         least = self.walk.array("row_least")[r]
-        new = less(least * rows[r, "bound"], self.dot(r, r))
+        new = keeps(least * rows[r, "bound"], self.dot(r, r))
         self.each_kept(lambda s: L.__setitem__((r, s), 0.0))
         e.when(e.any_lane(new), lambda: self.orthogonalise(r))
         square, bound = self.dot(r, r), rows[r, "bound"]
-        keep = less(least * bound, square)
+        keep = keeps(least * bound, square)
         length = sqrt(select(keep, square, 1.0))
         rest = rows[r, "right"] - self.over_kept(lambda s: L[r, s] * rows[s, "answer"])
         scale = select(keep, 1.0 / length, 0.0)

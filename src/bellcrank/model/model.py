@@ -115,11 +115,11 @@ class Model:
                 value.setflags(write=False)  # neither pickle nor deepcopy remembers it
             object.__setattr__(self, name, value)
 
-    def check(self) -> Report:
-        """What the model is made of, and what is unusual about it; ``print`` it."""
+    def check(self, *, rank_tolerance: float | None = None) -> Report:
+        """What the model is made of, and what is unusual about it; ``print`` it. ``rank_tolerance``: see compile."""
         from ..inspection import check  # goes upward
 
-        return check(self)
+        return check(self, rank_tolerance=rank_tolerance)
 
     @property
     def initial_q(self) -> Array:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model import Model
+from ..spatial.rank import RANK_TOLERANCE
 from .frames import Frames, Style, choose_frames
 from .loads import Loads, make_loads
 from .order import Tree, depth_first
@@ -25,8 +26,6 @@ _PLACEMENT = [
 ]
 _ROTATION = [k for name in ("gamma", "alpha", "rest", "turn") for k in SLOTS[name]]
 _ARMATURE = list(SLOTS["armature"])
-
-RANK_TOLERANCE = 1e-7
 
 TABLE = ("code", "parent", "q", "v", "user", "own_message", "parent_message", "nv", "state")  # columns of the integer table
 

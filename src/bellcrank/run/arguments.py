@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..assembly import Given, given_values, start_run
-from ..dynamics.diagnosis import contradicted_loops, singular_loops
+from ..assembly import Given, given_values, own_assembly, start_run
+from ..dynamics.diagnosis import contradicted_loops
 from ..dynamics.dynamics import Dynamics
+from ..dynamics.singular_positions import singular_loops
 from ..errors import DynamicsError, StateError
 from ..integrate import METHODS
 from ..model import Model
@@ -121,7 +122,10 @@ def first_state(dynamics: Dynamics, q: Given, v: Given, t: float) -> tuple[Array
     """The model's own start, or what is given instead, with which all loops agree; what had to be changed is told."""
     model = dynamics.model
     if q is None and v is None:
-        return np.array(model.initial_q), np.array(model.initial_v)
+        if not model.closures:
+            return np.array(model.given_q), np.array(model.given_v)
+        own = own_assembly(dynamics).told()
+        return np.array(own.q), np.array(own.v)
     if not model.closures or not isinstance(q, Mapping | None):
         whole = given_values(dynamics, "q", q, model.given_q)
         q = unit = with_unit_quaternions(model, whole[None])[0]

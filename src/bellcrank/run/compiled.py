@@ -13,8 +13,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ..dynamics.diagnosis import closure_of_row, nearest_singularity, table_that_ended
+from ..dynamics.diagnosis import table_that_ended
 from ..dynamics.dynamics import Dynamics
+from ..dynamics.singular_positions import closure_of_row, nearest_singularity
 from ..errors import StateError
 from ..integrate import RungeKutta
 from ..machine.steps.projection import LOOK_FIRST

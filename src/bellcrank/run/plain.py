@@ -20,7 +20,7 @@ from ..machine.steps.adaptive import DIVIDED
 from ..plan.turns import FINE
 from ..wording import argument, counted
 from .loops.treatment import NO_LOOPS, Loops, doubt_long_steps
-from .loops.watch import Lookout, lookout_from
+from .loops.watch import Watch, watch_from
 from .stiffness import HairerTest, Pace, Stiff, Stiffness
 from .system import FirstOrder, Outcome, Passage
 
@@ -83,10 +83,10 @@ def integrate_plainly(
 
     A step that comes to a singular position is taken back, unless the run is to go on.
     """
-    lookout = lookout_from(system.dynamics, system.loops, float(times[0]), start["q"])
+    watch = watch_from(system.dynamics, system.loops, float(times[0]), start["q"])
     y = np.concatenate([start["q"], start["v"], np.zeros(system.works)])
     limits = min(first, max_step or np.inf), max_step or np.inf
-    loop = _Loop(system, scheme, rtol, atol, float(times[0]), y, *limits, energy, lookout)
+    loop = _Loop(system, scheme, rtol, atol, float(times[0]), y, *limits, energy, watch)
     kept, problem = [y], None
     passages: list[Passage] = []
     try:
@@ -95,9 +95,9 @@ def integrate_plainly(
             problem = loop.step(until)
             if stiffness is not None and loop.test.stiff:
                 stiffness.notice(loop.stiff(), Pace(loop.t, loop.h, float(times[-1]), loop.cost()))
-            met = lookout.look(loop.t, loop.y[: system.model.nq]) if lookout is not None and problem is None else None
-            if met is not None and lookout is not None and not system.loops.go_on and scheme.adaptive and loop.turn > FINE:
-                lookout.forget()
+            met = watch.look(loop.t, loop.y[: system.model.nq]) if watch is not None and problem is None else None
+            if met is not None and watch is not None and not system.loops.go_on and scheme.adaptive and loop.turn > FINE:
+                watch.forget()
                 loop.divide()
                 continue
             if met is not None:
@@ -133,9 +133,9 @@ class _Loop:
         h: float,
         longest: float,
         energy: float,
-        lookout: Lookout | None,
+        watch: Watch | None,
     ):
-        self.lookout, self.turn, self.longest_turn = lookout, 0.0, 0.0
+        self.watch, self.turn, self.longest_turn = watch, 0.0, 0.0
         self.system, self.scheme, self.rtol, self.atol, self.longest = system, scheme, rtol, atol, longest
         self.t, self.y, self.h = t, y, h
         self.energy = energy
@@ -203,7 +203,7 @@ class _Loop:
 
     def _error(self, h: float, k: list[Array], new: Array) -> float:
         size, nq = self.system.state, self.system.model.nq
-        self.turn = 0.0 if self.lookout is None else self.lookout.turn(self.y[:nq], new[:nq])
+        self.turn = 0.0 if self.watch is None else self.watch.turn(self.y[:nq], new[:nq])
         self.longest_turn = max(self.turn, self.longest_turn)
         if self.scheme.error is None:
             return 0.0 if np.isfinite(new[:size]).all() else np.inf

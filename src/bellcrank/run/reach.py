@@ -17,6 +17,7 @@ from ..assembly.words import length_words, unit_of
 from ..dynamics.dynamics import Dynamics
 from ..model import Closure, Model
 from ..results.driven import law_values
+from ..spatial.rank import null_space
 
 Array = NDArray[np.float64]
 
@@ -62,12 +63,12 @@ def _ended(loops: Loops, q: Array, t: float) -> Iterator[str]:
     driven = [k for k, closure in enumerate(model.closures) if closure.motion is not None]
     if not driven or len(loops.rows) * model.nv > LARGEST or not np.isfinite(q).all():
         return
-    G = loops.G(q, t) * loops.units
+    G = loops.J(q, t)
     for k in driven:
         closure, own = model.closures[k], np.arange(*model.closure_index[[k, k + 1]])
         rows = own[-1:] if closure.joint is None else own
         others = np.delete(G, own, axis=0)
-        left = _null_space(others)
+        left = null_space(others, loops.tolerance)
         if left.shape[1] and np.abs(G[rows] @ left).max(initial=0.0) < STILL * loops.length:
             yield _words(closure, t)
 
@@ -83,10 +84,3 @@ def _words(closure: Closure, t: float) -> str:
 def _asked(closure: Closure, t: float) -> float:
     assert closure.motion is not None
     return float(law_values(closure.motion.laws[0], np.array([t]))[0])
-
-
-def _null_space(G: Array) -> Array:
-    if not len(G):
-        return np.eye(G.shape[1])
-    _, s, V = np.linalg.svd(G)
-    return np.asarray(V[int((s > 1e-7 * s.max(initial=0.0)).sum()) :].T)

@@ -29,7 +29,7 @@ from .events import Event
 from .inputs import TabledInputs, with_tables
 from .joining import State, stopped_by_singularity
 from .loops.passing import PASSING_METHODS, Passing, integrate_passing
-from .loops.row_choice import OPEN, KeptRows, Stretches
+from .loops.row_choice import KeptRows, Stretches, open_beyond
 from .loops.treatment import Loops, freedom_along, loops_of
 from .loops.undetermined import tell as tell_undetermined
 from .loops.undetermined import undetermined
@@ -254,7 +254,7 @@ def _in_python(
 def _doubt_open_loops(run: Run, dynamics: Dynamics) -> None:
     """A run whose loops are open in spite of all says so."""
     worst = float(np.nanmax(np.abs(run.values("closure")), initial=0.0))
-    if worst > OPEN * max(1.0, dynamics.plan.length):
+    if worst > open_beyond(dynamics):
         warnings.warn(
             f"the closed loops of {run.labels.model!r} are open by up to {worst:.3g} m (or rad): equations that seemed "
             f"redundant at the start are not. Start elsewhere, use {argument('formulation', 'multipliers')}, or a tighter "

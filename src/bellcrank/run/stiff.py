@@ -23,7 +23,7 @@ from ..machine.steps.adaptive import DIVIDED
 from ..plan.turns import FINE
 from ..wording import argument
 from .loops.treatment import NO_LOOPS, Loops
-from .loops.watch import Lookout, lookout_from
+from .loops.watch import Watch, watch_from
 from .system import FirstOrder, Outcome, Passage, energy_scale
 
 Array = NDArray[np.float64]
@@ -55,7 +55,7 @@ def integrate_stiff(
     from scipy.integrate import BDF, Radau
 
     system = FirstOrder(dynamics, start, loops)
-    lookout = lookout_from(dynamics, loops, float(times[0]), start["q"])
+    watch = watch_from(dynamics, loops, float(times[0]), start["q"])
     passages: list[Passage] = []
     y = np.concatenate([start["q"], start["v"], np.zeros(system.works)])
     of_works = atol + 1e3 * rtol * energy_scale(dynamics, start)  # looser: J has no rows for them
@@ -71,19 +71,19 @@ def integrate_stiff(
             if method == "radau":
                 solver.t_bound, solver.status = float(times[len(kept)]), "running"
             before = solver.t, solver.y.copy()
-            if lookout is not None:
-                solver.max_step = min(max_step or np.inf, _longest(system, lookout, solver.t, solver.y))
+            if watch is not None:
+                solver.max_step = min(max_step or np.inf, _longest(system, watch, solver.t, solver.y))
             problem = _step(solver, system, method)
-            if problem is None and lookout is not None:
+            if problem is None and watch is not None:
                 _close(solver, system)
                 nq = dynamics.model.nq
-                met = lookout.look(solver.t, solver.y[:nq])
+                met = watch.look(solver.t, solver.y[:nq])
                 if met is not None and not loops.go_on:  # the step is taken back, and divided unless it is fine
-                    turn, h = lookout.turn(before[1][:nq], solver.y[:nq]), solver.t - before[0]
+                    turn, h = watch.turn(before[1][:nq], solver.y[:nq]), solver.t - before[0]
                     if turn > FINE:
                         counted += _counts(solver)
                         solver = cls(system.slope, *before, float(times[-1]), first_step=DIVIDED * h, **options)
-                        lookout.forget()
+                        watch.forget()
                         continue
                     solver.t, solver.y = before
                     problem = met._replace(time=solver.t).problem()
@@ -107,12 +107,12 @@ def _counts(solver: Any) -> NDArray[np.int_]:
     return np.array([solver.nfev, solver.njev, solver.nlu])
 
 
-def _longest(system: FirstOrder, lookout: Lookout, t: float, y: Array) -> float:
+def _longest(system: FirstOrder, watch: Watch, t: float, y: Array) -> float:
     """A step in which the coordinates of loops do not move further than they may."""
     nq, slope = system.model.nq, system.slope(t, y)
     if not np.isfinite(slope).all():
         return np.inf  # and the solver says the rest
-    return lookout.longest_step(slope[:nq], system.dynamics.rates(y[:nq], slope[nq : system.state]))
+    return watch.longest_step(slope[:nq], system.dynamics.rates(y[:nq], slope[nq : system.state]))
 
 
 def _close(solver: Any, system: FirstOrder) -> None:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DynamicsError
+from ..spatial.rank import Factors, rank_of
 
 Array = NDArray[np.float64]
 
@@ -46,33 +47,10 @@ class Metric(NamedTuple):
         return cls(L, lapack().dtrtri(L, lower=1)[0])
 
 
-class Factors(NamedTuple):
-    """U diag(s) V^T; the first ``rank`` count by the tolerance, the first ``kept`` have directions that mean something."""
-
-    U: Array
-    s: Array
-    Vt: Array
-    rank: int
-    kept: int
-
-    def solve(self, right: Array) -> Array:
-        """The shortest x of A x = right; directions below the tolerance are left alone."""
-        r = self.rank
-        return self.Vt[:r].T @ ((self.U[:, :r].T @ right) / self.s[:r])
-
-    def solve_transposed(self, x: Array) -> Array:
-        """The shortest y of A^T y = x, for an x that the rows can reach."""
-        r = self.rank
-        return self.U[:, :r] @ ((self.Vt[:r] @ x) / self.s[:r])
-
-    def without(self, x: Array) -> Array:
-        """x without what the rows forbid."""
-        V = self.Vt[: self.kept]
-        return x - V.T @ (V @ x)
-
-
-def factored(A: Array, tolerance: float, regular: int = 0) -> Factors:
+def factored(A: Array, tolerance: float, regular: int = 0, most: int | None = None) -> Factors:
     """Singular values and their directions; up to ``regular`` of them are kept below the tolerance too, if determined.
+
+    ``most``: the rank without the metric, where that is known: masses must not make more of an equation.
 
     Where rows lose their rank only for a moment, the direction that they lose is still known from the small rest of them.
     Where they are redundant all the time that rest is an inaccuracy of the model, and must not count.
@@ -82,6 +60,5 @@ def factored(A: Array, tolerance: float, regular: int = 0) -> Factors:
     U, s, Vt, wrong = lapack().dgesvd(A, full_matrices=0)  # dgesdd is slow where threads compete
     if wrong or not np.isfinite(s[0]):
         raise DynamicsError("the equations that close the loops are not finite")
-    rank = int((s > tolerance * s[0]).sum())
-    known = int((s > DETERMINED * s[0]).sum())
-    return Factors(U, s, Vt, rank, max(rank, min(regular, known)))
+    rank = min(rank_of(s, tolerance), len(s) if most is None else most)
+    return Factors(U, s, Vt, rank, max(rank, min(regular, rank_of(s, DETERMINED))))

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..dynamics.dynamics import Dynamics
+from ..spatial.rank import LENIENT
 from .cone import independent, quadratic_forms, toward_cone
-from .factors import Metric, factored
+from .factors import Metric
 from .outcome import Impact
 from .quantities import Quantities
 
@@ -42,7 +43,7 @@ def impulse(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, *, t: float = 0.0) -
 def jump(quantities: Quantities, q: Array, v: Array, t: float) -> Impulse:
     M = quantities.mass(q, t)
     metric = Metric.of(M)
-    factors = factored(quantities.jacobian(q, t) @ metric.inverse.T, quantities.dynamics.plan.tolerance)
+    factors = quantities.factored(quantities.jacobian(q, t) @ metric.inverse.T, q, t)
     x = factors.solve(-quantities.closure(q, v, t)[:, 1])
     after = v + metric.inverse.T @ x
     lost = 0.5 * float(v @ M @ v - after @ M @ after)
@@ -72,7 +73,7 @@ def onto_branch(quantities: Quantities, q: Array, v: Array, t: float) -> tuple[A
     inverse = Metric.of(quantities.mass(q, t)).inverse
     A = quantities.jacobian(q, t) @ inverse.T
     U, _, Vt = np.linalg.svd(A)
-    r = factored(A, float(quantities.dynamics.plan.tolerance)).rank
+    r = quantities.factored(A, q, t).rank
     lost, free = U[:, r:], inverse.T @ Vt[r:].T
     moving = np.abs(quantities.closure(q, np.zeros(quantities.nv), t)[:, 1]).max() > 0
     if not lost.shape[1] or not 0 < free.shape[1] <= LARGEST or moving or not v.any():
@@ -81,7 +82,8 @@ def onto_branch(quantities: Quantities, q: Array, v: Array, t: float) -> tuple[A
     def demanded(x: Array) -> Array:
         return np.array([lost.T @ quantities.right(q, free @ row, t) for row in x])
 
-    forms, mixed = independent(quadratic_forms(demanded, free.shape[1]), NOTHING * quantities.length * float(np.sum(free**2)))
+    least = LENIENT * quantities.loops.tolerance * quantities.length * float(np.sum(free**2))  # of redundant equations
+    forms, mixed = independent(quadratic_forms(demanded, free.shape[1]), least)
     x = Vt[r:] @ np.linalg.solve(inverse.T, v)
     left = np.einsum("kij,i,j->k", forms, x, x)
     if not len(forms) or np.abs(left).max() <= NOTHING * np.abs(forms).max() * float(x @ x):

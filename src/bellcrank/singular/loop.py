@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..errors import BellcrankError
 from .outcome import Passed, Report
-from .records import Books, States
+from .records import EnergyBalance, States
 
 Array = NDArray[np.float64]
 Progress = Callable[[float], None]
@@ -42,8 +42,8 @@ class Stepper(Protocol):
 class Keeper:
     """Keeps every step until a batch is full, and of each batch the samples."""
 
-    def __init__(self, stepper: Stepper, books: Books):
-        self.stepper, self.books = stepper, books
+    def __init__(self, stepper: Stepper, balance: EnergyBalance):
+        self.stepper, self.balance = stepper, balance
         self.waiting: list[Any] = []
         self.wanted: list[int] = []  # of those that wait, which are samples
         self.samples: list[Any] = []
@@ -61,15 +61,15 @@ class Keeper:
         if not self.waiting:
             return
         states = self.stepper.states(self.waiting)
-        works = self.books.enter(states)
+        works = self.balance.enter(states)
         at = self.wanted
         self.rows.append((states.t[at], states.q[at], states.v[at], works[at]))
         self.waiting, self.wanted = [], []
 
 
-def march(stepper: Stepper, books: Books, times: Array, longest: float | None, progress: Progress | None) -> Passed:
+def march(stepper: Stepper, balance: EnergyBalance, times: Array, longest: float | None, progress: Progress | None) -> Passed:
     """Equal steps of at most ``longest`` between the samples; the interval of the samples unless given."""
-    keeper, steps, problem = Keeper(stepper, books), 0, None
+    keeper, steps, problem = Keeper(stepper, balance), 0, None
     keeper.keep(True)
     try:
         for before, until in pairwise(times):
@@ -89,7 +89,7 @@ def march(stepper: Stepper, books: Books, times: Array, longest: float | None, p
         keeper.wanted.append(len(keeper.waiting) - 1)
         keeper.samples.append(keeper.waiting[-1])
     keeper.enter()
-    stepper.report.energy_error = books.energy_error
+    stepper.report.energy_error = balance.energy_error
     stepper.finish(keeper.samples)
     t, q, v, works = (np.concatenate(part) for part in zip(*keeper.rows, strict=True))
     return Passed(t, q, v, works, {"steps": steps, **stepper.counts()}, problem, stepper.report)

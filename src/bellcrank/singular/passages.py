@@ -1,7 +1,7 @@
 """Finding the positions where closures lose their rank, from the singular values at the steps.
 
-Along a motion through such a position the smallest singular value goes to zero and comes back as |t - t0| does. A minimum
-that is not more than its own change over a step is such a position, or one so near that steps of this length cannot tell.
+A minimum of the smallest one that is not more than its own change over a step is such a position, or one so near that steps
+of this length cannot tell (dynamics.singular_positions).
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .factors import Factors
+from ..dynamics.singular_positions import met, zero_between
+from ..spatial.rank import Factors
 from .outcome import Passage
 
 Array = NDArray[np.float64]
@@ -48,18 +49,17 @@ class Watch:
     def _judge(self) -> None:
         s = [float(x.factors.s[self.regular - 1]) for x in self.last]
         first = len(self.last) == 2
-        if first and s[0] <= s[1] - s[0]:
+        if first and met(s[1], s[0]):
             self._report(self.last[0], self.last[0].time, self.last[1:])
-        if first or not (s[1] <= s[0] and s[1] < s[2] and s[1] <= max(s[0], s[2]) - s[1]):
+        if first or not (s[1] <= s[0] and s[1] < s[2] and met(*s)):
             return
         before, _, after = self.last
-        time = before.time + (after.time - before.time) * s[0] / (s[0] + s[2])
-        self._report(self.last[1], time, self.last[1:])
+        self._report(self.last[1], zero_between(before.time, s[0], after.time, s[2]), self.last[1:])
 
     def _report(self, at: Seen, time: float, around: list[Seen]) -> None:
         f, r = at.factors, self.regular
         smallest = [x.factors.s for x in self.last]
-        lost = max(1, int(sum(f.s[k] <= max(s[k] for s in smallest) - f.s[k] for k in range(r))))
+        lost = max(1, sum(met(max(s[k] for s in smallest), f.s[k]) for k in range(r)))
         ways = np.abs(at.inverse.T @ f.Vt[r - lost : r].T).max(axis=1)
         self.passages.append(
             Passage(

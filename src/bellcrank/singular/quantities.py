@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..assembly.loops import Loops
 from ..dynamics.dynamics import Dynamics
 from ..formulations import QUANTITIES
-from ..plan.closures import row_scales
+from ..spatial.rank import LENIENT, Factors
+from .factors import factored
 
 Array = NDArray[np.float64]
 
@@ -52,7 +54,9 @@ class Quantities:
         self.dynamics, self.model = dynamics, model
         self.tau, self.u, self.nv, self.m = tau, u, model.nv, int(model.closure_index[-1])
         self.length = float(dynamics.plan.length)
-        self.scale = row_scales(model, self.length)
+        self.loops = Loops(dynamics)
+        self.scale = self.loops.rows
+        self.rank: int | None = None  # the largest that the equations have had
         self.mass_matrix = Quantity(dynamics, "mass_matrix", u)
         closed = "closed_" if model.closures else ""
         self._inverse_dynamics = Quantity(dynamics, f"{closed}inverse_dynamics", u)
@@ -86,6 +90,24 @@ class Quantities:
         if not self.m:
             return np.zeros((0, self.nv))
         return self._jacobian(t, q=q).reshape(self.m, self.nv) * self.scale[:, None]
+
+    def factored(self, A: Array, q: Array, t: float, regular: int = 0) -> Factors:
+        """Of equations in the metric of the mass, at q or near it: their rank is that without the metric, at most.
+
+        Equations that were redundant count from where on they are so no longer by far: the start may be singular.
+        """
+        tolerance = self.loops.tolerance
+        if self.rank is None:
+            self.rank = self.loops.rank(q, t)
+        found = factored(A, tolerance, regular)
+        if found.rank > self.rank:
+            self.rank = max(self.rank, self.loops.rank(q, t, LENIENT * tolerance))
+        return found if found.rank <= self.rank else factored(A, tolerance, regular, self.rank)
+
+    def open_by(self, phi: Array, factors: Factors) -> float:
+        """The largest of some errors, in metres, apart from what redundant equations leave."""
+        size, U = float(np.abs(phi).max()), factors.U[:, : factors.rank]
+        return size if size > self.loops.redundant else float(np.abs(U @ (U.T @ phi)).max())
 
     def joints_of(self, ways: Array, least: float = 0.1) -> tuple[str, ...]:
         """Coordinates that move more than a little in a vector over the velocities."""

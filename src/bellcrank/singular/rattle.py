@@ -25,15 +25,16 @@ from numpy.typing import NDArray
 from ..dynamics.dynamics import Dynamics
 from ..errors import DynamicsError
 from ..model.manifold import Drift
+from ..spatial.rank import Factors
 from ..wording import argument
-from .factors import Factors, Metric, factored
+from .factors import Metric
 from .implicit import settled
 from .impulse import started
 from .loop import Progress, march
 from .outcome import Passed, Report
 from .passages import Seen, Watch
 from .quantities import Quantities
-from .records import Books, States
+from .records import EnergyBalance, States
 
 Array = NDArray[np.float64]
 
@@ -51,7 +52,7 @@ def integrate_rattle(
 ) -> Passed:
     """From ``start`` (q, v, tau, u) at times[0] to times[-1], in equal steps of at most max_step between the samples."""
     stepper = Rattle(dynamics, start, float(times[0]))
-    return march(stepper, Books(dynamics, start["tau"], start["u"]), times, max_step, progress)
+    return march(stepper, EnergyBalance(dynamics, start["tau"], start["u"]), times, max_step, progress)
 
 
 class Place(NamedTuple):
@@ -82,7 +83,6 @@ class Rattle:
     def __init__(self, dynamics: Dynamics, start: dict[str, Array], t: float):
         self.quantities = Quantities(dynamics, start["tau"], start["u"])
         self.dynamics, self.model, self.report = dynamics, dynamics.model, Report()
-        self.tolerance = float(dynamics.plan.tolerance)
         self.watch = Watch(self.quantities.names_of, self.quantities.joints_of)
         self._moved = Drift(self.model)
         self.evaluations = self.iterations = 0
@@ -142,6 +142,8 @@ class Rattle:
             phi = self.quantities.errors(q, until)
             size = float(np.abs(phi).max())
             slow = not size <= 0.5 * error
+            if slow and factors is not None:
+                size = self.quantities.open_by(phi, factors)
             if size < error:
                 best, error = (half, q), size
             if size <= ROUNDING * self.quantities.length or (
@@ -149,7 +151,7 @@ class Rattle:
             ):
                 break
             if factors is None or k >= 2:  # the first Jacobian serves until the errors are of rounding, if it is good enough
-                factors = factored(self.quantities.jacobian(q, until) @ ways, self.tolerance)
+                factors = self.quantities.factored(self.quantities.jacobian(q, until) @ ways, q, until)
             half = half + ways @ factors.solve(phi / -h)
             self.iterations += 1
         return *best, error
@@ -162,11 +164,12 @@ class Rattle:
             half = open_half + to_velocity @ x
             q = self._moved(place.q, h * half)
             phi = self.quantities.errors(q, until)
-            size = float(np.abs(phi).max())
+            A = self.quantities.jacobian(q, until) @ to_velocity
+            factors = self.quantities.factored(A, q, until)
+            size = self.quantities.open_by(phi, factors)
             if size < error:
                 best, error = (half, q), size
-            A = self.quantities.jacobian(q, until) @ to_velocity
-            new = factored(A, self.tolerance).solve(A @ x - phi / h)
+            new = factors.solve(A @ x - phi / h)
             change, x = float(np.abs(new - x).max()), new
             self.iterations += 1
             if size <= CLOSED * self.quantities.length and change <= 1e-9 * np.abs(x).max():
@@ -203,7 +206,7 @@ class Rattle:
         metric = Metric.of(self.quantities.mass(q, t))
         A = self.quantities.jacobian(q, t) @ metric.inverse.T
         drift = self.quantities.closure(q, np.zeros(self.quantities.nv), t)[:, 1]
-        return Place(t, q, metric, factored(A, self.tolerance, self.watch.regular), drift)
+        return Place(t, q, metric, self.quantities.factored(A, q, t, self.watch.regular), drift)
 
     def _node(self, place: Place, v: Array) -> Node:
         """Accelerations of least deviation: G a = gamma where the rows say something."""

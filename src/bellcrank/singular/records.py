@@ -23,7 +23,7 @@ class States(NamedTuple):
     lost: Array
 
 
-class Books:
+class EnergyBalance:
     """Works by the trapezoidal rule, of the same order as the steps; and the energy that they should explain."""
 
     def __init__(self, dynamics: Dynamics, tau: Array, u: Array):

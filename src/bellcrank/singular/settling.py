@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..dynamics.dynamics import Dynamics
 from ..model.manifold import Drift
-from .factors import Metric, factored
+from .factors import Metric
 from .quantities import Quantities
 
 Array = NDArray[np.float64]
@@ -24,7 +24,7 @@ ITERATIONS = 3  # of Newton's method: the state is nearly closed
 
 class Settling:
     def __init__(self, dynamics: Dynamics, start: dict[str, Array]):
-        self.model, self.tolerance = dynamics.model, float(dynamics.plan.tolerance)
+        self.model = dynamics.model
         self._quantities, self._moved = Quantities(dynamics, start["tau"], start["u"]), Drift(dynamics.model)
 
     def __call__(self, q: Array, v: Array, t: float, allowed: float) -> tuple[Array, Array]:
@@ -39,7 +39,7 @@ class Settling:
 
     def _change(self, q: Array, t: float, wanted: Array, allowed: float) -> Array:
         inverse = Metric.of(self._quantities.mass(q, t)).inverse
-        factors = factored(self._quantities.jacobian(q, t) @ inverse.T, self.tolerance)
+        factors = self._quantities.factored(self._quantities.jacobian(q, t) @ inverse.T, q, t)
         r, s = factors.rank, factors.s[: factors.rank]
         ways, sizes = inverse.T @ factors.Vt[:r].T, (factors.U[:, :r].T @ wanted) / s
         plausible = np.abs(ways * sizes).max(axis=0, initial=0.0) <= MARGIN * allowed

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..numbers import Number, is_constant, less, minimum, select, sqrt
+from .rank import is_redundant
 from .vector import Vector
 
 Rows = Sequence[Sequence[Number]]
@@ -51,7 +52,7 @@ def _cross_product(a: Vector, b: Vector, gamma: Sequence[Number], directions: bo
     N = a.cross(b)
     aa, ab, bb, det = a.dot(a), a.dot(b), b.dot(b), N.dot(N)
     trace = aa + bb
-    inverse = _unless_below(det, least, trace * trace, 1.0 / det)
+    inverse = _if_kept(det, least, trace * trace, 1.0 / det)
     x, y = (bb * gamma[0] - ab * gamma[1]) * inverse, (aa * gamma[1] - ab * gamma[0]) * inverse
     scale = sqrt(inverse)  # not a number either: where gamma is zero by structure, nothing else would tell
     space = NullSpace((tuple(N * scale),), tuple(a * x + b * y), det / (trace * trace))
@@ -63,9 +64,9 @@ def _cross_product(a: Vector, b: Vector, gamma: Sequence[Number], directions: bo
     return space._replace(directions=(tuple(a * (1.0 / first)), tuple(new)), pivots=(first / root, second / root))
 
 
-def _unless_below(x: Number, least: Number | None, scale: Number, then: Number) -> Number:
-    """Not a number where x < least * scale."""
-    return then if least is None else select(less(x, least * scale), NAN, then)
+def _if_kept(x: Number, least: Number | None, whole: Number, then: Number) -> Number:
+    """Not a number where a row that adds x, squared, is redundant."""
+    return then if least is None else select(is_redundant(least * whole, x), NAN, then)
 
 
 def _householder(A: list[list[Number]], gamma: Sequence[Number], n: int, directions: bool, least: Number | None) -> NullSpace:
@@ -76,7 +77,7 @@ def _householder(A: list[list[Number]], gamma: Sequence[Number], n: int, directi
     z: list[Number] = []  # R^T z = gamma
     for r in range(m):
         z.append((gamma[r] - _total(R[k][r] * z[k] for k in range(r))) / R[r][r])
-    z[-1] = _unless_below(Q.smallest, least, Q.whole, z[-1])
+    z[-1] = _if_kept(Q.smallest, least, Q.whole, z[-1])
     units = [[0.0] * m + [1.0 if i == j else 0.0 for i in range(n - m)] for j in range(n - m)]
     space = NullSpace(tuple(Q.times(unit) for unit in units), Q.times([*z, *[0.0] * (n - m)]), Q.smallest / Q.whole)
     if not directions:

@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...assembly.loops import Loops
+from ...dynamics.singular_positions import lowest, weakest
+from ...spatial.rank import rank
 
 Array = NDArray[np.float64]
 Between = Callable[[float], Array | None]  # the configuration at a place of the path since the point before
 
-RANK = 1e-7  # of the largest singular value: below, an equation is redundant
-NEAR = 1e-6  # the same, at a change point that was looked for
+NEAR = 1e-6  # of the largest singular value, at a change point that was looked for
 LARGEST = 1_000_000  # entries of G
 
 
@@ -30,7 +31,7 @@ class Change(NamedTuple):
 class _Seen(NamedTuple):
     at: float
     q: Array
-    values: Array  # singular values over the largest
+    G: Array
     between: Between
 
 
@@ -50,25 +51,19 @@ class ChangePoints:
         """``between``: configurations between the point before and this one."""
         if not self.looks:
             return
-        values = self._values(q, at)
-        self.rank = max(self.rank, int((values > RANK).sum()))
-        self.seen = [*self.seen[-2:], _Seen(at, q, values, between)]
+        G = self._equations(q, at)
+        self.rank = max(self.rank, rank(G, self.loops.tolerance))
+        self.seen = [*self.seen[-2:], _Seen(at, q, G, between)]
         if len(self.seen) == 3:
-            before, middle, after = map(self._measure, self.seen)
+            before, middle, after = (weakest(point.G, self.rank) for point in self.seen)
             if before > middle <= after and before > NEAR:
                 yield from self._look()
 
-    def _values(self, q: Array, at: float) -> Array:
-        values = np.linalg.svd(self.loops.G(q, at if self.timed else 0.0), compute_uv=False)
-        return np.asarray(values / max(values.max(initial=0.0), 1e-300))
-
-    def _measure(self, point: _Seen) -> float:
-        return float(point.values[self.rank - 1]) if self.rank else 1.0
+    def _equations(self, q: Array, at: float) -> Array:
+        return self.loops.J(q, at if self.timed else 0.0)
 
     def _look(self) -> Iterator[Change]:
         """The least value between the first and the last of three points."""
-        from scipy.optimize import minimize_scalar
-
         first, middle, last = self.seen
 
         def configuration(at: float) -> Array | None:
@@ -77,17 +72,9 @@ class ChangePoints:
 
         def measure(at: float) -> float:
             q = configuration(at)
-            return 1.0 if q is None else float(self._values(q, at)[self.rank - 1])
+            return 1.0 if q is None else weakest(self._equations(q, at), self.rank)
 
-        low, high = sorted((first.at, last.at))
-        for _ in range(2):  # the method stops at a part of its argument, so that the second time it is nearly zero
-            middle_at = (low + high) / 2
-            found = minimize_scalar(
-                lambda x, about=middle_at: measure(about + x), bounds=(low - middle_at, high - middle_at), method="bounded",
-                options={"xatol": 1e-12},
-            )  # fmt: skip
-            at = middle_at + float(found.x)
-            low, high = max(low, at - 1e-6), min(high, at + 1e-6)
+        at, least = lowest(measure, *sorted((first.at, last.at)))
         q = configuration(at)
-        if found.fun < NEAR and q is not None:
+        if least < NEAR and q is not None:
             yield Change(at, q)

@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...assembly import assemble
-from ...assembly.least import cut_svd
 from ...assembly.loops import Held, Loops
 from ...assembly.newton import close
 from ...dynamics.dynamics import Dynamics
@@ -25,6 +24,7 @@ from ...errors import AssemblyError, StateError
 from ...model import Model
 from ...model.manifold import displaced, rotation, turning_joints
 from ...results import Run
+from ...spatial.rank import factored
 from ..report import listed
 from ..ties import Ties
 from .kinematics import freedom_left, motion_of
@@ -173,13 +173,13 @@ def actuator_efforts(dyn: Dynamics, q: Array, times: Array, r: Array, actuated: 
         ties = Ties(dyn, float(t))
         N = ties.basis(q[k])
         free = max(free, N.shape[1])
-        U, s, V = cut_svd(N[places].T, WEAK**2)
-        if len(s) < N.shape[1]:
+        factors = factored(N[places].T, WEAK)
+        if factors.rank < N.shape[1]:
             raise StateError(
                 f"the actuators {listed(actuated)} cannot move {model.name!r} at t = {t:.6g} s: it has {N.shape[1]} "
-                f"degree{'s' if N.shape[1] != 1 else ''} of freedom there, of which they control {len(s)}. "
+                f"degree{'s' if N.shape[1] != 1 else ''} of freedom there, of which they control {factors.rank}. "
                 "Give more (actuated), or stay away from dead centres"
             )
-        efforts[k, places] = V.T @ ((U.T @ (N.T @ r[k])) / s)
+        efforts[k, places] = factors.solve(N.T @ r[k])
     shared = f"{len(places)} actuators share {free} degree{'s' if free != 1 else ''} of freedom: efforts of least norm"
     return efforts, shared if len(places) > free else f"actuated: {', '.join(actuated)}"

@@ -15,13 +15,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...assembly.least import CUT, cut_svd, least_change
 from ...assembly.loops import Held, Loops
+from ...assembly.minimum_norm import smallest_change
 from ...assembly.newton import close
 from ...assembly.path import Lost, Point, Toggle, Way, follow, reach
 from ...model import Law, Model, PrescribedMotion
 from ...model.manifold import turning_joints
 from ...results.driven import law_values
+from ...spatial.rank import rank
 from .change_points import Change, ChangePoints
 
 Array = NDArray[np.float64]
@@ -67,7 +68,7 @@ def _standing(motion: PrescribedMotion, t: float) -> PrescribedMotion:
 def freedom_left(loops: Loops, q: Array, held: Held, t: float) -> int:
     """Degrees of freedom besides the held ones."""
     B = held.basis(q, loops.units)
-    return int(B.shape[1] - len(cut_svd(loops.G(q, t) @ B)[1])) if len(loops.rows) else B.shape[1]
+    return int(B.shape[1]) - rank(loops.G(q, t) @ B, loops.tolerance)
 
 
 def motion_of(loops: Loops, q: Array, held: Held, t: float, v: Array, a: Array) -> tuple[Array, Array, float]:
@@ -77,13 +78,13 @@ def motion_of(loops: Loops, q: Array, held: Held, t: float, v: Array, a: Array) 
     """
     G, B = loops.G(q, t), held.basis(q, loops.units)
     J = G @ B
-    v = v + B @ least_change(J, -loops.phi_t(q, t) - G @ v, cut=CUT)
+    v = v + B @ smallest_change(J, -loops.phi_t(q, t) - G @ v)
     gamma = loops.dynamics.closure_bias(q, v, t=t) * loops.rows
     a = a.copy()
     for at in turning_joints(loops.model):
         if at.free and held.q[at.position].any():
             a[at.linear] -= np.cross(v[at.angular], v[at.linear])
-    a = a + B @ least_change(J, gamma - G @ a, cut=CUT)
+    a = a + B @ smallest_change(J, gamma - G @ a)
     moved = v / loops.units
     size = float(np.linalg.norm(moved))
     return v, a, float(np.linalg.norm(moved[held.v])) / size if size else 0.0

@@ -18,13 +18,13 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ...constraints import Equation
 from ...numbers import Number, less, maximum, select
+from ...spatial.rank import LENIENT
 from ..base import Node, Placed, Walk
 from .multipliers import closing, from_origin
 from .node_forms import total
 from .node_places import among_joints, place_all
 
 NAN = float("nan")
-_LENIENT = 10.0  # times the tolerance by which equations are redundant
 _NOTHING = 1e-300
 _AMPLIFIED = 1e3  # how much of the error of a state may be felt
 
@@ -62,7 +62,7 @@ def shaken(walk: Walk, node: Node) -> Number:
 def allowed_share(walk: Walk, node: Node, places: Sequence[Placed]) -> Number:
     """By the tolerance, and by how far the node's loops are open."""
     error = greatest(absolute(e.error) * scale for e, scale in scaled_equations(node, places))
-    return _LENIENT * node.tolerance + _AMPLIFIED * error / walk.length
+    return LENIENT * node.tolerance + _AMPLIFIED * error / walk.length
 
 
 def scaled_equations(node: Node, places: Sequence[Placed]) -> Iterator[tuple[Equation, Number]]:

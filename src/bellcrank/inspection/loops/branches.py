@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...assembly.loops import Loops
+from ...plan.equation_blocks import EquationBlock
 from ...singular.cone import independent, quadratic_forms, toward_cone
-from .blocks import Block
+from ...spatial.rank import LENIENT
 
 Array = NDArray[np.float64]
 
 LARGEST = 24  # free motions of a block
-VANISHES = 1e-6  # of lengths, per rad^2: forms
 REST = 1e-3  # of a velocity of length one
 SPANS = 1e-3
 STARTS, MOST_STARTS = 8, 64  # directions from which the cone is sought: for each free motion, and at most
@@ -39,7 +39,7 @@ class Branches:
     shaky     (columns, d)  velocities that no motion follows
     """
 
-    block: Block
+    block: EquationBlock
     parting: Array
     followed: Array
     meet: bool
@@ -50,7 +50,7 @@ class Branches:
         return not self.meet and not self.shaky.shape[1]
 
 
-def branches(loops: Loops, q: Array, t: float, block: Block) -> Branches | None:
+def branches(loops: Loops, q: Array, t: float, block: EquationBlock) -> Branches | None:
     """None for a block that is too large to be asked."""
     d = block.motions.shape[1]
     if d != block.mobility or d > LARGEST:
@@ -64,7 +64,7 @@ def branches(loops: Loops, q: Array, t: float, block: Block) -> Branches | None:
     inside = U[:, :rank]
     within = np.abs(np.einsum("ia,kij,jb->kab", inside, forms, inside)).max(initial=0.0)
     followed = _most_moving(block.motions @ cone)
-    return Branches(block, parting, followed, within > VANISHES * loops.length, block.motions @ U[:, rank:])
+    return Branches(block, parting, followed, within > LENIENT * loops.tolerance * loops.length, block.motions @ U[:, rank:])
 
 
 def _most_moving(velocities: Array) -> Array:
@@ -73,17 +73,17 @@ def _most_moving(velocities: Array) -> Array:
     return np.asarray(velocities[:, np.argsort(-moving, kind="stable")])
 
 
-def _forms(loops: Loops, q: Array, t: float, block: Block) -> tuple[Array, Array]:
+def _forms(loops: Loops, q: Array, t: float, block: EquationBlock) -> tuple[Array, Array]:
     """Independent ones of the C_u, (k, d, d) in coordinates of the block's free motions; and the shares of the equations."""
     d, k = block.motions.shape[1], block.stresses.shape[1]
     if not d or not k:
         return np.zeros((0, d, d)), np.zeros(len(block.rows))
     C = quadratic_forms(lambda x: _demanded(loops, q, t, block, x) @ block.stresses, d)
-    forms, mixed = independent(C, VANISHES * loops.length)
+    forms, mixed = independent(C, LENIENT * loops.tolerance * loops.length)
     return forms, np.abs(block.stresses @ mixed).max(axis=1, initial=0.0)
 
 
-def _demanded(loops: Loops, q: Array, t: float, block: Block, x: Array) -> Array:
+def _demanded(loops: Loops, q: Array, t: float, block: EquationBlock, x: Array) -> Array:
     """The part of gamma that is quadratic in the velocities: drives stand still; (B, rows)."""
     v = np.zeros((len(x), loops.model.nv))
     v[:, block.columns] = (x @ block.motions.T) * loops.units[block.columns]

@@ -13,7 +13,7 @@ from ...joints import Joint
 from ...joints.derived import freedoms
 from ...model import Closure, Model
 from ...plan.closures import closing_axes
-from .blocks import Block
+from ...plan.equation_blocks import EquationBlock
 
 Array = NDArray[np.float64]
 
@@ -25,7 +25,7 @@ def spatial_count(model: Model) -> int:
     return model.nv - int(model.closure_index[-1])
 
 
-def planar_count(model: Model, found: list[Block]) -> int | None:
+def planar_count(model: Model, found: list[EquationBlock]) -> int | None:
     """With closures of planar blocks counted in their plane; None where no block is planar."""
     total, planar = model.nv, False
     owners = joint_of_dofs(model)
@@ -45,7 +45,7 @@ def joint_of_dofs(model: Model) -> list[int]:
     return [row for row in range(model.n) if not model.driven[row] for _ in range(model.joints[row].nv)]
 
 
-def closures_of(model: Model, block: Block) -> list[Closure]:
+def closures_of(model: Model, block: EquationBlock) -> list[Closure]:
     at = np.searchsorted(model.closure_index, block.rows, side="right") - 1
     return [model.closures[k] for k in np.unique(at)]
 

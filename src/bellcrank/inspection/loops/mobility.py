@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ...assembly import own_assembly
 from ...assembly.locking import locked_by
 from ...assembly.loops import Loops
 from ...assembly.solution import closed
@@ -71,11 +72,11 @@ class LoopReport:
     suggestions: tuple[str, ...]
 
 
-def inspect_loops(model: Model, dynamics: Dynamics | None = None) -> LoopReport | None:
+def inspect_loops(model: Model, *, rank_tolerance: float | None = None) -> LoopReport | None:
     """None for a tree."""
     if not model.closures:
         return None
-    dyn = Dynamics(model, "multipliers", quick=True) if dynamics is None else dynamics  # nothing to plan, however many loops
+    dyn = Dynamics(model, "multipliers", rank_tolerance=rank_tolerance, quick=True)  # nothing to plan
     q, problems = _start(dyn)
     loops = Loops(dyn)
     here = Place(loops, q)
@@ -108,7 +109,7 @@ def _start(dyn: Dynamics) -> tuple[Array, list[str]]:
     """The start with its loops closed; where they cannot be, what is wrong."""
     model = dyn.model
     try:
-        start = model.assembled_start
+        start = own_assembly(dyn)
         moved = moved_from_drawing(model, start.q, 0.0)
         return start.q, [*(f"model {model.name!r}: {note}" for note in start.notes), *([moved] if moved else [])]
     except AssemblyError as error:

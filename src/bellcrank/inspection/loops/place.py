@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...assembly.loops import Loops
+from ...plan.equation_blocks import EquationBlock
+from ...spatial.rank import rank
 from . import singular
-from .blocks import Block, blocks, rank_of
 from .branches import Branches, branches
 from .wrenches import Placed
 
@@ -22,9 +23,8 @@ class Place:
 
     def __init__(self, loops: Loops, q: Array) -> None:
         model = loops.model
-        groups = np.repeat(np.arange(len(model.closures)), [closure.rows for closure in model.closures])
         self.q = q
-        self.blocks, self.untouched = blocks(loops.G(q, 0.0) * loops.units, groups)
+        self.blocks, self.untouched = loops.blocks(q, 0.0)
         self.rank = sum(block.rank for block in self.blocks)
         self.mobility = model.nv - self.rank
         self.redundant = len(loops.rows) - self.rank
@@ -83,9 +83,8 @@ def _way(here: Place, parts: list[Branches], k: int) -> Array:
     return way
 
 
-def lost_equations(loops: Loops, nearby: Place | None, block: Block) -> int:
+def lost_equations(loops: Loops, nearby: Place | None, block: EquationBlock) -> int:
     """How many equations of a block are redundant here that are not nearby."""
     if nearby is None:
         return 0
-    rows = loops.G(nearby.q, 0.0)[block.rows] * loops.units
-    return rank_of(np.linalg.svd(rows, compute_uv=False) ** 2) - block.rank
+    return rank(loops.J(nearby.q, 0.0)[block.rows], loops.tolerance) - block.rank

@@ -12,11 +12,11 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from ...assembly.least import along
 from ...assembly.loops import Held, Loops
+from ...assembly.minimum_norm import allowed_part
 from ...assembly.newton import close
+from ...dynamics.singular_positions import lowest, weakest
 from ...model.manifold import displaced
-from ...plan.plan import RANK_TOLERANCE
 from ...wording import counted
 from .naming import quoted
 
@@ -27,7 +27,6 @@ STEPS = 60  # each way
 SINGULAR = 1e-6  # pivots: smallest singular values that count, as a part of the largest
 CLOSE = 1e-3
 NEAR = 1e-2
-CUT = RANK_TOLERANCE**2  # of squares
 STILL = 1e-6  # part of a motion
 MOVES = 1e-2
 SMALL = 120  # degrees of freedom of models that are walked through
@@ -35,8 +34,8 @@ SMALL = 120  # degrees of freedom of models that are walked through
 
 def any_way(loops: Loops, q: Array, t: float) -> Array:
     """A random direction that the loops allow in first order."""
-    J = loops.G(q, t) * loops.units
-    return along(J, np.random.default_rng(3).normal(size=J.shape[1]), cut=CUT)
+    J = loops.J(q, t)
+    return allowed_part(J, np.asarray(np.random.default_rng(3).normal(size=J.shape[1])), tolerance=loops.tolerance)
 
 
 def further(loops: Loops, q: Array, t: float, way: Array) -> Array | None:
@@ -73,15 +72,14 @@ class Walk:
 
     def pivot(self, q: Array) -> float:
         """The singular value that is lost first, as a part of the largest."""
-        s = np.linalg.svd(self.loops.G(q, self.t) * self.loops.units, compute_uv=False)
-        return float(s[self.rank - 1] / s[0]) if self.rank else 1.0
+        return weakest(self.loops.J(q, self.t), self.rank)
 
     def step(self, q: Array, tangent: Array, h: float) -> tuple[Array, Array] | None:
         guess = displaced(self.loops.model, q, h * tangent * self.loops.units)
         found = close(self.loops, guess, self.nothing, self.t, 1e-10 * self.loops.length)
         if found.error > 1e-10 * self.loops.length:
             return None
-        new = along(self.loops.G(found.q, self.t) * self.loops.units, tangent, cut=CUT)
+        new = allowed_part(self.loops.J(found.q, self.t), tangent, tolerance=self.loops.tolerance)
         size = float(np.linalg.norm(new))
         return (found.q, new / size) if size > 0.5 else None
 
@@ -113,14 +111,11 @@ class Walk:
         return None
 
     def _lowest(self, q: Array, tangent: Array) -> tuple[Array, float]:
-        from scipy.optimize import minimize_scalar
-
         def at(h: float) -> float:
             new = self.step(q, tangent, h)
             return 1.0 if new is None else self.pivot(new[0])
 
-        best = float(minimize_scalar(at, bounds=(0.0, 2 * STEP), method="bounded", options={"xatol": 1e-10}).x)
-        new = self.step(q, tangent, best)
+        new = self.step(q, tangent, lowest(at, 0.0, 2 * STEP)[0])
         return (q, 1.0) if new is None else (new[0], self.pivot(new[0]))
 
     def away(self) -> tuple[Array, float] | None:

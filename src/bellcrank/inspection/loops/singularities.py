@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from ...assembly.loops import Held, Loops
 from ...model import Closure, Model
+from ...plan.equation_blocks import EquationBlock
 from . import singular
-from .blocks import Block
 from .branches import Branches
 from .counting import closures_of
 from .naming import quoted
@@ -75,7 +75,7 @@ def singular_words(loops: Loops, here: Place, nearby: Place | None, parts: list[
         yield from _ahead(loops, here, block, motors)
 
 
-def _ahead(loops: Loops, here: Place, block: Block, motors: set[int]) -> Iterator[str]:
+def _ahead(loops: Loops, here: Place, block: EquationBlock, motors: set[int]) -> Iterator[str]:
     """The nearest singular position on the way of a block that has one degree of freedom; what is free besides stands still."""
     way = np.zeros(here.nv)
     way[block.columns] = block.motions[:, 0]
@@ -99,5 +99,5 @@ def _losing(loops: Loops, here: Place, nearby: Place, parts: list[Branches | Non
         losing = [part for part in known if lost_equations(loops, nearby, part.block) > 0]
         return [closure.name for part in losing for closure in _parting(model, part)]
     ranks = {int(row): block.rank for block in nearby.blocks for row in block.rows}
-    lost: list[Block] = [block for block in here.blocks if block.rank < ranks[int(block.rows[0])]]
+    lost: list[EquationBlock] = [block for block in here.blocks if block.rank < ranks[int(block.rows[0])]]
     return [closure.name for block in lost for closure in closures_of(model, block)]

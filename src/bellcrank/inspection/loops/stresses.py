@@ -15,8 +15,8 @@ from ...assembly.loops import Loops
 from ...joints.derived import held_places
 from ...model import Closure, Model
 from ...plan.closures import closing_axes
+from ...plan.equation_blocks import EquationBlock
 from ...plan.frames import axes_to_z
-from .blocks import Block
 from .naming import direction_words
 from .wrenches import Placed, carried, held_along, holding, triad
 
@@ -29,7 +29,7 @@ TAKES_PART = 1e-6  # of the largest, moments over the typical length
 class Stresses:
     """Random self-stresses of a model at a configuration."""
 
-    def __init__(self, loops: Loops, found: list[Block], placed: Placed) -> None:
+    def __init__(self, loops: Loops, found: list[EquationBlock], placed: Placed) -> None:
         self.model, self.length, self.placed = loops.model, loops.length, placed
         rng = np.random.default_rng(5)
         self.multipliers = np.zeros((SAMPLES, len(loops.rows)))

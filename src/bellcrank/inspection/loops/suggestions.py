@@ -11,7 +11,8 @@ from ...assembly.loops import Loops
 from ...joints import JOINTS
 from ...joints.derived import held_places
 from ...model import Closure
-from .blocks import Block, rank_of
+from ...plan.equation_blocks import EquationBlock
+from ...spatial.rank import rank as rank_of
 from .counting import closures_of
 from .wrenches import Placed, held_by, holding
 
@@ -34,11 +35,11 @@ INSTEAD: dict[str, tuple[tuple[str, tuple[int, ...]], ...]] = {
 }
 
 
-def suggestions(loops: Loops, q: Array, t: float, block: Block, placed: Placed) -> Iterator[str]:
+def suggestions(loops: Loops, q: Array, t: float, block: EquationBlock, placed: Placed) -> Iterator[str]:
     """The best remedies of one block, in sentences."""
     if not block.redundant or len(block.rows) > MOST:
         return
-    G = loops.G(q, t) * loops.units
+    G = loops.J(q, t)
     found = []
     for closure in closures_of(loops.model, block):
         first = int(loops.model.closure_index[loops.model.closures.index(closure)])
@@ -60,7 +61,7 @@ def _of(taken: int, redundant: int) -> str:
 def _best(loops: Loops, closure: Closure, rows: Array, others: Array, rank: int, placed: Placed) -> tuple[int, str] | None:
     """How many equations go, and what to do."""
     kind = held_by(closure)
-    if _rank(others) == rank:
+    if rank_of(others, loops.tolerance) == rank:
         return closure.rows, f'leaving out "{closure.name}" changes nothing of the motion and'
     along = np.linalg.pinv(holding(closure, placed)).T @ rows  # the rows for unit forces and moments along the triad
     along[3:] *= loops.length
@@ -68,10 +69,6 @@ def _best(loops: Loops, closure: Closure, rows: Array, others: Array, rank: int,
     for freer, held in INSTEAD.get(kind, ()) if closure.motion is None else ():
         kept = along[list(held)]
         gone = closure.rows - len(kept)
-        if _rank(np.vstack([others, kept])) == rank and (best is None or gone > best[0]):
+        if rank_of(np.vstack([others, kept]), loops.tolerance) == rank and (best is None or gone > best[0]):
             best = gone, f'making "{closure.name}" {freer}'
     return best
-
-
-def _rank(rows: Array) -> int:
-    return rank_of(np.square(np.linalg.svd(rows, compute_uv=False), dtype=np.float64)) if rows.size else 0

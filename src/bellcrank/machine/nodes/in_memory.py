@@ -10,6 +10,7 @@ from ...kernels.llvm.routine import CHUNK
 from ...kernels.llvm.routines import call
 from ...numbers import Number, Symbol, less, select
 from ...spatial.matrices import Solutions
+from ...spatial.rank import is_redundant
 
 if TYPE_CHECKING:
     from ..workspace import Record
@@ -183,7 +184,7 @@ class MatrixInMemory:
         smallest, whole = found[0, 0], found[0, 1]
         for k in range(m):
             x = -z[k, 0]
-            N[k, y] = select(less(smallest, least * whole), NAN, x) if least is not None and k == m - 1 else x
+            N[k, y] = select(is_redundant(least * whole, smallest), NAN, x) if least is not None and k == m - 1 else x
         N._reflect(V, f, transposed=False)
         if not directions:
             return Solutions(N, smallest / whole)

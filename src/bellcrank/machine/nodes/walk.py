@@ -13,12 +13,13 @@ from ...forces import BodyState
 from ...formulations.base import Placed
 from ...joints import JOINTS_BY_KEY, along_given_axes
 from ...kernels.executor import Integer
-from ...numbers import Number, less, select
+from ...numbers import Number, select
 from ...plan import Plan, Signature
 from ...plan.closures import CLOSURE_SLOTS
 from ...plan.nodes import BODY_COLUMNS, ClosureShape, NodeSignature, node_places
 from ...plan.signature import OWN
 from ...spatial import Force, Matrix, Motion, Vector
+from ...spatial.rank import is_redundant
 from ...spatial.vector import ZERO
 from ..at_state import ClosureView, closure_view
 from ..body import Body
@@ -254,7 +255,7 @@ class Node(CondensedForms):
             for k in range(closure.rows):
                 row = first + k
                 way, pivot = next(found) if k in closure.kept else ([0.0] * len(self.dofs), 0.0)
-                rows[row, "pivot"] = select(less(pivot, tolerance), 0.0, pivot)
+                rows[row, "pivot"] = select(is_redundant(tolerance, pivot), 0.0, pivot)
                 for j, x in enumerate(way):
                     left[row * width + j] = x
 

@@ -27,13 +27,14 @@ from numpy.typing import NDArray
 from ...dynamics.dynamics import Dynamics
 from ...dynamics.output_frames import on_children
 from ...errors import DynamicsError
-from ...singular.factors import Factors, factored
+from ...singular.factors import factored
 from ...singular.impulse import started
 from ...singular.loop import Progress, march
 from ...singular.outcome import Momentum, Passed, Reactions, Report
 from ...singular.passages import Seen, Watch
 from ...singular.quantities import Quantities
-from ...singular.records import Books, States
+from ...singular.records import EnergyBalance, States
+from ...spatial.rank import Factors
 from ...wording import argument
 from .applied import Applied
 from .maximal import Bodies, Converter, apply, cross, turned
@@ -56,7 +57,7 @@ def integrate_reaction_taylor(
     ``project=False`` leaves out the projection of the velocities, as published; nobody should want that but to see it.
     """
     stepper = ReactionTaylor(dynamics, start, float(times[0]), project=project)
-    return march(stepper, Books(dynamics, start["tau"], start["u"]), times, max_step, progress)
+    return march(stepper, EnergyBalance(dynamics, start["tau"], start["u"]), times, max_step, progress)
 
 
 @dataclass

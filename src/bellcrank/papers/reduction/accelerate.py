@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from ...errors import StateError
 from ...model import Model
+from ...spatial.rank import rank
 from . import acs, body, forces, gcl, rcr
 from .opened import Opened, graph, open_loops
 from .report import Choice, Reduced
@@ -90,10 +91,9 @@ def by_loops(
 
 def _reduced(variant: str, mechanism: Mechanism, a: Array, choices: list[Choice], remarks: tuple[str, ...]) -> Reduced:
     G = forces.jacobian(mechanism)
-    rank = int(np.linalg.matrix_rank(G, tol=rcr.RANK * np.linalg.norm(G, 2))) if G.size else 0
     own = tuple(choices)
     residual = float(np.linalg.norm(G @ a - forces.right_side(mechanism)))
-    return Reduced(variant, a, forces.multipliers(mechanism, a), own, rank, residual, remarks)
+    return Reduced(variant, a, forces.multipliers(mechanism, a), own, rank(G), residual, remarks)
 
 
 def _directions(opened: Opened) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ...spatial.rank import RANK_TOLERANCE
 from . import report
 from .form import (
     Choice,
@@ -39,7 +40,6 @@ from .form import (
     only_pending,
     substituted,
 )
-from .rcr import RANK
 from .state import GROUND, Array, Body, Mechanism, Tie
 
 SEEN = 1e-11  # below this an equation does not see a direction at all
@@ -206,7 +206,7 @@ class Elimination:
     def _keep(self, j: int, form: Form, names: list[Name], choice: Choice, pending: Name, what: str) -> Form:
         motions = {name: self.weights for name in form.sizes if name[0] == "A"}
         try:
-            step: Step = eliminated(form, names, choice, pending, motions, RANK, self.mechanism.nothing)
+            step: Step = eliminated(form, names, choice, pending, motions, RANK_TOLERANCE, self.mechanism.nothing)
         except NothingMoves:
             raise report.massless(what) from None
         self.residual = max(self.residual, step.residual)
@@ -221,7 +221,7 @@ class Elimination:
             return form
         others = form.others(names)
         weight = np.concatenate([*(self.weights if n[0] == "A" else np.ones(form.sizes[n]) for n in others), np.zeros(0)])
-        choice = only_pending(form.columns(names), form.columns(others) * weight, SEEN, RANK)
+        choice = only_pending(form.columns(names), form.columns(others) * weight, SEEN, RANK_TOLERANCE)
         if choice is None:
             return form
         return self._keep(j, form, names, choice, ("w", j, "settled"), self.mechanism.name(j))

@@ -25,9 +25,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...errors import StateError
+from ...spatial.rank import factored, rank
 from .form import Form, NothingMoves, Step, Values, by_size, eliminated, equations, inertia, merged, substituted
 from .opened import NOWHERE, Edge, Opened, directed, graph, open_loops
-from .rcr import RANK
 from .report import Choice, SingularChoice, massless
 from .state import GROUND, Array, Mechanism
 
@@ -147,8 +147,8 @@ def fictitious(opened: Opened, number: int, i: int, j: int) -> Edge:
         columns.append(P / np.linalg.norm(P, axis=0))
         if i <= k < j:
             c = c + to_y @ edge.c
-    V, s, _ = np.linalg.svd(np.hstack(columns))
-    P = V[:, : int((s > RANK).sum())] * scale
+    motions = factored(np.hstack(columns))
+    P = motions.U[:, : motions.rank] * scale
     n = P.shape[1]
     names = tuple(f"fictitious.{k + 1}" for k in range(n))
     return Edge("fictitious", x, y, P, c, np.zeros(n), np.zeros(n), (NOWHERE,) * n, names, mechanism.x(y), fictitious=True)
@@ -245,4 +245,4 @@ class Sweep:
                     moved += form.columns([name]) @ arm @ P
             columns.append(moved / scale)
             j = links[j].parent
-        return int((np.linalg.svd(np.hstack(columns), compute_uv=False) > RANK).sum())
+        return rank(np.hstack(columns), unit=1.0)

@@ -23,12 +23,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...spatial.rank import rank
 from .opened import Link, Loop
 from .report import Choice, SingularChoice
 from .state import GROUND, Array
 from .tree import Recursion, triangularization
 
-RANK = 1e-7  # of normalised columns: below this a motion is nothing new
 U, ZERO = np.eye(6), np.zeros((6, 6))
 
 
@@ -61,7 +61,7 @@ class Chain:
     def rank(self) -> int:
         """m_i, the number of independent equations."""
         columns = [self.a[k] / np.linalg.norm(self.a[k]) for k in self.moving]
-        return int((np.linalg.svd(np.hstack(columns), compute_uv=False) > RANK).sum()) if columns else 0
+        return rank(np.hstack(columns), unit=1.0) if columns else 0
 
     def name(self, k: int) -> str:
         return self.links[k].coordinates[0]

@@ -9,7 +9,7 @@ from ...assembly.locking import locked_by
 from ...assembly.loops import Loops
 from ...dynamics.dynamics import Dynamics
 from ...errors import StateError
-from ...plan.closures import row_scales
+from ...spatial.rank import LENIENT
 from ...wording import argument
 
 Array = NDArray[np.float64]
@@ -29,12 +29,12 @@ def must_agree(dynamics: Dynamics, start: dict[str, Array], t: float) -> None:
         return
     G = dynamics.closure_jacobian(q, t=t)
     size = np.abs(G) @ np.abs(a) + np.abs(gamma)
-    misaligned = dynamics.plan.tolerance * size.max(initial=0.0)  # what an equation that counts as redundant may add
+    misaligned = LENIENT * dynamics.plan.tolerance * size.max(initial=0.0)  # what an equation that counts as redundant may add
     wrong = np.flatnonzero(left > _AGREE * np.maximum(size, dynamics.plan.length) + misaligned)
     if len(wrong):
         raise StateError(_contradiction(dynamics, int(wrong[np.argmax(left[wrong])]), float(left.max())))
     if small and not dynamics.plan.loads.motions:
-        _must_move(dynamics, G, q, t)
+        _must_move(Loops(dynamics), q, t)
 
 
 def _contradiction(dynamics: Dynamics, row: int, left: float) -> str:
@@ -49,11 +49,10 @@ def _contradiction(dynamics: Dynamics, row: int, left: float) -> str:
     )
 
 
-def _must_move(dynamics: Dynamics, G: Array, q: Array, t: float) -> None:
-    model = dynamics.model
-    scaled = G * row_scales(model, dynamics.plan.length)[:, None]
-    if model.nv and np.linalg.matrix_rank(scaled, tol=dynamics.plan.tolerance * np.abs(scaled).max(initial=1e-300)) == model.nv:
-        axis = locked_by(Loops(dynamics), q, t)
+def _must_move(loops: Loops, q: Array, t: float) -> None:
+    model = loops.model
+    if model.nv and loops.rank(q, t) == model.nv:
+        axis = locked_by(loops, q, t)
         misaligned = "redundant equations that are slightly misaligned lock a mechanism too"
         remedy = f"Look at its check: {misaligned} ({argument('rank_tolerance')})"
         raise StateError(

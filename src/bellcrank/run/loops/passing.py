@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ...dynamics.diagnosis import kept_equations, singular_loops
 from ...dynamics.dynamics import Dynamics
+from ...dynamics.singular_positions import kept_equations, singular_loops
 from ...errors import BellcrankError, BellcrankWarning
 from ...papers.huang.taylor import integrate_reaction_taylor
 from ...plan.turns import LONGEST, turn_weights

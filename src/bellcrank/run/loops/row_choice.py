@@ -17,10 +17,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...dynamics.diagnosis import contradicted_loops, kept_equations
+from ...dynamics.diagnosis import contradicted_loops
 from ...dynamics.dynamics import Dynamics
+from ...dynamics.singular_positions import kept_equations, lost_row
 from ...errors import BellcrankWarning
-from ...plan.row_selection import lost_row
+from ...spatial.rank import LENIENT
 from ..joining import State, from_last, joined, on_grid, still_to_come, stopped_by_singularity
 from ..system import Outcome
 from .treatment import NEAR, Loops
@@ -29,11 +30,16 @@ Array = NDArray[np.float64]
 Run = Callable[[Dynamics, State, Array, Loops], Outcome]
 Stretches = list[tuple[int, Dynamics]]  # the first sample of each, and what it was computed with
 
-OPEN = 1e-7  # m or rad: loops that are open by more have lost an equation
+OPEN = 1e-7  # m or rad
 _TAKES_ON = "formulation 'multipliers' takes the run on"
 CHOSEN_AGAIN, MULTIPLIERS = "chosen again", "multipliers"
 _BETTER, _GOOD = 2.0, 0.01  # pivots of equations chosen again: beside those kept, and by themselves
 _MOST = 10_000  # changes in one run
+
+
+def open_beyond(dynamics: Dynamics) -> float:
+    """Loops that are open by more (m or rad) have lost an equation; redundant ones close only as well as they are."""
+    return max(OPEN, LENIENT * dynamics.plan.tolerance) * max(1.0, dynamics.plan.length)
 
 
 class Change(NamedTuple):
@@ -58,6 +64,8 @@ class KeptRows:
             q, t = start["q"], float(start["t"])
             if self.dynamics.plan.nodes is None and lost_row(self.dynamics, q, t) is None:
                 self.dynamics = self.dynamics.replanned(q, t)
+                a = self.dynamics.acceleration(q, start["v"], start["tau"], t=t, inputs=start["u"])
+                start = start | {"a": a}  # without what was not yet known to be redundant
             self._planned = [self.dynamics]
         outcome = self._go(start, times)
         for _ in range(_MOST):
@@ -107,7 +115,7 @@ class KeptRows:
         """How many samples there are until the loops open; those between steps are off by the tolerance of the run."""
         q, v = self.dynamics.projected(outcome.q, outcome.v, t=outcome.times, steps=2)
         error = np.abs(self.dynamics.closure(q, v, t=outcome.times)[0]).max(axis=1, initial=0.0)
-        opened = error > OPEN * max(1.0, self.dynamics.plan.length)
+        opened = error > open_beyond(self.dynamics)
         return int(np.argmax(opened)) if opened.any() else len(opened)
 
     def _fallen_back(self, outcome: Outcome, closed: int) -> tuple[Outcome, Dynamics | None]:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...dynamics.diagnosis import closure_of_row, singular_loops
-from ...dynamics.dynamics import Dynamics
+from ...dynamics.singular_positions import singular_closures
 from ...errors import BellcrankWarning
-from ...plan.row_selection import lost_row
 from ...results import parts_of
 from ..system import Outcome
 from .row_choice import Stretches
@@ -38,20 +35,10 @@ def undetermined(stretches: Stretches, outcome: Outcome, a: Array) -> list[Undet
         samples = range(part.start, part.stop)
         dense = dynamics.plan.nodes is None
         asked = [k for k in samples if k in beside] if dense else [k for k in samples if not np.isfinite(a[k]).all()]
-        found += [Undetermined(float(times[k]), name) for k in asked for name in _singular(dynamics, outcome, k)]
+        for k in asked:
+            names = singular_closures(dynamics, outcome.q[k], outcome.v[k], float(times[k]))
+            found += [Undetermined(float(times[k]), names)] if names else []
     return found
-
-
-def _singular(dynamics: Dynamics, outcome: Outcome, k: int) -> Iterator[str]:
-    q, v, t = outcome.q[k], outcome.v[k], float(outcome.times[k])
-    if dynamics.plan.nodes is None:
-        row = lost_row(dynamics, q, t)
-        if row is not None:
-            yield closure_of_row(dynamics.model, row)
-        return
-    loops = singular_loops(dynamics.plan, {"q": q, "v": v, "t": np.array(t)})
-    if loops is not None:
-        yield ", ".join(loops.closures)
 
 
 def tell(model: str, found: list[Undetermined], numbers: bool) -> None:

@@ -1,24 +1,25 @@
-"""A lookout for singular configurations, for loops outside machine code: machine.steps.projection says how it sees them."""
+"""A watch for singular positions, for loops outside machine code: dynamics.singular_positions says how it sees them."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...dynamics.diagnosis import closure_of_row, kept_equations
 from ...dynamics.dynamics import Dynamics
-from ...machine.steps.projection import NARROW
-from ...plan.row_selection import comparable_rows, directions, first_of_all, most_independent, order_of_rows, planned
+from ...dynamics.singular_positions import Directions, closure_of_row, kept_equations, passed, zero_between
+from ...plan.row_selection import comparable_rows, first_of_all, order_of_rows, planned
 from ...plan.turns import turn_weights
+from ...spatial.rank import independent_rows, orthonormal_rows
 from ..system import Passage
 from .treatment import Loops
 
 Array = NDArray[np.float64]
+Look = tuple[Array, Directions]  # the equations, and the directions in which they constrain
 
-_POOR = 0.1  # pivots below which the lookout compares other equations, if others are better
+_POOR = 0.1  # pivots below which the watch compares other equations, if others are better
 
 
-class Lookout:
+class Watch:
     """Compares the directions in which each equation constrains from step to step.
 
     Of equations that depend on each other it takes those that are most independent at the moment, so that it sees singular
@@ -28,33 +29,33 @@ class Lookout:
     def __init__(self, dynamics: Dynamics, loops: Loops):
         self.dynamics, self.near = dynamics, loops.near
         self.order = order_of_rows(dynamics.plan)
-        self.before: tuple[Array, Array, Array] | None = None  # G, directions, pivots
+        self.before: Look | None = None
         self.time = 0.0  # of the last look
-        self._last: tuple[float, tuple[Array, Array, Array] | None] = (0.0, None)  # the look before it
+        self._last: tuple[float, Look | None] = (0.0, None)  # the look before it
         self.weights = turn_weights(dynamics.model, float(dynamics.plan.length))
         nodes = dynamics.plan.nodes
         self.choice = nodes is None or nodes.spare  # whether other equations could be kept
+        self.rank = nodes.rank if nodes is not None else len(dynamics.plan.kept_rows) or None
 
     def look(self, t: float, q: Array) -> Passage | None:
         """The closure of an equation that turned round, appeared or vanished since the last look, or has nearly vanished."""
         G = comparable_rows(self.dynamics, q, t)
         self._last = self.time, self.before
         last, self.time = self.time, t
-        before, self.before = self.before, (G, *self._directions(G))
+        before, self.before = self.before, self._seen(G)
         if before is None:
             return None
-        if np.min(self.before[2], where=self.before[2] > 0, initial=np.inf) < _POOR:
-            self.order = first_of_all(most_independent(before[0], self.dynamics.plan.tolerance), len(G))
-            before, self.before = ((x, *self._directions(x)) for x in (before[0], G))
-        _, then, old = before
-        _, now, new = self.before
-        passed = (((now * then).sum(axis=1) < 0) & (np.minimum(new, old) < NARROW)) | ((new > 0) != (old > 0))
-        found = np.flatnonzero(passed | ((new > 0) & (new < self.near)))
+        if np.min(self.before[1].pivots, where=self.before[1].pivots > 0, initial=np.inf) < _POOR:
+            self.order = first_of_all(independent_rows(before[0], self.dynamics.plan.tolerance), len(G))
+            before, self.before = self._seen(before[0]), self._seen(G)
+        then, now = before[1], self.before[1]
+        over, new = passed(then, now), now.pivots
+        found = np.flatnonzero(over | ((new > 0) & (new < self.near)))
         if not len(found):
             return self._poor_choice(t, q)
         r = int(found[0])
-        when = t - (t - last) * new[r] / (new[r] + old[r]) if passed[r] else t  # in proportion to what is left of the equation
-        return Passage(float(when), closure_of_row(self.dynamics.model, r))
+        when = zero_between(last, float(then.pivots[r]), t, float(new[r])) if over[r] else t
+        return Passage(when, closure_of_row(self.dynamics.model, r))
 
     def forget(self) -> None:
         """The last look was at a step that is taken back."""
@@ -70,8 +71,8 @@ class Lookout:
         change = float(np.abs(self.weights * second).max(initial=0.0))
         return 2.0 / max(speed + float(np.sqrt(speed**2 + 2 * change)), 1e-300)
 
-    def _directions(self, G: Array) -> tuple[Array, Array]:
-        return directions(G, self.order, self.dynamics.plan.tolerance)
+    def _seen(self, G: Array) -> Look:
+        return G, Directions(*orthonormal_rows(G, self.order, self.dynamics.plan.tolerance, self.rank))
 
     def _poor_choice(self, t: float, q: Array) -> Passage | None:
         """A loop of which the equations of motion keep equations that are nearly dependent."""
@@ -81,11 +82,11 @@ class Lookout:
         return Passage(t, kept.closures[0]) if 0 < kept.pivot < self.near else None
 
 
-def lookout_from(dynamics: Dynamics, loops: Loops, t: float, q: Array) -> Lookout | None:
-    """A lookout that has seen the start."""
+def watch_from(dynamics: Dynamics, loops: Loops, t: float, q: Array) -> Watch | None:
+    """A watch that has seen the start."""
     if not (dynamics.model.closures and loops.project):
         return None
-    lookout = Lookout(dynamics, loops)
+    watch = Watch(dynamics, loops)
     if planned(dynamics):
-        lookout.look(t, q)
-    return lookout
+        watch.look(t, q)
+    return watch

@@ -1,7 +1,7 @@
 """Equations that touch each other through coordinates, block by block: ranks, redundant combinations, free motions.
 
-Blocks are independent, so that their ranks add up. Inside a block each closure's own rows are first brought to rank (a planar
-loop closed by a hinge keeps two of five); the rest is dense where it is small, and banded where it is large.
+Blocks are independent, so that their ranks add up (spatial.rank). Inside a block each closure's own rows are first brought to
+rank (a planar loop closed by a hinge keeps two of five); the rest is dense where it is small, and banded where it is large.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...plan.plan import RANK_TOLERANCE
+from ..spatial.rank import RANK_TOLERANCE, factored, rank_of
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
@@ -23,7 +23,7 @@ MIXED = 4  # self-stresses of a large block
 
 
 @dataclass(frozen=True)
-class Block:
+class EquationBlock:
     """Equations ``rows`` and coordinates ``columns`` that belong together.
 
     rank       of the equations
@@ -48,50 +48,38 @@ class Block:
         return len(self.columns) - self.rank
 
 
-def blocks(J: Array, groups: Index) -> tuple[list[Block], Index]:
+def equation_blocks(J: Array, groups: Index, tolerance: float = RANK_TOLERANCE) -> tuple[list[EquationBlock], Index]:
     """The blocks of a matrix, and the columns that no equation touches. ``groups``: which closure each row belongs to."""
+    found = [_block(J, rows, columns, groups[rows], tolerance) for rows, columns in connected(J, groups)]
+    touched = np.concatenate([np.zeros(0, dtype=np.intp), *(b.columns for b in found)])
+    return found, np.setdiff1d(np.arange(J.shape[1]), touched)
+
+
+def connected(J: Array, groups: Index) -> list[tuple[Index, Index]]:
+    """Rows and columns of every block."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
     m, n = J.shape
-    significant = np.abs(J) > ZERO * np.abs(J).max(initial=0.0)
-    at_row, at_column = np.nonzero(significant)
+    at_row, at_column = np.nonzero(np.abs(J) > ZERO * np.abs(J).max(initial=0.0))
     first = np.searchsorted(groups, groups)  # rows of a closure belong together
     ties = np.vstack([np.column_stack([at_row, m + at_column]), np.column_stack([np.arange(m), first])])
     graph = csr_array((np.ones(len(ties)), (ties[:, 0], ties[:, 1])), shape=(m + n, m + n))
     _, label = connected_components(graph, directed=False)
-    found = []
     order = np.argsort(label, kind="stable")
-    for members in np.split(order, np.flatnonzero(np.diff(label[order])) + 1):
-        rows, columns = members[members < m], members[members >= m] - m
-        if len(rows):
-            found.append(_block(J, rows, columns, groups[rows]))
-    return found, np.setdiff1d(np.arange(n), np.concatenate([np.zeros(0, dtype=np.intp), *(b.columns for b in found)]))
+    parts = np.split(order, np.flatnonzero(np.diff(label[order])) + 1)
+    return [(part[part < m], part[part >= m] - m) for part in parts if (part < m).any()]
 
 
-def _block(J: Array, rows: Index, columns: Index, groups: Index) -> Block:
+def _block(J: Array, rows: Index, columns: Index, groups: Index, tolerance: float) -> EquationBlock:
     A = J[np.ix_(rows, columns)]
-    if len(rows) <= DENSE and len(columns) <= DENSE:
-        return _dense(A, rows, columns)
-    return _large(A, rows, columns, groups)
+    if max(A.shape) > DENSE:
+        return _large(A, rows, columns, groups, tolerance)
+    found = factored(A, tolerance, whole=True)
+    return EquationBlock(rows, columns, found.rank, found.pivot, found.stresses, found.motions)
 
 
-def _dense(A: Array, rows: Index, columns: Index) -> Block:
-    U, s, V = np.linalg.svd(A, full_matrices=True)
-    rank = rank_of(s**2)
-    pivot = float(s[rank - 1] / s[0]) if rank else 0.0
-    return Block(rows, columns, rank, pivot, U[:, rank:], V[rank:].T)
-
-
-def rank_of(squares: Array, noise: float = 0.0) -> int:
-    """Of squares of singular values: those that are more than the tolerance of the largest, unsquared, count.
-
-    ``noise``: rounding of squares that were found as such, as a part of the largest.
-    """
-    return int((squares > max(RANK_TOLERANCE**2, noise) * squares.max(initial=0.0)).sum())
-
-
-def _large(A: Array, rows: Index, columns: Index, groups: Index) -> Block:
+def _large(A: Array, rows: Index, columns: Index, groups: Index, tolerance: float) -> EquationBlock:
     """Own ranks of the closures, then eigenvalues of the banded rest."""
     from scipy.sparse import csr_array
 
@@ -100,21 +88,21 @@ def _large(A: Array, rows: Index, columns: Index, groups: Index) -> Block:
     for group in np.unique(groups):
         at = np.flatnonzero(groups == group)
         touched = np.flatnonzero(np.abs(A[at]).max(axis=0) > 0)
-        U, s, _ = np.linalg.svd(A[np.ix_(at, touched)], full_matrices=True)
-        rank = rank_of(s**2) if s.max(initial=0.0) > ZERO * largest else 0
-        kept += [(at, U[:, k]) for k in range(rank)]
-        own += [(at, U[:, k]) for k in range(rank, len(at))]
+        found = factored(A[np.ix_(at, touched)], tolerance, whole=True)
+        rank = found.rank if found.s.max(initial=0.0) > ZERO * largest else 0
+        kept += [(at, found.U[:, k]) for k in range(rank)]
+        own += [(at, found.U[:, k]) for k in range(rank, len(at))]
     Q = _columns(kept, len(rows))
-    squares, idle = _banded((Q.T @ csr_array(A)).tocsr())
-    rank = rank_of(squares, _noise(squares))
-    pivot = float(np.sqrt(squares[len(squares) - rank] / squares[-1])) if rank else 0.0
+    s, idle = _banded((Q.T @ csr_array(A)).tocsr(), tolerance)
+    rank = len(s) - idle.shape[1]
+    pivot = float(s[len(s) - rank] / s[-1]) if rank else 0.0
     mix = np.random.default_rng(1).normal(size=(len(own), MIXED))
     stresses = np.hstack([_columns(own, len(rows)) @ mix, Q @ idle])
-    return Block(rows, columns, rank, pivot, stresses, np.zeros((len(columns), 0)))
+    return EquationBlock(rows, columns, rank, pivot, stresses, np.zeros((len(columns), 0)))
 
 
-def _banded(rows: Any) -> tuple[Array, Array]:
-    """Eigenvalues of rows rows^T, ascending, and eigenvectors of those that do not count."""
+def _banded(rows: Any, tolerance: float) -> tuple[Array, Array]:
+    """Singular values, ascending: roots of the eigenvalues of rows rows^T; and eigenvectors of those that do not count."""
     from scipy.linalg import eig_banded, eigvals_banded
     from scipy.sparse.csgraph import reverse_cuthill_mckee
 
@@ -125,16 +113,13 @@ def _banded(rows: Any) -> tuple[Array, Array]:
     below = row >= column
     bands = np.zeros((int((row - column).max(initial=0)) + 1, len(order)))
     bands[(row - column)[below], column[below]] = arranged.data[below]
-    values = np.asarray(eigvals_banded(bands, lower=True))
-    lost = len(values) - rank_of(values, _noise(values))
+    s = np.sqrt(np.maximum(eigvals_banded(bands, lower=True), 0.0))
+    rounding = float(np.sqrt(10 * len(s) * np.finfo(float).eps))  # of values that were found as squares
+    lost = len(s) - rank_of(s, max(tolerance, rounding))
     idle = np.zeros((len(order), lost))
     if lost:
         idle[order] = eig_banded(bands, lower=True, select="i", select_range=(0, lost - 1))[1]
-    return values, idle
-
-
-def _noise(eigenvalues: Array) -> float:
-    return 10 * len(eigenvalues) * float(np.finfo(float).eps)
+    return s, idle
 
 
 def _columns(parts: list[tuple[Index, Array]], rows: int) -> Any:

@@ -1,7 +1,6 @@
-"""The smallest change x that brings about J x = r, where equations may be redundant.
+"""The smallest change x that brings about J x = r, where equations may be redundant (spatial.rank).
 
-The rank is decided by the singular values of J, whose rows and columns have comparable units; the size of x is measured by its
-norm, or by a metric M (kinetic energy): with J = U S V^T cut to its rank,
+The size of x is measured by its norm, or by a metric M (kinetic energy): with J = U S V^T cut to its rank,
 
     V^T x = S^-1 U^T r,    x = M^-1 V (V^T M^-1 V)^-1 S^-1 U^T r
 
@@ -13,39 +12,34 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ..spatial.rank import factored
+
 Array = NDArray[np.float64]
 
-CUT = 1e-7  # squares of singular values below this part of the largest belong to redundant equations
-FINE_CUT = 1e-16  # where only rounding counts as redundant
+CLEAR = 3.2e-4  # of the largest singular value: while a way is sought, a step along weaker equations would be a leap
 LARGE = 500  # rows and columns from which matrices are taken as sparse
 SOFT = 1e-11  # mu, of the mean of the squares of the rows
 REFINED = 3
 
 
-def least_change(J: Array, r: Array, M: Array | None = None, *, cut: float = CUT) -> Array:
+def smallest_change(J: Array, r: Array, M: Array | None = None, *, tolerance: float = CLEAR) -> Array:
     """x of least norm, or of least x^T M x; of least squares where the equations contradict each other."""
     if not J.size:
         return np.zeros(J.shape[1])
     if min(J.shape) > LARGE:
         return _sparse(J, r, M)
-    U, s, V = cut_svd(J, cut)
-    wanted = (U.T @ r) / s
-    if M is None or not len(s):
-        return np.asarray(V.T @ wanted)
+    factors = factored(J, tolerance)
+    x = factors.solve(r)
+    if M is None or not factors.rank:
+        return x
+    V = factors.Vt[: factors.rank]
     moved = np.linalg.solve(M, V.T)
-    return np.asarray(moved @ np.linalg.solve(V @ moved, wanted))
+    return np.asarray(moved @ np.linalg.solve(V @ moved, V @ x))
 
 
-def cut_svd(J: Array, cut: float = CUT) -> tuple[Array, Array, Array]:
-    """U, s, V of the singular values that count: J is about U diag(s) V."""
-    U, s, V = np.linalg.svd(J, full_matrices=False)
-    rank = int((s**2 > cut * s.max(initial=0.0) ** 2).sum())
-    return U[:, :rank], s[:rank], V[:rank]
-
-
-def along(J: Array, x: Array, *, cut: float = CUT) -> Array:
+def allowed_part(J: Array, x: Array, *, tolerance: float = CLEAR) -> Array:
     """The part of x that J allows: J of it is zero."""
-    return np.asarray(x - least_change(J, J @ x, cut=cut))
+    return np.asarray(x - smallest_change(J, J @ x, tolerance=tolerance))
 
 
 def _sparse(J: Array, r: Array, M: Array | None) -> Array:
