@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..machine.steps.stepper import MASS, MINIMUM_NORM
+from ..machine.steps.programs import MASS, MINIMUM_NORM
 from ..model.manifold import displaced
 from .least import CUT, FINE_CUT, least_change
 from .loops import Held, Loops

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import StateError
 from ..formulations import QUANTITIES
-from ..machine.steps.stepper import MASS, MINIMUM_NORM, projections
+from ..machine.steps.programs import MASS, MINIMUM_NORM, projections
 from .closing_joints import closing_coordinates, closing_efforts
 from .evaluation import Array, Evaluation
 from .minimum_norm import least_multipliers, shared_reactions

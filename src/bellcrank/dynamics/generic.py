@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..machine.steps.quaternions import unit_quaternions
+from ..model.manifold import unit_quaternions
 from ..model import Model
 from ..plan.closures import row_scales
 from ..plan.row_selection import comparable_rows, slides

@@ -17,7 +17,7 @@ from ..formulations.loops.condensed import conflicts, given_by
 from ..formulations.loops.node_places import closure_rows, place_all
 from ..machine.nodes.plain import PlainNode
 from ..machine.plain import PlainWalk
-from ..machine.steps.quaternions import unit_quaternions
+from ..model.manifold import unit_quaternions
 from ..plan import Plan
 from ..plan.blocks import Node
 from ..plan.nodes import Nodes, Ranks, all_rows, is_apart, make_node_tables, nodes_of, separator_size

@@ -22,10 +22,11 @@ from ..errors import BellcrankWarning, StateError
 from ..integrate import METHODS, RungeKutta
 from ..kernels.stopwatch import Stopwatch, compiling
 from ..machine.steps.lane_runs import Progress, run_lanes
-from ..machine.steps.quaternions import unit_quaternions
-from ..machine.steps.stepper import NOT_FINITE, SINGULAR
+from ..machine.steps.memory import NOT_FINITE, SINGULAR
 from ..model import Model
+from ..model.manifold import unit_quaternions
 from .arguments import must_be_known, must_be_positive, named_inputs, or_default, sample_times, span, with_unit_quaternions
+from .loops.treatment import NEAREST
 from .stiffness import REMEDY_OF_MANY, Pace, Stiff, Stiffness
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-NOT_ASSEMBLED = 5  # a status beside those of machine.steps.stepper: the loops of the start cannot be closed
+NOT_ASSEMBLED = 5  # a status beside those of machine.steps.memory: the loops of the start cannot be closed
 
 
 def simulate_many(
@@ -139,8 +140,9 @@ def _run(
     slopes = {"qdot": dynamics.rates(start["q"], start["v"]), "a": np.atleast_2d(a)}
     first = np.minimum(1e-3 * times[-1], _first_steps(start, slopes, reals["rtol"], reals["atol"]))
     stiffness = Stiffness(dynamics.model.name, method.name, REMEDY_OF_MANY)
-    options: dict[str, Any] = {"pass_singular": going_on, "meanwhile": partial(_tell_stiffness, stiffness, numbers)}
-    result = run_lanes(dynamics.plan, dynamics._program, method, start, slopes, times[1:], reals | {"h": first}, **options)
+    reals |= {"h": first, "go_on": float(going_on), "near": 0.0 if going_on else NEAREST}
+    meanwhile = partial(_tell_stiffness, stiffness, numbers)
+    result = run_lanes(dynamics.plan, dynamics._program, method, start, slopes, times[1:], reals, meanwhile)
     q = np.concatenate([start["q"][:, None], result.q], axis=1)
     v = np.concatenate([start["v"][:, None], result.v], axis=1)
     if dynamics.model.closures:
