@@ -1,7 +1,8 @@
-"""Steps whose length follows the estimated error, with samples by dense output.   Hairer, Norsett & Wanner, Solving ODEs I, II.4
+"""Steps whose length follows the estimated error, with samples by dense output.
 
-Written for one state and for lanes alike: ``good`` are places (lanes, or all) where the error of the step is small enough,
-``stands`` those where it has not been taken back because it met a singular position.
+The control of the step is that of Hairer, Norsett & Wanner, Solving ODEs I, II.4. It is written for one state and for lanes
+alike: ``good`` are places (lanes, or all) where the error of the step is small enough, ``stands`` those where it has not been
+taken back because it met a singular position.
 """
 
 from __future__ import annotations

@@ -190,11 +190,11 @@ class Memory:
         self._words[self._place[name]] = value
 
     def put(self, array: str, rows: Array, at: int = 0) -> None:
-        """Numbers of each lane (lanes, count) into an array, from a place on."""
+        """Numbers (count,), or those of each lane (lanes, count), into an array, from a place on."""
         self.arrays[array][at : at + rows.size] = rows.T.ravel()
 
     def start(self, state: tuple[Array, ...], slopes: tuple[Array, ...], given: dict[str, Array]) -> None:
-        """q and v (or p), their slopes and perhaps powers, and tau and u: rows, one for each lane.
+        """q and v (or p), their slopes and perhaps powers, and tau and u; with lanes a row of each.
 
         All stages are set: a method reuses its last one, or starts its iterations from the last stages.
         """

@@ -61,7 +61,7 @@ class Trajectory(Memory):
 
     def limit_turns(self) -> None:
         """Steps in which coordinates of loops move further than one may are divided."""
-        self.put("reach", turn_weights(self.plan.model, float(self.plan.length))[None])
+        self.put("reach", turn_weights(self.plan.model, float(self.plan.length)))
 
     def real(self, name: str) -> float:
         return float(self.arrays["reals"][REALS.index(name)])
