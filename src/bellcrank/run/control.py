@@ -31,7 +31,11 @@ class Control:
         self._names = {"tau": model.v_names, "inputs": model.inputs}
 
     def at(self, t: float, q: Array, v: Array) -> dict[str, Array]:
-        """What the functions give, each an array of the right size, or an error that says what it must return."""
+        """What the functions give, each an array of the right size, or an error that says what it must return.
+
+        They see copies of q and v, which they may keep or change.
+        """
+        q, v = q.copy(), v.copy()
         return {name: self._ask(name, t, q, v) for name in self.functions}
 
     def _ask(self, name: str, t: float, q: Array, v: Array) -> Array:
@@ -56,10 +60,10 @@ class Control:
 
     def applied(self, dynamics: Dynamics, start: dict[str, Array]) -> dict[str, Array]:
         """A start with what the functions give there, and the accelerations that follow."""
-        t, q, v = float(start["t"]), start["q"].copy(), start["v"].copy()
+        t, q, v = float(start["t"]), start["q"], start["v"]
         found = self.at(t, q, v)
         tau, u = found.get("tau", start["tau"]), found.get("inputs", start["u"])
-        a = dynamics.acceleration(start["q"][None], start["v"][None], tau, t=t, inputs=u)[0]
+        a = dynamics.acceleration(q[None], v[None], tau, t=t, inputs=u)[0]
         return start | {"tau": tau, "u": u, "a": a}
 
     def attach(self, trajectory: Trajectory) -> None:
@@ -69,7 +73,7 @@ class Control:
         into = {"tau": arrays["tau"][: self.model.nv], "inputs": arrays["u"][: len(self.model.inputs)]}
 
         def answer() -> None:
-            for name, value in self.at(float(arrays["clock"][0]), q.copy(), v.copy()).items():
+            for name, value in self.at(float(arrays["clock"][0]), q, v).items():
                 into[name][:] = value
 
         trajectory.ask(answer)

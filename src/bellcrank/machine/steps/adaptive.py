@@ -208,5 +208,5 @@ def _polynomial(row: Row, x: Number) -> Number:
     """x (c0 + x (c1 + ...)), of a row of dense output."""
     value: Number = 0.0
     for c in reversed(row):
-        value = (value + c) * x
-    return value
+        value = value * x + c
+    return value * x

@@ -15,6 +15,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -37,8 +38,9 @@ RUNNING, NOT_FINITE, COLLAPSED, SINGULAR, NOT_SOLVED, INTERRUPTED = 0, 1, 2, 3, 
 _STEP = ("t", "h", "end", "until", "rtol", "atol", "longest", "grow", "error", "energy", "status", "steps", "rejected")
 _CLOSING = ("turn", "met", "seen", "near", "go_on", "pivot", "pivot_time", "singular", "singular_row", "singular_time")
 STIFFNESS = ("suspicions", "calm", "rate", "stiff_time")  # stiff_time is infinite until the run is stiff
-REALS = (*_STEP, *_CLOSING, *STIFFNESS, "change", "change_before")
-COUNTS = ("budget", "evaluations", "samples", "substep", "substeps", "watched", "held", "project", "newton", "iterations")
+_LOOP = ("budget", "evaluations", "samples", "substep", "substeps", "watched", "held", "project", "newton", "iterations")
+REALS = {name: k for k, name in enumerate((*_STEP, *_CLOSING, *STIFFNESS, "change", "change_before"))}
+COUNTS = {name: k for k, name in enumerate(_LOOP)}
 TURNING = ("attitude", "spin", "position", "push")  # places in y of g, mu, x, l; the last two are -1 without a position
 
 
@@ -60,7 +62,7 @@ class Layout:
     def model(self) -> Model:
         return self.plan.model
 
-    @property
+    @cached_property
     def works(self) -> tuple[int, int, int]:
         """How many works there are of force elements, drives and driven closures; that of given efforts comes last."""
         model = self.model
@@ -69,30 +71,30 @@ class Layout:
         drives = sum(joint.nv for joint, driven in zip(model.joints, model.driven, strict=True) if driven)
         return len(model.elements), drives, len(model.closures) if self.plan.loads.closing.driven else 0
 
-    @property
+    @cached_property
     def v_start(self) -> int:
         return self.wide(self.model.nq)
 
-    @property
+    @cached_property
     def w_start(self) -> int:
         return self.v_start + self.wide(self.model.nv)
 
-    @property
+    @cached_property
     def state(self) -> int:
         """Doubles of a state."""
         return self.w_start + (self.wide(sum(self.works) + 1) if self.lanes == 1 else 0)
 
-    @property
+    @cached_property
     def row_width(self) -> int:
         """How many entries the rows of closures have, as the projection leaves them for the watch."""
         return self.model.nv if self.plan.nodes is None else block_width(self.plan)
 
-    @property
+    @cached_property
     def quaternions(self) -> NDArray[np.int64]:
         """Places of quaternions in q."""
         return np.array([at.quaternion.start for at in turning_joints(self.model)], dtype=np.int64)
 
-    @property
+    @cached_property
     def turning(self) -> NDArray[np.int64]:
         """Places of quaternion joints in a state, in the order of TURNING."""
         rows = [
@@ -101,6 +103,15 @@ class Layout:
             for at in turning_joints(self.model)
         ]
         return np.array(rows, dtype=np.int64).ravel()
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """Where the words of ``bound`` are."""
+        return {word: k for k, word in enumerate(words(self.called))}
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        return {name: size(self) for name, size in NUMBERS.items()}
 
 
 Size = Callable[[Layout], int]
@@ -179,15 +190,14 @@ class Memory:
             self.arrays[name][: len(places)] = places
         for name in ("pivot", "stiff_time"):
             self.lane(name)[:] = np.inf
-        self._place = {word: k for k, word in enumerate(words(layout.called))}
-        numbers = {name: size(layout) for name, size in NUMBERS.items()}
-        numbers |= {name: array.ctypes.data for name, array in self.arrays.items()}
-        self._words = np.array([numbers[word] for word in self._place], dtype=np.int64)
+        addresses = {name: array.__array_interface__["data"][0] for name, array in self.arrays.items()}  # as array.ctypes.data
+        known = layout.numbers | addresses
+        self._words = np.array([known[word] for word in layout.places], dtype=np.int64)
         self.code = code
         self._advance: Any = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(code.library.address("advance"))
 
     def set_number(self, name: str, value: int) -> None:
-        self._words[self._place[name]] = value
+        self._words[self.layout.places[name]] = value
 
     def put(self, array: str, rows: Array, at: int = 0) -> None:
         """Numbers (count,), or those of each lane (lanes, count), into an array, from a place on."""
@@ -201,23 +211,28 @@ class Memory:
         starts = (0, self.layout.v_start, self.layout.w_start)
         for rows, at in zip(state, starts, strict=False):
             self.put("y", rows, at)
-        for j in range(self.layout.method.stages):
-            for rows, at in zip(slopes, starts, strict=False):
-                self.put("k", rows, j * self.layout.state + at)
+        for rows, at in zip(slopes, starts, strict=False):
+            self.stages[: self.layout.method.stages, at : at + rows.size] = rows.T.ravel()
         for name in ("tau", "u"):
             self.put(name, given[name])
+
+    @property
+    def stages(self) -> Array:
+        """Slopes at the stages of the last step, a row of each; those that only dense output needs come last."""
+        count, size = self.layout.method.stages + len(self.layout.method.extra), self.layout.state
+        return self.arrays["k"][: count * size].reshape(count, size)
 
     def lane(self, name: str) -> Array:
         """A number that changes, of each lane."""
         lanes = self.layout.lanes
-        found: Array = self.arrays["reals"][REALS.index(name) * lanes :][:lanes]
+        found: Array = self.arrays["reals"][REALS[name] * lanes :][:lanes]
         return found
 
     def count(self, name: str) -> int:
-        return int(self.counts[COUNTS.index(name)])
+        return int(self.counts[COUNTS[name]])
 
     def set_count(self, name: str, value: int) -> None:
-        self.counts[COUNTS.index(name)] = value
+        self.counts[COUNTS[name]] = value
 
     def take_steps(self, budget: int) -> None:
         """Let the machine code take at most so many steps."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...kernels.emitter import Int
-from ...kernels.flow import each, total, when, while_
+from ...kernels.flow import each, folded, total, when, while_
 from ...numbers import Condition, Number, Symbol, maximum, minimum
 from ..closures import FIELDS
 from .memory import NOT_FINITE, RUNNING, SINGULAR
@@ -22,6 +22,8 @@ MOST_ITERATIONS = 6
 LOOK_FIRST = 2.0  # of the number "seen": 0 nothing was seen so far, 1 there are rows to compare with
 SMALL = 1e-18  # square of a correction after which the next one would be lost in rounding
 NARROW = 0.25  # pivots beyond this are far from singular: a row that turns round has been turned by a long step
+
+NOTED = ("singular", "singular_row", "singular_time", "pivot", "pivot_time")
 
 
 def close(stepper: Stepper, t: Number) -> None:
@@ -37,7 +39,6 @@ def close(stepper: Stepper, t: Number) -> None:
         s.unit_quaternions(new, s.words["aside"])
         project(s, new)
         finite = s.finite(new)
-        s.set_real("singular", 0.0)
         Watch(s).look(t, finite)
         singular = s.real("singular") > 0.0
         when(s.e, s.any(singular), lambda: s.set_count("budget", 0))  # the host hears of it right after the step
@@ -162,20 +163,20 @@ class Watch:
     def look(self, t: Number, finite: Condition) -> None:
         """Note rows that passed a singularity, or came nearer to one than the run may, and the smallest pivot so far."""
         e, s = self.e, self.stepper
-        comparable = finite & (s.real("seen") > 0.0)
+        comparable, near = finite & (s.real("seen") > 0.0), s.real("near")
 
-        def row(r: str) -> None:
-            pivot, passed = self.pivot(r), self.passed(r)
-            met = (passed | ((pivot > 0.0) & (pivot < s.real("near")))) & comparable
+        def row(r: str, found: list[str]) -> list[str]:
+            pivot, passed, least = self.pivot(r), self.passed(r), e.symbol(found[3])
+            met = (passed | ((pivot > 0.0) & (pivot < near))) & comparable
+            lower = (pivot > 0.0) & (pivot < least) & comparable
             number = e.symbol(e.splat(e.emit(f"sitofp i64 {r} to double")))
-            note(met, singular=1.0, singular_row=number, singular_time=self.time(r, passed, t))
-            note((pivot > 0.0) & (pivot < s.real("pivot")) & comparable, pivot=pivot, pivot_time=t)
+            noted = [(met, 1.0), (met, number), (met, self.time(r, passed, t)), (lower, pivot), (lower, t)]
+            return [e.operand(c.select(new, e.symbol(old))) for (c, new), old in zip(noted, found, strict=True)]
 
-        def note(condition: Condition, **values: Number) -> None:
-            for name, value in values.items():
-                s.set_real(name, condition.select(value, s.real(name)))
-
-        each(e, 0, self.words["m"], row)
+        s.set_real("singular", 0.0)
+        first = [e.operand(s.real(name)) for name in NOTED]
+        for name, ref in zip(NOTED, folded(e, 0, self.words["m"], first, row), strict=True):
+            s.set_real(name, e.symbol(ref))
 
     def remember(self, where: Condition) -> None:
         """The rows at hand are those with which the next step's are compared, in lanes where that holds."""

@@ -112,17 +112,17 @@ class Stepper:
         return Emitter(1).constant(x)
 
     def real(self, name: str) -> Symbol:
-        return self.number(self.words["reals"], REALS.index(name))
+        return self.number(self.words["reals"], REALS[name])
 
     def set_real(self, name: str, value: Number) -> None:
-        self.put_number(value, self.words["reals"], REALS.index(name))
+        self.put_number(value, self.words["reals"], REALS[name])
 
     def count(self, name: str) -> str:
-        return self.e.load_int(self.words["counts"], COUNTS.index(name))
+        return self.e.load_int(self.words["counts"], COUNTS[name])
 
     def set_count(self, name: str, value: Int) -> None:
         e = self.e
-        e.do(f"store i64 {value}, ptr {e.pointer(self.words['counts'], COUNTS.index(name))}, align 8")
+        e.do(f"store i64 {value}, ptr {e.pointer(self.words['counts'], COUNTS[name])}, align 8")
 
     def add_count(self, name: str, by: int = 1) -> None:
         self.set_count(name, self.e.integer("add", self.count(name), by))

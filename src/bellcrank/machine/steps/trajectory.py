@@ -55,19 +55,20 @@ class Trajectory(Memory):
         self._advance = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(self.code.library.address("advance"))
 
     def advance(self, budget: int) -> None:
-        before = self.real("steps") + self.real("rejected")
+        steps, rejected = self.lane("steps"), self.lane("rejected")
+        before = steps[0] + rejected[0]
         self.take_steps(budget)
-        self.tried = int(self.real("steps") + self.real("rejected") - before)
+        self.tried = int(steps[0] + rejected[0] - before)
 
     def limit_turns(self) -> None:
         """Steps in which coordinates of loops move further than one may are divided."""
         self.put("reach", turn_weights(self.plan.model, float(self.plan.length)))
 
     def real(self, name: str) -> float:
-        return float(self.arrays["reals"][REALS.index(name)])
+        return float(self.arrays["reals"][REALS[name]])
 
     def set_real(self, name: str, value: float) -> None:
-        self.arrays["reals"][REALS.index(name)] = value
+        self.arrays["reals"][REALS[name]] = value
 
     @property
     def status(self) -> int:
@@ -88,7 +89,7 @@ class Trajectory(Memory):
     def held_step(self) -> Callable[[float], tuple[Array, Array]]:
         """q and v (or p) anywhere in the held step: a function of 0 (its start) to 1, by dense output."""
         model, h = self.plan.model, self.real("h")
-        y, stages = self._of_state(self.arrays["y"]), self._of_state(self._stages())
+        y, stages = self._of_state(self.arrays["y"]), self._of_state(self.stages)
         dense, powers = np.array(self.method.dense), np.arange(1, len(self.method.dense[0]) + 1)
 
         def inside(x: float) -> tuple[Array, Array]:
@@ -110,9 +111,6 @@ class Trajectory(Memory):
             self.set_real("t", time)
 
     # what it says -------------------------------------------------------------------------------------------------
-
-    def _stages(self) -> Array:
-        return self.arrays["k"].reshape(-1, self.layout.state)
 
     def _of_state(self, rows: Array) -> Array:
         """q and v (or p), of a state or of rows of states."""
@@ -144,7 +142,7 @@ class Trajectory(Memory):
     def fastest(self) -> str:
         """Name of the velocity whose rate the last two stages of a step, both at its end, disagree about most."""
         model, last = self.plan.model, self.method.stages - 1
-        rates = self._of_state(self._stages()[last - 1 : last + 1])[:, model.nq :]
+        rates = self._of_state(self.stages[last - 1 : last + 1])[:, model.nq :]
         return str(model.v_names[int(np.argmax(np.abs(rates[1] - rates[0])))])
 
     def worst(self) -> str:
@@ -152,7 +150,7 @@ class Trajectory(Memory):
         model = self.plan.model
         speed = "p" if takes_momenta(self.layout.called) else "v"
         names = [*(f"q of {name}" for name in model.q_names), *(f"{speed} of {name}" for name in model.v_names)]
-        stages = self._of_state(self._stages()[: self.method.stages])
+        stages = self._of_state(self.stages[: self.method.stages])
         bad = np.flatnonzero(~np.isfinite(stages).all(axis=0) | ~np.isfinite(self._of_state(self.arrays["new"])))
         if len(bad):
             return names[bad[0]]
