@@ -11,7 +11,7 @@ import bellcrank as bc
 from bellcrank.errors import SimulationError, StateError
 from bellcrank.model.generators import chain, random_state, random_tree
 from bellcrank.model.manifold import cross_matrix
-from bellcrank.run import compiled
+from bellcrank.run import first_step
 
 from ..mechanisms import loaded_tree
 
@@ -188,13 +188,13 @@ def test_what_cannot_keep_the_structure_is_refused(floating):
 
 def test_a_run_with_functions_starts_with_a_step_of_velocities_whatever_the_formulation(monkeypatch):
     """Efforts that are Python functions; bodies are heavy, so that momenta are far from velocities."""
-    firsts, real = [], compiled.first_step
+    firsts, real = [], first_step.first_step
 
     def spied(*arguments):
         firsts.append(real(*arguments))
         return firsts[-1]
 
-    monkeypatch.setattr(compiled, "first_step", spied)
+    monkeypatch.setattr(first_step, "first_step", spied)
     model = replace(chain(3), mass=50 * chain(3).mass, inertia=50 * chain(3).inertia)
     q, v = random_state(model, 1)
     options = {"q": q, "v": v, "step": 0.1, "tau": lambda t, q, v: np.zeros(3)}

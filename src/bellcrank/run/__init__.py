@@ -2,10 +2,10 @@
 
 simulation.py  simulate: chooses the loop, makes the Run
 arguments.py   what was asked for, checked
-compiled.py    a run in machine code, from the host's side
-control.py     efforts and inputs that are Python functions
+first_step.py  a run in machine code before its first step
+compiled.py    the run, from the host's side
+control.py     efforts and inputs that are Python functions, or tables over time
 stiff.py       scipy's implicit methods with exact Jacobians
-inputs.py      inputs that are tables over time
 many.py        many runs, four to a vector unit
 events.py      something crosses a value
 system.py      the equations in first order, and what a loop leaves behind

@@ -25,16 +25,15 @@ from ..model.manifold import unit_quaternions
 from ..wording import argument
 from .arguments import formulation_for, must_be_known, must_be_positive, sample_times, span, starting_state
 from .compiled import Limits, in_machine_code, watcher_of
-from .control import Control, Function
+from .control import Control, Function, TabledInputs, with_tables
 from .events import Event, Watcher
-from .inputs import TabledInputs, with_tables
 from .joining import State, stopped_by_singularity
 from .loops.passing import PASSING_METHODS, Passing, integrate_passing
 from .loops.row_choice import OPEN, KeptRows, Stretches
 from .loops.treatment import Loops, freedom_along, loops_of
 from .loops.undetermined import tell as tell_undetermined
 from .loops.undetermined import undetermined
-from .reach import at_end_of_reach, moved_from_drawing
+from .reach import tell_moved_start, with_reach
 from .stiff import STIFF_METHODS, integrate_stiff
 from .stiffness import MANY, MANY_IN_PYTHON, Stiffness, remedy
 from .system import Outcome
@@ -111,7 +110,7 @@ def simulate(
     given = {"q": q, "v": v, "tau": None if callable(tau) else tau, "u": None if callable(inputs) else inputs}
     start = starting_state(dynamics, after, given, passing=method in PASSING_METHODS or loops.switch)
     if model.closures and q is None and after is None:
-        _tell_moved_start(model, start)
+        tell_moved_start(model, start)
     times = float(start["t"]) + sample_times(*span(model, duration, step))
     if isinstance(inputs, TabledInputs):
         inputs.must_cover(float(times[0]), float(times[-1]))
@@ -136,7 +135,7 @@ def simulate(
     if model.closures and loops.project:
         _doubt_open_loops(run, dynamics)
     if outcome.problem is not None:
-        raise SimulationError(f"model {model.name!r} {_with_reach(dynamics, run, outcome.problem)}", run)
+        raise SimulationError(f"model {model.name!r} {with_reach(dynamics, run, outcome.problem)}", run)
     return run
 
 
@@ -227,22 +226,6 @@ def _settings_of_loops(kept: KeptRows, dynamics: Dynamics, times: Array, outcome
         "row_changes": [list(change) for change in kept.changes],
         "formulations": _formulations(kept, float(times[0])),
     }
-
-
-def _tell_moved_start(model: Model, start: State) -> None:
-    moved = moved_from_drawing(model, start["q"], float(start["t"]))
-    if moved:
-        warnings.warn(f"model {model.name!r}: {moved}.", BellcrankWarning, stacklevel=3)
-
-
-def _with_reach(dynamics: Dynamics, run: Run, problem: str) -> str:
-    """What stopped a run: a drive that is at the end of its reach is the reason, whatever else was noticed."""
-    if not len(run.values("time")):
-        return problem
-    last = run.final_state()
-    ended = at_end_of_reach(dynamics, last.q, last.t)
-    when = problem.partition(": ")[0]
-    return f"{when}: {ended}. What was computed until then is kept." if ended else problem
 
 
 def _formulation(dynamics: Dynamics) -> str:
