@@ -81,8 +81,7 @@ def simulate_many(
     starting = np.array([problem is None for problem in problems])
     found = _Samples.nothing(model, len(problems), len(times))
     if starting.any():
-        rows = {name: x[starting] for name, x in start.items()}
-        numbers = np.flatnonzero(starting)
+        rows, numbers = {name: x[starting] for name, x in start.items()}, np.flatnonzero(starting)
         found.put(starting, _run(dynamics, METHODS[method], rows, numbers, times, reals, on_singular == "warn"))
     settings = {"formulation": dynamics.formulation.partition(":")[0], "method": method, "duration": float(times[-1])}
     settings |= {"step": float(times[1] - times[0]), "rtol": rtol, "atol": atol, **watch.times()}
@@ -142,14 +141,13 @@ def _run(
     stiffness = Stiffness(dynamics.model.name, method.name, REMEDY_OF_MANY)
     reals |= {"h": first, "go_on": float(going_on), "near": 0.0 if going_on else NEAREST}
     meanwhile = partial(_tell_stiffness, stiffness, numbers)
-    result = run_lanes(dynamics.plan, dynamics._program, method, start, slopes, times[1:], reals, meanwhile)
-    q = np.concatenate([start["q"][:, None], result.q], axis=1)
-    v = np.concatenate([start["v"][:, None], result.v], axis=1)
+    found = run_lanes(dynamics.plan, dynamics._program, method, start, slopes, times[1:], reals, meanwhile)
+    q, v = (np.concatenate([start[name][:, None], found[name]], axis=1) for name in ("q", "v"))
     if dynamics.model.closures:
         q[:, 1:], v[:, 1:] = _projected(dynamics, q[:, 1:], v[:, 1:], times[1:])
     a = _accelerations(dynamics, start, q, v, times)
-    ends = (result.status, result.time, result.steps, result.rejected, result.stiff_time, result.rate)
-    return _Samples(q, v, a, *ends)
+    status, steps, rejected = (found[name].astype(np.int64) for name in ("status", "steps", "rejected"))
+    return _Samples(q, v, a, status, found["t"], steps, rejected, found["stiff_time"], found["rate"])
 
 
 def _tell_stiffness(stiffness: Stiffness, numbers: NDArray[np.int64], going: list[Progress]) -> None:

@@ -39,21 +39,6 @@ class Progress(NamedTuple):
     end: float
 
 
-class LaneResult(NamedTuple):
-    """Samples (B, samples, nq) and (B, samples, nv), and of each run: samples taken, status, time reached, steps, rejected,
-    when it was stiff first (infinite if it never was), and its fastest rate then."""
-
-    q: Array
-    v: Array
-    sampled: NDArray[np.int64]
-    status: NDArray[np.int64]
-    time: Array
-    steps: NDArray[np.int64]
-    rejected: NDArray[np.int64]
-    stiff_time: Array
-    rate: Array
-
-
 def run_lanes(
     plan: Plan,
     program: Program,
@@ -63,8 +48,11 @@ def run_lanes(
     times: Array,
     reals: dict[str, Any],
     meanwhile: Callable[[list[Progress]], None],
-) -> LaneResult:
+) -> dict[str, NDArray[Any]]:
     """Runs from states ``start`` (q, v, tau, u by run) and their ``slopes`` (qdot, a).
+
+    Of each run: samples q (B, samples, nq) and v (B, samples, nv), status, time ``t`` that it reached, steps and rejected ones,
+    since when it was stiff (infinite if it never was), and its fastest rate then.
 
     ``reals``: h, rtol, atol, longest, and go_on and near for closed loops, of each run or of all. ``meanwhile`` is told now
     and then which runs are stiff.
@@ -89,23 +77,10 @@ def run_lanes(
     while wait(jobs, timeout=_LOOK_SECONDS).not_done:
         meanwhile([found for block in list(begun) for found in block.stiff_runs()])
     done = [job.result() for job in jobs]
-    samples = np.concatenate([block.samples() for block in done])[:count]
-    lanes = {
-        name: np.concatenate([block.lane(name) for block in done])[:count]
-        for name in ("status", "t", "steps", "rejected", "stiff_time", "rate")
-    }
-    flat = unit_quaternions(model, samples[:, :, : model.nq].reshape(count * len(times), model.nq))
-    return LaneResult(
-        q=flat.reshape(count, len(times), model.nq),
-        v=samples[:, :, model.nq :],
-        sampled=np.concatenate([block.arrays["sampled"] for block in done])[:count],
-        status=lanes["status"].astype(np.int64),
-        time=lanes["t"],
-        steps=lanes["steps"].astype(np.int64),
-        rejected=lanes["rejected"].astype(np.int64),
-        stiff_time=lanes["stiff_time"],
-        rate=lanes["rate"],
-    )
+    q, v = np.split(np.concatenate([block.samples() for block in done])[:count], [model.nq], axis=2)
+    numbers = ("status", "t", "steps", "rejected", "stiff_time", "rate")
+    lanes = {name: np.concatenate([block.lane(name) for block in done])[:count] for name in numbers}
+    return {"q": unit_quaternions(model, q), "v": v, **lanes}
 
 
 class _Block(Memory):
