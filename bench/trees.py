@@ -102,7 +102,7 @@ def start_up() -> dict[str, float]:
     script = (
         "import time, sys; t = time.perf_counter(); import bellcrank as bc; print(time.perf_counter() - t);"
         "from bellcrank.model import generators as g; import bellcrank.dynamics;"
-        "m = eval('g.' + sys.argv[1], {'g': g}); from bellcrank.dynamics import jit; jit.machine();"
+        "m = eval('g.' + sys.argv[1], {'g': g}); from bellcrank.kernels import jit; jit.machine();"
         "t = time.perf_counter(); d = bc.compile(m); print(time.perf_counter() - t); print(len(d.plan.signatures))"
     )
     result = {}
