@@ -15,6 +15,7 @@ from ...model.manifold import unit_quaternions
 from ...plan import Plan
 from ...plan.turns import turn_weights
 from ..kernel import Code, obtain, structure_key, workers
+from ..module import Module
 from .adaptive import GROW
 from .lanes import LaneStepper
 from .memory import WIDE, Layout, Memory
@@ -39,6 +40,11 @@ class Progress(NamedTuple):
     end: float
 
 
+def write_lane_stepper(plan: Plan, program: Program, method: RungeKutta) -> Module:
+    """The stepper of a method that adapts its step, for lanes."""
+    return write_with_kernels(plan, programs(plan, program, works=False), method, LaneStepper)
+
+
 def run_lanes(
     plan: Plan,
     program: Program,
@@ -58,10 +64,9 @@ def run_lanes(
     and then which runs are stiff.
     """
     count, model = len(start["q"]), plan.model
-    called = programs(plan, program, works=False)
     key = ("lanes", program.name, method.name, *structure_key(plan))
-    code = obtain(key, lambda: write_with_kernels(plan, called, method, LaneStepper))
-    layout = Layout(plan, called, method, WIDE, len(times))
+    code = obtain(key, lambda: write_lane_stepper(plan, program, method))
+    layout = Layout(plan, programs(plan, program, works=False), method, WIDE, len(times))
     given, each_reals = start | slopes, {name: np.broadcast_to(value, count) for name, value in reals.items()}
     begun: list[_Block] = []
 
