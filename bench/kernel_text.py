@@ -98,8 +98,9 @@ class Tree:
         """The module of a program, and above it the names of the words of ``bound``."""
         program = self.kernel.for_plan(program, plan)
         plan = plan if program.nodes or plan.nodes is None else replace(plan, nodes=None)
-        text = self.module.write_module(plan, program, lanes).text
-        return _with_words(self.module.bound_words(program), text)
+        written = self.module.write_module(plan, program, lanes)
+        taken = [written.arguments] if hasattr(written, "arguments") else []  # once: all kernels took all arrays
+        return _with_words(self.module.bound_words(program, *taken), written.text)
 
     def write_stepper(self, plan: Any, name: str, method: str, lanes: int) -> str:
         from bellcrank.formulations import CANONICAL, CLOSED, FORMULATIONS

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.linalg import qr
 
 from bellcrank.formulations import QUANTITIES
-from bellcrank.machine.plain import run_plain
+from bellcrank.machine.in_python import run_plain
 from bellcrank.model import Model
 from bellcrank.plan import make_plan
 

@@ -70,7 +70,7 @@ def ours(model: Model, states: States, arguments: dict[str, Any]) -> dict[str, E
     def evaluate(kernel: Any, count: int) -> Array:
         return kernel.batch({name: x[:count] for name, x in zip(("q", "v", "tau"), states, strict=True)}, threads=1)
 
-    kernels = {"": dynamics._kernel(dynamics._program, 1), ", lanes": dynamics._kernel(dynamics._program, LANES)}
+    kernels = {"": dynamics.kernel(dynamics.program, 1), ", lanes": dynamics.kernel(dynamics.program, LANES)}
     return {suffix: partial(evaluate, kernel) for suffix, kernel in kernels.items()}
 
 

@@ -100,7 +100,7 @@ def times(model: Model, seconds: float) -> list[dict[str, Any]]:
         dynamics = bc.compile(model, "multipliers", reference=point)
         inputs = inputs or states(dynamics)
         for lanes in (1, LANES):
-            kernel = dynamics._kernel(dynamics._program, lanes)
+            kernel = dynamics.kernel(dynamics.program, lanes)
             calls[point, lanes] = partial(kernel.batch, inputs, threads=1)
     best = race(calls, seconds)
     rows = []

@@ -44,9 +44,9 @@ def engines(model: Model) -> dict[str, Any]:
     dyn = bc.compile(model)
     q, v, tau = states(model)
     inputs = {"q": q, "v": v, "tau": tau}
-    one, lanes = (dyn._kernel(dyn._program, lanes) for lanes in (1, LANES))
+    one, lanes = (dyn.kernel(dyn.program, lanes) for lanes in (1, LANES))
     hamilton = replace(CANONICAL["canonical_momenta:joint"], scratch=("v",))  # v is computed too, dp/dt returned
-    momenta, momenta_lanes = (dyn._kernel(hamilton, lanes) for lanes in (1, LANES))
+    momenta, momenta_lanes = (dyn.kernel(hamilton, lanes) for lanes in (1, LANES))
     canonical = {"q": q, "p": dyn.momenta(q, v), "tau": tau}
     calls = {
         "one state": lambda: one.batch(inputs, threads=1),

@@ -8,7 +8,7 @@ from scipy.linalg import expm
 
 import bellcrank as bc
 from bellcrank.formulations import FORMULATIONS
-from bellcrank.machine.plain import run_plain
+from bellcrank.machine.in_python import run_plain
 from bellcrank.model.manifold import displaced, rate_matrix, velocity_matrix
 from bellcrank.plan import make_plan
 from tests.formulations.mechanisms import build

@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 
 import bellcrank as bc
 from bellcrank.formulations import QUANTITIES
-from bellcrank.machine.plain import run_plain
+from bellcrank.machine.in_python import run_plain
 from bellcrank.model import Element, Table
 from bellcrank.plan import make_plan
 from tests import mechanisms

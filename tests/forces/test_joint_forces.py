@@ -9,7 +9,7 @@ import bellcrank as bc
 from bellcrank.errors import ModelError
 from bellcrank.forces import FORCES
 from bellcrank.formulations import QUANTITIES
-from bellcrank.machine.plain import run_plain
+from bellcrank.machine.in_python import run_plain
 from bellcrank.model import Element, Law, Motion, Table
 from bellcrank.model.element import ELEMENTS
 from bellcrank.plan import make_plan

@@ -10,7 +10,7 @@ import pytest
 import bellcrank as bc
 from bellcrank.formulations import FORMULATIONS
 from bellcrank.io import dumps
-from bellcrank.machine.plain import run_plain
+from bellcrank.machine.in_python import run_plain
 from bellcrank.model import Element
 
 

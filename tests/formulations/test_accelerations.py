@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import bellcrank as bc
 from bellcrank.formulations import FORMULATIONS
-from bellcrank.machine.plain import run_plain
+from bellcrank.machine.in_python import run_plain
 from bellcrank.model.generators import random_state, random_tree
 from bellcrank.plan import make_plan
 

@@ -10,7 +10,7 @@ import pytest
 import bellcrank as bc
 from bellcrank.dynamics.node_ranks import plan_nodes
 from bellcrank.formulations import CLOSED, QUANTITIES, WITH_MULTIPLIERS
-from bellcrank.machine.plain import run_plain
+from bellcrank.machine.in_python import run_plain
 from bellcrank.model import generators
 from bellcrank.papers.operations import count_program
 from bellcrank.plan import blocks, make_plan

@@ -11,7 +11,7 @@ import pytest
 import bellcrank as bc
 from bellcrank.errors import StateError
 from bellcrank.formulations import CANONICAL, QUANTITIES
-from bellcrank.machine.plain import run_plain
+from bellcrank.machine.in_python import run_plain
 from bellcrank.model.generators import random_state
 
 from ..closed_linkages import ladder, n_four_bar

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import bellcrank as bc
 from bellcrank.errors import StateError
 from bellcrank.formulations import CANONICAL, FORMULATIONS, QUANTITIES
+from bellcrank.machine.in_python import InPython, run_plain
 from bellcrank.machine.kernel import Kernel
-from bellcrank.machine.plain import PlainWalk, run_plain
 from bellcrank.model.generators import pin_joint_chain, random_state, random_tree
 from bellcrank.numbers import Dual
 from bellcrank.papers.operations import count_program
@@ -192,7 +192,7 @@ def test_operations_on_the_pin_joint_chain_are_at_most_the_papers():
 
 def test_code_does_not_grow_with_the_number_of_bodies():
     plans = [make_plan(pin_joint_chain(n)) for n in (5, 50)]
-    rows = {Kernel(plan, QUANTITIES["velocities"], 1).code.work_row for plan in plans}
+    rows = {Kernel(plan, QUANTITIES["velocities"], 1).code.facts.work_row for plan in plans}
     assert len(rows) == 1
 
 
@@ -212,7 +212,7 @@ def test_dual_numbers_carry_derivatives_along():
     p = plain(QUANTITIES["momenta"], model, q=q, v=v)["p"]
     given = {"q": Dual.seeds(list(q)), "p": list(p), "tau": [0.0] * model.nv}
     program = CANONICAL["canonical_momenta:joint"]
-    found = np.array([x.tangents for x in PlainWalk(plan, given, plan.data.tolist()).run(program)["pdot"]])
+    found = np.array([x.tangents for x in InPython(plan, program, given).run()["pdot"]])
     columns = [
         plain(program, model, complex, q=q + 1j * STEP * e, p=p, tau=np.zeros(model.nv))["pdot"].imag / STEP
         for e in np.eye(model.nq)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import bellcrank as bc
 from bellcrank.dynamics.node_ranks import plan_nodes
 from bellcrank.formulations import CLOSED
-from bellcrank.machine.plain import run_plain
+from bellcrank.machine.in_python import run_plain
 from bellcrank.plan import make_plan
 
 from .. import closed_reference as ref

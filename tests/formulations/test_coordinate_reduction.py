@@ -178,7 +178,7 @@ def test_a_function_of_a_kernel_outlives_the_kernel():
     model = bc.load("four_bar")
     dyn = bc.compile(model)
     for _ in range(20):
-        kernel = Kernel(dyn.plan, dyn._program, 1)
+        kernel = Kernel(dyn.plan, dyn.program, 1)
         function = kernel.single()
         del kernel
         gc.collect()

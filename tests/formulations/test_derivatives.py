@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bellcrank.formulations import FORMULATIONS
-from bellcrank.machine.plain import PlainWalk, run_plain
+from bellcrank.machine.in_python import InPython, run_plain
 from bellcrank.model.generators import random_state, random_tree
 from bellcrank.numbers import Dual
 from bellcrank.plan import SLOTS, make_plan
@@ -33,7 +33,7 @@ def test_derivatives_by_the_state_are_those_of_a_complex_step(case, name):
     model, state = case
     plan = make_plan(model)
     inputs = {key: x.tolist() for key, x in state.items()} | {name: Dual.seeds(state[name].tolist())}
-    found = tangents(PlainWalk(plan, inputs, plan.data.tolist()).run(PROGRAM)["a"], len(state[name]))
+    found = tangents(InPython(plan, PROGRAM, inputs).run()["a"], len(state[name]))
     expected = np.empty_like(found)
     for k in range(len(state[name])):
         moved = state[name].astype(complex)
@@ -51,15 +51,15 @@ def test_derivatives_by_the_data_are_those_of_a_complex_step(case, slot):
     places = [(i, k) for i in range(plan.n) for k in SLOTS[slot] if k not in folded[i]]
     assert places
     seeds = Dual.seeds([plan.data[place] for place in places])
-    data = plan.data.tolist()
+    data = plan.data.astype(object)
     for (i, k), seed in zip(places, seeds, strict=True):
-        data[i][k] = seed
+        data[i, k] = seed
     inputs = {key: x.tolist() for key, x in state.items()}
-    found = tangents(PlainWalk(plan, inputs, data).run(PROGRAM)["a"], len(places))
+    found = tangents(InPython(plan, PROGRAM, inputs, {"data": data.ravel()}).run()["a"], len(places))
     expected = np.empty_like(found)
     for column, (i, k) in enumerate(places):
         rows = plan.data.astype(complex)
         rows[i, k] += 1j * STEP
         complex_inputs = {key: list(x.astype(complex)) for key, x in state.items()}
-        expected[:, column] = np.imag(PlainWalk(plan, complex_inputs, [list(r) for r in rows]).run(PROGRAM)["a"]) / STEP
+        expected[:, column] = np.imag(InPython(plan, PROGRAM, complex_inputs, {"data": rows.ravel()}).run()["a"]) / STEP
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * np.abs(expected).max())

@@ -9,7 +9,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.formulations import CLOSED
-from bellcrank.machine.plain import run_plain
+from bellcrank.machine.in_python import run_plain
 
 from .. import closed_reference as ref
 from ..closed import between

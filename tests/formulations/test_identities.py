@@ -9,7 +9,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.formulations import QUANTITIES
-from bellcrank.machine.plain import run_plain
+from bellcrank.machine.in_python import run_plain
 from bellcrank.model.generators import chain, random_state, random_tree
 from bellcrank.plan import make_plan
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import bellcrank as bc
 from bellcrank.formulations import FORMULATIONS, QUANTITIES
 from bellcrank.joints import JOINTS
-from bellcrank.machine.plain import run_plain
+from bellcrank.machine.in_python import run_plain
 from bellcrank.model.element import ELEMENTS
 from bellcrank.plan import make_plan
 

@@ -39,7 +39,7 @@ def test_any_number_of_threads_gives_the_same_bits(dynamics):
     for count in (65, 1030):
         given = inputs(dynamics.model, count)
         for lanes in (1, LANES):
-            code = dynamics._kernel(dynamics._program, lanes)
+            code = dynamics.kernel(dynamics.program, lanes)
             alone = code.batch(given, threads=1)
             assert np.isfinite(alone).all()
             for threads in (2, 3, 7, 16, 5000, None):
@@ -164,7 +164,7 @@ def test_every_quantity_of_a_batch_is_that_of_its_states(quantity, dynamics):
 def test_batches_run_in_a_forked_process(hinges):
     """Threads do not survive a fork: the child must start its own, and not wait for those of its parent."""
     given = inputs(hinges.model, 400)
-    code = hinges._kernel(hinges._program, LANES)
+    code = hinges.kernel(hinges.program, LANES)
     expected = code.batch(given, threads=4)
     child = os.fork()
     if child == 0:
@@ -175,7 +175,7 @@ def test_batches_run_in_a_forked_process(hinges):
 
 def test_workspaces_are_used_again(hinges):
     """A second batch allocates no new frames for its threads."""
-    code = kernel.Kernel(hinges.plan, hinges._program, LANES)
+    code = kernel.Kernel(hinges.plan, hinges.program, LANES)
     given = inputs(hinges.model, 100)
     code.batch(given, threads=1)
     code.batch(given, threads=1)

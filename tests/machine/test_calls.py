@@ -12,7 +12,7 @@ import pytest
 from bellcrank.dynamics import Dynamics
 from bellcrank.errors import DynamicsError, StateError
 from bellcrank.formulations import FORMULATIONS
-from bellcrank.machine.plain import run_plain
+from bellcrank.machine.in_python import run_plain
 from bellcrank.model.generators import chain, random_state, random_tree
 
 FORMS = [
@@ -129,8 +129,8 @@ def test_the_compiled_entry_equals_the_careful_way(hinges, tree):
     for dynamics in (hinges, tree):
         q, v = random_state(dynamics.model, 8)
         out = np.empty(dynamics.model.nv)
-        assert dynamics._one(q, v, np.zeros(dynamics.model.nv), out) is True
-        np.testing.assert_array_equal(out, dynamics._evaluate(dynamics._program, {"q": q, "v": v, "tau": None}))
+        assert dynamics.direct(q, v, np.zeros(dynamics.model.nv), out) is True
+        np.testing.assert_array_equal(out, dynamics.evaluate(dynamics.program, {"q": q, "v": v, "tau": None}))
 
 
 def test_the_compiled_entry_declines_what_it_does_not_know(hinges, state):
@@ -142,13 +142,13 @@ def test_the_compiled_entry_declines_what_it_does_not_know(hinges, state):
     for wrong in bad:
         for k in range(4):
             arguments = [wrong if j == k else x for j, x in enumerate((q, v, tau, out))]
-            assert hinges._one(*arguments) is False
-    assert hinges._one() is False and hinges._one(q, v, tau) is False and hinges._one(q, v, tau, out, out) is False
+            assert hinges.direct(*arguments) is False
+    assert hinges.direct() is False and hinges.direct(q, v, tau) is False and hinges.direct(q, v, tau, out, out) is False
     locked = np.empty(5)
     locked.setflags(write=False)
-    assert hinges._one(q, v, tau, locked) is False
-    assert hinges._one(q * np.nan, v, tau, out) is False and hinges._one(q, v * np.inf, tau, out) is False
-    assert hinges._one(q, v, tau, out) is True
+    assert hinges.direct(q, v, tau, locked) is False
+    assert hinges.direct(q * np.nan, v, tau, out) is False and hinges.direct(q, v * np.inf, tau, out) is False
+    assert hinges.direct(q, v, tau, out) is True
 
 
 def test_the_compiled_entry_keeps_reference_counts(hinges, state):
@@ -156,10 +156,10 @@ def test_the_compiled_entry_keeps_reference_counts(hinges, state):
     out = np.empty(5)
     counts = [sys.getrefcount(x) for x in (q, v, tau, out)]
     for _ in range(1000):
-        hinges._one(q, v, tau, out)
-        hinges._one(q, v, tau, None)
+        hinges.direct(q, v, tau, out)
+        hinges.direct(q, v, tau, None)
     assert [sys.getrefcount(x) for x in (q, v, tau, out)] == counts
-    assert {True: 1, False: 0}[hinges._one(q, v, tau, out)] == 1
+    assert {True: 1, False: 0}[hinges.direct(q, v, tau, out)] == 1
 
 
 def test_threads_may_share_a_compiled_model(hinges):

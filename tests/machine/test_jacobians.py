@@ -10,7 +10,7 @@ import pytest
 import bellcrank as bc
 from bellcrank.errors import StateError
 from bellcrank.formulations import FORMULATIONS
-from bellcrank.machine.plain import run_plain
+from bellcrank.machine.in_python import run_plain
 from bellcrank.model.generators import chain
 from bellcrank.plan import make_plan
 from tests import mechanisms

@@ -54,12 +54,12 @@ def test_they_balance_every_body():
 
 def test_no_other_share_of_the_load_is_smaller():
     """Moving along a self-stress, here a force along z at A and what balances it, makes the sum of squares larger."""
-    from bellcrank.dynamics.minimum_norm import States, Stressed, _loops, size_of
+    from bellcrank.dynamics.quantities.minimum_norm import States, Stressed, loop_blocks, size_of
 
     model = four_bar("C")
     _, dyn, start = reactions(model)
-    stressed = Stressed(dyn, States.of(model, {"q": start.q, "v": start.v, "tau": None}, 0.0, None, 1))
-    (N,) = stressed._null_spaces(_loops(dyn), 2)
+    stressed = Stressed(dyn, States.of(dyn, {"q": start.q, "v": start.v, "tau": None}, 0.0, None))
+    (N,) = stressed.null_spaces(loop_blocks(dyn), 2)
     assert N.shape[2] == 3 and abs(size_of(model) - np.sqrt(np.var(list(AT.values()), axis=0).sum())) < 1e-15
     best = np.atleast_2d(dyn.multipliers(start.q, start.v))
     least = (stressed.wrenches(best) ** 2).sum()
@@ -70,7 +70,7 @@ def test_no_other_share_of_the_load_is_smaller():
 
 def test_large_blocks_are_solved_as_a_sparse_system_with_the_same_answer(monkeypatch):
     """Of four-bars in a row, which share their bars."""
-    from bellcrank.dynamics import minimum_norm as least
+    from bellcrank.dynamics.quantities import minimum_norm as least
     from bellcrank.model.generators import n_four_bar
 
     model = n_four_bar(3)

@@ -3,65 +3,76 @@
 import pytest
 
 import bellcrank as bc
-from bellcrank.kernels.emitter import Emitter
-from bellcrank.kernels.liveness import PASS, TOLD, Memory, learned
-from bellcrank.machine.kernel import for_plan
-from bellcrank.machine.module import _written
+from bellcrank.kernels.llvm.emitter import Emitter
+from bellcrank.kernels.llvm.flow import each, switch, total, when
+from bellcrank.kernels.llvm.graph import flat
+from bellcrank.kernels.llvm.liveness import PASS, TOLD, Memory, learned
+from bellcrank.machine.arrays import for_plan
+from bellcrank.machine.module import recorded
 from bellcrank.model import generators
 
 A, B, C = ((("node", 0), "kept", k) for k in range(3))
 
 
-def written(*lines):
-    """An emitter with lines; those given as (text, cell) store or load that cell."""
+def written(*steps):
+    """A graph of steps: what each makes (or None), what it is made of, and the cell that it stores or loads, if any."""
     e = Emitter()
-    for line in lines:
-        text, cell = line if isinstance(line, tuple) else (line, None)
-        e.do(text)
-        if cell is not None:
-            e.mark(cell)
-    return e.lines
+    for step in steps:
+        if step == PASS:
+            e.do(PASS)
+            continue
+        name, used, *cell = step
+        kind = " ".join(["$"] * len(used))
+        e.do(kind, *used) if name is None else e.emit(kind, *used, ref=name)
+        if cell:
+            e.mark(*cell)
+    return e.region
 
 
 def test_a_cell_that_only_feeds_a_dead_one_is_dead():
-    lines = written(
-        ("store double %x, ptr %p", A),
-        ("store double %x, ptr %p", B),
-        ("%a = load double, ptr %p", A),
-        ("%b = load double, ptr %p", B),
-        "%c = fadd double %a, %a",
-        ("store double %c, ptr %p", C),
-        ("%d = load double, ptr %p", C),
-        "store double %b, ptr %out",
+    region = written(
+        (None, ["%x"], A),
+        (None, ["%x"], B),
+        ("%a", ["%p"], A),
+        ("%b", ["%p"], B),
+        ("%c", ["%a", "%a"]),
+        (None, ["%c"], C),
+        ("%d", ["%p"], C),
+        (None, ["%b", "%out"]),
     )
-    assert learned(lines).dead == {A, C}
+    assert learned(region).dead == {A, C}
 
 
-def test_a_cell_that_feeds_a_branch_or_a_loop_is_alive():
+@pytest.mark.parametrize("feeds", ["a branch", "a loop", "the end of a loop", "a case", "nothing"])
+def test_a_cell_that_feeds_a_branch_or_a_loop_is_alive(feeds):
     e = Emitter()
-    e.do("store double %x, ptr %p")
+    e.do("store $", "%x")
     e.mark(A)
-    e.do("%a = load double, ptr %p")
+    a = e.emit("load $", "%p")
     e.mark(A)
-    around = e.phi("double")
-    around.add("%a", "entry")
-    e.do(f"%far = fcmp olt double {around.ref}, 0.0")
-    e.do("br i1 %far, label %here, label %there")
-    assert not learned(e.lines).dead
+    if feeds == "a branch":
+        when(e, e.emit("icmp $", a), lambda: None)
+    elif feeds == "the end of a loop":
+        each(e, 0, a, lambda k: None)
+    elif feeds == "a loop":
+        e.do("store $", total(e, 0, 3, a, lambda k, x: x))
+    elif feeds == "a case":
+        e.do("store $", switch(e, "%code", [lambda: [a], lambda: ["0.0"]])[0])
+    assert (A in learned(e.region).dead) == (feeds == "nothing")
 
 
 def test_cells_share_a_place_when_one_is_done_with_before_the_other_starts():
-    lines = written(
-        ("store double %x, ptr %p", A),
-        ("store double %x, ptr %p", B),
-        ("%a = load double, ptr %p", A),
-        ("store double %a, ptr %p", C),
-        ("%b = load double, ptr %p", B),
-        ("%c = load double, ptr %p", C),
-        "store double %b, ptr %out",
-        "store double %c, ptr %out",
+    region = written(
+        (None, ["%x"], A),
+        (None, ["%x"], B),
+        ("%a", ["%p"], A),
+        (None, ["%a"], C),
+        ("%b", ["%p"], B),
+        ("%c", ["%p"], C),
+        (None, ["%b", "%out"]),
+        (None, ["%c", "%out"]),
     )
-    slots = learned(lines).slots
+    slots = learned(region).slots
     assert slots[A] == slots[C] != slots[B]
 
 
@@ -69,33 +80,34 @@ def test_cells_share_a_place_when_one_is_done_with_before_the_other_starts():
 def test_what_is_told_shares_a_place_only_over_whole_passes(apart):
     """A node may read what another one told in this pass, after we have told something else."""
     first, second = (TOLD, "spin", 0), (TOLD, "motion", 0)
-    lines = written(
+    region = written(
         PASS,
-        ("store double %x, ptr %p", first),
-        ("%a = load double, ptr %p", first),
-        "store double %a, ptr %out",
+        (None, ["%x"], first),
+        ("%a", ["%p"], first),
+        (None, ["%a", "%out"]),
         *([PASS] if apart else []),
-        ("store double %x, ptr %p", second),
-        ("%b = load double, ptr %p", second),
-        "store double %b, ptr %out",
+        (None, ["%x"], second),
+        ("%b", ["%p"], second),
+        (None, ["%b", "%out"]),
     )
-    memory = learned(lines)
+    memory = learned(region)
     assert memory.told == (1 if apart else 2)
 
 
 def test_nothing_out_of_plane_is_told_by_nodes_of_a_planar_ladder():
     """An inertia in the plane has 6 numbers, a wrench 3; a spin and a motion find room where these were."""
     dynamics = bc.compile(generators.ladder(3))
-    emitter, _ = _written(dynamics.plan, for_plan(dynamics._program, dynamics.plan), 1, Memory())
-    assert learned(emitter.lines).told == 9
+    emitter, _ = recorded(dynamics.plan, for_plan(dynamics.program, dynamics.plan), 1, Memory())
+    assert learned(emitter.region).told == 9
 
 
 def test_the_second_writing_keeps_what_was_planned_and_nothing_else():
     """The excavator has a number that is cheap to make from one that turns out to be dead: it is not kept in its place."""
     dynamics = bc.compile(bc.load("excavator"), quick=True)
-    program = for_plan(dynamics._program, dynamics.plan)
-    emitter, walk = _written(dynamics.plan, program, 1, Memory())
-    memory = learned(emitter.lines, walk.channels.passes)
-    emitter, _ = _written(dynamics.plan, program, 1, memory)
-    kept = {line.cell for line in emitter.lines if hasattr(line, "cell") and line.cell[0][0] == "node"}
+    program = for_plan(dynamics.program, dynamics.plan)
+    emitter, walk = recorded(dynamics.plan, program, 1, Memory())
+    memory = learned(emitter.region, walk.channels.passes)
+    emitter, _ = recorded(dynamics.plan, program, 1, memory)
+    cells = [operation.cell for _, _, operation in flat(emitter.region) if operation is not None and operation.cell is not None]
+    kept = {cell for cell in cells if cell[0][0] == "node"}
     assert kept == {cell for cell in memory.slots if cell[0] != TOLD}

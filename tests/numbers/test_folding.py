@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bellcrank.kernels.emitter import Emitter
+from bellcrank.kernels.llvm.emitter import Emitter
 from bellcrank.numbers import CountingGraph, Dual, Symbol, atan2, is_constant, maximum, minimum, select, sincos, sqrt
 from tests.numbers.kinds import KINDS
 from tests.numbers.traced import Traced

@@ -7,9 +7,9 @@ import ctypes
 import numpy as np
 
 from bellcrank.kernels import jit
-from bellcrank.kernels.emitter import Emitter
-from bellcrank.kernels.flow import each
-from bellcrank.kernels.pool import Table
+from bellcrank.kernels.llvm.emitter import Emitter
+from bellcrank.kernels.llvm.flow import each
+from bellcrank.kernels.llvm.pool import Table
 from bellcrank.machine.kernel import aligned
 from bellcrank.machine.module import PROFILE
 
@@ -34,7 +34,8 @@ class Traced:
         each(e, 0, "%blocks", block)
         e.do("ret void")
         head = "define void @f(i64 %blocks, ptr noalias %x, ptr noalias %y, ptr noalias %table) {\nentry:\n"
-        self.text = "\n".join([*e.declarations.values(), head + e.text() + "\n}\n", PROFILE])
+        code = head + e.text() + "\n}\n"
+        self.text = "\n".join([*e.declarations.values(), code, PROFILE])
         self.library = jit.load_object(jit.compile_text(self.text))
         kinds = [ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
         self.function = ctypes.CFUNCTYPE(None, *kinds)(self.library.address("f"))
@@ -54,4 +55,4 @@ class Traced:
 
     def recorded(self, operation):
         """How many lines of the code do this operation: "fadd", "fmul", "select", ..."""
-        return sum(f"= {operation} " in str(line) for line in self.emitter.lines)
+        return self.text.count(f"= {operation} ")

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bellcrank.dynamics.user_frames import UserFrames
+from bellcrank.dynamics.output_frames import OutputFrames
 from bellcrank.formulations import QUANTITIES
-from bellcrank.machine.plain import run_plain
+from bellcrank.machine.in_python import run_plain
 from bellcrank.model.generators import humanoid, random_tree
 from bellcrank.plan import choose_frames, depth_first, make_plan
 from tests.plan.trees import ANY, chain_of_axes, tilted_axes, unit, with_joints, world_origins
@@ -60,7 +60,7 @@ def check(model, style="plane", near=NEAR):
     plan = make_plan(model, style)
     raw = run_plain(QUANTITIES["poses"], plan, q=model.neutral_q)
     (found,) = raw.values()
-    places, turns = UserFrames(plan).poses(np.array(found, dtype=float))
+    places, turns = OutputFrames(plan).poses(np.array(found, dtype=float))
     np.testing.assert_allclose(places, world_origins(model), atol=near, rtol=0)
     np.testing.assert_allclose(turns, np.broadcast_to(np.eye(3), turns.shape), atol=near, rtol=0)
     return frames

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.dynamics import dynamics as dynamics_module
+from bellcrank.dynamics import planning
 from bellcrank.dynamics.node_ranks import Survey, plan_nodes
 from bellcrank.integrate import METHODS
 from bellcrank.machine.steps.memory import SINGULAR
@@ -128,7 +128,7 @@ def test_a_run_whose_loops_open_goes_back_and_on_with_the_multipliers_and_says_s
     model = bc.load("parallelogram")
     start = starting_state(bc.compile(model), None, dict.fromkeys(("q", "v", "tau", "u")))
     monkeypatch.setattr(Survey, "_checked", lambda survey, i, own, agree: ((),) * len(own.kept))
-    monkeypatch.setattr(dynamics_module, "plan_generic_nodes", lambda plan, dynamics: plan_nodes(plan, FLAT, 0.0))
+    monkeypatch.setattr(planning, "plan_generic_nodes", lambda plan, dynamics: plan_nodes(plan, FLAT, 0.0))
     monkeypatch.setattr(simulation, "starting_state", lambda *_, **__: start)  # which would refuse such a plan
     run = quietly(model, 0.1)
     (first, (time, name)) = run.settings["formulations"]

@@ -43,7 +43,7 @@ def input_values(dyn: Dynamics, inputs: ArrayLike | None) -> Array:
 
 def vector(dyn: Dynamics, name: str, given: ArrayLike) -> Array:
     """One finite q, v, tau."""
-    x = dyn._array("q" if name == "q0" else name, given)
+    x = dyn.array("q" if name == "q0" else name, given)
     if x.ndim != 1:
         raise StateError(f"{name} must be one state; it has shape {x.shape}")
     return finite(name, np.array(x), dyn.model.q_names if name in ("q", "q0") else dyn.model.v_names)

@@ -96,7 +96,7 @@ def effort_jacobians(
     if multipliers is not None:
         state["lambda"] = np.tile(multipliers, (2 * n, 1))
     tangent = TANGENT if multipliers is None else CLOSED_TANGENT
-    rows = dyn._evaluate(tangent, state, given.t, given.inputs) if n else np.zeros((0, 0))
+    rows = dyn.evaluate(tangent, state, given.t, given.inputs) if n else np.zeros((0, 0))
     return rows[:n].T, rows[n:].T
 
 

@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..dynamics.dynamics import Dynamics
-from ..joints import Joint
 from ..model import Model
 from ..model.manifold import displaced, quaternion_product, rotation, turning_joints
 from ..plan.closures import row_scales
@@ -34,7 +33,7 @@ class Loops:
         self.dynamics, self.model = dynamics, dynamics.model
         self.length = dynamics.plan.length
         self.rows = row_scales(self.model, self.length)
-        units = [unit for joint in _moving(self.model) for unit in joint.v_units]
+        units = [unit for _, joint in self.model.moving_joints for unit in joint.v_units]
         self.units = np.array([1.0 if unit.startswith("rad") else self.length for unit in units])
 
     def phi(self, q: Array, t: float) -> Array:
@@ -64,10 +63,6 @@ class Loops:
     def worst(self, q: Array, t: float) -> float:
         """The largest error, in metres."""
         return float(np.abs(self.phi(q, t)).max(initial=0.0))
-
-
-def _moving(model: Model) -> list[Joint]:
-    return [joint for joint, driven in zip(model.joints, model.driven, strict=True) if not driven]
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,7 @@ def wanted(dynamics: Dynamics, what: str, given: Any) -> Wanted:
     model = dynamics.model
     own, known = (model.given_q, model.q_names) if what == "q" else (model.given_v, model.v_names)
     if not isinstance(given, Mapping):
-        rows = np.atleast_2d(dynamics._array(what, own if given is None else given))
+        rows = np.atleast_2d(dynamics.array(what, own if given is None else given))
         return Wanted(what, rows, given is not None, None)
     columns = {name: _column(model, what, name, value) for name, value in given.items()}
     counts = {len(column) for column in columns.values()} - {1}

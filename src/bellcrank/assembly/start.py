@@ -167,7 +167,7 @@ def given_values(dynamics: Dynamics, what: str, given: Given, default: Array) ->
             except (TypeError, ValueError):
                 raise StateError(f"{what} of {name!r} must be a number; it is {value!r}") from None
     else:
-        x = np.array(dynamics._array(what, default if given is None else given))
+        x = np.array(dynamics.array(what, default if given is None else given))
     if x.ndim != 1:
         raise StateError(f"{what} must be one state; it has shape {x.shape}")
     if not np.isfinite(x).all():

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model import Closure, Model
+from ..model.order import ancestors
 from ..plan.closures import row_scales
 from .loops import Loops
 
@@ -98,20 +99,11 @@ def loop_joints(model: Model, closure: Closure) -> list[str]:
     """Names of the tree joints that a closure makes a loop with, from its body a to its body b."""
     if closure.kind == "coupler":
         return [model.joint_names[row] for row, _, _ in closure.terms]
-    up_a, up_b = (_ancestors(model.parents, body) for body in (closure.body_a, closure.body_b))
+    up_a, up_b = (ancestors(model.parents, body) for body in (closure.body_a, closure.body_b))
     common = set(up_a) & set(up_b)
     return [
         model.joint_names[row] for row in (*(r for r in up_a if r not in common), *(r for r in up_b[::-1] if r not in common))
     ]
-
-
-def _ancestors(parents: Sequence[int], row: int) -> list[int]:
-    """The row itself first, without ground."""
-    found = []
-    while row >= 0:
-        found.append(row)
-        row = parents[row]
-    return found
 
 
 def length_words(x: float) -> str:

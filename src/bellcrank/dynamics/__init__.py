@@ -1,4 +1,4 @@
-"""From recursions to runs: the walk as a Python loop or as machine code, the cache of object code, and Dynamics."""
+"""What can be asked of a compiled model: planning, evaluation of programs, and Dynamics."""
 
 from .dynamics import Dynamics, compile
 

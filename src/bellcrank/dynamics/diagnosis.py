@@ -14,8 +14,8 @@ from ..formulations import CLOSED, FORMULATIONS, QUANTITIES
 from ..formulations.loops.agreement import disagreement
 from ..formulations.loops.coordinate_reduction import unchecked
 from ..kernels.messages import leaves
-from ..machine.nodes.plain import PlainNode
-from ..machine.plain import PlainWalk
+from ..machine.in_python import InPython
+from ..machine.nodes.walk import Node
 from ..model import Element, Law, Model
 from ..numbers import Number
 from ..plan import Plan
@@ -24,13 +24,12 @@ from ..wording import argument
 from .node_ranks import plan_nodes
 
 if TYPE_CHECKING:
-    from .dynamics import Dynamics
+    from .evaluation import Evaluation
 
 
 def why_not_finite(plan: Plan, state: dict[str, NDArray[np.float64]]) -> str:
     """Repeat the elimination slowly, from the tips inward, and name the first joint where it breaks down."""
     inputs = _inputs(plan, state)
-    data = [list(row) for row in plan.data]
     ended = table_that_ended(plan.model, float(inputs["t"][0]))
     if ended is not None:
         return ended
@@ -40,16 +39,17 @@ def why_not_finite(plan: Plan, state: dict[str, NDArray[np.float64]]) -> str:
     contradicted = contradicted_loops(plan, state)
     if contradicted and plan.nodes is not None:
         return _lacking(contradicted) if _rank(plan, inputs) > plan.nodes.rank else _contradicted(contradicted)
-    walk = PlainWalk(plan, inputs, data)
+    program = CLOSED["multipliers:joint"] if plan.model.closures else FORMULATIONS["articulated_body"]
+    evaluation = InPython(plan, replace(program, outputs=program.outputs | {"element": "element*3"}), inputs, _numpy_data(plan))
     with np.errstate(all="ignore"), suppress(ZeroDivisionError):  # numpy's numbers give inf, folded ones raise
-        walk.run(CLOSED["multipliers:joint"] if plan.model.closures else FORMULATIONS["articulated_body"])
+        evaluation.run()
     model = plan.model
-    for element, told in zip(model.elements, zip(*[iter(walk.outputs.get("element", []))] * 3, strict=True), strict=False):
+    for element, told in zip(model.elements, zip(*[iter(evaluation.values("element"))] * 3, strict=True), strict=False):
         if np.isnan(float(told[2])) and np.isfinite([float(x) for name in ("q", "v") for x in inputs[name]]).all():
             return f"force element {element.name!r} has no force here: {_why_no_force(element)}"
     for i in reversed(range(plan.n)):
         body = plan.tree.order[i]
-        pivots = walk.bodies[i]._kept.get("pivots")  # none: the walk ended here
+        pivots = evaluation.kept(i, "pivots")  # none: the walk ended here
         if pivots is None or not np.isfinite([float(x) for x in leaves(tuple(pivot.gain for pivot in pivots))]).all():
             return (
                 f"joint {model.joint_names[body]!r} moves no inertia in one of its directions "
@@ -64,6 +64,12 @@ def _inputs(plan: Plan, state: dict[str, NDArray[np.float64]]) -> dict[str, list
     return inputs
 
 
+def _numpy_data(plan: Plan) -> dict[str, list[Number]]:
+    """Numpy's numbers, which become infinite where those of Python raise."""
+    nodes = [] if plan.nodes is None else list(plan.nodes.shared_bodies.ravel())
+    return {"data": list(plan.data.ravel()), "node_body_data": nodes}
+
+
 class Singular(NamedTuple):
     """Closures of the block that is nearest to losing an equation, and the part of the equation that is left."""
 
@@ -74,10 +80,10 @@ class Singular(NamedTuple):
 def nearest_singularity(plan: Plan, state: dict[str, NDArray[np.float64]]) -> Singular:
     """Of a plan with nodes; not a number counts as singular."""
     assert plan.nodes is not None
-    walk = PlainWalk(plan, _inputs(plan, state), [list(row) for row in plan.data])
+    evaluation = InPython(plan, QUANTITIES["blocks"], _inputs(plan, state), _numpy_data(plan))
     with np.errstate(all="ignore"), suppress(ZeroDivisionError):
-        walk.run(QUANTITIES["blocks"])
-    pivots = np.nan_to_num(np.array(walk.outputs.get("block", [1.0])[::3], dtype=float), nan=0.0)
+        evaluation.run()
+    pivots = np.nan_to_num(np.array(evaluation.values("block")[::3], dtype=float), nan=0.0)
     worst = int(np.argmin(pivots))
     return Singular(_closures(plan, worst), float(np.sqrt(max(0.0, pivots[worst]))))
 
@@ -98,7 +104,7 @@ class KeptEquations(NamedTuple):
     closures: tuple[str, ...]
 
 
-def kept_equations(dynamics: Dynamics, q: NDArray[np.float64], t: float) -> KeptEquations:
+def kept_equations(dynamics: Evaluation, q: NDArray[np.float64], t: float) -> KeptEquations:
     """Of every block by itself, or of all closures at once."""
     plan = dynamics.plan
     if plan.nodes is not None:
@@ -130,15 +136,16 @@ def contradicted_loops(plan: Plan, state: dict[str, NDArray[np.float64]]) -> tup
     finite = all(np.isfinite(state[name]).all() for name in ("q", "v") if name in state)
     if plan.nodes is None or not plan.nodes.checks or not finite:
         return ()
-    walk = PlainWalk(plan, _inputs(plan, state), [list(row) for row in plan.data])
-    found: list[int] = []
+    program = replace(CLOSED["coordinate_reduction"], run=unchecked)
+    evaluation = InPython(plan, program, _inputs(plan, state), _numpy_data(plan))
+    walk, found = evaluation.walk, list[int]()
 
-    def look(node: PlainNode) -> None:
+    def look(node: Node) -> None:
         if float(disagreement(walk, node, node.joint_values("a", whole=True))) > 0:
             found.append(node.index)
 
     with np.errstate(all="ignore"), suppress(ZeroDivisionError):
-        walk.run(replace(CLOSED["coordinate_reduction"], run=unchecked))
+        evaluation.run()
         walk.nodes(look)
     return _closures(plan, found[0]) if found else ()
 

@@ -27,7 +27,7 @@ from ..plan.closures import row_scales
 from ..plan.row_selection import comparable_rows, slides
 
 if TYPE_CHECKING:
-    from .dynamics import Dynamics
+    from .evaluation import Evaluation
 
 Array = NDArray[np.float64]
 
@@ -41,7 +41,7 @@ _LEAST_DAMPING = 1e-14
 _SPARSE = 300  # equations from which on matrices are sparse
 
 
-def configurations(dynamics: Dynamics, q: Array) -> Iterator[tuple[Array, float]]:
+def configurations(dynamics: Evaluation, q: Array) -> Iterator[tuple[Array, float]]:
     """Configurations on the closures and their times: near q, and at the ends of walks from there."""
     rng = np.random.default_rng(0)
     times = _TIMES if dynamics.plan.loads.time_dependent else _TIMES[:1]
@@ -78,7 +78,7 @@ def _alike(model: Model) -> Iterator[NDArray[np.int64]]:
         yield np.array([numbers.setdefault((kinds[i], k), len(numbers)) for i, k in moving], dtype=np.int64)
 
 
-def _walked(dynamics: Dynamics, q: Array, t: float, way: Array) -> Array:
+def _walked(dynamics: Evaluation, q: Array, t: float, way: Array) -> Array:
     """Where a walk ends: a few steps along what the closures leave free, always in the direction of the step before."""
     for _ in range(_STEPS):
         way = _free_part(comparable_rows(dynamics, q, t), way)
@@ -93,7 +93,7 @@ def _walked(dynamics: Dynamics, q: Array, t: float, way: Array) -> Array:
     return q
 
 
-def closed(dynamics: Dynamics, q: Array, t: float) -> Array | None:
+def closed(dynamics: Evaluation, q: Array, t: float) -> Array | None:
     """The nearest configuration on the closures, as well as doubles can have it; or None."""
     still, last = np.zeros(dynamics.model.nv), np.inf
     scales = row_scales(dynamics.model, dynamics.plan.length) / dynamics.plan.length
@@ -110,7 +110,7 @@ def closed(dynamics: Dynamics, q: Array, t: float) -> Array | None:
     return None
 
 
-def _moved(dynamics: Dynamics, q: Array, way: Array) -> Array:
+def _moved(dynamics: Evaluation, q: Array, way: Array) -> Array:
     """q, moved by a displacement without units."""
     v = way * dynamics.plan.length ** slides(dynamics.model)
     return unit_quaternions(dynamics.model, (q + dynamics.rates(q, v))[None])[0]

@@ -15,19 +15,21 @@ from numpy.typing import NDArray
 
 from ..formulations.loops.condensed import conflicts, given_by
 from ..formulations.loops.node_places import closure_rows, place_all
-from ..machine.nodes.plain import PlainNode
-from ..machine.plain import PlainWalk
+from ..machine.in_python import NOTHING, InPython
+from ..machine.loads import drive
+from ..machine.nodes.walk import Node as WalkedNode
 from ..model.manifold import unit_quaternions
+from ..machine.walk import Walk
 from ..plan import Plan
 from ..plan.blocks import Node
 from ..plan.nodes import Nodes, Ranks, all_rows, is_apart, make_node_tables, nodes_of, separator_size
 from .generic import configurations
 
 if TYPE_CHECKING:
-    from .dynamics import Dynamics
+    from .evaluation import Evaluation
 
 Array = NDArray[np.float64]
-Rows = list[tuple[PlainNode, Array]]  # G of every node, all equations
+Rows = list[tuple[WalkedNode, Array]]  # G of every node, all equations
 
 _NEARLY = 1e-14  # rad, or typical lengths: loops that are open by less are closed
 _DOUBT = 10.0  # where branches touch, loops open by e are sqrt(e) off: times this, what an equation adds there is no news
@@ -42,7 +44,7 @@ def plan_nodes(plan: Plan, q: Array, t: float) -> Nodes:
     return survey.nodes()
 
 
-def plan_generic_nodes(plan: Plan, dynamics: Dynamics) -> Nodes:
+def plan_generic_nodes(plan: Plan, dynamics: Evaluation) -> Nodes:
     """Nodes of a model with what is independent on its closures in general, wherever it starts."""
     survey = Survey(plan)
     start = np.array(plan.model.given_q)
@@ -124,7 +126,7 @@ class Survey:
         found: Rows = []
         errors: list[float] = [0.0]
 
-        def step(node: PlainNode) -> None:
+        def step(node: WalkedNode) -> None:
             places = place_all(node, still=True)
             G, _ = closure_rows(node, places, (0.0, 0.0))
             found.append((node, np.array(G, dtype=float).reshape(len(G), len(node.dofs))))
@@ -164,17 +166,17 @@ def anywhere(plan: Plan) -> Array:
     return unit_quaternions(model, q[None])[0]
 
 
-def _walk(plan: Plan, q: Array, t: float) -> PlainWalk:
+def _walk(plan: Plan, q: Array, t: float) -> Walk:
     still = [0.0] * plan.model.nv
     inputs = {"q": q.tolist(), "v": still, "tau": still, "t": [t], "u": [0.0] * len(plan.model.inputs)}
-    walk = PlainWalk(plan, inputs, plan.data.tolist(), plan.gravity.tolist())
+    walk = InPython(plan, NOTHING, inputs).walk
     if plan.loads.motions:
-        walk._drive()
+        drive(walk)
     return walk
 
 
 def _ranks(
-    plan: Plan, nodes: list[Node], i: int, collected: tuple[PlainNode, Array], images: dict[int, Array], tolerance: float
+    plan: Plan, nodes: list[Node], i: int, collected: tuple[WalkedNode, Array], images: dict[int, Array], tolerance: float
 ) -> tuple[Ranks, Array, float]:
     """Ranks of a node; T of what it reports; its smallest pivot."""
     node, (seen, G) = nodes[i], collected
@@ -221,7 +223,7 @@ def _any_left(G: Array, chosen: list[int], tolerance: float) -> bool:
     return bool(idle.size) and bool(idle.max() > tolerance * np.abs(G).max())
 
 
-def _substitution(node: PlainNode, images: list[Array]) -> tuple[Array, Array]:
+def _substitution(node: WalkedNode, images: list[Array]) -> tuple[Array, Array]:
     """E of formulations.apart without its last column, and the equations of images that must agree."""
     given = given_by(node.shared)
     free = [j for j in range(len(node.dofs)) if j not in given]

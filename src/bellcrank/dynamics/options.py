@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy as np
 
@@ -13,10 +14,11 @@ from ..wording import argument
 
 VARIANTS = ("block", "body", "rcr", "acs", "gcl")
 
+Variant: TypeAlias = tuple[str, Sequence[str] | None]
+"""A variant of coordinate_reduction that runs in Python, and the names of its dependent coordinates."""
 
-def checked_variant(
-    formulation: str, variant: str | None, dependents: Sequence[str] | None
-) -> tuple[str, Sequence[str] | None] | None:
+
+def checked_variant(formulation: str, variant: str | None, dependents: Sequence[str] | None) -> Variant | None:
     """A variant that runs in Python; None for compiled code."""
     if variant is None and dependents is None:
         return None
@@ -40,16 +42,6 @@ def stabilisation(baumgarte: tuple[float, float] | None) -> tuple[float, float]:
     return 2 * alpha, beta * beta
 
 
-def _canonical_loops(reference: str | None) -> tuple[str, Program]:
-    """Accelerations are those of coordinate reduction, by whose elimination the momenta go."""
-    if reference is not None:
-        raise StateError(
-            f"{argument('reference', reference)} is an option of formulation 'canonical_momenta' for trees, "
-            "not for closed loops"
-        )
-    return "canonical_momenta", CLOSED["coordinate_reduction"]
-
-
 def choose(formulation: str, reference: str | None, *, closed: bool) -> tuple[str, Program]:
     """The program of a formulation by name and option, and the name of what was chosen."""
     known = CLOSED if closed else FORMULATIONS | CLOSED
@@ -59,7 +51,10 @@ def choose(formulation: str, reference: str | None, *, closed: bool) -> tuple[st
     if formulation == "auto":
         formulation = "coordinate_reduction" if closed else "articulated_body"
     if closed and formulation == "canonical_momenta":
-        return _canonical_loops(reference)
+        if reference is not None:
+            given = argument("reference", reference)
+            raise StateError(f"{given} is an option of formulation 'canonical_momenta' for trees, not for closed loops")
+        return formulation, CLOSED["coordinate_reduction"]  # accelerations by the elimination by which the momenta go
     if closed and formulation in {key.partition(":")[0] for key in FORMULATIONS}:
         raise StateError(
             f"formulation {formulation!r} is for trees, and this model has closed loops: use {', '.join(families)}"

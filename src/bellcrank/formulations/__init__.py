@@ -83,6 +83,6 @@ QUANTITIES: dict[str, Program] = {
 }
 
 FAST = ("inverse_dynamics", "mass_matrix", "tangent", "closed_tangent", "multipliers", "block_multipliers")
-QUANTITIES = {name: program if name in FAST else replace(program, quick=True) for name, program in QUANTITIES.items()}
+QUANTITIES = {name: program if name in FAST else replace(program, optimisation=0) for name, program in QUANTITIES.items()}
 
 __all__ = ["CANONICAL", "CLOSED", "FORMULATIONS", "QUANTITIES", "WITH_MULTIPLIERS", "Body", "Program", "Walk"]

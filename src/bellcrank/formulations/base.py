@@ -393,4 +393,4 @@ class Program:
     forces: bool = False  # the model's force elements act
     late: bool = False  # but only when the recursion says so
     nodes: bool = False  # it walks over nodes, which must be planned
-    quick: bool = False  # better compiled soon than fast: it is asked for now and then, not in loops
+    optimisation: int = 3  # LLVM's level; 0 is compiled soon, for what is asked for now and then, not in loops

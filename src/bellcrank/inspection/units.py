@@ -32,7 +32,7 @@ def _in_degrees(what: str, value: float) -> str:
 
 
 def _starts(model: Model) -> Iterator[tuple[str, float]]:
-    units = [unit if joint.kind != "screw" else "" for _, joint in model._moving() for unit in joint.q_units]
+    units = [unit if joint.kind != "screw" else "" for _, joint in model.moving_joints for unit in joint.q_units]
     for name, unit, value in zip(model.q_names, units, model.given_q.tolist(), strict=True):
         if unit == "rad":
             yield f'"{name}"', value

@@ -1,147 +1,240 @@
-"""A body in machine code: the one of a case of the switch, at the walk's current index."""
+"""A body as the formulations see it: constants of its signature, data and inputs in arrays, and what steps keep on it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..kernels.emitter import Emitter
-from ..kernels.liveness import Cell
-from ..kernels.messages import leaves, parts
-from ..numbers import Dual, Number, Symbol
-from ..plan import Signature
-from ..plan.plan import TABLE
-from ..plan.signature import ROW
-from ..spatial import Motion
-from . import loads
-from .view import View, input_size
+from ..joints import JOINTS_BY_KEY, JointData
+from ..kernels.executor import Integer
+from ..kernels.messages import leaves
+from ..numbers import Dual, Number
+from ..plan import SLOTS, Signature
+from ..spatial import Force, FullTurn, Matrix, Motion, PlaneTurn, RigidInertia, Symmetric, Transform, Vector
+from .arrays import IMPULSE, WRENCH
 
 if TYPE_CHECKING:
-    from .walk import TracedWalk
-
-_COLUMN = {name: k for k, name in enumerate(TABLE)}
+    from .walk import Walk
 
 
-class TracedBody(View):
-    """The body of one case of the switch, at the walk's current index."""
+class Body:
+    """Implements formulations.Body, for the body of one case of the switch, at the walk's current index."""
 
-    def __init__(self, signature: Signature, walk: TracedWalk, index: str):
-        super().__init__(signature)
-        self.__dict__.update(walk=walk, index=index, there={}, _record=walk.records[signature])
+    def __init__(self, signature: Signature, walk: Walk, index: Integer):
+        self.__dict__.update(walk=walk, index=index, there={}, _signature=signature, _record=walk.records[signature])
+        self.__dict__.update(_constants=walk.constants[signature], _joint=JOINTS_BY_KEY[signature.joint])
 
-    def row(self, name: str) -> str:
-        """Address of this body's row in the data, the workspace or the integer table."""
-        e, key = self.walk.e, ("row", name, self.index)
-        found = e.pointers.get(key)
-        if found is None:
-            width = {"data": ROW, "work": self.walk.work_row, "table": len(TABLE)}[name]
-            offset = e.integer("mul", self.index, width)
-            if name == "work":
-                offset = e.integer("mul", offset, e.lanes)
-            found = e.pointers[key] = e.pointer(f"%{name}", offset)
-        return found
+    # memory -------------------------------------------------------------------------------------------------------
 
-    def entry(self, column: str) -> str:
+    def entry(self, column: str) -> Integer:
         """An integer of this body's row of the table."""
-        e, key = self.walk.e, ("entry", column, self.index)
-        found = e.pointers.get(key)
-        if found is None:
-            found = e.pointers[key] = e.load_int(self.row("table"), _COLUMN[column])
-        return found
+        return self.walk.array("table")[self.index, column]
 
-    def load(self, array: str, k: int) -> Symbol:
+    def load(self, array: str, k: int) -> Number:
         """An entry of the data or of an input, read once in a case."""
-        e, key = self.walk.e, ("load", array, k, self.index)
-        found = e.known.get(key)
-        if found is None:
-            if array == "data":
-                ref = e.splat(e.load_double(self.data_row(k), k))
-            else:
-                first = self.entry("q" if array in ("q", "dq", "driven_q") else "v")
-                ref = e.load(f"%{array}", e.integer("add", first, k))
-            found = e.known[key] = Symbol(e, ref, "load", self._origin(array, k))
-        return found
+        return self.walk.e.once(self.origin(array, k), self.index, lambda: self._read(array, k))
 
-    def data_row(self, slot: int) -> str:
-        return self.row("data")
+    def _read(self, array: str, k: int) -> Number:
+        if array == "data":
+            return self.data(k)
+        return self.walk.array(array)[self.entry("q" if array in ("q", "dq", "driven_q") else "v") + k]
 
-    def _origin(self, array: str, k: int) -> tuple[Any, ...]:
+    def data(self, slot: int) -> Number:
+        return self.walk.array("data")[self.index, slot]
+
+    def memory(self) -> str:
+        """Address of what steps keep on this body, in machine code."""
+        return str(self.walk.array("work").row(self.index))
+
+    def origin(self, array: str, k: int) -> tuple[Any, ...]:
         """Says where a number was read, so that it can be read again."""
         return array, k
 
-    def _data(self, slot: int) -> Number:
-        return self.load("data", slot)
-
     def input(self, name: str) -> tuple[Number, ...]:
-        walk, size = self.walk, range(input_size(self._signature, name))
+        walk, size = self.walk, range(self._joint.nq if name == "q" else self._joint.nv)
         if self.driven:
             return () if name == "push" else tuple(self.load(f"driven_{name}", k) for k in size)
         if name in ("effort", "push"):
-            return tuple(walk.get(f"%{name}", walk.e.integer("add", self.entry("v"), k)) for k in size)
+            return tuple(walk.array(name)[self.entry("v") + k] for k in size)
         if f"d{name}" in walk.program.inputs:
             return tuple(Dual(self.load(name, k), [self.load(f"d{name}", k)]) for k in size)
         return tuple(self.load(name, k) for k in size)
 
-    def _effort_source(self) -> str | None:
-        return self.walk.effort_from
+    def output(self, name: str, values: Sequence[Number]) -> None:
+        walk, kind = self.walk, self.walk.program.outputs[name]
+        if kind == "v*v":
+            first, out = self.entry("v"), walk.array(name)
+            for k, x in enumerate(values):
+                out[first + k // self._joint.nv, first + k % self._joint.nv] = x
+            return
+        per, _, size = kind.partition("*")
+        start = self.entry({"body": "user", "q": "q"}.get(per, "v")) * int(size or 1)
+        for k, x in enumerate(values):
+            walk.output(name, start + k, x)
 
-    def _forces(self) -> bool:
-        return self.walk.forces
-
-    def _applied(self) -> list[Number]:
-        e, first = self.walk.e, self.walk.e.integer("mul", self.entry("state"), loads.WRENCH)
-        return [self.walk.get("%applied", e.integer("add", first, k)) for k in range(loads.WRENCH)]
-
-    def _impulses(self) -> list[Number]:
-        e, first = self.walk.e, self.walk.e.integer("mul", self.entry("state"), loads.IMPULSE)
-        return [self.walk.get("%impulses", e.integer("add", first, k)) for k in range(loads.IMPULSE)]
+    def _held(self, array: str, size: int) -> list[Number]:
+        return [self.walk.array(array)[self.entry("state"), k] for k in range(size)]
 
     def leave_state(self, numbers: Sequence[Number]) -> None:
-        e, first = self.walk.e, self.walk.e.integer("mul", self.entry("state"), loads.STATE)
+        """Leave pose and velocity where the force elements and closures read them."""
         for k, x in enumerate(numbers):
-            self.walk.put(x, "%states", e.integer("add", first, k))
+            self.walk.array("states")[self.entry("state"), k] = x
 
     def leave_known(self, acceleration: Motion) -> None:
-        first = loads.known_of(self.walk, self.entry("state"))
+        """Leave the acceleration that velocities bring about, in the ground's axes, where the closures read it."""
         for k, x in enumerate(leaves(acceleration)):
-            self.walk.put(x, "%states", self.walk.e.integer("add", first, k))
+            self.walk.array("known")[self.entry("state"), k] = x
 
-    def output(self, name: str, values: Sequence[Number]) -> None:
-        e, kind = self.walk.e, self.walk.program.outputs[name]
-        first = self.entry("v")
-        if kind == "v*v":
-            for k, x in enumerate(values):
-                a, b = divmod(k, self._joint.nv)
-                row = e.integer("mul", e.integer("add", first, a), "%nv")
-                e.store(x, f"%{name}", e.integer("add", row, e.integer("add", first, b)))
-            return
-        per, _, width = kind.partition("*")
-        start = self.entry("user") if per == "body" else self.entry("q") if per == "q" else first
-        start = e.integer("mul", start, int(width or 1))
-        for k, x in enumerate(values):
-            value, *tangents = parts(x, self.walk.tangents)
-            e.store(value, f"%{name}", e.integer("add", start, k))
-            for tangent in tangents:
-                e.store(tangent, f"%d{name}", e.integer("add", start, k))
+    # what steps keep ----------------------------------------------------------------------------------------------
 
-    def store(self, slot: int, value: Number) -> None:
-        self.walk.e.store(value, self.row("work"), slot)
-
-    def fetch(self, slot: int, cell: Cell) -> Symbol:
-        return fetched(self.walk.e, self.row("work"), slot, cell, self.index)
-
-    def _keep(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: Any) -> None:
+        if hasattr(type(self), name) or name in self.__dict__:
+            raise AttributeError(f"a body has its own {name!r}: keep the value under another name")
         self._record.keep(self, name, value)
 
-    def _recall(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
         return self._record.recall(self, name)
 
+    # what is asked ------------------------------------------------------------------------------------------------
 
-def fetched(e: Emitter, row: str, slot: int, cell: Cell, index: str) -> Symbol:
-    """A cell of a row in the workspace, read once in a case."""
-    key = ("slot", cell, index)
-    found = e.known.get(key)
-    if found is None:
-        found = e.known[key] = Symbol(e, e.load(row, slot), "slot", (slot,))
-        e.mark(cell)
-    return found
+    def _values(self, name: str, count: int | None = None) -> list[Number]:
+        constants = self._constants
+        return [constants[k] if k in constants else self.load("data", k) for k in SLOTS[name][:count]]
+
+    @property
+    def _joint_data(self) -> JointData:
+        pitch = self._values("pitch")[0] if self._joint.needs_pitch else 0.0
+        if self._signature.style == "full":
+            return JointData(pitch=pitch)
+        return JointData(self._values("rest_angle")[0], PlaneTurn("z", *self._values("rest")), pitch)
+
+    @property
+    def transform(self) -> Transform:
+        slide, turns = self._joint.motion(self.input("q"), self._joint_data)
+        offset = Vector(*self._values("offset"))
+        if self._signature.style == "plane":
+            before = (PlaneTurn("z", *self._values("gamma")), PlaneTurn("x", *self._values("alpha")))
+            return Transform(before, offset + slide, turns)
+        entries = self._values("turn")
+        axes = Matrix(Vector(*entries[:3]), Vector(*entries[3:6]), Vector(*entries[6:]))
+        offset = offset + (axes @ slide)
+        if all(isinstance(x, float) for x in entries) and axes == Matrix.identity():
+            return Transform((), offset, turns)
+        for turn in turns:
+            axes = turn.columns(axes)
+        return Transform((), offset, (FullTurn(axes),))
+
+    @property
+    def driven(self) -> bool:
+        return self._signature.driven
+
+    @property
+    def watched(self) -> bool:
+        """Its state is asked for, by force elements or closures."""
+        return self._signature.touched
+
+    @property
+    def touched(self) -> bool:
+        """Force elements or given multipliers act on it."""
+        return self._signature.touched and self.walk.forces
+
+    @property
+    def freedoms(self) -> tuple[Motion, ...]:
+        return self._joint.directions(self.input("q"), self._joint_data)
+
+    @property
+    def directions(self) -> tuple[Motion, ...]:
+        return () if self.driven else self.freedoms
+
+    @property
+    def efforts(self) -> tuple[Force, ...]:
+        return self._joint.efforts(self.input("q"), self._joint_data)
+
+    @property
+    def velocity(self) -> Motion:
+        return _combined(Motion.zero(), self.freedoms, self.input("v"))
+
+    def direction_rates(self, v: Sequence[Number]) -> tuple[Motion, ...]:
+        return () if self.driven else self._joint.direction_rates(self.input("q"), v, self._joint_data)
+
+    @property
+    def bias(self) -> Motion:
+        bias = self._joint.bias(self.input("q"), self.input("v"), self._joint_data)
+        return _combined(bias, self.freedoms, self.input("a")) if self.driven else bias
+
+    @property
+    def rates(self) -> tuple[Number, ...]:
+        return () if self.driven else self._joint.rates(self.input("q"), self.input("v"))
+
+    @property
+    def effort(self) -> tuple[Number, ...]:
+        if self.driven:
+            return ()
+        source = self.walk.effort_source
+        return (0.0,) * self._joint.nv if source is None else self.input(source)
+
+    @property
+    def applied_world(self) -> Force:
+        if not self.touched:
+            return Force.zero()
+        numbers = self._held("applied", WRENCH)
+        return Force(Vector(*numbers[:3]), Vector(*numbers[3:]))
+
+    @property
+    def applied(self) -> Force:
+        return self._in_own_axes(self._held("applied", WRENCH)) if self.touched else Force.zero()
+
+    @property
+    def pushed(self) -> Force:
+        return self._in_own_axes(self._held("applied", WRENCH)) if self.watched else Force.zero()
+
+    @property
+    def impulse(self) -> tuple[Force, Force]:
+        if not self.watched:
+            return Force.zero(), Force.zero()
+        numbers = self._held("impulses", IMPULSE)
+        return self._in_own_axes(numbers[:6]), self._in_own_axes(numbers[6:])
+
+    def _in_own_axes(self, numbers: Sequence[Number]) -> Force:
+        inverse = self.world_axes.transpose()
+        return Force(inverse @ Vector(*numbers[:3]), inverse @ Vector(*numbers[3:]))
+
+    @property
+    def inertia(self) -> RigidInertia:
+        return RigidInertia(Symmetric(*self._values("J")), Vector(*self._values("mc")), self._values("m")[0])
+
+    @property
+    def center(self) -> Vector:
+        return Vector(*self._values("center"))
+
+    @property
+    def central_inertia(self) -> Symmetric:
+        return Symmetric(*self._values("Jc"))
+
+    @property
+    def slide(self) -> Vector:
+        slide, _ = self._joint.motion(self.input("q"), self._joint_data)
+        if self._signature.style == "plane":
+            return slide
+        entries = self._values("turn")
+        return Matrix(Vector(*entries[:3]), Vector(*entries[3:6]), Vector(*entries[6:])) @ slide
+
+    @property
+    def carried_mass(self) -> Number:
+        return self._values("carried_m")[0]
+
+    @property
+    def carried_moment(self) -> Vector:
+        return Vector(*self._values("carried_mc"))
+
+    @property
+    def armature(self) -> tuple[Number, ...]:
+        return () if self.driven else tuple(self._values("armature", self._joint.nv))
+
+
+def _combined(start: Motion, directions: tuple[Motion, ...], amounts: Sequence[Number]) -> Motion:
+    for S, amount in zip(directions, amounts, strict=True):
+        start = start + S * amount
+    return start

@@ -10,44 +10,30 @@ computed in buffers of our own and copied, so that the user's arrays may alias e
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
 
 from ..formulations import Program
-from ..kernels.emitter import Emitter
-from ..kernels.flow import each, total
-from ..kernels.liveness import Memory, learned
+from ..kernels.llvm.emitter import Emitter
+from ..kernels.llvm.executor import LlvmExecutor
+from ..kernels.llvm.flow import each, total
+from ..kernels.llvm.liveness import Memory, learned
 from ..plan import Plan
-from .walk import TracedWalk
+from ..plan.loads import motion_row
+from .arrays import ARRAYS
+from .walk import Walk
 
-_TABLES = ("table", "dofs", "data", "gravity", "sizes", "motion_table", "motion_data", "element_table", "element_data", "pool")
-_CLOSING = (
-    "closure_table",
-    "closure_data",
-    "grip_table",
-    "factors",
-    "settings",
-    "row_order",
-    "row_least",
-    "node_table",
-    "node_ints",
-    "node_body_data",
-    "node_closure_data",
-)
-_BUFFERS = ("work", "messages", "climbing", "driven_q", "driven_v", "driven_a", "states", "applied", "effort")
-_CLOSING_BUFFERS = ("rows", "left", "grips", "lower", "push", "kept", "node_work", "channels", "images", "scratch", "impulses")
-FIXED = (
-    *_TABLES,
-    *_CLOSING,
-    *_BUFFERS,
-    *_CLOSING_BUFFERS,
-)  # what every kernel reads, and where it keeps what it needs for a while
 _ARRAY_TYPE, _FLOAT64, _TRUE, _FALSE = "array_type", "float64", "true", "false"
+_WORK_ROW, _MESSAGE_ROW = "@WORK@", "@MESSAGE@"  # widths known only when all kernels of a module are written
 
 
-def bound_words(program: Program) -> list[str]:
-    """Names of the words of ``bound``, in order."""
+def bound_words(program: Program, arguments: list[str]) -> list[str]:
+    """Names of the words of ``bound``, in order; ``arguments``: arrays that the kernel takes besides its own."""
     arrays = [*program.inputs, *program.outputs]
-    words = ["n", "nv", "batch", *FIXED]
+    words = ["n", "nv", "batch", *arguments]
     words += [f"width:{a}" for a in arrays] + [f"user:{a}" for a in arrays] + [f"buffer:{a}" for a in arrays]
     return [*words, _ARRAY_TYPE, _FLOAT64, _TRUE, _FALSE]
 
@@ -58,63 +44,113 @@ def result(program: Program) -> str:
     return name
 
 
+Text = tuple[str, dict[str, str]]  # a function, and the declarations that it needs
+
+
+@dataclass
+class Facts:
+    """What of the size of buffers only writing the kernels tells; of several kernels the largest."""
+
+    work_row: int = 1  # numbers that are kept on a body
+    message_row: int = 1  # numbers that go to a body through memory
+    dense: int = 0  # 1: all equations of closures are taken at once
+    scratch: int = 0  # numbers of matrices of one step at a node
+    told: int = 1  # numbers that nodes tell each other of a body
+    tangents: int = 0
+    node_rows: list[int] = field(default_factory=list)  # of each signature of a node: numbers that are kept
+    node_matrices: list[int] = field(default_factory=list)  # and those of matrices
+
+    def merged(self, other: Facts) -> Facts:
+        def larger(a: Any, b: Any) -> Any:
+            return [max(x, y) for x, y in zip(a, b, strict=True)] if isinstance(a, list) and a else max(a, b)
+
+        return Facts(**{name: larger(x, getattr(other, name)) for name, x in vars(self).items()})
+
+
+@dataclass(frozen=True)
+class KernelText:
+    """A kernel, the arrays that it takes before its inputs and outputs, and what it needs of buffers."""
+
+    text: Text
+    arguments: list[str]
+    facts: Facts
+
+
 @dataclass(frozen=True)
 class Module:
-    """Text of a module, and how wide its workspace rows are."""
+    """Text of a module, what its kernels need of buffers, and the arrays that they take."""
 
     text: str
-    work_row: int
-    message_row: int
-    dense_rows: int
-    node_rows: tuple[int, ...]  # of each signature of a node: numbers that it keeps
-    node_matrices: tuple[int, ...]  # and those of matrices
-    scratch: int
+    facts: Facts
+    arguments: list[str]
 
 
 def write_module(plan: Plan, program: Program, lanes: int) -> Module:
-    kernel, widths = write_kernel(plan, program, lanes)
-    parts = [kernel, _write_batch(program, lanes)]
+    kernel = write_kernel(plan, program, lanes)
+    others = [_write_batch(program, kernel.arguments, lanes)]
     if lanes == 1:
-        parts.append(_write_single(program))
-    return assemble(parts, widths)
+        others.append(_write_single(program, kernel.arguments))
+    return assemble([kernel], others)
 
 
-def assemble(parts: list[tuple[str, dict[str, str]]], widths: dict[str, int]) -> Module:
+def assemble(kernels: list[KernelText], others: list[Text]) -> Module:
+    """A module of kernels that share their buffers, and of other functions."""
+    facts = kernels[0].facts
+    for kernel in kernels[1:]:
+        facts = facts.merged(kernel.facts)
+    parts = [*(kernel.text for kernel in kernels), *others]
     declarations: dict[str, str] = {}
     for _, needed in parts:
         declarations |= needed
     text = "\n".join([*declarations.values(), *[part for part, _ in parts], PROFILE])
-    marks = TracedWalk.work_row, TracedWalk.message_row, TracedWalk.dense_rows
-    for mark in marks:
-        text = text.replace(mark, str(widths[mark]))
-    node_rows, matrices = (tuple(w for key, w in widths.items() if key.startswith(x)) for x in ("node ", "matrices "))
-    work, messages, dense = (widths[mark] for mark in marks)
-    return Module(text, work, messages, dense, node_rows, matrices, widths["scratch"])
+    text = text.replace(_WORK_ROW, str(facts.work_row)).replace(_MESSAGE_ROW, str(facts.message_row))
+    taken = {name for kernel in kernels for name in kernel.arguments}
+    return Module(text, facts, [name for name in ARRAYS if name in taken])
 
 
 PROFILE = '!0 = !{!"branch_weights", i32 1000000, i32 1}\n'
 
 
-def kernel_arguments(program: Program) -> list[str]:
-    return [*FIXED, *program.inputs, *program.outputs]
+@contextmanager
+def _without_collections() -> Iterator[None]:
+    """Recording makes many small objects and no garbage: looking for some takes a third of the time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
-def write_kernel(
-    plan: Plan, program: Program, lanes: int, name: str = "kernel"
-) -> tuple[tuple[str, dict[str, str]], dict[str, int]]:
-    e, walk = _written(plan, program, lanes, Memory())
+@_without_collections()
+def write_kernel(plan: Plan, program: Program, lanes: int, name: str = "kernel") -> KernelText:
+    e, walk = recorded(plan, program, lanes, Memory())
     if walk.visits_nodes:
-        e, walk = _written(plan, program, lanes, learned(e.lines, walk.channels.passes))
-    pointers = ", ".join(f"ptr noalias %{argument}" for argument in kernel_arguments(program))
-    head = f"define internal void @{name}(i64 %n, i64 %nv, {pointers}) {{\nentry:\n"
-    return (head + e.text() + "\n}\n", e.declarations), walk.widths()
+        e, walk = recorded(plan, program, lanes, learned(e.region, walk.channels.passes))
+    arguments = [array for array in ARRAYS if array in e.used and ARRAYS[array].kind != "local"]
+    pointers = ", ".join(f"ptr noalias %{argument}" for argument in [*arguments, *program.inputs, *program.outputs])
+    text = f"define internal void @{name}(i64 %n, i64 %nv, {pointers}) {{\nentry:\n{e.text()}\n}}\n"
+    records = list(walk.node_records.values())
+    facts = Facts(
+        work_row=max(r.slots for r in walk.records.values()) or 1,
+        message_row=walk.message_width or 1,
+        dense=int(walk.dense),
+        scratch=walk.arena.most,
+        told=walk.memory.told,
+        tangents=e.tangents,
+        node_rows=[record.slots for record in records],
+        node_matrices=[record.matrices for record in records],
+    )
+    e.release()
+    return KernelText((text, e.declarations), arguments, facts)
 
 
-def _written(plan: Plan, program: Program, lanes: int, memory: Memory) -> tuple[Emitter, TracedWalk]:
-    e = Emitter(lanes)
-    e.do("%ancestor = alloca i64, align 8")
-    e.do("%kept_count = alloca i64, align 8")
-    walk = TracedWalk(e, plan, program, memory)
+def recorded(plan: Plan, program: Program, lanes: int, memory: Memory) -> tuple[LlvmExecutor, Walk]:
+    counts = {"bodies": "%n", "nv": "%nv", "left_row": "%nv", "work_row": _WORK_ROW, "message_row": _MESSAGE_ROW}
+    known = counts | {"motion_row": motion_row(plan.loads.motion_signatures)}
+    e = LlvmExecutor(lanes, 1 if "dq" in program.inputs else 0, known, ARRAYS["sizes"])
+    walk = Walk(e, plan, program, memory)
     walk.run()
     e.do("ret void")
     return e, walk
@@ -123,26 +159,26 @@ def _written(plan: Plan, program: Program, lanes: int, memory: Memory) -> tuple[
 class Bound:
     """Reads words of ``bound`` inside a function."""
 
-    def __init__(self, e: Emitter, program: Program, base: str = "%bound"):
-        self.e, self.base = e, base
-        self.place = {word: k for k, word in enumerate(bound_words(program))}
+    def __init__(self, e: Emitter, program: Program, taken: list[str]):
+        self.e, self.taken = e, taken
+        self.place = {word: k for k, word in enumerate(bound_words(program, taken))}
 
     def word(self, name: str) -> str:
-        return self.e.load_int(self.base, self.place[name])
+        return self.e.load_int("%bound", self.place[name])
 
     def address(self, name: str) -> str:
-        return self.e.emit(f"load ptr, ptr {self.e.pointer(self.base, self.place[name])}, align 8")
+        return self.e.emit(f"load ptr, ptr {self.e.pointer('%bound', self.place[name])}, align 8")
 
-    def call_kernel(self, arrays: dict[str, str], name: str = "kernel") -> None:
-        fixed = [self.address(f) for f in FIXED]
-        arguments = ", ".join(f"ptr {p}" for p in [*fixed, *arrays.values()])
-        self.e.do(f"call void @{name}(i64 {self.word('n')}, i64 {self.word('nv')}, {arguments})")
+    def call_kernel(self, arrays: dict[str, str]) -> None:
+        taken = [self.address(name) for name in self.taken]
+        arguments = ", ".join(f"ptr {p}" for p in [*taken, *arrays.values()])
+        self.e.do(f"call void @kernel(i64 {self.word('n')}, i64 {self.word('nv')}, {arguments})")
 
 
-def _write_batch(program: Program, lanes: int) -> tuple[str, dict[str, str]]:
+def _write_batch(program: Program, taken: list[str], lanes: int) -> Text:
     """Blocks first .. last-1 of ``lanes`` states each; the last block may repeat the last state."""
     e = Emitter(lanes)
-    bound = Bound(e, program)
+    bound = Bound(e, program, taken)
     arrays = [*program.inputs, *program.outputs]
     out = result(program)
     width = {a: bound.word(f"width:{a}") for a in arrays}
@@ -187,7 +223,7 @@ def _scatter(e: Emitter, buffer: str, starts: list[str | int], user: str, k: str
         e.do(f"store double {scalar}, ptr {e.pointer(user, e.integer('add', start, k))}, align 8")
 
 
-def _write_single(program: Program) -> tuple[str, dict[str, str]]:
+def _write_single(program: Program, taken: list[str]) -> Text:
     """PyObject *f(self, args, count), METH_FASTCALL; self is the numpy array of bound words.
 
     Reads the fields of numpy's array object: data 16, nd 24, dimensions 32, descr 56, flags 64 (checked when bound).
@@ -195,7 +231,7 @@ def _write_single(program: Program) -> tuple[str, dict[str, str]]:
     """
     e = Emitter(1)
     e.do("%bound = load ptr, ptr %data_field, align 8")
-    bound = Bound(e, program)
+    bound = Bound(e, program, taken)
     out = result(program)
     given = [*program.inputs, out]
     array_type, float64 = bound.word(_ARRAY_TYPE), bound.word(_FLOAT64)

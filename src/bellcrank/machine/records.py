@@ -1,6 +1,7 @@
-"""What a step keeps on a body for later passes, in memory: only what cannot be had more cheaply.
+"""What a step keeps on a body or a node for later passes: in Python the value itself, in memory only what cannot be had more
+cheaply.
 
-A kept number becomes a recipe. Constants cost nothing; data and inputs are read again; a few cheap operations on what is
+There a kept number becomes a recipe. Constants cost nothing; data and inputs are read again; a few cheap operations on what is
 there anyway are done again; what nobody needs (liveness) is left out; only the rest takes a slot of the body's row in the
 workspace.
 """
@@ -11,14 +12,16 @@ from collections.abc import Iterator
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from ..kernels.liveness import Cell, Memory
+from ..kernels.executor import Executor
+from ..kernels.llvm.graph import Cell
+from ..kernels.llvm.liveness import Memory
 from ..kernels.messages import whole
 from ..numbers import Dual, Number, Symbol
 from ..spatial.matrices import Unrolled
-from .nodes.in_memory import KeptMatrix, Stored
+from .nodes.in_memory import KeptMatrix, MatrixInMemory
 
 if TYPE_CHECKING:
-    from .body import TracedBody
+    from .body import Body
 
 _CHEAP = {"fadd", "fsub", "fmul", "fneg"}
 _MOST_OPERATIONS = 3
@@ -26,8 +29,25 @@ _MOST_OPERATIONS = 3
 Recipe = tuple[Any, ...]  # ("constant", x) | ("load", array, k) | ("slot", k, cell) | ("op", kind, *recipes) | ("needless",)
 
 
+def make_record(e: Executor, owner: Any, memory: Memory) -> Record | KeptValues:
+    return Record(owner, memory) if e.folds else KeptValues()
+
+
+class KeptValues:
+    """What steps in Python keep, by the index of the body or node."""
+
+    def __init__(self) -> None:
+        self.values: dict[tuple[int, str], Any] = {}
+
+    def keep(self, body: Any, name: str, value: Any) -> None:
+        self.values[body.index, name] = value
+
+    def recall(self, body: Any, name: str) -> Any:
+        return self.values[body.index, name]
+
+
 class Record:
-    """The kept values of the bodies of one signature, ``owner``."""
+    """What is kept of the bodies or nodes of one signature, ``owner``."""
 
     def __init__(self, owner: Any, memory: Memory) -> None:
         self.owner, self.memory = owner, memory
@@ -39,16 +59,16 @@ class Record:
         twin.fields, twin.slots, twin.matrices = dict(self.fields), self.slots, self.matrices
         return twin
 
-    def keep(self, body: TracedBody, name: str, value: Any) -> None:
+    def keep(self, body: Body, name: str, value: Any) -> None:
         self.fields[name] = self._recipes(body, value, ((self.owner, name, k) for k in count()))
 
-    def _recipes(self, body: TracedBody, value: Any, cells: Iterator[Cell]) -> Any:
+    def _recipes(self, body: Body, value: Any, cells: Iterator[Cell]) -> Any:
         if isinstance(value, tuple):
             parts = [self._recipes(body, part, cells) for part in value]
             return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
         if isinstance(value, str):
             return value
-        if isinstance(value, Stored):
+        if isinstance(value, MatrixInMemory):
             return value.kept(self, body)
         if isinstance(value, Unrolled):
             return _MatrixLeaf(self._recipes(body, tuple(map(tuple, value.entries)), cells), value.columns)
@@ -56,7 +76,7 @@ class Record:
             return _DualLeaf(self._recipes(body, (value.value, *value.tangents), cells))
         return _Leaf(self._recipe(body, value, next(cells)))
 
-    def _recipe(self, body: TracedBody, value: Number, cell: Cell) -> Recipe:
+    def _recipe(self, body: Body, value: Number, cell: Cell) -> Recipe:
         if cell in self.memory.dead:
             return ("needless",)
         recipe = self._cheap(body, value, _MOST_OPERATIONS)[0]
@@ -66,13 +86,14 @@ class Record:
                 return ("needless",)
             slot = planned[cell] if planned else self.slots
             recipe = ("slot", slot, cell)
-            body.store(slot, value)
-            body.walk.e.mark(cell)
+            e = body.walk.e
+            e.store(value, body.memory(), slot)
+            e.mark(cell)
             body.there[value.ref] = recipe
             self.slots = max(self.slots, slot + 1)
         return recipe
 
-    def _cheap(self, body: TracedBody, x: Number, budget: int) -> tuple[Recipe | None, int]:
+    def _cheap(self, body: Body, x: Number, budget: int) -> tuple[Recipe | None, int]:
         """A recipe that takes no new slot, and its operations; None if there is none within the budget."""
         if not isinstance(x, Symbol):
             return ("constant", float(x)), 0
@@ -91,10 +112,10 @@ class Record:
             used += cost
         return (("op", x.kind, *parts), used) if used <= budget else (None, 0)
 
-    def recall(self, body: TracedBody, name: str) -> Any:
+    def recall(self, body: Body, name: str) -> Any:
         return self._values(body, self.fields[name])
 
-    def _values(self, body: TracedBody, tree: Any) -> Any:
+    def _values(self, body: Body, tree: Any) -> Any:
         if isinstance(tree, _Leaf):
             return _make(body, tree.recipe)
         if isinstance(tree, KeptMatrix):
@@ -132,7 +153,7 @@ class _Leaf:
         self.recipe = recipe
 
 
-def _make(body: TracedBody, recipe: Recipe) -> Number:
+def _make(body: Body, recipe: Recipe) -> Number:
     kind, *rest = recipe
     if kind == "constant":
         return rest[0]
@@ -141,7 +162,7 @@ def _make(body: TracedBody, recipe: Recipe) -> Number:
     if kind == "needless":
         return body.walk.e.needless()
     if kind == "slot":
-        symbol = body.fetch(*rest)
+        symbol = _fetched(body, *rest)
         body.there[symbol.ref] = recipe
         return symbol
     operation, *parts = rest
@@ -150,3 +171,14 @@ def _make(body: TracedBody, recipe: Recipe) -> Number:
         return -values[0]
     a, b = values
     return a + b if operation == "fadd" else a - b if operation == "fsub" else a * b
+
+
+def _fetched(body: Body, slot: int, cell: Cell) -> Symbol:
+    """A number in the memory of a body or node, read once in a case."""
+    e = body.walk.e
+    key = ("slot", cell, str(body.index))
+    found = e.known.get(key)
+    if found is None:
+        found = e.known[key] = Symbol(e, e.load(body.memory(), slot), "slot", (slot,))
+        e.mark(cell)
+    return found

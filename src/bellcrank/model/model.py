@@ -224,16 +224,16 @@ class Model:
     @cached_property
     def q_names(self) -> tuple[str, ...]:
         """``shoulder`` for a joint of one coordinate, ``base.x`` for one of several."""
-        return _entries(self._moving(), [joint.q_names for _, joint in self._moving()])
+        return _entries(self.moving_joints, [joint.q_names for _, joint in self.moving_joints])
 
     @cached_property
     def v_names(self) -> tuple[str, ...]:
-        return _entries(self._moving(), [joint.v_names for _, joint in self._moving()])
+        return _entries(self.moving_joints, [joint.v_names for _, joint in self.moving_joints])
 
     @cached_property
     def neutral_q(self) -> Array:
         """Every joint at zero: the design position, except that a free body's origin is at its parent's."""
-        q = np.array([x for _, joint in self._moving() for x in joint.neutral], dtype=float)
+        q = np.array([x for _, joint in self.moving_joints for x in joint.neutral], dtype=float)
         q.setflags(write=False)
         return q
 
@@ -253,8 +253,9 @@ class Model:
             raise ModelError(f'"{self.name}" was made from arrays and has no parameters. Use dataclasses.replace.')
         return build(changed(self.spec, changes))
 
-    def _moving(self) -> list[tuple[str, Joint]]:
-        """Names and joints that are not driven."""
+    @property
+    def moving_joints(self) -> list[tuple[str, Joint]]:
+        """Names and joints that are not driven, whose coordinates are those of q."""
         rows = zip(self.joint_names, self.joints, self.driven.tolist(), strict=True)
         return [(name, joint) for name, joint, driven in rows if not driven]
 

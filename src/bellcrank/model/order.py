@@ -14,3 +14,12 @@ def outward_order(parents: Sequence[int]) -> list[int]:
     for i in order:  # grows while it is walked
         order.extend(children[i])
     return order
+
+
+def ancestors(parents: Sequence[int], row: int) -> list[int]:
+    """A row (none for ground, -1), its parent, and so on to the base."""
+    rows = []
+    while row >= 0:
+        rows.append(row)
+        row = parents[row]
+    return rows

@@ -12,7 +12,7 @@ redundant ones is not counted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -24,7 +24,8 @@ from ..dynamics.node_ranks import plan_generic_nodes, plan_nodes
 from ..errors import StateError
 from ..formulations import CANONICAL, CLOSED, FORMULATIONS, QUANTITIES, Program
 from ..joints import JOINTS
-from ..machine.plain import PlainWalk
+from ..machine.arrays import ARRAYS
+from ..machine.in_python import InPython
 from ..model import Model, generators
 from ..numbers import CountingGraph, Operations
 from ..plan import Plan, make_plan
@@ -65,25 +66,20 @@ def count_operations(model: Model, *, style: Style = "plane", gravity: bool = Tr
     return {name: count_program(model, program, style, gravity) for name, program in programs.items()}
 
 
+# What is known at run time only; and so are the states of driven joints and closures.
+_RECORDED = (
+    "data",
+    "closure_data",
+    "node_body_data",
+    "node_closure_data",
+)
+
+
 class _KeepingGraph(CountingGraph):
     """Whatever is compared is as it is in the usual case: an equation adds something to those before it."""
 
     def compare(self, kind: str, *args: Any) -> Any:
         return True
-
-
-class _CountingWalk(PlainWalk):
-    """States of driven joints and closures are given, like q and v."""
-
-    def __init__(self, graph: CountingGraph, *arguments: Any):
-        super().__init__(*arguments)
-        self.graph = graph
-
-    def _drive(self) -> None:
-        loads = self.plan.loads
-        driven = [JOINTS[loads.motion_signatures[code].joint] for code in loads.motion_table[:, 0]]
-        for name, size in (("q", "nq"), ("v", "nv"), ("a", "nv")):
-            self.driven[name] = list(self.graph.inputs(sum(getattr(joint, size) for joint in driven)))
 
 
 def count_program(model: Model, program: Program, style: Style, gravity: bool, q: Array | None = None) -> Operations:
@@ -92,33 +88,22 @@ def count_program(model: Model, program: Program, style: Style, gravity: bool, q
     ``q``: a configuration at which the loops are closed and not singular; one is looked for unless it is given.
     """
     graph = _KeepingGraph() if model.closures else CountingGraph()
-    plan = _recorded(_planned(replace(model, elements=()), program, style, q), graph)
+    plan = _planned(replace(model, elements=()), program, style, q)
     inputs = {name: graph.inputs(model.nq if name == "q" else model.nv) for name in program.inputs}
-    data = [graph.inputs(plan.data.shape[1]) for _ in range(plan.n)]
-    g = [graph.input() if gravity and x else 0.0 for x in plan.gravity]
-    outputs = _CountingWalk(graph, plan, inputs, data, g).run(program)
-    return graph.count(_flat(outputs.values()))
+    data: dict[str, list[Any]] = {name: graph.inputs(np.size(ARRAYS[name].fill(plan))) for name in _RECORDED}  # type: ignore[misc]
+    data |= {"gravity": [graph.input() if gravity and x else 0.0 for x in plan.gravity]}
+    data |= {f"driven_{name}": graph.inputs(7 * plan.loads.motions) for name in "qva"}
+    still = replace(plan, gravity=plan.gravity * gravity, loads=replace(plan.loads, motion_table=plan.loads.motion_table[:0]))
+    outputs = InPython(still, program, inputs, data).run()
+    return graph.count(x for values in outputs.values() for x in values)
 
 
 def _planned(model: Model, program: Program, style: Style, q: Array | None) -> Plan:
     plan = make_plan(model, style)
     if not program.nodes:
         return plan
-    nodes = plan_generic_nodes(plan, Dynamics(model)) if q is None else plan_nodes(plan, q, 0.0)
+    nodes = plan_generic_nodes(plan, Dynamics(model, "multipliers", quick=True)) if q is None else plan_nodes(plan, q, 0.0)
     return replace(plan, nodes=nodes)
-
-
-def _recorded(plan: Plan, graph: CountingGraph) -> Plan:
-    """The plan with closures whose numbers are not known while recording."""
-    closing, nodes = plan.loads.closing, plan.nodes
-    data = np.array([graph.inputs(closing.data.shape[1]) for _ in range(closing.closures)], dtype=object)
-    if nodes is not None:
-        nodes = replace(nodes, closure_data=data)
-    return replace(plan, loads=replace(plan.loads, closing=replace(closing, data=data)), nodes=nodes)
-
-
-def _flat(values: Iterable[object]) -> list[object]:
-    return [x for value in values for x in (_flat(value) if isinstance(value, list) else [value])]
 
 
 def count_chain(chain: Callable[[int], Model], formulation: str, *, style: Style = "plane", gravity: bool = True) -> Count:

@@ -1,7 +1,7 @@
 """Closures as tables: what the equations that close loops read.
 
 Each closure has a row of numbers and a signature, like a force element. An equation is carried inward from where it takes hold
-of the tree: from one or two bodies (a *grip* each), or from the joints that a coupler names.
+of the tree: from one or two bodies (a *attachment* each), or from the joints that a coupler names.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from .order import Tree
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-CLOSURE_TABLE = ("code", "row", "grip", "state_a", "state_b", "driven_q", "driven_v", "grips")
-GRIP_TABLE = ("row", "body", "dof")  # dof: of the body's joint, for a coupler
+CLOSURE_TABLE = ("code", "row", "attachment", "state_a", "state_b", "driven_q", "driven_v", "attachments")
+ATTACHMENT_TABLE = ("row", "body", "dof")  # dof: of the body's joint, for a coupler
 CLOSURE_SLOTS = {"point_a": 0, "point_b": 3, "axes_a": 6, "axes_b": 15, "world": 24, "value": 33, "pitch": 34, "center_a": 35}
 CLOSURE_SLOTS |= {"center_b": 38, "scale": 41}
 CLOSURE_ROW = 47
@@ -41,8 +41,8 @@ class Closing:
     signatures: tuple[ClosureSignature, ...]
     table: Ints
     data: Array
-    grips: Ints
-    factors: Array  # of each grip: of a coupler's term, else 0
+    attachments: Ints
+    factors: Array  # of each attachment: of a coupler's term, else 0
     rows: int
     tied: tuple[int, ...]  # bodies of the walk that closures hold
     driven: tuple[tuple[Closure, int, int], ...]  # closures with a motion, and where it goes in the driven q and v
@@ -70,15 +70,15 @@ def make_closing(model: Model, tree: Tree, frames: Frames, touched: tuple[int, .
     state = {i: k for k, i in enumerate(touched)}
     signatures: dict[ClosureSignature, int] = {}
     table, data, factors, driven = [], [], [], []
-    grips: list[tuple[int, int, int]] = []
+    attachments: list[tuple[int, int, int]] = []
     driven_q, driven_v = first
     for closure, row in zip(model.closures, model.closure_index, strict=False):
         signature = _signature(closure)
         code = signatures.setdefault(signature, len(signatures))
-        taken = _grips(closure, int(row), place)
+        taken = _attachments(closure, int(row), place)
         states = [state[place[b]] if b >= 0 and closure.kind != "coupler" else 0 for b in (closure.body_a, closure.body_b)]
-        table.append((code, row, len(grips), *states, driven_q, driven_v, len(taken)))
-        grips += [entry for entry, _ in taken]
+        table.append((code, row, len(attachments), *states, driven_q, driven_v, len(taken)))
+        attachments += [entry for entry, _ in taken]
         factors += [factor for _, factor in taken]
         data.append(_data(model, frames, place, closure))
         if closure.motion is not None:
@@ -88,7 +88,7 @@ def make_closing(model: Model, tree: Tree, frames: Frames, touched: tuple[int, .
         signatures=tuple(signatures),
         table=np.array(table, dtype=np.int64).reshape(-1, len(CLOSURE_TABLE)),
         data=np.array(data).reshape(-1, CLOSURE_ROW),
-        grips=np.array(grips, dtype=np.int64).reshape(-1, len(GRIP_TABLE)),
+        attachments=np.array(attachments, dtype=np.int64).reshape(-1, len(ATTACHMENT_TABLE)),
         factors=np.array(factors, dtype=float),
         rows=int(model.closure_index[-1]),
         tied=tuple(tied_bodies(model, place)),
@@ -109,7 +109,7 @@ def _signature(closure: Closure) -> ClosureSignature:
     return ClosureSignature(kind, closure.rows, closure.body_a < 0, closure.body_b < 0, driven)
 
 
-def _grips(closure: Closure, row: int, place: dict[int, int]) -> list[tuple[tuple[int, int, int], float]]:
+def _attachments(closure: Closure, row: int, place: dict[int, int]) -> list[tuple[tuple[int, int, int], float]]:
     """Equation by equation, body a then b; ground has none."""
     if closure.kind == "coupler":
         return [((row, place[joint], dof), factor) for joint, dof, factor in closure.terms]

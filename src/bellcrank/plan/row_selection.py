@@ -18,14 +18,14 @@ from .closures import row_scales
 from .plan import Plan
 
 if TYPE_CHECKING:
-    from ..dynamics import Dynamics
+    from ..dynamics.evaluation import Evaluation
 
 Array = NDArray[np.float64]
 
 _ASIDE = 1e-3  # rad, or typical lengths
 
 
-def planned(dynamics: Dynamics) -> bool:
+def planned(dynamics: Evaluation) -> bool:
     """Whether it is settled which equations are kept; else the start may be a singular position (lost_row)."""
     return dynamics.plan.nodes is not None or bool(dynamics.plan.kept_rows)
 
@@ -47,7 +47,7 @@ def least_kept(plan: Plan) -> Array:
     return least
 
 
-def comparable_rows(dynamics: Dynamics, q: Array, t: float) -> Array:
+def comparable_rows(dynamics: Evaluation, q: Array, t: float) -> Array:
     """G without units: equations in typical lengths, for turns in rad and slides in typical lengths; (m, nv)."""
     model, length = dynamics.model, dynamics.plan.length
     G: Array = dynamics.closure_jacobian(q, t=t) * row_scales(model, length)[:, None] / length
@@ -73,7 +73,7 @@ def directions(G: Array, order: tuple[int, ...], tolerance: float) -> tuple[Arra
     return Q, pivots
 
 
-def lost_row(dynamics: Dynamics, q: Array, t: float) -> int | None:
+def lost_row(dynamics: Evaluation, q: Array, t: float) -> int | None:
     """In a singular position: an equation that is independent of the others a little aside, along what the closures leave free.
 
     There what is redundant on the closures adds parts of second order, what a singular position lacks adds some of first order.

@@ -108,9 +108,8 @@ def starting_state(dynamics: Dynamics, after: Run | None, given: dict[str, Any],
         first_time = float(after.values("time")[-1])
         given = given | {name: after.values(name)[-1] for name in ("q", "v") if given[name] is None}
     q, v = first_state(dynamics, given["q"], given["v"], first_time)
-    count = len(model.inputs)
     start = {"q": q, "v": v, "tau": _one(dynamics, "tau", or_default(given["tau"], np.zeros(model.nv)))}
-    start["u"] = dynamics._extra("inputs", or_default(named_inputs(model, given["u"]), np.zeros(count)), 1, count)[0]
+    start["u"] = dynamics.input_rows(named_inputs(model, given["u"]), 1)[0]
     start["t"] = np.array(first_time)
     start["a"] = _first_acceleration(dynamics, start, passing)
     if model.closures and np.isfinite(start["a"]).all():
@@ -133,7 +132,7 @@ def first_state(dynamics: Dynamics, q: Given, v: Given, t: float) -> tuple[Array
 
 
 def _one(dynamics: Dynamics, name: str, given: ArrayLike) -> Array:
-    x = np.array(dynamics._array(name, given))
+    x = np.array(dynamics.array(name, given))
     if x.ndim != 1:
         raise StateError(f"{name} must be one state; it has shape {x.shape}")
     return x

@@ -39,8 +39,8 @@ def prepare(
     control: Control | None = None,
 ) -> Trajectory:
     momenta, q, first_time = in_momenta(dynamics, control), start["q"], float(start["t"])
-    speeds = np.asarray(dynamics._speeds(q, start["v"], first_time)) if momenta else start["v"]
-    program = dynamics._stepping if momenta else dynamics._program
+    speeds = dynamics.speeds_of(q, start["v"], first_time) if momenta else start["v"]
+    program = dynamics.stepping if momenta else dynamics.program
     trajectory = Trajectory(dynamics.plan, program, scheme, times[1:], metric=metric)
     if control is not None:
         start = control.applied(dynamics, start)

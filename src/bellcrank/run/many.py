@@ -141,7 +141,7 @@ def _run(
     stiffness = Stiffness(dynamics.model.name, method.name, REMEDY_OF_MANY)
     reals |= {"h": first, "go_on": float(going_on), "near": 0.0 if going_on else NEAREST}
     meanwhile = partial(_tell_stiffness, stiffness, numbers)
-    found = run_lanes(dynamics.plan, dynamics._program, method, start, slopes, times[1:], reals, meanwhile)
+    found = run_lanes(dynamics.plan, dynamics.program, method, start, slopes, times[1:], reals, meanwhile)
     q, v = (np.concatenate([start[name][:, None], found[name]], axis=1) for name in ("q", "v"))
     if dynamics.model.closures:
         q[:, 1:], v[:, 1:] = _projected(dynamics, q[:, 1:], v[:, 1:], times[1:])
@@ -162,7 +162,7 @@ def _starts(dynamics: Dynamics, given: dict[str, Any]) -> tuple[dict[str, Array]
     """Rows of equal number, a single one repeated, that satisfy the loops; and why a run cannot start, or None."""
     model = dynamics.model
     q, v = (wanted(dynamics, name, given[name]) for name in ("q", "v"))
-    tau = np.atleast_2d(dynamics._array("tau", or_default(given["tau"], np.zeros(model.nv))))
+    tau = np.atleast_2d(dynamics.array("tau", or_default(given["tau"], np.zeros(model.nv))))
     u = np.asarray(or_default(named_inputs(model, given["u"]), np.zeros(len(model.inputs))), dtype=np.float64)
     rows = {"q": q.rows, "v": v.rows, "tau": tau, "inputs": np.atleast_2d(u)}
     counts = {len(x) for x in rows.values()} - {1}

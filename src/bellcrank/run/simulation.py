@@ -295,9 +295,9 @@ def _finish(
     a = np.empty_like(v)
     for part, by in parts_of(stretches, len(t)):
         a[part] = by.acceleration(q[part], v[part], tau[part], t=t[part], inputs=u[part])
-    count, order = len(dynamics.model.elements), dynamics._frames.drive_order
+    count, order = len(dynamics.model.elements), dynamics.frames.drive_order
     elements, drives, closings, given = np.split(works, [count, count + len(order), works.shape[1] - 1], axis=1)
-    parts = (elements, dynamics._frames.drives(drives), closings, given if settings["tau"] is not None else given[:, :0])
+    parts = (elements, dynamics.frames.drives(drives), closings, given if settings["tau"] is not None else given[:, :0])
     derived["work"] = work_by_source(dynamics.model, *parts)
     settings |= watch.times()
     run = Run(dynamics.model, t, q, v, a, settings, outcome.problem, derived=derived, stretches=stretches)

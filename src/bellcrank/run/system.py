@@ -86,8 +86,7 @@ def powers(dynamics: Dynamics, at: dict[str, Array]) -> Array:
     if any(closure.motion is not None for closure in model.closures):
         parts.insert(0, dynamics.closure_powers(q, v, at["tau"], t=t, inputs=u))
     if model.driven.any():
-        drives = dynamics._with_closures("drives", q, v, at["a"], t, u, at["tau"])
-        parts.insert(0, drives.reshape(-1, 2)[:, 1])
+        parts.insert(0, dynamics.drive_powers(q, v, at["a"], t=t, inputs=u, tau=at["tau"]))
     if model.elements:
         parts.insert(0, dynamics.elements(q, v, t=t, inputs=u)[1])
     return np.concatenate(parts)
@@ -103,7 +102,7 @@ class FirstOrder:
         self.tau, self.u = start["tau"], start["u"]
         self.state = model.nq + model.nv
         self.closings = len(model.closures) if any(c.motion is not None for c in model.closures) else 0
-        self.works = len(model.elements) + len(dynamics._frames.drive_order) + self.closings + 1
+        self.works = len(model.elements) + len(dynamics.frames.drive_order) + self.closings + 1
 
     def parts(self, y: Array) -> tuple[Array, Array, Array]:
         """q (with quaternions of unit length), v and works."""

@@ -19,7 +19,7 @@ class Quantity:
 
     def __init__(self, dynamics: Dynamics, name: str, u: Array):
         self.dynamics, self.program, self.u = dynamics, QUANTITIES[name], u
-        self.kernel = dynamics._kernel(self.program, 1)
+        self.kernel = dynamics.kernel(self.program, 1)
         self.width = self.kernel.widths[self.kernel.output]
         self.rest = {x: np.zeros(self.kernel.widths[x]) for x in self.kernel.program.inputs} | {"u": u}
         self.names = self.kernel.program.inputs
@@ -38,13 +38,13 @@ class Quantity:
     def checked(self, t: float, given: dict[str, Array]) -> Array:
         """The same by the way that says what is wrong."""
         wanted: dict[str, Any] = {name: given.get(name) for name in self.program.inputs}
-        return self.dynamics._evaluate(self.program, wanted, t, self.u)
+        return self.dynamics.evaluate(self.program, wanted, t, self.u)
 
 
 class Quantities:
     """What a step needs: mass matrix, forces without closures, and the closures' errors and Jacobian in comparable rows.
 
-    Rows are scaled to metres (dynamics.minimum_norm): what is small in one row is small in all.
+    Rows are scaled to metres (plan.closures): what is small in one row is small in all.
     """
 
     def __init__(self, dynamics: Dynamics, tau: Array, u: Array):

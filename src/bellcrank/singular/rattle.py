@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 
 from ..dynamics.dynamics import Dynamics
 from ..errors import DynamicsError
-from ..formulations import QUANTITIES
 from ..model.manifold import Drift
 from ..wording import argument
 from .factors import Factors, Metric, factored
@@ -191,11 +190,8 @@ class Rattle:
     def _slopes(self, place: Place, v: Array) -> Array:
         """d force/dv by differences: enough for Newton's method."""
         small = 1e-6 * (1 + np.abs(v).max())
-        given = {"q": place.q, "v": np.vstack([v + small * np.eye(len(v)), v - small * np.eye(len(v))]), "a": None}
-        closed = "closed_" if self.model.closures else ""
-        program = QUANTITIES[f"{closed}inverse_dynamics"]
-        given |= {"lambda": None} if closed else {}
-        out = self.dynamics._evaluate(program, given, place.t, self.quantities.u)
+        both = np.vstack([v + small * np.eye(len(v)), v - small * np.eye(len(v))])
+        out = self.dynamics.inverse_dynamics(place.q, both, np.zeros(len(v)), t=place.t, inputs=self.quantities.u)
         up, down = np.split(out, 2)
         return (down - up).T / (2 * small)
 

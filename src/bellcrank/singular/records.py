@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..dynamics.dynamics import Dynamics
-from ..formulations import QUANTITIES
 
 Array = NDArray[np.float64]
 
@@ -32,7 +31,7 @@ class Books:
         self.dynamics, self.tau, self.u = dynamics, tau, u
         self.driven = bool(model.driven.any())
         self.closings = any(closure.motion is not None for closure in model.closures)
-        self.count = len(model.elements) + len(dynamics._frames.drive_order) + self.closings * len(model.closures) + 1
+        self.count = len(model.elements) + len(dynamics.frames.drive_order) + self.closings * len(model.closures) + 1
         self.works = np.zeros(self.count)
         self._last: tuple[float, Array] | None = None
         self._first_energy: float | None = None
@@ -55,20 +54,13 @@ class Books:
         """Of the elements, the drives (in the order of the walk), the closures if one is driven, and the efforts."""
         dynamics, parts = self.dynamics, [(states.v @ self.tau)[:, None]]
         if self.closings:
-            parts.insert(0, dynamics._closing(states.q, states.v, states.multipliers, states.t)[..., 6])
+            parts.insert(0, dynamics.powers_of_closures(states.q, states.v, states.multipliers, t=states.t))
         if self.driven:
-            parts.insert(0, self._drives(states))
+            given = {"t": states.t, "inputs": self.u, "multipliers": states.multipliers}
+            parts.insert(0, dynamics.drive_powers(states.q, states.v, states.a, **given))
         if dynamics.model.elements:
             parts.insert(0, dynamics.elements(states.q, states.v, t=states.t, inputs=self.u)[1])
         return np.hstack(parts)
-
-    def _drives(self, states: States) -> Array:
-        given = {"q": states.q, "v": states.v, "a": states.a}
-        name = "drives"
-        if self.dynamics.model.closures:
-            given, name = given | {"lambda": states.multipliers}, "closed_drives"
-        flat = self.dynamics._evaluate(QUANTITIES[name], given, states.t, self.u)
-        return flat.reshape(len(states.q), len(self.dynamics._frames.drive_order), 2)[..., 1]
 
     def _balance(self, states: States, works: Array) -> None:
         kinetic, potential = self.dynamics.energy(states.q, states.v, t=states.t)

@@ -37,21 +37,22 @@ class Node:
     def write(self) -> str:
         """The element as text, without comments, every element in the line where it was."""
         parts: list[str] = []
-        self._write(parts, 1)
+        _write(self, parts, 1)
         return "".join(parts)
 
-    def _write(self, parts: list[str], line: int) -> int:
-        """Adds this element, given the line that has been reached; returns the one reached then."""
-        given = "".join(f" {key}={quoteattr(value)}" for key, value in self.attributes.items())
-        closed = "" if self.children or self.text else "/"
-        parts.append("\n" * (self.line - line) + f"<{self.tag}{given}{closed}>{escape(self.text)}")
-        line = max(line, self.line)
-        if closed:
-            return line
-        for child in self.children:
-            line = child._write(parts, line)
-        parts.append(f"</{self.tag}>")
+
+def _write(node: Node, parts: list[str], line: int) -> int:
+    """Adds an element, given the line that has been reached; returns the one reached then."""
+    given = "".join(f" {key}={quoteattr(value)}" for key, value in node.attributes.items())
+    closed = "" if node.children or node.text else "/"
+    parts.append("\n" * (node.line - line) + f"<{node.tag}{given}{closed}>{escape(node.text)}")
+    line = max(line, node.line)
+    if closed:
         return line
+    for child in node.children:
+        line = _write(child, parts, line)
+    parts.append(f"</{node.tag}>")
+    return line
 
 
 def is_markup(data: bytes) -> bool:

@@ -43,7 +43,7 @@ PLACE = "the name of a point, or three finite numbers [x, y, z], or { body = ...
 def read_fields(table: Table, cls: type[Any], skip: tuple[str, ...] = ()) -> dict[str, Any]:
     """The values of the fields of a class, by attribute; complains of what is missing, not of what is unknown."""
     found: dict[str, Any] = {}
-    values, used = table.values, table._used
+    values, used = table.values, table.used
     for field in fields_of(cls):
         attribute, key, kind, required, default = field
         if attribute in skip:

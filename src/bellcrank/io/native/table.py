@@ -55,11 +55,11 @@ class Written(Where):
 class Table:
     """A table, and the body, joint or point that it describes (``about``)."""
 
-    __slots__ = ("_used", "about", "path", "source", "values")
+    __slots__ = ("about", "path", "source", "used", "values")
 
     def __init__(self, source: Source, path: Path, values: Mapping[str, Any], about: str | None = None) -> None:
         self.source, self.path, self.values, self.about = source, path, values, about
-        self._used: set[str] = set()
+        self.used: set[str] = set()
 
     def __contains__(self, key: str) -> bool:
         return key in self.values
@@ -78,12 +78,12 @@ class Table:
 
     def get(self, key: str) -> Any:
         """The raw value of a key, which then counts as known."""
-        self._used.add(key)
+        self.used.add(key)
         return self.values.get(key)
 
     def know(self, *keys: str) -> None:
         """Keys that may be there."""
-        self._used.update(keys)
+        self.used.update(keys)
 
     @property
     def inside(self) -> str:
@@ -92,7 +92,7 @@ class Table:
 
     def need(self, key: str, remedy: str) -> bool:
         """Is the key there? Complains if not."""
-        self._used.add(key)
+        self.used.add(key)
         if key not in self.values:
             self.complain(f"{self.inside} has no {key}. {remedy}")
         return key in self.values
@@ -138,11 +138,11 @@ class Table:
 
     def close(self) -> None:
         """Complains of every key that nobody asked for."""
-        if self.values.keys() <= self._used:
+        if self.values.keys() <= self.used:
             return
         for key in self.values:
-            if key not in self._used:
-                hint = self.source.problems.suggest(key, self._used)
+            if key not in self.used:
+                hint = self.source.problems.suggest(key, self.used)
                 inside = f"{self.inside} has"
                 self.complain(f'{inside} an unknown key "{key}".{hint}', key)
 

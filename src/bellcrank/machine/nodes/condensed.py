@@ -1,7 +1,7 @@
-"""Nodes of a block that is taken apart, in machine code: their matrices, and what they tell each other.
+"""Nodes of a block that is taken apart: their matrices, and what they tell each other.
 
-Matrices of a narrow node are lists of numbers and unrolled, those of a wide one are in memory. What is told is packed, row by
-row; of a symmetric matrix a narrow node tells what is below the diagonal.
+Matrices of a narrow node are lists of numbers and unrolled, those of a wide one are in memory, in machine code. What is told is
+packed, row by row; of a symmetric matrix a narrow node tells what is below the diagonal.
 """
 
 from __future__ import annotations
@@ -9,48 +9,67 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ...kernels.executor import Integer
 from ...numbers import Number
-from ...plan.nodes import NODE_TABLE, NodeSignature
+from ...plan.nodes import NodeSignature
 from ...spatial.matrices import Unrolled
-from ..loads import ints_of
-from .in_memory import Stored
+from .in_memory import MatrixInMemory
 
 if TYPE_CHECKING:
-    from ..walk import TracedWalk
+    from ..walk import Walk
 
 
-class TracedImages:
-    """The half of TracedNode that is about matrices."""
+class Packed:
+    """A matrix as numbers of what nodes tell each other, row by row."""
 
-    walk: TracedWalk
+    def __init__(self, numbers: Any, start: Integer, rows: int, columns: int):
+        self.numbers, self.start, self.rows, self.columns = numbers, start, rows, columns
+
+    def __getitem__(self, place: tuple[int, int]) -> Number:
+        return self.numbers[self.start + (place[0] * self.columns + place[1])]
+
+    def __setitem__(self, place: tuple[int, int], x: Number) -> None:
+        self.numbers[self.start + (place[0] * self.columns + place[1])] = x
+
+    def column(self, j: int) -> list[Number]:
+        return [self[i, j] for i in range(self.rows)]
+
+
+class CondensedForms:
+    """Matrices of a node, and its condensed form as its parent gets it."""
+
+    walk: Walk
     signature: NodeSignature
-    index: str
+    index: Integer
     wide: bool
 
     if TYPE_CHECKING:
 
-        def _numbers(self, name: str, size: int, skipped: int = 0) -> list[str]: ...
+        def _numbers(self, name: str, size: int, skipped: int = 0) -> list[Integer]: ...
 
     def zeros(self, rows: int, columns: int) -> Any:
-        return self.walk.room.take(rows, columns).cleared() if self.wide else Unrolled.zeros(rows, columns)
+        return self.walk.arena.take(rows, columns).cleared() if self.wide else Unrolled.zeros(rows, columns)
 
     def room(self, rows: int, columns: int) -> Any:
-        return self.walk.room.take(rows, columns) if self.wide else Unrolled.zeros(rows, columns)
+        return self.walk.arena.take(rows, columns) if self.wide else Unrolled.zeros(rows, columns)
 
     def matrix(self, entries: Sequence[Sequence[Number]], columns: int) -> Any:
         if not self.wide:
             return Unrolled(entries, columns)
-        matrix = self.walk.room.take(len(entries), columns)
+        matrix = self.walk.arena.take(len(entries), columns)
         matrix.fill(entries)
         return matrix
 
-    def _child(self, k: int) -> str:
+    def _child(self, k: int) -> Integer:
         return self._numbers("children", 1, k)[0]
 
-    def _message(self, node: str, column: str, start: int, rows: int, columns: int) -> Stored:
+    def _message(self, node: Integer, column: str, start: int, rows: int, columns: int) -> Any:
         """Part of what a node reports or is given, packed."""
-        place = ints_of(self.walk.e, "%node_table", node, NODE_TABLE)(column)
-        return Stored(self.walk.room, "%images", self.walk.e.integer("add", place, start), columns, rows, columns)
+        place, images = self.walk.array("node_table")[node, column] + start, self.walk.array("images")
+        if not self.wide:
+            return Packed(images, place, rows, columns)
+        self.walk.e.use("images")
+        return MatrixInMemory(self.walk.arena, images.base, place, columns, rows, columns)
 
     def image(self, k: int, T: tuple[int, int], H: tuple[int, int]) -> tuple[Any, Any]:
         child = self._child(k)

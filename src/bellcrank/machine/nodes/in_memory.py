@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...kernels.emitter import Emitter, Int
-from ...kernels.routine import CHUNK
-from ...kernels.routines import call
+from ...kernels.executor import Integer
+from ...kernels.llvm.routine import CHUNK
+from ...kernels.llvm.routines import call
 from ...numbers import Number, Symbol, less, select
 from ...spatial.matrices import Solutions
 
@@ -22,15 +22,16 @@ def whole_chunks(count: int) -> int:
     return -(-count // CHUNK) * CHUNK
 
 
-class Room:
-    """Scratch memory of a step: what one node takes, the next one takes again."""
+class Arena:
+    """Scratch memory of a step, in machine code: what one node takes, the next one takes again."""
 
-    def __init__(self, e: Emitter):
+    def __init__(self, e: Any):
         self.e, self.used, self.most = e, 0, 0
 
-    def take(self, rows: int, columns: int) -> Stored:
+    def take(self, rows: int, columns: int) -> MatrixInMemory:
         stride = self.stride(columns)
-        matrix = Stored(self, "%scratch", self.used, stride, rows, columns)
+        self.e.use("scratch")
+        matrix = MatrixInMemory(self, "%scratch", self.used, stride, rows, columns)
         self.used += whole_chunks(rows * stride)
         self.most = max(self.most, self.used)
         return matrix
@@ -42,38 +43,40 @@ class Room:
         return self.stride(columns) // (CHUNK if self.e.lanes == 1 else 1)
 
 
-class Stored:
+class MatrixInMemory:
     """A matrix in memory, or a part of one."""
 
-    def __init__(self, room: Room, base: str, offset: Int, stride: int, rows: int, columns: int):
-        self.room, self.base, self.offset, self.stride = room, base, offset, stride
+    def __init__(self, arena: Arena, base: str, offset: Integer, stride: int, rows: int, columns: int):
+        self.arena, self.base, self.offset, self.stride = arena, base, offset, stride
         self.rows, self.columns = rows, columns
 
     @property
     def pointer(self) -> str:
-        e = self.room.e
-        return e.pointer(self.base, e.integer("mul", self.offset, e.lanes))
+        e = self.arena.e
+        return e.pointer(self.base, self.offset * e.lanes)
 
-    def _place(self, i: int, j: int) -> Int:
-        return self.room.e.integer("add", self.offset, i * self.stride + j)
+    def _place(self, i: int, j: int) -> Integer:
+        return self.offset + (i * self.stride + j)
 
     def __getitem__(self, place: tuple[int, int]) -> Symbol:
-        e = self.room.e
+        e = self.arena.e
         return e.symbol(e.load(self.base, self._place(*place)))
 
     def __setitem__(self, place: tuple[int, int], x: Number) -> None:
-        self.room.e.store(x, self.base, self._place(*place))
+        self.arena.e.store(x, self.base, self._place(*place))
 
     def column(self, j: int) -> list[Number]:
         return [self[i, j] for i in range(self.rows)]
 
-    def part(self, rows: range, columns: range) -> Stored:
-        return Stored(self.room, self.base, self._place(rows.start, columns.start), self.stride, len(rows), len(columns))
+    def part(self, rows: range, columns: range) -> MatrixInMemory:
+        return MatrixInMemory(
+            self.arena, self.base, self._place(rows.start, columns.start), self.stride, len(rows), len(columns)
+        )
 
     def _call(self, name: str, **given: Any) -> None:
-        call(self.room.e, name, **given)
+        call(self.arena.e, name, **given)
 
-    def cleared(self) -> Stored:
+    def cleared(self) -> MatrixInMemory:
         self._call("clear", X=self.pointer, n=self.rows * self.stride)
         return self
 
@@ -85,82 +88,84 @@ class Stored:
                 if isinstance(x, Symbol) or x != 0:
                     self[i, j] = x
 
-    def put(self, i: int, j: int, block: Stored, *, negative: bool = False) -> None:
+    def put(self, i: int, j: int, block: MatrixInMemory, *, negative: bool = False) -> None:
         into = self.part(range(i, i + block.rows), range(j, j + block.columns))
         self._copy(into, block.pointer, block.stride, 1, -1.0 if negative else 1.0)
 
-    def put_transposed(self, i: int, j: int, block: Stored) -> None:
+    def put_transposed(self, i: int, j: int, block: MatrixInMemory) -> None:
         self._copy(self.part(range(i, i + block.columns), range(j, j + block.rows)), block.pointer, 1, block.stride)
 
-    def _copy(self, into: Stored, start: str, across: int, along: int, alpha: float = 1.0) -> None:
+    def _copy(self, into: MatrixInMemory, start: str, across: int, along: int, alpha: float = 1.0) -> None:
         if into.rows and into.columns:
             sizes = {"n": into.rows, "m": into.columns, "alpha": alpha}
             self._call("copy", X=into.pointer, x=into.stride, Y=start, across=across, along=along, **sizes)
 
-    def _fresh(self, rows: int, columns: int) -> Stored:
-        return self.room.take(rows, columns)
+    def _fresh(self, rows: int, columns: int) -> MatrixInMemory:
+        return self.arena.take(rows, columns)
 
-    def copied(self) -> Stored:
+    def copied(self) -> MatrixInMemory:
         twin = self._fresh(self.rows, self.columns)
         twin.put(0, 0, self)
         return twin
 
-    def mirrored(self) -> Stored:
+    def mirrored(self) -> MatrixInMemory:
         """Of a symmetric one: what is below the diagonal, above it too."""
         whole = self._fresh(self.rows, self.rows)
         self._call("mirror", X=whole.pointer, x=whole.stride, Y=self.pointer, y=self.stride, n=self.rows)
         return whole
 
-    def transposed(self) -> Stored:
+    def transposed(self) -> MatrixInMemory:
         other = self._fresh(self.columns, self.rows)
         other.put_transposed(0, 0, self)
         return other
 
     # products
 
-    def _add(self, A: Stored, steps: tuple[int, int], size: int, B: Stored, alpha: float | None) -> Stored:
+    def _add(
+        self, A: MatrixInMemory, steps: tuple[int, int], size: int, B: MatrixInMemory, alpha: float | None
+    ) -> MatrixInMemory:
         """self += alpha A B, or self = A B; A's steps from row to row and from column to column; self starts a row."""
         if self.rows and self.columns:
             left = {"A": A.pointer, "across": steps[0], "along": steps[1], "B": B.pointer, "b": B.stride}
-            sizes = {"n": self.rows, "k": size, "chunks": self.room.chunks(self.columns)}
+            sizes = {"n": self.rows, "k": size, "chunks": self.arena.chunks(self.columns)}
             how = {"add": alpha is not None, "alpha": alpha or 0.0}
             self._call("product", C=self.pointer, c=self.stride, **left, **sizes, **how)
         return self
 
-    def __matmul__(self, other: Stored) -> Stored:
+    def __matmul__(self, other: MatrixInMemory) -> MatrixInMemory:
         return self._fresh(self.rows, other.columns)._add(self, (self.stride, 1), self.columns, other, None)
 
-    def transposed_times(self, other: Stored) -> Stored:
+    def transposed_times(self, other: MatrixInMemory) -> MatrixInMemory:
         return self._fresh(self.columns, other.columns)._add(self, (1, self.stride), self.rows, other, None)
 
-    def minus_product(self, A: Stored, B: Stored) -> Stored:
+    def minus_product(self, A: MatrixInMemory, B: MatrixInMemory) -> MatrixInMemory:
         return self.copied()._add(A, (A.stride, 1), A.columns, B, -1.0)
 
-    def add_transposed_product(self, A: Stored, B: Stored) -> None:
+    def add_transposed_product(self, A: MatrixInMemory, B: MatrixInMemory) -> None:
         """self += A^T B."""
         self._add(A, (1, A.stride), A.rows, B, 1.0)
 
-    def congruent(self, F: Stored) -> Stored:
+    def congruent(self, F: MatrixInMemory) -> MatrixInMemory:
         return F.transposed_times(self @ F)
 
-    def plus_congruent(self, H: Stored, F: Stored) -> Stored:
+    def plus_congruent(self, H: MatrixInMemory, F: MatrixInMemory) -> MatrixInMemory:
         """self + F^T H F, in place."""
         self.add_transposed_product(F, H @ F)
         return self
 
     # equations
 
-    def _factored(self, least: float) -> tuple[Stored, Stored, Stored]:
+    def _factored(self, least: float) -> tuple[MatrixInMemory, MatrixInMemory, MatrixInMemory]:
         """Q R of the transpose: R, vectors of the reflections, their factors and squares."""
         R = self.transposed()
         n, m = R.rows, R.columns
         V, f = self._fresh(n, m), self._fresh(1, 2 * m)
-        sizes = {"n": n, "m": m, "chunks": self.room.chunks(m), "least": least}
+        sizes = {"n": n, "m": m, "chunks": self.arena.chunks(m), "least": least}
         self._call("reflections", A=R.pointer, a=R.stride, V=V.pointer, v=V.stride, f=f.pointer, **sizes)
         return R, V, f
 
-    def _reflect(self, V: Stored, f: Stored, transposed: bool) -> None:
-        sizes = {"n": V.rows, "m": V.columns, "chunks": self.room.chunks(self.columns), "transposed": transposed}
+    def _reflect(self, V: MatrixInMemory, f: MatrixInMemory, transposed: bool) -> None:
+        sizes = {"n": V.rows, "m": V.columns, "chunks": self.arena.chunks(self.columns), "transposed": transposed}
         self._call("reflected", X=self.pointer, x=self.stride, V=V.pointer, v=V.stride, f=f.pointer, **sizes)
 
     def solutions(self, tail: int = 1, *, directions: bool = False, least: Number | None = None) -> Solutions:
@@ -188,7 +193,7 @@ class Stored:
         ways._reflect(V, f, transposed=False)
         return Solutions(N, smallest / whole, ways, [(f[0, m + k] / whole).sqrt() for k in range(m)])
 
-    def turned_from(self, x: Stored) -> Stored:
+    def turned_from(self, x: MatrixInMemory) -> MatrixInMemory:
         _, V, f = x._factored(_NEVER_ZERO)
         s, y = x.rows, x.columns
         turned = self.part(range(self.rows), range(y)).transposed()
@@ -198,20 +203,20 @@ class Stored:
         result.put_transposed(0, y - s, turned.part(range(s), range(self.rows)))
         return result
 
-    def eliminated(self, count: int) -> tuple[Stored, Stored]:
+    def eliminated(self, count: int) -> tuple[MatrixInMemory, MatrixInMemory]:
         """In place: rows of what is eliminated are not what they were."""
         rest = range(count, self.columns)
         K = self._fresh(count, len(rest))
         if count == 0:
             return K, self
         given = {"H": self.pointer, "h": self.stride, "z": count, "K": K.pointer, "s": K.stride}
-        self._call("eliminate", chunks=self.room.chunks(self.columns), rest=len(rest), **given)
+        self._call("eliminate", chunks=self.arena.chunks(self.columns), rest=len(rest), **given)
         S = self.part(rest, rest).copied()
         S._add(self.part(range(count), rest), (1, self.stride), count, K, -1.0)
-        self._call("substitute", chunks=self.room.chunks(len(rest)), **given)
+        self._call("substitute", chunks=self.arena.chunks(len(rest)), **given)
         return K, S
 
-    def combination(self, x: Stored) -> list[Number]:
+    def combination(self, x: MatrixInMemory) -> list[Number]:
         if self.rows == 0:
             return []
         R, V, f = self._factored(0.0)
@@ -225,7 +230,7 @@ class Stored:
 
     def kept(self, record: Record, body: Any) -> KeptMatrix:
         """Copied into the memory of the node."""
-        leaf = KeptMatrix(record.matrices, self.room.stride(self.columns), self.rows, self.columns)
+        leaf = KeptMatrix(record.matrices, self.arena.stride(self.columns), self.rows, self.columns)
         record.matrices += whole_chunks(self.rows * leaf.stride)
         leaf.recall(body).put(0, 0, self)
         return leaf
@@ -237,5 +242,5 @@ class KeptMatrix:
     def __init__(self, slot: int, stride: int, rows: int, columns: int):
         self.slot, self.stride, self.rows, self.columns = slot, stride, rows, columns
 
-    def recall(self, body: Any) -> Stored:
-        return Stored(body.walk.room, body.memory("matrices"), self.slot, self.stride, self.rows, self.columns)
+    def recall(self, body: Any) -> MatrixInMemory:
+        return MatrixInMemory(body.walk.arena, body.memory("matrices"), self.slot, self.stride, self.rows, self.columns)

@@ -1,7 +1,7 @@
-"""The walk over nodes in machine code: a loop with a switch on the node's signature.
+"""The walk over nodes: a loop with a switch on the node's signature.
 
-Nodes speak to each other through memory: rows of channels for the bodies (channels), reports to the node that one hangs on
-(node_images).
+Nodes speak to each other through memory: channels for the bodies (channels.py), condensed forms for their parents
+(condensed.py).
 """
 
 from __future__ import annotations
@@ -9,29 +9,29 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ...forces import BodyState
 from ...formulations.base import Placed
-from ...joints.base import Driven
-from ...kernels.emitter import Int
-from ...kernels.flow import each, switch
-from ...kernels.liveness import PASS, Cell, Memory
-from ...numbers import Number, Symbol, less, select
+from ...joints import JOINTS_BY_KEY
+from ...kernels.executor import Integer
+from ...numbers import Number, less, select
 from ...plan import Plan, Signature
-from ...plan.closures import CLOSURE_ROW, CLOSURE_SLOTS, CLOSURE_TABLE
-from ...plan.nodes import BODY_COLUMNS, NODE_TABLE, ClosureShape, NodeSignature, node_places
+from ...plan.closures import CLOSURE_SLOTS
+from ...plan.nodes import BODY_COLUMNS, ClosureShape, NodeSignature, node_places
 from ...plan.signature import OWN
 from ...spatial import Force, Matrix, Motion, Vector
 from ...spatial.vector import ZERO
-from ..body import TracedBody, fetched
-from ..closures import coupled, put_field, setting
-from ..loads import count, ints_of, row_of, state_of
-from ..plain_closures import driven_sizes
+from ..body import Body
+from ..closures import coupled, driven_of
+from ..loads import data_of, state_of
 from ..prepass import ClosureView, closure_view
-from ..records import Record
-from .condensed import TracedImages
-from .plain import ALONG_AXES, Turn, apart_facts, body_state_of, joint_slides, outward_places, to_base, turn_of
+from ..records import make_record
+from .condensed import CondensedForms
 
 if TYPE_CHECKING:
-    from ..walk import TracedWalk
+    from ..walk import Walk
+
+Turn = tuple[tuple[Number, ...], ...]
+ALONG_AXES = ("spherical", "universal", "revolute", "fixed")  # closures whose first equations are along given axes
 
 
 def block_width(plan: Plan) -> int:
@@ -39,37 +39,47 @@ def block_width(plan: Plan) -> int:
     return 1 if plan.nodes is None else max((len(signature.dofs) for signature in plan.nodes.signatures), default=0) or 1
 
 
-class NodeBody(TracedBody):
+class NodeBody(Body):
     """A body of a node; what is read of it says at which place it is."""
 
-    def __init__(self, signature: Signature, walk: TracedWalk, index: str, place: int, columns: dict[str, str]):
+    def __init__(self, signature: Signature, walk: Walk, index: Integer, place: int, columns: dict[str, Integer]):
         super().__init__(signature, walk, index)
         self.__dict__.update(place=place, columns=columns)
 
-    def entry(self, column: str) -> str:
-        return self.columns.get(column) or super().entry(column)
+    def entry(self, column: str) -> Integer:
+        return self.columns[column] if column in self.columns else super().entry(column)
 
-    def data_row(self, slot: int) -> str:
-        if slot >= OWN:
-            return self.row("data")
-        e, key = self.walk.e, ("shared row", self.index)
-        if key not in e.pointers:
-            e.pointers[key] = e.pointer("%node_body_data", e.integer("mul", self.columns["row"], OWN))
-        return e.pointers[key]
+    def data(self, slot: int) -> Number:
+        return super().data(slot) if slot >= OWN else self.walk.array("node_body_data")[self.columns["row"], slot]
 
-    def _origin(self, array: str, k: int) -> tuple[Any, ...]:
+    def origin(self, array: str, k: int) -> tuple[Any, ...]:
         return array, k, self.place
 
 
-def _matrix(data: Callable[[int], Number]) -> Matrix:
+def _axes(data: Callable[[int], Number]) -> Matrix:
     start = CLOSURE_SLOTS["world"]
     return Matrix(*[Vector(*[data(start + 3 * i + k) for k in range(3)]) for i in range(3)])
 
 
-class TracedNodeClosure:
+def body_state_of(at: Placed) -> BodyState:
+    """A placed body as closures see it: velocity of its own origin."""
+    return BodyState(at.R, at.p, at.V.w, at.V.v + at.V.w.cross(at.p))
+
+
+def to_base(at: Placed, state: BodyState, world: Matrix) -> Matrix:
+    """The world's axes (columns) as the base has them, from a body that is known in both."""
+    return at.R.times(state.R.transpose().times(world))
+
+
+def turn_of(world: Matrix, own: Matrix) -> Turn:
+    """From components along the closure's own axes to the world's; all axes are columns."""
+    return tuple(tuple(row) for row in world.transpose().times(own))
+
+
+class NodeClosure:
     """Implements formulations.NodeClosure."""
 
-    def __init__(self, node: TracedNode, shape: ClosureShape, index: str, row: str):
+    def __init__(self, node: Node, shape: ClosureShape, index: Integer, row: Integer):
         self.node, self.shape, self.index, self.row = node, shape, index, row
         self.a, self.b, self.path_a, self.path_b, self.kept = shape.a, shape.b, shape.path_a, shape.path_b, shape.kept
         self.checked, self.rows = shape.checked, shape.signature.rows
@@ -78,12 +88,11 @@ class TracedNodeClosure:
     def _data(self, slot: int) -> Number:
         if slot in self.constants:
             return self.constants[slot]
-        e = self.node.walk.e
-        at = e.pointer("%node_closure_data", e.integer("mul", self.row, CLOSURE_ROW))
-        key = ("closure", self.index, slot)
-        if key not in e.known:
-            e.known[key] = e.symbol(e.splat(e.load_double(at, slot)))
-        return e.known[key]
+        array = self.node.walk.array("node_closure_data")
+        return self.node.walk.e.once(("closure", slot), self.index, lambda: array[self.row, slot])
+
+    def _entry(self, column: str) -> Integer:
+        return self.node.walk.array("closure_table")[self.index, column]
 
     @property
     def scales(self) -> list[Number]:
@@ -93,46 +102,35 @@ class TracedNodeClosure:
         if self.shape.signature.kind not in ALONG_AXES:
             return ()
         walk = self.node.walk
-        world = _matrix(row_of(walk.e, "%closure_data", self.index, CLOSURE_ROW))
+        world = _axes(data_of(walk, "closure_data", self.index))
         if not self.node.on_ground:
-            ints = ints_of(walk.e, "%closure_table", self.index, CLOSURE_TABLE)
-            world = to_base(b, state_of(walk, ints("state_b")), world)
-        return turn_of(world, _matrix(self._data))
+            world = to_base(b, state_of(walk, self._entry("state_b")), world)
+        return turn_of(world, _axes(self._data))
 
     def output(self, name: str, values: Sequence[Number]) -> None:
-        walk = self.node.walk
-        first = ints_of(walk.e, "%closure_table", self.index, CLOSURE_TABLE)("row")
+        first = self._entry("row")
         for k, x in enumerate(values):
-            walk.store_output(name, walk.e.integer("add", first, k), x)
+            self.node.walk.output(name, first + k, x)
 
     def view(self, a: Placed, b: Placed) -> ClosureView:
         walk, signature = self.node.walk, self.shape.signature
-        e, ints = walk.e, ints_of(walk.e, "%closure_table", self.index, CLOSURE_TABLE)
-        sums = coupled(walk, ints) if signature.kind == "coupler" else (0.0, 0.0)
-        nq, nv = driven_sizes(signature) if signature.driven else (0, 0)
-
-        def driven(name: str, column: str, size: int) -> tuple[Number, ...]:
-            return tuple(e.symbol(e.load(f"%driven_{name}", e.integer("add", ints(column), j))) for j in range(size))
-
-        state = Driven(driven("q", "driven_q", nq), driven("v", "driven_v", nv), driven("a", "driven_v", nv))
-        return closure_view(signature, self._data, body_state_of(a), body_state_of(b), state, sums)
+        sums = coupled(walk, self.index) if signature.kind == "coupler" else (0.0, 0.0)
+        driven = driven_of(walk, signature, self.index)
+        return closure_view(signature, self._data, body_state_of(a), body_state_of(b), driven, sums)
 
     def factors(self) -> list[Number]:
         row: list[Number] = [0.0] * len(self.node.dofs)
-        if self.shape.terms:
-            e = self.node.walk.e
-            first = ints_of(e, "%closure_table", self.index, CLOSURE_TABLE)("grip")
-            for k, dof in enumerate(self.shape.terms):
-                row[dof] = row[dof] + e.symbol(e.splat(e.load_double("%factors", e.integer("add", first, k))))
+        for k, dof in enumerate(self.shape.terms):
+            row[dof] = row[dof] + self.node.walk.array("factors")[self._entry("attachment") + k]
         return row
 
 
-class TracedNode(TracedImages):
+class Node(CondensedForms):
     """Implements formulations.Node; also what a Record asks for."""
 
-    def __init__(self, signature: NodeSignature, walk: TracedWalk, index: str, first: str):
+    def __init__(self, signature: NodeSignature, walk: Walk, index: Integer, first: Integer):
         self.__dict__.update(walk=walk, signature=signature, index=index, first=first, there={})
-        walk.room.used = 0
+        walk.arena.used = 0
         self.__dict__.update(_record=walk.node_records[signature], places=node_places(signature))
         numbers = self._numbers("bodies", len(signature.above))
         closures = (self._numbers(name, len(signature.closures)) for name in ("closures", "closure_rows"))
@@ -145,18 +143,18 @@ class TracedNode(TracedImages):
             dofs=signature.dofs,
             on_ground=signature.on_ground,
             apart=signature.apart,
-            wide=signature.wide,
+            wide=signature.wide and walk.e.folds,
             outward=outward_places(signature),
-            closures=[TracedNodeClosure(self, *x) for x in zip(signature.closures, *closures, strict=True)],
+            closures=[NodeClosure(self, *x) for x in zip(signature.closures, *closures, strict=True)],
             **apart_facts(signature),
         )
 
-    def _numbers(self, name: str, size: int, skipped: int = 0) -> list[str]:
+    def _numbers(self, name: str, size: int, skipped: int = 0) -> list[Integer]:
         """Integers of the node, from its list."""
-        e, start = self.walk.e, self.places[name] + skipped
-        return [e.load_int("%node_ints", e.integer("add", self.first, start + k)) for k in range(size)]
+        start, ints = self.places[name] + skipped, self.walk.array("node_ints")
+        return [ints[self.first + (start + k)] for k in range(size)]
 
-    def _columns(self, place: int) -> dict[str, str]:
+    def _columns(self, place: int) -> dict[str, Integer]:
         size = len(BODY_COLUMNS)
         return dict(zip(BODY_COLUMNS, self._numbers("columns", size, place * size), strict=True))
 
@@ -170,23 +168,16 @@ class TracedNode(TracedImages):
 
     # what a record asks for
 
-    def load(self, array: str, k: int, place: int) -> Symbol:
+    def load(self, array: str, k: int, place: int) -> Number:
         return self.bodies[place].load(array, k)
 
-    def memory(self, column: str) -> str:
-        """Where the node keeps its numbers, or its matrices."""
-        e = self.walk.e
-        key = (column, self.index)
+    def memory(self, column: str = "memory") -> str:
+        """Address of the numbers that steps keep on this node, or of the matrices, in machine code."""
+        e, key = self.walk.e, (column, str(self.index))
         if key not in e.known:
-            start = ints_of(e, "%node_table", self.index, NODE_TABLE)(column)
-            e.known[key] = e.pointer("%node_work", e.integer("mul", start, e.lanes))
+            start = self.walk.array("node_table")[self.index, column]
+            e.known[key] = self.walk.array("node_work").row(start)
         return str(e.known[key])
-
-    def store(self, slot: int, value: Number) -> None:
-        self.walk.e.store(value, self.memory("memory"), slot)
-
-    def fetch(self, slot: int, cell: Cell) -> Symbol:
-        return fetched(self.walk.e, self.memory("memory"), slot, cell, self.index)
 
     # the node
 
@@ -197,7 +188,7 @@ class TracedNode(TracedImages):
         return next(i for i, (p, j, _) in enumerate(self.signature.dofs) if (p, j) == (place, k))
 
     @property
-    def base(self) -> str:
+    def base(self) -> Integer:
         return self._numbers("base", 1)[0]
 
     @property
@@ -206,7 +197,7 @@ class TracedNode(TracedImages):
 
     @property
     def tolerance(self) -> Number:
-        return setting(self.walk, "tolerance")
+        return self.walk.setting("tolerance")
 
     @property
     def known_acceleration(self) -> Motion:
@@ -244,10 +235,9 @@ class TracedNode(TracedImages):
         self._tell((error, residual), 1)
 
     def _tell(self, numbers: Sequence[Number], first: int) -> None:
-        e = self.walk.e
         if "block" in self.walk.program.outputs:
             for k, x in enumerate(numbers, start=first):
-                e.store(x, "%block", e.integer("add", e.integer("mul", self.index, 3), k))
+                self.walk.array("block")[self.index * 3 + k] = x
 
     def send_acceleration(self, place: int, motion: Motion) -> None:
         self.walk.channels.put("motion", self.body_numbers[place], motion)
@@ -256,62 +246,62 @@ class TracedNode(TracedImages):
         return joint_slides(self.signature, dof)
 
     def note_rows(self, directions: Sequence[Sequence[Number]], pivots: Sequence[Number]) -> None:
-        """Where the lookout of a time loop reads them: rows of ``left`` and the pivots of ``rows``."""
-        walk, e = self.walk, self.walk.e
+        """Where the watch of a time loop reads them: rows of ``left`` and the pivots of ``rows``."""
+        walk, width = self.walk, block_width(self.walk.plan)
+        left, rows, tolerance = walk.array("left"), walk.array("rows"), walk.setting("tolerance")
         found = iter(zip(directions, pivots, strict=True))
         for closure in self.closures:
-            first = ints_of(e, "%closure_table", closure.index, CLOSURE_TABLE)("row")
-            for k in range(closure.shape.signature.rows):
-                row = e.integer("add", first, k)
+            first = walk.array("closure_table")[closure.index, "row"]
+            for k in range(closure.rows):
+                row = first + k
                 way, pivot = next(found) if k in closure.kept else ([0.0] * len(self.dofs), 0.0)
-                put_field(walk, row, "pivot", select(less(pivot, setting(walk, "tolerance")), 0.0, pivot))
+                rows[row, "pivot"] = select(less(pivot, tolerance), 0.0, pivot)
                 for j, x in enumerate(way):
-                    walk.put(x, "%left", e.integer("add", e.integer("mul", row, block_width(walk.plan)), j))
+                    left[row * width + j] = x
 
-    def _coordinate(self, dof: int) -> Int:
+    def _coordinate(self, dof: int) -> Integer:
         """Which of the model's degrees of freedom a coordinate is."""
         _, k, joint = self.signature.dofs[dof]
-        return self.walk.e.integer("add", self._numbers("joints", 1, joint)[0], k)
+        return self._numbers("joints", 1, joint)[0] + k
 
     def joint_values(self, name: str, whole: bool = False) -> list[Number]:
         skipped = 0 if whole else self.signature.separator
         own = range(skipped, len(self.dofs))
-        return [0.0] * skipped + [self.walk.get(f"%{name}", self._coordinate(j)) for j in own]
+        return [0.0] * skipped + [self.walk.given(name, self._coordinate(j)) for j in own]
 
     def output_joints(self, name: str, values: Sequence[Number]) -> None:
         for j in range(self.signature.separator, len(self.dofs)):
-            self.walk.store_output(name, self._coordinate(j), values[j])
+            self.walk.output(name, self._coordinate(j), values[j])
 
 
-def nodes(walk: TracedWalk, step: Callable[[Any], None], inward: bool) -> None:
-    e, tables = walk.e, walk.plan.nodes
+def nodes(walk: Walk, step: Callable[[Any], None], inward: bool) -> None:
+    e, tables, table = walk.e, walk.plan.nodes, walk.array("node_table")
     assert tables is not None
     walk.channels.learn(lambda: _rehearse(walk, step))
-    e.do(PASS)
+    e.start_pass()
 
-    def one(k: str) -> None:
-        i = e.emit(f"sub nsw i64 {e.integer('sub', count(e, 'nodes'), 1)}, {k}") if inward else k
-        ints = ints_of(e, "%node_table", i, NODE_TABLE)
-        code, first = ints("code"), ints("first")
+    def one(k: Integer) -> None:
+        i = e.count("nodes") - 1 - k if inward else k
+        code, first = table[i, "code"], table[i, "first"]
 
-        def arm(signature: NodeSignature) -> list[str]:
-            step(TracedNode(signature, walk, i, first))
+        def arm(signature: NodeSignature) -> list[Number]:
+            step(Node(signature, walk, i, first))
             return []
 
-        switch(e, code, [lambda s=s: arm(s) for s in tables.signatures])  # type: ignore[misc]
+        e.switch(code, [lambda s=s: arm(s) for s in tables.signatures])
 
-    each(e, 0, count(e, "nodes"), one)
+    e.each(0, e.count("nodes"), one)
 
 
-def _rehearse(walk: TracedWalk, step: Callable[[Any], None]) -> ZeroDivisionError | None:
+def _rehearse(walk: Walk, step: Callable[[Any], None]) -> ZeroDivisionError | None:
     """Every signature once; the division by zero that there was."""
     assert walk.plan.nodes is not None
-    kept, failure = walk.node_records, None
+    kept, failure, e = walk.node_records, None, walk.e
     for signature in walk.plan.nodes.signatures:
-        with walk.e.rehearsal():
+        with e.rehearsal():
             walk.node_records = {s: record.copy() for s, record in kept.items()}
             try:
-                step(TracedNode(signature, walk, "%rehearsed", "%rehearsed"))
+                step(Node(signature, walk, e.unknown_integer(), e.unknown_integer()))
             except ZeroDivisionError as problem:
                 failure = problem
             finally:
@@ -319,6 +309,35 @@ def _rehearse(walk: TracedWalk, step: Callable[[Any], None]) -> ZeroDivisionErro
     return failure
 
 
-def fresh_records(plan: Plan, memory: Memory) -> dict[NodeSignature, Record]:
-    signatures = () if plan.nodes is None else plan.nodes.signatures
-    return {signature: Record(("node", k), memory) for k, signature in enumerate(signatures)}
+def fresh_records(walk: Walk) -> dict[NodeSignature, Any]:
+    signatures = () if walk.plan.nodes is None else walk.plan.nodes.signatures
+    return {signature: make_record(walk.e, ("node", k), walk.memory) for k, signature in enumerate(signatures)}
+
+
+def joint_slides(signature: NodeSignature, dof: int) -> bool:
+    place, k, _ = signature.dofs[dof]
+    return JOINTS_BY_KEY[signature.bodies[place].joint].v_units[k] == "m/s"
+
+
+def apart_facts(signature: NodeSignature) -> dict[str, Any]:
+    """What formulations.Node says of nodes of a block that is taken apart."""
+    return {
+        "hangs": signature.hangs,
+        "children": len(signature.images),
+        "separator": signature.separator,
+        "shared": [image.shared for image in signature.images],
+        "image_sizes": [image.size for image in signature.images],
+        "equations": signature.equations,
+        "kept_unknowns": signature.kept,
+    }
+
+
+def outward_places(signature: NodeSignature) -> tuple[int, ...]:
+    """Places so that parents come first: borrowed bodies may carry own ones, and the other way round."""
+    done: list[int] = []
+    waiting = list(range(len(signature.above)))
+    while waiting:
+        ready = [k for k in waiting if signature.above[k] < 0 or signature.above[k] in done]
+        done += ready
+        waiting = [k for k in waiting if k not in ready]
+    return tuple(done)

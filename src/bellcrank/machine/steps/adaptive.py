@@ -8,7 +8,7 @@ taken back because it met a singular position.
 from __future__ import annotations
 
 from ...integrate.runge_kutta import Row
-from ...kernels.flow import when, while_
+from ...kernels.llvm.flow import when, while_
 from ...numbers import Condition, Number, Symbol, maximum, minimum
 from ...plan.turns import FINE
 from .memory import COLLAPSED, NOT_FINITE

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...kernels.flow import when, while_
+from ...kernels.llvm.flow import when, while_
 from ...numbers import maximum
 from .memory import NOT_FINITE, RUNNING
 from .projection import Watch, close

@@ -10,7 +10,7 @@ A. Razakarivony, Achieving Brouwer's law with implicit Runge-Kutta methods, 2008
 
 from __future__ import annotations
 
-from ...kernels.flow import when, while_
+from ...kernels.llvm.flow import when, while_
 from ...numbers import Number, Symbol, maximum
 from .fixed import FixedStepper
 from .memory import NOT_SOLVED

@@ -6,8 +6,8 @@ still. The state is (q, v), one vector of lanes for each number; works are not i
 
 from __future__ import annotations
 
-from ...kernels.elementary import any_lane, per_lane
-from ...kernels.emitter import Int
+from ...kernels.llvm.elementary import any_lane, per_lane
+from ...kernels.llvm.emitter import Int
 from ...numbers import Condition, Number, Symbol
 from .adaptive import AdaptiveStepper
 from .memory import WIDE

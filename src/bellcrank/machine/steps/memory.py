@@ -26,8 +26,8 @@ from ...integrate import RungeKutta
 from ...model import Model
 from ...model.manifold import turning_joints
 from ...plan import Plan
-from ..kernel import Code, aligned, fixed_arrays, width
-from ..module import FIXED
+from ..arrays import ARRAYS, width
+from ..kernel import Code, aligned, bound_arrays
 from ..nodes.walk import block_width
 
 Array = NDArray[np.float64]
@@ -165,7 +165,7 @@ _OTHERS = ("other_work", "other_messages")  # workspace of kernels besides the f
 def words(called: dict[str, Program]) -> list[str]:
     """What ``bound`` holds, in order; rates go into the state's own arrays, other outputs into buffers."""
     outputs = [name for program in called.values() for name in program.outputs if name not in ("qdot", "pdot")]
-    return [*NUMBERS, *FIXED, *_OTHERS, *DOUBLES, *INTEGERS, *dict.fromkeys(f"buffer:{name}" for name in outputs)]
+    return [*NUMBERS, *ARRAYS, *_OTHERS, *DOUBLES, *INTEGERS, *dict.fromkeys(f"buffer:{name}" for name in outputs)]
 
 
 class Memory:
@@ -174,9 +174,9 @@ class Memory:
     def __init__(self, layout: Layout, code: Code, times: Array):
         plan = layout.plan
         self.layout = layout
-        self.arrays: dict[str, NDArray[Any]] = fixed_arrays(plan, code, layout.lanes) | {
-            "other_work": aligned(plan.n * code.work_row * layout.lanes),
-            "other_messages": aligned(max(1, plan.messages) * code.message_row * layout.lanes),
+        self.arrays: dict[str, NDArray[Any]] = bound_arrays(plan, code, layout.lanes) | {
+            "other_work": aligned(plan.n * code.facts.work_row * layout.lanes),
+            "other_messages": aligned(max(1, plan.messages) * code.facts.message_row * layout.lanes),
         }
         self.arrays |= {name: aligned(max(WIDE, size(layout))) for name, size in DOUBLES.items()}
         self.arrays |= {name: np.zeros(max(1, size(layout)), dtype=np.int64) for name, size in INTEGERS.items()}
@@ -192,7 +192,7 @@ class Memory:
             self.lane(name)[:] = np.inf
         addresses = {name: array.__array_interface__["data"][0] for name, array in self.arrays.items()}  # as array.ctypes.data
         known = layout.numbers | addresses
-        self._words = np.array([known[word] for word in layout.places], dtype=np.int64)
+        self._words = np.array([known.get(word, 0) for word in layout.places], dtype=np.int64)
         self.code = code
         self._advance: Any = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(code.library.address("advance"))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...formulations import QUANTITIES, WITH_MULTIPLIERS, Program
 from ...plan import Plan
-from ..kernel import for_plan
+from ..arrays import for_plan
 
 MINIMUM_NORM, MASS = "minimum_norm", "mass"
 

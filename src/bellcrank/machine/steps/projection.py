@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...kernels.emitter import Int
-from ...kernels.flow import each, folded, total, when, while_
+from ...kernels.llvm.emitter import Int
+from ...kernels.llvm.flow import each, folded, total, when, while_
 from ...numbers import Condition, Number, Symbol, maximum, minimum
-from ..closures import FIELDS
+from ..arrays import FIELDS
 from .memory import NOT_FINITE, RUNNING, SINGULAR
 
 if TYPE_CHECKING:

@@ -16,11 +16,11 @@ from collections.abc import Callable, Sequence
 
 from ...formulations import Program
 from ...integrate import RungeKutta
-from ...kernels.emitter import Emitter, Int
-from ...kernels.flow import each, total, when
+from ...kernels.llvm.emitter import Emitter, Int
+from ...kernels.llvm.flow import each, total, when
 from ...numbers import Condition, Number, Symbol, maximum
 from ...plan import Plan
-from ..module import FIXED, Module, assemble, kernel_arguments, write_kernel
+from ..module import Module, assemble, write_kernel
 from .memory import COUNTS, INTERRUPTED, NUMBERS, REALS, RUNNING, WIDE, words
 from .programs import side_outputs, takes_momenta
 from .projection import look_first
@@ -29,17 +29,13 @@ from .turning import write_turning
 
 def write_with_kernels(plan: Plan, called: dict[str, Program], method: RungeKutta, stepper: type[Stepper]) -> Module:
     """A module of a stepper and the kernels that it calls."""
-    widths: dict[str, int] = {}
-    parts = []
-    for name, each_program in called.items():
-        part, needed = write_kernel(plan, each_program, stepper.lanes, name=name)
-        parts.append(part)
-        widths = {mark: max(width, widths.get(mark, 0)) for mark, width in needed.items()}
+    kernels = {name: write_kernel(plan, program, stepper.lanes, name=name) for name, program in called.items()}
     plain_rates = all(joint.quaternion is None for joint in plan.model.joints)
-    parts += [write_unit_quaternions(stepper.lanes), stepper(called, method, plain_rates).write()]
+    arguments = {name: kernel.arguments for name, kernel in kernels.items()}
+    parts = [write_unit_quaternions(stepper.lanes), stepper(called, method, plain_rates, arguments).write()]
     if method.turns:
         parts += write_turning()
-    return assemble(parts, widths)
+    return assemble(list(kernels.values()), parts)
 
 
 def write_unit_quaternions(lanes: int) -> tuple[str, dict[str, str]]:
@@ -67,8 +63,8 @@ class Stepper:
     lanes = 1  # states that a kernel evaluates at a time
     with_works = True
 
-    def __init__(self, called: dict[str, Program], method: RungeKutta, plain_rates: bool):
-        self.called, self.method = called, method
+    def __init__(self, called: dict[str, Program], method: RungeKutta, plain_rates: bool, arguments: dict[str, list[str]]):
+        self.called, self.method, self.arguments = called, method, arguments
         self.plain_rates = plain_rates  # dq/dt = v
         self.momenta, self.closed = takes_momenta(called), "positions" in called
         self.e = Emitter(WIDE)
@@ -249,13 +245,13 @@ class Stepper:
     def call(self, name: str, arrays: dict[str, str]) -> None:
         """A kernel other than the first has a workspace of its own, which is kept from step to step."""
         program, w = self.called[name], self.words
-        known = {fixed: w[fixed] for fixed in FIXED} | arrays
+        known = {taken: w[taken] for taken in self.arguments[name]} | arrays
         known |= {output: w[f"buffer:{output}"] for output in program.outputs if output not in known}
         if "lambda" in program.inputs:
             known["lambda"] = w["buffer:lambda"]
         if name != "kernel":
-            known |= {"work": w["other_work"], "messages": w["other_messages"]}
-        arguments = ", ".join(f"ptr {known[a]}" for a in kernel_arguments(program))
+            known |= {taken: w[f"other_{taken}"] for taken in ("work", "messages") if taken in known}
+        arguments = ", ".join(f"ptr {known[a]}" for a in [*self.arguments[name], *program.inputs, *program.outputs])
         self.e.do(f"call void @{name}(i64 {w['n']}, i64 {w['nv']}, {arguments})")
         self.e.forget()
 

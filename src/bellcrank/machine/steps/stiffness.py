@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from ...integrate import RungeKutta
 from ...integrate.runge_kutta import Row
-from ...kernels.flow import when
+from ...kernels.llvm.flow import when
 from ...numbers import Condition, minimum
 
 if TYPE_CHECKING:

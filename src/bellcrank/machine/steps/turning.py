@@ -26,8 +26,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ...kernels.emitter import Emitter, Int
-from ...kernels.flow import each, when
+from ...kernels.llvm.emitter import Emitter, Int
+from ...kernels.llvm.flow import each, when
 from ...numbers import Number, Symbol
 from ...spatial import Vector, quaternion_turn
 from .memory import TURNING

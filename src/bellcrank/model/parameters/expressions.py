@@ -86,12 +86,7 @@ class Formula:
     def __post_init__(self) -> None:
         if len(self.text) > LONGEST:
             raise FormulaError(f"a formula of {len(self.text)} characters is too long. Use parameters for its parts")
-        self._parse()
-
-    def _parse(self, deepest: int = DEEPEST) -> None:
-        parser = _Parser(self.text, deepest)
-        object.__setattr__(self, "program", parser.program())
-        object.__setattr__(self, "spots", tuple(parser.spots))
+        _parse(self, DEEPEST)
 
     def __float__(self) -> float:
         raise TypeError(f"the formula {self} has no value by itself")
@@ -132,8 +127,14 @@ def derived(text: str) -> Formula:
     """A formula made by the program from others, which may be longer than what a user may write."""
     formula = object.__new__(Formula)
     object.__setattr__(formula, "text", text)
-    formula._parse(2 * DEEPEST)
+    _parse(formula, 2 * DEEPEST)
     return formula
+
+
+def _parse(formula: Formula, deepest: int) -> None:
+    parser = _Parser(formula.text, deepest)
+    object.__setattr__(formula, "program", parser.program())
+    object.__setattr__(formula, "spots", tuple(parser.spots))
 
 
 def _apply(operation: str, operands: list[float]) -> float:

@@ -42,7 +42,7 @@ class Applied:
 
     def _at_centers(self, wrenches: Array, R: Array) -> Array:
         """Moments and forces at the bodies' origins as forces and moments at their centres, in the user's axes."""
-        frames = self.dynamics._frames
+        frames = self.dynamics.frames
         moment, force = (wrenches[:, part] @ frames.G_rotation.T for part in (slice(3), slice(3, 6)))
         arm = apply(R, frames.K_origin - self.model.center)
         return np.hstack([force, moment + cross(arm, force)])

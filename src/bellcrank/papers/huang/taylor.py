@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...dynamics.dynamics import Dynamics
-from ...dynamics.user_frames import on_children
+from ...dynamics.output_frames import on_children
 from ...errors import DynamicsError
 from ...singular.factors import Factors, factored
 from ...singular.impulse import started

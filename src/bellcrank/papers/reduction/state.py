@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from ...formulations import Program, reference_point
 from ...formulations.base import Closure, Walk
 from ...formulations.loops.multipliers import closing, from_centroid
-from ...machine.plain import PlainWalk
+from ...machine.in_python import InPython
 from ...model import Model
 from ...plan import Plan, make_plan
 from ...spatial import ArticulatedInertia, Force, Matrix, Motion
@@ -136,9 +136,9 @@ def at_state(model: Model, q: Array, v: Array, tau: Array, t: float, inputs: Arr
     """Run the outward pass of Kang & Yoon about centres of mass, in Python, and collect what it finds."""
     plan = _plan(model)
     given = {"q": list(q), "v": list(v), "tau": list(tau), "t": [t], "u": list(inputs)}
-    walk = PlainWalk(plan, given, plan.data.tolist())
     points: list[Array] = []
-    walk.run(Program("mechanism", partial(_outward, points=points), ("q", "v", "tau"), {}, forces=True))
+    walk = InPython(plan, Program("mechanism", partial(_outward, points=points), ("q", "v", "tau"), {}, forces=True), given)
+    walk.run()
     bodies: list[Body] = []
     for k, row in enumerate(plan.tree.order):
         bodies.append(_body(model, walk, bodies, k, row))
@@ -157,8 +157,8 @@ def _outward(walk: Walk, points: list[Array]) -> None:
     walk.closures(equations)
 
 
-def _body(model: Model, walk: PlainWalk, bodies: list[Body], k: int, row: int) -> Body:
-    seen, parent = walk.bodies[k], walk.plan.tree.parent[k]
+def _body(model: Model, walk: InPython, bodies: list[Body], k: int, row: int) -> Body:
+    seen, parent = walk.body(k), walk.plan.tree.parent[k]
     r = np.array(seen.shift, dtype=float)
     joint, first, n = model.joints[row], int(model.v_index[row]), len(seen.B2)
     P = np.array([_six(S) for S in seen.B2]).reshape(-1, 6).T
@@ -179,14 +179,15 @@ def _body(model: Model, walk: PlainWalk, bodies: list[Body], k: int, row: int) -
     )
 
 
-def _ties(model: Model, walk: PlainWalk, bodies: list[Body], place: dict[int, int], points: list[Array]) -> list[Tie]:
-    grips: dict[tuple[int, int], Array] = {}  # by equation and body
-    for (row, body, _), force in zip(walk.plan.loads.closing.grips.tolist(), walk.grips, strict=True):
-        grips[row, body] = _six(force)
+def _ties(model: Model, walk: InPython, bodies: list[Body], place: dict[int, int], points: list[Array]) -> list[Tie]:
+    attachments: dict[tuple[int, int], Array] = {}  # by equation and body
+    forces = np.array(walk.values("attachments"), dtype=float).reshape(-1, 6)
+    for (row, body, _), force in zip(walk.plan.loads.closing.attachments.tolist(), forces, strict=True):
+        attachments[row, body] = force
     ties = []
     for closure, first, point in zip(model.closures, model.closure_index.tolist(), points, strict=False):
         rows = range(first, first + closure.rows)
-        gamma = np.array([walk.rows["right"][r] for r in rows], dtype=float)
+        gamma = np.array([walk.row(r, "right") for r in rows], dtype=float)
         a, b = place[closure.body_a], place[closure.body_b]
         if closure.kind == "coupler":
             terms = tuple((place[row], dof, factor) for row, dof, factor in closure.terms)
@@ -196,10 +197,10 @@ def _ties(model: Model, walk: PlainWalk, bodies: list[Body], place: dict[int, in
         x_a, x_b = (np.zeros(3) if k == GROUND else bodies[k].x for k in (a, b))
         between = shift(x_b - x_a)
         if b != GROUND:
-            Phi_b = np.array([grips[r, b] for r in rows]).reshape(-1, 6)
+            Phi_b = np.array([attachments[r, b] for r in rows]).reshape(-1, 6)
             Phi_a = -Phi_b @ between
         else:
-            Phi_a = np.array([grips[r, a] for r in rows]).reshape(-1, 6)
+            Phi_a = np.array([attachments[r, a] for r in rows]).reshape(-1, 6)
             Phi_b = -Phi_a @ np.linalg.inv(between)
         ties.append(Tie(closure.name, first, a, b, Phi_a, Phi_b, gamma, point, _left_free(closure)))
     return ties

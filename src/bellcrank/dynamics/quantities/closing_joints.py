@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
-from numpy.typing import NDArray
 
-from ..joints import JointData
-from ..model import Closure, Model
-from ..plan.closures import closing_axes
-from ..spatial import Matrix, Vector
-
-Array = NDArray[np.float64]
+from ...joints import JointData
+from ...model import Closure, Model
+from ...plan.closures import closing_axes
+from ...spatial import Matrix, Vector
+from ..evaluation import Array
 
 
-def closing_coordinates(model: Model, positions: Array, rotations: Array) -> Array:
+def coordinates(model: Model, positions: Array, rotations: Array) -> Array:
     """(..., coordinates) in the order of model.closing_names; angles between -pi and pi."""
     columns = [_coordinates(closure, positions, rotations) for closure in model.closures if closure.joint is not None]
     return np.concatenate(columns, axis=-1) if columns else np.zeros((*positions.shape[:-2], 0))
@@ -22,11 +22,7 @@ def closing_coordinates(model: Model, positions: Array, rotations: Array) -> Arr
 def _coordinates(closure: Closure, positions: Array, rotations: Array) -> Array:
     joint = closure.joint
     assert joint is not None
-    axes = closing_axes(closure)
-    (A_a, p_a), (A_b, p_b) = (
-        _frame(body, np.array(point), axes, positions, rotations)
-        for body, point in ((closure.body_a, closure.point_a), (closure.body_b, closure.point_b))
-    )
+    (A_a, p_a), (A_b, p_b) = _frames(closure, positions, rotations)
     inverse = np.swapaxes(A_a, -1, -2)
     R, offset = inverse @ A_b, np.einsum("...ij,...j->...i", inverse, p_b - p_a)
     if joint.quaternion is not None:
@@ -36,12 +32,15 @@ def _coordinates(closure: Closure, positions: Array, rotations: Array) -> Array:
     return np.stack(parts, axis=-1) if parts else np.zeros((*R.shape[:-2], 0))
 
 
-def _frame(body: int, point: Array, axes: Array, positions: Array, rotations: Array) -> tuple[Array, Array]:
-    if body < 0:
-        shape = positions.shape[:-2]
-        return np.broadcast_to(axes, (*shape, 3, 3)), np.broadcast_to(point, (*shape, 3))
-    R = rotations[..., body, :, :]
-    return R @ axes, positions[..., body, :] + R @ point
+def _frames(closure: Closure, positions: Array, rotations: Array) -> Iterator[tuple[Array, Array]]:
+    """Axes and points of a closure on both of its bodies, in the world."""
+    axes, shape = closing_axes(closure), positions.shape[:-2]
+    for body, point in ((closure.body_a, np.array(closure.point_a)), (closure.body_b, np.array(closure.point_b))):
+        if body < 0:
+            yield np.broadcast_to(axes, (*shape, 3, 3)), np.broadcast_to(point, (*shape, 3))
+        else:
+            R = rotations[..., body, :, :]
+            yield R @ axes, positions[..., body, :] + R @ point
 
 
 def _quaternions(R: Array) -> Array:
@@ -51,7 +50,7 @@ def _quaternions(R: Array) -> Array:
     return np.asarray(flat).reshape(*R.shape[:-2], 4)
 
 
-def closing_efforts(model: Model, positions: Array, rotations: Array, wrenches: Array, multipliers: Array) -> Array:
+def efforts(model: Model, positions: Array, rotations: Array, wrenches: Array, multipliers: Array) -> Array:
     """(..., efforts): what keeps the driven closures going, along the coordinates that their laws prescribe.
 
     From the wrenches on their second bodies, at their points in world axes: force, then moment.
@@ -68,14 +67,10 @@ def _efforts(closure: Closure, positions: Array, rotations: Array, wrench: Array
     if closure.kind == "coupler":
         return multiplier[..., None]
     force, moment = wrench[..., :3], wrench[..., 3:]
-    axes = closing_axes(closure)
-    (A_a, p_a), (A_b, p_b) = (
-        _frame(body, np.array(point), axes, positions, rotations)
-        for body, point in ((closure.body_a, closure.point_a), (closure.body_b, closure.point_b))
-    )
+    (A_a, p_a), (A_b, p_b) = _frames(closure, positions, rotations)
     if closure.joint is None:
-        way = A_a[..., 2] if closure.kind == "point_on_plane" else _unit(p_b - p_a)
-        return (force * way).sum(axis=-1, keepdims=True)
+        way = A_a[..., 2] if closure.kind == "point_on_plane" else p_b - p_a
+        return np.asarray((force * way).sum(axis=-1, keepdims=True) / np.linalg.norm(way, axis=-1, keepdims=True))
     q = _coordinates(closure, positions, rotations)
     data = JointData(pitch=closure.joint.pitch or 0.0)
     S = closure.joint.directions([q[..., k] for k in range(q.shape[-1])], data)
@@ -83,7 +78,3 @@ def _efforts(closure: Closure, positions: Array, rotations: Array, wrench: Array
     n, f = (np.einsum("...ij,...j->...i", inward, x) for x in (moment, force))
     parts = [sum(w * n[..., k] + v * f[..., k] for k, (w, v) in enumerate(zip(s.w, s.v, strict=True))) for s in S]
     return np.stack(np.broadcast_arrays(*parts), axis=-1)
-
-
-def _unit(x: Array) -> Array:
-    return np.asarray(x / np.linalg.norm(x, axis=-1, keepdims=True))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..numbers import Number, Symbol
+from ...numbers import Number, Symbol
 from .emitter import Emitter, Int
 from .flow import each, folded
 

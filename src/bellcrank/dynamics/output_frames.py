@@ -1,4 +1,4 @@
-"""From the frames that the recursion runs in back to the user's: world axes, origins at the joints, the file's order."""
+"""From the frames that the recursion runs in to those of the results: world axes, origins at the joints, the file's order."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..plan import Plan
 Array = NDArray[np.float64]
 
 
-class UserFrames:
+class OutputFrames:
     """K = (rotation, origin) of each body's computing frame in the user's body frame; G that of ground in the world."""
 
     def __init__(self, plan: Plan):
@@ -66,15 +66,20 @@ def on_children(model: Model, positions: Array, rotations: Array, wrenches: Arra
     rows = np.flatnonzero(model.turned)
     if not len(rows):
         return wrenches
-    ground = [np.zeros((*positions.shape[:-2], 1, 3)), np.broadcast_to(np.eye(3), (*positions.shape[:-2], 1, 3, 3))]
-    positions, rotations = np.concatenate([positions, ground[0]], axis=-2), np.concatenate([rotations, ground[1]], axis=-3)
-    inner = np.array(model.parents)[rows]
-    point = positions[..., inner, :] + np.einsum("...ij,...j->...i", rotations[..., inner, :, :], model.position[rows])
+    arm = (positions - joint_points(model, positions, rotations))[..., rows, :]
     force, moment = wrenches[..., rows, :3], wrenches[..., rows, 3:]
     wrenches = wrenches.copy()
-    wrenches[..., rows, :3] = -force
-    wrenches[..., rows, 3:] = -moment - np.cross(positions[..., rows, :] - point, force)
+    wrenches[..., rows, :] = -np.concatenate([force, moment + np.cross(arm, force)], axis=-1)
     return wrenches
+
+
+def joint_points(model: Model, positions: Array, rotations: Array) -> Array:
+    """Where the reactions of the joints of the tree are taken: on the child, as it is written; (..., n, 3)."""
+    points = positions.copy()
+    for row in np.flatnonzero(model.turned):
+        inner, at = model.parents[row], model.position[row]
+        points[..., row, :] = at if inner < 0 else positions[..., inner, :] + rotations[..., inner, :, :] @ at
+    return points
 
 
 def _drive_order(plan: Plan) -> NDArray[np.intp]:

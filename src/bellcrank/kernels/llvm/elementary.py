@@ -10,7 +10,10 @@ the common path and ask the C library, lane by lane. No fast-math flags here: th
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING
+
+from .graph import cosine_of
 
 if TYPE_CHECKING:
     from .emitter import Emitter
@@ -50,29 +53,20 @@ _ATAN = (
 )
 
 
-def sincos(e: Emitter, x: str) -> tuple[str, str]:
+def sincos(e: Emitter, into: str, x: str) -> None:
     """Both by the polynomials; lanes outside their range are replaced, the others keep what they have without neighbours."""
     T = e.type
     size = e.intrinsic("fabs", x)
     inside = e.emit(f"fcmp ole {T} {size}, {e.constant(_LARGEST)}")
     quick = _sincos_polynomial(e, x)
-    before, slow, join = e.label, e.new_label("trigslow"), e.new_label("trigdone")
-    known, pointers = e.known, e.pointers
-    e.do(f"br i1 {all_lanes(e, inside)}, label %{join}, label %{slow}, !prof !0")
-    e.start_block(slow)
-    careful = []
-    for name, value in zip(("sin", "cos"), quick, strict=True):
-        careful.append(e.emit(f"select {e.bool_type} {inside}, {T} {value}, {T} {per_lane(e, name, x)}"))
-    e.do(f"br label %{join}")
-    e.start_block(join)
-    e.known, e.pointers = known, pointers  # all of it was made before the branch
-    results = []
-    for fast, replaced in zip(quick, careful, strict=True):
-        phi = e.phi(T)
-        phi.add(fast, before)
-        phi.add(replaced, slow)
-        results.append(phi.ref)
-    return results[0], results[1]
+
+    def careful() -> list[str]:
+        exact = [per_lane(e, name, x) for name in ("sin", "cos")]
+        return [e.emit(f"select {e.bool_type} {inside}, {T} {a}, {T} {b}") for a, b in zip(quick, exact, strict=True)]
+
+    from .flow import either  # which records with the emitter, which writes with these functions
+
+    either(e, all_lanes(e, inside), quick, careful, [into, cosine_of(into)])
 
 
 def _sincos_polynomial(e: Emitter, x: str) -> tuple[str, str]:
@@ -107,7 +101,7 @@ def _signed(e: Emitter, value: str, quadrant: str) -> str:
     return e.emit(f"bitcast {I} {flipped} to {T}")
 
 
-def atan2(e: Emitter, y: str, x: str) -> str:
+def atan2(e: Emitter, into: str, y: str, x: str) -> None:
     """Angle of (x, y): the ratio small/large of the sides in [0, 1], by a polynomial about 0 or about 1."""
     T, B, c = e.type, e.bool_type, e.constant
     ax, ay = e.intrinsic("fabs", x), e.intrinsic("fabs", y)
@@ -136,7 +130,7 @@ def atan2(e: Emitter, y: str, x: str) -> str:
     angle = _reflect(e, steep, angle, math.pi / 2, 6.123233995736766e-17)
     sign_x = e.emit(f"icmp slt {e.int_type} {e.emit(f'bitcast {T} {x} to {e.int_type}')}, {_ints(e, 0)}")
     angle = _reflect(e, sign_x, angle, math.pi, 1.2246467991473532e-16)
-    return e.intrinsic("copysign", angle, y)
+    e.intrinsic("copysign", angle, y, ref=into)
 
 
 def _reflect(e: Emitter, where: str, angle: str, turn: float, tail: float) -> str:
@@ -146,31 +140,62 @@ def _reflect(e: Emitter, where: str, angle: str, turn: float, tail: float) -> st
     return e.emit(f"select {e.bool_type} {where}, {T} {mirrored}, {T} {angle}")
 
 
-def per_lane(e: Emitter, name: str, *operands: str) -> str:
+def power(e: Emitter, into: str, x: str, exponent: str) -> None:
+    per_lane(e, "pow", x, exponent, into=into)
+
+
+def per_lane(e: Emitter, name: str, *operands: str, into: str | None = None) -> str:
     """A function of the C library on each lane."""
     e.declarations[name] = f"declare double @{name}({', '.join(['double'] * len(operands))})"
     if e.lanes == 1:
-        return e.emit(f"call double @{name}({', '.join(f'double {x}' for x in operands)})")
+        return e.emit(f"call double @{name}({', '.join(f'double {x}' for x in operands)})", ref=into)
     result = "poison"
     for lane in range(e.lanes):
         scalars = [e.emit(f"extractelement {e.type} {x}, i32 {lane}") for x in operands]
         value = e.emit(f"call double @{name}({', '.join(f'double {x}' for x in scalars)})")
-        result = e.emit(f"insertelement {e.type} {result}, double {value}, i32 {lane}")
+        last = into if lane == e.lanes - 1 else None
+        result = e.emit(f"insertelement {e.type} {result}, double {value}, i32 {lane}", ref=last)
+    return result
+
+
+def gather(e: Emitter, into: str, pointer: str, last: str, index: str) -> None:
+    """Entry of a table of doubles at the whole part of an index; outside the nearest end; not a number at one that is not.
+
+    Clamped before it becomes an integer, and so that a NaN ends at 0: no lane reads outside the table.
+    """
+    T, zero = e.type, e.constant(0.0)
+    above = e.emit(f"fcmp ogt {T} {index}, {zero}")
+    low = e.emit(f"select {e.bool_type} {above}, {T} {index}, {T} {zero}")
+    below = e.emit(f"fcmp olt {T} {low}, {last}")
+    inside = e.emit(f"select {e.bool_type} {below}, {T} {low}, {T} {last}")
+    whole = e.emit(f"fptosi {T} {inside} to {e.int_type}")
+    unknown = e.emit(f"fcmp uno {T} {index}, {zero}")
+    found = _entries(e, pointer, whole)
+    e.emit(f"select {e.bool_type} {unknown}, {T} {e.constant(math.nan)}, {T} {found}", ref=into)
+
+
+def _entries(e: Emitter, pointer: str, whole: str) -> str:
+    if e.lanes == 1:
+        return e.load_double(pointer, whole)
+    result = "poison"
+    for lane in range(e.lanes):
+        place = e.emit(f"extractelement {e.int_type} {whole}, i32 {lane}")
+        result = e.emit(f"insertelement {e.type} {result}, double {e.load_double(pointer, place)}, i32 {lane}")
     return result
 
 
 def all_lanes(e: Emitter, condition: str) -> str:
     if e.lanes == 1:
         return condition
-    bits = e.emit(f"bitcast {e.bool_type} {condition} to i{e.lanes}")
-    return e.emit(f"icmp eq i{e.lanes} {bits}, -1")
+    bits = e.emit(f"bitcast {e.bool_type} $ to i{e.lanes}", condition)
+    return e.emit(f"icmp eq i{e.lanes} $, -1", bits)
 
 
 def any_lane(e: Emitter, condition: str) -> str:
     if e.lanes == 1:
         return condition
-    bits = e.emit(f"bitcast {e.bool_type} {condition} to i{e.lanes}")
-    return e.emit(f"icmp ne i{e.lanes} {bits}, 0")
+    bits = e.emit(f"bitcast {e.bool_type} $ to i{e.lanes}", condition)
+    return e.emit(f"icmp ne i{e.lanes} $, 0", bits)
 
 
 def _fma(e: Emitter, a: str, b: str, c: str) -> str:
@@ -186,3 +211,7 @@ def _polynomial(e: Emitter, z: str, coefficients: tuple[float, ...]) -> str:
 
 def _ints(e: Emitter, k: int) -> str:
     return str(k) if e.lanes == 1 else "<" + ", ".join([f"i64 {k}"] * e.lanes) + ">"
+
+
+FUNCTIONS: dict[str, Callable[..., None]] = {"sincos": sincos, "atan2": atan2, "pow": power, "gather": gather}
+"""Operations of the graph that are written out when the text is."""

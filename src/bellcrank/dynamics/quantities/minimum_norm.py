@@ -22,21 +22,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..formulations import QUANTITIES
-from ..model import Model
-from ..model.order import outward_order
-from ..plan.blocks import find_blocks, make_graph
-from ..plan.closures import row_scales
+from ...model import Model
+from ...model.order import ancestors, outward_order
+from ...plan.blocks import find_blocks, make_graph
+from ...plan.closures import row_scales
+from ..evaluation import Array, Evaluation, OrZero
+from ..output_frames import joint_points
+from .forces import closure_wrenches, joint_wrenches
 
-if TYPE_CHECKING:
-    from .closed_dynamics import ClosedDynamics
-
-Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 
 MOST_AT_ONCE = 10_000_000  # numbers of the matrices of the states that are treated together
@@ -54,100 +52,83 @@ class States(NamedTuple):
     inputs: Array
 
     @classmethod
-    def of(cls, model: Model, given: dict[str, Any], t: ArrayLike, inputs: Any, count: int) -> States:
-        def rows(x: Any, width: int) -> Array:
-            x = np.zeros(width) if x is None else np.asarray(x, dtype=np.float64)
-            return np.broadcast_to(x.reshape(-1, width) if width else np.zeros((1, 0)), (count, width))
-
-        q, v, tau = rows(given["q"], model.nq), rows(given["v"], model.nv), rows(given["tau"], model.nv)
-        when = np.broadcast_to(np.asarray(t, dtype=np.float64).reshape(-1), (count,))
-        return cls(q, v, tau, when, rows(inputs, len(model.inputs)))
+    def of(cls, dyn: Evaluation, given: dict[str, Any], t: ArrayLike, inputs: OrZero) -> States:
+        rows, _ = dyn.checked(given)
+        count = len(rows["q"])
+        return cls(rows["q"], rows["v"], rows["tau"], dyn.time_rows(t, count)[:, 0], dyn.input_rows(inputs, count))
 
 
-def least_multipliers(
-    dynamics: ClosedDynamics, multipliers: Array, ranks: NDArray[np.int64], given: dict[str, Any], t: ArrayLike, inputs: Any
+def eased(
+    dyn: Evaluation, multipliers: Array, ranks: NDArray[np.int64], given: dict[str, Any], t: ArrayLike, inputs: OrZero
 ) -> Array:
     """The multipliers (..., m) for which the reactions of all joints are of least norm; ``ranks``: of G, of each state."""
-    model, m = dynamics.model, multipliers.shape[-1]
+    model, m = dyn.model, multipliers.shape[-1]
     if (ranks == m).all() or model.nv == 0:
         return multipliers
     flat, of_each = multipliers.reshape(-1, m).copy(), np.broadcast_to(ranks, multipliers.shape[:-1]).reshape(-1)
-    states = States.of(model, given, t, inputs, len(flat))
+    states = States.of(dyn, given, t, inputs)
     part = max(1, MOST_AT_ONCE // (m * (model.nv + 6 * (model.n + len(model.closures)))))
     finite = np.isfinite(flat).all(axis=1)
     for rank in np.unique(of_each[finite]):
         places = np.flatnonzero(finite & (of_each == rank))
         for at in (places[k : k + part] for k in range(0, len(places), part)):
-            stressed = Stressed(dynamics, States(*(x[at] for x in states)))
+            stressed = Stressed(dyn, States(*(x[at] for x in states)))
             flat[at] += stressed.easing(stressed.wrenches(flat[at]), int(rank))
     return flat.reshape(multipliers.shape)
 
 
-def shared_reactions(dynamics: ClosedDynamics, rank: int, q: ArrayLike, t: float) -> tuple[str, ...]:
+def loaded_by_self_stresses(dyn: Evaluation, rank: int, q: ArrayLike, t: float) -> tuple[str, ...]:
     """Names of the joints and closures that a self-stress loads at one state: their reactions are not unique."""
-    model = dynamics.model
-    stressed = Stressed(dynamics, States.of(model, {"q": q, "v": None, "tau": None}, t, None, 1))
+    model = dyn.model
+    stressed = Stressed(dyn, States.of(dyn, {"q": q, "v": None, "tau": None}, t, None))
     sizes = stressed.loaded(rank)
     names = [*model.joint_names, *(closure.name for closure in model.closures)]
     return tuple(name for name, size in zip(names, sizes, strict=True) if size > TAKES_PART * sizes.max(initial=0.0))
 
 
-class Piece(NamedTuple):
-    """What the multipliers ``columns`` of a closure add to the wrench of one ``item``: (B, 6, columns)."""
-
-    item: int
-    columns: Index
-    values: Array
-
-
 class Stressed:
     """Self-stresses of a mechanism in B states, and what they add to the wrenches of its joints and closures (items)."""
 
-    def __init__(self, dynamics: ClosedDynamics, states: States) -> None:
-        self.dynamics, self.model, self.states = dynamics, dynamics.model, states
+    def __init__(self, dyn: Evaluation, states: States) -> None:
+        self.dyn, self.model, self.states = dyn, dyn.model, states
         self.metric = np.repeat([1.0, size_of(self.model)], 3)
-        self.scale = row_scales(self.model, dynamics.plan.length)
-        self.G = dynamics.closure_jacobian(states.q, t=states.t) * self.scale[:, None]
+        self.scale = row_scales(self.model, dyn.plan.length)
+        self.G = dyn.closure_jacobian(states.q, t=states.t) * self.scale[:, None]
 
     # --- the wrenches
 
     def wrenches(self, multipliers: Array) -> Array:
         """w (B, items, 6): forces, and moments over L; of a coupler its effort."""
-        dynamics, at, model = self.dynamics, self.states, self.model
-        given = {"q": at.q, "v": at.v, "tau": at.tau}
-        a = dynamics._evaluate(dynamics._program, given, at.t, at.inputs)
-        given = {"q": at.q, "v": at.v, "a": a, "lambda": multipliers}
-        raw = dynamics._evaluate(QUANTITIES["closed_reactions"], given, at.t, at.inputs)
-        tree = dynamics._frames.reactions(dynamics._evaluate(QUANTITIES["poses"], {"q": at.q}, at.t), raw, True)
-        closing = dynamics.closure_wrenches(at.q, at.v, multipliers, t=at.t)
+        dyn, at, model = self.dyn, self.states, self.model
+        a = dyn.evaluate(dyn.program, {"q": at.q, "v": at.v, "tau": at.tau}, at.t, at.inputs)
+        tree = joint_wrenches(dyn, {"q": at.q, "v": at.v, "a": a, "lambda": multipliers}, at.t, at.inputs, effort=True)
+        closing = closure_wrenches(dyn, at.q, at.v, multipliers, t=at.t)
         for k, closure in enumerate(model.closures):
             if closure.kind == "coupler":
                 closing[:, k, _place(model, closure.terms[0])] = multipliers[:, model.closure_index[k]]
         return np.concatenate([tree, closing], axis=1) / self.metric
 
     @cached_property
-    def pieces(self) -> list[Piece]:
-        """C, piece by piece, for multipliers in the scaled units of G."""
-        return list(self._pieces())
-
-    def _pieces(self) -> Iterator[Piece]:
-        model = self.model
-        positions, rotations = self.dynamics.poses(self.states.q, t=self.states.t)
-        points = _joint_points(model, positions, rotations)
-        own = self._own()
+    def C(self) -> Array:
+        """dw/dlambda (B, items, 6, m), for multipliers in the scaled units of G."""
+        model, own = self.model, self._own()
+        positions, rotations = self.dyn.poses(self.states.q, t=self.states.t)
+        points = joint_points(model, positions, rotations)
+        C = np.zeros((len(own), model.n + len(model.closures), 6, len(self.scale)))
         for k, closure in enumerate(model.closures):
-            columns = np.arange(*model.closure_index[[k, k + 1]])
-            values = own[:, k, :, : len(columns)] * self.scale[columns]
-            yield Piece(model.n + k, columns, values / self.metric[:, None])
+            first, last = model.closure_index[[k, k + 1]]
+            values = own[:, k, :, : last - first] * self.scale[first:last]
+            C[:, model.n + k, :, first:last] = values
             if closure.kind == "coupler":
                 continue
             b, at = closure.body_b, np.array(closure.point_b)
             at = at if b < 0 else positions[:, b] + rotations[:, b] @ at
             for joint, sign in _cycle(model, k):
                 arm = np.broadcast_to(at, points[:, joint].shape) - points[:, joint]
-                moved = values.copy()
-                moved[:, 3:] += np.cross(arm[:, :, None], values[:, :3], axis=1)
-                yield Piece(joint, columns, sign * moved / self.metric[:, None])
+                moments = values[:, 3:] + np.cross(arm[:, :, None], values[:, :3], axis=1)
+                C[:, joint, :, first:last] = sign * np.concatenate([values[:, :3], moments], axis=1)
+        C /= self.metric[:, None]
+        return C
 
     def _own(self) -> Array:
         """(B, closures, 6, 6): the wrench of each closure on its second body, for a unit of each of its multipliers."""
@@ -157,7 +138,7 @@ class Stressed:
         for i in range(int(sizes.max())):
             unit = np.zeros(int(model.closure_index[-1]))
             unit[model.closure_index[:-1][sizes > i] + i] = 1.0
-            own[..., i] = self.dynamics.closure_wrenches(at.q, at.v, np.tile(unit, (len(at.q), 1)), t=at.t)
+            own[..., i] = closure_wrenches(self.dyn, at.q, at.v, np.tile(unit, (len(at.q), 1)), t=at.t)
         for k, closure in enumerate(model.closures):
             if closure.kind == "coupler":
                 own[:, k, _place(model, closure.terms[0]), 0] = 1.0
@@ -167,11 +148,11 @@ class Stressed:
 
     def easing(self, w: Array, rank: int) -> Array:
         """u (B, m): what has to be added to the multipliers so that wrenches w become those of least norm."""
-        loops = _loops(self.dynamics)
+        loops = loop_blocks(self.dyn)
         if max(len(equations) for equations, _ in loops) > LARGE:
             return self.scale * np.array([self._sparse(k, w[k].reshape(-1)) for k in range(len(w))])
         u = np.zeros((len(w), len(self.scale)))
-        for (equations, items), N in zip(loops, self._null_spaces(loops, rank), strict=True):
+        for (equations, items), N in zip(loops, self.null_spaces(loops, rank), strict=True):
             CN = self._dense(equations, items) @ N
             CN_T = np.swapaxes(CN, 1, 2)
             z = np.linalg.solve(CN_T @ CN, -CN_T @ w[:, items].reshape(len(w), -1, 1))
@@ -180,29 +161,20 @@ class Stressed:
 
     def loaded(self, rank: int) -> Array:
         """(items,) largest wrench that self-stresses bring to each in the first state; of large blocks, a random one."""
-        loops = _loops(self.dynamics)
+        loops = loop_blocks(self.dyn)
         sizes = np.zeros(self.model.n + len(self.model.closures))
         if max(len(equations) for equations, _ in loops) > LARGE:
-            u = self._sparse(0, None)
-            for piece in self.pieces:
-                sizes[piece.item] += np.abs(piece.values[0] @ u[piece.columns]).max()
-            return sizes
-        for (equations, items), N in zip(loops, self._null_spaces(loops, rank), strict=True):
+            return np.asarray(np.abs(self.C[0] @ self._sparse(0, None)).max(axis=1))
+        for (equations, items), N in zip(loops, self.null_spaces(loops, rank), strict=True):
             CN = np.abs(self._dense(equations, items)[0] @ N[0])
             sizes[items] = CN.reshape(len(items), 6, -1).max(axis=(1, 2), initial=0.0)
         return sizes
 
     def _dense(self, equations: Index, items: Index) -> Array:
         """C of a block (B, 6 items, equations)."""
-        row, column = {x: k for k, x in enumerate(items.tolist())}, {x: k for k, x in enumerate(equations.tolist())}
-        C = np.zeros((len(self.G), len(items), 6, len(equations)))
-        for piece in self.pieces:
-            if int(piece.columns[0]) in column:
-                first = column[int(piece.columns[0])]
-                C[:, row[piece.item], :, first : first + len(piece.columns)] += piece.values
-        return C.reshape(len(C), -1, len(equations))
+        return self.C[:, items][..., equations].reshape(len(self.G), -1, len(equations))
 
-    def _null_spaces(self, loops: list[tuple[Index, Index]], rank: int) -> Iterator[Array]:
+    def null_spaces(self, loops: list[tuple[Index, Index]], rank: int) -> Iterator[Array]:
         """N of each block (B, equations, k), orthonormal: G^T N = 0; their ranks add up to ``rank``."""
         factors = []
         for equations, _ in loops:
@@ -222,12 +194,12 @@ class Stressed:
 
         G = csc_array(self.G[k])
         m, n = G.shape
-        C = self._sparse_columns(k)
+        C = csc_array(self.C[k].reshape(-1, m))
         if w is None:
             A, right = csc_array(eye_array(m)), np.random.default_rng(3).normal(size=m)
         else:
             A, right = csc_array(C.T @ C), -(C.T @ w)
-        eps = self.dynamics.plan.tolerance**2 * abs(G).max() ** 2 / max(abs(A).max(), 1e-300)
+        eps = self.dyn.plan.tolerance**2 * abs(G).max() ** 2 / max(abs(A).max(), 1e-300)
         system = csc_array(block_array([[A, G], [G.T, -eps * eye_array(n)]]))
         full = np.concatenate([right, np.zeros(n)])
         lu = splu(system)
@@ -235,57 +207,25 @@ class Stressed:
         x += lu.solve(full - system @ x)
         return np.asarray(x[:m])
 
-    def _sparse_columns(self, k: int) -> Any:
-        from scipy.sparse import csc_array
-
-        rows, columns, values = self._entries
-        shape = (6 * (self.model.n + len(self.model.closures)), len(self.scale))
-        return csc_array((values[k], (rows, columns)), shape=shape)
-
-    @cached_property
-    def _entries(self) -> tuple[Index, Index, Array]:
-        """Rows, columns and, of each state, values of the entries of C."""
-        rows = [np.repeat(6 * piece.item + np.arange(6), len(piece.columns)) for piece in self.pieces]
-        columns = [np.tile(piece.columns, 6) for piece in self.pieces]
-        values = [piece.values.reshape(len(self.G), -1) for piece in self.pieces]
-        return np.concatenate(rows), np.concatenate(columns), np.concatenate(values, axis=1)
-
 
 def _place(model: Model, term: tuple[int, int, float]) -> int:
     """Where the effort of a coupler stands in its wrench: a moment, or a force."""
     return 3 if model.joints[term[0]].v_units[term[1]] == "rad/s" else 0
 
 
-def _joint_points(model: Model, positions: Array, rotations: Array) -> Array:
-    """Where the reactions of the joints of the tree are taken; (B, n, 3). On the child, as it is written."""
-    points = positions.copy()
-    for row in np.flatnonzero(model.turned):
-        inner, at = model.parents[row], model.position[row]
-        points[:, row] = at if inner < 0 else positions[:, inner] + rotations[:, inner] @ at
-    return points
-
-
 def _cycle(model: Model, k: int) -> list[tuple[int, float]]:
     """Joints of the tree between the bodies of a closure, and the sign with which they carry its wrench."""
     closure = model.closures[k]
-    up_a, up_b = _inward(model, closure.body_a), _inward(model, closure.body_b)
+    up_a, up_b = ancestors(model.parents, closure.body_a), ancestors(model.parents, closure.body_b)
     both = set(up_a) & set(up_b)
     signed = [*((row, -1.0) for row in up_b if row not in both), *((row, 1.0) for row in up_a if row not in both)]
     turned = model.turned or (False,) * model.n
     return [(row, -sign if turned[row] else sign) for row, sign in signed]
 
 
-def _inward(model: Model, row: int) -> list[int]:
-    rows = []
-    while row >= 0:
-        rows.append(row)
-        row = model.parents[row]
-    return rows
-
-
-def _loops(dynamics: ClosedDynamics) -> list[tuple[Index, Index]]:
+def loop_blocks(dyn: Evaluation) -> list[tuple[Index, Index]]:
     """Of each block of loops: its equations, and its items: joints, then closures."""
-    model, tree = dynamics.model, dynamics.plan.tree
+    model, tree = dyn.model, dyn.plan.tree
     found = []
     for block in find_blocks(make_graph(model, tree)):
         if block.closures:

@@ -1,66 +1,49 @@
 """Which cells of memory anybody needs, and for how long: of what a pass keeps for others, and of what nodes tell each other.
 
 A formulation keeps whole vectors and inertias, whatever the mechanism; of a planar ladder's messages nobody needs the parts out
-of plane. LLVM cannot see that, since the cells are written in one loop and read in another. So a kernel is written twice: lines
-of the first text that store or load a cell carry its name; what feeds an output or a branch is alive, and a cell is alive if
-something alive loads it. The second text leaves the other cells out, and puts what a node keeps where it no longer needs
-something else. A walk over bodies has next to nothing to gain, since its messages stay in registers, and is written once.
+of plane. LLVM cannot see that, since the cells are written in one loop and read in another. So a kernel is recorded twice: what
+feeds an output or a branch of the first graph is alive, and a cell is alive if something alive loads it. The second one leaves
+the other cells out, and puts what a node keeps where it no longer needs something else. A walk over bodies has next to nothing
+to gain, since its messages stay in registers, and is recorded once.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-Cell = tuple[Any, str, int]  # owner, name, number
-TOLD = "told"  # owner of what nodes tell each other
-PASS = "; a pass over all nodes"  # stands in the text before each
+from .graph import Cell, Region, flat
 
-_NAMES = re.compile(r"%[\w.]+")
+TOLD = "told"  # owner of what nodes tell each other
+PASS = "; a pass over all nodes"  # an operation before each
 
 
 @dataclass(frozen=True)
 class Memory:
-    """What the first writing of a kernel teaches the second."""
+    """What the first recording of a kernel teaches the second."""
 
     dead: frozenset[Cell] = frozenset()
     slots: dict[Cell, int] = field(default_factory=dict)  # places in the rows of nodes, and in those of what they tell
-    told: int = 1  # numbers in a row of what is told
+    told: int = 1  # numbers that nodes tell each other of a body
     patterns: Sequence[Any] = ()  # of each pass: what is the same constant wherever it is told
 
 
-class Marked(str):
-    """A line that stores or loads a cell."""
-
-    __slots__ = ("cell",)
-    cell: Cell
-
-
-def marked(line: str, cell: Cell) -> Marked:
-    new = Marked(line)
-    new.cell = cell
-    return new
-
-
-def learned(lines: Sequence[Any], patterns: Sequence[Any] = ()) -> Memory:
-    dead = _dead_cells(lines)
-    slots = _packed(_lifetimes(lines, dead))
+def learned(region: Region, patterns: Sequence[Any] = ()) -> Memory:
+    dead = _dead_cells(region)
+    slots = _packed(_lifetimes(region, dead))
     return Memory(dead, slots, 1 + max((slot for cell, slot in slots.items() if cell[0] == TOLD), default=0), patterns)
 
 
-def _dead_cells(lines: Iterable[Any]) -> frozenset[Cell]:
+def _dead_cells(region: Region) -> frozenset[Cell]:
     """Cells whose numbers reach nothing but other dead cells."""
     makes: dict[str, list[str]] = {}  # of a name: those that it is made of
     loads: dict[str, Cell] = {}
     stores: dict[Cell, list[str]] = {}
     alive: list[str] = []
-    for line in lines:
-        name, equals, rest = str(line).partition(" = ")
-        used = _NAMES.findall(rest if equals else name)
-        cell = getattr(line, "cell", None)
-        if equals:
+    for name, used, operation in flat(region):
+        cell = None if operation is None else operation.cell
+        if name is not None:
             makes[name] = used
             if cell is not None:
                 loads[name] = cell
@@ -89,14 +72,16 @@ def _reached(
     return cells
 
 
-def _lifetimes(lines: Iterable[Any], dead: frozenset[Cell]) -> dict[Cell, list[int]]:
-    """When each living cell starts and ends: by lines of what a node keeps, since a node meets every line once, in this order;
-    by passes of what it tells others."""
+def _lifetimes(region: Region, dead: frozenset[Cell]) -> dict[Cell, list[int]]:
+    """When each living cell starts and ends: by operations of what a node keeps, since a node meets each of them once, in this
+    order; by passes of what it tells others."""
     found: dict[Cell, list[int]] = {}
     passes = 0
-    for k, line in enumerate(lines):
-        cell = getattr(line, "cell", None)
-        if line == PASS:
+    for k, (_, _, operation) in enumerate(flat(region)):
+        if operation is None:
+            continue
+        cell = operation.cell
+        if operation.kind == PASS:
             passes += 1
         elif cell is not None and cell not in dead and cell[0][0] != "body":
             now = passes if cell[0] == TOLD else k

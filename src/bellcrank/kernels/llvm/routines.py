@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..numbers import Number, Symbol, less, minimum, select
+from ...numbers import Number, Symbol, less, minimum, select
 from .emitter import Emitter, Int
 from .flow import each, when
 from .routine import Routine
@@ -244,8 +244,8 @@ def call(e: Emitter, name: str, **given: Int | float | bool) -> None:
     parameters = [parameter.split() for parameter in signature.split(", ")]
     if full not in e.declarations:
         e.declarations |= _written(full, write, parameters, e.lanes)
-    words = [f"{type_} {_word(e, type_, given[parameter])}" for type_, parameter in parameters]
-    e.do(f"call void @{full}({', '.join(words)})")
+    places = ", ".join(f"{type_} $" for type_, _ in parameters)
+    e.do(f"call void @{full}({places})", *[_word(e, type_, given[parameter]) for type_, parameter in parameters])
 
 
 def _word(e: Emitter, type_: str, x: Int | float | bool) -> str:

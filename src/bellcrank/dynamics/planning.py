@@ -1,0 +1,79 @@
+"""Planning: which formulation computes a model's accelerations, by which plan, all of it settled before a Dynamics exists."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import StateError
+from ..formulations import Program
+from ..model import Model
+from ..plan import Plan, make_plan
+from ..plan.plan import RANK_TOLERANCE
+from ..plan.row_selection import comparable_rows, most_independent
+from .evaluation import Evaluation
+from .node_ranks import plan_generic_nodes, plan_nodes
+from .options import Variant, checked_variant, choose, stabilisation
+
+MUCH_FASTER = 2.0  # what "auto" asks of the multipliers
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A model's plan, and the formulation with its program; a variant, if accelerations are computed in Python."""
+
+    plan: Plan
+    formulation: str
+    program: Program
+    variant: Variant | None = None
+
+    def chosen_at(self, q: NDArray[np.float64], t: float) -> Planned:
+        """The same, with the equations that are kept of those that close the loops chosen at q."""
+        if self.plan.nodes is not None:
+            return replace(self, plan=replace(self.plan, nodes=plan_nodes(self.plan, q, t)))
+        rows = most_independent(comparable_rows(Evaluation(self), q, t), self.plan.tolerance)
+        return replace(self, plan=replace(self.plan, kept_rows=rows))
+
+    def by_multipliers(self) -> Planned:
+        """The same by the formulation that finds redundant equations at every state."""
+        formulation, program = self.formulation, self.program
+        if self.plan.nodes is not None:
+            formulation, program = choose("multipliers", None, closed=True)
+        return Planned(replace(self.plan, nodes=None, kept_rows=()), formulation, program)
+
+
+def planned(
+    model: Model,
+    formulation: str = "auto",
+    *,
+    reference: str | None = None,
+    rank_tolerance: float | None = None,
+    baumgarte: tuple[float, float] | None = None,
+    variant: str | None = None,
+    dependents: Sequence[str] | None = None,
+) -> Planned:
+    """The plan of a model for the options of compile(), which are checked."""
+    if not isinstance(model, Model):
+        raise StateError(f"compile takes a Model; load a file or a gallery model first: bc.load({model!r})")
+    if rank_tolerance is None:
+        rank_tolerance = max(RANK_TOLERANCE, 0.0 if model.source is None else model.source.misalignment)
+    if not isinstance(rank_tolerance, float | int) or not 0 < rank_tolerance < 1:
+        raise StateError(f"rank_tolerance is {rank_tolerance!r}: give a number between 0 and 1")
+    name, program = choose(formulation, reference, closed=bool(model.closures))
+    in_python = checked_variant(name, variant, dependents)
+    first = Planned(make_plan(model, tolerance=rank_tolerance, baumgarte=stabilisation(baumgarte)), name, program, in_python)
+    if not program.nodes:
+        return first
+    found = replace(first, plan=replace(first.plan, nodes=plan_generic_nodes(first.plan, Evaluation(first))))
+    if formulation == "auto" and _multipliers_are_much_faster(found.plan):
+        return replace(found.by_multipliers(), variant=in_python)
+    return found
+
+
+def _multipliers_are_much_faster(plan: Plan) -> bool:
+    """Few equations on many joints, as in one long loop, are their case; measured, as Nodes.work."""
+    assert plan.nodes is not None
+    return plan.nodes.work > MUCH_FASTER * (150 * plan.n + 0.35 * plan.loads.closing.rows**2 * plan.model.nv)

@@ -1,0 +1,61 @@
+"""Accelerations by the ways that Dynamics.acceleration chooses from: a direct call of machine code, or a variant in Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...errors import DynamicsError
+from ...model import Model
+from ...model.spec.problems import names as named
+from ...wording import argument
+from ..evaluation import Array, Evaluation, OrZero
+
+DirectCall = Callable[..., bool]
+
+
+def direct_call(dyn: Evaluation) -> tuple[DirectCall, tuple[str, ...]]:
+    """f(q, v, tau, *extras, out), which declines by False, and the extras: of t and u, those that this model reads.
+
+    Code that is not optimised waits until it is asked for, and variants need none: there the call declines always.
+    """
+    if dyn.model.kinematic:
+        return partial(_refuse, dyn.model), ()
+    if dyn.optimisation == 0 or dyn.planned.variant is not None:
+        return _decline, ()
+    kernel = dyn.kernel(dyn.program, 1)
+    return kernel.single() or _decline, kernel.program.inputs[3:]
+
+
+def _decline(*arguments: Any) -> bool:
+    return False
+
+
+def _refuse(model: Model, *arguments: Any) -> bool:
+    """In place of an acceleration, where the model was loaded for kinematics."""
+    assert model.source is not None
+    raise DynamicsError(
+        f"model {model.name!r} has no accelerations, and no runs: it was loaded for kinematics, and the joints "
+        f"{named(model.source.undetermined, 6)} move nothing that has mass. Give their bodies masses and load it without "
+        f"{argument('massless', 'kinematics')} (in a .toml file: without undetermined in [source]). "
+        "It can be assembled and driven."
+    )
+
+
+def by_variant(dyn: Evaluation, q: ArrayLike, v: ArrayLike, tau: OrZero, t: ArrayLike, inputs: OrZero) -> Array:
+    """By a variant of Critchley & Anderson's, state by state, in Python."""
+    from ...papers.reduction import accelerate  # upward: the teaching variants are built on this layer
+
+    assert dyn.planned.variant is not None
+    variant, dependents = dyn.planned.variant
+    given, batched = dyn.checked({"q": q, "v": v, "tau": tau})
+    count = len(given["q"])
+    rows = [
+        accelerate(dyn.model, *state, t=float(time[0]), inputs=own, variant=variant, dependents=dependents).a
+        for *state, time, own in zip(*given.values(), dyn.time_rows(t, count), dyn.input_rows(inputs, count), strict=True)
+    ]
+    return np.array(rows) if batched else np.asarray(rows[0])

@@ -1,0 +1,102 @@
+"""The words of kernels as Python, on any number: for debugging, counting, derivatives, and precision beyond double."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ..numbers import Number
+from .arrays import Array
+from .executor import Executor
+
+
+class Stored:
+    """A declared array as a list of numbers of any kind."""
+
+    __slots__ = ("place", "values", "width")
+
+    def __init__(self, declaration: Array, values: list[Any], width: int):
+        self.values, self.width, self.place = values, width, declaration.place
+
+    def _at(self, place: Any) -> int:
+        if type(place) is not tuple:
+            return place
+        row, column = place
+        return row * self.width + (self.place[column] if type(column) is str else column)
+
+    def __getitem__(self, place: Any) -> Any:
+        return self.values[self._at(place)]
+
+    def __setitem__(self, place: Any, x: Any) -> None:
+        self.values[self._at(place)] = x
+
+
+class PythonExecutor(Executor):
+    """``values`` has the numbers of tables, data and inputs by name; other arrays start with zeros."""
+
+    lanes, tangents, folds = 1, 0, False
+
+    def __init__(self, counts: Mapping[str, int], values: Mapping[str, list[Any]]):
+        self.counts, self.values = counts, dict(values)
+
+    def array(self, declaration: Array) -> Stored:
+        name = declaration.name
+        if name not in self.values:
+            self.values[name] = [0 if declaration.integers else 0.0] * declaration.size(self.counts)
+        width = declaration.width
+        return Stored(declaration, self.values[name], self.counts[width] if isinstance(width, str) else width)
+
+    def count(self, name: str) -> int:
+        return self.counts[name]
+
+    def each(self, start: int, stop: int, body: Callable[[int], None]) -> None:
+        for k in range(start, stop):
+            body(k)
+
+    def fold(
+        self, start: int, stop: int, first: Sequence[Number], body: Callable[[int, list[Number]], Sequence[Number]]
+    ) -> list[Number]:
+        values = list(first)
+        for k in range(start, stop):
+            values = list(body(k, values))
+        return values
+
+    def total(self, start: int, stop: int, term: Callable[[int], Number]) -> Number:
+        result: Number = 0.0
+        for k in range(start, stop):
+            result = result + term(k)
+        return result
+
+    def loop(
+        self, count: int, carry: Sequence[Number], body: Callable[[int, list[Number]], Sequence[Number]], inward: bool
+    ) -> None:
+        for k in reversed(range(count)) if inward else range(count):
+            carry = body(k, list(carry))
+
+    def switch(self, code: int, cases: Sequence[Callable[[], Sequence[Number]]]) -> list[Number]:
+        return list(cases[code]())
+
+    def when(self, condition: bool, then: Callable[[], None], otherwise: Callable[[], None] | None = None) -> None:
+        if condition:
+            then()
+        elif otherwise is not None:
+            otherwise()
+
+    def repeat(self, condition: Callable[[], bool], body: Callable[[], None]) -> None:
+        while condition():
+            body()
+
+    def any_lane(self, condition: Any) -> bool:
+        return bool(condition)
+
+    def where(self, i: int, j: int, x: Number) -> Number:
+        return x if i == j else 0.0
+
+    def once(self, origin: tuple[Any, ...], index: int, read: Callable[[], Number]) -> Number:
+        return read()
+
+    def start_pass(self) -> None:
+        """Nothing is overwritten."""
+
+    def table(self, array: Stored, length: int) -> list[Any]:
+        return array.values

@@ -1,0 +1,148 @@
+"""The arrays of the kernels of a model, each declared once; counts of a plan say how large they are.
+
+table, data, dofs              bodies: integers, numbers; the parent of the body of each degree of freedom
+motion_*, element_*, pool      prescribed motions and force elements; the splines of their tables
+closure_*, attachment_*        closures, and where their equations take hold of the tree; factors of couplers
+node_*                         nodes: what stands together, and data that equal ones share
+states, known, applied ...     bodies that force elements or closures hold: pose and velocity, known acceleration, wrench
+rows, left, lower, kept        equations of the closures: FIELDS; what each leaves at the joints (m by nv), made orthonormal;
+                               the factor L; those that are not redundant in all lanes
+work, messages, channels ...   what passes keep on bodies and nodes, and what these send to each other
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..formulations import Program
+from ..kernels.arrays import Array
+from ..plan import Plan
+from ..plan.closures import ATTACHMENT_TABLE, CLOSURE_ROW, CLOSURE_TABLE
+from ..plan.loads import ELEMENT_ROW, ELEMENT_TABLE, MOTION_TABLE, motion_row
+from ..plan.nodes import NODE_TABLE
+from ..plan.plan import TABLE
+from ..plan.row_selection import least_kept, order_of_rows
+from ..plan.signature import OWN, ROW
+
+FIELDS = ("right", "error", "rate", "bound", "pivot", "residual", "multiplier", "answer", "length", "keep")
+SETTINGS = ("tolerance", "length", "damping", "stiffness")
+SIZES = ("motions", "elements", "pool", "touched", "closures", "attachments", "rows", "nodes")
+STATE, WRENCH, IMPULSE = 18, 6, 12  # numbers of a body's state, of a wrench, of an impulse with its rate
+CARRIED = (*(f"wrench{k}" for k in range(WRENCH)), "factor", "position", "velocity")  # an equation on its way to ground
+
+
+def _table(name: str, rows: int | str, columns: Any, fill: Any) -> Array:
+    return Array(name, "table", rows, columns, integers=True, fill=fill)
+
+
+def _data(name: str, rows: int | str, columns: Any, fill: Any) -> Array:
+    return Array(name, "data", rows, columns, fill=fill)
+
+
+def _buffer(name: str, rows: int | str, columns: Any = 1, active: bool = True, integers: bool = False) -> Array:
+    return Array(name, "buffer", rows, columns, active=active, integers=integers)
+
+
+_DECLARED = (
+    _table("table", "bodies", TABLE, lambda plan: plan.table),
+    _table("dofs", "nv", 1, lambda plan: _parents_of_dofs(plan)),
+    _data("data", "bodies", ROW, lambda plan: plan.data),
+    _data("gravity", 1, 3, lambda plan: plan.gravity),
+    _table("sizes", 1, SIZES, lambda plan: [plan_counts(plan)[name] for name in SIZES]),
+    _table("motion_table", "motions", MOTION_TABLE, lambda plan: plan.loads.motion_table),
+    _data("motion_data", "motions", "motion_row", lambda plan: plan.loads.motion_data),
+    _table("element_table", "elements", ELEMENT_TABLE, lambda plan: plan.loads.element_table),
+    _data("element_data", "elements", ELEMENT_ROW, lambda plan: plan.loads.element_data),
+    _data("pool", "pool", 1, lambda plan: plan.loads.pool),
+    _table("closure_table", "closures", CLOSURE_TABLE, lambda plan: plan.loads.closing.table),
+    _data("closure_data", "closures", CLOSURE_ROW, lambda plan: plan.loads.closing.data),
+    _table("attachment_table", "attachments", ATTACHMENT_TABLE, lambda plan: plan.loads.closing.attachments),
+    _data("factors", "attachments", 1, lambda plan: plan.loads.closing.factors),
+    _data("settings", 1, SETTINGS, lambda plan: [plan.tolerance, plan.length, *plan.baumgarte]),
+    _table("row_order", "rows", 1, lambda plan: order_of_rows(plan)),
+    _data("row_least", "rows", 1, lambda plan: least_kept(plan)),
+    _table("node_table", "nodes", NODE_TABLE, lambda plan: plan.nodes.table if plan.nodes else ()),
+    _table("node_ints", "node_ints", 1, lambda plan: plan.nodes.ints if plan.nodes else ()),
+    _data("node_body_data", "node_bodies", OWN, lambda plan: plan.nodes.shared_bodies if plan.nodes else ()),
+    _data("node_closure_data", "node_closures", CLOSURE_ROW, lambda plan: plan.nodes.shared_closures if plan.nodes else ()),
+    _buffer("work", "bodies", "work_row", active=False),
+    _buffer("messages", "messages", "message_row", active=False),
+    _buffer("carried", 1, CARRIED),
+    _buffer("driven_q", "motions", 7, active=False),
+    _buffer("driven_v", "motions", 6, active=False),
+    _buffer("driven_a", "motions", 6, active=False),
+    _buffer("states", "touched", STATE),
+    _buffer("known", "touched", WRENCH),
+    _buffer("applied", "touched", WRENCH),
+    _buffer("effort", "nv"),
+    _buffer("rows", "rows", FIELDS),
+    _buffer("left", "rows", "left_row"),
+    _buffer("attachments", "attachments", WRENCH),
+    _buffer("lower", "lower_rows", "rows"),
+    _buffer("push", "nv"),
+    _buffer("kept", "rows", integers=True),
+    Array("cursor", "local", 1, ("ancestor", "kept"), integers=True),
+    _buffer("node_work", "node_work", active=False),
+    _buffer("channels", "channels", active=False),
+    _buffer("images", "images", active=False),
+    _buffer("scratch", "scratch", active=False),
+    _buffer("impulses", "touched", IMPULSE),
+)
+ARRAYS = {array.name: array for array in _DECLARED}
+
+
+def program_arrays(program: Program) -> dict[str, Array]:
+    """Inputs and outputs of a program; tangents of an input are an input of their own."""
+    inputs = {name: Array(name, "input", name) for name in program.inputs}
+    square = {name: "nv" if kind in ("v*v", "row*v") else 1 for name, kind in program.outputs.items()}
+    return inputs | {name: Array(name, "output", name, columns, active=name == "G") for name, columns in square.items()}
+
+
+def plan_counts(plan: Plan) -> dict[str, int]:
+    """How many there are of everything, as the declarations name it; not what only a kernel decides."""
+    loads, nodes, model = plan.loads, plan.nodes, plan.model
+    counts = {"bodies": plan.n, "nv": model.nv, "nq": model.nq, "messages": plan.messages, "touched": len(loads.touched)}
+    counts |= {"motions": loads.motions, "motion_row": motion_row(loads.motion_signatures), "elements": loads.elements}
+    counts |= {"pool": len(loads.pool), "closures": loads.closing.closures, "rows": loads.closing.rows}
+    counts |= {"attachments": len(loads.closing.attachments), "nodes": 0 if nodes is None else nodes.count}
+    if nodes is not None:
+        counts |= {"node_ints": nodes.ints.size, "node_bodies": len(nodes.shared_bodies)}
+        counts |= {"node_closures": len(nodes.shared_closures), "images": nodes.told}
+    return counts | {name: 0 for name in ("node_ints", "node_bodies", "node_closures", "images") if nodes is None}
+
+
+def for_plan(program: Program, plan: Plan) -> Program:
+    """The program with the inputs that this model adds: the time, and what its input elements read."""
+    more: tuple[str, ...] = ("t",) if plan.loads.time_dependent and (plan.loads.motions or program.forces) else ()
+    more += ("u",) if program.forces and any(s.has_input for s in plan.loads.element_signatures) else ()
+    return replace(program, inputs=program.inputs + more)
+
+
+def width(plan: Plan, program: Program, name: str) -> int:
+    """Numbers of an input or of an output of a program."""
+    model = plan.model
+    if name in program.inputs:
+        rows = plan.loads.closing.rows
+        return {"q": model.nq, "dq": model.nq, "t": 1, "u": len(model.inputs), "lambda": rows}.get(name, model.nv)
+    kind = program.outputs[name]
+    if kind == "v*v":
+        return model.nv * model.nv
+    per, _, size = kind.partition("*")
+    driven = int(sum(joint.nv for joint, is_driven in zip(model.joints, model.driven, strict=True) if is_driven))
+    counts = {"q": model.nq, "v": model.nv, "body": model.n, "drive": driven, "element": len(model.elements)}
+    counts |= {"closure": len(model.closures), "row": plan.loads.closing.rows}
+    counts |= {"node": 0 if plan.nodes is None else plan.nodes.count}
+    return counts[per] * (model.nv if size == "v" else int(size or 1))
+
+
+def _parents_of_dofs(plan: Plan) -> NDArray[np.int64]:
+    """For each degree of freedom, the parent of its body, in the order of the walk."""
+    parents = np.zeros(plan.model.nv, dtype=np.int64)
+    first, count, parent = (plan.table[:, TABLE.index(name)] for name in ("v", "nv", "parent"))
+    for start, size, p in zip(first, count, parent, strict=True):
+        parents[start : start + size] = p
+    return parents

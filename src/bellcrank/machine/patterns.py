@@ -1,0 +1,81 @@
+"""Which numbers of the messages of a walk vary: in machine code only these are sent, the others fold.
+
+In Python a message is sent as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..kernels.messages import UNSEEN, VARIES, leaves, rebuild
+from ..numbers import Number, Symbol
+
+Entries = list[Any]  # for each number of a message: UNSEEN, a constant, or VARIES
+
+
+class Pattern:
+    """``size`` numbers are sent; ``nothing`` stands for a message that nobody reads."""
+
+    def __init__(self, size: int, nothing: list[Any], varying: Callable[[Any], list[Any]], message: Callable[[list[Any]], Any]):
+        self.size, self.nothing, self.varying, self.message = size, nothing, varying, message
+
+
+def whole_messages() -> Pattern:
+    return Pattern(1, [None], lambda message: [message], lambda numbers: numbers[0])
+
+
+def folded(e: Any, like: Any, entries: Entries) -> Pattern:
+    """Messages like this one, whose numbers vary where the entries say so."""
+    size = sum(x is VARIES for x in entries)
+
+    def varying(message: Any) -> list[Number]:
+        return [x for x, entry in zip(leaves(message, e.tangents), entries, strict=True) if entry is VARIES]
+
+    def message(numbers: list[Number]) -> Any:
+        given = iter(numbers)
+        return rebuild(like, iter([next(given) if x is VARIES else x for x in entries]), e.tangents)
+
+    return Pattern(size, [e.needless()] * size, varying, message)
+
+
+def constant_everywhere(
+    e: Any,
+    like: Any,
+    roles: Sequence[tuple[Any, bool]],
+    rehearsed: Callable[[Any, Any], Any],
+    only_zeros: bool,
+) -> Pattern:
+    """Which numbers of the message are the same constant on all edges: rehearse until nothing changes.
+
+    ``roles`` are signatures, and whether they start the walk. Of a body without mass a pivot may fold to zero while only
+    messages of others without mass are known, which it may never get: that counts at the end only.
+    """
+    entries: Entries = [UNSEEN] * len(leaves(like, e.tangents))
+    while True:
+        before, refused = list(entries), None
+        for signature, starts in roles:
+            if UNSEEN in before and not starts:
+                continue
+            try:
+                sent = rehearsed(signature, like if starts else _unknown(e, like, before))
+            except ZeroDivisionError as error:
+                refused = error
+                continue
+            learn(entries, leaves(sent, e.tangents), only_zeros)
+        if entries == before and refused is not None:
+            raise refused
+        if entries == before:
+            return folded(e, like, [0.0 if x is UNSEEN else x for x in entries])
+
+
+def learn(entries: Entries, numbers: Sequence[Number], only_zeros: bool) -> None:
+    """What numbers that were sent say about the pattern."""
+    for k, x in enumerate(numbers):
+        varies = isinstance(x, Symbol) or (only_zeros and x != 0) or entries[k] not in (UNSEEN, x)
+        entries[k] = VARIES if varies else float(x)
+
+
+def _unknown(e: Any, like: Any, entries: Entries) -> Any:
+    pattern = folded(e, like, entries)
+    return pattern.message([e.symbol(e.name()) for _ in range(pattern.size)])
