@@ -13,7 +13,6 @@ import numpy as np
 from bellcrank.joints import JOINTS, make_joint
 from bellcrank.model import Closure, Element, Law, Model, Motion, Table
 from bellcrank.model.generators import random_tree
-from bellcrank.model.motion import laws_wanted
 
 from . import closed_reference as ref
 from . import mechanisms
@@ -74,7 +73,7 @@ def random_closure(model: Model, kind: str, name: str, rng: np.random.Generator)
         given["joint"] = random_tree(1, int(rng.integers(1000)), (kind,)).joints[0]
         if driven:
             turning = tuple(axis) if given["joint"].quaternion is not None else None
-            given["motion"] = Motion(tuple(law(rng) for _ in range(laws_wanted(kind, JOINTS[kind].nq))), turning)
+            given["motion"] = Motion(tuple(law(rng) for _ in range(len(JOINTS[kind].law_names()))), turning)
         kind = "joint"
     elif kind == "distance":
         given["value"] = float(np.linalg.norm(at_b - at_a))

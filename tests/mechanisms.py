@@ -11,7 +11,6 @@ from bellcrank.joints import JOINTS
 from bellcrank.model import Element, Law, Model, Motion, Table
 from bellcrank.model.element import ELEMENTS
 from bellcrank.model.generators import random_state, random_tree
-from bellcrank.model.motion import laws_wanted
 
 KINDS = tuple(JOINTS)
 LAWS = ("polynomial", "sine", "table")
@@ -32,7 +31,7 @@ def drive(model: Model, which: list[bool], rng: np.random.Generator) -> Model:
     count, motions = int(rng.integers(3)), []
     for joint, wanted in zip(model.joints, which, strict=True):
         laws = []
-        for _ in range(laws_wanted(joint.kind, joint.nq) if wanted else 0):
+        for _ in range(len(joint.law_names()) if wanted else 0):
             laws.append(law(LAWS[count % 3], rng))
             count += 1
         axis = tuple(unit(rng)) if joint.quaternion is not None else None

@@ -9,9 +9,9 @@ import numpy as np
 
 from ..dynamics import Dynamics
 from ..errors import ModelError
+from ..io.exchange.export import along
 from ..io.exchange.order import as_listed
 from ..io.exchange.states import IDENTITY, XYZW, Ball, FloatingPinocchio, PlanarPinocchio, Shifted, States
-from ..io.mjcf.writer import several
 from ..model import Closure, Model
 from .engines import Array, Motion, runge_kutta
 
@@ -32,6 +32,8 @@ class InPinocchio:
         for joint_name, joint in zip(model.joint_names, model.joints, strict=True):
             if joint.turned:
                 raise ModelError(f'Pinocchio has no {joint.kind} joint that is written from its far side: "{joint_name}"')
+            if joint.mjcf is None and joint.kind != "screw":
+                raise ModelError(f'Pinocchio has no {joint.kind} joint: "{joint_name}"')
         self.pin, self.model, self.dynamics = pin, model, dynamics
         self.states = States(model, "Pinocchio", as_listed(model.parents), lambda i: _pieces(model, i))
         self.theirs: Any = pin.Model()
@@ -80,13 +82,10 @@ class InPinocchio:
         several_at_once = {"spherical": "Spherical", "free": "FreeFlyer", "planar": "Planar"}
         if joint.kind in several_at_once:
             return [getattr(pin, f"JointModel{several_at_once[joint.kind]}")()]
-        axis = np.array(joint.axis)
         if joint.kind == "screw":
-            return [pin.JointModelHelicalUnaligned(axis, float(joint.pitch))]
+            return [pin.JointModelHelicalUnaligned(np.array(joint.axis), float(joint.pitch))]
         single = {"hinge": pin.JointModelRevoluteUnaligned, "slide": pin.JointModelPrismaticUnaligned}
-        if joint.nv == 1:
-            return [single["hinge" if joint.kind == "revolute" else "slide"](axis)]
-        return [single[kind](a) for _, kind, a in several(joint)]
+        return [single[kind](along(joint, letter)) for kind, letter in joint.mjcf]
 
     def _closing(self, closure: Closure) -> Any:
         pin = self.pin

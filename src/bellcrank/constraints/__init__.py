@@ -1,6 +1,22 @@
-"""What closes a loop, as equations between two bodies: Kang & Yoon's basic constraints, and joints composed of them."""
+"""What closes a loop, as equations between two bodies: Kang & Yoon's basic constraints, and what is composed of them."""
 
 from .basic import Equation, Frame, Law, d1, d2, s, ss
-from .closing import CLOSING, Given, closing_equations
+from .closing import TIES, Given, X, Y, Z, axes_parallel, point_on_axis, points_meet
 
-__all__ = ["CLOSING", "Equation", "Frame", "Given", "Law", "closing_equations", "d1", "d2", "s", "ss"]
+__all__ = [
+    "TIES",
+    "Equation",
+    "Frame",
+    "Given",
+    "Law",
+    "X",
+    "Y",
+    "Z",
+    "axes_parallel",
+    "d1",
+    "d2",
+    "point_on_axis",
+    "points_meet",
+    "s",
+    "ss",
+]

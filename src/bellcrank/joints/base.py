@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
+from ..constraints import Equation, Frame, Given
 from ..errors import ModelError
 from ..numbers import Number, atan2
 from ..numbers.spline import Curve
@@ -51,13 +52,22 @@ class Driven(NamedTuple):
     a: tuple[Number, ...]
 
 
+E_X, E_Y, E_Z = Vector(1.0, 0.0, 0.0), Vector(0.0, 1.0, 0.0), Vector(0.0, 0.0, 1.0)
+Parts = tuple[tuple[str, str], ...]  # joints of another program, one after the other: type, and axis "x", "y", "z" or ""
+
+
 @dataclass(frozen=True)
 class Joint:
-    """A joint of one kind.
+    """A joint of one kind. Its class says what the kind is, and everything else about it follows from that.
 
     axis    unit vector in the design position; None for a joint without one
     axis2   a second one, perpendicular: the child's axis of a universal joint, the direction of x of a planar one
     pitch   of a screw, m/rad
+
+    A class gives ``kind``, ``q_names``, ``q_units``, ``motion``, ``directions``, ``coordinates`` and ``closing``; also
+    ``direction_rates`` where its directions move in the child's axes, and ``efforts`` where they are not orthonormal. The names
+    of v are those of q and its units theirs over s, unless the class says otherwise. ``register`` (registry.py) makes it known,
+    and refuses a class in which one of these is missing, or does not agree with the others.
     """
 
     axis: Axis | None = None
@@ -67,22 +77,45 @@ class Joint:
     kind: ClassVar[str]
     has_axis: ClassVar[bool] = False
     needs_axis2: ClassVar[bool] = False
+    axis2_on_child: ClassVar[bool] = False  # the second axis is fixed to the child, else to the parent
     needs_pitch: ClassVar[bool] = False
     turns_freely: ClassVar[bool] = False  # the child's frame may be turned about z, and slid along it, as is convenient
     plane: ClassVar[bool] = False  # placed on its parent by plane turns, else by a full rotation
-    nq: ClassVar[int]
-    nv: ClassVar[int]
-    neutral: ClassVar[tuple[float, ...]]
     q_names: ClassVar[tuple[str, ...]]
     v_names: ClassVar[tuple[str, ...]]
     q_units: ClassVar[tuple[str, ...]]  # a quaternion's parts have the unit 1
     v_units: ClassVar[tuple[str, ...]]
+    neutral: ClassVar[tuple[float, ...]]
+    nq: ClassVar[int]
+    nv: ClassVar[int]
     quaternion: ClassVar[int | None] = None  # where a quaternion starts in q
     turned: ClassVar[bool] = False  # its pose and directions are those of the parent that the user wrote (turned.py)
     key: ClassVar[str]  # in the registry of all joints: its kind, or "turned" and its kind
+    identity: ClassVar[str] = ""  # of a kind from outside the package: what it computes, for the keys of compiled code
+    mjcf: ClassVar[Parts | None] = None  # as joints of MuJoCo; None: MJCF has no such joint
+    mjcf_loop: ClassVar[str | None] = None  # what closes a loop there: "ball", "hinge" or "weld"; None: nothing does
+    urdf: ClassVar[Parts | None] = None  # as joints of URDF, links without mass between them; None: URDF has no such joint
 
     def __init_subclass__(cls) -> None:
-        cls.key = f"turned {cls.kind}" if cls.turned else cls.kind
+        own = vars(cls)
+        if "q_names" in own:
+            cls.nq = len(cls.q_names)
+            cls.v_names = own.get("v_names", cls.q_names)
+            cls.nv = len(cls.v_names)
+            cls.v_units = own.get("v_units", tuple(f"{unit}/s" for unit in own.get("q_units", ())))
+            cls.neutral = own.get("neutral", (0.0,) * cls.nq)
+        kind = getattr(cls, "kind", "")
+        cls.key = f"turned {kind}" if cls.turned else kind
+
+    @classmethod
+    def of(cls, joint: Joint) -> Joint:
+        """A joint that was written from its parent's side, from its child's; only a class that is ``turned`` is asked."""
+        return cls(joint.axis, joint.axis2, joint.pitch)
+
+    @classmethod
+    def law_names(cls) -> tuple[str, ...]:
+        """What drives it, a law each: the coordinates, and of a quaternion an angle about an axis of the motion."""
+        return cls.q_names if cls.quaternion is None else (*cls.q_names[: cls.quaternion], "angle")
 
     @staticmethod
     def motion(q: Sequence[Number], data: JointData = NO_DATA) -> JointMotion:
@@ -123,12 +156,21 @@ class Joint:
         return ()
 
     @staticmethod
+    def closing(i: Frame, j: Frame, given: Given) -> list[Equation]:
+        """6 - nv equations that let frame j, on the child, move against frame i, on the parent, as the joint does."""
+        raise NotImplementedError
+
+    @staticmethod
     def driven(laws: Sequence[Curve], axis: Vector) -> Driven:
         """Coordinates, velocities and accelerations of a joint whose motion is prescribed, one law a coordinate.
 
         Joints with a quaternion turn about ``axis``, which is fixed in parent and child, by the angle of their last law.
         """
         return Driven(tuple(x.value for x in laws), tuple(x.slope for x in laws), tuple(x.bend for x in laws))
+
+
+def reversed_axis(axis: Axis | None) -> Axis | None:
+    return None if axis is None else (0.0 - axis[0], 0.0 - axis[1], 0.0 - axis[2])
 
 
 def angle_about_z(R: Matrix) -> Number:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
+from ..constraints import Equation, Frame, Given, axes_parallel, point_on_axis
 from ..numbers import Number
 from ..spatial import Matrix, Motion, PlaneTurn, Vector
 from .base import NO_DATA, Joint, JointData, JointMotion, angle_about_z, coordinate_directions
@@ -15,12 +15,10 @@ class Cylindrical(Joint):
     has_axis = True
     turns_freely = True
     plane = True
-    nq, nv = 2, 2
-    neutral: ClassVar[tuple[float, ...]] = (0.0, 0.0)
-    q_names: ClassVar[tuple[str, ...]] = ("angle", "slide")
-    v_names: ClassVar[tuple[str, ...]] = ("angle", "slide")
-    q_units: ClassVar[tuple[str, ...]] = ("rad", "m")
-    v_units: ClassVar[tuple[str, ...]] = ("rad/s", "m/s")
+    q_names = ("angle", "slide")
+    q_units = ("rad", "m")
+    mjcf = (("hinge", "z"), ("slide", "z"))
+    urdf = (("continuous", "z"), ("prismatic", "z"))
 
     @staticmethod
     def motion(q: Sequence[Number], data: JointData = NO_DATA) -> JointMotion:
@@ -33,3 +31,7 @@ class Cylindrical(Joint):
     @staticmethod
     def coordinates(R: Matrix, offset: Vector) -> tuple[Number, ...]:
         return (angle_about_z(R), offset.z)
+
+    @staticmethod
+    def closing(i: Frame, j: Frame, given: Given) -> list[Equation]:
+        return axes_parallel(i, j) + point_on_axis(i, j)

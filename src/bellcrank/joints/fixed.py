@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
+from ..constraints import Equation, Frame, Given, X, Y, Z, d1, points_meet
 from ..numbers import Number
 from ..spatial import Motion
 from ..spatial.vector import ZERO
@@ -13,12 +13,11 @@ from .base import NO_DATA, Joint, JointData, JointMotion
 
 class Fixed(Joint):
     kind = "fixed"
-    nq, nv = 0, 0
-    neutral: ClassVar[tuple[float, ...]] = ()
-    q_names: ClassVar[tuple[str, ...]] = ()
-    v_names: ClassVar[tuple[str, ...]] = ()
-    q_units: ClassVar[tuple[str, ...]] = ()
-    v_units: ClassVar[tuple[str, ...]] = ()
+    q_names = ()
+    q_units = ()
+    mjcf = ()
+    mjcf_loop = "weld"
+    urdf = (("fixed", ""),)
 
     @staticmethod
     def motion(q: Sequence[Number], data: JointData = NO_DATA) -> JointMotion:
@@ -27,3 +26,8 @@ class Fixed(Joint):
     @staticmethod
     def directions(q: Sequence[Number], data: JointData = NO_DATA) -> tuple[Motion, ...]:
         return ()
+
+    @staticmethod
+    def closing(i: Frame, j: Frame, given: Given) -> list[Equation]:
+        turns = [d1(i, j, i.axis(a), j.axis(b)) for a, b in ((X, Y), (Y, Z), (Z, X))]
+        return points_meet(i, j, given) + turns

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
+from ..constraints import Equation, Frame, Given
 from ..numbers import Number
 from ..numbers.spline import Curve
 from ..spatial import Motion, Vector, quaternion_rate, quaternion_turn
@@ -14,13 +14,14 @@ from .spherical import Spherical
 
 class Free(Joint):
     kind = "free"
-    nq, nv = 7, 6
-    neutral: ClassVar[tuple[float, ...]] = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
-    q_names: ClassVar[tuple[str, ...]] = ("x", "y", "z", "qw", "qx", "qy", "qz")
-    v_names: ClassVar[tuple[str, ...]] = ("vx", "vy", "vz", "wx", "wy", "wz")
-    q_units: ClassVar[tuple[str, ...]] = ("m",) * 3 + ("1",) * 4
-    v_units: ClassVar[tuple[str, ...]] = ("m/s",) * 3 + ("rad/s",) * 3
+    neutral = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
+    q_names = ("x", "y", "z", "qw", "qx", "qy", "qz")
+    v_names = ("vx", "vy", "vz", "wx", "wy", "wz")
+    q_units = ("m",) * 3 + ("1",) * 4
+    v_units = ("m/s",) * 3 + ("rad/s",) * 3
     quaternion = 3
+    mjcf = (("free", ""),)
+    urdf = (("floating", ""),)
 
     @staticmethod
     def motion(q: Sequence[Number], data: JointData = NO_DATA) -> JointMotion:
@@ -44,3 +45,7 @@ class Free(Joint):
         v = R.down(velocity)
         a = R.down(acceleration) - Vector(*turn.v).cross(v)
         return Driven((*position, *turn.q), (*v, *turn.v), (*a, *turn.a))
+
+    @staticmethod
+    def closing(i: Frame, j: Frame, given: Given) -> list[Equation]:
+        return []

@@ -1,6 +1,8 @@
 """Laws of prescribed motion: a coordinate, its rate and its acceleration as functions of time.
 
-A new law is a function and a line in LAWS; ``values`` are its numbers, in the order that model/motion.py gives.
+``values`` are the numbers of a law in the order that ``model.motion.Law`` gives, and ``table`` its spline. A new law is a
+function and a line in LAWS here, its kind in ``model.motion.LAWS``, how it is written in ``model.spec.spec.TERM_SPECS``, and
+its values over arrays of times in ``results.driven.law_values``.
 """
 
 from __future__ import annotations

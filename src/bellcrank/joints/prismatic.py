@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
+from ..constraints import Equation, Frame, Given, X, Y, axes_parallel, d1, point_on_axis
 from ..numbers import Number
 from ..spatial import Matrix, Motion, Vector
 from .base import NO_DATA, Joint, JointData, JointMotion, coordinate_directions
@@ -15,12 +15,10 @@ class Prismatic(Joint):
     has_axis = True
     turns_freely = True
     plane = True
-    nq, nv = 1, 1
-    neutral: ClassVar[tuple[float, ...]] = (0.0,)
-    q_names: ClassVar[tuple[str, ...]] = ("",)
-    v_names: ClassVar[tuple[str, ...]] = ("",)
-    q_units: ClassVar[tuple[str, ...]] = ("m",)
-    v_units: ClassVar[tuple[str, ...]] = ("m/s",)
+    q_names = ("",)
+    q_units = ("m",)
+    mjcf = (("slide", "z"),)
+    urdf = (("prismatic", "z"),)
 
     @staticmethod
     def motion(q: Sequence[Number], data: JointData = NO_DATA) -> JointMotion:
@@ -33,3 +31,7 @@ class Prismatic(Joint):
     @staticmethod
     def coordinates(R: Matrix, offset: Vector) -> tuple[Number, ...]:
         return (offset.z,)
+
+    @staticmethod
+    def closing(i: Frame, j: Frame, given: Given) -> list[Equation]:
+        return [*axes_parallel(i, j), *point_on_axis(i, j), d1(i, j, i.axis(X), j.axis(Y))]

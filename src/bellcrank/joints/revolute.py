@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
+from ..constraints import Equation, Frame, Given, axes_parallel, points_meet
 from ..numbers import Number
 from ..spatial import Matrix, Motion, PlaneTurn, Vector
 from ..spatial.vector import ZERO
@@ -16,12 +16,11 @@ class Revolute(Joint):
     has_axis = True
     turns_freely = True
     plane = True
-    nq, nv = 1, 1
-    neutral: ClassVar[tuple[float, ...]] = (0.0,)
-    q_names: ClassVar[tuple[str, ...]] = ("",)
-    v_names: ClassVar[tuple[str, ...]] = ("",)
-    q_units: ClassVar[tuple[str, ...]] = ("rad",)
-    v_units: ClassVar[tuple[str, ...]] = ("rad/s",)
+    q_names = ("",)
+    q_units = ("rad",)
+    mjcf = (("hinge", "z"),)
+    mjcf_loop = "hinge"
+    urdf = (("revolute", "z"),)
 
     @staticmethod
     def motion(q: Sequence[Number], data: JointData = NO_DATA) -> JointMotion:
@@ -34,3 +33,7 @@ class Revolute(Joint):
     @staticmethod
     def coordinates(R: Matrix, offset: Vector) -> tuple[Number, ...]:
         return (angle_about_z(R),)
+
+    @staticmethod
+    def closing(i: Frame, j: Frame, given: Given) -> list[Equation]:
+        return points_meet(i, j, given) + axes_parallel(i, j)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
-from ..numbers import Number
+from ..constraints import Equation, Frame, Given, X, Y, Z, axes_parallel, d2, point_on_axis
+from ..numbers import Number, atan2, sincos
 from ..spatial import Force, Matrix, Motion, PlaneTurn, Vector
 from ..spatial.vector import ZERO
 from .base import NO_DATA, Joint, JointData, JointMotion, angle_about_z
@@ -17,12 +17,8 @@ class Screw(Joint):
     needs_pitch = True
     turns_freely = True
     plane = True
-    nq, nv = 1, 1
-    neutral: ClassVar[tuple[float, ...]] = (0.0,)
-    q_names: ClassVar[tuple[str, ...]] = ("",)
-    v_names: ClassVar[tuple[str, ...]] = ("",)
-    q_units: ClassVar[tuple[str, ...]] = ("rad",)
-    v_units: ClassVar[tuple[str, ...]] = ("rad/s",)
+    q_names = ("",)
+    q_units = ("rad",)
 
     @staticmethod
     def motion(q: Sequence[Number], data: JointData = NO_DATA) -> JointMotion:
@@ -40,3 +36,17 @@ class Screw(Joint):
     @staticmethod
     def coordinates(R: Matrix, offset: Vector) -> tuple[Number, ...]:
         return (angle_about_z(R),)
+
+    @staticmethod
+    def closing(i: Frame, j: Frame, given: Given) -> list[Equation]:
+        """Axes as of a cylindrical joint; slide = pitch * angle, modulo a turn. Exact where the axes are in line."""
+        axis, turned = i.axis(Z), j.axis(X)
+        slide = d2(i, j, axis)
+        expected = sincos(slide.error / given.pitch)
+        sine, cosine = i.axis(Y).dot(turned), i.axis(X).dot(turned)
+        lag = atan2(sine * expected[1] - cosine * expected[0], cosine * expected[1] + sine * expected[0])
+        turn = Force(axis * given.pitch, axis * 0.0)
+        rate = slide.rate - turn.n.dot(j.w - i.w)
+        known = turn.n.dot(j.known.w - i.known.w)
+        thread = Equation(slide.on_i + turn, slide.on_j - turn, slide.gamma + known, -(given.pitch * lag), rate)
+        return [*axes_parallel(i, j), *point_on_axis(i, j), thread]

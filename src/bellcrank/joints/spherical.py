@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
+from ..constraints import Equation, Frame, Given, points_meet
 from ..numbers import Number, sincos
 from ..numbers.spline import Curve
 from ..spatial import Motion, Vector, quaternion_rate, quaternion_turn
@@ -14,13 +14,14 @@ from .base import NO_DATA, Driven, Joint, JointData, JointMotion, coordinate_dir
 
 class Spherical(Joint):
     kind = "spherical"
-    nq, nv = 4, 3
-    neutral: ClassVar[tuple[float, ...]] = (1.0, 0.0, 0.0, 0.0)
-    q_names: ClassVar[tuple[str, ...]] = ("w", "x", "y", "z")
-    v_names: ClassVar[tuple[str, ...]] = ("wx", "wy", "wz")
-    q_units: ClassVar[tuple[str, ...]] = ("1",) * 4
-    v_units: ClassVar[tuple[str, ...]] = ("rad/s",) * 3
+    neutral = (1.0, 0.0, 0.0, 0.0)
+    q_names = ("w", "x", "y", "z")
+    v_names = ("wx", "wy", "wz")
+    q_units = ("1",) * 4
+    v_units = ("rad/s",) * 3
     quaternion = 0
+    mjcf = (("ball", ""),)
+    mjcf_loop = "ball"
 
     @staticmethod
     def motion(q: Sequence[Number], data: JointData = NO_DATA) -> JointMotion:
@@ -40,3 +41,7 @@ class Spherical(Joint):
         angle = laws[-1]
         s, c = sincos(0.5 * angle.value)
         return Driven((c, *(axis * s)), tuple(axis * angle.slope), tuple(axis * angle.bend))
+
+    @staticmethod
+    def closing(i: Frame, j: Frame, given: Given) -> list[Equation]:
+        return points_meet(i, j, given)

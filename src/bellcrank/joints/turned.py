@@ -1,13 +1,13 @@
 """Joints that are written from their far side: the body that they carry is the parent that the user wrote.
 
 The tree grows from ground, so that the child which the user wrote (C) is the inner body here and the parent (P) the one that
-is carried. The coordinates stay those of C relative to P; the pose and the directions are those of P relative to C:
+is carried. The coordinates stay those of C relative to P; the pose and the directions are those of P relative to C. With R, p
+the pose of C in P's axes, and w, v a motion of C in its own,
 
-    X(q) = X_CP(q)^-1,     S(q) v = motion of P relative to C, in P's axes
+    X = (R, p)^-1 = (R^T, -R^T p),     seen from C:  (-R w, R w x p - R v),     wrenches:  (-R n - p x R f, -R f)
 
-A joint with a single axis needs nothing but the reversed axis, since its coordinates move about and along that axis alone.
-A universal joint turned round is one whose two axes are swapped and reversed; a plane and a ball have the classes below. A
-free joint constrains nothing, and is simply written the other way.
+A joint about and along a single axis needs nothing but the reversed axis. Universal and planar joints have classes of their own
+that take fewer operations; for any other kind ``from_far_side`` makes one.
 """
 
 from __future__ import annotations
@@ -16,109 +16,85 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..numbers import Number
-from ..spatial import Force, Matrix, Motion, PlaneTurn, Vector, quaternion_turn
-from ..spatial.vector import ZERO
-from .base import NO_DATA, Axis, Joint, JointData, JointMotion
-from .planar import Planar
-from .spherical import Spherical
-from .universal import Universal
-
-E_X, E_Y, E_Z = Vector(1.0, 0.0, 0.0), Vector(0.0, 1.0, 0.0), Vector(0.0, 0.0, 1.0)
+from ..spatial import Force, FullTurn, Matrix, Motion, PlaneTurn, Vector
+from ..spatial.transform import Turn
+from .base import NO_DATA, Joint, JointData, JointMotion
+from .derived import once
 
 
-class TurnedUniversal(Universal):
-    """R_P = R_C R(a2, -q2) R(a1, -q1): a universal joint about -a2, then -a1, whose coordinates are in the other order."""
+@once
+def from_far_side(joint: type[Joint]) -> type[Joint]:
+    """The class of joints of a kind that are turned round, always the same one."""
 
-    turned = True
+    class Turned(joint):  # type: ignore[valid-type,misc]
+        turned = True
+        plane = turns_freely = False
 
-    @staticmethod
-    def motion(q: Sequence[Number], data: JointData = NO_DATA) -> JointMotion:
-        return Universal.motion(q[::-1], data)
+        def __reduce__(self) -> tuple[Any, ...]:
+            return _made_again, (joint, self.axis, self.axis2, self.pitch)
 
-    @staticmethod
-    def directions(q: Sequence[Number], data: JointData = NO_DATA) -> tuple[Motion, ...]:
-        return Universal.directions(q[::-1], data)[::-1]
+        @staticmethod
+        def motion(q: Sequence[Number], data: JointData = NO_DATA) -> JointMotion:
+            slide, turns = joint.motion(q, data)
+            for turn in turns:
+                slide = turn.down(slide)
+            return JointMotion(-slide, tuple(_inverse(turn) for turn in reversed(turns)))
 
-    @classmethod
-    def direction_rates(cls, q: Sequence[Number], v: Sequence[Number], data: JointData = NO_DATA) -> tuple[Motion, ...]:
-        return Universal.direction_rates(q[::-1], v[::-1], data)[::-1]
+        @staticmethod
+        def directions(q: Sequence[Number], data: JointData = NO_DATA) -> tuple[Motion, ...]:
+            R, p = _placed(joint, q, data)
+            return tuple(_seen_from_child(R, p, S) for S in joint.directions(q, data))
 
-    @staticmethod
-    def coordinates(R: Matrix, offset: Vector) -> tuple[Number, ...]:
-        return Universal.coordinates(R, offset)[::-1]
+        @classmethod
+        def efforts(cls, q: Sequence[Number], data: JointData = NO_DATA) -> tuple[Force, ...]:
+            R, p = _placed(joint, q, data)
+            turned = [(R @ E.n, R @ E.f) for E in joint.efforts(q, data)]
+            return tuple(Force(-(n + p.cross(f)), -f) for n, f in turned)
 
+        @classmethod
+        def direction_rates(cls, q: Sequence[Number], v: Sequence[Number], data: JointData = NO_DATA) -> tuple[Motion, ...]:
+            """R' = R w~ and p' = R u for the joint's own motion w, u: a direction changes by R w x R u, and as S' + w x S."""
+            (R, p), S, own = _placed(joint, q, data), joint.directions(q, data), Motion.zero()
+            for direction, amount in zip(S, v, strict=True):
+                own = own + direction * amount
+            rates = []
+            for s, rate in zip(S, joint.direction_rates(q, v, data), strict=True):
+                change = _seen_from_child(R, p, Motion(own.w.cross(s.w) + rate.w, own.w.cross(s.v) + rate.v))
+                rates.append(Motion(change.w, change.v + (R @ s.w.cross(own.v))))
+            return tuple(rates)
 
-class TurnedPlanar(Planar):
-    """C is at r = (x, y) in P's axes and turned by the angle, so that P, in its own axes, is at -r from C and turned back.
+        @classmethod
+        def bias(cls, q: Sequence[Number], v: Sequence[Number], data: JointData = NO_DATA) -> Motion:
+            """What the joint's own motion adds to the above cancels."""
+            return _seen_from_child(*_placed(joint, q, data), joint.bias(q, v, data))
 
-    S_x = -e_x, S_y = -e_y; the angle turns P by -e_z, and its origin moves by e_z x r.
-    """
+        @staticmethod
+        def coordinates(R: Matrix, offset: Vector) -> tuple[Number, ...]:
+            inverse = R.transpose()
+            return joint.coordinates(inverse, inverse @ (-offset))
 
-    turned = True
-
-    @staticmethod
-    def motion(q: Sequence[Number], data: JointData = NO_DATA) -> JointMotion:
-        back = PlaneTurn.angle("z", -q[2])
-        return JointMotion(back.up(Vector(-q[0], -q[1], 0.0)), (back,))
-
-    @staticmethod
-    def directions(q: Sequence[Number], data: JointData = NO_DATA) -> tuple[Motion, ...]:
-        return Motion(ZERO, -E_X), Motion(ZERO, -E_Y), Motion(-E_Z, Vector(-q[1], q[0], 0.0))
-
-    @classmethod
-    def efforts(cls, q: Sequence[Number], data: JointData = NO_DATA) -> tuple[Force, ...]:
-        """Forces along x and y act at C's origin, r away from P's; the angle's effort is a moment."""
-        return Force(E_Z * q[1], -E_X), Force(E_Z * -q[0], -E_Y), Force(-E_Z, ZERO)
-
-    @classmethod
-    def direction_rates(cls, q: Sequence[Number], v: Sequence[Number], data: JointData = NO_DATA) -> tuple[Motion, ...]:
-        return Motion.zero(), Motion.zero(), Motion(ZERO, Vector(-v[1], v[0], 0.0))
-
-    @staticmethod
-    def coordinates(R: Matrix, offset: Vector) -> tuple[Number, ...]:
-        inverse = R.transpose()
-        return Planar.coordinates(inverse, inverse @ (-offset))
-
-
-class TurnedSpherical(Spherical):
-    """R_P = R_C R(q)^T; the angular velocity of P relative to C is -v in C's axes, and -R(q) v in its own."""
-
-    turned = True
-
-    @staticmethod
-    def motion(q: Sequence[Number], data: JointData = NO_DATA) -> JointMotion:
-        return JointMotion(ZERO, (quaternion_turn((q[0], -q[1], -q[2], -q[3])),))
-
-    @staticmethod
-    def directions(q: Sequence[Number], data: JointData = NO_DATA) -> tuple[Motion, ...]:
-        R = quaternion_turn(q)
-        return tuple(Motion(-R.up(e), ZERO) for e in (E_X, E_Y, E_Z))
-
-    @classmethod
-    def direction_rates(cls, q: Sequence[Number], v: Sequence[Number], data: JointData = NO_DATA) -> tuple[Motion, ...]:
-        """-R' e = -R (v x e)."""
-        R = quaternion_turn(q)
-        return tuple(Motion(-R.up(Vector(*v).cross(e)), ZERO) for e in (E_X, E_Y, E_Z))
-
-    @classmethod
-    def bias(cls, q: Sequence[Number], v: Sequence[Number], data: JointData = NO_DATA) -> Motion:
-        """-R (v x v) = 0."""
-        return Motion.zero()
+    Turned.__name__ = Turned.__qualname__ = f"Turned{joint.__name__}"
+    return Turned
 
 
-TURNED: dict[str, type[Joint]] = {joint.kind: joint for joint in (TurnedUniversal, TurnedPlanar, TurnedSpherical)}
+def _made_again(joint: type[Joint], *given: Any) -> Joint:
+    """From another process, which has no class that is made while the program runs."""
+    return from_far_side(joint)(*given)
 
 
-def turned_round(joint: Joint) -> Joint:
-    """The joint from its child's side, with the coordinates that it has from its parent's."""
-    back: Any = [None if axis is None else _reversed(axis) for axis in (joint.axis, joint.axis2)]
-    if joint.kind == "universal":
-        return TurnedUniversal(back[1], back[0])
-    if joint.kind in TURNED:
-        return TURNED[joint.kind](joint.axis, joint.axis2)
-    return type(joint)(back[0], pitch=joint.pitch)
+def _placed(joint: type[Joint], q: Sequence[Number], data: JointData) -> tuple[Matrix, Vector]:
+    slide, turns = joint.motion(q, data)
+    R = Matrix.identity()
+    for turn in turns:
+        R = turn.columns(R)
+    return R, slide
 
 
-def _reversed(axis: Axis) -> Axis:
-    x, y, z = axis
-    return 0.0 - x, 0.0 - y, 0.0 - z
+def _seen_from_child(R: Matrix, p: Vector, motion: Motion) -> Motion:
+    """Of P relative to C, at P's origin in P's axes, for a motion of C relative to P, at C's origin in C's."""
+    w = R @ motion.w
+    return Motion(-w, w.cross(p) - (R @ motion.v))
+
+
+def _inverse(turn: Turn) -> Turn:
+    return PlaneTurn.of(turn.axis, -turn.s, turn.c) if isinstance(turn, PlaneTurn) else FullTurn(turn.r.transpose())

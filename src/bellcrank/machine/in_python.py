@@ -38,8 +38,7 @@ class InPython:
         for name, kind in program.outputs.items():
             regular = kind == "node*3"  # what a node says that says nothing
             values[name] = [1.0, 0.0, 0.0] * counts["nodes"] if regular else [0.0] * width(plan, program, name)
-        self.executor = PythonExecutor(counts, values)
-        self.walk = Walk(self.executor, plan, program)
+        self.walk = Walk(PythonExecutor(counts, values), plan, program)
 
     def run(self) -> dict[str, list[Number]]:
         """Outputs of the program, flat; scratch ones left out."""
@@ -48,7 +47,8 @@ class InPython:
 
     def values(self, array: str) -> list[Number]:
         """All numbers of an array, as they are now."""
-        return self.executor.values.get(array, [])
+        numbers: list[Number] = self.walk.array(array).values
+        return numbers
 
     def body(self, i: int) -> Body:
         """The i-th body of the walk, with what steps have kept on it."""

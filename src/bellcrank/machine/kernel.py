@@ -68,7 +68,7 @@ def _fetch_or_compile(name: str, write: Callable[[], Module], level: int) -> Cod
 def structure_key(plan: Plan) -> tuple[Any, ...]:
     nodes = () if plan.nodes is None else plan.nodes.key()
     present = tuple(bool(x) for x in (*plan.gravity, *plan.baumgarte))
-    return (plan.signatures, present, *plan.loads.key(), nodes)
+    return (plan.signatures, present, *plan.loads.key(), nodes, plan.outside_joints)
 
 
 class Kernel:

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from ..constraints import Equation, Frame, Given, Law, closing_equations
+from ..constraints import Equation, Frame, Given, Law
 from ..forces import FORCES, BodyForce, BodyState, Effort, JointForce, JointState, Wrenches
 from ..forces.base import Settings
-from ..joints import JOINTS, JOINTS_BY_KEY, JointData
+from ..joints import JOINTS, JOINTS_BY_KEY, JointData, closing_equations
 from ..joints.base import Driven
 from ..joints.laws import LAWS, added
 from ..numbers import Dual, Number

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from ..joints import Joint
 from ..wording import counted
-from .motion import Motion, laws_wanted
+from .motion import Motion
 
 Vector = tuple[float, float, float]
 
@@ -89,7 +89,7 @@ def _motion_problems(closure: Closure) -> Iterator[str]:
     if closure.kind == "point_on_line":
         yield "a point on a line has nothing that could be driven."
         return
-    wanted = 1 if closure.joint is None else laws_wanted(closure.joint.kind, closure.joint.nq)
+    wanted = 1 if closure.joint is None else len(closure.joint.law_names())
     if len(closure.motion.laws) != wanted or wanted == 0:
         yield f"its motion has {counted(len(closure.motion.laws), 'law')}, and it needs {wanted}."
     turns = closure.joint is not None and closure.joint.quaternion is not None

@@ -100,8 +100,3 @@ class Motion:
 
     laws: tuple[Law, ...]
     axis: tuple[float, float, float] | None = None
-
-
-def laws_wanted(kind: str, nq: int) -> int:
-    """How many laws drive a joint."""
-    return {"spherical": 1, "free": 4}.get(kind, nq)

@@ -12,7 +12,6 @@ from .building.checks import QUATERNION_SLACK, check_name, check_time, duplicate
 from .closure import Closure, closure_problems
 from .element import ELEMENTS, MOST_TERMS, Element, element_problems
 from .measure import MEASURES, Measure
-from .motion import laws_wanted
 from .order import outward_order
 from .spec.physics import impossible
 from .spec.problems import Problems, brief
@@ -145,7 +144,7 @@ def _check_motions(model: Model, problems: Problems) -> None:
     for name, joint, motion in zip(model.joint_names, model.joints, model.motions, strict=False):
         if motion is None:
             continue
-        wanted = laws_wanted(joint.kind, joint.nq)
+        wanted = len(joint.law_names())
         if len(motion.laws) != wanted or wanted == 0:
             problems.add(f'joint "{name}": its motion has {len(motion.laws)} laws, and a {joint.kind} joint needs {wanted}.')
         if (motion.axis is not None) != (joint.quaternion is not None):

@@ -12,6 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..joints import JOINTS
+from ..joints.derived import turning_equations
 from ..model import Closure, Model
 from .frames import Frames, axes_to_z, frame_of
 from .order import Tree
@@ -147,16 +149,10 @@ def closing_axes(closure: Closure) -> Array:
     return np.asarray(axes_to_z(np.array([axis]), [axis2])[0])
 
 
-_TURNS = {"fixed": (3, 4, 5), "revolute": (3, 4), "universal": (3,), "cylindrical": (0, 1), "screw": (0, 1), "planar": (0, 1)}
-_TURNS["prismatic"] = (0, 1, 4)
-
-
 def turning_rows(closure: Closure) -> NDArray[np.bool_]:
     """Which equations of a closing joint are about angles; (rows,)."""
     assert closure.joint is not None
-    turns = np.zeros(closure.rows, dtype=bool)
-    turns[list(_TURNS.get("fixed" if closure.motion is not None else closure.joint.kind, ()))] = True
-    return turns
+    return np.array(turning_equations(JOINTS["fixed"] if closure.motion is not None else type(closure.joint)), dtype=bool)
 
 
 def row_scales(model: Model, length: float) -> Array:

@@ -13,6 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..joints import along_given_axes
+from ..joints.derived import turns_about_axis_only
 from .blocks import Node, make_nodes
 from .closures import CLOSURE_ROW, CLOSURE_SLOTS, CLOSURE_TABLE, ClosureSignature, closing_axes, row_scales
 from .condensed_places import places_in_turn
@@ -357,7 +359,8 @@ def _data(plan: Plan, node: Node, k: int, scales: Array) -> Array:
     rotation, _ = frame_of(plan.frames, plan.tree.place, base)
     start = CLOSURE_SLOTS["world"]
     closure = plan.model.closures[k]
-    meets = closure.joint is not None and closure.joint.kind in ("spherical", "universal")
+    joint = closure.joint
+    meets = joint is not None and along_given_axes(joint.kind) and not turns_about_axis_only(type(joint))
     row[start : start + 9] = (np.eye(3) if meets else rotation.T @ closing_axes(closure)).ravel()
     own = scales[plan.model.closure_index[k] : plan.model.closure_index[k + 1]]
     row[CLOSURE_SLOTS["scale"] : CLOSURE_SLOTS["scale"] + len(own)] = own

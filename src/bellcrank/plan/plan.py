@@ -56,6 +56,12 @@ class Plan:
     def n(self) -> int:
         return self.tree.n
 
+    @property
+    def outside_joints(self) -> tuple[str, ...]:
+        """What the kinds of joint from outside the package compute, which their names in signatures do not tell."""
+        closing = (closure.joint for closure in self.model.closures if closure.joint is not None)
+        return tuple(sorted({joint.identity for joint in (*self.model.joints, *closing)} - {""}))
+
     def signature(self, i: int) -> Signature:
         return self.signatures[int(self.table[i, 0])]
 

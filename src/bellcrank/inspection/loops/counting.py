@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...joints import Joint
+from ...joints.derived import freedoms
 from ...model import Closure, Model
+from ...plan.closures import closing_axes
 from .blocks import Block
-from .wrenches import held_by
 
 Array = NDArray[np.float64]
 
@@ -61,20 +62,37 @@ def _normal(closures: list[Closure], joints: list[Joint]) -> Array | None:
 
 
 def _flat(joint: Joint, normal: Array) -> bool:
-    if joint.kind in ("revolute", "planar"):
-        return _parallel(joint.axis, normal)
-    return joint.kind == "fixed" or (joint.kind == "prismatic" and _across(joint.axis, normal))
+    return bool((np.abs(_freedoms(joint, normal)[1]) < PARALLEL).all())
 
 
 def _in_plane(closure: Closure, normal: Array) -> int | None:
-    """Equations that matter in the plane; None for what leads out of it."""
-    kind = held_by(closure)
-    axis = closure.axis if closure.joint is None else closure.joint.axis
-    if kind in ("distance", "coupler", "spherical", "fixed"):
-        return {"spherical": 2, "fixed": 3}.get(kind, 1)
-    if _parallel(axis, normal):
-        return {"revolute": 2, "cylindrical": 2, "planar": 0, "point_on_line": 2, "point_on_plane": 0}.get(kind)
-    return {"prismatic": 2, "point_on_line": 1, "point_on_plane": 1}.get(kind) if _across(axis, normal) else None
+    """Equations that matter in the plane; None for what may lead out of it."""
+    if closure.joint is None:
+        if closure.axis is None:
+            return 1
+        along = {"point_on_line": 2, "point_on_plane": 0}[closure.kind]
+        return along if _parallel(closure.axis, normal) else 1 if _across(closure.axis, normal) else None
+    if closure.motion is not None or closure.joint.nv == 0:
+        return 3
+    inside, outside = _freedoms(closure.joint, normal)
+    free, turns, all_outside = _rank(inside), _rank(outside[:, :3]), _rank(outside)
+    if free == 0 or turns == 1 or free + all_outside != closure.joint.nv:  # a turn out of the plane, or a screw
+        return None
+    return 3 - free
+
+
+def _freedoms(joint: Joint, normal: Array) -> tuple[Array, Array]:
+    """What a joint leaves free in the plane and out of it, (nv, 6) each: turns, then slides, in the design position."""
+    A = closing_axes(Closure("", "joint", joint=joint))
+    S = freedoms(type(joint), joint.pitch or 0.0) @ np.kron(np.eye(2), A).T
+    across = np.outer(normal, normal)
+    turns, slides = S[:, :3] @ across, S[:, 3:] @ across
+    inside = np.hstack([turns, S[:, 3:] - slides])
+    return inside, S - inside
+
+
+def _rank(rows: Array) -> int:
+    return int(np.linalg.matrix_rank(rows, tol=PARALLEL)) if rows.size else 0
 
 
 def _parallel(axis: object, normal: Array) -> bool:

@@ -12,18 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...assembly.loops import Loops
-from ...model import Model
+from ...joints.derived import held_places
+from ...model import Closure, Model
 from ...plan.closures import closing_axes
 from ...plan.frames import axes_to_z
 from .blocks import Block
 from .naming import direction_words
-from .wrenches import HOLDS, Placed, carried, held_by, holding, triad
+from .wrenches import Placed, carried, held_along, holding, triad
 
 Array = NDArray[np.float64]
 
 SAMPLES = 3
 TAKES_PART = 1e-6  # of the largest, moments over the typical length
-NO_AXIS = ("spherical", "fixed", "free")
 
 
 class Stresses:
@@ -57,11 +57,11 @@ class Stresses:
                 if np.abs(self.multipliers[:, self.model.closure_index[k]]).max() > limit:
                     yield closure.name, "its effort"
                 continue
-            places = self._places(self.own[:, k], held_by(closure), limit)
+            places = self._places(self.own[:, k], held_along(closure), limit)
             if closure.kind == "distance" and places:
                 yield closure.name, "force along it"
             elif places:
-                yield closure.name, direction_words(closing_axes(closure), held_by(closure) not in NO_AXIS, places)
+                yield closure.name, direction_words(closing_axes(closure), _has_axis(closure), places)
 
     def tree_joints(self) -> Iterator[tuple[str, str]]:
         """Joints of the tree whose reactions they change, and in which directions."""
@@ -74,17 +74,20 @@ class Stresses:
             axes = joint_axes(self.model, row)
             E = self.placed.rotations[self.model.parents[row]] @ axes
             along = np.concatenate([felt[:, row, :3] @ E, felt[:, row, 3:] @ E], axis=1)
-            kind = "fixed" if self.model.driven[row] else joint.kind
-            places = self._places(along, kind, limit)
+            places = self._places(along, tuple(range(6)) if self.model.driven[row] else held_places(type(joint)), limit)
             if places:
                 yield name, direction_words(axes, joint.axis is not None, places)
 
     def _sizes(self, wrenches: Array) -> Array:
         return np.asarray(np.abs(wrenches) / np.array([1.0] * 3 + [self.length] * 3))
 
-    def _places(self, wrenches: Array, kind: str, limit: float) -> list[int]:
+    def _places(self, wrenches: Array, held: tuple[int, ...], limit: float) -> list[int]:
         sizes = self._sizes(wrenches).max(axis=0)
-        return [k for k in HOLDS[kind] if sizes[k] > limit]
+        return [k for k in held if sizes[k] > limit]
+
+
+def _has_axis(closure: Closure) -> bool:
+    return closure.joint is None or (closure.joint.has_axis and closure.motion is None)
 
 
 def joint_axes(model: Model, row: int) -> Array:

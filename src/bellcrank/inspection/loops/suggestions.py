@@ -8,18 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...assembly.loops import Loops
+from ...joints import JOINTS
+from ...joints.derived import held_places
 from ...model import Closure
 from .blocks import Block, rank_of
 from .counting import closures_of
-from .wrenches import HOLDS, Placed, held_by, holding
+from .wrenches import Placed, held_by, holding
 
 Array = NDArray[np.float64]
 
 MOST = 200  # equations of blocks that are tried
 SHOWN = 3
 # What may stand instead of a joint: in words, and what it still holds.
-CYLINDRICAL = ("cylindrical", HOLDS["cylindrical"])
-SPHERICAL = ("spherical", HOLDS["spherical"])
+CYLINDRICAL, SPHERICAL = ((kind, held_places(JOINTS[kind])) for kind in ("cylindrical", "spherical"))
 BALL = ("a point_on_line along its axis (a ball that may slide)", (0, 1))
 SLOTS = tuple(("a pin in a slot (a point_on_plane)", (k,)) for k in (0, 1))
 INSTEAD: dict[str, tuple[tuple[str, tuple[int, ...]], ...]] = {

@@ -1,9 +1,7 @@
 """What the equations of a closure hold: forces and moments, along the axes of its joint.
 
-An axis triad of a joint is (e1, e2, axis), as it stands on its first body; on a point of body b, and oppositely on body a, act
-
-    s, d2   forces along world axes, or along e1, e2, axis
-    d1      moments about the common perpendicular of the two directions        (EQUATIONS 1.6, constraints/basic.py)
+An axis triad of a joint is (e1, e2, axis), as it stands on its first body. The equations themselves (constraints/basic.py) say
+what each of them is on a point of body b, and oppositely on body a, for a unit of its multiplier.
 """
 
 from __future__ import annotations
@@ -13,29 +11,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...constraints import Frame, Given, Law
+from ...joints import JOINTS, closing_equations
+from ...joints.derived import held_places
 from ...model import Closure, Model
 from ...plan.closures import closing_axes
+from ...spatial import Matrix, Vector
+from ...spatial.vector import ZERO
 
 Array = NDArray[np.float64]
-
-FORCE, MOMENT = 0, 3  # first entries in a wrench along the triad
-ALL = tuple(range(6))
-# What each joint holds, as places in a wrench (force, then moment, along e1, e2, axis).
-HOLDS: dict[str, tuple[int, ...]] = {
-    "fixed": ALL,
-    "revolute": (0, 1, 2, 3, 4),
-    "prismatic": (0, 1, 3, 4, 5),
-    "cylindrical": (0, 1, 3, 4),
-    "screw": (0, 1, 2, 3, 4),
-    "universal": (0, 1, 2, 4),
-    "planar": (2, 3, 4),
-    "spherical": (0, 1, 2),
-    "free": (),
-    "point_on_line": (0, 1),
-    "point_on_plane": (2,),
-    "distance": (0, 1, 2),
-    "coupler": (),
-}
 
 
 class Placed(NamedTuple):
@@ -52,6 +36,13 @@ def held_by(closure: Closure) -> str:
     return "fixed" if closure.motion is not None else closure.joint.kind
 
 
+def held_along(closure: Closure) -> tuple[int, ...]:
+    """Places in a wrench (force, then moment, along e1, e2, axis) that it may hold."""
+    if closure.joint is None:
+        return {"point_on_line": (0, 1)}.get(closure.kind, (2,))
+    return held_places(JOINTS[held_by(closure)])
+
+
 def triad(closure: Closure, placed: Placed) -> Array:
     """Columns e1, e2, axis in world axes; of a rod, the third is along it."""
     if closure.kind == "distance":
@@ -60,7 +51,7 @@ def triad(closure: Closure, placed: Placed) -> Array:
         return np.column_stack([across[0], across[1], along / np.linalg.norm(along)])
     axes = closing_axes(closure)
     E = np.asarray(placed.rotations[closure.body_a] @ axes)
-    if held_by(closure) == "universal":  # its second axis is fixed to body b
+    if closure.joint is not None and closure.joint.axis2_on_child and closure.motion is None:
         second = placed.rotations[closure.body_b] @ axes[:, 0]
         return np.column_stack([second, np.cross(E[:, 2], second), E[:, 2]])
     return E
@@ -69,32 +60,20 @@ def triad(closure: Closure, placed: Placed) -> Array:
 def holding(closure: Closure, placed: Placed) -> Array:
     """(6, rows): the wrench on body b, at its point, along the triad, for a unit of each multiplier."""
     E = triad(closure, placed)
-    kind = held_by(closure)
-    W = np.zeros((6, closure.rows))
-    if kind in ("spherical", "universal", "revolute", "fixed"):
-        W[:3, :3] = E.T
-    if kind == "universal":
-        W[4, 3] = -1.0
-    elif kind == "revolute":
-        W[4, 3], W[3, 4] = 1.0, -1.0
-    elif kind == "fixed":
-        W[5, 3], W[3, 4], W[4, 5] = -1.0, -1.0, -1.0
-    elif kind in ("cylindrical", "prismatic", "screw"):
-        W[4, 0], W[3, 1], W[0, 2], W[1, 3] = 1.0, -1.0, 1.0, 1.0
-        if kind == "prismatic":
-            W[5, 4] = -1.0
-        elif kind == "screw":
-            assert closure.joint is not None and closure.joint.pitch is not None
-            W[2, 4], W[5, 4] = 1.0, -closure.joint.pitch
-    elif kind == "planar":
-        W[4, 0], W[3, 1], W[2, 2] = 1.0, -1.0, 1.0
-    elif kind == "point_on_line":
-        W[0, 0] = W[1, 1] = 1.0
-    elif kind == "point_on_plane":
-        W[2, 0] = 1.0
-    elif kind == "distance":
-        W[2, 0] = 2.0 * closure.value
-    return W
+    ends = [(closure.body_a, closure.point_a), (closure.body_b, closure.point_b)]
+    if closure.joint is not None and closure.motion is not None:  # its frame on a moves along with b
+        ends[0] = ends[1]
+    i, j = (_frame(closure, placed, *end) for end in ends)
+    pitch = closure.joint.pitch if closure.joint is not None else None
+    given = Given(Matrix.identity(), Law(closure.value), pitch or 0.0)
+    acting = [equation.on_j for equation in closing_equations(held_by(closure), i, j, given)]
+    return np.vstack([E.T @ np.array([list(on_b.f) for on_b in acting]).T, E.T @ np.array([list(on_b.n) for on_b in acting]).T])
+
+
+def _frame(closure: Closure, placed: Placed, body: int, point: tuple[float, float, float]) -> Frame:
+    """The frame of a closure on a body, at rest."""
+    A = (placed.rotations[body] @ closing_axes(closure)).tolist()
+    return Frame(Matrix(*[Vector(*row) for row in A]), Vector(*_point(placed, body, point).tolist()), ZERO, ZERO)
 
 
 def carried(model: Model, placed: Placed, wrenches: Array) -> Array:

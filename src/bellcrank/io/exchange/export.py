@@ -37,6 +37,15 @@ class JointForces:
     inputs: dict[int, float] = field(default_factory=dict)  # gain by input
 
 
+def along(joint: Any, axis: str) -> Array:
+    """A joint's own axis "x", "y" or "z", in the design position."""
+    z = np.array(joint.axis)
+    if axis == "z":
+        return z
+    x = np.array(joint.axis2)
+    return x if axis == "x" else np.cross(z, x)
+
+
 class Export:
     """A model on its way into another format. ``cannot`` and ``never`` collect what that format has no words for."""
 

@@ -312,14 +312,14 @@ def mujoco_states(model: Model) -> States:
     references = {} if source is None else source.references
 
     def pieces(i: int) -> list[Any]:
-        kind, frame = model.joints[i].kind, frame_of(model, i)
-        if kind == "screw":
-            raise StateError(f"MuJoCo has no screw: {model.joint_names[i]!r} cannot be converted")
-        if kind == "spherical":
+        joint, frame = model.joints[i], frame_of(model, i)
+        if joint.mjcf is None:
+            raise StateError(f"MuJoCo has no {joint.kind}: {model.joint_names[i]!r} cannot be converted")
+        if joint.quaternion == 0:
             return [Ball(frame)]
-        if kind == "free":
+        if joint.quaternion is not None:
             return [FloatingMuJoCo(frame) if model.parents[i] < 0 else FloatingOnBody(frame)]
-        return [Shifted(*references.get(model.joint_names[i], ())) for _ in range(model.joints[i].nv)]
+        return [Shifted(*references.get(model.joint_names[i], ())) for _ in range(joint.nv)]
 
     return States(model, "MuJoCo", as_listed(model.parents), pieces)
 
@@ -335,17 +335,17 @@ def pinocchio_states(model: Model) -> States:
         rows = [named[name] for name in source.order]
 
     def pieces(i: int) -> list[Any]:
-        kind, frame = model.joints[i].kind, frame_of(model, i)
-        if kind == "screw":
-            raise StateError(f"Pinocchio's q of a screw is not known here: {model.joint_names[i]!r} cannot be converted")
-        if kind == "spherical":
+        joint, frame = model.joints[i], frame_of(model, i)
+        if joint.quaternion == 0:
             return [Ball(frame, XYZW)]
-        if kind == "free":
+        if joint.urdf is None:
+            what = f"Pinocchio's q of a {joint.kind} is not known here"
+            raise StateError(f"{what}: {model.joint_names[i]!r} cannot be converted")
+        if joint.quaternion is not None:
             return [FloatingPinocchio(frame, references.get(model.joint_names[i], (0.0, 0.0, 0.0)))]
-        if kind == "planar":
+        if joint.urdf[0][0] == "planar":
             return [PlanarPinocchio()]
-        several = {"revolute": "r", "prismatic": "p", "universal": "rr", "cylindrical": "rp"}.get(kind, "")
-        return [Circle() if one == "r" and unlimited(model, i) else Shifted() for one in several]
+        return [Circle() if unit == "rad" and unlimited(model, i) else Shifted() for unit in joint.q_units]
 
     return States(model, "Pinocchio", rows, pieces)
 

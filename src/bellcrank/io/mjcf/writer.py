@@ -6,12 +6,10 @@ more joint of the body beyond.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...model import Model
-from ..exchange.export import Array, Export, JointForces, equal, indented, numbers, principal, tag
+from ..exchange.export import Array, Export, JointForces, along, equal, indented, numbers, principal, tag
 from ..exchange.imported import quaternion_of
 from .written_closures import equalities
 from .written_forces import Forces, given
@@ -20,7 +18,6 @@ MOST_NESTED = (
     496  # bodies inside each other: MuJoCo reads 500 elements so, these, those around and those in the last among them
 )
 LEAST = 1e-14  # kg m2: MuJoCo wants every principal moment of a moving body to be more than 1e-15
-TURNING = {"revolute": "hinge", "prismatic": "slide", "spherical": "ball", "free": "free"}
 Named = tuple[str, str, Array | None]  # name, type, axis in the design position
 
 
@@ -124,8 +121,10 @@ class Writing:
         rows = [i]
         while self._weightless(rows[-1]) and len(self.export.children[rows[-1]]) == 1:
             beyond = self.export.children[rows[-1]][0]
-            kinds = [self.model.joints[k].kind for k in (*rows, beyond)]
-            if "free" in kinds or "fixed" in kinds or (kinds.count("spherical") and len(kinds) > 1 and _turns(kinds)):
+            parts = [self.model.joints[k].mjcf for k in (*rows, beyond)]
+            words = {word for part in parts for word, _ in part or ()}
+            turning = sum("rad/s" in self.model.joints[k].v_units for k in (*rows, beyond))
+            if not all(parts) or "free" in words or ("ball" in words and turning > 1):
                 break
             rows.append(beyond)
         return rows
@@ -170,20 +169,17 @@ class Writing:
         """One joint of ours as one or several of MuJoCo's."""
         model, joint = self.model, self.model.joints[i]
         name = self.export.name(model.joint_names[i])
-        if joint.kind == "fixed":
-            return []
-        if joint.kind == "screw":
-            self.export.never.append(f'joint "{name}", a screw')
+        if joint.mjcf is None:
+            self.export.never.append(f'joint "{name}", a {joint.kind}')
             return []
         if joint.kind == "free" and model.parents[i] >= 0:
             return self._floating(i, name, R)
-        if joint.kind in TURNING:
-            axis = None if joint.axis is None else numbers(R.T @ joint.axis)
-            return [self._one(i, slice(0, joint.nv), name, TURNING[joint.kind], axis, at)]
-        parts = several(joint)
+        if len(joint.mjcf) == 1:
+            kind, axis = joint.mjcf[0]
+            return [self._one(i, slice(0, joint.nv), name, kind, numbers(R.T @ along(joint, axis)) if axis else None, at)]
         return [
-            self._one(i, slice(k, k + 1), f"{name}_{part}", kind, numbers(R.T @ axis), at)
-            for k, (part, kind, axis) in enumerate(parts)
+            self._one(i, slice(k, k + 1), f"{name}_{joint.v_names[k]}", kind, numbers(R.T @ along(joint, axis)), at)
+            for k, (kind, axis) in enumerate(joint.mjcf)
         ]
 
     def _floating(self, i: int, name: str, R: Array) -> list[str]:
@@ -259,7 +255,7 @@ class Writing:
     def part_name(self, i: int, dof: int) -> str:
         """The name there of the joint along one of our directions."""
         joint, name = self.model.joints[i], self.export.name(self.model.joint_names[i])
-        return name if joint.nv == 1 else f"{name}_{several(joint)[dof][0]}"
+        return name if joint.nv == 1 else f"{name}_{joint.v_names[dof]}"
 
     # --- the start
 
@@ -282,21 +278,6 @@ class Writing:
         return q
 
 
-def _turns(kinds: list[str]) -> bool:
-    return sum(kind in ("spherical", "revolute", "universal", "cylindrical", "planar") for kind in kinds) > 1
-
-
 def _spread(c: Array) -> Array:
     """Inertia of a unit mass at c about the origin: c.c 1 - c c^T."""
     return np.asarray(c @ c * np.eye(3) - np.outer(c, c))
-
-
-def several(joint: Any) -> list[tuple[str, str, Array]]:
-    """Joints of several directions, one by one: name, type, axis."""
-    z = np.array(joint.axis)
-    if joint.kind == "cylindrical":
-        return [("angle", "hinge", z), ("slide", "slide", z)]
-    x = np.array(joint.axis2)
-    if joint.kind == "universal":
-        return [("first", "hinge", z), ("second", "hinge", x)]
-    return [("x", "slide", x), ("y", "slide", np.cross(z, x)), ("angle", "hinge", z)]

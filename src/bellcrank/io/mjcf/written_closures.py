@@ -27,7 +27,7 @@ def equalities(writing: Writing, tendons: list[str]) -> list[str]:
             lines += _coupler(writing, closure, name, tendons)
         elif closure.kind == "distance":
             lines += _distance(writing, closure, name, tendons)
-        elif closure.joint is not None and closure.joint.kind in ("spherical", "revolute", "fixed"):
+        elif closure.joint is not None and closure.joint.mjcf_loop is not None:
             lines += _joint(writing, closure, name)
         else:
             what = closure.kind if closure.joint is None else f"a {closure.joint.kind} joint"
@@ -43,13 +43,13 @@ def _joint(writing: Writing, closure: Closure, name: str) -> list[str]:
     (a, at_a), (b, at_b) = sides if closure.body_a >= 0 else sides[::-1]
     is_open = bool(np.abs(export.origin(a) + at_a - export.origin(b) - at_b).max() > OPEN)
     ends = {f"body{k}": writing.body_names[body] if body >= 0 else None for k, body in ((1, a), (2, b))}
-    if closure.joint.kind == "fixed":
+    if closure.joint.mjcf_loop == "weld":
         R, anchor = export.axes(a), numbers(export.axes(b).T @ at_b)
         turn = quaternion_of(R.T @ export.axes(b))
         pose = numbers([*(R.T @ at_a), *turn]) if is_open else None
         return [f"{tag('weld', name=name, **ends, relpose=pose, anchor=anchor if is_open else None)}/>"]
     axis = np.array(closure.joint.axis or (0.0, 0.0, 0.0))
-    points = [(name, 0.0)] if closure.joint.kind == "spherical" else [(f"{name}_1", 0.0), (f"{name}_2", 1.0)]
+    points = [(name, 0.0)] if closure.joint.mjcf_loop == "ball" else [(f"{name}_1", 0.0), (f"{name}_2", 1.0)]
     if not is_open:
         return [f"{tag('connect', name=n, anchor=numbers(export.axes(a).T @ (at_a + x * axis)), **ends)}/>" for n, x in points]
     held = [[writing.site(f"{n}_{k}", body, at + x * axis) for k, (body, at) in enumerate(sides, 1)] for n, x in points]

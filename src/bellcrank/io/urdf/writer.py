@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 
 from ...model import Model
-from ..exchange.export import Array, Export, JointForces, equal, indented, numbers, roll_pitch_yaw, tag
+from ..exchange.export import Array, Export, JointForces, along, equal, indented, numbers, roll_pitch_yaw, tag
 from ..exchange.states import unlimited
 from .reader import across
 
-KINDS = {"fixed": "fixed", "revolute": "revolute", "prismatic": "prismatic", "planar": "planar", "free": "floating"}
 GRAVITY = (0.0, 0.0, -9.81)
 
 
@@ -95,14 +94,15 @@ class _Writing:
         name, child = self.export.name(model.joint_names[i]), self.export.name(model.body_names[i])
         outer, R = self.export.axes(model.parents[i]), self.export.axes(i)
         place = (numbers(outer.T @ self._offset(i)), numbers(roll_pitch_yaw(outer.T @ R)))
-        if joint.kind in ("universal", "cylindrical"):
-            yield from self._two(i, name, parent, child, place, R)
-            return
-        if joint.kind not in KINDS:
+        if joint.urdf is None:
             self.export.never.append(f'joint "{name}", which is {joint.kind}')
             return
-        kind = "continuous" if joint.kind == "revolute" and unlimited(model, i) else KINDS[joint.kind]
-        axis = None if joint.axis is None else R.T @ np.array(joint.axis)
+        if len(joint.urdf) > 1:
+            yield from self._several(i, name, parent, child, place, R)
+            return
+        kind, letter = joint.urdf[0]
+        kind = "continuous" if kind == "revolute" and unlimited(model, i) else kind
+        axis = R.T @ along(joint, letter) if letter else None
         if joint.kind == "planar" and axis is not None:
             self._check_plane(i, R, axis)
         yield from self._one(i, range(joint.nv), name, kind, parent, child, place, axis, mimics.get((i, 0), ""))
@@ -116,15 +116,16 @@ class _Writing:
             return np.array(self.references.get(self.model.joint_names[i], (0.0, 0.0, 0.0)))
         return self.export.offset(i)
 
-    def _two(self, i: int, name: str, parent: str, child: str, place: tuple[str, str], R: Array) -> Iterator[str]:
+    def _several(self, i: int, name: str, parent: str, child: str, place: tuple[str, str], R: Array) -> Iterator[str]:
+        """One joint of ours as joints one after the other, with links without mass between them."""
         joint = self.model.joints[i]
-        second = joint.axis2 if joint.kind == "universal" else joint.axis
-        middle, axes = f"{child}_{joint.v_names[0]}", [R.T @ np.array(joint.axis), R.T @ np.array(second)]
-        kinds = ("continuous", "continuous" if joint.kind == "universal" else "prismatic")
-        yield f"{tag('link', name=middle)}/>"
-        ends = ((parent, middle, place), (middle, child, ("0 0 0", "0 0 0")))
-        for k, (before, after, where) in enumerate(ends):
-            yield from self._one(i, range(k, k + 1), f"{name}_{joint.v_names[k]}", kinds[k], before, after, where, axes[k], "")
+        for k, (kind, axis) in enumerate(joint.urdf or ()):
+            after = child if k == joint.nv - 1 else f"{child}_{joint.v_names[k]}"
+            if after != child:
+                yield f"{tag('link', name=after)}/>"
+            own = f"{name}_{joint.v_names[k]}"
+            yield from self._one(i, range(k, k + 1), own, kind, parent, after, place, R.T @ along(joint, axis), "")
+            parent, place = after, ("0 0 0", "0 0 0")
 
     def _one(
         self,

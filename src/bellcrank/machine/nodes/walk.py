@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...forces import BodyState
 from ...formulations.base import Placed
-from ...joints import JOINTS_BY_KEY
+from ...joints import JOINTS_BY_KEY, along_given_axes
 from ...kernels.executor import Integer
 from ...numbers import Number, less, select
 from ...plan import Plan, Signature
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from ..walk import Walk
 
 Turn = tuple[tuple[Number, ...], ...]
-ALONG_AXES = ("spherical", "universal", "revolute", "fixed")  # closures whose first equations are along given axes
 
 
 def block_width(plan: Plan) -> int:
@@ -99,7 +98,7 @@ class NodeClosure:
         return [self._data(CLOSURE_SLOTS["scale"] + k) for k in range(self.rows)]
 
     def turn(self, a: Placed, b: Placed) -> Turn:
-        if self.shape.signature.kind not in ALONG_AXES:
+        if not along_given_axes(self.shape.signature.kind):
             return ()
         walk = self.node.walk
         world = _axes(data_of(walk, "closure_data", self.index))

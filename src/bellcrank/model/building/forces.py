@@ -354,7 +354,7 @@ def make_motion(item: JointSpec, joint: Joint, offset: Sequence[float]) -> Motio
     """The laws of a driven joint, in the order of its coordinates; raises Trouble."""
     assert item.motion is not None
     axis = item.motion.axis
-    wanted = {"spherical": ("angle",), "free": ("x", "y", "z", "angle")}.get(joint.kind, joint.q_names)
+    wanted = joint.law_names()
     laws = dict(item.motion.laws)
     if joint.nv == 0:
         raise Trouble("it is fixed and cannot be driven. Remove its motion, or change its type.", "motion")

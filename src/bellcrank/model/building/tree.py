@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ...joints import JOINTS
+from ...joints import JOINTS, JOINTS_BY_KEY
 from ..spec.problems import Problems, names
 from ..spec.spec import GROUND, JointSpec, MotorSpec, Spec
 from .checks import armature_of
@@ -214,8 +214,7 @@ def _with_coordinates(spec: Spec) -> set[str]:
 
 def _turns_for_nothing(kind: str) -> bool:
     """A reversed axis says the same from the other side; a ball or a plane turned round takes more operations."""
-    joint = JOINTS.get(kind)
-    return joint is None or joint.nv == 0 or (joint.has_axis and not joint.needs_axis2)
+    return f"turned {kind}" not in JOINTS_BY_KEY
 
 
 def _complain_of_groups(spec: Spec, search: _Search, problems: Problems) -> None:

@@ -12,12 +12,13 @@ import dataclasses
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from ...joints import JOINTS
+from ...joints.derived import reversed_in_a_mirror
 from ..parameters.expressions import Formula, derived
 from .fields import XYZ, InBody, Place, Scalar, Triple, Visitor, map_fields
 from .problems import Problems
 from .spec import GROUND, LISTS, AssemblySpec, CopySpec, InitialSpec, JointSpec, ParameterSpec, Spec
 
-TURNING = ("revolute", "screw", "universal", "planar")  # joints whose axis is that of a rotation
 Scalars = tuple[Scalar, ...]
 
 
@@ -70,17 +71,20 @@ def _copy(item: Any, visit: _Copying, given: dict[str, ParameterSpec], joints: d
 
 def _turned(joint: JointSpec, visit: _Copying, problems: Problems) -> JointSpec:
     """Axes that have been mirrored as arrows; those of rotations are reversed as well."""
-    if joint.kind == "cylindrical":
-        text = f'joint "{joint.name}" is cylindrical and cannot be mirrored, since its angle and slide change their sense.'
+    if _reversed_axes(joint) is None:
+        coordinates = " and ".join(JOINTS[joint.kind].q_names)
+        text = f'joint "{joint.name}" is {joint.kind} and cannot be mirrored, since its {coordinates} change their sense.'
         problems.add(f"{text} Use a revolute and a prismatic joint.", joint.where, visit.called(joint.name))
-    changes: dict[str, Any] = {}
-    if joint.kind in TURNING and joint.axis is not None:
-        changes["axis"] = _negative(joint.axis)
-    if joint.kind == "universal" and joint.axis2 is not None:
-        changes["axis2"] = _negative(joint.axis2)
+    changes: dict[str, Any] = {name: _negative(getattr(joint, name)) for name in _reversed_axes(joint) or ()}
     if joint.pitch is not None:
         changes["pitch"] = negated(joint.pitch)
     return dataclasses.replace(joint, **changes)
+
+
+def _reversed_axes(joint: JointSpec) -> list[str] | None:
+    """Those that are given; None where no axes of this kind of joint make its mirror image."""
+    names = reversed_in_a_mirror(JOINTS[joint.kind]) if joint.kind in JOINTS else ()
+    return None if names is None else [name for name in names if getattr(joint, name) is not None]
 
 
 def _start(start: InitialSpec, joint: JointSpec | None, visit: _Copying) -> InitialSpec:
@@ -107,8 +111,8 @@ def _geometry(assembly: AssemblySpec, local: Collection[str]) -> dict[str, str]:
         for item in getattr(assembly, field):
             map_fields(item, item.path, found)
     for joint in assembly.joints:
-        for key in ("axis", "axis2") if joint.kind == "universal" else ("axis",):
-            if joint.kind in TURNING and f"{joint.path}.{key}" in found.turns:
+        for key in _reversed_axes(joint) or ():
+            if f"{joint.path}.{key}" in found.turns:
                 found.turns[f"{joint.path}.{key}"] = "axial"
     return found.turns
 

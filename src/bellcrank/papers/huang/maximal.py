@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...dynamics.dynamics import Dynamics
-from ...joints import Joint
+from ...joints import Joint, JointData
 from ...model import Closure, Model
 from ...model.manifold import quaternion_product
 from ...plan.closures import closing_axes
@@ -94,8 +94,8 @@ class Converter:
     def _own_motion(self, i: int, q: Array, v: Array, R: Array) -> tuple[Array, Array]:
         """Velocities of a body relative to its parent, at the joint's point in world axes."""
         joint, first = self.model.joints[i], self.model.q_index[i]
-        moved = np.zeros(6)
-        for S, speed in zip(joint.directions(q[first : first + joint.nq].tolist()), v, strict=True):
+        moved, data = np.zeros(6), JointData(pitch=joint.pitch or 0.0)
+        for S, speed in zip(joint.directions(q[first : first + joint.nq].tolist(), data), v, strict=True):
             moved += np.array([*S.w, *S.v]) * speed
         A = R @ self.axes[i]
         return A @ moved[:3], A @ moved[3:]

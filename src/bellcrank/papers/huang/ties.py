@@ -24,9 +24,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...constraints import Frame, Given, Law
 from ...errors import StateError
+from ...joints import closing_equations
 from ...model import Closure, Model
 from ...plan.closures import closing_axes
+from ...spatial import Matrix, Vector
+from ...spatial.vector import ZERO
 from ...wording import argument
 from .maximal import apply, cross
 
@@ -39,23 +43,35 @@ A, B, WORLD = (1, 2, 3), (4, 5, 6), (7, 8, 9)
 
 Row = tuple[int, int, int]  # u, w, and b or -1
 
-_POINT: list[Row] = [(X, e, -1) for e in WORLD]
-_PARALLEL: list[Row] = [(A[2], B[2], A[0]), (A[2], B[2], A[1])]
-_ON_AXIS: list[Row] = [(A[2], X, A[0]), (A[2], X, A[1])]
+PRODUCTS = [*((X, e) for e in WORLD), (X, X), *((a, w) for a in A for w in (X, *B))]
 
-ROWS: dict[str, list[Row]] = {
-    "free": [],
-    "spherical": _POINT,
-    "universal": [*_POINT, (A[2], B[0], -1)],
-    "revolute": _POINT + _PARALLEL,
-    "fixed": [*_POINT, (A[0], B[1], -1), (A[1], B[2], -1), (A[2], B[0], -1)],
-    "cylindrical": _PARALLEL + _ON_AXIS,
-    "prismatic": [*_PARALLEL, *_ON_AXIS, (A[0], B[1], -1)],
-    "planar": [*_PARALLEL, (A[2], X, -1)],
-    "distance": [(X, X, -1)],
-    "point_on_line": _ON_AXIS,
-    "point_on_plane": [(A[2], X, -1)],
-}
+
+def rows_of(kind: str) -> list[Row] | None:
+    """The closing equations of a kind of joint or tie, each the product of two vectors; None if one is not, as of a screw.
+
+    Which two is seen in numbers. A pair that holds w across a's x and y stands for two rows of z x w.
+    """
+    if kind == "coupler":
+        return None
+    pools = np.random.default_rng(3).normal(size=(3, 10, 3))
+    products = {pair: np.abs((pools[:, pair[0]] * pools[:, pair[1]]).sum(1)) for pair in PRODUCTS}
+    found = []
+    for errors in np.abs([_errors(kind, pool) for pool in pools]).T:
+        same = [pair for pair, values in products.items() if np.abs(errors - values).max() < 1e-12]
+        if not same:
+            return None
+        found += same
+    return [(A[2], w, u) if u in A[:2] and {(A[0], w), (A[1], w)} <= set(found) else (u, w, -1) for u, w in found]
+
+
+def _errors(kind: str, pool: Array) -> list[float]:
+    """What the closing equations demand to be zero, where the vectors of a tie are those of the pool."""
+
+    def columns(places: tuple[int, int, int]) -> Matrix:
+        return Matrix(*[Vector(*row) for row in pool[list(places)].T.tolist()])
+
+    i, j = Frame(columns(A), ZERO, ZERO, ZERO), Frame(columns(B), Vector(*pool[X].tolist()), ZERO, ZERO)
+    return [equation.error for equation in closing_equations(kind, i, j, Given(columns(WORLD), Law(0.0), 1.0))]
 
 
 class Placed(NamedTuple):
@@ -147,7 +163,8 @@ def all_ties(model: Model, length: float) -> Ties:
     closures = [*_tree(model), *model.closures]
     center = np.vstack([model.center, np.zeros(3)])
     a, b = (np.array([getattr(c, end) for c in closures], dtype=np.intp) for end in ("body_a", "body_b"))
-    rows = [(k, *row) for k, c in enumerate(closures) for row in ROWS[_kind(c)]]
+    of_kind = {kind: rows_of(kind) or [] for kind in {_kind(c) for c in closures}}
+    rows = [(k, *row) for k, c in enumerate(closures) for row in of_kind[_kind(c)]]
     tie, u, w, across = (
         (np.array(column, dtype=np.intp) for column in zip(*rows, strict=True)) if rows else np.zeros((4, 0), int)
     )
@@ -165,7 +182,7 @@ def all_ties(model: Model, length: float) -> Ties:
         across=across,
         value=np.array(values)[tie],
         scale=np.array([_scale(closures[k], (i, j), length) for k, i, j, _ in rows]),
-        first=np.cumsum([0, *(len(ROWS[_kind(c)]) for c in closures)]).astype(np.intp),
+        first=np.cumsum([0, *(len(of_kind[_kind(c)]) for c in closures)]).astype(np.intp),
     )
 
 
@@ -188,7 +205,7 @@ def refuse(model: Model) -> None:
     """What this method cannot do, in the user's names."""
     instead = f"use {argument('method', 'rattle')}"
     for closure in [*_tree(model), *model.closures]:
-        if _kind(closure) not in ROWS:
+        if rows_of(_kind(closure)) is None:
             raise StateError(f'reaction_taylor knows no {_kind(closure)}, and "{closure.name}" is one: {instead}')
     for name, driven in [*zip(model.joint_names, model.driven, strict=True), *((c.name, c.motion) for c in model.closures)]:
         if driven:

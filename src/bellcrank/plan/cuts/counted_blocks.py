@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ...formulations import CLOSED
 from ...joints import JOINTS, Joint, make_joint, turned_round
+from ...joints.derived import slides_along_axis
 from ...kernels import cache
 from ...model import Closure, Model
 from ...papers.operations import count_program
@@ -32,7 +33,7 @@ def counted(block: Linkage, trees: Sequence[Tree]) -> list[int]:
 
     This takes as long as compiling does, and is kept where compiled code is.
     """
-    name = cache.key("counted", block, trees)
+    name = cache.key("counted", block, trees, [JOINTS[joint.kind].identity for joint in block.joints])
     kept = cache.fetch(name)
     if kept is None:
         kept = {"operations": [_count(_general(block, tree)) for tree in trees]}, b""
@@ -74,10 +75,10 @@ def _general(block: Linkage, tree: Tree) -> Model:
 
 
 def _joint(kind: str, planar: bool, rng: np.random.Generator) -> Joint:
-    axis, other = rng.normal(size=3), rng.normal(size=3)
+    joint, axis, other = JOINTS[kind], rng.normal(size=3), rng.normal(size=3)
     if planar:
-        axis = axis * [1.0, 1.0, 0.0] if kind == "prismatic" else np.array([0.0, 0.0, 1.0])
-    joint = JOINTS[kind]
+        normal = np.array([0.0, 0.0, 1.0])
+        axis, other = (axis * [1.0, 1.0, 0.0], normal) if slides_along_axis(joint) else (normal, other)
     given: dict[str, Any] = {"axis": axis} if joint.has_axis else {}
     given |= {"axis2": np.cross(axis, other)} if joint.needs_axis2 else {}
     return make_joint(kind, **given, **({"pitch": 0.1} if joint.needs_pitch else {}))

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from ...joints import JOINTS
 from ..blocks import Block, Node, _cycle, _depths, _take_apart
 from ..nodes import WIDE_ALONE
 from ..order import depth_first
@@ -19,11 +20,6 @@ from .condensed_patterns import Hanging, Image
 from .patterns import Rows, columns_of, congruent, factored, null_space, ones, product, reflected, transposed
 from .prices import (
     CROSS_PRODUCT,
-    IN_A_PLANE,
-    IN_SPACE,
-    MOVES,
-    MOVING_AXES,
-    ON_AXIS,
     PLANAR_GROUND,
     PLANAR_MOVING,
     SLIDE,
@@ -31,6 +27,10 @@ from .prices import (
     SPATIAL_MOVING,
     TURN,
     Feels,
+    axes_move,
+    equations,
+    may_be_planar,
+    moves,
 )
 
 
@@ -58,9 +58,9 @@ class Network:
     @property
     def planar(self) -> bool:
         everything = (*self.joints, *self.ties)
-        freedoms = sum(len(MOVES[joint.kind]) for joint in self.joints)
-        equations = 6 * (len(self.joints) - self.bodies) + sum(len(IN_SPACE[tie.kind]) for tie in self.ties)
-        return freedoms <= equations and all(tie.kind in IN_A_PLANE for tie in everything)
+        freedoms = sum(len(moves(joint.kind)) for joint in self.joints)
+        held = 6 * (len(self.joints) - self.bodies) + sum(len(equations(tie.kind, planar=False)) for tie in self.ties)
+        return freedoms <= held and all(may_be_planar(tie.kind) for tie in everything)
 
 
 def effort(network: Network, inboard: tuple[int, ...]) -> float:
@@ -88,22 +88,21 @@ class _Estimate:
         place = {body: k for k, body in enumerate(of_walk)} | {-1: -1}
         self.carriers = {place[body] for body in network.carriers}
         own = [network.joints[self.inboard[body]] for body in of_walk]
-        self.turns = [TURN in MOVES[joint.kind] for joint in own]
-        self.moves = [() if joint.driven else MOVES[joint.kind] for joint in own]
+        self.turns = [TURN in moves(joint.kind) for joint in own]
+        self.moves = [() if joint.driven else moves(joint.kind) for joint in own]
         for k, p in enumerate(self.parent):
             self.turns[k] = self.turns[k] or (p >= 0 and self.turns[p])
         tied = {self.inboard[body]: k for k, body in enumerate(of_walk)}
         closing = [joint for j, joint in enumerate(network.joints) if j not in tied]
         self.closures = [tie._replace(a=place[tie.a], b=place[tie.b]) for tie in (*closing, *network.ties) if not tie.terms]
         self.closures += [tie._replace(terms=tuple(tied[j] for j in tie.terms)) for tie in network.ties if tie.terms]
-        planar = network.planar
-        self.equations = IN_A_PLANE if planar else IN_SPACE
-        places = (PLANAR_GROUND, PLANAR_MOVING) if planar else (SPATIAL_GROUND, SPATIAL_MOVING)
+        self.planar = network.planar
+        places = (PLANAR_GROUND, PLANAR_MOVING) if self.planar else (SPATIAL_GROUND, SPATIAL_MOVING)
         self.prices = places[not network.on_ground]
         roots = [i for i, p in enumerate(self.parent) if p < 0]
-        self.root = roots[0] if network.on_ground and network.alone and own[roots[0]].kind in ON_AXIS else -1
+        self.root = roots[0] if network.on_ground and network.alone and JOINTS[own[roots[0]].kind].turns_freely else -1
         self.tail = 1 if network.on_ground else 1 + self.prices.size
-        held = sum(len(self.equations[closure.kind]) for closure in self.closures)
+        held = sum(len(equations(closure.kind, self.planar)) for closure in self.closures)
         self.free = sum(map(len, self.moves)) - held  # as a rule: what a driven block has none of
 
     def total(self) -> float:
@@ -141,7 +140,7 @@ class _Estimate:
         return work + prices.first * len(moves) + prices.shifted * max(depth[i] - 1, 0)
 
     def _closed(self, closure: Tie, cycle: set[int]) -> int:
-        end = self.prices.axes_end if closure.kind in MOVING_AXES or closure.driven else self.prices.end
+        end = self.prices.axes_end if axes_move(closure.kind) or closure.driven else self.prices.end
         ends = sum(i >= 0 and self.turns[i] for i in (closure.a, closure.b) if not closure.terms)
         entries = sum(len(self.moves[i]) for i in cycle if i != self.root)
         return end * (1 + ends) + self.prices.entry * entries
@@ -153,8 +152,8 @@ class _Estimate:
             for k, move in enumerate(self.moves[i]):
                 anything |= 1 << first[i] + k
                 turning |= 1 << first[i] + k if move == TURN else 0
-        kind = "fixed" if closure.driven and closure.kind in MOVES else closure.kind
-        return [turning if about == TURN else anything for about in self.equations[kind]]
+        kind = "fixed" if closure.driven and closure.kind in JOINTS else closure.kind
+        return [turning if about == TURN else anything for about in equations(kind, self.planar)]
 
     def _dofs(self, node: Node) -> tuple[dict[int, int], int]:
         first, count = {}, 0

@@ -6,27 +6,40 @@ the gallery, the generators and random meshes.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
-from ...joints import JOINTS
+from ...joints import JOINTS, along_given_axes
+from ...joints.derived import moves_in_a_plane
 
 TURN, SLIDE = "turn", "slide"
-MOVES = {
-    kind: tuple(TURN if unit == "rad/s" else SLIDE for unit in joint.v_units) for kind, joint in JOINTS.items()
-}  # directions of each kind of joint
-MOVE_IN_A_PLANE = ("revolute", "prismatic", "planar", "fixed")
-
-
-def _held(kind: str, turns: int, slides: int) -> tuple[str, ...]:
-    """What the equations of a joint that closes are about, turning alone or anything, where so many motions are possible."""
-    moves = MOVES[kind]
-    turning = max(turns - moves.count(TURN), 0)
-    return (SLIDE,) * max(turns + slides - len(moves) - turning, 0) + (TURN,) * turning
-
-
 OTHER_TIES = {"distance": (SLIDE,), "point_on_line": (SLIDE, SLIDE), "point_on_plane": (SLIDE,), "coupler": (SLIDE,)}
-IN_SPACE = OTHER_TIES | {kind: _held(kind, 3, 3) for kind in MOVES}
-IN_A_PLANE = OTHER_TIES | {"point_on_line": (SLIDE,)} | {kind: _held(kind, 1, 2) for kind in MOVE_IN_A_PLANE}
+
+
+@cache
+def moves(kind: str) -> tuple[str, ...]:
+    """Directions of a kind of joint."""
+    return tuple(TURN if unit == "rad/s" else SLIDE for unit in JOINTS[kind].v_units)
+
+
+def may_be_planar(kind: str) -> bool:
+    return kind in OTHER_TIES or moves_in_a_plane(JOINTS[kind])
+
+
+@cache
+def equations(kind: str, planar: bool) -> tuple[str, ...]:
+    """What the equations of a closure are about, turning alone or anything, where all moves in space, or in a plane."""
+    if kind in OTHER_TIES:
+        return (SLIDE,) if planar else OTHER_TIES[kind]
+    turns, slides = (1, 2) if planar else (3, 3)
+    free = moves(kind)
+    turning = max(turns - free.count(TURN), 0)
+    return (SLIDE,) * max(turns + slides - len(free) - turning, 0) + (TURN,) * turning
+
+
+def axes_move(kind: str) -> bool:
+    """Whether a closure's equations are along axes of its bodies."""
+    return kind in ("point_on_line", "point_on_plane") or (kind in JOINTS and not along_given_axes(kind))
 
 
 class Feels(NamedTuple):
@@ -78,6 +91,4 @@ PLANAR_GROUND = Prices(3, 10, 1, 12, 20, 30, 10, 75, 28, 34, 6, 2, *_PLANAR)
 PLANAR_MOVING = PLANAR_GROUND._replace(first=8, later=40)
 SPATIAL_GROUND = Prices(6, 100, 22, 40, 24, 30, 58, 150, 240, 290, 38, 6, *_SPATIAL)
 SPATIAL_MOVING = SPATIAL_GROUND._replace(first=46, later_each=80, end=135, axes_end=210, entry=44)
-MOVING_AXES = ("prismatic", "cylindrical", "screw", "planar", "point_on_line", "point_on_plane")
-ON_AXIS = ("revolute", "prismatic", "cylindrical", "screw")  # joints on which the frame of ground can be
 CROSS_PRODUCT = 50  # null space of two rows of three
