@@ -34,6 +34,15 @@ LAYOUTS = (  # where the modules are that Tree uses
     {
         "module": "machine.module",
         "kernel": "machine.kernel",
+        "programs": "machine.steps.programs",
+        "stepper": "machine.steps.memory",
+        "adaptive": "machine.steps.trajectory",
+        "lanes": "machine.steps.lane_runs",
+        "stiffness": "analyses.stiffness",
+    },
+    {
+        "module": "machine.module",
+        "kernel": "machine.kernel",
         "stepper": "machine.steps.stepper",
         "adaptive": "machine.steps.adaptive",
         "lanes": "machine.steps.lanes",
@@ -62,6 +71,7 @@ class Tree:
                 continue
             self.module, self.kernel, self.stepper = found["module"], found["kernel"], found["stepper"]
             self.adaptive, self.lanes, self.stiffness = found["adaptive"], found["lanes"], found["stiffness"]
+            self.stepping = found.get("programs")  # before there was such a file, steppers knew their programs
             return
         raise SystemExit("this source tree has none of the layouts that bench/kernel_text.py knows: add it to LAYOUTS")
 
@@ -98,13 +108,14 @@ class Tree:
 
         program = (CANONICAL if name.startswith("canonical") else CLOSED | FORMULATIONS)[name]
         plan = plan if program.nodes else replace(plan, nodes=None)
-        if lanes > 1:
-            called = self.lanes.lane_programs(plan, program)
-            written = self.lanes.write_lane_stepper(plan, program, METHODS[method])
+        write = self.lanes.write_lane_stepper if lanes > 1 else self.adaptive.write_stepper
+        written = write(plan, program, METHODS[method])
+        if self.stepping is not None:
+            words = self.stepper.words(self.stepping.programs(plan, program, works=lanes == 1))
         else:
-            called = self.stepper.programs(plan, program)
-            written = self.adaptive.write_stepper(plan, program, METHODS[method])
-        return _with_words(self.stepper.stepper_words(called), written.text)
+            known = self.lanes.lane_programs if lanes > 1 else self.stepper.programs
+            words = self.stepper.stepper_words(known(plan, program))
+        return _with_words(words, written.text)
 
 
 def _only_closed(name: str) -> bool:

@@ -12,7 +12,7 @@ import bellcrank as bc
 from bellcrank.dynamics import planning
 from bellcrank.dynamics.node_ranks import Survey, plan_nodes
 from bellcrank.integrate import METHODS
-from bellcrank.machine.steps.stepper import SINGULAR
+from bellcrank.machine.steps.memory import SINGULAR
 from bellcrank.model import Model
 from bellcrank.plan import blocks
 from bellcrank.run import many, simulation

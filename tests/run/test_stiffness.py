@@ -127,7 +127,7 @@ def test_many_runs_name_the_one_that_is_stiff(monkeypatch):
     assert [run["stiff"] for run in calm.per_run] == [None, None] and not told
 
 
-def test_the_loop_in_python_finds_the_same():
+def test_a_controller_that_makes_a_run_stiff_is_found_too():
     def control(t, q, v):
         return -1e4 * v
 

@@ -11,7 +11,7 @@ import bellcrank as bc
 from bellcrank.errors import SimulationError, StateError
 from bellcrank.model.generators import chain, random_state, random_tree
 from bellcrank.model.manifold import cross_matrix
-from bellcrank.run import simulation
+from bellcrank.run import first_step
 
 from ..mechanisms import loaded_tree
 
@@ -186,19 +186,19 @@ def test_what_cannot_keep_the_structure_is_refused(floating):
         bc.simulate(chain(2), 1.0, method="gauss4", tau=lambda t, q, v: np.zeros(2))
 
 
-def test_a_loop_in_python_starts_with_a_step_of_velocities_whatever_the_formulation(monkeypatch):
+def test_a_run_with_functions_starts_with_a_step_of_velocities_whatever_the_formulation(monkeypatch):
     """Efforts that are Python functions; bodies are heavy, so that momenta are far from velocities."""
-    firsts, real = [], simulation.integrate_plainly
+    firsts, real = [], first_step.first_step
 
-    def spied(system, scheme, start, times, first, *rest):
-        firsts.append(first)
-        return real(system, scheme, start, times, first, *rest)
+    def spied(*arguments):
+        firsts.append(real(*arguments))
+        return firsts[-1]
 
-    monkeypatch.setattr(simulation, "integrate_plainly", spied)
+    monkeypatch.setattr(first_step, "first_step", spied)
     model = replace(chain(3), mass=50 * chain(3).mass, inertia=50 * chain(3).inertia)
     q, v = random_state(model, 1)
     options = {"q": q, "v": v, "step": 0.1, "tau": lambda t, q, v: np.zeros(3)}
-    with pytest.warns(bc.BellcrankWarning, match="runs in Python"):
+    with pytest.warns(bc.BellcrankWarning, match="Python functions: they are called from machine code"):
         runs = [bc.simulate(model, 0.2, formulation=name, **options) for name in ("auto", "canonical_momenta")]
     assert firsts[1] == pytest.approx(firsts[0], rel=1e-6)
     np.testing.assert_allclose(runs[1].values("q"), runs[0].values("q"), atol=1e-12)

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..machine.steps.stepper import MASS, MINIMUM_NORM
+from ..machine.steps.programs import MASS, MINIMUM_NORM
 from ..model.manifold import displaced
 from .loops import Held, Loops
 from .minimum_norm import CLEAR, smallest_change

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..machine.steps.stepper import MASS
+from ..machine.steps.programs import MASS
 from ..model.manifold import displaced
 from .loops import Held, Loops
 from .minimum_norm import CLEAR

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..machine.steps.quaternions import unit_quaternions
 from ..model import Model
+from ..model.manifold import unit_quaternions
 from ..plan.closures import row_scales
 from ..plan.row_selection import comparable_rows, slides
 from ..spatial.rank import LENIENT

@@ -18,8 +18,8 @@ from ..formulations.loops.node_places import closure_rows, place_all
 from ..machine.in_python import NOTHING, InPython
 from ..machine.loads import drive
 from ..machine.nodes.walk import Node as WalkedNode
-from ..machine.steps.quaternions import unit_quaternions
 from ..machine.walk import Walk
+from ..model.manifold import unit_quaternions
 from ..plan import Plan
 from ..plan.blocks import Node
 from ..plan.nodes import Nodes, Ranks, all_rows, is_condensed, make_node_tables, nodes_of, separator_size

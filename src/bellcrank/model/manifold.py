@@ -45,6 +45,14 @@ def turning_joints(model: Model) -> Iterator[Turning]:
             yield Turning(slice(at, at + 4), slice(turns, turns + 3), slice(int(q), at), slice(int(v), turns))
 
 
+def unit_quaternions(model: Model, q: Array) -> Array:
+    """Coordinates, with leading dimensions or without, with their quaternions made unit."""
+    q = q.copy()
+    for at in turning_joints(model):
+        q[..., at.quaternion] /= np.linalg.norm(q[..., at.quaternion], axis=-1, keepdims=True)
+    return q
+
+
 def scalar_coordinates(model: Model) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Places in q and in v of the coordinates whose rate is their velocity."""
     q, v = np.ones(model.nq, dtype=bool), np.ones(model.nv, dtype=bool)

@@ -7,7 +7,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -18,26 +17,25 @@ from ..dynamics.dynamics import Dynamics
 from ..dynamics.singular_positions import closure_of_row, nearest_singularity
 from ..errors import StateError
 from ..integrate import RungeKutta
+from ..machine.steps.memory import COLLAPSED, NOT_FINITE, NOT_SOLVED, SINGULAR
 from ..machine.steps.projection import LOOK_FIRST
-from ..machine.steps.stepper import COLLAPSED, NOT_FINITE, NOT_SOLVED, SINGULAR
 from ..machine.steps.trajectory import Trajectory
 from ..model import Model
 from ..plan.row_selection import planned
 from ..wording import argument
+from .control import Control
 from .events import Event, Watcher
+from .first_step import in_momenta, prepare
 from .loops.treatment import NO_LOOPS, Loops, doubt_long_steps
 from .stiffness import Pace, Stiff, Stiffness
-from .system import Outcome, Passage, energy_scale, let_it_pass, powers, stuck
+from .system import Outcome, Passage, let_it_pass, stuck
 
 Array = NDArray[np.float64]
 Limits = tuple[float, float, float | None]  # rtol, atol, max_step
-Slopes = Callable[[float, Array, Array], Array]  # of rows of q and v (or p) at a time
 
-
-SHORTEST_GUESS = 1e-10  # s: a first step shorter than this comes from a state that is next to zero
 _A_STEP_AWAY = 0.05  # pivots from which one step may lead to a singular position
 SAME_TIME = 1e-6  # of a step
-_FIRST_PIECE, _PIECE_SECONDS = 256, 0.1  # steps, seconds
+_FIRST_PIECE, _FIRST_PIECE_ASKING, _PIECE_SECONDS = 256, 16, 0.1  # steps, steps with functions to call, seconds
 
 
 def in_machine_code(
@@ -50,67 +48,69 @@ def in_machine_code(
     progress: Callable[[float], None] | None,
     loops: Loops = NO_LOOPS,
     stiffness: Stiffness | None = None,
+    control: Control | None = None,
 ) -> Outcome:
-    trajectory = prepare(dynamics, scheme, start, times, *limits, metric=loops.metric)
-    trajectory.set_count("project", int(loops.project))
-    if dynamics.model.closures and loops.project:
-        trajectory.limit_turns()
-    trajectory.set_count("pass_singular", 2**62 if loops.go_on else 0)
-    trajectory.set_real("near", loops.near)
-    trajectory.set_count("seen", LOOK_FIRST if dynamics.model.closures and loops.project and planned(dynamics) else 0)
+    trajectory = prepare(dynamics, scheme, start, times, *limits, metric=loops.metric, control=control)
+    _treat_loops(trajectory, dynamics, loops)
     trajectory.set_count("watched", 0 if watcher is None else 1)
-    problem, host = None, _Host(dynamics, start, watcher, progress, stiffness)
+    problem, host = None, _Host(dynamics, start, watcher, progress, stiffness, control)
     try:
         advance_to_end(trajectory, host)
     except KeyboardInterrupt:
         problem = f"interrupted at t = {trajectory.real('t'):.6g} s"
     _notice_singular_stage(dynamics, trajectory)
-    problem = problem or _problem(trajectory, scheme.name)
-    if watcher is not None and trajectory.count("status") != 0:
+    problem = problem or _problem(trajectory, scheme.name, asking=control is not None)
+    if watcher is not None and trajectory.status != 0:
         watcher.forget_after(trajectory.real("t"))
-    ended = problem is not None or (watcher is not None and watcher.stopped is not None)
-    counts = {name: trajectory.count(name) for name in ("steps", "rejected", "evaluations")}
-    t, q, v = trajectory.samples()
-    if dynamics.canonical and len(t):
-        v = dynamics.velocities(q, v, t=t)
-    t, q, v = np.append(times[0], t), np.vstack([start["q"], q]), np.vstack([start["v"], v])
-    works = np.vstack([np.zeros(trajectory.works), trajectory.works_done()])
-    if ended and trajectory.real("t") > t[-1]:
-        q_last, v_last = trajectory.state()
-        v_last = dynamics.velocities_of(q_last, v_last, trajectory.real("t"))
-        t, q, v = np.append(t, trajectory.real("t")), np.vstack([q, q_last]), np.vstack([v, v_last])
-        works = np.vstack([works, trajectory.y[trajectory.w_start :][: trajectory.works]])
-    good = np.isfinite(works).all(axis=1)
-    if problem is None and not good.all():  # a table ended in the midst of a step that does not feel it
-        known = int(np.argmin(good))
-        reason = table_that_ended(dynamics.model, float(times[-1])) or "the work of a force is no longer a finite number"
-        t, q, v, works = t[:known], q[:known], v[:known], works[:known]
-        problem = f"stopped at t = {t[-1]:.9g} s: {reason}. What was computed until then is kept."
-    if trajectory.count("status") == SINGULAR:
+    if trajectory.status == SINGULAR:
         host.note_passage(trajectory)
     if not scheme.adaptive:
         doubt_long_steps(scheme.name, trajectory.real("turn"))
-    return Outcome(t, q, v, works, counts, problem, tuple(host.passages))
+    counts = {name: int(trajectory.real(name)) for name in ("steps", "rejected")}
+    counts["evaluations"] = trajectory.count("evaluations")
+    return _known(dynamics, host.collected(trajectory, problem)._replace(counts=counts))
+
+
+def _treat_loops(trajectory: Trajectory, dynamics: Dynamics, loops: Loops) -> None:
+    projected = bool(dynamics.model.closures) and loops.project
+    trajectory.set_count("project", int(loops.project))
+    if projected:
+        trajectory.limit_turns()
+    trajectory.set_real("go_on", float(loops.go_on))
+    trajectory.set_real("near", loops.near)
+    trajectory.set_real("seen", LOOK_FIRST if projected and planned(dynamics) else 0.0)
+
+
+def _known(dynamics: Dynamics, outcome: Outcome) -> Outcome:
+    """As far as the works are numbers: a table may end in the midst of a step that does not feel it."""
+    good = np.isfinite(outcome.works).all(axis=1)
+    if outcome.problem is not None or good.all():
+        return outcome
+    known = int(np.argmin(good))
+    kept = {name: getattr(outcome, name)[:known] for name in ("times", "q", "v", "works")}
+    ended = table_that_ended(dynamics.model, float(outcome.times[-1]))
+    reason = ended or "the work of a force is no longer a finite number"
+    problem = f"stopped at t = {kept['times'][-1]:.9g} s: {reason}. What was computed until then is kept."
+    return outcome._replace(problem=problem, **kept)
 
 
 def _notice_singular_stage(dynamics: Dynamics, trajectory: Trajectory) -> None:
     """A step that is not finite because one of its stages fell on a singular position has met one."""
-    if trajectory.count("status") != NOT_FINITE or dynamics.plan.nodes is None or not dynamics.model.closures:
+    if trajectory.status != NOT_FINITE or dynamics.plan.nodes is None or not dynamics.model.closures:
         return
-    q, _ = trajectory.state()
+    q, _, _ = trajectory.state()
     still = np.zeros(dynamics.model.nv)  # pivots are those of positions
     found = nearest_singularity(dynamics.plan, {"q": q, "v": still, "t": np.array(trajectory.real("t"))})
     if found.pivot < _A_STEP_AWAY:
         model = dynamics.model
         row = int(model.closure_index[[c.name for c in model.closures].index(found.closures[0])])
-        trajectory.set_count("status", SINGULAR)
-        trajectory.set_count("singular", 1)
-        trajectory.set_count("singular_row", row)
-        trajectory.set_real("singular_time", trajectory.real("t"))
+        values = {"status": SINGULAR, "singular": 1, "singular_row": row, "singular_time": trajectory.real("t")}
+        for name, value in values.items():
+            trajectory.set_real(name, value)
 
 
 def _closure_of(trajectory: Trajectory) -> str:
-    return closure_of_row(trajectory.plan.model, trajectory.count("singular_row"))
+    return closure_of_row(trajectory.plan.model, int(trajectory.real("singular_row")))
 
 
 @dataclass
@@ -122,29 +122,32 @@ class _Host:
     watcher: Watcher | None
     progress: Callable[[float], None] | None
     stiffness: Stiffness | None = None
+    control: Control | None = None
     passages: list[Passage] = field(default_factory=list)
 
     def note_passage(self, trajectory: Trajectory) -> None:
         """A singular position that the last step met; one that ended on it is not told again by the step that leaves it."""
-        if trajectory.count("singular"):
+        if trajectory.real("singular"):
             found = Passage(trajectory.real("singular_time"), _closure_of(trajectory))
             before = self.passages[-1].time if self.passages else -np.inf
             if found.time - before > SAME_TIME * trajectory.real("h"):
                 self.passages.append(found)
-            trajectory.set_count("singular", 0)
+            trajectory.set_real("singular", 0.0)
 
-    def derivative(self, t: float, q: Array, speeds: Array) -> Array:
-        return slopes(self.dynamics, self.start, t, q[None], speeds[None])[0]
+    def velocities(self, t: Array | float, q: Array, speeds: Array) -> Array:
+        if not in_momenta(self.dynamics, self.control) or not len(q):
+            return speeds
+        return np.asarray(self.dynamics.velocities(q, speeds, t=t))
 
     def look(self, trajectory: Trajectory) -> None:
         """At a held step: note events; one that stops the run ends it inside the step."""
         assert self.watcher is not None
-        step = trajectory.held_step(self.derivative)
+        step = trajectory.held_step()
         t, h = trajectory.real("t"), trajectory.real("h")
 
         def inside(x: float) -> tuple[Array, Array]:
             q, speeds = step(x)
-            return q, self.dynamics.velocities_of(q, speeds, t + x * h)
+            return q, self.velocities(t + x * h, q, speeds)
 
         stop = self.watcher.look(t, h, inside)
         if stop is not None:
@@ -160,6 +163,21 @@ class _Host:
         if self.progress is not None:
             self.progress((t - first) / (end - first))
 
+    def collected(self, trajectory: Trajectory, problem: str | None) -> Outcome:
+        """The samples from the start on; of a run that ended early the last state too."""
+        times, q, speeds, works = trajectory.samples()
+        first, v = self.start, self.velocities(times, q, speeds)
+        rows = [np.append(first["t"], times), np.vstack([first["q"], q]), np.vstack([first["v"], v])]
+        rows.append(np.vstack([np.zeros(works.shape[1]), works]))
+        ended = problem is not None or (self.watcher is not None and self.watcher.stopped is not None)
+        t = trajectory.real("t")
+        if ended and t > rows[0][-1]:
+            q, speeds, works = trajectory.state()
+            last = (np.array([t]), q[None], self.velocities(t, q, speeds)[None], works[None])
+            rows = [np.concatenate(pair) for pair in zip(rows, last, strict=True)]
+        times, q, v, works = rows
+        return Outcome(times, q, v, works, {}, problem, tuple(self.passages))
+
 
 def watcher_of(model: Model, scheme: RungeKutta, events: Sequence[Event]) -> Watcher | None:
     if not events:
@@ -169,77 +187,9 @@ def watcher_of(model: Model, scheme: RungeKutta, events: Sequence[Event]) -> Wat
     return Watcher(model, events)
 
 
-def prepare(
-    dynamics: Dynamics,
-    scheme: RungeKutta,
-    start: dict[str, Array],
-    times: Array,
-    rtol: float,
-    atol: float,
-    max_step: float | None,
-    metric: str = "minimum_norm",
-) -> Trajectory:
-    q, first_time = start["q"], float(start["t"])
-    speeds = dynamics.speeds_of(q, start["v"], first_time)
-    trajectory = Trajectory(dynamics.plan, dynamics.stepping, scheme, start | {"v": speeds}, times[1:], metric=metric)
-    slope = np.concatenate([dynamics.rates(q, start["v"]), start["a"]])
-    if dynamics.canonical:
-        slope = slopes(dynamics, start, first_time, q[None], speeds[None])[0]
-    qdot, rates = np.split(slope, [len(q)])
-    trajectory.start(qdot, rates, powers(dynamics, start))
-    first = float(times[1] - times[0])
-    if scheme.adaptive:
-        state = np.concatenate([q, speeds])
-        with np.errstate(all="ignore"):
-            first = first_step(partial(slopes, dynamics, start), first_time, state, slope, len(q), scheme.order, rtol, atol)
-        if not first > 4e-15 * float(times[-1] - times[0]):  # also if it is no number
-            trajectory.set_count("status", COLLAPSED if np.isfinite(first) else NOT_FINITE)
-    reals = {"t": float(times[0]), "h": first, "end": float(times[-1]), "rtol": rtol, "atol": atol}
-    reals |= {"longest": max_step or float(times[-1] - times[0]), "grow": 10.0, "energy": energy_scale(dynamics, start)}
-    for name, value in reals.items():
-        trajectory.set_real(name, value)
-    return trajectory
-
-
-def first_step(rates: Slopes, t: float, y: Array, slope: Array, nq: int, order: int, rtol: float, atol: float) -> float:
-    """A first step whose error is about the tolerance.   Hairer, Norsett & Wanner, Solving ODEs I, II.4"""
-    scale = atol + rtol * np.abs(y)
-    size, speed = _rms(y / scale), _rms(slope / scale)
-    guess = 1e-6 if size < 1e-2 or speed < 1e-5 else 0.01 * size / speed  # below that a state is zero but for rounding
-    guess = max(guess, SHORTEST_GUESS)
-    near = y + guess * slope
-    there = rates(t + guess, near[None, :nq], near[None, nq:])[0]
-    if not np.isfinite(there).all():
-        return float(guess)  # and the error control says the rest
-    bend = _rms((there - slope) / scale) / guess
-    largest = max(speed, bend)
-    second = max(1e-6, 1e-3 * guess) if largest <= 1e-15 else (0.01 / largest) ** (1 / order)
-    return float(min(100 * guess, second))
-
-
-def slopes(dynamics: Dynamics, start: dict[str, Array], t: float, q: Array, speeds: Array) -> Array:
-    """dq/dt, and dv/dt or dp/dt, of rows of states; rows, since a batch does not raise."""
-    if dynamics.canonical:
-        return np.hstack(dynamics.canonical_rates(q, speeds, start["tau"], t=t, inputs=start["u"]))
-    return accelerating(dynamics, start, t, q, speeds)
-
-
-def accelerating(dynamics: Dynamics, start: dict[str, Array], t: float, q: Array, v: Array) -> Array:
-    """The same in q and v, whatever the formulation."""
-    a = dynamics.acceleration(q, v, start["tau"], t=t, inputs=start["u"])
-    return np.hstack([dynamics.rates(q, v), a])
-
-
-def _rms(x: Array) -> float:
-    """Root mean square; the largest entry is taken out, so that squares of huge numbers do not overflow."""
-    largest = float(np.abs(x).max(initial=0.0))
-    return largest * float(np.sqrt(np.mean((x / largest) ** 2))) if largest > 0 else 0.0
-
-
 def advance_to_end(trajectory: Trajectory, host: _Host | None = None) -> None:
     """In pieces: between them Python can answer Ctrl-C."""
     if trajectory.method.adaptive:
-        trajectory.set_count("samples", len(trajectory.times))
         _advance_samples(trajectory, host)
         return
     for interval, last in _equal_intervals(trajectory.real("t"), trajectory.times):
@@ -248,7 +198,7 @@ def advance_to_end(trajectory: Trajectory, host: _Host | None = None) -> None:
         trajectory.set_count("substeps", substeps)
         trajectory.set_real("h", interval / substeps)
         _advance_samples(trajectory, host)
-        if trajectory.count("status") != 0:
+        if trajectory.status != 0:
             return
 
 
@@ -265,12 +215,12 @@ def _equal_intervals(first: float, times: Array) -> Iterator[tuple[float, int]]:
 
 def _advance_samples(trajectory: Trajectory, host: _Host | None) -> None:
     """Pieces grow until each takes about a tenth of a second; a watched run comes back after every good step."""
-    budget = _FIRST_PIECE
-    while trajectory.count("status") == 0 and trajectory.count("sample") < trajectory.count("samples"):
+    budget = _FIRST_PIECE if host is None or host.control is None else _FIRST_PIECE_ASKING
+    while trajectory.status == 0 and trajectory.sampled < trajectory.count("samples"):
         began = time.perf_counter()
         trajectory.advance(budget)
         seconds = time.perf_counter() - began
-        if host is not None and trajectory.count("status") == 0:
+        if host is not None and trajectory.status == 0:
             host.note_passage(trajectory)
         if trajectory.held and host is not None:
             host.look(trajectory)
@@ -280,9 +230,9 @@ def _advance_samples(trajectory: Trajectory, host: _Host | None) -> None:
             host.between(trajectory, seconds)
 
 
-def _problem(trajectory: Trajectory, method: str) -> str | None:
-    """What went wrong, when, and at which joint; None if nothing did."""
-    status, when = trajectory.count("status"), f"t = {trajectory.real('t'):.9g} s"
+def _problem(trajectory: Trajectory, method: str, *, asking: bool) -> str | None:
+    """What went wrong, when, and at which joint; None if nothing did. ``asking``: functions of the caller's were called."""
+    status, when = trajectory.status, f"t = {trajectory.real('t'):.9g} s"
     if status in (NOT_FINITE, NOT_SOLVED):
         t = trajectory.real("t")
         ended = table_that_ended(trajectory.plan.model, t + trajectory.real("h") + 1e-9 * max(1.0, abs(t)))
@@ -291,10 +241,11 @@ def _problem(trajectory: Trajectory, method: str) -> str | None:
     if status == NOT_FINITE:
         return f"stopped at {when}: {trajectory.worst()} is no longer a finite number. What was computed until then is kept."
     if status == COLLAPSED:
+        loosen = f"Look for very stiff or massless parts there, or loosen {argument('rtol')} and {argument('atol')}."
+        remedy = "A function that jumps is a common reason: smooth it." if asking else loosen
         return (
             f"stopped at {when}: {trajectory.worst()} changes too fast, {method} would need a step below "
-            f"{trajectory.real('h'):.2g} s. Look for very stiff or massless parts there, "
-            f"or loosen {argument('rtol')} and {argument('atol')}. What was computed until then is kept."
+            f"{trajectory.real('h'):.2g} s. {remedy} What was computed until then is kept."
         )
     if status == NOT_SOLVED:
         return (
@@ -303,6 +254,6 @@ def _problem(trajectory: Trajectory, method: str) -> str | None:
             "What was computed until then is kept."
         )
     if status == SINGULAR:
-        remedy = stuck() if trajectory.count("pass_singular") else let_it_pass()
+        remedy = stuck(functions=asking) if trajectory.real("go_on") else let_it_pass(functions=asking)
         return Passage(trajectory.real("t"), _closure_of(trajectory)).problem(remedy)
     return None

@@ -22,10 +22,11 @@ from ..errors import BellcrankWarning, StateError
 from ..integrate import METHODS, RungeKutta
 from ..kernels.stopwatch import Stopwatch, compiling
 from ..machine.steps.lane_runs import Progress, run_lanes
-from ..machine.steps.quaternions import unit_quaternions
-from ..machine.steps.stepper import NOT_FINITE, SINGULAR
+from ..machine.steps.memory import NOT_FINITE, SINGULAR
 from ..model import Model
+from ..model.manifold import unit_quaternions
 from .arguments import must_be_known, must_be_positive, named_inputs, or_default, sample_times, span, with_unit_quaternions
+from .loops.treatment import NEAREST
 from .stiffness import REMEDY_OF_MANY, Pace, Stiff, Stiffness
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-NOT_ASSEMBLED = 5  # a status beside those of machine.steps.stepper: the loops of the start cannot be closed
+NOT_ASSEMBLED = 5  # a status beside those of machine.steps.memory: the loops of the start cannot be closed
 
 
 def simulate_many(
@@ -80,8 +81,7 @@ def simulate_many(
     starting = np.array([problem is None for problem in problems])
     found = _Samples.nothing(model, len(problems), len(times))
     if starting.any():
-        rows = {name: x[starting] for name, x in start.items()}
-        numbers = np.flatnonzero(starting)
+        rows, numbers = {name: x[starting] for name, x in start.items()}, np.flatnonzero(starting)
         found.put(starting, _run(dynamics, METHODS[method], rows, numbers, times, reals, on_singular == "warn"))
     settings = {"formulation": dynamics.formulation.partition(":")[0], "method": method, "duration": float(times[-1])}
     settings |= {"step": float(times[1] - times[0]), "rtol": rtol, "atol": atol, **watch.times()}
@@ -139,15 +139,15 @@ def _run(
     slopes = {"qdot": dynamics.rates(start["q"], start["v"]), "a": np.atleast_2d(a)}
     first = np.minimum(1e-3 * times[-1], _first_steps(start, slopes, reals["rtol"], reals["atol"]))
     stiffness = Stiffness(dynamics.model.name, method.name, REMEDY_OF_MANY)
-    options: dict[str, Any] = {"pass_singular": going_on, "meanwhile": partial(_tell_stiffness, stiffness, numbers)}
-    result = run_lanes(dynamics.plan, dynamics.program, method, start, slopes, times[1:], reals | {"h": first}, **options)
-    q = np.concatenate([start["q"][:, None], result.q], axis=1)
-    v = np.concatenate([start["v"][:, None], result.v], axis=1)
+    reals |= {"h": first, "go_on": float(going_on), "near": 0.0 if going_on else NEAREST}
+    meanwhile = partial(_tell_stiffness, stiffness, numbers)
+    found = run_lanes(dynamics.plan, dynamics.program, method, start, slopes, times[1:], reals, meanwhile)
+    q, v = (np.concatenate([start[name][:, None], found[name]], axis=1) for name in ("q", "v"))
     if dynamics.model.closures:
         q[:, 1:], v[:, 1:] = _projected(dynamics, q[:, 1:], v[:, 1:], times[1:])
     a = _accelerations(dynamics, start, q, v, times)
-    ends = (result.status, result.time, result.steps, result.rejected, result.stiff_time, result.rate)
-    return _Samples(q, v, a, *ends)
+    status, steps, rejected = (found[name].astype(np.int64) for name in ("status", "steps", "rejected"))
+    return _Samples(q, v, a, status, found["t"], steps, rejected, found["stiff_time"], found["rate"])
 
 
 def _tell_stiffness(stiffness: Stiffness, numbers: NDArray[np.int64], going: list[Progress]) -> None:

@@ -6,7 +6,9 @@ with N the null space of the others' rows, G_k N = 0. The mechanism is then at a
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +17,13 @@ from ..assembly.loops import Loops
 from ..assembly.start import design
 from ..assembly.words import length_words, unit_of
 from ..dynamics.dynamics import Dynamics
+from ..errors import BellcrankWarning
 from ..model import Closure, Model
 from ..results.driven import law_values
 from ..spatial.rank import null_space
+
+if TYPE_CHECKING:
+    from ..results import Run
 
 Array = NDArray[np.float64]
 
@@ -25,6 +31,22 @@ DRAWN = 1e-6  # of a length: a law that begins nearer to the drawn one keeps it
 STILL = 5e-3  # of the typical length for one radian: a drive that moves less is at the end of its reach
 LARGEST = 1_000_000  # entries of G
 LENGTHS = {"distance": "length", "point_on_plane": "offset"}
+
+
+def tell_moved_start(model: Model, start: dict[str, Array]) -> None:
+    moved = moved_from_drawing(model, start["q"], float(start["t"]))
+    if moved:
+        warnings.warn(f"model {model.name!r}: {moved}.", BellcrankWarning, stacklevel=3)
+
+
+def with_reach(dynamics: Dynamics, run: Run, problem: str) -> str:
+    """What stopped a run: a drive that is at the end of its reach is the reason, whatever else was noticed."""
+    if not len(run.values("time")):
+        return problem
+    last = run.final_state()
+    ended = at_end_of_reach(dynamics, last.q, last.t)
+    when = problem.partition(": ")[0]
+    return f"{when}: {ended}. What was computed until then is kept." if ended else problem
 
 
 def moved_from_drawing(model: Model, q: Array, t: float) -> str:

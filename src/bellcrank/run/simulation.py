@@ -1,14 +1,14 @@
 """simulate: a model, an integrator, and the Run that comes out.
 
-The steps are taken in machine code (machine.py), by scipy's implicit methods (stiff.py), or in Python where efforts or inputs
-are Python functions (plain.py); all of them leave an Outcome.
+The steps are taken in machine code (compiled.py), which calls efforts and inputs that are Python functions (control.py), or by
+scipy's implicit methods (stiff.py); all of them leave an Outcome.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,24 +20,23 @@ from ..dynamics.dynamics import Dynamics, Reference
 from ..errors import BellcrankWarning, SimulationError, StateError
 from ..integrate import METHODS
 from ..kernels.stopwatch import Stopwatch, compiling
-from ..machine.steps.quaternions import unit_quaternions
 from ..model import Model
+from ..model.manifold import unit_quaternions
 from ..wording import argument
 from .arguments import formulation_for, must_be_known, must_be_positive, sample_times, span, starting_state
-from .compiled import Limits, accelerating, first_step, in_machine_code, watcher_of
-from .events import Event
-from .inputs import TabledInputs, with_tables
+from .compiled import Limits, in_machine_code, watcher_of
+from .control import Control, Function, TabledInputs, with_tables
+from .events import Event, Watcher
 from .joining import State, stopped_by_singularity
 from .loops.passing import PASSING_METHODS, Passing, integrate_passing
 from .loops.row_choice import KeptRows, Stretches, open_beyond
 from .loops.treatment import Loops, freedom_along, loops_of
 from .loops.undetermined import tell as tell_undetermined
 from .loops.undetermined import undetermined
-from .plain import Control, Controlled, integrate_plainly
-from .reach import at_end_of_reach, moved_from_drawing
+from .reach import tell_moved_start, with_reach
 from .stiff import STIFF_METHODS, integrate_stiff
 from .stiffness import MANY, MANY_IN_PYTHON, Stiffness, remedy
-from .system import Outcome, energy_scale
+from .system import Outcome
 
 if TYPE_CHECKING:
     from ..results import Run
@@ -58,8 +57,8 @@ def simulate(
     rtol: float = TOLERANCE,
     atol: float = TOLERANCE,
     max_step: float | None = None,
-    tau: ArrayLike | Control | None = None,
-    inputs: ArrayLike | Mapping[str, Any] | Control | None = None,
+    tau: ArrayLike | Function | None = None,
+    inputs: ArrayLike | Mapping[str, Any] | Function | None = None,
     q: Given = None,
     v: Given = None,
     after: Run | None = None,
@@ -79,7 +78,7 @@ def simulate(
                and "reaction_taylor" (Huang) take closed loops through singular configurations, by steps of max_step;
                "implicit_midpoint" (order 2), "midpoint4" and "gauss4" (order 4) integrate q and p and keep the structure of
                Hamilton's equations: no trend in the energy over any time; steps of max_step, for trees
-    tau        joint efforts (nv,) besides the model's forces: constant, or a function of t, q, v (in Python, and slower)
+    tau        joint efforts (nv,) besides the model's forces: constant, or a function of t, q, v, called at every evaluation
     inputs     values of the model's inputs: constant, in order or by name, or a function of t, q, v; of those by name each may
                also be a table over time (between its rows straight lines): a pair (times, values), or a CSV file
     q, v       start, instead of the model's: values by name, which are kept while the others follow, or whole arrays. Arrays
@@ -103,102 +102,130 @@ def simulate(
     must_be_positive(rtol=rtol, atol=atol, max_step=max_step)
     loops = loops_of(projection, on_singular)
     inputs = with_tables(model, inputs)
-    functions = {"tau": tau if callable(tau) else None, "inputs": inputs if callable(inputs) else None}
-    formulation = formulation_for(method, model, formulation, bool(any(functions.values())))
+    control = _control(model, tau, inputs)
+    formulation = formulation_for(method, model, formulation, control is not None)
     options: dict[str, Any] = {"reference": reference, "rank_tolerance": rank_tolerance, "baumgarte": baumgarte}
-    in_python = method in STIFF_METHODS or any(functions.values())  # where every step asks for accelerations
     with compiling():
-        dynamics = Dynamics(model, formulation, quick=not in_python, **options)
+        dynamics = Dynamics(model, formulation, quick=method not in STIFF_METHODS, **options)
     given = {"q": q, "v": v, "tau": None if callable(tau) else tau, "u": None if callable(inputs) else inputs}
     start = starting_state(dynamics, after, given, passing=method in PASSING_METHODS or loops.switch)
     if model.closures and q is None and after is None:
-        _tell_moved_start(model, start)
+        tell_moved_start(model, start)
     times = float(start["t"]) + sample_times(*span(model, duration, step))
     if isinstance(inputs, TabledInputs):
         inputs.must_cover(float(times[0]), float(times[-1]))
-    watcher = None
-    if method in PASSING_METHODS:
-        _refuse_events(events, method)
-        _refuse_functions(functions, method)
-    elif in_python:
-        _refuse_events(events, "stiff methods" if method in STIFF_METHODS else "runs with functions or tables")
-        _prepare_functions(functions, method)
-    else:
-        watcher = watcher_of(model, METHODS[method], events)
-
-    functional = any(functions.values())
-    advice = remedy(events=bool(events), functions=functional)
-    stiffness = Stiffness(model.name, method, advice, MANY_IN_PYTHON if functional or events else MANY)
-
-    def one_run(by: Dynamics, first: State, until: Array, how: Loops) -> Outcome:
-        if method in PASSING_METHODS:
-            return integrate_passing(by, method, first, until, max_step, progress)
-        if any(functions.values()):
-            outcome = _in_python(by, method, first, until, functions, (rtol, atol, max_step), progress, how, stiffness)
-        elif method in STIFF_METHODS:
-            outcome = integrate_stiff(by, method, first, until, rtol, atol, max_step, progress, how)
-        else:
-            limits = rtol, atol, max_step
-            outcome = in_machine_code(by, METHODS[method], first, until, limits, watcher, progress, how, stiffness)
-        return _on_closures(by, outcome) if model.closures and loops.project else outcome
-
+    watcher = _watcher(model, method, events, control)
+    many = MANY if control is None and not events else MANY_IN_PYTHON
+    stiffness = Stiffness(model.name, method, remedy(events=bool(events), functions=control is not None), many)
+    one_run = _OneRun(method, (rtol, atol, max_step), control, watcher, progress, stiffness)
     kept = KeptRows(dynamics, one_run, loops)
-    whole = kept if model.closures and loops.project and method not in PASSING_METHODS else kept.unchanged
-    through = loops.switch and model.closures and method not in PASSING_METHODS and not any(functions.values())
-    outcome = Passing(dynamics, whole, (rtol, atol, max_step), watcher)(start, times) if through else whole(start, times)
-    stretches = kept.stretches(outcome.times)
-    adaptive = method in STIFF_METHODS or (method in METHODS and METHODS[method].adaptive)
-    settings: dict[str, Any] = {
+    own = method not in PASSING_METHODS
+    whole = kept if model.closures and loops.project and own else kept.unchanged
+    through = loops.switch and model.closures and own and control is None
+    outcome = Passing(dynamics, whole, one_run.limits, watcher)(start, times) if through else whole(start, times)
+    settings = _settings(one_run, dynamics, times, outcome) | {
+        "tau": start["tau"].tolist() if tau is not None else None,
+        "inputs": start["u"].tolist() if model.inputs else None,
+    }
+    if model.closures:
+        settings |= _settings_of_loops(kept, dynamics, times, outcome) | {"projection": projection}
+    _tell_passages(outcome, method, loops)
+    run = _finish(kept.stretches(outcome.times), outcome, start, control, settings, watch)
+    run.crossings = tuple(watcher.crossings) if watcher is not None else ()
+    if model.closures and loops.project:
+        _doubt_open_loops(run, dynamics)
+    if outcome.problem is not None:
+        raise SimulationError(f"model {model.name!r} {with_reach(dynamics, run, outcome.problem)}", run)
+    return run
+
+
+def _control(model: Model, tau: Any, inputs: Any) -> Control | None:
+    """The functions among efforts and inputs, if there are some."""
+    functions = {name: given if callable(given) else None for name, given in (("tau", tau), ("inputs", inputs))}
+    return Control(model, functions) if any(functions.values()) else None
+
+
+def _watcher(model: Model, method: str, events: Sequence[Event], control: Control | None) -> Watcher | None:
+    """What looks for the events; what a method cannot do is refused."""
+    if method in METHODS:
+        if control is not None:
+            _tell_slower(control)
+        return watcher_of(model, METHODS[method], events)
+    if events:
+        what = method if method in PASSING_METHODS else "stiff methods"
+        raise StateError(f"events are watched by dopri5 and dop853 in machine code; {what} cannot watch them yet")
+    if control is not None:
+        raise StateError(f"tau and inputs as functions or tables go with dopri5, dop853 and rk4, not with {method}")
+    return None
+
+
+def _tell_slower(control: Control) -> None:
+    tables = isinstance(control.functions.get("inputs"), TabledInputs) and "tau" not in control.functions
+    what = "inputs are tables over time" if tables else "tau or inputs are Python functions"
+    slower = "they are called from machine code at every evaluation, which makes the run slower"
+    warnings.warn(f"{what}: {slower}", BellcrankWarning, stacklevel=4)
+
+
+@dataclass
+class _OneRun:
+    """A run, or a stretch of it, by a method."""
+
+    method: str
+    limits: Limits
+    control: Control | None
+    watcher: Watcher | None
+    progress: Callable[[float], None] | None
+    stiffness: Stiffness
+
+    def __call__(self, by: Dynamics, first: State, until: Array, how: Loops) -> Outcome:
+        method, (rtol, atol, max_step) = self.method, self.limits
+        if method in PASSING_METHODS:
+            return integrate_passing(by, method, first, until, max_step, self.progress)
+        if method in STIFF_METHODS:
+            outcome = integrate_stiff(by, method, first, until, rtol, atol, max_step, self.progress, how)
+        else:
+            if self.control is not None:  # a function may be active for a short while only
+                max_step = max_step or float(until[1] - until[0])
+            outcome = in_machine_code(
+                by,
+                METHODS[method],
+                first,
+                until,
+                (rtol, atol, max_step),
+                self.watcher,
+                self.progress,
+                how,
+                self.stiffness,
+                self.control,
+            )
+        return _on_closures(by, outcome) if by.model.closures and how.project else outcome
+
+
+def _settings(run: _OneRun, dynamics: Dynamics, times: Array, outcome: Outcome) -> dict[str, Any]:
+    rtol, atol, max_step = run.limits
+    adaptive = run.method in STIFF_METHODS or (run.method in METHODS and METHODS[run.method].adaptive)
+    return {
         "formulation": _formulation(dynamics),
         "reference": dynamics.formulation.partition(":")[2] or None,
-        "method": method,
+        "method": run.method,
         "duration": float(times[-1] - times[0]),
         "step": float(times[1] - times[0]),
         "rtol": rtol if adaptive else None,
         "atol": atol if adaptive else None,
         "max_step": max_step,
         **outcome.counts,
-        "stiff": None if stiffness.found is None else list(stiffness.found[:3]),
-        "tau": start["tau"].tolist() if tau is not None else None,
-        "inputs": start["u"].tolist() if model.inputs else None,
+        "stiff": None if run.stiffness.found is None else list(run.stiffness.found[:3]),
     }
-    if model.closures:
-        settings |= {
-            "dof": freedom_along(dynamics, outcome.times, outcome.q),
-            "rank_tolerance": dynamics.plan.tolerance,
-            "projection": projection,
-            "passages": [list(p) for p in outcome.passages],
-            "row_changes": [list(change) for change in kept.changes],
-            "formulations": _formulations(kept, float(times[0])),
-        }
-    _tell_passages(outcome, method, loops)
-    run = _finish(stretches, outcome, start, functions, settings, watch)
-    if model.closures:
-        found = undetermined(stretches, outcome, run.values("a"))
-        run.settings["undetermined"] = [list(sample) for sample in found]
-        tell_undetermined(model.name, found, numbers=bool(np.isfinite(run.values("a")).all()))
-    run.crossings = tuple(watcher.crossings) if watcher is not None else ()
-    if model.closures and loops.project:
-        _doubt_open_loops(run, dynamics)
-    if outcome.problem is not None:
-        raise SimulationError(f"model {model.name!r} {_with_reach(dynamics, run, outcome.problem)}", run)
-    return run
 
 
-def _tell_moved_start(model: Model, start: State) -> None:
-    moved = moved_from_drawing(model, start["q"], float(start["t"]))
-    if moved:
-        warnings.warn(f"model {model.name!r}: {moved}.", BellcrankWarning, stacklevel=3)
-
-
-def _with_reach(dynamics: Dynamics, run: Run, problem: str) -> str:
-    """What stopped a run: a drive that is at the end of its reach is the reason, whatever else was noticed."""
-    if not len(run.values("time")):
-        return problem
-    last = run.final_state()
-    ended = at_end_of_reach(dynamics, last.q, last.t)
-    when = problem.partition(": ")[0]
-    return f"{when}: {ended}. What was computed until then is kept." if ended else problem
+def _settings_of_loops(kept: KeptRows, dynamics: Dynamics, times: Array, outcome: Outcome) -> dict[str, Any]:
+    return {
+        "dof": freedom_along(dynamics, outcome.times, outcome.q),
+        "rank_tolerance": dynamics.plan.tolerance,
+        "passages": [list(p) for p in outcome.passages],
+        "row_changes": [list(change) for change in kept.changes],
+        "formulations": _formulations(kept, float(times[0])),
+    }
 
 
 def _formulation(dynamics: Dynamics) -> str:
@@ -210,45 +237,6 @@ def _formulations(kept: KeptRows, first: float) -> list[list[float | str]]:
     names = [_formulation(dynamics) for _, dynamics in kept.stretches(np.zeros(0))]
     times = [first, *(change.time for change in kept.changes)]
     return [[t, name] for k, (t, name) in enumerate(zip(times, names, strict=True)) if k == 0 or name != names[k - 1]]
-
-
-def _prepare_functions(functions: dict[str, Any], method: str) -> None:
-    if not any(functions.values()):
-        return
-    if method in STIFF_METHODS:
-        _refuse_functions(functions, method)
-    tables = functions["tau"] is None and isinstance(functions["inputs"], TabledInputs)
-    what = "inputs are tables over time" if tables else "tau or inputs are Python functions"
-    slower = "the time loop runs in Python, much slower than in machine code"
-    warnings.warn(f"{what}: {slower}", BellcrankWarning, stacklevel=3)
-
-
-def _in_python(
-    dynamics: Dynamics,
-    method: str,
-    start: State,
-    times: Array,
-    functions: dict[str, Any],
-    limits: Limits,
-    progress: Callable[[float], None] | None,
-    loops: Loops,
-    stiffness: Stiffness,
-) -> Outcome:
-    """The loop in Python, where efforts or inputs are Python functions."""
-    rtol, atol, max_step = limits
-    scheme = METHODS[method]
-    system = Controlled(dynamics, start, functions["tau"], functions["inputs"], loops)
-    slope = system.slope(float(times[0]), np.concatenate([start["q"], start["v"], np.zeros(system.works)]))
-    first = float(times[1] - times[0])
-    if scheme.adaptive:
-        start = start | {"tau": system.tau, "u": system.u}
-        state = np.concatenate([start["q"], start["v"]])
-        rates = partial(accelerating, dynamics, start)
-        at, size = float(start["t"]), system.state
-        first = first_step(rates, at, state, slope[:size], dynamics.model.nq, scheme.order, rtol, atol)
-    longest = max_step or float(times[1] - times[0])  # a function may be active for a short while only
-    energy = energy_scale(dynamics, start)
-    return integrate_plainly(system, scheme, start, times, first, rtol, atol, longest, energy, progress, stiffness)
 
 
 def _doubt_open_loops(run: Run, dynamics: Dynamics) -> None:
@@ -280,11 +268,6 @@ def _tell_passages(outcome: Outcome, method: str, loops: Loops) -> None:
     )
 
 
-def _refuse_functions(functions: dict[str, Any], method: str) -> None:
-    if any(functions.values()):
-        raise StateError(f"tau and inputs as functions or tables go with dopri5, dop853 and rk4, not with {method}")
-
-
 def _on_closures(dynamics: Dynamics, outcome: Outcome) -> Outcome:
     """Samples between steps come from interpolation, which is off by the tolerance; the first one was there before."""
     if len(outcome.times) == 1:
@@ -294,16 +277,11 @@ def _on_closures(dynamics: Dynamics, outcome: Outcome) -> Outcome:
     return outcome._replace(q=q, v=np.vstack([outcome.v[:1], v]))
 
 
-def _refuse_events(events: Sequence[Event], what: str) -> None:
-    if events:
-        raise StateError(f"events are watched by dopri5 and dop853 in machine code; {what} cannot watch them yet")
-
-
 def _finish(
     stretches: Stretches,
     outcome: Outcome,
     start: dict[str, Array],
-    functions: dict[str, Any],
+    control: Control | None,
     settings: dict[str, Any],
     watch: Stopwatch,
 ) -> Run:
@@ -311,14 +289,8 @@ def _finish(
     from ..results import Run, parts_of, work_by_source
 
     t, q, v, works, dynamics = outcome.times, outcome.q, outcome.v, outcome.works, stretches[0][1]
-    derived: dict[str, Array] = {}
-    tau, u = start["tau"], start["u"]
-    if functions["tau"] is not None:
-        tau = np.array([functions["tau"](*state) for state in zip(t.tolist(), q, v, strict=True)]).reshape(len(t), -1)
-        derived["tau"] = tau
-    if functions["inputs"] is not None:
-        u = np.array([functions["inputs"](*state) for state in zip(t.tolist(), q, v, strict=True)]).reshape(len(t), -1)
-        derived["inputs"] = u
+    derived = {} if control is None else control.at_samples(t, q, v)
+    tau, u = derived.get("tau", start["tau"]), derived.get("inputs", start["u"])
     tau, u = (np.broadcast_to(x, (len(t), x.shape[-1])) for x in (tau, u))
     a = np.empty_like(v)
     for part, by in parts_of(stretches, len(t)):
@@ -328,4 +300,9 @@ def _finish(
     parts = (elements, dynamics.frames.drives(drives), closings, given if settings["tau"] is not None else given[:, :0])
     derived["work"] = work_by_source(dynamics.model, *parts)
     settings |= watch.times()
-    return Run(dynamics.model, t, q, v, a, settings, outcome.problem, derived=derived, stretches=stretches)
+    run = Run(dynamics.model, t, q, v, a, settings, outcome.problem, derived=derived, stretches=stretches)
+    if dynamics.model.closures:
+        found = undetermined(stretches, outcome, a)
+        run.settings["undetermined"] = [list(sample) for sample in found]
+        tell_undetermined(dynamics.model.name, found, numbers=bool(np.isfinite(a).all()))
+    return run

@@ -48,21 +48,15 @@ def integrate_stiff(
     "radau" is Hairer & Wanner's Radau IIA of order 5, L-stable; its steps end at the samples, since its interpolation is of
     order 3 only. "bdf" has orders 1 to 5, cheaper steps, and interpolates to its own order.
     """
-    if method not in STIFF_METHODS:
-        raise StateError(f"there is no stiff method {method!r}: use one of {', '.join(STIFF_METHODS)}")
-    if rtol < FINEST:
-        raise StateError(f"{method} cannot keep {argument('rtol')} {rtol:g}: give {FINEST:.2g} at least")
-    from scipy.integrate import BDF, Radau
-
+    _check(method, rtol)
     system = FirstOrder(dynamics, start, loops)
     watch = watch_from(dynamics, loops, float(times[0]), start["q"])
     passages: list[Passage] = []
     y = np.concatenate([start["q"], start["v"], np.zeros(system.works)])
     of_works = atol + 1e3 * rtol * energy_scale(dynamics, start)  # looser: J has no rows for them
     tolerances = np.where(np.arange(len(y)) < system.state, atol, of_works)
-    cls = {"radau": Radau, "bdf": BDF}[method]
-    options = {"rtol": rtol, "atol": tolerances, "jac": system.jacobian, "max_step": max_step or np.inf}
-    solver = cls(system.slope, float(times[0]), y, float(times[-1]), **options)
+    solver_from = _solvers(system, method, float(times[-1]), rtol=rtol, atol=tolerances, max_step=max_step or np.inf)
+    solver = solver_from(float(times[0]), y)
     kept = [y]
     steps, problem = 0, None
     counted = np.zeros(3, dtype=int)  # evaluations, Jacobians and factorizations of solvers before this one
@@ -82,7 +76,7 @@ def integrate_stiff(
                     turn, h = watch.turn(before[1][:nq], solver.y[:nq]), solver.t - before[0]
                     if turn > FINE:
                         counted += _counts(solver)
-                        solver = cls(system.slope, *before, float(times[-1]), first_step=DIVIDED * h, **options)
+                        solver = solver_from(*before, first_step=DIVIDED * h)
                         watch.forget()
                         continue
                     solver.t, solver.y = before
@@ -101,6 +95,25 @@ def integrate_stiff(
     evaluations, jacobians, factorizations = (counted + _counts(solver)).tolist()
     counts = {"steps": steps, "evaluations": evaluations, "jacobians": jacobians, "factorizations": factorizations}
     return Outcome(reached, *system.parts(np.array(kept)), counts, problem, tuple(passages))
+
+
+def _check(method: str, rtol: float) -> None:
+    if method not in STIFF_METHODS:
+        raise StateError(f"there is no stiff method {method!r}: use one of {', '.join(STIFF_METHODS)}")
+    if rtol < FINEST:
+        raise StateError(f"{method} cannot keep {argument('rtol')} {rtol:g}: give {FINEST:.2g} at least")
+
+
+def _solvers(system: FirstOrder, method: str, end: float, **options: Any) -> Callable[..., Any]:
+    """A solver of scipy's from a time and a state on."""
+    from scipy.integrate import BDF, Radau
+
+    cls = {"radau": Radau, "bdf": BDF}[method]
+
+    def solver_from(t: float, y: Array, **more: float) -> Any:
+        return cls(system.slope, t, y, end, jac=system.jacobian, **options, **more)
+
+    return solver_from
 
 
 def _counts(solver: Any) -> NDArray[np.int_]:

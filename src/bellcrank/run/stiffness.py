@@ -1,6 +1,6 @@
 """A run that is stiff says so while it goes on, and names the method that takes longer steps.
 
-Machine code notices by itself (machine.steps.stiffness); HairerTest is the same test for the loop in Python.
+Machine code notices by itself (machine.steps.stiffness).
 """
 
 from __future__ import annotations
@@ -9,15 +9,8 @@ import warnings
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ..errors import StiffnessWarning
-from ..integrate import RungeKutta
-from ..machine.steps.stiffness import CALM, SUSPICIONS, last_difference
 from ..wording import argument
-
-Array = NDArray[np.float64]
 
 MANY = 10_000  # steps: a stiff run that has fewer to go will soon end, and is only noted
 MANY_IN_PYTHON = 500  # where Python functions are called or events looked for at each
@@ -95,25 +88,3 @@ def _duration(seconds: float) -> str:
         if seconds > 2 * size:
             return f"about {seconds / size:.0f} {unit}"
     return f"about {seconds:.1g} s" if seconds < 10 else f"about {seconds:.0f} s"
-
-
-class HairerTest:
-    """Step by step in Python; machine.steps.stiffness says how it works."""
-
-    def __init__(self, scheme: RungeKutta) -> None:
-        self.stable, self.weights = scheme.stable, np.array(last_difference(scheme) if scheme.adaptive else ())
-        self.suspicions, self.calm = 0, 0
-        self.rate, self.stiff = 0.0, False
-
-    def look(self, h: float, stages: list[Array]) -> None:
-        """At the stages of an accepted step, of q and v only."""
-        if self.stiff or self.stable is None:
-            return
-        slopes = float(np.linalg.norm(stages[-1] - stages[-2]))
-        states = float(np.linalg.norm(self.weights @ np.array(stages[: len(self.weights)])))
-        if slopes > self.stable * states:
-            self.suspicions, self.calm, self.rate = self.suspicions + 1, 0, slopes / (states * h)
-        else:
-            self.calm += 1
-            self.suspicions = 0 if self.calm >= CALM else self.suspicions
-        self.stiff = self.suspicions >= SUSPICIONS

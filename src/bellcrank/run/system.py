@@ -16,16 +16,23 @@ from .loops.treatment import NO_LOOPS, Loops
 Array = NDArray[np.float64]
 
 
-def let_it_pass() -> str:
-    """What may be done at a singular configuration."""
+_NO_FUNCTIONS = "rattle, which passes it well, takes no functions and no tables."
+
+
+def let_it_pass(*, functions: bool = False) -> str:
+    """What may be done at a singular configuration; ``functions``: efforts or inputs are functions or tables."""
+    going_on = argument("on_singular", "warn")
+    if functions:
+        return f"Take this method through it with {going_on}; {_NO_FUNCTIONS}"
     passing = f"{argument('method', 'rattle')} or {argument('on_singular', 'pass')}"
-    return f"Let it pass with {passing}, or take this method through it with {argument('on_singular', 'warn')}."
+    return f"Let it pass with {passing}, or take this method through it with {going_on}."
 
 
-def stuck() -> str:
+def stuck(*, functions: bool = False) -> str:
     """The same, where "warn" did not help."""
     passing = f"{argument('method', 'rattle')} or {argument('on_singular', 'pass')}"
-    return f"This method does not get through, since accelerations have no bound there: use {passing}."
+    through = _NO_FUNCTIONS if functions else f"use {passing}."
+    return f"This method does not get through, since accelerations have no bound there: {through}"
 
 
 class Passage(NamedTuple):

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from ...errors import StateError
 from ...formulations import QUANTITIES
-from ...machine.steps.stepper import MASS, MINIMUM_NORM, projections
+from ...machine.steps.programs import MASS, MINIMUM_NORM, projections
 from ..evaluation import Array, Evaluation, OrZero
 from .closing_joints import coordinates
 from .minimum_norm import eased, loaded_by_self_stresses

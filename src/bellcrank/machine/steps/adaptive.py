@@ -1,21 +1,19 @@
-"""Steps whose length follows the estimated error, with samples by dense output."""
+"""Steps whose length follows the estimated error, with samples by dense output.
+
+The control of the step is that of Hairer, Norsett & Wanner, Solving ODEs I, II.4. It is written for one state and for lanes
+alike: ``good`` are places (lanes, or all) where the error of the step is small enough, ``stands`` those where it has not been
+taken back because it met a singular position.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from ...formulations import Program
-from ...integrate import RungeKutta
 from ...integrate.runge_kutta import Row
-from ...kernels.llvm.emitter import Emitter
-from ...kernels.llvm.flow import total, when, while_
+from ...kernels.llvm.flow import when, while_
 from ...numbers import Condition, Number, Symbol, maximum, minimum
-from ...plan import Plan
 from ...plan.turns import FINE
-from ..module import Module
-from .fixed import FixedStepper
-from .implicit import ImplicitStepper
-from .stepper import COLLAPSED, MINIMUM_NORM, NOT_FINITE, REALS, RUNNING, Stepper, programs, write_with_kernels
+from .memory import COLLAPSED, NOT_FINITE
+from .projection import Watch, close
+from .stepper import Stepper
 from .stiffness import notice_stiffness
 
 SHRINK, GROW, SAFETY = 0.2, 10.0, 0.9
@@ -23,209 +21,192 @@ DIVIDED = 0.25  # of a step to a singular position
 EPSILON = 2.3e-16
 
 
-def write_stepper(plan: Plan, program: Program, method: RungeKutta, metric: str = MINIMUM_NORM) -> Module:
-    """The stepper of a method, for one state."""
-    stepper = AdaptiveStepper if method.adaptive else ImplicitStepper if method.implicit else FixedStepper
-    return write_with_kernels(plan, programs(plan, program, metric), method, 1, stepper)
-
-
 class AdaptiveStepper(Stepper):
     def loop(self) -> None:
-        """Error control as in Hairer, Norsett & Wanner, Solving ODEs I, II.4."""
         e = self.e
 
-        def step() -> None:
-            """A step that was held for the host to look at goes on where it stopped."""
-            held = e.emit(f"icmp eq i64 {self.count('held')}, 1")
-            when(e, held, release, attempt)
+        def going() -> str:
+            left = e.emit(f"icmp sgt i64 {self.count('budget')}, 0")
+            return self.all_of(left, self.any(self.live()))
 
-        def release() -> None:
-            self.set_count("held", 0)
-            accept()
+        while_(e, going, self.step)
 
-        def attempt() -> None:
-            self.add_count("budget", -1)
-            t, end = self.real("t"), self.real("end")
-            wanted = minimum(self.real("h"), self.real("longest"))
-            last = (t + 1.01 * wanted) >= end
-            h = last.select(end - t, wanted)
-            self.set_real("h", h)
-            self.trial(t, h)
-            error = self.error_norm(h)
-            self.set_real("error", error)
-            when(e, self.test(error <= 1.0), good, reject)
+    def live(self) -> Condition:
+        """Where the run has not arrived or failed."""
+        return (self.real("t") < self.real("until")) & self.running()
 
-        def good() -> None:
-            watched = e.emit(f"icmp eq i64 {self.count('watched')}, 1")
-            when(e, watched, hold, accept)
+    def good(self) -> Condition:
+        return (self.real("error") <= 1.0) & self.live()
 
-        def hold() -> None:
-            self.set_count("held", 1)
-            self.set_count("budget", 0)
+    def after(self) -> Number:
+        """The end of the step."""
+        t, end = self.real("t") + self.real("h"), self.real("end")
+        return (t >= end).select(end, t)
 
-        def accept() -> None:
-            t, h = self.real("t"), self.real("h")
-            notice_stiffness(self)
-            after = ((t + h) >= self.real("end")).select(self.real("end"), t + h)
-            self.set_real("t", after)
-            self.set_count("sample_before", self.count("sample"))
-            if self.method.extra:
-                when(e, self.sample_is_due(), lambda: self.extra_stages(t, h))
-            while_(e, self.sample_is_due, lambda: self.sample(t, h))
-            old = self.remember_state()
-            self.over_state(self._move_on)
-            self.unit_quaternions()
-            self.close_loops(after, old)
-            if "positions" in self.called:
-                running = e.emit(f"icmp eq i64 {self.count('status')}, {RUNNING}")
-                when(e, running, lambda: start_again(h, after), lambda: self.take_back(t, h))
-            else:
-                move_on(h)
+    def step(self) -> None:
+        """A good step of a watched run is held for the host to look at; the next call goes on where it stopped."""
+        fresh = self.holds("held", 0)
+        when(self.e, fresh, self.attempt)
+        good = self.good()
+        held = self.all_of(fresh, self.holds("watched", 1), self.any(good))
+        when(self.e, held, self.hold, lambda: self.settle(good))
 
-        def start_again(h: Symbol, now: Symbol) -> None:
-            """The projection has moved the state: its first stage is no longer the last one of the step before."""
-            self.derivative(self.words["y"], self.k[0], now)
-            move_on(h)
+    def hold(self) -> None:
+        self.set_count("held", 1)
+        self.set_count("budget", 0)
 
-        def move_on(h: Symbol) -> None:
-            self.add_count("steps")
-            next_h = h * minimum(self.factor(), self.real("grow"))
-            self.set_real("h", next_h)
-            self.set_real("grow", GROW)
-            stuck = self.all_of(self.test(self.too_short(next_h)), self.test(next_h <= h))
-            when(e, stuck, lambda: self.set_count("status", COLLAPSED))
-
-        def reject() -> None:
-            self.add_count("rejected")
-            error, h = self.real("error"), self.real("h")
-            number = error <= 1e300
-            h = h * number.select(maximum(self.factor(), SHRINK), SHRINK)
-            self.set_real("h", h)
-            self.set_real("grow", 1.0)
-            when(e, self.test(self.too_short(h)), lambda: self.stop(number))
-
-        while_(e, self.running, step)
-
-    def take_back(self, before: Number, h: Symbol) -> None:
-        """A step over a singular position, or onto one, is divided until it is fine; then the run ends where it began."""
-
-        def again() -> None:
-            self.set_count("status", RUNNING)
-            self.set_count("singular", 0)
-            self.add_count("rejected")
-            self.set_real("h", DIVIDED * h)
-            self.set_real("grow", 1.0)
-            self.derivative(self.words["y"], self.k[0], before)
-
-        self.set_real("t", before)
-        when(self.e, self.test(self.real("turn") > FINE), again)
-
-    def too_short(self, h: Symbol) -> Condition:
-        """Whether a step is lost in the rounding of the time."""
-        return h <= 16 * EPSILON * maximum(abs(self.real("t")), self.real("end") * 1e-3)
-
-    def stop(self, number: object) -> None:
-        bit = self.test(number)
-        self.set_count("status", self.e.emit(f"select i1 {bit}, i64 {COLLAPSED}, i64 {NOT_FINITE}"))
-
-    def factor(self) -> Number:
-        """0.9 error^(-1/order), of one number rather than four equal ones."""
+    def attempt(self) -> None:
+        """A step without consequences, and its error; the last one reaches the end."""
         e = self.e
-        error = e.load_double(self.words["reals"], REALS.index("error"))
-        e.declarations["pow"] = "declare double @pow(double, double)"
-        e.declarations["llvm.maxnum.f64"] = "declare double @llvm.maxnum.f64(double, double)"
-        safe = e.emit(f"call double @llvm.maxnum.f64(double {error}, double 1.0e-14)")
-        power = e.emit(f"call double @pow(double {safe}, double {_scalar(-1.0 / self.method.order)})")
-        return SAFETY * e.symbol(e.splat(power))
+        self.add_count("budget", -1)
+        t, end = self.real("t"), self.real("end")
+        wanted = minimum(self.real("h"), self.real("longest"))
+        h = (self.live() & ((t + 1.01 * wanted) >= end)).select(end - t, wanted)
+        self.set_real("h", h)
+        self.trial(t, h)
+        self.set_real("error", self.error_norm(h))
+        if self.method.extra:
+            sampled = self.any(self.good() & (self.next_sample() <= self.after()))
+            watched = self.all_of(self.holds("watched", 1), self.any(self.good()))
+            when(e, e.emit(f"or i1 {sampled}, {watched}"), self.extra_stages)
+
+    def extra_stages(self) -> None:
+        """What only dense output needs; the new state must stay where it is."""
+        t, h, aside = self.real("t"), self.real("h"), self.words["aside"]
+        for j, (c, row) in enumerate(self.method.extra, start=self.stages):
+            self.move(h, row, aside)
+            self.derivative(aside, self.k[j], t + c * h)
+
+    def settle(self, good: Condition) -> None:
+        self.set_count("held", 0)
+        when(self.e, self.any(good), lambda: self.accept(good), lambda: self.adapt(good, good))
+
+    def accept(self, good: Condition) -> None:
+        """Where the step is good: project, sample, and go on from its end."""
+        notice_stiffness(self, good)
+        stands = good
+        if self.closed:
+            self.stand_still(good)
+            close(self, self.after())
+            stands = good & (self.real("met") <= 0.0)
+            when(self.e, self.holds("project", 1), lambda: Watch(self).remember(stands))
+        self.take_samples(stands)
+        y, new, last = self.words["y"], self.words["new"], self.k[self.stages - 1]
+        if not self.closed:
+            self.unit_quaternions(new, last)
+        self.replace(y, new, stands)
+        self.adapt(good, stands)
+        if self.closed:  # the projection has moved the state, and with it what was the last stage
+            when(self.e, self.any(stands), lambda: self.derivative(y, last, self.real("t")))
+        self.replace(self.k[0], last, stands)  # the first of the next step
+
+    def stand_still(self, good: Condition) -> None:
+        """Lanes whose step is not good are projected where they are."""
+
+    def replace(self, old: str, new: str, where: Condition) -> None:
+        self.over_state(lambda i: self.e.store(where.select(self.get(new, i), self.get(old, i)), old, i))
+
+    def adapt(self, good: Condition, stands: Condition) -> None:
+        """The next step, and whether there is one.
+
+        A step over a singular position, or onto one, is divided until it is fine; then the run ends where it began.
+        """
+        t, h, error, live = self.real("t"), self.real("h"), self.real("error"), self.live()
+        number = error <= 1e300
+        factor = SAFETY * self.power(maximum(error, 1e-14), -1.0 / self.method.order)
+        shorter = h * number.select(maximum(factor, SHRINK), SHRINK)
+        following = stands.select(h * minimum(factor, self.real("grow")), shorter)
+        rejected = live & ~good
+        lost = (following <= 16 * EPSILON * maximum(abs(t), self.real("end") * 1e-3)) & (~stands | (following <= h))
+        status = (live & lost).select(number.select(float(COLLAPSED), float(NOT_FINITE)), self.real("status"))
+        if self.closed:
+            met, long = good & ~stands, self.real("turn") > FINE
+            following = met.select(long.select(DIVIDED, 1.0) * h, following)
+            status = met.select(long.select(self.real("status"), self.real("met")), status)
+            self.set_real("singular", (met & long).select(0.0, self.real("singular")))
+            rejected = rejected | (met & long)
+        self.set_real("t", stands.select(self.after(), t))
+        self.set_real("h", live.select(following, h))
+        self.set_real("grow", stands.select(GROW, 1.0))
+        self.set_real("status", status)
+        for name, counted in (("steps", stands), ("rejected", rejected)):
+            self.set_real(name, self.real(name) + counted.select(1.0, 0.0))
+
+    # the error ----------------------------------------------------------------------------------------------------
 
     def error_norm(self, h: Number) -> Symbol:
         """The larger of the norms of q and v, and of the works, whose tolerance is relative to the energy at hand."""
         w = self.words
-        state = self._norm(h, "0", w["controlled"], w["size"], 0.0)
-        works = self._norm(h, w["controlled"], w["vectors"], w["works"], self.real("energy"))
-        error = maximum(state, works)
-        return maximum(error, self.error_of_turn()) if "positions" in self.called else error
+        error = self._norm(h, 0, w["controlled"], w["size"], 0.0)
+        if self.with_works:
+            error = maximum(error, self._norm(h, w["controlled"], w["vectors"], w["works"], self.real("energy")))
+        return maximum(error, self._error_of_turn()) if self.closed else error
 
-    def error_of_turn(self) -> Symbol:
-        """turn^order: too long a turn counts as an error that makes the step shorter in proportion (``factor``)."""
-        turn = self._largest(self.turn())
+    def _error_of_turn(self) -> Symbol:
+        """turn^order: too long a turn counts as an error that makes the step shorter in proportion."""
+        turn = power = self.turn()
         self.set_real("turn", turn)
-        power = turn
         for _ in range(self.method.order - 1):
             power = power * turn
         return power
 
-    def _norm(self, h: Number, first: str, last: str, count: str, scale: Number) -> Symbol:
+    def _norm(self, h: Number, first: int | str, last: str, count: str, scale: Number) -> Symbol:
         """Root mean square of the estimated error over its tolerance; with two estimates, as Hairer combines them."""
-        e = self.e
+        e, w = self.e, self.words
+
+        def squares(weights: Row) -> Symbol:
+            def scaled(i: str) -> Number:
+                largest = maximum(abs(self.get(w["y"], i)), abs(self.get(w["new"], i)))
+                return h * self.combination(weights, i) / (self.real("atol") + self.real("rtol") * (largest + scale))
+
+            return self.sum_of_squares(scaled, first, last)
+
         assert self.method.error is not None
-        size = e.emit(f"sitofp i64 {count} to double")
-        squares = self._sum_of_squares(self.method.error, h, first, last, scale)
-        e.declarations["llvm.sqrt.f64"] = "declare double @llvm.sqrt.f64(double)"
+        size, found = e.symbol(e.splat(e.emit(f"sitofp i64 {count} to double"))), squares(self.method.error)
         if self.method.error3 is None:
-            mean = e.emit(f"fdiv double {squares}, {size}")
-            return e.symbol(e.splat(e.emit(f"call double @llvm.sqrt.f64(double {mean})")))
-        lower = e.emit(f"fmul double {self._sum_of_squares(self.method.error3, h, first, last, scale)}, {_scalar(0.01)}")
-        both = e.emit(f"fadd double {e.emit(f'fadd double {squares}, {lower}')}, {_scalar(1e-300)}")
-        root = e.emit(f"call double @llvm.sqrt.f64(double {e.emit(f'fmul double {both}, {size}')})")
-        return e.symbol(e.splat(e.emit(f"fdiv double {squares}, {root}")))
+            return (found / size).sqrt()
+        both = found + 0.01 * squares(self.method.error3) + 1e-300
+        return found / (both * size).sqrt()
 
-    def _sum_of_squares(self, weights: Row, h: Number, first: str, last: str, scale: Number) -> str:
-        e, w = self.e, self.words
+    # samples ------------------------------------------------------------------------------------------------------
 
-        def square(i: str, sum_: str) -> str:
-            largest = maximum(abs(self.get(w["y"], i)), abs(self.get(w["new"], i)))
-            x = h * self.combination(weights, i) / (self.real("atol") + self.real("rtol") * (largest + scale))
-            return e.operand(e.symbol(sum_) + x * x)
+    def take_samples(self, stands: Condition) -> None:
+        """Dense output inside the step, before the state moves on."""
+        y, t, h, after = self.words["y"], self.real("t"), self.real("h"), self.after()
 
-        return self._reduce(total(e, first, last, e.constant(0.0), square))
+        def sample() -> None:
+            time = self.next_sample()
+            weights = [_polynomial(row, (time - t) / h) for row in self.method.dense]
+            rows = self.rows_of_samples((time <= after) & stands)
+            self.over_state(lambda i: self.put_sample(self.get(y, i) + h * self.combination(weights, i), rows, i))
 
-    def sum_of_squares(self, entry: Callable[[str], Number]) -> Symbol:
-        """Over q and v (or p), without the works."""
+        while_(self.e, lambda: self.any((self.next_sample() <= after) & stands), sample)
+
+    def next_sample(self) -> Symbol:
+        """The time of the next sample, in all places; infinite after the last."""
+        return self.e.symbol(self.e.splat(self.next_time(0)))
+
+    def next_time(self, lane: int) -> str:
         e = self.e
+        s, inf = e.load_int(self.words["sampled"], lane), float("inf")
+        more = e.emit(f"icmp slt i64 {s}, {self.count('samples')}")
+        time = e.load_double(self.words["times"], e.emit(f"select i1 {more}, i64 {s}, i64 0"))
+        return e.emit(f"select i1 {more}, double {time}, double {self.scalar(inf)}")
 
-        def square(i: str, sum_: str) -> str:
-            x = entry(i)
-            return e.operand(e.symbol(sum_) + x * x)
-
-        return self.added_up(total(e, 0, self.words["controlled"], e.constant(0.0), square))
-
-    def added_up(self, parts: str) -> Symbol:
-        """The sum of the four places of a vector, in all of them."""
-        return self.e.symbol(self.e.splat(self._reduce(parts)))
-
-    def sample_is_due(self) -> str:
+    def rows_of_samples(self, due: Condition) -> list[str]:
+        """Where the samples that are due go; they are counted."""
         e, w = self.e, self.words
-        s, samples = self.count("sample"), self.count("samples")
-        more = e.emit(f"icmp slt i64 {s}, {samples}")
-        safe = e.emit(f"select i1 {more}, i64 {s}, i64 0")
-        t = e.load_double(w["reals"], REALS.index("t"))
-        due = e.emit(f"fcmp ole double {e.load_double(w['times'], safe)}, {t}")
-        return self.all_of(more, due)
+        s = e.load_int(w["sampled"], 0)
+        e.do(f"store i64 {e.integer('add', s, 1)}, ptr {w['sampled']}, align 8")
+        return [e.pointer(w["out"], e.integer("mul", s, w["state"]))]
 
-    def sample(self, t: Symbol, h: Symbol) -> None:
-        """Dense output inside the step from t to t + h."""
-        e, w = self.e, self.words
-        s = self.count("sample")
-        x = (e.symbol(e.splat(e.load_double(w["times"], s))) - t) / h
-        powers = [x]
-        while len(powers) < len(self.method.dense[0]):
-            powers.append(powers[-1] * x)
-        weights: list[Number] = []
-        for row in self.method.dense:
-            weight: Number = 0.0
-            for coefficient, power in zip(row, powers, strict=True):
-                weight = weight + coefficient * power
-            weights.append(weight)
-        row_address = e.pointer(w["out"], e.integer("mul", s, w["padded"]))
-        self.over_state(lambda i: e.store(self.get(w["y"], i) + h * self.combination(tuple(weights), i), row_address, i))
-        self.add_count("sample")
-
-    def _move_on(self, i: str) -> None:
-        """y = new, and the last stage becomes the first of the next step."""
-        self.e.store(self.get(self.words["new"], i), self.words["y"], i)
-        self.e.store(self.get(self.k[self.stages - 1], i), self.k[0], i)
+    def put_sample(self, value: Number, rows: list[str], i: str) -> None:
+        self.e.store(value, rows[0], i)
 
 
-def _scalar(x: float) -> str:
-    return Emitter(1).constant(x)
+def _polynomial(row: Row, x: Number) -> Number:
+    """x (c0 + x (c1 + ...)), of a row of dense output."""
+    value: Number = 0.0
+    for c in reversed(row):
+        value = value * x + c
+    return value * x

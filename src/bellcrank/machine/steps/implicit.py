@@ -10,10 +10,10 @@ A. Razakarivony, Achieving Brouwer's law with implicit Runge-Kutta methods, 2008
 
 from __future__ import annotations
 
-from ...kernels.llvm.flow import total, when, while_
+from ...kernels.llvm.flow import when, while_
 from ...numbers import Number, Symbol, maximum
 from .fixed import FixedStepper
-from .stepper import NOT_SOLVED, RUNNING, WIDE
+from .memory import NOT_SOLVED
 
 MOST_ITERATIONS = 100
 SMALL = 1e-12  # changes that may be rounding
@@ -21,24 +21,23 @@ SMALL = 1e-12  # changes that may be rounding
 
 class ImplicitStepper(FixedStepper):
     def new_state(self) -> None:
-        e, w = self.e, self.words
-        t = self.real("t")
+        w, t = self.words, self.real("t")
         parts = self.method.parts
         for n, part in enumerate(parts):
             h = part * self.real("h")
             if n:
-                self.over_state(lambda i: e.store(self.get(w["new"], i), w["y"], i))
+                self.copy(w["new"], w["y"])
             elif len(parts) > 1:
-                self.over_state(lambda i: e.store(self.get(w["y"], i), w["origin"], i))
+                self.copy(w["y"], w["origin"])
             else:
                 self.extrapolate()
             self.solve(t, h)
-            self.over_state(lambda i, h=h: e.store(self.get(w["y"], i) + h * self.combination(self.method.b, i), w["new"], i))  # type: ignore[misc]
+            self.move(h, self.method.b, w["new"])
             if self.method.turns:
                 self.turn_state(h, w["new"], end=True)
             t = t + h
         if len(parts) > 1:
-            self.over_state(lambda i: e.store(self.get(w["origin"], i), w["y"], i))
+            self.copy(w["origin"], w["y"])
 
     def extrapolate(self) -> None:
         """Stages of the last step, as a polynomial in time, at those of the next; one stage with the one before it."""
@@ -67,7 +66,7 @@ class ImplicitStepper(FixedStepper):
             change, before = self.real("change"), self.real("change_before")
             done = (change <= 0.0) | ((change <= SMALL) & (change >= before))
             going = e.emit(f"icmp slt i64 {self.count('iterations')}, {MOST_ITERATIONS}")
-            return self.all_of(self.test(~done), going)
+            return self.all_of(self.any(~done), going)
 
         def improve() -> None:
             self.set_real("change_before", self.real("change"))
@@ -77,51 +76,50 @@ class ImplicitStepper(FixedStepper):
             self.add_count("iterations")
 
         while_(e, unsolved, improve)
-        enough = e.emit(f"icmp slt i64 {self.count('iterations')}, {MOST_ITERATIONS}")
-        good = e.emit(f"icmp eq i64 {self.count('status')}, {RUNNING}")
-        when(e, enough, lambda: None, lambda: when(e, good, lambda: self.set_count("status", NOT_SOLVED)))
+        given_up = e.emit(f"icmp sge i64 {self.count('iterations')}, {MOST_ITERATIONS}")
+        when(e, given_up, lambda: self.set_real("status", float(NOT_SOLVED)))
 
     def improve_stage(self, stage: int, t: Number, h: Number) -> None:
-        e, w, k, row = self.e, self.words, self.k[stage], self.method.A[stage]
+        w, k, row = self.words, self.k[stage], self.method.A[stage]
         fresh = self.k[len(self.method.c)]
-        self.over_state(lambda i: e.store(self.get(w["y"], i) + h * self.combination(row, i), w["aside"], i))
+        self.move(h, row, w["aside"])
         if self.method.turns:
             self.turn_state(h, w["aside"], end=False)
         self.derivative(w["aside"], fresh, t + self.method.c[stage] * h)
         if self.method.turns:
             self.turn_slopes(w["aside"], fresh)
-        size = e.emit(f"sdiv i64 {self.v_start}, {WIDE}")
+        size = self.vectors("v_start")
         change = maximum(self._change("0", size, k, fresh, h), self._change(size, w["controlled"], k, fresh, h))
         self.set_real("change", maximum(self.real("change"), change))
-        self.over_state(lambda i: e.store(self.get(fresh, i), k, i))
+        self.copy(fresh, k)
 
     def _change(self, first: str, last: str, k: str, fresh: str, h: Number) -> Symbol:
         """Largest change of h k, over the largest of y and h k."""
-        e, y = self.e, self.words["y"]
+        y = self.words["y"]
 
-        def change(i: str, found: str) -> str:
-            return e.operand(maximum(e.symbol(found), abs(h * (self.get(fresh, i) - self.get(k, i)))))
+        def change(i: str) -> Number:
+            return abs(h * (self.get(fresh, i) - self.get(k, i)))
 
-        def size(i: str, found: str) -> str:
-            return e.operand(maximum(e.symbol(found), abs(self.get(y, i)) + abs(h * self.get(fresh, i))))
+        def size(i: str) -> Number:
+            return abs(self.get(y, i)) + abs(h * self.get(fresh, i))
 
-        zero = e.constant(0.0)
-        changes, sizes = (self._largest(total(e, first, last, zero, f)) for f in (change, size))
+        changes, sizes = (self.largest(self.folded(first, last, f, maximum)) for f in (change, size))
         return changes / maximum(sizes, 1e-300)
 
     # rotations ----------------------------------------------------------------------------------------------------
 
     def turn_state(self, h: Number, into: str, *, end: bool) -> None:
         e, w = self.e, self.words
-        scalar = e.emit(f"extractelement {e.type} {e.operand(h)}, i32 0")
         table = f"ptr {w['turning']}, i64 {w['quaternion_count']}"
-        e.do(f"call void @turn_state(ptr {w['y']}, ptr {self.k[0]}, ptr {into}, double {scalar}, i64 {int(end)}, {table})")
+        e.do(
+            f"call void @turn_state(ptr {w['y']}, ptr {self.k[0]}, ptr {into}, double {self.first(h)}, i64 {int(end)}, {table})"
+        )
         e.forget()
 
     def turn_slopes(self, state: str, k: str) -> None:
         e, w = self.e, self.words
         table = f"ptr {w['turning']}, i64 {w['quaternion_count']}"
-        e.do(f"call void @turn_slopes(ptr {state}, ptr {k}, ptr {w['buffer:v']}, i64 {self.v_start}, {table})")
+        e.do(f"call void @turn_slopes(ptr {state}, ptr {k}, ptr {w['buffer:v']}, i64 {w['v_start']}, {table})")
         e.forget()
 
 

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 from ...integrate import RungeKutta
 from ...integrate.runge_kutta import Row
-from ...kernels.llvm.elementary import any_lane
 from ...kernels.llvm.flow import when
 from ...numbers import Condition, minimum
 
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 
 SUSPICIONS, CALM = 15, 6
 EVERY = 64  # a power of two
-STIFFNESS = ("suspicions", "calm", "rate", "stiff_time")  # numbers that a loop keeps; stiff_time is infinite until it is stiff
 
 
 def last_difference(method: RungeKutta) -> Row:
@@ -34,28 +32,27 @@ def last_difference(method: RungeKutta) -> Row:
     return tuple(b - a for b, a in zip(method.b, (*last, *[0.0] * len(method.b)), strict=False))
 
 
-def notice_stiffness(stepper: AdaptiveStepper, taken: Condition | None = None) -> None:
-    """After a good step, while its stages are still there; in lanes, of those lanes that have ``taken`` it."""
+def notice_stiffness(stepper: AdaptiveStepper, good: Condition) -> None:
+    """After a step that is good in some places, while its stages are still there."""
     e, s = stepper.e, stepper
     undecided = (s.real("suspicions") > 0.0) & (s.real("stiff_time") > s.real("end"))
     counted = e.emit(f"and i64 {s.count('budget')}, {EVERY - 1}")
-    look = e.emit(f"or i1 {e.emit(f'icmp eq i64 {counted}, 0')}, {any_lane(e, undecided.ref)}")
-    when(e, look, lambda: _look(stepper, taken))
+    look = e.emit(f"or i1 {e.emit(f'icmp eq i64 {counted}, 0')}, {s.any(undecided)}")
+    when(e, look, lambda: _look(stepper, good))
 
 
-def _look(s: AdaptiveStepper, taken: Condition | None) -> None:
+def _look(s: AdaptiveStepper, good: Condition) -> None:
     assert s.method.stable is not None
-    last = s.stages - 1
-    slopes = s.sum_of_squares(lambda i: s.get(s.k[last], i) - s.get(s.k[last - 1], i))
-    states = s.sum_of_squares(lambda i: s.combination(last_difference(s.method), i))
-    held = slopes > s.method.stable**2 * states
-    seen = held if taken is None else held & taken
-    calm = s.real("calm") + (1.0 if taken is None else taken.select(1.0, 0.0))
+    last, size = s.stages - 1, s.words["controlled"]
+    slopes = s.sum_of_squares(lambda i: s.get(s.k[last], i) - s.get(s.k[last - 1], i), 0, size)
+    states = s.sum_of_squares(lambda i: s.combination(last_difference(s.method), i), 0, size)
+    suspicious = (slopes > s.method.stable**2 * states) & good
+    calm = s.real("calm") + good.select(1.0, 0.0)
     suspicions = (calm >= float(CALM)).select(0.0, s.real("suspicions"))
-    suspicions = seen.select(s.real("suspicions") + 1.0, suspicions)
+    suspicions = suspicious.select(s.real("suspicions") + 1.0, suspicions)
     undecided = s.real("stiff_time") > s.real("end")
-    s.set_real("rate", (seen & undecided).select((slopes / states).sqrt() / s.real("h"), s.real("rate")))
+    s.set_real("rate", (suspicious & undecided).select((slopes / states).sqrt() / s.real("h"), s.real("rate")))
     stiff = suspicions >= float(SUSPICIONS)
     s.set_real("stiff_time", stiff.select(minimum(s.real("stiff_time"), s.real("t")), s.real("stiff_time")))
     s.set_real("suspicions", suspicions)
-    s.set_real("calm", seen.select(0.0, calm))
+    s.set_real("calm", suspicious.select(0.0, calm))

@@ -30,8 +30,7 @@ from ...kernels.llvm.emitter import Emitter, Int
 from ...kernels.llvm.flow import each, when
 from ...numbers import Number, Symbol
 from ...spatial import Vector, quaternion_turn
-
-TURNING = ("attitude", "spin", "position", "push")  # places in y of g, mu, x, l; the last two are -1 without a position
+from .memory import TURNING
 
 
 def write_turning() -> list[tuple[str, dict[str, str]]]:
