@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -66,11 +68,10 @@ def test_an_existing_file_is_replaced_unless_it_is_to_be_kept(make_run, tmp_path
 def test_a_failed_save_leaves_the_old_file_and_no_rubbish(make_run, tmp_path, monkeypatch):
     path = make_run().save(tmp_path / "run.nc")
 
-    def full_disk(self, file, **_):
-        file.write_bytes(b"half")
+    def full_disk(handle):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(xr.Dataset, "to_netcdf", full_disk)
+    monkeypatch.setattr(os, "fsync", full_disk)
     with pytest.raises(StateError, match=r"cannot write .*run.nc: No space left on device"):
         make_run(samples=5).save(path)
     assert load_run(path).time.size == 201

@@ -80,7 +80,7 @@ def save(model: Model, path: str | PathLike[str], *, keep: bool = False, partial
     if format is None:
         raise ModelError(f"{target}: models are written as {', '.join(FORMATS)} files. Name one.")
     text, left_out = import_module(f".{format}.writer", __name__).write(model, partial=partial)
-    write_whole(target, lambda file: file.write_text(text, encoding="utf-8", newline="\n"), keep=keep)
+    write_whole(target, lambda file: file.write(text.encode()), keep=keep)
     if left_out:
         warnings.warn(BellcrankWarning("\n  ".join([f"{target} does not hold:", *left_out])), stacklevel=2)
 

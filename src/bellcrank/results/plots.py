@@ -73,7 +73,7 @@ def save_figure(figure: Figure, path: Path, *, keep: bool) -> None:
     formats = figure.canvas.get_supported_filetypes()
     if path.suffix[1:].lower() not in formats:
         raise StateError(f"cannot draw {path}: its ending must be one of {', '.join(sorted(formats))}")
-    write_whole(path, lambda file: figure.savefig(file, dpi=140), keep=keep)
+    write_whole(path, lambda file: figure.savefig(file, format=path.suffix[1:].lower(), dpi=140), keep=keep)
 
 
 def by_unit(units: tuple[str, ...]) -> dict[str, np.ndarray]:

@@ -28,8 +28,11 @@ FORMAT = 1
 
 
 def save_run(run: Run, path: str | Path, *, keep: bool = False) -> Path:
-    """Write a run, with all that can be derived from it, to a NetCDF file."""
-    return write_whole(path, lambda file: to_dataset(run).to_netcdf(file, engine="h5netcdf"), keep=keep)
+    """Write a run, with all that can be derived from it, to a NetCDF file.
+
+    HDF5 writes to memory: on a full disk it would end the process.
+    """
+    return write_whole(path, lambda file: file.write(to_dataset(run).to_netcdf(engine="h5netcdf")), keep=keep)
 
 
 def to_dataset(run: Run) -> xr.Dataset:

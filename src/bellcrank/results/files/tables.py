@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 import math
+from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 
@@ -25,11 +26,12 @@ def write_csv(run: Run, path: str | Path, *, keep: bool = False) -> Path:
     """Comma-separated values, UTF-8; numbers keep all their digits."""
     headings, table = columns(run)
 
-    def write(file: Path) -> None:
-        with file.open("w", encoding="utf-8", newline="") as stream:
-            writer = csv.writer(stream)
-            writer.writerow(headings)
-            writer.writerows(table.tolist())
+    def write(file: BinaryIO) -> None:
+        text = StringIO(newline="")
+        writer = csv.writer(text)
+        writer.writerow(headings)
+        writer.writerows(table.tolist())
+        file.write(text.getvalue().encode())
 
     return write_whole(path, write, keep=keep)
 
