@@ -50,9 +50,9 @@ def write_whole(path: str | os.PathLike[str], write: Write, *, keep: bool) -> Pa
     return path
 
 
-def replace(path: Path, write: Write, *, durable: bool = True) -> None:
+def replace(path: Path, write: Write, *, durable: bool = True, mode: int = 0o666) -> None:
     """Replaces a file by what ``write`` writes; ``durable`` waits until it is on the disk. Raises OSError."""
-    neighbour, handle = _neighbour(path.parent)
+    neighbour, handle = _neighbour(path.parent, mode)
     try:
         with os.fdopen(handle, "w+b") as file:
             write(file)
@@ -90,12 +90,12 @@ def remove_abandoned(folder: Path) -> None:
                     _remove_if_abandoned(folder / name)
 
 
-def _neighbour(folder: Path) -> tuple[Path, int]:
+def _neighbour(folder: Path, mode: int) -> tuple[Path, int]:
     """A new file that is locked, and nobody else's: a link that waits under its name is not followed."""
     while True:
         path = folder / f".bellcrank-{secrets.token_hex(12)}.tmp"
         try:
-            handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+            handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
         except FileExistsError:
             continue
         if _lock(handle) and (not _LOCKS or os.fstat(handle).st_nlink):

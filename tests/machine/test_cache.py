@@ -40,11 +40,15 @@ def start(monkeypatch):
 def folder(tmp_path, monkeypatch, start):
     place = tmp_path / "cache"
     monkeypatch.setenv("BELLCRANK_CACHE", str(place))
-    return place
+    return place / "bellcrank-code-1"
 
 
 def entries(folder):
     return sorted(folder.glob("*"))
+
+
+def stored(folder, letter):
+    return folder / f"{64 * letter}.bellcrank"
 
 
 def refuse(*arguments):
@@ -108,9 +112,9 @@ DAMAGES = {
     "truncated": halved,
     "empty": lambda content: b"",
     "one bit flipped": flipped,
-    "only its header": lambda content: content[:19],
+    "only its header": lambda content: content[:17],
     "something else": lambda content: b"\x7fELF" + bytes(1000),
-    "another version": lambda content: content.replace(b"object 1", b"object 9"),
+    "another version": lambda content: content.replace(b"code 1", b"code 9", 1),
     "extended": lambda content: content + b"\0",
 }
 
@@ -123,7 +127,7 @@ def test_a_damaged_entry_is_compiled_again(damage, folder, start):
     entry.write_bytes(damage(whole))
     start()
     np.testing.assert_array_equal(Dynamics(MODEL).acceleration(Q, V), expected)
-    assert cache._unpack(entry.read_bytes()) == cache._unpack(whole)
+    assert cache._unpack(entry.stem, entry.read_bytes()) == cache._unpack(entry.stem, whole)
 
 
 def test_a_damaged_entry_that_cannot_be_removed_is_no_crash(folder, start, monkeypatch):
@@ -163,25 +167,67 @@ print(Dynamics(model).acceleration(*random_state(model, 1)).tobytes().hex())
 
 def test_processes_may_race_for_the_same_entry(folder):
     source = str(Path(cache.__file__).parents[2])
-    environment = os.environ | {"BELLCRANK_CACHE": str(folder), "PYTHONPATH": source}
+    environment = os.environ | {"BELLCRANK_CACHE": str(folder.parent), "PYTHONPATH": source}
     command = [sys.executable, "-W", "error", "-c", RACER]
     racers = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     answers = {racer.communicate()[0] for racer in racers}
     assert [racer.returncode for racer in racers] == [0, 0] and len(answers) == 1
-    assert [path.suffix for path in entries(folder)] == [".o"]
-    assert cache._unpack(entries(folder)[0].read_bytes()) is not None
+    assert [path.suffix for path in entries(folder)] == [".bellcrank"]
+    (entry,) = entries(folder)
+    assert cache._unpack(entry.stem, entry.read_bytes()) is not None
 
 
 def test_the_folder_is_bounded_and_what_was_not_used_for_longest_goes_first(folder, monkeypatch):
     facts, code = {"work_row": 1, "message_row": 1}, bytes(1000)
     for k, name in enumerate("abcd"):
-        cache.store(name, facts, code)
-        os.utime(folder / f"{name}.o", (1e9 + k, 1e9 + k))
-    size = (folder / "a.o").stat().st_size
-    assert cache.fetch("a") is not None  # now the youngest
+        cache.store(64 * name, facts, code)
+        os.utime(stored(folder, name), (1e9 + k, 1e9 + k))
+    size = stored(folder, "a").stat().st_size
+    assert cache.fetch(64 * "a") is not None  # now the youngest
     monkeypatch.setattr(cache, "_LARGEST", 3 * size)
-    cache.store("e", facts, code)
-    assert [path.stem for path in entries(folder)] == ["a", "d", "e"]
+    cache.store(64 * "e", facts, code)
+    assert entries(folder) == [stored(folder, name) for name in "ade"]
+
+
+def test_nothing_is_removed_that_is_not_an_entry(folder, monkeypatch):
+    """Neither what others keep in the folder that the user named, nor what they put into ours."""
+    cache.store(64 * "a", {}, bytes(1000))
+    others = [folder.parent / "theirs.o", folder.parent / "theirs.tmp", folder / "theirs.o", folder / "theirs.bellcrank"]
+    for other in others:
+        other.write_bytes(bytes(10**6))
+        os.utime(other, (1e9, 1e9))
+    monkeypatch.setattr(cache, "_LARGEST", 1)
+    cache.store(64 * "b", {}, bytes(1000))
+    assert all(other.exists() for other in others) and not stored(folder, "a").exists()
+
+
+def test_an_entry_under_the_name_of_another_is_compiled_again_and_never_run(folder, start):
+    expected = Dynamics(MODEL).acceleration(Q, V)
+    (entry,) = entries(folder)
+    start()
+    Dynamics(MODEL, "mass_matrix")
+    (other,) = set(entries(folder)) - {entry}
+    shutil.copyfile(other, entry)
+    assert cache.fetch(entry.stem) is None and cache.fetch(other.stem) is not None
+    shutil.copyfile(other, entry)
+    start()
+    np.testing.assert_array_equal(Dynamics(MODEL).acceleration(Q, V), expected)
+    assert entry.read_bytes() != other.read_bytes()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes here")
+def test_an_entry_that_is_a_pipe_or_a_link_is_not_opened(folder, tmp_path):
+    folder.mkdir(parents=True)
+    os.mkfifo(stored(folder, "a"))
+    (tmp_path / "elsewhere").write_bytes(cache._pack(64 * "b", {}, b""))
+    stored(folder, "b").symlink_to(tmp_path / "elsewhere")
+    assert cache.fetch(64 * "a") is cache.fetch(64 * "b") is None
+
+
+@pytest.mark.parametrize("facts", [b"{", b"[]", b""])
+def test_an_entry_whose_facts_cannot_be_read_is_no_entry(facts):
+    body = facts + b"\n" + bytes(10)
+    assert cache._unpack("a", cache._HEADER + cache._digest("a", body) + b"\n" + body) is None
 
 
 def test_the_folder_is_looked_through_at_first_and_then_now_and_then(folder, monkeypatch):
@@ -193,14 +239,14 @@ def test_the_folder_is_looked_through_at_first_and_then_now_and_then(folder, mon
     assert looks == [folder, folder, folder]
 
 
-def test_what_a_crash_left_behind_counts_and_goes(folder, monkeypatch):
-    cache.store("a", {}, bytes(1000))
-    left = folder / "killed.tmp"
+def test_what_a_crash_left_behind_goes(folder, monkeypatch):
+    cache.store(64 * "a", {}, bytes(1000))
+    left = folder / f".bellcrank-{24 * '0'}.tmp"
     left.write_bytes(bytes(10**6))
     os.utime(left, (1e9, 1e9))
     monkeypatch.setattr(cache, "_LARGEST", 10000)
-    cache.store("b", {}, bytes(1000))
-    assert [path.name for path in entries(folder)] == ["a.o", "b.o"]
+    cache.store(64 * "b", {}, bytes(1000))
+    assert [path for path in folder.iterdir() if path == left] == [] and len(entries(folder)) == 2
 
 
 def test_a_write_that_fails_leaves_nothing_behind(folder, monkeypatch):
@@ -255,10 +301,10 @@ def test_the_folder_is_private(folder):
 @pytest.mark.parametrize(
     ("system", "environment", "expected"),
     [
-        (Unix, {"XDG_CACHE_HOME": "/x"}, "/x/bellcrank"),
-        (Unix, {"XDG_CACHE_HOME": ""}, "/h/.cache/bellcrank"),
-        (MacOS, {}, "/h/Library/Caches/bellcrank"),
-        (Unix, {"BELLCRANK_CACHE": "/b"}, "/b"),
+        (Unix, {"XDG_CACHE_HOME": "/x"}, "/x/bellcrank/bellcrank-code-1"),
+        (Unix, {"XDG_CACHE_HOME": ""}, "/h/.cache/bellcrank/bellcrank-code-1"),
+        (MacOS, {}, "/h/Library/Caches/bellcrank/bellcrank-code-1"),
+        (Unix, {"BELLCRANK_CACHE": "/b"}, "/b/bellcrank-code-1"),
     ],
 )
 def test_the_folder_is_where_the_system_keeps_caches(system, environment, expected, monkeypatch):
@@ -289,4 +335,4 @@ def test_a_change_of_any_source_that_decides_the_code_changes_the_key(tmp_path, 
 
 def test_the_tests_leave_the_users_cache_alone(folder_of_compiled_code):
     Dynamics(chain(2))
-    assert cache.folder() == folder_of_compiled_code
+    assert cache.folder().parent == folder_of_compiled_code

@@ -1,8 +1,9 @@
 """Object code on disk, so that a model that was compiled once starts in milliseconds.
 
 An entry is keyed by everything that its code depends on (signatures, program, sources, processor, versions), so a hit
-needs no tracing. Two processes may race: entries appear whole, by renaming. A damaged entry is dropped and compiled again.
-The oldest entries go when the folder exceeds its bound.
+needs no tracing. Two processes may race: entries appear whole, by renaming. The key is part of an entry's digest: one that is
+damaged, or stands under another's name, is dropped and compiled again. The oldest entries go when they exceed their bound. All
+are in a folder of our own, and nothing else in it or around it is touched.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
+import re
+import stat
 import warnings
 from contextlib import suppress
 from functools import cache
@@ -20,8 +22,11 @@ from typing import Any
 import platformdirs
 
 from ..errors import BellcrankWarning
+from ..writing import remove_abandoned, replace
 
-_HEADER = b"bellcrank object 1\n"
+_HEADER = b"bellcrank code 1\n"
+_FOLDER = "bellcrank-code-1"  # inside the folder that the user names, which may hold other things
+_ENTRY = re.compile(r"[0-9a-f]{64}\.bellcrank")
 FOLDERS = ("numbers", "spatial", "joints", "forces", "constraints", "plan", "formulations", "kernels", "machine", "integrate")
 _LARGEST = 256 * 2**20  # bytes in all
 _unseen: dict[Path, int] = {}  # bytes that this process put into a folder since it last looked at all of it
@@ -29,11 +34,11 @@ _complained: set[Path] = set()  # folders that could not be written: said once e
 
 
 def folder() -> Path | None:
-    """Where entries are kept: BELLCRANK_CACHE ("off" for nowhere), or the system's place for caches."""
+    """Where entries are kept: inside BELLCRANK_CACHE ("off" for nowhere), or inside the system's place for caches."""
     chosen = os.environ.get("BELLCRANK_CACHE")
-    if chosen:
-        return None if chosen == "off" else Path(chosen)
-    return platformdirs.user_cache_path("bellcrank", appauthor=False)
+    if chosen == "off":
+        return None
+    return (Path(chosen) if chosen else platformdirs.user_cache_path("bellcrank", appauthor=False)) / _FOLDER
 
 
 @cache
@@ -56,14 +61,15 @@ def fetch(name: str) -> tuple[dict[str, Any], bytes] | None:
     place = folder()
     if place is None:
         return None
-    path = place / f"{name}.o"
+    path = _path(place, name)
     try:
-        if hasattr(os, "getuid") and path.stat().st_uid != os.getuid():
+        found = path.lstat()
+        if not stat.S_ISREG(found.st_mode) or hasattr(os, "getuid") and found.st_uid != os.getuid():
             return None  # code that someone else put there is not run
         content = path.read_bytes()
-    except OSError:
+    except (OSError, ValueError):  # or a folder with a zero byte in its name
         return None
-    entry = _unpack(content)
+    entry = _unpack(name, content)
     with suppress(OSError):  # a folder that cannot be written may still be read
         if entry is None:
             path.unlink(missing_ok=True)
@@ -78,19 +84,13 @@ def store(name: str, facts: dict[str, Any], code: bytes) -> None:
         return
     try:
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=place, suffix=".tmp")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                size = file.write(_pack(facts, code))
-            os.replace(temporary, place / f"{name}.o")
-        except OSError:
-            Path(temporary).unlink(missing_ok=True)
-            raise
-        _unseen[place] = _unseen.get(place, _LARGEST) + size
+        content = _pack(name, facts, code)
+        replace(_path(place, name), lambda file: file.write(content), durable=False, mode=0o600)
+        _unseen[place] = _unseen.get(place, _LARGEST) + len(content)
         if _unseen[place] > _LARGEST // 16:  # a look at thousands of entries takes as long as compiling a small one
             _unseen[place] = 0
             _trim(place)
-    except OSError as problem:
+    except (OSError, ValueError) as problem:
         if place in _complained:
             return
         _complained.add(place)
@@ -102,29 +102,43 @@ def store(name: str, facts: dict[str, Any], code: bytes) -> None:
         )
 
 
-def _pack(facts: dict[str, Any], code: bytes) -> bytes:
+def _path(place: Path, name: str) -> Path:
+    return place / f"{name}.bellcrank"
+
+
+def _pack(name: str, facts: dict[str, Any], code: bytes) -> bytes:
     body = json.dumps(facts).encode() + b"\n" + code
-    return _HEADER + hashlib.sha256(body).hexdigest().encode() + b"\n" + body
+    return _HEADER + _digest(name, body) + b"\n" + body
 
 
-def _unpack(content: bytes) -> tuple[dict[str, Any], bytes] | None:
+def _unpack(name: str, content: bytes) -> tuple[dict[str, Any], bytes] | None:
+    """Facts and code, or None for what is damaged, or is not the entry of that name."""
     if not content.startswith(_HEADER):
         return None
     digest, _, body = content[len(_HEADER) :].partition(b"\n")
-    if hashlib.sha256(body).hexdigest().encode() != digest:
+    if _digest(name, body) != digest:
         return None
-    facts, _, code = body.partition(b"\n")
-    return json.loads(facts), code
+    text, _, code = body.partition(b"\n")
+    try:
+        facts = json.loads(text)
+    except ValueError:
+        return None
+    return (facts, code) if isinstance(facts, dict) else None
+
+
+def _digest(name: str, body: bytes) -> bytes:
+    return hashlib.sha256(name.encode() + b"\n" + body).hexdigest().encode()
 
 
 def _trim(place: Path) -> None:
     """Remove the entries that were not used for longest, until the folder fits; another process may do the same."""
+    remove_abandoned(place)
     entries = []
-    for path in [*place.glob("*.o"), *place.glob("*.tmp")]:
-        try:
-            entries.append((path.stat().st_mtime, path.stat().st_size, path))
-        except OSError:
-            continue
+    for path in filter(lambda path: _ENTRY.fullmatch(path.name), place.iterdir()):
+        with suppress(OSError):
+            found = path.lstat()
+            if stat.S_ISREG(found.st_mode):
+                entries.append((found.st_mtime, found.st_size, path))
     excess = sum(size for _, size, _ in entries) - _LARGEST
     for _, size, path in sorted(entries):
         if excess <= 0:
