@@ -1,5 +1,6 @@
 """Files that mean harm, or that went wrong: a clear ModelError each, no traceback of ours, no hang."""
 
+import tracemalloc
 from contextlib import suppress
 
 import numpy as np
@@ -65,6 +66,40 @@ def test_a_hostile_parameter_is_a_clear_error(case):
     value, message = HOSTILE[case]
     with pytest.raises(ModelError, match=message):
         load(GOOD.replace("p = 1", value, 1))
+
+
+DEEP = {
+    "a dotted key": f"{'x.' * 990}y = 1",
+    "40 kB of one": f"{'x.' * 20_000}y = 1",
+    "one with blanks": f"{'x . ' * 990}y = 1",
+    "one of quoted parts": f"""{'"x".' * 990}'y' = 1""",
+    "a header": f"[{'x.' * 990}y]",
+    "inline tables": f"x = {'{ x = ' * 330}1{' }' * 330}",
+    "arrays": f"x = {'[' * 330}{']' * 330}",
+    "tables in arrays": f"x = {'[{ x = ' * 330}1{' }]' * 330}",
+    "a long name": f"{'x' * 10**6} = 1",
+    "a long name of a table": f"[{'x' * 10**6}]",
+}
+
+
+@pytest.mark.parametrize("case", DEEP)
+def test_keys_and_nesting_that_no_model_needs_are_refused_before_they_are_parsed(case):
+    tracemalloc.start()
+    try:
+        with pytest.raises(ModelError, match=r"model text, line 13: .*(parts|nested too deeply|characters), more than 1"):
+            load(GOOD + "\n" + DEEP[case] + "\n")
+        assert tracemalloc.get_traced_memory()[1] < 30e6
+    finally:
+        tracemalloc.stop()
+
+
+BRACKETS = [f'"{"[" * 400}"', f"'{'a.' * 400}'", '"""' + "{\n" * 400 + '"""', "'''" + "a.\n" * 400 + "'''"]
+
+
+@pytest.mark.parametrize("name", BRACKETS)
+def test_what_is_in_texts_and_comments_is_no_key_and_no_nesting(name):
+    text = GOOD.replace("format = 1", f"format = 1 # {'a.' * 400} {'[' * 400}\nname = {name}")
+    assert len(load(text).name) >= 400
 
 
 @pytest.mark.parametrize("parameters", [chain_of_parameters, ring_of_parameters])

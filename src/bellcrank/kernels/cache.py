@@ -64,7 +64,7 @@ def fetch(name: str) -> tuple[dict[str, Any], bytes] | None:
     path = _path(place, name)
     try:
         found = path.lstat()
-        if not stat.S_ISREG(found.st_mode) or hasattr(os, "getuid") and found.st_uid != os.getuid():
+        if not stat.S_ISREG(found.st_mode) or (hasattr(os, "getuid") and found.st_uid != os.getuid()):
             return None  # code that someone else put there is not run
         content = path.read_bytes()
     except (OSError, ValueError):  # or a folder with a zero byte in its name

@@ -23,6 +23,7 @@ from ...model.spec.measures import MEASURE_SPECS
 from ...model.spec.shapes import ORIGIN
 from ...model.spec.spec import LISTS, AssemblySpec, BodySpec, CopySpec, InitialSpec, JointSpec, Mesh, ParameterSpec, PointSpec
 from ..exchange.meshes import check_mesh
+from .bounds import check_bounds
 from .records import place, read_fields, read_record
 from .shapes import read_shape
 from .source import read_source
@@ -80,10 +81,9 @@ def read_spec(text: str, file: str, problems: Problems) -> Spec:
 
 
 def _parse(text: str, file: str) -> dict[str, Any]:
+    check_bounds(text, file)
     try:
         return tomllib.loads(text)
-    except RecursionError:
-        raise ModelError(f"{file}: arrays or tables are nested too deeply. A model needs three levels.") from None
     except tomllib.TOMLDecodeError as error:
         reason, _, at = str(error).rpartition(" (at ")
         line = re.match(r"line (\d+)", at)
