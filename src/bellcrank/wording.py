@@ -42,9 +42,9 @@ def did_you_mean(name: object, known: Collection[str]) -> str:
 
 def printed(table: Any) -> str:
     """What rich would print of a table, as plain text."""
-    from rich.console import Console
+    from .terminal import PlainConsole
 
-    console = Console(highlight=False, width=120)
+    console = PlainConsole(highlight=False, width=120)
     with console.capture() as capture:
         console.print(table)
     return capture.get().rstrip("\n")

@@ -143,9 +143,9 @@ def _settle(folder: Path) -> None:
 def _is_there(path: Path) -> bool:
     try:
         os.lstat(path)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return False
-    except (OSError, ValueError) as error:  # a name too long, or with a zero byte, or inside a file
+    except (OSError, ValueError) as error:  # a name too long, or with a zero byte
         raise _cannot_write(path, error) from error
     return True
 

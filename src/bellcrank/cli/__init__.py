@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from .group import Commands
 from .reading import Command
 
 COMMANDS = (
@@ -19,6 +20,7 @@ COMMANDS = (
 
 main = typer.Typer(
     name="bellcrank",
+    cls=Commands,
     help="Dynamics of mechanisms: simulate a model file, look at what came out.",
     no_args_is_help=True,
     add_completion=False,

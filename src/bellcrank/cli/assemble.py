@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from .outcome import print_json, reported
+from .outcome import print_json, reported, tell
 from .pairs import named_numbers
 from .reading import MODEL, ModelFile, reads_model
 
@@ -43,4 +43,4 @@ def command(
         if as_json:
             print_json(found.as_dict())
         else:
-            typer.echo(str(found))
+            tell(str(found))

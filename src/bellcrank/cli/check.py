@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from .outcome import print_json, reported
+from .outcome import print_json, reported, tell
 from .reading import MODEL, ModelFile, reads_model
 
 
@@ -26,4 +26,4 @@ def command(
         if as_json:
             print_json(report.as_dict())
         else:
-            typer.echo(str(report))
+            tell(str(report))

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ..wording import counted
-from .outcome import KEEP, reported
+from .outcome import KEEP, reported, tell
 from .reading import ModelFile, reads_model
 
 
@@ -31,4 +31,4 @@ def command(
         loaded = model.load()
         bc.save(loaded, target, keep=keep, partial=partial)
         size = f"{counted(loaded.n, 'body', 'bodies')}, {counted(loaded.nv, 'coordinate')}"
-        typer.echo(f"{target}: {loaded.name}, {size}")
+        tell(f"{target}: {loaded.name}, {size}")

@@ -9,7 +9,7 @@ import typer
 
 from ..defaults import TOLERANCE
 from ..writing import refuse_to_replace
-from .outcome import KEEP, reported, show
+from .outcome import KEEP, STOPPED_EARLY, reported, show
 from .progress import progress_bar
 from .reading import MODEL, ModelFile, reads_model
 
@@ -46,3 +46,5 @@ def command(
         show(found, as_json=as_json)
         if plot is not None:
             found.plot(plot, keep=keep)
+        if any(run.interrupted for run in found.runs.values()):
+            raise typer.Exit(STOPPED_EARLY)

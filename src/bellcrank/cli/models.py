@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from .outcome import print_json, reported
+from .outcome import print_json, reported, show
 
 
 def command(as_json: Annotated[bool, typer.Option("--json", help="Print the list as JSON.")] = False) -> None:
@@ -23,7 +23,6 @@ def command(as_json: Annotated[bool, typer.Option("--json", help="Print the list
         if as_json:
             print_json({"models": rows})
             return
-        from rich.console import Console
         from rich.table import Table
         from rich.text import Text
 
@@ -33,4 +32,4 @@ def command(as_json: Annotated[bool, typer.Option("--json", help="Print the list
             table.add_column(heading, justify="left" if words else "right", no_wrap=heading == "name")
         for row in rows:
             table.add_row(*[Text(str(item)) for item in row.values()])
-        Console().print(table)
+        show(table, as_json=False)

@@ -76,8 +76,9 @@ def _paper(as_json: bool) -> None:
     if as_json:
         print_json({"rows": [_paper_row(row) for row in table]})
         return
-    from rich.console import Console
     from rich.table import Table
+
+    from ..terminal import PlainConsole
 
     shown = Table(title="Operations on the pin-joint chain of n bodies", title_justify="left")
     for heading in ("algorithm", "add", "mul", "total", "remark"):
@@ -88,7 +89,7 @@ def _paper(as_json: bool) -> None:
         count = row.count
         last = following is not None and row.published != following.published
         shown.add_row(row.algorithm, count.additions, count.multiplications, count.total, row.remark, end_section=last)
-    console = Console(highlight=False)
+    console = PlainConsole(highlight=False)
     console.print(shown)
     console.print(ACCOUNT)
 
@@ -114,8 +115,9 @@ def _model(file: ModelFile, as_json: bool) -> None:
 
 
 def _print(title: str, rows: dict[str, dict[str, Any]], last: str) -> None:
-    from rich.console import Console
     from rich.table import Table
+
+    from ..terminal import PlainConsole
 
     table = Table(caption="func: a sine with its cosine, a square root", caption_justify="left")
     table.add_column("formulation", no_wrap=True)
@@ -123,6 +125,6 @@ def _print(title: str, rows: dict[str, dict[str, Any]], last: str) -> None:
         table.add_column(heading, justify="right")
     for name, row in rows.items():
         table.add_row(name, *[str(x) for x in row.values()])
-    console = Console()
-    console.print(title, style="bold", markup=False, highlight=False)
+    console = PlainConsole()
+    console.print(title, style="bold", highlight=False)
     console.print(table)

@@ -1,6 +1,6 @@
 """What every command has in common: exit codes, messages, JSON for machines.
 
-0 good, 1 the run stopped early (what there is was saved), 2 bad input.
+0 good, 1 the run stopped early (what there is was saved), 2 bad input or a stdout that cannot be written, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ KEEP = typer.Option("--keep", help="Keep files that are there: it is an error if
 
 STOPPED_EARLY = 1
 BAD_INPUT = 2
+INTERRUPTED = 130
 
 
 @contextmanager
@@ -31,11 +32,19 @@ def reported(*, as_json: bool) -> Iterator[None]:
         try:
             yield
         except BellcrankError as error:
-            if as_json:
-                print_json({"error": str(error)})
-            else:
-                say("error", str(error), "red")
+            report_error(str(error), as_json=as_json)
             raise typer.Exit(STOPPED_EARLY if isinstance(error, SimulationError) else BAD_INPUT) from error
+        except KeyboardInterrupt:
+            report_error("interrupted", as_json=as_json)
+            raise typer.Exit(INTERRUPTED) from None
+
+
+def report_error(message: str, *, as_json: bool) -> None:
+    """For machines as JSON on stdout, for people on stderr."""
+    if as_json:
+        print_json({"error": message})
+    else:
+        say("error", message, "red")
 
 
 def print_json(value: Mapping[str, Any]) -> None:
@@ -48,11 +57,20 @@ def show(found: Any, *, as_json: bool) -> None:
     if as_json:
         print_json(found.as_dict())
         return
-    from rich.console import Console
+    from ..terminal import PlainConsole
 
-    Console().print(found)
+    PlainConsole().print(found)
+
+
+def tell(text: str) -> None:
+    """A text for people, on stdout."""
+    from ..terminal import visible
+
+    print(visible(text))  # typer.echo writes UTF-8 to a stdout of ASCII
 
 
 def say(what: str, message: str, color: str) -> None:
     """A message for people, on stderr."""
-    typer.echo(f"{typer.style(f'{what}:', fg=color, bold=True)} {message}", err=True)
+    from ..terminal import visible
+
+    typer.echo(f"{typer.style(f'{what}:', fg=color, bold=True)} {visible(message)}", err=True)

@@ -14,16 +14,30 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from .outcome import BAD_INPUT, print_json
 from .pairs import named_numbers, named_texts, numbers
 
 if TYPE_CHECKING:
     from ..model import Model
+
+UsageError: Any = typer.BadParameter.__base__  # of click, or of the one inside typer
 
 MODEL = typer.Argument(metavar="MODEL", help="A model file, or the name of a model of the gallery.")
 
 
 class Command(TyperCommand):
     """A command whose help lists the values that ``load`` knows: they are looked up only then, since that takes a while."""
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        """With ``--json`` a wrong option, too, is told as JSON."""
+        as_json = "--json" in args
+        try:
+            return super().make_context(info_name, args, parent, **extra)
+        except UsageError as error:
+            if not as_json:
+                raise
+            print_json({"error": error.format_message()})
+            raise typer.Exit(BAD_INPUT) from error
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         from ..io.options import CHOICES

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..io.exchange.mujoco_log import without_log
 from ..io.exchange.states import mujoco_states
 from ..io.mjcf.writer import write
 from ..model import Model
@@ -30,7 +31,8 @@ class InMuJoCo:
 
         text = write(model)[0] if text is None else text
         self.mujoco, self.model, self.states = mujoco, model, mujoco_states(model)
-        self.theirs: Any = mujoco.MjModel.from_xml_string(text)
+        with without_log(mujoco):
+            self.theirs: Any = mujoco.MjModel.from_xml_string(text)
         self.theirs.opt.integrator = mujoco.mjtIntegrator.mjINT_RK4
         self.theirs.opt.timestep = STEP
         self.theirs.opt.tolerance, self.theirs.opt.iterations = 0.0, 200
@@ -44,7 +46,8 @@ class InMuJoCo:
 
     def acceleration(self, q: Array, v: Array, tau: Array) -> Array:
         self._set(q, v, tau)
-        self.mujoco.mj_forward(self.theirs, self.data)
+        with without_log(self.mujoco):
+            self.mujoco.mj_forward(self.theirs, self.data)
         _, _, a = self.states.here(self.data.qpos, self.data.qvel, self.data.qacc, None)
         return np.asarray(a)
 
@@ -56,14 +59,12 @@ class InMuJoCo:
         self.mujoco.mj_resetData(self.theirs, self.data)
         self._set(self.model.initial_q, self.model.initial_v, np.zeros(self.model.nv))
         samples = [(self.data.qpos.copy(), self.data.qvel.copy())]
-        before = self.mujoco.get_mju_user_warning()
-        self.mujoco.set_mju_user_warning(lambda text: None)  # else MuJoCo writes a log into the working directory
-        for _ in range(max(1, round(duration / STEP))):
-            self.mujoco.mj_step(self.theirs, self.data)
-            if any(warning.number for warning in self.data.warning):
-                self.note = f"stopped at {self.data.time:.3g} s: {UNSTABLE}"
-                break
-            samples.append((self.data.qpos.copy(), self.data.qvel.copy()))
-        self.mujoco.set_mju_user_warning(before)
+        with without_log(self.mujoco):
+            for _ in range(max(1, round(duration / STEP))):
+                self.mujoco.mj_step(self.theirs, self.data)
+                if any(warning.number for warning in self.data.warning):
+                    self.note = f"stopped at {self.data.time:.3g} s: {UNSTABLE}"
+                    break
+                samples.append((self.data.qpos.copy(), self.data.qvel.copy()))
         q, v = self.states.here(np.array([x for x, _ in samples]), np.array([y for _, y in samples]), None, None)
         return Trajectory(q, v)

@@ -151,8 +151,13 @@ def compare_methods(
     shared = {"step": step, "rtol": rtol, "atol": atol, "q": q, "v": v}
     dynamics = compile(model)
     kept = kept_momenta(dynamics, duration)
-    rows, runs, errors = [], {}, {}
+    rows: list[MethodRow] = []
+    runs: dict[str, Run] = {}
+    errors: dict[str, Mapping[str, Array]] = {}
     for k, (name, options) in enumerate(wanted.items()):
+        if any(run.interrupted for run in runs.values()):
+            rows.append(MethodRow(name, note="not run: interrupted before"))
+            continue
         report = None if progress is None else _part(progress, k, len(wanted))
         method = options["method"]
         adapts = method in STIFF_METHODS or (method in METHODS and METHODS[method].adaptive)

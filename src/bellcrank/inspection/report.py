@@ -75,11 +75,10 @@ class Report:
     not_simulated: tuple[str, ...] = ()  # what that file says besides
 
     def __str__(self) -> str:
-        from rich.console import Console
-
+        from ..terminal import PlainConsole
         from .tables import show
 
-        console = Console(highlight=False)
+        console = PlainConsole(highlight=False)
         with console.capture() as capture:
             show(self, console)
         return capture.get().rstrip("\n")

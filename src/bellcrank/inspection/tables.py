@@ -22,7 +22,7 @@ def show(report: Report, console: Console) -> None:
     """Tables of the parts, then what is unusual."""
     duration = "" if report.duration is None else f", {report.duration:g} s"
     size = f"{counted(len(report.bodies), 'body', 'bodies')}, {report.mass:.6g} kg, {report.dof} dof{duration}"
-    console.print(f"{report.model}: {size}", markup=False)
+    console.print(f"{report.model}: {size}")
     console.print(_table("body", "carried by", "mass (kg)", rows=[(b.name, b.joint, f"{b.mass:.6g}") for b in report.bodies]))
     joints = [(j.name, j.kind, j.parent, j.child, _freedom(j)) for j in report.joints]
     console.print(_table("joint", "type", "parent", "child", "dof", rows=joints))
@@ -31,7 +31,7 @@ def show(report: Report, console: Console) -> None:
     if report.measures:
         console.print(_table("measure", "type", rows=[(m.name, m.kind) for m in report.measures]))
     for line in _lines(report):
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
+        console.print(line, soft_wrap=True)
 
 
 def _freedom(joint: JointRow) -> str:

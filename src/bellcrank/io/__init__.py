@@ -42,7 +42,7 @@ def load(source: str | PathLike[str], **options: Any) -> Model:
         path = Path(source)
     except TypeError:
         raise ModelError(f"load takes a path or the text of a model, not {type(source).__name__}.") from None
-    if not path.suffix and not os.path.exists(path):  # Path.exists raises for odd names
+    if not path.suffix and not os.path.isfile(path):  # Path.is_file raises for odd names
         path = _in_gallery(path)
     return _read(read_bytes(regular_file(path)), str(path), options)
 
@@ -86,7 +86,10 @@ def save(model: Model, path: str | PathLike[str], *, keep: bool = False, partial
 
 
 def _in_gallery(name: Path) -> Path:
+    """A model of the gallery; a folder of its name, such as one with its results, is none."""
     known = gallery()
+    if str(name) not in known and os.path.lexists(name):
+        return name
     if str(name) not in known:
         raise ModelError(f"{name}: there is no such file, nor a model of that name. The gallery has: {', '.join(known)}.")
     return known[str(name)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path, PureWindowsPath
@@ -13,7 +14,12 @@ _ADDRESS = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]+)://")
 
 def leaves(folder: Path, path: Path) -> bool:
     """Whether a path leads out of a folder, links followed."""
-    return not path.resolve().is_relative_to(folder.resolve())
+    return not real(path).is_relative_to(real(folder))
+
+
+def real(path: Path) -> Path:
+    """A path with its links followed, as far as they lead: Path.resolve raises where they lead in a ring."""
+    return Path(os.path.realpath(path))
 
 
 def strange(name: str) -> str | None:
@@ -43,7 +49,7 @@ def resolve(name: str, folder: Path, packages: Mapping[str, str | Path]) -> Path
     package, _, inner = rest.partition("/")
     if package in packages:
         return Path(packages[package]) / inner
-    for outer in (folder, *folder.resolve().parents):
+    for outer in (folder, *real(folder).parents):
         if outer.name == package:
             return outer / inner
         if (outer / package).is_dir():

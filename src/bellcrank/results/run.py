@@ -79,6 +79,11 @@ class Run:
         self._check_shapes()
         self._values.update(derived or {})
 
+    @property
+    def interrupted(self) -> bool:
+        """Whether the user stopped it."""
+        return self.stopped is not None and self.stopped.startswith("interrupted")
+
     def _check_shapes(self) -> None:
         samples = self._time.size
         expected = {"q": len(self.labels.coordinates), "v": len(self.labels.dofs), "a": len(self.labels.dofs)}

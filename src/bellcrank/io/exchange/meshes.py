@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from ...model.spec.spec import Mesh
+from ..inside import leaves
 from ..native.table import TomlTable
 
 
@@ -32,9 +33,8 @@ def _outside(file: str) -> str | None:
 
 def _missing(folder: Path, file: str) -> str | None:
     try:
-        path = (folder / file).resolve()
-        if not path.is_relative_to(folder.resolve()):
+        if leaves(folder, folder / file):
             return "is outside the model's folder. Put it inside."
-        return None if path.is_file() else f"is not in {folder}. Put it there."
-    except OSError as error:
+        return None if (folder / file).is_file() else f"is not in {folder}. Put it there."
+    except OSError as error:  # a name too long
         return f"cannot be found: {error.strerror}."

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from ...errors import ModelError
 from ...wording import argument
 from ..exchange.markup import XmlElement, parse
-from ..files import read_bytes
-from ..inside import leaves, strange
+from ..files import read_bytes, regular_file
+from ..inside import leaves, real, strange
 from ..options import Options
 
 FOLDERS = ("assetdir", "meshdir", "texturedir")
@@ -54,13 +54,14 @@ def check_files(root: XmlElement, file: str, options: Options, *, from_text: boo
                         raise ModelError(
                             f'{where}: it needs the file "{value}", but a text has no folder. Load it from a file.'
                         )
-                    _check_inside(value, around, home, document, node)
+                    for place in _check_inside(value, around, home, document, node):
+                        regular_file(place)  # MuJoCo would wait for what comes out of a pipe
     return documents
 
 
 def _included(first: Document, home: Home, *, from_text: bool) -> Iterator[Document]:
     """The document and all that it includes or attaches, each once."""
-    waiting, seen = [first], {Path(first.name).resolve()}
+    waiting, seen = [first], {real(Path(first.name))}
     count = 0
     while waiting:
         document = waiting.pop()
@@ -83,8 +84,8 @@ def _included(first: Document, home: Home, *, from_text: bool) -> Iterator[Docum
                     "Put it there, or correct its path."
                 )
             for path in places:
-                if path.resolve() not in seen:
-                    seen.add(path.resolve())
+                if real(path) not in seen:
+                    seen.add(real(path))
                     waiting.append(Document(parse(read_bytes(path), str(path)), str(path), path.parent))
 
 

@@ -19,6 +19,7 @@ from ...model.spec.problems import names
 from ...model.spec.spec import InitialSpec, LimitsSpec
 from ..exchange.imported import Array, ImportedParts, TheirBody, TheirJoint, matrix_of, quaternion_of, square
 from ..exchange.markup import XmlElement
+from ..exchange.mujoco_log import without_log
 from ..exchange.states import Ball, FloatingMuJoCo
 from ..options import Options, file_name
 from .files import Document, check_files
@@ -65,9 +66,10 @@ def _compile(root: XmlElement, file: str, *, from_text: bool) -> Any:
     except ImportError:
         raise MissingExtraError(f"{file}: MJCF files need mujoco. Install it with: pip install bellcrank[robots]") from None
     try:
-        if from_text:
-            return mujoco.MjModel.from_xml_string(root.write())
-        return mujoco.MjModel.from_xml_path(os.path.abspath(file))  # files that are included are not found from relative paths
+        with without_log(mujoco):
+            if from_text:
+                return mujoco.MjModel.from_xml_string(root.write())
+            return mujoco.MjModel.from_xml_path(os.path.abspath(file))  # from relative paths included files are not found
     except (ValueError, RuntimeError, mujoco.FatalError) as error:
         reason = " ".join(str(error).split())
         raise ModelError(f"{file}: MuJoCo's compiler refuses it: {reason}") from None

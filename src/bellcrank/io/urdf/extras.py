@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -56,7 +57,7 @@ def _meshes(root: XmlElement, file: str, options: Options) -> Iterator[str]:
             missing.append(name)
         elif not options.allow_outside and all(leaves(root, path) for root in trusted(name, folder, options.packages)):
             outside.append(name)
-        elif not path.is_file():
+        elif not os.path.isfile(path):  # Path.is_file raises for names that are too long
             missing.append(name)
     if missing:
         yield f"meshes that are not there: {names(missing, LISTED)}"

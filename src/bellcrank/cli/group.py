@@ -1,0 +1,38 @@
+"""The commands as a whole: what holds for all of them, whatever happens to the streams that they write to."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+from typer.core import TyperGroup
+
+from .outcome import BAD_INPUT, say
+
+
+class Commands(TyperGroup):
+    """Characters that stdout has no code for are replaced; a stdout that takes no more is an error in words."""
+
+    def main(self, *arguments: Any, **options: Any) -> Any:
+        if hasattr(sys.stdout, "reconfigure"):
+            sys.stdout.reconfigure(errors="replace")
+        try:
+            try:
+                return super().main(*arguments, **options)
+            finally:
+                sys.stdout.flush()
+        except BrokenPipeError:
+            _discard_output()
+            sys.exit(1)
+        except OSError as error:
+            _discard_output()
+            say("error", f"cannot write to {error.filename or 'stdout'}: {error.strerror or error}", "red")
+            sys.exit(BAD_INPUT)
+
+
+def _discard_output() -> None:
+    """What is left in the buffer goes nowhere: Python would try to write it once more when it ends."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)

@@ -1,0 +1,36 @@
+"""What a terminal is shown: names as they are written in a model, whatever is in them.
+
+Control characters, with which a name could move the cursor, change colours or the title of the window, are replaced; brackets
+are no markup.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+from typing import Any
+
+from rich.console import Console
+from rich.segment import Segment
+
+KEPT = "\n\t\u200c\u200d"  # and what joins letters of some scripts
+
+
+def visible(text: str) -> str:
+    """A text with control characters, and those that turn the direction of writing, replaced by a mark."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(
+        c if c in KEPT or unicodedata.category(c) not in ("Cc", "Cf", "Cs") else "\N{REPLACEMENT CHARACTER}" for c in text
+    )
+
+
+class PlainConsole(Console):
+    """A console of rich that takes texts literally."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(markup=False, emoji=False, **options)
+
+    def render(self, *arguments: Any, **options: Any) -> Iterable[Segment]:
+        for segment in super().render(*arguments, **options):
+            yield segment if segment.control else Segment(visible(segment.text), segment.style)

@@ -1,0 +1,142 @@
+"""Streams that do not take everything, names that mean harm, interrupts: words and exit codes, never a traceback."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import bellcrank as bc
+from bellcrank.errors import ModelError
+from bellcrank.terminal import PlainConsole, visible
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="devices, pipes and signals of POSIX")
+NAME = r"\u001b[31mr\u00e9\u2192[/x] [red]b\u009b2J\u202e"
+
+
+def command(*words, encoding="utf-8", folder=None, **options):
+    environment = os.environ | {"PYTHONIOENCODING": encoding}
+    full = [sys.executable, "-m", "bellcrank.cli", *map(str, words)]
+    return subprocess.run(full, env=environment, cwd=folder, stderr=subprocess.PIPE, timeout=120, **options)
+
+
+@pytest.fixture(scope="module")
+def odd(tmp_path_factory):
+    """A model whose name holds escape sequences; it and a body's name, markup and letters that few encodings have."""
+    path = tmp_path_factory.mktemp("odd") / "odd.toml"
+    text = bc.gallery()["pendulum"].read_text(encoding="utf-8")
+    text = text.replace("simple pendulum", NAME).replace("[bodies.pendulum]", '[bodies."\u2192 [/x]"]')
+    path.write_text(text.replace('child = "pendulum"', 'child = "\u2192 [/x]"'), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    "words", [["run", "--no-plot"], ["check"], ["equilibrium"], ["assemble"], ["ops"], ["convert", "b.toml"]]
+)
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+def test_names_that_do_not_fit_are_printed_with_replacements(words, encoding, odd, tmp_path):
+    done = command(words[0], odd, *words[1:], encoding=encoding, folder=tmp_path, stdout=subprocess.PIPE)
+    assert done.returncode == 0, done.stderr
+    text = done.stdout.decode(encoding)
+    assert "[/x] [red]b?2J?" in text and not set(text) & set("\x1b\x9b\u202e")
+    assert (b"\xe9" in done.stdout) == (encoding == "cp1252")
+
+
+def test_errors_and_warnings_hold_no_control_characters(tmp_path):
+    (tmp_path / "bad.toml").write_text('format = 1\nname = "x"\n"\\u001b]0;title\\u0007" = 1\n', encoding="utf-8")
+    done = command("check", "bad.toml", folder=tmp_path, stdout=subprocess.DEVNULL)
+    assert done.returncode == 2 and b"title" in done.stderr and not set(done.stderr) & {0x1B, 0x07}
+
+
+def test_markup_and_escapes_are_shown_literally_also_in_colour():
+    console = PlainConsole(force_terminal=True, width=60, highlight=False)
+    with console.capture() as capture:
+        console.print("[/x] \x1b[2J [red]red", style="bold")
+    assert "[/x] \ufffd[2J [red]red" in capture.get()
+    assert visible("a\x1b\x9b\r\u202eb\n\tc\u00e9") == "a" + 4 * "\ufffd" + "b\n\tc\u00e9"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no full device")
+@pytest.mark.parametrize(
+    "words", [["check", "pendulum"], ["check", "pendulum", "--json"], ["models"], ["--help"], ["--version"]]
+)
+def test_a_stdout_that_is_full_is_told_and_is_no_success(words):
+    with open("/dev/full", "w") as full:
+        done = command(*words, stdout=full)
+    assert done.returncode == 2
+    assert done.stderr.decode().strip() == "error: cannot write to stdout: No space left on device"
+
+
+@posix
+def test_a_reader_that_has_seen_enough_is_no_traceback():
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = command("models", stdout=writing)
+    os.close(writing)
+    assert done.returncode == 1 and done.stderr == b""
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["run", "pendulum", "--duration", "abc"], "--duration"),
+        (["drive", "four_bar", "crank_pivot", "--count", "1"], "--count"),
+        (["check"], "MODEL"),
+        (["check", "pendulum", "--nope"], "--nope"),
+    ],
+)
+def test_with_json_a_wrong_option_is_json_too(words, said):
+    done = command(*words, "--json", stdout=subprocess.PIPE)
+    assert done.returncode == 2 and said in json.loads(done.stdout)["error"] and done.stderr == b""
+
+
+def interrupted(*words, after):
+    """The command, interrupted some seconds after it began."""
+    start = lambda: signal.signal(signal.SIGINT, signal.default_int_handler)  # noqa: E731
+    full = [sys.executable, "-m", "bellcrank.cli", *words]
+    with subprocess.Popen(full, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=start) as process:
+        time.sleep(after)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    return process.returncode, out.decode(), err.decode()
+
+
+@posix
+def test_methods_that_are_interrupted_keep_what_is_done_and_run_no_other():
+    code, out, err = interrupted(
+        "methods", "double_pendulum", "--duration", "1e6", "--step", "10", "--max-step", "0.01", after=6
+    )
+    assert code == 1 and "interrupted at t =" in out and "gauss4: not run: interrupted before" in out, err
+
+
+def test_a_folder_named_like_a_model_of_the_gallery_does_not_hide_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pendulum").mkdir()
+    assert bc.load("pendulum").name == "simple pendulum"
+    (tmp_path / "results").mkdir()
+    with pytest.raises(ModelError, match="results is a folder"):
+        bc.load("results")
+
+
+@posix
+@pytest.mark.parametrize("name", ["loop.toml", "loop"])
+def test_links_in_a_ring_are_told(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).symlink_to(name)
+    with pytest.raises(ModelError, match="cannot be read: Too many levels of symbolic links"):
+        bc.load(name)
+
+
+def test_an_interrupt_anywhere_is_told_with_its_own_code(cli, monkeypatch):
+    def load(path):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(bc, "load", load)
+    done = cli("check", "pendulum")
+    assert done.exit_code == 130 and "interrupted" in done.output
+    assert json.loads(cli("check", "pendulum", "--json").stdout) == {"error": "interrupted"}
