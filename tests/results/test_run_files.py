@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -128,3 +129,60 @@ def test_a_file_of_a_later_version_asks_for_it(tmp_path):
     xr.Dataset(attrs={"bellcrank_run": 99}).to_netcdf(tmp_path / "new.nc", engine="h5netcdf")
     with pytest.raises(StateError, match=r"format 99, this version reads up to 1"):
         load_run(tmp_path / "new.nc")
+
+
+CHANGES = {
+    "settings": [None, "", "[", "5", "[1]", "null", 3.5],
+    "stopped": [None],
+    "model": [None],
+    "crossings": ["5", "[1]", "null", "{"],
+    "bellcrank_run": ["x", [1, 2], 2.5],
+}
+
+
+@pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in CHANGES.items() for value in values])
+def test_a_file_whose_attributes_were_changed_is_refused(name, value, make_run, tmp_path):
+    data = xr.load_dataset(make_run().save(tmp_path / "run.nc"), engine="h5netcdf")
+    data.attrs.pop(name)
+    data.assign_attrs({} if value is None else {name: value}).to_netcdf(tmp_path / "changed.nc", engine="h5netcdf")
+    with pytest.raises(StateError, match=r"changed.nc was not written by Run.save"):
+        load_run(tmp_path / "changed.nc")
+
+
+@pytest.mark.parametrize(
+    "name", ["q", "time", "kinetic", "work", "balance", "reactions", "measures", "joint", "q_unit", "body"]
+)
+def test_a_file_whose_arrays_were_changed_is_refused_or_tells_its_summary(name, make_run, tmp_path):
+    data = xr.load_dataset(make_run().save(tmp_path / "run.nc"), engine="h5netcdf")
+    changed = [data.drop_vars(name), data.assign({name: data[name].astype(str)})]
+    changed += [] if name in data.dims else [data.drop_vars(name).assign({name: 5.0})]
+    for k, each in enumerate(changed):
+        each.to_netcdf(tmp_path / f"{k}.nc", engine="h5netcdf")
+        with suppress(StateError):
+            str(load_run(tmp_path / f"{k}.nc").summary())
+
+
+def test_a_damaged_file_is_refused_before_hdf5_sees_it(make_run, tmp_path, monkeypatch):
+    path = make_run().save(tmp_path / "run.nc")
+    whole = path.read_bytes()
+    monkeypatch.setattr(xr, "load_dataset", _fails)
+    rng = np.random.default_rng(0)
+    for place in rng.integers(0, len(whole), 100):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 1 << rng.integers(8)]) + whole[place + 1 :])
+        with pytest.raises((StateError, DynamicsError), match=r"damaged|no finite answer") as caught:
+            load_run(path)
+        assert caught.type is StateError or place >= len(whole) - 85  # in the digest's own words
+
+
+@pytest.mark.parametrize("part", [0.0, 0.1, 0.5, 0.99, 0.999])
+def test_a_truncated_file_is_refused(part, make_run, tmp_path):
+    path = make_run().save(tmp_path / "run.nc")
+    path.write_bytes(path.read_bytes()[: int(part * path.stat().st_size)])
+    with pytest.raises(StateError, match=r"run.nc is not a NetCDF file, or is damaged"):
+        load_run(path)
+
+
+def test_a_path_that_no_file_can_have_is_no_such_file():
+    for name in ("n" * 300, "zero\0byte.nc"):
+        with pytest.raises(StateError, match="no such file"):
+            load_run(name)

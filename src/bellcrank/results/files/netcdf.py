@@ -1,16 +1,20 @@
 """A run as a NetCDF file, there and back.
 
 The file holds every quantity of quantities.py with its names and units, and as attributes the model's name, the settings,
-why the run stopped, and the version of the program. Any NetCDF or HDF5 reader opens it.
+why the run stopped, and the version of the program. Any NetCDF or HDF5 reader opens it. Behind the data stands their digest,
+which readers do not look at: HDF5 may not survive data that are damaged, so they are not given to it.
 """
 
 from __future__ import annotations
 
+import hashlib
+import io
 import json
+import os
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
@@ -25,6 +29,8 @@ if TYPE_CHECKING:
     from ..run import Run
 
 FORMAT = 1
+SEAL = b"\nbellcrank run sha256 "
+DAMAGES = (KeyError, ValueError, TypeError, AttributeError, IndexError, RuntimeError, OSError, MemoryError, ArithmeticError)
 
 
 def save_run(run: Run, path: str | Path, *, keep: bool = False) -> Path:
@@ -32,7 +38,17 @@ def save_run(run: Run, path: str | Path, *, keep: bool = False) -> Path:
 
     HDF5 writes to memory: on a full disk it would end the process.
     """
-    return write_whole(path, lambda file: file.write(to_dataset(run).to_netcdf(engine="h5netcdf")), keep=keep)
+
+    def write(file: BinaryIO) -> None:
+        content = bytes(to_dataset(run).to_netcdf(engine="h5netcdf"))
+        file.write(content)
+        file.write(_seal(content))
+
+    return write_whole(path, write, keep=keep)
+
+
+def _seal(content: bytes) -> bytes:
+    return SEAL + hashlib.sha256(content).hexdigest().encode()
 
 
 def to_dataset(run: Run) -> xr.Dataset:
@@ -72,19 +88,29 @@ def available(run: Run, names: Iterable[str]) -> dict[str, np.ndarray]:
 
 def load_run(path: str | Path, model: Model | None = None) -> Run:
     """Read a run that ``Run.save`` wrote; its arrays are served from the file, whether or not a model is given."""
+    data = _read(Path(path))
+    try:
+        return _run(data, model)
+    except DAMAGES as error:
+        reason = f"it has no {error}" if isinstance(error, KeyError) else error
+        raise StateError(f"{path} was not written by Run.save, or was changed: {reason}") from error
+
+
+def _run(data: xr.Dataset, model: Model | None) -> Run:
     from ..quantities import QUANTITIES
     from ..run import Run
 
-    data = _read(Path(path))
+    labels = _labels(data)
+    _check_arrays(data, labels)
     run = Run(
         model,
         data["time"].values,
         data["q"].values,
         data["v"].values,
         data["a"].values,
-        settings=json.loads(data.attrs["settings"]),
-        stopped=data.attrs["stopped"] or None,
-        labels=_labels(data),
+        settings=dict(json.loads(data.attrs["settings"]).items()),
+        stopped=str(data.attrs["stopped"]) or None,
+        labels=labels,
         derived={name: data[name].values for name in QUANTITIES if name in data and name not in ("q", "v", "a")},
     )
     run.crossings = _crossings(data.attrs.get("crossings", "[]"))
@@ -101,18 +127,34 @@ def _crossings(text: str) -> tuple[Any, ...]:
 def _read(path: Path) -> xr.Dataset:
     import xarray as xr
 
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise StateError(f"{path}: no such file")
     try:
-        data = xr.load_dataset(path, engine="h5netcdf")
-    except (OSError, ValueError) as error:
+        content = path.read_bytes()
+        body, seal, _ = content.rpartition(SEAL)
+        if seal and _seal(body) != content[len(body) :]:
+            raise ValueError("its digest does not fit")
+        data = xr.load_dataset(io.BytesIO(content), engine="h5netcdf")
+    except DAMAGES as error:
         raise StateError(f"{path} is not a NetCDF file, or is damaged: {error}") from error
     found = data.attrs.get("bellcrank_run")
-    if found is None:
+    if not isinstance(found, (int, np.integer)):
         raise StateError(f"{path} was not written by Run.save: it has no attribute bellcrank_run")
     if found > FORMAT:
         raise StateError(f"{path} has format {found}, this version reads up to {FORMAT}: install a newer bellcrank")
     return data
+
+
+def _check_arrays(data: xr.Dataset, labels: Labels) -> None:
+    """Raises ValueError for an array that is not one of numbers along its dimensions, or has more of them than names."""
+    from ..quantities import QUANTITIES, coordinates
+
+    for name, quantity in QUANTITIES.items():
+        if name in data and (data[name].dims != quantity.dims or data[name].dtype.kind != "f"):
+            raise ValueError(f"{name} is no array of numbers over {', '.join(quantity.dims)}")
+    for dim, names in coordinates(labels).items():
+        if data.sizes.get(dim, len(names)) != len(names):
+            raise ValueError(f"it has {len(names)} names along {dim}, and {data.sizes[dim]} entries")
 
 
 def _labels(data: xr.Dataset) -> Labels:
@@ -123,4 +165,4 @@ def _labels(data: xr.Dataset) -> Labels:
 
     found = {field: names(dim) for dim, field in NAMES.items()}
     found |= {field: names(f"{quantity}_unit") for quantity, field in UNITS.items()}
-    return Labels(model=data.attrs["model"], **found)
+    return Labels(model=str(data.attrs["model"]), **found)
