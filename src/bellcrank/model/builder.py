@@ -22,7 +22,24 @@ from .spec import elements, laws, measures, shapes
 from .spec.fields import InBody
 from .spec.laws import LawSpec
 from .spec.spec import AssemblySpec, BodySpec, CopySpec, InitialSpec, JointSpec, Mesh, ParameterSpec, PointSpec, Spec
-from .spec.values import ONE, Axis, End, Pairs, Value, Vector, Where3, direction, make, number, place, principal_or_rows, triple
+from .spec.values import (
+    ONE,
+    Axis,
+    End,
+    Pairs,
+    Value,
+    Vector,
+    Where3,
+    direction,
+    make,
+    names,
+    number,
+    one_of,
+    place,
+    principal_or_rows,
+    text,
+    triple,
+)
 
 ORDER = {section: i for i, section in enumerate(dict.fromkeys(cls.section for cls in elements.ELEMENT_SPECS))}
 
@@ -53,6 +70,12 @@ def table(rows: Pairs, outside: str = "error") -> laws.TableLaw:
 def _group(joint: str, first: Mapping[str, int]) -> int:
     copy = joint.rpartition(".")[0]
     return first[copy] if copy else -1
+
+
+def _arrow(given: tuple[str, Axis]) -> measures.Arrow:
+    if not isinstance(given, tuple) or len(given) != 2:
+        raise ModelError(f"{given!r} is no direction on a body. Give (body, direction).")
+    return measures.Arrow(text(given[0]), direction(given[1]))
 
 
 class Parts:
@@ -89,7 +112,7 @@ class Parts:
         """Mass, centre and inertia about it: three principal moments or three rows; a point mass without inertia."""
         rows = shapes.NO_INERTIA if inertia is None else principal_or_rows(inertia)
         shape = shapes.MassProperties(number(mass), None if center is None else place(center), rows)
-        self._add("bodies", BodySpec(name, shape, mesh))
+        self._add_body(name, shape, mesh)
 
     def rod(
         self,
@@ -146,7 +169,10 @@ class Parts:
 
     def _solid(self, cls: type[Any], given: dict[str, Any]) -> None:
         measures = {key: value for key, value in given.items() if key not in ("self", "name", "mesh")}
-        self._add("bodies", BodySpec(given["name"], make(cls, **measures), given["mesh"]))
+        self._add_body(given["name"], make(cls, **measures), given["mesh"])
+
+    def _add_body(self, name: str, shape: Any, mesh: Mesh | None) -> None:
+        self._add("bodies", BodySpec(text(name), shape, None if mesh is None else one_of((Mesh,), mesh)))
 
     # --- joints
 
@@ -176,6 +202,7 @@ class Parts:
         spec = None
         if motion is not None:
             by_name = tuple(motion.items()) if isinstance(motion, Mapping) else (("", motion),)
+            by_name = tuple((text(coordinate), one_of(laws.LAW_SPECS, law)) for coordinate, law in by_name)
             spec = laws.MotionSpec(by_name, None if motion_axis is None else direction(motion_axis))
         item = make(JointSpec, name, kind=kind, parent=parent, child=child, point=point, motion=spec, **given)
         self._add("joints", item)
@@ -340,8 +367,8 @@ class Parts:
 
     def measure_angle(self, name: str, start: tuple[str, Axis], end: tuple[str, Axis]) -> None:
         """Between two directions, each (body, direction)."""
-        arrows = [measures.Arrow(body, direction(axis)) for body, axis in (start, end)]
-        self._add("measures", measures.AngleMeasure(name, arrows[0], arrows[1]))
+        arrows = [_arrow(given) for given in (start, end)]
+        self._add("measures", measures.AngleMeasure(text(name), arrows[0], arrows[1]))
 
     def measure_velocity(
         self, name: str, body: str, point: Where3, relative_to: End | None = None, component: str | None = None
@@ -371,7 +398,7 @@ class Mechanism(Parts):
         super().__init__()
         if not isinstance(name, str) or not name:
             raise ModelError(f"the name of a mechanism is {name!r}. Give a text.")
-        self.name, self.gravity, self.inputs = name, triple(gravity), tuple(inputs)
+        self.name, self.gravity, self.inputs = name, triple(gravity), names(inputs, "inputs")
         self.duration = None if duration is None else number(duration)
         self.step = None if step is None else number(step)
         self._assemblies: dict[str, Parts] = {}
@@ -379,7 +406,7 @@ class Mechanism(Parts):
 
     def assembly(self, name: str) -> Parts:
         """A part that is described once and copied: add to what is returned as to the mechanism itself."""
-        if name in self._assemblies:
+        if text(name) in self._assemblies:
             raise ModelError(f'there is an assembly "{name}" already.')
         self._assemblies[name] = Parts()
         return self._assemblies[name]
@@ -393,8 +420,9 @@ class Mechanism(Parts):
         mirror: str | None = None,
         parameters: Mapping[str, Value] | None = None,
     ) -> None:
-        given = tuple(make(ParameterSpec, key, value=value) for key, value in (parameters or {}).items())
-        self._copies.append(CopySpec(name, of, triple(offset), mirror, given))
+        numbers = {} if parameters is None else one_of((Mapping,), parameters)
+        given = tuple(make(ParameterSpec, key, value=value) for key, value in numbers.items())
+        self._copies.append(CopySpec(text(name), text(of), triple(offset), None if mirror is None else text(mirror), given))
 
     @property
     def spec(self) -> Spec:

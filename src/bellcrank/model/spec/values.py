@@ -10,6 +10,7 @@ from ..parameters.expressions import Formula, FormulaError
 from . import fields
 from .fields import AXES, InBody, Triple
 from .items import Attachment
+from .problems import brief
 
 Value = float | str | Formula  # a number, or a formula "=..."
 Vector = Sequence[Value]
@@ -39,15 +40,29 @@ def number(value: Any) -> Any:
     try:
         return float(value) + 0.0
     except (TypeError, ValueError):
-        raise ModelError(f"{value!r} is no number.") from None
+        raise ModelError(f"{brief(value)} is no number.") from None
+    except OverflowError:
+        raise ModelError("a number is too large.") from None
+
+
+def text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ModelError(f"{brief(value)} is no text.")
+    return value
 
 
 def triple(value: Any) -> Triple:
-    values = [] if isinstance(value, str) else [number(x) for x in value]
+    values = [number(x) for x in value] if isinstance(value, Iterable) and not isinstance(value, str) else []
     if len(values) != 3:
         raise ModelError(f"{value!r} is no vector. Give three numbers.")
     x, y, z = values
     return x, y, z
+
+
+def one_of(classes: tuple[type[Any], ...], value: Any) -> Any:
+    if not isinstance(value, classes):
+        raise ModelError(f"{brief(value)} is no {' or '.join(cls.__name__ for cls in classes)}.")
+    return value
 
 
 def place(value: Any) -> Any:
@@ -61,24 +76,29 @@ def direction(value: Any) -> Triple:
 
 
 def principal_or_rows(value: Any) -> Any:
-    rows = list(value)
-    if all(isinstance(x, Sequence) and not isinstance(x, str) for x in rows):
+    rows = list(value) if isinstance(value, Iterable) else []
+    if rows and all(isinstance(x, Sequence) and not isinstance(x, str) for x in rows):
         return tuple(triple(row) for row in rows)
     x, y, z = triple(rows)
     return (x, 0.0, 0.0), (0.0, y, 0.0), (0.0, 0.0, z)
 
 
-def _record(value: Any) -> Any:
-    if not isinstance(value, tuple):
-        return value
+def _record(kind: fields.Record, value: Any) -> Any:
+    if not isinstance(value, tuple) or Attachment not in kind.classes:
+        return one_of(kind.classes, value)
     body, where = value
-    return Attachment(body, place(where))
+    return Attachment(text(body), place(where))
 
 
-def _names(value: Any) -> tuple[str, ...]:
-    if isinstance(value, str) or not all(isinstance(name, str) for name in value):
-        raise ModelError(f"{value!r} are no names of joints. Give a list of texts.")
-    return tuple(value)
+def names(value: Any, what: str = "joints") -> tuple[str, ...]:
+    found = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else (None,)
+    if not all(isinstance(name, str) for name in found):
+        raise ModelError(f"{value!r} are no names of {what}. Give a list of texts.")
+    return found
+
+
+def _formula(value: Any) -> Formula:
+    return number(text(value)) if not isinstance(value, Formula) else value
 
 
 CONVERT: dict[type[Any], Any] = {
@@ -88,19 +108,35 @@ CONVERT: dict[type[Any], Any] = {
     fields.Direction: direction,
     fields.Position: place,
     fields.Inertia: principal_or_rows,
-    fields.FormulaText: number,
-    fields.Names: _names,
+    fields.FormulaText: _formula,
+    fields.Names: names,
     fields.Rows: lambda rows: tuple((number(x), number(y)) for x, y in rows),
-    fields.Record: _record,
+    fields.Text: text,
+    fields.Choice: text,
+    fields.Name: text,
 }
 
 
 def make(cls: type[Any], *head: Any, **given: Any) -> Any:
-    """An item of a Spec from plain Python values; None leaves a field out."""
+    """An item of a Spec from plain Python values; None leaves a field out. ``head`` is its name."""
     values = {}
-    for attribute, _, kind, _, _ in fields.fields_of(cls):
+    owner = f' of "{text(head[0])}"' if head else ""
+    for attribute, _, kind, required, _ in fields.fields_of(cls):
         value = given.pop(attribute, None)
         if value is not None:
-            values[attribute] = CONVERT.get(type(kind), lambda x: x)(value)
+            values[attribute] = _convert(attribute + owner, kind, value)
+        elif required:
+            raise ModelError(f"{attribute}{owner} is missing. {kind.remedy or f'Give {kind.doc or attribute}.'}")
     assert not given, given
     return cls(*head, **values)
+
+
+def _convert(label: str, kind: fields.Kind, value: Any) -> Any:
+    try:
+        if isinstance(kind, fields.Record):
+            return _record(kind, value)
+        return CONVERT.get(type(kind), lambda x: x)(value)
+    except ModelError:
+        raise
+    except (TypeError, ValueError, AttributeError) as error:
+        raise ModelError(f"{label} is {brief(value)}. {kind.remedy or f'Give {kind.doc or label}.'}") from error
