@@ -23,7 +23,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..dynamics.dynamics import Dynamics
-from ..errors import StateError
+from ..errors import DynamicsError, StateError
+from ..extremes import in_our_errors
 from ..model import Model
 from ..model.manifold import carried
 from ..wording import did_you_mean
@@ -82,6 +83,7 @@ class StateSpace:
         return f"StateSpace({len(self.states)} states, {len(self.inputs)} inputs, {len(self.outputs)} outputs)"
 
 
+@in_our_errors(DynamicsError)
 def linearize(
     model: Model,
     *,

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..dynamics.dynamics import Dynamics
 from ..errors import DynamicsError, StateError
+from ..extremes import in_our_errors
 from ..model import Model
 from ..results.derived import drive_efforts
 from ..results.labels import Labels
@@ -106,6 +107,7 @@ class Equilibrium:
         return "\n".join([f"{self.model.name}: equilibrium, {self.verdict}", *rows])
 
 
+@in_our_errors(DynamicsError)
 def equilibrium(
     model: Model,
     *,

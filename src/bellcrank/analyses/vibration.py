@@ -23,7 +23,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import eig, eigh
 
 from ..dynamics.dynamics import Dynamics
-from ..errors import BellcrankWarning, StateError
+from ..errors import BellcrankWarning, DynamicsError, StateError
+from ..extremes import in_our_errors
 from ..model import Model
 from ..wording import argument
 from .linear import state_matrices
@@ -160,6 +161,7 @@ class Modes:
 HEADINGS = ("", "kind", "Hz", "damping", "time constant", "moves most")
 
 
+@in_our_errors(DynamicsError)
 def modes(
     model: Model,
     about: str | Equilibrium | ArrayLike = "equilibrium",

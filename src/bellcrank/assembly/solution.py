@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..dynamics.dynamics import Dynamics
 from ..errors import AssemblyError, BellcrankWarning, StateError
+from ..extremes import in_our_errors
 from ..model import Model
 from ..spatial.rank import LENIENT
 from . import failure
@@ -98,6 +99,7 @@ class Assembly:
         }
 
 
+@in_our_errors(AssemblyError)
 def assemble(
     model: Model | Dynamics,
     q: Given = None,

@@ -8,6 +8,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..errors import DynamicsError
+from ..extremes import in_our_errors
 from ..formulations import CANONICAL, Program
 from ..model import Model
 from . import quantities
@@ -17,6 +19,7 @@ from .planning import Planned, planned
 Reference = Literal["centroid", "joint", "origin"]
 
 
+@in_our_errors(DynamicsError)
 def compile(
     model: Model,
     formulation: str = "auto",

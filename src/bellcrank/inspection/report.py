@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ..errors import DynamicsError
+from ..extremes import in_our_errors
 from .loops.mobility import LoopReport, inspect_loops
 from .remarks import remarks
 from .stiffness import Fastest, fastest
@@ -88,6 +90,7 @@ class Report:
         return {name: _plain(value) for name, value in dataclasses.asdict(self).items()}
 
 
+@in_our_errors(DynamicsError)
 def check(model: Model, *, rank_tolerance: float | None = None) -> Report:
     """What a model is made of, and what is unusual about it; ``rank_tolerance``: what counts as redundant, as in compile."""
     ends = _written_ends(model)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import BellcrankWarning, ModelError
+from ..extremes import in_our_errors
 from ..model import Model, build
 from ..writing import write_whole
 from .exchange.markup import is_markup
@@ -25,6 +26,7 @@ FORMATS = {".toml": "native", ".xml": "mjcf", ".mjcf": "mjcf", ".urdf": "urdf"} 
 __all__ = ["dumps", "gallery", "load", "save", "schema"]
 
 
+@in_our_errors(ModelError)
 def load(source: str | PathLike[str], **options: Any) -> Model:
     """The model in a file, in a text, or of the gallery.
 
@@ -62,7 +64,7 @@ def _tell(model: Model, file: str) -> None:
     assert model.source is not None
     lines = [f"not simulated: {line}" for line in model.source.unsimulated] + list(model.source.remarks)
     if lines:
-        warnings.warn(BellcrankWarning("\n  ".join([f"{file}:", *lines])), stacklevel=4)
+        warnings.warn(BellcrankWarning("\n  ".join([f"{file}:", *lines])), stacklevel=5)
 
 
 def save(model: Model, path: str | PathLike[str], *, keep: bool = False, partial: bool = False) -> None:

@@ -18,7 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 from ..assembly import Given, start_rows, wanted
 from ..defaults import TOLERANCE
 from ..dynamics.dynamics import Dynamics, Reference
-from ..errors import BellcrankWarning, StateError
+from ..errors import BellcrankWarning, DynamicsError, StateError
+from ..extremes import in_our_errors
 from ..integrate import METHODS, RungeKutta
 from ..kernels.stopwatch import Stopwatch, compiling
 from ..machine.steps.lane_runs import Progress, run_lanes
@@ -37,6 +38,7 @@ Array = NDArray[np.float64]
 NOT_ASSEMBLED = 5  # a status beside those of machine.steps.memory: the loops of the start cannot be closed
 
 
+@in_our_errors(DynamicsError)
 def simulate_many(
     model: Model,
     duration: float | None = None,

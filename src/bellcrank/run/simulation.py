@@ -17,7 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 from ..assembly import Given
 from ..defaults import TOLERANCE
 from ..dynamics.dynamics import Dynamics, Reference
-from ..errors import BellcrankWarning, SimulationError, StateError
+from ..errors import BellcrankWarning, DynamicsError, SimulationError, StateError
+from ..extremes import in_our_errors
 from ..integrate import METHODS
 from ..kernels.stopwatch import Stopwatch, compiling
 from ..model import Model
@@ -46,6 +47,7 @@ Array = NDArray[np.float64]
 _TOLD = 8  # times of singular configurations in a message
 
 
+@in_our_errors(DynamicsError)
 def simulate(
     model: Model,
     duration: float | None = None,

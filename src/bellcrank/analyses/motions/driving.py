@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...assembly import assemble
 from ...assembly.loops import Held, Loops
-from ...errors import StateError
+from ...errors import AssemblyError, StateError
+from ...extremes import in_our_errors
 from ...model import Model
 from ...results.labels import Labels
 from ...run.reach import at_end_of_reach
@@ -181,6 +182,7 @@ class Drive:
         }
 
 
+@in_our_errors(AssemblyError)
 def drive(
     model: Model,
     coordinate: str | None = None,

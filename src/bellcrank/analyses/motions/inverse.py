@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...dynamics.dynamics import Dynamics
 from ...errors import DynamicsError, StateError
+from ...extremes import in_our_errors
 from ...model import Model
 from ...results import Run
 from ...results.derived import drive_efforts
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
+@in_our_errors(DynamicsError)
 def inverse_motion(
     model: Model,
     motion: Mapping[str, Any] | Run,
