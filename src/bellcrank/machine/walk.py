@@ -99,7 +99,7 @@ class Walk:
 
     def outward(self, step: Step, base: Any) -> None:
         def case(body: Body, carried: Any) -> Any:
-            signature = body._signature
+            signature = body.signature
             if not signature.root and not signature.adjacent:
                 carried = self._fetch(body, "parent_message", pattern)
             message = step(body, base if signature.root else carried)
@@ -112,12 +112,12 @@ class Walk:
 
     def inward(self, step: Step, leaf: Any) -> None:
         def felt(body: Body, carried: Any) -> Any:
-            if body._signature.leaf:
+            if body.signature.leaf:
                 return leaf
-            return added(carried, self._fetch(body, "own_message", pattern)) if body._signature.branch else carried
+            return added(carried, self._fetch(body, "own_message", pattern)) if body.signature.branch else carried
 
         def case(body: Body, carried: Any) -> Any:
-            message, signature = step(body, felt(body, carried)), body._signature
+            message, signature = step(body, felt(body, carried)), body.signature
             if signature.root or signature.adjacent:
                 return None if signature.root else message
             if not signature.opens:

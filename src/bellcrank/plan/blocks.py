@@ -87,10 +87,10 @@ def find_blocks(graph: Graph) -> list[Block]:
             i = leader[i]
         return i
 
-    depth = _depths(graph.parent)
+    depth = depths(graph.parent)
     joined: dict[int, list[int]] = {}
     for closure, a, b in graph.ties:
-        joined.setdefault(closure, []).extend(_cycle(graph.parent, depth, a, b))
+        joined.setdefault(closure, []).extend(cycle(graph.parent, depth, a, b))
     for joints in joined.values():
         for i in joints[1:]:
             x, y = find(joints[0]), find(i)
@@ -109,42 +109,42 @@ def _base(parent: Sequence[int], bodies: list[int]) -> int:
     return parent[bodies[0]]
 
 
-def _depths(parent: Sequence[int]) -> list[int]:
+def depths(parent: Sequence[int]) -> list[int]:
     depth: list[int] = []
     for p in parent:
         depth.append(0 if p < 0 else depth[p] + 1)
     return depth
 
 
-def _cycle(parent: Sequence[int], depth: Sequence[int], a: int, b: int) -> list[int]:
+def cycle(parent: Sequence[int], depth: Sequence[int], a: int, b: int) -> list[int]:
     """The tree joints between two bodies."""
-    cycle = []
+    between = []
     while a != b:
         if b < 0 or (a >= 0 and depth[a] >= depth[b]):
-            cycle.append(a)
+            between.append(a)
             a = parent[a]
         else:
-            cycle.append(b)
+            between.append(b)
             b = parent[b]
-    return cycle
+    return between
 
 
 def make_nodes(model: Model, tree: Tree) -> list[Node]:
     """All nodes, in an order in which bases and lent bodies come before those that need them."""
     graph = make_graph(model, tree)
-    depth = _depths(graph.parent)
+    depth = depths(graph.parent)
     cycles: dict[int, set[int]] = {}
     for closure, a, b in graph.ties:
-        cycles.setdefault(closure, set()).update(_cycle(graph.parent, depth, a, b))
+        cycles.setdefault(closure, set()).update(cycle(graph.parent, depth, a, b))
     driven = [bool(model.driven[body]) or model.joints[body].nv == 0 for body in tree.order]
     nodes: list[Node] = []
     for block in find_blocks(graph):
         moving = [i for i in block.bodies if not driven[i]]
-        nodes += _take_apart(block, moving, graph.parent, cycles, len(nodes))
+        nodes += clique_tree(block, moving, graph.parent, cycles, len(nodes))
     return nodes
 
 
-def _take_apart(
+def clique_tree(
     block: Block, moving: Sequence[int], parent: Sequence[int], cycles: dict[int, set[int]], first: int
 ) -> list[Node]:
     paths = {i: _path(parent, block.base, i) for i in block.bodies}

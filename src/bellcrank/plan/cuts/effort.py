@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 
 from ...joints import JOINTS
-from ..blocks import Block, Node, _cycle, _depths, _take_apart
+from ..blocks import Block, Node, clique_tree, cycle, depths
 from ..nodes import WIDE_ALONE
 from ..order import depth_first
 from . import prices
@@ -63,11 +63,11 @@ class _Estimate:
         self.free = sum(map(len, self.moves)) - held  # as a rule: what a driven block has none of
 
     def total(self) -> float:
-        depth = _depths(self.parent)
-        cycles = {k: self._cycle(closure, depth) for k, closure in enumerate(self.closures)}
+        depth = depths(self.parent)
+        cycles = {k: self.cycle(closure, depth) for k, closure in enumerate(self.closures)}
         moving = [i for i, moves in enumerate(self.moves) if moves]
         block = Block(-1, tuple(range(len(self.parent))), tuple(cycles))
-        nodes = _take_apart(block, moving, self.parent, cycles, 0)
+        nodes = clique_tree(block, moving, self.parent, cycles, 0)
         split = len(nodes) > 1 or self._count(nodes[0].joints) > WIDE_ALONE
         work = float(sum(self._placed(i, depth) for i in block.bodies))
         for k in reversed(range(len(nodes))):
@@ -79,12 +79,12 @@ class _Estimate:
             work += self._part(nodes, k, rows) if split else self._whole(node, rows)
         return work
 
-    def _cycle(self, closure: Tie, depth: Sequence[int]) -> set[int]:
+    def cycle(self, closure: Tie, depth: Sequence[int]) -> set[int]:
         if not closure.terms:
-            return set(_cycle(self.parent, depth, closure.a, closure.b))
+            return set(cycle(self.parent, depth, closure.a, closure.b))
         joined: set[int] = set(closure.terms)
         for i in closure.terms[1:]:
-            joined.update(_cycle(self.parent, depth, closure.terms[0], i))
+            joined.update(cycle(self.parent, depth, closure.terms[0], i))
         return joined
 
     def _placed(self, i: int, depth: Sequence[int]) -> int:
