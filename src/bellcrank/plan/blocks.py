@@ -23,7 +23,7 @@ LARGEST = 8  # joints of a block that is treated as one node although it could b
 
 
 @dataclass
-class Node:
+class BlockNode:
     """Joints are named by the bodies that they carry, which are indices of the walk; -1 is ground.
 
     base       body to which all motion is relative
@@ -129,7 +129,7 @@ def cycle(parent: Sequence[int], depth: Sequence[int], a: int, b: int) -> list[i
     return between
 
 
-def make_nodes(model: Model, tree: Tree) -> list[Node]:
+def make_nodes(model: Model, tree: Tree) -> list[BlockNode]:
     """All nodes, in an order in which bases and lent bodies come before those that need them."""
     graph = make_graph(model, tree)
     depth = depths(graph.parent)
@@ -137,7 +137,7 @@ def make_nodes(model: Model, tree: Tree) -> list[Node]:
     for closure, a, b in graph.ties:
         cycles.setdefault(closure, set()).update(cycle(graph.parent, depth, a, b))
     driven = [bool(model.driven[body]) or model.joints[body].nv == 0 for body in tree.order]
-    nodes: list[Node] = []
+    nodes: list[BlockNode] = []
     for block in find_blocks(graph):
         moving = [i for i in block.bodies if not driven[i]]
         nodes += clique_tree(block, moving, graph.parent, cycles, len(nodes))
@@ -146,9 +146,9 @@ def make_nodes(model: Model, tree: Tree) -> list[Node]:
 
 def clique_tree(
     block: Block, moving: Sequence[int], parent: Sequence[int], cycles: dict[int, set[int]], first: int
-) -> list[Node]:
+) -> list[BlockNode]:
     paths = {i: _path(parent, block.base, i) for i in block.bodies}
-    whole = Node(block.base, block.bodies, tuple(moving), 0, block.closures)
+    whole = BlockNode(block.base, block.bodies, tuple(moving), 0, block.closures)
     if len(moving) <= LARGEST or len(block.closures) < 2:
         return [whole]
     known = frozenset(moving)
@@ -266,7 +266,7 @@ def _hang(
     cycles: dict[int, set[int]],
     cliques: list[_Clique],
     first: int,
-) -> list[Node]:
+) -> list[BlockNode]:
     """Give each clique its bodies and closures: what the clique nearest to the root can hold."""
     homeless = set(block.bodies)
     touching: dict[int, set[int]] = {}
@@ -286,7 +286,7 @@ def _hang(
         placed |= set(closures)
         joints = (*sorted(inside), *sorted(clique.members - inside))
         hung = None if clique.parent is None else first + clique.parent
-        nodes.append(Node(block.base, tuple(bodies), joints, len(inside), tuple(closures), hung))
+        nodes.append(BlockNode(block.base, tuple(bodies), joints, len(inside), tuple(closures), hung))
     for k, node in enumerate(nodes):
         ends = {j for c in node.closures for j in cycles[c]}
         needed = {j for i in (*node.bodies, *ends) for j in paths[i]}

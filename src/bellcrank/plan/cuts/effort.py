@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 
 from ...joints import JOINTS
-from ..blocks import Block, Node, clique_tree, cycle, depths
+from ..blocks import Block, BlockNode, clique_tree, cycle, depths
 from ..nodes import WIDE_ALONE
 from ..order import depth_first
 from . import prices
@@ -102,7 +102,7 @@ class _Estimate:
         entries = sum(len(self.moves[i]) for i in cycle if i != self.root)
         return end * (1 + ends) + self.prices.entry * entries
 
-    def _rows(self, node: Node, closure: Tie, cycle: set[int]) -> Rows:
+    def _rows(self, node: BlockNode, closure: Tie, cycle: set[int]) -> Rows:
         turning, anything, first = 0, 0, self._first(node)
         for i in closure.terms or cycle:
             for k, move in enumerate(self.moves[i]):
@@ -111,7 +111,7 @@ class _Estimate:
         kind = "fixed" if closure.driven and closure.kind in JOINTS else closure.kind
         return [turning if about == TURN else anything for about in equations(kind, self.planar)]
 
-    def _first(self, node: Node) -> dict[int, int]:
+    def _first(self, node: BlockNode) -> dict[int, int]:
         """The first coordinate of each joint of a node."""
         return dict(zip(node.joints, accumulate((len(self.moves[i]) for i in node.joints), initial=0), strict=False))
 
@@ -132,7 +132,7 @@ class _Estimate:
 
     # a block that is one node
 
-    def _whole(self, node: Node, rows: Rows) -> int:
+    def _whole(self, node: BlockNode, rows: Rows) -> int:
         first, n = self._first(node), self._count(node.joints)
         rows = rows[: max(n - 1, 0)]  # what moves at all has more coordinates than independent equations
         found = null_space(rows, n)
@@ -152,7 +152,7 @@ class _Estimate:
 
     # a block that is split into a clique tree
 
-    def _part(self, nodes: Sequence[Node], at: int, rows: Rows) -> int:
+    def _part(self, nodes: Sequence[BlockNode], at: int, rows: Rows) -> int:
         """A node by the sizes of its matrices.
 
         n, x   its coordinates; those of them in its separator
