@@ -20,7 +20,7 @@ from ..formulations import Program
 from ..kernels.llvm.emitter import Emitter
 from ..kernels.llvm.executor import LlvmExecutor
 from ..kernels.llvm.flow import each, total
-from ..kernels.llvm.liveness import Memory, learned
+from ..kernels.llvm.liveness import CellPlan, learned
 from ..plan import Plan
 from ..plan.loads import motion_row
 from .arrays import ARRAYS
@@ -55,7 +55,7 @@ class Facts:
     message_row: int = 1  # numbers that go to a body through memory
     dense: int = 0  # 1: all equations of closures are taken at once
     scratch: int = 0  # numbers of matrices of one step at a node
-    told: int = 1  # numbers that nodes tell each other of a body
+    sent: int = 1  # numbers that nodes send each other of a body
     tangents: int = 0
     node_rows: list[int] = field(default_factory=list)  # of each signature of a node: numbers that are kept
     node_matrices: list[int] = field(default_factory=list)  # and those of matrices
@@ -125,7 +125,7 @@ def _without_collections() -> Iterator[None]:
 
 @_without_collections()
 def write_kernel(plan: Plan, program: Program, lanes: int, name: str = "kernel") -> KernelText:
-    e, walk = recorded(plan, program, lanes, Memory())
+    e, walk = recorded(plan, program, lanes, CellPlan())
     if walk.visits_nodes:
         e, walk = recorded(plan, program, lanes, learned(e.region, walk.node_messages.passes))
     arguments = [array for array in ARRAYS if array in e.used and ARRAYS[array].kind != "local"]
@@ -137,7 +137,7 @@ def write_kernel(plan: Plan, program: Program, lanes: int, name: str = "kernel")
         message_row=walk.message_width or 1,
         dense=int(walk.dense),
         scratch=walk.arena.most,
-        told=walk.memory.told,
+        sent=walk.memory.sent,
         tangents=e.tangents,
         node_rows=[record.slots for record in records],
         node_matrices=[record.matrices for record in records],
@@ -146,7 +146,7 @@ def write_kernel(plan: Plan, program: Program, lanes: int, name: str = "kernel")
     return KernelText((text, e.declarations), arguments, facts)
 
 
-def recorded(plan: Plan, program: Program, lanes: int, memory: Memory) -> tuple[LlvmExecutor, Walk]:
+def recorded(plan: Plan, program: Program, lanes: int, memory: CellPlan) -> tuple[LlvmExecutor, Walk]:
     counts = {"bodies": "%n", "nv": "%nv", "left_row": "%nv", "work_row": _WORK_ROW, "message_row": _MESSAGE_ROW}
     known = counts | {"motion_row": motion_row(plan.loads.motion_signatures)}
     e = LlvmExecutor(lanes, 1 if "dq" in program.inputs else 0, known, ARRAYS["sizes"])
