@@ -15,6 +15,7 @@ from bellcrank.errors import BellcrankWarning, ModelError, SimulationError, Stat
 class FakeSummary:
     def __init__(self, stopped):
         self.stopped = stopped
+        self.doubt = None
 
     def as_dict(self):
         return {"model": "cart", "energy_error": 1e-12, "stopped": self.stopped}

@@ -126,4 +126,5 @@ def test_a_run_whose_energy_does_not_add_up_says_so():
     coarse = bc.simulate(bc.load("pendulum"), 10.0, method="rk4", step=1.0)
     assert coarse.energy_error > 0.1
     assert "do not trust this run" in str(coarse.summary())
+    assert "do not trust this run" in coarse.summary().as_dict()["doubt"]
     assert "do not trust" not in str(bc.simulate(bc.load("pendulum"), 1.0).summary())

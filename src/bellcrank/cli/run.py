@@ -134,6 +134,8 @@ def _write(run: Run, files: list[Path], *, keep: bool) -> None:
 
 def _report(run: Run, files: list[Path], *, as_json: bool) -> None:
     summary = run.summary()
+    if summary.doubt:
+        say("warning", summary.doubt, "yellow")
     if as_json:
         print_json(summary.as_dict() | {"files": [str(file) for file in files]})
         return

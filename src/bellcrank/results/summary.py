@@ -125,7 +125,17 @@ class Summary:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, fit for JSON: numbers that are not finite become None."""
-        return {name: _plain(value) for name, value in dataclasses.asdict(self).items()}
+        return {name: _plain(value) for name, value in dataclasses.asdict(self).items()} | {"doubt": self.doubt}
+
+    @property
+    def doubt(self) -> str | None:
+        """Why the run is not to be trusted, if its energy does not add up."""
+        if self.energy_error is None or self.energy_error < _TRUSTED:
+            return None
+        remedy = (
+            f"take shorter steps ({argument('max_step')}), or {argument('method', 'dopri5')} with a tighter {argument('rtol')}"
+        )
+        return f"the energy does not add up, do not trust this run: {remedy}"
 
     def rows(self) -> list[tuple[str, str]]:
         """What a person wants to read, as (name, value)."""
@@ -142,7 +152,7 @@ class Summary:
             *([("compile time", _duration(self.compile_time))] if self.compile_time is not None else []),
             ("wall time", _duration(self.wall_time)),
             ("energy error", _number(self.energy_error, "of the largest kinetic energy")),
-            *_doubt(self.energy_error),
+            *([("warning", self.doubt)] if self.doubt else []),
             *_closures(self.closure_error),
             *_chosen_again(self.row_changes),
             ("largest force", _peak(self.largest_force, "N")),
@@ -218,14 +228,6 @@ def _chosen_again(changes: tuple[Happened, ...]) -> list[tuple[str, str]]:
     times = [f"{item.time:.6g} s" for item in changes if item.event == "chosen again"]
     more = f" and {len(times) - SHOWN} more times" if len(times) > SHOWN else ""
     return [("equations", f"chosen again at t = {', '.join(times[:SHOWN])}{more}")] if times else []
-
-
-def _doubt(error: float | None) -> list[tuple[str, str]]:
-    """A row that warns of a run whose energy does not add up."""
-    if error is None or error < _TRUSTED:
-        return []
-    remedy = f"take shorter steps ({argument('max_step')}), or {argument('method', 'dopri5')} with a tighter {argument('rtol')}"
-    return [("warning", f"the energy does not add up, do not trust this run: {remedy}")]
 
 
 def _closures(errors: tuple[float, float, float] | None) -> list[tuple[str, str]]:
