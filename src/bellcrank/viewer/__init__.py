@@ -1,0 +1,1 @@
+"""Pictures of mechanisms and their motions. Reads Model and Run, never steps physics."""

@@ -1,0 +1,142 @@
+"""The shapes of bodies, in their frames: as the model file draws them, else plates and bars between their joints and points.
+
+Every solid is convex: the hull of its vertices, and of spheres about them if it has a radius. One vertex is a ball, two are a
+bar with round ends, three a plate. Its outline in any view is then the hull of what its vertices project to.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..model.spec.shapes import Box, Cylinder, MassProperties, Rod, Sphere, axes_of
+from .scene import Array, Scene
+
+SLENDER = 0.006  # least radius of a rod, as a part of the mechanism's extent, so that it can be seen
+NOMINAL = 0.011  # radius of a bar or plate that stands for a body without a shape
+LUG = 0.005  # radius of what joins a shape with a joint beside it
+RING = 48  # vertices of a circle
+
+
+@dataclass(frozen=True)
+class Solid:
+    """A convex solid fixed to a body: vertices (k, 3) and a radius in m, and flat faces as indices of vertices."""
+
+    body: int
+    vertices: Array
+    radius: float = 0.0
+    faces: tuple[tuple[int, ...], ...] = ()
+    drawn: bool = True  # as the model file draws it; False for what stands for a body without a shape
+
+
+def solids_of(scene: Scene) -> list[Solid]:
+    """All solids of a scene."""
+    shapes = {} if scene.spec is None else {body.name: body.shape for body in scene.spec.bodies}
+    found: list[Solid] = []
+    for row, name in enumerate(scene.model.body_names):
+        shape = shapes.get(name)
+        if shape is None or isinstance(shape, MassProperties):
+            found += _without_shape(scene, row)
+        else:
+            found += _with_shape(scene, row, shape)
+    return found
+
+
+def _with_shape(scene: Scene, row: int, shape: object) -> list[Solid]:
+    """The shape, and lugs from it to the joints that are beside it."""
+    origin, extent = scene.origins[row], scene.extent
+    if isinstance(shape, Rod):
+        spine = np.array([shape.start, shape.end], dtype=float) - origin
+        solid = Solid(row, spine, max(float(shape.radius), SLENDER * extent))
+    elif isinstance(shape, Cylinder):
+        spine = np.array([shape.start, shape.end], dtype=float) - origin
+        solid = _cylinder(row, spine, float(shape.radius))
+    elif isinstance(shape, Box):
+        spine = np.array([shape.center], dtype=float) - origin
+        solid = _box(row, spine[0], np.array(shape.size, dtype=float), axes_of(shape.axis, shape.axis2))
+    else:
+        assert isinstance(shape, Sphere)
+        spine = np.array([shape.center], dtype=float) - origin
+        solid = Solid(row, spine, float(shape.radius))
+    reach = max(solid.radius, float(np.linalg.norm(solid.vertices - spine[0], axis=1).max()) if len(spine) == 1 else 0.0)
+    if isinstance(shape, Cylinder):
+        reach = float(shape.radius)
+    lugs = []
+    for point in scene.attachments(row):
+        foot = _nearest(spine, point)
+        if np.linalg.norm(point - foot) > reach + 2 * LUG * extent:
+            lugs.append(Solid(row, np.array([foot, point]), LUG * extent, drawn=False))
+    return [*lugs, solid]
+
+
+def _without_shape(scene: Scene, row: int) -> list[Solid]:
+    """A bar or plate between its joints and points; at the end of a chain, to its centre of mass with the inertia's ellipsoid."""
+    points = scene.attachments(row)
+    center, radius = scene.model.center[row], NOMINAL * scene.extent
+    found: list[Solid] = []
+    if len(points) < 2 and scene.model.mass[row] > 0:
+        found.append(_of_inertia(scene, row))
+        points = [*points, center] if not points or np.linalg.norm(points[0] - center) > radius else points
+    vertices = np.array(points).reshape(-1, 3)
+    if len(vertices) > 3 and np.linalg.matrix_rank(vertices - vertices[0], tol=0.02 * scene.extent) > 2:
+        middle = vertices.mean(axis=0)
+        return [*found, *(Solid(row, np.array([middle, point]), radius, drawn=False) for point in vertices)]
+    return [*found, Solid(row, vertices, radius, drawn=False)] if len(vertices) else found
+
+
+def _of_inertia(scene: Scene, row: int) -> Solid:
+    """The uniform body that has the body's mass and inertia: a rod, I = m l^2/12, if it is slender, else an ellipsoid.
+
+    Of an ellipsoid with the half axes a, b, c it is I_x = m (b^2 + c^2)/5; a point mass is a small ball.
+    """
+    model, least = scene.model, 2.2 * NOMINAL * scene.extent
+    moments, axes = np.linalg.eigh(model.inertia[row])
+    half_length = np.sqrt(3 * moments[1] / model.mass[row])
+    if moments[0] < 0.05 * moments[1] and half_length < 0.7 * scene.extent:
+        along = half_length * axes[:, 0]
+        return Solid(row, model.center[row] + np.array([-along, along]), NOMINAL * scene.extent, drawn=False)
+    squares = 2.5 / model.mass[row] * (moments.sum() - 2 * moments)
+    half = np.clip(np.sqrt(np.maximum(squares, 0.0)), least, 0.4 * scene.extent)
+    return Solid(row, model.center[row] + (_sphere() * half) @ axes.T, drawn=False)
+
+
+def _cylinder(row: int, spine: Array, radius: float) -> Solid:
+    along = spine[1] - spine[0]
+    frame = axes_of(along, None)
+    angles = np.linspace(0, 2 * np.pi, RING, endpoint=False)
+    ring = radius * (np.outer(np.cos(angles), frame[:, 0]) + np.outer(np.sin(angles), frame[:, 1]))
+    first, last = tuple(range(RING))[::-1], tuple(range(RING, 2 * RING))
+    return Solid(row, np.vstack([spine[0] + ring, spine[1] + ring]), faces=(first, last))
+
+
+def _box(row: int, center: Array, size: Array, axes: Array) -> Solid:
+    signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)
+    faces = ((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3))
+    return Solid(row, center + (signs * size / 2) @ axes.T, faces=faces)
+
+
+def _sphere() -> Array:
+    heights, angles = np.linspace(-1, 1, 15), np.linspace(0, 2 * np.pi, RING, endpoint=False)
+    radii = np.sqrt(1 - heights**2)
+    rings = [np.column_stack([r * np.cos(angles), r * np.sin(angles), np.full(RING, h)]) for r, h in zip(radii, heights, strict=True)]
+    return np.vstack(rings)
+
+
+def _nearest(spine: Array, point: Array) -> Array:
+    """The point of a segment (or of a single point) that is nearest."""
+    if len(spine) == 1:
+        return spine[0]
+    along = spine[1] - spine[0]
+    part = np.clip((point - spine[0]) @ along / (along @ along), 0.0, 1.0)
+    return np.asarray(spine[0] + part * along)
+
+
+def cylinder_between(start: Array, end: Array, radius: float) -> Solid:
+    """A cylinder in the world."""
+    return _cylinder(-1, np.array([start, end]), radius)
+
+
+def box_about(center: Array, size: Array, along: Array) -> Solid:
+    """A box in the world, its own z along a direction."""
+    return _box(-1, center, size, axes_of(along, None))
