@@ -262,7 +262,7 @@ class Run:
     ) -> Path:
         """Write the motion as a GIF, or as an MP4 where ffmpeg is installed, by the ending of ``path``.
 
-        points    whose traces are drawn: joints, measured positions, bodies (centre of mass), BODY.POINT with a point of the file
+        points    whose traces are drawn: joints, measured positions, bodies (centre of mass), BODY.POINT of the file
         forces    that are drawn as arrows: joints (on their child), springs between points, constant forces
         fps       frames a second
         speed     how fast it is shown: 0.5 is half as fast as it happens

@@ -71,7 +71,9 @@ def _frames(run: Run, fps: float, speed: float) -> Array:
         raise StateError(f"the run of {run.labels.model!r} has no samples, and so nothing to show")
     count = int((time[-1] - time[0]) * fps / speed) + 1
     if count > MOST_FRAMES:
-        raise StateError(f"{count} frames are too many: {MOST_FRAMES} at most. Show it faster (speed) or with fewer frames (fps)")
+        raise StateError(
+            f"{count} frames are too many: {MOST_FRAMES} at most. Show it faster (speed) or with fewer frames (fps)"
+        )
     wanted = time[0] + np.arange(count) * speed / fps
     after = np.clip(np.searchsorted(time, wanted), 1, max(time.size - 1, 1))
     before = after - 1
@@ -101,7 +103,9 @@ class Film:
         self.positions, self.rotations = run.values("positions"), run.values("rotations")
         self.traces = {name: self._trace(scene.place(name)) for name in points}
         self.arrows = {name: self._arrow(scene, name) for name in forces}
-        largest = max((float(np.nanmax(np.linalg.norm(force[frames], axis=1))) for _, force in self.arrows.values()), default=0.0)
+        largest = max(
+            (float(np.nanmax(np.linalg.norm(force[frames], axis=1))) for _, force in self.arrows.values()), default=0.0
+        )
         self.per_newton = LONGEST_ARROW / largest if largest > 0 else 0.0
         some = frames[np.linspace(0, len(frames) - 1, min(len(frames), 60)).astype(np.intp)]
         paths = np.vstack([path[frames] for path in self.traces.values()]) if self.traces else None
@@ -118,9 +122,12 @@ class Film:
         sketch = self.picture.draw(self._placement(sample), names=names)
         for k, path in enumerate(self.traces.values()):
             seen = path[self.frames[0] : sample + 1]
-            sketch.line(sketch.flat(seen[:: max(len(seen) // 600, 1)]), color=PALETTE[(k + 1) % len(PALETTE)], width=1.3, z=SPRINGS)
+            sketch.line(
+                sketch.flat(seen[:: max(len(seen) // 600, 1)]), color=PALETTE[(k + 1) % len(PALETTE)], width=1.3, z=SPRINGS
+            )
         for at, force in self.arrows.values():
             self._draw_force(sketch, at[sample], force[sample])
+        sketch.finish()
         height = 1 - 0.28 / sheet.figure.get_figheight()
         time = float(self.run.values("time")[sample])
         sheet.figure.text(0.5, height, f"t = {time:.2f} s", ha="center", va="baseline", fontsize=9, color=INK)
@@ -140,7 +147,7 @@ class Film:
         return np.asarray(self.positions[:, anchor.body] + self.rotations[:, anchor.body] @ anchor.point)
 
     def _arrow(self, scene: Scene, name: str) -> tuple[Array, Array]:
-        """Where a force acts and what it is, (T, 3) each: of a joint the one on its second body, of a spring its tension there."""
+        """Where a force acts and what it is, (T, 3) each: that of a joint or spring on its second body."""
         joints, elements = self.run.labels.joints, {mark.name: mark for mark in scene.elements}
         marks = {mark.name: mark for mark in scene.joints}
         if name in joints and name in marks:
@@ -149,7 +156,9 @@ class Film:
         if mark is None or mark.kind not in ("spring_damper", "force"):
             known = [*marks, *(e.name for e in scene.elements if e.kind in ("spring_damper", "force"))]
             text = f"{scene.model.name!r} has no force {name!r}{did_you_mean(name, known)}"
-            raise StateError(f"{text}; forces that can be drawn are those of joints, springs between points and constant forces")
+            raise StateError(
+                f"{text}; forces that can be drawn are those of joints, springs between points and constant forces"
+            )
         start, end = self._trace(mark.a), self._trace(mark.b)
         if mark.force is not None:
             turned = self.rotations[:, mark.force_body] @ mark.force if mark.force_body >= 0 else mark.force

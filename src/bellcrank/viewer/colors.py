@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 from matplotlib.colors import to_hex, to_rgb
 
 from ..results.plots import PALETTE
@@ -15,8 +14,8 @@ TINTS = (0.64, 0.5, 0.76)  # how much white is mixed into the hue, in turn
 
 def mixed(color: str, other: str, part: float) -> str:
     """A colour with a part of another one."""
-    a, b = np.array(to_rgb(color)), np.array(to_rgb(other))
-    return str(to_hex((1 - part) * a + part * b))
+    r, g, b = ((1 - part) * x + part * y for x, y in zip(to_rgb(color), to_rgb(other), strict=True))
+    return str(to_hex((r, g, b)))
 
 
 def loop_color(number: int) -> str:

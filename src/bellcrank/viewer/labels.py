@@ -13,7 +13,11 @@ from .scene import Array
 DISTANCES = (7.0, 12.0, 19.0, 28.0, 40.0, 56.0, 76.0)  # from what is named to its name, points
 DIRECTIONS = 16
 LEADER = 15.0  # beyond this distance a thin line leads from the name to what it names
-COVERED, CROWDED, FAR = 1.0, 60.0, 0.06  # costs: of a covered point of the drawing, of an overlap with a name, of a point's distance
+COVERED, CROWDED, FAR = (
+    1.0,
+    60.0,
+    0.06,
+)  # costs: of a covered point of the drawing, of an overlap with a name, of a point's distance
 
 _measure = TextToPath()
 
@@ -56,7 +60,7 @@ def place_labels(labels: list[Label], obstacles: Array, frame: Array) -> list[Pl
 
 
 def _size(label: Label) -> Array:
-    font = FontProperties(size=label.size, style="italic" if label.italic else "normal")  # type: ignore[arg-type]
+    font = FontProperties(size=label.size, style="italic" if label.italic else "normal")
     lines = label.text.split("\n")
     width = max(_measure.get_text_width_height_descent(line, font, ismath=False)[0] for line in lines)
     return np.array([width + 2.0, 1.3 * label.size * len(lines)])

@@ -87,11 +87,12 @@ def _axes(foot: Axes, view: View, left: float) -> float:
         flat = direction[:2]
         if np.linalg.norm(flat) > 0.1:
             end = origin + size * flat
-            foot.add_patch(_arrow(origin, end, INK, 1.0))
-            foot.text(*(end + 0.08 * flat / np.linalg.norm(flat)), name, ha="center", va="center", fontsize=8, color=INK)
+            foot.add_patch(arrow_between(origin, end, INK, 1.0))
+            x, y = end + 0.08 * flat / np.linalg.norm(flat)
         else:
             _normal_to_paper(foot, origin, toward=direction[2] > 0)
-            foot.text(*(origin + [-0.1, -0.1]), name, ha="center", va="center", fontsize=8, color=INK)
+            x, y = origin - 0.1
+        foot.text(x, y, name, ha="center", va="center", fontsize=8, color=INK)
     return left + size
 
 
@@ -102,7 +103,7 @@ def _gravity(foot: Axes, scene: Scene, view: View, left: float) -> float:
     direction = view.axes @ scene.model.gravity / size
     middle, flat = np.array([left, 0.36]), direction[:2]
     if np.linalg.norm(flat) > 0.1:
-        foot.add_patch(_arrow(middle - 0.2 * flat, middle + 0.2 * flat, "#2e6f40", 1.6))
+        foot.add_patch(arrow_between(middle - 0.2 * flat, middle + 0.2 * flat, "#2e6f40", 1.6))
     else:
         _normal_to_paper(foot, middle, toward=direction[2] > 0)
     foot.text(left + 0.1, 0.36, "g", ha="left", va="center", fontsize=9, style="italic", color="#2e6f40")
@@ -134,6 +135,7 @@ def _legend(foot: Axes, scene: Scene, gaps: bool, left: float) -> None:
         foot.text(x + 0.12, y - 0.01, short, fontsize=7.5, va="center", color=INK, parse_math=False)
 
 
-def _arrow(start: Array, end: Array, color: str, width: float) -> FancyArrowPatch:
+def arrow_between(start: Array, end: Array, color: str, width: float) -> FancyArrowPatch:
     style = "-|>,head_length=4,head_width=1.8"
-    return FancyArrowPatch(tuple(start), tuple(end), arrowstyle=style, color=color, lw=width, shrinkA=0, shrinkB=0, mutation_scale=1)
+    ends = (float(start[0]), float(start[1])), (float(end[0]), float(end[1]))
+    return FancyArrowPatch(*ends, arrowstyle=style, color=color, lw=width, shrinkA=0, shrinkB=0, mutation_scale=1)

@@ -20,7 +20,7 @@ from .paper import Sheet, draw_surroundings, new_sheet
 from .scene import Anchor, Array, JointMark, Placement, Scene
 from .sketch import NAMES, Sketch
 from .solids import Solid, solids_of
-from .symbols import SOCKET, draw_element, draw_gap, draw_ground, draw_joint, draw_rail
+from .symbols import SOCKET, draw_element, draw_gap, draw_ground, draw_joint, draw_rail, side_for_ground
 from .views import View, view_of
 
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ class Picture:
         self.scene, self.view = scene, view
         self.solids = solids_of(scene)
         self.colors = body_colors(scene)
+        self._sides: dict[tuple[float, ...], Array] = {}  # where ground is at its joints: chosen once, so that it stays there
         corners = [point for placement in placements for point in self._extremes(placement)]
         everything = np.vstack([*corners, *([] if also is None else [view.project(also)])])
         self.sheet: Sheet = new_sheet(np.array([everything.min(axis=0), everything.max(axis=0)]))
@@ -91,23 +92,24 @@ class Picture:
         for _, anchor in self.scene.measured():
             sketch.circle(sketch.flat(placement.point(anchor)), 1.7, face=INK)
         if names:
-            labels += self._names(sketch)
-        self._write(sketch, labels)
+            labels += self._names(sketch, {mark.name for mark, _ in open_})
+        if labels:
+            self._write(sketch, labels)
+        sketch.finish()
         draw_surroundings(self.sheet, self.scene, self.view, bool(open_))
         return sketch
 
     def _extremes(self, placement: Placement) -> list[Array]:
         found = [outline(solid, placement, self.view) for solid in self.solids]
-        ends = [placement.point(end) for mark in (*self.scene.joints, *self.scene.elements) for end in (mark.a, mark.b)]
+        ends = [placement.point(end) for mark in self.scene.marks for end in (mark.a, mark.b)]
         return [*found, self.view.project(np.array(ends).reshape(-1, 3))]
 
     def _supports(self, sketch: Sketch) -> None:
         """Ground at each place where a joint, a rod or a spring is on it, once."""
         at: dict[tuple[float, ...], list[Array]] = {}
-        marks = [*self.scene.joints, *(m for m in self.scene.elements if m.kind in ("spring_damper", "bushing"))]
-        for mark in marks:
+        for mark in self.scene.marks:
             ends = [end for end in (mark.a, mark.b) if end.body < 0]
-            if len(ends) != 1 or (isinstance(mark, JointMark) and draw_rail(sketch, mark)):
+            if len(ends) != 1 or mark.kind == "force" or (isinstance(mark, JointMark) and draw_rail(sketch, mark)):
                 continue
             other = mark.b if mark.a.body < 0 else mark.a
             beside = at.setdefault(tuple(ends[0].point.round(9).tolist()), [])
@@ -115,7 +117,8 @@ class Picture:
             size = float(np.linalg.norm(away))
             beside += [away / size] if size > 8 * sketch.unit else self._beside(sketch, other)
         for point, beside in at.items():
-            draw_ground(sketch, sketch.flat(np.array(point)), beside)
+            side = self._sides.setdefault(point, side_for_ground(beside))
+            draw_ground(sketch, sketch.flat(np.array(point)), side)
 
     def _beside(self, sketch: Sketch, anchor: Anchor) -> list[Array]:
         """Directions of the paper in which a body extends from its joint with ground."""
@@ -126,7 +129,7 @@ class Picture:
         away = [end - here for end in ends]
         return [a / np.linalg.norm(a) for a in away if np.linalg.norm(a) > 8 * sketch.unit]
 
-    def _names(self, sketch: Sketch) -> list[Label]:
+    def _names(self, sketch: Sketch, but: set[str]) -> list[Label]:
         """Names of joints, springs and measured points, those at one place together; and of bodies, if they are few."""
         unit, at = sketch.unit, sketch.placement.point
         marks = [(mark.name, sketch.flat(at(mark.b)), INK) for mark in self.scene.joints if mark.kind != "distance"]
@@ -136,7 +139,7 @@ class Picture:
         marks += between_ + [(m.name, sketch.flat((at(m.a) + at(m.b)) / 2), INK) for m in springs]
         marks += [(name, sketch.flat(at(anchor)), "#555555") for name, anchor in self.scene.measured()]
         groups: list[tuple[list[str], Array, str]] = []
-        for name, where, color in marks:
+        for name, where, color in [mark for mark in marks if mark[0] not in but]:
             near = next((g for g in groups if np.linalg.norm(g[1] - where) < SAME * unit), None)
             if near is None:
                 groups.append(([name], where, color))
@@ -162,8 +165,7 @@ class Picture:
         return Label(f"{name}: {text}", where / sketch.unit, GAP, 8.0, clear=SOCKET)
 
     def _write(self, sketch: Sketch, labels: list[Label]) -> None:
-        unit = sketch.unit
-        covered = np.vstack(sketch.covered) / unit if sketch.covered else np.zeros((0, 2))
+        unit, covered = sketch.unit, sketch.covered() / sketch.unit
         frame = np.array([self.sheet.low / unit + 3, self.sheet.high / unit - 3])
         for placed_ in place_labels(labels, covered, frame):
             label = placed_.label

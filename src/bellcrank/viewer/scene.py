@@ -105,8 +105,9 @@ class Scene:
         self.model = model
         self.spec: Spec | None = None if model.spec is None else without_formulas(model.spec)
         self.origins = _origins(model, self.spec)
-        self.joints = tuple([*_tree_joints(model), *_closures(model)])
+        self.joints = (*_tree_joints(model), *_closures(model))
         self.elements = tuple(_element(model, item, self.joints) for item in model.elements if _has_place(item))
+        self.marks: tuple[JointMark | ElementMark, ...] = (*self.joints, *self.elements)
         self.loops = tuple(_loop(model, mark) for mark in self.joints if mark.loop is not None)
         self.design = Placement(self.origins, np.tile(np.eye(3), (model.n, 1, 1)))
         self.extent = self._extent()
@@ -114,7 +115,7 @@ class Scene:
     def attachments(self, body: int) -> list[Array]:
         """Points of a body where something acts or is measured, each once, its own joint first."""
         found = [np.zeros(3)] if body >= 0 and self.model.joints[body].kind != "free" else []
-        found += [end.point for mark in (*self.joints, *self.elements) for end in (mark.a, mark.b) if end.body == body]
+        found += [end.point for mark in self.marks for end in (mark.a, mark.b) if end.body == body]
         found += [anchor.point for _, anchor in self.measured() if anchor.body == body]
         apart: list[Array] = []
         for point in found:
@@ -148,7 +149,7 @@ class Scene:
 
     def _extent(self) -> float:
         """The size of the mechanism in the design position, m."""
-        points = [self.design.point(end) for mark in (*self.joints, *self.elements) for end in (mark.a, mark.b)]
+        points = [self.design.point(end) for mark in self.marks for end in (mark.a, mark.b)]
         points += [self.origins + self.model.center] if self.model.n else []
         everything = np.vstack([np.atleast_2d(p) for p in points])
         return float(max(np.ptp(everything, axis=0).max(), 1e-9))

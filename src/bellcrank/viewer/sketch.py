@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.collections import PolyCollection
-from matplotlib.patches import FancyArrowPatch, Polygon
+from matplotlib.collections import LineCollection, PolyCollection
 
 from .colors import INK, PAPER, mixed
 from .outline import CIRCLE, outline, visible_faces
+from .paper import arrow_between
 from .scene import Array, Placement
 from .solids import Solid
 from .views import View
@@ -24,7 +24,9 @@ class Sketch:
 
     def __init__(self, axes: Axes, view: View, placement: Placement, unit: float) -> None:
         self.axes, self.view, self.placement, self.unit = axes, view, placement, unit
-        self.covered: list[Array] = []  # points (k, 2) where something is drawn, which names should leave free
+        self._covered: list[tuple[Array, Array]] = []  # beginnings and ends of the edges that are drawn
+        self._lines: dict[float, list[tuple[Array, str, float, Any]]] = {}
+        self._polygons: dict[float, list[tuple[Array, str, str, float]]] = {}
 
     def solids(self, solids: Sequence[Solid], colors: Sequence[tuple[str, str]]) -> None:
         """Solids from the farthest to the nearest; flat faces that look away from the light are darker."""
@@ -57,8 +59,8 @@ class Sketch:
         for flat, _ in visible_faces(solid, at, self.view):
             self.polygon(flat, face=face, edge=edge, width=0.8 * width)
 
-    def polygon(self, points: Array, *, face: str, edge: str = INK, width: float = 1.1, z: float = SYMBOLS, **more: Any) -> None:
-        self.axes.add_patch(Polygon(points, closed=True, facecolor=face, edgecolor=edge, linewidth=width, zorder=z, **more))
+    def polygon(self, points: Array, *, face: str, edge: str = INK, width: float = 1.1, z: float = SYMBOLS) -> None:
+        self._polygons.setdefault(z, []).append((points, face, edge, width))
         self.cover(points)
 
     def circle(self, at: Array, radius: float, *, face: str, edge: str = INK, width: float = 1.1, z: float = SYMBOLS) -> None:
@@ -66,25 +68,42 @@ class Sketch:
         self.polygon(at + radius * self.unit * CIRCLE, face=face, edge=edge, width=width, z=z)
 
     def line(self, points: Array, *, color: str = INK, width: float = 1.1, z: float = SYMBOLS, style: Any = "-") -> None:
-        self.axes.plot(
-            points[:, 0], points[:, 1], color=color, lw=width, ls=style, zorder=z, solid_capstyle="round", scalex=False, scaley=False
-        )
-        for k in range(len(points) - 1):
-            self.cover(points[k : k + 2], closed=False)
+        self._lines.setdefault(z, []).append((points, color, width, style))
+        self.cover(points, closed=False)
 
-    def arrow(self, start: Array, end: Array, *, color: str, width: float = 1.8, z: float = ARROWS) -> None:
-        style = "-|>,head_length=5,head_width=2.4"
-        self.axes.add_patch(
-            FancyArrowPatch(start, end, arrowstyle=style, color=color, lw=width, shrinkA=0, shrinkB=0, zorder=z, mutation_scale=1)
-        )
+    def finish(self) -> None:
+        """Put on paper what was drawn: at each height the lines, then the polygons."""
+        for z, lines in self._lines.items():
+            points, colors, widths, styles = zip(*lines, strict=True)
+            drawn = LineCollection(
+                points, colors=colors, linewidths=widths, linestyles=list(styles), zorder=z, capstyle="round"
+            )
+            self.axes.add_collection(drawn, autolim=False)
+        for z, polygons in self._polygons.items():
+            points, faces, edges, widths = zip(*polygons, strict=True)
+            patches = PolyCollection(points, facecolors=faces, edgecolors=edges, linewidths=widths, zorder=z + 0.1)
+            self.axes.add_collection(patches, autolim=False)
+        self._lines, self._polygons = {}, {}
+
+    def arrow(self, start: Array, end: Array, *, color: str) -> None:
+        arrow = arrow_between(start, end, color, 1.8)
+        arrow.set_zorder(ARROWS)
+        self.axes.add_patch(arrow)
         self.cover(np.array([start, end]), closed=False)
 
     def cover(self, points: Array, *, closed: bool = True) -> None:
-        """Note that an outline or a line is drawn: every 4 points of paper."""
-        ends = np.roll(points, -1, axis=0) if closed else points[1:]
-        for a, b in zip(points, ends, strict=False):
-            count = int(np.linalg.norm(b - a) / (4 * self.unit)) + 1
-            self.covered.append(a + np.linspace(0, 1, min(count, 400), endpoint=False)[:, None] * (b - a))
+        """Note that an outline or a line is drawn."""
+        self._covered.append((points, np.roll(points, -1, axis=0)) if closed else (points[:-1], points[1:]))
+
+    def covered(self) -> Array:
+        """Points (k, 2) where something is drawn, which names should leave free: every 2.5 points of paper."""
+        if not self._covered:
+            return np.zeros((0, 2))
+        starts, ends = (np.vstack(each) for each in zip(*self._covered, strict=True))
+        counts = np.clip(np.linalg.norm(ends - starts, axis=1) / (2.5 * self.unit), 1, 400).astype(int)
+        edge = np.repeat(np.arange(len(counts)), counts)
+        part = (np.arange(len(edge)) - np.repeat(np.cumsum(counts) - counts, counts)) / counts[edge]
+        return np.asarray(starts[edge] + part[:, None] * (ends - starts)[edge])
 
     def flat(self, point: Array) -> Array:
         return self.view.project(point)

@@ -71,13 +71,14 @@ def _with_shape(scene: Scene, row: int, shape: object) -> list[Solid]:
 
 
 def _without_shape(scene: Scene, row: int) -> list[Solid]:
-    """A bar or plate between its joints and points; at the end of a chain, to its centre of mass with the inertia's ellipsoid."""
+    """A bar or plate between its joints and points; at the end of a chain also what has its inertia."""
     points = scene.attachments(row)
     center, radius = scene.model.center[row], NOMINAL * scene.extent
     found: list[Solid] = []
     if len(points) < 2 and scene.model.mass[row] > 0:
         found.append(_of_inertia(scene, row))
-        points = [*points, center] if not points or np.linalg.norm(points[0] - center) > radius else points
+        spine = found[0].vertices if found[0].radius else center[None, :]
+        points = [*points, *(_nearest(spine, point) for point in points)]
     vertices = np.array(points).reshape(-1, 3)
     if len(vertices) > 3 and np.linalg.matrix_rank(vertices - vertices[0], tol=0.02 * scene.extent) > 2:
         middle = vertices.mean(axis=0)
@@ -119,8 +120,8 @@ def _box(row: int, center: Array, size: Array, axes: Array) -> Solid:
 def _sphere() -> Array:
     heights, angles = np.linspace(-1, 1, 15), np.linspace(0, 2 * np.pi, RING, endpoint=False)
     radii = np.sqrt(1 - heights**2)
-    rings = [np.column_stack([r * np.cos(angles), r * np.sin(angles), np.full(RING, h)]) for r, h in zip(radii, heights, strict=True)]
-    return np.vstack(rings)
+    circle = np.column_stack([np.cos(angles), np.sin(angles)])
+    return np.vstack([np.column_stack([r * circle, np.full(RING, h)]) for r, h in zip(radii, heights, strict=True)])
 
 
 def _nearest(spine: Array, point: Array) -> Array:

@@ -66,7 +66,7 @@ def _draw_slide(sketch: Sketch, mark: JointMark, at: Array, axis: Array, face: s
     """A block (prismatic) or sleeve (cylindrical, screw) on a line along its axis."""
     unit, base = sketch.unit, sketch.placement.point(mark.a)
     reach = 3.2 * HALF * unit * axis
-    line = sorted([(at - base) @ axis, 0.0])
+    line = sorted([float((at - base) @ axis), 0.0])
     sketch.line(sketch.flat(np.array([base + line[0] * axis - reach, base + line[1] * axis + reach])), width=1.3)
     half = 1.5 * HALF * unit * axis
     if mark.kind == "prismatic":
@@ -77,7 +77,7 @@ def _draw_slide(sketch: Sketch, mark: JointMark, at: Array, axis: Array, face: s
         side = sketch.flat(np.array(_across(axis)[0])) * 1.2 * PIN * unit
         for part in (-0.6, 0.0, 0.6):
             middle, tilt = sketch.flat(at + part * half), 0.2 * sketch.flat(half)
-            sketch.line(np.array([middle - side - tilt, middle + side + tilt]), width=0.9)
+            sketch.line(np.array([middle - side - tilt, middle + side + tilt]), width=0.9, z=ARROWS)
 
 
 def _draw_closure(sketch: Sketch, mark: JointMark, loop: int) -> None:
@@ -137,10 +137,15 @@ def draw_rail(sketch: Sketch, mark: JointMark) -> bool:
     return True
 
 
-def draw_ground(sketch: Sketch, at: Array, beside: Sequence[Array]) -> None:
-    """A hatched triangle below a point, or on another side if bodies extend there; ``beside`` are their directions."""
-    unit, directions = sketch.unit, [np.array(d) for d in DIRECTIONS]
-    below = min(directions, key=lambda d: max([float(d @ body) for body in beside], default=0.0) + 0.2 * (d[1] > -0.5))
+def side_for_ground(beside: Sequence[Array]) -> Array:
+    """Below, or another side if bodies extend there; ``beside`` are their directions."""
+    directions = [np.array(d) for d in DIRECTIONS]
+    return min(directions, key=lambda d: max([float(d @ body) for body in beside], default=0.0) + 0.2 * (d[1] > -0.5))
+
+
+def draw_ground(sketch: Sketch, at: Array, below: Array) -> None:
+    """A hatched triangle at a point, on the side of a direction."""
+    unit = sketch.unit
     along = np.array([-below[1], below[0]])
     foot = at + SUPPORT * unit * below
     half = 0.62 * SUPPORT * unit * along
