@@ -23,7 +23,7 @@ from ..machine.steps.adaptive import DIVIDED
 from ..plan.turns import FINE
 from ..wording import argument
 from .loops.treatment import NO_LOOPS, Loops
-from .loops.watch import Watch, watch_from
+from .loops.watch import SingularityWatch, watch_from
 from .system import FirstOrder, Outcome, Passage, energy_scale
 
 Array = NDArray[np.float64]
@@ -120,7 +120,7 @@ def _counts(solver: Any) -> NDArray[np.int_]:
     return np.array([solver.nfev, solver.njev, solver.nlu])
 
 
-def _longest(system: FirstOrder, watch: Watch, t: float, y: Array) -> float:
+def _longest(system: FirstOrder, watch: SingularityWatch, t: float, y: Array) -> float:
     """A step in which the coordinates of loops do not move further than they may."""
     nq, slope = system.model.nq, system.slope(t, y)
     if not np.isfinite(slope).all():
