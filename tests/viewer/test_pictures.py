@@ -14,7 +14,7 @@ import bellcrank as bc
 from bellcrank.cli import main
 from bellcrank.viewer.labels import Label, place_labels
 
-GALLERY = [item if isinstance(item, str) else item.name for item in bc.gallery()]
+GALLERY = sorted(bc.gallery())
 
 
 def bellcrank(*words):

@@ -14,7 +14,7 @@ from bellcrank.viewer.scene import Placement, Scene
 from bellcrank.viewer.solids import solids_of
 from bellcrank.viewer.views import view_of
 
-GALLERY = [item if isinstance(item, str) else item.name for item in bc.gallery()]
+GALLERY = sorted(bc.gallery())
 ROUNDING = 1e-9  # m; assembly closes loops to 1e-10 of the typical length, and the gallery is of metres
 
 
