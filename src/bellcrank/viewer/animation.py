@@ -89,7 +89,7 @@ def _writer(path: Path, fps: float) -> AbstractMovieWriter:
     if ending == ".gif":
         return PillowWriter(fps=fps)  # type: ignore[arg-type]
     if not FFMpegWriter.isAvailable():
-        raise MissingExtraError("MP4 needs the program ffmpeg, which is not installed. Install it, or write a GIF: run.gif")
+        raise MissingExtraError("MP4 needs the program ffmpeg, which is not installed. Install it, or write a GIF: x.gif")
     return FFMpegWriter(fps=fps, bitrate=2400)  # type: ignore[arg-type]
 
 
