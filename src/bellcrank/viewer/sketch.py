@@ -34,6 +34,8 @@ class Sketch:
         outlines = [outline(solid, self.placement, self.view) for solid in solids]
         for k in self._from_the_back(solids, outlines):
             fill, edge = colors[solids[k].body]
+            if solids[k].color is not None:
+                fill, edge = mixed(str(solids[k].color), PAPER, 0.35), mixed(str(solids[k].color), INK, 0.5)
             silhouette = outlines[k]
             shapes.append(silhouette)
             fills.append(fill)

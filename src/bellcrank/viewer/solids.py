@@ -6,10 +6,16 @@ bar with round ends, three a plate. Its outline in any view is then the hull of 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
+from matplotlib.colors import to_hex
 
+from ..io.exchange.meshes import farthest
+from ..model.source import Look
+from ..model.spec.items import GROUND
 from ..model.spec.shapes import Box, Cylinder, MassProperties, Rod, Sphere, axes_of
 from .scene import Array, Scene
 
@@ -17,6 +23,7 @@ SLENDER = 0.006  # least radius of a rod, as a part of the mechanism's extent, s
 NOMINAL = 0.011  # radius of a bar or plate that stands for a body without a shape
 LUG = 0.005  # radius of what joins a shape with a joint beside it
 RING = 48  # vertices of a circle
+LARGEST_FILE = 100_000_000  # bytes of a mesh
 
 
 @dataclass(frozen=True)
@@ -27,20 +34,75 @@ class Solid:
     vertices: Array
     radius: float = 0.0
     faces: tuple[tuple[int, ...], ...] = ()
+    color: str | None = None  # of its own
     drawn: bool = True  # as the model file draws it; False for what stands for a body without a shape
 
 
 def solids_of(scene: Scene) -> list[Solid]:
     """All solids of a scene."""
     shapes = {} if scene.spec is None else {body.name: body.shape for body in scene.spec.bodies}
-    found: list[Solid] = []
+    looks = _looks(scene)
+    found = looks.get(-1, [])
     for row, name in enumerate(scene.model.body_names):
         shape = shapes.get(name)
-        if shape is None or isinstance(shape, MassProperties):
+        if row in looks:
+            found += looks[row]
+        elif shape is None or isinstance(shape, MassProperties):
             found += _without_shape(scene, row)
         else:
             found += _with_shape(scene, row, shape)
     return found
+
+
+def _looks(scene: Scene) -> dict[int, list[Solid]]:
+    """Solids of the bodies whose looks a file gives, by body: those of an imported model, and meshes of model files."""
+    rows = {GROUND: -1} | {name: row for row, name in enumerate(scene.model.body_names)}
+    found: dict[int, list[Solid]] = {}
+    for look in () if scene.model.source is None else scene.model.source.looks:
+        solid = _look(look, rows[look.body]) if look.body in rows else None
+        if solid is not None:
+            found.setdefault(rows[look.body], []).append(solid)
+    for body in () if scene.spec is None else scene.spec.bodies:
+        folder = Path(body.where.file or "").parent
+        points = () if body.mesh is None else mesh_points(str(folder / body.mesh.file))
+        if body.mesh is not None and len(points):
+            row = rows[body.name]
+            found.setdefault(row, []).append(Solid(row, np.array(points) * float(body.mesh.scale) - scene.origins[row]))
+    return found
+
+
+def _look(look: Look, row: int) -> Solid | None:
+    """The solid of a look; None for a mesh that cannot be read."""
+    at, axes, size = np.array(look.position), np.array(look.axes), np.array(look.size)
+    color = None if look.color is None else str(to_hex(tuple(np.clip(look.color[:3], 0, 1).tolist())))
+    if look.kind in ("cylinder", "capsule"):
+        spine = at + np.outer([-0.5, 0.5], size[1] * axes[:, 2])
+        solid = _cylinder(row, spine, size[0]) if look.kind == "cylinder" else Solid(row, spine, float(size[0]))
+    elif look.kind == "box":
+        solid = _box(row, at, size, axes)
+    elif look.kind == "sphere":
+        solid = Solid(row, at[None, :], float(size[0]))
+    else:
+        points = _sphere() if look.kind == "ellipsoid" else np.array(look.points or mesh_points(look.file)).reshape(-1, 3)
+        if not len(points):
+            return None
+        solid = Solid(row, at + (points * size) @ axes.T)
+    return replace(solid, color=color)
+
+
+@lru_cache(maxsize=256)
+def mesh_points(file: str) -> tuple[tuple[float, ...], ...]:
+    """Vertices of a mesh about its hull, in the file's own units; none where it cannot be read."""
+    try:
+        import trimesh
+
+        if Path(file).stat().st_size > LARGEST_FILE:
+            return ()
+        vertices = np.array(trimesh.load_mesh(file, skip_materials=True).vertices, dtype=np.float64)
+    except Exception:  # of a picture that lacks a mesh one sees that it does; readers of meshes raise all kinds of errors
+        return ()
+    finite = vertices[np.isfinite(vertices).all(axis=1)]
+    return tuple(map(tuple, farthest(finite).tolist())) if len(finite) else ()
 
 
 def _with_shape(scene: Scene, row: int, shape: object) -> list[Solid]:
@@ -118,8 +180,8 @@ def _box(row: int, center: Array, size: Array, axes: Array) -> Solid:
 
 
 def _sphere() -> Array:
-    heights, angles = np.linspace(-1, 1, 15), np.linspace(0, 2 * np.pi, RING, endpoint=False)
-    radii = np.sqrt(1 - heights**2)
+    heights, angles = np.cos(np.linspace(0, np.pi, 21)), np.linspace(0, 2 * np.pi, RING, endpoint=False)
+    radii = np.sqrt(np.maximum(1 - heights**2, 0.0))
     circle = np.column_stack([np.cos(angles), np.sin(angles)])
     return np.vstack([np.column_stack([r * circle, np.full(RING, h)]) for r, h in zip(radii, heights, strict=True)])
 
