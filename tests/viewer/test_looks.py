@@ -51,10 +51,8 @@ def test_visible_geoms_are_drawn_where_mujoco_has_them():
     wanted = [data.geom(name).xpos for name in "abcd"]
     np.testing.assert_allclose(middles, wanted, atol=1e-12)
     box = next(s for s in solids_of(scene) if len(s.vertices) == 8)
-    corners = (
-        data.geom("a").xpos + (np.sign(box.faces and [[1, 1, 1]]) * theirs.geom("a").size) @ data.geom("a").xmat.reshape(3, 3).T
-    )
-    assert np.abs(at.points(box.body, box.vertices) - corners).sum(axis=1).min() < 1e-12
+    corner = data.geom("a").xpos + data.geom("a").xmat.reshape(3, 3) @ theirs.geom("a").size
+    assert np.linalg.norm(at.points(box.body, box.vertices) - corner, axis=1).min() < 1e-12
     assert box.color == "#ff8000"
 
 
