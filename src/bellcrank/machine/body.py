@@ -32,6 +32,8 @@ class Body:
 
     def load(self, array: str, k: int) -> Number:
         """An entry of the data or of an input, read once in a case."""
+        if not self.walk.e.folds:
+            return self._read(array, k)
         return self.walk.e.once(self.origin(array, k), self.index, lambda: self._read(array, k))
 
     def _read(self, array: str, k: int) -> Number:

@@ -88,8 +88,11 @@ class NodeClosure:
     def _data(self, slot: int) -> Number:
         if slot in self.constants:
             return self.constants[slot]
-        array = self.node.walk.array("node_closure_data")
-        return self.node.walk.e.once(("closure", slot), self.index, lambda: array[self.row, slot])
+        walk = self.node.walk
+        array = walk.array("node_closure_data")
+        if not walk.e.folds:
+            return array[self.row, slot]
+        return walk.e.once(("closure", slot), self.index, lambda: array[self.row, slot])
 
     def _entry(self, column: str) -> Integer:
         return self.node.walk.array("closure_table")[self.index, column]
