@@ -1,7 +1,7 @@
 """Pictures of the gallery for the docs.   python examples/pictures.py [--out FOLDER]
 
-Writes the three mechanisms that docs/pictures.md shows, and one sheet with all of the gallery, each with few colours so that the
-files stay small.
+Writes the three mechanisms that docs/pictures.md shows, and one sheet with all of the gallery, with few colours so that
+the files stay small.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.io.exchange.meshes import farthest
-from bellcrank.viewer.picture import placed
+from bellcrank.viewer.pictures.picture import placed
 from bellcrank.viewer.scene import Scene
 from bellcrank.viewer.solids import solids_of
 

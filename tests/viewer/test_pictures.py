@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import bellcrank as bc
 from bellcrank.cli import main
-from bellcrank.viewer.labels import Label, place_labels
+from bellcrank.viewer.pictures.labels import Label, place_labels
 
 GALLERY = sorted(bc.gallery())
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.viewer.outline import hull, outline
-from bellcrank.viewer.picture import placed
+from bellcrank.viewer.pictures.outline import hull, outline
+from bellcrank.viewer.pictures.picture import placed
+from bellcrank.viewer.pictures.views import view_of
 from bellcrank.viewer.scene import Placement, Scene
 from bellcrank.viewer.solids import solids_of
-from bellcrank.viewer.views import view_of
 
 GALLERY = sorted(bc.gallery())
 ROUNDING = 1e-9  # m; assembly closes loops to 1e-10 of the typical length, and the gallery is of metres

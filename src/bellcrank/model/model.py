@@ -145,7 +145,7 @@ class Model:
         t         s, for prescribed motions
         keep      an existing file is an error, and not replaced
         """
-        from ..viewer.picture import draw_model  # goes upward, as check does
+        from ..viewer.pictures.picture import draw_model  # goes upward, as check does
 
         return draw_model(self, path, q=q, view=view, names=names, as_drawn=as_drawn, t=t, keep=keep)
 

@@ -269,7 +269,7 @@ class Run:
         view      see Model.draw; names: whether names are written
         progress  is told the fraction done, after every frame
         """
-        from ..viewer.animation import animate_run  # goes upward, when a picture is asked for
+        from ..viewer.pictures.animation import animate_run  # goes upward, when a picture is asked for
 
         chosen: dict[str, Any] = {"points": points, "forces": forces, "fps": fps, "speed": speed, "view": view, "names": names}
         return animate_run(self, path, **chosen, keep=keep, progress=progress)

@@ -1,1 +1,1 @@
-"""Pictures of mechanisms and their motions. Reads Model and Run, never steps physics."""
+"""What a mechanism looks like. Reads Model and Run, never steps physics."""

@@ -11,7 +11,6 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
-from matplotlib.colors import to_hex
 
 from ..io.exchange.meshes import farthest
 from ..model.source import Look
@@ -74,7 +73,7 @@ def _looks(scene: Scene) -> dict[int, list[Solid]]:
 def _look(look: Look, row: int) -> Solid | None:
     """The solid of a look; None for a mesh that cannot be read."""
     at, axes, size = np.array(look.position), np.array(look.axes), np.array(look.size)
-    color = None if look.color is None else str(to_hex(tuple(np.clip(look.color[:3], 0, 1).tolist())))
+    color = None if look.color is None else "#" + "".join(f"{round(255 * min(max(x, 0.0), 1.0)):02x}" for x in look.color[:3])
     if look.kind in ("cylinder", "capsule"):
         spine = at + np.outer([-0.5, 0.5], size[1] * axes[:, 2])
         solid = _cylinder(row, spine, size[0]) if look.kind == "cylinder" else Solid(row, spine, float(size[0]))

@@ -10,21 +10,21 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
-from ..assembly import assemble
-from ..dynamics import compile
-from ..results.plots import save_figure
+from ...assembly import assemble
+from ...dynamics import compile
+from ...results.plots import save_figure
+from ..scene import Anchor, Array, JointMark, Placement, Scene
+from ..solids import Solid, solids_of
 from .colors import GAP, INK, body_colors, mixed
 from .labels import Label, place_labels
 from .outline import outline
 from .paper import Sheet, draw_surroundings, new_sheet
-from .scene import Anchor, Array, JointMark, Placement, Scene
 from .sketch import NAMES, Sketch
-from .solids import Solid, solids_of
 from .symbols import SOCKET, draw_element, draw_gap, draw_ground, draw_joint, draw_rail, side_for_ground
 from .views import View, view_of
 
 if TYPE_CHECKING:
-    from ..model import Model
+    from ...model import Model
 
 FEW_BODIES = 12  # up to so many bodies have their names beside them
 SAME = 5.0  # joints nearer to each other than this, in points, share a label

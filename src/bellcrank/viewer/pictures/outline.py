@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .scene import Array, Placement
-from .solids import RING, Solid
+from ..scene import Array, Placement
+from ..solids import RING, Solid
 from .views import View
 
 _ANGLES = np.linspace(0, 2 * np.pi, RING, endpoint=False)

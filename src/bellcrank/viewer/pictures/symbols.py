@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..scene import Array, ElementMark, JointMark
+from ..solids import box_about, cylinder_between
 from .colors import DRIVEN, FORCE, GAP, INK, PAPER, loop_color, mixed
-from .scene import Array, ElementMark, JointMark
 from .sketch import ARROWS, SPRINGS, SUPPORTS, Sketch
-from .solids import box_about, cylinder_between
 
 PIN = 3.6  # radius of a hinge
 HALF = 6.5  # half the length of a hinge, or of a slider's block

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.animation import AbstractMovieWriter, FFMpegWriter, PillowWriter
 
-from ..errors import MissingExtraError, StateError
-from ..results.plots import PALETTE
-from ..wording import did_you_mean
-from ..writing import refuse_to_replace, write_whole
+from ...errors import MissingExtraError, StateError
+from ...results.plots import PALETTE
+from ...wording import did_you_mean
+from ...writing import refuse_to_replace, write_whole
+from ..scene import Anchor, Array, Placement, Scene
 from .colors import FORCE, INK
 from .picture import Picture
-from .scene import Anchor, Array, Placement, Scene
 from .sketch import SPRINGS, Sketch
 from .views import view_of
 
 if TYPE_CHECKING:
-    from ..results import Run
+    from ...results import Run
 
 MOST_FRAMES = 20_000
 LONGEST_ARROW = 90.0  # points

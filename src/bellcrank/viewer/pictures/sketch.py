@@ -9,11 +9,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PolyCollection
 
+from ..scene import Array, Placement
+from ..solids import Solid
 from .colors import INK, PAPER, mixed
 from .outline import CIRCLE, outline, visible_faces
 from .paper import arrow_between
-from .scene import Array, Placement
-from .solids import Solid
 from .views import View
 
 SOLIDS, SUPPORTS, SPRINGS, SYMBOLS, ARROWS, NAMES = 1.0, 2.0, 3.0, 4.0, 5.0, 6.0  # from the back to the front

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from matplotlib.colors import to_hex, to_rgb
 
-from ..results.plots import PALETTE
-from .scene import Scene
+from ...results.plots import PALETTE
+from ..scene import Scene
 
 INK, PAPER, GAP, DRIVEN, FORCE = "#22303c", "#ffffff", "#c1272d", "#f2b632", "#c1272d"
 SLATE = "#64748b"

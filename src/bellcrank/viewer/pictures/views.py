@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import StateError
-from ..wording import argument, did_you_mean
-from .scene import Array, Scene
+from ...errors import StateError
+from ...wording import argument, did_you_mean
+from ..scene import Array, Scene
 
 VIEWS = ("auto", "front", "top", "side", "iso")
 PLANAR_PART = 0.8  # part of the axes that must be parallel for a mechanism to be drawn in its plane

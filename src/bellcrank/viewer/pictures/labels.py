@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextToPath
 
-from .scene import Array
+from ..scene import Array
 
 DISTANCES = (7.0, 12.0, 19.0, 28.0, 40.0, 56.0, 76.0)  # from what is named to its name, points
 DIRECTIONS = 16

@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, FancyArrowPatch
 
+from ..scene import Array, Scene
 from .colors import DRIVEN, GAP, INK, PAPER, loop_color
-from .scene import Array, Scene
 from .views import View
 
 POINT = 1 / 72  # inch
