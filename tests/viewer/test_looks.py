@@ -92,7 +92,8 @@ def test_a_mesh_of_a_model_file_is_where_the_file_has_it(tmp_path):
         '[joints.hinge]\ntype = "revolute"\nparent = "ground"\nchild = "arm"\npoint = [0, 0, 1]\naxis = "y"\n'
     )
     scene = Scene(bc.load(tmp_path / "arm.toml"))
-    (solid,) = solids_of(scene)
+    stem, solid = solids_of(scene)
+    np.testing.assert_allclose(scene.design.points(stem.body, stem.vertices), [[0, 0, 1], [0, 0, 0]], atol=1e-7)  # to the hinge
     corners = scene.design.points(solid.body, solid.vertices)
     np.testing.assert_allclose(corners.max(axis=0), [0.1, 0.2, 0.3], atol=1e-7)
 

@@ -45,7 +45,7 @@ def solids_of(scene: Scene) -> list[Solid]:
     for row, name in enumerate(scene.model.body_names):
         shape = shapes.get(name)
         if row in looks:
-            found += looks[row]
+            found += [*_stems(scene, row, looks[row]), *looks[row]]
         elif shape is None or isinstance(shape, MassProperties):
             found += _without_shape(scene, row)
         else:
@@ -68,6 +68,18 @@ def _looks(scene: Scene) -> dict[int, list[Solid]]:
             row = rows[body.name]
             found.setdefault(row, []).append(Solid(row, np.array(points) * float(body.mesh.scale) - scene.origins[row]))
     return found
+
+
+def _stems(scene: Scene, row: int, looks: list[Solid]) -> list[Solid]:
+    """Bars from joints that are beside all looks of a body to the nearest of them."""
+    middles = np.array([solid.vertices.mean(axis=0) for solid in looks])
+    reach = [np.linalg.norm(s.vertices - c, axis=1).max() + s.radius for s, c in zip(looks, middles, strict=True)]
+    stems = []
+    for point in scene.attachments(row):
+        beyond = np.linalg.norm(middles - point, axis=1) - reach
+        if beyond.min() > 0:
+            stems.append(Solid(row, np.array([point, middles[beyond.argmin()]]), LUG * scene.extent, drawn=False))
+    return stems
 
 
 def _look(look: Look, row: int) -> Solid | None:

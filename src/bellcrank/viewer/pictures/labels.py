@@ -50,7 +50,8 @@ def place_labels(labels: list[Label], obstacles: Array, frame: Array) -> list[Pl
     for label in sorted(labels, key=lambda label: (-label.size, -len(label.text))):
         box = _size(label)
         corners, away = _candidates(label, box)
-        cost = FAR * away + COVERED * _covered(corners, box, obstacles)
+        near = (np.abs(obstacles - label.at) < DISTANCES[-1] + label.clear + box + 2).all(axis=1)
+        cost = FAR * away + COVERED * _covered(corners, box, obstacles[near])
         for other in placed:
             cost += CROWDED * _overlap(corners, box, other)
         outside = np.maximum(frame[0] - corners, 0).sum(axis=1) + np.maximum(corners + box - frame[1], 0).sum(axis=1)
