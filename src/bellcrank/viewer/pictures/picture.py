@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ...model import Model
 
 FEW_BODIES = 12  # up to so many bodies have their names beside them
+UNDER = ("prismatic", "cylindrical", "screw", "planar")  # symbols that would hide those of other joints
 SAME = 5.0  # joints nearer to each other than this, in points, share a label
 
 
@@ -133,10 +134,8 @@ class Picture:
         """Names of joints, springs and measured points, those at one place together; and of bodies, if they are few."""
         unit, at = sketch.unit, sketch.placement.point
         marks = [(mark.name, sketch.flat(at(mark.b)), INK) for mark in self.scene.joints if mark.kind != "distance"]
-        between = [m for m in self.scene.joints if m.kind == "distance"]
-        between_ = [(m.name, sketch.flat((at(m.a) + at(m.b)) / 2), INK) for m in between]
-        springs = [m for m in self.scene.elements if m.kind in ("spring_damper", "force", "bushing")]
-        marks += between_ + [(m.name, sketch.flat((at(m.a) + at(m.b)) / 2), INK) for m in springs]
+        between = [m for m in self.scene.marks if m.kind in ("distance", "spring_damper", "force", "bushing")]
+        marks += [(m.name, sketch.flat((at(m.a) + at(m.b)) / 2), INK) for m in between]
         marks += [(name, sketch.flat(at(anchor)), "#555555") for name, anchor in self.scene.measured()]
         groups: list[tuple[list[str], Array, str]] = []
         for name, where, color in [mark for mark in marks if mark[0] not in but]:
@@ -167,21 +166,18 @@ class Picture:
     def _write(self, sketch: Sketch, labels: list[Label]) -> None:
         unit, covered = sketch.unit, sketch.covered() / sketch.unit
         frame = np.array([self.sheet.low / unit + 3, self.sheet.high / unit - 3])
-        for placed_ in place_labels(labels, covered, frame):
-            label = placed_.label
-            x, y = (placed_.corner + placed_.box / 2) * unit
+        for written in place_labels(labels, covered, frame):
+            label = written.label
+            x, y = (written.corner + written.box / 2) * unit
             self.sheet.axes.text(
                 x, y, label.text, fontsize=label.size, color=label.color, style="italic" if label.italic else "normal",
                 ha="center", va="center", zorder=NAMES, parse_math=False, linespacing=1.2,
             )  # fmt: skip
-            if placed_.leader:
-                near = np.clip(label.at, placed_.corner, placed_.corner + placed_.box)
+            if written.leader:
+                near = np.clip(label.at, written.corner, written.corner + written.box)
                 toward = (near - label.at) / np.linalg.norm(near - label.at)
                 ends = np.array([label.at + max(label.clear, 0) * toward, near - 1.5 * toward]) * unit
                 self.sheet.axes.plot(ends[:, 0], ends[:, 1], color="0.45", lw=0.5, zorder=NAMES, scalex=False, scaley=False)
-
-
-UNDER = ("prismatic", "cylindrical", "screw", "planar")  # symbols that would hide those of other joints
 
 
 def _middle(sketch: Sketch, solids: list[Solid]) -> Array:
