@@ -5,6 +5,7 @@ for events, and told why it ended.
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -15,14 +16,14 @@ from numpy.typing import NDArray
 from ..dynamics.diagnosis import table_that_ended
 from ..dynamics.dynamics import Dynamics
 from ..dynamics.singular_positions import closure_of_row, nearest_singularity
-from ..errors import StateError
+from ..errors import BellcrankWarning, StateError
 from ..integrate import RungeKutta
 from ..machine.steps.memory import COLLAPSED, NOT_FINITE, NOT_SOLVED, SINGULAR
 from ..machine.steps.projection import LOOK_FIRST
 from ..machine.steps.trajectory import Trajectory
 from ..model import Model
 from ..plan.row_selection import planned
-from ..wording import argument
+from ..wording import argument, counted
 from .control import Control
 from .events import Event, Watcher
 from .first_step import in_momenta, prepare
@@ -66,9 +67,20 @@ def in_machine_code(
         host.note_passage(trajectory)
     if not scheme.adaptive:
         doubt_long_steps(scheme.name, trajectory.real("turn"))
+        _doubt_cut_steps(scheme, trajectory.count("cuts"))
     counts = {name: int(trajectory.real(name)) for name in ("steps", "rejected")}
     counts["evaluations"] = trajectory.count("evaluations")
     return _known(dynamics, host.collected(trajectory, problem)._replace(counts=counts))
+
+
+def _doubt_cut_steps(scheme: RungeKutta, cuts: int) -> None:
+    if scheme.implicit and cuts:
+        warnings.warn(
+            f"{scheme.name} divided steps at {counted(cuts, 'place')}, where a stop or a table makes the equations of motion "
+            "change abruptly: with steps of unequal length the structure of Hamilton's equations is not kept there",
+            BellcrankWarning,
+            stacklevel=6,
+        )
 
 
 def _treat_loops(trajectory: Trajectory, dynamics: Dynamics, loops: Loops) -> None:

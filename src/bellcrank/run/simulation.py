@@ -160,8 +160,7 @@ def _watcher(model: Model, method: str, events: Sequence[Event], control: Contro
 
 
 def _tell_slower(control: Control) -> None:
-    tables = isinstance(control.functions.get("inputs"), TabledInputs) and "tau" not in control.functions
-    what = "inputs are tables over time" if tables else "tau or inputs are Python functions"
+    what = "tau or inputs are Python functions" if control.asks_functions else "inputs are tables over time"
     slower = "they are called from machine code at every evaluation, which makes the run slower"
     warnings.warn(f"{what}: {slower}", BellcrankWarning, stacklevel=4)
 
@@ -184,7 +183,7 @@ class _OneRun:
         if method in STIFF_METHODS:
             outcome = integrate_stiff(by, method, first, until, rtol, atol, max_step, self.progress, how)
         else:
-            if self.control is not None:  # a function may be active for a short while only
+            if self.control is not None and self.control.asks_functions:  # they may be active for a short while only
                 max_step = max_step or float(until[1] - until[0])
             outcome = in_machine_code(
                 by,

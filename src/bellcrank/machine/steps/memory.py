@@ -29,18 +29,23 @@ from ...plan import Plan
 from ..arrays import ARRAYS, width
 from ..kernel import Code, aligned, bound_arrays
 from ..nodes.walk import block_width
+from .cuts.known import Surfaces, known_surfaces
+from .cuts.roots import NO_ROOT, STATE
 
 Array = NDArray[np.float64]
 
 WIDE = 4
+NEVER = 1e300  # s: a corner after the last
+_ROUNDING = 1e-15  # of a time
 RUNNING, NOT_FINITE, COLLAPSED, SINGULAR, NOT_SOLVED, INTERRUPTED = 0, 1, 2, 3, 4, 6  # status; 5 is run.many.NOT_ASSEMBLED
 
+_CUTS = ("corner", "latest", "earliest", "full", "cut", "left", "piece")  # see Stepper.pass_corner and cuts.surfaces
 _STEP = ("t", "h", "end", "until", "rtol", "atol", "longest", "grow", "error", "energy", "status", "steps", "rejected")
 _CLOSING = ("turn", "met", "seen", "near", "go_on", "pivot", "pivot_time", "singular", "singular_row", "singular_time")
 STIFFNESS = ("suspicions", "calm", "rate", "stiff_time")  # stiff_time is infinite until the run is stiff
 _LOOP = ("budget", "evaluations", "samples", "substep", "substeps", "watched", "held", "project", "newton", "iterations")
-REALS = {name: k for k, name in enumerate((*_STEP, *_CLOSING, *STIFFNESS, "change", "change_before"))}
-COUNTS = {name: k for k, name in enumerate(_LOOP)}
+REALS = {name: k for k, name in enumerate((*_STEP, *_CUTS, *_CLOSING, *STIFFNESS, "change", "change_before"))}
+COUNTS = {name: k for k, name in enumerate((*_LOOP, "cuts"))}
 TURNING = ("attitude", "spin", "position", "push")  # places in y of g, mu, x, l; the last two are -1 without a position
 
 
@@ -53,6 +58,7 @@ class Layout:
     method: RungeKutta
     lanes: int
     samples: int
+    corners: int = 0
 
     def wide(self, count: int) -> int:
         """Doubles that so many numbers take, in whole vectors."""
@@ -95,6 +101,10 @@ class Layout:
         return np.array([at.quaternion.start for at in turning_joints(self.model)], dtype=np.int64)
 
     @cached_property
+    def surfaces(self) -> Surfaces:
+        return known_surfaces(self.model)
+
+    @cached_property
     def turning(self) -> NDArray[np.int64]:
         """Places of quaternion joints in a state, in the order of TURNING."""
         rows = [
@@ -134,6 +144,7 @@ NUMBERS: dict[str, Size] = {
     "quaternion_count": lambda s: len(s.quaternions),
     "m": lambda s: s.plan.loads.closing.rows,
     "row_width": lambda s: s.row_width,
+    "surfaces": lambda s: len(s.surfaces.places),
     "control": lambda s: 0,  # a function that is called before every evaluation, and its argument: see Stepper.ask
     "controller": lambda s: 0,
 }
@@ -151,11 +162,16 @@ DOUBLES: dict[str, Size] = {
     "reals": lambda s: s.wide(len(REALS)),
     "before": lambda s: s.wide(s.plan.loads.closing.rows * (s.row_width + 1)),
     "times": lambda s: s.samples,
+    "corners": lambda s: s.corners + 1,  # times at which steps end, and NEVER
+    "surface_limits": lambda s: len(s.surfaces.limits),
+    "polynomial": lambda s: s.wide(s.method.degree + 1 + STATE),
     "out": lambda s: (s.samples + 1) * s.state,
 }
 INTEGERS: dict[str, Size] = {
     "counts": lambda s: len(COUNTS),
     "sampled": lambda s: s.lanes,  # samples taken so far
+    "corner": lambda s: s.lanes,  # corners passed so far
+    "surface_places": lambda s: len(s.surfaces.places),
     "quaternions": lambda s: len(s.quaternions),
     "turning": lambda s: s.turning.size,
 }
@@ -168,10 +184,19 @@ def words(called: dict[str, Program]) -> list[str]:
     return [*NUMBERS, *ARRAYS, *_OTHERS, *DOUBLES, *INTEGERS, *dict.fromkeys(f"buffer:{name}" for name in outputs)]
 
 
+def just_before(time: Any) -> Any:
+    """A time at which what holds until then still holds, over any number."""
+    return time - _ROUNDING * abs(time)
+
+
+def just_after(time: Any) -> Any:
+    return time + _ROUNDING * abs(time)
+
+
 class Memory:
     """The memory of one run, or of one for each lane, bound to machine code."""
 
-    def __init__(self, layout: Layout, code: Code, times: Array):
+    def __init__(self, layout: Layout, code: Code, times: Array, corners: Array):
         plan = layout.plan
         self.layout = layout
         self.arrays: dict[str, NDArray[Any]] = bound_arrays(plan, code, layout.lanes) | {
@@ -186,13 +211,18 @@ class Memory:
         self.times, self.counts = self.arrays["times"][: len(times)], self.arrays["counts"]
         self.times[:] = times
         self.set_count("samples", len(times))
-        for name, places in (("quaternions", layout.quaternions), ("turning", layout.turning)):
+        known: dict[str, NDArray[Any]] = {"quaternions": layout.quaternions, "turning": layout.turning}
+        known |= {"surface_places": layout.surfaces.places, "surface_limits": layout.surfaces.limits}
+        known["corners"] = np.append(corners, NEVER)
+        for name, places in known.items():
             self.arrays[name][: len(places)] = places
-        for name in ("pivot", "stiff_time"):
-            self.lane(name)[:] = np.inf
+        first = self.arrays["corners"][0]
+        values = {"pivot": np.inf, "stiff_time": np.inf, "corner": first, "latest": just_before(first), "earliest": -NEVER}
+        for name, value in (values | {"cut": NO_ROOT}).items():
+            self.lane(name)[:] = value
         addresses = {name: array.__array_interface__["data"][0] for name, array in self.arrays.items()}  # as array.ctypes.data
-        known = layout.numbers | addresses
-        self._words = np.array([known.get(word, 0) for word in layout.places], dtype=np.int64)
+        words_known = layout.numbers | addresses
+        self._words = np.array([words_known.get(word, 0) for word in layout.places], dtype=np.int64)
         self.code = code
         self._advance: Any = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(code.library.address("advance"))
 

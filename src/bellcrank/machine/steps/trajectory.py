@@ -34,10 +34,13 @@ def write_stepper(plan: Plan, program: Program, method: RungeKutta, metric: str 
 class Trajectory(Memory):
     """One state on its way through time; ``advance`` goes on until the end, a failure or the given number of steps."""
 
-    def __init__(self, plan: Plan, program: Program, method: RungeKutta, times: Array, metric: str = MINIMUM_NORM):
+    def __init__(
+        self, plan: Plan, program: Program, method: RungeKutta, times: Array, corners: Array, metric: str = MINIMUM_NORM
+    ):
         key = ("stepper", program.name, method.name, metric, *structure_key(plan))
         code = obtain(key, lambda: write_stepper(plan, program, method, metric))
-        super().__init__(Layout(plan, programs(plan, program, metric), method, 1, len(times)), code, times)
+        layout = Layout(plan, programs(plan, program, metric), method, 1, len(times), len(corners))
+        super().__init__(layout, code, times, corners)
         self.plan, self.method = plan, method
         self.tried = 0  # steps of the last call, accepted or not
 
