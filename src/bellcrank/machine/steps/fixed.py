@@ -61,6 +61,9 @@ class FixedStepper(Stepper):
         slopes = super().slopes_at(surface)[: len(self.method.c)]
         return [*slopes, 0.5 * slopes[0], 1.5 * slopes[0]]
 
+    def outer_slopes(self) -> tuple[str, str]:
+        return self.k[0], self.k[len(self.method.c) - 1]
+
     def polynomial(self, surface: Surface) -> list[Number]:
         w, way = self.words, surface.after - surface.before
         first, last = (surface.h * surface.slope(w[name]) for name in ("origin", "aside"))

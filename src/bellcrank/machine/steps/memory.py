@@ -105,6 +105,15 @@ class Layout:
         return known_surfaces(self.model)
 
     @cached_property
+    def gates(self) -> Array:
+        """Limits laid out as q is: see cuts.surfaces."""
+        layers = self.surfaces.gates(self.model.nq, NEVER)
+        wide = np.full((*layers.shape[:2], self.v_start), NEVER)
+        rows = np.repeat(layers, self.lanes, axis=2)
+        wide[..., : rows.shape[2]] = rows
+        return wide
+
+    @cached_property
     def turning(self) -> NDArray[np.int64]:
         """Places of quaternion joints in a state, in the order of TURNING."""
         rows = [
@@ -145,6 +154,7 @@ NUMBERS: dict[str, Size] = {
     "m": lambda s: s.plan.loads.closing.rows,
     "row_width": lambda s: s.row_width,
     "surfaces": lambda s: len(s.surfaces.places),
+    "gate_layers": lambda s: len(s.gates),
     "control": lambda s: 0,  # a function that is called before every evaluation, and its argument: see Stepper.ask
     "controller": lambda s: 0,
 }
@@ -164,6 +174,7 @@ DOUBLES: dict[str, Size] = {
     "times": lambda s: s.samples,
     "corners": lambda s: s.corners + 1,  # times at which steps end, and NEVER
     "surface_limits": lambda s: len(s.surfaces.limits),
+    "gates": lambda s: s.gates.size,
     "polynomial": lambda s: s.wide(s.method.degree + 1 + STATE),
     "out": lambda s: (s.samples + 1) * s.state,
 }
@@ -213,7 +224,7 @@ class Memory:
         self.set_count("samples", len(times))
         known: dict[str, NDArray[Any]] = {"quaternions": layout.quaternions, "turning": layout.turning}
         known |= {"surface_places": layout.surfaces.places, "surface_limits": layout.surfaces.limits}
-        known["corners"] = np.append(corners, NEVER)
+        known |= {"corners": np.append(corners, NEVER), "gates": layout.gates.ravel()}
         for name, places in known.items():
             self.arrays[name][: len(places)] = places
         first = self.arrays["corners"][0]

@@ -366,6 +366,10 @@ class Stepper:
         """Of the watched coordinate, at the stages."""
         return [surface.slope(k) for k in self.k[: self.stages]]
 
+    def outer_slopes(self) -> tuple[str, str]:
+        """Slopes at the first and at the last stage."""
+        return self.k[0], self.k[self.stages - 1]
+
     def polynomial(self, surface: Surface) -> list[Number]:
         """Coefficients of x, x^2, ... of the watched coordinate along the step."""
         raise NotImplementedError

@@ -26,6 +26,15 @@ class Surfaces(NamedTuple):
     places: NDArray[np.int64]
     limits: Array
 
+    def gates(self, nq: int, never: float) -> Array:
+        """The same as layers (count, 2, nq) of two limits for each coordinate, ``never`` where there is none."""
+        found = [self.limits[self.places == place] for place in range(nq)]
+        layers = np.full((max((len(limits) + 1) // 2 for limits in found) if found else 0, 2, nq), never)
+        for place, limits in enumerate(found):
+            for k, limit in enumerate(limits):
+                layers[k // 2, k % 2, place] = limit
+        return layers
+
 
 def known_times(model: Model, first: float, last: float, others: Iterable[float] = ()) -> Array:
     """Times inside a run at which its steps have to end, in order; ``others`` are those of what is given to the run."""

@@ -1,9 +1,10 @@
 """Steps are cut where a coordinate crosses a limit at which a force begins or ends.
 
 A step that error control would take is looked at on its dense output, a polynomial for each coordinate. Surfaces out of reach
-of the speeds at the stages are left alone. If the coordinate goes deeper beyond the surface than ``depth``, which is the
-tolerance, the step is taken again, to end just before the surface; from there a short one ends just behind it. All stages of a
-longer step are thus on one side. Which side that is follows from where the step begins, so that nothing is remembered.
+of the speeds at the stages are left alone: a first, coarse look at all coordinates at once costs next to nothing. If the
+coordinate goes deeper beyond the surface than ``depth``, which is the tolerance, the step is taken again, to end just before the
+surface; from there a short one ends just behind it. All stages of a longer step are thus on one side. Which side that is
+follows from where the step begins, so that nothing is remembered.
 """
 
 from __future__ import annotations
@@ -71,14 +72,24 @@ class Surface:
 
 
 def near_surfaces(stepper: Stepper, h: Number) -> Condition:
-    """Whether one of the surfaces is within reach of the step."""
-    s, e = stepper, stepper.e
+    """Whether one of the surfaces may be within reach of the step, by the speeds at its first and last stage."""
+    s, e, w = stepper, stepper.e, stepper.words
+    vectors, (first, last) = s.vectors("v_start"), s.outer_slopes()
+    coarse = 4.0 * (s.real("rtol") + _ROUNDING)
 
-    def reach(i: str, found: str) -> str:
-        surface = Surface(s, i, h)
-        return e.operand(surface.near(s.slopes_at(surface)).select(1.0, e.symbol(found)))
+    def layer(k: str, found: str) -> str:
+        lower = e.pointer(w["gates"], e.integer("mul", e.integer("mul", k, 2), w["v_start"]))
+        upper = e.pointer(lower, w["v_start"])
 
-    return e.symbol(total(e, 0, s.words["surfaces"], e.constant(0.0), reach)) > 0.5
+        def reached(i: str) -> Number:
+            y, new = s.get(w["y"], i), s.get(w["new"], i)
+            reach = 2.0 * h * (abs(s.get(first, i)) + abs(s.get(last, i))) + abs(new - y)
+            gap = minimum(abs(y - s.get(lower, i)), abs(y - s.get(upper, i)))
+            return ((reach + coarse * (abs(y) + reach) + s.real("atol")) >= gap).select(1.0, 0.0)
+
+        return e.operand(maximum(e.symbol(found), e.symbol(s.folded(0, vectors, reached, maximum))))
+
+    return s.largest(total(e, 0, w["gate_layers"], e.constant(0.0), layer)) > 0.5
 
 
 def find_cut(stepper: Stepper, h: Number) -> None:
