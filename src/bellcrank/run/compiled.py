@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -16,16 +16,15 @@ from numpy.typing import NDArray
 from ..dynamics.diagnosis import table_that_ended
 from ..dynamics.dynamics import Dynamics
 from ..dynamics.singular_positions import closure_of_row, nearest_singularity
-from ..errors import BellcrankWarning, StateError
+from ..errors import BellcrankWarning
 from ..integrate import RungeKutta
 from ..machine.steps.memory import COLLAPSED, NOT_FINITE, NOT_SOLVED, SINGULAR
 from ..machine.steps.projection import LOOK_FIRST
 from ..machine.steps.trajectory import Trajectory
-from ..model import Model
 from ..plan.row_selection import planned
 from ..wording import argument, counted
 from .control import Control
-from .events import Event, Watcher
+from .events import Watcher
 from .first_step import in_momenta, prepare
 from .loops.treatment import NO_LOOPS, Loops, doubt_long_steps
 from .stiffness import Pace, Stiff, Stiffness
@@ -155,9 +154,9 @@ class _Host:
         """At a held step: note events; one that stops the run ends it inside the step."""
         assert self.watcher is not None
         step = trajectory.held_step()
-        t, h = trajectory.real("t"), trajectory.real("h")
+        t, h = trajectory.real("t"), trajectory.held_length
 
-        def inside(x: float) -> tuple[Array, Array]:
+        def inside(x: Array) -> tuple[Array, Array]:
             q, speeds = step(x)
             return q, self.velocities(t + x * h, q, speeds)
 
@@ -191,14 +190,6 @@ class _Host:
         return Outcome(times, q, v, works, {}, problem, tuple(self.passages))
 
 
-def watcher_of(model: Model, scheme: RungeKutta, events: Sequence[Event]) -> Watcher | None:
-    if not events:
-        return None
-    if not scheme.adaptive:
-        raise StateError(f"events need a method with dense output: use dopri5 or dop853, not {scheme.name}")
-    return Watcher(model, events)
-
-
 def advance_to_end(trajectory: Trajectory, host: _Host | None = None) -> None:
     """In pieces: between them Python can answer Ctrl-C."""
     if trajectory.method.adaptive:
@@ -210,7 +201,7 @@ def advance_to_end(trajectory: Trajectory, host: _Host | None = None) -> None:
         trajectory.set_count("substeps", substeps)
         trajectory.set_real("h", interval / substeps)
         _advance_samples(trajectory, host)
-        if trajectory.status != 0:
+        if trajectory.status != 0 or (host is not None and host.watcher is not None and host.watcher.stopped is not None):
             return
 
 

@@ -46,16 +46,11 @@ class AdaptiveStepper(Stepper):
         return (t >= end).select(end, t)
 
     def step(self) -> None:
-        """A good step of a watched run is held for the host to look at; the next call goes on where it stopped."""
         fresh = self.holds("held", 0)
         when(self.e, fresh, self.attempt)
         good = self.good()
         held = self.all_of(fresh, self.holds("watched", 1), self.any(good))
         when(self.e, held, self.hold, lambda: self.settle(good))
-
-    def hold(self) -> None:
-        self.set_count("held", 1)
-        self.set_count("budget", 0)
 
     def attempt(self) -> None:
         """A step without consequences, and its error; the last one reaches the end."""

@@ -30,12 +30,25 @@ class FixedStepper(Stepper):
         while_(e, going, self.step)
 
     def step(self) -> None:
-        e = self.e
+        fresh = self.holds("held", 0)
+        when(self.e, fresh, self._attempt)
+        good = self.any(self.real("cut") > 1.0)
+        held = self.all_of(fresh, self.holds("watched", 1), good)
+        when(self.e, held, self.hold, lambda: self._settle(good))
+
+    def _attempt(self) -> None:
         self.add_count("budget", -1)
         self._begin()
         self.new_state(self.real("piece"))
         self._look_for_surfaces()
-        when(e, self.any(self.real("cut") > 1.0), self._finish, self._shorten)
+
+    def hold(self) -> None:
+        self._slopes_at_ends(self.real("piece"))
+        super().hold()
+
+    def _settle(self, good: str) -> None:
+        self.set_count("held", 0)
+        when(self.e, good, self._finish, self._shorten)
 
     def _begin(self) -> None:
         """How long the piece at hand is."""
@@ -50,11 +63,14 @@ class FixedStepper(Stepper):
         when(self.e, self.any(near_surfaces(self, h)), lambda: self._find_cut(h))
 
     def _find_cut(self, h: Number) -> None:
-        """On Hermite's cubic, for which the slopes at both ends are computed."""
+        self._slopes_at_ends(h)
+        find_cut(self, h)
+
+    def _slopes_at_ends(self, h: Number) -> None:
+        """Those of Hermite's cubic."""
         w, t = self.words, self.real("t")
         self.derivative(w["y"], w["origin"], self.start_of_step())
         self.derivative(w["new"], w["aside"], minimum(t + h, self.real("latest")))
-        find_cut(self, h)
 
     def slopes_at(self, surface: Surface) -> list[Number]:
         """One stage tells nothing of how speeds change: a range that is wide enough, unless they turn round within a step."""

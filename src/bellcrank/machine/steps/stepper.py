@@ -378,6 +378,11 @@ class Stepper:
         """A step that rounding of the time still allows."""
         return 64 * EPSILON * maximum(abs(self.real("t")), self.real("end") * 1e-3)
 
+    def hold(self) -> None:
+        """A step of a watched run waits for the host to look at it; the next call goes on where it stopped."""
+        self.set_count("held", 1)
+        self.set_count("budget", 0)
+
     def unit_quaternions(self, state: str, k: str) -> None:
         w = self.words
         self.e.do(f"call void @unit_quaternions(ptr {state}, ptr {k}, ptr {w['quaternions']}, i64 {w['quaternion_count']})")

@@ -2,8 +2,8 @@
 
 A step that error control would take is looked at on its dense output, a polynomial for each coordinate. Surfaces out of reach
 of the speeds at the stages are left alone: a first, coarse look at all coordinates at once costs next to nothing. If the
-coordinate goes deeper beyond the surface than ``depth``, which is the tolerance, the step is taken again, to end just before the
-surface; from there a short one ends just behind it. All stages of a longer step are thus on one side. Which side that is
+coordinate goes deeper beyond the surface than ``depth``, which is the tolerance, the step is taken again, to end just before
+the surface; from there a short one ends just behind it. All stages of a longer step are thus on one side. Which side that is
 follows from where the step begins, so that nothing is remembered.
 """
 
