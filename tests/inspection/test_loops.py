@@ -11,7 +11,7 @@ import pytest
 import bellcrank as bc
 from bellcrank.inspection import check
 from bellcrank.inspection.loops.mobility import inspect_loops
-from bellcrank.inspection.loops.wrenches import Placed, carried, holding, triad
+from bellcrank.inspection.loops.wrenches import PlacedModel, carried, holding, triad
 from bellcrank.model import Closure, Element, Law, PrescribedMotion
 from bellcrank.plan.equation_blocks import equation_blocks
 
@@ -139,7 +139,7 @@ class TestStresses:
         state = moving(model, reach=0.2, t=0.0)
         dyn = bc.compile(model, quick=True)
         position, rotation = dyn.poses(state["q"])
-        placed = Placed(np.vstack([position, np.zeros(3)]), np.concatenate([rotation, np.eye(3)[None]]))
+        placed = PlacedModel(np.vstack([position, np.zeros(3)]), np.concatenate([rotation, np.eye(3)[None]]))
         multipliers = dyn.multipliers(state["q"], state["v"], state["tau"])
         expected = dyn.closure_reactions(state["q"], state["v"], state["tau"])
         world = np.zeros((len(model.closures), 6))

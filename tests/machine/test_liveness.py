@@ -6,7 +6,7 @@ import bellcrank as bc
 from bellcrank.kernels.llvm.emitter import Emitter
 from bellcrank.kernels.llvm.flow import each, switch, total, when
 from bellcrank.kernels.llvm.graph import flat
-from bellcrank.kernels.llvm.liveness import PASS, TOLD, Memory, learned
+from bellcrank.kernels.llvm.liveness import PASS, TOLD, CellPlan, learned
 from bellcrank.machine.arrays import for_plan
 from bellcrank.machine.module import recorded
 from bellcrank.model import generators
@@ -97,7 +97,7 @@ def test_what_is_told_shares_a_place_only_over_whole_passes(apart):
 def test_nothing_out_of_plane_is_told_by_nodes_of_a_planar_ladder():
     """An inertia in the plane has 6 numbers, a wrench 3; a spin and a motion find room where these were."""
     dynamics = bc.compile(generators.ladder(3))
-    emitter, _ = recorded(dynamics.plan, for_plan(dynamics.program, dynamics.plan), 1, Memory())
+    emitter, _ = recorded(dynamics.plan, for_plan(dynamics.program, dynamics.plan), 1, CellPlan())
     assert learned(emitter.region).told == 9
 
 
@@ -105,7 +105,7 @@ def test_the_second_writing_keeps_what_was_planned_and_nothing_else():
     """The excavator has a number that is cheap to make from one that turns out to be dead: it is not kept in its place."""
     dynamics = bc.compile(bc.load("excavator"), quick=True)
     program = for_plan(dynamics.program, dynamics.plan)
-    emitter, walk = recorded(dynamics.plan, program, 1, Memory())
+    emitter, walk = recorded(dynamics.plan, program, 1, CellPlan())
     memory = learned(emitter.region, walk.node_messages.passes)
     emitter, _ = recorded(dynamics.plan, program, 1, memory)
     cells = [operation.cell for _, _, operation in flat(emitter.region) if operation is not None and operation.cell is not None]

@@ -27,7 +27,7 @@ from .runs import ring
 # loses p^-2 (EQUATIONS 3.6), which is the point of choosing it well.
 AGREEMENT = 1e-14
 
-COUPLERS = {name for name in ALL if any(c.kind == "coupler" for c in case(name).model.closures)}
+COUPLERS = {name for name in ALL if any(c.kind == "coupler" for c in ALL[name]().closures)}
 # A ball or a plate at one end of a loop and a ball at the other: rods spin and plates slide without moving anything else.
 SINGULAR_AT_THE_END = {"planar", "spherical"}
 OVERLAPPING = {

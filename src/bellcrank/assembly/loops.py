@@ -30,6 +30,7 @@ Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 CLOSED = 1e-10  # of the typical length: loops that are open by less are closed
+ALIGNED = 3e-8  # of the typical length: what redundant equations leave open beyond it is told, and spread over all
 
 
 class Loops:
@@ -108,10 +109,13 @@ class Loops:
         return float(LENIENT**2 * self.tolerance * self.length)
 
     def error(self, q: Array, t: float) -> float:
-        """The largest error that independent equations leave, in metres: redundant ones close only as well as they are."""
+        """The largest error that independent equations leave, in metres: redundant ones close only as well as they are.
+
+        What they leave counts where it is more than axes that are slightly off explain: then points are apart.
+        """
         phi = self.phi(q, t)
         size = float(np.abs(phi).max(initial=0.0))
-        if self.large or not CLOSED * self.length < size <= self.redundant:
+        if self.large or not CLOSED * self.length < size <= ALIGNED * self.length:
             return size
         U, _ = self.independent(q, t)
         return float(np.abs(U.T @ (U @ phi)).max(initial=0.0))

@@ -14,7 +14,7 @@ from ..formulations.loops.agreement import disagreement
 from ..formulations.loops.coordinate_reduction import unchecked
 from ..kernels.messages import leaves
 from ..machine.in_python import InPython
-from ..machine.nodes.walk import Node
+from ..machine.nodes.walk import WalkedNode
 from ..model import Element, Law, Model
 from ..numbers import Number
 from ..plan import Plan
@@ -62,7 +62,7 @@ def contradicted_loops(plan: Plan, state: dict[str, NDArray[np.float64]]) -> tup
     evaluation = InPython(plan, program, inputs_of(plan, state), numpy_data(plan))
     walk, found = evaluation.walk, list[int]()
 
-    def look(node: Node) -> None:
+    def look(node: WalkedNode) -> None:
         if float(disagreement(walk, node, node.joint_values("a", whole=True))) > 0:
             found.append(node.index)
 

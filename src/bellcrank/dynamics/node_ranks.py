@@ -17,11 +17,11 @@ from ..formulations.loops.condensed import conflicts, given_by
 from ..formulations.loops.node_places import closure_rows, place_all
 from ..machine.in_python import NOTHING, InPython
 from ..machine.loads import drive
-from ..machine.nodes.walk import Node as WalkedNode
+from ..machine.nodes.walk import WalkedNode
 from ..machine.walk import Walk
 from ..model.manifold import unit_quaternions
 from ..plan import Plan
-from ..plan.blocks import Node
+from ..plan.blocks import BlockNode
 from ..plan.nodes import Nodes, Ranks, all_rows, is_condensed, make_node_tables, nodes_of, separator_size
 from ..spatial.rank import ROUNDING, independent_rows, keeps, null_space, smallest_added
 from .generic import configurations
@@ -91,7 +91,7 @@ class Survey:
     def _is_settled(self, root: int) -> bool:
         """There cannot be more equations; and where others could take the place of some, the choice is good."""
         found = self.best[root]
-        a_choice = any(ranks.spare for ranks in found.ranks.values())
+        a_choice = any(ranks.interchangeable for ranks in found.ranks.values())
         return found.rank == self.most[root].rank and (found.pivot >= _GOOD or not a_choice)
 
     def look(self, q: Array, t: float, widest: float = np.inf) -> None:
@@ -177,15 +177,19 @@ def _walk(plan: Plan, q: Array, t: float) -> Walk:
 
 
 def _ranks(
-    plan: Plan, nodes: list[Node], i: int, collected: tuple[WalkedNode, Array], images: dict[int, Array], tolerance: float
+    plan: Plan, nodes: list[BlockNode], i: int, collected: tuple[WalkedNode, Array], images: dict[int, Array], tolerance: float
 ) -> tuple[Ranks, Array, float]:
     """Ranks of a node; T of what it reports; its smallest pivot."""
     node, (seen, G) = nodes[i], collected
     counts = [plan.model.closures[k].rows for k in node.closures]
     if not is_condensed(plan, node):
         chosen = independent(G, tolerance)
-        spare = _any_left(G, chosen, tolerance)
-        return Ranks(_by_closure(chosen, counts), rank=len(chosen), spare=spare), np.zeros((0, 0)), smallest_added(G[chosen])[0]
+        interchangeable = _any_left(G, chosen, tolerance)
+        return (
+            Ranks(_by_closure(chosen, counts), rank=len(chosen), interchangeable=interchangeable),
+            np.zeros((0, 0)),
+            smallest_added(G[chosen])[0],
+        )
     E, agreeing = _substitution(seen, [images[c] for c in node.children])
     over_w = np.vstack([G @ E, agreeing])
     chosen = independent(over_w, tolerance)
@@ -200,9 +204,9 @@ def _ranks(
         kept,
         equations=equations,
         size=size,
-        surplus=any(k >= len(G) or np.abs(G[k]).max(initial=0.0) > tolerance * np.abs(G).max() for k in idle),
+        redundant=any(k >= len(G) or np.abs(G[k]).max(initial=0.0) > tolerance * np.abs(G).max() for k in idle),
         rank=len(chosen) - len(agreeing),  # an image's agreement is no equation of ours: one that is redundant was theirs
-        spare=_any_left(over_w, chosen, tolerance),
+        interchangeable=_any_left(over_w, chosen, tolerance),
         forms_agree=not any(k >= len(G) for k in idle),
     )
     return found, T, smallest_added(over_w[chosen])[0]

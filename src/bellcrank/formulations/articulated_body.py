@@ -36,13 +36,13 @@ def velocities(body: Body, w_parent: Vector) -> Vector:
     w = X.down_vector(w_parent)
     body.X, body.S = X, body.directions
     body.cp = turning.cross(turning.cross(X.offset))
-    body.c = Motion(w.cross(J.w), _coriolis(w, J)) + body.bias
+    body.c = Motion(w.cross(J.w), coriolis(w, J)) + body.bias
     w = w + J.w
     body.p = body.inertia.gyroscopic(w) - body.applied
     return w
 
 
-def _coriolis(w: Vector, J: Motion) -> Vector:
+def coriolis(w: Vector, J: Motion) -> Vector:
     """2 w x v + w_rel x v: the joint's own velocity v is given in axes that turn with the body."""
     return (w + w + J.w).cross(J.v)
 

@@ -17,7 +17,7 @@ from dataclasses import replace
 from ..numbers import Number
 from ..spatial import Force, Matrix, Motion, Vector
 from ..spatial.vector import ZERO
-from .articulated_body import _coriolis
+from .articulated_body import coriolis
 from .base import Body, Program, Walk
 
 Moving = tuple[Vector, Motion]
@@ -40,7 +40,7 @@ def moving(body: Body, parent: Moving, accelerations: Sequence[Number]) -> Movin
     turning = X.between(w_parent)
     w = X.down_vector(w_parent)
     A = X.down(A_parent, turning.cross(turning.cross(X.offset)))
-    A = A + Motion(w.cross(J.w), _coriolis(w, J)) + body.bias
+    A = A + Motion(w.cross(J.w), coriolis(w, J)) + body.bias
     for S, a in zip(body.directions, accelerations, strict=False):
         A = A + S * a
     w = w + J.w

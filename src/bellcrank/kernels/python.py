@@ -18,17 +18,15 @@ class Stored:
     def __init__(self, declaration: Array, values: list[Any], width: int):
         self.values, self.width, self.place = values, width, declaration.place
 
-    def _at(self, place: Any) -> int:
-        if type(place) is not tuple:
-            return place
-        row, column = place
-        return row * self.width + (self.place[column] if type(column) is str else column)
-
     def __getitem__(self, place: Any) -> Any:
-        return self.values[self._at(place)]
+        return self.values[place if type(place) is int else self._at(place)]
 
     def __setitem__(self, place: Any, x: Any) -> None:
-        self.values[self._at(place)] = x
+        self.values[place if type(place) is int else self._at(place)] = x
+
+    def _at(self, place: Any) -> int:
+        row, column = place
+        return row * self.width + (self.place[column] if type(column) is str else column)
 
 
 class PythonExecutor(Executor):

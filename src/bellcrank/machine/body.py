@@ -21,7 +21,7 @@ class Body:
     """Implements formulations.Body, for the body of one case of the switch, at the walk's current index."""
 
     def __init__(self, signature: Signature, walk: Walk, index: Integer):
-        self.__dict__.update(walk=walk, index=index, there={}, _signature=signature, _workspace=walk.workspaces[signature])
+        self.__dict__.update(walk=walk, index=index, there={}, signature=signature, _workspace=walk.workspaces[signature])
         self.__dict__.update(_constants=walk.constants[signature], _joint=JOINTS_BY_KEY[signature.joint])
 
     # memory -------------------------------------------------------------------------------------------------------
@@ -32,6 +32,8 @@ class Body:
 
     def load(self, array: str, k: int) -> Number:
         """An entry of the data or of an input, read once in a case."""
+        if not self.walk.e.folds:
+            return self._read(array, k)
         return self.walk.e.once(self.origin(array, k), self.index, lambda: self._read(array, k))
 
     def _read(self, array: str, k: int) -> Number:
@@ -106,7 +108,7 @@ class Body:
     @property
     def _joint_data(self) -> JointData:
         pitch = self._values("pitch")[0] if self._joint.needs_pitch else 0.0
-        if self._signature.style == "full":
+        if self.signature.style == "full":
             return JointData(pitch=pitch)
         return JointData(self._values("rest_angle")[0], PlaneTurn("z", *self._values("rest")), pitch)
 
@@ -114,7 +116,7 @@ class Body:
     def transform(self) -> Transform:
         slide, turns = self._joint.motion(self.input("q"), self._joint_data)
         offset = Vector(*self._values("offset"))
-        if self._signature.style == "plane":
+        if self.signature.style == "plane":
             before = (PlaneTurn("z", *self._values("gamma")), PlaneTurn("x", *self._values("alpha")))
             return Transform(before, offset + slide, turns)
         entries = self._values("turn")
@@ -128,17 +130,17 @@ class Body:
 
     @property
     def driven(self) -> bool:
-        return self._signature.driven
+        return self.signature.driven
 
     @property
     def held(self) -> bool:
         """Its state is asked for, by force elements or closures."""
-        return self._signature.held
+        return self.signature.held
 
     @property
     def loaded(self) -> bool:
         """Force elements or given multipliers act on it."""
-        return self._signature.held and self.walk.forces
+        return self.signature.held and self.walk.forces
 
     @property
     def freedoms(self) -> tuple[Motion, ...]:
@@ -216,7 +218,7 @@ class Body:
     @property
     def slide(self) -> Vector:
         slide, _ = self._joint.motion(self.input("q"), self._joint_data)
-        if self._signature.style == "plane":
+        if self.signature.style == "plane":
             return slide
         entries = self._values("turn")
         return Matrix(Vector(*entries[:3]), Vector(*entries[3:6]), Vector(*entries[6:])) @ slide

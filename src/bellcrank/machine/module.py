@@ -20,7 +20,7 @@ from ..formulations import Program
 from ..kernels.llvm.emitter import Emitter
 from ..kernels.llvm.executor import LlvmExecutor
 from ..kernels.llvm.flow import each, total
-from ..kernels.llvm.liveness import Memory, learned
+from ..kernels.llvm.liveness import CellPlan, learned
 from ..plan import Plan
 from ..plan.loads import motion_row
 from .arrays import ARRAYS
@@ -125,7 +125,7 @@ def _without_collections() -> Iterator[None]:
 
 @_without_collections()
 def write_kernel(plan: Plan, program: Program, lanes: int, name: str = "kernel") -> KernelText:
-    e, walk = recorded(plan, program, lanes, Memory())
+    e, walk = recorded(plan, program, lanes, CellPlan())
     if walk.visits_nodes:
         e, walk = recorded(plan, program, lanes, learned(e.region, walk.node_messages.passes))
     arguments = [array for array in ARRAYS if array in e.used and ARRAYS[array].kind != "local"]
@@ -146,7 +146,7 @@ def write_kernel(plan: Plan, program: Program, lanes: int, name: str = "kernel")
     return KernelText((text, e.declarations), arguments, facts)
 
 
-def recorded(plan: Plan, program: Program, lanes: int, memory: Memory) -> tuple[LlvmExecutor, Walk]:
+def recorded(plan: Plan, program: Program, lanes: int, memory: CellPlan) -> tuple[LlvmExecutor, Walk]:
     counts = {"bodies": "%n", "nv": "%nv", "left_row": "%nv", "work_row": _WORK_ROW, "message_row": _MESSAGE_ROW}
     known = counts | {"motion_row": motion_row(plan.loads.motion_signatures)}
     e = LlvmExecutor(lanes, 1 if "dq" in program.inputs else 0, known, ARRAYS["sizes"])

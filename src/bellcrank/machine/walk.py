@@ -13,7 +13,7 @@ from typing import Any
 from ..formulations import Program
 from ..kernels.arrays import Array
 from ..kernels.executor import Executor, Integer
-from ..kernels.llvm.liveness import Memory
+from ..kernels.llvm.liveness import CellPlan
 from ..kernels.messages import added, parts, whole
 from ..numbers import Number
 from ..plan import Plan, Signature
@@ -33,9 +33,9 @@ Step = Callable[[Any, Any], Any]
 class Walk:
     """Implements formulations.Walk on an executor: runs the recursion, or writes its loops."""
 
-    def __init__(self, e: Executor, plan: Plan, program: Program, memory: Memory | None = None):
+    def __init__(self, e: Executor, plan: Plan, program: Program, memory: CellPlan | None = None):
         self.e: Any = e
-        self.plan, self.program, self.memory = plan, program, memory or Memory()
+        self.plan, self.program, self.memory = plan, program, memory or CellPlan()
         self.forces = program.forces and bool(plan.loads.elements or "lambda" in program.inputs)
         self.effort_source = "effort" if self.forces else "tau" if "tau" in program.inputs else None
         self.signatures = plan.signatures
@@ -99,7 +99,7 @@ class Walk:
 
     def outward(self, step: Step, base: Any) -> None:
         def case(body: Body, carried: Any) -> Any:
-            signature = body._signature
+            signature = body.signature
             if not signature.root and not signature.adjacent:
                 carried = self._fetch(body, "parent_message", pattern)
             message = step(body, base if signature.root else carried)
@@ -112,12 +112,12 @@ class Walk:
 
     def inward(self, step: Step, leaf: Any) -> None:
         def felt(body: Body, carried: Any) -> Any:
-            if body._signature.leaf:
+            if body.signature.leaf:
                 return leaf
-            return added(carried, self._fetch(body, "own_message", pattern)) if body._signature.branch else carried
+            return added(carried, self._fetch(body, "own_message", pattern)) if body.signature.branch else carried
 
         def case(body: Body, carried: Any) -> Any:
-            message, signature = step(body, felt(body, carried)), body._signature
+            message, signature = step(body, felt(body, carried)), body.signature
             if signature.root or signature.adjacent:
                 return None if signature.root else message
             if not signature.opens:

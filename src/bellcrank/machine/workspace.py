@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..kernels.executor import Executor
 from ..kernels.llvm.graph import Cell
-from ..kernels.llvm.liveness import Memory
+from ..kernels.llvm.liveness import CellPlan
 from ..kernels.messages import whole
 from ..numbers import Dual, Number, Symbol
 from ..spatial.matrices import Unrolled
@@ -29,8 +29,8 @@ _MOST_OPERATIONS = 3
 Recipe = tuple[Any, ...]  # ("constant", x) | ("load", array, k) | ("slot", k, cell) | ("op", kind, *recipes) | ("needless",)
 
 
-def make_workspace(e: Executor, owner: Any, memory: Memory) -> Record | ValuesInPython:
-    return Record(owner, memory) if e.folds else ValuesInPython()
+def make_workspace(e: Executor, owner: Any, memory: CellPlan) -> Workspace | ValuesInPython:
+    return Workspace(owner, memory) if e.folds else ValuesInPython()
 
 
 class ValuesInPython:
@@ -46,16 +46,16 @@ class ValuesInPython:
         return self.values[body.index, name]
 
 
-class Record:
+class Workspace:
     """What is kept of the bodies or nodes of one signature, ``owner``."""
 
-    def __init__(self, owner: Any, memory: Memory) -> None:
+    def __init__(self, owner: Any, memory: CellPlan) -> None:
         self.owner, self.memory = owner, memory
         self.fields: dict[str, Any] = {}
         self.slots = self.matrices = 0  # so many are in use; numbers of matrices
 
-    def copy(self) -> Record:
-        twin = Record(self.owner, self.memory)
+    def copy(self) -> Workspace:
+        twin = Workspace(self.owner, self.memory)
         twin.fields, twin.slots, twin.matrices = dict(self.fields), self.slots, self.matrices
         return twin
 

@@ -23,7 +23,7 @@ LARGEST = 8  # joints of a block that is treated as one node although it could b
 
 
 @dataclass
-class Node:
+class BlockNode:
     """Joints are named by the bodies that they carry, which are indices of the walk; -1 is ground.
 
     base       body to which all motion is relative
@@ -87,10 +87,10 @@ def find_blocks(graph: Graph) -> list[Block]:
             i = leader[i]
         return i
 
-    depth = _depths(graph.parent)
+    depth = depths(graph.parent)
     joined: dict[int, list[int]] = {}
     for closure, a, b in graph.ties:
-        joined.setdefault(closure, []).extend(_cycle(graph.parent, depth, a, b))
+        joined.setdefault(closure, []).extend(cycle(graph.parent, depth, a, b))
     for joints in joined.values():
         for i in joints[1:]:
             x, y = find(joints[0]), find(i)
@@ -109,46 +109,46 @@ def _base(parent: Sequence[int], bodies: list[int]) -> int:
     return parent[bodies[0]]
 
 
-def _depths(parent: Sequence[int]) -> list[int]:
+def depths(parent: Sequence[int]) -> list[int]:
     depth: list[int] = []
     for p in parent:
         depth.append(0 if p < 0 else depth[p] + 1)
     return depth
 
 
-def _cycle(parent: Sequence[int], depth: Sequence[int], a: int, b: int) -> list[int]:
+def cycle(parent: Sequence[int], depth: Sequence[int], a: int, b: int) -> list[int]:
     """The tree joints between two bodies."""
-    cycle = []
+    between = []
     while a != b:
         if b < 0 or (a >= 0 and depth[a] >= depth[b]):
-            cycle.append(a)
+            between.append(a)
             a = parent[a]
         else:
-            cycle.append(b)
+            between.append(b)
             b = parent[b]
-    return cycle
+    return between
 
 
-def make_nodes(model: Model, tree: Tree) -> list[Node]:
+def make_nodes(model: Model, tree: Tree) -> list[BlockNode]:
     """All nodes, in an order in which bases and lent bodies come before those that need them."""
     graph = make_graph(model, tree)
-    depth = _depths(graph.parent)
+    depth = depths(graph.parent)
     cycles: dict[int, set[int]] = {}
     for closure, a, b in graph.ties:
-        cycles.setdefault(closure, set()).update(_cycle(graph.parent, depth, a, b))
+        cycles.setdefault(closure, set()).update(cycle(graph.parent, depth, a, b))
     driven = [bool(model.driven[body]) or model.joints[body].nv == 0 for body in tree.order]
-    nodes: list[Node] = []
+    nodes: list[BlockNode] = []
     for block in find_blocks(graph):
         moving = [i for i in block.bodies if not driven[i]]
-        nodes += _take_apart(block, moving, graph.parent, cycles, len(nodes))
+        nodes += clique_tree(block, moving, graph.parent, cycles, len(nodes))
     return nodes
 
 
-def _take_apart(
+def clique_tree(
     block: Block, moving: Sequence[int], parent: Sequence[int], cycles: dict[int, set[int]], first: int
-) -> list[Node]:
+) -> list[BlockNode]:
     paths = {i: _path(parent, block.base, i) for i in block.bodies}
-    whole = Node(block.base, block.bodies, tuple(moving), 0, block.closures)
+    whole = BlockNode(block.base, block.bodies, tuple(moving), 0, block.closures)
     if len(moving) <= LARGEST or len(block.closures) < 2:
         return [whole]
     known = frozenset(moving)
@@ -266,7 +266,7 @@ def _hang(
     cycles: dict[int, set[int]],
     cliques: list[_Clique],
     first: int,
-) -> list[Node]:
+) -> list[BlockNode]:
     """Give each clique its bodies and closures: what the clique nearest to the root can hold."""
     homeless = set(block.bodies)
     touching: dict[int, set[int]] = {}
@@ -286,7 +286,7 @@ def _hang(
         placed |= set(closures)
         joints = (*sorted(inside), *sorted(clique.members - inside))
         hung = None if clique.parent is None else first + clique.parent
-        nodes.append(Node(block.base, tuple(bodies), joints, len(inside), tuple(closures), hung))
+        nodes.append(BlockNode(block.base, tuple(bodies), joints, len(inside), tuple(closures), hung))
     for k, node in enumerate(nodes):
         ends = {j for c in node.closures for j in cycles[c]}
         needed = {j for i in (*node.bodies, *ends) for j in paths[i]}

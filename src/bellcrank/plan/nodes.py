@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..joints import along_given_axes
 from ..joints.derived import turns_about_axis_only
-from .blocks import Node, make_nodes
+from .blocks import BlockNode, make_nodes
 from .closures import CLOSURE_ROW, CLOSURE_SLOTS, CLOSURE_TABLE, ClosureSignature, closing_axes, row_scales
 from .condensed_places import places_in_turn
 from .frames import frame_of
@@ -73,7 +73,7 @@ class NodeSignature(NamedTuple):
     has_parent: bool  # on another node
     forms: tuple[FormShape, ...]  # of children
     kept: int  # size of y that is reported
-    equations: tuple[int, ...]  # of an apart node: those that are not redundant
+    equations: tuple[int, ...]  # of a node of a clique tree: those that are not redundant
     opens: bool  # first to report to its base on the way inward
     in_memory: bool  # its matrices are in memory
 
@@ -105,18 +105,17 @@ def node_places(signature: NodeSignature) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class Nodes:
-    nodes: tuple[Node, ...]
+    nodes: tuple[BlockNode, ...]
     signatures: tuple[NodeSignature, ...]
     table: Ints
     ints: Ints
-    closure_data: Array
     shared_bodies: (
         Array  # different rows of plan.data, up to OWN: of long chains of equal parts little is read that is not near
     )
-    shared_closures: Array  # different rows of closure_data
+    shared_closures: Array  # different rows of numbers of closures, as nodes see them
     rank: int  # independent equations of all closures
-    surplus: bool  # redundant ones that could push, in blocks with a clique tree
-    spare: bool  # some of those that are not kept could be kept in the place of others
+    redundant: bool  # redundant ones that could push, in blocks with a clique tree
+    interchangeable: bool  # some of those that are not kept could be kept in the place of others
     told: int  # numbers that nodes report to those that they hang on, and get from there
 
     @property
@@ -149,21 +148,21 @@ class Ranks(NamedTuple):
     checked: tuple[tuple[int, ...], ...] = ()  # those of each closure that are left out and could disagree
     equations: tuple[int, ...] = ()
     size: int = 0
-    surplus: bool = False  # some that are not kept could push
+    redundant: bool = False  # some that are not kept could push
     rank: int = 0  # what the node's equations add to those further out
-    spare: bool = False  # some that are not kept could be kept in the place of others
+    interchangeable: bool = False  # some that are not kept could be kept in the place of others
     forms_agree: bool = True  # because all equations that say so are kept
 
 
-def nodes_of(plan: Plan) -> list[Node]:
+def nodes_of(plan: Plan) -> list[BlockNode]:
     return make_nodes(plan.model, plan.tree)
 
 
-def all_rows(plan: Plan, node: Node) -> Ranks:
+def all_rows(plan: Plan, node: BlockNode) -> Ranks:
     return Ranks(tuple(tuple(range(plan.model.closures[k].rows)) for k in node.closures), ((),) * len(node.closures))
 
 
-def make_node_tables(plan: Plan, nodes: Sequence[Node], ranks: Mapping[int, Ranks], fold: bool = True) -> Nodes:
+def make_node_tables(plan: Plan, nodes: Sequence[BlockNode], ranks: Mapping[int, Ranks], fold: bool = True) -> Nodes:
     scales = row_scales(plan.model, plan.length)
     data = np.array([_data(plan, node, k, scales) for node in nodes for k in node.closures]).reshape(-1, CLOSURE_ROW)
     order = [k for node in nodes for k in node.closures]
@@ -190,21 +189,20 @@ def make_node_tables(plan: Plan, nodes: Sequence[Node], ranks: Mapping[int, Rank
         return make_node_tables(plan, nodes, ranks, fold=False)
     signatures = tuple(codes)
     used = [signatures[code] for code, _ in table]
-    images, told = places_in_turn([(s.form_size, node.children) for s, node in zip(used, nodes, strict=True)])
-    given = np.cumsum([told, *(signature.given_size for signature in used)])
+    forms, sent = places_in_turn([(s.form_size, node.children) for s, node in zip(used, nodes, strict=True)])
+    given = np.cumsum([sent, *(signature.given_size for signature in used)])
     return Nodes(
         tuple(nodes),
         signatures,
-        np.array([(*x, image, at, 0, 0) for x, image, at in zip(table, images, given, strict=False)], dtype=np.int64).reshape(
+        np.array([(*x, form, at, 0, 0) for x, form, at in zip(table, forms, given, strict=False)], dtype=np.int64).reshape(
             -1, len(NODE_TABLE)
         ),
         np.array(ints, dtype=np.int64),
-        rows,
         shared_bodies,
         shared_closures,
         sum(ranks[i].rank for i in range(len(nodes))),
-        any(ranks[i].surplus for i in range(len(nodes))),
-        any(ranks[i].spare for i in range(len(nodes))),
+        any(ranks[i].redundant for i in range(len(nodes))),
+        any(ranks[i].interchangeable for i in range(len(nodes))),
         int(given[-1]),
     )
 
@@ -219,10 +217,10 @@ def _distinct(rows: Array) -> tuple[Array, NDArray[np.int64]]:
 
 def _signature(
     plan: Plan,
-    nodes: Sequence[Node],
+    nodes: Sequence[BlockNode],
     ranks: Mapping[int, Ranks],
     index: int,
-    node: Node,
+    node: BlockNode,
     data: Array,
     bases: set[int],
     lent: set[int],
@@ -255,13 +253,13 @@ def _signature(
     )
 
 
-def _images(plan: Plan, nodes: Sequence[Node], ranks: Mapping[int, Ranks], node: Node) -> tuple[FormShape, ...]:
+def _images(plan: Plan, nodes: Sequence[BlockNode], ranks: Mapping[int, Ranks], node: BlockNode) -> tuple[FormShape, ...]:
     return tuple(
         FormShape(ranks[c].size, _shared(plan, nodes[c], node), _is_wide(plan, nodes, ranks, nodes[c])) for c in node.children
     )
 
 
-def _is_wide(plan: Plan, nodes: Sequence[Node], ranks: Mapping[int, Ranks], node: Node) -> bool:
+def _is_wide(plan: Plan, nodes: Sequence[BlockNode], ranks: Mapping[int, Ranks], node: BlockNode) -> bool:
     """By its coordinates; and by its unknowns, which are those that no image gives and those of the images."""
     n = len(node_dofs(plan, node))
     given = {j for c in node.children for j in _shared(plan, nodes[c], node)}
@@ -269,26 +267,26 @@ def _is_wide(plan: Plan, nodes: Sequence[Node], ranks: Mapping[int, Ranks], node
     return max(n, unknowns) > (WIDE if _is_part(node) else WIDE_ALONE)
 
 
-def _is_part(node: Node) -> bool:
+def _is_part(node: BlockNode) -> bool:
     return node.parent is not None or bool(node.children)
 
 
-def is_condensed(plan: Plan, node: Node) -> bool:
+def is_condensed(plan: Plan, node: BlockNode) -> bool:
     """Part of a block with a clique tree; a whole one is treated as such a part if it is wide."""
     return _is_part(node) or len(node_dofs(plan, node)) > WIDE_ALONE
 
 
-def node_dofs(plan: Plan, node: Node) -> tuple[tuple[int, int, int], ...]:
+def node_dofs(plan: Plan, node: BlockNode) -> tuple[tuple[int, int, int], ...]:
     """Place, number and joint of each coordinate, in the order of the node's joints."""
     places = {body: k for k, body in enumerate((*node.bodies, *node.borrowed))}
     return tuple((places.get(i, -1), k, j) for j, i in enumerate(node.joints) for k in range(_nv(plan, i)))
 
 
-def separator_size(plan: Plan, node: Node) -> int:
+def separator_size(plan: Plan, node: BlockNode) -> int:
     return sum(_nv(plan, i) for i in node.joints[: node.separator])
 
 
-def _shared(plan: Plan, child: Node, node: Node) -> tuple[int, ...]:
+def _shared(plan: Plan, child: BlockNode, node: BlockNode) -> tuple[int, ...]:
     """Our coordinates that are a child's separator, in its order."""
     first: dict[int, int] = {}
     count = 0
@@ -304,7 +302,7 @@ def _nv(plan: Plan, i: int) -> int:
 
 def _shape(
     plan: Plan,
-    node: Node,
+    node: BlockNode,
     k: int,
     kept: tuple[int, ...],
     checked: tuple[int, ...],
@@ -349,7 +347,7 @@ def _foldable(row: Array) -> NDArray[np.bool_]:
     return found
 
 
-def _data(plan: Plan, node: Node, k: int, scales: Array) -> Array:
+def _data(plan: Plan, node: BlockNode, k: int, scales: Array) -> Array:
     """As plan.closures has it, but with the joint's own axes at the base instead of the world's, and rounding removed.
 
     Points that only have to meet do so along the base's axes, which are ones and zeros there.

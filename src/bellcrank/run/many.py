@@ -86,9 +86,9 @@ def simulate_many(
         found.put(starting, _run(dynamics, METHODS[method], rows, numbers, times, reals, on_singular == "warn"))
     settings = {"formulation": dynamics.formulation.partition(":")[0], "method": method, "duration": float(times[-1])}
     settings |= {"step": float(times[1] - times[0]), "rtol": rtol, "atol": atol, **watch.times()}
-    spare = dynamics.plan.nodes is not None and dynamics.plan.nodes.spare
+    interchangeable = dynamics.plan.nodes is not None and dynamics.plan.nodes.interchangeable
     told = zip(problems, found.status, found.reached, strict=True)
-    messages = tuple(problem or _message(int(s), t, spare) for problem, s, t in told)
+    messages = tuple(problem or _message(int(s), t, interchangeable) for problem, s, t in told)
     per_run = tuple(
         {"steps": int(found.steps[i]), "rejected": int(found.rejected[i]), "tau": start["tau"][i].tolist()}
         | {"inputs": start["u"][i].tolist() if model.inputs else None}
@@ -209,14 +209,14 @@ def _projected(dynamics: Dynamics, q: Array, v: Array, times: Array) -> tuple[Ar
     return flat.reshape(count, samples, -1), rows[1].reshape(count, samples, -1)
 
 
-def _message(status: int, reached: float, spare: bool) -> str | None:
-    """``spare``: other equations of the closures could be kept, which many runs together do not choose again."""
+def _message(status: int, reached: float, interchangeable: bool) -> str | None:
+    """``interchangeable``: other equations of the closures could be kept, which many runs together do not choose again."""
     if status == 0:
         return None
     singular = "the mechanism has come through a singular configuration"
     degraded = ", or the equations kept of its closed loops became dependent: simulate, by itself, would choose others"
     what = {
         NOT_FINITE: "something is no longer a finite number",
-        SINGULAR: singular + degraded if spare else singular,
+        SINGULAR: singular + degraded if interchangeable else singular,
     }.get(status, "the step would have to be shorter than rounding")
     return f"stopped at t = {reached:.9g} s: {what}. What was computed until then is kept."

@@ -24,7 +24,7 @@ from ..plan.turns import FINE
 from ..wording import argument
 from .events import Watcher
 from .loops.treatment import NO_LOOPS, Loops
-from .loops.watch import Watch, watch_from
+from .loops.watch import SingularityWatch, watch_from
 from .stiff_ends import Ends
 from .system import FirstOrder, Outcome, Passage, energy_scale
 
@@ -131,7 +131,7 @@ def _counts(solver: Any) -> NDArray[np.int_]:
     return np.array([solver.nfev, solver.njev, solver.nlu])
 
 
-def _longest(system: FirstOrder, watch: Watch, t: float, y: Array) -> float:
+def _longest(system: FirstOrder, watch: SingularityWatch, t: float, y: Array) -> float:
     """A step in which the coordinates of loops do not move further than they may."""
     nq, slope = system.model.nq, system.slope(t, y)
     if not np.isfinite(slope).all():

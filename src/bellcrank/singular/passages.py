@@ -28,7 +28,7 @@ class Seen(NamedTuple):
     lost: float
 
 
-class Watch:
+class PassageFinder:
     """The last steps, and the rank that the closures have where nothing is lost.
 
     ``closures`` names those that have a share in a vector over the rows, ``joints`` those that move in one over velocities.

@@ -98,16 +98,19 @@ class Quantities:
         """
         tolerance = self.loops.tolerance
         if self.rank is None:
-            self.rank = self.loops.rank(q, t)
+            nodes = self.loops.dynamics.plan.nodes
+            self.rank = self.loops.rank(q, t) if nodes is None else nodes.rank
         found = factored(A, tolerance, regular)
         if found.rank > self.rank:
             self.rank = max(self.rank, self.loops.rank(q, t, LENIENT * tolerance))
         return found if found.rank <= self.rank else factored(A, tolerance, regular, self.rank)
 
     def open_by(self, phi: Array, factors: Factors) -> float:
-        """The largest of some errors, in metres, apart from what redundant equations leave."""
+        """The largest of some errors, in metres, apart from what redundant equations leave; in a singular position, where
+        others say nothing either, the largest of all."""
         size, U = float(np.abs(phi).max()), factors.U[:, : factors.rank]
-        return size if size > self.loops.redundant else float(np.abs(U @ (U.T @ phi)).max())
+        singular = self.rank is not None and factors.rank < self.rank
+        return size if singular or size > self.loops.redundant else float(np.abs(U @ (U.T @ phi)).max())
 
     def joints_of(self, ways: Array, least: float = 0.1) -> tuple[str, ...]:
         """Coordinates that move more than a little in a vector over the velocities."""

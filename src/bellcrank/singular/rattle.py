@@ -32,7 +32,7 @@ from .implicit import settled
 from .impulse import started
 from .loop import Progress, march
 from .outcome import Passed, Report
-from .passages import Seen, Watch
+from .passages import PassageFinder, Seen
 from .quantities import Quantities
 from .records import EnergyBalance, States
 
@@ -65,7 +65,7 @@ class Place(NamedTuple):
     drift: Array
 
 
-class Node(NamedTuple):
+class GridPoint(NamedTuple):
     """A state between two steps: accelerations with open loops, what the closures add to them, their multipliers, and the
     energy lost in a jump on the way to it."""
 
@@ -83,7 +83,7 @@ class Rattle:
     def __init__(self, dynamics: Dynamics, start: dict[str, Array], t: float):
         self.quantities = Quantities(dynamics, start["tau"], start["u"])
         self.dynamics, self.model, self.report = dynamics, dynamics.model, Report()
-        self.watch = Watch(self.quantities.names_of, self.quantities.joints_of)
+        self.watch = PassageFinder(self.quantities.names_of, self.quantities.joints_of)
         self._moved = Drift(self.model)
         self.evaluations = self.iterations = 0
         v, impact = started(self.quantities, start["q"], start["v"], t)
@@ -96,14 +96,14 @@ class Rattle:
     def t(self) -> float:
         return self.node.place.t
 
-    def now(self) -> Node:
+    def now(self) -> GridPoint:
         return self.node
 
-    def states(self, kept: list[Node]) -> States:
+    def states(self, kept: list[GridPoint]) -> States:
         rows = [(n.place.t, n.place.q, n.v, n.free + n.held, n.multipliers, n.lost) for n in kept]
         return States(*(np.array(column) for column in zip(*rows, strict=True)))
 
-    def finish(self, samples: list[Node]) -> None:
+    def finish(self, samples: list[GridPoint]) -> None:
         self.report.passages, self.report.rank = self.watch.passages, self.watch.regular
 
     def counts(self) -> dict[str, int]:
@@ -119,7 +119,7 @@ class Rattle:
         self.node = self.node._replace(lost=self._lost(before, h))
         self._seen()
 
-    def _drift(self, n: Node, h: float, until: float) -> tuple[Array, Array]:
+    def _drift(self, n: GridPoint, h: float, until: float) -> tuple[Array, Array]:
         """v_h and q_n+1 that closes the loops."""
         place, to_velocity = n.place, n.place.metric.inverse.T
         half = n.v + 0.5 * h * (n.free + n.held)
@@ -208,7 +208,7 @@ class Rattle:
         drift = self.quantities.closure(q, np.zeros(self.quantities.nv), t)[:, 1]
         return Place(t, q, metric, self.quantities.factored(A, q, t, self.watch.regular), drift)
 
-    def _node(self, place: Place, v: Array) -> Node:
+    def _node(self, place: Place, v: Array) -> GridPoint:
         """Accelerations of least deviation: G a = gamma where the rows say something."""
         inverse, factors = place.metric.inverse, place.factors
         x = inverse @ self._force(place, v)
@@ -218,9 +218,9 @@ class Rattle:
         self.report.closure_position = max(self.report.closure_position, float(np.abs(rows[:, 0]).max(initial=0.0)))
         self.report.closure_velocity = max(self.report.closure_velocity, float(np.abs(rows[:, 1]).max(initial=0.0)))
         multipliers = factors.solve_transposed(held) * self.quantities.scale
-        return Node(place, v, inverse.T @ x, inverse.T @ held, multipliers)
+        return GridPoint(place, v, inverse.T @ x, inverse.T @ held, multipliers)
 
-    def _lost(self, before: Node, h: float) -> float:
+    def _lost(self, before: GridPoint, h: float) -> float:
         """Energy of what the closures changed in the velocities beyond what their forces do in a step."""
         n = self.node
         forces = 0.5 * h * (before.free + before.held + n.free + n.held)

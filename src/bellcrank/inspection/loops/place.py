@@ -10,7 +10,7 @@ from ...plan.equation_blocks import EquationBlock
 from ...spatial.rank import rank
 from . import singular
 from .branches import Branches, branches
-from .wrenches import Placed
+from .wrenches import PlacedModel
 
 Array = NDArray[np.float64]
 
@@ -29,7 +29,7 @@ class Place:
         self.mobility = model.nv - self.rank
         self.redundant = len(loops.rows) - self.rank
         position, rotation = loops.dynamics.poses(q)
-        self.placed = Placed(np.vstack([position, np.zeros(3)]), np.concatenate([rotation, np.eye(3)[None]]))
+        self.placed = PlacedModel(np.vstack([position, np.zeros(3)]), np.concatenate([rotation, np.eye(3)[None]]))
         self.nv = model.nv
         self.pivot = min((block.pivot for block in self.blocks), default=0.0)
 

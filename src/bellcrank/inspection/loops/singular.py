@@ -62,7 +62,7 @@ def dead_centres(loops: Loops, here: Array, nearby: Array | None, motors: set[in
         yield f'the start is a dead centre of "{name}": it stands still while the others move, and {effect}'
 
 
-class Walk:
+class PathToSingularity:
     """Along the motion of a mechanism of one degree of freedom, both ways from the start."""
 
     def __init__(self, loops: Loops, q: Array, t: float, rank: int, tangent: Array) -> None:

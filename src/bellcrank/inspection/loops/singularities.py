@@ -63,7 +63,7 @@ def singular_words(loops: Loops, here: Place, nearby: Place | None, parts: list[
         return
     yield from singular.dead_centres(loops, here.motions, nearby.motions, motors)
     if lost > 0:
-        walk = singular.Walk(loops, here.q, 0.0, nearby.rank, _branch(loops, here, nearby))
+        walk = singular.PathToSingularity(loops, here.q, 0.0, nearby.rank, _branch(loops, here, nearby))
         clear = walk.away()
         if clear is not None:
             yield f"moving {singular.moved_words(loops, here.q, clear[0], motors)} leads away from it (pivot {clear[1]:.2g})"
@@ -79,7 +79,7 @@ def _ahead(loops: Loops, here: Place, block: EquationBlock, motors: set[int]) ->
     """The nearest singular position on the way of a block that has one degree of freedom; what is free besides stands still."""
     way = np.zeros(here.nv)
     way[block.columns] = block.motions[:, 0]
-    walk = singular.Walk(loops, here.q, 0.0, here.rank, way)
+    walk = singular.PathToSingularity(loops, here.q, 0.0, here.rank, way)
     found = walk.nearest_singular()
     if found is not None:
         kind = "a change point" if found[1] < singular.SINGULAR else "nearly singular"

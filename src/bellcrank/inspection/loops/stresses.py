@@ -18,7 +18,7 @@ from ...plan.closures import closing_axes
 from ...plan.equation_blocks import EquationBlock
 from ...plan.frames import axes_to_z
 from .naming import direction_words
-from .wrenches import Placed, carried, held_along, holding, triad
+from .wrenches import PlacedModel, carried, held_along, holding, triad
 
 Array = NDArray[np.float64]
 
@@ -29,7 +29,7 @@ TAKES_PART = 1e-6  # of the largest, moments over the typical length
 class Stresses:
     """Random self-stresses of a model at a configuration."""
 
-    def __init__(self, loops: Loops, found: list[EquationBlock], placed: Placed) -> None:
+    def __init__(self, loops: Loops, found: list[EquationBlock], placed: PlacedModel) -> None:
         self.model, self.length, self.placed = loops.model, loops.length, placed
         rng = np.random.default_rng(5)
         self.multipliers = np.zeros((SAMPLES, len(loops.rows)))

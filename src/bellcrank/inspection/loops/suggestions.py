@@ -14,7 +14,7 @@ from ...model import Closure
 from ...plan.equation_blocks import EquationBlock
 from ...spatial.rank import rank as rank_of
 from .counting import closures_of
-from .wrenches import Placed, held_by, holding
+from .wrenches import PlacedModel, held_by, holding
 
 Array = NDArray[np.float64]
 
@@ -35,7 +35,7 @@ INSTEAD: dict[str, tuple[tuple[str, tuple[int, ...]], ...]] = {
 }
 
 
-def suggestions(loops: Loops, q: Array, t: float, block: EquationBlock, placed: Placed) -> Iterator[str]:
+def suggestions(loops: Loops, q: Array, t: float, block: EquationBlock, placed: PlacedModel) -> Iterator[str]:
     """The best remedies of one block, in sentences."""
     if not block.redundant or len(block.rows) > MOST:
         return
@@ -58,7 +58,7 @@ def _of(taken: int, redundant: int) -> str:
     return f"takes away {taken} of {redundant} redundant equations"
 
 
-def _best(loops: Loops, closure: Closure, rows: Array, others: Array, rank: int, placed: Placed) -> tuple[int, str] | None:
+def _best(loops: Loops, closure: Closure, rows: Array, others: Array, rank: int, placed: PlacedModel) -> tuple[int, str] | None:
     """How many equations go, and what to do."""
     kind = held_by(closure)
     if rank_of(others, loops.tolerance) == rank:

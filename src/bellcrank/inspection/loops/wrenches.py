@@ -22,7 +22,7 @@ from ...spatial.vector import ZERO
 Array = NDArray[np.float64]
 
 
-class Placed(NamedTuple):
+class PlacedModel(NamedTuple):
     """Where bodies are; ground is the last row."""
 
     positions: Array  # (n + 1, 3)
@@ -43,7 +43,7 @@ def held_along(closure: Closure) -> tuple[int, ...]:
     return held_places(JOINTS[held_by(closure)])
 
 
-def triad(closure: Closure, placed: Placed) -> Array:
+def triad(closure: Closure, placed: PlacedModel) -> Array:
     """Columns e1, e2, axis in world axes; of a rod, the third is along it."""
     if closure.kind == "distance":
         along = _point(placed, closure.body_b, closure.point_b) - _point(placed, closure.body_a, closure.point_a)
@@ -57,7 +57,7 @@ def triad(closure: Closure, placed: Placed) -> Array:
     return E
 
 
-def holding(closure: Closure, placed: Placed) -> Array:
+def holding(closure: Closure, placed: PlacedModel) -> Array:
     """(6, rows): the wrench on body b, at its point, along the triad, for a unit of each multiplier."""
     E = triad(closure, placed)
     ends = [(closure.body_a, closure.point_a), (closure.body_b, closure.point_b)]
@@ -70,13 +70,13 @@ def holding(closure: Closure, placed: Placed) -> Array:
     return np.vstack([E.T @ np.array([list(on_b.f) for on_b in acting]).T, E.T @ np.array([list(on_b.n) for on_b in acting]).T])
 
 
-def _frame(closure: Closure, placed: Placed, body: int, point: tuple[float, float, float]) -> Frame:
+def _frame(closure: Closure, placed: PlacedModel, body: int, point: tuple[float, float, float]) -> Frame:
     """The frame of a closure on a body, at rest."""
     A = (placed.rotations[body] @ closing_axes(closure)).tolist()
     return Frame(Matrix(*[Vector(*row) for row in A]), Vector(*_point(placed, body, point).tolist()), ZERO, ZERO)
 
 
-def carried(model: Model, placed: Placed, wrenches: Array) -> Array:
+def carried(model: Model, placed: PlacedModel, wrenches: Array) -> Array:
     """(n, 6) what the joints of the tree carry for wrenches of the closures (closures, 6), world axes, at b's points.
 
     Force, then moment about the joint's point: of each joint, against everything that acts on what it carries.
@@ -108,5 +108,5 @@ def _outward(model: Model) -> list[int]:
     return sorted(range(model.n), key=depth.__getitem__)
 
 
-def _point(placed: Placed, body: int, point: tuple[float, float, float]) -> Array:
+def _point(placed: PlacedModel, body: int, point: tuple[float, float, float]) -> Array:
     return np.asarray(placed.positions[body] + placed.rotations[body] @ np.array(point))

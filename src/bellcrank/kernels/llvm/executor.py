@@ -62,7 +62,7 @@ class Integer:
         return self.e.emit("icmp sge i64 $, $", self, other)
 
 
-class Memory:
+class ArrayInMemory:
     """A declared array in memory. Numbers of lanes stand side by side; those with tangents have them right behind."""
 
     def __init__(self, e: LlvmExecutor, declaration: Array):
@@ -133,15 +133,15 @@ class LlvmExecutor(Emitter, Executor):
         self.tangents = tangents
         self.used: set[str] = set()
         self._counts = {name: Integer(self, x) if isinstance(x, str) else x for name, x in known_counts.items()}
-        self._sizes = Memory(self, sizes)
+        self._sizes = ArrayInMemory(self, sizes)
 
     def use(self, name: str) -> None:
         """A kernel takes the arrays that it uses as arguments."""
         if not self.rehearsing:
             self.used.add(name)
 
-    def array(self, declaration: Array) -> Memory:
-        return Memory(self, declaration)
+    def array(self, declaration: Array) -> ArrayInMemory:
+        return ArrayInMemory(self, declaration)
 
     def count(self, name: str) -> Any:
         return self._counts[name] if name in self._counts else self._sizes[0, name]
@@ -205,6 +205,6 @@ class LlvmExecutor(Emitter, Executor):
             found = self.known[key] = Symbol(self, read_now.ref, "load", origin)
         return found
 
-    def table(self, array: Memory, length: Any) -> Table:
+    def table(self, array: ArrayInMemory, length: Any) -> Table:
         self.use(array.declaration.name)
         return Table(self, array.base, length)

@@ -20,7 +20,7 @@ PASS = "; a pass over all nodes"  # an operation before each
 
 
 @dataclass(frozen=True)
-class Memory:
+class CellPlan:
     """What the first recording of a kernel teaches the second."""
 
     dead: frozenset[Cell] = frozenset()
@@ -29,10 +29,10 @@ class Memory:
     patterns: Sequence[Any] = ()  # of each pass: what is the same constant wherever it is told
 
 
-def learned(region: Region, patterns: Sequence[Any] = ()) -> Memory:
+def learned(region: Region, patterns: Sequence[Any] = ()) -> CellPlan:
     dead = _dead_cells(region)
     slots = _packed(_lifetimes(region, dead))
-    return Memory(dead, slots, 1 + max((slot for cell, slot in slots.items() if cell[0] == TOLD), default=0), patterns)
+    return CellPlan(dead, slots, 1 + max((slot for cell, slot in slots.items() if cell[0] == TOLD), default=0), patterns)
 
 
 def _dead_cells(region: Region) -> frozenset[Cell]:

@@ -13,7 +13,7 @@ from ...spatial.matrices import Solutions
 from ...spatial.rank import is_redundant
 
 if TYPE_CHECKING:
-    from ..workspace import Record
+    from ..workspace import Workspace
 
 NAN = float("nan")
 _NEVER_ZERO = 1e-300  # square of the length of a vector that may vanish, as in spatial.small.reflection
@@ -229,7 +229,7 @@ class MatrixInMemory:
 
     # for later passes
 
-    def kept(self, record: Record, body: Any) -> KeptMatrix:
+    def kept(self, record: Workspace, body: Any) -> KeptMatrix:
         """Copied into the memory of the node."""
         leaf = KeptMatrix(record.matrices, self.arena.stride(self.columns), self.rows, self.columns)
         record.matrices += whole_chunks(self.rows * leaf.stride)

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 _ROOM = {"spin": ZERO, "felt": (ArticulatedInertia.zero(), Force.zero()), "motion": Motion.zero()}
 _ROOM |= {"frame": (Matrix.identity(), ZERO, Motion.zero(), Motion.zero())}
 _ROOM |= {f"line{k}": Motion.zero() for k in range(6)}
-CHANNELS = len(leaves(tuple(_ROOM.values())))  # numbers for every body, at most
 
 
 def make_node_messages(walk: Walk) -> NodeMessages | NodeMessagesInPython:

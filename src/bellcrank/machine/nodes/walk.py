@@ -79,7 +79,7 @@ def turn_of(world: Matrix, own: Matrix) -> Turn:
 class NodeClosure:
     """Implements formulations.NodeClosure."""
 
-    def __init__(self, node: Node, shape: ClosureShape, index: Integer, row: Integer):
+    def __init__(self, node: WalkedNode, shape: ClosureShape, index: Integer, row: Integer):
         self.node, self.shape, self.index, self.row = node, shape, index, row
         self.a, self.b, self.path_a, self.path_b, self.kept = shape.a, shape.b, shape.path_a, shape.path_b, shape.kept
         self.checked, self.rows = shape.checked, shape.signature.rows
@@ -88,8 +88,11 @@ class NodeClosure:
     def _data(self, slot: int) -> Number:
         if slot in self.constants:
             return self.constants[slot]
-        array = self.node.walk.array("node_closure_data")
-        return self.node.walk.e.once(("closure", slot), self.index, lambda: array[self.row, slot])
+        walk = self.node.walk
+        array = walk.array("node_closure_data")
+        if not walk.e.folds:
+            return array[self.row, slot]
+        return walk.e.once(("closure", slot), self.index, lambda: array[self.row, slot])
 
     def _entry(self, column: str) -> Integer:
         return self.node.walk.array("closure_table")[self.index, column]
@@ -125,8 +128,8 @@ class NodeClosure:
         return row
 
 
-class Node(CondensedForms):
-    """Implements formulations.Node; also what a Record asks for."""
+class WalkedNode(CondensedForms):
+    """Implements formulations.Node; also what a Workspace asks for."""
 
     def __init__(self, signature: NodeSignature, walk: Walk, index: Integer, first: Integer):
         self.__dict__.update(walk=walk, signature=signature, index=index, first=first, there={})
@@ -285,7 +288,7 @@ def nodes(walk: Walk, step: Callable[[Any], None], inward: bool) -> None:
         code, first = table[i, "code"], table[i, "first"]
 
         def arm(signature: NodeSignature) -> list[Number]:
-            step(Node(signature, walk, i, first))
+            step(WalkedNode(signature, walk, i, first))
             return []
 
         e.switch(code, [lambda s=s: arm(s) for s in tables.signatures])
@@ -301,7 +304,7 @@ def _rehearse(walk: Walk, step: Callable[[Any], None]) -> ZeroDivisionError | No
         with e.rehearsal():
             walk.node_workspaces = {s: record.copy() for s, record in kept.items()}
             try:
-                step(Node(signature, walk, e.unknown_integer(), e.unknown_integer()))
+                step(WalkedNode(signature, walk, e.unknown_integer(), e.unknown_integer()))
             except ZeroDivisionError as problem:
                 failure = problem
             finally:

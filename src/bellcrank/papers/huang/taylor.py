@@ -31,14 +31,14 @@ from ...singular.factors import factored
 from ...singular.impulse import started
 from ...singular.loop import Progress, march
 from ...singular.outcome import Momentum, Passed, Reactions, Report
-from ...singular.passages import Seen, Watch
+from ...singular.passages import PassageFinder, Seen
 from ...singular.quantities import Quantities
 from ...singular.records import EnergyBalance, States
 from ...spatial.rank import Factors
 from ...wording import argument
 from .applied import Applied
 from .maximal import Bodies, Converter, apply, cross, turned
-from .ties import Ints, Placed, Ties, Wrenches, all_ties
+from .ties import Ints, PlacedBodies, Ties, Wrenches, all_ties
 
 Array = NDArray[np.float64]
 
@@ -67,7 +67,7 @@ class Moment:
     t: float
     bodies: Bodies
     R: Array
-    place: Placed
+    place: PlacedBodies
     wrenches: Wrenches
     factors: Factors
     taken: float = 0.0
@@ -97,7 +97,7 @@ class ReactionTaylor:
         L = np.linalg.cholesky(model.inertia)  # about the centres, in body axes
         self.L_inverse = np.linalg.inv(L)
         self.L_T, self.L_inverse_T = np.swapaxes(L, 1, 2), np.swapaxes(self.L_inverse, 1, 2)
-        self.watch = Watch(self.ties.names_of, self._moving)
+        self.watch = PassageFinder(self.ties.names_of, self._moving)
         self._last_q, self._dt, self._solves = start["q"].copy(), 0.0, 0
         v = start["v"]
         if project:

@@ -74,7 +74,7 @@ def _errors(kind: str, pool: Array) -> list[float]:
     return [equation.error for equation in closing_equations(kind, i, j, Given(columns(WORLD), Law(0.0), 1.0))]
 
 
-class Placed(NamedTuple):
+class PlacedBodies(NamedTuple):
     """The vectors of all ties (k, 10, 3), and the arms from the bodies' centres to the joints' points (k, 3)."""
 
     pool: Array
@@ -108,7 +108,7 @@ class Ties:
     scale: Array  # makes rows comparable: lengths
     first: Ints  # row of each tie, and the number of rows
 
-    def placed(self, r: Array, R: Array) -> Placed:
+    def placed(self, r: Array, R: Array) -> PlacedBodies:
         """At the bodies' centres r (n + 1, 3) and axes R (n + 1, 3, 3), ground last."""
         arm_a, arm_b = apply(R[self.a], self.point_a), apply(R[self.b], self.point_b)
         pool = np.empty((len(self.a), 10, 3))
@@ -116,20 +116,20 @@ class Ties:
         pool[:, A] = np.swapaxes(R[self.a] @ self.axes, 1, 2)
         pool[:, B] = np.swapaxes(R[self.b] @ self.axes, 1, 2)
         pool[:, WORLD] = np.eye(3)
-        return Placed(pool, arm_a, arm_b)
+        return PlacedBodies(pool, arm_a, arm_b)
 
-    def errors(self, at: Placed, pool: Array | None = None) -> Array:
+    def errors(self, at: PlacedBodies, pool: Array | None = None) -> Array:
         """phi of all rows, in metres; with vectors u and w of another ``pool``."""
         given = at.pool if pool is None else pool
         u, w = given[self.tie, self.u], given[self.tie, self.w]
         return self.scale * ((u * self._with_b(at, w)).sum(1) - self.value)
 
-    def _with_b(self, at: Placed, w: Array) -> Array:
+    def _with_b(self, at: PlacedBodies, w: Array) -> Array:
         """w, or w x b: u . (w x b) = b . (u x w)."""
         b = at.pool[self.tie, self.across]
         return np.where((self.across >= 0)[:, None], cross(w, b), w)
 
-    def wrenches(self, at: Placed, pool: Array | None = None) -> Wrenches:
+    def wrenches(self, at: PlacedBodies, pool: Array | None = None) -> Wrenches:
         """Rows of the Jacobian; with vectors u and w of another ``pool``, but the arms and axes that turn of ``at``."""
         given = at.pool if pool is None else pool
         u, w = given[self.tie, self.u], given[self.tie, self.w]
@@ -143,7 +143,7 @@ class Ties:
         moment_a = turned_a - cross(at.arm_a[self.tie], force)
         return Wrenches(force, moment_a, turned_b + cross(at.arm_b[self.tie], force))
 
-    def reactions(self, at: Placed, wrenches: Wrenches, multipliers: Array) -> Array:
+    def reactions(self, at: PlacedBodies, wrenches: Wrenches, multipliers: Array) -> Array:
         """Wrench on b at its point, force then moment; (k, 6)."""
         force, moment = np.zeros((2, len(self.a), 3))
         np.add.at(force, self.tie, multipliers[:, None] * wrenches.force)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 
 from ...joints import JOINTS
-from ..blocks import Block, Node, _cycle, _depths, _take_apart
+from ..blocks import Block, BlockNode, clique_tree, cycle, depths
 from ..nodes import WIDE_ALONE
 from ..order import depth_first
 from . import prices
@@ -63,11 +63,11 @@ class _Estimate:
         self.free = sum(map(len, self.moves)) - held  # as a rule: what a driven block has none of
 
     def total(self) -> float:
-        depth = _depths(self.parent)
-        cycles = {k: self._cycle(closure, depth) for k, closure in enumerate(self.closures)}
+        depth = depths(self.parent)
+        cycles = {k: self.cycle(closure, depth) for k, closure in enumerate(self.closures)}
         moving = [i for i, moves in enumerate(self.moves) if moves]
         block = Block(-1, tuple(range(len(self.parent))), tuple(cycles))
-        nodes = _take_apart(block, moving, self.parent, cycles, 0)
+        nodes = clique_tree(block, moving, self.parent, cycles, 0)
         split = len(nodes) > 1 or self._count(nodes[0].joints) > WIDE_ALONE
         work = float(sum(self._placed(i, depth) for i in block.bodies))
         for k in reversed(range(len(nodes))):
@@ -79,12 +79,12 @@ class _Estimate:
             work += self._part(nodes, k, rows) if split else self._whole(node, rows)
         return work
 
-    def _cycle(self, closure: Tie, depth: Sequence[int]) -> set[int]:
+    def cycle(self, closure: Tie, depth: Sequence[int]) -> set[int]:
         if not closure.terms:
-            return set(_cycle(self.parent, depth, closure.a, closure.b))
+            return set(cycle(self.parent, depth, closure.a, closure.b))
         joined: set[int] = set(closure.terms)
         for i in closure.terms[1:]:
-            joined.update(_cycle(self.parent, depth, closure.terms[0], i))
+            joined.update(cycle(self.parent, depth, closure.terms[0], i))
         return joined
 
     def _placed(self, i: int, depth: Sequence[int]) -> int:
@@ -102,7 +102,7 @@ class _Estimate:
         entries = sum(len(self.moves[i]) for i in cycle if i != self.root)
         return end * (1 + ends) + self.prices.entry * entries
 
-    def _rows(self, node: Node, closure: Tie, cycle: set[int]) -> Rows:
+    def _rows(self, node: BlockNode, closure: Tie, cycle: set[int]) -> Rows:
         turning, anything, first = 0, 0, self._first(node)
         for i in closure.terms or cycle:
             for k, move in enumerate(self.moves[i]):
@@ -111,7 +111,7 @@ class _Estimate:
         kind = "fixed" if closure.driven and closure.kind in JOINTS else closure.kind
         return [turning if about == TURN else anything for about in equations(kind, self.planar)]
 
-    def _first(self, node: Node) -> dict[int, int]:
+    def _first(self, node: BlockNode) -> dict[int, int]:
         """The first coordinate of each joint of a node."""
         return dict(zip(node.joints, accumulate((len(self.moves[i]) for i in node.joints), initial=0), strict=False))
 
@@ -132,7 +132,7 @@ class _Estimate:
 
     # a block that is one node
 
-    def _whole(self, node: Node, rows: Rows) -> int:
+    def _whole(self, node: BlockNode, rows: Rows) -> int:
         first, n = self._first(node), self._count(node.joints)
         rows = rows[: max(n - 1, 0)]  # what moves at all has more coordinates than independent equations
         found = null_space(rows, n)
@@ -152,7 +152,7 @@ class _Estimate:
 
     # a block that is split into a clique tree
 
-    def _part(self, nodes: Sequence[Node], at: int, rows: Rows) -> int:
+    def _part(self, nodes: Sequence[BlockNode], at: int, rows: Rows) -> int:
         """A node by the sizes of its matrices.
 
         n, x   its coordinates; those of them in its separator

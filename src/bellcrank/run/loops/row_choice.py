@@ -57,7 +57,9 @@ class KeptRows:
         self.changes: list[Change] = []
         self._planned: list[Dynamics] = []
         nodes = dynamics.plan.nodes
-        self._early = 0 < loops.near < NEAR and (nodes is None or nodes.spare)  # look for better ones while there is time
+        self._early = 0 < loops.near < NEAR and (
+            nodes is None or nodes.interchangeable
+        )  # look for better ones while there is time
 
     def __call__(self, start: State, times: Array) -> Outcome:
         if not self._planned:

@@ -19,7 +19,7 @@ Look = tuple[Array, Directions]  # the equations, and the directions in which th
 _POOR = 0.1  # pivots below which the watch compares other equations, if others are better
 
 
-class Watch:
+class SingularityWatch:
     """Compares the directions in which each equation constrains from step to step.
 
     Of equations that depend on each other it takes those that are most independent at the moment, so that it sees singular
@@ -34,7 +34,7 @@ class Watch:
         self._last: tuple[float, Look | None] = (0.0, None)  # the look before it
         self.weights = turn_weights(dynamics.model, float(dynamics.plan.length))
         nodes = dynamics.plan.nodes
-        self.choice = nodes is None or nodes.spare  # whether other equations could be kept
+        self.choice = nodes is None or nodes.interchangeable  # whether other equations could be kept
         self.rank = nodes.rank if nodes is not None else len(dynamics.plan.kept_rows) or None
 
     def look(self, t: float, q: Array) -> Passage | None:
@@ -82,11 +82,11 @@ class Watch:
         return Passage(t, kept.closures[0]) if 0 < kept.pivot < self.near else None
 
 
-def watch_from(dynamics: Dynamics, loops: Loops, t: float, q: Array) -> Watch | None:
+def watch_from(dynamics: Dynamics, loops: Loops, t: float, q: Array) -> SingularityWatch | None:
     """A watch that has seen the start."""
     if not (dynamics.model.closures and loops.project):
         return None
-    watch = Watch(dynamics, loops)
+    watch = SingularityWatch(dynamics, loops)
     if planned(dynamics):
         watch.look(t, q)
     return watch
