@@ -6,7 +6,7 @@ import bellcrank as bc
 from bellcrank.kernels.llvm.emitter import Emitter
 from bellcrank.kernels.llvm.flow import each, switch, total, when
 from bellcrank.kernels.llvm.graph import flat
-from bellcrank.kernels.llvm.liveness import PASS, TOLD, CellPlan, learned
+from bellcrank.kernels.llvm.liveness import PASS, SENT, CellPlan, learned
 from bellcrank.machine.arrays import for_plan
 from bellcrank.machine.module import recorded
 from bellcrank.model import generators
@@ -78,8 +78,8 @@ def test_cells_share_a_place_when_one_is_done_with_before_the_other_starts():
 
 @pytest.mark.parametrize("apart", [False, True])
 def test_what_is_told_shares_a_place_only_over_whole_passes(apart):
-    """A node may read what another one told in this pass, after we have told something else."""
-    first, second = (TOLD, "spin", 0), (TOLD, "motion", 0)
+    """A node may read what another one sent in this pass, after we have sent something else."""
+    first, second = (SENT, "spin", 0), (SENT, "motion", 0)
     region = written(
         PASS,
         (None, ["%x"], first),
@@ -91,14 +91,14 @@ def test_what_is_told_shares_a_place_only_over_whole_passes(apart):
         (None, ["%b", "%out"]),
     )
     memory = learned(region)
-    assert memory.told == (1 if apart else 2)
+    assert memory.sent == (1 if apart else 2)
 
 
 def test_nothing_out_of_plane_is_told_by_nodes_of_a_planar_ladder():
     """An inertia in the plane has 6 numbers, a wrench 3; a spin and a motion find room where these were."""
     dynamics = bc.compile(generators.ladder(3))
     emitter, _ = recorded(dynamics.plan, for_plan(dynamics.program, dynamics.plan), 1, CellPlan())
-    assert learned(emitter.region).told == 9
+    assert learned(emitter.region).sent == 9
 
 
 def test_the_second_writing_keeps_what_was_planned_and_nothing_else():
@@ -110,4 +110,4 @@ def test_the_second_writing_keeps_what_was_planned_and_nothing_else():
     emitter, _ = recorded(dynamics.plan, program, 1, memory)
     cells = [operation.cell for _, _, operation in flat(emitter.region) if operation is not None and operation.cell is not None]
     kept = {cell for cell in cells if cell[0][0] == "node"}
-    assert kept == {cell for cell in memory.slots if cell[0] != TOLD}
+    assert kept == {cell for cell in memory.slots if cell[0] != SENT}

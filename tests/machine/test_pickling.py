@@ -39,4 +39,4 @@ def test_accelerations_are_the_same_to_the_last_bit(way, again):
 def test_equations_that_were_chosen_at_a_state_stay_chosen():
     model = bc.load("four_bar")
     chosen = bc.compile(model, "multipliers", quick=True).replanned(np.array(model.initial_q), 0.0)
-    assert chosen.plan.kept_rows and pickled(chosen).plan.kept_rows == chosen.plan.kept_rows
+    assert chosen.plan.selected_rows and pickled(chosen).plan.selected_rows == chosen.plan.selected_rows

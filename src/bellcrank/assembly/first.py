@@ -61,7 +61,7 @@ def start_run(dynamics: Dynamics, q: Given, v: Given, t: float) -> Assembly:
     change = Changed(dynamics, found.q, found.v, moved, changed, t)
     if change.any:
         warnings.warn(f"model {dynamics.model.name!r}: {change.words}", BellcrankWarning, stacklevel=5)
-    return found.told(stacklevel=5)
+    return found.warned(stacklevel=5)
 
 
 def first_assembly(dynamics: Dynamics, q: Given, v: Given, t: float) -> Assembly:

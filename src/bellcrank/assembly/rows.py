@@ -115,7 +115,7 @@ class _Rows:
 
     def states(self) -> FirstStates:
         if not (self.wanted_q.given or self.wanted_v.given):
-            own = own_assembly(self.dynamics).told()
+            own = own_assembly(self.dynamics).warned()
             self.q[:], self.v[:] = own.q, own.v
             return FirstStates(self.q, self.v, tuple(self.problems), ())
         if self.loops.large:  # one by one, by sparse matrices

@@ -75,7 +75,7 @@ class Assembly:
     def __str__(self) -> str:
         return self.report
 
-    def told(self, stacklevel: int = 3) -> Assembly:
+    def warned(self, stacklevel: int = 3) -> Assembly:
         """The assembly itself, after its notes have become warnings."""
         for note in self.notes:
             warnings.warn(f"model {self.model.name!r}: {note}", BellcrankWarning, stacklevel=stacklevel)
@@ -130,7 +130,7 @@ def assemble(
     dynamics = model if isinstance(model, Dynamics) else Dynamics(model, quick=True)
     if tolerance is not None and not tolerance > 0:
         raise StateError(f"tolerance must be a length in m, more than zero; it is {tolerance!r}")
-    return closed(dynamics, start_of(dynamics, q, v, hold), t, weight=weight, tolerance=tolerance).told(stacklevel=3)
+    return closed(dynamics, start_of(dynamics, q, v, hold), t, weight=weight, tolerance=tolerance).warned(stacklevel=3)
 
 
 def closed(dynamics: Dynamics, start: Start, t: float, *, weight: Weight = "mass", tolerance: float | None = None) -> Assembly:

@@ -113,7 +113,7 @@ class Survey:
         return make_node_tables(self.plan, self.parts, ranks)
 
     def _checked(self, i: int, own: Ranks, agree: bool) -> tuple[tuple[int, ...], ...]:
-        """Equations that are left out, unless they say nothing anywhere; all where images may disagree with each other."""
+        """Equations that are left out, unless they say nothing anywhere; all where children may disagree with each other."""
         G = self._anywhere[i][1]
         says = np.abs(G).max(axis=1, initial=0.0) > self.plan.tolerance * np.abs(G).max(initial=0.0)
         starts = np.cumsum([0, *(self.plan.model.closures[k].rows for k in self.parts[i].closures)])
@@ -139,12 +139,12 @@ class Survey:
         return found, float(np.max(errors)) / self.plan.length
 
     def _found(self, rows: Rows, tolerance: float) -> dict[int, Found]:
-        """By the first node of each block, which is the one that all others of the block hang on."""
+        """By the first node of each block, which is the one that all others of the block are below."""
         ranks: dict[int, Ranks] = {}
-        images: dict[int, Array] = {}
+        forms: dict[int, Array] = {}
         pivots: dict[int, float] = {}
         for i in reversed(range(len(self.parts))):
-            ranks[i], images[i], pivots[i] = _ranks(self.plan, self.parts, i, rows[i], images, tolerance)
+            ranks[i], forms[i], pivots[i] = _ranks(self.plan, self.parts, i, rows[i], forms, tolerance)
         blocks: dict[int, list[int]] = {}
         root: dict[int, int] = {}
         for i, node in enumerate(self.parts):
@@ -177,7 +177,7 @@ def _walk(plan: Plan, q: Array, t: float) -> Walk:
 
 
 def _ranks(
-    plan: Plan, nodes: list[BlockNode], i: int, collected: tuple[WalkedNode, Array], images: dict[int, Array], tolerance: float
+    plan: Plan, nodes: list[BlockNode], i: int, collected: tuple[WalkedNode, Array], forms: dict[int, Array], tolerance: float
 ) -> tuple[Ranks, Array, float]:
     """Ranks of a node; T of what it reports; its smallest pivot."""
     node, (seen, G) = nodes[i], collected
@@ -190,7 +190,7 @@ def _ranks(
             np.zeros((0, 0)),
             smallest_added(G[chosen])[0],
         )
-    E, agreeing = _substitution(seen, [images[c] for c in node.children])
+    E, agreeing = _substitution(seen, [forms[c] for c in node.children])
     over_w = np.vstack([G @ E, agreeing])
     chosen = independent(over_w, tolerance)
     kept = _by_closure([k for k in chosen if k < len(G)], counts)
@@ -205,7 +205,7 @@ def _ranks(
         equations=equations,
         size=size,
         redundant=any(k >= len(G) or np.abs(G[k]).max(initial=0.0) > tolerance * np.abs(G).max() for k in idle),
-        rank=len(chosen) - len(agreeing),  # an image's agreement is no equation of ours: one that is redundant was theirs
+        rank=len(chosen) - len(agreeing),  # a child's agreement is no equation of ours: one that is redundant was theirs
         interchangeable=_any_left(over_w, chosen, tolerance),
         forms_agree=not any(k >= len(G) for k in idle),
     )
@@ -218,19 +218,19 @@ def _any_left(G: Array, chosen: list[int], tolerance: float) -> bool:
     return bool(idle.size) and bool(idle.max() > tolerance * np.abs(G).max())
 
 
-def _substitution(node: WalkedNode, images: list[Array]) -> tuple[Array, Array]:
-    """E of formulations.loops.condensed without its last column, and the equations of images that must agree."""
+def _substitution(node: WalkedNode, forms: list[Array]) -> tuple[Array, Array]:
+    """E of formulations.loops.condensed without its last column, and the equations of children that must agree."""
     given = given_by(node.shared)
     free = [j for j in range(len(node.dofs)) if j not in given]
-    starts = np.cumsum([len(free), *(T.shape[1] for T in images)])
+    starts = np.cumsum([len(free), *(T.shape[1] for T in forms)])
     E = np.zeros((len(node.dofs), starts[-1]))
     E[free, range(len(free))] = 1.0
     for j, (k, i) in given.items():
-        E[j, starts[k] : starts[k + 1]] = images[k][i]
+        E[j, starts[k] : starts[k + 1]] = forms[k][i]
     places = conflicts(node.shared)
     agreeing = E[[j for _, _, j in places]]
     for row, (k, i, _) in zip(agreeing, places, strict=True):
-        row[starts[k] : starts[k + 1]] = -images[k][i]
+        row[starts[k] : starts[k + 1]] = -forms[k][i]
     return E, agreeing
 
 

@@ -35,14 +35,14 @@ class Planned:
         if self.plan.nodes is not None:
             return replace(self, plan=replace(self.plan, nodes=plan_nodes(self.plan, q, t)))
         rows = independent_rows(comparable_rows(Evaluation(self), q, t), self.plan.tolerance)
-        return replace(self, plan=replace(self.plan, kept_rows=rows))
+        return replace(self, plan=replace(self.plan, selected_rows=rows))
 
     def by_multipliers(self) -> Planned:
         """The same by the formulation that finds redundant equations at every state."""
         formulation, program = self.formulation, self.program
         if self.plan.nodes is not None:
             formulation, program = choose("multipliers", None, closed=True)
-        return Planned(replace(self.plan, nodes=None, kept_rows=()), formulation, program)
+        return Planned(replace(self.plan, nodes=None, selected_rows=()), formulation, program)
 
 
 def planned(

@@ -89,7 +89,7 @@ def kept_equations(dynamics: Evaluation, q: Array, t: float) -> KeptEquations:
     if plan.nodes is not None:
         worst = nearest_singularity(plan, {"q": q, "v": np.zeros(plan.model.nv), "t": np.array(t)})
         return KeptEquations(plan.nodes.rank, worst.pivot, worst.closures)
-    _, pivots = orthonormal_rows(comparable_rows(dynamics, q, t), plan.kept_rows or order_of_rows(plan), plan.tolerance)
+    _, pivots = orthonormal_rows(comparable_rows(dynamics, q, t), plan.selected_rows or order_of_rows(plan), plan.tolerance)
     kept = np.flatnonzero(pivots)
     if not len(kept):
         return KeptEquations(0, 0.0, ())

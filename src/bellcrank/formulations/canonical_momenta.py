@@ -32,7 +32,7 @@ from ..spatial.elimination import FullPivot, Pivot, coordinate, eliminate_bias
 from ..spatial.vector import ZERO
 from .base import Body, Program, Walk
 from .canonical_frames import NOTHING, AtJoint, AtOrigin, Felt, Reference, pose
-from .inverse_dynamics import tell_drive, tell_wrench
+from .inverse_dynamics import output_drive, output_wrench
 
 
 def hamilton(walk: Walk, at: type[Reference]) -> None:
@@ -186,7 +186,7 @@ def acceleration(walk: Walk, at: type[Reference]) -> None:
     walk.outward(partial(accelerations, at), base=Motion(ZERO, -walk.gravity))
 
 
-def reactions(walk: Walk, at: type[Reference], tell: Callable[[Body, Force], None]) -> None:
+def reactions(walk: Walk, at: type[Reference], put_out: Callable[[Body, Force], None]) -> None:
     """q, p -> the wrench through every joint, M* dOmega/dt + b."""
     walk.outward(pose, base=(Matrix.identity(), ZERO))
     walk.inward(partial(elimination_kept, at), leaf=NOTHING)
@@ -194,7 +194,7 @@ def reactions(walk: Walk, at: type[Reference], tell: Callable[[Body, Force], Non
     if walk.loaded:
         walk.apply_forces()
     walk.inward(partial(bias_elimination, at), leaf=Force.zero())
-    walk.outward(partial(wrenches, at, tell), base=Motion(ZERO, -walk.gravity))
+    walk.outward(partial(wrenches, at, put_out), base=Motion(ZERO, -walk.gravity))
 
 
 def elimination_kept(at: type[Reference], body: Body, felt: Felt) -> Felt:
@@ -251,14 +251,14 @@ def accelerations(at: type[Reference], body: Body, parent: Motion) -> Motion:
     return A
 
 
-def wrenches(at: type[Reference], tell: Callable[[Body, Force], None], body: Body, parent: Motion) -> Motion:
+def wrenches(at: type[Reference], put_out: Callable[[Body, Force], None], body: Body, parent: Motion) -> Motion:
     _, A = accelerated(at, body, parent)
-    tell(body, (body.M @ A) + body.b)
+    put_out(body, (body.M @ A) + body.b)
     return A
 
 
-def tell_reaction(body: Body, F: Force) -> None:
-    tell_wrench(body, body.A, F)
+def output_reaction(body: Body, F: Force) -> None:
+    output_wrench(body, body.A, F)
 
 
 def accelerated(at: type[Reference], body: Body, parent: Motion) -> tuple[tuple[Number, ...], Motion]:
@@ -286,7 +286,7 @@ MOMENTA = Program("momenta", momenta, inputs=("q", "v"), outputs={"p": "v"})
 VELOCITIES = Program("velocities", partial(velocities, at=AtJoint), inputs=("q", "p"), outputs={"v": "v"})
 REACTIONS = Program(
     "canonical_reactions",
-    partial(reactions, at=AtJoint, tell=tell_reaction),
+    partial(reactions, at=AtJoint, put_out=output_reaction),
     inputs=("q", "p", "tau"),
     outputs={"v": "v", "wrench": "body*12"},
     scratch=("v",),
@@ -296,6 +296,6 @@ REACTIONS = Program(
 DRIVES = replace(
     REACTIONS,
     name="canonical_drives",
-    run=partial(reactions, at=AtJoint, tell=tell_drive),
+    run=partial(reactions, at=AtJoint, put_out=output_drive),
     outputs={"v": "v", "drive": "drive*2"},
 )

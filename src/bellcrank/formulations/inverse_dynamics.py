@@ -75,11 +75,11 @@ def wrenches(body: Body, carried: Force) -> Force:
     The part along the free directions is the joint's own effort.
     """
     F = body.F + carried
-    tell_wrench(body, body.R, F)
+    output_wrench(body, body.R, F)
     return body.X.up(F)
 
 
-def tell_wrench(body: Body, R: Matrix, F: Force) -> None:
+def output_wrench(body: Body, R: Matrix, F: Force) -> None:
     held = F
     for S, E in zip(body.freedoms, body.efforts, strict=True):
         held = held - E * S.dot(F)
@@ -94,11 +94,11 @@ def drives(walk: Walk) -> None:
 def drive(body: Body, carried: Force) -> Force:
     """Efforts that keep prescribed motions going, and the power that they bring."""
     F = body.F + carried
-    tell_drive(body, F)
+    output_drive(body, F)
     return body.X.up(F)
 
 
-def tell_drive(body: Body, F: Force) -> None:
+def output_drive(body: Body, F: Force) -> None:
     if body.driven:
         efforts = [S.dot(F) for S in body.freedoms]
         pairs = zip(efforts, body.input("v"), strict=True)

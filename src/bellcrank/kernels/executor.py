@@ -72,7 +72,7 @@ class Executor(ABC):
 
     @abstractmethod
     def start_pass(self) -> None:
-        """A pass over all nodes begins: what was told before it may be overwritten after it."""
+        """A pass over all nodes begins: what was sent before it may be overwritten after it."""
 
     @abstractmethod
     def table(self, array: Any, length: Integer) -> Any:

@@ -111,7 +111,7 @@ def plan_counts(plan: Plan) -> dict[str, int]:
     counts |= {"attachments": len(loads.closing.attachments), "nodes": 0 if nodes is None else nodes.count}
     if nodes is not None:
         counts |= {"node_ints": nodes.ints.size, "node_bodies": len(nodes.shared_bodies)}
-        counts |= {"node_closures": len(nodes.shared_closures), "forms": nodes.told}
+        counts |= {"node_closures": len(nodes.shared_closures), "forms": nodes.sent}
     return counts | {name: 0 for name in ("node_ints", "node_bodies", "node_closures", "forms") if nodes is None}
 
 

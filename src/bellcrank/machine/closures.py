@@ -264,8 +264,8 @@ def output_equations(walk: Walk, name: str, fields: Sequence[str]) -> None:
 
 
 def push(walk: Walk, also_output: bool = False) -> None:
-    """Multipliers push on the bodies like forces, or tell the wrenches on the second body of each closure, or both."""
-    table, tell = walk.array("closure_table"), "closing" in walk.program.outputs
+    """Multipliers push on the bodies like forces; or their wrenches on the second body of each closure are put out; or both."""
+    table, output = walk.array("closure_table"), "closing" in walk.program.outputs
 
     def one(signature: ClosureSignature, index: Integer, view: ClosureView) -> None:
         row, total, coupler = table[index, "row"], [Force.zero(), Force.zero()], signature.kind == "coupler"
@@ -273,11 +273,11 @@ def push(walk: Walk, also_output: bool = False) -> None:
         for multiplier, equation in zip(given, view.equations, strict=True):
             for side, wrench in enumerate((equation.on_i, equation.on_j)):
                 total[side] = total[side] + wrench * multiplier
-        if tell:
+        if output:
             power = given[0] * coupled(walk, index)[1] if coupler else _power(view, total)
             for k, x in enumerate([*total[1].f, *total[1].n, power]):
                 walk.array("closing")[index * 7 + k] = x
-        if tell and not also_output:
+        if output and not also_output:
             return
         if coupler:
             _each_attachment(walk, index, lambda attachment: _push_coordinate(walk, attachment, given[0]))

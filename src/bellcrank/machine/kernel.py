@@ -158,7 +158,7 @@ def bound_arrays(plan: Plan, code: Code, lanes: int) -> dict[str, Any]:
     node_table, node_work = _with_memory(plan, facts)
     counts |= {"work_row": facts.work_row, "message_row": facts.message_row, "node_work": node_work + CHUNK}
     counts |= {"left_row": counts["nv"] if facts.dense else block_width(plan), "lower_rows": facts.dense * counts["rows"]}
-    counts |= {"scratch": facts.scratch + CHUNK, "forms": counts["forms"] + CHUNK, "node_messages": facts.told * plan.n}
+    counts |= {"scratch": facts.scratch + CHUNK, "forms": counts["forms"] + CHUNK, "node_messages": facts.sent * plan.n}
 
     def bound(array: Array) -> NDArray[Any]:
         if array.fill is not None:

@@ -84,13 +84,13 @@ def _element(walk: Walk, signature: ElementSignature, i: Integer) -> list[Number
     t = _time(walk)
     u = walk.array("u")[table[i, "input"]] if signature.has_input else 0.0
     if signature.terms:
-        told = _on_sum(walk, signature, i, data)
+        values = _on_sum(walk, signature, i, data)
     elif signature.on_joint:
         v = table[i, "v"]
         q = walk.given("q", table[i, "q"]) if signature.scalar else 0.0
         answer = joint_effort(signature, data, JointState(q, walk.given("v", v)), t, u, pool)
         add_to(walk.array("effort"), v, answer.effort)
-        told = (answer.energy, answer.power, answer.effort)
+        values = (answer.energy, answer.power, answer.effort)
     else:
         grounds, rows = (signature.ground_a, signature.ground_b), ("row_a", "row_b")
         a, b = (BodyState.ground() if on else state_of(walk, table[i, row]) for on, row in zip(grounds, rows, strict=True))
@@ -99,10 +99,10 @@ def _element(walk: Walk, signature: ElementSignature, i: Integer) -> list[Number
         for on, row, wrench in zip(grounds, rows, (answers.on_a, answers.on_b), strict=True):
             if not on:
                 add_wrench(walk, table[i, row], wrench)
-        told = (answers.energy, answers.power, answers.force)
+        values = (answers.energy, answers.power, answers.force)
     if "element" in walk.program.outputs:
-        for k, x in enumerate(told):
-            walk.array("element")[i * len(told) + k] = x
+        for k, x in enumerate(values):
+            walk.array("element")[i * len(values) + k] = x
     return []
 
 

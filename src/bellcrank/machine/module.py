@@ -55,7 +55,7 @@ class Facts:
     message_row: int = 1  # numbers that go to a body through memory
     dense: int = 0  # 1: all equations of closures are taken at once
     scratch: int = 0  # numbers of matrices of one step at a node
-    told: int = 1  # numbers that nodes tell each other of a body
+    sent: int = 1  # numbers that nodes send each other of a body
     tangents: int = 0
     node_rows: list[int] = field(default_factory=list)  # of each signature of a node: numbers that are kept
     node_matrices: list[int] = field(default_factory=list)  # and those of matrices
@@ -137,7 +137,7 @@ def write_kernel(plan: Plan, program: Program, lanes: int, name: str = "kernel")
         message_row=walk.message_width or 1,
         dense=int(walk.dense),
         scratch=walk.arena.most,
-        told=walk.memory.told,
+        sent=walk.memory.sent,
         tangents=e.tangents,
         node_rows=[record.slots for record in records],
         node_matrices=[record.matrices for record in records],

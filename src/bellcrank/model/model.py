@@ -127,12 +127,12 @@ class Model:
 
         Raises AssemblyError, with what stays open and by how much, where the loops cannot be closed.
         """
-        return self.given_q if not self.closures else self.assembled_start.told().q
+        return self.given_q if not self.closures else self.assembled_start.warned().q
 
     @property
     def initial_v(self) -> Array:
         """The velocities at the start, (nv,), with which the loops stay closed."""
-        return self.given_v if not self.closures else self.assembled_start.told().v
+        return self.given_v if not self.closures else self.assembled_start.warned().v
 
     @cached_property
     def assembled_start(self) -> Assembly:

@@ -116,7 +116,7 @@ class Nodes:
     rank: int  # independent equations of all closures
     redundant: bool  # redundant ones that could push, in blocks with a clique tree
     interchangeable: bool  # some of those that are not kept could be kept in the place of others
-    told: int  # numbers that nodes report to those that they hang on, and get from there
+    sent: int  # numbers that nodes report to their parents, and get from there
 
     @property
     def count(self) -> int:

@@ -47,7 +47,7 @@ class Plan:
     length: float = 1.0  # typical of the model
     baumgarte: tuple[float, float] = (0.0, 0.0)  # 2 alpha, beta^2
     nodes: Nodes | None = None  # for the walk over blocks of loops
-    kept_rows: tuple[
+    selected_rows: tuple[
         int, ...
     ] = ()  # of the equations of closures, where all are taken at once; (): those independent at a state
 

@@ -3,7 +3,7 @@
 Of equations that depend on each other the first ones at a state are kept, which has two flaws in over-constrained loops. These
 may become dependent along the motion although the mechanism is in no singular position, and others would do. And where the
 loops are open by more than the tolerance, as they are inside a long step, equations that are redundant as long as the loops
-are closed seem to be independent, and lock the mechanism. Plan.kept_rows names, best first, those that may be kept.
+are closed seem to be independent, and lock the mechanism. Plan.selected_rows names, best first, those that may be kept.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ Array = NDArray[np.float64]
 
 def planned(dynamics: Evaluation) -> bool:
     """Whether it is settled which equations are kept; else the start may be a singular position (lost_row)."""
-    return dynamics.plan.nodes is not None or bool(dynamics.plan.kept_rows)
+    return dynamics.plan.nodes is not None or bool(dynamics.plan.selected_rows)
 
 
 def order_of_rows(plan: Plan) -> tuple[int, ...]:
     """All of them; those that may be kept come first."""
-    return first_of_all(plan.kept_rows, plan.loads.closing.rows)
+    return first_of_all(plan.selected_rows, plan.loads.closing.rows)
 
 
 def first_of_all(chosen: tuple[int, ...], count: int) -> tuple[int, ...]:
@@ -40,8 +40,8 @@ def first_of_all(chosen: tuple[int, ...], count: int) -> tuple[int, ...]:
 def least_kept(plan: Plan) -> Array:
     """The part of what it could add, squared, from which on an equation is kept (spatial.rank.keeps); (m,)."""
     least = np.full(plan.loads.closing.rows, plan.tolerance**2)
-    if plan.kept_rows:
-        least[list(order_of_rows(plan)[len(plan.kept_rows) :])] = np.inf
+    if plan.selected_rows:
+        least[list(order_of_rows(plan)[len(plan.selected_rows) :])] = np.inf
     return least
 
 

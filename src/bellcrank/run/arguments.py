@@ -124,7 +124,7 @@ def first_state(dynamics: Dynamics, q: Given, v: Given, t: float) -> tuple[Array
     if q is None and v is None:
         if not model.closures:
             return np.array(model.given_q), np.array(model.given_v)
-        own = own_assembly(dynamics).told()
+        own = own_assembly(dynamics).warned()
         return np.array(own.q), np.array(own.v)
     if not model.closures or not isinstance(q, Mapping | None):
         whole = given_values(dynamics, "q", q, model.given_q)

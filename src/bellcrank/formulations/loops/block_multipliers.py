@@ -12,9 +12,9 @@ others D = C G, the multipliers of least norm are
 A block with a clique tree (formulations.loops.condensed) is gone through twice. With s the efforts that the nodes further out
 give to the separator of a node, and u = E w the coordinates by what is free in them,
 
-    inward:   t = B^T (E^T r + t of the images)                        B: motions of w that move the separator; T = E B
-    outward:  W^T nu = E^T (r, s) + t of the images,  W = G E          nu: of rows, and of images that must agree
-              s of an image = (r, s) - G^T lambda - what other images give
+    inward:   t = B^T (E^T r + t of the children)                        B: motions of w that move the separator; T = E B
+    outward:  W^T nu = E^T (r, s) + t of the children,  W = G E          nu: of rows, and of children that must agree
+              s of a child = (r, s) - G^T lambda - what other children give
 
 where the rows that are not kept have none. Efforts s need no pivots: W are the rows that the accelerations were found with.
 """
@@ -30,7 +30,7 @@ from ...spatial import Force, Motion
 from ...spatial.small import Combination, factored, substituted
 from ...spatial.vector import ZERO
 from ..base import Body, Node, Program, Walk
-from ..inverse_dynamics import efforts, motion, tell_drive
+from ..inverse_dynamics import efforts, motion, output_drive
 from .condensed import children_of, equations, free_joints, joints, sorted_for
 from .coordinate_reduction import acceleration
 from .node_forms import dot, total
@@ -49,7 +49,7 @@ def accelerations_and_powers(walk: Walk) -> None:
 def drive(body: Body, carried: Force) -> Force:
     """inverse_dynamics.drive, with the closures' wrenches."""
     F = body.F - body.pushed + carried
-    tell_drive(body, F)
+    output_drive(body, F)
     return body.X.up(F)
 
 
@@ -130,12 +130,12 @@ def gather(node: Node) -> None:
     """What the separator would have to give, for each of the motions that are left to it."""
     if not node.condensed:
         return
-    images = [node.condensed_form(k, (len(x), y + 1), (y, 1)) for k, (x, y) in enumerate(children_of(node))]
-    T = [image[0] for image in images]
+    forms = [node.condensed_form(k, (len(x), y + 1), (y, 1)) for k, (x, y) in enumerate(children_of(node))]
+    T = [form[0] for form in forms]
     E, W = joints(node, T, unit(node), range(len(node.dofs))), equations(node, T)
     size = W.columns - 1
     t, start = E.transposed_times(column(node, node.joint_values("residual"))), size - sum(node.form_sizes)
-    for _, t_k in images:
+    for _, t_k in forms:
         for a in range(t_k.rows):
             t[start + a, 0] = t[start + a, 0] + t_k[a, 0]
         start += t_k.rows
@@ -180,7 +180,7 @@ def resolve(node: Node) -> None:
 
 
 def shares(shared: Sequence[Sequence[int]], left: list[Number], agreeing: dict[int, Number], first: int) -> list[list[Number]]:
-    """What each image gives: where several could, all but one give the multiplier of the equation that makes them agree."""
+    """What each child gives: where several could, all but one give the multiplier of the equation that makes them agree."""
     given: dict[int, int] = {}
     for k, own in enumerate(shared):
         for j in own:

@@ -6,9 +6,9 @@ y; at the inner node these joints are given by y. All is homogeneous, with the m
     u = E (w; 1)                  w: joints that nobody gives, then y of the children (E: unit rows, and rows of T)
     W (w; 1) = 0                  closures, and joints that two nodes give: they must agree
     w = N (y; 1)                  those y that do not move the separator first
-    H = F^T H F + sum N_k^T H_k N_k,   F = E N        form over (y; 1; A); N_k: rows of N for what hangs here
+    H = F^T H F + sum N_k^T H_k N_k,   F = E N        form over (y; 1; A); N_k: rows of N for the children
 
-The first y are minimised, z = -K (y; 1; A); the others are the y of the image that is reported.
+The first y are minimised, z = -K (y; 1; A); the others are the y of the condensed form that is reported.
 
 code   meaning
 H      [D -d U^T; -d^T . P^T; U P I]: what motion takes, 1/2 (y; 1; A)^T H (y; 1; A)     (node_forms.Form)
@@ -26,13 +26,13 @@ from ..base import Node
 
 
 def eliminate_condensed(node: Node, H: Any, among: Sequence[int], *, watch: bool = False, least: Number | None = None) -> None:
-    """Put in the images of the children, satisfy the equations, and minimise all but what moves the separator.
+    """Put in the condensed forms of the children, satisfy the equations, and minimise all but what moves the separator.
 
     H: form over (u; 1; A), or over some of the coordinates ``among`` which are all that take something.
     """
     tail = H.rows - len(among)
-    images = [node.condensed_form(k, (len(x), y + 1), (y + tail, y + tail)) for k, (x, y) in enumerate(children_of(node))]
-    T = [image[0] for image in images]
+    forms = [node.condensed_form(k, (len(x), y + 1), (y + tail, y + tail)) for k, (x, y) in enumerate(children_of(node))]
+    T = [form[0] for form in forms]
     found = equations(node, T).solutions(tail, directions=watch, least=least)
     node.report_pivot(found.pivot)
     if watch:
@@ -40,7 +40,7 @@ def eliminate_condensed(node: Node, H: Any, among: Sequence[int], *, watch: bool
     N = sorted_for(node, T, found.N, tail)
     F = joints(node, T, N, range(len(node.dofs)))
     form = H.congruent(_selected(node, F, N, among, tail))
-    for k, (_, H_k) in enumerate(images):
+    for k, (_, H_k) in enumerate(forms):
         form = form.plus_congruent(H_k, of_child(node, k, N, tail))
     _minimise(node, form, F, N, tail)
 
@@ -51,7 +51,7 @@ def children_of(node: Any) -> list[tuple[Sequence[int], int]]:
 
 
 def given_by(shared: Sequence[Sequence[int]]) -> dict[int, tuple[int, int]]:
-    """Which image gives a coordinate, and its number there: the first that could."""
+    """Which child gives a coordinate, and its number there: the first that could."""
     given: dict[int, tuple[int, int]] = {}
     for k, own in enumerate(shared):
         for i, j in enumerate(own):
@@ -60,24 +60,24 @@ def given_by(shared: Sequence[Sequence[int]]) -> dict[int, tuple[int, int]]:
 
 
 def conflicts(shared: Sequence[Sequence[int]]) -> list[tuple[int, int, int]]:
-    """Coordinates that a second image gives: which image, its number there, ours."""
+    """Coordinates that a second child gives: which child, its number there, ours."""
     given = given_by(shared)
     return [(k, i, j) for k, own in enumerate(shared) for i, j in enumerate(own) if given[j] != (k, i)]
 
 
 def free_joints(node: Any) -> list[int]:
-    """Coordinates that no image gives."""
+    """Coordinates that no child gives."""
     given = given_by(node.shared)
     return [j for j in range(len(node.dofs)) if j not in given]
 
 
 def first_of(node: Any, k: int) -> int:
-    """Where in w the y of an image are."""
+    """Where in w the y of a child are."""
     return len(free_joints(node)) + sum(node.form_sizes[:k])
 
 
 def of_child(node: Any, k: int, N: Any, tail: int) -> Any:
-    """N_k: rows of N for (y; 1; A) of an image."""
+    """N_k: rows of N for (y; 1; A) of a child."""
     first, size, end = first_of(node, k), node.form_sizes[k], N.rows - tail
     if first + size == end:
         return N.part(range(first, N.rows), range(N.columns))
@@ -115,7 +115,7 @@ def runs(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int, int]]:
 
 
 def equations(node: Any, T: Sequence[Any]) -> Any:
-    """W of W (w; 1) = 0, those that were found to be independent: closures first, then where two images give a coordinate."""
+    """W of W (w; 1) = 0, those that were found to be independent: closures first, then where two children give a coordinate."""
     free, given, count = free_joints(node), given_by(node.shared), len(node.rows)
     size = len(free) + sum(node.form_sizes)
     W = node.zeros(len(node.equations), size + 1)
@@ -157,11 +157,11 @@ def _selected(node: Any, F: Any, N: Any, among: Sequence[int], tail: int) -> Any
 
 
 def _note_rows(node: Node, T: Sequence[Any], found: Any) -> None:
-    """Directions among the joints: E d, which does not depend on how the y of the images are turned from step to step."""
+    """Directions among the joints: E d, which does not depend on how the y of the children are turned from step to step."""
     count = len(node.rows)
     ways = joints(node, T, found.directions, range(len(node.dofs)))
     pivots = list(found.pivots[:count])
-    for pivot in found.pivots[count:]:  # of images that must agree: the last row answers for them
+    for pivot in found.pivots[count:]:  # of children that must agree: the last row answers for them
         pivots[-1:] = [minimum(x, pivot) for x in pivots[-1:]]
     node.note_rows([ways.column(k) for k in range(count)], pivots)
 

@@ -57,7 +57,7 @@ def acceleration(walk: Walk, reference: Reference, seen: Seen) -> None:
 
 def multipliers(walk: Walk, reference: Reference, seen: Seen) -> None:
     solve(walk, reference, seen)
-    walk.output_equations("told", "multiplier", "pivot", "residual")
+    walk.output_equations("solution", "multiplier", "pivot", "residual")
 
 
 def acceleration_and_multipliers(walk: Walk, reference: Reference, seen: Seen) -> None:
@@ -149,7 +149,7 @@ def _programs(name: str, reference: Reference, seen: Seen) -> tuple[Program, Pro
     return (
         Program(f"multipliers:{name}", partial(acceleration, **given), inputs, {"a": "v"}, forces=True),
         Program(f"multipliers:{name}+", both, inputs, outputs, scratch=("lambda",), forces=True),
-        Program(f"multiplier_values:{name}", partial(multipliers, **given), inputs, {"told": "row*3"}, forces=True),
+        Program(f"multiplier_values:{name}", partial(multipliers, **given), inputs, {"solution": "row*3"}, forces=True),
     )
 
 

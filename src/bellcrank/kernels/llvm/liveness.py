@@ -1,4 +1,4 @@
-"""Which cells of memory anybody needs, and for how long: of what a pass keeps for others, and of what nodes tell each other.
+"""Which cells of memory anybody needs, and for how long: of what a pass keeps for others, and of what nodes send each other.
 
 A formulation keeps whole vectors and inertias, whatever the mechanism; of a planar ladder's messages nobody needs the parts out
 of plane. LLVM cannot see that, since the cells are written in one loop and read in another. So a kernel is recorded twice: what
@@ -15,7 +15,7 @@ from typing import Any
 
 from .graph import Cell, Region, flat
 
-TOLD = "told"  # owner of what nodes tell each other
+SENT = "sent"  # owner of what nodes send each other
 PASS = "; a pass over all nodes"  # an operation before each
 
 
@@ -25,14 +25,14 @@ class CellPlan:
 
     dead: frozenset[Cell] = frozenset()
     slots: dict[Cell, int] = field(default_factory=dict)  # places in the rows of nodes, and in those of what they tell
-    told: int = 1  # numbers that nodes tell each other of a body
-    patterns: Sequence[Any] = ()  # of each pass: what is the same constant wherever it is told
+    sent: int = 1  # numbers that nodes send each other of a body
+    patterns: Sequence[Any] = ()  # of each pass: what is the same constant wherever it is sent
 
 
 def learned(region: Region, patterns: Sequence[Any] = ()) -> CellPlan:
     dead = _dead_cells(region)
     slots = _packed(_lifetimes(region, dead))
-    return CellPlan(dead, slots, 1 + max((slot for cell, slot in slots.items() if cell[0] == TOLD), default=0), patterns)
+    return CellPlan(dead, slots, 1 + max((slot for cell, slot in slots.items() if cell[0] == SENT), default=0), patterns)
 
 
 def _dead_cells(region: Region) -> frozenset[Cell]:
@@ -74,7 +74,7 @@ def _reached(
 
 def _lifetimes(region: Region, dead: frozenset[Cell]) -> dict[Cell, list[int]]:
     """When each living cell starts and ends: by operations of what a node keeps, since a node meets each of them once, in this
-    order; by passes of what it tells others."""
+    order; by passes of what it sends to others."""
     found: dict[Cell, list[int]] = {}
     passes = 0
     for k, (_, _, operation) in enumerate(flat(region)):
@@ -84,7 +84,7 @@ def _lifetimes(region: Region, dead: frozenset[Cell]) -> dict[Cell, list[int]]:
         if operation.kind == PASS:
             passes += 1
         elif cell is not None and cell not in dead and cell[0][0] != "body":
-            now = passes if cell[0] == TOLD else k
+            now = passes if cell[0] == SENT else k
             found.setdefault(cell, [now, now])[1] = now
     return found
 

@@ -1,7 +1,7 @@
-"""Nodes of the clique tree of a block: their matrices, and what they tell each other.
+"""Nodes of the clique tree of a block: their matrices, and what they send each other.
 
-Matrices of a narrow node are lists of numbers and unrolled, those of a wide one are in memory, in machine code. What is told is
-packed, row by row; of a symmetric matrix a narrow node tells what is below the diagonal.
+Matrices of a narrow node are lists of numbers and unrolled, those of a wide one are in memory, in machine code. What is sent is
+packed, row by row; of a symmetric matrix a narrow node sends what is below the diagonal.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Packed:
-    """A matrix as numbers of what nodes tell each other, row by row."""
+    """A matrix as numbers of what nodes send each other, row by row."""
 
     def __init__(self, numbers: Any, start: Integer, rows: int, columns: int):
         self.numbers, self.start, self.rows, self.columns = numbers, start, rows, columns
@@ -73,31 +73,31 @@ class CondensedForms:
 
     def condensed_form(self, k: int, T: tuple[int, int], H: tuple[int, int]) -> tuple[Any, Any]:
         child = self._child(k)
-        told = self._message(child, "form", 0, *T), self._message(child, "form", T[0] * T[1], *H)
+        sent = self._message(child, "form", 0, *T), self._message(child, "form", T[0] * T[1], *H)
         if self.in_memory:
             whole = self.signature.forms[k].in_memory or H[0] != H[1]
-            return told[0], told[1] if whole else told[1].mirrored()
+            return sent[0], sent[1] if whole else sent[1].mirrored()
         form = Unrolled.zeros(*H)
         for i, j in _that_matter(*H, T[1] - 1):
-            form[i, j] = told[1][i, j]
+            form[i, j] = sent[1][i, j]
             if H[0] == H[1]:
                 form[j, i] = form[i, j]
-        return Unrolled([[told[0][i, j] for j in range(T[1])] for i in range(T[0])], T[1]), form
+        return Unrolled([[sent[0][i, j] for j in range(T[1])] for i in range(T[0])], T[1]), form
 
     def report_condensed_form(self, T: Any, H: Any) -> None:
-        told = (
+        sent = (
             self._message(self.index, "form", 0, T.rows, T.columns),
             self._message(self.index, "form", T.rows * T.columns, H.rows, H.columns),
         )
         if self.in_memory:
-            told[0].put(0, 0, T)
-            told[1].put(0, 0, H)
+            sent[0].put(0, 0, T)
+            sent[1].put(0, 0, H)
             return
         for i in range(T.rows):
             for j in range(T.columns):
-                told[0][i, j] = T[i, j]
+                sent[0][i, j] = T[i, j]
         for i, j in _that_matter(H.rows, H.columns, T.columns - 1):
-            told[1][i, j] = H[i, j]
+            sent[1][i, j] = H[i, j]
 
     def send_unknowns(self, k: int, values: Any) -> None:
         sent = self._message(self._child(k), "given", 0, values.rows, 1)

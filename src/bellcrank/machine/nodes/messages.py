@@ -1,7 +1,7 @@
-"""What nodes tell each other, body by body: in Python values, in machine code numbers in memory.
+"""What nodes send each other, body by body: in Python values, in machine code numbers in memory.
 
-There numbers that are the same constant wherever they are told (the out-of-plane parts of a planar mechanism) are found first,
-by rehearsing the steps until nothing changes, and fold. What nobody needs is not told (liveness).
+There numbers that are the same constant wherever they are sent (the out-of-plane parts of a planar mechanism) are found first,
+by rehearsing the steps until nothing changes, and fold. What nobody needs is not sent (liveness).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...kernels.executor import Integer
 from ...kernels.llvm.graph import Cell
-from ...kernels.llvm.liveness import TOLD
+from ...kernels.llvm.liveness import SENT
 from ...kernels.messages import UNSEEN, VARIES, added, leaves, rebuild
 from ...numbers import Symbol
 from ...spatial import ArticulatedInertia, Force, Matrix, Motion
@@ -77,7 +77,7 @@ class NodeMessages:
     def _place(self, cell: Cell, body: Integer) -> Integer:
         """Where a number of a channel is, in the body's row."""
         memory = self.walk.memory
-        return body * memory.told + (memory.slots[cell] if memory.slots else 0)
+        return body * memory.sent + (memory.slots[cell] if memory.slots else 0)
 
     def get(self, name: str, body: Integer) -> Any:
         numbers = [
@@ -91,14 +91,14 @@ class NodeMessages:
             learn(self.patterns[name], numbers, only_zeros=name == "felt")
             return
         for k, x in enumerate(self.patterns[name]):
-            cell = (TOLD, name, k)
+            cell = (SENT, name, k)
             if x is VARIES and cell not in self.walk.memory.dead:
                 sum_ = numbers[k] + self._load(name, k, body) if add else numbers[k]
                 self.walk.array("node_messages")[self._place(cell, body)] = sum_
                 e.mark(cell)
 
     def _load(self, name: str, k: int, body: Integer) -> Symbol:
-        e, cell = self.walk.e, (TOLD, name, k)
+        e, cell = self.walk.e, (SENT, name, k)
         if cell in self.walk.memory.dead:
             return e.needless()
         found: Symbol = self.walk.array("node_messages")[self._place(cell, body)]

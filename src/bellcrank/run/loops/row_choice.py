@@ -125,7 +125,7 @@ class KeptRows:
         nodes, t = self.dynamics.plan.nodes, float(outcome.times[closed])
         other = self.dynamics.by_multipliers()
         other = other.replanned(other.projected(outcome.q[closed], outcome.v[closed], t=t, steps=2)[0], t)
-        rank, kept = len(other.plan.kept_rows), len(self.dynamics.plan.kept_rows) if nodes is None else nodes.rank
+        rank, kept = len(other.plan.selected_rows), len(self.dynamics.plan.selected_rows) if nodes is None else nodes.rank
         if closed == 0 or rank <= kept:
             return outcome, None
         good = outcome._replace(**{name: getattr(outcome, name)[:closed] for name in ("times", "q", "v", "works")})

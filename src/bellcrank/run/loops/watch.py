@@ -35,7 +35,7 @@ class SingularityWatch:
         self.weights = turn_weights(dynamics.model, float(dynamics.plan.length))
         nodes = dynamics.plan.nodes
         self.choice = nodes is None or nodes.interchangeable  # whether other equations could be kept
-        self.rank = nodes.rank if nodes is not None else len(dynamics.plan.kept_rows) or None
+        self.rank = nodes.rank if nodes is not None else len(dynamics.plan.selected_rows) or None
 
     def look(self, t: float, q: Array) -> Passage | None:
         """The closure of an equation that turned round, appeared or vanished since the last look, or has nearly vanished."""
