@@ -225,6 +225,8 @@ def test_a_step_over_a_singular_position_is_seen_where_only_images_meet(monkeypa
 
 
 def test_many_runs_together_say_that_they_do_not_choose_again():
-    assert bc.compile(bricard()).plan.nodes.interchangeable and not bc.compile(bc.load("parallelogram")).plan.nodes.interchangeable
+    assert (
+        bc.compile(bricard()).plan.nodes.interchangeable and not bc.compile(bc.load("parallelogram")).plan.nodes.interchangeable
+    )
     assert "by itself, would choose others" in many._message(SINGULAR, 0.95, interchangeable=True)
     assert "others" not in many._message(SINGULAR, 0.95, interchangeable=False)

@@ -28,7 +28,7 @@ _PARTS, _ROUNDS = 16, 13  # 16^-13 is rounding
 
 
 def one_way(quantity: Quantity, low: float = 0.0, high: float = 1.0, halvings: int = 0) -> Array:
-    """Places from low to high between which the quantity goes one way."""
+    """Places from low to high between which the quantity goes one way; only these two if it stays on one side of zero."""
     for degree in _DEGREES:
         nodes, fit = _fit(degree)
         values = quantity(0.5 * (low + high) + 0.5 * (high - low) * nodes)
@@ -37,6 +37,8 @@ def one_way(quantity: Quantity, low: float = 0.0, high: float = 1.0, halvings: i
         coefficients = fit @ values
         largest = np.abs(coefficients).max()
         if np.abs(coefficients[-2:]).max() <= _CONVERGED * largest:
+            if 2 * abs(coefficients[0]) > np.abs(coefficients).sum():  # it stays on one side of zero
+                return np.array([low, high])
             return 0.5 * (low + high) + 0.5 * (high - low) * _extrema(coefficients, largest)
     if halvings == _MOST_HALVINGS:
         return np.linspace(low, high, _DEGREES[-1] + 1)
