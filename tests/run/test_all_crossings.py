@@ -88,3 +88,16 @@ def test_quantities_that_are_no_polynomials_are_followed_to_all_of_their_crossin
 def test_roots_that_touch_are_no_crossings():
     assert crossings(lambda x: (x - 0.3) ** 2, up=True, down=True) == []
     assert crossings(lambda x: (x - 0.3) ** 2 - 1e-12, up=True, down=True) == pytest.approx([0.3 - 1e-6, 0.3 + 1e-6], abs=1e-9)
+
+
+@pytest.mark.parametrize("method", ["dopri5", "rk4", "radau", "bdf"])
+def test_events_of_closed_loops_are_found_by_all_methods_alike(method):
+    """The crank of the gallery's four-bar passes a mark."""
+    model = bc.load("four_bar")
+    name, short = model.q_names[0], {"max_step": 1e-3} if method == "rk4" else {}
+    way = bc.simulate(model, 1.0, step=0.01, method="dop853").values("q")[:, 0]
+    event = Event(name, float(np.median(way)))
+    run = bc.simulate(model, 1.0, step=0.01, method=method, events=[event], **short)
+    reference = bc.simulate(model, 1.0, step=0.01, method="dop853", events=[event], rtol=1e-12, atol=1e-12)
+    assert run.values("time")[-1] == pytest.approx(reference.values("time")[-1], abs=1e-6)
+    assert len(run.crossings) == 1

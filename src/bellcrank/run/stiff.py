@@ -100,6 +100,8 @@ def integrate_stiff(
                     progress(float((solver.t - times[0]) / (times[-1] - times[0])))
     except KeyboardInterrupt:
         problem = f"interrupted at t = {solver.t:.6g} s"
+    if watcher is not None and problem is not None:
+        watcher.forget_after(solver.t)
     reached = times[: len(kept)]
     if (problem is not None or ends.final) and solver.t > reached[-1]:
         reached, kept = np.append(reached, solver.t), [*kept, solver.y.copy()]

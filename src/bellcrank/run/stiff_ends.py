@@ -35,7 +35,7 @@ class Ends:
 
     def reached(self, t: float) -> bool:
         """Whether a step has come to such a time; a cut is then done with, unless the run ends there."""
-        arrived = t >= self.cut or t in self.corners
+        arrived = t >= self.cut or t in self.corners[:-1]
         if arrived and not self.final:
             self.cut = np.inf
         return arrived
