@@ -140,6 +140,15 @@ def test_fixed_steps_are_cut_at_a_stop(method, accuracy):
     assert run.settings["steps"] < 3020
 
 
+@pytest.mark.parametrize("method", ["radau", "bdf"])
+def test_stiff_methods_step_over_neither(method):
+    run = bc.simulate(thrown(), 3.0, step=3.0, method=method)
+    assert run.values("q")[-1, 0] == pytest.approx(height(3.0), abs=1e-5)
+    assert bc.simulate(pushed(), 10.0, step=10.0, method=method).values("v")[-1, 0] == pytest.approx(
+        area(pulse(100.0)), rel=1e-6
+    )
+
+
 @pytest.mark.parametrize("method", ADAPTIVE)
 def test_a_damped_stop_begins_with_a_jump_of_its_force(method):
     run = bc.simulate(thrown(50.0), 3.0, step=3.0, method=method)

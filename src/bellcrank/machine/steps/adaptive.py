@@ -11,6 +11,7 @@ from ...integrate.runge_kutta import Row
 from ...kernels.llvm.flow import when, while_
 from ...numbers import Condition, Number, Symbol, maximum, minimum
 from ...plan.turns import FINE
+from .cuts.corners import pass_corner, start_of_step
 from .cuts.roots import NO_ROOT
 from .cuts.surfaces import Surface, find_cut, near_surfaces
 from .memory import COLLAPSED, NOT_FINITE
@@ -108,10 +109,10 @@ class AdaptiveStepper(Stepper):
         self.replace(y, new, stands)
         passed = stands & (self.after() >= self.real("corner"))
         self.adapt(good, stands)
-        self.pass_corner(passed)
+        pass_corner(self, passed)
         # the projection has moved the state, and with it what was the last stage; after a corner that is another
         anew = stands if self.closed else passed
-        when(self.e, self.any(anew), lambda: self.derivative(y, last, self.start_of_step()))
+        when(self.e, self.any(anew), lambda: self.derivative(y, last, start_of_step(self)))
         self.replace(self.k[0], last, stands)  # the first of the next step
 
     def stand_still(self, good: Condition) -> None:

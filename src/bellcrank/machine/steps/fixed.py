@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ...kernels.llvm.flow import when, while_
 from ...numbers import Number, maximum, minimum
+from .cuts.corners import pass_corner, start_of_step
 from .cuts.roots import NO_ROOT
 from .cuts.surfaces import Surface, find_cut, near_surfaces
 from .memory import NOT_FINITE, RUNNING
@@ -69,7 +70,7 @@ class FixedStepper(Stepper):
     def _slopes_at_ends(self, h: Number) -> None:
         """Those of Hermite's cubic."""
         w, t = self.words, self.real("t")
-        self.derivative(w["y"], w["origin"], self.start_of_step())
+        self.derivative(w["y"], w["origin"], start_of_step(self))
         self.derivative(w["new"], w["aside"], minimum(t + h, self.real("latest")))
 
     def slopes_at(self, surface: Surface) -> list[Number]:
@@ -101,7 +102,7 @@ class FixedStepper(Stepper):
 
     def new_state(self, h: Number) -> None:
         """One step from y, into ``new``."""
-        self.derivative(self.words["y"], self.k[0], self.start_of_step())
+        self.derivative(self.words["y"], self.k[0], start_of_step(self))
         self.trial(self.real("t"), h)
 
     def _close(self) -> None:
@@ -125,7 +126,7 @@ class FixedStepper(Stepper):
         self.set_real("left", whole.select(0.0, left - piece))
         self.set_real("piece", 0.0)
         when(e, self.any(whole), self._count, lambda: self.add_count("cuts"))
-        self.pass_corner(passed)
+        pass_corner(self, passed)
 
     def _count(self) -> None:
         """A step of the grid is done."""

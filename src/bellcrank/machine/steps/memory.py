@@ -29,17 +29,16 @@ from ...plan import Plan
 from ..arrays import ARRAYS, width
 from ..kernel import Code, aligned, bound_arrays
 from ..nodes.walk import block_width
+from .cuts.corners import NEVER, just_before
 from .cuts.known import Surfaces, known_surfaces
 from .cuts.roots import NO_ROOT, STATE
 
 Array = NDArray[np.float64]
 
 WIDE = 4
-NEVER = 1e300  # s: a corner after the last
-_ROUNDING = 1e-15  # of a time
 RUNNING, NOT_FINITE, COLLAPSED, SINGULAR, NOT_SOLVED, INTERRUPTED = 0, 1, 2, 3, 4, 6  # status; 5 is run.many.NOT_ASSEMBLED
 
-_CUTS = ("corner", "latest", "earliest", "full", "cut", "left", "piece")  # see Stepper.pass_corner and cuts.surfaces
+_CUTS = ("corner", "latest", "earliest", "full", "cut", "left", "piece")  # see cuts/
 _STEP = ("t", "h", "end", "until", "rtol", "atol", "longest", "grow", "error", "energy", "status", "steps", "rejected")
 _CLOSING = ("turn", "met", "seen", "near", "go_on", "pivot", "pivot_time", "singular", "singular_row", "singular_time")
 STIFFNESS = ("suspicions", "calm", "rate", "stiff_time")  # stiff_time is infinite until the run is stiff
@@ -193,15 +192,6 @@ def words(called: dict[str, Program]) -> list[str]:
     """What ``bound`` holds, in order; rates go into the state's own arrays, other outputs into buffers."""
     outputs = [name for program in called.values() for name in program.outputs if name not in ("qdot", "pdot")]
     return [*NUMBERS, *ARRAYS, *_OTHERS, *DOUBLES, *INTEGERS, *dict.fromkeys(f"buffer:{name}" for name in outputs)]
-
-
-def just_before(time: Any) -> Any:
-    """A time at which what holds until then still holds, over any number."""
-    return time - _ROUNDING * abs(time)
-
-
-def just_after(time: Any) -> Any:
-    return time + _ROUNDING * abs(time)
 
 
 class Memory:

@@ -23,7 +23,7 @@ from ...numbers import Condition, Number, Symbol, maximum, minimum
 from ...plan import Plan
 from ..module import Module, assemble, write_kernel
 from .cuts.roots import write_first_root
-from .memory import COUNTS, INTERRUPTED, NUMBERS, REALS, RUNNING, WIDE, just_after, just_before, words
+from .memory import COUNTS, INTERRUPTED, NUMBERS, REALS, RUNNING, WIDE, words
 from .programs import side_outputs, takes_momenta
 from .projection import look_first
 from .turning import write_turning
@@ -337,28 +337,6 @@ class Stepper:
             self.move(h, row, new)
             if j < self.stages:
                 self.derivative(new, self.k[j], minimum(t + c * h, self.real("latest")))
-
-    # times at which steps end --------------------------------------------------------------------------------------
-
-    def start_of_step(self) -> Number:
-        """The time, just after a corner: what begins there has begun."""
-        return maximum(self.real("t"), self.real("earliest"))
-
-    def pass_corner(self, passed: Condition) -> None:
-        """Where a corner, a time at which the equations of motion are not smooth, has been reached: the next one."""
-        e, w = self.e, self.words
-
-        def act() -> None:
-            corner = self.real("corner")
-            self.set_real("earliest", passed.select(just_after(corner), self.real("earliest")))
-            for lane in range(self.lanes):
-                place = e.integer("add", e.load_int(w["corner"], lane), e.emit(f"zext i1 {self.bit(passed, lane)} to i64"))
-                e.do(f"store i64 {place}, ptr {e.pointer(w['corner'], lane)}, align 8")
-            following = self.per_lane(lambda lane: e.load_double(w["corners"], e.load_int(w["corner"], lane)))
-            self.set_real("corner", following)
-            self.set_real("latest", just_before(following))
-
-        when(e, self.any(passed), act)
 
     # surfaces (cuts.surfaces) -------------------------------------------------------------------------------------
 
