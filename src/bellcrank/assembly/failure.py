@@ -33,7 +33,8 @@ def never_closes(loops: Loops, q: Array, t: float, tolerance: float) -> Assembly
         remedy = f"The drivers {_quoted(driven)} may ask for what the others cannot follow at t = {t:g} s. {remedy}"
     return AssemblyError(
         f"model {loops.model.name!r} cannot be assembled: its loops do not close. At best {open_loops(loops, q, t)}. {remedy}. "
-        f"Loops count as closed within {length_words(tolerance)} ({argument('tolerance')}).",
+        f"Loops count as closed within {length_words(tolerance)} ({argument('tolerance')}). "
+        "To see where they gape: bellcrank draw MODEL --as-drawn.",
         q,
     )
 

@@ -14,7 +14,8 @@ import typer
 from .reading import Command
 
 COMMANDS = (
-    "run", "check", "assemble", "drive", "models", "schema", "equilibrium", "modes", "ops", "convert", "compare", "methods",
+    "run", "check", "draw", "assemble", "drive", "models", "schema", "equilibrium", "modes", "ops", "convert", "compare",
+    "methods",
 )  # fmt: skip
 
 main = typer.Typer(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,8 @@ from .source import Limits, Source
 from .verify import verify
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from ..assembly import Assembly
     from ..inspection import Report
     from .spec.spec import Spec
@@ -120,6 +123,31 @@ class Model:
         from ..inspection import check  # goes upward
 
         return check(self, rank_tolerance=rank_tolerance)
+
+    def draw(
+        self,
+        path: str | Path | None = None,
+        *,
+        q: ArrayLike | Mapping[str, float] | None = None,
+        view: str = "auto",
+        names: bool = True,
+        as_drawn: bool = False,
+        t: float = 0.0,
+        keep: bool = False,
+    ) -> Figure:
+        """A picture of the mechanism, written to ``path`` (PNG, SVG, PDF by its ending) if one is given.
+
+        q         the state: by names, and the loops are closed; or an array as it is, and loops that gape are marked; else the
+                  model's start
+        view      "front", "top", "side" or "iso"; "auto" looks at a planar mechanism along the normal of its plane
+        names     whether names of joints, bodies and points are written
+        as_drawn  the design position instead, as the model file has it, without closing the loops
+        t         s, for prescribed motions
+        keep      an existing file is an error, and not replaced
+        """
+        from ..viewer.pictures.picture import draw_model  # goes upward, as check does
+
+        return draw_model(self, path, q=q, view=view, names=names, as_drawn=as_drawn, t=t, keep=keep)
 
     @property
     def initial_q(self) -> Array:

@@ -21,6 +21,31 @@ class Limits:
 
 
 @dataclass(frozen=True)
+class Look:
+    """How a part of a body looks, as the file of another program has it; for pictures only.
+
+    kind       what its size is, m
+    box        edges along its own x, y, z
+    sphere     radius
+    cylinder   radius, length along its own z
+    capsule    radius, length along its own z between the middles of its round ends
+    ellipsoid  half axes
+    mesh       scales of x, y and z of the ``file``; or, without one, of the ``points`` whose hull it is
+
+    Its position and its axes (columns) are in the frame of the body, and the colour is red, green, blue, opacity from 0 to 1.
+    """
+
+    body: str
+    kind: str
+    size: tuple[float, ...]
+    position: tuple[float, float, float]
+    axes: tuple[tuple[float, ...], ...]
+    color: tuple[float, ...] | None = None
+    file: str = ""
+    points: tuple[tuple[float, ...], ...] = ()
+
+
+@dataclass(frozen=True)
 class Source:
     """The file of another program.
 
@@ -37,6 +62,7 @@ class Source:
     rounding     of its places and directions, relative, where they look rounded: how far out of line redundant parts may be
     undetermined joints that move nothing that has mass: such a model can be driven, assembled and drawn, but has no
                  accelerations
+    looks        of bodies: shapes, colours, files of meshes; drawn, and not written to files
     """
 
     format: str
@@ -50,6 +76,7 @@ class Source:
     impossible: bool = False
     rounding: float = 0.0
     undetermined: tuple[str, ...] = ()
+    looks: tuple[Look, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def misalignment(self) -> float:

@@ -6,7 +6,7 @@ that a fast run costs no more than its states.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -246,6 +246,33 @@ class Run:
         from .plots import plot_run
 
         return plot_run(self, path, keep=keep)
+
+    def animate(
+        self,
+        path: str | Path,
+        *,
+        points: Sequence[str] = (),
+        forces: Sequence[str] = (),
+        fps: float = 25.0,
+        speed: float = 1.0,
+        view: str = "auto",
+        names: bool = False,
+        keep: bool = False,
+        progress: Callable[[float], None] | None = None,
+    ) -> Path:
+        """Write the motion as a GIF, or as an MP4 where ffmpeg is installed, by the ending of ``path``.
+
+        points    whose traces are drawn: joints, measured positions, bodies (centre of mass), BODY.POINT of the file
+        forces    that are drawn as arrows: joints (on their child), springs between points, constant forces
+        fps       frames a second
+        speed     how fast it is shown: 0.5 is half as fast as it happens
+        view      see Model.draw; names: whether names are written
+        progress  is told the fraction done, after every frame
+        """
+        from ..viewer.pictures.animation import animate_run  # goes upward, when a picture is asked for
+
+        chosen: dict[str, Any] = {"points": points, "forces": forces, "fps": fps, "speed": speed, "view": view, "names": names}
+        return animate_run(self, path, **chosen, keep=keep, progress=progress)
 
     def save(self, path: str | Path, *, keep: bool = False) -> Path:
         """Write everything to a NetCDF file. An existing one is replaced, whole or not at all; with ``keep`` it is an error."""

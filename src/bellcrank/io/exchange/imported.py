@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from ...model.manifold import rotation
 from ...model.order import outward_order
-from ...model.source import Quaternion, Source
+from ...model.source import Look, Quaternion, Source
 from ...model.spec.elements import ELEMENT_SPECS, ConstraintSpec, CouplerSpec, ElementSpec, FrictionSpec
 from ...model.spec.fields import InBody, Place, Triple
 from ...model.spec.items import GROUND, NOWHERE, Where
@@ -105,6 +105,7 @@ class ImportedParts:
         self.remarks: list[str] = []
         self.order: list[str] = []  # of joints, as Pinocchio has them
         self.impossible = False
+        self.looks: list[Look] = []
         self.undetermined: list[str] = []  # joints that nothing with mass gives an acceleration
         self._name_merged()
 
@@ -153,6 +154,12 @@ class ImportedParts:
         self.points.append(PointSpec(ours, self.place(i, point)))
         return ours
 
+    def look(self, i: int, kind: str, size: Iterable[float], position: Array, axes: Array, **more: Any) -> None:
+        """How a part of their body i looks; its position and axes are in the frame of that body."""
+        R, body = self.theirs[i].R, self.body(i)
+        x, y, z = tidy(self.offset(i, R @ position)).tolist()
+        self.looks.append(Look(body, kind, tuple(map(float, size)), (x, y, z), tuple(map(tuple, (R @ axes).tolist())), **more))
+
     def add(self, cls: type[Any], name: str, *values: Any, noun: str = "", **more: Any) -> None:
         """A force element, constraint or coupler of a name that is still free, or of one that is like it."""
         item = cls(self.names.take(name, noun or cls.section.removesuffix("s")), *values, **more)
@@ -184,6 +191,7 @@ class ImportedParts:
                 order=tuple(self.order),
                 impossible=self.impossible,
                 undetermined=tuple(self.undetermined),
+                looks=tuple(self.looks),
             ),
             constraints=tuple(self.constraints),
             couplers=tuple(self.couplers),

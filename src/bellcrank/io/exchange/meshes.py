@@ -1,11 +1,16 @@
-"""The path of a mesh file: relative to the model's folder, and inside it."""
+"""Files of meshes: paths relative to the model's folder and inside it, and the vertices that a picture needs."""
 
 from __future__ import annotations
 
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ...model.spec.spec import Mesh
 from ..native.table import TomlTable
+
+Array = NDArray[np.float64]
 
 
 def check_mesh(table: TomlTable, mesh: Mesh) -> None:
@@ -38,3 +43,12 @@ def _missing(folder: Path, file: str) -> str | None:
         return None if path.is_file() else f"is not in {folder}. Put it there."
     except OSError as error:
         return f"cannot be found: {error.strerror}."
+
+
+def farthest(points: Array, directions: int = 200) -> Array:
+    """The points that are farthest in one of many directions, spread evenly over the sphere (a Fibonacci spiral)."""
+    k = np.arange(directions) + 0.5
+    z, angle = 1 - 2 * k / directions, np.pi * (1 + 5**0.5) * k
+    radius = np.sqrt(1 - z**2)
+    toward = np.column_stack([radius * np.cos(angle), radius * np.sin(angle), z])
+    return np.asarray(points[np.unique(np.argmax(points @ toward.T, axis=0))])

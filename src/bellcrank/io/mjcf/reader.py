@@ -23,6 +23,7 @@ from ..exchange.states import Ball, FloatingMuJoCo
 from ..options import Options, file_name
 from .files import Document, check_files
 from .forces import BALL, FREE, HINGE, SLIDE, actuators, add_forces
+from .looks import add_looks
 from .loops import add_loops
 from .numbers import check_numbers, rounding
 from .rest import list_rest
@@ -48,6 +49,7 @@ def read_spec(root: XmlElement, file: str, options: Options) -> Spec:
     add_loops(compiled, assembly)
     start_from(compiled, assembly, options, file)
     list_rest(compiled, assembly)
+    add_looks(compiled, assembly)
     title = root.attributes.get("model") or ("model" if from_text else Path(file).stem)
     gravity = np.zeros(3) if compiled.disabled("gravity") else compiled.m.opt.gravity
     source = Source("mjcf", file_name(file), rounding=rounding(documents) if assembly.closing else 0.0)

@@ -43,21 +43,32 @@ def _unknown(root: XmlElement) -> Iterator[str]:
         yield f"{count} element{'s' if count > 1 else ''} <{tag}>"
 
 
+OUTSIDE = Path()
+
+
+def mesh_file(name: str, folder: Path, options: Options) -> Path | None:
+    """The file of a mesh; OUTSIDE for one that must not be opened, None for one that is not there."""
+    path = None if strange(name) else resolve(name, folder, options.packages)
+    if path is None:
+        return None
+    if not options.allow_outside and all(leaves(root, path) for root in trusted(name, folder, options.packages)):
+        return OUTSIDE
+    return path if path.is_file() else None
+
+
 def _meshes(root: XmlElement, file: str, options: Options) -> Iterator[str]:
     """Meshes that are not there, or must not be looked at."""
     folder = Path(file).parent if "\n" not in file else Path()
     files = list(dict.fromkeys(node.attributes.get("filename", "") for node in root.walk() if node.tag == "mesh"))
     missing, outside, odd = [], [], []
     for name in files:
-        path = None if strange(name) else resolve(name, folder, options.packages)
+        path = mesh_file(name, folder, options)
         if strange(name):
             odd.append(f'"{name}" {strange(name)}')
         elif path is None:
             missing.append(name)
-        elif not options.allow_outside and all(leaves(root, path) for root in trusted(name, folder, options.packages)):
+        elif path is OUTSIDE:
             outside.append(name)
-        elif not path.is_file():
-            missing.append(name)
     if missing:
         yield f"meshes that are not there: {names(missing, LISTED)}"
     if outside:

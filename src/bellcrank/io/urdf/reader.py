@@ -26,6 +26,7 @@ from ..options import Options, file_name
 from .checks import KINDS, NUMBERS, check, peculiar, unknown_inertias
 from .extras import extras
 from .inertias import look_at_inertias
+from .looks import add_looks
 from .massless import look_at_massless
 from .mimic import Mimics
 
@@ -181,6 +182,7 @@ class _Reading:
         self._couple(assembly)
         self._order(assembly)
         self._tell(assembly, root, file)
+        add_looks(assembly, root, self.index, file, self.options)
         name = root.attributes.get("name") or "robot"
         return assembly.spec(name, Source("urdf", file_name(file)), gravity=self.options.gravity)
 

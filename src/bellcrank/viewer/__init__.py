@@ -1,0 +1,1 @@
+"""What a mechanism looks like. Reads Model and Run, never steps physics."""

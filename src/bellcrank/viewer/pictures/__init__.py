@@ -1,0 +1,1 @@
+"""Pictures and animations by matplotlib, without a display."""
