@@ -163,11 +163,11 @@ def test_events_of_a_driven_model_know_the_time():
         ),
         ([Event("hinge.w")], {}, r"did you mean 'hinge.v'"),
         ([Event("zzz")], {}, r"watches 'zzz', which is no coordinate, velocity or measure of 'simple pendulum'$"),
-        ([Event("hinge")], {"method": "rk4"}, "events need a method with dense output: use dopri5 or dop853, not rk4"),
+        ([Event("hinge")], {"method": "rattle"}, "rattle watches no events: use another method"),
         ([Event("hinge", direction="sideways")], {}, "event 'hinge crosses 0': direction is up, down or both"),
         ([Event("hinge", then="jump", name="e")], {}, "event 'e': .* then is stop or mark"),
     ],
-    ids=["near", "near velocity", "unknown", "rk4", "direction", "then"],
+    ids=["near", "near velocity", "unknown", "rattle", "direction", "then"],
 )
 def test_an_event_that_cannot_be_watched_is_refused(swing, events, options, message):
     with pytest.raises(bc.StateError, match=message):

@@ -151,7 +151,7 @@ def test_what_rattle_says_ends_the_run_with_what_there_is(linkage, monkeypatch):
 
 def test_crossings_of_a_step_that_was_taken_back_are_forgotten(linkage):
     watcher = Watcher(linkage, [bc.Event("left_pivot", value=0.5)])
-    watcher.stopped = watcher.look(0.0, 1.0, lambda x: (np.array([x, 0.0, 0.0]), np.zeros(3)))
+    watcher.stopped = watcher.look(0.0, 1.0, lambda x: (np.outer(x, [1, 0, 0]), np.zeros((len(x), 3))))
     assert watcher.stopped.time == pytest.approx(0.5)
     watcher.forget_after(0.25)
     assert watcher.crossings == [] and watcher.stopped is None

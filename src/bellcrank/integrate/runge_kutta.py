@@ -41,6 +41,11 @@ class RungeKutta:
         return self.error is not None
 
     @property
+    def degree(self) -> int:
+        """Of the polynomial along a step: dense output, or Hermite's cubic where there is none."""
+        return len(self.dense[0]) if self.dense else 3
+
+    @property
     def implicit(self) -> bool:
         """A stage depends on itself or on later ones."""
         return any(len(row) > i for i, row in enumerate(self.A))

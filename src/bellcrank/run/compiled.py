@@ -5,7 +5,8 @@ for events, and told why it ended.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+import warnings
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -15,16 +16,15 @@ from numpy.typing import NDArray
 from ..dynamics.diagnosis import table_that_ended
 from ..dynamics.dynamics import Dynamics
 from ..dynamics.singular_positions import closure_of_row, nearest_singularity
-from ..errors import StateError
+from ..errors import BellcrankWarning
 from ..integrate import RungeKutta
 from ..machine.steps.memory import COLLAPSED, NOT_FINITE, NOT_SOLVED, SINGULAR
 from ..machine.steps.projection import LOOK_FIRST
 from ..machine.steps.trajectory import Trajectory
-from ..model import Model
 from ..plan.row_selection import planned
-from ..wording import argument
+from ..wording import argument, counted
 from .control import Control
-from .events import Event, Watcher
+from .events import Watcher
 from .first_step import in_momenta, prepare
 from .loops.treatment import NO_LOOPS, Loops, doubt_long_steps
 from .stiffness import Pace, Stiff, Stiffness
@@ -66,9 +66,20 @@ def in_machine_code(
         host.note_passage(trajectory)
     if not scheme.adaptive:
         doubt_long_steps(scheme.name, trajectory.real("turn"))
+        _doubt_cut_steps(scheme, trajectory.count("cuts"))
     counts = {name: int(trajectory.real(name)) for name in ("steps", "rejected")}
     counts["evaluations"] = trajectory.count("evaluations")
     return _known(dynamics, host.collected(trajectory, problem)._replace(counts=counts))
+
+
+def _doubt_cut_steps(scheme: RungeKutta, cuts: int) -> None:
+    if scheme.implicit and cuts:
+        warnings.warn(
+            f"{scheme.name} divided steps at {counted(cuts, 'place')}, where a stop or a table makes the equations of motion "
+            "change abruptly: with steps of unequal length the structure of Hamilton's equations is not kept there",
+            BellcrankWarning,
+            stacklevel=6,
+        )
 
 
 def _treat_loops(trajectory: Trajectory, dynamics: Dynamics, loops: Loops) -> None:
@@ -143,9 +154,9 @@ class _Host:
         """At a held step: note events; one that stops the run ends it inside the step."""
         assert self.watcher is not None
         step = trajectory.held_step()
-        t, h = trajectory.real("t"), trajectory.real("h")
+        t, h = trajectory.real("t"), trajectory.held_length
 
-        def inside(x: float) -> tuple[Array, Array]:
+        def inside(x: Array) -> tuple[Array, Array]:
             q, speeds = step(x)
             return q, self.velocities(t + x * h, q, speeds)
 
@@ -179,14 +190,6 @@ class _Host:
         return Outcome(times, q, v, works, {}, problem, tuple(self.passages))
 
 
-def watcher_of(model: Model, scheme: RungeKutta, events: Sequence[Event]) -> Watcher | None:
-    if not events:
-        return None
-    if not scheme.adaptive:
-        raise StateError(f"events need a method with dense output: use dopri5 or dop853, not {scheme.name}")
-    return Watcher(model, events)
-
-
 def advance_to_end(trajectory: Trajectory, host: _Host | None = None) -> None:
     """In pieces: between them Python can answer Ctrl-C."""
     if trajectory.method.adaptive:
@@ -198,7 +201,7 @@ def advance_to_end(trajectory: Trajectory, host: _Host | None = None) -> None:
         trajectory.set_count("substeps", substeps)
         trajectory.set_real("h", interval / substeps)
         _advance_samples(trajectory, host)
-        if trajectory.status != 0:
+        if trajectory.status != 0 or (host is not None and host.watcher is not None and host.watcher.stopped is not None):
             return
 
 

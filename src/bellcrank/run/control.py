@@ -58,6 +58,16 @@ class Control:
             )
         return found
 
+    @property
+    def asks_functions(self) -> bool:
+        """Whether there are others than tables."""
+        return any(not isinstance(function, TabledInputs) for function in self.functions.values())
+
+    def known_times(self) -> list[float]:
+        """Times at which a table has a corner."""
+        tabled = self.functions.get("inputs")
+        return tabled.known_times() if isinstance(tabled, TabledInputs) else []
+
     def at_samples(self, times: Array, q: Array, v: Array) -> dict[str, Array]:
         """The same at many states, a row for each."""
         rows = [self.at(*state) for state in zip(times.tolist(), q, v, strict=True)]
@@ -94,6 +104,9 @@ class TabledInputs:
 
     def __call__(self, t: float, q: Array, v: Array) -> Array:
         return np.array([np.interp(t, *self.tables[name]) if name in self.tables else 0.0 for name in self.names])
+
+    def known_times(self) -> list[float]:
+        return [float(t) for times, _ in self.tables.values() for t in times if np.isfinite(t)]
 
     def must_cover(self, first: float, last: float) -> None:
         """A table is not continued beyond its ends."""

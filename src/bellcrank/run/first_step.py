@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..dynamics.dynamics import Dynamics
 from ..integrate import RungeKutta
 from ..machine.steps.adaptive import GROW
+from ..machine.steps.cuts.known import known_times
 from ..machine.steps.memory import COLLAPSED, NOT_FINITE
 from ..machine.steps.trajectory import Trajectory
 from .control import Control
@@ -41,7 +42,8 @@ def prepare(
     momenta, q, first_time = in_momenta(dynamics, control), start["q"], float(start["t"])
     speeds = dynamics.speeds_of(q, start["v"], first_time) if momenta else start["v"]
     program = dynamics.stepping if momenta else dynamics.program
-    trajectory = Trajectory(dynamics.plan, program, scheme, times[1:], metric=metric)
+    known = known_times(dynamics.model, first_time, float(times[-1]), () if control is None else control.known_times())
+    trajectory = Trajectory(dynamics.plan, program, scheme, times[1:], known, metric=metric)
     if control is not None:
         start = control.applied(dynamics, start)
         control.attach(trajectory)

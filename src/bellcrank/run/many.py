@@ -22,6 +22,7 @@ from ..errors import BellcrankWarning, DynamicsError, StateError
 from ..extremes import in_our_errors
 from ..integrate import METHODS, RungeKutta
 from ..kernels.stopwatch import Stopwatch, compiling
+from ..machine.steps.cuts.known import known_times
 from ..machine.steps.lane_runs import Progress, run_lanes
 from ..machine.steps.memory import NOT_FINITE, SINGULAR
 from ..model import Model
@@ -142,8 +143,9 @@ def _run(
     first = np.minimum(1e-3 * times[-1], _first_steps(start, slopes, reals["rtol"], reals["atol"]))
     stiffness = Stiffness(dynamics.model.name, method.name, REMEDY_OF_MANY)
     reals |= {"h": first, "go_on": float(going_on), "near": 0.0 if going_on else NEAREST}
+    corners = known_times(dynamics.model, float(times[0]), float(times[-1]))
     meanwhile = partial(_tell_stiffness, stiffness, numbers)
-    found = run_lanes(dynamics.plan, dynamics.program, method, start, slopes, times[1:], reals, meanwhile)
+    found = run_lanes(dynamics.plan, dynamics.program, method, start, slopes, times[1:], corners, reals, meanwhile)
     q, v = (np.concatenate([start[name][:, None], found[name]], axis=1) for name in ("q", "v"))
     if dynamics.model.closures:
         q[:, 1:], v[:, 1:] = _projected(dynamics, q[:, 1:], v[:, 1:], times[1:])

@@ -25,7 +25,7 @@ from ..model import Model
 from ..model.manifold import unit_quaternions
 from ..wording import argument
 from .arguments import formulation_for, must_be_known, must_be_positive, sample_times, span, starting_state
-from .compiled import Limits, in_machine_code, watcher_of
+from .compiled import Limits, in_machine_code
 from .control import Control, Function, TabledInputs, with_tables
 from .events import Event, Watcher
 from .joining import State, stopped_by_singularity
@@ -87,7 +87,7 @@ def simulate(
                that do not satisfy the closed loops are changed, and a warning says what was changed and by how much; what
                differs in them from the model's own start is kept where the loops allow it
     after      a run to go on from: its last state and time
-    events     what to watch for (methods that adapt their step); ``run.crossings`` says what happened
+    events     what to watch for; ``run.crossings`` says what happened
     progress   is told the fraction done, now and then
 
     For models with closed loops:
@@ -116,7 +116,8 @@ def simulate(
     times = float(start["t"]) + sample_times(*span(model, duration, step))
     if isinstance(inputs, TabledInputs):
         inputs.must_cover(float(times[0]), float(times[-1]))
-    watcher = _watcher(model, method, events, control)
+    begins = _stopped_by(after, float(start["t"])) if q is None and v is None else ()
+    watcher = _watcher(model, method, events, control, begins, float(start["t"]))
     many = MANY if control is None and not events else MANY_IN_PYTHON
     stiffness = Stiffness(model.name, method, remedy(events=bool(events), functions=control is not None), many)
     one_run = _OneRun(method, (rtol, atol, max_step), control, watcher, progress, stiffness)
@@ -147,23 +148,26 @@ def _control(model: Model, tau: Any, inputs: Any) -> Control | None:
     return Control(model, functions) if any(functions.values()) else None
 
 
-def _watcher(model: Model, method: str, events: Sequence[Event], control: Control | None) -> Watcher | None:
+def _stopped_by(after: Run | None, first_time: float) -> tuple[str, ...]:
+    """Names of events at the very end of the run before."""
+    return () if after is None else tuple(c.event for c in after.crossings if c.time == first_time)
+
+
+def _watcher(
+    model: Model, method: str, events: Sequence[Event], control: Control | None, begins: Sequence[str], first_time: float
+) -> Watcher | None:
     """What looks for the events; what a method cannot do is refused."""
-    if method in METHODS:
-        if control is not None:
-            _tell_slower(control)
-        return watcher_of(model, METHODS[method], events)
-    if events:
-        what = method if method in PASSING_METHODS else "stiff methods"
-        raise StateError(f"events are watched by dopri5 and dop853 in machine code; {what} cannot watch them yet")
-    if control is not None:
+    if control is not None and method not in METHODS:
         raise StateError(f"tau and inputs as functions or tables go with dopri5, dop853 and rk4, not with {method}")
-    return None
+    if control is not None:
+        _tell_slower(control)
+    if events and method in PASSING_METHODS:
+        raise StateError(f"{method} watches no events: use another method, with {argument('on_singular', 'pass')}")
+    return Watcher(model, events, begins, first_time) if events else None
 
 
 def _tell_slower(control: Control) -> None:
-    tables = isinstance(control.functions.get("inputs"), TabledInputs) and "tau" not in control.functions
-    what = "inputs are tables over time" if tables else "tau or inputs are Python functions"
+    what = "tau or inputs are Python functions" if control.asks_functions else "inputs are tables over time"
     slower = "they are called from machine code at every evaluation, which makes the run slower"
     warnings.warn(f"{what}: {slower}", BellcrankWarning, stacklevel=4)
 
@@ -184,9 +188,9 @@ class _OneRun:
         if method in PASSING_METHODS:
             return integrate_passing(by, method, first, until, max_step, self.progress)
         if method in STIFF_METHODS:
-            outcome = integrate_stiff(by, method, first, until, rtol, atol, max_step, self.progress, how)
+            outcome = integrate_stiff(by, method, first, until, rtol, atol, max_step, self.progress, how, self.watcher)
         else:
-            if self.control is not None:  # a function may be active for a short while only
+            if self.control is not None and self.control.asks_functions:  # they may be active for a short while only
                 max_step = max_step or float(until[1] - until[0])
             outcome = in_machine_code(
                 by,

@@ -22,8 +22,10 @@ from ..errors import StateError
 from ..machine.steps.adaptive import DIVIDED
 from ..plan.turns import FINE
 from ..wording import argument
+from .events import Watcher
 from .loops.treatment import NO_LOOPS, Loops
 from .loops.watch import SingularityWatch, watch_from
+from .stiff_ends import Ends
 from .system import FirstOrder, Outcome, Passage, energy_scale
 
 Array = NDArray[np.float64]
@@ -42,6 +44,7 @@ def integrate_stiff(
     max_step: float | None = None,
     progress: Callable[[float], None] | None = None,
     loops: Loops = NO_LOOPS,
+    watcher: Watcher | None = None,
 ) -> Outcome:
     """From ``start`` (q, v, tau, u) at times[0] to times[-1], with samples at all times between.
 
@@ -59,15 +62,20 @@ def integrate_stiff(
     solver = solver_from(float(times[0]), y)
     kept = [y]
     steps, problem = 0, None
+    ends = Ends(dynamics.model, times, rtol, atol)
     counted = np.zeros(3, dtype=int)  # evaluations, Jacobians and factorizations of solvers before this one
     try:
-        while problem is None and len(kept) < len(times):
-            if method == "radau":
-                solver.t_bound, solver.status = float(times[len(kept)]), "running"
+        while problem is None and len(kept) < len(times) and not (ends.final and solver.t >= ends.cut):
+            sample = float(times[len(kept)]) if method == "radau" else np.inf
+            solver.t_bound, solver.status = min(sample, ends.next(solver.t)), "running"
             before = solver.t, solver.y.copy()
             if watch is not None:
                 solver.max_step = min(max_step or np.inf, _longest(system, watch, solver.t, solver.y))
             problem = _step(solver, system, method)
+            if problem is None and ends.shorten(before, solver, watcher, system):
+                counted += _counts(solver)
+                solver = solver_from(*before, first_step=ends.cut - before[0])
+                continue
             if problem is None and watch is not None:
                 _close(solver, system)
                 nq = dynamics.model.nq
@@ -85,12 +93,17 @@ def integrate_stiff(
             if problem is None:
                 steps += 1
                 kept += _reached(solver, times[len(kept) :], exact=method == "radau")
+                if ends.reached(solver.t):  # what follows is another piece of the motion
+                    counted += _counts(solver)
+                    solver = solver_from(solver.t, solver.y)
                 if progress is not None:
                     progress(float((solver.t - times[0]) / (times[-1] - times[0])))
     except KeyboardInterrupt:
         problem = f"interrupted at t = {solver.t:.6g} s"
+    if watcher is not None and problem is not None:
+        watcher.forget_after(solver.t)
     reached = times[: len(kept)]
-    if problem is not None and solver.t > reached[-1]:
+    if (problem is not None or ends.final) and solver.t > reached[-1]:
         reached, kept = np.append(reached, solver.t), [*kept, solver.y.copy()]
     evaluations, jacobians, factorizations = (counted + _counts(solver)).tolist()
     counts = {"steps": steps, "evaluations": evaluations, "jacobians": jacobians, "factorizations": factorizations}

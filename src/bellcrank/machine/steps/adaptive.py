@@ -11,14 +11,16 @@ from ...integrate.runge_kutta import Row
 from ...kernels.llvm.flow import when, while_
 from ...numbers import Condition, Number, Symbol, maximum, minimum
 from ...plan.turns import FINE
+from .cuts.corners import pass_corner, start_of_step
+from .cuts.roots import NO_ROOT
+from .cuts.surfaces import Surface, find_cut, near_surfaces
 from .memory import COLLAPSED, NOT_FINITE
 from .projection import Watch, close
-from .stepper import Stepper
+from .stepper import EPSILON, Stepper
 from .stiffness import notice_stiffness
 
 SHRINK, GROW, SAFETY = 0.2, 10.0, 0.9
 DIVIDED = 0.25  # of a step to a singular position
-EPSILON = 2.3e-16
 
 
 class AdaptiveStepper(Stepper):
@@ -36,39 +38,49 @@ class AdaptiveStepper(Stepper):
         return (self.real("t") < self.real("until")) & self.running()
 
     def good(self) -> Condition:
-        return (self.real("error") <= 1.0) & self.live()
+        return (self.real("error") <= 1.0) & (self.real("cut") > 1.0) & self.live()
 
     def after(self) -> Number:
         """The end of the step."""
         t, end = self.real("t") + self.real("h"), self.real("end")
+        t = (t >= self.real("latest")).select(self.real("corner"), t)
         return (t >= end).select(end, t)
 
     def step(self) -> None:
-        """A good step of a watched run is held for the host to look at; the next call goes on where it stopped."""
         fresh = self.holds("held", 0)
         when(self.e, fresh, self.attempt)
         good = self.good()
         held = self.all_of(fresh, self.holds("watched", 1), self.any(good))
         when(self.e, held, self.hold, lambda: self.settle(good))
 
-    def hold(self) -> None:
-        self.set_count("held", 1)
-        self.set_count("budget", 0)
-
     def attempt(self) -> None:
         """A step without consequences, and its error; the last one reaches the end."""
         e = self.e
         self.add_count("budget", -1)
-        t, end = self.real("t"), self.real("end")
+        t, stop, full = self.real("t"), minimum(self.real("end"), self.real("corner")), self.real("full")
         wanted = minimum(self.real("h"), self.real("longest"))
-        h = (self.live() & ((t + 1.01 * wanted) >= end)).select(end - t, wanted)
+        stretched = (full > 0.0).select(1.0, 1.01)  # a step that ends at a surface is not made longer again
+        h = (self.live() & ((t + stretched * wanted) >= stop)).select(stop - t, wanted)
+        self.set_real("full", (h < wanted).select(maximum(full, wanted), full))
         self.set_real("h", h)
         self.trial(t, h)
         self.set_real("error", self.error_norm(h))
+        self.set_real("cut", NO_ROOT)
+        near = self.any(near_surfaces(self, h) & self.good())
         if self.method.extra:
             sampled = self.any(self.good() & (self.next_sample() <= self.after()))
             watched = self.all_of(self.holds("watched", 1), self.any(self.good()))
-            when(e, e.emit(f"or i1 {sampled}, {watched}"), self.extra_stages)
+            needed = e.emit(f"or i1 {e.emit(f'or i1 {sampled}, {watched}')}, {near}")
+            when(e, needed, self.extra_stages)
+        when(e, near, lambda: find_cut(self, h))
+
+    def polynomial(self, surface: Surface) -> list[Number]:
+        """Of dense output."""
+        slopes = [surface.slope(k) for k in self.k]
+        return [
+            surface.h * sum((row[m] * slope for row, slope in zip(self.method.dense, slopes, strict=True) if row[m]), 0.0)
+            for m in range(self.method.degree)
+        ]
 
     def extra_stages(self) -> None:
         """What only dense output needs; the new state must stay where it is."""
@@ -95,9 +107,12 @@ class AdaptiveStepper(Stepper):
         if not self.closed:
             self.unit_quaternions(new, last)
         self.replace(y, new, stands)
+        passed = stands & (self.after() >= self.real("corner"))
         self.adapt(good, stands)
-        if self.closed:  # the projection has moved the state, and with it what was the last stage
-            when(self.e, self.any(stands), lambda: self.derivative(y, last, self.real("t")))
+        pass_corner(self, passed)
+        # the projection has moved the state, and with it what was the last stage; after a corner that is another
+        anew = stands if self.closed else passed
+        when(self.e, self.any(anew), lambda: self.derivative(y, last, start_of_step(self)))
         self.replace(self.k[0], last, stands)  # the first of the next step
 
     def stand_still(self, good: Condition) -> None:
@@ -116,6 +131,7 @@ class AdaptiveStepper(Stepper):
         factor = SAFETY * self.power(maximum(error, 1e-14), -1.0 / self.method.order)
         shorter = h * number.select(maximum(factor, SHRINK), SHRINK)
         following = stands.select(h * minimum(factor, self.real("grow")), shorter)
+        following, full = self._beside_cuts(following, stands, number & (error <= 1.0))
         rejected = live & ~good
         lost = (following <= 16 * EPSILON * maximum(abs(t), self.real("end") * 1e-3)) & (~stands | (following <= h))
         status = (live & lost).select(number.select(float(COLLAPSED), float(NOT_FINITE)), self.real("status"))
@@ -127,10 +143,18 @@ class AdaptiveStepper(Stepper):
             rejected = rejected | (met & long)
         self.set_real("t", stands.select(self.after(), t))
         self.set_real("h", live.select(following, h))
+        self.set_real("full", live.select(full, self.real("full")))
         self.set_real("grow", stands.select(GROW, 1.0))
         self.set_real("status", status)
         for name, counted in (("steps", stands), ("rejected", rejected)):
             self.set_real(name, self.real(name) + counted.select(1.0, 0.0))
+
+    def _beside_cuts(self, following: Number, stands: Condition, accurate: Condition) -> tuple[Number, Number]:
+        """The next step after one that was, or is to be, cut; and the length before it was cut, which is tried again."""
+        h, full, cut = self.real("h"), self.real("full"), self.real("cut")
+        crossing = accurate & (cut <= 1.0)
+        following = stands.select(maximum(following, full), crossing.select(cut * h, following))
+        return following, crossing.select(maximum(full, h), 0.0)
 
     # the error ----------------------------------------------------------------------------------------------------
 
@@ -183,8 +207,8 @@ class AdaptiveStepper(Stepper):
         while_(self.e, lambda: self.any((self.next_sample() <= after) & stands), sample)
 
     def next_sample(self) -> Symbol:
-        """The time of the next sample, in all places; infinite after the last."""
-        return self.e.symbol(self.e.splat(self.next_time(0)))
+        """The time of the next sample; infinite after the last."""
+        return self.per_lane(self.next_time)
 
     def next_time(self, lane: int) -> str:
         e = self.e

@@ -1,12 +1,21 @@
-"""Steps of a fixed length."""
+"""Steps of a fixed length; one that is cut at a corner or at a surface is followed by others that return to the grid.
+
+``left`` is what is left of a step of the grid, zero before its first piece; ``piece`` the length of the piece at hand, zero
+before it is known.
+"""
 
 from __future__ import annotations
 
 from ...kernels.llvm.flow import when, while_
-from ...numbers import maximum
+from ...numbers import Number, maximum, minimum
+from .cuts.corners import pass_corner, start_of_step
+from .cuts.roots import NO_ROOT
+from .cuts.surfaces import Surface, find_cut, near_surfaces
 from .memory import NOT_FINITE, RUNNING
 from .projection import Watch, close
 from .stepper import Stepper
+
+WHOLE = 1e-9  # of a step: pieces and times that differ by less are the same
 
 
 class FixedStepper(Stepper):
@@ -22,9 +31,67 @@ class FixedStepper(Stepper):
         while_(e, going, self.step)
 
     def step(self) -> None:
-        e, w = self.e, self.words
+        fresh = self.holds("held", 0)
+        when(self.e, fresh, self._attempt)
+        good = self.any(self.real("cut") > 1.0)
+        held = self.all_of(fresh, self.holds("watched", 1), good)
+        when(self.e, held, self.hold, lambda: self._settle(good))
+
+    def _attempt(self) -> None:
         self.add_count("budget", -1)
-        self.new_state()
+        self._begin()
+        self.new_state(self.real("piece"))
+        self._look_for_surfaces()
+
+    def hold(self) -> None:
+        self._slopes_at_ends(self.real("piece"))
+        super().hold()
+
+    def _settle(self, good: str) -> None:
+        self.set_count("held", 0)
+        when(self.e, good, self._finish, self._shorten)
+
+    def _begin(self) -> None:
+        """How long the piece at hand is."""
+        left, piece, until = self.real("left"), self.real("piece"), self.real("corner") - self.real("t")
+        left = (left <= 0.0).select(self.real("h"), left)
+        self.set_real("left", left)
+        self.set_real("piece", (piece <= 0.0).select(minimum(left, maximum(until, 0.0)), piece))
+
+    def _look_for_surfaces(self) -> None:
+        h = self.real("piece")
+        self.set_real("cut", NO_ROOT)
+        when(self.e, self.any(near_surfaces(self, h)), lambda: self._find_cut(h))
+
+    def _find_cut(self, h: Number) -> None:
+        self._slopes_at_ends(h)
+        find_cut(self, h)
+
+    def _slopes_at_ends(self, h: Number) -> None:
+        """Those of Hermite's cubic."""
+        w, t = self.words, self.real("t")
+        self.derivative(w["y"], w["origin"], start_of_step(self))
+        self.derivative(w["new"], w["aside"], minimum(t + h, self.real("latest")))
+
+    def slopes_at(self, surface: Surface) -> list[Number]:
+        """One stage tells nothing of how speeds change: a range that is wide enough, unless they turn round within a step."""
+        slopes = super().slopes_at(surface)[: len(self.method.c)]
+        return [*slopes, 0.5 * slopes[0], 1.5 * slopes[0]]
+
+    def outer_slopes(self) -> tuple[str, str]:
+        return self.k[0], self.k[len(self.method.c) - 1]
+
+    def polynomial(self, surface: Surface) -> list[Number]:
+        w, way = self.words, surface.after - surface.before
+        first, last = (surface.h * surface.slope(w[name]) for name in ("origin", "aside"))
+        return [first, 3.0 * way - 2.0 * first - last, first + last - 2.0 * way]
+
+    def _shorten(self) -> None:
+        self.set_real("piece", self.real("cut") * self.real("piece"))
+        self.set_real("rejected", self.real("rejected") + 1.0)
+
+    def _finish(self) -> None:
+        e, w = self.e, self.words
         if self.closed:
             self.set_real("turn", maximum(self.real("turn"), self.turn()))
         finite = self.finite(w["new"]).select(float(RUNNING), float(NOT_FINITE))
@@ -33,14 +100,13 @@ class FixedStepper(Stepper):
             when(e, self.any(self.running()), self._close)
         when(e, self.any(self.running()), self._accept)
 
-    def new_state(self) -> None:
+    def new_state(self, h: Number) -> None:
         """One step from y, into ``new``."""
-        t = self.real("t")
-        self.derivative(self.words["y"], self.k[0], t)
-        self.trial(t, self.real("h"))
+        self.derivative(self.words["y"], self.k[0], start_of_step(self))
+        self.trial(self.real("t"), h)
 
     def _close(self) -> None:
-        close(self, self.real("t") + self.real("h"))
+        close(self, self.real("t") + self.real("piece"))
         self.set_real("status", self.real("met"))
         when(self.e, self.all_of(self.holds("project", 1), self.any(self.running())), self._remember)
 
@@ -53,8 +119,19 @@ class FixedStepper(Stepper):
         if not self.closed:
             self.unit_quaternions(w["y"], self.k[0])
         self.set_real("steps", self.real("steps") + 1.0)
+        left, piece, corner = self.real("left"), self.real("piece"), self.real("corner")
+        whole, t = piece >= (1.0 - WHOLE) * left, self.real("t") + piece
+        passed = t >= corner - WHOLE * self.real("h")
+        self.set_real("t", (passed & ~whole).select(corner, t))
+        self.set_real("left", whole.select(0.0, left - piece))
+        self.set_real("piece", 0.0)
+        when(e, self.any(whole), self._count, lambda: self.add_count("cuts"))
+        pass_corner(self, passed)
+
+    def _count(self) -> None:
+        """A step of the grid is done."""
+        e = self.e
         self.add_count("substep")
-        self.set_real("t", self.real("t") + self.real("h"))
         done = e.emit(f"icmp sge i64 {self.count('substep')}, {self.count('substeps')}")
         when(e, done, self._sample)
 

@@ -11,7 +11,7 @@ A. Razakarivony, Achieving Brouwer's law with implicit Runge-Kutta methods, 2008
 from __future__ import annotations
 
 from ...kernels.llvm.flow import when, while_
-from ...numbers import Number, Symbol, maximum
+from ...numbers import Number, Symbol, maximum, minimum
 from .fixed import FixedStepper
 from .memory import NOT_SOLVED
 
@@ -20,11 +20,11 @@ SMALL = 1e-12  # changes that may be rounding
 
 
 class ImplicitStepper(FixedStepper):
-    def new_state(self) -> None:
-        w, t = self.words, self.real("t")
+    def new_state(self, h: Number) -> None:
+        w, t, whole = self.words, self.real("t"), h
         parts = self.method.parts
         for n, part in enumerate(parts):
-            h = part * self.real("h")
+            h = part * whole
             if n:
                 self.copy(w["new"], w["y"])
             elif len(parts) > 1:
@@ -85,7 +85,7 @@ class ImplicitStepper(FixedStepper):
         self.move(h, row, w["aside"])
         if self.method.turns:
             self.turn_state(h, w["aside"], end=False)
-        self.derivative(w["aside"], fresh, t + self.method.c[stage] * h)
+        self.derivative(w["aside"], fresh, minimum(t + self.method.c[stage] * h, self.real("latest")))
         if self.method.turns:
             self.turn_slopes(w["aside"], fresh)
         size = self.vectors("v_start")

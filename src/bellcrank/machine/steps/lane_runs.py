@@ -52,6 +52,7 @@ def run_lanes(
     start: dict[str, Array],
     slopes: dict[str, Array],
     times: Array,
+    corners: Array,
     reals: dict[str, Any],
     meanwhile: Callable[[list[Progress]], None],
 ) -> dict[str, NDArray[Any]]:
@@ -66,14 +67,14 @@ def run_lanes(
     count, model = len(start["q"]), plan.model
     key = ("lanes", program.name, method.name, *structure_key(plan))
     code = obtain(key, lambda: write_lane_stepper(plan, program, method))
-    layout = Layout(plan, programs(plan, program, works=False), method, WIDE, len(times))
+    layout = Layout(plan, programs(plan, program, works=False), method, WIDE, len(times), len(corners))
     given, each_reals = start | slopes, {name: np.broadcast_to(value, count) for name, value in reals.items()}
     begun: list[_Block] = []
 
     def one(first: int) -> _Block:
         rows = np.minimum(np.arange(first, first + WIDE), count - 1)
         of_rows = [{name: x[rows] for name, x in table.items()} for table in (given, each_reals)]
-        block = _Block(layout, code, times, rows, *of_rows)
+        block = _Block(layout, code, times, corners, rows, *of_rows)
         begun.append(block)
         block.run()
         return block
@@ -91,8 +92,10 @@ def run_lanes(
 class _Block(Memory):
     """Four runs."""
 
-    def __init__(self, layout: Layout, code: Code, times: Array, rows: NDArray[np.int64], start: Rows, reals: Rows):
-        super().__init__(layout, code, times)
+    def __init__(
+        self, layout: Layout, code: Code, times: Array, corners: Array, rows: NDArray[np.int64], start: Rows, reals: Rows
+    ):
+        super().__init__(layout, code, times, corners)
         self.rows = rows
         self.start((start["q"], start["v"]), (start["qdot"], start["a"]), start)
         for name, value in (reals | {"end": times[-1], "until": times[-1], "grow": GROW}).items():

@@ -44,18 +44,12 @@ class LaneStepper(AdaptiveStepper):
     def stand_still(self, good: Condition) -> None:
         self.replace(self.words["new"], self.words["y"], ~good)
 
-    def next_sample(self) -> Symbol:
-        e, times = self.e, "poison"
-        for lane in range(WIDE):
-            times = e.emit(f"insertelement {e.type} {times}, double {self.next_time(lane)}, i32 {lane}")
-        return e.symbol(times)
-
     def rows_of_samples(self, due: Condition) -> list[str]:
         """Each lane has its own rows; one in which no sample is due writes into the row after its last."""
         e, w, samples = self.e, self.words, self.count("samples")
         rows = []
         for lane in range(WIDE):
-            taken = e.emit(f"extractelement {e.bool_type} {due.ref}, i32 {lane}")
+            taken = self.bit(due, lane)
             s = e.load_int(w["sampled"], lane)
             following = e.integer("add", s, e.emit(f"zext i1 {taken} to i64"))
             e.do(f"store i64 {following}, ptr {e.pointer(w['sampled'], lane)}, align 8")

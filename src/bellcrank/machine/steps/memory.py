@@ -29,18 +29,22 @@ from ...plan import Plan
 from ..arrays import ARRAYS, width
 from ..kernel import Code, aligned, bound_arrays
 from ..nodes.walk import block_width
+from .cuts.corners import NEVER, just_before
+from .cuts.known import Surfaces, known_surfaces
+from .cuts.roots import NO_ROOT, STATE
 
 Array = NDArray[np.float64]
 
 WIDE = 4
 RUNNING, NOT_FINITE, COLLAPSED, SINGULAR, NOT_SOLVED, INTERRUPTED = 0, 1, 2, 3, 4, 6  # status; 5 is run.many.NOT_ASSEMBLED
 
+_CUTS = ("corner", "latest", "earliest", "full", "cut", "left", "piece")  # see cuts/
 _STEP = ("t", "h", "end", "until", "rtol", "atol", "longest", "grow", "error", "energy", "status", "steps", "rejected")
 _CLOSING = ("turn", "met", "seen", "near", "go_on", "pivot", "pivot_time", "singular", "singular_row", "singular_time")
 STIFFNESS = ("suspicions", "calm", "rate", "stiff_time")  # stiff_time is infinite until the run is stiff
 _LOOP = ("budget", "evaluations", "samples", "substep", "substeps", "watched", "held", "project", "newton", "iterations")
-REALS = {name: k for k, name in enumerate((*_STEP, *_CLOSING, *STIFFNESS, "change", "change_before"))}
-COUNTS = {name: k for k, name in enumerate(_LOOP)}
+REALS = {name: k for k, name in enumerate((*_STEP, *_CUTS, *_CLOSING, *STIFFNESS, "change", "change_before"))}
+COUNTS = {name: k for k, name in enumerate((*_LOOP, "cuts"))}
 TURNING = ("attitude", "spin", "position", "push")  # places in y of g, mu, x, l; the last two are -1 without a position
 
 
@@ -53,6 +57,7 @@ class Layout:
     method: RungeKutta
     lanes: int
     samples: int
+    corners: int = 0
 
     def wide(self, count: int) -> int:
         """Doubles that so many numbers take, in whole vectors."""
@@ -95,6 +100,19 @@ class Layout:
         return np.array([at.quaternion.start for at in turning_joints(self.model)], dtype=np.int64)
 
     @cached_property
+    def surfaces(self) -> Surfaces:
+        return known_surfaces(self.model)
+
+    @cached_property
+    def gates(self) -> Array:
+        """Limits laid out as q is: see cuts.surfaces."""
+        layers = self.surfaces.gates(self.model.nq, NEVER)
+        wide = np.full((*layers.shape[:2], self.v_start), NEVER)
+        rows = np.repeat(layers, self.lanes, axis=2)
+        wide[..., : rows.shape[2]] = rows
+        return wide
+
+    @cached_property
     def turning(self) -> NDArray[np.int64]:
         """Places of quaternion joints in a state, in the order of TURNING."""
         rows = [
@@ -134,6 +152,8 @@ NUMBERS: dict[str, Size] = {
     "quaternion_count": lambda s: len(s.quaternions),
     "m": lambda s: s.plan.loads.closing.rows,
     "row_width": lambda s: s.row_width,
+    "surfaces": lambda s: len(s.surfaces.places),
+    "gate_layers": lambda s: len(s.gates),
     "control": lambda s: 0,  # a function that is called before every evaluation, and its argument: see Stepper.ask
     "controller": lambda s: 0,
 }
@@ -151,11 +171,17 @@ DOUBLES: dict[str, Size] = {
     "reals": lambda s: s.wide(len(REALS)),
     "before": lambda s: s.wide(s.plan.loads.closing.rows * (s.row_width + 1)),
     "times": lambda s: s.samples,
+    "corners": lambda s: s.corners + 1,  # times at which steps end, and NEVER
+    "surface_limits": lambda s: len(s.surfaces.limits),
+    "gates": lambda s: s.gates.size,
+    "polynomial": lambda s: s.wide(s.method.degree + 1 + STATE),
     "out": lambda s: (s.samples + 1) * s.state,
 }
 INTEGERS: dict[str, Size] = {
     "counts": lambda s: len(COUNTS),
     "sampled": lambda s: s.lanes,  # samples taken so far
+    "corner": lambda s: s.lanes,  # corners passed so far
+    "surface_places": lambda s: len(s.surfaces.places),
     "quaternions": lambda s: len(s.quaternions),
     "turning": lambda s: s.turning.size,
 }
@@ -171,7 +197,7 @@ def words(called: dict[str, Program]) -> list[str]:
 class Memory:
     """The memory of one run, or of one for each lane, bound to machine code."""
 
-    def __init__(self, layout: Layout, code: Code, times: Array):
+    def __init__(self, layout: Layout, code: Code, times: Array, corners: Array):
         plan = layout.plan
         self.layout = layout
         self.arrays: dict[str, NDArray[Any]] = bound_arrays(plan, code, layout.lanes) | {
@@ -186,13 +212,18 @@ class Memory:
         self.times, self.counts = self.arrays["times"][: len(times)], self.arrays["counts"]
         self.times[:] = times
         self.set_count("samples", len(times))
-        for name, places in (("quaternions", layout.quaternions), ("turning", layout.turning)):
+        known: dict[str, NDArray[Any]] = {"quaternions": layout.quaternions, "turning": layout.turning}
+        known |= {"surface_places": layout.surfaces.places, "surface_limits": layout.surfaces.limits}
+        known |= {"corners": np.append(corners, NEVER), "gates": layout.gates.ravel()}
+        for name, places in known.items():
             self.arrays[name][: len(places)] = places
-        for name in ("pivot", "stiff_time"):
-            self.lane(name)[:] = np.inf
+        first = self.arrays["corners"][0]
+        values = {"pivot": np.inf, "stiff_time": np.inf, "corner": first, "latest": just_before(first), "earliest": -NEVER}
+        for name, value in (values | {"cut": NO_ROOT}).items():
+            self.lane(name)[:] = value
         addresses = {name: array.__array_interface__["data"][0] for name, array in self.arrays.items()}  # as array.ctypes.data
-        known = layout.numbers | addresses
-        self._words = np.array([known.get(word, 0) for word in layout.places], dtype=np.int64)
+        words_known = layout.numbers | addresses
+        self._words = np.array([words_known.get(word, 0) for word in layout.places], dtype=np.int64)
         self.code = code
         self._advance: Any = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(code.library.address("advance"))
 

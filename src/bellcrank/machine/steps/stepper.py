@@ -13,18 +13,25 @@ energy; their errors are controlled relative to the energy at hand.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from ...formulations import Program
 from ...integrate import RungeKutta
 from ...kernels.llvm.emitter import Emitter, Int
 from ...kernels.llvm.flow import each, total, when
-from ...numbers import Condition, Number, Symbol, maximum
+from ...numbers import Condition, Number, Symbol, maximum, minimum
 from ...plan import Plan
 from ..module import Module, assemble, write_kernel
+from .cuts.roots import write_first_root
 from .memory import COUNTS, INTERRUPTED, NUMBERS, REALS, RUNNING, WIDE, words
 from .programs import side_outputs, takes_momenta
 from .projection import look_first
 from .turning import write_turning
+
+if TYPE_CHECKING:
+    from .cuts.surfaces import Surface
+
+EPSILON = 2.3e-16
 
 
 def write_with_kernels(plan: Plan, called: dict[str, Program], method: RungeKutta, stepper: type[Stepper]) -> Module:
@@ -32,7 +39,8 @@ def write_with_kernels(plan: Plan, called: dict[str, Program], method: RungeKutt
     kernels = {name: write_kernel(plan, program, stepper.lanes, name=name) for name, program in called.items()}
     plain_rates = all(joint.quaternion is None for joint in plan.model.joints)
     arguments = {name: kernel.arguments for name, kernel in kernels.items()}
-    parts = [write_unit_quaternions(stepper.lanes), stepper(called, method, plain_rates, arguments).write()]
+    parts = [write_unit_quaternions(stepper.lanes), write_first_root(method.degree, stepper.lanes)]
+    parts.append(stepper(called, method, plain_rates, arguments).write())
     if method.turns:
         parts += write_turning()
     return assemble(list(kernels.values()), parts)
@@ -140,6 +148,18 @@ class Stepper:
     def any(self, condition: Condition) -> str:
         """Whether a condition, the same in all places, holds: one bit."""
         return self.e.emit(f"extractelement {self.e.bool_type} {condition.ref}, i32 0")
+
+    def bit(self, condition: Condition, lane: int) -> str:
+        return self.e.emit(f"extractelement {self.e.bool_type} {condition.ref}, i32 {lane}")
+
+    def per_lane(self, entry: Callable[[int], str]) -> Symbol:
+        """A number of which each lane has its own, a double; in all places of a vector where there are no lanes."""
+        e, numbers = self.e, "poison"
+        if self.lanes == 1:
+            return e.symbol(e.splat(entry(0)))
+        for lane in range(self.lanes):
+            numbers = e.emit(f"insertelement {e.type} {numbers}, double {entry(lane)}, i32 {lane}")
+        return e.symbol(numbers)
 
     def all_of(self, *bits: str) -> str:
         result = bits[0]
@@ -316,7 +336,30 @@ class Stepper:
         for j, (c, row) in enumerate(rows, start=1):
             self.move(h, row, new)
             if j < self.stages:
-                self.derivative(new, self.k[j], t + c * h)
+                self.derivative(new, self.k[j], minimum(t + c * h, self.real("latest")))
+
+    # surfaces (cuts.surfaces) -------------------------------------------------------------------------------------
+
+    def slopes_at(self, surface: Surface) -> list[Number]:
+        """Of the watched coordinate, at the stages."""
+        return [surface.slope(k) for k in self.k[: self.stages]]
+
+    def outer_slopes(self) -> tuple[str, str]:
+        """Slopes at the first and at the last stage."""
+        return self.k[0], self.k[self.stages - 1]
+
+    def polynomial(self, surface: Surface) -> list[Number]:
+        """Coefficients of x, x^2, ... of the watched coordinate along the step."""
+        raise NotImplementedError
+
+    def shortest(self) -> Number:
+        """A step that rounding of the time still allows."""
+        return 64 * EPSILON * maximum(abs(self.real("t")), self.real("end") * 1e-3)
+
+    def hold(self) -> None:
+        """A step of a watched run waits for the host to look at it; the next call goes on where it stopped."""
+        self.set_count("held", 1)
+        self.set_count("budget", 0)
 
     def unit_quaternions(self, state: str, k: str) -> None:
         w = self.words

@@ -34,10 +34,13 @@ def write_stepper(plan: Plan, program: Program, method: RungeKutta, metric: str 
 class Trajectory(Memory):
     """One state on its way through time; ``advance`` goes on until the end, a failure or the given number of steps."""
 
-    def __init__(self, plan: Plan, program: Program, method: RungeKutta, times: Array, metric: str = MINIMUM_NORM):
+    def __init__(
+        self, plan: Plan, program: Program, method: RungeKutta, times: Array, corners: Array, metric: str = MINIMUM_NORM
+    ):
         key = ("stepper", program.name, method.name, metric, *structure_key(plan))
         code = obtain(key, lambda: write_stepper(plan, program, method, metric))
-        super().__init__(Layout(plan, programs(plan, program, metric), method, 1, len(times)), code, times)
+        layout = Layout(plan, programs(plan, program, metric), method, 1, len(times), len(corners))
+        super().__init__(layout, code, times, corners)
         self.plan, self.method = plan, method
         self.tried = 0  # steps of the last call, accepted or not
 
@@ -86,20 +89,39 @@ class Trajectory(Memory):
         """Whether a good step waits (``watched`` runs only); the next advance releases it."""
         return self.count("held") == 1
 
-    def held_step(self) -> Callable[[float], tuple[Array, Array]]:
-        """q and v (or p) anywhere in the held step: a function of 0 (its start) to 1, by dense output."""
-        model, h = self.plan.model, self.real("h")
-        y, stages = self._of_state(self.arrays["y"]), self._of_state(self.stages)
-        dense, powers = np.array(self.method.dense), np.arange(1, len(self.method.dense[0]) + 1)
+    @property
+    def held_length(self) -> float:
+        """Of the held step, in seconds."""
+        return self.real("h" if self.method.adaptive else "piece")
 
-        def inside(x: float) -> tuple[Array, Array]:
-            state = y + h * ((dense @ x**powers) @ stages)
-            return unit_quaternions(model, state[None, : model.nq])[0], state[model.nq :]
+    def held_step(self) -> Callable[[Array], tuple[Array, Array]]:
+        """Rows of q and v (or p) anywhere in the held step: a function of places from 0 (its start) to 1."""
+        model, y, coefficients = self.plan.model, self._of_state(self.arrays["y"]), self._held_polynomial()
+        powers = np.arange(1, len(coefficients) + 1)
+
+        def inside(x: Array) -> tuple[Array, Array]:
+            states = y + (x[:, None] ** powers) @ coefficients
+            return unit_quaternions(model, states[:, : model.nq]), states[:, model.nq :]
 
         return inside
 
+    def _held_polynomial(self) -> Array:
+        """Coefficients of x, x^2, ...: of dense output, or of Hermite's cubic (FixedStepper.hold)."""
+        h = self.held_length
+        if self.method.adaptive:
+            return np.asarray(h * np.array(self.method.dense).T @ self._of_state(self.stages))
+        y, new, first, last = (self._of_state(self.arrays[name]) for name in ("y", "new", "origin", "aside"))
+        way, first, last = new - y, h * first, h * last
+        return np.array([first, 3 * way - 2 * first - last, first + last - 2 * way])
+
     def end_inside(self, time: float) -> None:
-        """End the run inside the held step: its samples until then are still taken, and the end is the last of them."""
+        """End the run inside the held step: its samples until then are still taken, and the end is the last of them.
+
+        A method of fixed step takes a shorter one instead of the held one.
+        """
+        if not self.method.adaptive:
+            self._end_at(time)
+            return
         count = int(np.searchsorted(self.times, time))
         self.times[count] = time
         self.set_count("samples", count + 1)
@@ -109,6 +131,20 @@ class Trajectory(Memory):
             self.advance(1)
         if self.status == 0:
             self.set_real("t", time)
+
+    def _end_at(self, time: float) -> None:
+        for name in ("watched", "held"):
+            self.set_count(name, 0)
+        self.set_real("piece", time - self.real("t"))
+        cuts = self.count("cuts")
+        while self.status == 0 and self.real("t") < time:
+            if self.real("piece") <= 0.0:  # what is left after a cut
+                self.set_real("piece", time - self.real("t"))
+            self.advance(1)
+        if self.status == 0:
+            self.set_real("t", time)
+        self.set_count("samples", self.sampled)
+        self.set_count("cuts", cuts)  # the last step is shorter, and nothing comes after it
 
     # what it says -------------------------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ...joints import JOINTS, JOINTS_BY_KEY
-from ..spec.elements import MotorSpec
+from ..spec.elements import MotorSpec, StopSpec
 from ..spec.items import GROUND
 from ..spec.problems import Problems, names
 from ..spec.spec import JointSpec, Spec
@@ -185,7 +185,7 @@ def _linkage(spec: Spec, search: _Search, kept: set[int]) -> Linkage:
     joints = [Tie(joint.kind, number[joint.parent], number[joint.child], joint.motion is not None) for joint in spec.joints]
     ends = [(item.type, item.start.body, item.end.body) for item in spec.constraints]
     ties = [Tie(kind, number[a], number[b]) for kind, a, b in ends if a in number and b in number and a != b]
-    motors = {element.joint for element in spec.elements if isinstance(element, MotorSpec)}
+    acted = {element.joint for element in spec.elements if isinstance(element, MotorSpec | StopSpec)}
     rank = {joint.name: j for j, joint in enumerate(spec.joints)}
     for coupler in spec.couplers:
         named = [rank.get(name, rank.get(name.rpartition(".")[0])) for name in coupler.joints]
@@ -196,7 +196,7 @@ def _linkage(spec: Spec, search: _Search, kept: set[int]) -> Linkage:
         tuple(joints),
         tuple(ties),
         tuple((search.reluctance(j, joint.parent), search.reluctance(j, joint.child)) for j, joint in enumerate(spec.joints)),
-        tuple(_must_stay(joint, search.precious | motors) for joint in spec.joints),
+        tuple(_must_stay(joint, search.precious | acted) for joint in spec.joints),
     )
 
 

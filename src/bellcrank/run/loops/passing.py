@@ -171,11 +171,21 @@ class Passing:
         if self.watcher is None:
             return found.end
         for t, after in zip(found.nodes[:-1], found.nodes[1:], strict=True):
-            stop = self.watcher.look(float(t), float(after - t), lambda x, t=t, h=after - t: found.at(float(t + x * h))[:2])  # type: ignore[misc]
+            stop = self.watcher.look(float(t), float(after - t), _rows(found, float(t), float(after - t)))
             if stop is not None:
                 self.watcher.stopped = stop
                 return stop.time
         return found.end
+
+
+def _rows(found: Interval, t: float, h: float) -> Callable[[Array], tuple[Array, Array]]:
+    """q and v at places from 0 to 1 of a part of an interval."""
+
+    def inside(x: Array) -> tuple[Array, Array]:
+        states = [found.at(float(t + place * h)) for place in x]
+        return np.array([state[0] for state in states]), np.array([state[1] for state in states])
+
+    return inside
 
 
 def _tell_inaccuracy(found: Interval) -> None:

@@ -1,0 +1,104 @@
+"""Models of the gallery with a stop or a pulse at a random place, by every method, against steps that are forced to be short.
+
+BELLCRANK_RANDOM=1000 tries that many.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank.errors import SimulationError
+from bellcrank.model import Element
+from bellcrank.model.motion import Table
+
+TRIES = int(os.environ.get("BELLCRANK_RANDOM", "6"))
+MODELS = [
+    "pendulum",
+    "double_pendulum",
+    "quarter_car",
+    "four_bar",
+    "slider_crank",
+    "five_bar",
+    "crane",
+    "heavy_top",
+    "every_joint",
+]
+METHODS = ["dopri5", "dop853", "rk4", "radau", "bdf", "many", "implicit_midpoint", "midpoint4", "gauss4"]
+RATE = 200.0  # rad/s of a contact
+SPAN = 1.0  # s
+
+pytestmark = pytest.mark.filterwarnings("ignore::bellcrank.errors.BellcrankWarning")
+
+
+def scalar_joints(model):
+    """Joints of the tree whose coordinates are numbers, and that are not driven."""
+    return [i for i, joint in enumerate(model.joints) if joint.quaternion is None and joint.nv and not model.driven[i]]
+
+
+def mobility(model, k):
+    """Acceleration of a velocity by a unit effort along it, at the start."""
+    dynamics = bc.compile(model)
+    push = np.zeros(model.nv)
+    push[k] = 1.0
+    q, v = model.initial_q, model.initial_v
+    return float((dynamics.acceleration(q, v, push) - dynamics.acceleration(q, v, 0 * push))[k])
+
+
+def with_stop(model, joint, dof, rng):
+    """Somewhere on the way that the coordinate takes without it."""
+    place = int(model.q_index[joint]) + dof
+    way = bc.simulate(model, SPAN, step=0.01).values("q")[:, place]
+    limit = float(way[0] + rng.uniform(0.1, 0.99) * (way[np.argmax(np.abs(way - way[0]))] - way[0]))
+    inertia = 1 / max(mobility(model, int(model.v_index[joint]) + dof), 1e-9)
+    limits = {"lower": -np.inf, "upper": limit} if limit > way[0] else {"lower": limit, "upper": np.inf}
+    damping = float(rng.choice([0.0, 0.1])) * inertia * RATE
+    values = limits | {"stiffness": inertia * RATE**2, "damping": damping}
+    return replace(model, elements=(*model.elements, Element("added", "joint_stop", values, joint=joint, dof=dof)))
+
+
+def with_pulse(model, joint, dof, rng):
+    """A few knots in a hundredth of the run, nothing before and behind."""
+    inertia = 1 / max(mobility(model, int(model.v_index[joint]) + dof), 1e-9)
+    begin, width = rng.uniform(0.1, 0.8), 10 ** rng.uniform(-3, -1.5)
+    times = tuple((begin + width * np.array([0.0, 0.25, 0.5, 0.75, 1.0])).tolist())
+    table = Table(times, tuple(x * inertia / width for x in (0.0, 1.0, 1.5, 1.0, 0.0)), "clamp")
+    pulse = Element("added", "joint_effort", {"value": 0.0}, joint=joint, dof=dof, table=table)
+    return replace(model, elements=(*model.elements, pulse))
+
+
+def last(model, method):
+    if method == "many":
+        runs = bc.simulate_many(model, SPAN, step=SPAN)
+        return np.concatenate([runs.q.values[0, -1], runs.v.values[0, -1]])
+    adaptive = method in ("dopri5", "dop853", "radau", "bdf")
+    run = bc.simulate(model, SPAN, step=SPAN if adaptive else 0.1, method=method, max_step=None if adaptive else 5e-4)
+    return np.concatenate([run.values("q")[-1], run.values("v")[-1]])
+
+
+@pytest.mark.parametrize("seed", range(TRIES))
+def test_nothing_is_missed(seed):
+    rng = np.random.default_rng(seed)
+    model = bc.load(MODELS[seed % len(MODELS)])
+    joints = scalar_joints(model)
+    if not joints:
+        pytest.skip("no coordinate that is a number")
+    joint = int(rng.choice(joints))
+    dof = int(rng.integers(model.joints[joint].nv))
+    changed = (with_stop if rng.random() < 0.6 else with_pulse)(model, joint, dof, rng)
+    implicit = not model.closures and all(j.quaternion is None for j in model.joints)
+    method = str(rng.choice(METHODS if implicit else METHODS[:6]))
+    try:
+        reference = bc.simulate(changed, SPAN, step=SPAN, method="dop853", max_step=1e-4, rtol=1e-11, atol=1e-11)
+        expected = np.concatenate([reference.values("q")[-1], reference.values("v")[-1]])
+        free = last(model, "dop853")
+    except SimulationError:
+        pytest.skip("it does not run through")
+    effect = np.abs(expected - free).max()
+    error = np.abs(last(changed, method) - expected).max()
+    tolerance = 0.02 if method in ("rk4", "implicit_midpoint", "midpoint4", "gauss4") else 1e-3
+    assert error <= tolerance * effect + 1e-5, (model.name, method, error, effect)
