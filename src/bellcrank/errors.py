@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from typing import Any
 
 
@@ -47,3 +49,11 @@ class BellcrankWarning(UserWarning):
 
 class StiffnessWarning(BellcrankWarning):
     """A run takes short steps to stay stable, not for accuracy; the message names a method that need not."""
+
+
+def warn(message: str, kind: type[BellcrankWarning] = BellcrankWarning) -> None:
+    """A warning at the line outside this package from which it was called, however deep inside it arises."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, kind, stacklevel=level)

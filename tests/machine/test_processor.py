@@ -31,7 +31,7 @@ def test_code_for_any_processor_says_the_same_and_is_kept_apart(folder, monkeypa
     for name in ("host", "generic"):
         monkeypatch.setenv("BELLCRANK_CPU", name)
         found.append(accelerations())
-        entries.append(len(list(folder.glob("*.o"))))
+        entries.append(len(list(folder.rglob("*.bellcrank"))))
     np.testing.assert_allclose(found[1], found[0], rtol=1e-12)
     assert entries == [2, 4]
 

@@ -14,7 +14,6 @@ About a state that moves, the roots are those of the linearized equations (linea
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import eig, eigh
 
 from ..dynamics.dynamics import Dynamics
-from ..errors import BellcrankWarning, DynamicsError, StateError
+from ..errors import DynamicsError, StateError, warn
 from ..extremes import in_our_errors
 from ..model import Model
 from ..wording import argument
@@ -216,11 +215,9 @@ def _warn_of_acceleration(dyn: Dynamics, a: Array, given: Conditions) -> None:
     scale = np.abs(dyn.model.gravity).max() + 1.0
     worst = int(np.argmax(np.abs(a))) if len(a) else -1
     if worst >= 0 and abs(a[worst]) > 1e-9 * scale:
-        warnings.warn(
+        warn(
             f"this state is no equilibrium: {dyn.model.v_names[worst]!r} accelerates at {a[worst]:.4g}. Its modes hold for a "
-            f"moment only; {argument('about', 'equilibrium')} finds one.",
-            BellcrankWarning,
-            stacklevel=3,
+            f"moment only; {argument('about', 'equilibrium')} finds one."
         )
 
 

@@ -6,14 +6,13 @@ allow it. A whole array that had to be changed is told: what was changed, by how
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..dynamics.dynamics import Dynamics
-from ..errors import AssemblyError, BellcrankWarning
+from ..errors import AssemblyError, warn
 from ..model import Model
 from .loops import CLOSED, Loops
 from .minimum_norm import LARGE
@@ -60,8 +59,8 @@ def start_run(dynamics: Dynamics, q: Given, v: Given, t: float) -> Assembly:
     moved, changed = (x if _whole(given) else 0 * x for x, given in ((found.moved, q), (found.changed, v)))
     change = Changed(dynamics, found.q, found.v, moved, changed, t)
     if change.any:
-        warnings.warn(f"model {dynamics.model.name!r}: {change.words}", BellcrankWarning, stacklevel=5)
-    return found.warned(stacklevel=5)
+        warn(f"model {dynamics.model.name!r}: {change.words}")
+    return found.warned()
 
 
 def first_assembly(dynamics: Dynamics, q: Given, v: Given, t: float) -> Assembly:

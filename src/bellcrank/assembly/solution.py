@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..dynamics.dynamics import Dynamics
-from ..errors import AssemblyError, BellcrankWarning, StateError
+from ..errors import AssemblyError, StateError, warn
 from ..extremes import in_our_errors
 from ..model import Model
 from ..spatial.rank import LENIENT
@@ -76,10 +75,10 @@ class Assembly:
     def __str__(self) -> str:
         return self.report
 
-    def warned(self, stacklevel: int = 3) -> Assembly:
+    def warned(self) -> Assembly:
         """The assembly itself, after its notes have become warnings."""
         for note in self.notes:
-            warnings.warn(f"model {self.model.name!r}: {note}", BellcrankWarning, stacklevel=stacklevel)
+            warn(f"model {self.model.name!r}: {note}")
         return self
 
     def as_dict(self) -> dict[str, Any]:
@@ -132,7 +131,7 @@ def assemble(
     dynamics = model if isinstance(model, Dynamics) else Dynamics(model, quick=True)
     if tolerance is not None and not tolerance > 0:
         raise StateError(f"tolerance must be a length in m, more than zero; it is {tolerance!r}")
-    return closed(dynamics, start_of(dynamics, q, v, hold), t, weight=weight, tolerance=tolerance).warned(stacklevel=3)
+    return closed(dynamics, start_of(dynamics, q, v, hold), t, weight=weight, tolerance=tolerance).warned()
 
 
 def closed(dynamics: Dynamics, start: Start, t: float, *, weight: Weight = "mass", tolerance: float | None = None) -> Assembly:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import warnings
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from ..errors import BellcrankWarning, ModelError
+from ..errors import ModelError, warn
 from ..extremes import in_our_errors
 from ..model import Model, build
 from ..writing import write_whole
@@ -64,7 +63,7 @@ def _tell(model: Model, file: str) -> None:
     assert model.source is not None
     lines = [f"not simulated: {line}" for line in model.source.unsimulated] + list(model.source.remarks)
     if lines:
-        warnings.warn(BellcrankWarning("\n  ".join([f"{file}:", *lines])), stacklevel=5)
+        warn("\n  ".join([f"{file}:", *lines]))
 
 
 def save(model: Model, path: str | PathLike[str], *, keep: bool = False, partial: bool = False) -> None:
@@ -84,7 +83,7 @@ def save(model: Model, path: str | PathLike[str], *, keep: bool = False, partial
     text, left_out = import_module(f".{format}.writer", __name__).write(model, partial=partial)
     write_whole(target, lambda file: file.write(text.encode()), keep=keep)
     if left_out:
-        warnings.warn(BellcrankWarning("\n  ".join([f"{target} does not hold:", *left_out])), stacklevel=2)
+        warn("\n  ".join([f"{target} does not hold:", *left_out]))
 
 
 def _in_gallery(name: Path) -> Path:

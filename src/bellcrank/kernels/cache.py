@@ -13,7 +13,6 @@ import json
 import os
 import re
 import stat
-import warnings
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -21,7 +20,7 @@ from typing import Any
 
 import platformdirs
 
-from ..errors import BellcrankWarning
+from ..errors import warn
 from ..writing import remove_abandoned, replace
 
 _HEADER = b"bellcrank code 1\n"
@@ -94,11 +93,9 @@ def store(name: str, facts: dict[str, Any], code: bytes) -> None:
         if place in _complained:
             return
         _complained.add(place)
-        warnings.warn(
+        warn(
             f"compiled code cannot be kept in {place} ({problem}): every start will compile again. "
-            "Set BELLCRANK_CACHE to a folder that can be written, or to off.",
-            BellcrankWarning,
-            stacklevel=2,
+            "Set BELLCRANK_CACHE to a folder that can be written, or to off."
         )
 
 

@@ -5,7 +5,6 @@ for events, and told why it ended.
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 from ..dynamics.diagnosis import table_that_ended
 from ..dynamics.dynamics import Dynamics
 from ..dynamics.singular_positions import closure_of_row, nearest_singularity
-from ..errors import BellcrankWarning
+from ..errors import warn
 from ..integrate import RungeKutta
 from ..machine.steps.memory import COLLAPSED, NOT_FINITE, NOT_SOLVED, SINGULAR
 from ..machine.steps.projection import LOOK_FIRST
@@ -74,11 +73,9 @@ def in_machine_code(
 
 def _doubt_cut_steps(scheme: RungeKutta, cuts: int) -> None:
     if scheme.implicit and cuts:
-        warnings.warn(
+        warn(
             f"{scheme.name} divided steps at {counted(cuts, 'place')}, where a stop or a table makes the equations of motion "
-            "change abruptly: with steps of unequal length the structure of Hamilton's equations is not kept there",
-            BellcrankWarning,
-            stacklevel=6,
+            "change abruptly: with steps of unequal length the structure of Hamilton's equations is not kept there"
         )
 
 

@@ -6,7 +6,6 @@ that fails does not disturb the others, and the result does not depend on the nu
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -18,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..assembly import Given, start_rows, wanted
 from ..defaults import TOLERANCE
 from ..dynamics.dynamics import Dynamics, Reference
-from ..errors import BellcrankWarning, DynamicsError, StateError
+from ..errors import DynamicsError, StateError, warn
 from ..extremes import in_our_errors
 from ..integrate import METHODS, RungeKutta
 from ..kernels.stopwatch import Stopwatch, compiling
@@ -179,7 +178,7 @@ def _starts(dynamics: Dynamics, given: dict[str, Any]) -> tuple[dict[str, Array]
     unit = replace(q, rows=with_unit_quaternions(model, q.rows))
     first = start_rows(dynamics, unit.repeated(count), v.repeated(count))
     for note in first.notes:
-        warnings.warn(f"model {model.name!r}: {note}", BellcrankWarning, stacklevel=3)
+        warn(f"model {model.name!r}: {note}")
     start = {"q": first.q, "v": first.v, "tau": rows["tau"], "u": rows["inputs"]}
     start = {name: np.ascontiguousarray(np.broadcast_to(x, (count, x.shape[1]))) for name, x in start.items()}
     return start, tuple(problem and f"cannot start: {problem}" for problem in first.problems)

@@ -6,7 +6,6 @@ with N the null space of the others' rows, G_k N = 0. The mechanism is then at a
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,7 @@ from ..assembly.loops import Loops
 from ..assembly.start import design
 from ..assembly.words import length_words, unit_of
 from ..dynamics.dynamics import Dynamics
-from ..errors import BellcrankWarning
+from ..errors import warn
 from ..model import Closure, Model
 from ..results.driven import law_values
 from ..spatial.rank import null_space
@@ -36,7 +35,7 @@ LENGTHS = {"distance": "length", "point_on_plane": "offset"}
 def tell_moved_start(model: Model, start: dict[str, Array]) -> None:
     moved = moved_from_drawing(model, start["q"], float(start["t"]))
     if moved:
-        warnings.warn(f"model {model.name!r}: {moved}.", BellcrankWarning, stacklevel=3)
+        warn(f"model {model.name!r}: {moved}.")
 
 
 def with_reach(dynamics: Dynamics, run: Run, problem: str) -> str:

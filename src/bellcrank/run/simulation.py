@@ -6,7 +6,6 @@ scipy's implicit methods (stiff.py); all of them leave an Outcome.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..assembly import Given
 from ..defaults import TOLERANCE
 from ..dynamics.dynamics import Dynamics, Reference
-from ..errors import BellcrankWarning, DynamicsError, SimulationError, StateError
+from ..errors import DynamicsError, SimulationError, StateError, warn
 from ..extremes import in_our_errors
 from ..integrate import METHODS
 from ..kernels.stopwatch import Stopwatch, compiling
@@ -169,7 +168,7 @@ def _watcher(
 def _tell_slower(control: Control) -> None:
     what = "tau or inputs are Python functions" if control.asks_functions else "inputs are tables over time"
     slower = "they are called from machine code at every evaluation, which makes the run slower"
-    warnings.warn(f"{what}: {slower}", BellcrankWarning, stacklevel=4)
+    warn(f"{what}: {slower}")
 
 
 @dataclass
@@ -249,12 +248,10 @@ def _doubt_open_loops(run: Run, dynamics: Dynamics) -> None:
     """A run whose loops are open in spite of all says so."""
     worst = float(np.nanmax(np.abs(run.values("closure")), initial=0.0))
     if worst > open_beyond(dynamics):
-        warnings.warn(
+        warn(
             f"the closed loops of {run.labels.model!r} are open by up to {worst:.3g} m (or rad): equations that seemed "
             f"redundant at the start are not. Start elsewhere, use {argument('formulation', 'multipliers')}, or a tighter "
-            f"{argument('rank_tolerance')}.",
-            BellcrankWarning,
-            stacklevel=4,
+            f"{argument('rank_tolerance')}."
         )
 
 
@@ -269,9 +266,7 @@ def _tell_passages(outcome: Outcome, method: str, loops: Loops) -> None:
     closures = ", ".join(repr(name) for name in dict.fromkeys(passage.closure for passage in passed))
     how = "rattle took it through" if loops.switch else f"{method} went on through it; check which branch it took"
     what = "configuration" if len(passed) == 1 else "configurations"
-    warnings.warn(
-        f"singular {what} at t = {listed} s{more}, in the loop through {closures}: {how}", BellcrankWarning, stacklevel=4
-    )
+    warn(f"singular {what} at t = {listed} s{more}, in the loop through {closures}: {how}")
 
 
 def _on_closures(dynamics: Dynamics, outcome: Outcome) -> Outcome:

@@ -5,11 +5,10 @@ Machine code notices by itself (machine.steps.stiffness).
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..errors import StiffnessWarning
+from ..errors import StiffnessWarning, warn
 from ..wording import argument
 
 MANY = 10_000  # steps: a stiff run that has fewer to go will soon end, and is only noted
@@ -59,12 +58,11 @@ class Stiffness:
         which = "" if found.run is None else f" in run {found.run}"
         where = "" if found.dof is None else f", in {found.dof},"
         long = "" if pace.cost is None else f", which take {_duration(pace.left * pace.cost)}"
-        warnings.warn(
+        warn(
             f"model {self.model!r} is stiff{which}: from t = {found.time:.4g} s on its fastest motion{where} dies out at a "
             f"rate of {found.rate:.2g} 1/s, and {self.method} takes steps of {pace.h:.2g} s to stay stable, not for accuracy; "
             f"there are about {pace.left:.1g} of them to go{long}. {self.remedy}",
             StiffnessWarning,
-            stacklevel=7,
         )
 
 

@@ -11,14 +11,13 @@ import hashlib
 import io
 import json
 import os
-import warnings
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
-from ...errors import BellcrankError, BellcrankWarning, StateError
+from ...errors import BellcrankError, StateError, warn
 from ...writing import write_whole
 from ..labels import Labels
 
@@ -82,7 +81,7 @@ def available(run: Run, names: Iterable[str]) -> dict[str, np.ndarray]:
         except BellcrankError as error:
             missing.append(f"{name} ({error})")
     if missing:
-        warnings.warn(f"saved without {'; '.join(missing)}", BellcrankWarning, stacklevel=5)
+        warn(f"saved without {'; '.join(missing)}")
     return found
 
 

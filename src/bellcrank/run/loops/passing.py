@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 
 from ...dynamics.dynamics import Dynamics
 from ...dynamics.singular_positions import kept_equations, singular_loops
-from ...errors import BellcrankError, BellcrankWarning
+from ...errors import BellcrankError, warn
 from ...papers.huang.taylor import integrate_reaction_taylor
 from ...plan.turns import LONGEST, turn_weights
 from ...singular import Extrapolation, Impact, Interval, Passed, Report, Tolerance, integrate_rattle
@@ -63,12 +62,10 @@ def _passages(report: Report) -> tuple[Passage, ...]:
 
 def _tell_impacts(impacts: Sequence[Impact]) -> None:
     for impact in impacts:
-        warnings.warn(
+        warn(
             f"the velocities at t = {impact.time:.6g} s did not agree with the closed loops ({', '.join(impact.closures)}), or "
             "with any motion from there on: they were changed to the nearest that do, an impact that took "
-            f"{impact.energy:.4g} J",
-            BellcrankWarning,
-            stacklevel=5,
+            f"{impact.energy:.4g} J"
         )
 
 
@@ -189,12 +186,10 @@ def _rows(found: Interval, t: float, h: float) -> Callable[[Array], tuple[Array,
 
 
 def _tell_inaccuracy(found: Interval) -> None:
-    warnings.warn(
+    warn(
         f"from t = {found.nodes[0]:.6g} s to {found.end:.6g} s, past a singular configuration, rattle missed the tolerance by "
         f"a factor of {found.error:.2g}. Loosen {argument('rtol')} and {argument('atol')}, or look for forces that change "
-        "abruptly there.",
-        BellcrankWarning,
-        stacklevel=6,
+        "abruptly there."
     )
 
 

@@ -10,7 +10,6 @@ the multipliers, which find the redundant equations at every state.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -20,7 +19,7 @@ from numpy.typing import NDArray
 from ...dynamics.diagnosis import contradicted_loops
 from ...dynamics.dynamics import Dynamics
 from ...dynamics.singular_positions import kept_equations, lost_row
-from ...errors import BellcrankWarning
+from ...errors import warn
 from ...spatial.rank import LENIENT
 from ..joining import State, from_last, joined, on_grid, still_to_come, stopped_by_singularity
 from ..system import Outcome
@@ -165,6 +164,6 @@ class KeptRows:
         if to not in [change.to for change in self.changes]:
             more = ". The run's settings have the times of all such changes in row_changes."
             told = f"model {model!r}, t = {time:.6g} s: the equations that close its loops changed: {why}{more}"
-            warnings.warn(told, BellcrankWarning, stacklevel=6)
+            warn(told)
         self.changes.append(Change(time, to))
         self._planned.append(other)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 from ...assembly.failure import freedom
 from ...assembly.loops import Loops as Closures
 from ...dynamics.dynamics import Dynamics
-from ...errors import BellcrankWarning, StateError
+from ...errors import StateError, warn
 from ...plan.turns import LONGEST
 
 Array = NDArray[np.float64]
@@ -44,11 +43,9 @@ NO_LOOPS = Loops()
 def doubt_long_steps(method: str, turn: float) -> None:
     """Steps of a fixed length that move coordinates of loops very far; ``turn``: a part of what is certainly short enough."""
     if turn * LONGEST > VERY_FAR:
-        warnings.warn(
+        warn(
             f"in a step of {method} a coordinate of a closed loop moves by up to {turn * LONGEST:.3g} rad (or typical lengths)"
-            ": a singular position could be passed unseen, and the run is inaccurate. Give a shorter max_step.",
-            BellcrankWarning,
-            stacklevel=7,
+            ": a singular position could be passed unseen, and the run is inaccurate. Give a shorter max_step."
         )
 
 

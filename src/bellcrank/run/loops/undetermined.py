@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...dynamics.singular_positions import singular_closures
-from ...errors import BellcrankWarning
+from ...errors import warn
 from ...results import parts_of
 from ..system import Outcome
 from .row_choice import Stretches
@@ -46,10 +45,8 @@ def tell(model: str, found: list[Undetermined], numbers: bool) -> None:
         return
     more = f" and at {len(found) - 1} other samples" if len(found) > 1 else ""
     what = "are one answer of several" if numbers else "are not numbers"
-    warnings.warn(
+    warn(
         f"model {model!r}: at t = {found[0].time:.6g} s{more} the loop through {found[0].closures} is in a singular position, "
         f"where accelerations and reactions are not determined: those of the sample {what}. Positions, velocities and energy "
-        "are good. Take samples at other times if you need them: they are determined right before and after.",
-        BellcrankWarning,
-        stacklevel=4,
+        "are good. Take samples at other times if you need them: they are determined right before and after."
     )
