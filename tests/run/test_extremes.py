@@ -19,7 +19,7 @@ NUMBER = re.compile(r"(?<![\w.])-?\d+\.?\d*(?:e-?\d+)?(?![\w.])")
 NUMBERS = ["0", "-1", "1e30", "1e-30", "-1e30", "1e300", "1e150", "1e-300", "-1e-12", "1e8", "1e-8", "1e16", "5e-324"]
 TOKENS = ['"ground"', "[0, 0, 0]", "true", "{}", '"=p/0"', '"x"', "[]", '""']
 SMALL = ("pendulum", "double_pendulum", "four_bar", "heavy_top", "parallelogram", "slider_crank", "quarter_car", "five_bar")
-FILES, SECONDS = 32, 60.0
+FILES = 32
 
 CHILD = """
 import json, sys, traceback, warnings
