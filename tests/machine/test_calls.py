@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import threading
+import weakref
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +15,9 @@ from bellcrank.dynamics import Dynamics
 from bellcrank.errors import DynamicsError, StateError
 from bellcrank.formulations import FORMULATIONS
 from bellcrank.machine.in_python import run_plain
-from bellcrank.model.generators import chain, random_state, random_tree
+from bellcrank.machine.kernel import Kernel
+from bellcrank.model.generators import chain, pin_joint_chain, random_state, random_tree
+from bellcrank.plan import make_plan
 
 FORMS = [
     ("auto", None),
@@ -234,3 +238,18 @@ def test_unknown_formulations_are_refused():
         Dynamics(chain(2), reference="joint")
     with pytest.raises(StateError, match='reference="tip" is unknown'):
         Dynamics(chain(2), "reference_point", reference="tip")
+
+
+def test_a_direct_call_keeps_the_arrays_that_it_works_on():
+    """Also when its kernel is asked for another one, or is gone: nothing else refers to them."""
+    model = pin_joint_chain(3)
+    q, v = random_state(model, 1)
+    kernel = Kernel(make_plan(model), FORMULATIONS["articulated_body"], 1)
+    first, expected, found = kernel.single(), np.empty(3), np.empty(3)
+    assert first(q, v, np.zeros(3), expected)
+    arrays = [weakref.ref(array) for array in first.__self__.arrays.values()]
+    kernel.single()
+    del kernel
+    gc.collect()
+    assert all(array() is not None for array in arrays)
+    assert first(q, v, np.zeros(3), found) and np.array_equal(found, expected)

@@ -27,11 +27,6 @@ def regular_file(path: Path) -> Path:
     return path
 
 
-def read_text(path: Path) -> str:
-    """The text of a file, or a ModelError that names it."""
-    return decode(read_bytes(path), str(path))
-
-
 def read_bytes(path: Path) -> bytes:
     """What a file holds, or a ModelError that names it."""
     try:

@@ -122,13 +122,11 @@ class Kernel:
         """f(inputs..., out) -> True, or False if an argument or the result is not as it should be; None if not possible."""
         if self.lanes != 1 or not _numpy_is_as_expected():
             return None
-        frame = Frame(self)
         address = self.code.library.address("single")
         definition = _definitions.setdefault(address, _MethodDef(b"evaluate", address, _FASTCALL, None))
         new = ctypes.pythonapi.PyCFunction_NewEx
         new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
-        function: Callable[..., bool] = new(ctypes.addressof(definition), frame.words, None)
-        self._alive = frame
+        function: Callable[..., bool] = new(ctypes.addressof(definition), Frame(self).held_words(), None)
         return function
 
 
@@ -150,6 +148,16 @@ class Frame:
 
     def set(self, word: str, value: int) -> None:
         self.words[self.place[word]] = value
+
+    def held_words(self) -> NDArray[np.int64]:
+        """The words as an array that keeps alive what they point to, for as long as a function has it."""
+        held = self.words.view(_HeldWords)
+        held.arrays = self.arrays
+        return held
+
+
+class _HeldWords(np.ndarray[Any, np.dtype[np.int64]]):
+    arrays: dict[str, Any]
 
 
 def bound_arrays(plan: Plan, code: Code, lanes: int) -> dict[str, Any]:

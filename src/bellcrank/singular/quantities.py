@@ -26,7 +26,6 @@ class Quantity:
         self.rest = {x: np.zeros(self.kernel.widths[x]) for x in self.kernel.program.inputs} | {"u": u}
         self.names = self.kernel.program.inputs
         self._one = self.kernel.single() or (lambda *arguments: False)
-        self._alive = getattr(self.kernel, "_alive", None)  # what the call above needs, whoever asks the kernel next
 
     def __call__(self, t: float, **given: Array) -> Array:
         out = np.empty(self.width)
