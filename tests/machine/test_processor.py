@@ -10,12 +10,14 @@ import pytest
 from bellcrank.dynamics import Dynamics
 from bellcrank.errors import StateError
 from bellcrank.kernels import jit, processor
+from bellcrank.machine import kernel
 from bellcrank.model.generators import pin_joint_chain, random_state
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("BELLCRANK_CACHE", str(tmp_path))
+    monkeypatch.setattr(kernel, "_loaded", {})  # what other tests have compiled in this process
     return tmp_path
 
 
