@@ -15,7 +15,10 @@ import numpy as np
 from ..io.exchange.meshes import farthest
 from ..model.source import Look
 from ..model.spec.items import GROUND
+from ..model.geometry.compound import Compound
+from ..model.geometry.mesh_solid import MeshSolid
 from ..model.spec.shapes import Box, Cylinder, MassProperties, Rod, Sphere, axes_of
+from ..model.spec.spec import Mesh
 from .scene import Array, Scene
 
 SLENDER = 0.006  # least radius of a rod, as a part of the mechanism's extent, so that it can be seen
@@ -46,7 +49,7 @@ def solids_of(scene: Scene) -> list[Solid]:
         shape = shapes.get(name)
         if row in looks:
             found += [*_stems(scene, row, looks[row]), *looks[row]]
-        elif shape is None or isinstance(shape, MassProperties):
+        elif shape is None or isinstance(shape, MassProperties | MeshSolid):
             found += _without_shape(scene, row)
         else:
             found += _with_shape(scene, row, shape)
@@ -62,12 +65,17 @@ def _looks(scene: Scene) -> dict[int, list[Solid]]:
         if solid is not None:
             found.setdefault(rows[look.body], []).append(solid)
     for body in () if scene.spec is None else scene.spec.bodies:
-        folder = Path(body.where.file or "").parent
-        points = () if body.mesh is None else mesh_points(str(folder / body.mesh.file))
-        if body.mesh is not None and len(points):
+        mesh = body.shape if isinstance(body.shape, MeshSolid) else body.mesh
+        points = () if mesh is None else mesh_points(str(Path(body.where.file or "").parent / mesh.file))
+        if mesh is not None and len(points):
             row = rows[body.name]
-            found.setdefault(row, []).append(Solid(row, np.array(points) * float(body.mesh.scale) - scene.origins[row]))
+            found.setdefault(row, []).append(Solid(row, _in_world(points, mesh) - scene.origins[row]))
     return found
+
+
+def _in_world(points: object, mesh: Mesh | MeshSolid) -> Array:
+    at: object = mesh.at
+    return np.asarray(np.array(points) * float(mesh.scale) + np.array(at, dtype=float))
 
 
 def _stems(scene: Scene, row: int, looks: list[Solid]) -> list[Solid]:
@@ -117,7 +125,11 @@ def mesh_points(file: str) -> tuple[tuple[float, ...], ...]:
 
 
 def _with_shape(scene: Scene, row: int, shape: object) -> list[Solid]:
-    """The shape, and lugs from it to the joints that are beside it."""
+    """The shape, and lugs from it to the joints that are beside it; of a compound body all parts, without its holes."""
+    if isinstance(shape, Compound):
+        solid_parts = [part for part in shape.parts if not isinstance(part, MassProperties)]
+        drawn = [_with_shape(scene, row, part)[-1] for part in solid_parts]
+        return [*_stems(scene, row, drawn), *drawn] if drawn else _without_shape(scene, row)
     origin, extent = scene.origins[row], scene.extent
     if isinstance(shape, Rod):
         spine = np.array([shape.start, shape.end], dtype=float) - origin

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from ...joints import Joint
+from ..geometry.units import Quantity, of_coordinate, wrong_unit
 from ..spec.fields import Number, Vector3, fields_of
 from ..spec.items import GROUND
 from ..spec.problems import Problems
@@ -53,13 +55,14 @@ def make_all(
     make: Callable[[Any], Made],
     problems: Problems,
     wrong_with: Callable[[Made], Iterable[tuple[str, str]]] = lambda made: (),
+    joints: Mapping[str, Joint] = MappingProxyType({}),
 ) -> tuple[Made, ...]:
     """What can be made of the items that nobody blames; whatever is wrong with them, or with what is made, is a problem."""
     found = []
     for item in items:
         if problems.blames(item.name):
             continue
-        wrong = list(bad_signs(item))
+        wrong = [*bad_signs(item), *bad_units(item, joints)]
         try:
             made = make(item)
             wrong += wrong_with(made)
@@ -81,6 +84,30 @@ def bad_signs(item: Any) -> Iterator[tuple[str, str]]:
         for x in value if isinstance(value, tuple) else (value,):
             if not (math.isfinite(x) and (x > 0 or (x == 0 and kind.sign == "zero or more"))):
                 yield f"{key} is {x:g} {kind.unit}. Give {kind.sign}.".replace("  ", " "), key
+
+
+def bad_units(item: Any, joints: Mapping[str, Joint]) -> Iterator[tuple[str, str]]:
+    """Numbers with a unit for a slide on a joint that turns, or the other way round."""
+    joint, named = joints.get(getattr(item, "joint", None) or ""), getattr(item, "coordinate", None)
+    if joint is not None and joint.nv > 0 and (joint.nv == 1 or named in joint.v_names):
+        unit = joint.v_units[0 if joint.nv == 1 else joint.v_names.index(named)]
+        turns, why = unit == "rad/s", f'joint "{item.joint}" is {joint.kind}'
+    elif hasattr(item, "start"):
+        turns, why = False, "it acts along a line"
+    else:
+        return
+    for key, reason in units_of(item, turns):
+        yield f"{key}: {reason}: {why}.", key
+
+
+def units_of(record: Any, turns: bool) -> Iterator[tuple[str, str]]:
+    """What is wrong with the units of a record's numbers, where its coordinate is an angle, or a slide; by key."""
+    for attribute, key, kind, _, _ in fields_of(type(record)):
+        value = getattr(record, attribute)
+        if isinstance(value, Quantity):
+            reason = wrong_unit(value, of_coordinate(getattr(kind, "unit", ""), turns))
+            if reason:
+                yield key, reason
 
 
 def movable(item: Any, rows: ModelRows, *, acts: bool = True) -> Joint:
