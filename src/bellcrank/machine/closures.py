@@ -14,11 +14,11 @@ from ..joints.base import Driven
 from ..kernels.executor import Integer
 from ..kernels.messages import leaves, rebuild
 from ..numbers import Dual, Number, select, sqrt
-from ..plan.closures import ClosureSignature
+from ..plan.closures import ActionSignature, ClosureSignature
 from ..spatial import Force
 from ..spatial.rank import keeps
 from .arrays import IMPULSE, WRENCH
-from .at_state import ClosureView, along_motion, closure_view, driven_along_motion, impulses_of, power_of
+from .at_state import ClosureView, action_wrench, along_motion, closure_view, driven_along_motion, impulses_of, power_of
 from .body import Body
 from .dense import to_ground
 from .loads import add_to, add_wrench, data_of, state_of
@@ -57,7 +57,7 @@ def each_closure(walk: Walk, act: Acting, rated: bool = False) -> None:
 
 def _view(walk: Walk, signature: ClosureSignature, k: Integer, rated: bool) -> ClosureView:
     table, coupler = walk.array("closure_table"), signature.kind == "coupler"
-    sums = coupled(walk, k) if coupler else (0.0, 0.0)
+    sums = coupled(walk, k) if coupler else (0.0, 0.0, 0.0)
     known = "gamma" in walk.program.outputs
     a = BodyState.ground() if signature.ground_a or coupler else state_of(walk, table[k, "state_a"], known)
     b = BodyState.ground() if signature.ground_b or coupler else state_of(walk, table[k, "state_b"], known)
@@ -80,10 +80,10 @@ def driven_of(walk: Walk, signature: ClosureSignature, k: Integer) -> Driven:
     return Driven(numbers("q", q, nq), numbers("v", v, nv), numbers("a", v, nv))
 
 
-def coupled(walk: Walk, k: Integer) -> tuple[Number, Number]:
-    """sum of factor * q, and of factor * v."""
+def coupled(walk: Walk, k: Integer) -> tuple[Number, Number, Number]:
+    """sum of factor * q, of factor * v, and of factor * a over what is driven."""
     carried = walk.array("carried")
-    for name in ("position", "velocity"):
+    for name in ("position", "velocity", "acceleration"):
         carried[0, name] = 0.0
 
     def term(attachment: Integer) -> None:
@@ -92,7 +92,17 @@ def coupled(walk: Walk, k: Integer) -> tuple[Number, Number]:
             add_to(carried, (0, name), factor * walk.given(array, _coordinate(walk, attachment, array)))
 
     _each_attachment(walk, k, term)
-    return carried[0, "position"], carried[0, "velocity"]
+    if not len(walk.plan.loads.closing.givens):
+        return carried[0, "position"], carried[0, "velocity"], 0.0
+    table, given = walk.array("closure_table"), walk.array("given_table")
+
+    def driven(i: Integer) -> None:
+        factor = walk.array("given_factors")[i]
+        for name, array, column in (("position", "q", "q"), ("velocity", "v", "v"), ("acceleration", "a", "v")):
+            add_to(carried, (0, name), factor * walk.array(f"driven_{array}")[given[i, column]])
+
+    walk.e.each(table[k, "given"], table[k, "given"] + table[k, "givens"], driven)
+    return carried[0, "position"], carried[0, "velocity"], carried[0, "acceleration"]
 
 
 def _each_attachment(walk: Walk, k: Integer, act: Callable[[Integer], None]) -> None:
@@ -280,7 +290,8 @@ def push(walk: Walk, also_output: bool = False) -> None:
         if output and not also_output:
             return
         if coupler:
-            _each_attachment(walk, index, lambda attachment: _push_coordinate(walk, attachment, given[0]))
+            if not signature.acts:
+                _each_attachment(walk, index, lambda attachment: _push_coordinate(walk, attachment, given[0]))
             return
         grounds = (signature.ground_a, signature.ground_b)
         for ground, state, held, (n, f) in zip(grounds, ("state_a", "state_b"), (view.i, view.j), total, strict=True):
@@ -288,6 +299,32 @@ def push(walk: Walk, also_output: bool = False) -> None:
                 add_wrench(walk, table[index, state], Force(n + (held.p - held.r).cross(f), f))
 
     each_closure(walk, one)
+    _each_action(walk, output, pushes=also_output or not output)
+
+
+def _each_action(walk: Walk, output: bool, pushes: bool) -> None:
+    """Wrenches of gears, belts and the like, and of couplers on driven joints: on the bodies, or put out, or both."""
+    e, closing, table = walk.e, walk.plan.loads.closing, walk.array("action_table")
+
+    def act(signature: ActionSignature, i: Integer) -> list[Number]:
+        carrier = BodyState.ground() if signature.ground_c else state_of(walk, table[i, "state_c"])
+        multiplier = walk.array("lambda")[table[i, "row"]]
+        p, (n, f) = action_wrench(data_of(walk, "action_data", i), carrier, multiplier)
+        if output and signature.reports:
+            for k, x in enumerate([*f, *n]):
+                walk.array("closing")[table[i, "closure"] * 7 + k] = -x
+        sides = ((signature.ground_a, "state_a", 1.0), (signature.ground_b, "state_b", -1.0))
+        for ground, column, sign in sides if pushes else ():
+            if not ground:
+                row = table[i, column]
+                add_wrench(walk, row, Force(n + (p - state_of(walk, row).r).cross(f), f) * sign)
+        return []
+
+    def one(i: Integer) -> None:
+        e.switch(table[i, "code"], [lambda s=s: act(s, i) for s in closing.action_signatures])
+
+    if closing.action_signatures:
+        e.each(0, e.count("actions"), one)
 
 
 def push_impulses(walk: Walk) -> None:

@@ -20,6 +20,7 @@ from typing import Any
 
 from ..errors import ModelError
 from .building.build import build
+from .geometry import gear_specs
 from .geometry.compound import Compound
 from .geometry.mesh_solid import MeshSolid, integrals_of
 from .model import Model
@@ -121,6 +122,7 @@ class Parts:
     def _parts(self) -> dict[str, Any]:
         found = {field: tuple(items) for field, items in self._lists.items()}
         found["elements"] = tuple(sorted(found.get("elements", ()), key=lambda item: ORDER[item.section]))
+        found["gears"] = tuple(sorted(found.get("gears", ()), key=lambda item: gear_specs.GEARS.index(type(item))))
         starts = found.get("initial", ())
         first = {copy: i for i, copy in reversed(list(enumerate(start.joint.rpartition(".")[0] for start in starts)))}
         found["initial"] = tuple(sorted(starts, key=lambda start: _group(start.joint, first)))  # as files group them
@@ -295,6 +297,48 @@ class Parts:
     ) -> None:
         """sum of factor * coordinate = offset; or of two joints, first = ratio * second (+ offset)."""
         self._item("couplers", elements.CouplerSpec, locals())
+
+    def gear(
+        self,
+        name: str,
+        bodies: Sequence[str],
+        *,
+        radii: Sequence[Value] | None = None,
+        teeth: Sequence[Value] | None = None,
+        module: Value | None = None,
+        internal: bool = False,
+        pressure_angle: Value = gear_specs.TWENTY_DEGREES,
+        helix_angle: Value = 0.0,
+        point: Where3 | None = None,
+    ) -> None:
+        """Two toothed wheels on parallel axes; the tooth force acts at the pitch point and loads the bearings."""
+        self._item("gears", gear_specs.GearSpec, locals())
+
+    def rack(
+        self,
+        name: str,
+        pinion: str,
+        rack: str,
+        point: Where3,
+        *,
+        pressure_angle: Value = gear_specs.TWENTY_DEGREES,
+        helix_angle: Value = 0.0,
+    ) -> None:
+        """A pinion and a rack that slides; ``point`` is on the rack's pitch line, and the radius follows from it."""
+        self._item("gears", gear_specs.RackSpec, locals())
+
+    def belt(
+        self,
+        name: str,
+        bodies: Sequence[str],
+        radii: Sequence[Value],
+        *,
+        crossed: bool = False,
+        tension: Value | None = None,
+        point: Where3 | None = None,
+    ) -> None:
+        """A belt or chain around two pulleys; its two sides load the bearings."""
+        self._item("gears", gear_specs.BeltSpec, locals())
 
     # --- force elements
 

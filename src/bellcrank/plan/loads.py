@@ -132,7 +132,7 @@ def make_loads(model: Model, tree: Tree, frames: Frames) -> Loads:
     driven_index, motions = _motions(model, tree, driven, pool)
     held = sorted({place[b] for e in model.elements for b in _bodies(model, e) if b >= 0} | set(tied_bodies(model, place)))
     driven_size = [sum(getattr(model.joints[tree.order[i]], size) for i in np.flatnonzero(driven)) for size in ("nq", "nv")]
-    closing = make_closing(model, tree, frames, tuple(held), (driven_size[0], driven_size[1]))
+    closing = make_closing(model, tree, frames, tuple(held), (driven_size[0], driven_size[1]), driven_index)
     for closure, q, v in closing.driven:  # a value is driven like a slide
         assert closure.motion is not None
         kind = "prismatic" if closure.joint is None else closure.joint.kind

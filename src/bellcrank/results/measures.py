@@ -47,7 +47,8 @@ def _unit(model: Model, measure: Measure, element_units: tuple[str, ...]) -> str
     if measure.kind == "element":
         return element_units[_element(model, measure)]
     if measure.kind == "closure":
-        return "" if model.closures[measure.closure].kind == "coupler" else "N"
+        closure = model.closures[measure.closure]
+        return "" if closure.kind == "coupler" and not closure.mesh else "N"
     if measure.kind == "drive":
         joint = model.closures[measure.closure].joint if measure.closure >= 0 else model.joints[measure.joint]
         assert joint is not None

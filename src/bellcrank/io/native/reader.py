@@ -18,6 +18,7 @@ from typing import Any
 
 from ...errors import ModelError
 from ...model import Model, Problems, Spec, build
+from ...model.geometry.gear_specs import GEARS
 from ...model.geometry.mesh_solid import MeshSolid
 from ...model.spec.elements import CONSTRAINT_SPECS, ELEMENT_SPECS, CouplerSpec
 from ...model.spec.measures import MEASURE_SPECS
@@ -120,6 +121,7 @@ def _parts(top: TomlTable, copies: set[str]) -> dict[str, Any]:
         "elements": (_element(table, SECTIONS[key]) for key in SECTIONS for table in _named(top, key)),
         "constraints": (_of_type(table, CONSTRAINTS, "constraint") for table in _named(top, "constraints")),
         "couplers": (_item(table, CouplerSpec) for table in _named(top, "couplers")),
+        "gears": (_item(table, cls) for cls in GEARS for table in _named(top, cls.section)),
         "measures": (_of_type(table, MEASURES, "measure") for table in _named(top, "measures")),
         "initial": _initial(top, copies),
     }

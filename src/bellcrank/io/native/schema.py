@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...model.geometry.constructions import CONSTRUCTIONS
+from ...model.geometry.gear_specs import GEARS
 from ...model.geometry.mesh_solid import MeshSolid
 from ...model.spec import fields
 from ...model.spec.elements import CouplerSpec
@@ -95,6 +96,7 @@ def _parts() -> Schema:
         "joints": _named(_object(JointSpec), JointSpec),
         "constraints": _named(_of_types(CONSTRAINTS)),
         "couplers": _named(_object(CouplerSpec), CouplerSpec),
+        **{cls.section: _named(_object(cls), cls) for cls in GEARS},
         **{key: _named(_any([_object(cls) for cls in classes]), classes[0]) for key, classes in SECTIONS.items()},
         "measures": _named(_of_types(MEASURES)),
         "initial": _named(_any([start, {"type": "object"}])),

@@ -117,7 +117,7 @@ class NodeClosure:
 
     def view(self, a: Placed, b: Placed) -> ClosureView:
         walk, signature = self.node.walk, self.shape.signature
-        sums = coupled(walk, self.index) if signature.kind == "coupler" else (0.0, 0.0)
+        sums = coupled(walk, self.index) if signature.kind == "coupler" else (0.0, 0.0, 0.0)
         driven = driven_of(walk, signature, self.index)
         return closure_view(signature, self._data, body_state_of(a), body_state_of(b), driven, sums)
 

@@ -49,6 +49,7 @@ NOUNS = {
     "joints": "joint",
     "constraints": "constraint",
     "couplers": "coupler",
+    "gears": "gear, rack or belt",
     "elements": "element",
     "measures": "measure",
     "inputs": "input",

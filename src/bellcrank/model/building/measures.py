@@ -17,7 +17,7 @@ from .references import ModelRows, Trouble, between, dof_of, make_all, on_body, 
 
 
 def make_measures(spec: Spec, rows: ModelRows, problems: Problems) -> tuple[Measure, ...]:
-    ties = {item.name: len(rows.closing) + k for k, item in enumerate((*spec.constraints, *spec.couplers))}
+    ties = {item.name: len(rows.closing) + k for k, item in enumerate((*spec.constraints, *spec.couplers, *spec.gears))}
     sources = Sources({item.name for item in spec.elements}, ties)
     known = {item.name: item for item in spec.measures}
     numbers = {item.name: item.value for item in spec.parameters}
@@ -27,7 +27,7 @@ def make_measures(spec: Spec, rows: ModelRows, problems: Problems) -> tuple[Meas
 
 
 class Sources(NamedTuple):
-    """What has a force: force elements, and by their closures constraints and couplers."""
+    """What has a force: force elements, and by their closures constraints, couplers, gears and belts."""
 
     elements: Collection[str]
     closures: Mapping[str, int]

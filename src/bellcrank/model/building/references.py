@@ -146,15 +146,15 @@ def dof_of(name: str, wanted: str | None, joint: Joint) -> int:
     return named.index(wanted)
 
 
-def coordinate_of(name: str, rows: ModelRows) -> tuple[int, int]:
-    """Row and degree of freedom of ``wheel``, or of ``base.x``."""
+def coordinate_of(name: str, rows: ModelRows, *, driven: bool = False) -> tuple[int, int]:
+    """Row and degree of freedom of ``wheel``, or of ``base.x``; ``driven``: of a driven joint too."""
     known = {*rows.joints, *rows.closing}
     joint, wanted = (name, None) if name in known else name.rpartition(".")[::2]
     if joint not in known:
         raise Trouble(f'it names "{name}", which is no joint.{Problems().suggest(name, known)}', "joints")
     kind = rows.kinds[joint]
-    if joint in rows.driven:
-        raise Trouble(f'joint "{joint}" is driven: its coordinates are known already. Remove its motion, or this.', "joints")
+    if joint in rows.driven and not driven:
+        raise Trouble(f'joint "{joint}" is driven: nothing can act on it. Remove its motion, or this.', "joints")
     if joint in rows.closing:
         what = f'joint "{joint}" closes a loop and has no coordinate of its own'
         raise Trouble(f"{what}. Write cut = true in another joint of the loop.", "joints")

@@ -70,6 +70,8 @@ def _copy(item: Any, visit: _Copying, given: dict[str, ParameterSpec], joints: d
         return dataclasses.replace(new, joint=visit.rename(item.joint))
     if isinstance(item, JointSpec) and visit.mirror is not None:
         new = _turned(new, visit, problems)
+    if visit.mirror is not None and hasattr(item, "helix_angle"):
+        new = dataclasses.replace(new, helix_angle=negated(new.helix_angle))
     return dataclasses.replace(new, name=visit.called(item.name))
 
 

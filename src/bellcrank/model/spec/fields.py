@@ -223,10 +223,12 @@ class Name(Kind):
 
 @dataclass(frozen=True)
 class Names(Kind):
-    """Several names, of coordinates: ``shoulder``, or ``base.x`` of a joint that has several."""
+    """Several names: of coordinates, ``shoulder``, or ``base.x`` of a joint that has several; or of bodies."""
+
+    to: str = "coordinate"
 
     def map(self, value: Any, path: str, visit: Visitor) -> Any:
-        return tuple(visit.name(f"{path}.{i}", "coordinate", name) for i, name in enumerate(value))
+        return tuple(visit.name(f"{path}.{i}", self.to, name) for i, name in enumerate(value))
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+from ..geometry.gear_specs import GearItem
 from ..source import Source
 from .elements import ZERO3, ConstraintSpec, CouplerSpec, ElementSpec
 from .fields import Choice, Direction, Flag, Name, Number, Numbers, Place, Position, Record, Scalar, Text, Triple, Vector3
@@ -140,6 +141,7 @@ class PartsSpec(Written):
     measures: tuple[MeasureSpec, ...] = ()
     constraints: tuple[ConstraintSpec, ...] = ()
     couplers: tuple[CouplerSpec, ...] = ()
+    gears: tuple[GearItem, ...] = ()
 
 
 class AssemblySpec(PartsSpec):
@@ -160,4 +162,4 @@ class Spec(PartsSpec):
 
 
 # of PartsSpec, in the order of a file
-LISTS = ("parameters", "points", "bodies", "joints", "constraints", "couplers", "elements", "measures", "initial")
+LISTS = ("parameters", "points", "bodies", "joints", "constraints", "couplers", "gears", "elements", "measures", "initial")
