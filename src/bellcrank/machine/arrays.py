@@ -86,6 +86,7 @@ _DECLARED = (
     _buffer("effort", "nv"),
     _buffer("rows", "rows", FIELDS),
     _buffer("left", "rows", "left_row"),
+    _buffer("slopes", "attachments"),
     _buffer("attachments", "attachments", WRENCH),
     _buffer("lower", "lower_rows", "rows"),
     _buffer("push", "nv"),

@@ -228,6 +228,11 @@ def _coupler(signature: ClosureSignature, data: Data, driven: Driven, coupled: S
     return Equation(Force.zero(), Force.zero(), value.bend - known, position - value.value, velocity - value.slope)
 
 
+def curve_at(table: TableSignature, data: Data, slot: int, x: Number, pool: Any) -> Curve:
+    """The curve of a coupler, a cam, at the coordinate of its last term."""
+    return _lookup(table, data, slot, pool)(x)
+
+
 def action_wrench(data: Data, carrier: BodyState, multiplier: Number) -> tuple[Vector, Force]:
     """Where a coupler acts, and its wrench there: lambda linear + |lambda| size + always, in the axes of the carrier."""
 

@@ -294,8 +294,13 @@ class Parts:
         ratio: Value | None = None,
         offset: Value | None = None,
         motion: LawSpec | None = None,
+        table: Pairs | None = None,
+        outside: str = "error",
     ) -> None:
-        """sum of factor * coordinate = offset; or of two joints, first = ratio * second (+ offset)."""
+        """sum of factor * coordinate = offset; or of two joints, first = ratio * second or table(second) (+ offset).
+
+        It loads no bearings; gear, rack and belt do.
+        """
         self._item("couplers", elements.CouplerSpec, locals())
 
     def gear(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from ..joints import Joint
 from ..wording import counted
-from .motion import PrescribedMotion
+from .motion import PrescribedMotion, Table
 
 Vector = tuple[float, float, float]
 
@@ -28,7 +28,7 @@ class Action:
     W = lambda linear + |lambda| size + always        on body_a; on body_b the opposite
 
     It does the same work as efforts on the coupled coordinates, and loads the joints between the bodies besides. ``reports``: it is
-    the reaction of its closure.
+    the reaction of its closure; ``curved``: linear counts for -slope of the closure's curve.
     """
 
     body_a: int
@@ -39,6 +39,7 @@ class Action:
     size: Six = ZERO6
     always: Six = ZERO6
     reports: bool = False
+    curved: bool = False
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,7 @@ class Closure:
     point_on_line   point_b is on the line through point_a along ``axis``, fixed to a
     point_on_plane  axis . (point_b - point_a) = value (m); the plane's normal ``axis`` is fixed to a
     coupler         sum of factor * coordinate over ``terms`` = value; a term is (row of the joint, degree of freedom, factor);
+                    less ``curve`` of the coordinate of the last term, whose own factor is zero, if there is a curve;
                     ``driven_terms`` are those of joints whose motion is prescribed. Its effort acts on the coordinates of the
                     terms, and on driven joints by ``actions``; of a gear, rack or belt (``mesh``) all of it is an action
 
@@ -73,6 +75,8 @@ class Closure:
     driven_terms: tuple[tuple[int, int, float], ...] = ()
     actions: tuple[Action, ...] = ()
     mesh: str = ""
+    curve: Table | None = None
+    curve_driven: bool = False  # it is of the last of the driven terms
 
     @property
     def rows(self) -> int:
@@ -109,6 +113,7 @@ def closure_problems(closure: Closure, n: int) -> Iterator[str]:
         yield "terms are given for a coupler, and for nothing else."
     if (closure.driven_terms or closure.actions or closure.mesh) and closure.kind != "coupler":
         yield "driven terms and actions are given for a coupler, and for nothing else."
+    yield from () if closure.curve is None else closure.curve.problems()
     if not all(-1 <= row < n for action in closure.actions for row in (action.body_a, action.body_b, action.carrier)):
         yield f"an action is on a body that is not in the model. Give -1 for ground, or a row up to {n - 1}."
     if closure.joint is not None and closure.joint.kind == "free" and closure.motion is None:

@@ -6,6 +6,7 @@ of the tree: from one or two bodies (a *attachment* each), or from the joints th
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -14,7 +15,8 @@ from numpy.typing import NDArray
 
 from ..joints import JOINTS
 from ..joints.derived import turning_equations
-from ..model import Closure, Model
+from ..model import Closure, Model, Table
+from ..numbers.spline import halvings
 from .frames import Frames, axes_to_z, frame_of
 from .order import Tree
 
@@ -23,13 +25,22 @@ Ints = NDArray[np.int64]
 
 CLOSURE_TABLE = ("code", "row", "attachment", "state_a", "state_b", "driven_q", "driven_v", "attachments", "given", "givens")
 GIVEN_TABLE = ("q", "v")  # of a coupler's term whose joint is driven: where its states are among the driven ones
-ACTION_TABLE = ("code", "row", "closure", "state_a", "state_b", "state_c")
+ACTION_TABLE = ("code", "row", "closure", "state_a", "state_b", "state_c")  # closure: its index
 ACTION_SLOTS = {"point": 0, "linear": 3, "size": 9, "always": 15}  # a force, then a moment
 ACTION_ROW = 21
 ATTACHMENT_TABLE = ("row", "body", "dof")  # dof: of the body's joint, for a coupler
 CLOSURE_SLOTS = {"point_a": 0, "point_b": 3, "axes_a": 6, "axes_b": 15, "world": 24, "value": 33, "pitch": 34, "center_a": 35}
-CLOSURE_SLOTS |= {"center_b": 38, "scale": 41}
-CLOSURE_ROW = 47
+CLOSURE_SLOTS |= {"center_b": 38, "scale": 41, "table": 47}
+CLOSURE_ROW = 49
+
+
+class TableSignature(NamedTuple):
+    steps: int
+    clamp: bool
+
+
+def table_signature(table: Table | None) -> TableSignature | None:
+    return None if table is None else TableSignature(halvings(len(table.x)), table.outside == "clamp")
 
 
 class ClosureSignature(NamedTuple):
@@ -41,15 +52,18 @@ class ClosureSignature(NamedTuple):
     ground_b: bool
     driven: str  # kind of joint whose motion is prescribed, or "value", or ""
     acts: bool = False  # of a coupler: on bodies, and not on the coordinates that it ties
+    curve: TableSignature | None = None  # of its last coordinate
+    curve_driven: bool = False  # which is driven
 
 
 class ActionSignature(NamedTuple):
-    """Which of an action's bodies are ground, and whether it is the reaction of its closure."""
+    """Which of an action's bodies are ground, whether it is the reaction of its closure, and if it has its curve, which."""
 
     ground_a: bool
     ground_b: bool
     ground_c: bool
     reports: bool
+    curve: TableSignature | None
 
 
 @dataclass(frozen=True)
@@ -73,6 +87,11 @@ class Closing:
         return len(self.table)
 
     @property
+    def curves(self) -> bool:
+        """Whether a factor of a coupler depends on the state."""
+        return any(signature.curve is not None and not signature.curve_driven for signature in self.signatures)
+
+    @property
     def couplers(self) -> bool:
         return any(signature.kind == "coupler" for signature in self.signatures)
 
@@ -89,7 +108,13 @@ def tied_bodies(model: Model, place: dict[int, int]) -> list[int]:
 
 
 def make_closing(
-    model: Model, tree: Tree, frames: Frames, held: tuple[int, ...], first: tuple[int, int], driven_index: Ints
+    model: Model,
+    tree: Tree,
+    frames: Frames,
+    held: tuple[int, ...],
+    first: tuple[int, int],
+    driven_index: Ints,
+    add_table: Callable[[Table], tuple[float, float]],
 ) -> Closing:
     """``first``: where the states of driven closures start, after those of the driven joints, which ``driven_index`` has."""
     place = tree.place
@@ -110,6 +135,8 @@ def make_closing(
         attachments += [entry for entry, _ in taken]
         factors += [factor for _, factor in taken]
         data.append(_data(model, frames, place, closure))
+        if closure.curve is not None:
+            data[-1][CLOSURE_SLOTS["table"] : CLOSURE_SLOTS["table"] + 2] = add_table(closure.curve)
         if closure.motion is not None:
             driven.append((closure, driven_q, driven_v))
             driven_q, driven_v = driven_q + _width(closure, "nq"), driven_v + _width(closure, "nv")
@@ -135,7 +162,8 @@ def _actions(model: Model, frames: Frames, place: dict[int, int], state: dict[in
     for k, (closure, row) in enumerate(zip(model.closures, model.closure_index, strict=False)):
         for action in closure.actions:
             bodies = (action.body_a, action.body_b, action.carrier)
-            signature = ActionSignature(*(body < 0 for body in bodies), action.reports)
+            curve = table_signature(closure.curve) if action.curved else None
+            signature = ActionSignature(*(body < 0 for body in bodies), action.reports, curve)
             states = [0 if body < 0 else state[place[body]] for body in bodies]
             table.append((signatures.setdefault(signature, len(signatures)), row, k, *states))
             rotation, origin = frame_of(frames, place, action.carrier)
@@ -158,7 +186,9 @@ def _signature(closure: Closure) -> ClosureSignature:
         kind = closure.joint.kind if closure.motion is None else "fixed"
     if closure.motion is not None:
         driven = "value" if closure.joint is None else closure.joint.kind
-    return ClosureSignature(kind, closure.rows, closure.body_a < 0, closure.body_b < 0, driven, bool(closure.mesh))
+    grounds = closure.body_a < 0, closure.body_b < 0
+    curve = table_signature(closure.curve)
+    return ClosureSignature(kind, closure.rows, *grounds, driven, bool(closure.mesh), curve, closure.curve_driven)
 
 
 def _attachments(closure: Closure, row: int, place: dict[int, int]) -> list[tuple[tuple[int, int, int], float]]:

@@ -32,13 +32,6 @@ ELEMENT_SLOTS = {"values": 0, "point_a": 13, "point_b": 16, "axes_a": 19, "axes_
 ELEMENT_ROW = 39
 
 
-class TableSignature(NamedTuple):
-    """How a spline is looked up: steps of bisection, and whether it is held beyond its ends."""
-
-    steps: int
-    clamp: bool
-
-
 class TermSignature(NamedTuple):
     """A law that is not a sum, or a part of one: its kind, how many values it has, and its table."""
 
@@ -121,10 +114,6 @@ class _Pool:
         return float(start), float(len(table.x))
 
 
-def _signature(table: Table | None) -> TableSignature | None:
-    return None if table is None else TableSignature(halvings(len(table.x)), table.outside == "clamp")
-
-
 def make_loads(model: Model, tree: Tree, frames: Frames) -> Loads:
     pool = _Pool()
     place = tree.place
@@ -132,7 +121,7 @@ def make_loads(model: Model, tree: Tree, frames: Frames) -> Loads:
     driven_index, motions = _motions(model, tree, driven, pool)
     held = sorted({place[b] for e in model.elements for b in _bodies(model, e) if b >= 0} | set(tied_bodies(model, place)))
     driven_size = [sum(getattr(model.joints[tree.order[i]], size) for i in np.flatnonzero(driven)) for size in ("nq", "nv")]
-    closing = make_closing(model, tree, frames, tuple(held), (driven_size[0], driven_size[1]), driven_index)
+    closing = make_closing(model, tree, frames, tuple(held), (driven_size[0], driven_size[1]), driven_index, pool.add)
     for closure, q, v in closing.driven:  # a value is driven like a slide
         assert closure.motion is not None
         kind = "prismatic" if closure.joint is None else closure.joint.kind
@@ -187,7 +176,7 @@ def _motion(
     for term in (term for law in motion.laws for term in law.terms):
         row += [*term.values, *(() if term.table is None else pool.add(term.table))]
     laws = (
-        tuple(TermSignature(term.kind, len(term.values), _signature(term.table)) for term in law.terms) for law in motion.laws
+        tuple(TermSignature(term.kind, len(term.values), table_signature(term.table)) for term in law.terms) for law in motion.laws
     )
     return MotionSignature(kind, tuple(laws)), place, np.array(row)
 
@@ -213,7 +202,7 @@ def _element(model: Model, frames: Frames, place: dict[int, int], rows: dict[int
     row[: len(e.values)] = [e.values[name] for name in ELEMENTS[e.kind]]
     if e.table is not None:
         row[ELEMENT_SLOTS["table"] :] = pool.add(e.table)
-    table = _signature(e.table)
+    table = table_signature(e.table)
     if e.joint >= 0:
         joint = model.joints[e.joint]
         q, v = int(model.q_index[e.joint]) + e.dof, int(model.v_index[e.joint]) + e.dof

@@ -246,16 +246,21 @@ def _two(value: Any, key: str) -> tuple[Any, Any]:
 ON_DRIVEN = {**TURNING, "screw": ("angle",), "prismatic": ("slide",)}
 
 
-def driven_action(name: str, term: tuple[int, int, float], rows: ModelRows, tree: TreeRows) -> Action:
-    """A coupler's effort on a driven joint, which has no coordinate of its own: on what it carries, and against its parent."""
+def driven_action(
+    name: str, term: tuple[int, int, float], rows: ModelRows, tree: TreeRows, *, curved: bool = False
+) -> Action:
+    """A coupler's effort on a driven joint, which has no coordinate of its own: on what it carries, and against its parent.
+
+    ``curved``: the factor is the slope of the coupler's curve, reversed.
+    """
     row, dof, factor = term
     joint, parent = tree.joints[row], tree.parents[row]
     if joint.kind not in ON_DRIVEN:
         raise Trouble(f'joint "{name}" is {joint.kind} and driven, which cannot be coupled. Use revolute or prismatic ones.', "joints")
-    along = _floats(_vector(joint.axis) * factor)
+    along = _floats(_vector(joint.axis) * (1.0 if curved else factor))
     wrench = (*ZERO3, *along) if ON_DRIVEN[joint.kind][dof] == "angle" else (*along, *ZERO3)
     point = _floats(_vector(tree.points[row]) - _vector(rows.origins[parent]))
-    return Action(row, parent, parent, point, wrench)
+    return Action(row, parent, parent, point, wrench, curved=curved)
 
 
 def _vector(place: Any) -> Vector:
