@@ -1,4 +1,4 @@
-"""Coordinates of driven joints at given times, from the laws of their motion; they are not in q."""
+"""Laws of prescribed motions over arrays of times."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from ..model import Law, Model
+    from ..model import Law
 
 
 def law_values(law: Law, t: np.ndarray) -> np.ndarray:

@@ -71,7 +71,7 @@ def measures(
 ) -> Array:
     """Measures at one state (columns,), or many (B, columns): those that the user wrote, as model.measure_names has them.
 
-    names            other ones: of measures, or paths that every model has, "crank_pivot.fx", "energy.kinetic" (docs/measures.md)
+    names            other ones: of measures, or paths that every model has, "crank_pivot.fx" (docs/measures.md)
     a, multipliers   if they are known already; else found where a measure depends on them, under the efforts tau besides
 
     A measure without a finite value, such as the root of a negative number, is not a number there.

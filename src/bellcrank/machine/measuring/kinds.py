@@ -88,9 +88,7 @@ def velocity(at: At) -> Sequence[Number]:
 def acceleration(at: At) -> Sequence[Number]:
     """a - w_o' x d - 2 w_o x u - w_o x (w_o x d), with d the position, u the velocity as the observer sees them."""
     ends = [at.state(end, accelerated=True) for end in ("a", "b")]
-    (p_a, v_a, a_a), (p_b, v_b, a_b) = (
-        _moving(end, at.vector(f"point_{name}")) for end, name in zip(ends, "ab", strict=True)
-    )
+    (p_a, v_a, a_a), (p_b, v_b, a_b) = (_moving(end, at.vector(f"point_{name}")) for end, name in zip(ends, "ab", strict=True))
     a = a_a - a_b
     if not at.signature.grounds[3]:
         o = at.state("observer", accelerated=True)
@@ -119,8 +117,8 @@ def turning(at: At) -> Sequence[Number]:
 def distance(at: At) -> Sequence[Number]:
     (_, p_a, v_a), (_, p_b, v_b) = at.state("a").point(at.vector("point_a")), at.state("b").point(at.vector("point_b"))
     d = p_b - p_a
-    l = length(d)
-    return [d.dot(v_b - v_a) / l] if at.signature.part == "rate" else [l]
+    apart = length(d)
+    return [d.dot(v_b - v_a) / apart] if at.signature.part == "rate" else [apart]
 
 
 def angle(at: At) -> Sequence[Number]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from ...errors import StateError
 from ...joints import Joint
@@ -35,7 +35,7 @@ class Mechanics(Protocol):
     def joints(self) -> Sequence[Joint]: ...
 
     @property
-    def driven(self) -> Sequence[bool]: ...
+    def driven(self) -> Any: ...  # by joint, whether its motion is prescribed
 
     @property
     def turned(self) -> Sequence[bool]: ...
@@ -92,9 +92,9 @@ def unit_of(model: Mechanics, measure: Measure) -> str:
     joint = joint_of(model, measure)
     if kind == "drive":
         return EFFORT[joint.v_units[measure.dof]]
-    return {"": joint.q_units, "q": joint.q_units, "v": joint.v_units}.get(
-        part, tuple(f"{unit}2" for unit in joint.v_units)
-    )[measure.dof]
+    return {"": joint.q_units, "q": joint.q_units, "v": joint.v_units}.get(part, tuple(f"{unit}2" for unit in joint.v_units))[
+        measure.dof
+    ]
 
 
 def joint_of(model: Mechanics, measure: Measure) -> Joint:

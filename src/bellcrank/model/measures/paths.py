@@ -1,22 +1,22 @@
 """Measures that every model has, by their paths.
 
-    crank_pivot.q .v .a              coordinate of a joint, its velocity and acceleration; nut.slide.q where it has several.
-                                     crank_pivot alone is its coordinate, base.vx alone a velocity; joints that close loops have
-                                     coordinates and velocities too, driven ones all three
-    crank_pivot.fx ... .mz           reaction on the child at the joint's point, world axes; .force and .moment: magnitudes
-    crank_pivot.effort .power        of the drive of a driven joint, rod or coupler
-    rod.force                        of a rod, a guided point or a coupler, as type = "force" measures it
-    rod.error                        largest error of the equations of what closes a loop; closure.error: of all
-    strut.force .energy .power       of a force element; .fx .fy .fz of a force that is a vector
-    coupler.x .vx .ax .wx            origin of a body, its velocity and acceleration, angular velocity; and .y, .z
-    energy.kinetic .potential .stored .total,  momentum.x,  angular_momentum.x,  time,  and every input by its name
+crank_pivot.q .v .a              coordinate of a joint, its velocity and acceleration; nut.slide.q where it has several.
+                                 crank_pivot alone is its coordinate, base.vx alone a velocity; joints that close loops have
+                                 coordinates and velocities too, driven ones all three
+crank_pivot.fx ... .mz           reaction on the child at the joint's point, world axes; .force and .moment: magnitudes
+crank_pivot.effort .power        of the drive of a driven joint, rod or coupler
+rod.force                        of a rod, a guided point or a coupler, as type = "force" measures it
+rod.error                        largest error of the equations of what closes a loop; closure.error: of all
+strut.force .energy .power       of a force element; .fx .fy .fz of a force that is a vector
+coupler.x .vx .ax .wx            origin of a body, its velocity and acceleration, angular velocity; and .y, .z
+energy.kinetic .potential .stored .total,  momentum.x,  angular_momentum.x,  time,  and every input by its name
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 from ...joints import Joint
 from .columns import VECTOR_FORCES, Mechanics
@@ -28,29 +28,18 @@ _OF_BODIES = (("", "position"), ("v", "velocity"), ("a", "acceleration"), ("w", 
 
 def built_in(model: Mechanics, name: str) -> Measure | None:
     """The measure of a path; None if there is none."""
-    given = _given(model).get(name)
+    given = _given(cast(Any, model)).get(name)
     return None if given is None else Measure(name, **given)
 
 
 def path_names(model: Mechanics) -> list[str]:
     """All paths of a model."""
-    return list(_given(model))
-
-
-def _given(model: Mechanics) -> dict[str, dict[str, Any]]:
-    """By path, the fields of its measure; what comes first counts."""
-    try:
-        return _listed(model)
-    except TypeError:  # one that is being built
-        return _collected(model)
+    return list(_given(cast(Any, model)))
 
 
 @lru_cache(maxsize=16)
-def _listed(model: Mechanics) -> dict[str, dict[str, Any]]:
-    return _collected(model)
-
-
-def _collected(model: Mechanics) -> dict[str, dict[str, Any]]:
+def _given(model: Any) -> dict[str, dict[str, Any]]:
+    """By path, the fields of its measure; what comes first counts."""
     found: dict[str, dict[str, Any]] = {}
     for source in (_coordinates, _forces, _bodies, _whole):
         for name, given in source(model):
