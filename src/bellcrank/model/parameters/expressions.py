@@ -21,6 +21,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from ...numbers.operations import OPERATIONS
+
 LONGEST = 1000  # characters of a formula
 DEEPEST = 50  # parentheses and signs within each other
 LARGEST = 1e30  # of any result: no length, mass or time of a mechanism comes near; products of such numbers stay finite
@@ -125,6 +127,11 @@ def derived(text: str) -> Formula:
     object.__setattr__(formula, "text", text)
     _parse(formula, 2 * DEEPEST)
     return formula
+
+
+def over_numbers(formula: Formula, values: Mapping[str, Any]) -> Any:
+    """The formula over any kind of number: plain ones, arrays of them, duals, recorded symbols."""
+    return formula.run(values, lambda operation, operands: OPERATIONS[operation](*operands))
 
 
 def _parse(formula: Formula, deepest: int) -> None:
