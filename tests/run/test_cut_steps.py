@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.model import Element, Law, PrescribedMotion
-from bellcrank.model.motion import Table
+from bellcrank.model import Element, Law, PrescribedMotion, Table
 from tests.results.mechanisms import HINGE_Y, SLIDE_X, joint_element, make
 
 ADAPTIVE = ["dopri5", "dop853"]

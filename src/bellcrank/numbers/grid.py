@@ -7,6 +7,7 @@ a spline is A y_i + B y_i+1 + (h^2/6) ((A^3 - A) y''_i + (B^3 - B) y''_i+1); the
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -36,7 +37,7 @@ def grid_rows(x: Sequence[Number], y: Sequence[Number], values: Sequence[Sequenc
 
 
 def _bends(x: Sequence[Number], y: Sequence[Number]) -> list[Number]:
-    h = [b - a for a, b in zip(x, x[1:], strict=False)]
+    h = [b - a for a, b in itertools.pairwise(x)]
     return second_derivatives(h, [(b - a) / width for a, b, width in zip(y, y[1:], h, strict=False)])
 
 

@@ -11,6 +11,7 @@ pchip, akima and cubic are cubics with given slopes d at the points (Hermite): w
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 
 from .functions import absolute, less, select
@@ -22,7 +23,7 @@ Numbers = list[Number]
 def curve_rows(x: Sequence[Number], y: Sequence[Number], interpolation: str = "cubic", periodic: bool = False) -> Numbers:
     """The 6 n numbers of a curve: x, c0, c1, c2, c3 and areas. A periodic one has equal values at both ends."""
     xs, ys = list(x), list(y)
-    h = [b - a for a, b in zip(xs, xs[1:], strict=False)]
+    h = [b - a for a, b in itertools.pairwise(xs)]
     s = [(b - a) / width for a, b, width in zip(ys, ys[1:], h, strict=False)]
     if interpolation == "previous":
         flat = [0.0] * len(h)

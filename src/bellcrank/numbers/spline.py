@@ -105,4 +105,6 @@ def corners(pool: Any, start: Number, count: Number, how: Lookup, x: Number) -> 
     left, right = gather(pool, start + i), gather(pool, start + i + 1.0)
     odd = odd + i
     parity = 1.0 - 2.0 * (odd - 2.0 * floor(0.5 * odd))
-    return parity * select(less(x, left), x - left, select(less(right, x), right - x, (x - left) * (right - x) / (right - left)))
+    return parity * select(
+        less(x, left), x - left, select(less(right, x), right - x, (x - left) * (right - x) / (right - left))
+    )

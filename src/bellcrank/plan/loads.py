@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from ..model import Model
 from ..model.element import ELEMENTS, MOST_TERMS, Element
-from ..model.motion import PrescribedMotion, Table
+from ..model.motion import PrescribedMotion
+from ..model.parameters.tables import Table
 from ..numbers.spline import Lookup
 from .closures import Closing, closing_axes, make_closing, tied_bodies
 from .frames import Frames, frame_of

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...joints import Joint
-from ..motion import Law, PrescribedMotion, Table
+from ..motion import Law, PrescribedMotion
+from ..parameters.tables import Table
 from ..spec.laws import PolynomialLaw, RateLaw, SineLaw, SumLaw, TableLaw
 from ..spec.spec import JointSpec
 from .references import Trouble, unit

@@ -366,24 +366,21 @@ class _Parser:
             self.spots.append((token.at - 1, token.at - 1 + len(token.text), token.text))
 
     def _call(self, function: _Token) -> None:
-        opened, kinds = self._take().at, []
+        opened = self._take().at
+        kinds: list[tuple[int, bool]] = []
         while not kinds or self._accept(","):
             kinds.append((self._peek().at, self._condition()))
         self._close(opened)
         self._check_call(function, kinds)
         known = function.text in FUNCTIONS
-        self.steps.append(
-            Step(function.text if known else "call", name="" if known else function.text, operands=len(kinds))
-        )
+        self.steps.append(Step(function.text if known else "call", name="" if known else function.text, operands=len(kinds)))
 
     def _check_call(self, function: _Token, kinds: list[tuple[int, bool]]) -> None:
         name, count = function.text, len(kinds)
         wanted = ARITIES.get(name, count)
         if count != (wanted or max(count, 2)):
             more = " or more" if wanted is None else ""
-            raise FormulaError(
-                f"{name} takes {wanted or 2} value{'s' if wanted != 1 else ''}{more}, not {count}", function.at
-            )
+            raise FormulaError(f"{name} takes {wanted or 2} value{'s' if wanted != 1 else ''}{more}, not {count}", function.at)
         for k, (at, condition) in enumerate(kinds):
             if condition != (name == "if" and k == 0):
                 what = f"{name} takes a number here" if condition else "if takes a condition first, such as a < b"

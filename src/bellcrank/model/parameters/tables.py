@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -135,7 +136,7 @@ AnyTable = Table | Grid
 
 
 def _not_increasing(x: Sequence[float], what: str, which: str) -> Iterator[str]:
-    for k, (a, b) in enumerate(zip(x, x[1:], strict=False)):
+    for k, (a, b) in enumerate(itertools.pairwise(x)):
         if not a < b:
             yield f"{what} goes from {a:g} to {b:g} in row {k + 2}. Let {which} increase."
             return

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from ..parameters.tables import INTERPOLATIONS, OUTSIDE
+from ...numbers.interpolation import INTERPOLATIONS
+from ..parameters.tables import OUTSIDE
 from .fields import Choice, Direction, Number, Numbers, Records, Rows, Scalar, Series, Triple
 
 Pairs = tuple[tuple[Scalar, Scalar], ...]

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....model import Model
-from ....model.motion import PrescribedMotion, Table
+from ....model.motion import PrescribedMotion
+from ....model.parameters.tables import Table
 
 Array = NDArray[np.float64]
 
