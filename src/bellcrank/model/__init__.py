@@ -4,7 +4,7 @@ from .builder import Mechanism
 from .building.build import build
 from .closure import Closure
 from .element import Element
-from .measure import Measure
+from .measures.measure import Measure
 from .model import Model
 from .motion import Law, PrescribedMotion
 from .order import outward_order

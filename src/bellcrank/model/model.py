@@ -17,7 +17,8 @@ from ..joints import Joint
 from ..wording import counted
 from .closure import Closure
 from .element import Element
-from .measure import Measure
+from .measures.columns import columns_of
+from .measures.measure import Measure
 from .motion import PrescribedMotion
 from .source import Limits, Source
 from .verify import verify
@@ -264,6 +265,20 @@ class Model:
         q = np.array([x for _, joint in self.moving_joints for x in joint.neutral], dtype=float)
         q.setflags(write=False)
         return q
+
+    @cached_property
+    def measure_names(self) -> tuple[str, ...]:
+        """Columns of the measures; of a vector ``tip.x``, ``tip.y``, ``tip.z``."""
+        return tuple(name for name, _ in self._measure_columns)
+
+    @cached_property
+    def measure_units(self) -> tuple[str, ...]:
+        """Their units; "" where one is not known."""
+        return tuple(unit for _, unit in self._measure_columns)
+
+    @property
+    def _measure_columns(self) -> list[tuple[str, str]]:
+        return [column for measure in self.measures for column in columns_of(self, measure)]
 
     @cached_property
     def parameters(self) -> Mapping[str, float]:
