@@ -14,8 +14,8 @@ from ..joints.base import Driven
 from ..kernels.executor import Integer
 from ..kernels.messages import leaves, rebuild
 from ..numbers import Dual, Number, select, sqrt
-from ..numbers.spline import Curve
-from ..plan.closures import CLOSURE_SLOTS, ActionSignature, ClosureSignature, TableSignature
+from ..numbers.spline import Curve, Lookup
+from ..plan.closures import CLOSURE_SLOTS, ActionSignature, ClosureSignature
 from ..spatial import Force
 from ..spatial.rank import keeps
 from .arrays import IMPULSE, WRENCH
@@ -111,7 +111,7 @@ def _curve(walk: Walk, signature: ClosureSignature, k: Integer) -> tuple[Curve, 
     return curve_of(walk, signature.curve, k, q), v, a
 
 
-def curve_of(walk: Walk, signature: TableSignature | None, k: Integer, x: Number) -> Curve:
+def curve_of(walk: Walk, signature: Lookup | None, k: Integer, x: Number) -> Curve:
     assert signature is not None
     pool = walk.e.table(walk.array("pool"), walk.e.count("pool"))
     return curve_at(signature, data_of(walk, "closure_data", k), CLOSURE_SLOTS["table"], x, pool)
@@ -200,7 +200,9 @@ class Row:
             return [0.0] * n
         factor, e = self.walk.array("carried")[0, "factor"], self.walk.e
         if isinstance(factor, Dual) and self.walk.plan.loads.closing.curves:
-            return [Dual(e.where(self.dof, k, factor.value), [e.where(self.dof, k, x) for x in factor.tangents]) for k in range(n)]
+            return [
+                Dual(e.where(self.dof, k, factor.value), [e.where(self.dof, k, x) for x in factor.tangents]) for k in range(n)
+            ]
         factor = factor.value if isinstance(factor, Dual) else factor
         return [e.where(self.dof, k, factor) for k in range(n)]
 
@@ -320,7 +322,7 @@ def output_equations(walk: Walk, name: str, fields: Sequence[str]) -> None:
 
     def one(r: Integer) -> None:
         for k, field in enumerate(fields):
-            walk.array(name)[r * len(fields) + k] = rows[r, field]
+            walk.output(name, r * len(fields) + k, rows[r, field])
 
     e.each(0, e.count("rows"), one)
 
@@ -334,15 +336,15 @@ def push(walk: Walk, also_output: bool = False) -> None:
 
     def one(signature: ClosureSignature, index: Integer, view: ClosureView) -> None:
         row, total, coupler = table[index, "row"], [Force.zero(), Force.zero()], signature.kind == "coupler"
-        given = [walk.array("lambda")[row + k] for k in range(len(view.equations))]
+        given = [walk.given("lambda", row + k) for k in range(len(view.equations))]
         for multiplier, equation in zip(given, view.equations, strict=True):
             for side, wrench in enumerate((equation.on_i, equation.on_j)):
                 total[side] = total[side] + wrench * multiplier
         if output:
             power = given[0] * coupled(walk, signature, index)[1] if coupler else _power(view, total)
             for k, x in enumerate([*total[1].f, *total[1].n, power]):
-                walk.array("closing")[index * 7 + k] = x
-        if output and not also_output:
+                walk.output("closing", index * 7 + k, x)
+        if output and not (also_output or walk.forces):
             return
         if coupler:
             if not signature.acts:
@@ -387,7 +389,7 @@ def _each_action(walk: Walk, output: bool, pushes: bool) -> None:
         e.each(0, e.count("actions"), one)
 
 
-def _driven_slope(walk: Walk, signature: TableSignature, k: Integer) -> Number:
+def _driven_slope(walk: Walk, signature: Lookup, k: Integer) -> Number:
     """Slope of a curve at its coordinate, which is driven."""
     table, given = walk.array("closure_table"), walk.array("given_table")
     last = table[k, "given"] + table[k, "givens"] - 1

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from ..joints import Joint
 from ..wording import counted
-from .motion import PrescribedMotion, Table
+from .motion import PrescribedMotion
+from .parameters.tables import Table
 
 Vector = tuple[float, float, float]
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..joints import JOINTS
 from ..joints.derived import turning_equations
 from ..model import Closure, Model, Table
-from ..numbers.spline import halvings
+from ..numbers.spline import Lookup
 from .frames import Frames, axes_to_z, frame_of
 from .order import Tree
 
@@ -34,15 +34,6 @@ CLOSURE_SLOTS |= {"center_b": 38, "scale": 41, "table": 47}
 CLOSURE_ROW = 49
 
 
-class TableSignature(NamedTuple):
-    steps: int
-    clamp: bool
-
-
-def table_signature(table: Table | None) -> TableSignature | None:
-    return None if table is None else TableSignature(halvings(len(table.x)), table.outside == "clamp")
-
-
 class ClosureSignature(NamedTuple):
     """Closures with equal signatures share their code."""
 
@@ -52,7 +43,7 @@ class ClosureSignature(NamedTuple):
     ground_b: bool
     driven: str  # kind of joint whose motion is prescribed, or "value", or ""
     acts: bool = False  # of a coupler: on bodies, and not on the coordinates that it ties
-    curve: TableSignature | None = None  # of its last coordinate
+    curve: Lookup | None = None  # of its last coordinate
     curve_driven: bool = False  # which is driven
 
 
@@ -63,7 +54,7 @@ class ActionSignature(NamedTuple):
     ground_b: bool
     ground_c: bool
     reports: bool
-    curve: TableSignature | None
+    curve: Lookup | None
 
 
 @dataclass(frozen=True)
@@ -162,7 +153,7 @@ def _actions(model: Model, frames: Frames, place: dict[int, int], state: dict[in
     for k, (closure, row) in enumerate(zip(model.closures, model.closure_index, strict=False)):
         for action in closure.actions:
             bodies = (action.body_a, action.body_b, action.carrier)
-            curve = table_signature(closure.curve) if action.curved else None
+            curve = closure.curve.lookup if action.curved and closure.curve is not None else None
             signature = ActionSignature(*(body < 0 for body in bodies), action.reports, curve)
             states = [0 if body < 0 else state[place[body]] for body in bodies]
             table.append((signatures.setdefault(signature, len(signatures)), row, k, *states))
@@ -187,7 +178,7 @@ def _signature(closure: Closure) -> ClosureSignature:
     if closure.motion is not None:
         driven = "value" if closure.joint is None else closure.joint.kind
     grounds = closure.body_a < 0, closure.body_b < 0
-    curve = table_signature(closure.curve)
+    curve = None if closure.curve is None else closure.curve.lookup
     return ClosureSignature(kind, closure.rows, *grounds, driven, bool(closure.mesh), curve, closure.curve_driven)
 
 

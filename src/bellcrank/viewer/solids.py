@@ -11,6 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..io.exchange.meshes import farthest
 from ..model.source import Look
@@ -18,7 +19,6 @@ from ..model.spec.items import GROUND
 from ..model.geometry.compound import Compound
 from ..model.geometry.mesh_solid import MeshSolid
 from ..model.spec.shapes import Box, Cylinder, MassProperties, Rod, Sphere, axes_of
-from ..model.spec.spec import Mesh
 from .scene import Array, Scene
 
 SLENDER = 0.006  # least radius of a rod, as a part of the mechanism's extent, so that it can be seen
@@ -26,11 +26,24 @@ NOMINAL = 0.011  # radius of a bar or plate that stands for a body without a sha
 LUG = 0.005  # radius of what joins a shape with a joint beside it
 RING = 48  # vertices of a circle
 LARGEST_FILE = 100_000_000  # bytes of a mesh
+NOTHING = np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class PlacedMesh:
+    """A file of a mesh on a body: its points are at offset + linear @ point, in the frame of the body."""
+
+    file: str
+    linear: Array
+    offset: Array
 
 
 @dataclass(frozen=True)
 class Solid:
-    """A convex solid fixed to a body: vertices (k, 3) and a radius in m, and flat faces as indices of vertices."""
+    """A convex solid fixed to a body: vertices (k, 3) and a radius in m, and flat faces as indices of vertices.
+
+    Of a mesh it is the hull; ``mesh`` is what it is the hull of.
+    """
 
     body: int
     vertices: Array
@@ -38,6 +51,7 @@ class Solid:
     faces: tuple[tuple[int, ...], ...] = ()
     color: str | None = None  # of its own
     drawn: bool = True  # as the model file draws it; False for what stands for a body without a shape
+    mesh: PlacedMesh | None = None
 
 
 def solids_of(scene: Scene) -> list[Solid]:
@@ -65,17 +79,16 @@ def _looks(scene: Scene) -> dict[int, list[Solid]]:
         if solid is not None:
             found.setdefault(rows[look.body], []).append(solid)
     for body in () if scene.spec is None else scene.spec.bodies:
-        mesh = body.shape if isinstance(body.shape, MeshSolid) else body.mesh
-        points = () if mesh is None else mesh_points(str(Path(body.where.file or "").parent / mesh.file))
-        if mesh is not None and len(points):
-            row = rows[body.name]
-            found.setdefault(row, []).append(Solid(row, _in_world(points, mesh) - scene.origins[row]))
+        look = body.shape if isinstance(body.shape, MeshSolid) else body.mesh
+        file = "" if look is None else str(Path(body.where.file or "").parent / look.file)
+        points = () if look is None else mesh_points(file)
+        if look is not None and len(points):
+            row, scale = rows[body.name], float(look.scale)
+            place: object = look.at
+            at = np.array(place, dtype=float) - scene.origins[row]
+            mesh = PlacedMesh(file, scale * np.eye(3), at)
+            found.setdefault(row, []).append(Solid(row, np.array(points) * scale + at, mesh=mesh))
     return found
-
-
-def _in_world(points: object, mesh: Mesh | MeshSolid) -> Array:
-    at: object = mesh.at
-    return np.asarray(np.array(points) * float(mesh.scale) + np.array(at, dtype=float))
 
 
 def _stems(scene: Scene, row: int, looks: list[Solid]) -> list[Solid]:
@@ -105,23 +118,31 @@ def _look(look: Look, row: int) -> Solid | None:
         points = _sphere() if look.kind == "ellipsoid" else np.array(look.points or mesh_points(look.file)).reshape(-1, 3)
         if not len(points):
             return None
-        solid = Solid(row, at + (points * size) @ axes.T)
+        mesh = PlacedMesh(look.file, axes * size, at) if look.file else None
+        solid = Solid(row, at + (points * size) @ axes.T, mesh=mesh)
     return replace(solid, color=color)
 
 
 @lru_cache(maxsize=256)
 def mesh_points(file: str) -> tuple[tuple[float, ...], ...]:
     """Vertices of a mesh about its hull, in the file's own units; none where it cannot be read."""
+    vertices, _ = mesh_triangles(file)
+    finite = vertices[np.isfinite(vertices).all(axis=1)]
+    return tuple(map(tuple, farthest(finite).tolist())) if len(finite) else ()
+
+
+@lru_cache(maxsize=32)
+def mesh_triangles(file: str) -> tuple[Array, NDArray[np.int64]]:
+    """Vertices (k, 3) and faces (m, 3) of a mesh, in the file's own units; none where it cannot be read."""
     try:
         import trimesh
 
         if Path(file).stat().st_size > LARGEST_FILE:
-            return ()
-        vertices = np.array(trimesh.load_mesh(file, skip_materials=True).vertices, dtype=np.float64)
+            return NOTHING
+        read = trimesh.load_mesh(file, skip_materials=True)
+        return np.array(read.vertices, dtype=np.float64), np.array(read.faces, dtype=np.int64)
     except Exception:  # of a picture that lacks a mesh one sees that it does; readers of meshes raise all kinds of errors
-        return ()
-    finite = vertices[np.isfinite(vertices).all(axis=1)]
-    return tuple(map(tuple, farthest(finite).tolist())) if len(finite) else ()
+        return NOTHING
 
 
 def _with_shape(scene: Scene, row: int, shape: object) -> list[Solid]:

@@ -12,7 +12,8 @@ from ...joints import Joint
 from ...wording import counted
 from ..closure import Closure
 from ..geometry.gear_specs import GearItem
-from ..motion import PrescribedMotion, Table
+from ..motion import PrescribedMotion
+from ..parameters.tables import Table
 from ..spec.elements import CouplerSpec, DistanceSpec, PointOnLineSpec, PointOnPlaneSpec
 from ..spec.items import Attachment
 from ..spec.problems import Problems
@@ -88,9 +89,12 @@ def _coupler(item: CouplerSpec, rows: ModelRows, placed: TreeRows) -> Closure:
 
 def _curve(item: CouplerSpec) -> Table | None:
     """Of a cam: the first coordinate over the second."""
-    curve = table_of(item.table, item.outside)
+    curve = table_of(item)
     for text in () if curve is None else curve.problems():
         raise Trouble(text, "table")
+    if curve is not None and curve.interpolation in ("linear", "previous"):
+        what = f'a follower cannot keep to a cam with corners, interpolation = "{curve.interpolation}"'
+        raise Trouble(f'{what}. Use "cubic", "akima" or "pchip".', "interpolation")
     return curve
 
 

@@ -61,7 +61,9 @@ def make_gear(item: Any, rows: ModelRows, tree: TreeRows) -> Closure:
     x, y, z = mesh.P - _vector(rows.origins[way.carrier])
     parts = [(*w.force, *w.moment) for w in (mesh.w, mesh.size, mesh.always)]
     action = Action(ends[0], ends[1], way.carrier, _floats((x, y, z)), *map(_floats, parts), reports=True)
-    return Closure(item.name, "coupler", terms=terms, driven_terms=driven, actions=(action,), mesh=item.section.removesuffix("s"))
+    return Closure(
+        item.name, "coupler", terms=terms, driven_terms=driven, actions=(action,), mesh=item.section.removesuffix("s")
+    )
 
 
 class _Way:
@@ -133,7 +135,7 @@ class _Way:
         return line
 
     def _what(self, steps: list[Step]) -> str:
-        return f"the joints {names([self.tree.names[step.row] for step in steps])} between \"{self.a}\" and \"{self.b}\""
+        return f'the joints {names([self.tree.names[step.row] for step in steps])} between "{self.a}" and "{self.b}"'
 
     def height(self, point: Any) -> Vector:
         """The point of A's axis beside a place."""
@@ -197,7 +199,9 @@ def _radii(item: GearSpec, d: float) -> tuple[float, float]:
     if abs(wanted - d) > FITS * d:
         what = "differ by" if item.internal else "add up to"
         remedy = "Move an axis, or give teeth without a module: the radii then follow."
-        raise Trouble(f"its radii {r_a:.6g} m and {r_b:.6g} m {what} {wanted:.6g} m, and its axes are {d:.6g} m apart. {remedy}", key)
+        raise Trouble(
+            f"its radii {r_a:.6g} m and {r_b:.6g} m {what} {wanted:.6g} m, and its axes are {d:.6g} m apart. {remedy}", key
+        )
     return r_a, r_b
 
 
@@ -246,9 +250,7 @@ def _two(value: Any, key: str) -> tuple[Any, Any]:
 ON_DRIVEN = {**TURNING, "screw": ("angle",), "prismatic": ("slide",)}
 
 
-def driven_action(
-    name: str, term: tuple[int, int, float], rows: ModelRows, tree: TreeRows, *, curved: bool = False
-) -> Action:
+def driven_action(name: str, term: tuple[int, int, float], rows: ModelRows, tree: TreeRows, *, curved: bool = False) -> Action:
     """A coupler's effort on a driven joint, which has no coordinate of its own: on what it carries, and against its parent.
 
     ``curved``: the factor is the slope of the coupler's curve, reversed.
@@ -256,7 +258,9 @@ def driven_action(
     row, dof, factor = term
     joint, parent = tree.joints[row], tree.parents[row]
     if joint.kind not in ON_DRIVEN:
-        raise Trouble(f'joint "{name}" is {joint.kind} and driven, which cannot be coupled. Use revolute or prismatic ones.', "joints")
+        raise Trouble(
+            f'joint "{name}" is {joint.kind} and driven, which cannot be coupled. Use revolute or prismatic ones.', "joints"
+        )
     along = _floats(_vector(joint.axis) * (1.0 if curved else factor))
     wrench = (*ZERO3, *along) if ON_DRIVEN[joint.kind][dof] == "angle" else (*along, *ZERO3)
     point = _floats(_vector(tree.points[row]) - _vector(rows.origins[parent]))

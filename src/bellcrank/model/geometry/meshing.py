@@ -64,7 +64,9 @@ def teeth(P: Vector, a: Vector, r: Vector, pressure: Number, helix: Number, inwa
     return Mesh(P, Wrench(t - a * (s_b / c_b)), Wrench(r * (-inward * s / (c * c_b))))
 
 
-def belt(P: Vector, a: Vector, A: Vector, B: Vector, radii: tuple[Number, Number], crossed: bool, tension: Number | None) -> Mesh:
+def belt(
+    P: Vector, a: Vector, A: Vector, B: Vector, radii: tuple[Number, Number], crossed: bool, tension: Number | None
+) -> Mesh:
     """The two straight sides of a belt, tangents of both pulleys; B is where P is.
 
     sin(phi) = (r_A - r_B)/d, crossed (r_A + r_B)/d;   side s = 1, -1 leaves A at r_A m_s and runs along e_s

@@ -28,6 +28,7 @@ from ...formulations.loops.multipliers import closing, from_centroid
 from ...machine.in_python import InPython
 from ...model import Model
 from ...plan import Plan, make_plan
+from ...plan.closures import CLOSURE_TABLE
 from ...spatial import ArticulatedInertia, Force, Matrix, Motion
 from ...spatial.vector import ZERO
 
@@ -185,7 +186,13 @@ def _ties(model: Model, walk: InPython, bodies: list[Body], place: dict[int, int
     for (row, body, _), force in zip(walk.plan.loads.closing.attachments.tolist(), forces, strict=True):
         attachments[row, body] = force
     ties = []
-    starts = dict(zip((c.name for c in model.closures), walk.plan.loads.closing.table[:, ATTACHMENT].tolist(), strict=True))
+    starts = dict(
+        zip(
+            (c.name for c in model.closures),
+            walk.plan.loads.closing.table[:, CLOSURE_TABLE.index("attachment")].tolist(),
+            strict=True,
+        )
+    )
     for closure, first, point in zip(model.closures, model.closure_index.tolist(), points, strict=False):
         rows = range(first, first + closure.rows)
         gamma = np.array([walk.row(r, "right") for r in rows], dtype=float)
