@@ -397,12 +397,19 @@ def _driven_slope(walk: Walk, signature: Lookup, k: Integer) -> Number:
 
 
 def push_impulses(walk: Walk) -> None:
-    """Multipliers are impulses, reversed; those of couplers are on coordinates, in directions that do not change."""
+    """Multipliers are impulses, reversed; those of couplers are on coordinates, in directions that change along a curve only:
+
+    the rate of its factor, -bend v, times the impulse is an effort.
+    """
     e, impulses, table = walk.e, walk.array("impulses"), walk.array("closure_table")
     e.each(0, e.count("held") * IMPULSE, lambda k: impulses.__setitem__(k, 0.0))
 
     def one(signature: ClosureSignature, index: Integer, view: ClosureView) -> None:
         if signature.kind == "coupler":
+            if signature.curve is not None and not signature.curve_driven:
+                curve, v, _ = _curve(walk, signature, index)
+                place = _coordinate(walk, last_attachment(walk, index), "v")
+                add_to(walk.array("effort"), place, walk.array("lambda")[table[index, "row"]] * curve.bend * v)
             return
         row, grounds = table[index, "row"], (signature.ground_a, signature.ground_b)
         sigma = [-walk.array("lambda")[row + k] for k in range(len(view.equations))]
