@@ -1,7 +1,7 @@
 """Numbers as people write them, with their unit: "120 mm", "3000 rpm", "2.5 N/mm". Values are in SI; the text is kept.
 
-A unit is a product of names with whole powers, as in "kg m2" or "kg m^2"; a / divides by the name that comes next. Angles count as
-a dimension of their own, so that "3000 rpm" is not taken for a frequency in Hz, which it is 6.28 times.
+A unit is a product of names with whole powers, as in "kg m2" or "kg m^2"; a / divides by the name that comes next. Angles count
+as a dimension of their own, so that "3000 rpm" is not taken for a frequency in Hz, which it is 6.28 times.
 """
 
 from __future__ import annotations
