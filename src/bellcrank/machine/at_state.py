@@ -15,9 +15,9 @@ from ..joints import JOINTS, JOINTS_BY_KEY, JointData, closing_equations
 from ..joints.base import Driven
 from ..joints.laws import LAWS, added
 from ..numbers import Dual, Number
-from ..numbers.spline import Curve, spline
+from ..numbers.spline import Curve, Lookup, spline
 from ..plan.closures import CLOSURE_SLOTS, ClosureSignature
-from ..plan.loads import ELEMENT_SLOTS, MOTION_AXIS, ElementSignature, MotionSignature, TableSignature
+from ..plan.loads import ELEMENT_SLOTS, MOTION_AXIS, ElementSignature, MotionSignature
 from ..spatial import Force, Matrix, Motion, Vector
 from ..spatial.vector import ZERO
 
@@ -39,10 +39,10 @@ def driven_state(signature: MotionSignature, data: Data, t: Number, pool: Any) -
     return JOINTS_BY_KEY[signature.joint].driven(laws, axis)
 
 
-def _lookup(table: TableSignature | None, data: Data, slot: int, pool: Any) -> Callable[[Number], Curve]:
+def _lookup(table: Lookup | None, data: Data, slot: int, pool: Any) -> Callable[[Number], Curve]:
     def curve(x: Number) -> Curve:
         assert table is not None
-        return spline(pool, data(slot), data(slot + 1), table.steps, x, clamp=table.clamp)
+        return spline(pool, data(slot), data(slot + 1), table, x)
 
     return curve
 

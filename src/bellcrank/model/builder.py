@@ -62,9 +62,9 @@ def sine(amplitude: Value, frequency: Value, phase: Value = 0.0, offset: Value =
     return make(laws.SineLaw, amplitude=amplitude, frequency=frequency, phase=phase, offset=offset)
 
 
-def table(rows: Pairs, outside: str = "error") -> laws.TableLaw:
-    """A spline through rows of time and coordinate."""
-    return make(laws.TableLaw, table=rows, outside=outside)
+def table(rows: Pairs, outside: str = "error", interpolation: str = "cubic") -> laws.TableLaw:
+    """A curve through rows of time and coordinate; "cubic", a natural spline, has continuous accelerations."""
+    return make(laws.TableLaw, table=rows, outside=outside, interpolation=interpolation)
 
 
 def _group(joint: str, first: Mapping[str, int]) -> int:
@@ -268,6 +268,7 @@ class Parts:
         preload: Value = 0.0,
         table: Pairs | None = None,
         outside: str = "error",
+        interpolation: str = "pchip",
     ) -> None:
         """A spring and damper between two points, each (body, place)."""
         self._item("elements", elements.LineSpring, locals())
@@ -319,6 +320,7 @@ class Parts:
         *,
         table: Pairs | None = None,
         outside: str = "error",
+        interpolation: str = "pchip",
         input: str | None = None,
         gain: Value = 1.0,
         coordinate: str | None = None,

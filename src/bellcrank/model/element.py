@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .motion import Table
+from .parameters.tables import Table
 
 Vector = tuple[float, float, float]
 

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from ..model import Model
 from ..model.element import ELEMENTS, MOST_ARGUMENTS, MOST_TERMS, Element
 from ..model.measures.order import ordered
-from ..model.motion import PrescribedMotion, Table
-from ..numbers.spline import halvings, spline_rows
+from ..model.motion import PrescribedMotion
+from ..model.parameters.tables import Table
+from ..numbers.spline import Lookup
 from .closures import Closing, closing_axes, make_closing, tied_bodies
 from .frames import Frames, frame_of
 from .measuring import MeasurePlan, make_measures, measured_bodies
@@ -35,19 +36,12 @@ ELEMENT_SLOTS = {"values": 0, "point_a": 13, "point_b": 16, "axes_a": 19, "axes_
 ELEMENT_ROW = 39
 
 
-class TableSignature(NamedTuple):
-    """How a spline is looked up: steps of bisection, and whether it is held beyond its ends."""
-
-    steps: int
-    clamp: bool
-
-
 class TermSignature(NamedTuple):
     """A law that is not a sum, or a part of one: its kind, how many values it has, and its table."""
 
     kind: str
     size: int
-    table: TableSignature | None
+    table: Lookup | None
 
     @property
     def width(self) -> int:
@@ -75,7 +69,7 @@ class ElementSignature(NamedTuple):
     scalar: bool  # acts on a coordinate whose rate is v
     ground_a: bool
     ground_b: bool
-    table: TableSignature | None
+    table: Lookup | None
     has_input: bool
     closing: str = ""  # kind of the joint that closes a loop, for an element on it
     dof: int = 0  # of that joint
@@ -120,15 +114,15 @@ class _Pool:
         self.size = 0
 
     def add(self, table: Table) -> tuple[float, float]:
-        """Where a spline starts and how many points it has."""
+        """Where a table starts and how many points it has."""
         start = self.size
-        self.parts.append(spline_rows(table.x, table.y))
+        self.parts.append(table.rows)
         self.size += len(self.parts[-1])
         return float(start), float(len(table.x))
 
 
-def _signature(table: Table | None) -> TableSignature | None:
-    return None if table is None else TableSignature(halvings(len(table.x)), table.outside == "clamp")
+def _signature(table: Table | None) -> Lookup | None:
+    return None if table is None else table.lookup
 
 
 def make_loads(model: Model, tree: Tree, frames: Frames, measured: Sequence[str] = ()) -> Loads:
@@ -267,7 +261,7 @@ def _on_closing_joint(  # type: ignore[no-untyped-def]
     place: dict[int, int],
     rows: dict[int, int],
     e: Element,
-    table: TableSignature | None,
+    table: Lookup | None,
     row: Array,
 ):
     """An element on a joint without coordinates of its own: between the bodies, in the joint's axes."""

@@ -19,10 +19,5 @@ def law_values(law: Law, t: np.ndarray) -> np.ndarray:
     if law.kind == "sine":
         offset, amplitude, frequency, phase = law.values
         return offset + amplitude * np.sin(2 * np.pi * frequency * t + phase)
-    from scipy.interpolate import CubicSpline
-
     assert law.table is not None
-    x = np.asarray(law.table.x)
-    held = np.clip(t, x[0], x[-1])
-    values = CubicSpline(x, law.table.y, bc_type="natural")(held)
-    return values if law.table.outside == "clamp" else np.where(held == t, values, np.nan)
+    return np.asarray(law.table(t))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ...forces import BodyState
 from ...kernels.executor import Integer
 from ...kernels.messages import parts, whole
-from ...model.parameters.expressions import derived, over_numbers
+from ...model.parameters.expressions import derived
 from ...numbers import Number, atan2, maximum, sqrt
 from ...plan.measuring import MEASURE_SLOTS, MeasureSignature
 from ...spatial import Matrix, Motion, Vector
@@ -245,7 +245,7 @@ def formula(at: At) -> Sequence[Number]:
             return at.number(k)
         return at.walk.array("measured")[at.walk.array("measure_arguments")[first + k]]
 
-    return [over_numbers(program, {name: value(name) for name in program.names})]
+    return [program.run({name: value(name) for name in program.names})]
 
 
 KINDS: dict[str, Callable[[At], Sequence[Number]]] = {
