@@ -68,7 +68,11 @@ def measure_jacobians(
         given["lambda"] = multipliers_of(dyn, given["q"], given["v"], given["tau"], t=t, inputs=inputs)
         changes["dlambda"] = _change_of_multipliers(dyn, given, changes, t, inputs)
     program = measured.tangent(code.program, inputs=bool(dyn.model.inputs))
-    rows = _rows(code.evaluation, program, given, changes, t, inputs)[:, code.columns] if sum(sizes) else np.zeros((0, len(code.names)))
+    rows = (
+        _rows(code.evaluation, program, given, changes, t, inputs)[:, code.columns]
+        if sum(sizes)
+        else np.zeros((0, len(code.names)))
+    )
     return MeasureJacobians(*np.split(rows.T, np.cumsum(sizes)[:-1], axis=1))
 
 
