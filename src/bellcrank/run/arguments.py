@@ -73,7 +73,7 @@ def must_be_known(name: str) -> None:
 def formulation_for(method: str, model: Model, formulation: str, functions: bool) -> str:
     """What "auto" means for a method: those that keep the structure of Hamilton's equations integrate q and p."""
     scheme = METHODS.get(method)
-    if scheme is None or not scheme.implicit:
+    if scheme is None or not scheme.implicit or scheme.adaptive:
         return formulation
     if functions:
         raise StateError(f"tau and inputs as functions or tables go with dopri5, dop853 and rk4, not with {method}")

@@ -52,7 +52,7 @@ def in_machine_code(
     trajectory = prepare(dynamics, scheme, start, times, *limits, metric=loops.metric, control=control)
     _treat_loops(trajectory, dynamics, loops)
     trajectory.set_count("watched", 0 if watcher is None else 1)
-    problem, host = None, _Host(dynamics, start, watcher, progress, stiffness, control)
+    problem, host = None, _Host(dynamics, scheme, start, watcher, progress, stiffness, control)
     try:
         advance_to_end(trajectory, host)
     except KeyboardInterrupt:
@@ -67,7 +67,8 @@ def in_machine_code(
         doubt_long_steps(scheme.name, trajectory.real("turn"))
         _doubt_cut_steps(scheme, trajectory.count("cuts"))
     counts = {name: int(trajectory.real(name)) for name in ("steps", "rejected")}
-    counts["evaluations"] = trajectory.count("evaluations")
+    names = ("evaluations", "jacobians", "factorizations") if scheme.implicit else ("evaluations",)
+    counts |= {name: trajectory.count(name) for name in names}
     return _known(dynamics, host.collected(trajectory, problem)._replace(counts=counts))
 
 
@@ -126,6 +127,7 @@ class _Host:
     """What the host does between the pieces of a run."""
 
     dynamics: Dynamics
+    scheme: RungeKutta
     start: dict[str, Array]
     watcher: Watcher | None
     progress: Callable[[float], None] | None
@@ -143,7 +145,7 @@ class _Host:
             trajectory.set_real("singular", 0.0)
 
     def velocities(self, t: Array | float, q: Array, speeds: Array) -> Array:
-        if not in_momenta(self.dynamics, self.control) or not len(q):
+        if not in_momenta(self.dynamics, self.scheme, self.control) or not len(q):
             return speeds
         return np.asarray(self.dynamics.velocities(q, speeds, t=t))
 

@@ -30,7 +30,7 @@ from .system import FirstOrder, Outcome, Passage, energy_scale
 
 Array = NDArray[np.float64]
 
-STIFF_METHODS = ("radau", "bdf")
+STIFF_METHODS = ("bdf",)
 FINEST = 100 * float(np.finfo(float).eps)  # of scipy's solvers
 
 

@@ -17,6 +17,7 @@ from ...plan.turns import turn_weights
 from ..kernel import Code, obtain, structure_key, workers
 from ..module import Module
 from .adaptive import GROW
+from .implicit.radau import RadauLaneStepper
 from .lanes import LaneStepper
 from .memory import WIDE, Layout, Memory
 from .programs import programs
@@ -42,7 +43,8 @@ class Progress(NamedTuple):
 
 def write_lane_stepper(plan: Plan, program: Program, method: RungeKutta) -> Module:
     """The stepper of a method that adapts its step, for lanes."""
-    return write_with_kernels(plan, programs(plan, program, works=False), method, LaneStepper)
+    called = programs(plan, program, works=False, implicit=method.implicit)
+    return write_with_kernels(plan, called, method, RadauLaneStepper if method.implicit else LaneStepper)
 
 
 def run_lanes(
@@ -67,7 +69,8 @@ def run_lanes(
     count, model = len(start["q"]), plan.model
     key = ("lanes", program.name, method.name, *structure_key(plan))
     code = obtain(key, lambda: write_lane_stepper(plan, program, method))
-    layout = Layout(plan, programs(plan, program, works=False), method, WIDE, len(times), len(corners))
+    called = programs(plan, program, works=False, implicit=method.implicit)
+    layout = Layout(plan, called, method, WIDE, len(times), len(corners))
     given, each_reals = start | slopes, {name: np.broadcast_to(value, count) for name, value in reals.items()}
     begun: list[_Block] = []
 

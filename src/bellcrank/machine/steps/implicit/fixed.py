@@ -10,10 +10,10 @@ A. Razakarivony, Achieving Brouwer's law with implicit Runge-Kutta methods, 2008
 
 from __future__ import annotations
 
-from ...kernels.llvm.flow import when, while_
-from ...numbers import Number, Symbol, maximum, minimum
-from .fixed import FixedStepper
-from .memory import NOT_SOLVED
+from ....kernels.llvm.flow import when, while_
+from ....numbers import Number, Symbol, maximum, minimum
+from ..fixed import FixedStepper
+from ..memory import NOT_SOLVED
 
 MOST_ITERATIONS = 100
 SMALL = 1e-12  # changes that may be rounding
