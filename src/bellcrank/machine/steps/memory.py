@@ -44,7 +44,8 @@ _STEP = ("t", "h", "end", "until", "rtol", "atol", "longest", "grow", "error", "
 _CLOSING = ("turn", "met", "seen", "near", "go_on", "pivot", "pivot_time", "singular", "singular_row", "singular_time")
 STIFFNESS = ("suspicions", "calm", "rate", "stiff_time")  # stiff_time is infinite until the run is stiff
 _LOOP = ("budget", "evaluations", "samples", "substep", "substeps", "watched", "held", "project", "newton", "iterations")
-_NEWTON = ("jacobian", "factored", "solving", "passes", "theta", "eta", "norm", "rate_before")  # see implicit/radau.py
+_NEWTON = ("jacobian", "factored", "factored_too", "solving", "passes", "theta", "eta", "norm", "rate_before")  # see implicit/
+FRESH, OLD, TO_RENEW = 0.0, 1.0, 2.0  # "jacobian": of this step, of one before, to be taken again
 _BEFORE = ("tried", "h_before", "h_accepted", "error_accepted", "change", "change_before")
 REALS = {name: k for k, name in enumerate((*_STEP, *_CUTS, *_CLOSING, *STIFFNESS, *_NEWTON, *_BEFORE))}
 COUNTS = {name: k for k, name in enumerate((*_LOOP, "cuts", "jacobians", "factorizations"))}
@@ -131,12 +132,9 @@ class Layout:
         return np.array(rows, dtype=np.int64).ravel()
 
     @cached_property
-    def scalar_places(self) -> NDArray[np.int64]:
-        """The place in q of each degree of freedom whose rate is its velocity; any place for the others."""
-        in_q, in_v = scalar_coordinates(self.model)
-        places = np.zeros(self.model.nv, dtype=np.int64)
-        places[in_v] = in_q
-        return places
+    def scalars(self) -> NDArray[np.int64]:
+        """Places in q and in v of the coordinates whose rate is their velocity, in pairs."""
+        return np.array(scalar_coordinates(self.model), dtype=np.int64).T.ravel()
 
     # Newton's method (implicit/newton.py) -------------------------------------------------------------------------
 
@@ -190,6 +188,7 @@ NUMBERS: dict[str, Size] = {
     "works": lambda s: sum(s.works) + 1,
     "given": lambda s: 0,  # whether efforts are given, whose work is to be known
     "quaternion_count": lambda s: len(s.quaternions),
+    "scalar_count": lambda s: s.scalars.size // 2,
     "m": lambda s: s.plan.loads.closing.rows,
     "row_width": lambda s: s.row_width,
     "surfaces": lambda s: len(s.surfaces.places),
@@ -252,7 +251,7 @@ INTEGERS: dict[str, Size] = {
     "surface_places": lambda s: len(s.surfaces.places),
     "quaternions": lambda s: len(s.quaternions),
     "turning": lambda s: s.turning.size,
-    "scalar_places": lambda s: len(s.scalar_places),
+    "scalars": lambda s: s.scalars.size,
     "pivots": lambda s: s.matrices * s.wide(s.order),  # the order of the rows of factored matrices
 }
 _OTHERS = ("other_work", "other_messages")  # workspace of kernels besides the first, which keeps its own from step to step
@@ -292,13 +291,13 @@ class Memory:
         self.times[:] = times
         self.set_count("samples", len(times))
         known: dict[str, NDArray[Any]] = {"quaternions": layout.quaternions, "turning": layout.turning}
-        known |= {"scalar_places": layout.scalar_places, "surface_places": layout.surfaces.places, "surface_limits": layout.surfaces.limits}
+        known |= {"scalars": layout.scalars, "surface_places": layout.surfaces.places, "surface_limits": layout.surfaces.limits}
         known |= {"corners": np.append(corners, NEVER), "gates": layout.gates.ravel()}
         for name, places in known.items():
             self.arrays[name][: len(places)] = places
         first = self.arrays["corners"][0]
         values = {"pivot": np.inf, "stiff_time": np.inf, "corner": first, "latest": just_before(first), "earliest": -NEVER}
-        values |= {"cut": NO_ROOT, "jacobian": 2.0, "eta": 1.0}  # there is no Jacobian yet
+        values |= {"cut": NO_ROOT, "jacobian": TO_RENEW, "eta": 1.0}
         for name, value in values.items():
             self.lane(name)[:] = value
         addresses = {name: array.__array_interface__["data"][0] for name, array in self.arrays.items()}  # as array.ctypes.data

@@ -1,28 +1,33 @@
-"""Steps of a fixed length by an implicit method, its equations solved by iteration until only rounding is left.
+"""Steps of a fixed length by an implicit method, its equations solved by Newton's method until only rounding is left.
 
     k_i = f(t + c_i h, y + h sum_j A_ij k_j)
 
-Stages are improved one after the other, each from the newest of the others, starting from the last step's, extrapolated.
-Iterations end when the change, as a part of the largest coordinate and momentum, is zero or, being small, no longer
-shrinks. Stopping earlier would leave an error with a trend, which spoils what the method is for: E. Hairer, R. McLachlan &
-A. Razakarivony, Achieving Brouwer's law with implicit Runge-Kutta methods, 2008.
+Iterations start from the stages of the last step, extrapolated, and end when the change, as a part of the largest coordinate
+and momentum, is lost in rounding or, being small, no longer shrinks. Stopping earlier would leave an error with a trend, which spoils what
+the method is for: E. Hairer, R. McLachlan & A. Razakarivony, Achieving Brouwer's law with implicit Runge-Kutta methods, 2008.
+All steps being of the same length, the Jacobian and its factored matrices serve for many of them: until the iterations take
+their time.
 """
 
 from __future__ import annotations
 
-from ....kernels.llvm.flow import when, while_
-from ....numbers import Number, Symbol, maximum, minimum
+from ....kernels.llvm.flow import each, when, while_
+from ....numbers import Number, Symbol, maximum
 from ..fixed import FixedStepper
-from ..memory import NOT_SOLVED
+from ..memory import FRESH, NOT_SOLVED, OLD, TO_RENEW
+from .newton import Newton, stage_times
 
-MOST_ITERATIONS = 100
-SMALL = 1e-12  # changes that may be rounding
+MOST_ITERATIONS = 40
+MANY_ITERATIONS = 10  # after so many the Jacobian is taken again at the next step
+PATIENCE = 15  # and after so many at once
+SMALL, NEGLIGIBLE = 1e-12, 1e-18  # changes that may be rounding, and such that are lost in it
 
 
 class ImplicitStepper(FixedStepper):
     def new_state(self, h: Number) -> None:
         w, t, whole = self.words, self.real("t"), h
         parts = self.method.parts
+        distinct = sorted(set(parts))
         for n, part in enumerate(parts):
             h = part * whole
             if n:
@@ -31,7 +36,7 @@ class ImplicitStepper(FixedStepper):
                 self.copy(w["y"], w["origin"])
             else:
                 self.extrapolate()
-            self.solve(t, h)
+            self.solve(t, h, distinct.index(part))
             self.move(h, self.method.b, w["new"])
             if self.method.turns:
                 self.turn_state(h, w["new"], end=True)
@@ -42,7 +47,7 @@ class ImplicitStepper(FixedStepper):
     def extrapolate(self) -> None:
         """Stages of the last step, as a polynomial in time, at those of the next; one stage with the one before it."""
         e, c = self.e, self.method.c
-        stages, before = self.k[: len(c)], self.k[len(c) + 1]
+        stages, before = self.k[: len(c)], self.k[len(c)]
 
         def at(i: str) -> None:
             old = [self.get(k, i) for k in stages]
@@ -55,56 +60,100 @@ class ImplicitStepper(FixedStepper):
 
         self.over_state(at)
 
-    def solve(self, t: Number, h: Number) -> None:
+    # Newton's method ----------------------------------------------------------------------------------------------
+
+    def solve(self, t: Number, h: Number, part: int) -> None:
         """Iterate; ``change`` is that of the last iteration, ``change_before`` of the one before."""
-        e = self.e
+        e, newton = self.e, Newton(self, part)
         self.set_real("change", 1.0)
         self.set_real("change_before", 1e300)
         self.set_count("iterations", 0)
+        self._prepare(newton, t, h)
 
         def unsolved() -> str:
             change, before = self.real("change"), self.real("change_before")
-            done = (change <= 0.0) | ((change <= SMALL) & (change >= before))
+            done = (change <= NEGLIGIBLE) | ((change <= SMALL) & (change >= before))
             going = e.emit(f"icmp slt i64 {self.count('iterations')}, {MOST_ITERATIONS}")
             return self.all_of(self.any(~done), going)
 
         def improve() -> None:
             self.set_real("change_before", self.real("change"))
-            self.set_real("change", 0.0)
-            for i in range(len(self.method.c)):
-                self.improve_stage(i, t, h)
+            self._pass(newton, t, h)
             self.add_count("iterations")
+            slow = self.all_of(self.holds("iterations", PATIENCE), self.any(self.real("jacobian") >= OLD))
+            when(e, slow, lambda: self._renew(newton, t, h))
 
         while_(e, unsolved, improve)
         given_up = e.emit(f"icmp sge i64 {self.count('iterations')}, {MOST_ITERATIONS}")
         when(e, given_up, lambda: self.set_real("status", float(NOT_SOLVED)))
+        slow = e.emit(f"icmp sgt i64 {self.count('iterations')}, {MANY_ITERATIONS}")
+        self.set_real("jacobian", maximum(self.real("jacobian"), OLD))
+        when(e, slow, lambda: self.set_real("jacobian", TO_RENEW))
 
-    def improve_stage(self, stage: int, t: Number, h: Number) -> None:
-        w, k, row = self.words, self.k[stage], self.method.A[stage]
-        fresh = self.k[len(self.method.c)]
-        self.move(h, row, w["aside"])
-        if self.method.turns:
-            self.turn_state(h, w["aside"], end=False)
-        self.derivative(w["aside"], fresh, minimum(t + self.method.c[stage] * h, self.real("latest")))
-        if self.method.turns:
-            self.turn_slopes(w["aside"], fresh)
+    def _prepare(self, newton: Newton, t: Number, h: Number) -> None:
+        name = _factored(newton)
+        when(self.e, self.any(self.real("jacobian") >= TO_RENEW), lambda: self._linearise(newton, t))
+        other = (self.real(name) < h) | (self.real(name) > h)
+        when(self.e, self.any(other), lambda: self._factor(newton, h))
+
+    def _linearise(self, newton: Newton, t: Number) -> None:
+        newton.linearise(t)
+        self.set_real("jacobian", FRESH)
+        for name in ("factored", "factored_too"):
+            self.set_real(name, 0.0)
+
+    def _factor(self, newton: Newton, h: Number) -> None:
+        newton.factor(h)
+        self.set_real(_factored(newton), h)
+
+    def _renew(self, newton: Newton, t: Number, h: Number) -> None:
+        """The iterations converge slowly: with a Jacobian of now, and from the slope at the start."""
+        self._linearise(newton, t)
+        self._factor(newton, h)
+
+    def _pass(self, newton: Newton, t: Number, h: Number) -> None:
+        w, e = self.words, self.e
+        rows = [(self.k[i], newton.residual(i)) for i in range(newton.stages)]
+        for i, time in stage_times(self, t, h):
+            self.move(h, self.method.A[i], w["aside"])
+            if self.method.turns:
+                self.turn_state(h, w["aside"], end=False)
+            self.derivative(w["aside"], rows[i][1], time)
+            if self.method.turns:
+                self.turn_slopes(w["aside"], rows[i][1])
+
+        def less(i: str) -> None:
+            for k, residual in rows:
+                e.store(self.get(residual, i) - self.get(k, i), residual, i)
+
+        def more(i: str) -> None:
+            for k, change in rows:
+                e.store(self.get(k, i) + self.get(change, i), k, i)
+
+        def powers(i: str) -> None:
+            for k, residual in rows:
+                e.store(self.get(residual, i), k, i)
+
+        each(e, 0, w["controlled"], less)
+        newton.correct(h)
+        each(e, 0, w["controlled"], more)
+        each(e, w["controlled"], w["vectors"], powers)
         size = self.vectors("v_start")
-        change = maximum(self._change("0", size, k, fresh, h), self._change(size, w["controlled"], k, fresh, h))
-        self.set_real("change", maximum(self.real("change"), change))
-        self.copy(fresh, k)
+        change: Number = 0.0
+        for k, residual in rows:
+            of_both = maximum(self._change("0", size, k, residual, h), self._change(size, w["controlled"], k, residual, h))
+            change = of_both if isinstance(change, float) else maximum(change, of_both)
+        self.set_real("change", change)
 
-    def _change(self, first: str, last: str, k: str, fresh: str, h: Number) -> Symbol:
-        """Largest change of h k, over the largest of y and h k."""
+    def _change(self, first: str, last: str, k: str, change: str, h: Number) -> Symbol:
+        """The largest change of h k, over the largest of y and h k."""
         y = self.words["y"]
 
-        def change(i: str) -> Number:
-            return abs(h * (self.get(fresh, i) - self.get(k, i)))
-
         def size(i: str) -> Number:
-            return abs(self.get(y, i)) + abs(h * self.get(fresh, i))
+            return abs(self.get(y, i)) + abs(h * self.get(k, i))
 
-        changes, sizes = (self.largest(self.folded(first, last, f, maximum)) for f in (change, size))
-        return changes / maximum(sizes, 1e-300)
+        changes = self.largest(self.folded(first, last, lambda i: abs(h * self.get(change, i)), maximum))
+        return changes / maximum(self.largest(self.folded(first, last, size, maximum)), 1e-300)
 
     # rotations ----------------------------------------------------------------------------------------------------
 
@@ -121,6 +170,11 @@ class ImplicitStepper(FixedStepper):
         table = f"ptr {w['turning']}, i64 {w['quaternion_count']}"
         e.do(f"call void @turn_slopes(ptr {state}, ptr {k}, ptr {w['buffer:v']}, i64 {w['v_start']}, {table})")
         e.forget()
+
+
+def _factored(newton: Newton) -> str:
+    """For which length of step its matrices are."""
+    return ("factored", "factored_too")[newton.part]
 
 
 def _polynomial(places: tuple[float, ...], values: list[Symbol], x: float) -> Number:

@@ -17,7 +17,7 @@ closures, only costs iterations: what they converge to are the equations of the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
@@ -27,7 +27,7 @@ import numpy as np
 from ....integrate import RungeKutta
 from ....kernels.llvm.factorization import Parts, inverse, less, times, write_factor, write_multiply, write_solve
 from ....kernels.llvm.flow import each
-from ....numbers import Number
+from ....numbers import Number, minimum
 from .jacobian import jacobian
 from .tangents import write_tangents
 
@@ -265,14 +265,19 @@ class Newton:
             return
         for vector, inside in pairs:
             s.copy(vector, inside)
-            each(e, 0, w["nv"], lambda i, a=vector, b=inside: self._scalar(i, a, b))  # type: ignore[misc]
+            self._over_scalars(lambda q, v, a=vector, b=inside: s.put_number(s.number(a, q), b, v))  # type: ignore[misc]
             arguments = f"ptr {w['linearised']}, ptr {vector}, ptr {inside}, i64 {w['v_place']}"
             self._over_turning("group_velocities" if s.method.turns else "velocities_of_rates", arguments)
 
-    def _scalar(self, i: str, vector: str, inside: str) -> None:
-        s, e = self.s, self.e
-        place = e.load_int(self.w["scalar_places"], i)
-        s.put_number(s.number(vector, place), inside, i)
+    def _over_scalars(self, act: Callable[[str, str], None]) -> None:
+        """act(place in q, place in v) of every coordinate whose rate is its velocity."""
+        e, table = self.e, self.w["scalars"]
+
+        def one(i: str) -> None:
+            first = e.integer("mul", i, 2)
+            act(e.load_int(table, first), e.load_int(table, e.integer("add", first, 1)))
+
+        each(e, 0, self.w["scalar_count"], one)
 
     def _lift(self, pairs: list[tuple[str, str]]) -> None:
         """The other way: q' + E (d - E+ q'), where a part of q' that is no velocity is kept."""
@@ -298,18 +303,13 @@ class Newton:
         self._copy_displacements(a, b)
 
     def _lift_group(self, vector: str, inside: str) -> None:
-        s, e, w = self.s, self.e, self.w
-
-        def scalar(i: str) -> None:
-            s.put_number(s.number(inside, i), vector, e.load_int(w["scalar_places"], i))
-
-        each(e, 0, w["nv"], scalar)
+        s, w = self.s, self.w
+        self._over_scalars(lambda q, v: s.put_number(s.number(inside, v), vector, q))
         self._copy_speeds(inside, vector)
         self._over_turning("group_rates", f"ptr {w['linearised']}, ptr {inside}, ptr {vector}, i64 {w['v_place']}")
 
 
 def stage_times(stepper: Stepper, t: Number, h: Number) -> Iterator[tuple[int, Number]]:
-    from ....numbers import minimum
-
+    """Those of the stages, each with its number."""
     for i, c in enumerate(stepper.method.c):
         yield i, minimum(t + c * h, stepper.real("latest"))

@@ -124,24 +124,30 @@ def _write_add_spin(lanes: int) -> Text:
 
 
 def _group_velocities(joint: TurningJoint) -> None:
-    """Of slopes as turning.py keeps them: all in the child's axes."""
-    _put_displacement(joint, "spin", Vector(*joint.get("%from", "attitude", 3)))
+    """Of slopes as turning.py keeps them: all in the child's axes, mu' = torque - w x mu."""
+    w = Vector(*joint.get("%from", "attitude", 3))
+    _put_displacement(joint, "spin", w)
+    joint.put("%into", "spin", joint.vector("%from", "spin") - w.cross(joint.vector("%at", "spin")))
     turn = quaternion_turn(joint.get("%at", "attitude", 4))
 
     def placed() -> None:
         _put_displacement(joint, "push", turn.down(joint.vector("%from", "position")))
-        joint.put("%into", "push", turn.down(joint.vector("%from", "push")))
+        push = turn.down(joint.vector("%from", "push"))
+        joint.put("%into", "push", push - w.cross(joint.vector("%at", "push")))
 
     joint.if_placed(placed)
 
 
 def _group_rates(joint: TurningJoint) -> None:
-    """The other way round."""
-    joint.put("%into", "attitude", (*_displacement(joint, "%from", "spin"), 0.0))
+    """Slopes as turning.py keeps them, of displacements and rates of momenta."""
+    w = _displacement(joint, "%from", "spin")
+    joint.put("%into", "attitude", (*w, 0.0))
+    joint.put("%into", "spin", joint.vector("%from", "spin") + w.cross(joint.vector("%at", "spin")))
     turn = quaternion_turn(joint.get("%at", "attitude", 4))
 
     def placed() -> None:
         joint.put("%into", "position", turn.up(_displacement(joint, "%from", "push")))
-        joint.put("%into", "push", turn.up(joint.vector("%from", "push")))
+        push = joint.vector("%from", "push") + w.cross(joint.vector("%at", "push"))
+        joint.put("%into", "push", turn.up(push))
 
     joint.if_placed(placed)
