@@ -144,6 +144,11 @@ class _Host:
                 self.passages.append(found)
             trajectory.set_real("singular", 0.0)
 
+    @property
+    def left(self) -> bool:
+        """Whether the rest of the run is left to another method."""
+        return self.stiffness is not None and self.stiffness.left_at is not None
+
     def velocities(self, t: Array | float, q: Array, speeds: Array) -> Array:
         if not in_momenta(self.dynamics, self.scheme, self.control) or not len(q):
             return speeds
@@ -170,6 +175,8 @@ class _Host:
         if self.stiffness is not None and trajectory.stiff:
             found = Stiff(trajectory.real("stiff_time"), trajectory.real("rate"), trajectory.fastest())
             self.stiffness.notice(found, Pace(t, h, end, seconds / max(1, trajectory.tried)))
+            if self.stiffness.switches:
+                trajectory.look_again()
         if self.progress is not None:
             self.progress((t - first) / (end - first))
 
@@ -179,7 +186,7 @@ class _Host:
         first, v = self.start, self.velocities(times, q, speeds)
         rows = [np.append(first["t"], times), np.vstack([first["q"], q]), np.vstack([first["v"], v])]
         rows.append(np.vstack([np.zeros(works.shape[1]), works]))
-        ended = problem is not None or (self.watcher is not None and self.watcher.stopped is not None)
+        ended = problem is not None or self.left or (self.watcher is not None and self.watcher.stopped is not None)
         t = trajectory.real("t")
         if ended and t > rows[0][-1]:
             q, speeds, works = trajectory.state()
@@ -218,7 +225,7 @@ def _equal_intervals(first: float, times: Array) -> Iterator[tuple[float, int]]:
 def _advance_samples(trajectory: Trajectory, host: _Host | None) -> None:
     """Pieces grow until each takes about a tenth of a second; a watched run comes back after every good step."""
     budget = _FIRST_PIECE if host is None or host.control is None else _FIRST_PIECE_ASKING
-    while trajectory.status == 0 and trajectory.sampled < trajectory.count("samples"):
+    while trajectory.status == 0 and trajectory.sampled < trajectory.count("samples") and not (host and host.left):
         began = time.perf_counter()
         trajectory.advance(budget)
         seconds = time.perf_counter() - began

@@ -29,7 +29,7 @@ from ...plan import Plan
 from ..arrays import ARRAYS, width
 from ..kernel import Code, aligned, bound_arrays
 from ..nodes.walk import block_width
-from .cuts.corners import NEVER, just_before
+from .cuts.corners import NEVER, just_after, just_before
 from .cuts.known import Surfaces, known_surfaces
 from .cuts.roots import NO_ROOT, STATE
 from .programs import takes_momenta
@@ -38,11 +38,12 @@ Array = NDArray[np.float64]
 
 WIDE = 4
 RUNNING, NOT_FINITE, COLLAPSED, SINGULAR, NOT_SOLVED, INTERRUPTED = 0, 1, 2, 3, 4, 6  # status; 5 is run.many.NOT_ASSEMBLED
+LEFT = 7  # a run that is stiff, left to another method
 
 _CUTS = ("corner", "latest", "earliest", "full", "cut", "left", "piece")  # see cuts/
 _STEP = ("t", "h", "end", "until", "rtol", "atol", "longest", "grow", "error", "energy", "status", "steps", "rejected")
 _CLOSING = ("turn", "met", "seen", "near", "go_on", "pivot", "pivot_time", "singular", "singular_row", "singular_time")
-STIFFNESS = ("suspicions", "calm", "rate", "stiff_time")  # stiff_time is infinite until the run is stiff
+STIFFNESS = ("suspicions", "calm", "unseen", "rate", "stiff_time")  # stiff_time is infinite until the run is stiff
 _LOOP = ("budget", "evaluations", "samples", "substep", "substeps", "watched", "held", "project", "newton", "iterations")
 _NEWTON = ("jacobian", "factored", "factored_too", "solving", "passes", "theta", "eta", "norm", "rate_before")  # see implicit/
 FRESH, OLD, TO_RENEW = 0.0, 1.0, 2.0  # "jacobian": of this step, of one before, to be taken again
@@ -295,9 +296,8 @@ class Memory:
         known |= {"corners": np.append(corners, NEVER), "gates": layout.gates.ravel()}
         for name, places in known.items():
             self.arrays[name][: len(places)] = places
-        first = self.arrays["corners"][0]
-        values = {"pivot": np.inf, "stiff_time": np.inf, "corner": first, "latest": just_before(first), "earliest": -NEVER}
-        values |= {"cut": NO_ROOT, "jacobian": TO_RENEW, "eta": 1.0}
+        self.resume(0, 0)
+        values = {"pivot": np.inf, "stiff_time": np.inf, "cut": NO_ROOT, "jacobian": TO_RENEW, "eta": 1.0}
         for name, value in values.items():
             self.lane(name)[:] = value
         addresses = {name: array.__array_interface__["data"][0] for name, array in self.arrays.items()}  # as array.ctypes.data
@@ -305,6 +305,16 @@ class Memory:
         self._words = np.array([words_known.get(word, 0) for word in layout.places], dtype=np.int64)
         self.code = code
         self._advance: Any = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(code.library.address("advance"))
+
+    def resume(self, sampled: int | NDArray[np.int64], passed: int | NDArray[np.int64]) -> None:
+        """Go on behind so many samples and corners, the same in all lanes or for each."""
+        self.arrays["sampled"][:] = sampled
+        self.arrays["corner"][:] = passed
+        place = self.arrays["corner"]
+        following, last = self.arrays["corners"][place], self.arrays["corners"][place - 1]
+        values = {"corner": following, "latest": just_before(following)}
+        for name, value in (values | {"earliest": np.where(place > 0, just_after(last), -NEVER)}).items():
+            self.lane(name)[:] = value
 
     def set_number(self, name: str, value: int) -> None:
         self._words[self.layout.places[name]] = value

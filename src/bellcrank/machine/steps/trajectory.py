@@ -178,6 +178,11 @@ class Trajectory(Memory):
         """Whether steps have become short for stability alone (machine.steps.stiffness)."""
         return bool(np.isfinite(self.real("stiff_time")))
 
+    def look_again(self) -> None:
+        """Forget that the run is stiff: it will be noticed again."""
+        for name, value in (("stiff_time", np.inf), ("suspicions", 0.0), ("calm", 0.0)):
+            self.set_real(name, value)
+
     def fastest(self) -> str:
         """Name of the velocity whose rate the last two stages of a step, both at its end, disagree about most."""
         model, last = self.plan.model, self.method.stages - 1
