@@ -16,13 +16,15 @@ from ..memory import FRESH, OLD, TO_RENEW
 from ..stepper import EPSILON
 from .newton import Newton, stage_times
 
-MOST_PASSES = 7
+MOST_PASSES = 10
 SLOWEST = 0.99  # rate of convergence at which iterations are given up
-GOOD_RATE = 0.02  # of convergence, up to which the Jacobian is kept for the next step
+RATE_WANTED, UNKNOWN = 0.1, 2.0  # to which steps may grow, and how much they may where the first pass was good enough
+GOOD_RATE = 1e-3  # of convergence, up to which the Jacobian is kept for the next step
 SAME = 1.2  # a step that would grow by less is left as it is, and with it its matrices
 FARTHEST = 5.0  # of a step, to which the stages of the one before are extrapolated
 WORKS = 1e-3  # their errors count less: the estimate is not filtered for them, and is of order three only
 LENIENT = 0.16  # see _leniency
+_SHORTER = 0.8  # of a step whose iterations would not converge in time
 SOLVED, SOLVING, GIVEN_UP = 0.0, 1.0, -1.0
 
 
@@ -149,13 +151,14 @@ class RadauStepper(AdaptiveStepper):
         given_up = ~solved & (hopeless | ~number | (passes >= float(MOST_PASSES)))
         state = solved.select(SOLVED, given_up.select(GIVEN_UP, SOLVING))
         noted = {"solving": state, "passes": passes, "theta": theta, "eta": eta, "norm": norm, "rate_before": rate}
+        noted["shorten"] = (number & (theta < SLOWEST)).select(_SHORTER * self.power(_between(ahead / tolerance), -0.125), 0.5)
         for name, value in noted.items():
             self.set_real(name, going.select(value, self.real(name)))
 
     def _tolerance(self) -> Number:
         """Of the iterations, in parts of that of the step."""
         rtol = self.real("rtol")
-        return maximum(20.0 * EPSILON / rtol, minimum(0.03, maximum(rtol.sqrt(), 1e-4)))
+        return maximum(100.0 * EPSILON / rtol, minimum(0.03, 30.0 * rtol.sqrt()))
 
     def _powers_at_stages(self, t: Number, h: Number) -> None:
         """The rates of the works; and the slope at the end of the step."""
@@ -231,12 +234,20 @@ class RadauStepper(AdaptiveStepper):
         before, error_before = self.real("h_accepted"), maximum(self.real("error_accepted"), 1e-2)
         trend = SAFETY * (h / maximum(before, 1e-300)) * quarter * quarter * self.power(error_before, 0.25)
         growth = (before > 0.0).select(minimum(factor, trend), factor)
-        growth = maximum(minimum(growth, self.real("grow")), SHRINK)
+        growth = maximum(minimum(minimum(growth, self._convergent()), self.real("grow")), SHRINK)
         keeps = (growth >= 1.0) & (growth <= SAME) & (self.real("theta") <= GOOD_RATE)
         given_up = self.real("solving") < SOLVED
-        again = (self.real("jacobian") >= OLD).select(1.0, 0.5)
+        again = (self.real("jacobian") >= OLD).select(1.0, self.real("shorten"))
         shorter = number.select(given_up.select(again, maximum(minimum(factor, SAFETY), SHRINK)), again)
         return h * stands.select(keeps.select(1.0, growth), shorter)
+
+    def _convergent(self) -> Number:
+        """How much longer steps may become before their iterations would be slow.
+
+        Where stiff directions turn with the motion, the rate of convergence grows with the fourth power of the step: the
+        Jacobian is off in proportion to the turn, which couples twice, through h^2 times a stiffness."""
+        longer = maximum(self.power(RATE_WANTED / maximum(self.real("theta"), EPSILON), 0.25), 1.0)
+        return (self.real("passes") > 1.5).select(longer, UNKNOWN)
 
     def adapt(self, good: Condition, stands: Condition) -> None:
         super().adapt(good, stands)
@@ -268,6 +279,10 @@ class RadauStepper(AdaptiveStepper):
 
 class RadauLaneStepper(RadauStepper, LaneStepper):
     """The same in lanes."""
+
+
+def _between(x: Number) -> Number:
+    return minimum(maximum(x, 1.0), 20.0)
 
 
 def _lagrange(places: tuple[float, ...], x: Number) -> list[Number]:
