@@ -97,7 +97,7 @@ class ImplicitStepper(FixedStepper):
         when(self.e, self.any(other), lambda: self._factor(newton, h))
 
     def _linearise(self, newton: Newton, t: Number) -> None:
-        newton.linearise(t)
+        newton.linearise(self.words["y"], t)
         self.set_real("jacobian", FRESH)
         for name in ("factored", "factored_too"):
             self.set_real(name, 0.0)

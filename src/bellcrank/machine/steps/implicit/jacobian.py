@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from ..stepper import Stepper
 
 
-def jacobian(stepper: Stepper, t: Number) -> None:
-    """At the state y and the time t."""
+def jacobian(stepper: Stepper, state: str, t: Number) -> None:
+    """At a state and a time; the state is kept in ``linearised``."""
     s, w = stepper, stepper.words
-    s.copy(w["y"], w["linearised"])
+    s.copy(state, w["linearised"])
     s.set_clock(t)
-    s.ask(w["y"])
+    s.ask(w["linearised"])
     directions = _Directions(s)
     directions.along_positions()
     directions.along_speeds()
@@ -40,7 +40,8 @@ class _Directions:
         self.s, self.e, self.w = stepper, stepper.e, stepper.words
         self.per = WIDE // stepper.lanes
         s, w, speed = stepper, self.w, "p" if stepper.momenta else "v"
-        given = {"q": w["y"], speed: self.e.pointer(w["y"], w["v_start"]), "tau": w["tau"], "u": w["u"], "t": w["clock"]}
+        at = w["linearised"]
+        given = {"q": at, speed: self.e.pointer(at, w["v_start"]), "tau": w["tau"], "u": w["u"], "t": w["clock"]}
         if self.per > 1:
             sizes = {"q": w["nq"], speed: w["nv"], "tau": w["nv"], "u": w["inputs"], "t": 1}
             for name, size in sizes.items():
@@ -111,7 +112,7 @@ class _Directions:
         s, e, w = self.s, self.e, self.w
         each(e, 0, w["nv"], lambda i: s.put_number(0.0, w["unit"], i))
         s.put_number(1.0, w["unit"], j)
-        s.call("rates", {"q": w["y"], "v": w["unit"], "t": w["clock"], "qdot": w["aside"]})
+        s.call("rates", {"q": w["linearised"], "v": w["unit"], "t": w["clock"], "qdot": w["aside"]})
         each(e, 0, w["nq"], lambda i: self._put(s.number(w["aside"], i), w["seed_q"], i, lane))
 
     def along_speeds(self) -> None:

@@ -111,10 +111,10 @@ class Newton:
 
     # the matrices -------------------------------------------------------------------------------------------------
 
-    def linearise(self, t: Number) -> None:
-        """The Jacobian at y, and what all matrices are made of."""
+    def linearise(self, state: str, t: Number) -> None:
+        """The Jacobian at a state, and what all matrices are made of."""
         s, w = self.s, self.w
-        jacobian(s, t)
+        jacobian(s, state, t)
         if not s.momenta:
             vectors = self._vectors("matrix")
             each(self.e, 0, vectors, lambda i: self.e.store(s.get(w["by_velocity"], i), w["by_both"], i))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from ....kernels.llvm.flow import each, when, while_
 from ....numbers import Condition, Number, Symbol, maximum, minimum
-from ..adaptive import SAFETY, SHRINK, AdaptiveStepper
+from ..adaptive import SAFETY, SHRINK, AdaptiveStepper, _polynomial
 from ..cuts.corners import start_of_step
 from ..lanes import LaneStepper
 from ..memory import FRESH, OLD, TO_RENEW
@@ -18,7 +18,7 @@ from .newton import Newton, stage_times
 
 MOST_PASSES = 10
 SLOWEST = 0.99  # rate of convergence at which iterations are given up
-RATE_WANTED, UNKNOWN = 0.1, 2.0  # to which steps may grow, and how much they may where the first pass was good enough
+RATE_WANTED, UNKNOWN = 0.05, 2.0  # to which steps may grow, and how much they may where the first pass was good enough
 GOOD_RATE = 1e-3  # of convergence, up to which the Jacobian is kept for the next step
 SAME = 1.2  # a step that would grow by less is left as it is, and with it its matrices
 FARTHEST = 5.0  # of a step, to which the stages of the one before are extrapolated
@@ -41,8 +41,8 @@ class RadauStepper(AdaptiveStepper):
 
     def trial(self, t: Number, h: Number) -> None:
         self.set_real("tried", h)
-        self._prepare(h)
         self._first_guess(h)
+        self._prepare(t, h)
         self._iterate(t, h)
         if self.with_works:
             self._powers_at_stages(t, h)
@@ -50,11 +50,14 @@ class RadauStepper(AdaptiveStepper):
 
     # Newton's method ----------------------------------------------------------------------------------------------
 
-    def _prepare(self, h: Number) -> None:
+    def _prepare(self, t: Number, h: Number) -> None:
         """The Jacobian, if it is to be taken again, and the matrices for this length of step; of all lanes, if of one."""
 
         def linearise() -> None:
-            self.newton.linearise(start_of_step(self))
+            weights = [_polynomial(row, 0.5) for row in self.method.dense[:-1]]
+            self.move(h, weights, self.words["aside"])
+            self.unit_quaternions(self.words["aside"], self.words["origin"])
+            self.newton.linearise(self.words["aside"], minimum(t + 0.5 * h, self.real("latest")))
             self.set_real("jacobian", FRESH)
             self.set_real("factored", 0.0)
 
@@ -246,7 +249,7 @@ class RadauStepper(AdaptiveStepper):
 
         Where stiff directions turn with the motion, the rate of convergence grows with the fourth power of the step: the
         Jacobian is off in proportion to the turn, which couples twice, through h^2 times a stiffness."""
-        longer = maximum(self.power(RATE_WANTED / maximum(self.real("theta"), EPSILON), 0.25), 1.0)
+        longer = maximum(self.power(RATE_WANTED / maximum(self.real("theta"), EPSILON), 1.0 / 6.0), 1.0)
         return (self.real("passes") > 1.5).select(longer, UNKNOWN)
 
     def adapt(self, good: Condition, stands: Condition) -> None:
