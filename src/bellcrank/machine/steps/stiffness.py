@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .adaptive import AdaptiveStepper
 
 SUSPICIONS, CALM = 15, 6
-EVERY = 64
+EVERY = 16
 
 
 def last_difference(method: RungeKutta) -> Row:
