@@ -1,9 +1,9 @@
 """Stiff mechanisms by radau in machine code, and by scipy's Radau around the same functions.   python bench/stiff.py [--quick]
 
-scipy's solver is given the compiled accelerations and the exact Jacobian by dual numbers, from Python, and takes no works along;
-ours integrates the works too. Both take their own steps at the same tolerances, without samples but the last. Times are of the
-processor, of the time loop alone: of ours the best of several runs. The difference is the largest of q at the end, beside
-dop853 at a tighter tolerance, or, where that would take too long, beside radau at 1e-11.
+scipy's solver is given the compiled accelerations and the exact Jacobian by dual numbers, from Python, and takes no works
+along; ours integrates the works too. Both take their own steps at the same tolerances, without samples but the last. Times are
+of the processor, of the time loop alone: of ours the best of several runs. Errors are the largest of q at the end, beside radau
+at 1e-11.
 """
 
 from __future__ import annotations

@@ -147,10 +147,11 @@ def robot(joints: int = 6) -> str:
     x, parent = 0.0, "ground"
     for k in range(joints):
         end = x + lengths[k]
-        text.append(f"[bodies.link{k}]\nrod = {{ from = [{x}, 0, 0], to = [{end}, 0, 0], mass = {masses[k]}, radius = 0.05 }}\n")
         text.append(
-            f'[joints.j{k}]\ntype = "revolute"\nparent = "{parent}"\nchild = "link{k}"\npoint = [{x}, 0, 0]\naxis = "{axes[k]}"\n'
+            f"[bodies.link{k}]\nrod = {{ from = [{x}, 0, 0], to = [{end}, 0, 0], mass = {masses[k]}, radius = 0.05 }}\n"
         )
+        text.append(f'[joints.j{k}]\ntype = "revolute"\nparent = "{parent}"\nchild = "link{k}"\n')
+        text.append(f'point = [{x}, 0, 0]\naxis = "{axes[k]}"\n')
         text.append(f'[frictions.f{k}]\njoint = "j{k}"\neffort = {frictions[k]}\nvelocity = 1e-4\n')
         x, parent = end, f"link{k}"
     text.append("[initial]\nj0 = { v = 2.0 }\nj3 = { v = 1.0 }\n")

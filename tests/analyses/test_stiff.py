@@ -29,9 +29,7 @@ def run(model, method, times, tol=1e-9, max_step=None, progress=None, **given):
     if method == "bdf":
         return integrate_stiff(dyn, method, start, times, tol, tol, max_step, progress)
     a = dyn.acceleration(start["q"], start["v"], start["tau"], t=times[0], inputs=start["u"])
-    return in_machine_code(
-        dyn, RADAU, start | {"t": np.array(times[0]), "a": a}, times, (tol, tol, max_step), None, progress
-    )
+    return in_machine_code(dyn, RADAU, start | {"t": np.array(times[0]), "a": a}, times, (tol, tol, max_step), None, progress)
 
 
 @pytest.mark.parametrize("seed", [5, 6])

@@ -184,7 +184,11 @@ def test_labelled_arrays_say_run_time_and_coordinate():
     for array, names in ((runs.q, model.q_names), (runs.v, model.v_names), (runs.a, model.v_names)):
         assert array.dims[:2] == ("run", "time") and array.shape == (3, 3, len(names))
         assert tuple(array.coords[array.dims[2]].values) == names
-    assert runs.settings["method"] == "auto" and runs.per_run[0]["methods"] == [[0.0, "dopri5"]] and runs.settings["step"] == pytest.approx(0.1)
+    assert (
+        runs.settings["method"] == "auto"
+        and runs.per_run[0]["methods"] == [[0.0, "dopri5"]]
+        and runs.settings["step"] == pytest.approx(0.1)
+    )
 
 
 def test_what_cannot_move_can_still_be_run():

@@ -27,7 +27,16 @@ from ..machine.steps.memory import LEFT, NOT_FINITE, SINGULAR
 from ..model import Model
 from ..model.manifold import unit_quaternions
 from ..model.parameters.overshoot import overshooting
-from .arguments import AUTO, must_be_known, must_be_positive, named_inputs, or_default, sample_times, span, with_unit_quaternions
+from .arguments import (
+    AUTO,
+    must_be_known,
+    must_be_positive,
+    named_inputs,
+    or_default,
+    sample_times,
+    span,
+    with_unit_quaternions,
+)
 from .loops.treatment import NEAREST
 from .stiffness import MANY, Pace, Stiff, Stiffness, remedy
 

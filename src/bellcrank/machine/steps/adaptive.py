@@ -217,7 +217,7 @@ class AdaptiveStepper(Stepper):
 
         def sample() -> None:
             time = self.next_sample()
-            weights = [_polynomial(row, (time - t) / h) for row in self.method.dense]
+            weights = [polynomial_at(row, (time - t) / h) for row in self.method.dense]
             rows = self.rows_of_samples((time <= after) & stands)
             self.over_state(lambda i: self.put_sample(self.get(y, i) + h * self.combination(weights, i), rows, i))
 
@@ -245,7 +245,7 @@ class AdaptiveStepper(Stepper):
         self.e.store(value, rows[0], i)
 
 
-def _polynomial(row: Row, x: Number) -> Number:
+def polynomial_at(row: Row, x: Number) -> Number:
     """x (c0 + x (c1 + ...)), of a row of dense output."""
     value: Number = 0.0
     for c in reversed(row):

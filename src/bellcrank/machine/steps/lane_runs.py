@@ -78,14 +78,15 @@ def run_lanes(
     code = obtain(key, lambda: write_lane_stepper(plan, program, method))
     called = programs(plan, program, works=False, implicit=method.implicit)
     layout = Layout(plan, called, method, WIDE, len(times), len(corners))
-    given, each_reals = start | slopes, {name: np.broadcast_to(value, count) for name, value in reals.items()}
-    given = given | (places or {name: np.zeros(count, dtype=np.int64) for name in PLACES})
+    given: dict[str, NDArray[Any]] = {**start, **slopes}
+    given |= places or {name: np.zeros(count, dtype=np.int64) for name in PLACES}
+    each_reals = {name: np.broadcast_to(value, count) for name, value in reals.items()}
     begun: list[_Block] = []
 
     def one(first: int) -> _Block:
         rows = np.minimum(np.arange(first, first + WIDE), count - 1)
-        of_rows = [{name: x[rows] for name, x in table.items()} for table in (given, each_reals)]
-        block = _Block(layout, code, times, corners, rows, *of_rows, leaves)
+        of_start, of_reals = ({name: x[rows] for name, x in table.items()} for table in (given, each_reals))
+        block = _Block(layout, code, times, corners, rows, of_start, of_reals, leaves)
         begun.append(block)
         block.run()
         return block

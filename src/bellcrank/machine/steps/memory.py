@@ -45,7 +45,18 @@ _STEP = ("t", "h", "end", "until", "rtol", "atol", "longest", "grow", "error", "
 _CLOSING = ("turn", "met", "seen", "near", "go_on", "pivot", "pivot_time", "singular", "singular_row", "singular_time")
 STIFFNESS = ("suspicions", "calm", "unseen", "rate", "stiff_time")  # stiff_time is infinite until the run is stiff
 _LOOP = ("budget", "evaluations", "samples", "substep", "substeps", "watched", "held", "project", "newton", "iterations")
-_NEWTON = ("jacobian", "factored", "factored_too", "solving", "passes", "theta", "eta", "norm", "rate_before", "shorten")  # see implicit/
+_NEWTON = (
+    "jacobian",
+    "factored",
+    "factored_too",
+    "solving",
+    "passes",
+    "theta",
+    "eta",
+    "norm",
+    "rate_before",
+    "shorten",
+)  # see implicit/
 FRESH, OLD, TO_RENEW = 0.0, 1.0, 2.0  # "jacobian": of this step, of one before, to be taken again
 _BEFORE = ("tried", "h_before", "h_accepted", "error_accepted", "change", "change_before")
 REALS = {name: k for k, name in enumerate((*_STEP, *_CUTS, *_CLOSING, *STIFFNESS, *_NEWTON, *_BEFORE))}

@@ -3,10 +3,10 @@
     k_i = f(t + c_i h, y + h sum_j A_ij k_j)
 
 Iterations start from the stages of the last step, extrapolated, and end when the change, as a part of the largest coordinate
-and momentum, is lost in rounding or, being small, no longer shrinks. Stopping earlier would leave an error with a trend, which spoils what
-the method is for: E. Hairer, R. McLachlan & A. Razakarivony, Achieving Brouwer's law with implicit Runge-Kutta methods, 2008.
-All steps being of the same length, the Jacobian and its factored matrices serve for many of them: until the iterations take
-their time.
+and momentum, is lost in rounding or, being small, no longer shrinks. Stopping earlier would leave an error with a trend, which
+spoils what the method is for: E. Hairer, R. McLachlan & A. Razakarivony, Achieving Brouwer's law with implicit Runge-Kutta
+methods, 2008. All steps being of the same length, the Jacobian and its factored matrices serve for many of them: until the
+iterations take their time.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class ImplicitStepper(FixedStepper):
         self.set_real(_factored(newton), h)
 
     def _renew(self, newton: Newton, t: Number, h: Number) -> None:
-        """The iterations converge slowly: with a Jacobian of now, and from the slope at the start."""
+        """The iterations converge slowly: they go on with a new Jacobian."""
         self._linearise(newton, t)
         self._factor(newton, h)
 

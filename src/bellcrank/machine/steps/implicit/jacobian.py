@@ -10,6 +10,7 @@ state is.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ....kernels.llvm.flow import each
@@ -73,7 +74,7 @@ class _Directions:
             return e.symbol(e.load(base, i))
         return e.symbol(e.splat(e.load_double(base, e.integer("add", e.integer("mul", i, WIDE), lane))))
 
-    def _in_groups(self, act: object) -> None:
+    def _in_groups(self, act: Callable[[list[str]], None]) -> None:
         """act(degrees of freedom of a group); the last group repeats the last one."""
         e, nv = self.e, self.w["nv"]
         last = e.integer("sub", nv, 1)
@@ -84,13 +85,13 @@ class _Directions:
             for lane in range(self.per):
                 j = e.integer("add", e.integer("mul", g, self.per), lane)
                 places.append(e.emit(f"select i1 {e.emit(f'icmp slt i64 {j}, {last}')}, i64 {j}, i64 {last}"))
-            act(places)  # type: ignore[operator]
+            act(places)
 
         each(e, 0, groups, group)
 
     def along_positions(self) -> None:
         """dq = E e_j."""
-        e, w = self.e, self.w
+        w = self.w
 
         def group(places: list[str]) -> None:
             for lane, j in enumerate(places):
@@ -105,7 +106,6 @@ class _Directions:
 
         self._in_groups(group)
         self._clear(w["seed_q"], w["nq"])
-        e.forget()
 
     def _column_of_rates(self, j: str, lane: int) -> None:
         """E e_j into a lane of seed_q."""

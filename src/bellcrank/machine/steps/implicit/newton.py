@@ -260,7 +260,7 @@ class Newton:
 
     def _lower(self, pairs: list[tuple[str, str]]) -> None:
         """Rates of q as velocities, E+ q'; what has no quaternions is its own."""
-        s, e, w = self.s, self.e, self.w
+        s, w = self.s, self.w
         if s.plain_rates:
             return
         for vector, inside in pairs:
@@ -280,7 +280,7 @@ class Newton:
         each(e, 0, self.w["scalar_count"], one)
 
     def _lift(self, pairs: list[tuple[str, str]]) -> None:
-        """The other way: q' + E (d - E+ q'), where a part of q' that is no velocity is kept."""
+        """Rates of q from displacements: q' + E (d - E+ q'), which keeps what of q' is no velocity."""
         s, e, w = self.s, self.e, self.w
         if s.plain_rates:
             return
