@@ -1,0 +1,143 @@
+"""What the links of a long loop send each other: poses outward, rows of the closures inward, multipliers outward again.
+
+by body            pose          of the body, seen from the base of the loop
+                   row k         equation k on the body's acceleration, a wrench in its own frame
+by the first link  right k       right-hand side of equation k, less what is known of it
+                   on_base k     equation k on the acceleration of the base
+                   factor i,j    R, upper triangle: R^T R is what the multipliers are solved with
+                   multiplier k
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ...formulations.base import Placed
+from ...kernels.executor import Integer
+from ...numbers import Number, select
+from ...spatial import Force, Motion, Vector
+from ...spatial.rank import is_redundant
+from ...spatial.vector import ZERO
+
+if TYPE_CHECKING:
+    from ...plan.nodes import NodeSignature
+    from ..walk import Walk
+    from .walk import NodeClosure
+
+
+class LinkMessages:
+    """A node that is a link of a long loop."""
+
+    walk: Walk
+    signature: NodeSignature
+    base: Integer
+    body_numbers: list[Integer]
+    closing: list[NodeClosure]
+    link: Any
+
+    if TYPE_CHECKING:
+
+        def _numbers(self, name: str, size: int, skipped: int = 0) -> list[Integer]: ...
+
+    @property
+    def _first(self) -> Integer:
+        return self._numbers("link", 1)[0]
+
+    def _end(self, closing: int, side: int) -> Integer:
+        return self._numbers("link", 1, 2 + self.link.count + 2 * closing + side)[0]
+
+    @property
+    def spin_of_loop(self) -> Vector:
+        if self.link.on_ground:
+            return ZERO
+        found: Vector = self.walk.node_messages.get("spin", self._numbers("link", 1, 1)[0])
+        return found
+
+    # poses
+
+    @property
+    def pose_of_parent(self) -> Placed:
+        return self._pose(self.base)
+
+    def pose_of_end(self, closing: int, side: int) -> Placed:
+        return self._pose(self._end(closing, side))
+
+    def _pose(self, body: Integer) -> Placed:
+        R, p, V = self.walk.node_messages.get("pose", body)
+        return Placed(R, p, V, Motion.zero(), ())
+
+    def send_pose(self, at: Placed) -> None:
+        if self.link.sends:
+            self.walk.node_messages.put("pose", self.body_numbers[0], (at.R, at.p, at.V))
+
+    # equations
+
+    def start_equation(self, slot: int, right: Number, on_base: Force) -> None:
+        self.walk.node_messages.put(f"right{slot}", self._first, (right,))
+        if not self.link.on_ground:
+            self.walk.node_messages.put(f"on_base{slot}", self._first, on_base)
+
+    def hold(self, closing: int, side: int, slot: int, wrench: Force) -> None:
+        """An equation takes hold of the body at one of its ends."""
+        self.walk.node_messages.put(f"row{slot}", self._end(closing, side), wrench)
+
+    def row(self, slot: int) -> Force:
+        found: Force = self.walk.node_messages.get(f"row{slot}", self.body_numbers[0])
+        return found
+
+    def carry_row(self, slot: int, wrench: Force, known: Number) -> None:
+        """Across the joint, to the body that carries it; ``known`` is taken from the right-hand side."""
+        send = self.walk.node_messages.put
+        send(f"right{slot}", self._first, (-known,), add=True)
+        if not self.link.on_base:
+            send(f"row{slot}", self.base, wrench, add=slot in self.link.adds)
+        elif not self.link.on_ground:
+            send(f"on_base{slot}", self._first, wrench, add=True)
+
+    def right_hand_side(self, slot: int) -> Number:
+        found: tuple[Number] = self.walk.node_messages.get(f"right{slot}", self._first)
+        return found[0]
+
+    def row_on_base(self, slot: int) -> Force:
+        found: Force = self.walk.node_messages.get(f"on_base{slot}", self._first)
+        return found
+
+    # multipliers
+
+    def factor(self) -> list[list[Number]]:
+        """R, upper triangle; nothing has been added to it where the way inward begins."""
+        count = self.link.count
+        return [[0.0] * i + [self._factor(i, j) for j in range(i, count)] for i in range(count)]
+
+    def _factor(self, i: int, j: int) -> Number:
+        found: tuple[Number] = self.walk.node_messages.get(f"factor{i},{j}", self._first)
+        return found[0]
+
+    def send_factor(self, R: Sequence[Sequence[Number]]) -> None:
+        for i, row in enumerate(R):
+            for j in range(i, len(row)):
+                self.walk.node_messages.put(f"factor{i},{j}", self._first, (row[j],))
+
+    def send_multiplier(self, slot: int, x: Number) -> None:
+        self.walk.node_messages.put(f"multiplier{slot}", self._first, (x,))
+
+    def multiplier(self, slot: int) -> Number:
+        found: tuple[Number] = self.walk.node_messages.get(f"multiplier{slot}", self._first)
+        return found[0]
+
+    # for the watch of a time loop
+
+    def note_direction(self, slot: int, values: Sequence[Number]) -> None:
+        start, left = self._numbers("link", 1, 2 + slot)[0], self.walk.array("left")
+        for k, x in enumerate(values):
+            left[start + k] = x
+
+    def note_pivots(self, pivots: Sequence[Number]) -> None:
+        """Of every slot: the pivots of the equations of closures that are evaluated here."""
+        rows, tolerance = self.walk.array("rows"), self.walk.setting("tolerance")
+        for closure, slots in zip(self.closing, self.link.closings, strict=True):
+            first, own = self.walk.array("closure_table")[closure.index, "row"], iter(slots)
+            for k in range(closure.rows):
+                pivot = pivots[next(own)] if k in closure.kept else 0.0
+                rows[first + k, "pivot"] = select(is_redundant(tolerance, pivot), 0.0, pivot)
