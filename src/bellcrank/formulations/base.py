@@ -290,8 +290,11 @@ class Node(Protocol):
     def row(self, slot: int) -> Force:
         """An equation on the acceleration of the link's body."""
 
-    def carry_row(self, slot: int, wrench: Force, known: Number) -> None:
-        """To the body that the link hangs on; what is known is taken from the right-hand side."""
+    def carry_row(self, slot: int, wrench: Force) -> None:
+        """To the body that the link hangs on."""
+
+    def take_known(self, known: Sequence[Number]) -> None:
+        """From the right-hand sides of all equations."""
 
     def right_hand_side(self, slot: int) -> Number: ...
 

@@ -74,20 +74,22 @@ def place(
 
 
 def _hold(node: Node, k: int, ends: Sequence[Placed], equations: Sequence[Carried], gravity: Motion | None) -> None:
-    """The equations that are kept take hold of the bodies at their ends, in the axes of these."""
+    """The equations that are kept take hold of the bodies at their ends, in the axes of these.
+
+    What they say of the base is what the ends leave: a motion of all bodies as one says nothing, even off the closures.
+    """
     closure = node.closing[k]
     for slot, equation in zip(node.link.closings[k], closure.kept, strict=True):
         *wrenches, right = equations[equation]
         on_base = Force.zero()
         for side, (end, at) in enumerate(zip((closure.a, closure.b), ends, strict=True)):
-            wrench = wrenches[side]
             if end >= 0:
+                n, f = wrenches[side]
                 turned = at.R.transpose()
-                node.hold(k, side, slot, Force(turned @ wrench.n, turned @ wrench.f))
-            elif node.link.on_ground:
-                right = right if gravity is None else right - gravity.dot(wrench)
-            else:
-                on_base = wrench
+                node.hold(k, side, slot, Force(turned @ n, turned @ f))
+                on_base = on_base + Force(n + at.p.cross(f), f) * -1.0
+        if node.link.on_ground:
+            right = right if gravity is None else right - gravity.dot(on_base)
         node.start_equation(slot, right, on_base)
 
 
@@ -97,13 +99,15 @@ def _hold(node: Node, k: int, ends: Sequence[Placed], equations: Sequence[Carrie
 def carry(node: Node, at: Any, factors: Factors, free: Sequence[Number], U: Sequence[Force]) -> None:
     """The equations across the joint; ``at``: its body (coordinate_reduction.Carrier), factors of D, D^-1 d and U = I J."""
     W: list[list[Number]] = [[0.0] * len(at.J) for _ in range(node.link.count)]
+    known: list[Number] = [0.0] * node.link.count
     for slot in node.link.open:
         K = at.X.up(node.row(slot))
         W[slot] = [J.dot(K) for J in at.J]
-        known = at.c.dot(K) + at.swing.dot(K.f) + dot(W[slot], free)
+        known[slot] = at.c.dot(K) + at.swing.dot(K.f) + dot(W[slot], free)
         for push, u in zip(substituted(factors, W[slot]), U, strict=bool(U)):
             K = K + u * -push
-        node.carry_row(slot, K, known)
+        node.carry_row(slot, K)
+    node.take_known(known)
     node.gain = tuple(tuple(substituted(factors, row)) for row in W)  # D^-1 W^T, by slots
     rotate(node, _scaled(factors, W))
 

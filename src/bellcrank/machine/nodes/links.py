@@ -1,9 +1,12 @@
 """What the links of a long loop send each other: poses outward, rows of the closures inward, multipliers outward again.
 
 by body            pose          of the body, seen from the base of the loop
-                   row k         equation k on the body's acceleration, a wrench in its own frame
-by the first link  right k       right-hand side of equation k, less what is known of it
-                   on_base k     equation k on the acceleration of the base
+                   held k        equation k at its end on the body, a wrench in the body's own frame
+                   row k         what links further out carry of it to the body
+by the first link  right k       right-hand side of equation k
+                   known k       what is taken from it
+                   base k        equation k at an end on the base of the loop
+                   on_base k     what links carry of it to the base
                    factor i,j    R, upper triangle: R^T R is what the multipliers are solved with
                    multiplier k
 """
@@ -76,31 +79,36 @@ class LinkMessages:
     def start_equation(self, slot: int, right: Number, on_base: Force) -> None:
         self.walk.node_messages.put(f"right{slot}", self._first, (right,))
         if not self.link.on_ground:
-            self.walk.node_messages.put(f"on_base{slot}", self._first, on_base)
+            self.walk.node_messages.put(f"base{slot}", self._first, on_base)
 
     def hold(self, closing: int, side: int, slot: int, wrench: Force) -> None:
         """An equation takes hold of the body at one of its ends."""
-        self.walk.node_messages.put(f"row{slot}", self._end(closing, side), wrench)
+        self.walk.node_messages.put(f"held{slot}", self._end(closing, side), wrench)
 
     def row(self, slot: int) -> Force:
-        found: Force = self.walk.node_messages.get(f"row{slot}", self.body_numbers[0])
-        return found
+        read, body, found = self.walk.node_messages.get, self.body_numbers[0], Force.zero()
+        if slot in self.link.held:
+            found = read(f"held{slot}", body)
+        return found + read(f"row{slot}", body) if slot in self.link.arriving else found
 
-    def carry_row(self, slot: int, wrench: Force, known: Number) -> None:
-        """Across the joint, to the body that carries it; ``known`` is taken from the right-hand side."""
-        send = self.walk.node_messages.put
-        send(f"right{slot}", self._first, (-known,), add=True)
-        if not self.link.on_base:
-            send(f"row{slot}", self.base, wrench, add=slot in self.link.adds)
-        elif not self.link.on_ground:
-            send(f"on_base{slot}", self._first, wrench, add=True)
+    def carry_row(self, slot: int, wrench: Force) -> None:
+        """Across the joint, to the body that carries it."""
+        name, to = ("on_base", self._first) if self.link.on_base else ("row", self.base)
+        if not (self.link.on_base and self.link.on_ground):
+            self.walk.node_messages.put(f"{name}{slot}", to, wrench, add=slot in self.link.adds)
+
+    def take_known(self, known: Sequence[Number]) -> None:
+        """From the right-hand sides, of all slots."""
+        for slot, x in enumerate(known):
+            self.walk.node_messages.put(f"known{slot}", self._first, (x,), add=not self.link.is_last)
 
     def right_hand_side(self, slot: int) -> Number:
-        found: tuple[Number] = self.walk.node_messages.get(f"right{slot}", self._first)
-        return found[0]
+        right, known = (self.walk.node_messages.get(f"{name}{slot}", self._first)[0] for name in ("right", "known"))
+        return right - known
 
     def row_on_base(self, slot: int) -> Force:
-        found: Force = self.walk.node_messages.get(f"on_base{slot}", self._first)
+        end, carried = (self.walk.node_messages.get(f"{name}{slot}", self._first) for name in ("base", "on_base"))
+        found: Force = end + carried
         return found
 
     # multipliers

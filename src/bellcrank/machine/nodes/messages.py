@@ -27,9 +27,10 @@ _ROOM |= {"frame": (Matrix.identity(), ZERO, Motion.zero(), Motion.zero())}
 _ROOM |= {f"line{k}": Motion.zero() for k in range(6)}
 _ROOM |= {"pose": (Matrix.identity(), ZERO, Motion.zero())}  # of long loops: links.py says what these are
 for _k in range(MOST_SLOTS):
-    _ROOM |= {f"row{_k}": Force.zero(), f"on_base{_k}": Force.zero(), f"right{_k}": (0.0,), f"multiplier{_k}": (0.0,)}
+    _ROOM |= {f"{_name}{_k}": Force.zero() for _name in ("held", "row", "base", "on_base")}
+    _ROOM |= {f"{_name}{_k}": (0.0,) for _name in ("right", "known", "multiplier")}
     _ROOM |= {f"factor{_k},{_j}": (0.0,) for _j in range(_k, MOST_SLOTS)}
-_SUMS = ("felt", "row", "right", "on_base")  # channels to which several nodes add: a constant that is not zero varies
+_SUMS = ("felt", "row", "known", "on_base")  # channels to which several nodes add: a constant that is not zero varies
 
 
 def make_node_messages(walk: Walk) -> NodeMessages | NodeMessagesInPython:

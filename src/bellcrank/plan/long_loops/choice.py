@@ -17,7 +17,7 @@ from ..nodes import Ranks, node_dofs
 from ..plan import Plan
 from ..signature import SLOTS
 from .links import MOST_SLOTS, make_links
-from .operations import along_bodies, by_null_space
+from .operations import along_bodies, as_nodes
 
 _LEAST = 1e-10  # inertia of a joint's own body in a direction of the joint, as a part of the largest
 
@@ -31,7 +31,13 @@ def with_links(
     for i, node in enumerate(nodes):
         root[i] = i if node.parent is None else root[node.parent]
         blocks.setdefault(root[i], []).append(i)
-    long = {first for first, own in blocks.items() if _is_long(plan, [nodes[i] for i in own], [ranks[i] for i in own])}
+    carriers = frozenset(node.base for node in nodes)
+    lent = {(root[i], body) for i, node in enumerate(nodes) for body in node.borrowed}
+    long = set()
+    for first, own in blocks.items():
+        parts = [nodes[i] for i in own]
+        if _stands_alone(plan, first, parts, lent) and _is_long(plan, parts, [ranks[i] for i in own], carriers):
+            long.add(first)
     found: list[BlockNode] = []
     found_ranks: dict[int, Ranks] = {}
     place: dict[int, int] = {}
@@ -63,14 +69,22 @@ def _links(plan: Plan, nodes: Sequence[BlockNode], ranks: Sequence[Ranks]) -> li
     ends = {k: (place[closures[k].body_a], place[closures[k].body_b]) for k in kept}
     freedoms = [len(node_dofs(plan, BlockNode(-1, (i,), (i,), 0, ()))) for i in bodies]
     made = []
-    for i, link, own in make_links(plan.tree.parent, nodes[0].base, bodies, ends, slots, freedoms):
-        node = BlockNode(plan.tree.parent[i], (i,), (i,), 0, own, link=link)
+    links = make_links(plan.tree.parent, nodes[0].base, bodies, ends, slots, freedoms)
+    for (i, link, own), size in zip(links, freedoms, strict=True):
+        node = BlockNode(plan.tree.parent[i], (i,), (i,) if size else (), 0, own, link=link)
         rank = sum(found.rank for found in ranks) if i == bodies[0] else 0
         made.append((node, Ranks(tuple(kept[k] for k in own), ((),) * len(own), rank=rank)))
     return made
 
 
-def _is_long(plan: Plan, nodes: Sequence[BlockNode], ranks: Sequence[Ranks]) -> bool:
+def _stands_alone(plan: Plan, first: int, nodes: Sequence[BlockNode], lent: set[tuple[int, int]]) -> bool:
+    """Whether these nodes are all of their block: where a joint inside it is driven, they may share bodies with others."""
+    bodies = {i for node in nodes for i in node.bodies}
+    inside = bodies | {nodes[0].base}
+    return all(plan.tree.parent[i] in inside for i in bodies) and not any(r != first and i in bodies for r, i in lent)
+
+
+def _is_long(plan: Plan, nodes: Sequence[BlockNode], ranks: Sequence[Ranks], carriers: frozenset[int]) -> bool:
     closures = [k for node in nodes for k in node.closures]
     if not closures or any(plan.model.closures[k].kind == "coupler" for k in closures):
         return False
@@ -78,7 +92,7 @@ def _is_long(plan: Plan, nodes: Sequence[BlockNode], ranks: Sequence[Ranks]) -> 
     if rows > MOST_SLOTS or any(own for found in ranks for own in found.checked):
         return False
     bodies = sorted(i for node in nodes for i in node.bodies)
-    if along_bodies(plan, nodes, bodies, rows) >= by_null_space(plan, nodes, ranks):
+    if along_bodies(plan, bodies, rows, nodes[0].base < 0) >= as_nodes(plan, nodes, bodies, rows, carriers):
         return False
     return all(_has_inertia(plan, i) for i in bodies)
 

@@ -22,8 +22,9 @@ class Link:
     first      body of the first link
     links      bodies of the block, in the order of the walk
     slots      of each closure of the block: its slots, one for each equation that is kept
-    open       slots with an end on this link's body, or further out
-    adds       those of them that another node has carried to the same body before, on the way inward
+    held       slots with an end on this link's body
+    arriving   slots with an end further out
+    adds       slots that another link has carried to the same body before, on the way inward
     closings   closures that are evaluated here, where both ends are known; of each its two bodies
     dof        number of the link's first coordinate among those of the block
     """
@@ -32,7 +33,8 @@ class Link:
     first: int
     links: tuple[int, ...]
     slots: Mapping[int, tuple[int, ...]]
-    open: tuple[int, ...]
+    held: tuple[int, ...]
+    arriving: tuple[int, ...]
     adds: tuple[int, ...]
     closings: tuple[tuple[int, int], ...]
     sends: bool
@@ -47,8 +49,9 @@ class LinkShape(NamedTuple):
     """The structure of a link: what of it decides the code.
 
     count      slots of the block
-    open       slots that are carried across the joint
-    adds       slots that are added to what another node has carried to the same body
+    held       slots with an end on the body
+    arriving   slots that are carried to the body by others
+    adds       slots that are added to what another link has carried to the same body
     is_first   the multipliers are solved here
     is_last    it is the first one on the way inward
     on_base    it hangs on the base of the block
@@ -58,7 +61,8 @@ class LinkShape(NamedTuple):
     """
 
     count: int
-    open: tuple[int, ...]
+    held: tuple[int, ...]
+    arriving: tuple[int, ...]
     adds: tuple[int, ...]
     is_first: bool
     is_last: bool
@@ -66,6 +70,11 @@ class LinkShape(NamedTuple):
     on_ground: bool
     sends: bool
     closings: tuple[tuple[int, ...], ...]
+
+    @property
+    def open(self) -> tuple[int, ...]:
+        """Slots that are carried across the joint."""
+        return tuple(sorted({*self.held, *self.arriving}))
 
     @property
     def integers(self) -> int:
@@ -91,18 +100,16 @@ def make_links(
                 held[i] |= set(slots[k])
         closing[max(pair)].append(k)
         needed.add(min(pair))
-    arrived = {i: set(own) for i, own in held.items()}
+    arrived: dict[int, set[int]] = {i: set() for i in (*bodies, base)}
     links: list[tuple[int, Link, tuple[int, ...]]] = []
     dof = sum(freedoms)
     for i, size in zip(reversed(bodies), reversed(freedoms), strict=True):
-        p, dof = parent[i], dof - size
-        adds = arrived[i] & arrived[p] if p != base else set()
-        if p != base:
-            arrived[p] |= arrived[i]
+        p, dof, crossing = parent[i], dof - size, held[i] | arrived[i]
+        shared = [tuple(sorted(x)) for x in (held[i], arrived[i], crossing & arrived[p])]
+        arrived[p] |= crossing
         own = tuple(closing[i])
         pairs = tuple(ends[k] for k in own)
-        opened, added = tuple(sorted(arrived[i])), tuple(sorted(adds))
-        links.append((i, Link(base, bodies[0], tuple(bodies), slots, opened, added, pairs, i in needed, dof), own))
+        links.append((i, Link(base, bodies[0], tuple(bodies), slots, *shared, pairs, i in needed, dof), own))
     return links[::-1]
 
 
@@ -111,7 +118,8 @@ def shape(link: Link | None, body: int, base: int, closures: Sequence[int]) -> L
         return None
     return LinkShape(
         link.count,
-        link.open,
+        link.held,
+        link.arriving,
         link.adds,
         body == link.first,
         body == link.links[-1],
