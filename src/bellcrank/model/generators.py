@@ -157,8 +157,8 @@ class _Bar(NamedTuple):
 
 
 class _Tie(NamedTuple):
-    """The joint that closes a loop, at the ends of two bars; ``a`` is the parent, ``b`` the child, by their rows. Where the
-    parent is ground, ``point`` says where."""
+    """The joint that closes a loop, at the ends of two bars; ``a`` is the parent, ``b`` the child, by their rows. ``point``: where on
+    the parent, unless at its end."""
 
     name: str
     a: int
@@ -277,6 +277,33 @@ def rope_ladder(N: int, links: int) -> Model:
         ties.append(_Tie(f"knot{k + 1}", ends[0], ends[1], hinge))
         base = ends[0]
     return _linkage(f"rope ladder of {N} rungs, {links} links", bars, ties, gravity=(0.0, -9.81, 0.0))
+
+
+def hooked_rings(N: int, links: int) -> Model:
+    """N rings of so many links, a regular polygon each, hung on each other by bars in the x-y plane: ring, bar, ring, ...
+
+    A ring hangs on its bar (the first one on ground) by the joint of its first link; the last link closes it. The next bar hangs on
+    the link half-way round.
+    """
+    _at_least_one(N)
+    if links < 4:
+        raise ModelError(f"links is {links}: a ring has four at least")
+    hinge = make_joint("revolute", axis=(0, 0, 1))
+    angles = 2 * np.pi * np.arange(links) / links
+    along = np.column_stack([np.cos(angles), -np.sin(angles), np.zeros(links)])
+    down = np.array([0.0, -1.0, 0.0])
+    bars: list[_Bar] = []
+    ties, parent, at = [], -1, np.zeros(3)
+    for k in range(N):
+        first = len(bars)
+        for j, way in enumerate(along):
+            bars.append(_Bar(f"link{k + 1}_{j + 1}", parent if j == 0 else len(bars) - 1, at if j == 0 else along[j - 1], way, hinge))
+        ties.append(_Tie(f"lock{k + 1}", first, len(bars) - 1, hinge, (0.0, 0.0, 0.0)))
+        if k < N - 1:
+            half = first + links // 2
+            bars.append(_Bar(f"bar{k + 1}", half, along[links // 2], down, hinge))
+            parent, at = len(bars) - 1, down
+    return _linkage(f"{N} hooked rings of {links} links", bars, ties, gravity=(0.0, -9.81, 0.0))
 
 
 def _cells(name: str, N: int, rail: Array, joints: tuple[Joint, Joint, Joint, Joint], *, gravity: Sequence[float]) -> Model:

@@ -192,14 +192,15 @@ def with_row(R: Rows, w: Sequence[Number]) -> list[list[Number]]:
         square = row[i] * row[i] + w[i] * w[i]
         length = sqrt(square + _TINY)
         inverse = 1.0 / length
-        cosine, sine = select(less(_TINY, square), row[i] * inverse, 1.0), w[i] * inverse
+        there = less(_NOTICED, square)  # else nothing has been added to the row yet, nor is now
+        cosine, sine = select(there, row[i] * inverse, 1.0), select(there, w[i] * inverse, 0.0)
         row[i] = length
         for j in range(i + 1, len(w)):
             row[j], w[j] = cosine * row[j] + sine * w[j], cosine * w[j] - sine * row[j]
     return new
 
 
-_TINY = 1e-300
+_TINY, _NOTICED = 1e-300, 1e-280
 
 
 def _is_nothing(x: Number) -> bool:
