@@ -52,7 +52,9 @@ class Workspace:
     def __init__(self, owner: Any, memory: CellPlan) -> None:
         self.owner, self.memory = owner, memory
         self.fields: dict[str, Any] = {}
-        self.times: dict[str, int] = {}  # how often each has been kept: what a later pass keeps by the same name is another cell
+        self.times: dict[
+            str, int
+        ] = {}  # how often each has been kept: what a later pass keeps by the same name is another cell
         self.slots = self.matrices = 0  # so many are in use; numbers of matrices
 
     def copy(self) -> Workspace:

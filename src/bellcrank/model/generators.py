@@ -157,8 +157,10 @@ class _Bar(NamedTuple):
 
 
 class _Tie(NamedTuple):
-    """The joint that closes a loop, at the ends of two bars; ``a`` is the parent, ``b`` the child, by their rows. ``point``: where on
-    the parent, unless at its end."""
+    """The joint that closes a loop, at the ends of two bars; ``a`` is the parent, ``b`` the child, by their rows.
+
+    ``point``: where on the parent, unless at its end.
+    """
 
     name: str
     a: int
@@ -234,10 +236,10 @@ def lattice(rows: int, columns: int) -> Model:
 
 
 def polygon(n: int, *, spatial: bool = False) -> Model:
-    """One loop of n bars that stands on ground, the last side of a regular polygon; n - 2 dof, or n - 5 in space.
+    """One loop of n bars that stands on ground, the last side of a regular polygon; n - 2 dof, n - 3 in space.
 
-    In the x-y plane the bars are hinged to each other and to ground. In space the axes of the hinges go round with the bars, some
-    along and some across the plane, and a ball closes the loop: n - 3 dof.
+    In the x-y plane the bars are hinged to each other and to ground. In space every
+    second hinge lies nearly in the plane of the polygon, across its bar, and a ball closes the loop.
     """
     if n < (6 if spatial else 3):
         raise ModelError(f"n is {n}: give the number of bars, {6 if spatial else 3} at least")
@@ -282,8 +284,8 @@ def rope_ladder(N: int, links: int) -> Model:
 def hooked_rings(N: int, links: int) -> Model:
     """N rings of so many links, a regular polygon each, hung on each other by bars in the x-y plane: ring, bar, ring, ...
 
-    A ring hangs on its bar (the first one on ground) by the joint of its first link; the last link closes it. The next bar hangs on
-    the link half-way round.
+    A ring hangs on its bar (the first one on ground) by the joint of its first link; the last link closes it. The next
+    bar hangs on the link half-way round.
     """
     _at_least_one(N)
     if links < 4:
@@ -297,7 +299,9 @@ def hooked_rings(N: int, links: int) -> Model:
     for k in range(N):
         first = len(bars)
         for j, way in enumerate(along):
-            bars.append(_Bar(f"link{k + 1}_{j + 1}", parent if j == 0 else len(bars) - 1, at if j == 0 else along[j - 1], way, hinge))
+            bars.append(
+                _Bar(f"link{k + 1}_{j + 1}", parent if j == 0 else len(bars) - 1, at if j == 0 else along[j - 1], way, hinge)
+            )
         ties.append(_Tie(f"lock{k + 1}", first, len(bars) - 1, hinge, (0.0, 0.0, 0.0)))
         if k < N - 1:
             half = first + links // 2

@@ -351,8 +351,8 @@ def _shape(
     a, b = walk[closure.body_a], walk[closure.body_b]
     if node.link is not None:
         own, frame = node.bodies[0], node.link.base
-        at = [0 if i == own else -1 if i == frame else 1 for i in (a, b)]
-        return ClosureShape(signature, *at, (), (), kept, checked, (), _constants(row, fold))
+        at_a, at_b = (0 if i == own else -1 if i == frame else 1 for i in (a, b))
+        return ClosureShape(signature, at_a, at_b, (), (), kept, checked, (), _constants(row, fold))
     path_a, path_b = _sides(plan.tree.parent, node.base, a, b)
     ends = tuple(places[i] for i in path_a), tuple(places[i] for i in path_b)
     return ClosureShape(signature, places[a], places[b], *ends, kept, checked, (), _constants(row, fold))

@@ -15,8 +15,9 @@ No joint is named dependent and nothing is pivoted: only the number of independe
 at a state (a flat parallelogram), its accelerations are not numbers. The velocity of the
 base's origin is set to zero inside a node, so that accelerations are the classical ones of the bodies' origins.
 
-A long loop is eliminated along its own bodies, its joints being nodes by themselves (long_loops). A large block has a clique tree
-(plan.blocks). A node shares the joints x of a separator with its parent and
+A long loop is eliminated along its own bodies, its joints being nodes by themselves (long_loops).
+
+A large block has a clique tree (plan.blocks). A node shares the joints x of a separator with its parent and
 reports in condensed form, x = T y + c with a quadratic form in its own y; at the inner node the equations x - T y = c join the
 closures.
 

@@ -13,8 +13,9 @@ are carried inward with it, each a wrench K on the acceleration of a body and a 
     g_i <- g_i - K_i.c - W_i D^-1 d          c: acceleration that velocities bring about
     R^T R <- R^T R + W D^-1 W^T              by plane rotations, so that R is as well conditioned as the equations
 
-At the base of the loop  K A - R^T R lambda = g,  so that its own message gets I + K^T (R^T R)^-1 K and P - K^T (R^T R)^-1 g. On the
-way outward lambda is known once the acceleration A of the base is. With the unit matrix in the place of the inertias the same
+At the base of the loop  K A - R^T R lambda = g,  so that its own message gets I + K^T (R^T R)^-1 K and P - K^T (R^T R)^-1 g.
+
+On the way outward lambda is known once the acceleration A of the base is. With the unit matrix in the place of the inertias the same
 recursion finds smallest changes of coordinates, and the multipliers of given forces.
 
 code     paper    meaning                                                            unit
@@ -98,8 +99,8 @@ def _hold(node: Node, k: int, ends: Sequence[Placed], equations: Sequence[Carrie
 
 def carry(node: Node, at: Any, factors: Factors, free: Sequence[Number], U: Sequence[Force]) -> None:
     """The equations across the joint; ``at``: its body (coordinate_reduction.Carrier), factors of D, D^-1 d and U = I J."""
-    W: list[list[Number]] = [[0.0] * len(at.J) for _ in range(node.link.count)]
-    known: list[Number] = [0.0] * node.link.count
+    W: list[list[Number]] = [[0.0] * len(at.J) for _ in range(node.link.equations)]
+    known: list[Number] = [0.0] * node.link.equations
     for slot in node.link.open:
         K = at.X.up(node.row(slot))
         W[slot] = [J.dot(K) for J in at.J]
@@ -129,7 +130,7 @@ def _scaled(factors: Factors, W: Sequence[Sequence[Number]]) -> list[list[Number
 
 def rotate(node: Node, columns: Sequence[Sequence[Number]]) -> None:
     """Add what a joint leaves to R."""
-    count = node.link.count
+    count = node.link.equations
     R = [[0.0] * count for _ in range(count)] if node.link.is_last else node.factor()
     for w in columns:
         R = with_row(R, w)
@@ -140,7 +141,7 @@ def rotate(node: Node, columns: Sequence[Sequence[Number]]) -> None:
 def solve(node: Node, least: Number | None = None) -> tuple[list[Force], list[Number]]:
     """At the first link: K of the base, and lambda while that stands still; keeps what its motion adds. Not a number where an
     equation adds less than ``least``, squared."""
-    slots = range(node.link.count)
+    slots = range(node.link.equations)
     R = node.factor()
     right = [-node.right_hand_side(slot) for slot in slots]
     still = backward(R, forward(R, right))
@@ -183,7 +184,7 @@ def message(node: Node, I: ArticulatedInertia, P: Force, least: Number) -> tuple
 def multipliers(node: Node, A: Motion | None = None) -> list[Number]:
     """lambda, with the acceleration of the base of the loop; the first link sends it to the others."""
     if not node.link.is_first:
-        return [node.multiplier(slot) for slot in range(node.link.count)]
+        return [node.multiplier(slot) for slot in range(node.link.equations)]
     found = list(node.still)
     if A is not None and not node.link.on_ground:
         found = [x + A.dot(K) for x, K in zip(found, node.moving, strict=True)]
@@ -212,7 +213,7 @@ def note(node: Node) -> None:
     """For the watch of a time loop: the direction of each equation among the joints, and its pivot."""
     R = node.factor()
     ways = [forward(R, w) for w in node.columns]
-    for slot in range(node.link.count):
+    for slot in range(node.link.equations):
         node.note_direction(slot, [way[slot] for way in ways])
     if node.closing:
         _, whole = size_of(R)

@@ -26,7 +26,6 @@ from ...spatial.vector import ZERO
 if TYPE_CHECKING:
     from ...plan.nodes import NodeSignature
     from ..walk import Walk
-    from .walk import NodeClosure
 
 
 class LinkMessages:
@@ -36,7 +35,7 @@ class LinkMessages:
     signature: NodeSignature
     base: Integer
     body_numbers: list[Integer]
-    closing: list[NodeClosure]
+    closing: Any  # list of NodeClosure
     link: Any
 
     if TYPE_CHECKING:
@@ -48,7 +47,7 @@ class LinkMessages:
         return self._numbers("link", 1)[0]
 
     def _end(self, closing: int, side: int) -> Integer:
-        return self._numbers("link", 1, 2 + self.link.count + 2 * closing + side)[0]
+        return self._numbers("link", 1, 2 + self.link.equations + 2 * closing + side)[0]
 
     @property
     def spin_of_loop(self) -> Vector:
@@ -115,7 +114,7 @@ class LinkMessages:
 
     def factor(self) -> list[list[Number]]:
         """R, upper triangle; nothing has been added to it where the way inward begins."""
-        count = self.link.count
+        count = self.link.equations
         return [[0.0] * i + [self._factor(i, j) for j in range(i, count)] for i in range(count)]
 
     def _factor(self, i: int, j: int) -> Number:

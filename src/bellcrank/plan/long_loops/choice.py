@@ -22,9 +22,7 @@ from .operations import along_bodies, as_nodes
 _LEAST = 1e-10  # inertia of a joint's own body in a direction of the joint, as a part of the largest
 
 
-def with_links(
-    plan: Plan, nodes: Sequence[BlockNode], ranks: Mapping[int, Ranks]
-) -> tuple[list[BlockNode], dict[int, Ranks]]:
+def with_links(plan: Plan, nodes: Sequence[BlockNode], ranks: Mapping[int, Ranks]) -> tuple[list[BlockNode], dict[int, Ranks]]:
     """The nodes, those of long loops replaced by their links, and their ranks."""
     blocks: dict[int, list[int]] = {}
     root: dict[int, int] = {}
@@ -46,8 +44,8 @@ def with_links(
             place[i], found_ranks[len(found)] = len(found), ranks[i]
             found.append(node)
         elif i == root[i]:
-            for link, own in _links(plan, [nodes[k] for k in blocks[i]], [ranks[k] for k in blocks[i]]):
-                found_ranks[len(found)] = own
+            for link, rank in _links(plan, [nodes[k] for k in blocks[i]], [ranks[k] for k in blocks[i]]):
+                found_ranks[len(found)] = rank
                 found.append(link)
     return [_renumbered(node, place) for node in found], found_ranks
 

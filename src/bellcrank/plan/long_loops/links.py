@@ -48,7 +48,7 @@ class Link:
 class LinkShape(NamedTuple):
     """The structure of a link: what of it decides the code.
 
-    count      slots of the block
+    equations  slots of the block
     held       slots with an end on the body
     arriving   slots that are carried to the body by others
     adds       slots that are added to what another link has carried to the same body
@@ -60,7 +60,7 @@ class LinkShape(NamedTuple):
     closings   of each closure that is evaluated here: its slots
     """
 
-    count: int
+    equations: int
     held: tuple[int, ...]
     arriving: tuple[int, ...]
     adds: tuple[int, ...]
@@ -79,7 +79,7 @@ class LinkShape(NamedTuple):
     @property
     def integers(self) -> int:
         """The first link's body, and the base; of each slot the place of its directions; of each closure its bodies."""
-        return 2 + self.count + 2 * len(self.closings)
+        return 2 + self.equations + 2 * len(self.closings)
 
 
 def make_links(
@@ -105,11 +105,11 @@ def make_links(
     dof = sum(freedoms)
     for i, size in zip(reversed(bodies), reversed(freedoms), strict=True):
         p, dof, crossing = parent[i], dof - size, held[i] | arrived[i]
-        shared = [tuple(sorted(x)) for x in (held[i], arrived[i], crossing & arrived[p])]
+        here, further, adds = (tuple(sorted(x)) for x in (held[i], arrived[i], crossing & arrived[p]))
         arrived[p] |= crossing
         own = tuple(closing[i])
         pairs = tuple(ends[k] for k in own)
-        links.append((i, Link(base, bodies[0], tuple(bodies), slots, *shared, pairs, i in needed, dof), own))
+        links.append((i, Link(base, bodies[0], tuple(bodies), slots, here, further, adds, pairs, i in needed, dof), own))
     return links[::-1]
 
 

@@ -1,4 +1,4 @@
-"""About what a block of loops takes, as one node or a clique tree, and along its own bodies; node by node the cheaper form is taken.
+"""About what a block of loops takes, as one node or a clique tree, and along its own bodies.
 
 Additions and multiplications, as plan.cuts estimates them; a division, a square root, a sine with its cosine count as SLOW of
 them, which is what they take in machine code. Prices along the bodies are fitted to counts of papers.operations.
@@ -59,7 +59,9 @@ def _linkage(plan: Plan, nodes: Sequence[BlockNode], bodies: Sequence[int], carr
     own = frozenset(number[i] for i in carriers if i in number and number[i] >= 0)
     on_ground = nodes[0].base < 0
     flat = _is_planar(plan, bodies)
-    return Linkage(len(bodies), tuple(joints), tuple(ties), ((0, 0),) * count, (False,) * count, own, on_ground, on_ground, flat)
+    return Linkage(
+        len(bodies), tuple(joints), tuple(ties), ((0, 0),) * count, (False,) * count, own, on_ground, on_ground, flat
+    )
 
 
 def _is_planar(plan: Plan, bodies: Sequence[int]) -> bool:
