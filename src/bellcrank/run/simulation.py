@@ -29,7 +29,7 @@ from .compiled import Limits, in_machine_code
 from .control import Control, Function, TabledInputs, with_tables
 from .events import Event, Watcher
 from .joining import State, stopped_by_singularity
-from .loops.passing import PASSING_METHODS, Passing, integrate_passing
+from .loops.passing import PASSING_METHODS, Passing, has_steps_of_its_own, integrate_passing
 from .loops.row_choice import KeptRows, Stretches, open_beyond
 from .loops.treatment import Loops, freedom_along, loops_of
 from .loops.undetermined import tell as tell_undetermined
@@ -79,7 +79,7 @@ def simulate(
                interval); "radau" and "bdf" are scipy's implicit methods, with exact Jacobians, for stiff models; "rattle"
                and "reaction_taylor" (Huang) take closed loops through singular configurations, by steps of max_step;
                "implicit_midpoint" (order 2), "midpoint4" and "gauss4" (order 4) integrate q and p and keep the structure of
-               Hamilton's equations: no trend in the energy over any time; steps of max_step, for trees
+               Hamilton's equations: no trend in the energy over any time; steps of max_step. Closed loops: the first two
     tau        joint efforts (nv,) besides the model's forces: constant, or a function of t, q, v, called at every evaluation
     inputs     values of the model's inputs: constant, in order or by name, or a function of t, q, v; of those by name each may
                also be a table over time (between its rows straight lines): a pair (times, values), or a CSV file
@@ -124,7 +124,7 @@ def simulate(
     stiffness = Stiffness(model.name, method, remedy(events=bool(events), functions=control is not None), many)
     one_run = _OneRun(method, (rtol, atol, max_step), control, watcher, progress, stiffness)
     kept = KeptRows(dynamics, one_run, loops)
-    own = method not in PASSING_METHODS
+    own = not has_steps_of_its_own(method, model)
     whole = kept if model.closures and loops.project and own else kept.unchanged
     through = loops.switch and model.closures and own and control is None
     outcome = Passing(dynamics, whole, one_run.limits, watcher)(start, times) if through else whole(start, times)
@@ -163,8 +163,9 @@ def _watcher(
         raise StateError(f"tau and inputs as functions or tables go with dopri5, dop853 and rk4, not with {method}")
     if control is not None:
         _tell_slower(control)
-    if events and method in PASSING_METHODS:
-        raise StateError(f"{method} watches no events: use another method, with {argument('on_singular', 'pass')}")
+    if events and has_steps_of_its_own(method, model):
+        at_singular = f", with {argument('on_singular', 'pass')}" if method in PASSING_METHODS else ""
+        raise StateError(f"{method} watches no events of models with closed loops: use another method{at_singular}")
     return Watcher(model, events, begins, first_time) if events else None
 
 
@@ -187,7 +188,7 @@ class _OneRun:
 
     def __call__(self, by: Dynamics, first: State, until: Array, how: Loops) -> Outcome:
         method, (rtol, atol, max_step) = self.method, self.limits
-        if method in PASSING_METHODS:
+        if has_steps_of_its_own(method, by.model):
             return integrate_passing(by, method, first, until, max_step, self.progress)
         if method in STIFF_METHODS:
             outcome = integrate_stiff(by, method, first, until, rtol, atol, max_step, self.progress, how, self.watcher)

@@ -15,8 +15,8 @@ are carried inward with it, each a wrench K on the acceleration of a body and a 
 
 At the base of the loop  K A - R^T R lambda = g,  so that its own message gets I + K^T (R^T R)^-1 K and P - K^T (R^T R)^-1 g.
 
-On the way outward lambda is known once the acceleration A of the base is. With the unit matrix in the place of the inertias the same
-recursion finds smallest changes of coordinates, and the multipliers of given forces.
+On the way outward lambda is known once the acceleration A of the base is. With the unit matrix in the place of the inertias the
+same recursion finds smallest changes of coordinates, and the multipliers of given forces.
 
 code     paper    meaning                                                            unit
 K, g     Phi_Z    an equation on the acceleration of a body, in its own frame; its right-hand side

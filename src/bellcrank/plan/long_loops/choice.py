@@ -79,7 +79,10 @@ def _stands_alone(plan: Plan, first: int, nodes: Sequence[BlockNode], lent: set[
     """Whether these nodes are all of their block: where a joint inside it is driven, they may share bodies with others."""
     bodies = {i for node in nodes for i in node.bodies}
     inside = bodies | {nodes[0].base}
-    return all(plan.tree.parent[i] in inside for i in bodies) and not any(r != first and i in bodies for r, i in lent)
+    closures = [plan.model.closures[k] for node in nodes for k in node.closures]
+    ends = [plan.tree.place[i] for closure in closures for i in (closure.body_a, closure.body_b)]
+    needed = {*(plan.tree.parent[i] for i in bodies), *ends}
+    return needed <= inside and not any(r != first and i in bodies for r, i in lent)
 
 
 def _is_long(plan: Plan, nodes: Sequence[BlockNode], ranks: Sequence[Ranks], carriers: frozenset[int]) -> bool:
