@@ -47,7 +47,7 @@ def test_quaternions_are_kept_apart(make_run):
 def test_energy_shows_its_parts_and_the_error(make_run):
     axes = panels(make_run().plot())["energy (J)"]
     assert legend(axes) == ["kinetic", "potential", "total"]
-    assert axes.get_title(loc="right") == "energy error 0 of the largest kinetic"
+    assert axes.get_title(loc="right") == "energy error 0 of what flows"
 
 
 def test_the_largest_reactions_come_first(make_run):

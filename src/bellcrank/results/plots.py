@@ -157,7 +157,7 @@ def _energy(run: Run, axes: Axes) -> None:
     except BellcrankError as trouble:
         _note(axes, str(trouble))
         return
-    axes.set_title(f"energy error {error:.1g} of the largest kinetic", loc="right", fontsize=8, color="0.4")
+    axes.set_title(f"energy error {error:.1g} of what flows", loc="right", fontsize=8, color="0.4")
     axes.legend(**LEGEND)
 
 

@@ -17,6 +17,7 @@ from ..errors import DynamicsError, StateError
 from ..integrate import METHODS
 from ..model import Model
 from ..wording import argument
+from .checks.size import must_fit
 from .loops.contradictions import must_agree
 from .loops.passing import PASSING_METHODS
 from .stiff import STIFF_METHODS
@@ -26,17 +27,17 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-_MOST_SAMPLES = 50_000_000
+
+def times_of(model: Model, duration: float | None, step: float | None) -> Array:
+    """Times of the samples from zero on; samples that do not fit into memory are refused."""
+    duration, step = span(model, duration, step)
+    must_fit(model, int(min(duration / step, 1e300)) + 1)
+    return sample_times(duration, step)
 
 
 def sample_times(duration: float, step: float) -> Array:
     """0, step, 2 step, ... and the end, which may come after a shorter interval."""
     count = int(np.floor(duration / step * (1 + 1e-12)))
-    if count > _MOST_SAMPLES:
-        raise StateError(
-            f"{count} samples are too many: take a longer {argument('step')} than {step} s, "
-            f"or a shorter {argument('duration')} than {duration} s"
-        )
     times: Array = step * np.arange(count + 1, dtype=np.float64)
     if duration - times[-1] > 1e-9 * step:
         return np.append(times, duration)

@@ -58,4 +58,6 @@ def joined(first: Outcome, second: Outcome, kept: NDArray[np.bool_]) -> Outcome:
         counts,
         second.problem,
         (*first.passages, *(p for p in second.passages if p not in first.passages)),
+        max(first.peak, second.peak),
+        first.lost + second.lost,
     )

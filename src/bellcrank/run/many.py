@@ -17,16 +17,19 @@ from numpy.typing import ArrayLike, NDArray
 from ..assembly import Given, start_rows, wanted
 from ..defaults import TOLERANCE
 from ..dynamics.dynamics import Dynamics, Reference
-from ..errors import DynamicsError, StateError, warn
+from ..errors import DynamicsError, SimulationError, StateError, warn
 from ..extremes import in_our_errors
 from ..integrate import METHODS, RungeKutta
 from ..kernels.stopwatch import Stopwatch, compiling
 from ..machine.steps.cuts.known import known_times
-from ..machine.steps.lane_runs import Progress, run_lanes
-from ..machine.steps.memory import NOT_FINITE, SINGULAR
+from ..machine.steps.lane_runs import Patience, Progress, run_lanes
+from ..machine.steps.memory import ENDLESS, INTERRUPTED, NOT_FINITE, SINGULAR
 from ..model import Model
 from ..model.manifold import unit_quaternions
-from .arguments import must_be_known, must_be_positive, named_inputs, or_default, sample_times, span, with_unit_quaternions
+from ..wording import argument, counted
+from .arguments import must_be_known, must_be_positive, named_inputs, or_default, times_of, with_unit_quaternions
+from .checks.horizon import HOPELESS, LOOK, MOST_STEPS
+from .checks.size import must_fit
 from .loops.treatment import NEAREST
 from .stiffness import REMEDY_OF_MANY, Pace, Stiff, Stiffness
 
@@ -54,6 +57,7 @@ def simulate_many(
     rtol: float = TOLERANCE,
     atol: float = TOLERANCE,
     max_step: float | None = None,
+    max_steps: int = MOST_STEPS,
     rank_tolerance: float | None = None,
     on_singular: str = "stop",
 ) -> Runs:
@@ -66,25 +70,28 @@ def simulate_many(
     With closed loops every state is projected onto the closures after each step; a run that meets a singular configuration
     stops there, or goes on with on_singular = "warn".
 
-    Nothing raises for one run: ``runs.status`` and ``runs.messages`` say what went wrong in which.
+    Nothing raises for one run: ``runs.status`` and ``runs.messages`` say what went wrong in which. A run may take ``max_steps``
+    steps, and one that would need many times more is stopped as soon as that is clear. Interrupted, there is a SimulationError;
+    what was computed until then is its ``run``.
     """
     watch = Stopwatch()
     must_be_known(method)
     if method not in METHODS or not METHODS[method].adaptive:
         raise StateError(f"many runs need a method that adapts its step: use dopri5 or dop853, not {method}")
-    times = sample_times(*span(model, duration, step))
-    must_be_positive(rtol=rtol, atol=atol, max_step=max_step)
+    times = times_of(model, duration, step)
+    must_be_positive(rtol=rtol, atol=atol, max_step=max_step, max_steps=max_steps)
     if on_singular not in ("stop", "warn"):
         raise StateError(f"on_singular is {on_singular!r}: many runs know stop and warn")
     with compiling():
         dynamics = Dynamics(model, formulation, reference=reference, rank_tolerance=rank_tolerance, quick=True)
     start, problems = _starts(dynamics, {"q": q, "v": v, "tau": tau, "u": inputs})
+    must_fit(model, len(times), len(problems))
     reals: dict[str, Any] = {"rtol": rtol, "atol": atol, "longest": max_step or float(times[-1])}
     starting = np.array([problem is None for problem in problems])
     found = _Samples.nothing(model, len(problems), len(times))
     if starting.any():
         rows, numbers = {name: x[starting] for name, x in start.items()}, np.flatnonzero(starting)
-        found.put(starting, _run(dynamics, METHODS[method], rows, numbers, times, reals, on_singular == "warn"))
+        found.put(starting, _run(dynamics, METHODS[method], rows, numbers, times, reals, on_singular == "warn", int(max_steps)))
     settings = {"formulation": dynamics.formulation.partition(":")[0], "method": method, "duration": float(times[-1])}
     settings |= {"step": float(times[1] - times[0]), "rtol": rtol, "atol": atol, **watch.times()}
     interchangeable = dynamics.plan.nodes is not None and dynamics.plan.nodes.interchangeable
@@ -98,7 +105,11 @@ def simulate_many(
     )
     from ..results import Runs
 
-    return Runs(model, times, found.q, found.v, found.a, found.status, found.reached, messages, settings, per_run)
+    runs = Runs(model, times, found.q, found.v, found.a, found.status, found.reached, messages, settings, per_run)
+    if (found.status == INTERRUPTED).any():
+        done = counted(int((found.status == 0).sum()), "run")
+        raise SimulationError(f"model {model.name!r}: interrupted when {done} of {len(runs)} had arrived", runs)
+    return runs
 
 
 @dataclass
@@ -135,6 +146,7 @@ def _run(
     times: Array,
     reals: dict[str, Any],
     going_on: bool,
+    max_steps: int,
 ) -> _Samples:
     """Runs from states that satisfy the loops, and the numbers by which the user knows them."""
     a = dynamics.acceleration(start["q"], start["v"], start["tau"], inputs=start["u"])
@@ -144,7 +156,8 @@ def _run(
     reals |= {"h": first, "go_on": float(going_on), "near": 0.0 if going_on else NEAREST}
     corners = known_times(dynamics.model, float(times[0]), float(times[-1]))
     meanwhile = partial(_tell_stiffness, stiffness, numbers)
-    found = run_lanes(dynamics.plan, dynamics.program, method, start, slopes, times[1:], corners, reals, meanwhile)
+    patience = Patience(max_steps, LOOK, HOPELESS * max_steps)
+    found = run_lanes(dynamics.plan, dynamics.program, method, start, slopes, times[1:], corners, reals, meanwhile, patience)
     q, v = (np.concatenate([start[name][:, None], found[name]], axis=1) for name in ("q", "v"))
     if dynamics.model.closures:
         q[:, 1:], v[:, 1:] = _projected(dynamics, q[:, 1:], v[:, 1:], times[1:])
@@ -219,5 +232,7 @@ def _message(status: int, reached: float, interchangeable: bool) -> str | None:
     what = {
         NOT_FINITE: "something is no longer a finite number",
         SINGULAR: singular + degraded if interchangeable else singular,
+        INTERRUPTED: "it was interrupted",
+        ENDLESS: f"its end is not in sight: it would take more steps than {argument('max_steps')} allows",
     }.get(status, "the step would have to be shorter than rounding")
     return f"stopped at t = {reached:.9g} s: {what}. What was computed until then is kept."

@@ -23,7 +23,9 @@ from ..kernels.stopwatch import Stopwatch, compiling
 from ..model import Model
 from ..model.manifold import unit_quaternions
 from ..wording import argument
-from .arguments import formulation_for, must_be_known, must_be_positive, sample_times, span, starting_state
+from .arguments import formulation_for, must_be_known, must_be_positive, starting_state, times_of
+from .checks.horizon import MOST_STEPS, Horizon, must_be_few
+from .checks.trust import doubt_energy, with_missing
 from .compiled import Limits, in_machine_code
 from .control import Control, Function, TabledInputs, with_tables
 from .events import Event, Watcher
@@ -58,6 +60,7 @@ def simulate(
     rtol: float = TOLERANCE,
     atol: float = TOLERANCE,
     max_step: float | None = None,
+    max_steps: int = MOST_STEPS,
     tau: ArrayLike | Function | None = None,
     inputs: ArrayLike | Mapping[str, Any] | Function | None = None,
     q: Given = None,
@@ -79,6 +82,7 @@ def simulate(
                and "reaction_taylor" (Huang) take closed loops through singular configurations, by steps of max_step;
                "implicit_midpoint" (order 2), "midpoint4" and "gauss4" (order 4) integrate q and p and keep the structure of
                Hamilton's equations: no trend in the energy over any time; steps of max_step, for trees
+    max_steps  how many steps the run may take: one that would need many times more is stopped as soon as that is clear
     tau        joint efforts (nv,) besides the model's forces: constant, or a function of t, q, v, called at every evaluation
     inputs     values of the model's inputs: constant, in order or by name, or a function of t, q, v; of those by name each may
                also be a table over time (between its rows straight lines): a pair (times, values), or a CSV file
@@ -100,8 +104,11 @@ def simulate(
     """
     watch = Stopwatch()
     must_be_known(method)
-    must_be_positive(rtol=rtol, atol=atol, max_step=max_step)
+    must_be_positive(rtol=rtol, atol=atol, max_step=max_step, max_steps=max_steps)
     loops = loops_of(projection, on_singular)
+    times = times_of(model, duration, step)
+    if method in PASSING_METHODS or (method in METHODS and not METHODS[method].adaptive):
+        must_be_few(method, times, max_step, int(max_steps))
     inputs = with_tables(model, inputs)
     control = _control(model, tau, inputs)
     formulation = formulation_for(method, model, formulation, control is not None)
@@ -112,14 +119,15 @@ def simulate(
     start = starting_state(dynamics, after, given, passing=method in PASSING_METHODS or loops.switch)
     if model.closures and q is None and after is None:
         tell_moved_start(model, start)
-    times = float(start["t"]) + sample_times(*span(model, duration, step))
+    times = float(start["t"]) + times
+    horizon = Horizon(float(times[0]), float(times[-1]), int(max_steps))
     if isinstance(inputs, TabledInputs):
         inputs.must_cover(float(times[0]), float(times[-1]))
     begins = _stopped_by(after, float(start["t"])) if q is None and v is None else ()
     watcher = _watcher(model, method, events, control, begins, float(start["t"]))
     many = MANY if control is None and not events else MANY_IN_PYTHON
     stiffness = Stiffness(model.name, method, remedy(events=bool(events), functions=control is not None), many)
-    one_run = _OneRun(method, (rtol, atol, max_step), control, watcher, progress, stiffness)
+    one_run = _OneRun(method, (rtol, atol, max_step), control, watcher, progress, stiffness, horizon)
     kept = KeptRows(dynamics, one_run, loops)
     own = method not in PASSING_METHODS
     whole = kept if model.closures and loops.project and own else kept.unchanged
@@ -136,8 +144,10 @@ def simulate(
     run.crossings = tuple(watcher.crossings) if watcher is not None else ()
     if model.closures and loops.project:
         _doubt_open_loops(run, dynamics)
-    if outcome.problem is not None:
-        raise SimulationError(f"model {model.name!r} {with_reach(dynamics, run, outcome.problem)}", run)
+    doubt_energy(run, outcome.lost)
+    problem = with_missing(run, outcome.problem)
+    if problem is not None:
+        raise SimulationError(f"model {model.name!r} {with_reach(dynamics, run, problem)}", run)
     return run
 
 
@@ -181,13 +191,14 @@ class _OneRun:
     watcher: Watcher | None
     progress: Callable[[float], None] | None
     stiffness: Stiffness
+    horizon: Horizon
 
     def __call__(self, by: Dynamics, first: State, until: Array, how: Loops) -> Outcome:
         method, (rtol, atol, max_step) = self.method, self.limits
         if method in PASSING_METHODS:
             return integrate_passing(by, method, first, until, max_step, self.progress)
         if method in STIFF_METHODS:
-            outcome = integrate_stiff(by, method, first, until, rtol, atol, max_step, self.progress, how, self.watcher)
+            outcome = integrate_stiff(by, method, first, until, rtol, atol, max_step, self.progress, how, self.watcher, self.horizon)
         else:
             if self.control is not None and self.control.asks_functions:  # they may be active for a short while only
                 max_step = max_step or float(until[1] - until[0])
@@ -202,7 +213,9 @@ class _OneRun:
                 how,
                 self.stiffness,
                 self.control,
+                self.horizon,
             )
+        self.horizon.stretch_done(outcome.counts)
         return _on_closures(by, outcome) if by.model.closures and how.project else outcome
 
 
@@ -218,6 +231,8 @@ def _settings(run: _OneRun, dynamics: Dynamics, times: Array, outcome: Outcome) 
         "rtol": rtol if adaptive else None,
         "atol": atol if adaptive else None,
         "max_step": max_step,
+        "max_steps": run.horizon.max_steps,
+        "peak_kinetic": outcome.peak,
         **outcome.counts,
         "stiff": None if run.stiffness.found is None else list(run.stiffness.found[:3]),
     }

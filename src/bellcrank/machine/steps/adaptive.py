@@ -107,6 +107,8 @@ class AdaptiveStepper(Stepper):
         if not self.closed:
             self.unit_quaternions(new, last)
         self.replace(y, new, stands)
+        if self.with_works:
+            self.note_fastest(self.after())
         passed = stands & (self.after() >= self.real("corner"))
         self.adapt(good, stands)
         pass_corner(self, passed)

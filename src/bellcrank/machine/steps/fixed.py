@@ -118,6 +118,7 @@ class FixedStepper(Stepper):
         self.copy(w["new"], w["y"])
         if not self.closed:
             self.unit_quaternions(w["y"], self.k[0])
+        self.note_fastest(self.real("t") + self.real("piece"))
         self.set_real("steps", self.real("steps") + 1.0)
         left, piece, corner = self.real("left"), self.real("piece"), self.real("corner")
         whole, t = piece >= (1.0 - WHOLE) * left, self.real("t") + piece

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from concurrent.futures import wait
+from threading import Event
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,15 +20,23 @@ from ..kernel import Code, obtain, structure_key, workers
 from ..module import Module
 from .adaptive import GROW
 from .lanes import LaneStepper
-from .memory import WIDE, Layout, Memory
+from .memory import ENDLESS, INTERRUPTED, RUNNING, WIDE, Layout, Memory
 from .programs import programs
 from .stepper import write_with_kernels
 
 Array = NDArray[np.float64]
 Rows = dict[str, Array]  # a row for each run
 
-_STEPS_PER_CALL = 5_000
-_LOOK_SECONDS = 0.1  # between looks at runs that go on
+_FIRST_PIECE = 4  # steps of a call, which grow until a call takes as long as
+_LOOK_SECONDS = 0.1  # as between looks at runs that go on
+
+
+class Patience(NamedTuple):
+    """How many steps a run may take; after every ``look`` of them, how many more it may still need at its pace."""
+
+    steps: int
+    look: int
+    ahead: float
 
 
 class Progress(NamedTuple):
@@ -55,11 +65,14 @@ def run_lanes(
     corners: Array,
     reals: dict[str, Any],
     meanwhile: Callable[[list[Progress]], None],
+    patience: Patience,
 ) -> dict[str, NDArray[Any]]:
     """Runs from states ``start`` (q, v, tau, u by run) and their ``slopes`` (qdot, a).
 
     Of each run: samples q (B, samples, nq) and v (B, samples, nv), status, time ``t`` that it reached, steps and rejected ones,
     since when it was stiff (infinite if it never was), and its fastest rate then.
+
+    Interrupted, the runs that go on end with status INTERRUPTED, and those that have not begun.
 
     ``reals``: h, rtol, atol, longest, and go_on and near for closed loops, of each run or of all. ``meanwhile`` is told now
     and then which runs are stiff.
@@ -70,18 +83,25 @@ def run_lanes(
     layout = Layout(plan, programs(plan, program, works=False), method, WIDE, len(times), len(corners))
     given, each_reals = start | slopes, {name: np.broadcast_to(value, count) for name, value in reals.items()}
     begun: list[_Block] = []
+    interrupted = Event()
 
     def one(first: int) -> _Block:
         rows = np.minimum(np.arange(first, first + WIDE), count - 1)
         of_rows = [{name: x[rows] for name, x in table.items()} for table in (given, each_reals)]
         block = _Block(layout, code, times, corners, rows, *of_rows)
         begun.append(block)
-        block.run()
+        block.run(interrupted, patience)
         return block
 
     jobs = [workers().submit(one, first) for first in range(0, count, WIDE)]
-    while wait(jobs, timeout=_LOOK_SECONDS).not_done:
-        meanwhile([found for block in list(begun) for found in block.stiff_runs()])
+    try:
+        while wait(jobs, timeout=_LOOK_SECONDS).not_done:
+            meanwhile([found for block in list(begun) for found in block.stiff_runs()])
+    except BaseException as reason:
+        interrupted.set()
+        wait(jobs)
+        if not isinstance(reason, KeyboardInterrupt):
+            raise
     done = [job.result() for job in jobs]
     q, v = np.split(np.concatenate([block.samples() for block in done])[:count], [model.nq], axis=2)
     numbers = ("status", "t", "steps", "rejected", "stiff_time", "rate")
@@ -105,9 +125,33 @@ class _Block(Memory):
         self.put("reach", np.tile(weights, (WIDE, 1)))
         self.arrays["out"][:] = np.nan
 
-    def run(self) -> None:
-        while ((self.lane("t") < self.lane("end")) & (self.lane("status") == 0)).any():
-            self.take_steps(_STEPS_PER_CALL)
+    def run(self, interrupted: Event, patience: Patience) -> None:
+        """In pieces of about _LOOK_SECONDS."""
+        budget, last = _FIRST_PIECE, (np.zeros(WIDE), self.lane("t").copy())
+        while self.going().any():
+            if interrupted.is_set():
+                self.lane("status")[self.going()] = INTERRUPTED
+                return
+            began = time.perf_counter()
+            self.take_steps(budget)
+            if time.perf_counter() - began < _LOOK_SECONDS:
+                budget *= 2
+            last = self._lose_patience(patience, *last)
+
+    def going(self) -> NDArray[np.bool_]:
+        return (self.lane("t") < self.lane("end")) & (self.lane("status") == RUNNING)
+
+    def _lose_patience(self, patience: Patience, before: Array, reached: Array) -> tuple[Array, Array]:
+        """End runs that have taken too many steps, or will; what they had done, and how far they were, at the last look."""
+        steps, t = self.lane("steps") + self.lane("rejected"), self.lane("t")
+        endless = steps >= patience.steps
+        looked = (steps - before).max() >= patience.look
+        if looked:
+            with np.errstate(all="ignore"):
+                ahead = (self.lane("end") - t) / (t - reached) * (steps - before)
+            endless |= ~(ahead <= patience.ahead)
+        self.lane("status")[endless & self.going()] = ENDLESS
+        return (steps, t.copy()) if looked else (before, reached)
 
     def stiff_runs(self) -> list[Progress]:
         lanes = (self.lane(name).tolist() for name in ("stiff_time", "rate", "t", "h", "end"))

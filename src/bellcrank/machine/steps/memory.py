@@ -36,14 +36,15 @@ from .cuts.roots import NO_ROOT, STATE
 Array = NDArray[np.float64]
 
 WIDE = 4
-RUNNING, NOT_FINITE, COLLAPSED, SINGULAR, NOT_SOLVED, INTERRUPTED = 0, 1, 2, 3, 4, 6  # status; 5 is run.many.NOT_ASSEMBLED
+RUNNING, NOT_FINITE, COLLAPSED, SINGULAR, NOT_SOLVED, INTERRUPTED, ENDLESS = 0, 1, 2, 3, 4, 6, 7  # status; 5 is run.many.NOT_ASSEMBLED
 
 _CUTS = ("corner", "latest", "earliest", "full", "cut", "left", "piece")  # see cuts/
 _STEP = ("t", "h", "end", "until", "rtol", "atol", "longest", "grow", "error", "energy", "status", "steps", "rejected")
+_FASTEST = ("speed", "fastest_time")  # sum of the squares of v (or p), and when
 _CLOSING = ("turn", "met", "seen", "near", "go_on", "pivot", "pivot_time", "singular", "singular_row", "singular_time")
 STIFFNESS = ("suspicions", "calm", "rate", "stiff_time")  # stiff_time is infinite until the run is stiff
 _LOOP = ("budget", "evaluations", "samples", "substep", "substeps", "watched", "held", "project", "newton", "iterations")
-REALS = {name: k for k, name in enumerate((*_STEP, *_CUTS, *_CLOSING, *STIFFNESS, "change", "change_before"))}
+REALS = {name: k for k, name in enumerate((*_STEP, *_FASTEST, *_CUTS, *_CLOSING, *STIFFNESS, "change", "change_before"))}
 COUNTS = {name: k for k, name in enumerate((*_LOOP, "cuts"))}
 TURNING = ("attitude", "spin", "position", "push")  # places in y of g, mu, x, l; the last two are -1 without a position
 
@@ -164,6 +165,7 @@ DOUBLES: dict[str, Size] = {
     "origin": lambda s: s.state,
     "asked": lambda s: s.state,
     "reach": lambda s: s.state,
+    "fastest": lambda s: s.state,  # the state with the largest speeds so far
     "k": lambda s: (s.method.stages + len(s.method.extra)) * s.state,
     "tau": lambda s: s.wide(s.model.nv),
     "u": lambda s: s.wide(len(s.model.inputs)),

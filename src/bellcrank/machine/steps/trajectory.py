@@ -170,6 +170,12 @@ class Trajectory(Memory):
         q, v = np.split(self._of_state(self.arrays["y"]), [self.plan.model.nq])
         return q, v, self._works(self.arrays["y"])
 
+    def fastest_state(self) -> tuple[float, Array, Array] | None:
+        """Time, q and v (or p) of the step so far whose end has the largest speeds."""
+        if not self.real("speed") > 0.0:
+            return None
+        return self.real("fastest_time"), *np.split(self._of_state(self.arrays["fastest"]), [self.plan.model.nq])
+
     @property
     def stiff(self) -> bool:
         """Whether steps have become short for stability alone (machine.steps.stiffness)."""
