@@ -127,7 +127,7 @@ def width(plan: Plan, program: Program, name: str) -> int:
     model = plan.model
     if name in program.inputs:
         rows = plan.loads.closing.rows
-        return {"q": model.nq, "dq": model.nq, "t": 1, "u": len(model.inputs), "lambda": rows}.get(name, model.nv)
+        return {"q": model.nq, "dq": model.nq, "t": 1, "u": model.input_width, "lambda": rows}.get(name, model.nv)
     kind = program.outputs[name]
     if kind == "v*v":
         return model.nv * model.nv

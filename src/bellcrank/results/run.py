@@ -329,6 +329,8 @@ class Run:
 
         if name == "inputs":
             return {name: np.tile(self._constant_inputs(), (self._time.size, 1))}
+        if name == "anchors":
+            return {name: np.zeros((self._time.size, len(self.labels.elements)))}
         if name in SUMS:
             return {name: SUMS[name](self.values)}
         size = {"work": self.labels.sources, **dict.fromkeys(("storage", "forces"), self.labels.elements)}

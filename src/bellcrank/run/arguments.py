@@ -15,6 +15,7 @@ from ..dynamics.dynamics import Dynamics
 from ..dynamics.singular_positions import singular_loops
 from ..errors import DynamicsError, StateError
 from ..integrate import METHODS
+from ..machine.steps.cuts.known import drawn_along, first_anchors, known_anchors
 from ..model import Model
 from ..wording import argument
 from .checks.size import must_fit
@@ -111,7 +112,10 @@ def starting_state(dynamics: Dynamics, after: Run | None, given: dict[str, Any],
         given = given | {name: after.values(name)[-1] for name in ("q", "v") if given[name] is None}
     q, v = first_state(dynamics, given["q"], given["v"], first_time)
     start = {"q": q, "v": v, "tau": _one(dynamics, "tau", or_default(given["tau"], np.zeros(model.nv)))}
-    start["u"] = dynamics.input_rows(named_inputs(model, given["u"]), 1)[0]
+    start["u"] = dynamics.input_rows(named_inputs(model, given["u"]), 1)[0].copy()
+    anchors, known = known_anchors(model), None if after is None else after.values("anchors")[-1, list(model.stictions)]
+    start["u"][anchors.inputs] = first_anchors(model, q, v) if known is None or not known.all() else known
+    start["u"] = drawn_along(anchors, q, start["u"])
     start["t"] = np.array(first_time)
     start["a"] = _first_acceleration(dynamics, start, passing)
     if model.closures and np.isfinite(start["a"]).all():

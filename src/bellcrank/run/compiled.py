@@ -99,7 +99,8 @@ def _known(dynamics: Dynamics, outcome: Outcome) -> Outcome:
     if outcome.problem is not None or good.all():
         return outcome
     known = int(np.argmin(good))
-    kept = {name: getattr(outcome, name)[:known] for name in ("times", "q", "v", "works")}
+    rows = ("times", "q", "v", "works", *(() if outcome.anchors is None else ("anchors",)))
+    kept = {name: getattr(outcome, name)[:known] for name in rows}
     ended = table_that_ended(dynamics.model, float(outcome.times[-1]))
     reason = ended or "the work of a force is no longer a finite number"
     problem = f"stopped at t = {kept['times'][-1]:.9g} s: {reason}. What was computed until then is kept."
@@ -200,7 +201,14 @@ class _Host:
             last = (np.array([t]), q[None], self.velocities(t, q, speeds)[None], works[None])
             rows = [np.concatenate(pair) for pair in zip(rows, last, strict=True)]
         times, q, v, works = rows
-        return Outcome(times, q, v, works, {}, problem, tuple(self.passages))
+        return Outcome(times, q, v, works, {}, problem, tuple(self.passages), anchors=self._anchors(trajectory, len(times)))
+
+    def _anchors(self, trajectory: Trajectory, count: int) -> Array | None:
+        """Of friction that holds, at the start, at the samples, and where the run ended."""
+        if not self.dynamics.model.stictions:
+            return None
+        first = self.start["u"][len(self.dynamics.model.inputs) :]
+        return np.vstack([first, trajectory.anchors()])[:count]
 
 
 def advance_to_end(trajectory: Trajectory, host: _Host | None = None) -> None:

@@ -21,7 +21,7 @@ from ..errors import DynamicsError, SimulationError, StateError, warn
 from ..extremes import in_our_errors
 from ..integrate import METHODS, RungeKutta
 from ..kernels.stopwatch import Stopwatch, compiling
-from ..machine.steps.cuts.known import known_times
+from ..machine.steps.cuts.known import first_anchors, known_times
 from ..machine.steps.lane_runs import Patience, Progress, run_lanes
 from ..machine.steps.memory import ENDLESS, INTERRUPTED, NOT_FINITE, SINGULAR
 from ..model import Model
@@ -99,7 +99,7 @@ def simulate_many(
     messages = tuple(problem or _message(int(s), t, interchangeable) for problem, s, t in told)
     per_run = tuple(
         {"steps": int(found.steps[i]), "rejected": int(found.rejected[i]), "tau": start["tau"][i].tolist()}
-        | {"inputs": start["u"][i].tolist() if model.inputs else None}
+        | {"inputs": start["u"][i, : len(model.inputs)].tolist() if model.inputs else None}
         | {"stiff": [float(found.stiff_time[i]), float(found.rate[i]), None] if np.isfinite(found.stiff_time[i]) else None}
         for i in range(len(problems))
     )
@@ -161,6 +161,9 @@ def _run(
     q, v = (np.concatenate([start[name][:, None], found[name]], axis=1) for name in ("q", "v"))
     if dynamics.model.closures:
         q[:, 1:], v[:, 1:] = _projected(dynamics, q[:, 1:], v[:, 1:], times[1:])
+    if dynamics.model.stictions:
+        first = start["u"][:, None, len(dynamics.model.inputs) :]
+        start = start | {"anchors": np.concatenate([first, found["anchors"]], axis=1)}
     a = _accelerations(dynamics, start, q, v, times)
     status, steps, rejected = (found[name].astype(np.int64) for name in ("status", "steps", "rejected"))
     return _Samples(q, v, a, status, found["t"], steps, rejected, found["stiff_time"], found["rate"])
@@ -194,6 +197,8 @@ def _starts(dynamics: Dynamics, given: dict[str, Any]) -> tuple[dict[str, Array]
         warn(f"model {model.name!r}: {note}")
     start = {"q": first.q, "v": first.v, "tau": rows["tau"], "u": rows["inputs"]}
     start = {name: np.ascontiguousarray(np.broadcast_to(x, (count, x.shape[1]))) for name, x in start.items()}
+    if model.stictions:
+        start["u"] = np.hstack([start["u"], first_anchors(model, first.q, first.v)])
     return start, tuple(problem and f"cannot start: {problem}" for problem in first.problems)
 
 
@@ -211,6 +216,8 @@ def _accelerations(dynamics: Dynamics, start: dict[str, Array], q: Array, v: Arr
     count, samples = q.shape[:2]
     tau, u = (np.repeat(start[name], samples, axis=0) for name in ("tau", "u"))
     t = np.tile(times, count)
+    if "anchors" in start:
+        u = np.hstack([u[:, : len(dynamics.model.inputs)], start["anchors"].reshape(count * samples, -1)])
     q, v = (x.reshape(count * samples, x.shape[2]) for x in (q, v))
     return dynamics.acceleration(q, v, tau, t=t, inputs=u).reshape(count, samples, v.shape[1])
 

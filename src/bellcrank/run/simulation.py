@@ -135,7 +135,7 @@ def simulate(
     outcome = Passing(dynamics, whole, one_run.limits, watcher)(start, times) if through else whole(start, times)
     settings = _settings(one_run, dynamics, times, outcome) | {
         "tau": start["tau"].tolist() if tau is not None else None,
-        "inputs": start["u"].tolist() if model.inputs else None,
+        "inputs": start["u"][: len(model.inputs)].tolist() if model.inputs else None,
     }
     if model.closures:
         settings |= _settings_of_loops(kept, dynamics, times, outcome) | {"projection": projection}
@@ -170,6 +170,9 @@ def _watcher(
         raise StateError(f"tau and inputs as functions or tables go with dopri5, dop853 and rk4, not with {method}")
     if control is not None:
         _tell_slower(control)
+    if model.stictions and method in PASSING_METHODS:
+        held = model.elements[model.stictions[0]].name
+        raise StateError(f"{method} knows no friction that holds ({held!r}): use another method, or smooth friction")
     if events and method in PASSING_METHODS:
         raise StateError(f"{method} watches no events: use another method, with {argument('on_singular', 'pass')}")
     return Watcher(model, events, begins, first_time) if events else None
@@ -308,6 +311,10 @@ def _finish(
     derived = {} if control is None else control.at_samples(t, q, v)
     tau, u = derived.get("tau", start["tau"]), derived.get("inputs", start["u"])
     tau, u = (np.broadcast_to(x, (len(t), x.shape[-1])) for x in (tau, u))
+    if outcome.anchors is not None:
+        u = np.hstack([u[:, : len(dynamics.model.inputs)], outcome.anchors])
+        derived["anchors"] = np.zeros((len(t), len(dynamics.model.elements)))
+        derived["anchors"][:, list(dynamics.model.stictions)] = outcome.anchors
     a = np.empty_like(v)
     for part, by in parts_of(stretches, len(t)):
         a[part] = by.acceleration(q[part], v[part], tau[part], t=t[part], inputs=u[part])

@@ -63,6 +63,7 @@ def integrate_stiff(
     solver_from = _solvers(system, method, float(times[-1]), rtol=rtol, atol=tolerances, max_step=max_step or np.inf)
     solver = solver_from(float(times[0]), y)
     kept, peak = [y], Fastest(dynamics)
+    anchored = [system.anchors()]
     steps, problem = 0, None
     ends = Ends(dynamics.model, times, rtol, atol)
     counted = np.zeros(3, dtype=int)  # evaluations, Jacobians and factorizations of solvers before this one
@@ -96,6 +97,8 @@ def integrate_stiff(
                 steps += 1
                 peak.note(solver.t, solver.y)
                 kept += _reached(solver, times[len(kept) :], exact=method == "radau")
+                anchored += [system.anchors()] * (len(kept) - len(anchored))
+                system.draw_anchors(solver.y)
                 if ends.reached(solver.t):  # what follows is another piece of the motion
                     counted += _counts(solver)
                     solver = solver_from(solver.t, solver.y)
@@ -111,10 +114,11 @@ def integrate_stiff(
         watcher.forget_after(solver.t)
     reached = times[: len(kept)]
     if (problem is not None or ends.final) and solver.t > reached[-1]:
-        reached, kept = np.append(reached, solver.t), [*kept, solver.y.copy()]
+        reached, kept, anchored = np.append(reached, solver.t), [*kept, solver.y.copy()], [*anchored, system.anchors()]
     evaluations, jacobians, factorizations = (counted + _counts(solver)).tolist()
     counts = {"steps": steps, "evaluations": evaluations, "jacobians": jacobians, "factorizations": factorizations}
-    return Outcome(reached, *system.parts(np.array(kept)), counts, problem, tuple(passages), peak.kinetic())
+    held = np.array(anchored) if dynamics.model.stictions else None
+    return Outcome(reached, *system.parts(np.array(kept)), counts, problem, tuple(passages), peak.kinetic(), 0.0, held)
 
 
 def _check(method: str, rtol: float) -> None:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ..dynamics.dynamics import Dynamics
 from ..errors import BellcrankError
+from ..machine.steps.cuts.known import drawn_along, known_anchors
 from ..model.manifold import cross_matrix, rate_matrix, rotation, turning_joints, velocity_matrix
 from ..wording import argument
 from .loops.treatment import NO_LOOPS, Loops
@@ -60,7 +61,8 @@ class Outcome(NamedTuple):
     """Samples from the start on; works in the order of Trajectory.works_done; why it ended early, or None.
 
     A run that ended early has its last state as its last sample. ``peak``: the largest kinetic energy at any step, as far
-    as it is known. ``lost``: what impacts took. Both in J.
+    as it is known. ``lost``: what impacts took. Both in J. ``anchors`` of friction
+    that holds, a row for each sample; None where there are none.
     """
 
     times: Array
@@ -72,6 +74,7 @@ class Outcome(NamedTuple):
     passages: tuple[Passage, ...] = ()
     peak: float = 0.0
     lost: float = 0.0
+    anchors: Array | None = None
 
 
 def energy_scale(dynamics: Dynamics, start: dict[str, Array]) -> float:
@@ -125,8 +128,17 @@ class FirstOrder:
         self.dynamics, self.model = dynamics, model
         self.tau, self.u = start["tau"], start["u"]
         self.state = model.nq + model.nv
+        self._anchors = known_anchors(model)
         self.closings = len(model.closures) if any(c.motion is not None for c in model.closures) else 0
         self.works = len(model.elements) + len(dynamics.frames.drive_order) + self.closings + 1
+
+    def anchors(self) -> Array:
+        """Of friction that holds, as they are now."""
+        return self.u[len(self.model.inputs) :].copy()
+
+    def draw_anchors(self, y: Array) -> None:
+        """After a step that ended at y."""
+        self.u = drawn_along(self._anchors, y[: self.model.nq], self.u)
 
     def parts(self, y: Array) -> tuple[Array, Array, Array]:
         """q (with quaternions of unit length), v and works."""

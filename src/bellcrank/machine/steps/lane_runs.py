@@ -69,7 +69,7 @@ def run_lanes(
 ) -> dict[str, NDArray[Any]]:
     """Runs from states ``start`` (q, v, tau, u by run) and their ``slopes`` (qdot, a).
 
-    Of each run: samples q (B, samples, nq) and v (B, samples, nv), status, time ``t`` that it reached, steps and rejected ones,
+    Of each run: samples q (B, samples, nq), v (B, samples, nv) and anchors of friction that holds, status, time ``t`` that it reached, steps and rejected ones,
     since when it was stiff (infinite if it never was), and its fastest rate then.
 
     Interrupted, the runs that go on end with status INTERRUPTED, and those that have not begun.
@@ -103,10 +103,11 @@ def run_lanes(
         if not isinstance(reason, KeyboardInterrupt):
             raise
     done = [job.result() for job in jobs]
-    q, v = np.split(np.concatenate([block.samples() for block in done])[:count], [model.nq], axis=2)
+    samples = np.concatenate([block.samples() for block in done])[:count]
+    q, v, anchors = np.split(samples, [model.nq, model.nq + model.nv], axis=2)
     numbers = ("status", "t", "steps", "rejected", "stiff_time", "rate")
     lanes = {name: np.concatenate([block.lane(name) for block in done])[:count] for name in numbers}
-    return {"q": unit_quaternions(model, q), "v": v, **lanes}
+    return {"q": unit_quaternions(model, q), "v": v, "anchors": anchors, **lanes}
 
 
 class _Block(Memory):
