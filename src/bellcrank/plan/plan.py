@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -71,11 +72,13 @@ def make_plan(
     *,
     tolerance: float = RANK_TOLERANCE,
     baumgarte: tuple[float, float] = (0.0, 0.0),
+    measured: Sequence[str] = (),
 ) -> Plan:
+    """``measured``: names of the measures that a program is to find."""
     tree = depth_first(model.parents)
     frames = choose_frames(model, tree, style)
     data = _data_rows(model, tree, frames)
-    loads = make_loads(model, tree, frames)
+    loads = make_loads(model, tree, frames, measured)
     code, signatures = _signatures(model, tree, frames, data, loads)
     order, parent = np.array(tree.order), np.array(tree.parent)
     branches = np.array([len(children) > 1 for children in tree.children])

@@ -43,12 +43,14 @@ def energy_doubt(error: float | None) -> str | None:
 def not_finite(run: Run, name: str) -> str | None:
     """Which entries of a quantity are not, in words; None if all are. Samples of which this has been told are left out.
 
-    Those are in singular positions, where nothing determines accelerations and reactions.
+    Those are in singular positions, where nothing determines accelerations and reactions, or have states that are not finite.
     """
     from .quantities import NAMES, QUANTITIES
 
     values, time = run.values(name), run.values("time")
     known = np.isin(time, [at for at, _ in run.settings.get("undetermined") or ()])
+    if name not in ("q", "v", "a"):  # what follows from a state that is not finite is not either
+        known = known | ~np.isfinite(np.hstack([run.values(part) for part in ("q", "v", "a")])).all(axis=1)
     bad = ~np.isfinite(values) & ~known.reshape(-1, *[1] * (values.ndim - 1))
     if not bad.any():
         return None

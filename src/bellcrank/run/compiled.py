@@ -156,6 +156,8 @@ class _Host:
     def look(self, trajectory: Trajectory) -> None:
         """At a held step: note events; one that stops the run ends it inside the step."""
         assert self.watcher is not None
+        if self.dynamics.model.stictions:
+            self.watcher.around.inputs = trajectory.arrays["u"][: self.dynamics.model.input_width].copy()
         step = trajectory.held_step()
         t, h = trajectory.real("t"), trajectory.held_length
 
