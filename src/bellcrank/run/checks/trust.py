@@ -13,8 +13,11 @@ MOST = 500  # samples whose energy is looked at
 
 
 def doubt_energy(run: Run, lost: float) -> None:
-    """Warn of a run whose energy does not add up, unless impacts took some, which is told of each."""
-    if lost != 0.0:
+    """Warn of a run whose energy does not add up; not where impacts took some, which is told of each, nor of one that stopped.
+
+    Why that stopped says more, and its summary doubts it as well.
+    """
+    if lost != 0.0 or run.stopped is not None:
         return
     from ...results import energy_doubt
 
