@@ -19,7 +19,9 @@ def test_samples_that_do_not_fit_into_memory_are_refused_before_the_run(monkeypa
     """The bound is one of bytes: what is too much for many coordinates fits for few."""
     monkeypatch.setattr("bellcrank.run.checks.size.largest", lambda: 3 << 20)
     assert len(bc.simulate(bc.load("pendulum"), 1.0, step=1e-3).values("time")) == 1001
-    with pytest.raises(StateError, match=r"1001 samples of model 'humanoid', .* take about .* MB of memory, and a run may take 3 MB"):
+    with pytest.raises(
+        StateError, match=r"1001 samples of model 'humanoid', .* take about .* MB of memory, and a run may take 3 MB"
+    ):
         bc.simulate(bc.load("humanoid"), 1.0, step=1e-3)
     with pytest.raises(StateError, match=r"400 runs of 101 samples .* or start fewer runs at a time"):
         bc.simulate_many(bc.load("pendulum"), 1.0, step=0.01, q=np.zeros((400, 1)))
@@ -92,7 +94,9 @@ def test_many_runs_that_are_interrupted_keep_what_is_done(monkeypatch):
 
 
 def test_a_run_whose_energy_does_not_add_up_warns_wherever_it_is_looked_at():
-    with pytest.warns(BellcrankWarning, match="'double pendulum': the energy does not add up, by .* of what flows: do not trust"):
+    with pytest.warns(
+        BellcrankWarning, match="'double pendulum': the energy does not add up, by .* of what flows: do not trust"
+    ):
         run = bc.simulate(bc.load("double_pendulum"), 5.0, step=0.2, method="rk4")
     assert run.energy_error > 1e-3 and "do not trust this run" in run.summary().doubt
 
@@ -110,7 +114,9 @@ def test_numbers_of_a_run_that_are_not_finite_are_told_with_their_names_and_time
     run.values("v")[1, 1] = 1e200  # whose square is no number
     with (
         np.errstate(all="ignore"),
-        pytest.warns(BellcrankWarning, match=r"wrench of the parent .* of 'shoulder', 'elbow' at t = 0.05 s: not finite numbers"),
+        pytest.warns(
+            BellcrankWarning, match=r"wrench of the parent .* of 'shoulder', 'elbow' at t = 0.05 s: not finite numbers"
+        ),
     ):
         run.reactions
     run.values("a")[2, 1] = np.nan

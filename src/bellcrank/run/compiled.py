@@ -54,7 +54,7 @@ def in_machine_code(
     trajectory = prepare(dynamics, scheme, start, times, *limits, metric=loops.metric, control=control)
     _treat_loops(trajectory, dynamics, loops)
     trajectory.set_count("watched", 0 if watcher is None else 1)
-    problem, host = None, _Host(dynamics, start, watcher, progress, stiffness, control, horizon)
+    problem, host = None, _Host(dynamics, scheme, start, watcher, progress, stiffness, control, horizon)
     try:
         advance_to_end(trajectory, host)
     except KeyboardInterrupt:
@@ -71,7 +71,8 @@ def in_machine_code(
         doubt_long_steps(scheme.name, trajectory.real("turn"))
         _doubt_cut_steps(scheme, trajectory.count("cuts"))
     counts = {name: int(trajectory.real(name)) for name in ("steps", "rejected")}
-    counts["evaluations"] = trajectory.count("evaluations")
+    names = ("evaluations", "jacobians", "factorizations") if scheme.implicit else ("evaluations",)
+    counts |= {name: trajectory.count(name) for name in names}
     return _known(dynamics, host.collected(trajectory, problem)._replace(counts=counts, peak=host.peak_kinetic(trajectory)))
 
 
@@ -131,6 +132,7 @@ class _Host:
     """What the host does between the pieces of a run."""
 
     dynamics: Dynamics
+    scheme: RungeKutta
     start: dict[str, Array]
     watcher: Watcher | None
     progress: Callable[[float], None] | None
@@ -148,8 +150,13 @@ class _Host:
                 self.passages.append(found)
             trajectory.set_real("singular", 0.0)
 
+    @property
+    def left(self) -> bool:
+        """Whether the rest of the run is left to another method."""
+        return self.stiffness is not None and self.stiffness.left_at is not None
+
     def velocities(self, t: Array | float, q: Array, speeds: Array) -> Array:
-        if not in_momenta(self.dynamics, self.control) or not len(q):
+        if not in_momenta(self.dynamics, self.scheme, self.control) or not len(q):
             return speeds
         return np.asarray(self.dynamics.velocities(q, speeds, t=t))
 
@@ -176,8 +183,12 @@ class _Host:
         if self.stiffness is not None and trajectory.stiff:
             found = Stiff(trajectory.real("stiff_time"), trajectory.real("rate"), trajectory.fastest())
             self.stiffness.notice(found, Pace(t, h, end, seconds / max(1, trajectory.tried)))
+            if self.stiffness.switches:
+                trajectory.look_again()
         if self.horizon is not None:
-            self.horizon.look(t, int(trajectory.real("steps") + trajectory.real("rejected")), seconds / max(1, trajectory.tried))
+            self.horizon.look(
+                t, int(trajectory.real("steps") + trajectory.real("rejected")), seconds / max(1, trajectory.tried)
+            )
         if self.progress is not None:
             self.progress((t - first) / (end - first))
 
@@ -196,7 +207,7 @@ class _Host:
         first, v = self.start, self.velocities(times, q, speeds)
         rows = [np.append(first["t"], times), np.vstack([first["q"], q]), np.vstack([first["v"], v])]
         rows.append(np.vstack([np.zeros(works.shape[1]), works]))
-        ended = problem is not None or (self.watcher is not None and self.watcher.stopped is not None)
+        ended = problem is not None or self.left or (self.watcher is not None and self.watcher.stopped is not None)
         t = trajectory.real("t")
         if ended and t > rows[0][-1]:
             q, speeds, works = trajectory.state()
@@ -242,7 +253,7 @@ def _equal_intervals(first: float, times: Array) -> Iterator[tuple[float, int]]:
 def _advance_samples(trajectory: Trajectory, host: _Host | None) -> None:
     """Pieces grow until each takes about a tenth of a second; a watched run comes back after every good step."""
     budget = _FIRST_PIECE
-    while trajectory.status == 0 and trajectory.sampled < trajectory.count("samples"):
+    while trajectory.status == 0 and trajectory.sampled < trajectory.count("samples") and not (host and host.left):
         began = time.perf_counter()
         trajectory.advance(budget)
         seconds = time.perf_counter() - began

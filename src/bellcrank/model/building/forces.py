@@ -33,7 +33,7 @@ def make_elements(spec: Spec, rows: ModelRows, problems: Problems) -> tuple[Elem
     def make(item: Any) -> Element:
         return MAKERS[type(item)](item, rows)
 
-    return make_all(spec.elements, make, problems, element_problems)
+    return make_all(spec.elements, make, problems, element_problems, rows.kinds)
 
 
 def _element(item: Any, kind: str, *values: Any, **where: Any) -> Element:
@@ -113,12 +113,15 @@ def _friction(item: elements.FrictionSpec, rows: ModelRows) -> Element:
         on, velocity = on_joint(item, rows, rates=True), 0.01 if item.velocity is None else item.velocity
         return _element(item, "joint_friction", item.effort, velocity, **on)
     if item.velocity is not None:
-        raise Trouble("it has a velocity, of smooth friction, and a stiffness, of friction that holds. Give one of them.", "velocity")
+        raise Trouble(
+            "it has a velocity, of smooth friction, and a stiffness, of friction that holds. Give one of them.", "velocity"
+        )
     on = on_joint(item, rows)
     if on.get("closure", -1) >= 0:
         raise Trouble(
             f'friction that holds needs a coordinate, and "{item.joint}" closes a loop. Let another joint of the loop be cut '
-            "(cut = true), or leave out the stiffness.", "stiffness"
+            "(cut = true), or leave out the stiffness.",
+            "stiffness",
         )
     return _element(item, "joint_stiction", item.effort, item.stiffness, item.damping, **on)
 

@@ -1,7 +1,7 @@
 """Whether the end of a run is in sight: how many steps it takes, and would still take at its present pace.
 
-A run stops after ``max_steps``, accepted or not. One that would need far more, judged by how far the last LOOK steps brought it,
-stops as soon as that is clear, so that a model whose numbers are wrong does not run for ever.
+A run stops after ``max_steps``, accepted or not. One that would need far more, judged by how far the last LOOK steps brought
+it, stops as soon as that is clear, so that a model whose numbers are wrong does not run for ever.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ LOOK, LOOK_IN_PYTHON = 200_000, 2_000  # steps after which the pace is judged; i
 HOPELESS = 10.0  # times max_steps
 
 
-class EndNotInSight(Exception):  # noqa: N818 - no error: it takes a run out of its loop, and never leaves it
-    """Why a run is stopped."""
+class EndNotInSight(Exception):
+    """Why a run is stopped: it takes the run out of its loop, and goes no further."""
 
 
 @dataclass
 class Horizon:
-    """Of one run from ``begin`` to ``end``, perhaps in several stretches, of which those that are done took ``before`` steps."""
+    """Of one run from ``begin`` to ``end``, perhaps in several stretches; those that are done took ``before`` steps."""
 
     begin: float
     end: float
@@ -44,9 +44,7 @@ class Horizon:
         """After ``steps`` of this stretch at time t, each of which takes ``cost`` seconds; raises EndNotInSight."""
         steps += self.before
         if steps >= self.max_steps and t < self.end:
-            raise EndNotInSight(
-                f"stopped at t = {t:.9g} s: it has taken {steps} steps, which is the limit. {self._remedy()}"
-            )
+            raise EndNotInSight(f"stopped at t = {t:.9g} s: it has taken {steps} steps, which is the limit. {self._remedy()}")
         taken, reached = self._last
         if steps - taken < self.look_after:
             return

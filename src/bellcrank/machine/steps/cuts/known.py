@@ -1,8 +1,8 @@
 """What a model says about where its equations of motion are not smooth.
 
 times     knots and ends of tables over time: of efforts, of prescribed motions of joints and of closures
-surfaces  limits of stops on coordinates of the tree: a coordinate, and the value at which the force begins; and rest, v = 0, where
-          friction that holds turns round
+surfaces  limits of stops on coordinates of the tree: a coordinate, and the value at which the force begins; and rest, v = 0,
+          where friction that holds turns round
 anchors   of friction that holds: what it holds, and how far its anchor may be away
 """
 
