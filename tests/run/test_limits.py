@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ import bellcrank as bc
 from bellcrank.errors import BellcrankWarning, SimulationError, StateError
 from bellcrank.machine.steps import lane_runs
 from bellcrank.machine.steps.memory import ENDLESS, INTERRUPTED
+from bellcrank.model import Element
 from bellcrank.run.checks import horizon as horizons
 from bellcrank.run.checks.horizon import EndNotInSight, Horizon
 
@@ -121,3 +124,11 @@ def test_numbers_of_a_run_that_are_not_finite_are_told_with_their_names_and_time
         run.reactions
     run.values("a")[2, 1] = np.nan
     assert any("joint accelerations of 'elbow' at t = 0.1 s" in words for words in run.summary().not_finite)
+
+
+def test_methods_that_cut_no_steps_say_so():
+    model = bc.load("parallelogram")
+    stop = Element("bumper", "joint_stop", {"lower": -9.0, "upper": 9.0, "stiffness": 1.0, "damping": 0.0}, joint=0, dof=0)
+    model = replace(model, elements=(*model.elements, stop))
+    with pytest.warns(BellcrankWarning, match=r"has stops \('bumper'\), and rattle does not end its steps there"):
+        bc.simulate(model, 0.02, step=0.01, method="rattle")

@@ -27,6 +27,7 @@ from ..wording import argument
 from .arguments import AUTO, formulation_for, must_be_known, must_be_positive, named_inputs, starting_state, times_of
 from .checks.horizon import MOST_STEPS, Horizon, must_be_few
 from .checks.trust import doubt_energy, with_missing
+from .checks.unwatched import tell_uncut
 from .compiled import Limits, in_machine_code
 from .control import Control, Function, TabledInputs, with_tables
 from .events import Event, Surroundings, Watcher
@@ -125,6 +126,8 @@ def simulate(
     if model.closures and q is None and after is None:
         tell_moved_start(model, start)
     times = float(start["t"]) + times
+    if method in PASSING_METHODS:
+        tell_uncut(model, method, float(times[0]), float(times[-1]))
     horizon = Horizon(float(times[0]), float(times[-1]), int(max_steps))
     if isinstance(inputs, TabledInputs):
         inputs.must_cover(float(times[0]), float(times[-1]))
