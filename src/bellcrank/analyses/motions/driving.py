@@ -135,24 +135,11 @@ class Drive:
         return np.asarray(self.q[:, _place(self.model, name)])
 
     def plot(self, path: str | Path | None = None, *, keep: bool = False) -> Figure:
-        """Coordinates and velocities over the input; toggles and change points as lines. Written to ``path`` if given."""
-        from matplotlib.figure import Figure
-
+        """Coordinates, velocities and accelerations over the input, with dead centres and change points."""
         from ...results.plots import save_figure
+        from .drive_plot import draw_drive
 
-        figure = Figure(figsize=(9, 8), layout="constrained")
-        axes = figure.subplots(3, 1, sharex=True)
-        for axis, what, names, y in zip(axes, "qva", ("q_names", "v_names", "v_names"), (self.q, self.v, self.a), strict=True):
-            lines = axis.plot(self.values, y)
-            axis.set_ylabel(what)
-            if len(lines) <= 10:
-                axis.legend(lines, getattr(self.model, names), fontsize=8, frameon=False)
-            for limit in self.limits:
-                axis.axvline(limit.value, color="#c1272d", linestyle="--" if limit.toggle else ":")
-            for value in self.change_points:
-                axis.axvline(value, color="#0071bc", linestyle="-.")
-        axes[-1].set_xlabel(f"{self.input} ({self.unit})")
-        figure.suptitle(self.model.name)
+        figure = draw_drive(self)
         if path is not None:
             save_figure(figure, Path(path), keep=keep)
         return figure
