@@ -190,18 +190,14 @@ def _watcher(
         )
     if control is not None:
         _tell_slower(control)
-<<<<<<< HEAD
-    if events and has_steps_of_its_own(method, around.dynamics.model):
-        at_singular = f", with {argument('on_singular', 'pass')}" if method in PASSING_METHODS else ""
-        raise StateError(f"{method} watches no events of models with closed loops: use another method{at_singular}")
-=======
     model = around.dynamics.model
-    if model.stictions and method in PASSING_METHODS:
+    own_steps = has_steps_of_its_own(method, model)
+    if model.stictions and own_steps:
         held = model.elements[model.stictions[0]].name
         raise StateError(f"{method} knows no friction that holds ({held!r}): use another method, or smooth friction")
-    if events and method in PASSING_METHODS:
-        raise StateError(f"{method} watches no events: use another method, with {argument('on_singular', 'pass')}")
->>>>>>> holds
+    if events and own_steps:
+        at_singular = f", with {argument('on_singular', 'pass')}" if method in PASSING_METHODS else ""
+        raise StateError(f"{method} watches no events of models with closed loops: use another method{at_singular}")
     return Watcher(around, events, begins, first_time) if events else None
 
 
