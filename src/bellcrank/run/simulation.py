@@ -164,8 +164,9 @@ def _watcher(
     if control is not None:
         _tell_slower(control)
     if events and has_steps_of_its_own(method, model):
+        of_loops = "" if method in PASSING_METHODS else " of models with closed loops"
         at_singular = f", with {argument('on_singular', 'pass')}" if method in PASSING_METHODS else ""
-        raise StateError(f"{method} watches no events of models with closed loops: use another method{at_singular}")
+        raise StateError(f"{method} watches no events{of_loops}: use another method{at_singular}")
     return Watcher(model, events, begins, first_time) if events else None
 
 
