@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.errors import SimulationError, StateError
 from bellcrank import Event
+from bellcrank.errors import SimulationError, StateError
 from bellcrank.joints import make_joint
 from bellcrank.model import generators
 

@@ -164,6 +164,8 @@ class Dynamics(Evaluation):
     least_change = quantities.loops.least_change
 
     measures = quantities.measures.measures
+    measure_units = quantities.measures.measure_units
+    measure_jacobians = quantities.measure_derivatives.measure_jacobians
 
     momenta = quantities.momenta.momenta
     velocities = quantities.momenta.velocities
