@@ -196,8 +196,9 @@ def _watcher(
         held = model.elements[model.stictions[0]].name
         raise StateError(f"{method} knows no friction that holds ({held!r}): use another method, or smooth friction")
     if events and own_steps:
+        of_loops = "" if method in PASSING_METHODS else " of models with closed loops"
         at_singular = f", with {argument('on_singular', 'pass')}" if method in PASSING_METHODS else ""
-        raise StateError(f"{method} watches no events of models with closed loops: use another method{at_singular}")
+        raise StateError(f"{method} watches no events{of_loops}: use another method{at_singular}")
     return Watcher(around, events, begins, first_time) if events else None
 
 
