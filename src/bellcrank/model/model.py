@@ -97,6 +97,8 @@ class Model:
     turned: tuple[bool, ...] = ()
     spec: Spec | None = field(default=None, init=False, repr=False)  # set by build; a changed copy of a model has none
 
+    has_variables = False  # whether numbers of it depend on a design
+
     def __post_init__(self) -> None:
         for name in LISTS:
             object.__setattr__(self, name, tuple(getattr(self, name)))

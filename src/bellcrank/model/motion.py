@@ -5,10 +5,10 @@ A driven joint has no entries in q and v: its laws give its coordinates at every
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ..numbers.variable import is_finite
 from ..wording import counted
 
 MOST_COEFFICIENTS = 8
@@ -29,7 +29,7 @@ class Table:
             yield f"its table has {counted(len(self.x), 'value')} of x and {len(self.y)} of y. Give as many of each."
         elif len(self.x) < 2:
             yield f"its table has {counted(len(self.x), 'row')}. Give two at least."
-        elif not all(math.isfinite(value) for value in (*self.x, *self.y)):
+        elif not all(map(is_finite, (*self.x, *self.y))):
             yield "its table has a value that is not finite."
         else:
             for k, (a, b) in enumerate(zip(self.x, self.x[1:], strict=False)):
@@ -75,7 +75,7 @@ class Law:
             yield f"its sine has {counted(len(self.values), 'value')}. Give offset, amplitude, frequency and phase."
         elif self.kind == "table" and self.table is None:
             yield "its law has no table. Give one."
-        if not all(math.isfinite(value) for value in self.values):
+        if not all(map(is_finite, self.values)):
             yield f"its law has the values {self.values}. Give finite numbers."
         if self.table is not None:
             yield from self.table.problems()

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from .functions import gather, less, select
 from .symbol import Number
+from .variable import as_array
 
 
 class Curve(NamedTuple):
@@ -30,18 +31,29 @@ class Curve(NamedTuple):
 
 def spline_rows(x: Sequence[float], y: Sequence[float]) -> NDArray[np.float64]:
     """The 4 n numbers of a natural spline through the points: a tridiagonal system for the second derivatives."""
+    xs, ys = as_array(x), as_array(y)
+    h = np.diff(xs)
+    m = [0.0, *_bends(h, 6 * np.diff(np.diff(ys) / h)), 0.0] if len(xs) > 2 else [0.0] * len(xs)
+    bends = as_array(m)
+    pieces = h * (ys[:-1] + ys[1:]) / 2 - h**3 * (bends[:-1] + bends[1:]) / 24
+    return np.concatenate([xs, ys, bends, [0.0], np.cumsum(pieces)])
+
+
+def _bends(h: NDArray[Any], right: NDArray[Any]) -> Any:
+    """h_i-1 m_i-1 + 2 (h_i-1 + h_i) m_i + h_i m_i+1 = right_i between the ends, where m is zero."""
     from scipy.linalg import solve_banded
 
-    xs, ys = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-    n, m = len(xs), np.zeros(len(xs))
-    if n > 2:
-        h, slope = np.diff(xs), np.diff(ys) / np.diff(xs)
-        bands = np.zeros((3, n - 2))
-        bands[0, 1:], bands[1], bands[2, :-1] = h[1:-1], 2 * (h[:-1] + h[1:]), h[1:-1]
-        m[1:-1] = solve_banded((1, 1), bands, 6 * np.diff(slope))
-    h = np.diff(xs)
-    pieces = h * (ys[:-1] + ys[1:]) / 2 - h**3 * (m[:-1] + m[1:]) / 24
-    return np.concatenate([xs, ys, m, [0.0], np.cumsum(pieces)])
+    diagonal = 2 * (h[:-1] + h[1:])
+    if right.dtype != object:
+        above, below = np.append(0.0, h[1:-1]), np.append(h[1:-1], 0.0)
+        return solve_banded((1, 1), np.stack([above, diagonal, below]), right)
+    d, r = list(diagonal), list(right)
+    for i in range(1, len(d)):  # on any number
+        factor = h[i] / d[i - 1]
+        d[i], r[i] = d[i] - factor * h[i], r[i] - factor * r[i - 1]
+    for i in reversed(range(len(d))):
+        r[i] = (r[i] - h[i + 1] * r[i + 1] if i + 1 < len(d) else r[i]) / d[i]
+    return r
 
 
 def halvings(count: int) -> int:

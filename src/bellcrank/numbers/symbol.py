@@ -29,6 +29,8 @@ def _key(x: Number) -> str | float:
     """Equal for what is the same; minus zero is not zero (the two differ by pi in atan2)."""
     if type(x) is Symbol or type(x) is Condition:  # isinstance takes twice as long, of all that recording takes
         return x.ref
+    if isinstance(x, Symbol | Condition):
+        return x.ref
     value = float(x)
     return value if value != 0 else str(value)
 
@@ -58,8 +60,12 @@ class Graph:
         if found is None and commutes:
             found = self.known.get((kind, key[2], key[1]))
         if found is None:
-            found = self.known[key] = Symbol(self, self.record(kind, args), kind, args)
+            found = self.known[key] = self.number(self.record(kind, args), kind, args)
         return found
+
+    def number(self, ref: Any, kind: str, args: tuple[Any, ...], minus: Symbol | None = None) -> Symbol:
+        """What an operation made."""
+        return Symbol(self, ref, kind, args, minus)
 
     def compare(self, kind: str, *args: Number) -> Condition:
         key = (kind, *[_key(a) for a in args])
@@ -159,7 +165,7 @@ class Symbol:
         found = self.graph.known.get(key)
         if found is None:
             ref = self.graph.record("fneg", (self,))
-            found = self.graph.known[key] = Symbol(self.graph, ref, "fneg", (self,), minus=self)
+            found = self.graph.known[key] = self.graph.number(ref, "fneg", (self,), minus=self)
         return found
 
     def __abs__(self) -> Symbol:
@@ -173,6 +179,15 @@ class Symbol:
 
     def atan2(self, x: Number) -> Symbol:
         return self.graph.op("atan2", self, x)
+
+    def exp(self) -> Symbol:
+        return self.graph.op("exp", self)
+
+    def log(self) -> Symbol:
+        return self.graph.op("log", self)
+
+    def floor(self) -> Symbol:
+        return self.graph.op("floor", self)
 
     def minimum(self, other: Number) -> Symbol:
         return self.graph.op("minimum", self, other, commutes=True)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..model import Model
+from ..numbers.variable import as_array, on_constants, values_of, varied
 from ..spatial.rank import RANK_TOLERANCE
+from .closures import Closing
 from .frames import Frames, Style, choose_frames
 from .loads import Loads, make_loads
 from .order import Tree, depth_first
@@ -50,10 +54,26 @@ class Plan:
     selected_rows: tuple[
         int, ...
     ] = ()  # of the equations of closures, where all are taken at once; (): those independent at a state
+    over_numbers: Plan | None = None  # for a design: the same plan, with variables in its arrays
 
     @property
     def n(self) -> int:
         return self.tree.n
+
+    @cached_property
+    def recorded(self) -> Mapping[str, NDArray[Any]]:
+        """The arrays that a design can change, by their names in DATA, with variables in them."""
+        if self.over_numbers is None:
+            return {}
+        nodes = None if self.nodes is None else self.nodes.over_numbers
+        plan = replace(self.over_numbers, nodes=nodes)
+        found = {name: np.asarray(fill(plan)) for name, fill in DATA.items()}
+        return {name: array for name, array in found.items() if array.dtype == object and varied(array).any()}
+
+    @cached_property
+    def varied(self) -> Mapping[str, NDArray[np.bool_]]:
+        """Of these arrays, the entries that a design can change: they never fold, and carry tangents."""
+        return {name: varied(array) for name, array in self.recorded.items()}
 
     @property
     def outside_joints(self) -> tuple[str, ...]:
@@ -65,13 +85,46 @@ class Plan:
         return self.signatures[int(self.table[i, 0])]
 
 
+# numbers that kernels read, by the names that they have there; a design may change them
+DATA: dict[str, Callable[[Plan], Any]] = {
+    "data": lambda plan: plan.data,
+    "gravity": lambda plan: plan.gravity,
+    "motion_data": lambda plan: plan.loads.motion_data,
+    "element_data": lambda plan: plan.loads.element_data,
+    "pool": lambda plan: plan.loads.pool,
+    "closure_data": lambda plan: plan.loads.closing.data,
+    "factors": lambda plan: plan.loads.closing.factors,
+    "node_body_data": lambda plan: plan.nodes.shared_bodies if plan.nodes else (),
+    "node_closure_data": lambda plan: plan.nodes.shared_closures if plan.nodes else (),
+}
+
+
 def make_plan(
     model: Model,
     style: Style = "plane",
     *,
     tolerance: float = RANK_TOLERANCE,
     baumgarte: tuple[float, float] = (0.0, 0.0),
+    over_numbers: Model | None = None,
 ) -> Plan:
+    """The plan of a model; for a design, ``over_numbers`` is the same model with variables in it."""
+    if over_numbers is None:
+        return _plan(model, style, tolerance, baumgarte)
+    plan = _plan(over_numbers, style, tolerance, baumgarte)
+    values: Plan = settled(plan)
+    return replace(values, model=model, over_numbers=plan)
+
+
+def settled(item: Any) -> Any:
+    """A plan, or a part of one, with the values of its variables."""
+    if isinstance(item, np.ndarray):
+        return values_of(item) if item.dtype == object else item
+    if not isinstance(item, PARTS):
+        return item
+    return replace(item, **{field.name: settled(getattr(item, field.name)) for field in fields(item)})
+
+
+def _plan(model: Model, style: Style, tolerance: float, baumgarte: tuple[float, float]) -> Plan:
     tree = depth_first(model.parents)
     frames = choose_frames(model, tree, style)
     data = _data_rows(model, tree, frames)
@@ -93,14 +146,18 @@ def make_plan(
     }
     table = np.stack([columns[name] for name in TABLE], axis=1).astype(np.int64)
     gravity = frames.ground_rotation.T @ model.gravity
-    gravity[np.abs(gravity) < 1e-15 * np.abs(gravity).max(initial=0.0)] = 0.0
+    strength = np.abs(values_of(gravity)).max(initial=0.0)
+    gravity = on_constants(lambda g: np.where(np.abs(g) < 1e-15 * strength, 0.0, g), gravity)
     closing = tolerance, typical_length(model), baumgarte
     return Plan(model, tree, frames, signatures, table, data, gravity, int(branches.sum()), loads, *closing)
 
 
+PARTS = (Plan, Frames, Loads, Closing)
+
+
 def typical_length(model: Model) -> float:
     """The mean distance of joints and closures from their bodies' origins; 1 m where all of them meet."""
-    offsets = [*model.position, *(x for closure in model.closures for x in (closure.point_a, closure.point_b))]
+    offsets = [*values_of(model.position), *(values_of(x) for c in model.closures for x in (c.point_a, c.point_b))]
     lengths = np.linalg.norm(np.array(offsets).reshape(-1, 3), axis=1)
     return float(lengths[lengths > 0].mean()) if (lengths > 0).any() else 1.0
 
@@ -120,8 +177,8 @@ def _data_rows(model: Model, tree: Tree, frames: Frames) -> Array:
     c = np.einsum("nij,nj->ni", inverse, model.center[order] - frames.origin)
     Jc = inverse @ model.inertia[order] @ K
     J = Jc + m[:, None, None] * (np.einsum("ni,ni->n", c, c)[:, None, None] * np.eye(3) - np.einsum("ni,nj->nij", c, c))
-    reach = np.abs(model.center[order]).max(axis=1, initial=0.0)
-    armature = np.zeros((tree.n, len(SLOTS["armature"])))
+    reach = np.abs(values_of(model.center[order])).max(axis=1, initial=0.0)
+    armature = np.zeros((tree.n, len(SLOTS["armature"])), dtype=model.armature.dtype)
     for i, body in enumerate(order):
         if model.motions and model.motions[body] is not None:
             continue
@@ -135,16 +192,16 @@ def _data_rows(model: Model, tree: Tree, frames: Frames) -> Array:
         "rest": _turns(frames.rest),
         "rest_angle": frames.rest[:, None],
         "offset": frames.offset,
-        "pitch": np.array([[model.joints[body].pitch or 0.0] for body in order]),
+        "pitch": as_array([[0.0 if model.joints[body].pitch is None else model.joints[body].pitch] for body in order]),
         "turn": frames.turn.reshape(-1, 9),
-        "J": _clean(J[:, upper[0], upper[1]], np.abs(J).max(axis=(1, 2))),
-        "mc": _clean(m[:, None] * c, m * reach),
+        "J": _clean(J[:, upper[0], upper[1]], np.abs(values_of(J)).max(axis=(1, 2))),
+        "mc": _clean(m[:, None] * c, values_of(m) * reach),
         "m": m[:, None],
         "center": _clean(c, reach),
-        "Jc": _clean(Jc[:, upper[0], upper[1]], np.abs(Jc).max(axis=(1, 2))),
+        "Jc": _clean(Jc[:, upper[0], upper[1]], np.abs(values_of(Jc)).max(axis=(1, 2))),
         "armature": armature,
         "carried_m": carried[:, None],
-        "carried_mc": _clean(moment, carried * np.maximum(reach, np.abs(frames.offset).max(initial=0.0))),
+        "carried_mc": _clean(moment, values_of(carried) * np.maximum(reach, np.abs(values_of(frames.offset)).max(initial=0.0))),
     }
     return np.ascontiguousarray(np.concatenate([columns[name] for name in SLOTS], axis=1))
 
@@ -164,7 +221,8 @@ def _signatures(
     model: Model, tree: Tree, frames: Frames, data: Array, loads: Loads
 ) -> tuple[NDArray[np.int64], tuple[Signature, ...]]:
     """The code of every body and the distinct signatures, as fine as possible while they stay few."""
-    foldable = (data == 0) | ((np.abs(data) == 1) & np.isin(np.arange(ROW), _ROTATION))
+    free, data = varied(data), values_of(data)
+    foldable = ~free & ((data == 0) | ((np.abs(data) == 1) & np.isin(np.arange(ROW), _ROTATION)))
     roles = _roles(model, tree, frames, loads)
     for columns in (list(range(ROW)), _PLACEMENT):
         chosen = np.zeros_like(foldable)
@@ -212,7 +270,7 @@ def _roles(model: Model, tree: Tree, frames: Frames, loads: Loads) -> list[Role]
         joint, children = model.joints[body], tree.children[i]
         adjacent = p >= 0 and p == i - 1
         opens = p >= 0 and not adjacent and tree.children[p][-1] == i
-        style = "plane" if joint.plane and frames.style == "plane" else "full"
+        style = "plane" if frames.plane[i] else "full"
         roles.append(
             (joint.key, style, p < 0, not children, adjacent, len(children) > 1, opens, bool(loads.driven[i]), i in held)
         )
@@ -227,4 +285,4 @@ def _turns(angle: Array) -> Array:
 
 def _clean(x: Array, scale: Array) -> Array:
     """Entries that are zero but for rounding become exact zeros."""
-    return np.where(np.abs(x) <= 4e-16 * scale[:, None], 0.0, x)
+    return on_constants(lambda x: np.where(np.abs(x) <= 4e-16 * scale[:, None], 0.0, x), x)

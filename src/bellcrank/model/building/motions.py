@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...joints import Joint
+from ...numbers.variable import as_number
 from ..motion import Law, PrescribedMotion, Table
 from ..spec.laws import PolynomialLaw, RateLaw, SineLaw, SumLaw, TableLaw
 from ..spec.spec import JointSpec
@@ -32,7 +33,7 @@ def make_motion(item: JointSpec, joint: Joint, offset: Sequence[float]) -> Presc
         raise Trouble(f"a {joint.kind} joint has its own axis: remove it here.", "motion")
     made = {name: Law("polynomial", (0.0,)) for name in wanted}  # what no law moves stays where it is
     if joint.kind == "free":
-        made |= {name: Law("polynomial", (float(x),)) for name, x in zip("xyz", offset, strict=True)}
+        made |= {name: Law("polynomial", (as_number(x),)) for name, x in zip("xyz", offset, strict=True)}
     made |= {name or wanted[0]: checked_law(law) for name, law in laws.items()}
     return PrescribedMotion(tuple(made.values()), unit(axis) if axis is not None else (0.0, 0.0, 1.0) if turns else None)
 
@@ -49,15 +50,15 @@ def make_law(law: Any) -> Law:
     if isinstance(law, SumLaw):
         return Law("sum", parts=tuple(map(make_law, law.sum)))
     if isinstance(law, RateLaw):
-        return Law("polynomial", (float(law.start), float(law.rate)))
+        return Law("polynomial", (as_number(law.start), as_number(law.rate)))
     if isinstance(law, PolynomialLaw):
         many = law.polynomial if isinstance(law.polynomial, tuple) else (law.polynomial,)
-        return Law("polynomial", tuple(map(float, many)))
+        return Law("polynomial", tuple(map(as_number, many)))
     if isinstance(law, SineLaw):
-        return Law("sine", tuple(map(float, (law.offset, law.amplitude, law.frequency, law.phase))))
+        return Law("sine", tuple(map(as_number, (law.offset, law.amplitude, law.frequency, law.phase))))
     assert isinstance(law, TableLaw)
     return Law("table", (), table_of(law.table, law.outside))
 
 
 def table_of(rows: Any, outside: str) -> Table | None:
-    return None if rows is None else Table(tuple(float(x) for x, _ in rows), tuple(float(y) for _, y in rows), outside)
+    return None if rows is None else Table(tuple(as_number(x) for x, _ in rows), tuple(as_number(y) for _, y in rows), outside)

@@ -21,6 +21,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from ...numbers import Symbol
+from ...numbers.operations import OPERATIONS
+
 LONGEST = 1000  # characters of a formula
 DEEPEST = 50  # parentheses and signs within each other
 LARGEST = 1e30  # of any result: no length, mass or time of a mechanism comes near; products of such numbers stay finite
@@ -93,6 +96,8 @@ class Formula:
 
     def evaluate(self, values: Mapping[str, float]) -> float:
         """The value; raises FormulaError where it is no finite number."""
+        if any(isinstance(x, Symbol) for x in values.values()):
+            return self.run(values, lambda operation, operands: OPERATIONS[operation](*operands))
         return float(self.run(values, _apply)) + 0.0
 
     def run(self, values: Mapping[str, Any], apply: Callable[[str, list[Any]], Any]) -> Any:
