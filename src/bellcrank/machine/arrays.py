@@ -24,7 +24,7 @@ from ..plan import Plan
 from ..plan.closures import ATTACHMENT_TABLE, CLOSURE_ROW, CLOSURE_TABLE
 from ..plan.loads import ELEMENT_ROW, ELEMENT_TABLE, MOTION_TABLE, motion_row
 from ..plan.nodes import NODE_TABLE
-from ..plan.plan import DATA, TABLE
+from ..plan.plan import TABLE
 from ..plan.row_selection import least_kept, order_of_rows
 from ..plan.signature import OWN, ROW
 
@@ -50,25 +50,25 @@ def _buffer(name: str, rows: int | str, columns: Any = 1, active: bool = True, i
 _DECLARED = (
     _table("table", "bodies", TABLE, lambda plan: plan.table),
     _table("dofs", "nv", 1, lambda plan: _parents_of_dofs(plan)),
-    _data("data", "bodies", ROW, DATA["data"]),
-    _data("gravity", 1, 3, DATA["gravity"]),
+    _data("data", "bodies", ROW, lambda plan: plan.data),
+    _data("gravity", 1, 3, lambda plan: plan.gravity),
     _table("sizes", 1, SIZES, lambda plan: [plan_counts(plan)[name] for name in SIZES]),
     _table("motion_table", "motions", MOTION_TABLE, lambda plan: plan.loads.motion_table),
-    _data("motion_data", "motions", "motion_row", DATA["motion_data"]),
+    _data("motion_data", "motions", "motion_row", lambda plan: plan.loads.motion_data),
     _table("element_table", "elements", ELEMENT_TABLE, lambda plan: plan.loads.element_table),
-    _data("element_data", "elements", ELEMENT_ROW, DATA["element_data"]),
-    _data("pool", "pool", 1, DATA["pool"]),
+    _data("element_data", "elements", ELEMENT_ROW, lambda plan: plan.loads.element_data),
+    _data("pool", "pool", 1, lambda plan: plan.loads.pool),
     _table("closure_table", "closures", CLOSURE_TABLE, lambda plan: plan.loads.closing.table),
-    _data("closure_data", "closures", CLOSURE_ROW, DATA["closure_data"]),
+    _data("closure_data", "closures", CLOSURE_ROW, lambda plan: plan.loads.closing.data),
     _table("attachment_table", "attachments", ATTACHMENT_TABLE, lambda plan: plan.loads.closing.attachments),
-    _data("factors", "attachments", 1, DATA["factors"]),
+    _data("factors", "attachments", 1, lambda plan: plan.loads.closing.factors),
     _data("settings", 1, SETTINGS, lambda plan: [plan.tolerance, plan.length, *plan.baumgarte]),
     _table("row_order", "rows", 1, lambda plan: order_of_rows(plan)),
     _data("row_least", "rows", 1, lambda plan: least_kept(plan)),
     _table("node_table", "nodes", NODE_TABLE, lambda plan: plan.nodes.table if plan.nodes else ()),
     _table("node_ints", "node_ints", 1, lambda plan: plan.nodes.ints if plan.nodes else ()),
-    _data("node_body_data", "node_bodies", OWN, DATA["node_body_data"]),
-    _data("node_closure_data", "node_closures", CLOSURE_ROW, DATA["node_closure_data"]),
+    _data("node_body_data", "node_bodies", OWN, lambda plan: plan.nodes.shared_bodies if plan.nodes else ()),
+    _data("node_closure_data", "node_closures", CLOSURE_ROW, lambda plan: plan.nodes.shared_closures if plan.nodes else ()),
     _buffer("work", "bodies", "work_row", active=False),
     _buffer("messages", "messages", "message_row", active=False),
     _buffer("carried", 1, CARRIED),

@@ -76,16 +76,18 @@ class Tape(Graph):
             found = self.known[key] = Decision(self, self.record(kind, args), bool(_evaluated(kind, args)))
         return found
 
+    def holds(self) -> Any:
+        """1 where all assumptions come out as they did, else 0."""
+        every: Any = True
+        for decision in self.assumptions.values():
+            every = functions.both(every, decision if decision.holds else ~decision)
+        return functions.select(every, 1.0, 0.0)
+
     def replay(self, outputs: Sequence[Any], parameters: Sequence[Number]) -> list[Number]:
         """The outputs, Variables, Decisions or plain numbers, at other values of the parameters, which may be any numbers."""
-        found: dict[int, Any] = dict(enumerate(parameters))
-        for k in self._needed(outputs):
-            kind, args = self.steps[k]
-            if kind != "input":
-                found[k] = OPERATIONS[kind](*[found[a.at] if type(a) is _Place else a for a in args])
-        return [found[x.ref] if isinstance(x, Symbol | Condition) else x for x in outputs]
+        return Replay(self, outputs)(parameters)
 
-    def _needed(self, outputs: Iterable[Any]) -> list[int]:
+    def needed(self, outputs: Iterable[Any]) -> list[int]:
         """The places that outputs depend on, in order."""
         needed = np.zeros(len(self.steps), dtype=bool)
         needed[[x.ref for x in outputs if isinstance(x, Symbol | Condition)]] = True
@@ -96,8 +98,23 @@ class Tape(Graph):
 
     def depends_on(self, outputs: Iterable[Any]) -> list[bool]:
         """Of each parameter whether the outputs depend on it."""
-        needed = set(self._needed(outputs))
+        needed = set(self.needed(outputs))
         return [k in needed for k in range(len(self.parameters))]
+
+
+class Replay:
+    """What outputs need of a tape, ready to be computed on any numbers."""
+
+    def __init__(self, tape: Tape, outputs: Sequence[Any]) -> None:
+        self.outputs = list(outputs)
+        needed = [(k, *tape.steps[k]) for k in tape.needed(self.outputs)]
+        self._steps = [(k, OPERATIONS[kind], args) for k, kind, args in needed if kind != "input"]
+
+    def __call__(self, parameters: Sequence[Number]) -> list[Number]:
+        found: dict[int, Any] = dict(enumerate(parameters))
+        for k, operation, args in self._steps:
+            found[k] = operation(*[found[a.at] if type(a) is _Place else a for a in args])
+        return [found[x.ref] if isinstance(x, Symbol | Condition) else x for x in self.outputs]
 
 
 class _Place:
@@ -107,6 +124,9 @@ class _Place:
 
     def __init__(self, at: int) -> None:
         self.at = at
+
+    def __repr__(self) -> str:
+        return f"%{self.at}"
 
 
 def _evaluated(kind: str, args: tuple[Any, ...]) -> Any:

@@ -15,7 +15,7 @@ ground's frame then is fixed in the world.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Literal
 
 import numpy as np
@@ -111,6 +111,12 @@ def choose_frames(model: Model, tree: Tree, style: Style = "plane") -> Frames:
         offset=np.where(plane[:, None], between, offset),
         turn=np.where(plane[:, None, None], 0.0, on_constants(_snap, relative)),
     )
+
+
+def settled(frames: Frames) -> Frames:
+    """The frames of the design that a model starts with."""
+    found = {field.name: getattr(frames, field.name) for field in fields(frames)}
+    return replace(frames, **{name: values_of(x) for name, x in found.items() if getattr(x, "dtype", None) == object})
 
 
 def _moving(axes: Array, fixed: NDArray[np.bool_], parent: tuple[int, ...]) -> NDArray[np.bool_]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from ..joints import along_given_axes
 from ..joints.derived import turns_about_axis_only
-from ..numbers.variable import as_array, on_constants, values_of, varied
 from .blocks import BlockNode, make_nodes
 from .closures import CLOSURE_ROW, CLOSURE_SLOTS, CLOSURE_TABLE, ClosureSignature, closing_axes, row_scales
 from .condensed_places import places_in_turn
@@ -118,7 +117,6 @@ class Nodes:
     redundant: bool  # redundant ones that could push, in blocks with a clique tree
     interchangeable: bool  # some of those that are not kept could be kept in the place of others
     sent: int  # numbers that nodes report to their parents, and get from there
-    over_numbers: Nodes | None = None  # of a plan for a design: the same with variables in the shared rows
 
     @property
     def count(self) -> int:
@@ -165,23 +163,10 @@ def all_rows(plan: Plan, node: BlockNode) -> Ranks:
 
 
 def make_node_tables(plan: Plan, nodes: Sequence[BlockNode], ranks: Mapping[int, Ranks], fold: bool = True) -> Nodes:
-    """Tables of the nodes; of a plan for a design its numbers as well."""
-    if plan.over_numbers is None:
-        return _node_tables(plan, nodes, ranks, fold)
-    made = _node_tables(plan.over_numbers, nodes, ranks, fold)
-    return replace(
-        made,
-        shared_bodies=values_of(made.shared_bodies),
-        shared_closures=values_of(made.shared_closures),
-        over_numbers=made,
-    )
-
-
-def _node_tables(plan: Plan, nodes: Sequence[BlockNode], ranks: Mapping[int, Ranks], fold: bool) -> Nodes:
     scales = row_scales(plan.model, plan.length)
-    data = as_array([_data(plan, node, k, scales) for node in nodes for k in node.closures]).reshape(-1, CLOSURE_ROW)
+    data = np.array([_data(plan, node, k, scales) for node in nodes for k in node.closures]).reshape(-1, CLOSURE_ROW)
     order = [k for node in nodes for k in node.closures]
-    rows = np.zeros((max(1, len(plan.model.closures)), CLOSURE_ROW)).astype(data.dtype)
+    rows = np.zeros((max(1, len(plan.model.closures)), CLOSURE_ROW))
     rows[order] = data
     shared_bodies, body_rows = _distinct(plan.data[:, :OWN])
     shared_closures, closure_rows = _distinct(rows)
@@ -201,7 +186,7 @@ def _node_tables(plan: Plan, nodes: Sequence[BlockNode], ranks: Mapping[int, Ran
         ints += [node.base, *node.bodies, *node.borrowed, *node.closures, *closure_rows[list(node.closures)]]
         ints += [*node.children, *freedoms, *own]
     if fold and len(codes) > MOST_NODE_SIGNATURES:
-        return _node_tables(plan, nodes, ranks, fold=False)
+        return make_node_tables(plan, nodes, ranks, fold=False)
     signatures = tuple(codes)
     used = [signatures[code] for code, _ in table]
     forms, sent = places_in_turn([(s.form_size, node.children) for s, node in zip(used, nodes, strict=True)])
@@ -224,15 +209,10 @@ def _node_tables(plan: Plan, nodes: Sequence[BlockNode], ranks: Mapping[int, Ran
 
 def _distinct(rows: Array) -> tuple[Array, NDArray[np.int64]]:
     """The different rows, and which of them each is."""
-    found: dict[object, int] = {}
-    which = np.array([found.setdefault(_identity(row), len(found)) for row in rows], dtype=np.int64)
+    found: dict[bytes, int] = {}
+    which = np.array([found.setdefault(row.tobytes(), len(found)) for row in rows], dtype=np.int64)
     first = np.unique(which, return_index=True)[1]
     return np.ascontiguousarray(rows[first]), which
-
-
-def _identity(row: Array) -> object:
-    """Equal for rows that are the same, whatever design there is."""
-    return row.tobytes() if row.dtype != object else tuple(row)  # variables are equal if they are one and the same
 
 
 def _signature(
@@ -362,8 +342,7 @@ def _sides(parent: Sequence[int], base: int, a: int, b: int) -> tuple[list[int],
 
 def _foldable(row: Array) -> NDArray[np.bool_]:
     unit = np.isin(np.arange(len(row)), _UNIT_SLOTS)
-    values = values_of(row)
-    found: NDArray[np.bool_] = ~varied(row) & ((values == 0) | (unit & (np.abs(values) == 1)))
+    found: NDArray[np.bool_] = (row == 0) | (unit & (np.abs(row) == 1))
     found[CLOSURE_SLOTS["value"]] = found[CLOSURE_SLOTS["pitch"]] = False
     return found
 
@@ -373,25 +352,20 @@ def _data(plan: Plan, node: BlockNode, k: int, scales: Array) -> Array:
 
     Points that only have to meet do so along the base's axes, which are ones and zeros there.
     """
-    row = plan.loads.closing.data[k]
+    row = plan.loads.closing.data[k].copy()
     base = -1 if node.base < 0 else plan.tree.order[node.base]
     rotation, _ = frame_of(plan.frames, plan.tree.place, base)
     start = CLOSURE_SLOTS["world"]
     closure = plan.model.closures[k]
     joint = closure.joint
     meets = joint is not None and along_given_axes(joint.kind) and not turns_about_axis_only(type(joint))
-    world = (np.eye(3) if meets else rotation.T @ closing_axes(closure)).ravel()
-    row = as_array([*row[:start], *world, *row[start + 9 :]])
+    row[start : start + 9] = (np.eye(3) if meets else rotation.T @ closing_axes(closure)).ravel()
     own = scales[plan.model.closure_index[k] : plan.model.closure_index[k + 1]]
     row[CLOSURE_SLOTS["scale"] : CLOSURE_SLOTS["scale"] + len(own)] = own
-    return on_constants(_cleaned, row)
-
-
-def _cleaned(row: Array) -> Array:
     near = np.round(row)
     units = np.zeros(len(row), dtype=bool)
     units[_UNIT_SLOTS] = True
-    row = np.where(units & (np.abs(row - near) < 1e-15), near, row)
+    row[units & (np.abs(row - near) < 1e-15)] = near[units & (np.abs(row - near) < 1e-15)]
     for name in ("point_a", "point_b"):
         part = slice(CLOSURE_SLOTS[name], CLOSURE_SLOTS[name] + 3)
         row[part][np.abs(row[part]) < 1e-15 * np.abs(row[part]).max(initial=0.0)] = 0.0

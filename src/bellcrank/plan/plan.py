@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,8 +12,7 @@ from numpy.typing import NDArray
 from ..model import Model
 from ..numbers.variable import as_array, on_constants, values_of, varied
 from ..spatial.rank import RANK_TOLERANCE
-from .closures import Closing
-from .frames import Frames, Style, choose_frames
+from .frames import Frames, Style, choose_frames, settled
 from .loads import Loads, make_loads
 from .order import Tree, depth_first
 from .signature import ROW, SLOTS, Signature
@@ -23,6 +21,8 @@ if TYPE_CHECKING:
     from .nodes import Nodes
 
 Array = NDArray[np.float64]
+Varied = Mapping[str, NDArray[np.bool_]]
+Recorded = Mapping[str, NDArray[Any]]
 
 _MOST_SIGNATURES = 32  # beyond this, structure is folded more coarsely: the code must not grow without bound
 _PLACEMENT = [
@@ -54,26 +54,12 @@ class Plan:
     selected_rows: tuple[
         int, ...
     ] = ()  # of the equations of closures, where all are taken at once; (): those independent at a state
-    over_numbers: Plan | None = None  # for a design: the same plan, with variables in its arrays
+    varied: Varied = field(default_factory=dict)  # of arrays by their names (machine.arrays): what a design may change
+    recorded: Recorded = field(default_factory=dict)  # for a design: those arrays, with variables in them
 
     @property
     def n(self) -> int:
         return self.tree.n
-
-    @cached_property
-    def recorded(self) -> Mapping[str, NDArray[Any]]:
-        """The arrays that a design can change, by their names in DATA, with variables in them."""
-        if self.over_numbers is None:
-            return {}
-        nodes = None if self.nodes is None else self.nodes.over_numbers
-        plan = replace(self.over_numbers, nodes=nodes)
-        found = {name: np.asarray(fill(plan)) for name, fill in DATA.items()}
-        return {name: array for name, array in found.items() if array.dtype == object and varied(array).any()}
-
-    @cached_property
-    def varied(self) -> Mapping[str, NDArray[np.bool_]]:
-        """Of these arrays, the entries that a design can change: they never fold, and carry tangents."""
-        return {name: varied(array) for name, array in self.recorded.items()}
 
     @property
     def outside_joints(self) -> tuple[str, ...]:
@@ -85,20 +71,6 @@ class Plan:
         return self.signatures[int(self.table[i, 0])]
 
 
-# numbers that kernels read, by the names that they have there; a design may change them
-DATA: dict[str, Callable[[Plan], Any]] = {
-    "data": lambda plan: plan.data,
-    "gravity": lambda plan: plan.gravity,
-    "motion_data": lambda plan: plan.loads.motion_data,
-    "element_data": lambda plan: plan.loads.element_data,
-    "pool": lambda plan: plan.loads.pool,
-    "closure_data": lambda plan: plan.loads.closing.data,
-    "factors": lambda plan: plan.loads.closing.factors,
-    "node_body_data": lambda plan: plan.nodes.shared_bodies if plan.nodes else (),
-    "node_closure_data": lambda plan: plan.nodes.shared_closures if plan.nodes else (),
-}
-
-
 def make_plan(
     model: Model,
     style: Style = "plane",
@@ -108,28 +80,16 @@ def make_plan(
     over_numbers: Model | None = None,
 ) -> Plan:
     """The plan of a model; for a design, ``over_numbers`` is the same model with variables in it."""
-    if over_numbers is None:
-        return _plan(model, style, tolerance, baumgarte)
-    plan = _plan(over_numbers, style, tolerance, baumgarte)
-    values: Plan = settled(plan)
-    return replace(values, model=model, over_numbers=plan)
-
-
-def settled(item: Any) -> Any:
-    """A plan, or a part of one, with the values of its variables."""
-    if isinstance(item, np.ndarray):
-        return values_of(item) if item.dtype == object else item
-    if not isinstance(item, PARTS):
-        return item
-    return replace(item, **{field.name: settled(getattr(item, field.name)) for field in fields(item)})
-
-
-def _plan(model: Model, style: Style, tolerance: float, baumgarte: tuple[float, float]) -> Plan:
     tree = depth_first(model.parents)
-    frames = choose_frames(model, tree, style)
+    recorded: dict[str, NDArray[Any]] = {}
+    frames = choose_frames(over_numbers or model, tree, style)
+    if over_numbers is not None:
+        recorded = recorded_arrays(over_numbers, tree, frames)
+        frames = settled(frames)
+    masks = {name: varied(array) for name, array in recorded.items()}
     data = _data_rows(model, tree, frames)
     loads = make_loads(model, tree, frames)
-    code, signatures = _signatures(model, tree, frames, data, loads)
+    code, signatures = _signatures(model, tree, frames, data, loads, masks.get("data"))
     order, parent = np.array(tree.order), np.array(tree.parent)
     branches = np.array([len(children) > 1 for children in tree.children])
     message = np.where(branches, np.cumsum(branches) - 1, -1)
@@ -145,14 +105,32 @@ def _plan(model: Model, style: Style, tolerance: float, baumgarte: tuple[float, 
         "state": _places(loads.held, tree.n),
     }
     table = np.stack([columns[name] for name in TABLE], axis=1).astype(np.int64)
+    gravity = _gravity(model, frames)
+    closing = tolerance, typical_length(model), baumgarte
+    design = {"varied": masks, "recorded": recorded}
+    return Plan(model, tree, frames, signatures, table, data, gravity, int(branches.sum()), loads, *closing, **design)
+
+
+def recorded_arrays(model: Model, tree: Tree, frames: Frames) -> dict[str, NDArray[Any]]:
+    """The arrays of a model over variables that depend on them, by the names that they have in kernels."""
+    loads = make_loads(model, tree, frames)
+    found = {
+        "data": _data_rows(model, tree, frames),
+        "gravity": _gravity(model, frames),
+        "motion_data": loads.motion_data,
+        "element_data": loads.element_data,
+        "pool": loads.pool,
+        "closure_data": loads.closing.data,
+        "factors": loads.closing.factors,
+    }
+    return {name: array for name, array in found.items() if varied(array).any()}
+
+
+def _gravity(model: Model, frames: Frames) -> Array:
+    """In the ground's frame."""
     gravity = frames.ground_rotation.T @ model.gravity
     strength = np.abs(values_of(gravity)).max(initial=0.0)
-    gravity = on_constants(lambda g: np.where(np.abs(g) < 1e-15 * strength, 0.0, g), gravity)
-    closing = tolerance, typical_length(model), baumgarte
-    return Plan(model, tree, frames, signatures, table, data, gravity, int(branches.sum()), loads, *closing)
-
-
-PARTS = (Plan, Frames, Loads, Closing)
+    return on_constants(lambda g: np.where(np.abs(g) < 1e-15 * strength, 0.0, g), gravity)
 
 
 def typical_length(model: Model) -> float:
@@ -218,11 +196,11 @@ def _carried(m: Array, mc: Array, tree: Tree, frames: Frames) -> tuple[Array, Ar
 
 
 def _signatures(
-    model: Model, tree: Tree, frames: Frames, data: Array, loads: Loads
+    model: Model, tree: Tree, frames: Frames, data: Array, loads: Loads, varied: NDArray[np.bool_] | None
 ) -> tuple[NDArray[np.int64], tuple[Signature, ...]]:
     """The code of every body and the distinct signatures, as fine as possible while they stay few."""
-    free, data = varied(data), values_of(data)
-    foldable = ~free & ((data == 0) | ((np.abs(data) == 1) & np.isin(np.arange(ROW), _ROTATION)))
+    varied = np.zeros(data.shape, dtype=bool) if varied is None else varied
+    foldable = ((data == 0) | ((np.abs(data) == 1) & np.isin(np.arange(ROW), _ROTATION))) & ~varied
     roles = _roles(model, tree, frames, loads)
     for columns in (list(range(ROW)), _PLACEMENT):
         chosen = np.zeros_like(foldable)

@@ -12,6 +12,7 @@ from ...joints import Joint, turned_round
 from ...numbers.variable import as_array, as_number, length_of, on_constants, values_of
 from ..model import Model
 from ..motion import PrescribedMotion
+from ..parameters.written import Written
 from ..source import Limits
 from ..spec.assemblies import expand
 from ..spec.problems import Problems
@@ -48,7 +49,7 @@ def build(spec: Spec, problems: Problems | None = None) -> Model:
     problems = Problems() if problems is None else problems
     unique = check_names(spec, problems)
     model = build_resolved(resolve(expand(spec, problems), problems), problems, unique=unique)
-    object.__setattr__(model, "spec", spec)
+    object.__setattr__(model, "written", Written(spec))
     return model
 
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from ..building.resolve import Values, sources, sources_of
 from ..spec.assemblies import expand
-from ..spec.fields import Replacing, Scalar, map_fields, numbers_of
+from ..spec.fields import Replacing, Scalar, Units, map_fields, numbers_of
 from ..spec.problems import Problems, names
 from ..spec.spec import LISTS, CopySpec, PartsSpec, Spec
 from .expressions import Formula
@@ -36,6 +36,14 @@ def parameters_of(spec: Spec) -> dict[str, float]:
     """Numbers by path; a formula without names, such as ``=deg(30)``, is a number too."""
     plain = ((path, value) for path, value in numbers(spec) if not (isinstance(value, Formula) and value.names))
     return {path: value.evaluate({}) if isinstance(value, Formula) else value for path, value in plain}
+
+
+def units_of(spec: Spec) -> dict[str, str]:
+    """The units of everything written as a number or a formula, by path."""
+    units = Units()
+    for path, item in _items(spec):
+        map_fields(item, path, units)
+    return units.found
 
 
 def changed(spec: Spec, changes: Mapping[str, float]) -> Spec:

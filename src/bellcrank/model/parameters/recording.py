@@ -58,6 +58,5 @@ def over_numbers(fields: dict[str, Any]) -> Model:
     model: Model = object.__new__(Model)
     for name, value in fields.items():
         object.__setattr__(model, name, value)
-    object.__setattr__(model, "spec", None)
     object.__setattr__(model, "has_variables", True)
     return model
