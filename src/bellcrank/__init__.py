@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .analyses import drive, equilibrium, inverse_motion, linearize, modes
     from .assembly import Assembly, assemble
     from .comparison import compare, compare_methods
+    from .design import Design
     from .dynamics import Dynamics, compile
     from .inspection import check
     from .io import gallery, load, save, schema
@@ -47,6 +48,7 @@ _HOME = {
     "schema": ".io",
     "save": ".io",
     "Mechanism": ".model",
+    "Design": ".design",
     "Dynamics": ".dynamics",
     "Event": ".run",
     "Model": ".model",
@@ -75,6 +77,7 @@ __all__ = [
     "AssemblyError",
     "BellcrankError",
     "BellcrankWarning",
+    "Design",
     "Dynamics",
     "DynamicsError",
     "Event",

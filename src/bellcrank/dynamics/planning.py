@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,9 @@ from ..spatial.rank import RANK_TOLERANCE, independent_rows
 from .evaluation import Evaluation
 from .node_ranks import plan_generic_nodes, plan_nodes
 from .options import Variant, checked_variant, choose, stabilisation
+
+if TYPE_CHECKING:
+    from ..design import Design
 
 MUCH_FASTER = 2.0  # what "auto" asks of the multipliers
 
@@ -54,6 +58,7 @@ def planned(
     baumgarte: tuple[float, float] | None = None,
     variant: str | None = None,
     dependents: Sequence[str] | None = None,
+    design: Design | None = None,
 ) -> Planned:
     """The plan of a model for the options of compile(), which are checked."""
     if not isinstance(model, Model):
@@ -64,7 +69,11 @@ def planned(
         raise StateError(f"rank_tolerance is {rank_tolerance!r}: give a number between 0 and 1")
     name, program = choose(formulation, reference, closed=bool(model.closures))
     in_python = checked_variant(name, variant, dependents)
-    first = Planned(make_plan(model, tolerance=rank_tolerance, baumgarte=stabilisation(baumgarte)), name, program, in_python)
+    if design is not None and design.base is not model:
+        raise StateError("the design is of another model: give compile the model that the design was made of, design.base")
+    over_numbers = None if design is None else design.recording.model
+    plan = make_plan(model, tolerance=rank_tolerance, baumgarte=stabilisation(baumgarte), over_numbers=over_numbers)
+    first = Planned(plan, name, program, in_python)
     if not program.nodes:
         return first
     found = replace(first, plan=replace(first.plan, nodes=plan_generic_nodes(first.plan, Evaluation(first))))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..formulations import Program
 from ..kernels.llvm.emitter import Emitter
 from ..numbers import Dual
-from ..numbers.variable import Tape
+from ..numbers.variable import Replay, Tape
 from .kernel import Kernel, obtain
 from .module import Facts, KernelText, Module, assemble, write_batch, write_single
 
@@ -52,25 +52,26 @@ class RecordedMap:
     def _tangents(self) -> MapKernel:
         return MapKernel(self, TANGENTS, LANES)
 
-    def values(self, p: Numbers) -> Numbers:
-        """(outputs,) of p (np,), or (B, outputs) of (B, np)."""
-        if not self.compiled:
-            rows = [self.tape.replay(self.outputs, row.tolist()) for row in np.atleast_2d(p)]
-            return np.array(rows, dtype=float).reshape(*p.shape[:-1], len(self.outputs))
-        if p.ndim == 1 and self._single is not None:
+    def values(self, p: Numbers) -> tuple[Numbers, Any]:
+        """(outputs,) of p (np,), or (B, outputs) of (B, np); and whether all are finite, of each row."""
+        if p.ndim == 1 and self.compiled and self._single is not None:
             out = np.empty(len(self.outputs))
-            self._single(p, out)  # False where a number is not finite, which the caller sees himself
-            return out
-        found = self._many.batch({"p": np.ascontiguousarray(np.atleast_2d(p))}, threads=1)
-        return found.reshape(*p.shape[:-1], len(self.outputs))
+            return out, self._single(p, out)
+        rows = np.ascontiguousarray(np.atleast_2d(p))
+        found = self._many.batch({"p": rows}, threads=1) if self.compiled else self._in_python(rows)
+        finite = np.isfinite(found).all(axis=1)
+        return (found, finite) if p.ndim > 1 else (found[0], bool(finite[0]))
+
+    def _in_python(self, p: Numbers) -> Numbers:
+        replay = Replay(self.tape, self.outputs)
+        with np.errstate(all="ignore"):
+            return np.array([replay(list(row)) for row in p], dtype=float).reshape(len(p), len(self.outputs))
 
     def along(self, p: Numbers, dp: Numbers) -> Numbers:
         """(B, outputs): derivatives at p (B, np) along directions (B, np)."""
         if not self.compiled:
-            rows = [
-                self.tape.replay(self.outputs, [Dual(x, (dx,)) for x, dx in zip(a.tolist(), b.tolist(), strict=True)])
-                for a, b in zip(p, dp, strict=True)
-            ]
+            replay = Replay(self.tape, self.outputs)
+            rows = [replay([Dual(x, (dx,)) for x, dx in zip(a, b, strict=True)]) for a, b in zip(p, dp, strict=True)]
             return np.array([[_tangent(x) for x in row] for row in rows], dtype=float).reshape(len(p), -1)
         return self._tangents.batch({"p": np.ascontiguousarray(p), "dp": np.ascontiguousarray(dp)}, threads=1)
 

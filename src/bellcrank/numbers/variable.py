@@ -53,6 +53,9 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
 }
 
 
+COMPARING = ("olt", "ogt", "ole", "oge", "minimum", "maximum", "fabs")
+
+
 class Tape(Graph):
     """Operations in their order; a place is the number of an operation, the parameters are the first ones."""
 
@@ -95,6 +98,20 @@ class Tape(Graph):
             if needed[k]:
                 needed[[a.at for a in self.steps[k][1] if type(a) is _Place]] = True
         return [int(k) for k in np.flatnonzero(needed)]
+
+    def kinks(self, outputs: Iterable[Any], parameters: Sequence[float]) -> list[int]:
+        """The parameters on which a number depends that has a kink or a jump there, since two equal numbers are compared."""
+        needed, found = self.needed(outputs), dict[int, Any](enumerate(parameters))
+        here: list[int] = []
+        for k in needed:
+            kind, args = self.steps[k]
+            values = [found[a.at] if type(a) is _Place else a for a in args]
+            if kind in COMPARING and values[0] == (values[1] if len(values) > 1 else 0.0):
+                here.append(k)
+            if kind != "input":
+                found[k] = OPERATIONS[kind](*values)
+        concerned = [Variable(self, k) for k in here]
+        return [k for k, depends in enumerate(self.depends_on(concerned)) if depends]
 
     def depends_on(self, outputs: Iterable[Any]) -> list[bool]:
         """Of each parameter whether the outputs depend on it."""

@@ -86,7 +86,7 @@ def make_plan(
     if over_numbers is not None:
         recorded = recorded_arrays(over_numbers, tree, frames)
         frames = settled(frames)
-    masks = {name: varied(array) for name, array in recorded.items()}
+    masks = {name: varied(array) for name, array in recorded.items() if name != "rotation"}
     data = _data_rows(model, tree, frames)
     loads = make_loads(model, tree, frames)
     code, signatures = _signatures(model, tree, frames, data, loads, masks.get("data"))
@@ -122,6 +122,7 @@ def recorded_arrays(model: Model, tree: Tree, frames: Frames) -> dict[str, NDArr
         "pool": loads.pool,
         "closure_data": loads.closing.data,
         "factors": loads.closing.factors,
+        "rotation": frames.rotation,  # which kernels do not read: of the frames of the results
     }
     return {name: array for name, array in found.items() if varied(array).any()}
 

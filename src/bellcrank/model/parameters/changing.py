@@ -55,8 +55,13 @@ class Remaking:
         self.names, self._base = recording.names, _fields(model)
         gathered: list[Variable] = []
         over = recording.model
-        makers = {name: _maker_of(getattr(over, name), gathered) for name in self._base if name in vars(over)}
-        self._makers = {name: make for name, make in makers.items() if make is not None}
+        self.variables: list[tuple[str, Variable]] = []  # and the field of the model that they are in
+        self._makers: dict[str, Make] = {}
+        for name in (name for name in self._base if name in vars(over)):
+            make = _maker_of(getattr(over, name), gathered)
+            if make is not None:
+                self._makers[name] = make
+                self.variables += [(name, x) for x in gathered[len(self.variables) :]]
         self._replay = Replay(recording.tape, [*gathered, recording.tape.holds()])
 
     def model(self, p: Sequence[float], written: Written) -> Model | None:
