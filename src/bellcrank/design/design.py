@@ -64,9 +64,10 @@ class Design:
     def __repr__(self) -> str:
         return f"Design({self.base.name!r}, {list(self.names)!r})"
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickled as what it is made of: recorded again where it arrives."""
-        return Design, (self.base, self.names)
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickle: without what is found again when it is asked for."""
+        found = ("_usual", "_remaking", "remarks")
+        return {name: value for name, value in vars(self).items() if name not in found} | {"_plans": {}}
 
     # --- what follows from p
 
@@ -182,12 +183,14 @@ class Design:
 
     def _of(self, plan: Plan | None) -> PlanArrays:
         chosen = self._usual if plan is None else plan
-        known = self._plans.get(id(chosen))
+        known = self._plans.get(id(chosen.recorded))
         if known is None:
             over = self.recording.model
+            if any(x.graph is not self.recording.tape for array in chosen.recorded.values() for x in array[varied(array)]):
+                raise StateError("the plan was made for another design: compile with design=, and give the plan of that")
             more = {"given_q": over.given_q, "given_v": over.given_v}
-            arrays = {name: array for name, array in (chosen.recorded | more).items() if varied(array).any()}
-            known = self._plans[id(chosen)] = chosen, PlanArrays(self.recording, arrays)
+            arrays = {name: array for name, array in {**chosen.recorded, **more}.items() if varied(array).any()}
+            known = self._plans[id(chosen.recorded)] = chosen, PlanArrays(self.recording.tape, arrays)
         return known[1]
 
     @cached_property

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..machine.recorded_map import RecordedMap
-from ..model.parameters.recording import Recording
-from ..numbers.variable import values_of, varied
+from ..numbers.variable import Tape, values_of, varied
 
 Array = NDArray[np.float64]
 
@@ -21,7 +20,7 @@ class PlanArrays:
     The entries that do stand in one vector, array by array: ``entries`` says which they are in each flattened array.
     """
 
-    def __init__(self, recording: Recording, arrays: Mapping[str, NDArray[Any]]):
+    def __init__(self, tape: Tape, arrays: Mapping[str, NDArray[Any]]):
         self.shapes = {name: array.shape for name, array in arrays.items()}
         masks = {name: varied(array).ravel() for name, array in arrays.items()}
         self.entries = {name: np.flatnonzero(mask) for name, mask in masks.items()}
@@ -30,10 +29,10 @@ class PlanArrays:
         flat = np.concatenate([np.ravel(array) for array in arrays.values()] or [np.zeros(0)])
         self._template = values_of(flat)
         self._where = np.flatnonzero(np.concatenate([*masks.values(), np.zeros(0, dtype=bool)]))
-        self._map = RecordedMap(recording.tape, [*flat[self._where], recording.tape.holds()])
+        self._map = RecordedMap(tape, [*flat[self._where], tape.holds()])
 
     def evaluate(self, p: Array) -> tuple[dict[str, Array], Any]:
-        """The arrays at p (np,) or (B, np), one for each row; and whether all is finite and no assumption of the recording is broken."""
+        """The arrays at p (np,) or (B, np), one for each row; and whether all is finite and the assumptions of the tape hold."""
         found, finite = self._map.values(p)
         if p.ndim == 1:
             whole = self._template.copy()

@@ -33,6 +33,7 @@ class Planned:
     formulation: str
     program: Program
     variant: Variant | None = None
+    design: Design | None = None  # whose parameters the plan lets vary
 
     def chosen_at(self, q: NDArray[np.float64], t: float) -> Planned:
         """The same, with the equations that are kept of those that close the loops chosen at q."""
@@ -46,7 +47,7 @@ class Planned:
         formulation, program = self.formulation, self.program
         if self.plan.nodes is not None:
             formulation, program = choose("multipliers", None, closed=True)
-        return Planned(replace(self.plan, nodes=None, selected_rows=()), formulation, program)
+        return Planned(replace(self.plan, nodes=None, selected_rows=()), formulation, program, design=self.design)
 
 
 def planned(
@@ -73,7 +74,7 @@ def planned(
         raise StateError("the design is of another model: give compile the model that the design was made of, design.base")
     over_numbers = None if design is None else design.recording.model
     plan = make_plan(model, tolerance=rank_tolerance, baumgarte=stabilisation(baumgarte), over_numbers=over_numbers)
-    first = Planned(plan, name, program, in_python)
+    first = Planned(plan, name, program, in_python, design)
     if not program.nodes:
         return first
     found = replace(first, plan=replace(first.plan, nodes=plan_generic_nodes(first.plan, Evaluation(first))))

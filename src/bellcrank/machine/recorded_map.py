@@ -59,7 +59,7 @@ class RecordedMap:
             return out, self._single(p, out)
         rows = np.ascontiguousarray(np.atleast_2d(p))
         found = self._many.batch({"p": rows}, threads=1) if self.compiled else self._in_python(rows)
-        finite = np.isfinite(found).all(axis=1)
+        finite = np.asarray(np.isfinite(found).all(axis=1))
         return (found, finite) if p.ndim > 1 else (found[0], bool(finite[0]))
 
     def _in_python(self, p: Numbers) -> Numbers:
@@ -102,7 +102,7 @@ class MapKernel(Kernel):
 def _module(recorded: RecordedMap, program: Program, lanes: int) -> Module:
     e = Emitter(lanes)
     count = len(recorded.tape.parameters)
-    p = [e.symbol(e.load("%p", k)) for k in range(count)]
+    p: list[Any] = [e.symbol(e.load("%p", k)) for k in range(count)]
     if program is TANGENTS:
         p = [Dual(x, (e.symbol(e.load("%dp", k)),)) for k, x in enumerate(p)]
     found = recorded.tape.replay(recorded.outputs, p)

@@ -79,9 +79,9 @@ class Symbol:
     """A number on a Graph: ``kind`` and ``args`` say how it was made, ``minus`` is the symbol that it is the negative of."""
 
     __slots__ = ("args", "graph", "kind", "minus", "ref")
-    __array_ufunc__ = None  # numpy scalars on the left give way to the operators below
+    __array_ufunc__: Any = None  # numpy scalars on the left give way to the operators below
 
-    def __init__(self, graph: Graph, ref: str, kind: str = "input", args: tuple[Any, ...] = (), minus: Symbol | None = None):
+    def __init__(self, graph: Graph, ref: Any, kind: str = "input", args: tuple[Any, ...] = (), minus: Symbol | None = None):
         self.graph = graph
         self.ref = ref
         self.kind = kind
@@ -218,7 +218,8 @@ class Symbol:
     def __bool__(self) -> bool:
         raise TypeError("a recorded number has no value to branch on: use select(condition, a, b)")
 
-    __float__ = __bool__
+    def __float__(self) -> float:
+        return bool(self)
 
 
 class Condition:
@@ -226,7 +227,7 @@ class Condition:
 
     __slots__ = ("graph", "ref")
 
-    def __init__(self, graph: Graph, ref: str):
+    def __init__(self, graph: Graph, ref: Any):
         self.graph = graph
         self.ref = ref
 

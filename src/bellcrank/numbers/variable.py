@@ -1,7 +1,7 @@
 """A number that has a value and remembers how it follows from the parameters of a design.
 
 Code that runs on it takes the way that its value shows, and what it computes stands on a Tape, to be computed again at other
-values of the parameters: on any number (``replay``), also on symbols, which makes machine code of it. A comparison that the code
+values of the parameters: on any number (``replay``), also on symbols, which makes machine code of it. A comparison that code
 branches on is an assumption of the tape: where it comes out otherwise, the same code would take another way. ``select`` and its
 like are recorded instead, and assume nothing.
 
@@ -70,7 +70,7 @@ class Tape(Graph):
         return len(self.steps) - 1
 
     def number(self, ref: Any, kind: str, args: tuple[Any, ...], minus: Symbol | None = None) -> Variable:
-        return Variable(self, ref, kind, args, minus, _evaluated(kind, args))
+        return Variable(self, ref, kind, (), minus, _evaluated(kind, args))  # the tape has the arguments
 
     def compare(self, kind: str, *args: Any) -> Decision:
         key = (kind, *[a.ref if isinstance(a, Symbol | Condition) else float(a) for a in args])
@@ -264,9 +264,10 @@ def values_of(array: Any) -> NDArray[np.float64]:
 def varied(array: Any) -> NDArray[np.bool_]:
     """Which entries a design can change."""
     array = np.asarray(array)
-    if array.dtype != object:
-        return np.zeros(array.shape, dtype=bool)
-    return np.array([isinstance(x, Variable) for x in array.ravel()], dtype=bool).reshape(array.shape)
+    found: NDArray[np.bool_] = np.zeros(array.shape, dtype=bool)
+    if array.dtype == object:
+        found.ravel()[:] = [isinstance(x, Variable) for x in array.ravel()]
+    return found
 
 
 def on_constants(rounded: Callable[[NDArray[np.float64]], NDArray[np.float64]], array: Any) -> Array:

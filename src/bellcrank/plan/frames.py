@@ -15,8 +15,8 @@ ground's frame then is fixed in the world.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -115,13 +115,14 @@ def choose_frames(model: Model, tree: Tree, style: Style = "plane") -> Frames:
 
 def settled(frames: Frames) -> Frames:
     """The frames of the design that a model starts with."""
-    found = {field.name: getattr(frames, field.name) for field in fields(frames)}
-    return replace(frames, **{name: values_of(x) for name, x in found.items() if getattr(x, "dtype", None) == object})
+    arrays = ("rotation", "origin", "ground_rotation", "ground_origin", "gamma", "alpha", "rest", "offset", "turn")
+    values: dict[str, Any] = {name: values_of(getattr(frames, name)) for name in arrays}
+    return replace(frames, **values)
 
 
 def _moving(axes: Array, fixed: NDArray[np.bool_], parent: tuple[int, ...]) -> NDArray[np.bool_]:
     """Bodies whose axes a design can turn; a fixed body has its parent's."""
-    moves = varied(axes).any(axis=(1, 2))
+    moves: NDArray[np.bool_] = np.asarray(varied(axes).any(axis=(1, 2)))
     for k in np.flatnonzero(fixed):
         moves[k] = parent[k] >= 0 and moves[parent[k]]
     return moves

@@ -107,8 +107,8 @@ def make_plan(
     table = np.stack([columns[name] for name in TABLE], axis=1).astype(np.int64)
     gravity = _gravity(model, frames)
     closing = tolerance, typical_length(model), baumgarte
-    design = {"varied": masks, "recorded": recorded}
-    return Plan(model, tree, frames, signatures, table, data, gravity, int(branches.sum()), loads, *closing, **design)
+    parts = frames, signatures, table, data, gravity, int(branches.sum()), loads, *closing
+    return Plan(model, tree, *parts, varied=masks, recorded=recorded)
 
 
 def recorded_arrays(model: Model, tree: Tree, frames: Frames) -> dict[str, NDArray[Any]]:

@@ -163,10 +163,12 @@ class _Rows:
         return [item.motion is not None for item in self.items]
 
     def _check_resistance(self, problems: Problems) -> None:
-        arrays = *map(values_of, (self.position, self.mass, self.center, self.inertia)), [values_of(x) for x in self.armature]
+        position, mass, center, inertia = (values_of(x) for x in (self.position, self.mass, self.center, self.inertia))
+        armature: Any = [values_of(x) for x in self.armature]
+        given = position, mass, center, inertia, armature, self.driven
         tied = {row for closure in self.closures for row in (closure.body_a, closure.body_b, *(t[0] for t in closure.terms))}
         known = () if self.spec.source is None else self.spec.source.undetermined
-        for i, massless in unresisted(self.tree.inboard, self.joints, *arrays, self.driven, tied):
+        for i, massless in unresisted(self.tree.inboard, self.joints, *given, tied):
             item, body = self.items[i], self.tree.carried[i]
             if item.name in known:
                 continue
@@ -182,33 +184,33 @@ class _Rows:
         """Of the model."""
         q, v = self._initial()
         free = np.array([joint.kind == "free" for joint in self.joints])
-        return dict(
-            name=self.spec.name,
-            joint_names=tuple(item.name for item in self.items),
-            body_names=self.tree.carried,
-            parents=self.tree.inboard,
-            joints=tuple(self.joints),
-            position=np.where(free[:, None], 0.0, self.position),
-            mass=self.mass,
-            center=self.center,
-            inertia=self.inertia,
-            armature=as_array([x for of_joint in self._moving(self.armature) for x in of_joint]),
-            gravity=as_array(self.spec.gravity),
-            given_q=as_array(q),
-            given_v=as_array(v),
-            duration=None if self.spec.duration is None else as_number(self.spec.duration),
-            step=None if self.spec.step is None else as_number(self.spec.step),
-            motions=tuple(self.motions) if any(self.driven) else (),
-            elements=self.elements,
-            inputs=self.spec.inputs,
-            measures=self.measures,
-            closures=self.closures,
-            limits=self._limits(),
-            held_q=self._held("q"),
-            held_v=self._held("v"),
-            source=self.spec.source,
-            turned=self.tree.reversed if any(self.tree.reversed) else (),
-        )
+        return {
+            "name": self.spec.name,
+            "joint_names": tuple(item.name for item in self.items),
+            "body_names": self.tree.carried,
+            "parents": self.tree.inboard,
+            "joints": tuple(self.joints),
+            "position": np.where(free[:, None], 0.0, self.position),
+            "mass": self.mass,
+            "center": self.center,
+            "inertia": self.inertia,
+            "armature": as_array([x for of_joint in self._moving(self.armature) for x in of_joint]),
+            "gravity": as_array(self.spec.gravity),
+            "given_q": as_array(q),
+            "given_v": as_array(v),
+            "duration": None if self.spec.duration is None else as_number(self.spec.duration),
+            "step": None if self.spec.step is None else as_number(self.spec.step),
+            "motions": tuple(self.motions) if any(self.driven) else (),
+            "elements": self.elements,
+            "inputs": self.spec.inputs,
+            "measures": self.measures,
+            "closures": self.closures,
+            "limits": self._limits(),
+            "held_q": self._held("q"),
+            "held_v": self._held("v"),
+            "source": self.spec.source,
+            "turned": self.tree.reversed if any(self.tree.reversed) else (),
+        }
 
     def _limits(self) -> tuple[Limits | None, ...]:
         given = [None if item.limits is None else limits_of(item.limits) for item in self.items]

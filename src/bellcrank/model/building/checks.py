@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ...errors import ModelError
-from ...numbers.variable import as_array, depends_on_design, is_finite, length_of, values_of, varied
 from ...joints import JOINTS, Joint, make_joint
+from ...numbers.variable import as_array, as_number, depends_on_design, is_finite, length_of, values_of, varied
 from ...wording import counted
 from ..parameters.expressions import RESERVED
 from ..spec.items import GROUND, NOWHERE, PARAMETERS, Where
@@ -130,7 +130,7 @@ def check_bodies(spec: Spec, problems: Problems) -> dict[str, MassProperties]:
     where = {body.name: body.where for body in spec.bodies}
     allowed = spec.source is not None and spec.source.impossible
     for name, text in _impossible(good, finite_only=allowed):
-        key = "mass" if good[name].mass < 0 else "inertia"
+        key = "mass" if as_number(good[name].mass) < 0 else "inertia"
         problems.add(f'body "{name}": {text}', where[name].at(key), name)
     return {name: properties for name, properties in good.items() if not problems.blames(name)}
 
@@ -165,7 +165,7 @@ def check_joint(spec: JointSpec, problems: Problems) -> Joint | None:
         problems.add(text, spec.where.at("type"), spec.name)
         return None
     try:
-        given = (spec.kind, spec.axis, spec.axis2, spec.pitch)
+        given: Any = (spec.kind, spec.axis, spec.axis2, spec.pitch)
         joint = (make_joint if depends_on_design(given) else _made)(*given)
     except ModelError as error:
         key = next(key for key in ("pitch", "axis2", "axis") if key in str(error) or key == "axis")

@@ -64,7 +64,9 @@ def _coupler(item: CouplerSpec, rows: ModelRows) -> Closure:
     twice = [name for k, name in enumerate(item.joints) if terms[k][:2] in [term[:2] for term in terms[:k]]]
     if twice:
         raise Trouble(f'it names "{twice[0]}" twice. Add its factors up.', "joints")
-    return Closure(item.name, "coupler", value=as_number(0.0 if item.offset is None else item.offset), terms=terms, motion=motion)
+    return Closure(
+        item.name, "coupler", value=as_number(0.0 if item.offset is None else item.offset), terms=terms, motion=motion
+    )
 
 
 def _factors(item: CouplerSpec) -> tuple[float, ...]:

@@ -1,4 +1,4 @@
-"""Models with other numbers: built anew, or, once the same parameters have been changed before, from a recording of the build."""
+"""Models with other numbers: built anew, or, if the same parameters have been changed before, from a recording of the build."""
 
 from __future__ import annotations
 

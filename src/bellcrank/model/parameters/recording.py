@@ -38,7 +38,8 @@ def record(spec: Spec, names: Sequence[str]) -> Recording:
     tape = Tape([known[name] for name in names])
     prefix = _unused(spec)
     formulas = {name: derived(f"{prefix}{k}") for k, name in enumerate(names)}
-    own = tuple(ParameterSpec(f"{prefix}{k}", x) for k, x in enumerate(tape.parameters))
+    parameters: list[Any] = list(tape.parameters)
+    own = tuple(ParameterSpec(f"{prefix}{k}", x) for k, x in enumerate(parameters))
     varied = replaced(spec, Replacing(formulas))
     problems = Problems()
     with_own = dataclasses.replace(varied, parameters=(*varied.parameters, *own))

@@ -7,7 +7,7 @@ parameters and copying assemblies all walk the same table, so that a new field i
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass
 from typing import Any, ClassVar, NamedTuple, get_type_hints
 
@@ -303,9 +303,9 @@ class Units(Visitor):
 
 
 class Replacing(Visitor):
-    """Puts numbers in place of those of some paths."""
+    """Puts numbers, or formulas, in place of those of some paths."""
 
-    def __init__(self, numbers: dict[str, float]) -> None:
+    def __init__(self, numbers: Mapping[str, Scalar]) -> None:
         self.numbers = numbers
 
     def scalar(self, path: str, value: Scalar) -> Scalar:

@@ -99,8 +99,9 @@ class Solid:
         if (self.mass is None) == (self.density is None):
             found.append(f"its {self.shape} has {'no' if self.mass is None else 'both'} mass and density. Give one of them.")
         elif self.density is not None and not found:
-            if not self.density >= 0:
-                found.append(f"the density of its {self.shape} is {self.density:g} kg/m3. Give zero or more.")
+            density = as_number(self.density)
+            if not density >= 0:
+                found.append(f"the density of its {self.shape} is {density:g} kg/m3. Give zero or more.")
             elif self.volume == 0:
                 found.append(f"its {self.shape} has a density but no volume. Give a radius, or the mass.")
         return found
