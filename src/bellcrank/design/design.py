@@ -84,10 +84,12 @@ class Design:
         found, holds = self._of(plan).evaluate(values)
         if values.ndim == 1:
             if not holds:
-                self._judge(values)
+                self._doubted(values, found)
         elif not holds.all():
             for k in np.flatnonzero(~holds):
-                if self._problem(values[k]):
+                try:
+                    self._doubted(values[k], {name: array[k] for name, array in found.items()})
+                except ModelError:
                     for array in found.values():
                         array[k] = np.nan
         return found
@@ -170,12 +172,14 @@ class Design:
         object.__setattr__(model, "written", self._changed(changes))
         return model
 
-    def _problem(self, p: Array) -> bool:
-        try:
-            self._judge(p)
-        except ModelError:
-            return True
-        return False
+    def _doubted(self, p: Array, arrays: Mapping[str, Array]) -> None:
+        """Raises ModelError with what is wrong with a design for which an assumption of the recording does not hold."""
+        self._judge(p)
+        if not all(np.isfinite(array).all() for array in arrays.values()):
+            raise ModelError(
+                "the numbers of this design are not finite: an axis has turned round, to the opposite of where the design "
+                "starts. Make a design of a model that is nearer to it: bc.Design(design.model(p), design.names)."
+            )
 
     @cached_property
     def _remaking(self) -> Remaking:

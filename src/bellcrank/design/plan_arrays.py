@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..machine.recorded_map import RecordedMap
 from ..numbers.variable import Tape, values_of, varied
+from .recorded_map import RecordedMap
 
 Array = NDArray[np.float64]
 
@@ -32,7 +32,7 @@ class PlanArrays:
         self._map = RecordedMap(tape, [*flat[self._where], tape.holds()])
 
     def evaluate(self, p: Array) -> tuple[dict[str, Array], Any]:
-        """The arrays at p (np,) or (B, np), one for each row; and whether all is finite and the assumptions of the tape hold."""
+        """The arrays at p (np,) or (B, np), one for each row; whether all is finite and the assumptions of the tape hold."""
         found, finite = self._map.values(p)
         if p.ndim == 1:
             whole = self._template.copy()

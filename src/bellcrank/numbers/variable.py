@@ -63,11 +63,11 @@ class Tape(Graph):
         super().__init__()
         self.steps: list[tuple[str, tuple[Any, ...]]] = [("input", ())] * len(values)
         self.assumptions: dict[Any, Decision] = {}
-        self.parameters = [Variable(self, k, value=float(x)) for k, x in enumerate(values)]
+        self.parameters = [Variable(self, Place(k), value=float(x)) for k, x in enumerate(values)]
 
     def record(self, kind: str, args: tuple[Number, ...]) -> Any:
-        self.steps.append((kind, tuple(_Place(a.ref) if isinstance(a, Symbol | Condition) else float(a) for a in args)))
-        return len(self.steps) - 1
+        self.steps.append((kind, tuple(a.ref if isinstance(a, Symbol | Condition) else float(a) for a in args)))
+        return Place(len(self.steps) - 1)
 
     def number(self, ref: Any, kind: str, args: tuple[Any, ...], minus: Symbol | None = None) -> Variable:
         return Variable(self, ref, kind, (), minus, _evaluated(kind, args))  # the tape has the arguments
@@ -93,10 +93,10 @@ class Tape(Graph):
     def needed(self, outputs: Iterable[Any]) -> list[int]:
         """The places that outputs depend on, in order."""
         needed = np.zeros(len(self.steps), dtype=bool)
-        needed[[x.ref for x in outputs if isinstance(x, Symbol | Condition)]] = True
+        needed[[x.ref.at for x in outputs if isinstance(x, Symbol | Condition)]] = True
         for k in reversed(range(len(self.steps))):
             if needed[k]:
-                needed[[a.at for a in self.steps[k][1] if type(a) is _Place]] = True
+                needed[[a.at for a in self.steps[k][1] if type(a) is Place]] = True
         return [int(k) for k in np.flatnonzero(needed)]
 
     def kinks(self, outputs: Iterable[Any], parameters: Sequence[float]) -> list[int]:
@@ -105,12 +105,12 @@ class Tape(Graph):
         here: list[int] = []
         for k in needed:
             kind, args = self.steps[k]
-            values = [found[a.at] if type(a) is _Place else a for a in args]
+            values = [found[a.at] if type(a) is Place else a for a in args]
             if kind in COMPARING and values[0] == (values[1] if len(values) > 1 else 0.0):
                 here.append(k)
             if kind != "input":
                 found[k] = OPERATIONS[kind](*values)
-        concerned = [Variable(self, k) for k in here]
+        concerned = [Variable(self, Place(k)) for k in here]
         return [k for k, depends in enumerate(self.depends_on(concerned)) if depends]
 
     def depends_on(self, outputs: Iterable[Any]) -> list[bool]:
@@ -130,12 +130,12 @@ class Replay:
     def __call__(self, parameters: Sequence[Number]) -> list[Number]:
         found: dict[int, Any] = dict(enumerate(parameters))
         for k, operation, args in self._steps:
-            found[k] = operation(*[found[a.at] if type(a) is _Place else a for a in args])
-        return [found[x.ref] if isinstance(x, Symbol | Condition) else x for x in self.outputs]
+            found[k] = operation(*[found[a.at] if type(a) is Place else a for a in args])
+        return [found[x.ref.at] if isinstance(x, Symbol | Condition) else x for x in self.outputs]
 
 
-class _Place:
-    """An operand that another operation made; a plain number would be a constant."""
+class Place:
+    """Where on the tape a number was made; two are equal only if they are one and the same, and none is a constant."""
 
     __slots__ = ("at",)
 

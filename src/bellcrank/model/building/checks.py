@@ -136,8 +136,9 @@ def check_bodies(spec: Spec, problems: Problems) -> dict[str, MassProperties]:
 
 
 def _impossible(bodies: Mapping[str, MassProperties], *, finite_only: bool) -> Iterable[tuple[str, str]]:
-    masses, inertias = as_array([b.mass for b in bodies.values()]), as_array([b.inertia for b in bodies.values()])
-    mass, inertia = values_of(masses), values_of(inertias).reshape(-1, 3, 3)
+    masses = as_array([b.mass for b in bodies.values()])
+    inertias = as_array([b.inertia for b in bodies.values()]).reshape(-1, 3, 3)
+    mass, inertia = values_of(masses), values_of(inertias)
     for i in np.flatnonzero(varied(masses) | varied(inertias).any(axis=(1, 2))):
         assume_possible(masses[i], inertias[i])
     finite = np.isfinite(mass) & np.isfinite(inertia).all(axis=(1, 2))

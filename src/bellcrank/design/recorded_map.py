@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from ..formulations import Program
 from ..kernels.llvm.emitter import Emitter
+from ..machine.kernel import Kernel, obtain
+from ..machine.module import Facts, KernelText, Module, assemble, write_batch, write_single
 from ..numbers import Dual
 from ..numbers.variable import Replay, Tape
-from .kernel import Kernel, obtain
-from .module import Facts, KernelText, Module, assemble, write_batch, write_single
 
 Numbers = NDArray[np.float64]
 
