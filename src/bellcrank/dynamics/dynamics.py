@@ -169,6 +169,9 @@ class Dynamics(Evaluation):
     projected = quantities.loops.projected
     least_change = quantities.loops.least_change
 
+    measures = quantities.measures.measures
+    measure_units = quantities.measures.measure_units
+
     momenta = quantities.momenta.momenta
     velocities = quantities.momenta.velocities
     canonical_rates = quantities.momenta.canonical_rates

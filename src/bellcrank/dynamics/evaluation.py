@@ -39,6 +39,7 @@ class Evaluation:
         self.formulation, self.program = planned.formulation, planned.program
         self.frames, self.equations = OutputFrames(planned.plan), planned.plan.loads.closing.rows
         self.kernels: dict[tuple[str, int, int], Kernel] = {}
+        self.measuring_code: dict[tuple[str, ...], Any] = {}  # by names of measures (quantities.measures)
 
     def rates(self, q: ArrayLike, v: ArrayLike) -> Array:
         """dq/dt."""

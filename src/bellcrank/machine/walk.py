@@ -21,6 +21,7 @@ from ..spatial import Vector
 from . import closures, dense, loads
 from .arrays import ARRAYS, program_arrays
 from .body import Body
+from .measuring import loops as measuring
 from .nodes import walk as nodes
 from .nodes.in_memory import Arena
 from .nodes.messages import make_node_messages
@@ -80,9 +81,31 @@ class Walk:
     def apply_forces(self) -> None:
         loads.apply_forces(self)
 
+    @property
+    def asked(self) -> frozenset[str]:
+        return self.plan.loads.measures.passes
+
+    def leave_states(self) -> None:
+        if not self.forces and "lambda" not in self.program.inputs and self.plan.loads.held:
+            loads.leave_states(self)
+
+    def measure_early(self) -> None:
+        measuring.measure_early(self)
+
+    def measure(self) -> None:
+        measuring.measure_late(self)
+        measuring.output_measures(self)
+
     def given(self, name: str, index: Integer) -> Number:
         """An entry of an input, with its tangent where that is an input too."""
         names = [name, f"d{name}"] if f"d{name}" in self.program.inputs else [name]
+        return whole([self.array(each)[index] for each in names])
+
+    def read(self, name: str, index: Integer) -> Number:
+        """An entry of an input, or of an output that was written before, with its tangent if it has one."""
+        if name in self.program.inputs:
+            return self.given(name, index)
+        names = [name, f"d{name}"] if f"d{name}" in self.program.outputs else [name]
         return whole([self.array(each)[index] for each in names])
 
     def output(self, name: str, place: Integer, x: Number) -> None:

@@ -131,10 +131,13 @@ def _choose(which: str, a: Number, b: Number) -> Number:
 
 def gather(table: Any, index: Number) -> Number:
     """Entry of a table at the whole part of a number; outside the nearest end, not a number at an index that is not."""
-    if isinstance(index, Dual):
+    while isinstance(index, Dual):
         index = index.value
     if hasattr(table, "gather"):
         return table.gather(index)
+    if isinstance(index, np.ndarray):
+        entries = np.asarray(table)[np.clip(np.nan_to_num(index), 0, len(table) - 1).astype(int)]
+        return np.where(np.isnan(index), np.nan, entries)
     index = index.real if np.iscomplexobj(index) else index
     if index != index:
         return index

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -78,17 +78,19 @@ def make_plan(
     tolerance: float = RANK_TOLERANCE,
     baumgarte: tuple[float, float] = (0.0, 0.0),
     over_numbers: Model | None = None,
+    measured: Sequence[str] = (),
 ) -> Plan:
-    """The plan of a model; for a design, ``over_numbers`` is the same model with variables in it."""
+    """``measured``: names of the measures that a program is to find; for a design, ``over_numbers`` is the same model with
+    variables in it."""
     tree = depth_first(model.parents)
     recorded: dict[str, NDArray[Any]] = {}
     frames = choose_frames(over_numbers or model, tree, style)
     if over_numbers is not None:
-        recorded = recorded_arrays(over_numbers, tree, frames)
+        recorded = recorded_arrays(over_numbers, tree, frames, measured)
         frames = settled(frames)
     masks = {name: varied(array) for name, array in recorded.items() if name != "rotation"}
     data = _data_rows(model, tree, frames)
-    loads = make_loads(model, tree, frames)
+    loads = make_loads(model, tree, frames, measured)
     code, signatures = _signatures(model, tree, frames, data, loads, masks.get("data"))
     order, parent = np.array(tree.order), np.array(tree.parent)
     branches = np.array([len(children) > 1 for children in tree.children])
@@ -111,9 +113,9 @@ def make_plan(
     return Plan(model, tree, *parts, varied=masks, recorded=recorded)
 
 
-def recorded_arrays(model: Model, tree: Tree, frames: Frames) -> dict[str, NDArray[Any]]:
+def recorded_arrays(model: Model, tree: Tree, frames: Frames, measured: Sequence[str]) -> dict[str, NDArray[Any]]:
     """The arrays of a model over variables that depend on them, by the names that they have in kernels."""
-    loads = make_loads(model, tree, frames)
+    loads = make_loads(model, tree, frames, measured)
     found = {
         "data": _data_rows(model, tree, frames),
         "gravity": _gravity(model, frames),
@@ -122,6 +124,7 @@ def recorded_arrays(model: Model, tree: Tree, frames: Frames) -> dict[str, NDArr
         "pool": loads.pool,
         "closure_data": loads.closing.data,
         "factors": loads.closing.factors,
+        "measure_data": loads.measures.data,
         "rotation": frames.rotation,  # which kernels do not read: of the frames of the results
     }
     return {name: array for name, array in found.items() if varied(array).any()}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -138,7 +137,7 @@ def _parts_maker(items: Mapping[Any, Any], gathered: list[Variable], whole: Call
 
 def _with(item: Any, parts: Mapping[str, Any]) -> Any:
     """A frozen dataclass with other parts, which have been judged already."""
-    made = copy.copy(item)
-    for name, value in parts.items():
-        object.__setattr__(made, name, value)
+    made = object.__new__(type(item))
+    for field in dataclasses.fields(item):
+        object.__setattr__(made, field.name, parts.get(field.name, getattr(item, field.name)))
     return made

@@ -43,7 +43,11 @@ def record(spec: Spec, names: Sequence[str]) -> Recording:
     varied = replaced(spec, Replacing(formulas))
     problems = Problems()
     with_own = dataclasses.replace(varied, parameters=(*varied.parameters, *own))
-    return Recording(tuple(names), tape, over_numbers(model_fields(resolve(expand(with_own, problems), problems), problems)))
+    resolved = resolve(expand(with_own, problems), problems)
+    model = over_numbers(model_fields(resolved, problems))
+    values = {item.path: item.value for item in resolved.parameters}
+    object.__setattr__(model, "parameters", {path: values.get(path, x) for path, x in known.items()})
+    return Recording(tuple(names), tape, model)
 
 
 def _unused(spec: Spec) -> str:
