@@ -30,7 +30,7 @@ def best(work: Callable[[], Any], seconds: float = 0.3) -> float:
     work()
     start = time.perf_counter()
     work()
-    calls = max(1, int(0.02 / max(time.perf_counter() - start, 1e-7)))
+    calls = max(1, int(5e-4 / max(time.perf_counter() - start, 1e-7)))
     found, end = np.inf, time.perf_counter() + seconds
     while time.perf_counter() < end:
         start = time.perf_counter()

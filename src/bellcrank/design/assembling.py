@@ -81,7 +81,10 @@ class NearStarts:
         """q and v of a design with these arrays; None where the way from q is not short, or the loops do not close."""
         for bound in (self._closure, self._jacobian, self._rates):
             bound.set(arrays)
-        q = np.where(self._held_q, arrays.get("given_q", self.model.given_q), q)
+        there = np.where(self._held_q, arrays.get("given_q", self.model.given_q), q)
+        if np.abs(there - q).max(initial=0.0) > LONGEST * max(1.0, self.plan.length):
+            return None
+        q = there
         for _ in range(MOST_STEPS):
             rows, G = self._closure(q, self._rest), self._jacobian(q, self._rest)
             if rows is None or G is None:
