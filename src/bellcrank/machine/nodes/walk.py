@@ -23,7 +23,7 @@ from ...spatial.rank import is_redundant
 from ...spatial.vector import ZERO
 from ..at_state import ClosureView, closure_view
 from ..body import Body
-from ..closures import coupled, driven_of
+from ..closures import coupled, driven_of, slope_of
 from ..loads import data_of, state_of
 from ..workspace import make_workspace
 from .condensed import CondensedForms
@@ -117,7 +117,7 @@ class NodeClosure:
 
     def view(self, a: Placed, b: Placed) -> ClosureView:
         walk, signature = self.node.walk, self.shape.signature
-        sums = coupled(walk, self.index) if signature.kind == "coupler" else (0.0, 0.0)
+        sums = coupled(walk, signature, self.index) if signature.kind == "coupler" else (0.0, 0.0, 0.0)
         driven = driven_of(walk, signature, self.index)
         return closure_view(signature, self._data, body_state_of(a), body_state_of(b), driven, sums)
 
@@ -125,6 +125,9 @@ class NodeClosure:
         row: list[Number] = [0.0] * len(self.node.dofs)
         for k, dof in enumerate(self.shape.terms):
             row[dof] = row[dof] + self.node.walk.array("factors")[self._entry("attachment") + k]
+        if self.shape.terms:
+            last = self.shape.terms[-1]
+            row[last] = row[last] + slope_of(self.node.walk, self.shape.signature, self.index)
         return row
 
 
