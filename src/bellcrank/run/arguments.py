@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
+AUTO = "auto"  # dopri5 until a run shows itself stiff, then radau
 _MOST_SAMPLES = 50_000_000
 
 
@@ -63,7 +64,7 @@ def must_be_positive(**values: float | None) -> None:
 
 
 def must_be_known(name: str) -> None:
-    known = [*METHODS, *STIFF_METHODS, *PASSING_METHODS]
+    known = [AUTO, *METHODS, *STIFF_METHODS, *PASSING_METHODS]
     if name not in known:
         near = difflib.get_close_matches(str(name), known, n=1)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
@@ -73,10 +74,10 @@ def must_be_known(name: str) -> None:
 def formulation_for(method: str, model: Model, formulation: str, functions: bool) -> str:
     """What "auto" means for a method: those that keep the structure of Hamilton's equations integrate q and p."""
     scheme = METHODS.get(method)
-    if scheme is None or not scheme.implicit:
+    if scheme is None or not scheme.implicit or scheme.adaptive:
         return formulation
     if functions:
-        raise StateError(f"tau and inputs as functions or tables go with dopri5, dop853 and rk4, not with {method}")
+        raise StateError(f"tau and inputs as functions or tables go with auto, dopri5, dop853 and rk4, not with {method}")
     if model.closures:
         raise StateError(
             f"{method} is for trees, and model {model.name!r} has closed loops, with which no method here keeps the structure "
