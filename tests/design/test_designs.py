@@ -168,7 +168,7 @@ def test_a_loop_that_cannot_be_closed_is_named():
     model = bc.load("four_bar")
     design = bc.Design(model, ["C.y", "parameters.coupler_length"])
     assert design.check({"parameters.coupler_length": 1.7}) == ()
-    assert "is not a real number" in design.check({"parameters.coupler_length": 0.1})[0]
+    assert "do not meet" in design.check({"parameters.coupler_length": 0.1})[0]
     ground = bc.load("parallelogram")
     name = next(x for x in ground.parameters if x.startswith("parameters."))
     assert bc.Design(ground, [name]).check({name: ground.parameters[name]}) == ()
