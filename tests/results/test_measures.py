@@ -228,7 +228,9 @@ def test_a_measure_of_an_element_that_is_not_there_names_it():
 
 
 def test_an_angle_without_directions_is_refused():
-    with pytest.raises(ModelError, match=r'measure "lean": it is an angle without directions. Give direction_a and direction_b'):
+    with pytest.raises(
+        ModelError, match=r'measure "lean": it is an angle without directions. Give direction_a and direction_b'
+    ):
         pendulum(measures=(Measure("lean", "angle", body_a=0),))
 
 

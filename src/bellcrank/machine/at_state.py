@@ -84,8 +84,12 @@ def _settings(signature: ElementSignature, data: Data, around: Around) -> Settin
         start = ELEMENT_SLOTS[slot]
         return Matrix(*[Vector(*[data(start + 3 * i + j) for j in range(3)]) for i in range(3)])
 
+    def value(name: str) -> Number:
+        live = signature.live
+        return around.arguments[live.index(name)] if name in live else data(names.index(name))
+
     return Settings(
-        value=lambda name: data(names.index(name)),
+        value=value,
         t=around.t,
         u=around.u,
         table=None if signature.table is None else _lookup(signature.table, data, ELEMENT_SLOTS["table"], around.pool),
@@ -93,7 +97,6 @@ def _settings(signature: ElementSignature, data: Data, around: Around) -> Settin
         point_b=vector("point_b"),
         axes_a=matrix("axes_a"),
         axes_b=matrix("axes_b"),
-        arguments=around.arguments,
     )
 
 

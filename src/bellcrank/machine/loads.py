@@ -83,7 +83,7 @@ def _element(walk: Walk, signature: ElementSignature, i: Integer) -> list[Number
     e, table, data = walk.e, walk.array("element_table"), data_of(walk, "element_data", i)
     pool = e.table(walk.array("pool"), e.count("pool"))
     u = walk.array("u")[table[i, "input"]] if signature.has_input else 0.0
-    arguments = tuple(walk.array("measured")[table[i, f"m{k}"]] for k in range(signature.arguments))
+    arguments = tuple(walk.array("measured")[table[i, f"m{k}"]] for k in range(len(signature.live)))
     around = Around(time_of(walk), u, pool, arguments)
     if signature.terms:
         values = _on_sum(walk, signature, i, data)

@@ -103,6 +103,20 @@ class Parts:
     def parameter(self, name: str, value: Value) -> None:
         self._item("parameters", ParameterSpec, locals())
 
+    def table(
+        self,
+        name: str,
+        rows: Pairs | None = None,
+        *,
+        x: Vector | None = None,
+        y: Vector | None = None,
+        values: Sequence[Vector] | None = None,
+        interpolation: str | None = None,
+        outside: str = "error",
+    ) -> None:
+        """A table that formulas call by its name: rows of x and value, or of two arguments with values for each x and y."""
+        self._item("tables", laws.TableSpec, locals())
+
     def point(self, name: str, position: Vector | InBody) -> None:
         self._item("points", PointSpec, locals())
 
@@ -269,8 +283,9 @@ class Parts:
         table: Pairs | None = None,
         outside: str = "error",
         interpolation: str = "pchip",
+        only: str | None = None,
     ) -> None:
-        """A spring and damper between two points, each (body, place)."""
+        """A spring and damper between two points, each (body, place); only = "push" or "pull" makes it one-sided."""
         self._item("elements", elements.LineSpring, locals())
 
     def sum_spring(
@@ -312,6 +327,83 @@ class Parts:
     ) -> None:
         self._item("elements", elements.StopSpec, locals())
 
+    def line_stop(
+        self,
+        name: str,
+        start: End,
+        end: End,
+        stiffness: Value,
+        *,
+        lower: Value | None = None,
+        upper: Value | None = None,
+        damping: Value = 0.0,
+    ) -> None:
+        """Limits of the distance between two points, each (body, place)."""
+        self._item("elements", elements.LineStop, locals())
+
+    def cable(
+        self, name: str, start: End, end: End, stiffness: Value, *, damping: Value = 0.0, length: Value | None = None
+    ) -> None:
+        """It pulls where it is longer than its length, and else is slack."""
+        self._item("elements", elements.CableSpec, locals())
+
+    def actuator(self, name: str, start: End, end: End, force: Value) -> None:
+        """A tension between two points: a number, or a formula over the time, coordinates, measures and inputs."""
+        self._item("elements", elements.ActuatorSpec, locals())
+
+    def contact(
+        self,
+        name: str,
+        body: str,
+        point: Where3,
+        stiffness: Value,
+        *,
+        plane: tuple[str, Where3, Axis] | None = None,
+        cylinder: tuple[str, Where3, Axis, Value] | None = None,
+        inside: bool = False,
+        radius: Value = 0.0,
+        law: str = "hunt_crossley",
+        exponent: Value | None = None,
+        damping: Value = 0.0,
+        friction: Value = 0.0,
+        friction_velocity: Value = 0.01,
+    ) -> None:
+        """A ball or point against a plane (body, point, normal) or a cylinder (body, point, axis, radius)."""
+        given = {key: value for key, value in locals().items() if key not in ("inside", "plane", "cylinder")}
+        for key, what, names_ in (
+            ("plane", plane, ("body", "point", "normal")),
+            ("cylinder", cylinder, ("body", "point", "axis", "radius")),
+        ):
+            if what is not None and (not isinstance(what, tuple) or len(what) != len(names_)):
+                raise ModelError(f'{key} of "{name}" is {what!r}. Give ({", ".join(names_)}).')
+        flat = None if plane is None else make(elements.PlaneSpec, **dict(zip(("body", "point", "normal"), plane, strict=True)))
+        keys = ("body", "point", "axis", "radius")
+        tube = (
+            None if cylinder is None else make(elements.CylinderSpec, **dict(zip(keys, cylinder, strict=True)), inside=inside)
+        )
+        self._item("elements", elements.ContactSpec, given | {"plane": flat, "cylinder": tube})
+
+    def tyre(
+        self,
+        name: str,
+        body: str,
+        point: Where3,
+        radius: Value,
+        stiffness: Value,
+        *,
+        damping: Value = 0.0,
+        up: Axis = "z",
+        forward: Axis = "x",
+        road: Pairs | None = None,
+        interpolation: str = "pchip",
+        outside: str = "clamp",
+        friction: Value = 0.0,
+        friction_velocity: Value = 0.05,
+        traction: Value = 0.0,
+    ) -> None:
+        """A tyre on a road, whose height is a table over the place along forward."""
+        self._item("elements", elements.TyreSpec, locals())
+
     def motor(
         self,
         name: str,
@@ -325,7 +417,7 @@ class Parts:
         gain: Value = 1.0,
         coordinate: str | None = None,
     ) -> None:
-        """A constant effort, a table of time, or an input."""
+        """An effort: constant, a formula, a table of time, or an input."""
         self._item("elements", elements.MotorSpec, locals())
 
     def bushing(

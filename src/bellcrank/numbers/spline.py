@@ -26,11 +26,12 @@ class Curve(NamedTuple):
 
 
 class Lookup(NamedTuple):
-    """How a curve is looked up: steps of bisection, what is done outside, and whether it jumps at its points."""
+    """How a curve is looked up: steps of bisection, what is done outside, whether it jumps or has kinks at its points."""
 
     steps: int
     outside: str = "error"
     jumps: bool = False
+    kinked: bool = False
 
 
 def halvings(count: int) -> int:

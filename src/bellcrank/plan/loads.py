@@ -17,7 +17,7 @@ from ..model import Model
 from ..model.element import ELEMENTS, MOST_ARGUMENTS, MOST_TERMS, Element
 from ..model.measures.order import ordered
 from ..model.motion import PrescribedMotion
-from ..model.parameters.tables import Table
+from ..model.parameters.tables import AnyTable, Table
 from ..numbers.spline import Lookup
 from .closures import Closing, closing_axes, make_closing, tied_bodies
 from .frames import Frames, frame_of
@@ -74,7 +74,7 @@ class ElementSignature(NamedTuple):
     closing: str = ""  # kind of the joint that closes a loop, for an element on it
     dof: int = 0  # of that joint
     terms: int = 0  # coordinates of an element on a sum of them
-    arguments: int = 0  # measures that it reads
+    live: tuple[str, ...] = ()  # values that measures give
 
 
 @dataclass(frozen=True)
@@ -113,12 +113,12 @@ class _Pool:
         self.parts: list[Array] = []
         self.size = 0
 
-    def add(self, table: Table) -> tuple[float, float]:
-        """Where a table starts and how many points it has."""
+    def add(self, table: AnyTable) -> tuple[float, ...]:
+        """Where a table starts and how many points it has along each of its arguments."""
         start = self.size
         self.parts.append(table.rows)
         self.size += len(self.parts[-1])
-        return float(start), float(len(table.x))
+        return float(start), *map(float, table.size)
 
 
 def _signature(table: Table | None) -> Lookup | None:
@@ -133,7 +133,7 @@ def make_loads(model: Model, tree: Tree, frames: Frames, measured: Sequence[str]
     driven_index, motions = _motions(model, tree, driven, pool)
     read = list(dict.fromkeys(name for e in model.elements for name in e.arguments))
     bodies = {b for e in model.elements for b in _bodies(model, e) if b >= 0}
-    bodies |= measured_bodies(model, ordered(model, model.measures, [*read, *measured]).measures)
+    bodies |= measured_bodies(model, ordered(model, model.all_measures, [*read, *measured]).measures)
     held = sorted({place[b] for b in bodies} | set(tied_bodies(model, place)))
     driven_size = [sum(getattr(model.joints[tree.order[i]], size) for i in np.flatnonzero(driven)) for size in ("nq", "nv")]
     closing = make_closing(model, tree, frames, tuple(held), (driven_size[0], driven_size[1]))
@@ -142,7 +142,7 @@ def make_loads(model: Model, tree: Tree, frames: Frames, measured: Sequence[str]
         kind = "prismatic" if closure.joint is None else closure.joint.kind
         motions.append(_motion(kind, closure.motion, (q, v), pool))
     rows = {i: k for k, i in enumerate(held)}
-    measures = make_measures(model, tree, frames, rows, read, measured, driven_index)
+    measures = make_measures(model, tree, frames, rows, (read, measured), driven_index, pool.add)
     columns = measures.ordered.columns
     elements = [_reading(_element(model, frames, place, rows, e, pool), e, columns) for e in model.elements]
     motion_signatures, motion_table = _codes(motions, len(MOTION_TABLE))
@@ -171,7 +171,7 @@ def _reading(entry, e: Element, columns: dict[str, int]):  # type: ignore[no-unt
         return entry
     signature, places, row = entry
     filled = [*places, *[0] * (len(ELEMENT_TABLE) - 1 - len(ARGUMENTS) - len(places))]
-    return signature._replace(arguments=len(e.arguments)), (*filled, *(columns[name] for name in e.arguments)), row
+    return signature._replace(live=e.live), (*filled, *(columns[name] for name in e.arguments)), row
 
 
 def _codes(entries: Sequence[tuple[object, tuple[int, ...], Array]], columns: int) -> tuple[tuple, Ints]:  # type: ignore[type-arg]

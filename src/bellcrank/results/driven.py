@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from ..model import Law, Model
+    from ..model import Law
 
 
 def law_values(law: Law, t: np.ndarray) -> np.ndarray:

@@ -17,12 +17,20 @@ Array = NDArray[np.float64]
 def check_mesh(table: TomlTable, mesh: Mesh) -> None:
     if table.source.problems.blames(str(table.about)) or not mesh.file:
         return
-    reason = _outside(mesh.file)
-    folder = Path(table.source.file).parent if table.source.file.lower().endswith(".toml") else None
-    if reason is None and folder is not None:
-        reason = _missing(folder, mesh.file)
+    reason = why_not(mesh.file, folder_of(table))
     if reason is not None:
         table.complain(f'the mesh file "{mesh.file}" of "{table.about}" {reason}', "file")
+
+
+def folder_of(table: TomlTable) -> Path | None:
+    """Where the model's file is; None for a model that was given as a text."""
+    return Path(table.source.file).parent if table.source.file.lower().endswith(".toml") else None
+
+
+def why_not(file: str, folder: Path | None) -> str | None:
+    """Why a file that a model names is not one of its folder, if it is none."""
+    reason = _outside(file)
+    return _missing(folder, file) if reason is None and folder is not None else reason
 
 
 def _outside(file: str) -> str | None:

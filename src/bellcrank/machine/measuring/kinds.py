@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from ...forces import BodyState
 from ...kernels.executor import Integer
 from ...kernels.messages import parts, whole
-from ...model.parameters.expressions import derived
 from ...numbers import Number, atan2, maximum, sqrt
 from ...plan.measuring import MEASURE_SLOTS, MeasureSignature
 from ...spatial import Matrix, Motion, Vector
 from ..loads import state_of, time_of
 from . import closing
+from .formulas import Formula
 
 if TYPE_CHECKING:
     from ..walk import Walk
@@ -88,9 +88,7 @@ def velocity(at: At) -> Sequence[Number]:
 def acceleration(at: At) -> Sequence[Number]:
     """a - w_o' x d - 2 w_o x u - w_o x (w_o x d), with d the position, u the velocity as the observer sees them."""
     ends = [at.state(end, accelerated=True) for end in ("a", "b")]
-    (p_a, v_a, a_a), (p_b, v_b, a_b) = (
-        _moving(end, at.vector(f"point_{name}")) for end, name in zip(ends, "ab", strict=True)
-    )
+    (p_a, v_a, a_a), (p_b, v_b, a_b) = (_moving(end, at.vector(f"point_{name}")) for end, name in zip(ends, "ab", strict=True))
     a = a_a - a_b
     if not at.signature.grounds[3]:
         o = at.state("observer", accelerated=True)
@@ -239,15 +237,7 @@ def given_input(at: At) -> Sequence[Number]:
 
 
 def formula(at: At) -> Sequence[Number]:
-    program, first = derived(at.signature.expression), at.entry("first")
-
-    def value(name: str) -> Number:
-        k = int(name[1:])
-        if name[0] == "p":
-            return at.number(k)
-        return at.walk.array("measured")[at.walk.array("measure_arguments")[first + k]]
-
-    return [program.run({name: value(name) for name in program.names})]
+    return [Formula(at).value()]
 
 
 KINDS: dict[str, Callable[[At], Sequence[Number]]] = {

@@ -53,6 +53,7 @@ NOUNS = {
     "inputs": "input",
     "assemblies": "assembly",
     "copies": "copy",
+    "tables": "table",
 }
 
 

@@ -13,10 +13,12 @@ from typing import Any, NamedTuple
 from ..measures.columns import Mechanics, columns_of
 from ..measures.measure import COMPONENTS, WRENCH, Measure
 from ..measures.paths import built_in, path_names
+from ..parameters.tables import AnyTable
 from ..spec import measures
 from ..spec.problems import Problems
 from ..spec.spec import Spec
 from .references import ModelRows, Trouble, between, dof_of, make_all, on_body, on_joint, row_of, unit
+from .signals import called_tables
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +36,9 @@ class Named:
     inputs: Any
 
 
-def make_measures(spec: Spec, rows: ModelRows, named: Mechanics, problems: Problems) -> tuple[Measure, ...]:
+def make_measures(
+    spec: Spec, rows: ModelRows, named: Mechanics, tables: Mapping[str, AnyTable], problems: Problems
+) -> tuple[Measure, ...]:
     ties = {item.name: len(rows.closing) + k for k, item in enumerate((*spec.constraints, *spec.couplers))}
     sources = Sources({item.name for item in spec.elements}, ties)
     known = {item.name: item for item in spec.measures}
@@ -132,7 +136,8 @@ class _Names(NamedTuple):
 
     def formula(self, item: measures.FormulaMeasure) -> Measure:
         pairs = tuple((name, float(self.numbers[name])) for name in item.value.names if self._kind(name) == "number")
-        return Measure(item.name, "expression", expression=item.value.text, values=pairs, unit=item.unit)
+        tables = called_tables(item.value, self.tables, "value")
+        return Measure(item.name, "expression", expression=item.value.text, values=pairs, unit=item.unit, tables=tables)
 
     def _kind(self, name: str) -> str:
         """A measure comes first, then a parameter, then a path."""

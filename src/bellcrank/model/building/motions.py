@@ -60,9 +60,10 @@ def make_law(law: Any) -> Law:
     return Law("table", (), table_of(law))
 
 
-def table_of(item: Any) -> Table | None:
+def table_of(item: Any, rows: Any = None) -> Table | None:
     """The table that a law or an element gives in rows, if it does."""
-    if item.table is None:
+    rows = item.table if rows is None else rows
+    if rows is None:
         return None
-    x, y = (tuple(float(row[k]) for row in item.table) for k in range(2))
+    x, y = (tuple(float(row[k]) for row in rows) for k in range(2))
     return Table(x, y, item.outside, item.interpolation)

@@ -92,9 +92,9 @@ def unit_of(model: Mechanics, measure: Measure) -> str:
     joint = joint_of(model, measure)
     if kind == "drive":
         return EFFORT[joint.v_units[measure.dof]]
-    return {"": joint.q_units, "q": joint.q_units, "v": joint.v_units}.get(
-        part, tuple(f"{unit}2" for unit in joint.v_units)
-    )[measure.dof]
+    return {"": joint.q_units, "q": joint.q_units, "v": joint.v_units}.get(part, tuple(f"{unit}2" for unit in joint.v_units))[
+        measure.dof
+    ]
 
 
 def joint_of(model: Mechanics, measure: Measure) -> Joint:

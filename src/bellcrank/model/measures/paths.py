@@ -1,15 +1,15 @@
 """Measures that every model has, by their paths.
 
-    crank_pivot.q .v .a              coordinate of a joint, its velocity and acceleration; nut.slide.q where it has several.
-                                     crank_pivot alone is its coordinate, base.vx alone a velocity; joints that close loops have
-                                     coordinates and velocities too, driven ones all three
-    crank_pivot.fx ... .mz           reaction on the child at the joint's point, world axes; .force and .moment: magnitudes
-    crank_pivot.effort .power        of the drive of a driven joint, rod or coupler
-    rod.force                        of a rod, a guided point or a coupler, as type = "force" measures it
-    rod.error                        largest error of the equations of what closes a loop; closure.error: of all
-    strut.force .energy .power       of a force element; .fx .fy .fz of a force that is a vector
-    coupler.x .vx .ax .wx            origin of a body, its velocity and acceleration, angular velocity; and .y, .z
-    energy.kinetic .potential .stored .total,  momentum.x,  angular_momentum.x,  time,  and every input by its name
+crank_pivot.q .v .a              coordinate of a joint, its velocity and acceleration; nut.slide.q where it has several.
+                                 crank_pivot alone is its coordinate, base.vx alone a velocity; joints that close loops have
+                                 coordinates and velocities too, driven ones all three
+crank_pivot.fx ... .mz           reaction on the child at the joint's point, world axes; .force and .moment: magnitudes
+crank_pivot.effort .power        of the drive of a driven joint, rod or coupler
+rod.force                        of a rod, a guided point or a coupler, as type = "force" measures it
+rod.error                        largest error of the equations of what closes a loop; closure.error: of all
+strut.force .energy .power       of a force element; .fx .fy .fz of a force that is a vector
+coupler.x .vx .ax .wx            origin of a body, its velocity and acceleration, angular velocity; and .y, .z
+energy.kinetic .potential .stored .total,  momentum.x,  angular_momentum.x,  time or t,  and every input by its name
 """
 
 from __future__ import annotations
@@ -125,6 +125,7 @@ def _bodies(model: Mechanics) -> Paths:
 
 def _whole(model: Mechanics) -> Paths:
     yield "time", {"kind": "time"}
+    yield "t", {"kind": "time"}
     for name in model.inputs:
         yield name, {"kind": "input", "element": name}
     for part in ENERGIES:

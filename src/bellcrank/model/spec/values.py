@@ -111,6 +111,7 @@ CONVERT: dict[type[Any], Any] = {
     fields.FormulaText: _formula,
     fields.Names: names,
     fields.Rows: lambda rows: tuple((number(x), number(y)) for x, y in rows),
+    fields.Matrix: lambda rows: tuple(tuple(map(number, row)) for row in rows),
     fields.Text: text,
     fields.Flag: lambda value: one_of((bool,), value),
     fields.Choice: text,

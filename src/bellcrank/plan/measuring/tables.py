@@ -4,7 +4,7 @@ computation. Those that force elements read are found before the forces, all oth
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,11 +15,15 @@ from ...model import Measure, Model
 from ...model.measures.columns import VECTOR_FORCES, columns_of, element_index, joint_of
 from ...model.measures.order import Ordered, arguments, ordered
 from ...model.parameters.expressions import derived
+from ...model.parameters.tables import AnyTable
+from ...numbers.grid import GridLookup
+from ...numbers.spline import Lookup
 from ..closures import closing_axes
 from ..frames import Frames, frame_of
 from ..order import Tree
 
 Array = NDArray[np.float64]
+Pooled = Callable[[AnyTable], tuple[float, ...]]  # puts a table into the pool, and says where it is
 Ints = NDArray[np.int64]
 
 MEASURE_TABLE = ("code", "column", "a", "b", "axes", "observer", "index", "first", "last")
@@ -45,6 +49,7 @@ class MeasureSignature(NamedTuple):
     driven: bool = False
     axis: bool = False
     expression: str = ""  # over a0, a1, ..., which are columns, and p0, p1, ..., which are numbers of the row
+    tables: tuple[Lookup | GridLookup, ...] = ()  # f0, f1, ...; where they are comes after the numbers
 
 
 @dataclass(frozen=True)
@@ -89,15 +94,21 @@ def _bodies(model: Model, measure: Measure) -> tuple[int, int, int, int]:
 
 
 def make_measures(
-    model: Model, tree: Tree, frames: Frames, held: dict[int, int], read: Sequence[str], wanted: Sequence[str], drives: Ints
+    model: Model,
+    tree: Tree,
+    frames: Frames,
+    held: dict[int, int],
+    names: tuple[Sequence[str], Sequence[str]],
+    drives: Ints,
+    pooled: Pooled,
 ) -> MeasurePlan:
-    """``read`` by force elements, and ``wanted`` at the end; ``held``: rows of states by body of the walk."""
-    own = model.measures
+    """``names`` read by force elements, and wanted at the end; ``held``: rows of states by body of the walk."""
+    own, (read, wanted) = model.all_measures, names
     early = {measure.name for measure in ordered(model, own, read).measures}
     plan = ordered(model, own, [*read, *wanted])
     first = [measure for measure in plan.measures if measure.name in early]
     rest = [measure for measure in plan.measures if measure.name not in early]
-    writer = _Rows(model, tree, frames, held, plan, drives)
+    writer = _Rows(model, tree, frames, held, plan, drives, pooled)
     made = [writer.row(measure) for measure in (*first, *rest)]
     codes = [list(dict.fromkeys(s for s, _, _ in part)) for part in (made[: len(first)], made[len(first) :])]
     table = [(codes[k >= len(first)].index(s), *ints) for k, (s, ints, _) in enumerate(made)]
@@ -137,7 +148,10 @@ def _passes(model: Model, measure: Measure) -> tuple[str, ...]:
 class _Rows:
     """Writes the rows: signature, integers but for the code, numbers."""
 
-    def __init__(self, model: Model, tree: Tree, frames: Frames, held: dict[int, int], plan: Ordered, drives: Ints):
+    def __init__(
+        self, model: Model, tree: Tree, frames: Frames, held: dict[int, int], plan: Ordered, drives: Ints, pooled: Pooled
+    ):
+        self.pooled = pooled
         self.model, self.frames, self.place, self.held, self.plan = model, frames, tree.place, held, plan
         self.drives = drives  # (n, 2) by body of the walk: first entries in the driven q and v
         self.arguments: list[int] = []
@@ -194,10 +208,14 @@ class _Rows:
         values, names = dict(measure.values), arguments(measure)
         numbers = [name for name in derived(measure.expression).names if name in values]
         renamed = {name: f"a{k}" for k, name in enumerate(names)} | {name: f"p{k}" for k, name in enumerate(numbers)}
-        text = derived(measure.expression).renamed(lambda name: renamed[name]).text
+        called = {name: f"f{k}" for k, (name, _) in enumerate(measure.tables)}
+        text = derived(measure.expression).renamed(lambda name: renamed[name], lambda name: called[name]).text
         start = len(self.arguments)
         self.arguments += [self.plan.columns[name] for name in names]
-        return signature._replace(expression=text), (*first, 0, start, 0), [values[name] for name in numbers]
+        tables = tuple(table.lookup for _, table in measure.tables)
+        places = [x for _, table in measure.tables for x in self.pooled(table)]
+        row = [*(values[name] for name in numbers), *places]
+        return signature._replace(expression=text, tables=tables), (*first, len(numbers), start, 0), row
 
     def _numbers(self, measure: Measure, bodies: tuple[int, int, int, int]) -> list[float]:
         row = np.zeros(MEASURE_ROW)
