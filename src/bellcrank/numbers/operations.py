@@ -112,6 +112,13 @@ ARITIES: dict[str, int | None] = {
 }
 
 
+def count_kinks(operation: str, operands: int) -> int:
+    """How many numbers ``kinks`` gives."""
+    if operation in ("min", "max"):
+        return operands - 1
+    return 2 if operation == "smoothstep" else int(operation in (*COMPARISONS, "abs", "sign", "step", "mod"))
+
+
 def kinks(operation: str, operands: list[Number]) -> list[Number]:
     """Numbers that change their sign where an operation has a kink or a jump."""
     if operation in COMPARISONS:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..forces import FORCES
 from ..model import Model
 from ..model.element import ELEMENTS, MOST_ARGUMENTS, MOST_TERMS, Element
 from ..model.measures.order import ordered
@@ -31,7 +32,7 @@ MOTION_TABLE = ("code", "q", "v")
 MOTION_AXIS = 3  # the first numbers of a motion's row; then, term by term, its values and where its table is
 TERMS = tuple(f"{name}{k}" for k in range(MOST_TERMS) for name in "qv")  # q0, v0, q1, ...: of an element on a sum
 ARGUMENTS = tuple(f"m{k}" for k in range(MOST_ARGUMENTS))  # columns of measures that an element reads
-ELEMENT_TABLE = ("code", "q", "v", "row_a", "row_b", "input", *TERMS, *ARGUMENTS)
+ELEMENT_TABLE = ("code", "q", "v", "row_a", "row_b", "input", *TERMS, *ARGUMENTS, "opening")
 ELEMENT_SLOTS = {"values": 0, "point_a": 13, "point_b": 16, "axes_a": 19, "axes_b": 28, "table": 37, "factors": 13}
 ELEMENT_ROW = 39
 
@@ -77,6 +78,11 @@ class ElementSignature(NamedTuple):
     live: tuple[str, ...] = ()  # values that measures give
 
 
+def element_gates(signature: ElementSignature) -> int:
+    """Numbers that say where an element's force is not smooth; stops on coordinates of the tree are watched otherwise."""
+    return 0 if signature.on_joint else FORCES[signature.kind].gates
+
+
 @dataclass(frozen=True)
 class Loads:
     motion_signatures: tuple[MotionSignature, ...]
@@ -92,6 +98,7 @@ class Loads:
     time_dependent: bool
     closing: Closing
     measures: MeasurePlan
+    openings: int  # numbers that change their sign where forces begin, end, or have kinks
 
     @property
     def elements(self) -> int:
@@ -147,6 +154,8 @@ def make_loads(model: Model, tree: Tree, frames: Frames, measured: Sequence[str]
     elements = [_reading(_element(model, frames, place, rows, e, pool), e, columns) for e in model.elements]
     motion_signatures, motion_table = _codes(motions, len(MOTION_TABLE))
     element_signatures, element_table = _codes(elements, len(ELEMENT_TABLE))
+    gates = [element_gates(signature) for signature, _, _ in elements]
+    element_table[:, ELEMENT_TABLE.index("opening")] = measures.openings + np.cumsum([0, *gates])[:-1]
     timed = any(e.kind == "joint_effort" and e.table is not None for e in model.elements)
     return Loads(
         motion_signatures=motion_signatures,
@@ -162,6 +171,7 @@ def make_loads(model: Model, tree: Tree, frames: Frames, measured: Sequence[str]
         time_dependent=bool(motions) or timed,
         closing=closing,
         measures=measures,
+        openings=measures.openings + sum(gates),
     )
 
 
@@ -170,7 +180,7 @@ def _reading(entry, e: Element, columns: dict[str, int]):  # type: ignore[no-unt
     if not e.arguments:
         return entry
     signature, places, row = entry
-    filled = [*places, *[0] * (len(ELEMENT_TABLE) - 1 - len(ARGUMENTS) - len(places))]
+    filled = [*places, *[0] * (len(ELEMENT_TABLE) - 1 - len(ARGUMENTS) - 1 - len(places))]
     return signature._replace(live=e.live), (*filled, *(columns[name] for name in e.arguments)), row
 
 

@@ -39,11 +39,12 @@ WIDE = 4
 RUNNING, NOT_FINITE, COLLAPSED, SINGULAR, NOT_SOLVED, INTERRUPTED = 0, 1, 2, 3, 4, 6  # status; 5 is run.many.NOT_ASSEMBLED
 
 _CUTS = ("corner", "latest", "earliest", "full", "cut", "left", "piece")  # see cuts/
+_OPENINGS = ("opening_low", "opening_high", "opened")
 _STEP = ("t", "h", "end", "until", "rtol", "atol", "longest", "grow", "error", "energy", "status", "steps", "rejected")
 _CLOSING = ("turn", "met", "seen", "near", "go_on", "pivot", "pivot_time", "singular", "singular_row", "singular_time")
 STIFFNESS = ("suspicions", "calm", "rate", "stiff_time")  # stiff_time is infinite until the run is stiff
 _LOOP = ("budget", "evaluations", "samples", "substep", "substeps", "watched", "held", "project", "newton", "iterations")
-REALS = {name: k for k, name in enumerate((*_STEP, *_CUTS, *_CLOSING, *STIFFNESS, "change", "change_before"))}
+REALS = {name: k for k, name in enumerate((*_STEP, *_CUTS, *_OPENINGS, *_CLOSING, *STIFFNESS, "change", "change_before"))}
 COUNTS = {name: k for k, name in enumerate((*_LOOP, "cuts"))}
 TURNING = ("attitude", "spin", "position", "push")  # places in y of g, mu, x, l; the last two are -1 without a position
 
@@ -154,6 +155,7 @@ NUMBERS: dict[str, Size] = {
     "row_width": lambda s: s.row_width,
     "surfaces": lambda s: len(s.surfaces.places),
     "gate_layers": lambda s: len(s.gates),
+    "openings": lambda s: s.plan.loads.openings,
     "control": lambda s: 0,  # a function that is called before every evaluation, and its argument: see Stepper.ask
     "controller": lambda s: 0,
 }
@@ -174,6 +176,7 @@ DOUBLES: dict[str, Size] = {
     "corners": lambda s: s.corners + 1,  # times at which steps end, and NEVER
     "surface_limits": lambda s: len(s.surfaces.limits),
     "gates": lambda s: s.gates.size,
+    "opening_start": lambda s: s.wide(s.plan.loads.openings),
     "polynomial": lambda s: s.wide(s.method.degree + 1 + STATE),
     "out": lambda s: (s.samples + 1) * s.state,
 }
@@ -219,7 +222,7 @@ class Memory:
             self.arrays[name][: len(places)] = places
         first = self.arrays["corners"][0]
         values = {"pivot": np.inf, "stiff_time": np.inf, "corner": first, "latest": just_before(first), "earliest": -NEVER}
-        for name, value in (values | {"cut": NO_ROOT}).items():
+        for name, value in (values | {"cut": NO_ROOT, "opened": -NEVER}).items():
             self.lane(name)[:] = value
         addresses = {name: array.__array_interface__["data"][0] for name, array in self.arrays.items()}  # as array.ctypes.data
         words_known = layout.numbers | addresses

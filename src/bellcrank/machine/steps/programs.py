@@ -20,6 +20,8 @@ def programs(plan: Plan, program: Program, metric: str = MINIMUM_NORM, *, works:
     called = {"kernel": program, "rates": QUANTITIES["rates"]}
     if works:
         called |= _powers(plan, program)
+    if plan.loads.openings and not takes_momenta(called):
+        called["openings"] = QUANTITIES["openings"]
     if plan.model.closures:
         called |= projections(metric, plan)
         if takes_momenta(called):

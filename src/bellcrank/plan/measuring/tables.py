@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ...model import Measure, Model
 from ...model.measures.columns import VECTOR_FORCES, columns_of, element_index, joint_of
-from ...model.measures.order import Ordered, arguments, ordered
+from ...model.measures.order import Ordered, arguments, kinks_of, ordered
 from ...model.parameters.expressions import derived
 from ...model.parameters.tables import AnyTable
 from ...numbers.grid import GridLookup
@@ -26,7 +26,7 @@ Array = NDArray[np.float64]
 Pooled = Callable[[AnyTable], tuple[float, ...]]  # puts a table into the pool, and says where it is
 Ints = NDArray[np.int64]
 
-MEASURE_TABLE = ("code", "column", "a", "b", "axes", "observer", "index", "first", "last")
+MEASURE_TABLE = ("code", "column", "a", "b", "axes", "observer", "index", "first", "last", "opening")
 MEASURE_SLOTS = {"point_a": 0, "point_b": 3, "axes": 6, "axes_b": 15, "direction_a": 24, "direction_b": 27, "axis": 30}
 MEASURE_SLOTS |= {"value": 33, "vector": 34, "world": 37}
 MEASURE_ROW = 46
@@ -62,6 +62,7 @@ class MeasurePlan:
     data: Array
     arguments: Ints  # columns that formulas read
     early: int
+    openings: int  # numbers that say where formulas of the early ones are not smooth
     ordered: Ordered
     passes: frozenset[str]
     early_passes: frozenset[str]
@@ -111,7 +112,9 @@ def make_measures(
     writer = _Rows(model, tree, frames, held, plan, drives, pooled)
     made = [writer.row(measure) for measure in (*first, *rest)]
     codes = [list(dict.fromkeys(s for s, _, _ in part)) for part in (made[: len(first)], made[len(first) :])]
-    table = [(codes[k >= len(first)].index(s), *ints) for k, (s, ints, _) in enumerate(made)]
+    kinks = [kinks_of(measure) for measure in first]
+    places = [sum(kinks[:k]) for k in range(len(first))] + [0] * len(rest)
+    table = [(codes[k >= len(first)].index(s), *ints, places[k]) for k, (s, ints, _) in enumerate(made)]
     width = max((MEASURE_ROW, *(len(row) for _, _, row in made)))
     data = np.zeros((len(made), width))
     for whole, (_, _, row) in zip(data, made, strict=True):
@@ -123,6 +126,7 @@ def make_measures(
         data=data,
         arguments=np.array(writer.arguments, dtype=np.int64),
         early=len(first),
+        openings=sum(kinks),
         ordered=plan,
         passes=frozenset(x for measure in rest for x in _passes(model, measure)),
         early_passes=frozenset(x for measure in first for x in _passes(model, measure)),

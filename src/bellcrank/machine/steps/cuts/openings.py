@@ -1,0 +1,83 @@
+"""Steps are cut where contacts begin or end and formulas have kinks: where one of the ``openings`` of a model changes its sign.
+
+Unlike limits of coordinates (surfaces.py) these are any functions of the state, which a kernel evaluates along the dense output
+of a step: at a few places between its ends, and where one of them has changed its sign, at those of a bisection. The step is
+taken again, to end just before; from there a short one ends just behind. Where the sign changes back at once, as that of a
+velocity at rest under a jump of friction does, steps are left to the control of their error.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ....kernels.llvm.flow import each, total, when
+from ....numbers import Number, Symbol, maximum, minimum
+from .corners import start_of_step
+from .roots import NO_ROOT
+
+if TYPE_CHECKING:
+    from ..stepper import Stepper
+
+PLACES = 8  # in a step, at which the signs are looked at
+HALVINGS = 36
+CLOSE = 1e-10  # of a step: how far before and behind a change of sign steps end
+REST = 1e4  # times as much: the least time between two such cuts
+
+
+def find_opening(stepper: Stepper, h: Number) -> None:
+    """``cut``: the part of the step before, or just behind, the first change of a sign."""
+    s, e, w = stepper, stepper.e, stepper.words
+    _evaluate(s, h, 0.0)
+    each(e, 0, w["openings"], lambda i: s.put_number(s.number(w["buffer:opening"], i), w["opening_start"], i))
+    s.set_real("opening_low", 0.0)
+    s.set_real("opening_high", NO_ROOT)
+
+    def look(k: str) -> None:
+        x = e.symbol(e.splat(e.emit(f"sitofp i64 {k} to double"))) * (1.0 / PLACES)
+        low, high = s.real("opening_low"), s.real("opening_high")
+        changed = _evaluate(s, h, x) < 0.0
+        fresh = s.real("opening_high") > 1.5
+        s.set_real("opening_high", (fresh & changed).select(x, high))
+        s.set_real("opening_low", (fresh & ~changed).select(x, low))
+
+    each(e, 1, PLACES + 1, look)
+    when(e, s.any(s.real("opening_high") <= 1.0), lambda: _cut(s, h))
+
+
+def _cut(s: Stepper, h: Number) -> None:
+    e = s.e
+
+    def halve(k: str) -> None:
+        low, high = s.real("opening_low"), s.real("opening_high")
+        middle = 0.5 * (low + high)
+        changed = _evaluate(s, h, middle) < 0.0
+        inside = high <= 1.0
+        s.set_real("opening_high", (inside & changed).select(middle, s.real("opening_high")))
+        s.set_real("opening_low", (inside & ~changed).select(middle, s.real("opening_low")))
+
+    each(e, 0, HALVINGS, halve)
+    low, high, t = s.real("opening_low"), s.real("opening_high"), s.real("t")
+    close = maximum(CLOSE * maximum(h, s.real("full")), 4.0 * s.shortest())
+    part = close / h
+    soon = high * h <= 4.0 * close
+    rests = soon & (t - s.real("opened") < REST * close)
+    found = soon.select(high + part, low - part)
+    taken = (high <= 1.0) & (found < 1.0) & (found * h > s.shortest()) & ~rests
+    s.set_real("opened", ((high <= 1.0) & soon & ~rests).select(t, s.real("opened")))
+    s.set_real("cut", taken.select(minimum(s.real("cut"), found), s.real("cut")))
+
+
+def _evaluate(s: Stepper, h: Number, x: Number) -> Symbol:
+    """The openings at a part of the step; the least of them, counted as positive on the side where the step begins."""
+    e, w = s.e, s.words
+    state, buffer = w["asked"], w["buffer:opening"]
+    s.put_inside(h, x, state)
+    s.set_clock(start_of_step(s) if not isinstance(x, Symbol) else minimum(s.real("t") + x * h, s.real("latest")))
+    arrays = {"q": state, "v": e.pointer(state, w["v_start"]), "t": w["clock"], "u": w["u"], "opening": buffer}
+    s.call("openings", arrays)
+
+    def least(i: str, found: str) -> str:
+        side = (s.number(w["opening_start"], i) >= 0.0).select(1.0, -1.0)
+        return e.operand(minimum(e.symbol(found), side * s.number(buffer, i)))
+
+    return e.symbol(total(e, 0, w["openings"], e.constant(1e300), least))
