@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from .dynamics import Dynamics, compile
     from .inspection import check
     from .io import gallery, load, save, schema
-    from .model import Mechanism, Model
+    from .model import Function, Mechanism, Model
     from .papers.operations import count_operations, count_table
     from .papers.paper_table import paper_table
     from .results import Run, load_run
@@ -46,6 +46,7 @@ _HOME = {
     "assemble": ".assembly",
     "schema": ".io",
     "save": ".io",
+    "Function": ".model",
     "Mechanism": ".model",
     "Dynamics": ".dynamics",
     "Event": ".run",
@@ -78,6 +79,7 @@ __all__ = [
     "Dynamics",
     "DynamicsError",
     "Event",
+    "Function",
     "Mechanism",
     "MissingExtraError",
     "Model",

@@ -13,7 +13,8 @@ from ..forces import FORCES, BodyForce, BodyState, Effort, JointForce, JointStat
 from ..forces.base import Settings
 from ..joints import JOINTS, JOINTS_BY_KEY, JointData, closing_equations
 from ..joints.base import Driven
-from ..joints.laws import LAWS, added
+from ..joints.laws import LAWS, added, curve_of
+from ..model.motion import Law as PrescribedLaw
 from ..numbers import Dual, Number
 from ..numbers.spline import Curve, Lookup, spline
 from ..plan.closures import CLOSURE_SLOTS, ClosureSignature
@@ -33,7 +34,11 @@ def driven_state(signature: MotionSignature, data: Data, t: Number, pool: Any) -
         curves = []
         for term in terms:
             values = [data(slot + j) for j in range(term.size)]
-            curves.append(LAWS[term.kind](values, t, _lookup(term.table, data, slot + term.size, pool)))
+            if term.kind == "formula":
+                law = PrescribedLaw(term.kind, tuple(values), expression=term.expression, names=term.names)
+                curves.append(curve_of(law.of_time, t))
+            else:
+                curves.append(LAWS[term.kind](values, t, _lookup(term.table, data, slot + term.size, pool)))
             slot += term.width
         laws.append(added(curves))
     return JOINTS_BY_KEY[signature.joint].driven(laws, axis)

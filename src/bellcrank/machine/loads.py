@@ -12,7 +12,17 @@ from ..numbers import Number
 from ..plan.loads import ELEMENT_SLOTS, ElementSignature, MotionSignature, element_gates
 from ..spatial import Force, Matrix, Motion, Vector
 from .arrays import STATE, WRENCH
-from .at_state import Around, body_state, body_wrenches, closing_wrenches, driven_state, joint_effort, openings_of, summed, world_state
+from .at_state import (
+    Around,
+    body_state,
+    body_wrenches,
+    closing_wrenches,
+    driven_state,
+    joint_effort,
+    openings_of,
+    summed,
+    world_state,
+)
 
 if TYPE_CHECKING:
     from .walk import Walk

@@ -18,6 +18,8 @@ from typing import Any
 from ..errors import ModelError
 from .building.build import build
 from .model import Model
+from .python.laws import BY_KEY as LAWS_BY_KEY
+from .python.laws import law
 from .spec import elements, laws, measures, shapes
 from .spec.fields import InBody
 from .spec.laws import LawSpec
@@ -67,6 +69,13 @@ def table(rows: Pairs, outside: str = "error", interpolation: str = "cubic") -> 
     return make(laws.TableLaw, table=rows, outside=outside, interpolation=interpolation)
 
 
+def _laws(motion: Any) -> tuple[tuple[str, LawSpec], ...]:
+    """One law without a name, or laws by coordinate: a mapping that has no key of a law."""
+    if isinstance(motion, Mapping) and not any(key in LAWS_BY_KEY for key in motion):
+        return tuple((text(coordinate), law(given)) for coordinate, given in motion.items())
+    return (("", law(motion)),)
+
+
 def _group(joint: str, first: Mapping[str, int]) -> int:
     copy = joint.rpartition(".")[0]
     return first[copy] if copy else -1
@@ -90,6 +99,8 @@ class Parts:
     def _item(self, field: str, cls: type[Any], given: dict[str, Any]) -> None:
         """Adds an item made of the arguments of a method, which have the names of its fields."""
         arguments = {key: value for key, value in given.items() if key not in ("self", "name")}
+        if arguments.get("motion") is not None:
+            arguments["motion"] = law(arguments["motion"])
         self._add(field, make(cls, given["name"], **arguments))
 
     def _parts(self) -> dict[str, Any]:
@@ -202,12 +213,13 @@ class Parts:
         axis2: Axis | None = None,
         pitch: Value | None = None,
         armature: Value | Vector = 0.0,
-        motion: LawSpec | Mapping[str, LawSpec] | None = None,
+        motion: Any = None,
         motion_axis: Axis | None = None,
         cut: bool | None = None,
         child_point: Where3 | None = None,
     ) -> None:
-        """``motion``: one law, or laws by the names of coordinates; a spherical or free joint turns about motion_axis.
+        """``motion``: one law in one of the forms of model.python.laws, or laws by the names of coordinates; a spherical or
+        free joint turns about motion_axis.
 
         ``cut``: whether it is the joint of its loop that is cut; the program's choice unless given.
         ``child_point``: where a joint that is cut is on the child, if its loop is open in the design position.
@@ -215,9 +227,7 @@ class Parts:
         given = {"axis": axis, "axis2": axis2, "pitch": pitch, "armature": armature, "cut": cut, "child_point": child_point}
         spec = None
         if motion is not None:
-            by_name = tuple(motion.items()) if isinstance(motion, Mapping) else (("", motion),)
-            by_name = tuple((text(coordinate), one_of(laws.LAW_SPECS, law)) for coordinate, law in by_name)
-            spec = laws.MotionSpec(by_name, None if motion_axis is None else direction(motion_axis))
+            spec = laws.MotionSpec(_laws(motion), None if motion_axis is None else direction(motion_axis))
         item = make(JointSpec, name, kind=kind, parent=parent, child=child, point=point, motion=spec, **given)
         self._add("joints", item)
 
@@ -228,7 +238,7 @@ class Parts:
 
     # --- constraints besides joints
 
-    def distance(self, name: str, start: End, end: End, length: Value | None = None, *, motion: LawSpec | None = None) -> None:
+    def distance(self, name: str, start: End, end: End, length: Value | None = None, *, motion: Any = None) -> None:
         """Two points, each (body, place), keep their distance, which is as designed unless given, or follows a law."""
         self._item("constraints", elements.DistanceSpec, locals())
 
@@ -237,7 +247,7 @@ class Parts:
         self._item("constraints", elements.PointOnLineSpec, locals())
 
     def point_on_plane(
-        self, name: str, start: End, end: End, axis: Axis, offset: Value | None = None, *, motion: LawSpec | None = None
+        self, name: str, start: End, end: End, axis: Axis, offset: Value | None = None, *, motion: Any = None
     ) -> None:
         """axis . (end - start) = offset, which is as designed unless given, or follows a law; the axis moves with the start."""
         self._item("constraints", elements.PointOnPlaneSpec, locals())
@@ -250,7 +260,7 @@ class Parts:
         *,
         ratio: Value | None = None,
         offset: Value | None = None,
-        motion: LawSpec | None = None,
+        motion: Any = None,
     ) -> None:
         """sum of factor * coordinate = offset; or of two joints, first = ratio * second (+ offset)."""
         self._item("couplers", elements.CouplerSpec, locals())

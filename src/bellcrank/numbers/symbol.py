@@ -212,7 +212,8 @@ class Symbol:
     def __bool__(self) -> bool:
         raise TypeError("a recorded number has no value to branch on: use select(condition, a, b)")
 
-    __float__ = __bool__
+    def __float__(self) -> float:
+        raise TypeError("a recorded number has no value to make a float of: use the functions of bellcrank.numbers")
 
 
 class Condition:

@@ -43,6 +43,8 @@ class TermSignature(NamedTuple):
     kind: str
     size: int
     table: Lookup | None
+    expression: str = ""
+    names: tuple[str, ...] = ()
 
     @property
     def width(self) -> int:
@@ -213,7 +215,7 @@ def _motion(
     for term in (term for law in motion.laws for term in law.terms):
         row += [*term.values, *(() if term.table is None else pool.add(term.table))]
     laws = (
-        tuple(TermSignature(term.kind, len(term.values), _signature(term.table)) for term in law.terms) for law in motion.laws
+        tuple(TermSignature(term.kind, len(term.values), _signature(term.table), term.expression, term.names) for term in law.terms) for law in motion.laws
     )
     return MotionSignature(kind, tuple(laws)), place, np.array(row)
 

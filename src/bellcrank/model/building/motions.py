@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...joints import Joint
-from ..motion import Law, PrescribedMotion
+from ..motion import TIMES, Law, PrescribedMotion
+from ..parameters.expressions import Live
 from ..parameters.tables import Table
-from ..spec.laws import PolynomialLaw, RateLaw, SineLaw, SumLaw, TableLaw
+from ..spec.laws import FormulaLaw, PolynomialLaw, RateLaw, SineLaw, SumLaw, TableLaw
+from ..spec.problems import Problems
 from ..spec.spec import JointSpec
 from .references import Trouble, unit
 
@@ -56,8 +58,26 @@ def make_law(law: Any) -> Law:
         return Law("polynomial", tuple(map(float, many)))
     if isinstance(law, SineLaw):
         return Law("sine", tuple(map(float, (law.offset, law.amplitude, law.frequency, law.phase))))
+    if isinstance(law, FormulaLaw):
+        return _formula(law.formula)
     assert isinstance(law, TableLaw)
     return Law("table", (), table_of(law))
+
+
+def _formula(given: Any) -> Law:
+    if not isinstance(given, Live):
+        return Law("polynomial", (float(given),))
+    formula, numbers = given.formula, dict(given.numbers)
+    if formula.calls:
+        called = formula.calls[0][0]
+        raise Trouble(f'the formula "{formula}" calls "{called}". A motion by a table is {{ table = [[time, value], ...] }}.', "motion")
+    other = [name for name in formula.names if name not in (*TIMES, *numbers)]
+    if other:
+        hint = Problems().suggest(other[0], {*TIMES, *numbers})
+        raise Trouble(f'the formula "{formula}" has "{other[0]}". A motion is given by the time t and by parameters.{hint}', "motion")
+    if "t" in numbers and "t" in formula.names:
+        raise Trouble('"t" is a parameter of this model. Write time for the time, or rename the parameter.', "motion")
+    return Law("formula", tuple(numbers.values()), expression=formula.text, names=tuple(numbers))
 
 
 def table_of(item: Any, rows: Any = None) -> Table | None:

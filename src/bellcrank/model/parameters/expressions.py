@@ -13,6 +13,7 @@ The program runs on any number: what an operation does is said in ``numbers.oper
     power    = atom [ "**" sign ]                    2**-1, and -2**2 = -4, as everywhere
     atom     = number | name | function "(" condition { "," condition } ")" | "(" condition ")"
     name     = word { "." word }                     a parameter, or a value of something else: upper.length, tip.x
+    formula  = { "$" digits "=" sum ";" } sum        parts that come more than once: $0 = a*b; $0 + 1/$0
 
 A condition is no number: ``if(condition, a, b)`` makes one of it. A function is one of FUNCTIONS, or a table of the model.
 All numbers are floating point: a tower of powers overflows at once, and an overflow is an error.
@@ -31,7 +32,7 @@ import numpy as np
 
 from ...numbers.operations import ARITIES, COMPARISONS, LOGICAL, OPERATIONS
 
-LONGEST = 1000  # characters of a formula
+LONGEST = 20_000  # characters of a formula
 DEEPEST = 50  # parentheses and signs within each other
 LARGEST = 1e30  # of any result: no length, mass or time of a mechanism comes near; products of such numbers stay finite
 
@@ -41,13 +42,11 @@ RESERVED = frozenset((*FUNCTIONS, *CONSTANTS, *LOGICAL))
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[^\W\d]\w*(?:\.[^\W\d]\w*)*)"
-    r"|(?P<symbol>\*\*|<=|>=|==|!=|[-+*/(),<>]))",
+    r"|(?P<part>\$\d+|=(?!=)|;)|(?P<symbol>\*\*|<=|>=|==|!=|[-+*/(),<>]))",
 )
-_WITH_PARTS = re.compile(rf"\s*(?P<part>\$\d+|[=;](?!=))|{_TOKEN.pattern}")
 _HINTS = {
     "^": "Write ** for a power.",
     "[": "Formulas are numbers: write one for each component of a vector.",
-    "=": "Write == to compare.",
     "&": "Write and.",
     "|": "Write or.",
     "!": "Write not, or != to compare.",
@@ -145,13 +144,10 @@ class Formula:
 
 
 def derived(text: str) -> Formula:
-    """A formula made by the program from others, which may be longer than what a user may write.
-
-    It may name parts that come more than once: ``$0 = a*b; $1 = $0 + 1; $0*$1``.
-    """
+    """A formula made by the program from others, which may be longer than what a user may write."""
     formula = object.__new__(Formula)
     object.__setattr__(formula, "text", text)
-    _parse(formula, _Parser(text, 2 * DEEPEST, parts=True))
+    _parse(formula, _Parser(text, 2 * DEEPEST))
     return formula
 
 
@@ -209,11 +205,11 @@ class _Token(NamedTuple):
     at: int  # character, from 1
 
 
-def _tokens(text: str, pattern: re.Pattern[str]) -> list[_Token]:
+def _tokens(text: str) -> list[_Token]:
     found: list[_Token] = []
     at, end = 0, len(text.rstrip())
     while at < end:
-        match = pattern.match(text, at)
+        match = _TOKEN.match(text, at)
         if match is None:
             at = len(text) - len(text[at:].lstrip())
             hint = _HINTS.get(text[at], "Formulas have numbers, names, + - * / ** ( ), comparisons and functions.")
@@ -227,14 +223,15 @@ def _tokens(text: str, pattern: re.Pattern[str]) -> list[_Token]:
 class _Parser:
     """Recursive descent; writes the postfix program as it goes."""
 
-    def __init__(self, text: str, deepest: int, parts: bool = False) -> None:
-        self.tokens = _tokens(text, _WITH_PARTS if parts else _TOKEN)
+    def __init__(self, text: str, deepest: int) -> None:
+        self.tokens = _tokens(text)
         self.deepest = deepest
         self.next = 0
         self.depth = 0
         self.steps: list[Step] = []
         self.spots: list[tuple[int, int, str]] = []
         self.called: list[tuple[int, int, str]] = []
+        self.parts: set[str] = set()
 
     def program(self) -> tuple[Step, ...]:
         if self._peek().kind == "end":
@@ -245,6 +242,7 @@ class _Parser:
         rest = self._peek()
         if rest.kind != "end":
             hint = " Write * for a product" if rest.kind in ("name", "number") or rest.text == "(" else ""
+            hint = " Write == to compare" if rest.text == "=" else hint
             raise FormulaError(f"{rest.text!r} was not expected here.{hint}", rest.at)
         return tuple(self.steps)
 
@@ -253,7 +251,10 @@ class _Parser:
         name = self._take().text
         self._take()
         self._number()
-        self._take()
+        end = self._take()
+        if end.text != ";":
+            raise FormulaError(f"the part {name} does not end with ;", end.at)
+        self.parts.add(name)
         self.steps.append(Step("keep", name=name))
 
     def _peek(self) -> _Token:
@@ -373,7 +374,7 @@ class _Parser:
             if not value <= LARGEST:
                 raise FormulaError(f"{token.text[:20]} is larger than {LARGEST:g}", token.at)
             self.steps.append(Step("push", value))
-        elif token.kind == "part":
+        elif token.text in self.parts:
             self.steps.append(Step("name", name=token.text))
         elif token.text == "(":
             condition = self._condition()

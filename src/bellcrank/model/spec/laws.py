@@ -66,7 +66,14 @@ class TableLaw(LawSpec):
     interpolation: Annotated[str, Choice("between the rows of the table", options=SMOOTH)] = "cubic"
 
 
-TERM_SPECS: tuple[type[Any], ...] = (RateLaw, PolynomialLaw, SineLaw, TableLaw)
+@dataclass(frozen=True)
+class FormulaLaw(LawSpec):
+    """A formula of the time; its velocity and acceleration are its derivatives."""
+
+    formula: Annotated[Scalar, Number("of the time t and of parameters", unit="rad or m", live=True)]
+
+
+TERM_SPECS: tuple[type[Any], ...] = (RateLaw, PolynomialLaw, SineLaw, TableLaw, FormulaLaw)
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,10 @@ def number(value: Any) -> Any:
     """A float, or a formula from a text that begins with =."""
     if isinstance(value, Formula):
         return value
+    if callable(value):
+        from ..python.functions import Function
+
+        return (value if isinstance(value, Function) else Function(value)).formula
     if isinstance(value, str):
         if not value.lstrip().startswith("="):
             raise ModelError(f'"{value}" is no number. A formula begins with =.')
