@@ -32,8 +32,9 @@ from ..plan.signature import OWN, ROW
 
 FIELDS = ("right", "error", "rate", "bound", "pivot", "residual", "multiplier", "answer", "length", "keep")
 SETTINGS = ("tolerance", "length", "damping", "stiffness")
-SIZES = ("motions", "elements", "pool", "held", "closures", "attachments", "rows", "nodes")
-SIZES += ("early_measures", "measures", "measured")
+SIZES = (
+    "motions", "elements", "pool", "held", "closures", "attachments", "rows", "nodes", "early_measures", "measures", "measured",
+)  # fmt: skip
 STATE, WRENCH, IMPULSE = 18, 6, 12  # numbers of a body's state, of a wrench, of an impulse with its rate
 CARRIED = (*(f"wrench{k}" for k in range(WRENCH)), "factor", "position", "velocity")  # an equation on its way to ground
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from ..assembly import Assembly
     from ..inspection import Report
+    from ..viewer.browser.page import Page
     from .spec.spec import Spec
 
 Array = NDArray[np.float64]
@@ -151,6 +152,19 @@ class Model:
         from ..viewer.pictures.picture import draw_model  # goes upward, as check does
 
         return draw_model(self, path, q=q, view=view, names=names, as_drawn=as_drawn, t=t, keep=keep)
+
+    def view(self, *, host: str = "127.0.0.1", port: int = 8080, open_browser: bool = True, **options: Any) -> Page:
+        """The mechanism in the browser, with sliders for its numbers, each change of which is simulated at once.
+
+        host, port    where it is served: to this machine alone, unless another address is given
+        open_browser  whether the page is opened in the browser of this machine
+        options       of ``simulate``: duration, step, method ...
+
+        It is served while the program runs: ``page.wait()`` keeps it running, ``page.close()`` ends it.
+        """
+        from ..viewer.browser.page import view  # goes upward, as check does
+
+        return view(self, host=host, port=port, open_browser=open_browser, **options)
 
     @property
     def initial_q(self) -> Array:

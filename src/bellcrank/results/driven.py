@@ -1,4 +1,4 @@
-"""Coordinates of driven joints at given times, from the laws of their motion; they are not in q."""
+"""Laws of prescribed motions over arrays of times."""
 
 from __future__ import annotations
 

@@ -117,8 +117,8 @@ def turning(at: At) -> Sequence[Number]:
 def distance(at: At) -> Sequence[Number]:
     (_, p_a, v_a), (_, p_b, v_b) = at.state("a").point(at.vector("point_a")), at.state("b").point(at.vector("point_b"))
     d = p_b - p_a
-    l = length(d)
-    return [d.dot(v_b - v_a) / l] if at.signature.part == "rate" else [l]
+    apart = length(d)
+    return [d.dot(v_b - v_a) / apart] if at.signature.part == "rate" else [apart]
 
 
 def angle(at: At) -> Sequence[Number]:

@@ -92,9 +92,11 @@ def _measure(item: Any, rows: ModelRows, sources: Sources) -> Measure:
     (a, point_a), (b, point_b) = on_body(item, rows), (-1, (0.0, 0.0, 0.0))
     if item.relative_to is not None:
         b, point_b = on_body(item.relative_to, rows, "relative_to")
-    seen = {key: row_of(getattr(item, key), rows, key) for key in ("axes", "observer") if getattr(item, key, None) is not None}
-    ends = {"body_a": a, "point_a": point_a, "body_b": b, "point_b": point_b}
-    return Measure(item.name, item.type, **ends, **seen, component=component)
+    seen: dict[str, Any] = {
+        key: row_of(getattr(item, key), rows, key) for key in ("axes", "observer") if getattr(item, key, None) is not None
+    }
+    seen |= {"body_a": a, "point_a": point_a, "body_b": b, "point_b": point_b}
+    return Measure(item.name, item.type, **seen, component=component)
 
 
 def _angle(item: measures.AngleMeasure, rows: ModelRows) -> Measure:
@@ -115,8 +117,8 @@ def _reaction(item: measures.ReactionMeasure, rows: ModelRows, sources: Sources)
         written = rows.written[name]
         if item.axes != "world":
             axes = row_of(written.parent if item.axes == "parent" else written.child, rows, "joint")
-        place = {"joint": rows.joints.get(name, -1), "closure": rows.closing.get(name, -1)}
-        return Measure(item.name, "reaction", **place, component=component, axes=axes)
+        row, closure = rows.joints.get(name, -1), rows.closing.get(name, -1)
+        return Measure(item.name, "reaction", row, closure=closure, component=component, axes=axes)
     if name in sources.closures and item.axes == "world":
         return Measure(item.name, "reaction", closure=sources.closures[name], component=component)
     if name in sources.closures:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from ...errors import StateError
 from ...joints import Joint
@@ -35,7 +35,7 @@ class Mechanics(Protocol):
     def joints(self) -> Sequence[Joint]: ...
 
     @property
-    def driven(self) -> Sequence[bool]: ...
+    def driven(self) -> Any: ...  # by joint, whether its motion is prescribed
 
     @property
     def turned(self) -> Sequence[bool]: ...

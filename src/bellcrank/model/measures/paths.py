@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 from ...joints import Joint
 from .columns import VECTOR_FORCES, Mechanics
@@ -28,29 +28,18 @@ _OF_BODIES = (("", "position"), ("v", "velocity"), ("a", "acceleration"), ("w", 
 
 def built_in(model: Mechanics, name: str) -> Measure | None:
     """The measure of a path; None if there is none."""
-    given = _given(model).get(name)
+    given = _given(cast(Any, model)).get(name)
     return None if given is None else Measure(name, **given)
 
 
 def path_names(model: Mechanics) -> list[str]:
     """All paths of a model."""
-    return list(_given(model))
-
-
-def _given(model: Mechanics) -> dict[str, dict[str, Any]]:
-    """By path, the fields of its measure; what comes first counts."""
-    try:
-        return _listed(model)
-    except TypeError:  # one that is being built
-        return _collected(model)
+    return list(_given(cast(Any, model)))
 
 
 @lru_cache(maxsize=16)
-def _listed(model: Mechanics) -> dict[str, dict[str, Any]]:
-    return _collected(model)
-
-
-def _collected(model: Mechanics) -> dict[str, dict[str, Any]]:
+def _given(model: Any) -> dict[str, dict[str, Any]]:
+    """By path, the fields of its measure; what comes first counts."""
     found: dict[str, dict[str, Any]] = {}
     for source in (_coordinates, _forces, _bodies, _whole):
         for name, given in source(model):

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -224,9 +224,9 @@ class _Rows:
     def _numbers(self, measure: Measure, bodies: tuple[int, int, int, int]) -> list[float]:
         row = np.zeros(MEASURE_ROW)
 
-        def put(name: str, values: object) -> None:
+        def put(name: str, values: Any) -> None:
             start = MEASURE_SLOTS[name]
-            row[start : start + np.size(values)] = np.ravel(values)  # type: ignore[arg-type]
+            row[start : start + np.size(values)] = np.ravel(values)
 
         (turn_a, origin_a), (turn_b, origin_b) = (frame_of(self.frames, self.place, body) for body in bodies[:2])
         point_a, point_b = self._points(measure)
