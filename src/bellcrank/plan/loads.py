@@ -17,7 +17,7 @@ from ..forces import FORCES
 from ..model import Model
 from ..model.element import ELEMENTS, MOST_ARGUMENTS, MOST_TERMS, Element
 from ..model.measures.order import ordered
-from ..model.motion import PrescribedMotion
+from ..model.motion import Law, PrescribedMotion
 from ..model.parameters.tables import AnyTable, Table
 from ..numbers.spline import Lookup
 from .closures import Closing, closing_axes, make_closing, tied_bodies
@@ -214,10 +214,12 @@ def _motion(
     row = axis.tolist()
     for term in (term for law in motion.laws for term in law.terms):
         row += [*term.values, *(() if term.table is None else pool.add(term.table))]
-    laws = (
-        tuple(TermSignature(term.kind, len(term.values), _signature(term.table), term.expression, term.names) for term in law.terms) for law in motion.laws
-    )
-    return MotionSignature(kind, tuple(laws)), place, np.array(row)
+    laws = tuple(tuple(map(_term, law.terms)) for law in motion.laws)
+    return MotionSignature(kind, laws), place, np.array(row)
+
+
+def _term(law: Law) -> TermSignature:
+    return TermSignature(law.kind, len(law.values), _signature(law.table), law.expression, law.names)
 
 
 def _stacked(rows: Sequence[Array], width: int) -> Array:

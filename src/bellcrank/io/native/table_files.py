@@ -1,8 +1,8 @@
 """Tables from CSV files beside the model file: numbers in columns, with or without a line of names above them.
 
 Two columns are a table of one argument. More columns are a table of two: the first line has the values of y, behind a first
-cell that says nothing; each line below begins with its x. With ``columns = ["angle", "pressure"]`` two columns of many are taken
-by their names. Cells are divided by commas, semicolons, tabs or blanks; lines that begin with # are left out.
+cell that says nothing; each line below begins with its x. With ``columns = ["angle", "pressure"]`` two columns of many are
+taken by their names. Cells are divided by commas, semicolons, tabs or blanks; lines that begin with # are left out.
 """
 
 from __future__ import annotations

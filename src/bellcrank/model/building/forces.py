@@ -152,7 +152,7 @@ def _force(item: elements.ForceSpec, rows: ModelRows) -> Element:
 
 
 def _one_sided(item: Any, length: Any, only: str, ends: dict[str, Any]) -> Element:
-    if getattr(item, "table", None) is not None or getattr(item, "preload", 0.0):
+    if getattr(item, "table", None) is not None or float(getattr(item, "preload", 0)):
         raise Trouble(
             f"a spring that can only {only} has a stiffness, no table and no preload. Give its length instead.", "only"
         )

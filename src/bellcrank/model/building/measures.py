@@ -45,7 +45,7 @@ def make_measures(
     plain = [item for item in spec.measures if not isinstance(item, measures.FormulaMeasure)]
     made = {measure.name: measure for measure in make_all(plain, partial(_measure, rows=rows, sources=sources), problems)}
     columns = {} if problems else {x.name: [name for name, _ in columns_of(named, x)] for x in made.values()}
-    names = _Names(named, known, columns, {item.name: item.value for item in spec.parameters}, problems)
+    names = _Names(named, known, columns, {item.name: item.value for item in spec.parameters}, problems, tables)
     formulas = [item for item in spec.measures if isinstance(item, measures.FormulaMeasure)]
     made |= {measure.name: measure for measure in make_all(formulas, names.formula, problems)}
     _check_rings(known, problems)
@@ -135,6 +135,7 @@ class _Names(NamedTuple):
     columns: Mapping[str, list[str]]
     numbers: Mapping[str, Any]
     problems: Problems
+    tables: Mapping[str, AnyTable]
 
     def formula(self, item: measures.FormulaMeasure) -> Measure:
         pairs = tuple((name, float(self.numbers[name])) for name in item.value.names if self._kind(name) == "number")

@@ -70,11 +70,13 @@ def _formula(given: Any) -> Law:
     formula, numbers = given.formula, dict(given.numbers)
     if formula.calls:
         called = formula.calls[0][0]
-        raise Trouble(f'the formula "{formula}" calls "{called}". A motion by a table is {{ table = [[time, value], ...] }}.', "motion")
+        instead = "A motion by a table is { table = [[time, value], ...] }"
+        raise Trouble(f'the formula "{formula}" calls "{called}". {instead}.', "motion")
     other = [name for name in formula.names if name not in (*TIMES, *numbers)]
     if other:
         hint = Problems().suggest(other[0], {*TIMES, *numbers})
-        raise Trouble(f'the formula "{formula}" has "{other[0]}". A motion is given by the time t and by parameters.{hint}', "motion")
+        what = f'the formula "{formula}" has "{other[0]}"'
+        raise Trouble(f"{what}. A motion is given by the time t and by parameters.{hint}", "motion")
     if "t" in numbers and "t" in formula.names:
         raise Trouble('"t" is a parameter of this model. Write time for the time, or rename the parameter.', "motion")
     return Law("formula", tuple(numbers.values()), expression=formula.text, names=tuple(numbers))

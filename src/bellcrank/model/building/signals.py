@@ -104,7 +104,7 @@ def make_signals(
         if not depends_on_state_alone(names.named, (*own, made), made.name):
             raise Trouble(
                 f'the formula "{one.live.formula}" needs what this force itself changes: an acceleration, a reaction, or '
-                "another force. Let it depend on positions, velocities and states, or put a state between them ([states]).",
+                "another force. Let it depend on the time, inputs, positions and velocities.",
                 one.key,
             )
         return made

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from ...errors import StateError
 from ...numbers.operations import count_kinks
 from ..parameters.expressions import Formula, FormulaError, derived
+from ..parameters.tables import Table
 from .columns import Mechanics, columns_of
 from .measure import Measure
 from .paths import built_in, path_names
@@ -105,7 +106,7 @@ def kinks_of(measure: Measure) -> int:
         return 0
     tables, steps = dict(measure.tables), derived(measure.expression).program
     called = [tables[step.name] for step in steps if step.operation == "call"]
-    kinked = sum(table.arguments == 1 and table.lookup.kinked for table in called)
+    kinked = sum(isinstance(table, Table) and table.lookup.kinked for table in called)
     return kinked + sum(count_kinks(step.operation, step.operands) for step in steps)
 
 

@@ -1,7 +1,7 @@
 """Python functions as formulas: a function is called once with numbers that record what is done to them.
 
-What comes out is a formula as any other: it is compiled with the model, runs in lanes, has exact derivatives, and is written into
-model files as text.
+What comes out is a formula as any other: it is compiled with the model, runs in lanes, has exact derivatives, and is written
+into model files as text.
 """
 
 from __future__ import annotations

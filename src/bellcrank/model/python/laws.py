@@ -1,11 +1,11 @@
 """Laws of motion in the forms in which people write them in Python.
 
-    2.5                             it stays there
-    {"rate": 2.0, "start": 0.1}     the keys of a model file
-    rate(2.0) + sine(0.3, 2.0)      laws, and sums of them
-    "=0.3*sin(2*t)"                 a formula of the time
-    lambda t: 0.3 * sin(2 * t)      a function of the time, which is recorded (functions.py)
-    (times, values), or rows        a table: a natural cubic spline goes through it
+2.5                             it stays there
+{"rate": 2.0, "start": 0.1}     the keys of a model file
+rate(2.0) + sine(0.3, 2.0)      laws, and sums of them
+"=0.3*sin(2*t)"                 a formula of the time
+lambda t: 0.3 * sin(2 * t)      a function of the time, which is recorded (functions.py)
+(times, values), or rows        a table: a natural cubic spline goes through it
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def law(value: Any) -> laws.LawSpec:
         found: laws.LawSpec = make(laws.FormulaLaw, formula=given)
         return found
     if isinstance(value, int | float | np.number) and not isinstance(value, bool):
-        return make(laws.PolynomialLaw, polynomial=(float(value),))  # type: ignore[no-any-return]
+        return make(laws.PolynomialLaw, polynomial=(float(value),))
     return _from_array(value)
 
 
@@ -67,4 +67,4 @@ def _from_array(value: Any) -> laws.LawSpec:
         raise ModelError(f"{brief(value)} is no law. {WAYS}") from None
     if rows.ndim != 2 or rows.shape[1] != 2 or len(rows) < 2:
         raise ModelError(f"an array of shape {rows.shape} is no law. Give two or more rows of time and value.")
-    return make(laws.TableLaw, table=[tuple(row) for row in rows.tolist()])  # type: ignore[no-any-return]
+    return make(laws.TableLaw, table=[tuple(row) for row in rows.tolist()])

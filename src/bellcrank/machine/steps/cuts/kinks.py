@@ -16,7 +16,7 @@ from ....model import Model
 from ....model.measures.measure import Measure
 from ....model.measures.paths import built_in
 from ....model.parameters.expressions import derived
-from ....model.parameters.tables import AnyTable
+from ....model.parameters.tables import AnyTable, Table
 from ....numbers.operations import OPERATIONS, kinks
 from ....numbers.spline import corners
 
@@ -104,7 +104,7 @@ class _Kinks:
 def _points(table: AnyTable, operands: list[Any], count: int) -> Iterator[Array]:
     """The points of a table over the time; if these are few, each as a number of its own, which is exact."""
     x = np.broadcast_to(np.asarray(operands[0], dtype=float), (count,))
-    if table.arguments != 1 or not np.isfinite(x).all():
+    if not isinstance(table, Table) or not np.isfinite(x).all():
         return
     if table.outside != "periodic":
         yield from (x - knot for knot in table.x)
