@@ -12,7 +12,7 @@ from ...kernels.llvm.flow import when, while_
 from ...numbers import Condition, Number, Symbol, maximum, minimum
 from ...plan.turns import FINE
 from .cuts.corners import pass_corner, start_of_step
-from .cuts.openings import find_opening
+from .cuts.openings import find_opening, near_openings
 from .cuts.roots import NO_ROOT
 from .cuts.surfaces import Surface, find_cut, near_surfaces
 from .memory import COLLAPSED, NOT_FINITE
@@ -76,7 +76,11 @@ class AdaptiveStepper(Stepper):
             when(e, needed, self.extra_stages)
         when(e, near, lambda: find_cut(self, h))
         if "openings" in self.called:
-            when(e, self.any(self.good()), lambda: find_opening(self, h))
+            when(e, self.any(self.good()), lambda: self._look_for_openings(h))
+
+    def _look_for_openings(self, h: Number) -> None:
+        near = near_openings(self, h) >= 0.0
+        when(self.e, self.any(near & self.good()), lambda: find_opening(self, h))
 
     def put_inside(self, h: Number, x: Number, into: str) -> None:
         weights = [_polynomial(row, x) for row in self.method.dense]

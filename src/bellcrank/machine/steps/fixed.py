@@ -9,7 +9,7 @@ from __future__ import annotations
 from ...kernels.llvm.flow import when, while_
 from ...numbers import Number, maximum, minimum
 from .cuts.corners import pass_corner, start_of_step
-from .cuts.openings import find_opening
+from .cuts.openings import find_opening, near_openings
 from .cuts.roots import NO_ROOT
 from .cuts.surfaces import Surface, find_cut, near_surfaces
 from .memory import NOT_FINITE, RUNNING
@@ -64,8 +64,22 @@ class FixedStepper(Stepper):
         self.set_real("cut", NO_ROOT)
         when(self.e, self.any(near_surfaces(self, h)), lambda: self._find_cut(h))
         if "openings" in self.called:
-            self._slopes_at_ends(h)
-            find_opening(self, h)
+            when(self.e, self.any(near_openings(self, h) >= 0.0), lambda: self._find_opening(h))
+
+    def _find_opening(self, h: Number) -> None:
+        self._slopes_at_ends(h)
+        find_opening(self, h)
+
+    def put_middle(self, h: Number, into: str) -> None:
+        """By a parabola that begins with the slope of the first stage."""
+        w, slope = self.words, self.k[0]
+        self.over_state(
+            lambda i: self.e.store(
+                self.get(w["y"], i) + 0.25 * (self.get(w["new"], i) - self.get(w["y"], i)) + 0.25 * h * self.get(slope, i),
+                into,
+                i,
+            )
+        )
 
     def _find_cut(self, h: Number) -> None:
         self._slopes_at_ends(h)

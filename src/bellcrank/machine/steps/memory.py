@@ -177,6 +177,7 @@ DOUBLES: dict[str, Size] = {
     "surface_limits": lambda s: len(s.surfaces.limits),
     "gates": lambda s: s.gates.size,
     "opening_start": lambda s: s.wide(s.plan.loads.openings),
+    "opening_middle": lambda s: s.wide(s.plan.loads.openings),
     "polynomial": lambda s: s.wide(s.method.degree + 1 + STATE),
     "out": lambda s: (s.samples + 1) * s.state,
 }

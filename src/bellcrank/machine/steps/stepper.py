@@ -356,6 +356,10 @@ class Stepper:
         """The state at a part x of the step."""
         raise NotImplementedError
 
+    def put_middle(self, h: Number, into: str) -> None:
+        """The state in the middle of the step, roughly."""
+        self.put_inside(h, 0.5, into)
+
     def shortest(self) -> Number:
         """A step that rounding of the time still allows."""
         return 64 * EPSILON * maximum(abs(self.real("t")), self.real("end") * 1e-3)

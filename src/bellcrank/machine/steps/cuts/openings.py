@@ -24,11 +24,35 @@ CLOSE = 1e-10  # of a step: how far before and behind a change of sign steps end
 REST = 1e4  # times as much: the least time between two such cuts
 
 
-def find_opening(stepper: Stepper, h: Number) -> None:
-    """``cut``: the part of the step before, or just behind, the first change of a sign."""
+def near_openings(stepper: Stepper, h: Number) -> Symbol:
+    """More than zero where a sign may change, by the openings at both ends of the step and in its middle.
+
+    It may not where the least of the three is larger than twice their spread.
+    """
     s, e, w = stepper, stepper.e, stepper.words
-    _evaluate(s, h, 0.0)
-    each(e, 0, w["openings"], lambda i: s.put_number(s.number(w["buffer:opening"], i), w["opening_start"], i))
+    t, buffer = s.real("t"), w["buffer:opening"]
+    for array, state, time in (
+        ("opening_start", w["y"], start_of_step(s)),
+        ("opening_middle", w["asked"], minimum(t + 0.5 * h, s.real("latest"))),
+        ("", w["new"], minimum(t + h, s.real("latest"))),
+    ):
+        if array == "opening_middle":
+            s.put_middle(h, state)
+        _call(s, state, time)
+        if array:
+            each(e, 0, w["openings"], lambda i, to=array: s.put_number(s.number(buffer, i), w[to], i))  # type: ignore[misc]
+
+    def nearer(i: str, found: str) -> str:
+        a, b, c = (s.number(array, i) for array in (w["opening_start"], w["opening_middle"], buffer))
+        spread = maximum(maximum(a, b), c) - minimum(minimum(a, b), c)
+        return e.operand(maximum(e.symbol(found), 2.0 * spread - minimum(minimum(abs(a), abs(b)), abs(c))))
+
+    return e.symbol(total(e, 0, w["openings"], e.constant(-1e300), nearer))
+
+
+def find_opening(stepper: Stepper, h: Number) -> None:
+    """``cut``: the part of the step before, or just behind, the first change of a sign; near_openings has been asked."""
+    s, e = stepper, stepper.e
     s.set_real("opening_low", 0.0)
     s.set_real("opening_high", NO_ROOT)
 
@@ -72,12 +96,17 @@ def _evaluate(s: Stepper, h: Number, x: Number) -> Symbol:
     e, w = s.e, s.words
     state, buffer = w["asked"], w["buffer:opening"]
     s.put_inside(h, x, state)
-    s.set_clock(start_of_step(s) if not isinstance(x, Symbol) else minimum(s.real("t") + x * h, s.real("latest")))
-    arrays = {"q": state, "v": e.pointer(state, w["v_start"]), "t": w["clock"], "u": w["u"], "opening": buffer}
-    s.call("openings", arrays)
+    _call(s, state, minimum(s.real("t") + x * h, s.real("latest")))
 
     def least(i: str, found: str) -> str:
         side = (s.number(w["opening_start"], i) >= 0.0).select(1.0, -1.0)
         return e.operand(minimum(e.symbol(found), side * s.number(buffer, i)))
 
     return e.symbol(total(e, 0, w["openings"], e.constant(1e300), least))
+
+
+def _call(s: Stepper, state: str, time: Number) -> None:
+    e, w = s.e, s.words
+    s.set_clock(time)
+    arrays = {"q": state, "v": e.pointer(state, w["v_start"]), "t": w["clock"], "u": w["u"], "opening": w["buffer:opening"]}
+    s.call("openings", arrays)
