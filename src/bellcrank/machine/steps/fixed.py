@@ -72,14 +72,13 @@ class FixedStepper(Stepper):
 
     def put_middle(self, h: Number, into: str) -> None:
         """By a parabola that begins with the slope of the first stage."""
-        w, slope = self.words, self.k[0]
-        self.over_state(
-            lambda i: self.e.store(
-                self.get(w["y"], i) + 0.25 * (self.get(w["new"], i) - self.get(w["y"], i)) + 0.25 * h * self.get(slope, i),
-                into,
-                i,
-            )
-        )
+        w = self.words
+
+        def one(i: str) -> None:
+            y, new, slope = self.get(w["y"], i), self.get(w["new"], i), self.get(self.k[0], i)
+            self.e.store(y + 0.25 * (new - y + h * slope), into, i)
+
+        self.over_state(one)
 
     def _find_cut(self, h: Number) -> None:
         self._slopes_at_ends(h)

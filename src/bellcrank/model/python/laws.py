@@ -38,7 +38,7 @@ def law(value: Any) -> laws.LawSpec:
         found: laws.LawSpec = make(laws.FormulaLaw, formula=given)
         return found
     if isinstance(value, int | float | np.number) and not isinstance(value, bool):
-        return make(laws.PolynomialLaw, polynomial=(float(value),))
+        return make(laws.PolynomialLaw, polynomial=(value,))
     return _from_array(value)
 
 
@@ -63,7 +63,7 @@ def _from_array(value: Any) -> laws.LawSpec:
     try:
         pair = isinstance(value, tuple) and len(value) == 2
         rows = np.array(np.broadcast_arrays(*value), dtype=float).T if pair else np.array(value, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ModelError(f"{brief(value)} is no law. {WAYS}") from None
     if rows.ndim != 2 or rows.shape[1] != 2 or len(rows) < 2:
         raise ModelError(f"an array of shape {rows.shape} is no law. Give two or more rows of time and value.")
