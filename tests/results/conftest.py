@@ -23,6 +23,7 @@ def make_model(*kinds: str, name: str = "cart") -> SimpleNamespace:
     """A model of joints j0, j1, ... that carry bodies b0, b1, ..."""
     nq, nv = (tuple(WIDTHS[kind][side] for kind in kinds) for side in (0, 1))
     return SimpleNamespace(
+        spec=None,
         name=name,
         joints=tuple(JOINTS[kind] for kind in kinds),
         driven=(False,) * len(kinds),

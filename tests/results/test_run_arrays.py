@@ -91,6 +91,8 @@ def test_a_run_can_be_sent_to_another_process():
         elements=(),
         inputs=(),
         measures=(),
+        measure_names=(),
+        measure_units=(),
         closures=(),
     )
     run = Run(model, np.zeros(1), np.zeros((1, 0)), np.zeros((1, 0)), np.zeros((1, 0)), {})

@@ -36,8 +36,9 @@ def command(
     method: Annotated[
         str | None,
         typer.Option(
-            help="dopri5, dop853, rk4, radau, bdf; implicit_midpoint, midpoint4, gauss4; rattle, reaction_taylor.",
-            show_default="dopri5",
+            help="auto (dopri5, or radau where a run is stiff), dopri5, dop853, rk4, radau, bdf; implicit_midpoint, midpoint4, "
+            "gauss4; rattle, reaction_taylor.",
+            show_default="auto",
         ),
     ] = None,
     formulation: Annotated[

@@ -165,6 +165,7 @@ class Dynamics(Evaluation):
 
     measures = quantities.measures.measures
     measure_units = quantities.measures.measure_units
+    measure_jacobians = quantities.measure_derivatives.measure_jacobians
 
     momenta = quantities.momenta.momenta
     velocities = quantities.momenta.velocities

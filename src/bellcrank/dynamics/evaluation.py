@@ -143,7 +143,9 @@ class Evaluation:
         """Of the entries of all arguments that are not like v."""
         equations = tuple(f"{c.name}.{k + 1}" for c in self.model.closures for k in range(c.rows))
         of_q = self.model.q_names
-        return {"q": of_q, "dq": of_q, "lambda": equations, "t": ("t",), "u": self.model.inputs}
+        inputs = self.model.inputs
+        own = {"q": of_q, "lambda": equations, "u": inputs}
+        return own | {f"d{name}": names for name, names in own.items()} | {"t": ("t",)}
 
     def _names(self, argument: str) -> tuple[str, ...]:
         """What the entries of an argument are called."""

@@ -142,7 +142,7 @@ def output_openings(walk: Walk) -> None:
 def _around(walk: Walk, signature: ElementSignature, i: Integer) -> Around:
     e, table = walk.e, walk.array("element_table")
     pool = e.table(walk.array("pool"), e.count("pool"))
-    u = walk.array("u")[table[i, "input"]] if signature.has_input else 0.0
+    u = walk.given("u", table[i, "input"]) if signature.has_input else 0.0
     arguments = tuple(walk.array("measured")[table[i, f"m{k}"]] for k in range(len(signature.live)))
     return Around(time_of(walk), u, pool, arguments)
 

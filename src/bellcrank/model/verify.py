@@ -233,6 +233,9 @@ def _terms(model: Model, closure: Closure) -> Iterator[str]:
             yield f"joint {row} has no coordinate {dof} to couple."
         elif model.driven[row]:
             yield f'joint "{model.joint_names[row]}" is driven: its coordinate is known already.'
+    for row, dof, _ in closure.driven_terms:
+        if not _has_coordinate(model, row, dof) or not model.driven[row]:
+            yield f"joint {row} has no driven coordinate {dof}."
 
 
 def _has_coordinate(model: Model, row: int, dof: int) -> bool:

@@ -145,7 +145,7 @@ def make_loads(model: Model, tree: Tree, frames: Frames, measured: Sequence[str]
     bodies |= measured_bodies(model, ordered(model, model.all_measures, [*read, *measured]).measures)
     held = sorted({place[b] for b in bodies} | set(tied_bodies(model, place)))
     driven_size = [sum(getattr(model.joints[tree.order[i]], size) for i in np.flatnonzero(driven)) for size in ("nq", "nv")]
-    closing = make_closing(model, tree, frames, tuple(held), (driven_size[0], driven_size[1]))
+    closing = make_closing(model, tree, frames, tuple(held), (driven_size[0], driven_size[1]), driven_index, pool.add)
     for closure, q, v in closing.driven:  # a value is driven like a slide
         assert closure.motion is not None
         kind = "prismatic" if closure.joint is None else closure.joint.kind

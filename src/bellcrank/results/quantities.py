@@ -8,7 +8,7 @@ that is not known, such as that of an input, is "".
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -119,6 +119,13 @@ def label(name: str, values: np.ndarray, time: np.ndarray, labels: Labels) -> xr
         unit = f"see {name}_unit"
     attrs = {"units": unit, "long_name": quantity.meaning}
     return xr.DataArray(values, dims=quantity.dims, coords=coords, name=name, attrs=attrs)
+
+
+def label_measures(
+    values: np.ndarray, time: np.ndarray, labels: Labels, names: tuple[str, ...], units: tuple[str, ...]
+) -> xr.DataArray:
+    """Measures of other names than those of the model."""
+    return label("measures", values, time, replace(labels, measures=names, measure_units=units))
 
 
 def label_all(values: Mapping[str, np.ndarray], time: np.ndarray, labels: Labels) -> xr.Dataset:

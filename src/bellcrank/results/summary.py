@@ -87,6 +87,8 @@ class Summary:
     ``coordinates``: entries of v; ``dof``: what closed loops leave of them. ``compile_time`` is what planning and compiling
     took, or loading from the cache; ``wall_time`` is the run without it.
 
+    ``methods``: what took the run on, and from when on; with "auto" there may be two.
+
     Of closed loops: ``formulations`` that took the run on after the first, and from when on; ``row_changes``, when the
     equations that close the loops were chosen again; ``passages`` of singular positions; samples whose accelerations are
     ``undetermined``, since they are in one.
@@ -100,6 +102,7 @@ class Summary:
     formulations: tuple[Happened, ...]
     reference: str | None
     method: str | None
+    methods: tuple[Happened, ...]
     rtol: float | None
     atol: float | None
     samples: int
@@ -144,11 +147,11 @@ class Summary:
             ("degrees of freedom", _count(self.dof)),
             *([("coordinates", str(self.coordinates))] if self.dof != self.coordinates else []),
             ("formulation", _words(self._formulations(), self.reference and f"about the {self.reference}")),
-            ("method", _words(self.method, self._tolerances())),
+            ("method", _words(self._methods(), self._tolerances())),
             ("simulated", _words(_number(self.final_time, "s"), counted(self.samples, "sample"))),
             ("steps", _words(_count(self.steps), self.rejected is not None and f"{_count(self.rejected)} rejected")),
             ("evaluations", _count(self.evaluations)),
-            *([("stiff", _stiff(self.stiff))] if self.stiff else []),
+            *([("stiff", _stiff(self.stiff, self.methods))] if self.stiff else []),
             *([("compile time", _duration(self.compile_time))] if self.compile_time is not None else []),
             ("wall time", _duration(self.wall_time)),
             ("energy error", _number(self.energy_error, "of the largest kinetic energy")),
@@ -170,6 +173,12 @@ class Summary:
     def _formulations(self) -> str | None:
         later = [f"{item.event} from t = {item.time:.6g} s" for item in self.formulations]
         return "; ".join([self.formulation, *later]) if self.formulation else None
+
+    def _methods(self) -> str | None:
+        if self.method != "auto" or not self.methods:
+            return self.method
+        first, *later = self.methods
+        return f"auto: {'; '.join([first.event, *(f'{item.event} from t = {item.time:.4g} s' for item in later)])}"
 
     def _tolerances(self) -> str | None:
         return None if self.rtol is None else f"rtol {self.rtol:g}, atol {self.atol:g}"
@@ -204,6 +213,7 @@ def summarize(run: Run) -> Summary:
         energy_error=_if_known(lambda: run.energy_error),
         closure_error=_if_known(lambda: run.closure_error) if run.labels.equations else None,
         formulations=_happened(run, "formulations")[1:],
+        methods=_happened(run, "methods"),
         row_changes=_happened(run, "row_changes"),
         passages=_happened(run, "passages"),
         undetermined=_happened(run, "undetermined"),
@@ -320,9 +330,10 @@ def _duration(seconds: float | None) -> str:
     return f"{seconds * 1e3:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"
 
 
-def _stiff(stiff: Stiff) -> str:
+def _stiff(stiff: Stiff, methods: tuple[Happened, ...]) -> str:
     where = f" in {stiff.dof}" if stiff.dof else ""
-    return f"from t = {stiff.time:.4g} s on, {stiff.rate:.2g} 1/s{where}: bdf takes longer steps"
+    how = "radau took over" if len(methods) > 1 else "radau takes longer steps"
+    return f"from t = {stiff.time:.4g} s on, {stiff.rate:.2g} 1/s{where}: {how}"
 
 
 def _peak(peak: Peak | None, unit: str) -> str:

@@ -18,6 +18,7 @@ from ..integrate import METHODS
 from ..model import Model
 from ..wording import argument
 from .loops.contradictions import must_agree
+from .loops.midpoint import CLOSED_METHODS
 from .loops.passing import PASSING_METHODS
 from .stiff import STIFF_METHODS
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
+AUTO = "auto"  # dopri5 until a run shows itself stiff, then radau
 _MOST_SAMPLES = 50_000_000
 
 
@@ -63,7 +65,7 @@ def must_be_positive(**values: float | None) -> None:
 
 
 def must_be_known(name: str) -> None:
-    known = [*METHODS, *STIFF_METHODS, *PASSING_METHODS]
+    known = [AUTO, *METHODS, *STIFF_METHODS, *PASSING_METHODS]
     if name not in known:
         near = difflib.get_close_matches(str(name), known, n=1)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
@@ -73,27 +75,37 @@ def must_be_known(name: str) -> None:
 def formulation_for(method: str, model: Model, formulation: str, functions: bool) -> str:
     """What "auto" means for a method: those that keep the structure of Hamilton's equations integrate q and p."""
     scheme = METHODS.get(method)
-    if scheme is None or not scheme.implicit:
+    if scheme is None or not scheme.implicit or scheme.adaptive:
         return formulation
     if functions:
-        raise StateError(f"tau and inputs as functions or tables go with dopri5, dop853 and rk4, not with {method}")
-    if model.closures:
-        raise StateError(
-            f"{method} is for trees, and model {model.name!r} has closed loops, with which no method here keeps the structure "
-            "of Hamilton's equations: use dop853, whose error of the energy follows rtol and atol"
-        )
+        raise StateError(f"tau and inputs as functions or tables go with auto, dopri5, dop853 and rk4, not with {method}")
     turning = [name for name, joint in zip(model.joint_names, model.joints, strict=True) if joint.quaternion is not None]
     if turning and not scheme.turns:
         raise StateError(
             f"{method} would not keep the structure at joints with quaternions ({', '.join(turning[:3])}): "
             "use implicit_midpoint, or midpoint4, which has order 4 too"
         )
+    if model.closures:
+        _must_take_loops(method, model, turning)
     if formulation not in ("auto", "canonical_momenta"):
         raise StateError(
             f"{method} keeps the structure of Hamilton's equations in q and p: use formulation 'canonical_momenta' "
             f"(or 'auto', which then is that), not {formulation!r}"
         )
     return "canonical_momenta"
+
+
+def _must_take_loops(method: str, model: Model, turning: list[str]) -> None:
+    if method not in CLOSED_METHODS:
+        raise StateError(
+            f"{method} is for trees, and model {model.name!r} has closed loops: use implicit_midpoint, or midpoint4, "
+            "which has order 4 too"
+        )
+    if turning:
+        raise StateError(
+            f"with closed loops {method} takes no joints with quaternions in the tree ({', '.join(turning[:3])}): let such a "
+            "joint close its loop, or use dop853, whose error of the energy follows rtol and atol"
+        )
 
 
 def starting_state(dynamics: Dynamics, after: Run | None, given: dict[str, Any], *, passing: bool = False) -> dict[str, Array]:

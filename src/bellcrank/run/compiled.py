@@ -52,7 +52,7 @@ def in_machine_code(
     trajectory = prepare(dynamics, scheme, start, times, *limits, metric=loops.metric, control=control)
     _treat_loops(trajectory, dynamics, loops)
     trajectory.set_count("watched", 0 if watcher is None else 1)
-    problem, host = None, _Host(dynamics, start, watcher, progress, stiffness, control)
+    problem, host = None, _Host(dynamics, scheme, start, watcher, progress, stiffness, control)
     try:
         advance_to_end(trajectory, host)
     except KeyboardInterrupt:
@@ -67,7 +67,8 @@ def in_machine_code(
         doubt_long_steps(scheme.name, trajectory.real("turn"))
         _doubt_cut_steps(scheme, trajectory.count("cuts"))
     counts = {name: int(trajectory.real(name)) for name in ("steps", "rejected")}
-    counts["evaluations"] = trajectory.count("evaluations")
+    names = ("evaluations", "jacobians", "factorizations") if scheme.implicit else ("evaluations",)
+    counts |= {name: trajectory.count(name) for name in names}
     return _known(dynamics, host.collected(trajectory, problem)._replace(counts=counts))
 
 
@@ -126,6 +127,7 @@ class _Host:
     """What the host does between the pieces of a run."""
 
     dynamics: Dynamics
+    scheme: RungeKutta
     start: dict[str, Array]
     watcher: Watcher | None
     progress: Callable[[float], None] | None
@@ -142,8 +144,13 @@ class _Host:
                 self.passages.append(found)
             trajectory.set_real("singular", 0.0)
 
+    @property
+    def left(self) -> bool:
+        """Whether the rest of the run is left to another method."""
+        return self.stiffness is not None and self.stiffness.left_at is not None
+
     def velocities(self, t: Array | float, q: Array, speeds: Array) -> Array:
-        if not in_momenta(self.dynamics, self.control) or not len(q):
+        if not in_momenta(self.dynamics, self.scheme, self.control) or not len(q):
             return speeds
         return np.asarray(self.dynamics.velocities(q, speeds, t=t))
 
@@ -168,6 +175,8 @@ class _Host:
         if self.stiffness is not None and trajectory.stiff:
             found = Stiff(trajectory.real("stiff_time"), trajectory.real("rate"), trajectory.fastest())
             self.stiffness.notice(found, Pace(t, h, end, seconds / max(1, trajectory.tried)))
+            if self.stiffness.switches:
+                trajectory.look_again()
         if self.progress is not None:
             self.progress((t - first) / (end - first))
 
@@ -177,7 +186,7 @@ class _Host:
         first, v = self.start, self.velocities(times, q, speeds)
         rows = [np.append(first["t"], times), np.vstack([first["q"], q]), np.vstack([first["v"], v])]
         rows.append(np.vstack([np.zeros(works.shape[1]), works]))
-        ended = problem is not None or (self.watcher is not None and self.watcher.stopped is not None)
+        ended = problem is not None or self.left or (self.watcher is not None and self.watcher.stopped is not None)
         t = trajectory.real("t")
         if ended and t > rows[0][-1]:
             q, speeds, works = trajectory.state()
@@ -216,7 +225,7 @@ def _equal_intervals(first: float, times: Array) -> Iterator[tuple[float, int]]:
 def _advance_samples(trajectory: Trajectory, host: _Host | None) -> None:
     """Pieces grow until each takes about a tenth of a second; a watched run comes back after every good step."""
     budget = _FIRST_PIECE if host is None or host.control is None else _FIRST_PIECE_ASKING
-    while trajectory.status == 0 and trajectory.sampled < trajectory.count("samples"):
+    while trajectory.status == 0 and trajectory.sampled < trajectory.count("samples") and not (host and host.left):
         began = time.perf_counter()
         trajectory.advance(budget)
         seconds = time.perf_counter() - began

@@ -6,7 +6,7 @@ that fails does not disturb the others, and the result does not depend on the nu
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -19,17 +19,26 @@ from ..defaults import TOLERANCE
 from ..dynamics.dynamics import Dynamics, Reference
 from ..errors import DynamicsError, StateError, warn
 from ..extremes import in_our_errors
-from ..integrate import METHODS, RungeKutta
+from ..integrate import METHODS, RADAU
 from ..kernels.stopwatch import Stopwatch, compiling
 from ..machine.steps.cuts.known import known_times
-from ..machine.steps.lane_runs import Progress, run_lanes
-from ..machine.steps.memory import NOT_FINITE, SINGULAR
+from ..machine.steps.lane_runs import PLACES, Progress, run_lanes
+from ..machine.steps.memory import LEFT, NOT_FINITE, SINGULAR
 from ..model import Model
 from ..model.manifold import unit_quaternions
 from ..model.parameters.overshoot import overshooting
-from .arguments import must_be_known, must_be_positive, named_inputs, or_default, sample_times, span, with_unit_quaternions
+from .arguments import (
+    AUTO,
+    must_be_known,
+    must_be_positive,
+    named_inputs,
+    or_default,
+    sample_times,
+    span,
+    with_unit_quaternions,
+)
 from .loops.treatment import NEAREST
-from .stiffness import REMEDY_OF_MANY, Pace, Stiff, Stiffness
+from .stiffness import MANY, Pace, Stiff, Stiffness, remedy
 
 if TYPE_CHECKING:
     from ..results import Runs
@@ -49,7 +58,7 @@ def simulate_many(
     tau: ArrayLike | None = None,
     inputs: ArrayLike | Mapping[str, float] | None = None,
     step: float | None = None,
-    method: str = "dopri5",
+    method: str = AUTO,
     formulation: str = "auto",
     reference: Reference | None = None,
     rtol: float = TOLERANCE,
@@ -71,8 +80,8 @@ def simulate_many(
     """
     watch = Stopwatch()
     must_be_known(method)
-    if method not in METHODS or not METHODS[method].adaptive:
-        raise StateError(f"many runs need a method that adapts its step: use dopri5 or dop853, not {method}")
+    if method != AUTO and (method not in METHODS or not METHODS[method].adaptive):
+        raise StateError(f"many runs need a method that adapts its step: use auto, dopri5, dop853 or radau, not {method}")
     times = sample_times(*span(model, duration, step))
     must_be_positive(rtol=rtol, atol=atol, max_step=max_step)
     if on_singular not in ("stop", "warn"):
@@ -87,7 +96,7 @@ def simulate_many(
     found = _Samples.nothing(model, len(problems), len(times))
     if starting.any():
         rows, numbers = {name: x[starting] for name, x in start.items()}, np.flatnonzero(starting)
-        found.put(starting, _run(dynamics, METHODS[method], rows, numbers, times, reals, on_singular == "warn"))
+        found.put(starting, _run(dynamics, method, rows, numbers, times, reals, on_singular == "warn"))
     settings = {"formulation": dynamics.formulation.partition(":")[0], "method": method, "duration": float(times[-1])}
     settings |= {"step": float(times[1] - times[0]), "rtol": rtol, "atol": atol, **watch.times()}
     interchangeable = dynamics.plan.nodes is not None and dynamics.plan.nodes.interchangeable
@@ -97,6 +106,7 @@ def simulate_many(
         {"steps": int(found.steps[i]), "rejected": int(found.rejected[i]), "tau": start["tau"][i].tolist()}
         | {"inputs": start["u"][i].tolist() if model.inputs else None}
         | {"stiff": [float(found.stiff_time[i]), float(found.rate[i]), None] if np.isfinite(found.stiff_time[i]) else None}
+        | {"methods": _methods(method, float(found.switched[i]))}
         for i in range(len(problems))
     )
     from ..results import Runs
@@ -106,7 +116,8 @@ def simulate_many(
 
 @dataclass
 class _Samples:
-    """Of every run: samples (B, samples, ...), status, time reached, steps; since when it was stiff, and its fastest rate."""
+    """Of every run: samples (B, samples, ...), status, time reached, steps; since when it was stiff, and its fastest rate; and
+    since when another method took it on."""
 
     q: Array
     v: Array
@@ -117,13 +128,15 @@ class _Samples:
     rejected: NDArray[np.int64]
     stiff_time: Array
     rate: Array
+    switched: Array
 
     @classmethod
     def nothing(cls, model: Model, count: int, samples: int) -> _Samples:
         """Runs that did not start."""
         q, v, a = (np.full((count, samples, n), np.nan) for n in (model.nq, model.nv, model.nv))
         status, steps, rejected = (np.full(count, x, dtype=np.int64) for x in (NOT_ASSEMBLED, 0, 0))
-        return cls(q, v, a, status, np.zeros(count), steps, rejected, np.full(count, np.nan), np.zeros(count))
+        never = np.full(count, np.nan)
+        return cls(q, v, a, status, np.zeros(count), steps, rejected, never, np.zeros(count), never.copy())
 
     def put(self, runs: NDArray[np.bool_], other: _Samples) -> None:
         for field in fields(self):
@@ -132,7 +145,7 @@ class _Samples:
 
 def _run(
     dynamics: Dynamics,
-    method: RungeKutta,
+    method: str,
     start: dict[str, Array],
     numbers: NDArray[np.int64],
     times: Array,
@@ -140,20 +153,61 @@ def _run(
     going_on: bool,
 ) -> _Samples:
     """Runs from states that satisfy the loops, and the numbers by which the user knows them."""
-    a = dynamics.acceleration(start["q"], start["v"], start["tau"], inputs=start["u"])
-    slopes = {"qdot": dynamics.rates(start["q"], start["v"]), "a": np.atleast_2d(a)}
+    slopes = _slopes(dynamics, start, 0.0)
     first = np.minimum(1e-3 * times[-1], _first_steps(start, slopes, reals["rtol"], reals["atol"]))
-    stiffness = Stiffness(dynamics.model.name, method.name, REMEDY_OF_MANY)
+    stiffness = Stiffness(dynamics.model.name, method, remedy())
     reals |= {"h": first, "go_on": float(going_on), "near": 0.0 if going_on else NEAREST}
     corners = known_times(dynamics.model, float(times[0]), float(times[-1]))
-    meanwhile = partial(_tell_stiffness, stiffness, numbers)
-    found = run_lanes(dynamics.plan, dynamics.program, method, start, slopes, times[1:], corners, reals, meanwhile)
+    meanwhile = _nothing if method == AUTO else partial(_tell_stiffness, stiffness, numbers)
+    scheme, leaves = (METHODS["dopri5"], MANY) if method == AUTO else (METHODS[method], np.inf)
+    run = partial(run_lanes, dynamics.plan, dynamics.program, times=times[1:], corners=corners, meanwhile=meanwhile)
+    found = run(method=scheme, start=start, slopes=slopes, reals=reals, leaves=leaves)
+    switched = _go_on(dynamics, start, found, reals, run)
     q, v = (np.concatenate([start[name][:, None], found[name]], axis=1) for name in ("q", "v"))
     if dynamics.model.closures:
         q[:, 1:], v[:, 1:] = _projected(dynamics, q[:, 1:], v[:, 1:], times[1:])
     a = _accelerations(dynamics, start, q, v, times)
     status, steps, rejected = (found[name].astype(np.int64) for name in ("status", "steps", "rejected"))
-    return _Samples(q, v, a, status, found["t"], steps, rejected, found["stiff_time"], found["rate"])
+    return _Samples(q, v, a, status, found["t"], steps, rejected, found["stiff_time"], found["rate"], switched)
+
+
+def _slopes(dynamics: Dynamics, at: dict[str, Array], t: Array | float) -> dict[str, Array]:
+    a = dynamics.acceleration(at["q"], at["v"], at["tau"], t=t, inputs=at["u"])
+    return {"qdot": dynamics.rates(at["q"], at["v"]), "a": np.atleast_2d(a)}
+
+
+def _go_on(
+    dynamics: Dynamics, start: dict[str, Array], found: dict[str, Any], reals: dict[str, Any], run: Callable[..., Any]
+) -> Array:
+    """Runs that have left their method since they are stiff are taken on by radau; since when, or not a number."""
+    left = found["status"] == LEFT
+    switched = np.where(left, found["t"], np.nan)
+    if not left.any():
+        return switched
+    count, t = len(left), found["t"][left]
+    state = {"q": found["last_q"][left], "v": found["last_v"][left], "tau": start["tau"][left], "u": start["u"][left]}
+    of_each = {name: np.broadcast_to(value, count)[left] for name, value in reals.items()}
+    of_each |= {"t": t, "h": found["h"][left]}
+    places = {name: found[name][left] for name in PLACES}
+    rest = run(method=RADAU, start=state, slopes=_slopes(dynamics, state, t), reals=of_each, places=places)
+    for row, place, k in zip(np.flatnonzero(left), places["sampled"], range(len(t)), strict=True):
+        for name in ("q", "v"):
+            found[name][row, place:] = rest[name][k, place:]
+    for name in ("status", "t"):
+        found[name][left] = rest[name]
+    for name in ("steps", "rejected"):
+        found[name][left] += rest[name]
+    return switched
+
+
+def _nothing(going: list[Progress]) -> None:
+    """Stiff runs are taken on by another method."""
+
+
+def _methods(method: str, switched: float) -> list[list[float | str]]:
+    """What took a run on, and since when."""
+    first: list[list[float | str]] = [[0.0, "dopri5" if method == AUTO else method]]
+    return [*first, [switched, "radau"]] if np.isfinite(switched) else first
 
 
 def _tell_stiffness(stiffness: Stiffness, numbers: NDArray[np.int64], going: list[Progress]) -> None:

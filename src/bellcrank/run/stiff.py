@@ -1,4 +1,4 @@
-"""Runs of stiff models by scipy's implicit methods, with exact Jacobians.
+"""Runs of stiff models by scipy's BDF, with exact Jacobians; radau is in machine code (machine.steps.implicit).
 
 The state is y = (q, v, works). With E, E+ and the derivatives of the acceleration (manifold.py, Dynamics.jacobians),
 
@@ -30,7 +30,7 @@ from .system import FirstOrder, Outcome, Passage, energy_scale
 
 Array = NDArray[np.float64]
 
-STIFF_METHODS = ("radau", "bdf")
+STIFF_METHODS = ("bdf",)
 FINEST = 100 * float(np.finfo(float).eps)  # of scipy's solvers
 
 
@@ -48,8 +48,7 @@ def integrate_stiff(
 ) -> Outcome:
     """From ``start`` (q, v, tau, u) at times[0] to times[-1], with samples at all times between.
 
-    "radau" is Hairer & Wanner's Radau IIA of order 5, L-stable; its steps end at the samples, since its interpolation is of
-    order 3 only. "bdf" has orders 1 to 5, cheaper steps, and interpolates to its own order.
+    "bdf" has orders 1 to 5 and interpolates to its own order.
     """
     _check(method, rtol)
     system = FirstOrder(dynamics, start, loops)
@@ -58,7 +57,7 @@ def integrate_stiff(
     y = np.concatenate([start["q"], start["v"], np.zeros(system.works)])
     of_works = atol + 1e3 * rtol * energy_scale(dynamics, start)  # looser: J has no rows for them
     tolerances = np.where(np.arange(len(y)) < system.state, atol, of_works)
-    solver_from = _solvers(system, method, float(times[-1]), rtol=rtol, atol=tolerances, max_step=max_step or np.inf)
+    solver_from = _solvers(system, float(times[-1]), rtol=rtol, atol=tolerances, max_step=max_step or np.inf)
     solver = solver_from(float(times[0]), y)
     kept = [y]
     steps, problem = 0, None
@@ -66,8 +65,7 @@ def integrate_stiff(
     counted = np.zeros(3, dtype=int)  # evaluations, Jacobians and factorizations of solvers before this one
     try:
         while problem is None and len(kept) < len(times) and not (ends.final and solver.t >= ends.cut):
-            sample = float(times[len(kept)]) if method == "radau" else np.inf
-            solver.t_bound, solver.status = min(sample, ends.next(solver.t)), "running"
+            solver.t_bound, solver.status = ends.next(solver.t), "running"
             before = solver.t, solver.y.copy()
             if watch is not None:
                 solver.max_step = min(max_step or np.inf, _longest(system, watch, solver.t, solver.y))
@@ -92,7 +90,7 @@ def integrate_stiff(
                 passages += [] if met is None else [met]
             if problem is None:
                 steps += 1
-                kept += _reached(solver, times[len(kept) :], exact=method == "radau")
+                kept += _reached(solver, times[len(kept) :])
                 if ends.reached(solver.t):  # what follows is another piece of the motion
                     counted += _counts(solver)
                     solver = solver_from(solver.t, solver.y)
@@ -117,14 +115,12 @@ def _check(method: str, rtol: float) -> None:
         raise StateError(f"{method} cannot keep {argument('rtol')} {rtol:g}: give {FINEST:.2g} at least")
 
 
-def _solvers(system: FirstOrder, method: str, end: float, **options: Any) -> Callable[..., Any]:
+def _solvers(system: FirstOrder, end: float, **options: Any) -> Callable[..., Any]:
     """A solver of scipy's from a time and a state on."""
-    from scipy.integrate import BDF, Radau
-
-    cls = {"radau": Radau, "bdf": BDF}[method]
+    from scipy.integrate import BDF
 
     def solver_from(t: float, y: Array, **more: float) -> Any:
-        return cls(system.slope, t, y, end, jac=system.jacobian, **options, **more)
+        return BDF(system.slope, t, y, end, jac=system.jacobian, **options, **more)
 
     return solver_from
 
@@ -144,10 +140,7 @@ def _longest(system: FirstOrder, watch: SingularityWatch, t: float, y: Array) ->
 def _close(solver: Any, system: FirstOrder) -> None:
     """Move the solver's state onto the closures: by less than its tolerance, so that its history stays good."""
     solver.y = system.closed(solver.t, solver.y)
-    if hasattr(solver, "D"):  # bdf: its table of differences starts with the state
-        solver.D[0] = solver.y
-    else:
-        solver.f = solver.fun(solver.t, solver.y)
+    solver.D[0] = solver.y  # its table of differences starts with the state
 
 
 def _step(solver: Any, system: FirstOrder, method: str) -> str | None:
@@ -167,10 +160,8 @@ def _step(solver: Any, system: FirstOrder, method: str) -> str | None:
     )
 
 
-def _reached(solver: Any, ahead: Array, *, exact: bool) -> list[Array]:
+def _reached(solver: Any, ahead: Array) -> list[Array]:
     """States at the samples that the last step came to or passed."""
-    if exact:
-        return [solver.y.copy()] if solver.t >= ahead[0] else []
     passed = ahead[ahead <= solver.t]
     if not len(passed):
         return []

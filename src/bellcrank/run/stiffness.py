@@ -1,4 +1,4 @@
-"""A run that is stiff says so while it goes on, and names the method that takes longer steps.
+"""A run that is stiff says so while it goes on, and names the method that takes longer steps; or leaves the rest to it.
 
 Machine code notices by itself (machine.steps.stiffness).
 """
@@ -46,13 +46,18 @@ class Stiffness:
     method: str
     remedy: str
     many: int = MANY
+    switches: bool = False  # the rest of the run is left to a method for stiff models
     found: Stiff | None = None
     told: bool = False
+    left_at: float | None = None
 
     def notice(self, found: Stiff, pace: Pace) -> None:
-        """Keep the first; warn if what lies ahead takes many steps."""
+        """Keep the first; warn, or leave the rest to another method, if what lies ahead takes many steps."""
         self.found = self.found or found
-        if self.told or pace.left < self.many:
+        if self.told or self.left_at is not None or pace.left < self.many:
+            return
+        if self.switches:
+            self.left_at = pace.t
             return
         self.told = True
         which = "" if found.run is None else f" in run {found.run}"
@@ -66,18 +71,14 @@ class Stiffness:
         )
 
 
-REMEDY_OF_MANY = 'Run such a case by simulate with method "bdf", whose steps follow the motion.'
-
-
-def remedy(*, events: bool = False, functions: bool = False) -> str:
+def remedy(*, functions: bool = False) -> str:
     """What takes a stiff run on, in the user's terms."""
     if functions:
         return (
-            f"Give what is so fast as forces of the model, not by Python functions, which {argument('method', 'bdf')} does not "
-            "take; or make it softer."
+            f"Give what is so fast as forces of the model, not by Python functions, which {argument('method', 'radau')} does "
+            "not take; or make it softer."
         )
-    without = ", without events" if events else ""
-    return f"Use {argument('method', 'bdf')}, whose steps follow the motion{without}."
+    return f"Use {argument('method', 'radau')}, whose steps follow the motion, or {argument('method', 'auto')}."
 
 
 def _duration(seconds: float) -> str:

@@ -24,28 +24,44 @@ from numpy.typing import NDArray
 from ...formulations import Program
 from ...integrate import RungeKutta
 from ...model import Model
-from ...model.manifold import turning_joints
+from ...model.manifold import scalar_coordinates, turning_joints
 from ...plan import Plan
 from ..arrays import ARRAYS, width
 from ..kernel import Code, aligned, bound_arrays
 from ..nodes.walk import block_width
-from .cuts.corners import NEVER, just_before
+from .cuts.corners import NEVER, just_after, just_before
 from .cuts.known import Surfaces, known_surfaces
 from .cuts.roots import NO_ROOT, STATE
+from .programs import takes_momenta
 
 Array = NDArray[np.float64]
 
 WIDE = 4
 RUNNING, NOT_FINITE, COLLAPSED, SINGULAR, NOT_SOLVED, INTERRUPTED = 0, 1, 2, 3, 4, 6  # status; 5 is run.many.NOT_ASSEMBLED
+LEFT = 7  # a run that is stiff, left to another method
 
 _CUTS = ("corner", "latest", "earliest", "full", "cut", "left", "piece")  # see cuts/
 _OPENINGS = ("opening_low", "opening_high", "opened")
 _STEP = ("t", "h", "end", "until", "rtol", "atol", "longest", "grow", "error", "energy", "status", "steps", "rejected")
 _CLOSING = ("turn", "met", "seen", "near", "go_on", "pivot", "pivot_time", "singular", "singular_row", "singular_time")
-STIFFNESS = ("suspicions", "calm", "rate", "stiff_time")  # stiff_time is infinite until the run is stiff
+STIFFNESS = ("suspicions", "calm", "unseen", "rate", "stiff_time")  # stiff_time is infinite until the run is stiff
 _LOOP = ("budget", "evaluations", "samples", "substep", "substeps", "watched", "held", "project", "newton", "iterations")
-REALS = {name: k for k, name in enumerate((*_STEP, *_CUTS, *_OPENINGS, *_CLOSING, *STIFFNESS, "change", "change_before"))}
-COUNTS = {name: k for k, name in enumerate((*_LOOP, "cuts"))}
+_NEWTON = (
+    "jacobian",
+    "factored",
+    "factored_too",
+    "solving",
+    "passes",
+    "theta",
+    "eta",
+    "norm",
+    "rate_before",
+    "shorten",
+)  # see implicit/
+FRESH, OLD, TO_RENEW = 0.0, 1.0, 2.0  # "jacobian": of this step, of one before, to be taken again
+_BEFORE = ("tried", "h_before", "h_accepted", "error_accepted", "change", "change_before")
+REALS = {name: k for k, name in enumerate((*_STEP, *_CUTS, *_OPENINGS, *_CLOSING, *STIFFNESS, *_NEWTON, *_BEFORE))}
+COUNTS = {name: k for k, name in enumerate((*_LOOP, "cuts", "jacobians", "factorizations"))}
 TURNING = ("attitude", "spin", "position", "push")  # places in y of g, mu, x, l; the last two are -1 without a position
 
 
@@ -114,14 +130,47 @@ class Layout:
         return wide
 
     @cached_property
+    def v_place(self) -> int:
+        """Numbers of a state before its speeds."""
+        return self.v_start if self.lanes == 1 else self.v_start // WIDE
+
+    @cached_property
     def turning(self) -> NDArray[np.int64]:
         """Places of quaternion joints in a state, in the order of TURNING."""
         rows = [
-            [at.quaternion.start, self.v_start + at.angular.start]
-            + ([at.position.start, self.v_start + at.linear.start] if at.free else [-1, -1])
+            [at.quaternion.start, self.v_place + at.angular.start]
+            + ([at.position.start, self.v_place + at.linear.start] if at.free else [-1, -1])
             for at in turning_joints(self.model)
         ]
         return np.array(rows, dtype=np.int64).ravel()
+
+    @cached_property
+    def scalars(self) -> NDArray[np.int64]:
+        """Places in q and in v of the coordinates whose rate is their velocity, in pairs."""
+        return np.array(scalar_coordinates(self.model), dtype=np.int64).T.ravel()
+
+    # Newton's method (implicit/newton.py) -------------------------------------------------------------------------
+
+    @cached_property
+    def order(self) -> int:
+        """Of its matrices: displacements alone, or all of a state with momenta."""
+        if not self.method.implicit:
+            return 0
+        return self.w_start if takes_momenta(self.called) else self.model.nv
+
+    @cached_property
+    def matrices(self) -> int:
+        """Real ones that are factored; a complex one counts twice. Parts of a step of equal length share them."""
+        return len(self.method.c) * len(set(self.method.parts)) if self.method.implicit else 0
+
+    @property
+    def stage_rows(self) -> int:
+        """Doubles of a state at each stage of an implicit method."""
+        return len(self.method.c) * self.state if self.method.implicit else 0
+
+    def seeds(self, count: int) -> int:
+        """Doubles of what the kernel of tangents is given, which has WIDE lanes."""
+        return count * WIDE if self.method.implicit else 0
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -141,6 +190,7 @@ NUMBERS: dict[str, Size] = {
     "nq": lambda s: s.model.nq,
     "size": lambda s: max(1, s.model.nq + s.model.nv),
     "v_start": lambda s: s.v_start,
+    "v_place": lambda s: s.v_place,
     "w_start": lambda s: s.w_start,
     "state": lambda s: s.state,
     "controlled": lambda s: s.w_start // WIDE,  # vectors of q and v
@@ -151,11 +201,18 @@ NUMBERS: dict[str, Size] = {
     "works": lambda s: sum(s.works) + 1,
     "given": lambda s: 0,  # whether efforts are given, whose work is to be known
     "quaternion_count": lambda s: len(s.quaternions),
+    "scalar_count": lambda s: s.scalars.size // 2,
     "m": lambda s: s.plan.loads.closing.rows,
     "row_width": lambda s: s.row_width,
     "surfaces": lambda s: len(s.surfaces.places),
     "gate_layers": lambda s: len(s.gates),
     "openings": lambda s: s.plan.loads.openings,
+    "inputs": lambda s: len(s.model.inputs),
+    "order": lambda s: s.order,
+    "stride": lambda s: s.wide(s.order) // (1 if s.lanes == 1 else WIDE),  # numbers from row to row of a matrix
+    "chunks": lambda s: s.wide(s.order) // WIDE,  # of a row
+    "row": lambda s: s.wide(s.order),  # doubles of a row
+    "matrix": lambda s: s.order * s.wide(s.order),  # and of a matrix
     "control": lambda s: 0,  # a function that is called before every evaluation, and its argument: see Stepper.ask
     "controller": lambda s: 0,
 }
@@ -180,6 +237,28 @@ DOUBLES: dict[str, Size] = {
     "opening_middle": lambda s: s.wide(s.plan.loads.openings),
     "polynomial": lambda s: s.wide(s.method.degree + 1 + STATE),
     "out": lambda s: (s.samples + 1) * s.state,
+    "residuals": lambda s: s.stage_rows,
+    "tangents": lambda s: s.stage_rows,
+    "modes": lambda s: s.stage_rows,
+    "accepted": lambda s: s.stage_rows,  # slopes of the last step
+    "linearised": lambda s: s.state,  # where the Jacobian was taken
+    "by_position": lambda s: s.order * s.wide(s.order),
+    "by_velocity": lambda s: s.order * s.wide(s.order),
+    "by_both": lambda s: s.order * s.wide(s.order),
+    "upper": lambda s: s.matrices * s.order * s.wide(s.order),
+    "below": lambda s: s.matrices * s.order * s.wide(s.order),
+    "diagonal": lambda s: s.matrices * s.wide(s.order),
+    "right": lambda s: 2 * s.wide(s.order),
+    "unit": lambda s: s.wide(s.model.nv),
+    "seed_q": lambda s: s.seeds(s.model.nq),
+    "seed_v": lambda s: s.seeds(s.model.nv),
+    "seed_tau": lambda s: s.seeds(s.model.nv),
+    "spread_q": lambda s: s.seeds(s.model.nq),
+    "spread_v": lambda s: s.seeds(s.model.nv),
+    "spread_tau": lambda s: s.seeds(s.model.nv),
+    "spread_u": lambda s: s.seeds(len(s.model.inputs)),
+    "spread_t": lambda s: s.seeds(1),
+    "needless": lambda s: s.seeds(s.model.nv),  # values beside the tangents
 }
 INTEGERS: dict[str, Size] = {
     "counts": lambda s: len(COUNTS),
@@ -188,6 +267,8 @@ INTEGERS: dict[str, Size] = {
     "surface_places": lambda s: len(s.surfaces.places),
     "quaternions": lambda s: len(s.quaternions),
     "turning": lambda s: s.turning.size,
+    "scalars": lambda s: s.scalars.size,
+    "pivots": lambda s: s.matrices * s.wide(s.order),  # the order of the rows of factored matrices
 }
 _OTHERS = ("other_work", "other_messages")  # workspace of kernels besides the first, which keeps its own from step to step
 
@@ -195,7 +276,13 @@ _OTHERS = ("other_work", "other_messages")  # workspace of kernels besides the f
 def words(called: dict[str, Program]) -> list[str]:
     """What ``bound`` holds, in order; rates go into the state's own arrays, other outputs into buffers."""
     outputs = [name for program in called.values() for name in program.outputs if name not in ("qdot", "pdot")]
-    return [*NUMBERS, *ARRAYS, *_OTHERS, *DOUBLES, *INTEGERS, *dict.fromkeys(f"buffer:{name}" for name in outputs)]
+    tangent = [f"tangent:{name}" for name in own_buffers()] if "tangent" in called else []
+    return [*NUMBERS, *ARRAYS, *_OTHERS, *tangent, *DOUBLES, *INTEGERS, *dict.fromkeys(f"buffer:{name}" for name in outputs)]
+
+
+def own_buffers() -> list[str]:
+    """What a kernel writes into besides its outputs; that of the tangents has all of them to itself, with WIDE lanes."""
+    return [name for name, array in ARRAYS.items() if array.kind == "buffer"]
 
 
 class Memory:
@@ -208,28 +295,41 @@ class Memory:
             "other_work": aligned(plan.n * code.facts.work_row * layout.lanes),
             "other_messages": aligned(max(1, plan.messages) * code.facts.message_row * layout.lanes),
         }
+        if "tangent" in layout.called:
+            bound = bound_arrays(plan, code, WIDE)
+            self.arrays |= {f"tangent:{name}": bound[name] for name in own_buffers() if name in bound}
         self.arrays |= {name: aligned(max(WIDE, size(layout))) for name, size in DOUBLES.items()}
         self.arrays |= {name: np.zeros(max(1, size(layout)), dtype=np.int64) for name, size in INTEGERS.items()}
         for program in layout.called.values():
             for name in program.outputs:
-                self.arrays[f"buffer:{name}"] = aligned(max(WIDE, layout.wide(width(plan, program, name))))
+                self.arrays[f"buffer:{name}"] = aligned(WIDE * max(1, width(plan, program, name)))
         self.times, self.counts = self.arrays["times"][: len(times)], self.arrays["counts"]
         self.times[:] = times
         self.set_count("samples", len(times))
         known: dict[str, NDArray[Any]] = {"quaternions": layout.quaternions, "turning": layout.turning}
-        known |= {"surface_places": layout.surfaces.places, "surface_limits": layout.surfaces.limits}
+        known |= {"scalars": layout.scalars, "surface_places": layout.surfaces.places, "surface_limits": layout.surfaces.limits}
         known |= {"corners": np.append(corners, NEVER), "gates": layout.gates.ravel()}
         for name, places in known.items():
             self.arrays[name][: len(places)] = places
-        first = self.arrays["corners"][0]
-        values = {"pivot": np.inf, "stiff_time": np.inf, "corner": first, "latest": just_before(first), "earliest": -NEVER}
-        for name, value in (values | {"cut": NO_ROOT, "opened": -NEVER}).items():
+        self.resume(0, 0)
+        values = {"pivot": np.inf, "stiff_time": np.inf, "cut": NO_ROOT, "opened": -NEVER, "jacobian": TO_RENEW, "eta": 1.0}
+        for name, value in values.items():
             self.lane(name)[:] = value
         addresses = {name: array.__array_interface__["data"][0] for name, array in self.arrays.items()}  # as array.ctypes.data
         words_known = layout.numbers | addresses
         self._words = np.array([words_known.get(word, 0) for word in layout.places], dtype=np.int64)
         self.code = code
         self._advance: Any = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(code.library.address("advance"))
+
+    def resume(self, sampled: int | NDArray[np.int64], passed: int | NDArray[np.int64]) -> None:
+        """Go on behind so many samples and corners, the same in all lanes or for each."""
+        self.arrays["sampled"][:] = sampled
+        self.arrays["corner"][:] = passed
+        place = self.arrays["corner"]
+        following, last = self.arrays["corners"][place], self.arrays["corners"][place - 1]
+        values = {"corner": following, "latest": just_before(following)}
+        for name, value in (values | {"earliest": np.where(place > 0, just_after(last), -NEVER)}).items():
+            self.lane(name)[:] = value
 
     def set_number(self, name: str, value: int) -> None:
         self._words[self.layout.places[name]] = value

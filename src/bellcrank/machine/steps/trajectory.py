@@ -17,7 +17,8 @@ from ..kernel import obtain, structure_key
 from ..module import Module
 from .adaptive import AdaptiveStepper
 from .fixed import FixedStepper
-from .implicit import ImplicitStepper
+from .implicit.fixed import ImplicitStepper
+from .implicit.radau import RadauStepper
 from .memory import REALS, Layout, Memory
 from .programs import MINIMUM_NORM, programs, takes_momenta
 from .stepper import write_with_kernels
@@ -27,8 +28,9 @@ Array = NDArray[np.float64]
 
 def write_stepper(plan: Plan, program: Program, method: RungeKutta, metric: str = MINIMUM_NORM) -> Module:
     """The stepper of a method, for one state."""
-    stepper = AdaptiveStepper if method.adaptive else ImplicitStepper if method.implicit else FixedStepper
-    return write_with_kernels(plan, programs(plan, program, metric), method, stepper)
+    adaptive, fixed = (RadauStepper, ImplicitStepper) if method.implicit else (AdaptiveStepper, FixedStepper)
+    called = programs(plan, program, metric, implicit=method.implicit)
+    return write_with_kernels(plan, called, method, adaptive if method.adaptive else fixed)
 
 
 class Trajectory(Memory):
@@ -39,7 +41,8 @@ class Trajectory(Memory):
     ):
         key = ("stepper", program.name, method.name, metric, *structure_key(plan))
         code = obtain(key, lambda: write_stepper(plan, program, method, metric))
-        layout = Layout(plan, programs(plan, program, metric), method, 1, len(times), len(corners))
+        called = programs(plan, program, metric, implicit=method.implicit)
+        layout = Layout(plan, called, method, 1, len(times), len(corners))
         super().__init__(layout, code, times, corners)
         self.plan, self.method = plan, method
         self.tried = 0  # steps of the last call, accepted or not
@@ -174,6 +177,11 @@ class Trajectory(Memory):
     def stiff(self) -> bool:
         """Whether steps have become short for stability alone (machine.steps.stiffness)."""
         return bool(np.isfinite(self.real("stiff_time")))
+
+    def look_again(self) -> None:
+        """Forget that the run is stiff: it will be noticed again."""
+        for name, value in (("stiff_time", np.inf), ("suspicions", 0.0), ("calm", 0.0)):
+            self.set_real(name, value)
 
     def fastest(self) -> str:
         """Name of the velocity whose rate the last two stages of a step, both at its end, disagree about most."""

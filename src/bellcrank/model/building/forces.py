@@ -36,7 +36,7 @@ def make_elements(spec: Spec, rows: ModelRows, problems: Problems) -> tuple[Elem
     def make(item: Any) -> Element:
         return MAKERS[type(item)](item, rows)
 
-    return make_all(spec.elements, make, problems, element_problems)
+    return make_all(spec.elements, make, problems, element_problems, rows.kinds)
 
 
 def _element(item: Any, kind: str, *values: Any, **where: Any) -> Element:

@@ -39,7 +39,7 @@ class Named:
 def make_measures(
     spec: Spec, rows: ModelRows, named: Mechanics, tables: Mapping[str, AnyTable], problems: Problems
 ) -> tuple[Measure, ...]:
-    ties = {item.name: len(rows.closing) + k for k, item in enumerate((*spec.constraints, *spec.couplers))}
+    ties = {item.name: len(rows.closing) + k for k, item in enumerate((*spec.constraints, *spec.couplers, *spec.gears))}
     sources = Sources({item.name for item in spec.elements}, ties)
     known = {item.name: item for item in spec.measures}
     plain = [item for item in spec.measures if not isinstance(item, measures.FormulaMeasure)]
@@ -53,7 +53,7 @@ def make_measures(
 
 
 class Sources(NamedTuple):
-    """What has a force: force elements, and by their closures constraints and couplers."""
+    """What has a force: force elements, and by their closures constraints, couplers, gears and belts."""
 
     elements: Collection[str]
     closures: Mapping[str, int]

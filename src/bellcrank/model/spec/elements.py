@@ -327,7 +327,10 @@ CONSTRAINT_SPECS: tuple[type[Any], ...] = tuple(ConstraintSpec.__subclasses__())
 
 @dataclass(frozen=True)
 class CouplerSpec(Item, section="couplers"):
-    """Gears, belts, racks: the sum of factor * coordinate over some joints is offset; or first = ratio * second."""
+    """The sum of factor * coordinate over some joints is offset; or first = ratio * second; or first = table(second).
+
+    Its effort acts on the coordinates alone and loads no bearings: a gear, a rack or a belt does.
+    """
 
     joints: Annotated[
         tuple[str, ...], Names("coordinates, by the names of their joints", remedy='Name them: joints = ["motor", "wheel"]')
@@ -336,3 +339,9 @@ class CouplerSpec(Item, section="couplers"):
     ratio: Annotated[Scalar | None, Number("of two coordinates, instead of factors")] = None
     offset: Annotated[Scalar | None, Number("of the sum; zero unless given", unit="rad or m")] = None
     motion: OffsetMotion = None
+    table: Annotated[
+        Pairs | None,
+        Rows("rows [second, first]: a cam and its follower, instead of factors", columns=("second", "first")),
+    ] = None
+    outside: Outside = "error"
+    interpolation: Between = "cubic"
