@@ -11,6 +11,7 @@ from .joint_damper import JointDamper
 from .joint_effort import JointEffort, JointInput
 from .joint_friction import JointFriction
 from .joint_spring import JointSpring
+from .joint_stiction import JointStiction
 from .joint_stop import JointStop
 from .one_sided import OneSidedSpring, PointStop
 from .spring_damper import SpringDamper
@@ -21,6 +22,7 @@ _ALL: tuple[type[JointForce] | type[BodyForce], ...] = (
     JointSpring,
     JointDamper,
     JointFriction,
+    JointStiction,
     JointStop,
     JointEffort,
     JointInput,

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ...joints import Joint
+from ...numbers.variable import as_number, is_finite, value_of
 from ...wording import counted
 from ..element import ELEMENTS, MOST_TERMS, Element, element_problems
 from ..parameters.expressions import Live
@@ -40,7 +41,7 @@ def make_elements(spec: Spec, rows: ModelRows, problems: Problems) -> tuple[Elem
 
 
 def _element(item: Any, kind: str, *values: Any, **where: Any) -> Element:
-    return Element(item.name, kind, {name: float(x) for name, x in zip(ELEMENTS[kind], values, strict=True)}, **where)
+    return Element(item.name, kind, {name: as_number(x) for name, x in zip(ELEMENTS[kind], values, strict=True)}, **where)
 
 
 def _with_formulas(item: Any, rows: ModelRows, kind: str, values: Mapping[str, tuple[str, Any]], **where: Any) -> Element:
@@ -48,7 +49,7 @@ def _with_formulas(item: Any, rows: ModelRows, kind: str, values: Mapping[str, t
     live = {name: key for name, (key, x) in values.items() if isinstance(x, Live)}
     for name, key in live.items():
         rows.live[f"{item.name}.{key}"] = (item, key.partition(".")[0], values[name][1])
-    plain = {name: 0.0 if name in live else float(x) for name, (_, x) in values.items()}
+    plain = {name: 0.0 if name in live else as_number(x) for name, (_, x) in values.items()}
     arguments = tuple(f"{item.name}.{key}" for key in live.values())
     return Element(
         item.name, kind, {name: plain[name] for name in ELEMENTS[kind]}, arguments=arguments, live=tuple(live), **where
@@ -68,7 +69,7 @@ def _turning_spring(item: elements.JointSpring, joint: Joint, rows: ModelRows) -
         what = f'joint "{item.joint}" is {joint.kind}: a quaternion has no single angle'
         raise Trouble(f'{what}. Give coordinate = "turn" for a spring against all of its turn, or use a bushing.', "coordinate")
     for key in ("rest", "preload"):
-        if float(getattr(item, key)):
+        if getattr(item, key):
             raise Trouble(f'a spring on the turn of joint "{item.joint}" rests in the design position: remove {key}.', key)
     ends = rows.written[item.joint]
     a, b = (row_of(body, rows) for body in (ends.parent, ends.child))
@@ -81,10 +82,10 @@ def _sum(item: elements.SumSpring | elements.SumDamper, rows: ModelRows) -> dict
     if not 0 < len(item.joints) == len(factors) <= MOST_TERMS:
         what = f"it has {counted(len(factors), 'factor')} for {counted(len(item.joints), 'joint')}"
         raise Trouble(f"{what}. Give one each, for {MOST_TERMS} joints at most.", "factors")
-    terms = [(*coordinate_of(name, rows), float(factor)) for name, factor in zip(item.joints, factors, strict=True)]
+    terms = [(*coordinate_of(name, rows), as_number(factor)) for name, factor in zip(item.joints, factors, strict=True)]
     if len({term[:2] for term in terms}) < len(terms):
         raise Trouble("it names a coordinate twice. Add its factors up.", "joints")
-    if not all(math.isfinite(factor) for _, _, factor in terms):
+    if not all(is_finite(factor) for _, _, factor in terms):
         raise Trouble("a factor is not finite.", "factors")
     return {"joint": terms[0][0], "dof": terms[0][1], "terms": tuple(terms)}
 
@@ -122,8 +123,28 @@ def _line_spring(item: elements.LineSpring, rows: ModelRows) -> Element:
     length = designed_length(item) if item.length is None else item.length
     if item.only is not None:
         return _one_sided(item, length, item.only, ends)
-    values = item.stiffness or 0.0, item.damping, length, item.preload
+    values = 0.0 if item.stiffness is None else item.stiffness, item.damping, length, item.preload
     return _element(item, "spring_damper", *values, **ends, table=table_of(item))
+
+
+def _friction(item: elements.FrictionSpec, rows: ModelRows) -> Element:
+    if item.stiffness is None:
+        if item.damping:
+            raise Trouble("smooth friction has no damping: give a stiffness too, or a damper beside it.", "damping")
+        on, velocity = on_joint(item, rows, rates=True), 0.01 if item.velocity is None else item.velocity
+        return _element(item, "joint_friction", item.effort, velocity, **on)
+    if item.velocity is not None:
+        raise Trouble(
+            "it has a velocity, of smooth friction, and a stiffness, of friction that holds. Give one of them.", "velocity"
+        )
+    on = on_joint(item, rows)
+    if on.get("closure", -1) >= 0:
+        raise Trouble(
+            f'friction that holds needs a coordinate, and "{item.joint}" closes a loop. Let another joint of the loop be cut '
+            "(cut = true), or leave out the stiffness.",
+            "stiffness",
+        )
+    return _element(item, "joint_stiction", item.effort, item.stiffness, item.damping, **on)
 
 
 def _bushing(item: elements.BushingSpec, rows: ModelRows) -> Element:
@@ -152,7 +173,7 @@ def _force(item: elements.ForceSpec, rows: ModelRows) -> Element:
 
 
 def _one_sided(item: Any, length: Any, only: str, ends: dict[str, Any]) -> Element:
-    if getattr(item, "table", None) is not None or float(getattr(item, "preload", 0)):
+    if getattr(item, "table", None) is not None or value_of(getattr(item, "preload", 0)):
         raise Trouble(
             f"a spring that can only {only} has a stiffness, no table and no preload. Give its length instead.", "only"
         )
@@ -183,15 +204,15 @@ def _contact(item: elements.ContactSpec, rows: ModelRows) -> Element:
     if a == b:
         raise Trouble(f'it is on "{item.body}", and so is what it touches. Let these be two bodies.', key)
     linear = item.law == "linear"
-    exponent = (1.0 if linear else 1.5) if item.exponent is None else float(item.exponent)
+    exponent = (1.0 if linear else 1.5) if item.exponent is None else as_number(item.exponent)
     if exponent < 1:
         raise Trouble(
             f"exponent is {exponent:g}. Give 1 or more: below, the stiffness at the first touch has no bound.", "exponent"
         )
     radius, inside = (item.cylinder.radius, item.cylinder.inside) if item.cylinder is not None else (0.0, False)
-    if inside and float(item.radius) >= float(radius):
+    if inside and value_of(item.radius) >= value_of(radius):
         raise Trouble(
-            f"its ball of radius {float(item.radius):g} m does not fit into the cylinder of {float(radius):g} m.", "radius"
+            f"its ball of {value_of(item.radius):g} m does not fit into the cylinder of {value_of(radius):g} m.", "radius"
         )
     values = item.stiffness, item.radius, exponent, item.damping, linear, item.friction, item.friction_velocity, radius, inside
     axes = rows_of(axes_of(unit(axis, "its direction", key), None))
@@ -219,9 +240,7 @@ MAKERS: dict[type[Any], Callable[[Any, ModelRows], Element]] = {
     elements.SumDamper: lambda item, rows: _element(item, "joint_damper", item.damping, **_sum(item, rows)),
     elements.JointDamper: lambda item, rows: _element(item, "joint_damper", item.damping, **on_joint(item, rows, rates=True)),
     elements.LineDamper: lambda item, rows: _element(item, "spring_damper", 0.0, item.damping, 0.0, 0.0, **between(item, rows)),
-    elements.FrictionSpec: lambda item, rows: _element(
-        item, "joint_friction", item.effort, item.velocity, **on_joint(item, rows, rates=True)
-    ),
+    elements.FrictionSpec: _friction,
     elements.StopSpec: _stop,
     elements.MotorSpec: _motor,
     elements.BushingSpec: _bushing,

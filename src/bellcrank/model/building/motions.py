@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...joints import Joint
+from ...numbers.variable import as_number
 from ..motion import TIMES, Law, PrescribedMotion
 from ..parameters.expressions import Live
 from ..parameters.tables import Table
@@ -35,7 +36,7 @@ def make_motion(item: JointSpec, joint: Joint, offset: Sequence[float]) -> Presc
         raise Trouble(f"a {joint.kind} joint has its own axis: remove it here.", "motion")
     made = {name: Law("polynomial", (0.0,)) for name in wanted}  # what no law moves stays where it is
     if joint.kind == "free":
-        made |= {name: Law("polynomial", (float(x),)) for name, x in zip("xyz", offset, strict=True)}
+        made |= {name: Law("polynomial", (as_number(x),)) for name, x in zip("xyz", offset, strict=True)}
     for name, law in laws.items():
         _check_units(law, _turns(joint, name))
     made |= {name or wanted[0]: checked_law(law) for name, law in laws.items()}
@@ -67,12 +68,12 @@ def make_law(law: Any) -> Law:
     if isinstance(law, SumLaw):
         return Law("sum", parts=tuple(map(make_law, law.sum)))
     if isinstance(law, RateLaw):
-        return Law("polynomial", (float(law.start), float(law.rate)))
+        return Law("polynomial", (as_number(law.start), as_number(law.rate)))
     if isinstance(law, PolynomialLaw):
         many = law.polynomial if isinstance(law.polynomial, tuple) else (law.polynomial,)
-        return Law("polynomial", tuple(map(float, many)))
+        return Law("polynomial", tuple(map(as_number, many)))
     if isinstance(law, SineLaw):
-        return Law("sine", tuple(map(float, (law.offset, law.amplitude, law.frequency, law.phase))))
+        return Law("sine", tuple(map(as_number, (law.offset, law.amplitude, law.frequency, law.phase))))
     if isinstance(law, FormulaLaw):
         return _formula(law.formula)
     assert isinstance(law, TableLaw)
@@ -81,7 +82,7 @@ def make_law(law: Any) -> Law:
 
 def _formula(given: Any) -> Law:
     if not isinstance(given, Live):
-        return Law("polynomial", (float(given),))
+        return Law("polynomial", (as_number(given),))
     formula, numbers = given.formula, dict(given.numbers)
     if formula.calls:
         called = formula.calls[0][0]
@@ -102,5 +103,5 @@ def table_of(item: Any, rows: Any = None) -> Table | None:
     rows = item.table if rows is None else rows
     if rows is None:
         return None
-    x, y = (tuple(float(row[k]) for row in rows) for k in range(2))
+    x, y = (tuple(as_number(row[k]) for row in rows) for k in range(2))
     return Table(x, y, item.outside, item.interpolation)

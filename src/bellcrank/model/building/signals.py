@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ...numbers.variable import as_number
 from ..measures.columns import Mechanics, columns_of
 from ..measures.measure import Measure
 from ..measures.order import depends_on_state_alone
@@ -37,12 +38,12 @@ def _table(item: TableSpec) -> AnyTable:
     if (item.rows is None) == (len(grid) == 0):
         raise Trouble("give it rows, a file, or x, y and values: one of the three.")
     if item.rows is not None:
-        x, y = (tuple(float(row[k]) for row in item.rows) for k in range(2))
+        x, y = (tuple(as_number(row[k]) for row in item.rows) for k in range(2))
         return Table(x, y, item.outside, item.interpolation or "pchip")
     if len(grid) < 3:
         raise Trouble(f"it has {' and '.join(grid)}. A table of two arguments has x, y and values.", grid[0])
-    x, y = (tuple(map(float, given if isinstance(given, tuple) else (given,))) for given in (item.x, item.y))
-    rows = tuple(tuple(map(float, row)) for row in item.values)
+    x, y = (tuple(map(as_number, given if isinstance(given, tuple) else (given,))) for given in (item.x, item.y))
+    rows = tuple(tuple(map(as_number, row)) for row in item.values)
     return Grid(x, y, rows, item.outside, item.interpolation or "linear")
 
 
