@@ -155,7 +155,8 @@ def _actions(model: Model, frames: Frames, place: dict[int, int], state: dict[in
         for action in closure.actions:
             bodies = (action.body_a, action.body_b, action.carrier)
             curve = closure.curve.lookup if action.curved and closure.curve is not None else None
-            signature = ActionSignature(*(body < 0 for body in bodies), action.reports, curve)
+            a, b, c = (body < 0 for body in bodies)
+            signature = ActionSignature(a, b, c, action.reports, curve)
             states = [0 if body < 0 else state[place[body]] for body in bodies]
             table.append((signatures.setdefault(signature, len(signatures)), row, k, *states))
             rotation, origin = frame_of(frames, place, action.carrier)

@@ -62,7 +62,8 @@ def make_gear(item: Any, rows: ModelRows, tree: TreeRows) -> Closure:
         raise Trouble(f'all joints between "{a}" and "{b}" are driven or fixed, so that nothing can follow. Free one.', keys[0])
     x, y, z = mesh.P - _vector(rows.origins[way.carrier])
     parts = [(*w.force, *w.moment) for w in (mesh.w, mesh.size, mesh.always)]
-    action = Action(ends[0], ends[1], way.carrier, _floats((x, y, z)), *map(_floats, parts), reports=True)
+    linear, size, always = map(_floats, parts)
+    action = Action(ends[0], ends[1], way.carrier, _floats((x, y, z)), linear, size, always, reports=True)
     return Closure(
         item.name, "coupler", terms=terms, driven_terms=driven, actions=(action,), mesh=item.section.removesuffix("s")
     )
@@ -119,9 +120,8 @@ class _Way:
                 break
             found.append(step)
         if line is None:
-            joint = self.tree.names[steps[0].row]
-            kind = self.tree.joints[steps[0].row].kind
-            raise Trouble(f'"{body}" is held by joint "{joint}", which is {kind}. {REMEDY}', "bodies")
+            name, kind = self.tree.names[steps[0].row], self.tree.joints[steps[0].row].kind
+            raise Trouble(f'"{body}" is held by joint "{name}", which is {kind}. {REMEDY}', "bodies")
         return line, found
 
     def _along(self, steps: list[Step]) -> Line:
@@ -233,7 +233,7 @@ def _belt(item: BeltSpec, way: _Way) -> Mesh:
     return meshing.belt(at + across, way.line.axis, at, at + across, (r_a, r_b), item.crossed, tension)
 
 
-MESHES = {GearSpec: _gear, RackSpec: _rack, BeltSpec: _belt}
+MESHES: dict[type[Any], Any] = {GearSpec: _gear, RackSpec: _rack, BeltSpec: _belt}
 
 
 def _check_angles(item: Any) -> None:

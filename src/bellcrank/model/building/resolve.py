@@ -124,7 +124,8 @@ class Values:
         vectors = [name for name in (*listing.places, *listing.ways) if name.startswith(f"{path}.")]
         numbers = [name for name in listing.found if name.startswith(f"{path}.")]
         needs = tuple(dict.fromkeys([*(f"{name}.{c}" for name in vectors for c in XYZ), *numbers]))
-        if not all([self._can_be(name, listing.places[name]) for name in vectors if name in listing.places]):
+        lost = [name for name in vectors if name in listing.places and not self._can_be(name, listing.places[name])]
+        if lost:
             return Slot((), _told)
 
         def compute(found: Sequence[float]) -> float:

@@ -6,7 +6,7 @@
     R = { mirror = "L", normal = "y" }                                   mirrored, in a plane through the origin or a point
     P2 = { turn = "P1", axis = "z", angle = "120 deg" }                  turned about an axis
 
-They hold formulas and names like all else; ``position`` and ``wrong`` are for evaluated ones, and ``position`` is over any number.
+They hold formulas and names like all else; ``position`` and ``wrong`` are for evaluated ones, ``position`` over any number.
 In the copy of an assembly a construction is made among the copy's own points, and so is mirrored and turned with them.
 """
 
