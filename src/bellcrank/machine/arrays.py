@@ -156,7 +156,7 @@ def width(plan: Plan, program: Program, name: str) -> int:
     model = plan.model
     if name in program.inputs:
         rows = plan.loads.closing.rows
-        sizes = {"q": model.nq, "dq": model.nq, "t": 1, "u": len(model.inputs), "du": len(model.inputs)}
+        sizes = {"q": model.nq, "dq": model.nq, "t": 1, "u": model.input_width, "du": model.input_width}
         sizes |= {"lambda": rows, "dlambda": rows}
         return sizes.get(name, model.nv)
     kind = program.outputs[name]

@@ -231,13 +231,12 @@ def _element(model: Model, frames: Frames, place: dict[int, int], rows: dict[int
     if e.joint >= 0:
         joint = model.joints[e.joint]
         q, v = int(model.q_index[e.joint]) + e.dof, int(model.v_index[e.joint]) + e.dof
-        signature = ElementSignature(
-            e.kind, True, joint.quaternion is None, True, True, table, e.input >= 0, terms=len(e.terms)
-        )
+        u = model.input_of(e)
+        signature = ElementSignature(e.kind, True, joint.quaternion is None, True, True, table, u >= 0, terms=len(e.terms))
         start = ELEMENT_SLOTS["factors"]
         row[start : start + len(e.terms)] = [factor for _, _, factor in e.terms]
         places = [int(index[joint]) + dof for joint, dof, _ in e.terms for index in (model.q_index, model.v_index)]
-        return signature, (q if signature.scalar else 0, v, 0, 0, max(e.input, 0), *places), row
+        return signature, (q if signature.scalar else 0, v, 0, 0, max(u, 0), *places), row
     if e.closure >= 0:
         return _on_closing_joint(model, frames, place, rows, e, table, row)
     for name, body, point in (("a", e.body_a, e.point_a), ("b", e.body_b, e.point_b)):
