@@ -82,7 +82,7 @@ def add_to(array: object, place: Integer, x: Number) -> None:
 def _element(walk: Walk, signature: ElementSignature, i: Integer) -> list[Number]:
     e, table, data = walk.e, walk.array("element_table"), data_of(walk, "element_data", i)
     pool = e.table(walk.array("pool"), e.count("pool"))
-    u = walk.array("u")[table[i, "input"]] if signature.has_input else 0.0
+    u = walk.given("u", table[i, "input"]) if signature.has_input else 0.0
     arguments = tuple(walk.array("measured")[table[i, f"m{k}"]] for k in range(signature.arguments))
     around = Around(time_of(walk), u, pool, arguments)
     if signature.terms:

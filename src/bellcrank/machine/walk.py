@@ -37,7 +37,8 @@ class Walk:
     def __init__(self, e: Executor, plan: Plan, program: Program, memory: CellPlan | None = None):
         self.e: Any = e
         self.plan, self.program, self.memory = plan, program, memory or CellPlan()
-        self.forces = program.forces and bool(plan.loads.elements or "lambda" in program.inputs)
+        curved = program.late and plan.loads.closing.curves  # whose impulses make efforts
+        self.forces = program.forces and bool(plan.loads.elements or "lambda" in program.inputs or curved)
         self.effort_source = "effort" if self.forces else "tau" if "tau" in program.inputs else None
         self.signatures = plan.signatures
         self.constants = {signature: dict(signature.constants) for signature in plan.signatures}
@@ -217,6 +218,10 @@ class Walk:
     @property
     def checks(self) -> bool:
         return self.plan.nodes is not None and self.plan.nodes.checks
+
+    @property
+    def has_links(self) -> bool:
+        return self.plan.nodes is not None and self.plan.nodes.has_links
 
     @property
     def bases_move(self) -> bool:

@@ -20,14 +20,16 @@ class Measuring:
     """Machine code for some measures of a model. ``names`` and ``units`` are those of its columns."""
 
     def __init__(self, dyn: Evaluation, names: Sequence[str]):
-        plan = make_plan(dyn.model, tolerance=dyn.plan.tolerance, measured=names)
+        design = dyn.planned.design
+        over_numbers = None if design is None else design.recording.model
+        plan = make_plan(dyn.model, tolerance=dyn.plan.tolerance, measured=names, over_numbers=over_numbers)
         made = plan.loads.measures
         self.names = tuple(names)
         self.units = tuple(made.ordered.units[name] for name in names)
         self.asked = made.passes | made.early_passes
         self.program = measured.program(made.passes, closed=bool(dyn.model.closures))
-        self._columns = [made.ordered.columns[name] for name in names]
-        self._evaluation = Evaluation(replace(dyn.planned, plan=plan), dyn.optimisation)
+        self.columns = [made.ordered.columns[name] for name in names]
+        self.evaluation = Evaluation(replace(dyn.planned, plan=plan), dyn.optimisation)
 
     @property
     def moving(self) -> bool:
@@ -42,7 +44,7 @@ class Measuring:
     def evaluate(self, given: dict[str, Any], t: ArrayLike, inputs: OrZero) -> Array:
         """(B, columns) at states (B, ...); not a number where a measure has no finite value."""
         arrays = {name: x for name, x in given.items() if name in self.program.inputs}
-        found = self._evaluation.evaluate(self.program, arrays, t, inputs)[..., self._columns]
+        found = self.evaluation.evaluate(self.program, arrays, t, inputs)[..., self.columns]
         return np.where(np.isfinite(found), found, np.nan)
 
 
@@ -55,6 +57,11 @@ def measuring(dyn: Evaluation, names: Sequence[str] | None = None) -> Measuring:
         dyn.measuring_code[wanted] = Measuring(dyn, wanted)
     found: Measuring = dyn.measuring_code[wanted]
     return found
+
+
+def measure_units(dyn: Evaluation, names: Sequence[str] | None = None) -> tuple[str, ...]:
+    """Units of measures, as measures takes their names; "" where one is not known."""
+    return measuring(dyn, names).units
 
 
 def measures(
@@ -71,7 +78,8 @@ def measures(
 ) -> Array:
     """Measures at one state (columns,), or many (B, columns): those that the user wrote, as model.measure_names has them.
 
-    names            other ones: of measures, or paths that every model has, "crank_pivot.fx" (docs/measures.md)
+    names            other ones: of measures, paths that every model has, "crank_pivot.fx" (docs/measures.md), or formulas over
+                     both, "=tip.x/energy.kinetic"
     a, multipliers   if they are known already; else found where a measure depends on them, under the efforts tau besides
 
     A measure without a finite value, such as the root of a negative number, is not a number there.

@@ -10,6 +10,7 @@ from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, NamedTuple
 
+from ...numbers.variable import as_number
 from ..measures.columns import Mechanics, columns_of
 from ..measures.measure import COMPONENTS, WRENCH, Measure
 from ..measures.paths import built_in, path_names
@@ -35,7 +36,7 @@ class Named:
 
 
 def make_measures(spec: Spec, rows: ModelRows, named: Mechanics, problems: Problems) -> tuple[Measure, ...]:
-    ties = {item.name: len(rows.closing) + k for k, item in enumerate((*spec.constraints, *spec.couplers))}
+    ties = {item.name: len(rows.closing) + k for k, item in enumerate((*spec.constraints, *spec.couplers, *spec.gears))}
     sources = Sources({item.name for item in spec.elements}, ties)
     known = {item.name: item for item in spec.measures}
     plain = [item for item in spec.measures if not isinstance(item, measures.FormulaMeasure)]
@@ -49,7 +50,7 @@ def make_measures(spec: Spec, rows: ModelRows, named: Mechanics, problems: Probl
 
 
 class Sources(NamedTuple):
-    """What has a force: force elements, and by their closures constraints and couplers."""
+    """What has a force: force elements, and by their closures constraints, couplers, gears and belts."""
 
     elements: Collection[str]
     closures: Mapping[str, int]
@@ -133,7 +134,7 @@ class _Names(NamedTuple):
     problems: Problems
 
     def formula(self, item: measures.FormulaMeasure) -> Measure:
-        pairs = tuple((name, float(self.numbers[name])) for name in item.value.names if self._kind(name) == "number")
+        pairs = tuple((name, as_number(self.numbers[name])) for name in item.value.names if self._kind(name) == "number")
         return Measure(item.name, "expression", expression=item.value.text, values=pairs, unit=item.unit)
 
     def _kind(self, name: str) -> str:

@@ -7,15 +7,16 @@ parameters and copying assemblies all walk the same table, so that a new field i
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass
-from typing import Any, NamedTuple, get_type_hints
+from typing import Annotated, Any, NamedTuple, get_type_hints
 
 from ..parameters.expressions import Formula
 
 Scalar = float | Formula
 Triple = tuple[Scalar, Scalar, Scalar]
 XYZ = ("x", "y", "z")
+XYZ_ZERO = (0.0, 0.0, 0.0)
 AXES: dict[str, Triple] = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 AXES |= {"-x": (-1.0, 0.0, 0.0), "-y": (0.0, -1.0, 0.0), "-z": (0.0, 0.0, -1.0)}
 PRODUCTS = {"xx": (0, 0), "yy": (1, 1), "zz": (2, 2), "xy": (0, 1), "xz": (0, 2), "yz": (1, 2)}
@@ -29,7 +30,19 @@ class InBody:
     at: Triple
 
 
-Place = str | Triple | InBody
+class Construction:
+    """A place that is made from others (geometry/constructions.py): a record of fields."""
+
+    def position(self) -> Any:
+        """Where it is, of one whose fields are evaluated: three numbers of any kind."""
+        raise NotImplementedError
+
+    def wrong(self, at: Any) -> str:
+        """Why it cannot be made, with a remedy, or ""; ``at`` is this construction with its fields evaluated."""
+        raise NotImplementedError
+
+
+Place = str | Triple | InBody | Construction
 
 
 class Visitor:
@@ -39,6 +52,7 @@ class Visitor:
     """
 
     literals: bool = True  # numbers are shown too; else formulas only
+    kind: Kind  # of the field that is shown
 
     def scalar(self, path: str, value: Scalar) -> Scalar:
         return value
@@ -55,7 +69,14 @@ class Visitor:
             return self.name(path, "point", value)
         if isinstance(value, InBody):
             return InBody(self.name(path, "body", value.body), self.triple(path, value.at, "polar"))
+        if isinstance(value, Construction):
+            made: Construction = map_fields(value, path, self)
+            return made
         return self.triple(path, value, "polar")
+
+    def direction(self, path: str, value: Any, turns: str) -> Any:
+        """A vector, or the way between two places."""
+        return map_fields(value, path, self) if isinstance(value, Between) else self.triple(path, value, turns)
 
     def inertia(self, path: str, value: Any) -> Any:
         flat = [entry for row in value for entry in row]
@@ -128,23 +149,49 @@ class Vector3(Kind):
 
 @dataclass(frozen=True)
 class Direction(Kind):
-    """A vector of any length; in files also "x", "-y" and so on."""
+    """A vector of any length; in files also "x", "-y" and so on, and the way between two places."""
 
     turns: str = "polar"
 
-    map = Vector3.map
+    def map(self, value: Any, path: str, visit: Visitor) -> Any:
+        return visit.direction(path, value, self.turns)
 
 
 @dataclass(frozen=True)
 class Position(Kind):
+    unit: str = "m"
+
     def map(self, value: Any, path: str, visit: Visitor) -> Any:
         return visit.place(path, value)
 
 
 @dataclass(frozen=True)
+class Distances(Kind):
+    """Distances from points, by their names: pairs (place, distance). The place of "A" has the path ``B.from.A.point``."""
+
+    unit: str = ""
+
+    def map(self, value: Any, path: str, visit: Visitor) -> Any:
+        return tuple(
+            (visit.place(f"{path}.{point}.point", point), _scalar(distance, f"{path}.{point}", visit))
+            for point, distance in value
+        )
+
+
+@dataclass(frozen=True)
 class Inertia(Kind):
+    unit: str = "kg m2"
+
     def map(self, value: Any, path: str, visit: Visitor) -> Any:
         return visit.inertia(path, value)
+
+
+@dataclass(frozen=True)
+class Between:
+    """A direction from one place to another: an axis through two points."""
+
+    start: Annotated[Place, Position("a point of the axis", key="from", remedy="Give the point where it begins.")]
+    end: Annotated[Place, Position("another one", key="to", remedy="Give the point to which it goes.")]
 
 
 @dataclass(frozen=True)
@@ -177,10 +224,12 @@ class Name(Kind):
 
 @dataclass(frozen=True)
 class Names(Kind):
-    """Several names, of coordinates: ``shoulder``, or ``base.x`` of a joint that has several."""
+    """Several names: of coordinates, ``shoulder``, or ``base.x`` of a joint that has several; or of bodies."""
+
+    to: str = "coordinate"
 
     def map(self, value: Any, path: str, visit: Visitor) -> Any:
-        return tuple(visit.name(f"{path}.{i}", "coordinate", name) for i, name in enumerate(value))
+        return tuple(visit.name(f"{path}.{i}", self.to, name) for i, name in enumerate(value))
 
 
 @dataclass(frozen=True)
@@ -228,6 +277,14 @@ class Series(Kind):
         return tuple(map_fields(inner, f"{path}.{i}", visit) for i, inner in enumerate(value))
 
 
+@dataclass(frozen=True)
+class Parts(Kind):
+    """Shapes that a body is made of, each described as a body is; paths count them from 0."""
+
+    def map(self, value: Any, path: str, visit: Visitor) -> Any:
+        return tuple(map_fields(inner, f"{path}.{i}", visit) for i, inner in enumerate(value))
+
+
 class Field(NamedTuple):
     """A field of an item: its attribute, its key in files, its kind, and what it is where it is left out."""
 
@@ -263,6 +320,7 @@ def map_fields(item: Any, path: str, visit: Visitor) -> Any:
         value = getattr(item, attribute)
         if value is None:
             continue
+        visit.kind = kind
         new = kind.map(value, path if kind.flat else f"{path}.{key}" if path else key, visit)
         if new is not value and new != value:
             changed[attribute] = new
@@ -275,6 +333,7 @@ class Listing(Visitor):
     def __init__(self) -> None:
         self.found: dict[str, Scalar] = {}
         self.places: dict[str, Place] = {}
+        self.ways: dict[str, Between] = {}
 
     def scalar(self, path: str, value: Scalar) -> Scalar:
         self.found[path] = value
@@ -284,11 +343,27 @@ class Listing(Visitor):
         self.places[path] = value
         return super().place(path, value)
 
+    def direction(self, path: str, value: Any, turns: str) -> Any:
+        if isinstance(value, Between):
+            self.ways[path] = value
+        return super().direction(path, value, turns)
+
+
+class Units(Visitor):
+    """Collects the units of the numbers of items by path; "" where the file does not say."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, str] = {}
+
+    def scalar(self, path: str, value: Scalar) -> Scalar:
+        self.found[path] = getattr(self.kind, "unit", "")
+        return value
+
 
 class Replacing(Visitor):
-    """Puts numbers in place of those of some paths."""
+    """Puts numbers, or formulas, in place of those of some paths."""
 
-    def __init__(self, numbers: dict[str, float]) -> None:
+    def __init__(self, numbers: Mapping[str, Scalar]) -> None:
         self.numbers = numbers
 
     def scalar(self, path: str, value: Scalar) -> Scalar:
