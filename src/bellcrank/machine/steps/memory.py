@@ -234,7 +234,7 @@ NUMBERS: dict[str, Size] = {
     "inputs": lambda s: s.model.input_width,
     "order": lambda s: s.order,
     "stride": lambda s: s.wide(s.order) // (1 if s.lanes == 1 else WIDE),  # numbers from row to row of a matrix
-    "chunks": lambda s: s.wide(s.order) // WIDE,  # of a row
+    "row_chunks": lambda s: s.wide(s.order) // WIDE,  # of a row
     "row": lambda s: s.wide(s.order),  # doubles of a row
     "matrix": lambda s: s.order * s.wide(s.order),  # and of a matrix
     "control": lambda s: 0,  # a function that is called before every evaluation, and its argument: see Stepper.ask
