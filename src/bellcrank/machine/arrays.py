@@ -34,8 +34,8 @@ from ..plan.signature import OWN, ROW
 FIELDS = ("right", "error", "rate", "bound", "pivot", "residual", "multiplier", "answer", "length", "keep")
 SETTINGS = ("tolerance", "length", "damping", "stiffness")
 SIZES = (
-    "motions", "elements", "pool", "held", "closures", "attachments", "rows", "nodes", "early_measures", "measures", "measured", "givens",
-    "actions",
+    "motions", "elements", "pool", "held", "closures", "attachments", "rows", "nodes", "early_measures", "measures", "measured",
+    "givens", "actions",
 )  # fmt: skip
 STATE, WRENCH, IMPULSE = 18, 6, 12  # numbers of a body's state, of a wrench, of an impulse with its rate
 CARRIED = (

@@ -220,6 +220,10 @@ class Walk:
         return self.plan.nodes is not None and self.plan.nodes.checks
 
     @property
+    def has_links(self) -> bool:
+        return self.plan.nodes is not None and self.plan.nodes.has_links
+
+    @property
     def bases_move(self) -> bool:
         return self.plan.nodes is not None and self.plan.nodes.bases_move
 

@@ -220,8 +220,8 @@ class Run:
         """Force and moment of the parent on the child at each joint (time, joint, component), world axes.
 
         Those of the joints in ``attrs["not_unique"]`` are of least norm: see ``shared_reactions``. Couplers, in
-        ``attrs["load_no_bearings"]``, act on coordinates alone; gears, racks and belts load the bearings, and their own entry is
-        the wrench on their second body, at the pitch point, or of a belt at the centre of the second pulley.
+        ``attrs["load_no_bearings"]``, act on coordinates alone; gears, racks and belts load the bearings, and their own entry
+        is the wrench on their second body, at the pitch point, or of a belt at the centre of the second pulley.
         """
         found = self._labelled("reactions")
         plain = [c.name for c in (self.model.closures if self.model is not None else ()) if c.kind == "coupler" and not c.mesh]

@@ -32,7 +32,7 @@ from .compiled import Limits, in_machine_code
 from .control import Control, Function, TabledInputs, with_tables
 from .events import Event, Surroundings, Watcher
 from .joining import State, from_last, joined, on_grid, still_to_come, stopped_by_singularity
-from .loops.passing import PASSING_METHODS, Passing, integrate_passing
+from .loops.passing import PASSING_METHODS, Passing, has_steps_of_its_own, integrate_passing
 from .loops.row_choice import KeptRows, Stretches, open_beyond
 from .loops.treatment import Loops, freedom_along, loops_of
 from .loops.undetermined import tell as tell_undetermined
@@ -84,7 +84,7 @@ def simulate(
                does so for stiff models, and "bdf" is scipy's; "rk4" takes steps of at most max_step (default: the interval);
                "rattle" and "reaction_taylor" (Huang) take closed loops through singular configurations, by steps of max_step;
                "implicit_midpoint" (order 2), "midpoint4" and "gauss4" (order 4) integrate q and p and keep the structure of
-               Hamilton's equations: no trend in the energy over any time; steps of max_step, for trees
+               Hamilton's equations: no trend in the energy over any time; steps of max_step. Closed loops: the first two
     max_steps  how many steps the run may take: one that would need many times more is stopped as soon as that is clear
     tau        joint efforts (nv,) besides the model's forces: constant, or a function of t, q, v, called at every evaluation
     inputs     values of the model's inputs: constant, in order or by name, or a function of t, q, v; of those by name each may
@@ -139,7 +139,7 @@ def simulate(
     stiffness = Stiffness(model.name, method, remedy(functions=functions), many, switches=method == AUTO and not functions)
     one_run = _OneRun(method, (rtol, atol, max_step), control, watcher, progress, stiffness, horizon)
     kept = KeptRows(dynamics, one_run, loops)
-    own = method not in PASSING_METHODS
+    own = not has_steps_of_its_own(method, model)
     whole = kept if model.closures and loops.project and own else kept.unchanged
     through = loops.switch and model.closures and own and control is None
     outcome = Passing(dynamics, whole, one_run.limits, watcher)(start, times) if through else whole(start, times)
@@ -191,11 +191,14 @@ def _watcher(
     if control is not None:
         _tell_slower(control)
     model = around.dynamics.model
-    if model.stictions and method in PASSING_METHODS:
+    own_steps = has_steps_of_its_own(method, model)
+    if model.stictions and own_steps:
         held = model.elements[model.stictions[0]].name
         raise StateError(f"{method} knows no friction that holds ({held!r}): use another method, or smooth friction")
-    if events and method in PASSING_METHODS:
-        raise StateError(f"{method} watches no events: use another method, with {argument('on_singular', 'pass')}")
+    if events and own_steps:
+        of_loops = "" if method in PASSING_METHODS else " of models with closed loops"
+        at_singular = f", with {argument('on_singular', 'pass')}" if method in PASSING_METHODS else ""
+        raise StateError(f"{method} watches no events{of_loops}: use another method{at_singular}")
     return Watcher(around, events, begins, first_time) if events else None
 
 
@@ -224,7 +227,7 @@ class _OneRun:
             self.watcher.around.dynamics = by
         if not self.methods:
             self.methods.append((float(first["t"]), "dopri5" if method == AUTO else method))
-        if method in PASSING_METHODS:
+        if has_steps_of_its_own(method, by.model):
             return integrate_passing(by, method, first, until, max_step, self.progress)
         if method in STIFF_METHODS:
             outcome = integrate_stiff(

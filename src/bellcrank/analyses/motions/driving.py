@@ -22,8 +22,8 @@ from ...wording import argument, counted, did_you_mean
 from ..recut import carried_over, completed, joint_of, near_turns, recut
 from ..report import listed, table
 from ..state import compiled, increasing
-from .change_points import Change
 from .along import measured_along
+from .change_points import Change
 from .kinematics import End, MovingState, along_values, freedom_left, frozen, over_times
 
 if TYPE_CHECKING:
