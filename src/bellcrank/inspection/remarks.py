@@ -113,8 +113,8 @@ def _unwatched_stops(model: Model) -> Iterator[str]:
     for e in model.elements:
         if e.kind == "joint_stop" and e.closure >= 0:
             yield (
-                f'stop "{e.name}" is on "{model.closures[e.closure].name}", which closes a loop: steps are not cut at it, and long '
-                "ones may pass over it. Let another joint of the loop be cut, or give simulate a max_step"
+                f'stop "{e.name}" is on "{model.closures[e.closure].name}", which closes a loop: steps are not cut at it, and '
+                "long ones may pass over it. Let another joint of the loop be cut, or give simulate a max_step"
             )
 
 
@@ -125,8 +125,8 @@ def _creeping(model: Model) -> Iterator[str]:
         names = together([f'"{e.name}"' for e in smooth[:3]] + ([f"{len(smooth) - 3} more"] if len(smooth) > 3 else []))
         speed = max(e.values["velocity"] for e in smooth) / np.sqrt(3)
         yield (
-            f"friction {names} is smooth and does not hold: under half of its effort a joint creeps at {speed:.2g} m/s or rad/s. Give "
-            "it a stiffness instead of a velocity if it has to hold"
+            f"friction {names} is smooth and does not hold: under half of its effort it creeps at {speed:.2g} m/s or rad/s. "
+            "Give it a stiffness instead of a velocity if it has to hold"
         )
 
 
@@ -189,7 +189,8 @@ def _fast(model: Model, speed: Speeds) -> Iterator[str]:
 
 
 KINDS: tuple[Callable[[Model], Iterator[str]], ...] = (
-    _freedom, _masses, _inertias, _distances, _idle_elements, _unread_inputs, _stops, _unwatched_stops, _creeping, _tables, _overshoot, _names, _start,
+    _freedom, _masses, _inertias, _distances, _idle_elements, _unread_inputs, _stops, _unwatched_stops, _creeping, _tables,
+    _overshoot, _names, _start,
 )  # fmt: skip
 
 
