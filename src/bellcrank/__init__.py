@@ -27,9 +27,10 @@ from .errors import (
 )
 
 if TYPE_CHECKING:
-    from .analyses import drive, equilibrium, inverse_motion, linearize, modes
+    from .analyses import drive, equilibrium, frequency_response, inverse_motion, linearize, modes, road_spectrum
     from .assembly import Assembly, assemble
     from .comparison import compare, compare_methods
+    from .design import Design
     from .dynamics import Dynamics, compile
     from .inspection import check
     from .inspection.installation import info
@@ -48,6 +49,7 @@ _HOME = {
     "schema": ".io",
     "save": ".io",
     "Mechanism": ".model",
+    "Design": ".design",
     "Dynamics": ".dynamics",
     "Event": ".run",
     "Model": ".model",
@@ -60,6 +62,8 @@ _HOME = {
     "count_table": ".papers.operations",
     "drive": ".analyses",
     "equilibrium": ".analyses",
+    "frequency_response": ".analyses",
+    "road_spectrum": ".analyses",
     "gallery": ".io",
     "info": ".inspection.installation",
     "inverse_motion": ".analyses",
@@ -77,6 +81,7 @@ __all__ = [
     "AssemblyError",
     "BellcrankError",
     "BellcrankWarning",
+    "Design",
     "Dynamics",
     "DynamicsError",
     "Event",
@@ -98,6 +103,7 @@ __all__ = [
     "count_table",
     "drive",
     "equilibrium",
+    "frequency_response",
     "gallery",
     "info",
     "inverse_motion",
@@ -106,6 +112,7 @@ __all__ = [
     "load_run",
     "modes",
     "paper_table",
+    "road_spectrum",
     "save",
     "schema",
     "simulate",

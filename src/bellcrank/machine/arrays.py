@@ -34,8 +34,8 @@ from ..plan.signature import OWN, ROW
 FIELDS = ("right", "error", "rate", "bound", "pivot", "residual", "multiplier", "answer", "length", "keep")
 SETTINGS = ("tolerance", "length", "damping", "stiffness")
 SIZES = (
-    "motions", "elements", "pool", "held", "closures", "attachments", "rows", "nodes", "early_measures", "measures", "measured", "givens",
-    "actions",
+    "motions", "elements", "pool", "held", "closures", "attachments", "rows", "nodes", "early_measures", "measures", "measured",
+    "givens", "actions",
 )  # fmt: skip
 STATE, WRENCH, IMPULSE = 18, 6, 12  # numbers of a body's state, of a wrench, of an impulse with its rate
 CARRIED = (
@@ -156,7 +156,7 @@ def width(plan: Plan, program: Program, name: str) -> int:
     model = plan.model
     if name in program.inputs:
         rows = plan.loads.closing.rows
-        sizes = {"q": model.nq, "dq": model.nq, "t": 1, "u": len(model.inputs), "du": len(model.inputs)}
+        sizes = {"q": model.nq, "dq": model.nq, "t": 1, "u": model.input_width, "du": model.input_width}
         sizes |= {"lambda": rows, "dlambda": rows}
         return sizes.get(name, model.nv)
     kind = program.outputs[name]

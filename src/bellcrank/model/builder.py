@@ -401,7 +401,17 @@ class Parts:
     def line_damper(self, name: str, start: End, end: End, damping: Value) -> None:
         self._item("elements", elements.LineDamper, locals())
 
-    def friction(self, name: str, joint: str, effort: Value, *, velocity: Value = 0.01, coordinate: str | None = None) -> None:
+    def friction(
+        self,
+        name: str,
+        joint: str,
+        effort: Value,
+        *,
+        velocity: Value | None = None,
+        stiffness: Value | None = None,
+        damping: Value = 0.0,
+        coordinate: str | None = None,
+    ) -> None:
         self._item("elements", elements.FrictionSpec, locals())
 
     def stop(

@@ -24,12 +24,12 @@ CLOSURES = ("joint", "distance", "point_on_line", "point_on_plane", "coupler")
 
 @dataclass(frozen=True)
 class Action:
-    """What a coupler with the multiplier lambda does to two bodies, at a point of a third one, the carrier, in whose axes it is:
+    """What a coupler with the multiplier lambda does to two bodies, at a point of a third one, the carrier, in its axes:
 
     W = lambda linear + |lambda| size + always        on body_a; on body_b the opposite
 
-    It does the same work as efforts on the coupled coordinates, and loads the joints between the bodies besides. ``reports``: it is
-    the reaction of its closure; ``curved``: linear counts for -slope of the closure's curve.
+    It does the same work as efforts on the coupled coordinates, and loads the joints between the bodies too. ``reports``: it
+    is the reaction of its closure; ``curved``: linear counts for -slope of the closure's curve.
     """
 
     body_a: int

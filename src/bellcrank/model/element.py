@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ..numbers.variable import is_finite
 from .parameters.tables import Table
 
 Vector = tuple[float, float, float]
@@ -15,6 +16,7 @@ ELEMENTS: dict[str, tuple[str, ...]] = {
     "joint_spring": ("stiffness", "rest", "preload"),
     "joint_damper": ("damping",),
     "joint_friction": ("effort", "velocity"),
+    "joint_stiction": ("effort", "stiffness", "damping"),
     "joint_stop": ("lower", "upper", "stiffness", "damping"),
     "joint_effort": ("value",),
     "joint_input": ("gain",),
@@ -37,6 +39,7 @@ class Element:
     joint_spring    effort = preload - stiffness (q - rest)
     joint_damper    effort = -damping v
     joint_friction  effort = -effort v / sqrt(v^2 + velocity^2)
+    joint_stiction  friction that holds: spring and damper to an anchor that slips, within +-effort
     joint_stop      spring and damper beyond lower or upper, only pushing back; +-inf for no limit
     joint_effort    value; with a table: of time; times the measures that ``arguments`` name
     joint_input     gain * inputs[input]
@@ -71,8 +74,8 @@ class Element:
 def element_problems(element: Element) -> Iterator[tuple[str, str]]:
     """Values that cannot be, each with its key."""
     for name, value in element.values.items():
-        limit = element.kind == "joint_stop" and name in ("lower", "upper") and math.isinf(value)
-        if not (math.isfinite(value) or limit):
+        limit = element.kind == "joint_stop" and name in ("lower", "upper") and abs(value) == math.inf
+        if not (is_finite(value) or limit):
             yield f"{name} is {value}. Give a finite number.", name
     if element.kind == "joint_stop" and not element.values["lower"] < element.values["upper"]:
         yield f"lower is {element.values['lower']:g} and upper {element.values['upper']:g}. Let lower be less.", "upper"

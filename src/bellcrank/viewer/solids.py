@@ -79,15 +79,15 @@ def _looks(scene: Scene) -> dict[int, list[Solid]]:
         if solid is not None:
             found.setdefault(rows[look.body], []).append(solid)
     for body in () if scene.spec is None else scene.spec.bodies:
-        look = body.shape if isinstance(body.shape, MeshSolid) else body.mesh
-        file = "" if look is None else str(Path(body.where.file or "").parent / look.file)
-        points = () if look is None else mesh_points(file)
-        if look is not None and len(points):
-            row, scale = rows[body.name], float(look.scale)
-            place: object = look.at
-            at = np.array(place, dtype=float) - scene.origins[row]
-            mesh = PlacedMesh(file, scale * np.eye(3), at)
-            found.setdefault(row, []).append(Solid(row, np.array(points) * scale + at, mesh=mesh))
+        file_of = body.shape if isinstance(body.shape, MeshSolid) else body.mesh
+        if file_of is None:
+            continue
+        file = str(Path(body.where.file or "").parent / file_of.file)
+        points, place = mesh_points(file), np.array(file_of.at, dtype=float)
+        if len(points):
+            row, scale = rows[body.name], float(file_of.scale)
+            mesh = PlacedMesh(file, scale * np.eye(3), place - scene.origins[row])
+            found.setdefault(row, []).append(Solid(row, np.array(points) * scale + mesh.offset, mesh=mesh))
     return found
 
 

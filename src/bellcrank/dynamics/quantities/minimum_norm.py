@@ -111,7 +111,7 @@ class Stressed:
     # --- the wrenches
 
     def wrenches(self, multipliers: Array) -> Array:
-        """w (B, items, 6): forces, and moments over L; of a coupler, gear or belt its effort, without what it does to bearings."""
+        """w (B, items, 6): forces, and moments over L; of couplers and gears their efforts, not what these do to bearings."""
         dyn, at, model = self.dyn, self.states, self.model
         a = dyn.evaluate(dyn.program, {"q": at.q, "v": at.v, "tau": at.tau}, at.t, at.inputs)
         coupled = [k for k, closure in enumerate(model.closures) if closure.kind == "coupler"]

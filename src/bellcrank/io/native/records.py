@@ -171,8 +171,8 @@ def _construction(table: TomlTable) -> Construction | None:
     elif cls is None and "from" in table:
         cls = OnLine
     if cls is None:
-        ways = "{ body, at }, { from = { A = ..., B = ... }, side }, { from, toward, distance }, { mirror, normal } or { turn, axis, angle }"
-        table.complain(f"{table.label} does not say where it is. Give [x, y, z], or one of {ways}.")
+        ways = "{ body, at }, { from = { A = ..., B = ... }, side }, { from, toward, distance }, { mirror, normal }"
+        table.complain(f"{table.label} does not say where it is. Give [x, y, z], or one of {ways}, {{ turn, axis, angle }}.")
         table.know(*table.values)
         return None
     made: Construction = cls(**read_record(table, cls))

@@ -113,7 +113,7 @@ def _body() -> Schema:
     point = {"at": _ref("place"), "mass": _ref("scalar")}
     bob = _closed(point, ["at", "mass"])
     own = {"mass": _ref("scalar"), "center": _ref("place"), "inertia": _ref("inertia")}
-    one = {"type": "object", "properties": {**own, "point_mass": bob, **solids}, "additionalProperties": False}
+    one: Schema = {"type": "object", "properties": {**own, "point_mass": bob, **solids}, "additionalProperties": False}
     several = {"parts": {"type": "array", "items": one, "minItems": 1}, "holes": {"type": "array", "items": one}}
     return {
         "type": "object",

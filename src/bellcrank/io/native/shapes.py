@@ -1,4 +1,4 @@
-"""What a [bodies.*] table says a body is made of: its mass properties, a mass in a point, one of the solids, several, or a mesh."""
+"""What a [bodies.*] table says a body is made of: mass properties, a mass in a point, solids, or a mesh."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ from ...integrate.runge_kutta import Row
 from ...kernels.llvm.flow import when, while_
 from ...numbers import Condition, Number, Symbol, maximum, minimum
 from ...plan.turns import FINE
+from .cuts.anchors import draw_anchors
 from .cuts.corners import pass_corner, start_of_step
 from .cuts.roots import NO_ROOT
 from .cuts.surfaces import Surface, find_cut, near_surfaces
@@ -107,6 +108,9 @@ class AdaptiveStepper(Stepper):
         if not self.closed:
             self.unit_quaternions(new, self.slope_at_end())
         self.replace(y, new, stands)
+        draw_anchors(self, stands)
+        if self.with_works:
+            self.note_fastest(self.after())
         passed = stands & (self.after() >= self.real("corner"))
         self.adapt(good, stands)
         pass_corner(self, passed)

@@ -147,6 +147,18 @@ class Stepper:
     def copy(self, source: str, to: str) -> None:
         self.over_state(lambda i: self.e.store(self.get(source, i), to, i))
 
+    def note_fastest(self, t: Number) -> None:
+        """Keep the state with the largest speeds: samples may all fall on rest, and the energy that flows is to be known."""
+        w, y = self.words, self.words["y"]
+        speed = self.sum_of_squares(lambda i: self.get(y, i), self.vectors("v_start"), w["controlled"])
+
+        def keep() -> None:
+            self.copy(y, w["fastest"])
+            self.set_real("speed", speed)
+            self.set_real("fastest_time", t)
+
+        when(self.e, self.any(speed > self.real("speed")), keep)
+
     # numbers and conditions ---------------------------------------------------------------------------------------
 
     def any(self, condition: Condition) -> str:

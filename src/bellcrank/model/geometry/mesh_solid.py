@@ -1,9 +1,9 @@
 """A body whose mass, centre and inertia are those of a closed mesh, filled with material of one density.
 
-The integrals over the mesh are taken once, when its file is read, at a scale of 1; what follows from them for a scale, a place and
-a density are formulas like those of any other shape. Each triangle makes a tetrahedron with the origin (a, b, c its corners):
+The integrals over the mesh are taken once, when its file is read, at a scale of 1; what follows from them for a scale, a place
+and a density are formulas like those of any other shape. Each triangle, of corners a, b, c, makes a tetrahedron with the origin:
 
-    V = a . (b x c)/6,   integral of r = V (a + b + c)/4,   integral of r r^T = V/20 (s s^T + a a^T + b b^T + c c^T),   s = a + b + c
+    V = a . (b x c)/6,  integral of r = V s/4,  of r r^T = V/20 (s s^T + a a^T + b b^T + c c^T),  s = a + b + c
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import MissingExtraError
+from ...numbers.variable import as_array, as_number
 from ..spec.fields import XYZ_ZERO, Number, Place, Position, Scalar, Text
 from ..spec.shapes import DENSITY, MASS, Solid
 
@@ -48,15 +49,15 @@ class MeshSolid(Solid):
 
     @property
     def volume(self) -> float:
-        return self.integrals.volume * float(self.scale) ** 3
+        return self.integrals.volume * as_number(self.scale) ** 3
 
     @property
     def middle(self) -> Array:
         at: Any = self.at
-        return np.array(at, dtype=float) + float(self.scale) * np.array(self.integrals.center)
+        return as_array(at) + as_number(self.scale) * np.array(self.integrals.center)
 
     def squares(self) -> Array:
-        return np.asarray(float(self.scale) ** 2 * np.array(self.integrals.squares))
+        return np.asarray(as_number(self.scale) ** 2 * np.array(self.integrals.squares))
 
     def measures(self) -> list[str]:
         found = [f'its mesh "{self.file}" {self.integrals.wrong}'] if self.integrals.wrong else []

@@ -4,9 +4,9 @@ Two bodies A and B turn (or slide) on a common carrier. The wrench on A at a poi
 
     W = lambda w + |lambda| w' + w0        lambda: the force that is transmitted, N
 
-with w, w' and w0 constant in the carrier's axes. Forces that do no work (radial, axial, the tension of a belt at rest) only load the
-bearings. A and B roll on each other without slip: the displacement of A relative to B at P along w is zero. Of a coordinate q_k
-between them its coefficient is the work of w for q_k = 1:
+with w, w' and w0 constant in the carrier's axes. Forces that do no work (radial, axial, the tension of a belt at rest) only
+load the bearings. A and B roll on each other without slip: the displacement of A relative to B at P along w is zero. Of a
+coordinate q_k between them its coefficient is the work of w for q_k = 1:
 
     sum of c_k q_k = 0,    c_k = axis . (moment of w about the joint), or axis . (force of w) of a slide
 

@@ -1,7 +1,7 @@
 """Numbers as people write them, with their unit: "120 mm", "3000 rpm", "2.5 N/mm". Values are in SI; the text is kept.
 
-A unit is a product of names with whole powers, as in "kg m2" or "kg m^2"; a / divides by the name that comes next. Angles count as
-a dimension of their own, so that "3000 rpm" is not taken for a frequency in Hz, which it is 6.28 times.
+A unit is a product of names with whole powers, as in "kg m2" or "kg m^2"; a / divides by the name that comes next. Angles count
+as a dimension of their own, so that "3000 rpm" is not taken for a frequency in Hz, which it is 6.28 times.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _UNITS: dict[str, tuple[float, Dimension]] = {
 _UNITS |= {"µm": _UNITS["um"], "μm": _UNITS["um"], "µs": _UNITS["us"], "μs": _UNITS["us"], "°": _UNITS["deg"]}
 
 _NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(?=\S)")
-_FACTOR = re.compile(r"\s*([*·/]?)\s*([^\W\d_]+|°)(?:(?:\^|\*\*)?([+-]?\d)|([²³]))?")
+_FACTOR = re.compile(r"\s*([*·/]?)\s*([A-Za-zµμ]+|°)(?:(?:\^|\*\*)?([+-]?\d)|([²³]))?")
 _MOST = 60  # characters
 
 

@@ -204,7 +204,7 @@ class _Copying(Visitor):
         if turns is None or component not in XYZ or name in self.parameters:
             return new
         axis, beginning = XYZ.index(component), new.rpartition(".")[0]
-        own = [derived(f"{beginning}.{c}") for c in XYZ]
+        own: list[Scalar] = [derived(f"{beginning}.{c}") for c in XYZ]
         if turns == "place":
             own = [added(x, negated(shift)) for x, shift in zip(own, self.shift, strict=True)]
         back = own[axis] if self.turn is None else self.turn.back(own)[axis]
@@ -257,9 +257,11 @@ class Turn:
     """A turn about x, y or z, over numbers and formulas; right angles are exact."""
 
     def __init__(self, given: TurnSpec) -> None:
-        self.axis, angle = XYZ.index(given.axis), given.angle
+        self.axis, angle = XYZ.index(given.axis if given.axis in XYZ else "z"), given.angle  # else it is blamed
         if isinstance(angle, Formula) and not angle.names:
             angle = angle.evaluate({})
+        self.cos: Scalar
+        self.sin: Scalar
         if isinstance(angle, Formula):
             self.cos, self.sin = derived(f"cos({angle.text})"), derived(f"sin({angle.text})")
         else:

@@ -7,7 +7,7 @@ parameters and copying assemblies all walk the same table, so that a new field i
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass
 from typing import Annotated, Any, NamedTuple, get_type_hints
 
@@ -52,6 +52,7 @@ class Visitor:
     """
 
     literals: bool = True  # numbers are shown too; else formulas only
+    kind: Kind  # of the field that is shown
 
     def scalar(self, path: str, value: Scalar) -> Scalar:
         return value
@@ -319,6 +320,7 @@ def map_fields(item: Any, path: str, visit: Visitor) -> Any:
         value = getattr(item, attribute)
         if value is None:
             continue
+        visit.kind = kind
         new = kind.map(value, path if kind.flat else f"{path}.{key}" if path else key, visit)
         if new is not value and new != value:
             changed[attribute] = new
@@ -347,10 +349,21 @@ class Listing(Visitor):
         return super().direction(path, value, turns)
 
 
-class Replacing(Visitor):
-    """Puts numbers in place of those of some paths."""
+class Units(Visitor):
+    """Collects the units of the numbers of items by path; "" where the file does not say."""
 
-    def __init__(self, numbers: dict[str, float]) -> None:
+    def __init__(self) -> None:
+        self.found: dict[str, str] = {}
+
+    def scalar(self, path: str, value: Scalar) -> Scalar:
+        self.found[path] = getattr(self.kind, "unit", "")
+        return value
+
+
+class Replacing(Visitor):
+    """Puts numbers, or formulas, in place of those of some paths."""
+
+    def __init__(self, numbers: Mapping[str, Scalar]) -> None:
         self.numbers = numbers
 
     def scalar(self, path: str, value: Scalar) -> Scalar:
