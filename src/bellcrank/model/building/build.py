@@ -37,6 +37,7 @@ from .motions import make_motion
 from .references import ModelRows, Trouble
 from .resistance import unresisted
 from .resolve import resolve
+from .signals import Names, make_signals, make_tables
 from .tree import SpanningTree, spanning_tree
 
 Array = NDArray[np.float64]
@@ -134,7 +135,10 @@ class _Rows:
         if closures is not None:
             self._check_resistance(problems)
         self.elements = make_elements(spec, names, problems)
-        self.measures = make_measures(spec, names, self._named(), problems)
+        tables = make_tables(spec, problems)
+        self.measures = make_measures(spec, names, self._named(), tables, problems)
+        known = Names(self._named(), {measure.name: measure for measure in self.measures}, tables)
+        self.signals = () if problems else make_signals(names.live, known, self.measures, problems)
 
     def _named(self) -> Named:
         return Named(
@@ -219,6 +223,7 @@ class _Rows:
             "elements": self.elements,
             "inputs": self.spec.inputs,
             "measures": self.measures,
+            "signals": self.signals,
             "closures": self.closures,
             "limits": self._limits(),
             "held_q": self._held("q"),

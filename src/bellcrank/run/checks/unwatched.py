@@ -19,6 +19,6 @@ def tell_uncut(model: Model, method: str, first: float, last: float) -> None:
     what += ["tables over time"] if len(known_times(model, first, last)) else []
     if what:
         warn(
-            f"model {model.name!r} has {' and '.join(what)}, and {method} does not end its steps there: what happens within a step "
-            f"may be missed. Give a short {argument('max_step')}, or use another method."
+            f"model {model.name!r} has {' and '.join(what)}, and {method} does not end its steps there: what happens within a "
+            f"step may be missed. Give a short {argument('max_step')}, or use another method."
         )
