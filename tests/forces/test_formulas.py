@@ -166,6 +166,13 @@ def test_a_ball_that_bounces_comes_back_to_its_height(method):
     assert len(tops) == 4 and tops.min() > (-0.02 if method == "rk4" else -1e-3)
 
 
+def test_methods_that_do_not_look_for_contacts_say_so():
+    with pytest.warns(
+        bc.BellcrankWarning, match=r"contacts, or formulas with kinks \('floor'\), and bdf does not end its steps"
+    ):
+        bc.simulate(dropped(), 0.1, step=0.1, method="bdf")
+
+
 def test_lanes_bounce_as_single_runs_do():
     starts = [[0.0], [-1.0], [2.0], [0.5], [-3.0]]
     many = bc.simulate_many(dropped(), 4.0, step=4.0, v=starts)
