@@ -109,11 +109,13 @@ def integrate_stiff(
     reached = times[: len(kept)]
     if (problem is not None or ends.final) and solver.t > reached[-1]:
         reached, kept, anchored = np.append(reached, solver.t), [*kept, solver.y.copy()], [*anchored, system.anchors()]
-    evaluations, jacobians, factorizations = (counted + _counts(solver)).tolist()
-    counts = {"steps": steps, "evaluations": evaluations, "jacobians": jacobians, "factorizations": factorizations}
-    return Outcome(
-        reached, *system.parts(np.array(kept)), counts, problem, tuple(passages), peak.kinetic(), 0.0, _held(system, anchored)
-    )
+    counts = {"steps": steps, **_named(counted + _counts(solver))}
+    found = Outcome(reached, *system.parts(np.array(kept)), counts, problem, tuple(passages))
+    return found._replace(peak=peak.kinetic(), anchors=_held(system, anchored))
+
+
+def _named(counted: NDArray[np.int_]) -> dict[str, int]:
+    return dict(zip(("evaluations", "jacobians", "factorizations"), counted.tolist(), strict=True))
 
 
 def _held(system: FirstOrder, anchored: list[Array]) -> Array | None:
