@@ -27,14 +27,15 @@ from .errors import (
 )
 
 if TYPE_CHECKING:
-    from .analyses import drive, equilibrium, inverse_motion, linearize, modes
+    from .analyses import drive, equilibrium, frequency_response, inverse_motion, linearize, modes, road_spectrum
     from .assembly import Assembly, assemble
     from .comparison import compare, compare_methods
+    from .design import Design
     from .dynamics import Dynamics, compile
     from .inspection import check
     from .inspection.installation import info
     from .io import gallery, load, save, schema
-    from .model import Mechanism, Model
+    from .model import Function, Mechanism, Model
     from .papers.operations import count_operations, count_table
     from .papers.paper_table import paper_table
     from .results import Run, load_run
@@ -47,7 +48,9 @@ _HOME = {
     "assemble": ".assembly",
     "schema": ".io",
     "save": ".io",
+    "Function": ".model",
     "Mechanism": ".model",
+    "Design": ".design",
     "Dynamics": ".dynamics",
     "Event": ".run",
     "Model": ".model",
@@ -60,6 +63,8 @@ _HOME = {
     "count_table": ".papers.operations",
     "drive": ".analyses",
     "equilibrium": ".analyses",
+    "frequency_response": ".analyses",
+    "road_spectrum": ".analyses",
     "gallery": ".io",
     "info": ".inspection.installation",
     "inverse_motion": ".analyses",
@@ -77,9 +82,11 @@ __all__ = [
     "AssemblyError",
     "BellcrankError",
     "BellcrankWarning",
+    "Design",
     "Dynamics",
     "DynamicsError",
     "Event",
+    "Function",
     "Mechanism",
     "MissingExtraError",
     "Model",
@@ -98,6 +105,7 @@ __all__ = [
     "count_table",
     "drive",
     "equilibrium",
+    "frequency_response",
     "gallery",
     "info",
     "inverse_motion",
@@ -106,6 +114,7 @@ __all__ = [
     "load_run",
     "modes",
     "paper_table",
+    "road_spectrum",
     "save",
     "schema",
     "simulate",

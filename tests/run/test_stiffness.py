@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 import bellcrank as bc
 from bellcrank.cli import main
 from bellcrank.kernels import stopwatch
-from bellcrank.run import stiffness
+from bellcrank.wording import duration_words
 
 ARM = """
 format = 1
@@ -179,7 +179,7 @@ def test_many_runs_leave_what_is_stiff_to_radau_one_by_one():
     [(0.034, "0.03 s"), (42.2, "42 s"), (600, "10 minutes"), (9000, "2 hours"), (3e5, "3 days")],
 )
 def test_how_long_it_takes_is_said_in_round_numbers(seconds, text):
-    assert stiffness._duration(seconds) == f"about {text}"
+    assert duration_words(seconds) == f"about {text}"
 
 
 def test_compiling_inside_compiling_counts_once(monkeypatch):

@@ -170,7 +170,7 @@ def anywhere(plan: Plan) -> Array:
 
 def _walk(plan: Plan, q: Array, t: float) -> Walk:
     still = [0.0] * plan.model.nv
-    inputs = {"q": q.tolist(), "v": still, "tau": still, "t": [t], "u": [0.0] * len(plan.model.inputs)}
+    inputs = {"q": q.tolist(), "v": still, "tau": still, "t": [t], "u": [0.0] * plan.model.input_width}
     walk = InPython(plan, NOTHING, inputs).walk
     if plan.loads.motions:
         drive(walk)

@@ -156,7 +156,7 @@ def width(plan: Plan, program: Program, name: str) -> int:
     model = plan.model
     if name in program.inputs:
         rows = plan.loads.closing.rows
-        sizes = {"q": model.nq, "dq": model.nq, "t": 1, "u": len(model.inputs), "du": len(model.inputs)}
+        sizes = {"q": model.nq, "dq": model.nq, "t": 1, "u": model.input_width, "du": model.input_width}
         sizes |= {"lambda": rows, "dlambda": rows}
         return sizes.get(name, model.nv)
     kind = program.outputs[name]
@@ -166,6 +166,7 @@ def width(plan: Plan, program: Program, name: str) -> int:
     driven = int(sum(joint.nv for joint, is_driven in zip(model.joints, model.driven, strict=True) if is_driven))
     counts = {"q": model.nq, "v": model.nv, "body": model.n, "drive": driven, "element": len(model.elements)}
     counts |= {"closure": len(model.closures), "row": plan.loads.closing.rows, "measure": plan.loads.measures.ordered.size}
+    counts |= {"opening": plan.loads.openings}
     counts |= {"node": 0 if plan.nodes is None else plan.nodes.count}
     return counts[per] * (model.nv if size == "v" else int(size or 1))
 

@@ -29,13 +29,14 @@ if TYPE_CHECKING:
     from ..assembly import Assembly
     from ..inspection import Report
     from ..viewer.browser.page import Page
+    from .parameters.written import Written
     from .spec.spec import Spec
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 LISTS = (
-    "joint_names", "body_names", "parents", "joints", "motions", "elements", "inputs", "measures", "closures", "limits",
-    "held_q", "held_v", "turned",
+    "joint_names", "body_names", "parents", "joints", "motions", "elements", "inputs", "measures", "signals", "closures",
+    "limits", "held_q", "held_v", "turned",
 )  # fmt: skip
 
 
@@ -60,12 +61,13 @@ class Model:
     closures               what closes loops: joints cut out of them, rods, guided points, couplers
     inputs                 names of the values that the caller sets during a run
     measures               outputs that the user asked for
+    signals                measures of the formulas that force elements have
     limits       n, or ()  of joints, kept and not simulated; None for joints without
     held_q       names     of joints whose coordinates keep their given values when the loops are closed
     held_v       names     of joints whose velocities do
     turned       n, or ()  whether the user wrote the joint from its far side: its parent is the body that it carries here
     source                 of an imported model: what is not simulated, and how other programs write its states
-    spec                   what the user wrote; None for a model made from arrays
+    written                what the user wrote, which ``spec`` gives; None for a model made from arrays
 
     The start that satisfies the loops follows from the given one: ``initial_q`` and ``initial_v``.
 
@@ -91,13 +93,16 @@ class Model:
     elements: tuple[Element, ...] = ()
     inputs: tuple[str, ...] = ()
     measures: tuple[Measure, ...] = ()
+    signals: tuple[Measure, ...] = ()
     closures: tuple[Closure, ...] = ()
     limits: tuple[Limits | None, ...] = ()
     held_q: tuple[str, ...] = ()
     held_v: tuple[str, ...] = ()
     source: Source | None = None
     turned: tuple[bool, ...] = ()
-    spec: Spec | None = field(default=None, init=False, repr=False)  # set by build; a changed copy of a model has none
+    written: Written | None = field(default=None, init=False, repr=False)  # set by build; a changed copy of a model has none
+
+    has_variables = False  # whether numbers of it depend on a design
 
     def __post_init__(self) -> None:
         for name in LISTS:
@@ -105,6 +110,11 @@ class Model:
         for name, array in verify(self).items():
             array.setflags(write=False)
             object.__setattr__(self, name, array)
+
+    @property
+    def spec(self) -> Spec | None:
+        """What the user wrote; None for a model made from arrays."""
+        return None if self.written is None else self.written.spec
 
     def __repr__(self) -> str:
         return f'Model("{self.name}": {counted(self.n, "body", "bodies")}, nq = {self.nq}, nv = {self.nv})'
@@ -150,6 +160,22 @@ class Model:
         from ..viewer.pictures.picture import draw_model  # goes upward, as check does
 
         return draw_model(self, path, q=q, view=view, names=names, as_drawn=as_drawn, t=t, keep=keep)
+
+    @cached_property
+    def stictions(self) -> tuple[int, ...]:
+        """Rows of the elements that are friction that holds; each has an anchor, which a run keeps."""
+        return tuple(k for k, element in enumerate(self.elements) if element.kind == "joint_stiction")
+
+    @property
+    def input_width(self) -> int:
+        """Numbers that machine code takes as inputs: those of the user, then the anchors."""
+        return len(self.inputs) + len(self.stictions)
+
+    def input_of(self, element: Element) -> int:
+        """Which of these an element reads; -1 if none."""
+        if element.kind != "joint_stiction":
+            return element.input
+        return len(self.inputs) + [self.elements[k].name for k in self.stictions].index(element.name)
 
     def view(self, *, host: str = "127.0.0.1", port: int = 8080, open_browser: bool = True, **options: Any) -> Page:
         """The mechanism in the browser, with sliders for its numbers, each change of which is simulated at once.
@@ -280,6 +306,11 @@ class Model:
         q.setflags(write=False)
         return q
 
+    @property
+    def all_measures(self) -> tuple[Measure, ...]:
+        """Measures and signals."""
+        return (*self.measures, *self.signals)
+
     @cached_property
     def measure_names(self) -> tuple[str, ...]:
         """Columns of the measures; of a vector ``tip.x``, ``tip.y``, ``tip.z``."""
@@ -303,12 +334,11 @@ class Model:
 
     def with_parameters(self, changes: Mapping[str, float]) -> Model:
         """The model with other numbers, all formulas evaluated again; raises ModelError for what is no parameter."""
-        from .building.build import build
-        from .parameters.parameters import changed
+        from .parameters.changing import changed_model
 
-        if self.spec is None:
+        if self.written is None:
             raise ModelError(f'"{self.name}" was made from arrays and has no parameters. Use dataclasses.replace.')
-        return build(changed(self.spec, changes))
+        return changed_model(self, self.written, changes)
 
     @property
     def moving_joints(self) -> list[tuple[str, Joint]]:

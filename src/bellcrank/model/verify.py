@@ -163,13 +163,13 @@ def _check_elements(model: Model, problems: Problems) -> None:
 
 
 def _check_measures(model: Model, problems: Problems) -> None:
-    for measure in model.measures:
+    for measure in model.all_measures:
         for text in _measure(model, measure):
             problems.add(f'measure "{measure.name}": {text}')
     for element in () if problems else model.elements:
         for name in element.arguments:
             try:
-                if not depends_on_state_alone(model, model.measures, name):
+                if not depends_on_state_alone(model, model.all_measures, name):
                     what = f'it reads "{name}", which forces and accelerations change'
                     problems.add(f'element "{element.name}": {what}. Let it depend on positions and velocities.')
             except StateError as error:
@@ -288,11 +288,13 @@ def _on_joint(model: Model, element: Element) -> Iterator[str]:
     else:
         yield f"its joint is {element.joint}. Give a row from 0 to {model.n - 1}."
     if joint is not None:
-        turns = joint.quaternion is not None and element.kind in ("joint_spring", "joint_stop")
+        turns = joint.quaternion is not None and element.kind in ("joint_spring", "joint_stop", "joint_stiction")
         if turns or not 0 <= element.dof < joint.nv:
             yield f'joint "{name}" has no coordinate {element.dof} to act on.'
         elif driven:
             yield _is_driven(name)
+    if element.kind == "joint_stiction" and element.closure >= 0:
+        yield "friction that holds needs a joint with a coordinate, and this one closes a loop."
     if element.kind == "joint_input" and not 0 <= element.input < len(model.inputs):
         yield f"its input is {element.input}, and the model has {len(model.inputs)}."
 

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..forces import FORCES
 from ..model import Model
 from ..model.element import ELEMENTS, MOST_ARGUMENTS, MOST_TERMS, Element
 from ..model.measures.order import ordered
-from ..model.motion import PrescribedMotion
-from ..model.parameters.tables import Table
+from ..model.motion import Law, PrescribedMotion
+from ..model.parameters.tables import AnyTable, Table
 from ..numbers.spline import Lookup
+from ..numbers.variable import as_array, length_of
 from .closures import Closing, closing_axes, make_closing, tied_bodies
 from .frames import Frames, frame_of
 from .measuring import MeasurePlan, make_measures, measured_bodies
@@ -31,7 +33,7 @@ MOTION_TABLE = ("code", "q", "v")
 MOTION_AXIS = 3  # the first numbers of a motion's row; then, term by term, its values and where its table is
 TERMS = tuple(f"{name}{k}" for k in range(MOST_TERMS) for name in "qv")  # q0, v0, q1, ...: of an element on a sum
 ARGUMENTS = tuple(f"m{k}" for k in range(MOST_ARGUMENTS))  # columns of measures that an element reads
-ELEMENT_TABLE = ("code", "q", "v", "row_a", "row_b", "input", *TERMS, *ARGUMENTS)
+ELEMENT_TABLE = ("code", "q", "v", "row_a", "row_b", "input", *TERMS, *ARGUMENTS, "opening")
 ELEMENT_SLOTS = {"values": 0, "point_a": 13, "point_b": 16, "axes_a": 19, "axes_b": 28, "table": 37, "factors": 13}
 ELEMENT_ROW = 39
 
@@ -42,6 +44,8 @@ class TermSignature(NamedTuple):
     kind: str
     size: int
     table: Lookup | None
+    expression: str = ""
+    names: tuple[str, ...] = ()
 
     @property
     def width(self) -> int:
@@ -74,7 +78,12 @@ class ElementSignature(NamedTuple):
     closing: str = ""  # kind of the joint that closes a loop, for an element on it
     dof: int = 0  # of that joint
     terms: int = 0  # coordinates of an element on a sum of them
-    arguments: int = 0  # measures that it reads
+    live: tuple[str, ...] = ()  # values that measures give
+
+
+def element_gates(signature: ElementSignature) -> int:
+    """Numbers that say where an element's force is not smooth; stops on coordinates of the tree are watched otherwise."""
+    return 0 if signature.on_joint else FORCES[signature.kind].gates
 
 
 @dataclass(frozen=True)
@@ -92,6 +101,7 @@ class Loads:
     time_dependent: bool
     closing: Closing
     measures: MeasurePlan
+    openings: int  # numbers that change their sign where forces begin, end, or have kinks
 
     @property
     def elements(self) -> int:
@@ -113,12 +123,12 @@ class _Pool:
         self.parts: list[Array] = []
         self.size = 0
 
-    def add(self, table: Table) -> tuple[float, float]:
-        """Where a table starts and how many points it has."""
+    def add(self, table: AnyTable) -> tuple[float, ...]:
+        """Where a table starts and how many points it has along each of its arguments."""
         start = self.size
         self.parts.append(table.rows)
         self.size += len(self.parts[-1])
-        return float(start), float(len(table.x))
+        return float(start), *map(float, table.size)
 
 
 def _signature(table: Table | None) -> Lookup | None:
@@ -133,7 +143,7 @@ def make_loads(model: Model, tree: Tree, frames: Frames, measured: Sequence[str]
     driven_index, motions = _motions(model, tree, driven, pool)
     read = list(dict.fromkeys(name for e in model.elements for name in e.arguments))
     bodies = {b for e in model.elements for b in _bodies(model, e) if b >= 0}
-    bodies |= measured_bodies(model, ordered(model, model.measures, [*read, *measured]).measures)
+    bodies |= measured_bodies(model, ordered(model, model.all_measures, [*read, *measured]).measures)
     held = sorted({place[b] for b in bodies} | set(tied_bodies(model, place)))
     driven_size = [sum(getattr(model.joints[tree.order[i]], size) for i in np.flatnonzero(driven)) for size in ("nq", "nv")]
     closing = make_closing(model, tree, frames, tuple(held), (driven_size[0], driven_size[1]), driven_index, pool.add)
@@ -142,11 +152,13 @@ def make_loads(model: Model, tree: Tree, frames: Frames, measured: Sequence[str]
         kind = "prismatic" if closure.joint is None else closure.joint.kind
         motions.append(_motion(kind, closure.motion, (q, v), pool))
     rows = {i: k for k, i in enumerate(held)}
-    measures = make_measures(model, tree, frames, rows, read, measured, driven_index)
+    measures = make_measures(model, tree, frames, rows, (read, measured), driven_index, pool.add)
     columns = measures.ordered.columns
     elements = [_reading(_element(model, frames, place, rows, e, pool), e, columns) for e in model.elements]
     motion_signatures, motion_table = _codes(motions, len(MOTION_TABLE))
     element_signatures, element_table = _codes(elements, len(ELEMENT_TABLE))
+    gates = [element_gates(signature) for signature, _, _ in elements]
+    element_table[:, ELEMENT_TABLE.index("opening")] = measures.openings + np.cumsum([0, *gates])[:-1]
     timed = any(e.kind == "joint_effort" and e.table is not None for e in model.elements)
     return Loads(
         motion_signatures=motion_signatures,
@@ -154,7 +166,7 @@ def make_loads(model: Model, tree: Tree, frames: Frames, measured: Sequence[str]
         motion_data=_stacked([row for _, _, row in motions], motion_row(motion_signatures)),
         element_signatures=element_signatures,
         element_table=element_table,
-        element_data=np.array([row for _, _, row in elements]).reshape(-1, ELEMENT_ROW),
+        element_data=as_array([row for _, _, row in elements]).reshape(-1, ELEMENT_ROW),
         pool=np.concatenate(pool.parts) if pool.parts else np.zeros(1),
         held=tuple(held),
         driven=driven,
@@ -162,6 +174,7 @@ def make_loads(model: Model, tree: Tree, frames: Frames, measured: Sequence[str]
         time_dependent=bool(motions) or timed,
         closing=closing,
         measures=measures,
+        openings=measures.openings + sum(gates),
     )
 
 
@@ -170,8 +183,8 @@ def _reading(entry, e: Element, columns: dict[str, int]):  # type: ignore[no-unt
     if not e.arguments:
         return entry
     signature, places, row = entry
-    filled = [*places, *[0] * (len(ELEMENT_TABLE) - 1 - len(ARGUMENTS) - len(places))]
-    return signature._replace(arguments=len(e.arguments)), (*filled, *(columns[name] for name in e.arguments)), row
+    filled = [*places, *[0] * (len(ELEMENT_TABLE) - 1 - len(ARGUMENTS) - 1 - len(places))]
+    return signature._replace(live=e.live), (*filled, *(columns[name] for name in e.arguments)), row
 
 
 def _codes(entries: Sequence[tuple[object, tuple[int, ...], Array]], columns: int) -> tuple[tuple, Ints]:  # type: ignore[type-arg]
@@ -198,22 +211,21 @@ def _motions(model: Model, tree: Tree, driven: NDArray[np.bool_], pool: _Pool): 
 def _motion(
     kind: str, motion: PrescribedMotion, place: tuple[int, int], pool: _Pool
 ) -> tuple[MotionSignature, tuple[int, int], Array]:
-    axis = np.zeros(MOTION_AXIS) if motion.axis is None else np.array(motion.axis) / np.linalg.norm(motion.axis)
+    axis = np.zeros(MOTION_AXIS) if motion.axis is None else as_array(motion.axis) / length_of(motion.axis)
     row = axis.tolist()
     for term in (term for law in motion.laws for term in law.terms):
         row += [*term.values, *(() if term.table is None else pool.add(term.table))]
-    laws = (
-        tuple(TermSignature(term.kind, len(term.values), _signature(term.table)) for term in law.terms) for law in motion.laws
-    )
-    return MotionSignature(kind, tuple(laws)), place, np.array(row)
+    laws = tuple(tuple(map(_term, law.terms)) for law in motion.laws)
+    return MotionSignature(kind, laws), place, as_array(row)
+
+
+def _term(law: Law) -> TermSignature:
+    return TermSignature(law.kind, len(law.values), _signature(law.table), law.expression, law.names)
 
 
 def _stacked(rows: Sequence[Array], width: int) -> Array:
     """Rows of different lengths below each other, filled up with zeros."""
-    stacked = np.zeros((len(rows), width))
-    for whole, row in zip(stacked, rows, strict=True):
-        whole[: len(row)] = row
-    return stacked
+    return as_array([[*row, *[0.0] * (width - len(row))] for row in rows]).reshape(-1, width)
 
 
 def _bodies(model: Model, e: Element) -> tuple[int, ...]:
@@ -225,7 +237,7 @@ def _bodies(model: Model, e: Element) -> tuple[int, ...]:
 
 
 def _element(model: Model, frames: Frames, place: dict[int, int], rows: dict[int, int], e: Element, pool: _Pool):  # type: ignore[no-untyped-def]
-    row = np.zeros(ELEMENT_ROW)
+    row = [0.0] * ELEMENT_ROW
     row[: len(e.values)] = [e.values[name] for name in ELEMENTS[e.kind]]
     if e.table is not None:
         row[ELEMENT_SLOTS["table"] :] = pool.add(e.table)
@@ -233,19 +245,19 @@ def _element(model: Model, frames: Frames, place: dict[int, int], rows: dict[int
     if e.joint >= 0:
         joint = model.joints[e.joint]
         q, v = int(model.q_index[e.joint]) + e.dof, int(model.v_index[e.joint]) + e.dof
-        signature = ElementSignature(
-            e.kind, True, joint.quaternion is None, True, True, table, e.input >= 0, terms=len(e.terms)
-        )
-        row[ELEMENT_SLOTS["factors"] :][: len(e.terms)] = [factor for _, _, factor in e.terms]
+        u = model.input_of(e)
+        signature = ElementSignature(e.kind, True, joint.quaternion is None, True, True, table, u >= 0, terms=len(e.terms))
+        start = ELEMENT_SLOTS["factors"]
+        row[start : start + len(e.terms)] = [factor for _, _, factor in e.terms]
         places = [int(index[joint]) + dof for joint, dof, _ in e.terms for index in (model.q_index, model.v_index)]
-        return signature, (q if signature.scalar else 0, v, 0, 0, max(e.input, 0), *places), row
+        return signature, (q if signature.scalar else 0, v, 0, 0, max(u, 0), *places), row
     if e.closure >= 0:
         return _on_closing_joint(model, frames, place, rows, e, table, row)
     for name, body, point in (("a", e.body_a, e.point_a), ("b", e.body_b, e.point_b)):
         rotation, origin = frame_of(frames, place, body)
         start = ELEMENT_SLOTS[f"point_{name}"]
-        row[start : start + 3] = rotation.T @ (np.array(point) - origin)
-        axes = np.eye(3) if e.axes is None else np.array(e.axes)
+        row[start : start + 3] = rotation.T @ (as_array(point) - origin)
+        axes = np.eye(3) if e.axes is None else as_array(e.axes)
         if e.kind == "force" and name == "b":
             rotation = frames.ground_rotation
         start = ELEMENT_SLOTS[f"axes_{name}"]
@@ -262,7 +274,7 @@ def _on_closing_joint(  # type: ignore[no-untyped-def]
     rows: dict[int, int],
     e: Element,
     table: Lookup | None,
-    row: Array,
+    row: list[Any],
 ):
     """An element on a joint without coordinates of its own: between the bodies, in the joint's axes."""
     closure = model.closures[e.closure]
@@ -270,7 +282,7 @@ def _on_closing_joint(  # type: ignore[no-untyped-def]
     for name, body, point in (("a", closure.body_a, closure.point_a), ("b", closure.body_b, closure.point_b)):
         rotation, origin = frame_of(frames, place, body)
         start = ELEMENT_SLOTS[f"point_{name}"]
-        row[start : start + 3] = rotation.T @ (np.array(point) - origin)
+        row[start : start + 3] = rotation.T @ (as_array(point) - origin)
         start = ELEMENT_SLOTS[f"axes_{name}"]
         row[start : start + 9] = (rotation.T @ closing_axes(closure)).ravel()
     ground = closure.body_a < 0, closure.body_b < 0

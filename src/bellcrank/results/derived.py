@@ -35,7 +35,10 @@ class Samples:
 
     @property
     def inputs(self) -> dict[str, Any]:
-        return {"inputs": self.values("inputs") if self.model.inputs else None}
+        """Those of the user, and the anchors of friction that holds."""
+        if not self.model.input_width:
+            return {"inputs": None}
+        return {"inputs": np.hstack([self.values("inputs"), self.values("anchors")[:, list(self.model.stictions)]])}
 
 
 def compiled(model: Model, settings: Mapping[str, Any], time: np.ndarray, q: np.ndarray) -> Stretches:

@@ -53,6 +53,9 @@ QUANTITIES = {
     "closure": Quantity(("time", "equation"), "", "what the equations that close the loops demand to be zero"),
     "closure_rate": Quantity(("time", "equation"), "", "its time derivative"),
     "closure_second": Quantity(("time", "equation"), "", "its second time derivative"),
+    "anchors": Quantity(
+        ("time", "element"), "", "coordinate at which friction that holds is anchored, zero for other elements"
+    ),
     "inputs": Quantity(("time", "input"), "", "inputs of the model"),
     "measures": Quantity(("time", "measure"), None, "measures of the model"),
 }

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..errors import StateError
+from ..errors import StateError, warn
 from ..wording import counted
 from .labels import Labels
 
@@ -139,18 +139,25 @@ class Run:
 
     @property
     def energy_error(self) -> float:
-        """Largest imbalance of the energy, divided by the largest kinetic energy of the run.
+        """Largest imbalance of the energy, as a part of the largest energy that flows in the run.
 
-        An imbalance that rounding alone explains counts as none, so that a mechanism at rest has no error.
+        That is the largest of: kinetic energy (also between the samples), change of the potential and of the stored energy, and
+        work of a source. An imbalance that rounding alone explains counts as none, so that a mechanism at rest has no error.
         """
-        parts = [self.values(name) for name in ("kinetic", "potential", "stored")]
-        balance = self.values("balance")
-        if balance.size == 0 or not np.isfinite(balance[0]):
-            return float("nan")
-        largest = np.nanmax(np.abs(balance), initial=0.0)
-        size = sum(np.abs(part) for part in parts) + np.abs(self.values("work")).sum(axis=1)
-        rounding = 16 * np.finfo(float).eps * np.nanmax(size, initial=0.0)
-        return float(largest / max(np.nanmax(parts[0]), rounding)) if largest > rounding else 0.0
+        from .trust import energy_error
+
+        return energy_error(self)
+
+    def thinned(self, most: int) -> Run:
+        """The same with at most so many of its samples, the first and the last among them."""
+        if self._time.size <= most:
+            return self
+        kept = np.unique(np.linspace(0, self._time.size - 1, most).astype(int))
+        arrays = {name: x[kept] for name, x in self._values.items() if len(x) == self._time.size}
+        states = [arrays.pop(name) for name in ("q", "v", "a")]
+        stretches = self._stretches and [(int(np.searchsorted(kept, first)), by) for first, by in self._stretches]
+        thin = {"labels": self.labels, "derived": arrays, "stretches": stretches}
+        return Run(self.model, self._time[kept], *states, self.settings, self.stopped, **thin)
 
     @cached_property
     def closing(self) -> xr.DataArray:
@@ -371,6 +378,8 @@ class Run:
 
         if name == "inputs":
             return {name: np.tile(self._constant_inputs(), (self._time.size, 1))}
+        if name == "anchors":
+            return {name: np.zeros((self._time.size, len(self.labels.elements)))}
         if name in SUMS:
             return {name: SUMS[name](self.values)}
         size = {"work": self.labels.sources, **dict.fromkeys(("storage", "forces"), self.labels.elements)}
@@ -394,7 +403,18 @@ class Run:
         assert self.model is not None
         self._need_code()
         tau = self._values.get("tau", self.settings.get("tau"))
-        return sweep(compute, self.model, self.values, self._stretches, tau)
+        found = sweep(compute, self.model, self.values, self._stretches, tau)
+        self._values.update(found)
+        self._tell_missing(found)
+        return found
+
+    def _tell_missing(self, found: Mapping[str, np.ndarray]) -> None:
+        """Warn of entries of what was just computed that are not finite numbers."""
+        from .trust import TOLD, not_finite
+
+        told = [words for name in found if name in TOLD and (words := not_finite(self, name)) is not None]
+        if told:
+            warn(f"run of {self.labels.model!r}: {'; '.join(told)}: not finite numbers")
 
     def _need_code(self) -> None:
         from .derived import compiled

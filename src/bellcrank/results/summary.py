@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from ..errors import BellcrankError
-from ..wording import argument, counted
+from ..wording import counted
+from .trust import energy_doubt, not_finite
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -22,7 +23,6 @@ T = TypeVar("T")
 SETTINGS = ("formulation", "reference", "method", "rtol", "atol", "steps", "rejected", "evaluations")
 TIMES = ("wall_time", "compile_time")
 SHOWN = 6  # works, efforts, measures that a person reads
-_TRUSTED = 1e-3  # energy error above which a run is doubted
 
 
 @dataclass(frozen=True)
@@ -92,6 +92,8 @@ class Summary:
     Of closed loops: ``formulations`` that took the run on after the first, and from when on; ``row_changes``, when the
     equations that close the loops were chosen again; ``passages`` of singular positions; samples whose accelerations are
     ``undetermined``, since they are in one.
+
+    ``not_finite`` says what else of the run is no finite number, and when.
     """
 
     model: str
@@ -124,6 +126,7 @@ class Summary:
     drives: tuple[Effort, ...]
     measures: tuple[Range, ...]
     events: tuple[Happened, ...]
+    not_finite: tuple[str, ...]
     stopped: str | None
 
     def as_dict(self) -> dict[str, Any]:
@@ -133,12 +136,7 @@ class Summary:
     @property
     def doubt(self) -> str | None:
         """Why the run is not to be trusted, if its energy does not add up."""
-        if self.energy_error is None or self.energy_error < _TRUSTED:
-            return None
-        remedy = (
-            f"take shorter steps ({argument('max_step')}), or {argument('method', 'dopri5')} with a tighter {argument('rtol')}"
-        )
-        return f"the energy does not add up, do not trust this run: {remedy}"
+        return energy_doubt(self.energy_error)
 
     def rows(self) -> list[tuple[str, str]]:
         """What a person wants to read, as (name, value)."""
@@ -154,7 +152,7 @@ class Summary:
             *([("stiff", _stiff(self.stiff, self.methods))] if self.stiff else []),
             *([("compile time", _duration(self.compile_time))] if self.compile_time is not None else []),
             ("wall time", _duration(self.wall_time)),
-            ("energy error", _number(self.energy_error, "of the largest kinetic energy")),
+            ("energy error", _number(self.energy_error, "of what flows")),
             *([("warning", self.doubt)] if self.doubt else []),
             *_closures(self.closure_error),
             *_chosen_again(self.row_changes),
@@ -168,6 +166,7 @@ class Summary:
         rows += _some([("singular", f"at t = {item.time:.6g} s, loop of {item.event}") for item in self.passages], "singular")
         singular = [("no acceleration", f"at t = {item.time:.6g} s, loop of {item.event}") for item in self.undetermined]
         rows += _some(singular, "samples without acceleration")
+        rows += _some([("not a number", words) for words in self.not_finite], "that are no numbers")
         return rows + ([("stopped early", self.stopped)] if self.stopped else [])
 
     def _formulations(self) -> str | None:
@@ -224,6 +223,7 @@ def summarize(run: Run) -> Summary:
         measures=_measures(run),
         events=tuple(Happened(crossing.event, float(crossing.time)) for crossing in run.crossings),
         stiff=Stiff(*run.settings["stiff"][:3]) if run.settings.get("stiff") else None,
+        not_finite=_not_finite(run),
         stopped=run.stopped,
         **{key: run.settings.get(key) for key in SETTINGS + TIMES},
     )
@@ -258,6 +258,11 @@ def _known(run: Run, name: str) -> np.ndarray | None:
     """A quantity of a run with samples, if it can be had."""
     values = _if_known(lambda: run.values(name))
     return None if values is None or not values.size else values
+
+
+def _not_finite(run: Run) -> tuple[str, ...]:
+    names = ("q", "v", "a", "forces", "drives", "reactions")
+    return tuple(words for name in names if _known(run, name) is not None and (words := not_finite(run, name)) is not None)
 
 
 def _works(run: Run) -> tuple[Work, ...]:

@@ -15,8 +15,10 @@ from ..dynamics.dynamics import Dynamics
 from ..dynamics.singular_positions import singular_loops
 from ..errors import DynamicsError, StateError
 from ..integrate import METHODS
+from ..machine.steps.cuts.known import drawn_along, first_anchors, known_anchors
 from ..model import Model
 from ..wording import argument
+from .checks.size import must_fit
 from .loops.contradictions import must_agree
 from .loops.midpoint import CLOSED_METHODS
 from .loops.passing import PASSING_METHODS
@@ -28,17 +30,18 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 AUTO = "auto"  # dopri5 until a run shows itself stiff, then radau
-_MOST_SAMPLES = 50_000_000
+
+
+def times_of(model: Model, duration: float | None, step: float | None) -> Array:
+    """Times of the samples from zero on; samples that do not fit into memory are refused."""
+    duration, step = span(model, duration, step)
+    must_fit(model, int(min(duration / step, 1e300)) + 1)
+    return sample_times(duration, step)
 
 
 def sample_times(duration: float, step: float) -> Array:
     """0, step, 2 step, ... and the end, which may come after a shorter interval."""
     count = int(np.floor(duration / step * (1 + 1e-12)))
-    if count > _MOST_SAMPLES:
-        raise StateError(
-            f"{count} samples are too many: take a longer {argument('step')} than {step} s, "
-            f"or a shorter {argument('duration')} than {duration} s"
-        )
     times: Array = step * np.arange(count + 1, dtype=np.float64)
     if duration - times[-1] > 1e-9 * step:
         return np.append(times, duration)
@@ -122,7 +125,10 @@ def starting_state(dynamics: Dynamics, after: Run | None, given: dict[str, Any],
         given = given | {name: after.values(name)[-1] for name in ("q", "v") if given[name] is None}
     q, v = first_state(dynamics, given["q"], given["v"], first_time)
     start = {"q": q, "v": v, "tau": _one(dynamics, "tau", or_default(given["tau"], np.zeros(model.nv)))}
-    start["u"] = dynamics.input_rows(named_inputs(model, given["u"]), 1)[0]
+    start["u"] = dynamics.input_rows(named_inputs(model, given["u"]), 1)[0].copy()
+    anchors, known = known_anchors(model), None if after is None else after.values("anchors")[-1, list(model.stictions)]
+    start["u"][anchors.inputs] = first_anchors(model, q, v) if known is None or not known.all() else known
+    start["u"] = drawn_along(anchors, q, start["u"])
     start["t"] = np.array(first_time)
     start["a"] = _first_acceleration(dynamics, start, passing)
     if model.closures and np.isfinite(start["a"]).all():

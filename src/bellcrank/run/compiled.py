@@ -22,6 +22,7 @@ from ..machine.steps.projection import LOOK_FIRST
 from ..machine.steps.trajectory import Trajectory
 from ..plan.row_selection import planned
 from ..wording import argument, counted
+from .checks.horizon import EndNotInSight, Horizon
 from .control import Control
 from .events import Watcher
 from .first_step import in_momenta, prepare
@@ -34,7 +35,7 @@ Limits = tuple[float, float, float | None]  # rtol, atol, max_step
 
 _A_STEP_AWAY = 0.05  # pivots from which one step may lead to a singular position
 SAME_TIME = 1e-6  # of a step
-_FIRST_PIECE, _FIRST_PIECE_ASKING, _PIECE_SECONDS = 256, 16, 0.1  # steps, steps with functions to call, seconds
+_FIRST_PIECE, _PIECE_SECONDS = 4, 0.1  # steps, seconds
 
 
 def in_machine_code(
@@ -48,15 +49,18 @@ def in_machine_code(
     loops: Loops = NO_LOOPS,
     stiffness: Stiffness | None = None,
     control: Control | None = None,
+    horizon: Horizon | None = None,
 ) -> Outcome:
     trajectory = prepare(dynamics, scheme, start, times, *limits, metric=loops.metric, control=control)
     _treat_loops(trajectory, dynamics, loops)
     trajectory.set_count("watched", 0 if watcher is None else 1)
-    problem, host = None, _Host(dynamics, scheme, start, watcher, progress, stiffness, control)
+    problem, host = None, _Host(dynamics, scheme, start, watcher, progress, stiffness, control, horizon)
     try:
         advance_to_end(trajectory, host)
     except KeyboardInterrupt:
         problem = f"interrupted at t = {trajectory.real('t'):.6g} s"
+    except EndNotInSight as why:
+        problem = str(why)
     _notice_singular_stage(dynamics, trajectory)
     problem = problem or _problem(trajectory, scheme.name, asking=control is not None)
     if watcher is not None and trajectory.status != 0:
@@ -69,7 +73,7 @@ def in_machine_code(
     counts = {name: int(trajectory.real(name)) for name in ("steps", "rejected")}
     names = ("evaluations", "jacobians", "factorizations") if scheme.implicit else ("evaluations",)
     counts |= {name: trajectory.count(name) for name in names}
-    return _known(dynamics, host.collected(trajectory, problem)._replace(counts=counts))
+    return _known(dynamics, host.collected(trajectory, problem)._replace(counts=counts, peak=host.peak_kinetic(trajectory)))
 
 
 def _doubt_cut_steps(scheme: RungeKutta, cuts: int) -> None:
@@ -96,7 +100,8 @@ def _known(dynamics: Dynamics, outcome: Outcome) -> Outcome:
     if outcome.problem is not None or good.all():
         return outcome
     known = int(np.argmin(good))
-    kept = {name: getattr(outcome, name)[:known] for name in ("times", "q", "v", "works")}
+    rows = ("times", "q", "v", "works", *(() if outcome.anchors is None else ("anchors",)))
+    kept = {name: getattr(outcome, name)[:known] for name in rows}
     ended = table_that_ended(dynamics.model, float(outcome.times[-1]))
     reason = ended or "the work of a force is no longer a finite number"
     problem = f"stopped at t = {kept['times'][-1]:.9g} s: {reason}. What was computed until then is kept."
@@ -133,6 +138,7 @@ class _Host:
     progress: Callable[[float], None] | None
     stiffness: Stiffness | None = None
     control: Control | None = None
+    horizon: Horizon | None = None
     passages: list[Passage] = field(default_factory=list)
 
     def note_passage(self, trajectory: Trajectory) -> None:
@@ -157,6 +163,8 @@ class _Host:
     def look(self, trajectory: Trajectory) -> None:
         """At a held step: note events; one that stops the run ends it inside the step."""
         assert self.watcher is not None
+        if self.dynamics.model.stictions:
+            self.watcher.around.inputs = trajectory.arrays["u"][: self.dynamics.model.input_width].copy()
         step = trajectory.held_step()
         t, h = trajectory.real("t"), trajectory.held_length
 
@@ -177,8 +185,21 @@ class _Host:
             self.stiffness.notice(found, Pace(t, h, end, seconds / max(1, trajectory.tried)))
             if self.stiffness.switches:
                 trajectory.look_again()
+        if self.horizon is not None:
+            self.horizon.look(
+                t, int(trajectory.real("steps") + trajectory.real("rejected")), seconds / max(1, trajectory.tried)
+            )
         if self.progress is not None:
             self.progress((t - first) / (end - first))
+
+    def peak_kinetic(self, trajectory: Trajectory) -> float:
+        """The largest kinetic energy, about: that of the step with the largest speeds."""
+        found = trajectory.fastest_state()
+        if found is None:
+            return 0.0
+        t, q, speeds = found
+        kinetic = self.dynamics.energy(q[None], self.velocities(t, q[None], speeds[None]), t=t)[0]
+        return float(np.nan_to_num(kinetic[0], posinf=0.0))
 
     def collected(self, trajectory: Trajectory, problem: str | None) -> Outcome:
         """The samples from the start on; of a run that ended early the last state too."""
@@ -193,7 +214,14 @@ class _Host:
             last = (np.array([t]), q[None], self.velocities(t, q, speeds)[None], works[None])
             rows = [np.concatenate(pair) for pair in zip(rows, last, strict=True)]
         times, q, v, works = rows
-        return Outcome(times, q, v, works, {}, problem, tuple(self.passages))
+        return Outcome(times, q, v, works, {}, problem, tuple(self.passages), anchors=self._anchors(trajectory, len(times)))
+
+    def _anchors(self, trajectory: Trajectory, count: int) -> Array | None:
+        """Of friction that holds, at the start, at the samples, and where the run ended."""
+        if not self.dynamics.model.stictions:
+            return None
+        first = self.start["u"][len(self.dynamics.model.inputs) :]
+        return np.vstack([first, trajectory.anchors()])[:count]
 
 
 def advance_to_end(trajectory: Trajectory, host: _Host | None = None) -> None:
@@ -224,7 +252,7 @@ def _equal_intervals(first: float, times: Array) -> Iterator[tuple[float, int]]:
 
 def _advance_samples(trajectory: Trajectory, host: _Host | None) -> None:
     """Pieces grow until each takes about a tenth of a second; a watched run comes back after every good step."""
-    budget = _FIRST_PIECE if host is None or host.control is None else _FIRST_PIECE_ASKING
+    budget = _FIRST_PIECE
     while trajectory.status == 0 and trajectory.sampled < trajectory.count("samples") and not (host and host.left):
         began = time.perf_counter()
         trajectory.advance(budget)

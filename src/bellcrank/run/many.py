@@ -17,26 +17,20 @@ from numpy.typing import ArrayLike, NDArray
 from ..assembly import Given, start_rows, wanted
 from ..defaults import TOLERANCE
 from ..dynamics.dynamics import Dynamics, Reference
-from ..errors import DynamicsError, StateError, warn
+from ..errors import DynamicsError, SimulationError, StateError, warn
 from ..extremes import in_our_errors
 from ..integrate import METHODS, RADAU
 from ..kernels.stopwatch import Stopwatch, compiling
-from ..machine.steps.cuts.known import known_times
-from ..machine.steps.lane_runs import PLACES, Progress, run_lanes
-from ..machine.steps.memory import LEFT, NOT_FINITE, SINGULAR
+from ..machine.steps.cuts.known import first_anchors, known_times
+from ..machine.steps.lane_runs import PLACES, Patience, Progress, run_lanes
+from ..machine.steps.memory import ENDLESS, INTERRUPTED, LEFT, NOT_FINITE, SINGULAR
 from ..model import Model
 from ..model.manifold import unit_quaternions
 from ..model.parameters.overshoot import overshooting
-from .arguments import (
-    AUTO,
-    must_be_known,
-    must_be_positive,
-    named_inputs,
-    or_default,
-    sample_times,
-    span,
-    with_unit_quaternions,
-)
+from ..wording import argument, counted
+from .arguments import AUTO, must_be_known, must_be_positive, named_inputs, or_default, times_of, with_unit_quaternions
+from .checks.horizon import HOPELESS, LOOK, MOST_STEPS
+from .checks.size import must_fit
 from .loops.treatment import NEAREST
 from .stiffness import MANY, Pace, Stiff, Stiffness, remedy
 
@@ -64,6 +58,7 @@ def simulate_many(
     rtol: float = TOLERANCE,
     atol: float = TOLERANCE,
     max_step: float | None = None,
+    max_steps: int = MOST_STEPS,
     rank_tolerance: float | None = None,
     on_singular: str = "stop",
 ) -> Runs:
@@ -76,14 +71,16 @@ def simulate_many(
     With closed loops every state is projected onto the closures after each step; a run that meets a singular configuration
     stops there, or goes on with on_singular = "warn".
 
-    Nothing raises for one run: ``runs.status`` and ``runs.messages`` say what went wrong in which.
+    Nothing raises for one run: ``runs.status`` and ``runs.messages`` say what went wrong in which. A run may take ``max_steps``
+    steps, and one that would need many times more is stopped as soon as that is clear. Interrupted, there is a SimulationError;
+    what was computed until then is its ``run``.
     """
     watch = Stopwatch()
     must_be_known(method)
     if method != AUTO and (method not in METHODS or not METHODS[method].adaptive):
         raise StateError(f"many runs need a method that adapts its step: use auto, dopri5, dop853 or radau, not {method}")
-    times = sample_times(*span(model, duration, step))
-    must_be_positive(rtol=rtol, atol=atol, max_step=max_step)
+    times = times_of(model, duration, step)
+    must_be_positive(rtol=rtol, atol=atol, max_step=max_step, max_steps=max_steps)
     if on_singular not in ("stop", "warn"):
         raise StateError(f"on_singular is {on_singular!r}: many runs know stop and warn")
     for text in overshooting(model):
@@ -91,12 +88,13 @@ def simulate_many(
     with compiling():
         dynamics = Dynamics(model, formulation, reference=reference, rank_tolerance=rank_tolerance, quick=True)
     start, problems = _starts(dynamics, {"q": q, "v": v, "tau": tau, "u": inputs})
+    must_fit(model, len(times), len(problems))
     reals: dict[str, Any] = {"rtol": rtol, "atol": atol, "longest": max_step or float(times[-1])}
     starting = np.array([problem is None for problem in problems])
     found = _Samples.nothing(model, len(problems), len(times))
     if starting.any():
         rows, numbers = {name: x[starting] for name, x in start.items()}, np.flatnonzero(starting)
-        found.put(starting, _run(dynamics, method, rows, numbers, times, reals, on_singular == "warn"))
+        found.put(starting, _run(dynamics, method, rows, numbers, times, reals, on_singular == "warn", int(max_steps)))
     settings = {"formulation": dynamics.formulation.partition(":")[0], "method": method, "duration": float(times[-1])}
     settings |= {"step": float(times[1] - times[0]), "rtol": rtol, "atol": atol, **watch.times()}
     interchangeable = dynamics.plan.nodes is not None and dynamics.plan.nodes.interchangeable
@@ -104,14 +102,18 @@ def simulate_many(
     messages = tuple(problem or _message(int(s), t, interchangeable) for problem, s, t in told)
     per_run = tuple(
         {"steps": int(found.steps[i]), "rejected": int(found.rejected[i]), "tau": start["tau"][i].tolist()}
-        | {"inputs": start["u"][i].tolist() if model.inputs else None}
+        | {"inputs": start["u"][i, : len(model.inputs)].tolist() if model.inputs else None}
         | {"stiff": [float(found.stiff_time[i]), float(found.rate[i]), None] if np.isfinite(found.stiff_time[i]) else None}
         | {"methods": _methods(method, float(found.switched[i]))}
         for i in range(len(problems))
     )
     from ..results import Runs
 
-    return Runs(model, times, found.q, found.v, found.a, found.status, found.reached, messages, settings, per_run)
+    runs = Runs(model, times, found.q, found.v, found.a, found.status, found.reached, messages, settings, per_run)
+    if (found.status == INTERRUPTED).any():
+        done = counted(int((found.status == 0).sum()), "run")
+        raise SimulationError(f"model {model.name!r}: interrupted when {done} of {len(runs)} had arrived", runs)
+    return runs
 
 
 @dataclass
@@ -151,6 +153,7 @@ def _run(
     times: Array,
     reals: dict[str, Any],
     going_on: bool,
+    max_steps: int,
 ) -> _Samples:
     """Runs from states that satisfy the loops, and the numbers by which the user knows them."""
     slopes = _slopes(dynamics, start, 0.0)
@@ -158,14 +161,19 @@ def _run(
     stiffness = Stiffness(dynamics.model.name, method, remedy())
     reals |= {"h": first, "go_on": float(going_on), "near": 0.0 if going_on else NEAREST}
     corners = known_times(dynamics.model, float(times[0]), float(times[-1]))
+    patience = Patience(max_steps, LOOK, HOPELESS * max_steps)
     meanwhile = _nothing if method == AUTO else partial(_tell_stiffness, stiffness, numbers)
     scheme, leaves = (METHODS["dopri5"], MANY) if method == AUTO else (METHODS[method], np.inf)
-    run = partial(run_lanes, dynamics.plan, dynamics.program, times=times[1:], corners=corners, meanwhile=meanwhile)
+    to_all: dict[str, Any] = {"times": times[1:], "corners": corners, "meanwhile": meanwhile, "patience": patience}
+    run = partial(run_lanes, dynamics.plan, dynamics.program, **to_all)
     found = run(method=scheme, start=start, slopes=slopes, reals=reals, leaves=leaves)
     switched = _go_on(dynamics, start, found, reals, run)
     q, v = (np.concatenate([start[name][:, None], found[name]], axis=1) for name in ("q", "v"))
     if dynamics.model.closures:
         q[:, 1:], v[:, 1:] = _projected(dynamics, q[:, 1:], v[:, 1:], times[1:])
+    if dynamics.model.stictions:
+        first = start["u"][:, None, len(dynamics.model.inputs) :]
+        start = start | {"anchors": np.concatenate([first, found["anchors"]], axis=1)}
     a = _accelerations(dynamics, start, q, v, times)
     status, steps, rejected = (found[name].astype(np.int64) for name in ("status", "steps", "rejected"))
     return _Samples(q, v, a, status, found["t"], steps, rejected, found["stiff_time"], found["rate"], switched)
@@ -185,13 +193,13 @@ def _go_on(
     if not left.any():
         return switched
     count, t = len(left), found["t"][left]
-    state = {"q": found["last_q"][left], "v": found["last_v"][left], "tau": start["tau"][left], "u": start["u"][left]}
+    state = {"q": found["last_q"][left], "v": found["last_v"][left], "tau": start["tau"][left], "u": found["last_u"][left]}
     of_each = {name: np.broadcast_to(value, count)[left] for name, value in reals.items()}
     of_each |= {"t": t, "h": found["h"][left]}
     places = {name: found[name][left] for name in PLACES}
     rest = run(method=RADAU, start=state, slopes=_slopes(dynamics, state, t), reals=of_each, places=places)
     for row, place, k in zip(np.flatnonzero(left), places["sampled"], range(len(t)), strict=True):
-        for name in ("q", "v"):
+        for name in ("q", "v", "anchors"):
             found[name][row, place:] = rest[name][k, place:]
     for name in ("status", "t"):
         found[name][left] = rest[name]
@@ -238,6 +246,8 @@ def _starts(dynamics: Dynamics, given: dict[str, Any]) -> tuple[dict[str, Array]
         warn(f"model {model.name!r}: {note}")
     start = {"q": first.q, "v": first.v, "tau": rows["tau"], "u": rows["inputs"]}
     start = {name: np.ascontiguousarray(np.broadcast_to(x, (count, x.shape[1]))) for name, x in start.items()}
+    if model.stictions:
+        start["u"] = np.hstack([start["u"], first_anchors(model, first.q, first.v)])
     return start, tuple(problem and f"cannot start: {problem}" for problem in first.problems)
 
 
@@ -255,6 +265,8 @@ def _accelerations(dynamics: Dynamics, start: dict[str, Array], q: Array, v: Arr
     count, samples = q.shape[:2]
     tau, u = (np.repeat(start[name], samples, axis=0) for name in ("tau", "u"))
     t = np.tile(times, count)
+    if "anchors" in start:
+        u = np.hstack([u[:, : len(dynamics.model.inputs)], start["anchors"].reshape(count * samples, -1)])
     q, v = (x.reshape(count * samples, x.shape[2]) for x in (q, v))
     return dynamics.acceleration(q, v, tau, t=t, inputs=u).reshape(count, samples, v.shape[1])
 
@@ -276,5 +288,7 @@ def _message(status: int, reached: float, interchangeable: bool) -> str | None:
     what = {
         NOT_FINITE: "something is no longer a finite number",
         SINGULAR: singular + degraded if interchangeable else singular,
+        INTERRUPTED: "it was interrupted",
+        ENDLESS: f"its end is not in sight: it would take more steps than {argument('max_steps')} allows",
     }.get(status, "the step would have to be shorter than rounding")
     return f"stopped at t = {reached:.9g} s: {what}. What was computed until then is kept."

@@ -24,7 +24,10 @@ from ..model import Model
 from ..model.manifold import unit_quaternions
 from ..model.parameters.overshoot import overshooting
 from ..wording import argument
-from .arguments import AUTO, formulation_for, must_be_known, must_be_positive, sample_times, span, starting_state
+from .arguments import AUTO, formulation_for, must_be_known, must_be_positive, named_inputs, starting_state, times_of
+from .checks.horizon import MOST_STEPS, Horizon, must_be_few
+from .checks.trust import doubt_energy, with_missing
+from .checks.unwatched import tell_uncut
 from .compiled import Limits, in_machine_code
 from .control import Control, Function, TabledInputs, with_tables
 from .events import Event, Surroundings, Watcher
@@ -59,6 +62,7 @@ def simulate(
     rtol: float = TOLERANCE,
     atol: float = TOLERANCE,
     max_step: float | None = None,
+    max_steps: int = MOST_STEPS,
     tau: ArrayLike | Function | None = None,
     inputs: ArrayLike | Mapping[str, Any] | Function | None = None,
     q: Given = None,
@@ -81,6 +85,7 @@ def simulate(
                "rattle" and "reaction_taylor" (Huang) take closed loops through singular configurations, by steps of max_step;
                "implicit_midpoint" (order 2), "midpoint4" and "gauss4" (order 4) integrate q and p and keep the structure of
                Hamilton's equations: no trend in the energy over any time; steps of max_step. Closed loops: the first two
+    max_steps  how many steps the run may take: one that would need many times more is stopped as soon as that is clear
     tau        joint efforts (nv,) besides the model's forces: constant, or a function of t, q, v, called at every evaluation
     inputs     values of the model's inputs: constant, in order or by name, or a function of t, q, v; of those by name each may
                also be a table over time (between its rows straight lines): a pair (times, values), or a CSV file
@@ -102,11 +107,15 @@ def simulate(
     """
     watch = Stopwatch()
     must_be_known(method)
-    must_be_positive(rtol=rtol, atol=atol, max_step=max_step)
+    must_be_positive(rtol=rtol, atol=atol, max_step=max_step, max_steps=max_steps)
     for text in overshooting(model):
         warn(text)
     loops = loops_of(projection, on_singular)
     inputs = with_tables(model, inputs)
+    named_inputs(model, None if callable(inputs) else inputs)  # refuses names that are no inputs
+    times = times_of(model, duration, step)
+    if method in PASSING_METHODS or (method in METHODS and not METHODS[method].adaptive):
+        must_be_few(method, times, max_step, int(max_steps))
     control = _control(model, tau, inputs)
     formulation = formulation_for(method, model, formulation, control is not None)
     options: dict[str, Any] = {"reference": reference, "rank_tolerance": rank_tolerance, "baumgarte": baumgarte}
@@ -116,7 +125,10 @@ def simulate(
     start = starting_state(dynamics, after, given, passing=method in PASSING_METHODS or loops.switch)
     if model.closures and q is None and after is None:
         tell_moved_start(model, start)
-    times = float(start["t"]) + sample_times(*span(model, duration, step))
+    times = float(start["t"]) + times
+    if method in PASSING_METHODS:
+        tell_uncut(model, method, float(times[0]), float(times[-1]))
+    horizon = Horizon(float(times[0]), float(times[-1]), int(max_steps))
     if isinstance(inputs, TabledInputs):
         inputs.must_cover(float(times[0]), float(times[-1]))
     begins = _stopped_by(after, float(start["t"])) if q is None and v is None else ()
@@ -125,7 +137,7 @@ def simulate(
     many = MANY if control is None and not events else MANY_IN_PYTHON
     functions = control is not None and control.asks_functions
     stiffness = Stiffness(model.name, method, remedy(functions=functions), many, switches=method == AUTO and not functions)
-    one_run = _OneRun(method, (rtol, atol, max_step), control, watcher, progress, stiffness)
+    one_run = _OneRun(method, (rtol, atol, max_step), control, watcher, progress, stiffness, horizon)
     kept = KeptRows(dynamics, one_run, loops)
     own = not has_steps_of_its_own(method, model)
     whole = kept if model.closures and loops.project and own else kept.unchanged
@@ -133,7 +145,7 @@ def simulate(
     outcome = Passing(dynamics, whole, one_run.limits, watcher)(start, times) if through else whole(start, times)
     settings = _settings(one_run, dynamics, times, outcome) | {
         "tau": start["tau"].tolist() if tau is not None else None,
-        "inputs": start["u"].tolist() if model.inputs else None,
+        "inputs": start["u"][: len(model.inputs)].tolist() if model.inputs else None,
     }
     if model.closures:
         settings |= _settings_of_loops(kept, dynamics, times, outcome) | {"projection": projection}
@@ -142,8 +154,10 @@ def simulate(
     run.crossings = tuple(watcher.crossings) if watcher is not None else ()
     if model.closures and loops.project:
         _doubt_open_loops(run, dynamics)
-    if outcome.problem is not None:
-        raise SimulationError(f"model {model.name!r} {with_reach(dynamics, run, outcome.problem)}", run)
+    doubt_energy(run, outcome.lost)
+    problem = with_missing(run, outcome.problem)
+    if problem is not None:
+        raise SimulationError(f"model {model.name!r} {with_reach(dynamics, run, problem)}", run)
     return run
 
 
@@ -176,9 +190,15 @@ def _watcher(
         )
     if control is not None:
         _tell_slower(control)
-    if events and has_steps_of_its_own(method, around.dynamics.model):
+    model = around.dynamics.model
+    own_steps = has_steps_of_its_own(method, model)
+    if model.stictions and own_steps:
+        held = model.elements[model.stictions[0]].name
+        raise StateError(f"{method} knows no friction that holds ({held!r}): use another method, or smooth friction")
+    if events and own_steps:
+        of_loops = "" if method in PASSING_METHODS else " of models with closed loops"
         at_singular = f", with {argument('on_singular', 'pass')}" if method in PASSING_METHODS else ""
-        raise StateError(f"{method} watches no events of models with closed loops: use another method{at_singular}")
+        raise StateError(f"{method} watches no events{of_loops}: use another method{at_singular}")
     return Watcher(around, events, begins, first_time) if events else None
 
 
@@ -198,6 +218,7 @@ class _OneRun:
     watcher: Watcher | None
     progress: Callable[[float], None] | None
     stiffness: Stiffness
+    horizon: Horizon
     methods: list[tuple[float, str]] = field(default_factory=list)  # since when, and which: those that took the run on
 
     def __call__(self, by: Dynamics, first: State, until: Array, how: Loops) -> Outcome:
@@ -209,9 +230,12 @@ class _OneRun:
         if has_steps_of_its_own(method, by.model):
             return integrate_passing(by, method, first, until, max_step, self.progress)
         if method in STIFF_METHODS:
-            outcome = integrate_stiff(by, method, first, until, rtol, atol, max_step, self.progress, how, self.watcher)
+            outcome = integrate_stiff(
+                by, method, first, until, rtol, atol, max_step, self.progress, how, self.watcher, self.horizon
+            )
         else:
             outcome = self._compiled(by, first, until, how)
+        self.horizon.stretch_done(outcome.counts)
         return _on_closures(by, outcome) if by.model.closures and how.project else outcome
 
     def _compiled(self, by: Dynamics, first: State, until: Array, how: Loops) -> Outcome:
@@ -221,7 +245,8 @@ class _OneRun:
             max_step = max_step or float(until[1] - until[0])
         scheme, limits = METHODS[self.methods[-1][1]], (rtol, atol, max_step)
         stiffness = None if scheme.implicit else self.stiffness
-        outcome = in_machine_code(by, scheme, first, until, limits, self.watcher, self.progress, how, stiffness, self.control)
+        given = (self.watcher, self.progress, how, stiffness, self.control, self.horizon)
+        outcome = in_machine_code(by, scheme, first, until, limits, *given)
         if stiffness is None or stiffness.left_at is None:
             return outcome
         self.methods.append((stiffness.left_at, "radau"))
@@ -246,6 +271,8 @@ def _settings(run: _OneRun, dynamics: Dynamics, times: Array, outcome: Outcome) 
         "rtol": rtol if adaptive else None,
         "atol": atol if adaptive else None,
         "max_step": max_step,
+        "max_steps": run.horizon.max_steps,
+        "peak_kinetic": outcome.peak,
         **outcome.counts,
         "stiff": None if run.stiffness.found is None else list(run.stiffness.found[:3]),
     }
@@ -321,6 +348,10 @@ def _finish(
     derived = {} if control is None else control.at_samples(t, q, v)
     tau, u = derived.get("tau", start["tau"]), derived.get("inputs", start["u"])
     tau, u = (np.broadcast_to(x, (len(t), x.shape[-1])) for x in (tau, u))
+    if outcome.anchors is not None:
+        u = np.hstack([u[:, : len(dynamics.model.inputs)], outcome.anchors])
+        derived["anchors"] = np.zeros((len(t), len(dynamics.model.elements)))
+        derived["anchors"][:, list(dynamics.model.stictions)] = outcome.anchors
     a = np.empty_like(v)
     for part, by in parts_of(stretches, len(t)):
         a[part] = by.acceleration(q[part], v[part], tau[part], t=t[part], inputs=u[part])

@@ -22,11 +22,12 @@ from ..errors import StateError
 from ..machine.steps.adaptive import DIVIDED
 from ..plan.turns import FINE
 from ..wording import argument
+from .checks.horizon import EndNotInSight, Horizon
 from .events import Watcher
 from .loops.treatment import NO_LOOPS, Loops
 from .loops.watch import SingularityWatch, watch_from
 from .stiff_ends import Ends
-from .system import FirstOrder, Outcome, Passage, energy_scale
+from .system import Fastest, FirstOrder, Outcome, Passage, energy_scale
 
 Array = NDArray[np.float64]
 
@@ -45,6 +46,7 @@ def integrate_stiff(
     progress: Callable[[float], None] | None = None,
     loops: Loops = NO_LOOPS,
     watcher: Watcher | None = None,
+    horizon: Horizon | None = None,
 ) -> Outcome:
     """From ``start`` (q, v, tau, u) at times[0] to times[-1], with samples at all times between.
 
@@ -59,7 +61,7 @@ def integrate_stiff(
     tolerances = np.where(np.arange(len(y)) < system.state, atol, of_works)
     solver_from = _solvers(system, float(times[-1]), rtol=rtol, atol=tolerances, max_step=max_step or np.inf)
     solver = solver_from(float(times[0]), y)
-    kept = [y]
+    kept, peak, anchored = [y], Fastest(dynamics), [system.anchors()]
     steps, problem = 0, None
     ends = Ends(dynamics.model, times, rtol, atol)
     counted = np.zeros(3, dtype=int)  # evaluations, Jacobians and factorizations of solvers before this one
@@ -90,22 +92,40 @@ def integrate_stiff(
                 passages += [] if met is None else [met]
             if problem is None:
                 steps += 1
+                peak.note(solver.t, solver.y)
                 kept += _reached(solver, times[len(kept) :])
+                anchored += [system.anchors()] * (len(kept) - len(anchored))
+                system.draw_anchors(solver.y)
                 if ends.reached(solver.t):  # what follows is another piece of the motion
                     counted += _counts(solver)
                     solver = solver_from(solver.t, solver.y)
-                if progress is not None:
-                    progress(float((solver.t - times[0]) / (times[-1] - times[0])))
+                _report(horizon, progress, float(solver.t), steps, times)
     except KeyboardInterrupt:
         problem = f"interrupted at t = {solver.t:.6g} s"
+    except EndNotInSight as why:
+        problem = str(why)
     if watcher is not None and problem is not None:
         watcher.forget_after(solver.t)
     reached = times[: len(kept)]
     if (problem is not None or ends.final) and solver.t > reached[-1]:
-        reached, kept = np.append(reached, solver.t), [*kept, solver.y.copy()]
+        reached, kept, anchored = np.append(reached, solver.t), [*kept, solver.y.copy()], [*anchored, system.anchors()]
     evaluations, jacobians, factorizations = (counted + _counts(solver)).tolist()
     counts = {"steps": steps, "evaluations": evaluations, "jacobians": jacobians, "factorizations": factorizations}
-    return Outcome(reached, *system.parts(np.array(kept)), counts, problem, tuple(passages))
+    return Outcome(
+        reached, *system.parts(np.array(kept)), counts, problem, tuple(passages), peak.kinetic(), 0.0, _held(system, anchored)
+    )
+
+
+def _held(system: FirstOrder, anchored: list[Array]) -> Array | None:
+    return np.array(anchored) if system.model.stictions else None
+
+
+def _report(horizon: Horizon | None, progress: Callable[[float], None] | None, t: float, steps: int, times: Array) -> None:
+    """How far the run is."""
+    if horizon is not None:
+        horizon.look(t, steps)
+    if progress is not None:
+        progress(float((t - times[0]) / (times[-1] - times[0])))
 
 
 def _check(method: str, rtol: float) -> None:

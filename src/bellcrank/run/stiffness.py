@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..errors import StiffnessWarning, warn
-from ..wording import argument
+from ..wording import argument, duration_words
 
 MANY = 10_000  # steps: a stiff run that has fewer to go will soon end, and is only noted
 MANY_IN_PYTHON = 500  # where Python functions are called or events looked for at each
@@ -62,7 +62,7 @@ class Stiffness:
         self.told = True
         which = "" if found.run is None else f" in run {found.run}"
         where = "" if found.dof is None else f", in {found.dof},"
-        long = "" if pace.cost is None else f", which take {_duration(pace.left * pace.cost)}"
+        long = "" if pace.cost is None else f", which take {duration_words(pace.left * pace.cost)}"
         warn(
             f"model {self.model!r} is stiff{which}: from t = {found.time:.4g} s on its fastest motion{where} dies out at a "
             f"rate of {found.rate:.2g} 1/s, and {self.method} takes steps of {pace.h:.2g} s to stay stable, not for accuracy; "
@@ -79,11 +79,3 @@ def remedy(*, functions: bool = False) -> str:
             "not take; or make it softer."
         )
     return f"Use {argument('method', 'radau')}, whose steps follow the motion, or {argument('method', 'auto')}."
-
-
-def _duration(seconds: float) -> str:
-    """About how long."""
-    for unit, size in (("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0)):
-        if seconds > 2 * size:
-            return f"about {seconds / size:.0f} {unit}"
-    return f"about {seconds:.1g} s" if seconds < 10 else f"about {seconds:.0f} s"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -14,18 +15,21 @@ from ...formulations.inverse_dynamics import inverse_dynamics
 from ..evaluation import Array, Evaluation, OrZero
 from .derivatives import jacobians
 from .loops import multipliers as multipliers_of
-from .measures import measuring
+from .measures import Measuring, measuring
 
-CLOSED_TANGENT = Program(
-    "closed_inverse_dynamics_along",
+TANGENT = Program(
+    "inverse_dynamics_along",
     inverse_dynamics,
-    inputs=("q", "v", "a", "lambda", "dq", "dv", "da", "du"),
+    inputs=("q", "v", "a", "dq", "dv", "da", "du"),
     outputs={"tau": "v", "dtau": "v"},
     scratch=("tau",),
     forces=True,
     optimisation=0,
 )
-"""The change of the efforts that a motion takes, at the same multipliers."""
+"""The change of the efforts that a motion takes."""
+
+CLOSED_TANGENT = replace(TANGENT, name="closed_inverse_dynamics_along", inputs=(*TANGENT.inputs, "lambda"))
+"""The same with closed loops, at the same multipliers."""
 
 
 class MeasureJacobians(NamedTuple):
@@ -67,13 +71,21 @@ def measure_jacobians(
     if code.pushed:
         given["lambda"] = multipliers_of(dyn, given["q"], given["v"], given["tau"], t=t, inputs=inputs)
         changes["dlambda"] = _change_of_multipliers(dyn, given, changes, t, inputs)
-    program = measured.tangent(code.program, inputs=bool(dyn.model.inputs))
-    rows = (
-        _rows(code.evaluation, program, given, changes, t, inputs)[:, code.columns]
-        if sum(sizes)
-        else np.zeros((0, len(code.names)))
-    )
+    rows = measure_changes(code, given, changes, t, inputs)
     return MeasureJacobians(*np.split(rows.T, np.cumsum(sizes)[:-1], axis=1))
+
+
+def measure_changes(code: Measuring, given: dict[str, Array], changes: dict[str, Array], t: float, inputs: OrZero) -> Array:
+    """(changes, columns): of measures along changes of all that they are found from, "dq", "da", "dlambda", row by row."""
+    if not len(changes["dq"]):
+        return np.zeros((0, len(code.names)))
+    program = measured.tangent(code.program, inputs=bool(code.evaluation.model.inputs))
+    return rows_along(code.evaluation, program, given, changes, t, inputs)[:, code.columns]
+
+
+def effort_changes(dyn: Evaluation, given: dict[str, Array], changes: dict[str, Array], t: float, inputs: OrZero) -> Array:
+    """(changes, nv): of the efforts that a motion takes, at the same multipliers, along changes of q, v, a and the inputs."""
+    return rows_along(dyn, CLOSED_TANGENT if dyn.model.closures else TANGENT, given, changes, t, inputs)
 
 
 def _seeds(dyn: Evaluation, q: Array, sizes: Sequence[int]) -> dict[str, Array]:
@@ -90,7 +102,7 @@ def _seeds(dyn: Evaluation, q: Array, sizes: Sequence[int]) -> dict[str, Array]:
     return found | {"dq": whole}
 
 
-def _rows(
+def rows_along(
     dyn: Evaluation, program: Program, given: dict[str, Array], changes: dict[str, Array], t: float, inputs: OrZero
 ) -> Array:
     """The one output of a program along all changes, a row for each."""
@@ -102,6 +114,6 @@ def _change_of_multipliers(
     dyn: Evaluation, given: dict[str, Array], changes: dict[str, Array], t: float, inputs: OrZero
 ) -> Array:
     """G^T d(lambda) = d(efforts that the motion takes, multipliers held) - d(tau); of least norm where they are not unique."""
-    taken = _rows(dyn, CLOSED_TANGENT, given, changes, t, inputs)
+    taken = effort_changes(dyn, given, changes, t, inputs)
     G = dyn.closure_jacobian(given["q"][0], t=t)
     return np.asarray(np.linalg.lstsq(G.T, (taken - changes["dtau"]).T, rcond=1e-10)[0].T)

@@ -20,7 +20,9 @@ class Measuring:
     """Machine code for some measures of a model. ``names`` and ``units`` are those of its columns."""
 
     def __init__(self, dyn: Evaluation, names: Sequence[str]):
-        plan = make_plan(dyn.model, tolerance=dyn.plan.tolerance, measured=names)
+        design = dyn.planned.design
+        over_numbers = None if design is None else design.recording.model
+        plan = make_plan(dyn.model, tolerance=dyn.plan.tolerance, measured=names, over_numbers=over_numbers)
         made = plan.loads.measures
         self.names = tuple(names)
         self.units = tuple(made.ordered.units[name] for name in names)

@@ -46,6 +46,9 @@ def along(joint: Any, axis: str) -> Array:
     return x if axis == "x" else np.cross(z, x)
 
 
+ONLY_OURS = ("actuator", "one_sided_spring", "point_stop", "plane_contact", "cylinder_contact", "tyre")
+
+
 class Export:
     """A model on its way into another format. ``cannot`` and ``never`` collect what that format has no words for."""
 
@@ -103,6 +106,10 @@ class Export:
         for element in self.model.elements:
             if element.name in parts or (element.kind == "joint_input" and element.input in self.servos):
                 continue
+            if element.live or element.kind in ONLY_OURS:
+                what = "whose force is a formula" if element.live else f"a {element.kind.replace('_', ' ')}"
+                self.cannot.append(f'"{element.name}", {what}')
+                continue
             if element.terms:
                 self.sums.append(element)
             elif element.closure >= 0:
@@ -118,7 +125,7 @@ class Export:
             sums.constant += values["preload"] + values["stiffness"] * values["rest"]
         elif element.kind == "joint_damper":
             sums.damping += values["damping"]
-        elif element.kind == "joint_friction":
+        elif element.kind in ("joint_friction", "joint_stiction"):
             sums.friction += values["effort"]
         elif element.kind == "joint_effort" and element.table is None:
             sums.constant += values["value"]

@@ -7,7 +7,8 @@ DOUBLES, INTEGERS  arrays, with their number of entries
 
 The machine code is given ``bound``, an array of 64-bit words: the numbers, then the addresses of all arrays, in the order of
 ``words``. A state is y = (q, v, works), or (q, p, works) where the kernel takes momenta. For one state each part is padded to
-whole vectors of WIDE numbers; with lanes every number is a vector, and there are no works.
+whole vectors of WIDE numbers; with lanes every number is a vector, and there are no works. Anchors of friction that holds
+come last.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from ..arrays import ARRAYS, width
 from ..kernel import Code, aligned, bound_arrays
 from ..nodes.walk import block_width
 from .cuts.corners import NEVER, just_after, just_before
-from .cuts.known import Surfaces, known_surfaces
+from .cuts.known import Anchors, Surfaces, known_anchors, known_surfaces
 from .cuts.roots import NO_ROOT, STATE
 from .programs import takes_momenta
 
@@ -39,9 +40,12 @@ Array = NDArray[np.float64]
 WIDE = 4
 RUNNING, NOT_FINITE, COLLAPSED, SINGULAR, NOT_SOLVED, INTERRUPTED = 0, 1, 2, 3, 4, 6  # status; 5 is run.many.NOT_ASSEMBLED
 LEFT = 7  # a run that is stiff, left to another method
+ENDLESS = 8  # its end is not in sight
 
 _CUTS = ("corner", "latest", "earliest", "full", "cut", "left", "piece")  # see cuts/
+_OPENINGS = ("opening_low", "opening_high", "opened")
 _STEP = ("t", "h", "end", "until", "rtol", "atol", "longest", "grow", "error", "energy", "status", "steps", "rejected")
+_FASTEST = ("speed", "fastest_time")  # sum of the squares of v (or p), and when
 _CLOSING = ("turn", "met", "seen", "near", "go_on", "pivot", "pivot_time", "singular", "singular_row", "singular_time")
 STIFFNESS = ("suspicions", "calm", "unseen", "rate", "stiff_time")  # stiff_time is infinite until the run is stiff
 _LOOP = ("budget", "evaluations", "samples", "substep", "substeps", "watched", "held", "project", "newton", "iterations")
@@ -59,7 +63,7 @@ _NEWTON = (
 )  # see implicit/
 FRESH, OLD, TO_RENEW = 0.0, 1.0, 2.0  # "jacobian": of this step, of one before, to be taken again
 _BEFORE = ("tried", "h_before", "h_accepted", "error_accepted", "change", "change_before")
-REALS = {name: k for k, name in enumerate((*_STEP, *_CUTS, *_CLOSING, *STIFFNESS, *_NEWTON, *_BEFORE))}
+REALS = {name: k for k, name in enumerate((*_STEP, *_FASTEST, *_CUTS, *_OPENINGS, *_CLOSING, *STIFFNESS, *_NEWTON, *_BEFORE))}
 COUNTS = {name: k for k, name in enumerate((*_LOOP, "cuts", "jacobians", "factorizations"))}
 TURNING = ("attitude", "spin", "position", "push")  # places in y of g, mu, x, l; the last two are -1 without a position
 
@@ -101,9 +105,13 @@ class Layout:
         return self.v_start + self.wide(self.model.nv)
 
     @cached_property
+    def anchor_start(self) -> int:
+        return self.w_start + (self.wide(sum(self.works) + 1) if self.lanes == 1 else 0)
+
+    @cached_property
     def state(self) -> int:
         """Doubles of a state."""
-        return self.w_start + (self.wide(sum(self.works) + 1) if self.lanes == 1 else 0)
+        return self.anchor_start + self.wide(len(self.anchors.places))
 
     @cached_property
     def row_width(self) -> int:
@@ -116,16 +124,31 @@ class Layout:
         return np.array([at.quaternion.start for at in turning_joints(self.model)], dtype=np.int64)
 
     @cached_property
+    def anchors(self) -> Anchors:
+        return known_anchors(self.model)
+
+    @cached_property
     def surfaces(self) -> Surfaces:
-        return known_surfaces(self.model)
+        """Of v only where v is integrated, and not p."""
+        places, limits = known_surfaces(self.model)
+        kept = places < (self.model.nq if takes_momenta(self.called) else np.inf)
+        return Surfaces(places[kept], limits[kept])
+
+    @cached_property
+    def surface_places(self) -> NDArray[np.int64]:
+        """Places in a state, where v begins with a vector of its own."""
+        places, nq = self.surfaces.places, self.model.nq
+        return np.where(places < nq, places, places - nq + self.v_start // (1 if self.lanes == 1 else WIDE))
 
     @cached_property
     def gates(self) -> Array:
-        """Limits laid out as q is: see cuts.surfaces."""
-        layers = self.surfaces.gates(self.model.nq, NEVER)
-        wide = np.full((*layers.shape[:2], self.v_start), NEVER)
-        rows = np.repeat(layers, self.lanes, axis=2)
-        wide[..., : rows.shape[2]] = rows
+        """Limits laid out as q and v are: see cuts.surfaces."""
+        nq, nv = self.model.nq, self.model.nv
+        layers = self.surfaces.gates(nq + nv, NEVER)
+        wide = np.full((*layers.shape[:2], self.w_start), NEVER)
+        for start, part in ((0, layers[..., :nq]), (self.v_start, layers[..., nq:])):
+            rows = np.repeat(part, self.lanes, axis=2)
+            wide[..., start : start + rows.shape[2]] = rows
         return wide
 
     @cached_property
@@ -204,11 +227,14 @@ NUMBERS: dict[str, Size] = {
     "m": lambda s: s.plan.loads.closing.rows,
     "row_width": lambda s: s.row_width,
     "surfaces": lambda s: len(s.surfaces.places),
+    "anchors": lambda s: len(s.anchors.places),
+    "anchor_start": lambda s: s.anchor_start // (1 if s.lanes == 1 else WIDE),
     "gate_layers": lambda s: len(s.gates),
-    "inputs": lambda s: len(s.model.inputs),
+    "openings": lambda s: s.plan.loads.openings,
+    "inputs": lambda s: s.model.input_width,
     "order": lambda s: s.order,
     "stride": lambda s: s.wide(s.order) // (1 if s.lanes == 1 else WIDE),  # numbers from row to row of a matrix
-    "chunks": lambda s: s.wide(s.order) // WIDE,  # of a row
+    "row_chunks": lambda s: s.wide(s.order) // WIDE,  # of a row
     "row": lambda s: s.wide(s.order),  # doubles of a row
     "matrix": lambda s: s.order * s.wide(s.order),  # and of a matrix
     "control": lambda s: 0,  # a function that is called before every evaluation, and its argument: see Stepper.ask
@@ -221,16 +247,20 @@ DOUBLES: dict[str, Size] = {
     "origin": lambda s: s.state,
     "asked": lambda s: s.state,
     "reach": lambda s: s.state,
+    "fastest": lambda s: s.state,  # the state with the largest speeds so far
     "k": lambda s: (s.method.stages + len(s.method.extra)) * s.state,
     "tau": lambda s: s.wide(s.model.nv),
-    "u": lambda s: s.wide(len(s.model.inputs)),
+    "u": lambda s: s.wide(s.model.input_width),
     "clock": lambda s: s.wide(1),
     "reals": lambda s: s.wide(len(REALS)),
     "before": lambda s: s.wide(s.plan.loads.closing.rows * (s.row_width + 1)),
     "times": lambda s: s.samples,
     "corners": lambda s: s.corners + 1,  # times at which steps end, and NEVER
+    "anchor_reach": lambda s: len(s.anchors.reach),
     "surface_limits": lambda s: len(s.surfaces.limits),
     "gates": lambda s: s.gates.size,
+    "opening_start": lambda s: s.wide(s.plan.loads.openings),
+    "opening_middle": lambda s: s.wide(s.plan.loads.openings),
     "polynomial": lambda s: s.wide(s.method.degree + 1 + STATE),
     "out": lambda s: (s.samples + 1) * s.state,
     "residuals": lambda s: s.stage_rows,
@@ -252,7 +282,7 @@ DOUBLES: dict[str, Size] = {
     "spread_q": lambda s: s.seeds(s.model.nq),
     "spread_v": lambda s: s.seeds(s.model.nv),
     "spread_tau": lambda s: s.seeds(s.model.nv),
-    "spread_u": lambda s: s.seeds(len(s.model.inputs)),
+    "spread_u": lambda s: s.seeds(s.model.input_width),
     "spread_t": lambda s: s.seeds(1),
     "needless": lambda s: s.seeds(s.model.nv),  # values beside the tangents
 }
@@ -261,6 +291,8 @@ INTEGERS: dict[str, Size] = {
     "sampled": lambda s: s.lanes,  # samples taken so far
     "corner": lambda s: s.lanes,  # corners passed so far
     "surface_places": lambda s: len(s.surfaces.places),
+    "anchor_places": lambda s: len(s.anchors.places),
+    "anchor_inputs": lambda s: len(s.anchors.inputs),
     "quaternions": lambda s: len(s.quaternions),
     "turning": lambda s: s.turning.size,
     "scalars": lambda s: s.scalars.size,
@@ -303,12 +335,13 @@ class Memory:
         self.times[:] = times
         self.set_count("samples", len(times))
         known: dict[str, NDArray[Any]] = {"quaternions": layout.quaternions, "turning": layout.turning}
-        known |= {"scalars": layout.scalars, "surface_places": layout.surfaces.places, "surface_limits": layout.surfaces.limits}
+        known |= {"scalars": layout.scalars, "surface_places": layout.surface_places, "surface_limits": layout.surfaces.limits}
+        known |= {f"anchor_{name}": values for name, values in layout.anchors._asdict().items()}
         known |= {"corners": np.append(corners, NEVER), "gates": layout.gates.ravel()}
         for name, places in known.items():
             self.arrays[name][: len(places)] = places
         self.resume(0, 0)
-        values = {"pivot": np.inf, "stiff_time": np.inf, "cut": NO_ROOT, "jacobian": TO_RENEW, "eta": 1.0}
+        values = {"pivot": np.inf, "stiff_time": np.inf, "cut": NO_ROOT, "opened": -NEVER, "jacobian": TO_RENEW, "eta": 1.0}
         for name, value in values.items():
             self.lane(name)[:] = value
         addresses = {name: array.__array_interface__["data"][0] for name, array in self.arrays.items()}  # as array.ctypes.data
@@ -346,6 +379,7 @@ class Memory:
             self.stages[: self.layout.method.stages, at : at + rows.size] = rows.T.ravel()
         for name in ("tau", "u"):
             self.put(name, given[name])
+        self.put("y", given["u"][:, self.layout.anchors.inputs], self.layout.anchor_start)
 
     @property
     def stages(self) -> Array:

@@ -147,6 +147,18 @@ class Stepper:
     def copy(self, source: str, to: str) -> None:
         self.over_state(lambda i: self.e.store(self.get(source, i), to, i))
 
+    def note_fastest(self, t: Number) -> None:
+        """Keep the state with the largest speeds: samples may all fall on rest, and the energy that flows is to be known."""
+        w, y = self.words, self.words["y"]
+        speed = self.sum_of_squares(lambda i: self.get(y, i), self.vectors("v_start"), w["controlled"])
+
+        def keep() -> None:
+            self.copy(y, w["fastest"])
+            self.set_real("speed", speed)
+            self.set_real("fastest_time", t)
+
+        when(self.e, self.any(speed > self.real("speed")), keep)
+
     # numbers and conditions ---------------------------------------------------------------------------------------
 
     def any(self, condition: Condition) -> str:
@@ -357,6 +369,14 @@ class Stepper:
     def polynomial(self, surface: Surface) -> list[Number]:
         """Coefficients of x, x^2, ... of the watched coordinate along the step."""
         raise NotImplementedError
+
+    def put_inside(self, h: Number, x: Number, into: str) -> None:
+        """The state at a part x of the step."""
+        raise NotImplementedError
+
+    def put_middle(self, h: Number, into: str) -> None:
+        """The state in the middle of the step, roughly."""
+        self.put_inside(h, 0.5, into)
 
     def shortest(self) -> Number:
         """A step that rounding of the time still allows."""

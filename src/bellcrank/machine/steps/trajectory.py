@@ -168,10 +168,23 @@ class Trajectory(Memory):
         q, v = np.split(self._of_state(rows), [self.plan.model.nq], axis=1)
         return self.times[: self.sampled], unit_quaternions(self.plan.model, q), v, self._works(rows)
 
+    def anchors(self) -> Array:
+        """Of friction that holds, at the samples so far and, in the last row, at the last accepted step."""
+        rows = np.vstack(
+            [self.arrays["out"].reshape(-1, self.layout.state)[: self.sampled], self.arrays["y"][: self.layout.state]]
+        )
+        return rows[:, self.layout.anchor_start :][:, : len(self.layout.anchors.places)].copy()
+
     def state(self) -> tuple[Array, Array, Array]:
         """q, v (or p) and works at the last accepted step."""
         q, v = np.split(self._of_state(self.arrays["y"]), [self.plan.model.nq])
         return q, v, self._works(self.arrays["y"])
+
+    def fastest_state(self) -> tuple[float, Array, Array] | None:
+        """Time, q and v (or p) of the step so far whose end has the largest speeds."""
+        if not self.real("speed") > 0.0:
+            return None
+        return self.real("fastest_time"), *np.split(self._of_state(self.arrays["fastest"]), [self.plan.model.nq])
 
     @property
     def stiff(self) -> bool:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ...joints import Joint
+from ...numbers.variable import as_number, is_finite, value_of
 from ...wording import counted
 from ..element import ELEMENTS, MOST_TERMS, Element, element_problems
+from ..parameters.expressions import Live
 from ..spec import elements
+from ..spec.fields import XYZ
 from ..spec.items import Attachment
 from ..spec.problems import Problems
 from ..spec.shapes import axes_of, axes_problems, rows_of
@@ -26,6 +29,7 @@ from .references import (
     on_body,
     on_joint,
     row_of,
+    unit,
 )
 
 
@@ -37,7 +41,19 @@ def make_elements(spec: Spec, rows: ModelRows, problems: Problems) -> tuple[Elem
 
 
 def _element(item: Any, kind: str, *values: Any, **where: Any) -> Element:
-    return Element(item.name, kind, {name: float(x) for name, x in zip(ELEMENTS[kind], values, strict=True)}, **where)
+    return Element(item.name, kind, {name: as_number(x) for name, x in zip(ELEMENTS[kind], values, strict=True)}, **where)
+
+
+def _with_formulas(item: Any, rows: ModelRows, kind: str, values: Mapping[str, tuple[str, Any]], **where: Any) -> Element:
+    """An element whose values, by name with their keys, may be formulas over a run."""
+    live = {name: key for name, (key, x) in values.items() if isinstance(x, Live)}
+    for name, key in live.items():
+        rows.live[f"{item.name}.{key}"] = (item, key.partition(".")[0], values[name][1])
+    plain = {name: 0.0 if name in live else as_number(x) for name, (_, x) in values.items()}
+    arguments = tuple(f"{item.name}.{key}" for key in live.values())
+    return Element(
+        item.name, kind, {name: plain[name] for name in ELEMENTS[kind]}, arguments=arguments, live=tuple(live), **where
+    )
 
 
 def _joint_spring(item: elements.JointSpring, rows: ModelRows) -> Element:
@@ -53,7 +69,7 @@ def _turning_spring(item: elements.JointSpring, joint: Joint, rows: ModelRows) -
         what = f'joint "{item.joint}" is {joint.kind}: a quaternion has no single angle'
         raise Trouble(f'{what}. Give coordinate = "turn" for a spring against all of its turn, or use a bushing.', "coordinate")
     for key in ("rest", "preload"):
-        if float(getattr(item, key)):
+        if getattr(item, key):
             raise Trouble(f'a spring on the turn of joint "{item.joint}" rests in the design position: remove {key}.', key)
     ends = rows.written[item.joint]
     a, b = (row_of(body, rows) for body in (ends.parent, ends.child))
@@ -66,21 +82,24 @@ def _sum(item: elements.SumSpring | elements.SumDamper, rows: ModelRows) -> dict
     if not 0 < len(item.joints) == len(factors) <= MOST_TERMS:
         what = f"it has {counted(len(factors), 'factor')} for {counted(len(item.joints), 'joint')}"
         raise Trouble(f"{what}. Give one each, for {MOST_TERMS} joints at most.", "factors")
-    terms = [(*coordinate_of(name, rows), float(factor)) for name, factor in zip(item.joints, factors, strict=True)]
+    terms = [(*coordinate_of(name, rows), as_number(factor)) for name, factor in zip(item.joints, factors, strict=True)]
     if len({term[:2] for term in terms}) < len(terms):
         raise Trouble("it names a coordinate twice. Add its factors up.", "joints")
-    if not all(math.isfinite(factor) for _, _, factor in terms):
+    if not all(is_finite(factor) for _, _, factor in terms):
         raise Trouble("a factor is not finite.", "factors")
     return {"joint": terms[0][0], "dof": terms[0][1], "terms": tuple(terms)}
 
 
 def _stop(item: elements.StopSpec, rows: ModelRows) -> Element:
     on = on_joint(item, rows)
+    lower, upper = _limits(item)
+    return _element(item, "joint_stop", lower, upper, item.stiffness, item.damping, **on)
+
+
+def _limits(item: elements.StopSpec | elements.LineStop) -> tuple[Any, Any]:
     if item.lower is None and item.upper is None:
         raise Trouble("it has no limit. Give lower, upper or both.")
-    lower = -math.inf if item.lower is None else item.lower
-    upper = math.inf if item.upper is None else item.upper
-    return _element(item, "joint_stop", lower, upper, item.stiffness, item.damping, **on)
+    return -math.inf if item.lower is None else item.lower, math.inf if item.upper is None else item.upper
 
 
 def _motor(item: elements.MotorSpec, rows: ModelRows) -> Element:
@@ -91,7 +110,7 @@ def _motor(item: elements.MotorSpec, rows: ModelRows) -> Element:
         raise Trouble(f"it has {what}. Give one of effort, table and input.", given[1] if given else "")
     if item.input is None:
         value = 0.0 if item.effort is None else item.effort
-        return _element(item, "joint_effort", value, **on, table=table_of(item))
+        return _with_formulas(item, rows, "joint_effort", {"value": ("effort", value)}, **on, table=table_of(item))
     if item.input not in rows.inputs:
         raise Trouble(f'its input "{item.input}" is not in inputs.{Problems().suggest(item.input, rows.inputs)}', "input")
     return _element(item, "joint_input", item.gain, **on, input=rows.inputs.index(item.input))
@@ -102,8 +121,30 @@ def _line_spring(item: elements.LineSpring, rows: ModelRows) -> Element:
     if (item.stiffness is None) == (item.table is None):
         raise Trouble("give it a stiffness or a table: one of the two.", "stiffness")
     length = designed_length(item) if item.length is None else item.length
-    values = item.stiffness or 0.0, item.damping, length, item.preload
+    if item.only is not None:
+        return _one_sided(item, length, item.only, ends)
+    values = 0.0 if item.stiffness is None else item.stiffness, item.damping, length, item.preload
     return _element(item, "spring_damper", *values, **ends, table=table_of(item))
+
+
+def _friction(item: elements.FrictionSpec, rows: ModelRows) -> Element:
+    if item.stiffness is None:
+        if item.damping:
+            raise Trouble("smooth friction has no damping: give a stiffness too, or a damper beside it.", "damping")
+        on, velocity = on_joint(item, rows, rates=True), 0.01 if item.velocity is None else item.velocity
+        return _element(item, "joint_friction", item.effort, velocity, **on)
+    if item.velocity is not None:
+        raise Trouble(
+            "it has a velocity, of smooth friction, and a stiffness, of friction that holds. Give one of them.", "velocity"
+        )
+    on = on_joint(item, rows)
+    if on.get("closure", -1) >= 0:
+        raise Trouble(
+            f'friction that holds needs a coordinate, and "{item.joint}" closes a loop. Let another joint of the loop be cut '
+            "(cut = true), or leave out the stiffness.",
+            "stiffness",
+        )
+    return _element(item, "joint_stiction", item.effort, item.stiffness, item.damping, **on)
 
 
 def _bushing(item: elements.BushingSpec, rows: ModelRows) -> Element:
@@ -122,7 +163,72 @@ def _force(item: elements.ForceSpec, rows: ModelRows) -> Element:
     body, point = on_body(item, rows, ground=False)
     if item.axes not in ("world", "body"):
         raise Trouble(f'axes is "{item.axes}". Give "world" or "body".', "axes")
-    return _element(item, "force", *item.force, *item.moment, item.axes == "world", body_a=body, point_a=point)
+    values = {
+        f"{sort[0]}{axis}": (f"{sort}.{axis}", x)
+        for sort in ("force", "moment")
+        for axis, x in zip(XYZ, getattr(item, sort), strict=True)
+    }
+    world = {"world": ("axes", item.axes == "world")}
+    return _with_formulas(item, rows, "force", values | world, body_a=body, point_a=point)
+
+
+def _one_sided(item: Any, length: Any, only: str, ends: dict[str, Any]) -> Element:
+    if getattr(item, "table", None) is not None or value_of(getattr(item, "preload", 0)):
+        raise Trouble(
+            f"a spring that can only {only} has a stiffness, no table and no preload. Give its length instead.", "only"
+        )
+    side = 1.0 if only == "pull" else -1.0
+    return _element(item, "one_sided_spring", item.stiffness, item.damping, length, side, **ends)
+
+
+def _cable(item: elements.CableSpec, rows: ModelRows) -> Element:
+    return _one_sided(item, designed_length(item) if item.length is None else item.length, "pull", between(item, rows))
+
+
+def _line_stop(item: elements.LineStop, rows: ModelRows) -> Element:
+    lower, upper = _limits(item)
+    return _element(item, "point_stop", lower, upper, item.stiffness, item.damping, **between(item, rows))
+
+
+def _actuator(item: elements.ActuatorSpec, rows: ModelRows) -> Element:
+    return _with_formulas(item, rows, "actuator", {"force": ("force", item.force)}, **between(item, rows))
+
+
+def _contact(item: elements.ContactSpec, rows: ModelRows) -> Element:
+    touched = item.plane if item.plane is not None else item.cylinder
+    if touched is None or (item.plane is not None and item.cylinder is not None):
+        raise Trouble("say what it touches: a plane or a cylinder, one of the two.", "plane")
+    key = "plane" if item.plane is not None else "cylinder"
+    axis = item.plane.normal if item.plane is not None else item.cylinder.axis  # type: ignore[union-attr]
+    (a, point_a), (b, point_b) = on_body(item, rows), on_body(touched, rows, key)
+    if a == b:
+        raise Trouble(f'it is on "{item.body}", and so is what it touches. Let these be two bodies.', key)
+    linear = item.law == "linear"
+    exponent = (1.0 if linear else 1.5) if item.exponent is None else as_number(item.exponent)
+    if exponent < 1:
+        raise Trouble(
+            f"exponent is {exponent:g}. Give 1 or more: below, the stiffness at the first touch has no bound.", "exponent"
+        )
+    radius, inside = (item.cylinder.radius, item.cylinder.inside) if item.cylinder is not None else (0.0, False)
+    if inside and value_of(item.radius) >= value_of(radius):
+        raise Trouble(
+            f"its ball of {value_of(item.radius):g} m does not fit into the cylinder of {value_of(radius):g} m.", "radius"
+        )
+    values = item.stiffness, item.radius, exponent, item.damping, linear, item.friction, item.friction_velocity, radius, inside
+    axes = rows_of(axes_of(unit(axis, "its direction", key), None))
+    where = {"body_a": a, "body_b": b, "point_a": point_a, "point_b": point_b, "axes": axes}
+    return _element(item, f"{key}_contact", *values, **where)
+
+
+def _tyre(item: elements.TyreSpec, rows: ModelRows) -> Element:
+    (a, point_a) = on_body(item, rows, ground=False)
+    for text in axes_problems(item.up, item.forward, "it"):
+        raise Trouble(text.replace("axis2", "forward").replace("axis", "up"), "up")
+    numbers = {name: (name, getattr(item, name)) for name in ("radius", "stiffness", "damping", "friction", "traction")}
+    numbers["velocity"] = ("friction_velocity", item.friction_velocity)
+    where = {"body_a": a, "point_a": point_a, "axes": rows_of(axes_of(item.up, item.forward))}
+    table = None if item.road is None else table_of(item, item.road)
+    return _with_formulas(item, rows, "tyre", numbers, **where, table=table)
 
 
 MAKERS: dict[type[Any], Callable[[Any, ModelRows], Element]] = {
@@ -134,11 +240,14 @@ MAKERS: dict[type[Any], Callable[[Any, ModelRows], Element]] = {
     elements.SumDamper: lambda item, rows: _element(item, "joint_damper", item.damping, **_sum(item, rows)),
     elements.JointDamper: lambda item, rows: _element(item, "joint_damper", item.damping, **on_joint(item, rows, rates=True)),
     elements.LineDamper: lambda item, rows: _element(item, "spring_damper", 0.0, item.damping, 0.0, 0.0, **between(item, rows)),
-    elements.FrictionSpec: lambda item, rows: _element(
-        item, "joint_friction", item.effort, item.velocity, **on_joint(item, rows, rates=True)
-    ),
+    elements.FrictionSpec: _friction,
     elements.StopSpec: _stop,
     elements.MotorSpec: _motor,
     elements.BushingSpec: _bushing,
     elements.ForceSpec: _force,
+    elements.LineStop: _line_stop,
+    elements.CableSpec: _cable,
+    elements.ActuatorSpec: _actuator,
+    elements.ContactSpec: _contact,
+    elements.TyreSpec: _tyre,
 }

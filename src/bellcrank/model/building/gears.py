@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ...joints import Joint
+from ...numbers import sincos
+from ...numbers.variable import as_number, length_of, value_of
 from ...spatial import Vector
 from ..closure import Action, Closure
 from ..geometry import meshing
@@ -83,7 +85,7 @@ class _Way:
         self.other, second = self._about(rest, b)
         if len(second) < len(rest):
             raise Trouble(f"{self._what(rest)} do not turn about one axis. {REMEDY}", "bodies")
-        if math.sqrt(_square(self.line.axis.cross(self.other.axis))) > PARALLEL:
+        if length_of(self.line.axis.cross(self.other.axis)) > PARALLEL:
             raise Trouble(f'the axes of "{a}" and "{b}" are not parallel. {REMEDY}', "bodies")
 
     def _between(self, ends: list[int]) -> list[Step]:
@@ -112,9 +114,9 @@ class _Way:
                 break
             own = Line(point, _vector(joint.axis))
             line = own if line is None else line
-            off = math.sqrt(_square((point - line.point).cross(line.axis)))
-            far = max(1e-3, *(abs(float(x)) for x in (*point, *line.point)))
-            if math.sqrt(_square(own.axis.cross(line.axis))) > PARALLEL or off > PARALLEL * far:
+            off = length_of((point - line.point).cross(line.axis))
+            far = max(1e-3, *(abs(value_of(x)) for x in (*point, *line.point)))
+            if length_of(own.axis.cross(line.axis)) > PARALLEL or off > PARALLEL * far:
                 break
             found.append(step)
         if line is None:
@@ -128,9 +130,9 @@ class _Way:
             what = self._what(steps) if steps else f'"{self.b}"'
             raise Trouble(f"{what} must slide on what carries the pinion: use a prismatic joint.", "rack")
         line = Line(_vector(self.tree.points[steps[0].row]), _vector(joints[0].axis))
-        if any(math.sqrt(_square(_vector(joint.axis).cross(line.axis))) > PARALLEL for joint in joints):
+        if any(length_of(_vector(joint.axis).cross(line.axis)) > PARALLEL for joint in joints):
             raise Trouble(f"{self._what(steps)} slide in different directions. Let the rack slide along one line.", "rack")
-        if abs(float(line.axis.dot(self.line.axis))) > PARALLEL:
+        if abs(line.axis.dot(self.line.axis)) > PARALLEL:
             raise Trouble("the rack must slide across the axis of the pinion. Turn one of them.", "rack")
         return line
 
@@ -146,7 +148,7 @@ class _Way:
         """From A's axis at some height to that of B, across them; and how far that is."""
         way = self.other.point - at
         way = way - self.line.axis * self.line.axis.dot(way)
-        return way, math.sqrt(_square(way))
+        return way, length_of(way)
 
     def terms(self, mesh: Mesh) -> tuple[tuple[tuple[int, int, float], ...], tuple[tuple[int, int, float], ...]]:
         """Coordinates and their coefficients: of free joints, and of driven ones."""
@@ -156,8 +158,8 @@ class _Way:
             axis = _vector(joint.axis)
             work = {"angle": axis.dot(mesh.w.about(mesh.P, point)), "slide": axis.dot(mesh.w.force)}
             for dof, what in enumerate(TURNING.get(joint.kind, ("slide",))):
-                coefficient = step.sense * float(work[what])
-                if abs(coefficient) > 1e-12 * math.sqrt(_square(mesh.w.force)):
+                coefficient = step.sense * as_number(work[what])
+                if abs(coefficient) > 1e-12 * length_of(mesh.w.force):
                     found[self.tree.driven[step.row]].append((step.row, dof, coefficient))
         return tuple(found[0]), tuple(found[1])
 
@@ -175,7 +177,7 @@ def _gear(item: GearSpec, way: _Way) -> Mesh:
     _check_angles(item)
     ring = item.internal and r_a > r_b  # whether A is the one with its teeth inside
     r = across * ((-1.0 if item.internal and not ring else 1.0) / d)
-    return meshing.teeth(at + r * r_a, a, r, _float(item.pressure_angle), _float(item.helix_angle), -1.0 if ring else 1.0)
+    return meshing.teeth(at + r * r_a, a, r, as_number(item.pressure_angle), as_number(item.helix_angle), -1.0 if ring else 1.0)
 
 
 def _radii(item: GearSpec, d: float) -> tuple[float, float]:
@@ -183,7 +185,7 @@ def _radii(item: GearSpec, d: float) -> tuple[float, float]:
     if (item.radii is None) == (item.teeth is None):
         raise Trouble(f"it has {'neither' if item.radii is None else 'both'} radii and teeth. Give one of the two.", "radii")
     key = "radii" if item.teeth is None else "teeth"
-    first, second = (_float(x) for x in _two(getattr(item, key), key))
+    first, second = (as_number(x) for x in _two(getattr(item, key), key))
     if not (first > 0 and second > 0):
         raise Trouble(f"its {key} are {first:g} and {second:g}. Give more than zero.", key)
     sign = -1.0 if item.internal else 1.0
@@ -193,7 +195,7 @@ def _radii(item: GearSpec, d: float) -> tuple[float, float]:
     if item.teeth is not None:
         if item.module is None:
             return first * d / abs(first + sign * second), second * d / abs(first + sign * second)
-        size = _float(item.module) / (2 * math.cos(_float(item.helix_angle)))
+        size = as_number(item.module) / (2 * sincos(as_number(item.helix_angle))[1])
     r_a, r_b = first * size, second * size
     wanted = abs(r_a + sign * r_b)
     if abs(wanted - d) > FITS * d:
@@ -209,25 +211,25 @@ def _rack(item: RackSpec, way: _Way) -> Mesh:
     at = way.height(item.point)
     arm = _vector(item.point) - at
     arm = arm - way.other.axis * way.other.axis.dot(arm)
-    radius = math.sqrt(_square(arm))
+    radius = length_of(arm)
     if not radius > 0:
         raise Trouble("its point is on the axis of the pinion, which leaves no radius. Move it.", "point")
     _check_angles(item)
     r = arm * (1.0 / radius)
-    return meshing.teeth(at + arm, way.line.axis, r, _float(item.pressure_angle), _float(item.helix_angle), 1.0)
+    return meshing.teeth(at + arm, way.line.axis, r, as_number(item.pressure_angle), as_number(item.helix_angle), 1.0)
 
 
 def _belt(item: BeltSpec, way: _Way) -> Mesh:
     at = way.height(item.point)
     across, d = way.across(at)
-    r_a, r_b = (_float(x) for x in _two(item.radii, "radii"))
+    r_a, r_b = (as_number(x) for x in _two(item.radii, "radii"))
     if not (r_a > 0 and r_b > 0):
         raise Trouble(f"its radii are {r_a:g} and {r_b:g} m. Give more than zero.", "radii")
     least = r_a + r_b if item.crossed else abs(r_a - r_b)
     if not d > least:
         what = "the sum" if item.crossed else "the difference"
         raise Trouble(f"its axes are {d:.6g} m apart, not more than {what} of its radii, {least:.6g} m. Move one.", "radii")
-    tension = None if item.tension is None else _float(item.tension)
+    tension = None if item.tension is None else as_number(item.tension)
     return meshing.belt(at + across, way.line.axis, at, at + across, (r_a, r_b), item.crossed, tension)
 
 
@@ -235,7 +237,7 @@ MESHES: dict[type[Any], Any] = {GearSpec: _gear, RackSpec: _rack, BeltSpec: _bel
 
 
 def _check_angles(item: Any) -> None:
-    for key, angle in (("pressure_angle", _float(item.pressure_angle)), ("helix_angle", _float(item.helix_angle))):
+    for key, angle in (("pressure_angle", as_number(item.pressure_angle)), ("helix_angle", as_number(item.helix_angle))):
         if not abs(angle) < math.radians(60):
             raise Trouble(f'{key} is {angle:g} rad. Give less than 60 degrees: {key} = "20 deg".', key)
 
@@ -268,16 +270,8 @@ def driven_action(name: str, term: tuple[int, int, float], rows: ModelRows, tree
 
 
 def _vector(place: Any) -> Vector:
-    return Vector(*(float(x) for x in place))
-
-
-def _square(a: Vector) -> float:
-    return float(a.dot(a))
-
-
-def _float(value: Any) -> float:
-    return float(value)
+    return Vector(*(as_number(x) for x in place))
 
 
 def _floats(values: Any) -> Any:
-    return tuple(float(x) + 0.0 for x in values)
+    return tuple(as_number(x) + 0.0 for x in values)

@@ -10,13 +10,16 @@ from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, NamedTuple
 
+from ...numbers.variable import as_number
 from ..measures.columns import Mechanics, columns_of
 from ..measures.measure import COMPONENTS, WRENCH, Measure
 from ..measures.paths import built_in, path_names
+from ..parameters.tables import AnyTable
 from ..spec import measures
 from ..spec.problems import Problems
 from ..spec.spec import Spec
 from .references import ModelRows, Trouble, between, dof_of, make_all, on_body, on_joint, row_of, unit
+from .signals import called_tables
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,14 +37,16 @@ class Named:
     inputs: Any
 
 
-def make_measures(spec: Spec, rows: ModelRows, named: Mechanics, problems: Problems) -> tuple[Measure, ...]:
+def make_measures(
+    spec: Spec, rows: ModelRows, named: Mechanics, tables: Mapping[str, AnyTable], problems: Problems
+) -> tuple[Measure, ...]:
     ties = {item.name: len(rows.closing) + k for k, item in enumerate((*spec.constraints, *spec.couplers, *spec.gears))}
     sources = Sources({item.name for item in spec.elements}, ties)
     known = {item.name: item for item in spec.measures}
     plain = [item for item in spec.measures if not isinstance(item, measures.FormulaMeasure)]
     made = {measure.name: measure for measure in make_all(plain, partial(_measure, rows=rows, sources=sources), problems)}
     columns = {} if problems else {x.name: [name for name, _ in columns_of(named, x)] for x in made.values()}
-    names = _Names(named, known, columns, {item.name: item.value for item in spec.parameters}, problems)
+    names = _Names(named, known, columns, {item.name: item.value for item in spec.parameters}, problems, tables)
     formulas = [item for item in spec.measures if isinstance(item, measures.FormulaMeasure)]
     made |= {measure.name: measure for measure in make_all(formulas, names.formula, problems)}
     _check_rings(known, problems)
@@ -131,10 +136,12 @@ class _Names(NamedTuple):
     columns: Mapping[str, list[str]]
     numbers: Mapping[str, Any]
     problems: Problems
+    tables: Mapping[str, AnyTable]
 
     def formula(self, item: measures.FormulaMeasure) -> Measure:
-        pairs = tuple((name, float(self.numbers[name])) for name in item.value.names if self._kind(name) == "number")
-        return Measure(item.name, "expression", expression=item.value.text, values=pairs, unit=item.unit)
+        pairs = tuple((name, as_number(self.numbers[name])) for name in item.value.names if self._kind(name) == "number")
+        tables = called_tables(item.value, self.tables, "value")
+        return Measure(item.name, "expression", expression=item.value.text, values=pairs, unit=item.unit, tables=tables)
 
     def _kind(self, name: str) -> str:
         """A measure comes first, then a parameter, then a path."""

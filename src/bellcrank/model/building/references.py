@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, TypeVar
 
 from ...joints import Joint
+from ...numbers.variable import as_number, is_finite, length_of
 from ..geometry.units import Quantity, of_coordinate, wrong_unit
+from ..parameters.expressions import Live
 from ..spec.fields import Number, Vector3, fields_of
 from ..spec.items import GROUND
 from ..spec.problems import Problems
@@ -30,6 +31,7 @@ class ModelRows:
     origins  of the bodies, by row; the last one, -1, is ground's
     driven   joints whose motion is prescribed
     written  all joints as the user wrote them
+    live     formulas over a run that elements have been found to have: the item, its key, the formula
     """
 
     joints: Mapping[str, int]
@@ -40,6 +42,7 @@ class ModelRows:
     driven: Collection[str]
     inputs: Sequence[str]
     written: Mapping[str, JointSpec]
+    live: dict[str, tuple[Any, str, Live]] = field(default_factory=dict)
 
 
 class Trouble(Exception):
@@ -56,13 +59,14 @@ def make_all(
     problems: Problems,
     wrong_with: Callable[[Made], Iterable[tuple[str, str]]] = lambda made: (),
     joints: Mapping[str, Joint] = MappingProxyType({}),
+    signs: bool = True,
 ) -> tuple[Made, ...]:
     """What can be made of the items that nobody blames; whatever is wrong with them, or with what is made, is a problem."""
     found = []
     for item in items:
         if problems.blames(item.name):
             continue
-        wrong = [*bad_signs(item), *bad_units(item, joints)]
+        wrong = [*bad_signs(item), *bad_units(item, joints)] if signs else []
         try:
             made = make(item)
             wrong += wrong_with(made)
@@ -82,7 +86,9 @@ def bad_signs(item: Any) -> Iterator[tuple[str, str]]:
         if value is None or not isinstance(kind, Number | Vector3) or kind.sign == "any":
             continue
         for x in value if isinstance(value, tuple) else (value,):
-            if not (math.isfinite(x) and (x > 0 or (x == 0 and kind.sign == "zero or more"))):
+            if isinstance(x, Live):
+                continue
+            if not (is_finite(x) and (x >= 0 if kind.sign == "zero or more" else x > 0)):
                 yield f"{key} is {x:g} {kind.unit}. Give {kind.sign}.".replace("  ", " "), key
 
 
@@ -171,7 +177,7 @@ def coordinate_of(name: str, rows: ModelRows, *, driven: bool = False) -> tuple[
 def on_body(end: Any, rows: ModelRows, key: str = "body", *, ground: bool = True) -> tuple[int, Vector]:
     """Row of a body, and the point in its own frame."""
     row = row_of(end.body, rows, key, ground=ground)
-    x, y, z = (float(a) - float(b) for a, b in zip(end.point, rows.origins[row], strict=True))
+    x, y, z = (as_number(a) - as_number(b) for a, b in zip(end.point, rows.origins[row], strict=True))
     return row, (x, y, z)
 
 
@@ -192,14 +198,14 @@ def between(item: Any, rows: ModelRows) -> dict[str, Any]:
     return {"body_a": a, "body_b": b, "point_a": point_a, "point_b": point_b}
 
 
-def designed_length(item: Any) -> float:
+def designed_length(item: Any) -> Any:
     """Distance of its two points in the design position."""
-    return math.dist(*(tuple(map(float, end.point)) for end in (item.start, item.end)))
+    return length_of(a - b for a, b in zip(item.start.point, item.end.point, strict=True))
 
 
 def unit(axis: Any, what: str = "the axis of its motion", key: str = "motion") -> Vector:
-    length = math.hypot(*map(float, axis))
-    if not (math.isfinite(length) and length > 0):
+    length = length_of(axis)
+    if not (is_finite(length) and length > 0):
         raise Trouble(f"{what} is {axis}. Give a vector that is not zero.", key)
-    x, y, z = (float(a) / length for a in axis)
+    x, y, z = (as_number(a) / length for a in axis)
     return x, y, z

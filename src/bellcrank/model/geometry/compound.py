@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
+from ...numbers.variable import as_number
 from ..spec.fields import Number, Parts, Scalar
 from ..spec.shapes import MassProperties, Solid
 
@@ -38,10 +39,10 @@ class Compound:
 
     @property
     def volume(self) -> float:
-        return float(sum(sign * getattr(shape, "volume", 0.0) for _, shape, sign in self.each()))
+        return as_number(sum(sign * getattr(shape, "volume", 0.0) for _, shape, sign in self.each()))
 
     def total(self) -> float:
-        return float(sum(sign * shape.mass_properties().mass for _, shape, sign in self.each()))
+        return as_number(sum(sign * shape.mass_properties().mass for _, shape, sign in self.each()))
 
     def measures(self) -> list[str]:
         return [f"{name}: {text}" for name, shape, _ in self.each() for text in shape.problems()]

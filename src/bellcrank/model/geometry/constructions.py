@@ -40,8 +40,8 @@ def _vector(place: Any) -> Vector:
     return Vector(*place)
 
 
-def _nearly(square: float, scale: float) -> bool:
-    return square >= -_SMALL * scale * scale
+def _nearly(square: Any, scale: Any) -> bool:
+    return bool(square >= -_SMALL * scale * scale)
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class ByTwoDistances(Construction):
     def wrong(self, at: ByTwoDistances) -> str:
         (first, _), (second, _) = self.distances
         (a, r_a), (b, r_b) = at.distances
-        gap = float(construct.length(_vector(b) - _vector(a)))
+        gap = construct.length(_vector(b) - _vector(a))
         if reason := _bad_distances(self.distances, at.distances):
             return reason
         if not gap > 0:
@@ -71,7 +71,7 @@ class ByTwoDistances(Construction):
             return ""
         far = gap > r_a + r_b
         why = f"they are {gap:.6g} m apart, {'more' if far else 'less'} than the {'sum' if far else 'difference'} of these"
-        circles = f'the circles of {float(r_a):.6g} m about "{first}" and of {float(r_b):.6g} m about "{second}" do not meet'
+        circles = f'the circles of {r_a:.6g} m about "{first}" and of {r_b:.6g} m about "{second}" do not meet'
         return f"{circles}: {why}. {'Lengthen' if far else 'Even out'} the distances, or move a point"
 
 
@@ -102,16 +102,16 @@ class ByThreeDistances(Construction):
         normal = _vector(at.normal)
         if not abs(normal.dot(across)) > 1e-9 * construct.length(normal) * construct.length(across):
             return f"its normal is in the plane of {named}, so that no side is above. Give another normal"
-        if _nearly(construct.three_spheres((a, b, c), r)[2], float(sum(r))):
+        if _nearly(construct.three_spheres((a, b, c), r)[2], sum(r)):
             return ""
-        listed = ", ".join(f'{float(x):.6g} m about "{name}"' for (name, _), x in zip(self.distances, r, strict=True))
+        listed = ", ".join(f'{x:.6g} m about "{name}"' for (name, _), x in zip(self.distances, r, strict=True))
         return f"the spheres of {listed} do not meet in one point. Change a distance, or move a point"
 
 
 def _bad_distances(named: Any, given: Any) -> str:
     for (name, _), (_, x) in zip(named, given, strict=True):
         if not x > 0:
-            return f'its distance from "{name}" is {float(x):g} m. Give more than zero'
+            return f'its distance from "{name}" is {x:g} m. Give more than zero'
     return ""
 
 

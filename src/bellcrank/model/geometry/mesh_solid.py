@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import MissingExtraError
+from ...numbers.variable import as_array, as_number
 from ..spec.fields import XYZ_ZERO, Number, Place, Position, Scalar, Text
 from ..spec.shapes import DENSITY, MASS, Solid
 
@@ -48,15 +49,15 @@ class MeshSolid(Solid):
 
     @property
     def volume(self) -> float:
-        return self.integrals.volume * float(self.scale) ** 3
+        return self.integrals.volume * as_number(self.scale) ** 3
 
     @property
     def middle(self) -> Array:
         at: Any = self.at
-        return np.array(at, dtype=float) + float(self.scale) * np.array(self.integrals.center)
+        return as_array(at) + as_number(self.scale) * np.array(self.integrals.center)
 
     def squares(self) -> Array:
-        return np.asarray(float(self.scale) ** 2 * np.array(self.integrals.squares))
+        return np.asarray(as_number(self.scale) ** 2 * np.array(self.integrals.squares))
 
     def measures(self) -> list[str]:
         found = [f'its mesh "{self.file}" {self.integrals.wrong}'] if self.integrals.wrong else []

@@ -13,8 +13,10 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
+
+import numpy as np
 
 from ..building.resolve import Values, sources, sources_of
 from ..spec.assemblies import expand
@@ -26,7 +28,7 @@ from .expressions import Formula
 
 def numbers(spec: Spec) -> Iterator[tuple[str, Scalar]]:
     """Everything written as a number or a formula, by path."""
-    for path, item in _items(spec):
+    for path, item in items(spec):
         yield from numbers_of(item, path)
 
 
@@ -39,19 +41,32 @@ def parameters_of(spec: Spec) -> dict[str, float]:
 def changed(spec: Spec, changes: Mapping[str, float]) -> Spec:
     """The spec with other numbers; raises ModelError with every path that is none of a number."""
     problems = Problems()
-    written = dict(numbers(spec))
     for path, value in changes.items():
-        if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
+        if not is_number(value):
             problems.add(f'"{path}" is to become {value!r}. Give a finite number.')
-        elif path not in written:
+    checked_paths(spec, changes, problems)
+    return replaced(spec, Replacing({path: float(value) for path, value in changes.items()}))
+
+
+def is_number(value: Any) -> bool:
+    """A finite one."""
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def checked_paths(spec: Spec, paths: Iterable[str], problems: Problems | None = None) -> None:
+    """Raises ModelError with every path that is no parameter, and what to change instead."""
+    problems = Problems() if problems is None else problems
+    written = dict(numbers(spec))
+    for path in paths:
+        if path not in written:
             problems.add(_unknown(spec, str(path), written, problems))
         elif isinstance(formula := written[path], Formula) and formula.names:
             problems.add(_by_formula(spec, path, formula))
     problems.raise_if_any()
-    return _replaced(spec, Replacing({path: float(value) for path, value in changes.items()}))
 
 
-def _items(spec: Spec) -> Iterator[tuple[str, Any]]:
+def items(spec: Spec) -> Iterator[tuple[str, Any]]:
+    """Everything that has numbers, with the beginning of their paths."""
     yield "", spec
     yield from ((item.path, item) for field in LISTS for item in getattr(spec, field))
     for assembly in spec.assemblies:
@@ -61,7 +76,9 @@ def _items(spec: Spec) -> Iterator[tuple[str, Any]]:
         yield from ((f"{copy.name}.{item.path}", item) for item in copy.parameters)
 
 
-def _replaced(spec: Spec, visit: Replacing) -> Spec:
+def replaced(spec: Spec, visit: Replacing) -> Spec:
+    """The spec with what the visitor puts in place of numbers."""
+
     def lists(parts: PartsSpec, prefix: str) -> dict[str, Any]:
         return {
             field: tuple(map_fields(item, f"{prefix}{item.path}", visit) for item in getattr(parts, field)) for field in LISTS

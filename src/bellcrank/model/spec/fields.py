@@ -7,7 +7,7 @@ parameters and copying assemblies all walk the same table, so that a new field i
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass
 from typing import Annotated, Any, NamedTuple, get_type_hints
 
@@ -52,6 +52,7 @@ class Visitor:
     """
 
     literals: bool = True  # numbers are shown too; else formulas only
+    kind: Kind  # of the field that is shown
 
     def scalar(self, path: str, value: Scalar) -> Scalar:
         return value
@@ -62,6 +63,10 @@ class Visitor:
         if not self.literals and not (isinstance(x, Formula) or isinstance(y, Formula) or isinstance(z, Formula)):
             return value
         return self.scalar(f"{path}.x", x), self.scalar(f"{path}.y", y), self.scalar(f"{path}.z", z)
+
+    def live_triple(self, path: str, value: Triple, turns: str) -> Triple:
+        """Three numbers, each of which may be live."""
+        return self.triple(path, value, turns)
 
     def place(self, path: str, value: Place) -> Place:
         if isinstance(value, str):
@@ -89,6 +94,10 @@ class Visitor:
 
     def name(self, path: str, to: str, value: str) -> str:
         return value
+
+    def live(self, path: str, value: Scalar) -> Scalar:
+        """A number, or a formula that may be over what changes during a run."""
+        return self.scalar(path, value) if self.literals or isinstance(value, Formula) else value
 
     def formula(self, path: str, value: Formula) -> Formula:
         """One over names of measures, which has no value by itself."""
@@ -119,9 +128,10 @@ def _scalar(value: Any, path: str, visit: Visitor) -> Any:
 class Number(Kind):
     unit: str = ""
     sign: str = "any"  # or "zero or more", "more than zero"
+    live: bool = False  # a formula may be over what changes during a run
 
     def map(self, value: Any, path: str, visit: Visitor) -> Any:
-        return _scalar(value, path, visit)
+        return visit.live(path, value) if self.live else _scalar(value, path, visit)
 
 
 @dataclass(frozen=True)
@@ -141,9 +151,10 @@ class Vector3(Kind):
     unit: str = ""
     turns: str = ""
     sign: str = "any"
+    live: bool = False  # as of a number
 
     def map(self, value: Any, path: str, visit: Visitor) -> Any:
-        return visit.triple(path, value, self.turns)
+        return visit.live_triple(path, value, self.turns) if self.live else visit.triple(path, value, self.turns)
 
 
 @dataclass(frozen=True)
@@ -237,6 +248,14 @@ class Flag(Kind):
 
 
 @dataclass(frozen=True)
+class Matrix(Kind):
+    """Rows of numbers, all of the same length."""
+
+    def map(self, value: Any, path: str, visit: Visitor) -> Any:
+        return tuple(tuple(_scalar(x, f"{path}.{i}.{k}", visit) for k, x in enumerate(row)) for i, row in enumerate(value))
+
+
+@dataclass(frozen=True)
 class Rows(Kind):
     """A table of two columns."""
 
@@ -319,6 +338,7 @@ def map_fields(item: Any, path: str, visit: Visitor) -> Any:
         value = getattr(item, attribute)
         if value is None:
             continue
+        visit.kind = kind
         new = kind.map(value, path if kind.flat else f"{path}.{key}" if path else key, visit)
         if new is not value and new != value:
             changed[attribute] = new
@@ -347,10 +367,21 @@ class Listing(Visitor):
         return super().direction(path, value, turns)
 
 
-class Replacing(Visitor):
-    """Puts numbers in place of those of some paths."""
+class Units(Visitor):
+    """Collects the units of the numbers of items by path; "" where the file does not say."""
 
-    def __init__(self, numbers: dict[str, float]) -> None:
+    def __init__(self) -> None:
+        self.found: dict[str, str] = {}
+
+    def scalar(self, path: str, value: Scalar) -> Scalar:
+        self.found[path] = getattr(self.kind, "unit", "")
+        return value
+
+
+class Replacing(Visitor):
+    """Puts numbers, or formulas, in place of those of some paths."""
+
+    def __init__(self, numbers: Mapping[str, Scalar]) -> None:
         self.numbers = numbers
 
     def scalar(self, path: str, value: Scalar) -> Scalar:

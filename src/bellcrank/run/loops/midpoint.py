@@ -7,9 +7,9 @@ pushes of the closures, which are impulses at the ends of the step:
     (q_n+1, p'') = Phi(q_n, p')                   q_m = q_n + h/2 v_m,  p_m = p' + h/2 f_m,  (v_m, f_m) = rates(q_m, p_m)
     p_n+1 = p'' - G(q_n+1)^T mu                   mu so that G v + phi_t = 0 there
 
-Pushes are flows of the functions lambda.phi, and Phi is symplectic, so that the whole is a symplectic map of the motions that keep
-the loops closed (E. Hairer, C. Lubich & G. Wanner, Geometric Numerical Integration, 2006, VII.1.4; for M that depends on q see
-L. Jay, SIAM J. Numer. Anal. 33, 1996). It is the constrained variational integrator of the discrete Lagrangian h L(q_m, v_m).
+Pushes are flows of the functions lambda.phi, and Phi is symplectic, so that the whole is a symplectic map of the motions that
+keep the loops closed (E. Hairer, C. Lubich & G. Wanner, Geometric Numerical Integration, 2006, VII.1.4; for M that depends on q
+see L. Jay, SIAM J. Numer. Anal. 33, 1996). It is the constrained variational integrator of the discrete Lagrangian h L(q_m, v_m).
 Energy has no trend, and momenta that the mechanism keeps are kept. All equations are solved until only rounding is left.
 """
 
@@ -36,7 +36,7 @@ Array = NDArray[np.float64]
 
 CLOSED_METHODS = ("implicit_midpoint", "midpoint4")
 MOST = 60  # iterations of a step
-SMALL = 1e-11  # changes that may be rounding
+SMALL, IDLE = 1e-11, 2  # changes that may be rounding; iterations in which they shrink no further
 CLOSED = 1e-11  # errors of a closure, as a part of the model's size, that may remain
 
 
@@ -113,7 +113,10 @@ class ClosedMidpoint:
 
     def _part(self, number: int, h: float, until: float) -> None:
         n = self.point
-        q, p = self._between(number, n, h, until)
+        try:
+            q, p = self._between(number, n, h, until)
+        except DynamicsError as trouble:  # of numbers that grow from iteration to iteration
+            raise DynamicsError(self._unsolved(h)) from trouble
         v = self._velocities(until, q=q, p=p)
         self.point = self._settled(self._placed(until, q, p, v))
         self._look()
@@ -122,22 +125,22 @@ class ClosedMidpoint:
         """The midpoint rule for the open tree with the first push: coordinates at the end, and momenta before the second."""
         v, f, push = self._guess.get(number) or (n.v, np.zeros_like(n.v), np.zeros(len(self.kept)))
         S = np.linalg.inv(h * (n.G @ n.to_velocity)) if len(self.kept) else np.zeros((0, 0))
-        t, change, before = until - 0.5 * h, 1.0, np.inf
+        t, best, idle = until - 0.5 * h, np.inf, 0
         for k in range(MOST):
             self.iterations += 1
             p = n.p - n.G.T @ push
             new_v, new_f = self._rates(t, n.q + 0.5 * h * v, p + 0.5 * h * f)
             q = n.q + h * new_v
             error = self.quantities.errors(q, until)[self.kept]
-            turned = S @ error
-            before, change = change, self._change(n, h, new_v - v, new_f - f, turned, push)
-            v, f, push = new_v, new_f, push + turned
-            if change == 0.0 or (change <= SMALL and change >= before):
+            change = self._change(n, h, (new_v, new_f), (v, f), error, push)
+            v, f, push = new_v, new_f, push + S @ error
+            best, idle = min(best, change), 0 if change < best else idle + 1
+            if change == 0.0 or (best <= SMALL and idle == IDLE):
                 break
             if k == 1 and len(self.kept):  # the rows at both ends: their product no longer changes much
                 S = np.linalg.inv(h * (self._rows(q, until) @ n.to_velocity))
-        if not change <= SMALL:
-            raise DynamicsError(self._unsolved(h))
+        if not best <= SMALL:
+            raise DynamicsError("no convergence")
         self._guess[number] = v, f, push
         return n.q + h * v, n.p - n.G.T @ push + h * f
 
@@ -145,15 +148,21 @@ class ClosedMidpoint:
         self.evaluations += 1
         return self._velocities(t, q=q, p=p), self._forces(t, q=q, p=p, tau=self.tau)
 
-    def _change(self, n: GridPoint, h: float, v: Array, f: Array, turned: Array, push: Array) -> float:
-        """Of an iteration, as a part of the largest coordinate and momentum."""
-        place, momentum = np.abs(n.q).max() + h * np.abs(n.v).max(), np.abs(n.p).max() + 1e-300
-        pushed = np.abs(n.G.T @ turned).max(initial=0.0)
-        return float(max(abs(h) * np.abs(v).max() / place, abs(h) * np.abs(f).max() / momentum, pushed / momentum))
+    def _change(
+        self, n: GridPoint, h: float, new: tuple[Array, Array], old: tuple[Array, Array], error: Array, push: Array
+    ) -> float:
+        """Of an iteration, as a part of the largest coordinate and momentum, or of what a step changes in them; and the error
+        of the closures. Pushes are not compared: they are uncertain by rounding of q over h."""
+        (v, f), h = new, abs(h)
+        place = _largest(n.q) + h * _largest(v) + min(1.0, self.quantities.length)
+        momentum = _largest(n.p) + h * _largest(f) + _largest(n.G.T @ push) + 1e-300
+        moved, forced = h * _largest(v - old[0]), h * _largest(f - old[1])
+        return max(moved / place, forced / momentum, _largest(error) / self.quantities.length)
 
     def _placed(self, t: float, q: Array, p: Array, v: Array) -> GridPoint:
         G = self._rows(q, t)
-        return GridPoint(t, q, p, v, G, np.linalg.solve(self.quantities.mass(q, t), G.T))
+        to_velocity: Array = np.asarray(np.linalg.solve(self.quantities.mass(q, t), G.T), dtype=np.float64)
+        return GridPoint(t, q, p, v, G, to_velocity)
 
     def _rows(self, q: Array, t: float) -> Array:
         return self.quantities.jacobian(q, t)[self.kept]
@@ -173,7 +182,8 @@ class ClosedMidpoint:
         rows = np.abs(self.quantities.closure(n.q, n.v, n.t)).max(axis=0)
         if not (rows[0] <= CLOSED * self.quantities.length and np.isfinite(n.p).all()):
             raise DynamicsError(
-                f"its loops stay open by {rows[0]:.3g} m: they are in a singular position or near one, which this method cannot pass. "
+                f"its loops stay open by {rows[0]:.3g} m: they are in a singular position or near one, which this method "
+                f"cannot pass. "
                 f"Use {argument('method', 'rattle')}, or {argument('on_singular', 'pass')} with dopri5"
             )
         report.closure_position = max(report.closure_position, float(rows[0]))
@@ -184,6 +194,10 @@ class ClosedMidpoint:
             f"the equations of a step of {h:.3g} s cannot be solved: the step is too long, or the loops are in a singular "
             f"position. Take shorter ones ({argument('max_step')})"
         )
+
+
+def _largest(x: Array) -> float:
+    return float(np.abs(x).max(initial=0.0))
 
 
 def kept_rows(dynamics: Dynamics) -> Array:

@@ -61,13 +61,16 @@ def has_steps_of_its_own(method: str, model: Model) -> bool:
 
 def _outcome(passed: Passed) -> Outcome:
     _tell_impacts(passed.report.impacts)
-    return Outcome(
-        passed.times, passed.q, passed.v, passed.works, dict(passed.counts), passed.problem, _passages(passed.report)
-    )
+    states = (passed.times, passed.q, passed.v, passed.works)
+    return Outcome(*states, dict(passed.counts), passed.problem, _passages(passed.report), lost=_lost(passed.report))
 
 
 def _passages(report: Report) -> tuple[Passage, ...]:
     return tuple(Passage(p.time, ", ".join(p.closures)) for p in report.passages)
+
+
+def _lost(report: Report) -> float:
+    return float(sum(impact.energy for impact in report.impacts))
 
 
 def _tell_impacts(impacts: Sequence[Impact]) -> None:
@@ -171,7 +174,8 @@ class Passing:
         t = float(first["t"])
         passages = tuple(p for p in _passages(found.report) if t < p.time <= end or p.time == t == self.began)
         works = np.vstack([np.zeros(works.shape[1]), works])
-        return Outcome(np.append(first["t"], times), q, v, works, found.counts, found.problem, passages)
+        states = (np.append(first["t"], times), q, v, works)
+        return Outcome(*states, found.counts, found.problem, passages, lost=_lost(found.report))
 
     def _watched(self, found: Interval) -> float:
         """The end of the interval, or the event before it that ends the run."""
@@ -211,4 +215,5 @@ def _not_begun(dynamics: Dynamics, start: State) -> Outcome:
     _tell_impacts([] if impact is None else [impact])
     passage = Passage(t, ", ".join(loops.closures))
     works = np.zeros((1, FirstOrder(dynamics, start).works))
-    return Outcome(np.array([t]), start["q"][None], v[None], works, {}, passage.problem(), (passage,))
+    lost = 0.0 if impact is None else impact.energy
+    return Outcome(np.array([t]), start["q"][None], v[None], works, {}, passage.problem(), (passage,), lost=lost)
