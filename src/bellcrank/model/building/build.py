@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ...joints import Joint, turned_round
 from ...numbers.variable import as_array, as_number, length_of, on_constants, values_of
+from ..geometry.gears import TreeRows
 from ..measures.measure import Measure
 from ..measures.signals import Names, make_signals, make_tables
 from ..model import Model
@@ -33,7 +34,6 @@ from .checks import (
 from .closures import make_closures
 from .cuts import check_cuts
 from .forces import make_elements
-from .gears import TreeRows
 from .measures import Named, make_measures
 from .motions import make_motion
 from .references import ModelRows, Trouble
