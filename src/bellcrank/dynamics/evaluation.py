@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import DynamicsError, StateError
 from ..formulations import QUANTITIES, Program
 from ..machine.kernel import Kernel
+from ..machine.tangents import TangentKernel
 from .diagnosis import why_not_finite
 from .output_frames import OutputFrames
 
@@ -39,6 +40,7 @@ class Evaluation:
         self.formulation, self.program = planned.formulation, planned.program
         self.frames, self.equations = OutputFrames(planned.plan), planned.plan.loads.closing.rows
         self.kernels: dict[tuple[str, int, int], Kernel] = {}
+        self.tangent_kernels: dict[tuple[str, int, int], TangentKernel] = {}  # see differentiation
 
     def rates(self, q: ArrayLike, v: ArrayLike) -> Array:
         """dq/dt."""

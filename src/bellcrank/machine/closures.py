@@ -13,7 +13,7 @@ from ..joints import JOINTS
 from ..joints.base import Driven
 from ..kernels.executor import Integer
 from ..kernels.messages import leaves, rebuild
-from ..numbers import Dual, Number, select, sqrt
+from ..numbers import Number, select, sqrt
 from ..plan.closures import ClosureSignature
 from ..spatial import Force
 from ..spatial.rank import keeps
@@ -64,7 +64,7 @@ def _view(walk: Walk, signature: ClosureSignature, k: Integer, rated: bool) -> C
     state = driven_of(walk, signature, k)
     if rated:
         a, b, state = along_motion(a), along_motion(b), driven_along_motion(signature, state)
-    return closure_view(signature, data_of(walk, "closure_data", k), a, b, state, sums)
+    return closure_view(signature, data_of(walk, "closure_data", k, signature), a, b, state, sums)
 
 
 def driven_of(walk: Walk, signature: ClosureSignature, k: Integer) -> Driven:
@@ -87,12 +87,17 @@ def coupled(walk: Walk, k: Integer) -> tuple[Number, Number]:
         carried[0, name] = 0.0
 
     def term(attachment: Integer) -> None:
-        factor = walk.array("factors")[attachment]
+        factor = factor_of(walk, attachment)
         for name, array in (("position", "q"), ("velocity", "v")):
             add_to(carried, (0, name), factor * walk.given(array, _coordinate(walk, attachment, array)))
 
     _each_attachment(walk, k, term)
     return carried[0, "position"], carried[0, "velocity"]
+
+
+def factor_of(walk: Walk, attachment: Integer) -> Number:
+    """Of a term of a coupler."""
+    return walk.data("factors", attachment, walk.plan.varies("factors"))
 
 
 def _each_attachment(walk: Walk, k: Integer, act: Callable[[Integer], None]) -> None:
@@ -138,7 +143,6 @@ class Row:
         if not self.walk.plan.loads.closing.couplers:
             return [0.0] * n
         factor = self.walk.array("carried")[0, "factor"]
-        factor = factor.value if isinstance(factor, Dual) else factor
         return [self.walk.e.where(self.dof, k, factor) for k in range(n)]
 
     def leave(self, body: Body, values: Sequence[Number], bound: Number, known: Number) -> None:
@@ -162,7 +166,7 @@ def carry_equations(walk: Walk, step: Callable[[Any, Any, Force], Force]) -> Non
         for j in range(WRENCH):
             carried[j] = walk.array("attachments")[attachment, j]
         if walk.plan.loads.closing.couplers:
-            carried[0, "factor"] = walk.array("factors")[attachment]
+            carried[0, "factor"] = factor_of(walk, attachment)
         to_ground(walk, table[attachment, "body"], lambda body: per_body(body, row))
 
     def per_body(body: Body, row: Row) -> None:
@@ -269,7 +273,7 @@ def push(walk: Walk, also_output: bool = False) -> None:
 
     def one(signature: ClosureSignature, index: Integer, view: ClosureView) -> None:
         row, total, coupler = table[index, "row"], [Force.zero(), Force.zero()], signature.kind == "coupler"
-        given = [walk.array("lambda")[row + k] for k in range(len(view.equations))]
+        given = [walk.given("lambda", row + k) for k in range(len(view.equations))]
         for multiplier, equation in zip(given, view.equations, strict=True):
             for side, wrench in enumerate((equation.on_i, equation.on_j)):
                 total[side] = total[side] + wrench * multiplier
@@ -299,7 +303,7 @@ def push_impulses(walk: Walk) -> None:
         if signature.kind == "coupler":
             return
         row, grounds = table[index, "row"], (signature.ground_a, signature.ground_b)
-        sigma = [-walk.array("lambda")[row + k] for k in range(len(view.equations))]
+        sigma = [-walk.given("lambda", row + k) for k in range(len(view.equations))]
         for ground, state, (impulse, rate) in zip(grounds, ("state_a", "state_b"), impulses_of(view, sigma), strict=True):
             for k, x in enumerate([*impulse, *rate] if not ground else []):
                 add_to(impulses, (table[index, state], k), x)
@@ -313,4 +317,4 @@ def _power(view: ClosureView, total: Sequence[Force]) -> Number:
 
 
 def _push_coordinate(walk: Walk, attachment: Integer, multiplier: Number) -> None:
-    add_to(walk.array("effort"), _coordinate(walk, attachment, "v"), walk.array("factors")[attachment] * multiplier)
+    add_to(walk.array("effort"), _coordinate(walk, attachment, "v"), factor_of(walk, attachment) * multiplier)

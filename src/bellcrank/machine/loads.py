@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..forces import BodyState, JointState
 from ..kernels.executor import Integer
@@ -20,13 +20,19 @@ if TYPE_CHECKING:
 Data = Callable[[int], Number]
 
 
-def data_of(walk: Walk, array: str, i: Integer) -> Data:
+def data_of(walk: Walk, array: str, i: Integer, signature: Any) -> Data:
     """The numbers of a row, by their place."""
-    return lambda slot: walk.array(array)[i, slot]
+    return lambda slot: walk.data(array, (i, slot), slot in signature.varied)
 
 
 def _time(walk: Walk) -> Number:
-    return walk.array("t")[0] if "t" in walk.program.inputs else 0.0
+    return walk.given("t", 0) if "t" in walk.program.inputs else 0.0
+
+
+def _pool(walk: Walk) -> Any:
+    e = walk.e
+    tangents = walk.array("d_pool") if e.tangents and walk.plan.varies("pool") else None
+    return e.table(walk.array("pool"), e.count("pool"), tangents)
 
 
 def drive(walk: Walk) -> None:
@@ -34,8 +40,7 @@ def drive(walk: Walk) -> None:
     e, table = walk.e, walk.array("motion_table")
 
     def case(signature: MotionSignature, i: Integer) -> list[Number]:
-        pool = e.table(walk.array("pool"), e.count("pool"))
-        state = driven_state(signature, data_of(walk, "motion_data", i), _time(walk), pool)
+        state = driven_state(signature, data_of(walk, "motion_data", i, signature), _time(walk), _pool(walk))
         for name, column, values in (("q", "q", state.q), ("v", "v", state.v), ("a", "v", state.a)):
             for k, x in enumerate(values):
                 walk.array(f"driven_{name}")[table[i, column] + k] = x
@@ -79,10 +84,9 @@ def add_to(array: object, place: Integer, x: Number) -> None:
 
 
 def _element(walk: Walk, signature: ElementSignature, i: Integer) -> list[Number]:
-    e, table, data = walk.e, walk.array("element_table"), data_of(walk, "element_data", i)
-    pool = e.table(walk.array("pool"), e.count("pool"))
+    table, data, pool = walk.array("element_table"), data_of(walk, "element_data", i, signature), _pool(walk)
     t = _time(walk)
-    u = walk.array("u")[table[i, "input"]] if signature.has_input else 0.0
+    u = walk.given("u", table[i, "input"]) if signature.has_input else 0.0
     if signature.terms:
         values = _on_sum(walk, signature, i, data)
     elif signature.on_joint:

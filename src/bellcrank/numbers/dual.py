@@ -73,7 +73,10 @@ class Dual:
         if isinstance(other, Dual):
             value, inverse = self.value / other.value, 1.0 / other.value
             return Dual(value, [(s - value * t) * inverse for s, t in zip(self.tangents, other.tangents, strict=True)])
-        return Dual(self.value / other, [t / other for t in self.tangents]) if isinstance(other, _NUMBERS) else NotImplemented
+        if not isinstance(other, _NUMBERS):
+            return NotImplemented
+        inverse = 1.0 / other
+        return Dual(self.value / other, [t * inverse for t in self.tangents])
 
     def __rtruediv__(self, other: Number) -> Dual:
         value = other / self.value

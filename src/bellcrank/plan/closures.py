@@ -26,6 +26,8 @@ ATTACHMENT_TABLE = ("row", "body", "dof")  # dof: of the body's joint, for a cou
 CLOSURE_SLOTS = {"point_a": 0, "point_b": 3, "axes_a": 6, "axes_b": 15, "world": 24, "value": 33, "pitch": 34, "center_a": 35}
 CLOSURE_SLOTS |= {"center_b": 38, "scale": 41}
 CLOSURE_ROW = 47
+_CHOSEN = {*range(CLOSURE_SLOTS["world"], CLOSURE_SLOTS["world"] + 9), *range(CLOSURE_SLOTS["scale"], CLOSURE_ROW)}
+"""Axes along which equations are written, and what makes them comparable: a choice, which no design changes."""
 
 
 class ClosureSignature(NamedTuple):
@@ -36,6 +38,7 @@ class ClosureSignature(NamedTuple):
     ground_a: bool
     ground_b: bool
     driven: str  # kind of joint whose motion is prescribed, or "value", or ""
+    varied: tuple[int, ...] = ()  # numbers of its row that a design may change
 
 
 @dataclass(frozen=True)
@@ -66,7 +69,14 @@ def tied_bodies(model: Model, place: dict[int, int]) -> list[int]:
     return sorted({place[body] for body in ends if body >= 0})
 
 
-def make_closing(model: Model, tree: Tree, frames: Frames, held: tuple[int, ...], first: tuple[int, int]) -> Closing:
+def make_closing(
+    model: Model,
+    tree: Tree,
+    frames: Frames,
+    held: tuple[int, ...],
+    first: tuple[int, int],
+    varied: NDArray[np.bool_] | None = None,
+) -> Closing:
     """``first``: where the states of driven closures start, after those of the driven joints."""
     place = tree.place
     state = {i: k for k, i in enumerate(held)}
@@ -74,8 +84,10 @@ def make_closing(model: Model, tree: Tree, frames: Frames, held: tuple[int, ...]
     table, data, factors, driven = [], [], [], []
     attachments: list[tuple[int, int, int]] = []
     driven_q, driven_v = first
-    for closure, row in zip(model.closures, model.closure_index, strict=False):
+    for k, (closure, row) in enumerate(zip(model.closures, model.closure_index, strict=False)):
         signature = _signature(closure)
+        if varied is not None:
+            signature = signature._replace(varied=tuple(int(s) for s in np.flatnonzero(varied[k]) if s not in _CHOSEN))
         code = signatures.setdefault(signature, len(signatures))
         taken = _attachments(closure, int(row), place)
         states = [state[place[b]] if b >= 0 and closure.kind != "coupler" else 0 for b in (closure.body_a, closure.body_b)]

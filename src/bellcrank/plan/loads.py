@@ -6,9 +6,9 @@ turned into the frames of the computation. Splines stand in one pool of numbers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +54,7 @@ class TermSignature(NamedTuple):
 class MotionSignature(NamedTuple):
     joint: str
     laws: tuple[tuple[TermSignature, ...], ...]  # of each coordinate, the laws that are added up
+    varied: tuple[int, ...] = ()  # numbers of its row that a design may change
 
     @property
     def width(self) -> int:
@@ -77,6 +78,7 @@ class ElementSignature(NamedTuple):
     closing: str = ""  # kind of the joint that closes a loop, for an element on it
     dof: int = 0  # of that joint
     terms: int = 0  # coordinates of an element on a sum of them
+    varied: tuple[int, ...] = ()  # numbers of its row that a design may change
 
 
 @dataclass(frozen=True)
@@ -125,22 +127,26 @@ def _signature(table: Table | None) -> TableSignature | None:
     return None if table is None else TableSignature(halvings(len(table.x)), table.outside == "clamp")
 
 
-def make_loads(model: Model, tree: Tree, frames: Frames) -> Loads:
+def make_loads(
+    model: Model, tree: Tree, frames: Frames, varied: Mapping[str, NDArray[np.bool_]] | None = None
+) -> Loads:
+    varied = varied or {}
     pool = _Pool()
     place = tree.place
     driven = np.array([bool(model.motions) and model.motions[body] is not None for body in tree.order], dtype=bool)
     driven_index, motions = _motions(model, tree, driven, pool)
     held = sorted({place[b] for e in model.elements for b in _bodies(model, e) if b >= 0} | set(tied_bodies(model, place)))
     driven_size = [sum(getattr(model.joints[tree.order[i]], size) for i in np.flatnonzero(driven)) for size in ("nq", "nv")]
-    closing = make_closing(model, tree, frames, tuple(held), (driven_size[0], driven_size[1]))
+    first = driven_size[0], driven_size[1]
+    closing = make_closing(model, tree, frames, tuple(held), first, varied.get("closure_data"))
     for closure, q, v in closing.driven:  # a value is driven like a slide
         assert closure.motion is not None
         kind = "prismatic" if closure.joint is None else closure.joint.kind
         motions.append(_motion(kind, closure.motion, (q, v), pool))
     rows = {i: k for k, i in enumerate(held)}
     elements = [_element(model, frames, place, rows, e, pool) for e in model.elements]
-    motion_signatures, motion_table = _codes(motions, len(MOTION_TABLE))
-    element_signatures, element_table = _codes(elements, len(ELEMENT_TABLE))
+    motion_signatures, motion_table = _codes(motions, len(MOTION_TABLE), varied.get("motion_data"))
+    element_signatures, element_table = _codes(elements, len(ELEMENT_TABLE), varied.get("element_data"))
     timed = any(e.kind == "joint_effort" and e.table is not None for e in model.elements)
     return Loads(
         motion_signatures=motion_signatures,
@@ -158,11 +164,20 @@ def make_loads(model: Model, tree: Tree, frames: Frames) -> Loads:
     )
 
 
-def _codes(entries: Sequence[tuple[object, tuple[int, ...], Array]], columns: int) -> tuple[tuple, Ints]:  # type: ignore[type-arg]
+def _codes(  # type: ignore[no-untyped-def]
+    entries: Sequence[tuple[Any, tuple[int, ...], Array]], columns: int, varied: NDArray[np.bool_] | None
+):
     """Distinct signatures, and the integer table with the code of each in front."""
-    signatures = list(dict.fromkeys(signature for signature, _, _ in entries))
+    own = [
+        signature if varied is None else signature._replace(varied=tuple(map(int, np.flatnonzero(varied[k]))))
+        for k, (signature, _, _) in enumerate(entries)
+    ]
+    signatures = list(dict.fromkeys(own))
     code = {signature: k for k, signature in enumerate(signatures)}
-    table = [(code[signature], *numbers, *[0] * (columns - 1 - len(numbers))) for signature, numbers, _ in entries]
+    table = [
+        (code[signature], *numbers, *[0] * (columns - 1 - len(numbers)))
+        for signature, (_, numbers, _) in zip(own, entries, strict=True)
+    ]
     return tuple(signatures), np.array(table, dtype=np.int64).reshape(-1, columns)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from .nodes import Nodes
 
 Array = NDArray[np.float64]
+Varied = Mapping[str, NDArray[np.bool_]]
 
 _MOST_SIGNATURES = 32  # beyond this, structure is folded more coarsely: the code must not grow without bound
 _PLACEMENT = [
@@ -50,10 +52,21 @@ class Plan:
     selected_rows: tuple[
         int, ...
     ] = ()  # of the equations of closures, where all are taken at once; (): those independent at a state
+    varied: Varied = field(default_factory=dict)  # of arrays by their names (machine.arrays): what a design may change
 
     @property
     def n(self) -> int:
         return self.tree.n
+
+    def varies(self, name: str, *place: int) -> bool:
+        """Whether a design may change anything of an array, or one of its entries."""
+        mask = self.varied.get(name)
+        return mask is not None and bool(mask[place].any())
+
+    @property
+    def has_gravity(self) -> tuple[bool, ...]:
+        """Along which of the ground's axes there is any, or may be."""
+        return tuple(bool(x) or self.varies("gravity", k) for k, x in enumerate(self.gravity))
 
     @property
     def outside_joints(self) -> tuple[str, ...]:
@@ -71,12 +84,15 @@ def make_plan(
     *,
     tolerance: float = RANK_TOLERANCE,
     baumgarte: tuple[float, float] = (0.0, 0.0),
+    varied: Varied | None = None,
 ) -> Plan:
+    """``varied``: masks of the entries of arrays that a design may change: they are data whatever they are now."""
+    varied = {name: np.asarray(mask, dtype=bool) for name, mask in (varied or {}).items() if np.any(mask)}
     tree = depth_first(model.parents)
     frames = choose_frames(model, tree, style)
     data = _data_rows(model, tree, frames)
-    loads = make_loads(model, tree, frames)
-    code, signatures = _signatures(model, tree, frames, data, loads)
+    loads = make_loads(model, tree, frames, varied)
+    code, signatures = _signatures(model, tree, frames, data, loads, varied.get("data"))
     order, parent = np.array(tree.order), np.array(tree.parent)
     branches = np.array([len(children) > 1 for children in tree.children])
     message = np.where(branches, np.cumsum(branches) - 1, -1)
@@ -95,7 +111,7 @@ def make_plan(
     gravity = frames.ground_rotation.T @ model.gravity
     gravity[np.abs(gravity) < 1e-15 * np.abs(gravity).max(initial=0.0)] = 0.0
     closing = tolerance, typical_length(model), baumgarte
-    return Plan(model, tree, frames, signatures, table, data, gravity, int(branches.sum()), loads, *closing)
+    return Plan(model, tree, frames, signatures, table, data, gravity, int(branches.sum()), loads, *closing, varied=varied)
 
 
 def typical_length(model: Model) -> float:
@@ -161,18 +177,20 @@ def _carried(m: Array, mc: Array, tree: Tree, frames: Frames) -> tuple[Array, Ar
 
 
 def _signatures(
-    model: Model, tree: Tree, frames: Frames, data: Array, loads: Loads
+    model: Model, tree: Tree, frames: Frames, data: Array, loads: Loads, varied: NDArray[np.bool_] | None
 ) -> tuple[NDArray[np.int64], tuple[Signature, ...]]:
     """The code of every body and the distinct signatures, as fine as possible while they stay few."""
-    foldable = (data == 0) | ((np.abs(data) == 1) & np.isin(np.arange(ROW), _ROTATION))
+    varied = np.zeros(data.shape, dtype=bool) if varied is None else varied
+    foldable = ((data == 0) | ((np.abs(data) == 1) & np.isin(np.arange(ROW), _ROTATION))) & ~varied
     roles = _roles(model, tree, frames, loads)
     for columns in (list(range(ROW)), _PLACEMENT):
         chosen = np.zeros_like(foldable)
         chosen[:, columns] = foldable[:, columns]
-        found = _group(roles, chosen, data)
+        found = _group(roles, chosen, data, varied)
         if len(found[1]) <= _MOST_SIGNATURES:
             return found
-    return _group(roles, _common(roles, foldable, data), data)
+    anywhere = np.broadcast_to(varied.any(axis=0), data.shape)
+    return _group(roles, _common(roles, foldable & ~anywhere, data), data, anywhere)
 
 
 def _common(roles: list[Role], foldable: NDArray[np.bool_], data: Array) -> NDArray[np.bool_]:
@@ -187,17 +205,19 @@ def _common(roles: list[Role], foldable: NDArray[np.bool_], data: Array) -> NDAr
     return chosen
 
 
-def _group(roles: list[Role], chosen: NDArray[np.bool_], data: Array) -> tuple[NDArray[np.int64], tuple[Signature, ...]]:
+def _group(
+    roles: list[Role], chosen: NDArray[np.bool_], data: Array, varied: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], tuple[Signature, ...]]:
     codes: dict[object, int] = {}
     signatures = []
     code = np.zeros(len(roles), dtype=np.int64)
     folded = np.where(chosen, data + 0.0, np.inf)  # + 0.0: no negative zeros
     for i, (role, row) in enumerate(zip(roles, folded, strict=True)):
-        key = (role, row.tobytes())
+        key = (role, row.tobytes(), varied[i].tobytes())
         if key not in codes:
             codes[key] = len(codes)
             constants = tuple((int(k), float(row[k])) for k in np.flatnonzero(chosen[i]))
-            signatures.append(Signature(*role, constants))
+            signatures.append(Signature(*role, constants, tuple(map(int, np.flatnonzero(varied[i])))))
         code[i] = codes[key]
     return code, tuple(signatures)
 

@@ -1,0 +1,201 @@
+"""A program state by state, each with data of its own if asked for, and on dual numbers: the value once, tangents in vectors.
+
+    sweep(bound, first, last)     states first .. last-1, for each all chunks of its tangents
+
+``bound`` has, of every array that the kernel takes, its address, and how many doubles further on that of the next state and of
+the next chunk of tangents is: zero for what all share. Nothing is copied on the way: one state at a time stands in memory as
+the caller has it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..formulations import Program
+from ..kernels.llvm.emitter import Emitter
+from ..kernels.llvm.flow import each
+from ..plan import Plan
+from ..plan.signature import OWN
+from .arrays import ARRAYS, OF_NODES, VARIABLE, is_tangent, plan_counts, tangent_of, width
+from .kernel import bound_arrays, obtain, structure_key, workers
+from .module import Module, Text, assemble, write_kernel
+
+Numbers = NDArray[np.float64]
+
+FEW, MANY = 4, 8  # tangents of a chunk
+_STATES_PER_TASK = 64
+
+
+def chunk_of(tangents: int) -> int:
+    """How many tangents are taken at a time, of so many."""
+    return FEW if tangents <= FEW else MANY
+
+
+class TangentKernel:
+    """A program on one model, for states one after the other."""
+
+    def __init__(self, plan: Plan, program: Program):
+        plan = plan if program.nodes or plan.nodes is None else replace(plan, nodes=None)  # one code, however they are planned
+        self.plan, self.program = plan, program
+        key = ("sweep", program.name, program.optimisation, *structure_key(plan))
+        self.code = obtain(key, lambda: _write(plan, program), program.optimisation)
+        self.arrays = [*self.code.arguments, *program.inputs, *program.outputs]
+        self.widths = {name: width(plan, program, name) for name in [*program.inputs, *program.outputs]}
+        self._sweep = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(
+            self.code.library.address("sweep")
+        )
+
+    def run(
+        self, inputs: Mapping[str, Numbers], data: Mapping[str, Numbers] | None = None, chunks: int = 1
+    ) -> dict[str, Numbers]:
+        """Outputs (states, chunks, width, 1 + tangents).
+
+        ``inputs``: (states, width) each, and those of tangents (states, chunks, width, tangents). ``data``: arrays of a design
+        in the place of the plan's, (states or 1, size), and their tangents (states or 1, chunks, size, tangents).
+        """
+        states, unit = len(inputs["q"]), 1 + self.program.tangents
+        out = {name: np.empty((states, chunks, self.widths[name], unit)) for name in self.program.outputs}
+        given = {name: x for name, x in (data or {}).items() if name in self.code.arguments} | dict(inputs)
+        tasks = max(1, min(os.cpu_count() or 1, states * chunks // _STATES_PER_TASK))
+        cuts = [states * k // tasks for k in range(tasks + 1)]
+        jobs = [(_Words(self, given, out, chunks), a, b) for a, b in pairwise(cuts)]
+        if tasks == 1:
+            self._run(*jobs[0])
+        else:
+            for job in [workers().submit(self._run, *each_job) for each_job in jobs]:
+                job.result()
+        return out
+
+    def _run(self, words: _Words, first: int, last: int) -> None:
+        self._sweep(words.words.ctypes.data, first, last)
+
+
+class _Words:
+    """What binds a sweep to arrays, with buffers of its own."""
+
+    def __init__(self, kernel: TangentKernel, given: Mapping[str, Numbers], out: Mapping[str, Numbers], chunks: int):
+        self.arrays: dict[str, NDArray[Any]] = bound_arrays(kernel.plan, kernel.code, 1) | {**given, **out}
+        words = [kernel.plan.n, kernel.plan.model.nv, chunks]
+        for name in kernel.arrays:
+            array = self.arrays[name]
+            chunked = name in out or (name in given and _has_tangents(kernel.program, name))
+            further = [0, 0]
+            if name in given or name in out:
+                further[0] = 0 if len(array) == 1 else array[0].size
+                further[1] = array[0, 0].size if chunked else 0
+            words += [array.__array_interface__["data"][0], *further]
+        self.words = np.array(words, dtype=np.int64)
+
+
+def _has_tangents(program: Program, name: str) -> bool:
+    return is_tangent(program, name) or (name in ARRAYS and ARRAYS[name].kind == "tangent")
+
+
+def _write(plan: Plan, program: Program) -> Module:
+    kernel = write_kernel(plan, program, 1)
+    return assemble([kernel], [_write_sweep([*kernel.arguments, *program.inputs, *program.outputs])])
+
+
+def _write_sweep(arrays: Sequence[str]) -> Text:
+    e = Emitter(1)
+    n, nv, chunks = (e.load_int("%bound", k) for k in range(3))
+    places = range(3, 3 + 3 * len(arrays), 3)
+    starts = [e.emit(f"load ptr, ptr {e.pointer('%bound', k)}, align 8") for k in places]
+    per_state, per_chunk = ([e.load_int("%bound", k + j) for k in places] for j in (1, 2))
+
+    def state(s: str) -> None:
+        own = [e.pointer(start, e.integer("mul", s, step)) for start, step in zip(starts, per_state, strict=True)]
+
+        def chunk(c: str) -> None:
+            taken = [e.pointer(start, e.integer("mul", c, step)) for start, step in zip(own, per_chunk, strict=True)]
+            e.do(f"call void @kernel(i64 {n}, i64 {nv}, {', '.join(f'ptr {x}' for x in taken)})")
+
+        each(e, 0, chunks, chunk)
+
+    each(e, "%first", "%last", state)
+    e.do("ret void")
+    return f"define void @sweep(ptr %bound, i64 %first, i64 %last) {{\nentry:\n{e.text()}\n}}\n", e.declarations
+
+
+# the data of a design -------------------------------------------------------------------------------------------------
+
+
+def design_data(plan: Plan, arrays: Mapping[str, Numbers]) -> dict[str, Numbers]:
+    """Arrays of a design, (..., size) each by the names of machine.arrays, as kernels take them: (states or 1, size)."""
+    rows = {name: _flat(plan, name, arrays[name], 0) for name in VARIABLE if name in arrays}
+    return rows | _of_nodes(plan, rows)
+
+
+def design_tangents(plan: Plan, tangents: Mapping[str, Numbers], parameters: int) -> dict[str, Numbers]:
+    """Their derivatives, (..., parameters) each, as kernels take them: (states or 1, chunks, size, tangents of a chunk).
+
+    What a design does not mention does not change.
+    """
+    counts = plan_counts(plan)
+    zero = {name: np.zeros((1, ARRAYS[name].size(counts), parameters)) for name in VARIABLE if plan.varies(name)}
+    rows = zero | {name: _flat(plan, name, tangents[name], 1) for name in zero if name in tangents}
+    return {tangent_of(name): in_chunks(x) for name, x in (rows | _of_nodes(plan, rows, tangents=True)).items()}
+
+
+def in_chunks(rows: Numbers) -> Numbers:
+    """(states, size, parameters) as (states, chunks, size, tangents of a chunk); what fills up is zero."""
+    states, size, parameters = rows.shape
+    wide = chunk_of(parameters)
+    chunks = max(1, -(-parameters // wide))
+    padded = np.zeros((states, size, chunks * wide))
+    padded[..., :parameters] = rows
+    return np.ascontiguousarray(np.moveaxis(padded.reshape(states, size, chunks, wide), 2, 1))
+
+
+def from_chunks(rows: Numbers, parameters: int) -> tuple[Numbers, Numbers]:
+    """Values (states, size) and tangents (states, size, parameters) of an output."""
+    states, chunks, size, unit = rows.shape
+    tangents = np.moveaxis(rows[..., 1:], 1, 2).reshape(states, size, chunks * (unit - 1))
+    return np.ascontiguousarray(rows[:, 0, :, 0]), np.ascontiguousarray(tangents[..., :parameters])
+
+
+def _flat(plan: Plan, name: str, array: Numbers, behind: int) -> Numbers:
+    """(states or 1, size), with ``behind`` axes more."""
+    shape = np.shape(array)
+    size = ARRAYS[name].size(plan_counts(plan))
+    return np.ascontiguousarray(array, dtype=np.float64).reshape(-1, size, *shape[len(shape) - behind :])
+
+
+def _of_nodes(plan: Plan, rows: Mapping[str, Numbers], tangents: bool = False) -> dict[str, Numbers]:
+    """What nodes read of the same numbers; of closures, what is theirs alone stays as it is."""
+    if plan.nodes is None:
+        return {}
+    made: dict[str, Numbers] = {}
+    sources = {"data": plan.nodes.body_sources, "closure_data": plan.nodes.closure_sources}
+    for name, of in OF_NODES.items():
+        if of not in rows or (of == "closure_data" and not plan.loads.closing.closures):
+            continue
+        columns = ARRAYS[of].width
+        assert isinstance(columns, int)
+        x = rows[of]
+        table = x.reshape(len(x), -1, columns, *x.shape[2:])[:, sources[of]]
+        if of == "data":
+            table = table[:, :, :OWN]
+        else:
+            table = _only_varied(plan, table, tangents)
+        made[name] = np.ascontiguousarray(table).reshape(len(x), -1, *x.shape[2:])
+    return made
+
+
+def _only_varied(plan: Plan, table: Numbers, tangents: bool) -> Numbers:
+    assert plan.nodes is not None
+    own = np.broadcast_to(plan.nodes.shared_closures, table.shape[:3])
+    result = np.zeros_like(table) if tangents else own.copy()
+    codes = plan.loads.closing.table[:, 0]
+    for row, source in enumerate(plan.nodes.closure_sources):
+        slots = list(plan.loads.closing.signatures[codes[source]].varied)
+        result[:, row, slots] = table[:, row, slots]
+    return result
