@@ -7,7 +7,7 @@ dual       Dual over any of these                 exact derivatives, one value a
 """
 
 from .counting import CountingGraph, Operations
-from .dual import Dual
+from .dual import Dual, Rate
 from .functions import atan2, gather, less, maximum, minimum, select, sincos, sqrt
 from .symbol import Condition, Graph, Number, Symbol, is_constant
 
@@ -18,6 +18,7 @@ __all__ = [
     "Graph",
     "Number",
     "Operations",
+    "Rate",
     "Symbol",
     "atan2",
     "gather",

@@ -21,8 +21,8 @@ def sincos(x: Number) -> tuple[Number, Number]:
 
 def atan2(y: Number, x: Number) -> Number:
     """Angle of the point (x, y)."""
-    if isinstance(x, Dual) and not isinstance(y, Dual):
-        y = Dual.constant(y, len(x.tangents))
+    if isinstance(x, Dual) and not (isinstance(y, Dual) and y.level >= x.level):
+        y = type(x).constant(y, len(x.tangents))
     if hasattr(y, "atan2"):
         return y.atan2(x)
     if hasattr(x, "atan2"):  # a constant y over a recorded x
@@ -44,7 +44,8 @@ def less(a: Number, b: Number) -> Any:
 
 
 def _ordered(x: Number) -> Number:
-    x = x.value if isinstance(x, Dual) else x
+    while isinstance(x, Dual):
+        x = x.value
     return x.real if isinstance(x, complex | np.complexfloating) else x
 
 
@@ -80,7 +81,7 @@ def _choose(which: str, a: Number, b: Number) -> Number:
 
 def gather(table: Any, index: Number) -> Number:
     """Entry of a table at the whole part of a number; outside the nearest end, not a number at an index that is not."""
-    if isinstance(index, Dual):
+    while isinstance(index, Dual):
         index = index.value
     if hasattr(table, "gather"):
         return table.gather(index)
