@@ -144,7 +144,7 @@ class Evaluation:
         """Of the entries of all arguments that are not like v."""
         equations = tuple(f"{c.name}.{k + 1}" for c in self.model.closures for k in range(c.rows))
         of_q = self.model.q_names
-        return {"q": of_q, "dq": of_q, "lambda": equations, "t": ("t",), "u": self.model.inputs}
+        return {"q": of_q, "lambda": equations, "t": ("t",), "u": self.model.inputs}
 
     def _names(self, argument: str) -> tuple[str, ...]:
         """What the entries of an argument are called."""

@@ -76,7 +76,9 @@ class Dual:
         if self._alike(other):
             a, b = self.value, other.value
             return type(self)(a * b, [s * b + a * t for s, t in zip(self.tangents, other.tangents, strict=True)])
-        return self._map(self.value * other, other) if self._is_number(other) else NotImplemented
+        if not self._is_number(other):
+            return NotImplemented
+        return type(self)(self.value * other, [t * other for t in self.tangents])
 
     __rmul__ = __mul__
 
