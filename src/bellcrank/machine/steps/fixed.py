@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ...kernels.llvm.flow import when, while_
 from ...numbers import Number, maximum, minimum
+from . import tangents
 from .cuts.corners import pass_corner, start_of_step
 from .cuts.roots import NO_ROOT
 from .cuts.surfaces import Surface, find_cut, near_surfaces
@@ -112,12 +113,14 @@ class FixedStepper(Stepper):
 
     def _remember(self) -> None:
         Watch(self).remember(self.running())
+        if self.tangents:
+            tangents.project(self, self.words["new"])
 
     def _accept(self) -> None:
         e, w = self.e, self.words
         self.copy(w["new"], w["y"])
         if not self.closed:
-            self.unit_quaternions(w["y"], self.k[0])
+            self.unit_state(w["y"], self.k[0])
         self.set_real("steps", self.real("steps") + 1.0)
         left, piece, corner = self.real("left"), self.real("piece"), self.real("corner")
         whole, t = piece >= (1.0 - WHOLE) * left, self.real("t") + piece

@@ -13,7 +13,7 @@ whole vectors of WIDE numbers; with lanes every number is a vector, and there ar
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -26,7 +26,7 @@ from ...integrate import RungeKutta
 from ...model import Model
 from ...model.manifold import turning_joints
 from ...plan import Plan
-from ..arrays import ARRAYS, width
+from ..arrays import ARRAYS, plan_counts, width
 from ..kernel import Code, aligned, bound_arrays
 from ..nodes.walk import block_width
 from .cuts.corners import NEVER, just_before
@@ -58,6 +58,21 @@ class Layout:
     lanes: int
     samples: int
     corners: int = 0
+    parameters: int = 0  # by which the state is differentiated
+
+    @property
+    def tangents(self) -> int:
+        """Of a chunk."""
+        return self.called["kernel"].tangents
+
+    @property
+    def chunks(self) -> int:
+        return -(-self.parameters // self.tangents) if self.tangents else 0
+
+    @property
+    def tangent_block(self) -> int:
+        """Doubles of the tangents of a state, of one chunk."""
+        return (self.model.nq + self.model.nv) * self.tangents
 
     def wide(self, count: int) -> int:
         """Doubles that so many numbers take, in whole vectors."""
@@ -71,7 +86,7 @@ class Layout:
     def works(self) -> tuple[int, int, int]:
         """How many works there are of force elements, drives and driven closures; that of given efforts comes last."""
         model = self.model
-        if self.lanes > 1:
+        if self.lanes > 1 or self.tangents:
             return 0, 0, 0
         drives = sum(joint.nv for joint, driven in zip(model.joints, model.driven, strict=True) if driven)
         return len(model.elements), drives, len(model.closures) if self.plan.loads.closing.driven else 0
@@ -85,9 +100,13 @@ class Layout:
         return self.v_start + self.wide(self.model.nv)
 
     @cached_property
+    def t_start(self) -> int:
+        return self.w_start + (self.wide(sum(self.works) + 1) if self.lanes == 1 else 0)
+
+    @cached_property
     def state(self) -> int:
         """Doubles of a state."""
-        return self.w_start + (self.wide(sum(self.works) + 1) if self.lanes == 1 else 0)
+        return self.t_start + self.chunks * self.tangent_block
 
     @cached_property
     def row_width(self) -> int:
@@ -134,6 +153,12 @@ class Layout:
 
 Size = Callable[[Layout], int]
 
+
+def _step_of(name: str) -> Size:
+    """From one chunk of tangents of some data to the next, in doubles."""
+    return lambda s: ARRAYS[name].size(plan_counts(s.plan)) * s.tangents
+
+
 NUMBERS: dict[str, Size] = {
     "n": lambda s: s.plan.n,
     "nv": lambda s: s.model.nv,
@@ -141,8 +166,12 @@ NUMBERS: dict[str, Size] = {
     "size": lambda s: max(1, s.model.nq + s.model.nv),
     "v_start": lambda s: s.v_start,
     "w_start": lambda s: s.w_start,
+    "t_start": lambda s: s.t_start,
+    "chunks": lambda s: s.chunks,
+    "tangent_block": lambda s: s.tangent_block,
     "state": lambda s: s.state,
     "controlled": lambda s: s.w_start // WIDE,  # vectors of q and v
+    "works_end": lambda s: s.t_start // WIDE,
     "vectors": lambda s: s.state // WIDE,
     "elements": lambda s: s.works[0],
     "drives": lambda s: s.works[1],
@@ -156,7 +185,9 @@ NUMBERS: dict[str, Size] = {
     "gate_layers": lambda s: len(s.gates),
     "control": lambda s: 0,  # a function that is called before every evaluation, and its argument: see Stepper.ask
     "controller": lambda s: 0,
+    "control_all": lambda s: 0,  # whether errors of tangents are controlled too
 }
+NUMBERS |= {f"step:{name}": _step_of(name) for name, array in ARRAYS.items() if array.kind == "tangent"}
 DOUBLES: dict[str, Size] = {
     "y": lambda s: s.state,
     "new": lambda s: s.state,
@@ -164,6 +195,9 @@ DOUBLES: dict[str, Size] = {
     "origin": lambda s: s.state,
     "asked": lambda s: s.state,
     "reach": lambda s: s.state,
+    "moved": lambda s: s.wide(max(s.model.nq, s.model.nv)) if s.tangents else 0,
+    "moving": lambda s: max(s.model.nq, s.model.nv) * s.tangents,
+    "still": lambda s: s.model.nq * s.tangents,
     "k": lambda s: (s.method.stages + len(s.method.extra)) * s.state,
     "tau": lambda s: s.wide(s.model.nv),
     "u": lambda s: s.wide(len(s.model.inputs)),
@@ -190,14 +224,16 @@ _OTHERS = ("other_work", "other_messages")  # workspace of kernels besides the f
 
 def words(called: dict[str, Program]) -> list[str]:
     """What ``bound`` holds, in order; rates go into the state's own arrays, other outputs into buffers."""
-    outputs = [name for program in called.values() for name in program.outputs if name not in ("qdot", "pdot")]
+    kept = ("qdot", "pdot") if not called["kernel"].tangents else ()
+    outputs = [name for program in called.values() for name in program.outputs if name not in kept]
     return [*NUMBERS, *ARRAYS, *_OTHERS, *DOUBLES, *INTEGERS, *dict.fromkeys(f"buffer:{name}" for name in outputs)]
 
 
 class Memory:
     """The memory of one run, or of one for each lane, bound to machine code."""
 
-    def __init__(self, layout: Layout, code: Code, times: Array, corners: Array):
+    def __init__(self, layout: Layout, code: Code, times: Array, corners: Array, data: Mapping[str, Array] | None = None):
+        """``data``: tangents of data, (1, chunks, size, tangents of a chunk), by the names of machine.arrays."""
         plan = layout.plan
         self.layout = layout
         self.arrays: dict[str, NDArray[Any]] = bound_arrays(plan, code, layout.lanes) | {
@@ -206,9 +242,12 @@ class Memory:
         }
         self.arrays |= {name: aligned(max(WIDE, size(layout))) for name, size in DOUBLES.items()}
         self.arrays |= {name: np.zeros(max(1, size(layout)), dtype=np.int64) for name, size in INTEGERS.items()}
+        self.arrays |= {name: x for name, x in (data or {}).items() if name in code.arguments}
         for program in layout.called.values():
             for name in program.outputs:
-                self.arrays[f"buffer:{name}"] = aligned(max(WIDE, layout.wide(width(plan, program, name))))
+                size = max(WIDE, layout.wide(width(plan, program, name))) * (1 + program.tangents)
+                if size > self.arrays.get(f"buffer:{name}", np.zeros(0)).size:
+                    self.arrays[f"buffer:{name}"] = aligned(size)
         self.times, self.counts = self.arrays["times"][: len(times)], self.arrays["counts"]
         self.times[:] = times
         self.set_count("samples", len(times))

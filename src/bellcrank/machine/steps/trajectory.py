@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,33 +16,60 @@ from ...plan import Plan
 from ...plan.turns import turn_weights
 from ..kernel import obtain, structure_key
 from ..module import Module
+from ..tangents import chunk_of, in_chunks
 from .adaptive import AdaptiveStepper
 from .fixed import FixedStepper
 from .implicit import ImplicitStepper
 from .memory import REALS, Layout, Memory
 from .programs import MINIMUM_NORM, programs, takes_momenta
 from .stepper import write_with_kernels
+from .tangents import with_tangents
 
 Array = NDArray[np.float64]
 
 
-def write_stepper(plan: Plan, program: Program, method: RungeKutta, metric: str = MINIMUM_NORM) -> Module:
-    """The stepper of a method, for one state."""
+def write_stepper(
+    plan: Plan, program: Program, method: RungeKutta, metric: str = MINIMUM_NORM, tangents: int = 0
+) -> Module:
+    """The stepper of a method, for one state, perhaps with so many tangents at a time."""
     stepper = AdaptiveStepper if method.adaptive else ImplicitStepper if method.implicit else FixedStepper
-    return write_with_kernels(plan, programs(plan, program, metric), method, stepper)
+    return write_with_kernels(plan, called_by(plan, program, metric, tangents), method, stepper)
+
+
+def called_by(plan: Plan, program: Program, metric: str, tangents: int) -> dict[str, Program]:
+    called = programs(plan, program, metric, works=not tangents)
+    return with_tangents(called, tangents) if tangents else called
+
+
+class Tangents(NamedTuple):
+    """What a trajectory is differentiated by: how many parameters, and how the data change with them (machine.tangents)."""
+
+    parameters: int
+    data: Mapping[str, Array]
+    control: bool = False  # their errors too
 
 
 class Trajectory(Memory):
     """One state on its way through time; ``advance`` goes on until the end, a failure or the given number of steps."""
 
     def __init__(
-        self, plan: Plan, program: Program, method: RungeKutta, times: Array, corners: Array, metric: str = MINIMUM_NORM
+        self,
+        plan: Plan,
+        program: Program,
+        method: RungeKutta,
+        times: Array,
+        corners: Array,
+        metric: str = MINIMUM_NORM,
+        tangents: Tangents | None = None,
     ):
-        key = ("stepper", program.name, method.name, metric, *structure_key(plan))
-        code = obtain(key, lambda: write_stepper(plan, program, method, metric))
-        layout = Layout(plan, programs(plan, program, metric), method, 1, len(times), len(corners))
-        super().__init__(layout, code, times, corners)
+        at_once = 0 if tangents is None else chunk_of(tangents.parameters)
+        key = ("stepper", program.name, method.name, metric, at_once, *structure_key(plan))
+        code = obtain(key, lambda: write_stepper(plan, program, method, metric, at_once))
+        parameters, data = (0, {}) if tangents is None else tangents[:2]
+        called = called_by(plan, program, metric, at_once)
+        super().__init__(Layout(plan, called, method, 1, len(times), len(corners), parameters), code, times, corners, data)
         self.plan, self.method = plan, method
+        self.set_number("control_all", int(tangents is not None and tangents.control))
         self.tried = 0  # steps of the last call, accepted or not
 
     def ask(self, control: Callable[[], None]) -> None:
@@ -164,6 +192,25 @@ class Trajectory(Memory):
         rows = self.arrays["out"].reshape(-1, self.layout.state)[: self.sampled]
         q, v = np.split(self._of_state(rows), [self.plan.model.nq], axis=1)
         return self.times[: self.sampled], unit_quaternions(self.plan.model, q), v, self._works(rows)
+
+    # tangents ---------------------------------------------------------------------------------------------------------
+
+    def set_tangents(self, dq: Array, dv: Array) -> None:
+        """Those of the first state: (nq, parameters) and (nv, parameters)."""
+        layout = self.layout
+        rows = in_chunks(np.concatenate([dq, dv])[None])[0]
+        self.arrays["y"][layout.t_start : layout.t_start + rows.size] = rows.ravel()
+
+    def tangents_of(self, rows: Array) -> tuple[Array, Array]:
+        """dq and dv (or dp) of a state, or of rows of states: (..., nq, parameters) and (..., nv, parameters)."""
+        layout, model = self.layout, self.plan.model
+        shape = (*rows.shape[:-1], layout.chunks, model.nq + model.nv, layout.tangents)
+        blocks = np.moveaxis(rows[..., layout.t_start :].reshape(shape), -3, -2)
+        whole = blocks.reshape(*shape[:-3], shape[-2], -1)[..., : layout.parameters]
+        return whole[..., : model.nq, :], whole[..., model.nq :, :]
+
+    def sampled_tangents(self) -> tuple[Array, Array]:
+        return self.tangents_of(self.arrays["out"].reshape(-1, self.layout.state)[: self.sampled])
 
     def state(self) -> tuple[Array, Array, Array]:
         """q, v (or p) and works at the last accepted step."""
