@@ -26,7 +26,7 @@ $(VENV)/.runs: pyproject.toml | $(BIN)/python
 	@touch $@
 
 $(VENV)/.tests: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test,peers,robots]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test,peers,robots,view]"
 	@touch $@ $(VENV)/.runs
 
 clean:

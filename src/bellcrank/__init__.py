@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .comparison import compare, compare_methods
     from .dynamics import Dynamics, compile
     from .inspection import check
+    from .inspection.installation import info
     from .io import gallery, load, save, schema
     from .model import Mechanism, Model
     from .papers.operations import count_operations, count_table
@@ -60,6 +61,7 @@ _HOME = {
     "drive": ".analyses",
     "equilibrium": ".analyses",
     "gallery": ".io",
+    "info": ".inspection.installation",
     "inverse_motion": ".analyses",
     "linearize": ".analyses",
     "modes": ".analyses",
@@ -97,6 +99,7 @@ __all__ = [
     "drive",
     "equilibrium",
     "gallery",
+    "info",
     "inverse_motion",
     "linearize",
     "load",

@@ -146,7 +146,7 @@ def test_a_table_of_time_holds_its_ends_or_ends_the_run():
 @pytest.mark.parametrize("height", [0.5, 0.0], ids=["felt", "not felt by the hinge"])
 def test_a_motion_whose_table_ends_says_so(height):
     """Also where the other joints would not notice, since their accelerations do not depend on it."""
-    law = Law("table", (), Table((0.0, 0.5, 1.0), (0.0, 1.0, 1.0)))
+    law = Law("table", (), Table((0.0, 0.5, 1.0), (0.0, 0.5, 1.0)))
     model = make(SLIDE_X, HINGE_Y, motions=(PrescribedMotion((law,)), None), center=[[0, 0, 0], [0, 0, height]])
     short = "the table of the motion of joint 'j0' goes from 0 to 1 s only"
     with pytest.raises(bc.SimulationError, match=rf"stopped at t = \S+ s: {short}") as stop:

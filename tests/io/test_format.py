@@ -159,9 +159,10 @@ def test_force_elements_have_rows_local_points_and_values():
 
 def test_measures_are_data():
     found = {measure.name: measure for measure in load(HEAD + ELEMENTS).measures}
-    assert [m.kind for m in found.values()] == ["position", "distance", "angle", "angle", "velocity", "element", "expression"]
+    kinds = ["position", "distance", "coordinate", "angle", "velocity", "element", "expression"]
+    assert [m.kind for m in found.values()] == kinds
     assert found["height"].component == 2 and found["turn"].joint == 1 and found["tilt"].direction_b == (0, 0, 1)
-    assert found["work"].expression == "pull*reach + (2.0)*speed.x"
+    assert found["work"].expression == "pull*reach + L*speed.x" and found["work"].values == (("L", 2.0),)
 
 
 MOTIONS = {

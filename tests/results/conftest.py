@@ -16,6 +16,7 @@ from bellcrank.results import Run
 
 WIDTHS = {"revolute": (1, 1), "prismatic": (1, 1), "spherical": (4, 3), "free": (7, 6), "fixed": (0, 0)}
 NOTHING_ELSE = {"closures": (), "closing_names": (), "elements": (), "inputs": (), "measures": ()}
+NOTHING_ELSE |= {"measure_names": (), "measure_units": ()}
 
 
 def make_model(*kinds: str, name: str = "cart") -> SimpleNamespace:

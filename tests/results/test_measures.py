@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.errors import StateError
+from bellcrank.errors import ModelError, StateError
 from bellcrank.model import Law, Measure, PrescribedMotion, Table
 from bellcrank.model.generators import random_state, random_tree
-from bellcrank.model.parameters.expressions import FUNCTIONS, Formula
+from bellcrank.model.parameters.expressions import FUNCTIONS, Formula, derived
 from bellcrank.results import Run
 from bellcrank.results.driven import law_values
-from bellcrank.results.formulas import OPERATIONS, evaluate_formula
 
 from .mechanisms import HINGE_Y, SLIDE_X, bushing, force, joint_element, make, pendulum, polynomial, spring
 
@@ -32,7 +31,7 @@ def test_the_bob_of_a_pendulum_is_on_its_circle():
         Measure("bob", "position", **BOB),
         Measure("height", "position", **BOB, component=2),
         Measure("reach", "distance", **BOB, point_b=(0.0, 0.0, 1.0)),
-        Measure("swing", "angle", joint=0),
+        Measure("swing", "coordinate", joint=0),
         Measure("lean", "angle", body_a=0, body_b=-1, direction_a=(0, 0, 2.0), direction_b=(0, 0, 1.0)),
         Measure("speed", "velocity", **BOB),
         Measure("rise", "velocity", **BOB, component=2),
@@ -138,7 +137,7 @@ def test_the_coordinate_of_a_driven_joint_follows_its_law():
             SLIDE_X,
             HINGE_Y,
             motions=(PrescribedMotion((law,)), None),
-            measures=(Measure("x", "angle", joint=0), Measure("p", "position", body_a=0, component=0)),
+            measures=(Measure("x", "coordinate", joint=0), Measure("p", "position", body_a=0, component=0)),
         )
         _, found = measured(model, 1.0)
         np.testing.assert_allclose(found["x"], found["p"], atol=1e-14)
@@ -146,7 +145,7 @@ def test_the_coordinate_of_a_driven_joint_follows_its_law():
 
 def test_the_coordinates_of_a_driven_ball_are_its_quaternion():
     motion = PrescribedMotion((polynomial(0, 2.0),), axis=(0.0, 0.0, 2.0))
-    measures = tuple(Measure(name, "angle", joint=0, dof=k) for k, name in enumerate(("qw", "qx", "qy", "qz")))
+    measures = tuple(Measure(name, "coordinate", joint=0, dof=k) for k, name in enumerate(("qw", "qx", "qy", "qz")))
     run, found = measured(make("spherical", HINGE_Y, motions=(motion, None), measures=measures), 1.0)
     np.testing.assert_allclose(found["qw"], np.cos(run.time), atol=1e-14)
     np.testing.assert_allclose(found["qz"], np.sin(run.time), atol=1e-14)
@@ -164,7 +163,7 @@ def test_a_table_is_a_natural_spline_and_ends_as_it_says():
 
 def test_a_motion_by_table_is_measured_as_it_is_driven():
     law = Law("table", table=Table((0.0, 0.4, 0.7, 1.0), (0.0, 1.0, -0.5, 0.3)))
-    measures = (Measure("x", "angle", joint=0), Measure("p", "position", body_a=0, component=0))
+    measures = (Measure("x", "coordinate", joint=0), Measure("p", "position", body_a=0, component=0))
     _, found = measured(make(SLIDE_X, HINGE_Y, motions=(PrescribedMotion((law,)), None), measures=measures), 1.0, step=0.05)
     np.testing.assert_allclose(found["x"], found["p"], atol=1e-13)
 
@@ -186,22 +185,22 @@ class TestExpressions:
 
     @pytest.mark.parametrize("name", FUNCTIONS)
     def test_give_what_formulas_of_model_files_give(self, name):
-        text = f"{name}(x, y)" if name in ("atan2", "min", "max") else f"{name}(x)"
+        arguments = {"if": "x < y, x, y", "smoothstep": "x, 0.1, y", **dict.fromkeys(("atan2", "min", "max", "mod"), "x, y")}
+        text = f"{name}({arguments.get(name, 'x')})"
         values = {"x": 0.3, "y": 0.7}
         arrays = {key: np.full(3, value) for key, value in values.items()}
-        np.testing.assert_allclose(evaluate_formula(text, arrays), Formula(text).evaluate(values), rtol=1e-15)
+        np.testing.assert_allclose(Formula(text).run(arrays), Formula(text).evaluate(values), rtol=1e-15)
 
     def test_know_the_operators(self):
         x = np.array([1.0, 4.0])
-        np.testing.assert_allclose(
-            evaluate_formula("-x**2 / 2 + 3*x - max(x, 2, 1.5)", {"x": x}), -(x**2) / 2 + 3 * x - np.maximum(x, 2)
-        )
-        assert set(FUNCTIONS) < set(OPERATIONS)
+        found = derived("-x**2 / 2 + 3*x - max(x, 2, 1.5)").run({"x": x})
+        np.testing.assert_allclose(found, -(x**2) / 2 + 3 * x - np.maximum(x, 2))
 
     def test_without_a_value_are_not_a_number_there(self):
-        x = np.array([-1.0, 0.0, 4.0])
-        np.testing.assert_array_equal(evaluate_formula("sqrt(x)", {"x": x}), [np.nan, 0.0, 2.0])
-        np.testing.assert_array_equal(evaluate_formula("1/x", {"x": x}), [-1.0, np.nan, 0.25])
+        texts = {"root": "sqrt(j0)", "inverse": "1/j0.q"}
+        measures = tuple(Measure(name, "expression", expression=text) for name, text in texts.items())
+        found = bc.compile(pendulum(measures=measures)).measures([[-1.0], [0.0], [4.0]], np.zeros((3, 1)))
+        np.testing.assert_array_equal(found, [[np.nan, -1.0], [0.0, np.nan], [2.0, 0.25]])
 
     @pytest.mark.parametrize(
         ("expressions", "message"),
@@ -228,10 +227,11 @@ def test_a_measure_of_an_element_that_is_not_there_names_it():
         Run(model, np.zeros(1), np.zeros((1, 1)), np.zeros((1, 1)), np.zeros((1, 1)), {})
 
 
-def test_an_angle_without_joint_or_directions_is_refused():
-    run = bc.simulate(pendulum(measures=(Measure("lean", "angle", body_a=0),)), 0.1)
-    with pytest.raises(StateError, match=r'measure "lean" is an angle without a joint: give direction_a and direction_b'):
-        run.measures
+def test_an_angle_without_directions_is_refused():
+    with pytest.raises(
+        ModelError, match=r'measure "lean": it is an angle without directions. Give direction_a and direction_b'
+    ):
+        pendulum(measures=(Measure("lean", "angle", body_a=0),))
 
 
 def test_measures_survive_the_file_and_show_in_the_summary(tmp_path):

@@ -13,8 +13,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.errors import SimulationError
-from bellcrank.model import Element
-from bellcrank.model.motion import Table
+from bellcrank.model import Element, Table
 
 TRIES = int(os.environ.get("BELLCRANK_RANDOM", "6"))
 MODELS = [

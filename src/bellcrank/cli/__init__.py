@@ -15,8 +15,8 @@ from .group import Commands
 from .reading import Command
 
 COMMANDS = (
-    "run", "check", "draw", "assemble", "drive", "models", "schema", "equilibrium", "modes", "ops", "convert", "compare",
-    "methods",
+    "run", "check", "draw", "view", "assemble", "drive", "models", "schema", "equilibrium", "modes", "ops", "convert",
+    "compare", "methods", "info",
 )  # fmt: skip
 
 main = typer.Typer(

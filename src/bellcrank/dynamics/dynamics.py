@@ -163,6 +163,8 @@ class Dynamics(Evaluation):
     projected = quantities.loops.projected
     least_change = quantities.loops.least_change
 
+    measures = quantities.measures.measures
+
     momenta = quantities.momenta.momenta
     velocities = quantities.momenta.velocities
     canonical_rates = quantities.momenta.canonical_rates

@@ -41,6 +41,7 @@ class Evaluation:
         self.frames, self.equations = OutputFrames(planned.plan), planned.plan.loads.closing.rows
         self.kernels: dict[tuple[str, int, int], Kernel] = {}
         self.tangent_kernels: dict[tuple[str, int, int], TangentKernel] = {}  # see differentiation
+        self.measuring_code: dict[tuple[str, ...], Any] = {}  # by names of measures (quantities.measures)
 
     def rates(self, q: ArrayLike, v: ArrayLike) -> Array:
         """dq/dt."""

@@ -62,7 +62,7 @@ class Wrenches(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """The numbers of an element: its values by name, the time, its input, and its table."""
+    """The numbers of an element: its values by name, the time, its input, its table, and the measures that it reads."""
 
     value: Callable[[str], Number]
     t: Number
@@ -72,6 +72,7 @@ class Settings(NamedTuple):
     point_b: Vector
     axes_a: Matrix
     axes_b: Matrix
+    arguments: tuple[Number, ...] = ()
 
 
 class JointForce:

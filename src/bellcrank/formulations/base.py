@@ -372,6 +372,16 @@ class Walk(Protocol):
     def apply_forces(self) -> None:
         """Evaluate the force elements now: for a program that is ``late``, because it finds the velocities itself."""
 
+    @property
+    def asked(self) -> frozenset[str]:
+        """What the measures need besides states: "a" (accelerations of bodies), and outputs of passes."""
+
+    def leave_states(self) -> None:
+        """Leave where the bodies are that measures are of, unless force elements or closures have had that done."""
+
+    def measure(self) -> None:
+        """Find the measures, and put them out."""
+
     def solve(self, matrix: str, right: str, into: str) -> None:
         """Dense symmetric positive definite solve between outputs, by LDL^T."""
 

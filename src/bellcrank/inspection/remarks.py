@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import AssemblyError, BellcrankError
 from ..model.element import ELEMENTS
+from ..model.parameters.overshoot import motion_tables, overshooting
 from ..wording import together
 from . import units
 from .starting import compiled, position
@@ -109,7 +109,7 @@ def _tables(model: Model) -> Iterator[str]:
     if model.duration is None:
         return
     timed: list[tuple[str, Table | None]] = [(f'"{e.name}"', e.table) for e in model.elements if e.kind == "joint_effort"]
-    for what, table in [*timed, *_motion_tables(model)]:
+    for what, table in [*timed, *motion_tables(model)]:
         if table and table.outside == "error" and (table.x[0] > 0 or table.x[-1] < model.duration):
             yield (
                 f"the table of {what} goes from {table.x[0]:g} to {table.x[-1]:g} s, the run from 0 to {model.duration:g} s: "
@@ -117,32 +117,8 @@ def _tables(model: Model) -> Iterator[str]:
             )
 
 
-def _motion_tables(model: Model) -> Iterator[tuple[str, Table | None]]:
-    """Tables of prescribed motions: of joints, of rods and planes, of couplers."""
-    closures = ((closure.name, closure.motion) for closure in model.closures)
-    for name, motion in (*zip(model.joint_names, model.motions, strict=False), *closures):
-        for law in motion.laws if motion else ():
-            yield from ((f'the motion of "{name}"', term.table) for term in law.terms)
-
-
 def _overshoot(model: Model) -> Iterator[str]:
-    """Splines that leave the range of their rows by much: a pulse typed as rows is not what they make of it."""
-    tables: list[tuple[str, Table | None]] = [(f'"{e.name}"', e.table) for e in model.elements]
-    for what, table in [*tables, *_motion_tables(model)]:
-        if table is None or len(table.x) < 3:
-            continue
-        from scipy.interpolate import CubicSpline
-
-        between = np.concatenate([np.linspace(a, b, 12) for a, b in pairwise(table.x)])
-        values = CubicSpline(table.x, table.y, bc_type="natural")(between)
-        low, high = min(table.y), max(table.y)
-        beyond = max(low - values.min(), values.max() - high)
-        if beyond > 0.25 * max(high - low, 1e-300) and high > low:
-            worst = int(np.argmax(np.maximum(low - values, values - high)))
-            yield (
-                f"the spline through the table of {what} reaches {values[worst]:.4g} at {between[worst]:.4g}, while its rows "
-                f"lie in {low:.4g} to {high:.4g}: add rows around its corners"
-            )
+    yield from overshooting(model)
 
 
 def _names(model: Model) -> Iterator[str]:

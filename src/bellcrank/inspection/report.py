@@ -170,9 +170,11 @@ def _kind(model: Model, measure: Measure) -> str:
     if measure.kind == "drive":
         name = model.closures[measure.closure].name if measure.closure >= 0 else model.joint_names[measure.joint]
         return f"force of the drive of {name}"
-    if measure.kind == "angle" and measure.joint >= 0:
-        return "coordinate"
-    return "formula" if measure.kind == "expression" else measure.kind
+    if measure.kind == "reaction":
+        name = model.closures[measure.closure].name if measure.closure >= 0 else model.joint_names[measure.joint]
+        return f"reaction of {name}"
+    rate = " (rate)" if measure.part == "rate" or (measure.kind, measure.part) == ("coordinate", "v") else ""
+    return "formula" if measure.kind == "expression" else f"{measure.kind}{rate}"
 
 
 def _plain(value: Any) -> Any:

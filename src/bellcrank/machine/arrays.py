@@ -2,6 +2,7 @@
 
 table, data, dofs              bodies: integers, numbers; the parent of the body of each degree of freedom
 motion_*, element_*, pool      prescribed motions and force elements; the splines of their tables
+measure_*, measured            measures; the columns that have been found
 closure_*, attachment_*        closures, and where their equations take hold of the tree; factors of couplers
 node_*                         nodes: what stands together, and data that equal ones share
 states, known, applied ...     bodies that force elements or closures hold: pose and velocity, known acceleration, wrench
@@ -23,6 +24,7 @@ from ..kernels.arrays import Array
 from ..plan import Plan
 from ..plan.closures import ATTACHMENT_TABLE, CLOSURE_ROW, CLOSURE_TABLE
 from ..plan.loads import ELEMENT_ROW, ELEMENT_TABLE, MOTION_TABLE, motion_row
+from ..plan.measuring import MEASURE_TABLE
 from ..plan.nodes import NODE_TABLE
 from ..plan.plan import TABLE
 from ..plan.row_selection import least_kept, order_of_rows
@@ -30,7 +32,9 @@ from ..plan.signature import OWN, ROW
 
 FIELDS = ("right", "error", "rate", "bound", "pivot", "residual", "multiplier", "answer", "length", "keep")
 SETTINGS = ("tolerance", "length", "damping", "stiffness")
-SIZES = ("motions", "elements", "pool", "held", "closures", "attachments", "rows", "nodes")
+SIZES = (
+    "motions", "elements", "pool", "held", "closures", "attachments", "rows", "nodes", "early_measures", "measures", "measured",
+)  # fmt: skip
 STATE, WRENCH, IMPULSE = 18, 6, 12  # numbers of a body's state, of a wrench, of an impulse with its rate
 CARRIED = (*(f"wrench{k}" for k in range(WRENCH)), "factor", "position", "velocity")  # an equation on its way to ground
 
@@ -63,6 +67,9 @@ _DECLARED = (
     _table("element_table", "elements", ELEMENT_TABLE, lambda plan: plan.loads.element_table),
     _data("element_data", "elements", ELEMENT_ROW, lambda plan: plan.loads.element_data),
     _data("pool", "pool", 1, lambda plan: plan.loads.pool),
+    _table("measure_table", "measures", MEASURE_TABLE, lambda plan: plan.loads.measures.table),
+    _data("measure_data", "measures", "measure_row", lambda plan: plan.loads.measures.data),
+    _table("measure_arguments", "measure_arguments", 1, lambda plan: plan.loads.measures.arguments),
     _table("closure_table", "closures", CLOSURE_TABLE, lambda plan: plan.loads.closing.table),
     _data("closure_data", "closures", CLOSURE_ROW, lambda plan: plan.loads.closing.data),
     _table("attachment_table", "attachments", ATTACHMENT_TABLE, lambda plan: plan.loads.closing.attachments),
@@ -84,6 +91,8 @@ _DECLARED = (
     _buffer("known", "held", WRENCH),
     _buffer("applied", "held", WRENCH),
     _buffer("effort", "nv"),
+    _buffer("measured", "measured"),
+    _buffer("element_vectors", "elements", 3),
     _buffer("rows", "rows", FIELDS),
     _buffer("left", "rows", "left_row"),
     _buffer("attachments", "attachments", WRENCH),
@@ -97,7 +106,7 @@ _DECLARED = (
     _buffer("scratch", "scratch"),
     _buffer("impulses", "held", IMPULSE),
 )
-VARIABLE = ("data", "gravity", "motion_data", "element_data", "pool", "closure_data", "factors")
+VARIABLE = ("data", "gravity", "motion_data", "element_data", "pool", "closure_data", "factors", "measure_data")
 """Data that a design may change. What nodes read of bodies and closures follows from it."""
 OF_NODES = {"node_body_data": "data", "node_closure_data": "closure_data"}
 
@@ -133,6 +142,9 @@ def plan_counts(plan: Plan) -> dict[str, int]:
     counts |= {"motions": loads.motions, "motion_row": motion_row(loads.motion_signatures), "elements": loads.elements}
     counts |= {"pool": len(loads.pool), "closures": loads.closing.closures, "rows": loads.closing.rows}
     counts |= {"attachments": len(loads.closing.attachments), "nodes": 0 if nodes is None else nodes.count}
+    measures = loads.measures
+    counts |= {"measures": len(measures.table), "early_measures": measures.early, "measured": measures.ordered.size}
+    counts |= {"measure_row": measures.data.shape[1], "measure_arguments": len(measures.arguments)}
     if nodes is not None:
         counts |= {"node_ints": nodes.ints.size, "node_bodies": len(nodes.shared_bodies)}
         counts |= {"node_closures": len(nodes.shared_closures), "forms": nodes.sent}
@@ -141,9 +153,12 @@ def plan_counts(plan: Plan) -> dict[str, int]:
 
 def for_plan(program: Program, plan: Plan) -> Program:
     """The program with the inputs that this model adds: the time, and what its input elements read."""
-    more: tuple[str, ...] = ("t",) if plan.loads.time_dependent and (plan.loads.motions or program.forces) else ()
-    more += ("u",) if program.forces and any(s.has_input for s in plan.loads.element_signatures) else ()
-    return replace(program, inputs=program.inputs + more)
+    loads, measures = plan.loads, plan.loads.measures
+    read = measures.early_passes if program.forces else frozenset()
+    read |= measures.passes | measures.early_passes if "measure" in program.outputs else frozenset()
+    timed = (loads.time_dependent and (loads.motions or program.forces)) or "t" in read
+    given = (program.forces and any(s.has_input for s in loads.element_signatures)) or "u" in read
+    return replace(program, inputs=program.inputs + ("t",) * bool(timed) + ("u",) * bool(given))
 
 
 def width(plan: Plan, program: Program, name: str) -> int:
@@ -159,7 +174,7 @@ def width(plan: Plan, program: Program, name: str) -> int:
     per, _, size = kind.partition("*")
     driven = int(sum(joint.nv for joint, is_driven in zip(model.joints, model.driven, strict=True) if is_driven))
     counts = {"q": model.nq, "v": model.nv, "body": model.n, "drive": driven, "element": len(model.elements)}
-    counts |= {"closure": len(model.closures), "row": plan.loads.closing.rows}
+    counts |= {"closure": len(model.closures), "row": plan.loads.closing.rows, "measure": plan.loads.measures.ordered.size}
     counts |= {"node": 0 if plan.nodes is None else plan.nodes.count}
     return counts[per] * (model.nv if size == "v" else int(size or 1))
 

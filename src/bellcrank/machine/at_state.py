@@ -15,9 +15,9 @@ from ..joints import JOINTS, JOINTS_BY_KEY, JointData, closing_equations
 from ..joints.base import Driven
 from ..joints.laws import LAWS, added
 from ..numbers import Number, Rate
-from ..numbers.spline import Curve, spline
+from ..numbers.spline import Curve, Lookup, spline
 from ..plan.closures import CLOSURE_SLOTS, ClosureSignature
-from ..plan.loads import ELEMENT_SLOTS, MOTION_AXIS, ElementSignature, MotionSignature, TableSignature
+from ..plan.loads import ELEMENT_SLOTS, MOTION_AXIS, ElementSignature, MotionSignature
 from ..spatial import Force, Matrix, Motion, Vector
 from ..spatial.vector import ZERO
 
@@ -39,10 +39,10 @@ def driven_state(signature: MotionSignature, data: Data, t: Number, pool: Any) -
     return JOINTS_BY_KEY[signature.joint].driven(laws, axis)
 
 
-def _lookup(table: TableSignature | None, data: Data, slot: int, pool: Any) -> Callable[[Number], Curve]:
+def _lookup(table: Lookup | None, data: Data, slot: int, pool: Any) -> Callable[[Number], Curve]:
     def curve(x: Number) -> Curve:
         assert table is not None
-        return spline(pool, data(slot), data(slot + 1), table.steps, x, clamp=table.clamp)
+        return spline(pool, data(slot), data(slot + 1), table, x)
 
     return curve
 
@@ -65,7 +65,16 @@ def body_state(numbers: list[Number]) -> BodyState:
     return BodyState(R, Vector(*numbers[9:12]), Vector(*numbers[12:15]), Vector(*numbers[15:18]), known)
 
 
-def _settings(signature: ElementSignature, data: Data, t: Number, u: Number, pool: Any) -> Settings:
+class Around(NamedTuple):
+    """What an element may read besides its row and the states: the time, its input, tables, measures."""
+
+    t: Number = 0.0
+    u: Number = 0.0
+    pool: Any = None
+    arguments: tuple[Number, ...] = ()
+
+
+def _settings(signature: ElementSignature, data: Data, around: Around) -> Settings:
     names = FORCES[signature.kind].values
 
     def vector(slot: str) -> Vector:
@@ -77,13 +86,14 @@ def _settings(signature: ElementSignature, data: Data, t: Number, u: Number, poo
 
     return Settings(
         value=lambda name: data(names.index(name)),
-        t=t,
-        u=u,
-        table=None if signature.table is None else _lookup(signature.table, data, ELEMENT_SLOTS["table"], pool),
+        t=around.t,
+        u=around.u,
+        table=None if signature.table is None else _lookup(signature.table, data, ELEMENT_SLOTS["table"], around.pool),
         point_a=vector("point_a"),
         point_b=vector("point_b"),
         axes_a=matrix("axes_a"),
         axes_b=matrix("axes_b"),
+        arguments=around.arguments,
     )
 
 
@@ -95,17 +105,15 @@ def summed(factors: Sequence[Number], values: Sequence[Number]) -> Number:
     return total
 
 
-def joint_effort(signature: ElementSignature, data: Data, state: JointState, t: Number, u: Number, pool: Any) -> Effort:
+def joint_effort(signature: ElementSignature, data: Data, state: JointState, around: Around) -> Effort:
     force = FORCES[signature.kind]
     assert issubclass(force, JointForce)
-    return force.effort(state, _settings(signature, data, t, u, pool))
+    return force.effort(state, _settings(signature, data, around))
 
 
-def closing_wrenches(
-    signature: ElementSignature, data: Data, a: BodyState, b: BodyState, t: Number, u: Number, pool: Any
-) -> Wrenches:
+def closing_wrenches(signature: ElementSignature, data: Data, a: BodyState, b: BodyState, around: Around) -> Wrenches:
     """Of an element on a joint that closes a loop: its coordinate from the poses, its effort as wrenches on both bodies."""
-    given = _settings(signature, data, t, u, pool)
+    given = _settings(signature, data, around)
     joint, force = JOINTS[signature.closing], FORCES[signature.kind]
     assert issubclass(force, JointForce)
     arm_b, p_b, pdot_b = b.point(given.point_b)
@@ -242,9 +250,7 @@ def _moved(kind: str, i: Frame, a: BodyState, driven: Driven, pitch: Number) -> 
     return Frame(A, p, a.v + a.w.cross(p - a.r) + v, a.w + w, known)
 
 
-def body_wrenches(
-    signature: ElementSignature, data: Data, a: BodyState, b: BodyState, t: Number, u: Number, pool: Any
-) -> Wrenches:
+def body_wrenches(signature: ElementSignature, data: Data, a: BodyState, b: BodyState, around: Around) -> Wrenches:
     force = FORCES[signature.kind]
     assert issubclass(force, BodyForce)
-    return force.wrenches(a, b, _settings(signature, data, t, u, pool))
+    return force.wrenches(a, b, _settings(signature, data, around))

@@ -259,7 +259,7 @@ def output_equations(walk: Walk, name: str, fields: Sequence[str]) -> None:
 
     def one(r: Integer) -> None:
         for k, field in enumerate(fields):
-            walk.array(name)[r * len(fields) + k] = rows[r, field]
+            walk.output(name, r * len(fields) + k, rows[r, field])
 
     e.each(0, e.count("rows"), one)
 
@@ -280,8 +280,8 @@ def push(walk: Walk, also_output: bool = False) -> None:
         if output:
             power = given[0] * coupled(walk, index)[1] if coupler else _power(view, total)
             for k, x in enumerate([*total[1].f, *total[1].n, power]):
-                walk.array("closing")[index * 7 + k] = x
-        if output and not also_output:
+                walk.output("closing", index * 7 + k, x)
+        if output and not (also_output or walk.forces):
             return
         if coupler:
             _each_attachment(walk, index, lambda attachment: _push_coordinate(walk, attachment, given[0]))

@@ -12,7 +12,7 @@ from ..numbers import Number
 from ..plan.loads import ELEMENT_SLOTS, ElementSignature, MotionSignature
 from ..spatial import Force, Matrix, Motion, Vector
 from .arrays import STATE, WRENCH
-from .at_state import body_state, body_wrenches, closing_wrenches, driven_state, joint_effort, summed, world_state
+from .at_state import Around, body_state, body_wrenches, closing_wrenches, driven_state, joint_effort, summed, world_state
 
 if TYPE_CHECKING:
     from .walk import Walk
@@ -25,11 +25,12 @@ def data_of(walk: Walk, array: str, i: Integer, signature: Any) -> Data:
     return lambda slot: walk.data(array, (i, slot), slot in signature.varied)
 
 
-def _time(walk: Walk) -> Number:
+def time_of(walk: Walk) -> Number:
     return walk.given("t", 0) if "t" in walk.program.inputs else 0.0
 
 
-def _pool(walk: Walk) -> Any:
+def pool_of(walk: Walk) -> Any:
+    """The splines of tables, with their tangents where a design may change them."""
     e = walk.e
     tangents = walk.array("d_pool") if e.tangents and walk.plan.varies("pool") else None
     return e.table(walk.array("pool"), e.count("pool"), tangents)
@@ -40,7 +41,7 @@ def drive(walk: Walk) -> None:
     e, table = walk.e, walk.array("motion_table")
 
     def case(signature: MotionSignature, i: Integer) -> list[Number]:
-        state = driven_state(signature, data_of(walk, "motion_data", i, signature), _time(walk), _pool(walk))
+        state = driven_state(signature, data_of(walk, "motion_data", i, signature), time_of(walk), pool_of(walk))
         for name, column, values in (("q", "q", state.q), ("v", "v", state.v), ("a", "v", state.a)):
             for k, x in enumerate(values):
                 walk.array(f"driven_{name}")[table[i, column] + k] = x
@@ -63,6 +64,7 @@ def apply_forces(walk: Walk) -> None:
     if plan.held:
         leave_states(walk)
         clear_applied(walk)
+    walk.measure_early()
     given = "tau" in walk.program.inputs
     e.each(0, e.count("nv"), lambda k: effort.__setitem__(k, walk.given("tau", k) if given else 0.0))
     table = walk.array("element_table")
@@ -84,29 +86,33 @@ def add_to(array: object, place: Integer, x: Number) -> None:
 
 
 def _element(walk: Walk, signature: ElementSignature, i: Integer) -> list[Number]:
-    table, data, pool = walk.array("element_table"), data_of(walk, "element_data", i, signature), _pool(walk)
-    t = _time(walk)
+    table, data = walk.array("element_table"), data_of(walk, "element_data", i, signature)
     u = walk.given("u", table[i, "input"]) if signature.has_input else 0.0
+    arguments = tuple(walk.array("measured")[table[i, f"m{k}"]] for k in range(signature.arguments))
+    around = Around(time_of(walk), u, pool_of(walk), arguments)
     if signature.terms:
         values = _on_sum(walk, signature, i, data)
     elif signature.on_joint:
         v = table[i, "v"]
         q = walk.given("q", table[i, "q"]) if signature.scalar else 0.0
-        answer = joint_effort(signature, data, JointState(q, walk.given("v", v)), t, u, pool)
+        answer = joint_effort(signature, data, JointState(q, walk.given("v", v)), around)
         add_to(walk.array("effort"), v, answer.effort)
         values = (answer.energy, answer.power, answer.effort)
     else:
         grounds, rows = (signature.ground_a, signature.ground_b), ("row_a", "row_b")
         a, b = (BodyState.ground() if on else state_of(walk, table[i, row]) for on, row in zip(grounds, rows, strict=True))
         evaluate = closing_wrenches if signature.closing else body_wrenches
-        answers = evaluate(signature, data, a, b, t, u, pool)
+        answers = evaluate(signature, data, a, b, around)
         for on, row, wrench in zip(grounds, rows, (answers.on_a, answers.on_b), strict=True):
             if not on:
                 add_wrench(walk, table[i, row], wrench)
         values = (answers.energy, answers.power, answers.force)
+        if "vectors" in walk.plan.loads.measures.passes:
+            for k, x in enumerate(answers.on_a.f if signature.kind == "force" else answers.on_b.f):
+                walk.array("element_vectors")[i, k] = x
     if "element" in walk.program.outputs:
         for k, x in enumerate(values):
-            walk.array("element")[i * len(values) + k] = x
+            walk.output("element", i * len(values) + k, x)
     return []
 
 
@@ -117,7 +123,7 @@ def _on_sum(walk: Walk, signature: ElementSignature, i: Integer, data: Data) -> 
     s, rate = (
         summed(factors, [walk.given(name, table[i, f"{name}{k}"]) for k in range(signature.terms)]) for name in ("q", "v")
     )
-    answer = joint_effort(signature, data, JointState(s, rate), 0.0, 0.0, None)
+    answer = joint_effort(signature, data, JointState(s, rate), Around())
     for k, factor in enumerate(factors):
         add_to(walk.array("effort"), table[i, f"v{k}"], factor * answer.effort)
     return answer.energy, answer.power, answer.effort

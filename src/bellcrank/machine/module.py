@@ -149,6 +149,7 @@ def write_kernel(plan: Plan, program: Program, lanes: int, name: str = "kernel")
 def recorded(plan: Plan, program: Program, lanes: int, memory: CellPlan) -> tuple[LlvmExecutor, Walk]:
     counts = {"bodies": "%n", "nv": "%nv", "left_row": "%nv", "work_row": _WORK_ROW, "message_row": _MESSAGE_ROW}
     known = counts | {"motion_row": motion_row(plan.loads.motion_signatures)}
+    known["measure_row"] = plan.loads.measures.data.shape[1]
     e = LlvmExecutor(lanes, program.tangents, known, ARRAYS["sizes"])
     walk = Walk(e, plan, program, memory)
     walk.run()

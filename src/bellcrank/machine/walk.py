@@ -21,6 +21,7 @@ from ..spatial import Vector
 from . import closures, dense, loads
 from .arrays import arrays_of, tangent_of
 from .body import Body
+from .measuring import loops as measuring
 from .nodes import walk as nodes
 from .nodes.in_memory import Arena
 from .nodes.messages import make_node_messages
@@ -89,10 +90,29 @@ class Walk:
     def apply_forces(self) -> None:
         loads.apply_forces(self)
 
+    @property
+    def asked(self) -> frozenset[str]:
+        return self.plan.loads.measures.passes
+
+    def leave_states(self) -> None:
+        if not self.forces and "lambda" not in self.program.inputs and self.plan.loads.held:
+            loads.leave_states(self)
+
+    def measure_early(self) -> None:
+        measuring.measure_early(self)
+
+    def measure(self) -> None:
+        measuring.measure_late(self)
+        measuring.output_measures(self)
+
     def given(self, name: str, index: Integer) -> Number:
         """An entry of an input, with its tangent where that is an input too."""
         value = self.array(name)[index]
         return Dual(value, [self.array(f"d{name}")[index]]) if f"d{name}" in self.program.inputs else value
+
+    def read(self, name: str, index: Integer) -> Number:
+        """An entry of an input, or of an output that was written before, with its tangent if it has one."""
+        return self.given(name, index)
 
     def output(self, name: str, place: Integer, x: Number) -> None:
         self.array(name)[place] = x

@@ -4,10 +4,11 @@ from .builder import Mechanism
 from .building.build import build
 from .closure import Closure
 from .element import Element
-from .measure import Measure
+from .measures.measure import Measure
 from .model import Model
-from .motion import Law, PrescribedMotion, Table
+from .motion import Law, PrescribedMotion
 from .order import outward_order
+from .parameters.tables import Table
 from .source import Limits, Source
 from .spec.items import GROUND, Where
 from .spec.problems import Problems

@@ -62,9 +62,9 @@ def sine(amplitude: Value, frequency: Value, phase: Value = 0.0, offset: Value =
     return make(laws.SineLaw, amplitude=amplitude, frequency=frequency, phase=phase, offset=offset)
 
 
-def table(rows: Pairs, outside: str = "error") -> laws.TableLaw:
-    """A spline through rows of time and coordinate."""
-    return make(laws.TableLaw, table=rows, outside=outside)
+def table(rows: Pairs, outside: str = "error", interpolation: str = "cubic") -> laws.TableLaw:
+    """A curve through rows of time and coordinate; "cubic", a natural spline, has continuous accelerations."""
+    return make(laws.TableLaw, table=rows, outside=outside, interpolation=interpolation)
 
 
 def _group(joint: str, first: Mapping[str, int]) -> int:
@@ -268,6 +268,7 @@ class Parts:
         preload: Value = 0.0,
         table: Pairs | None = None,
         outside: str = "error",
+        interpolation: str = "pchip",
     ) -> None:
         """A spring and damper between two points, each (body, place)."""
         self._item("elements", elements.LineSpring, locals())
@@ -319,6 +320,7 @@ class Parts:
         *,
         table: Pairs | None = None,
         outside: str = "error",
+        interpolation: str = "pchip",
         input: str | None = None,
         gain: Value = 1.0,
         coordinate: str | None = None,
@@ -356,30 +358,68 @@ class Parts:
 
     # --- measures
 
-    def measure_position(self, name: str, body: str, point: Where3, component: str | None = None) -> None:
+    def measure_position(
+        self,
+        name: str,
+        body: str,
+        point: Where3,
+        component: str | None = None,
+        *,
+        relative_to: End | None = None,
+        axes: str | None = None,
+    ) -> None:
+        """Of a point; ``relative_to`` another one, (body, point), in the ``axes`` of a body."""
         self._item("measures", measures.PositionMeasure, locals())
 
-    def measure_distance(self, name: str, start: End, end: End) -> None:
+    def measure_distance(self, name: str, start: End, end: End, *, rate: bool = False) -> None:
         self._item("measures", measures.DistanceMeasure, locals())
 
-    def measure_coordinate(self, name: str, joint: str, coordinate: str | None = None) -> None:
+    def measure_coordinate(self, name: str, joint: str, coordinate: str | None = None, *, rate: bool = False) -> None:
         self._item("measures", measures.CoordinateMeasure, locals())
 
-    def measure_angle(self, name: str, start: tuple[str, Axis], end: tuple[str, Axis]) -> None:
-        """Between two directions, each (body, direction)."""
+    def measure_angle(
+        self, name: str, start: tuple[str, Axis], end: tuple[str, Axis], *, axis: Axis | None = None, rate: bool = False
+    ) -> None:
+        """Between two directions, each (body, direction); with an ``axis`` on the first body it has a sign."""
         arrows = [_arrow(given) for given in (start, end)]
-        self._add("measures", measures.AngleMeasure(text(name), arrows[0], arrows[1]))
+        about = None if axis is None else direction(axis)
+        self._add("measures", measures.AngleMeasure(text(name), arrows[0], arrows[1], about, one_of((bool,), rate)))
 
     def measure_velocity(
-        self, name: str, body: str, point: Where3, relative_to: End | None = None, component: str | None = None
+        self,
+        name: str,
+        body: str,
+        point: Where3,
+        relative_to: End | None = None,
+        component: str | None = None,
+        *,
+        axes: str | None = None,
+        observer: str | None = None,
     ) -> None:
         self._item("measures", measures.VelocityMeasure, locals())
+
+    def measure_acceleration(
+        self,
+        name: str,
+        body: str,
+        point: Where3,
+        relative_to: End | None = None,
+        component: str | None = None,
+        *,
+        axes: str | None = None,
+        observer: str | None = None,
+    ) -> None:
+        self._item("measures", measures.AccelerationMeasure, locals())
+
+    def measure_reaction(self, name: str, joint: str, component: str | None = None, *, axes: str = "world") -> None:
+        """Of the parent on the child: "fx" to "mz", "force", "moment" or all; in "world", "parent" or "child" axes."""
+        self._item("measures", measures.ReactionMeasure, locals())
 
     def measure_force(self, name: str, element: str, component: str | None = None, *, coordinate: str | None = None) -> None:
         """Of a force element, a constraint, a coupler, or of the drive of a joint, along ``coordinate`` if it has several."""
         self._item("measures", measures.ForceMeasure, locals())
 
-    def measure_formula(self, name: str, value: str) -> None:
+    def measure_formula(self, name: str, value: str, unit: str = "") -> None:
         self._item("measures", measures.FormulaMeasure, locals())
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .motion import Table
+from .parameters.tables import Table
 
 Vector = tuple[float, float, float]
 
@@ -26,6 +26,7 @@ ELEMENTS: dict[str, tuple[str, ...]] = {
 
 
 MOST_TERMS = 8
+MOST_ARGUMENTS = 6
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Element:
     joint_damper    effort = -damping v
     joint_friction  effort = -effort v / sqrt(v^2 + velocity^2)
     joint_stop      spring and damper beyond lower or upper, only pushing back; +-inf for no limit
-    joint_effort    value; with a table: of time
+    joint_effort    value; with a table: of time; times the measures that ``arguments`` name
     joint_input     gain * inputs[input]
     spring_damper   tension = preload + stiffness (l - length) + damping l', between point_a and point_b, l their distance;
                     with a table: force over elongation l - length, instead of the stiffness
@@ -63,6 +64,7 @@ class Element:
     table: Table | None = None
     input: int = -1
     closure: int = -1  # instead of a joint of the tree: the joint that this closure is
+    arguments: tuple[str, ...] = ()  # measures that it reads, by name; MOST_ARGUMENTS at most
     terms: tuple[tuple[int, int, float], ...] = ()  # instead of one coordinate: row of a joint, dof, factor; MOST_TERMS at most
 
 

@@ -17,7 +17,8 @@ from ..joints import Joint
 from ..wording import counted
 from .closure import Closure
 from .element import Element
-from .measure import Measure
+from .measures.columns import columns_of
+from .measures.measure import Measure
 from .motion import PrescribedMotion
 from .source import Limits, Source
 from .verify import verify
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from ..assembly import Assembly
     from ..inspection import Report
+    from ..viewer.browser.page import Page
     from .spec.spec import Spec
 
 Array = NDArray[np.float64]
@@ -149,6 +151,19 @@ class Model:
 
         return draw_model(self, path, q=q, view=view, names=names, as_drawn=as_drawn, t=t, keep=keep)
 
+    def view(self, *, host: str = "127.0.0.1", port: int = 8080, open_browser: bool = True, **options: Any) -> Page:
+        """The mechanism in the browser, with sliders for its numbers, each change of which is simulated at once.
+
+        host, port    where it is served: to this machine alone, unless another address is given
+        open_browser  whether the page is opened in the browser of this machine
+        options       of ``simulate``: duration, step, method ...
+
+        It is served while the program runs: ``page.wait()`` keeps it running, ``page.close()`` ends it.
+        """
+        from ..viewer.browser.page import view  # goes upward, as check does
+
+        return view(self, host=host, port=port, open_browser=open_browser, **options)
+
     @property
     def initial_q(self) -> Array:
         """The start, (nq,): of a tree the given one; of closed loops the assembled one, at t = 0.
@@ -264,6 +279,20 @@ class Model:
         q = np.array([x for _, joint in self.moving_joints for x in joint.neutral], dtype=float)
         q.setflags(write=False)
         return q
+
+    @cached_property
+    def measure_names(self) -> tuple[str, ...]:
+        """Columns of the measures; of a vector ``tip.x``, ``tip.y``, ``tip.z``."""
+        return tuple(name for name, _ in self._measure_columns)
+
+    @cached_property
+    def measure_units(self) -> tuple[str, ...]:
+        """Their units; "" where one is not known."""
+        return tuple(unit for _, unit in self._measure_columns)
+
+    @property
+    def _measure_columns(self) -> list[tuple[str, str]]:
+        return [column for measure in self.measures for column in columns_of(self, measure)]
 
     @cached_property
     def parameters(self) -> Mapping[str, float]:

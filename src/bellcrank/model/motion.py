@@ -1,4 +1,4 @@
-"""Prescribed motion of a joint, and tables: plain data, as the program runs them.
+"""Prescribed motion of a joint: plain data, as the program runs it.
 
 A driven joint has no entries in q and v: its laws give its coordinates at every time.
 """
@@ -10,34 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..wording import counted
+from .parameters.tables import Table
 
 MOST_COEFFICIENTS = 8
 LAWS = ("polynomial", "sine", "table", "sum")
-OUTSIDE = ("error", "clamp")
-
-
-@dataclass(frozen=True)
-class Table:
-    """y over x, a natural cubic spline; ``outside`` its range it is an error, or keeps the value of its end."""
-
-    x: tuple[float, ...]
-    y: tuple[float, ...]
-    outside: str = "error"
-
-    def problems(self) -> Iterator[str]:
-        if len(self.x) != len(self.y):
-            yield f"its table has {counted(len(self.x), 'value')} of x and {len(self.y)} of y. Give as many of each."
-        elif len(self.x) < 2:
-            yield f"its table has {counted(len(self.x), 'row')}. Give two at least."
-        elif not all(math.isfinite(value) for value in (*self.x, *self.y)):
-            yield "its table has a value that is not finite."
-        else:
-            for k, (a, b) in enumerate(zip(self.x, self.x[1:], strict=False)):
-                if not a < b:
-                    yield f"its table goes from {a:g} to {b:g} in row {k + 2}. Let the first column increase."
-                    break
-        if self.outside not in OUTSIDE:
-            yield f'outside is "{self.outside}". Give "error" or "clamp".'
 
 
 @dataclass(frozen=True)
@@ -47,7 +23,7 @@ class Law:
     kind          values
     "polynomial"  c0, c1, ...: c0 + c1 t + c2 t^2 ..., 8 at most
     "sine"        offset, amplitude, frequency (Hz), phase (rad): offset + amplitude sin(2 pi frequency t + phase)
-    "table"       none: a natural cubic spline through ``table``, over time
+    "table"       none: a curve through ``table``, over time
     "sum"         none: the sum of ``parts``, none of which is a sum itself
     """
 

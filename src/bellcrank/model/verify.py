@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import StateError
 from .building.checks import QUATERNION_SLACK, check_name, check_time, duplicates
 from .closure import Closure, closure_problems
 from .element import ELEMENTS, MOST_TERMS, Element, element_problems
-from .measure import MEASURES, Measure
+from .measures.measure import MEASURES, Measure
+from .measures.order import depends_on_state_alone
 from .order import outward_order
 from .spec.physics import impossible
 from .spec.problems import Problems, brief
@@ -156,22 +158,63 @@ def _check_elements(model: Model, problems: Problems) -> None:
     for element in model.elements:
         for text in _element(model, element):
             problems.add(f'element "{element.name}": {text}')
+    if not problems:
+        _check_measures(model, problems)
+
+
+def _check_measures(model: Model, problems: Problems) -> None:
     for measure in model.measures:
-        if measure.kind not in MEASURES:
-            problems.add(f'measure "{measure.name}": there is no kind "{measure.kind}". Choose from {", ".join(MEASURES)}.')
-        elif not all(-1 <= row < model.n for row in (measure.joint, measure.body_a, measure.body_b)):
-            problems.add(f'measure "{measure.name}": a row is not in the model. Give -1 for ground, or up to {model.n - 1}.')
-        elif measure.kind == "closure" or measure.closure >= 0:
-            for text in _of_closure(model, measure):
-                problems.add(f'measure "{measure.name}": {text}')
+        for text in _measure(model, measure):
+            problems.add(f'measure "{measure.name}": {text}')
+    for element in () if problems else model.elements:
+        for name in element.arguments:
+            try:
+                if not depends_on_state_alone(model, model.measures, name):
+                    what = f'it reads "{name}", which forces and accelerations change'
+                    problems.add(f'element "{element.name}": {what}. Let it depend on positions and velocities.')
+            except StateError as error:
+                problems.add(f'element "{element.name}": it reads {error}.')
+
+
+def _measure(model: Model, measure: Measure) -> Iterator[str]:
+    rows = (measure.joint, measure.body_a, measure.body_b, measure.axes, measure.observer)
+    if measure.kind not in MEASURES:
+        yield f'there is no kind "{measure.kind}". Choose from {", ".join(MEASURES)}.'
+    elif not all(-1 <= row < model.n for row in rows):
+        yield f"a row is not in the model. Give -1 for ground, or up to {model.n - 1}."
+    elif measure.kind == "closure" or measure.closure >= 0:
+        yield from _of_closure(model, measure)
+    elif measure.kind in ("coordinate", "drive", "reaction") and measure.joint < 0:
+        yield f"a {measure.kind} is that of a joint. Give its row, or the closure."
+    elif measure.kind == "drive" and not model.driven[measure.joint]:
+        yield f'joint "{model.joint_names[measure.joint]}" has no motion and so no drive.'
+    elif measure.kind == "angle" and (measure.direction_a is None or measure.direction_b is None):
+        yield "it is an angle without directions. Give direction_a and direction_b, or the kind coordinate with a joint."
+    elif measure.kind in ("coordinate", "drive") and not 0 <= measure.dof < _dofs(model, measure):
+        yield f"its dof is {measure.dof}, and the joint has {_dofs(model, measure)}."
+
+
+def _dofs(model: Model, measure: Measure) -> int:
+    joint = model.joints[measure.joint] if measure.closure < 0 else _closing_joint(model, measure.closure)
+    assert joint is not None
+    return joint.nq if measure.kind == "coordinate" and measure.part in ("", "q") else joint.nv
 
 
 def _of_closure(model: Model, measure: Measure) -> Iterator[str]:
     if not measure.closure < len(model.closures) or measure.closure < 0:
         yield f"its closure is {measure.closure}, and the model has {len(model.closures)}."
-    elif (_closing_joint(model, measure.closure) is None) != (measure.kind == "closure"):
-        what = "no joint" if measure.kind != "closure" else "a joint"
-        yield f"its closure is {measure.closure}, which is {what}."
+        return
+    closure = model.closures[measure.closure]
+    if measure.kind in ("coordinate", "closure") and (closure.joint is None) != (measure.kind == "closure"):
+        yield f"its closure is {measure.closure}, which is {'no joint' if measure.kind != 'closure' else 'a joint'}."
+    elif measure.kind == "coordinate" and measure.part == "a":
+        yield "joints that close loops have coordinates and velocities, and no accelerations of their own."
+    elif measure.kind == "coordinate" and not 0 <= measure.dof < _dofs(model, measure):
+        yield f"its dof is {measure.dof}, and the joint has {_dofs(model, measure)}."
+    elif measure.kind == "drive" and closure.motion is None:
+        yield f'"{closure.name}" has no motion and so no drive.'
+    elif measure.kind == "reaction" and closure.kind == "coupler":
+        yield f'"{closure.name}" is a coupler, which has an effort along its sum and no reaction.'
 
 
 def _closing_joint(model: Model, closure: int) -> Joint | None:

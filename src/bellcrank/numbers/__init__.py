@@ -8,7 +8,7 @@ dual       Dual over any of these                 exact derivatives, one value a
 
 from .counting import CountingGraph, Operations
 from .dual import Dual, Rate
-from .functions import atan2, gather, less, maximum, minimum, select, sincos, sqrt
+from .functions import absolute, atan2, exp, floor, gather, less, log, maximum, minimum, power, select, sincos, sqrt
 from .symbol import Condition, Graph, Number, Symbol, is_constant
 
 __all__ = [
@@ -20,12 +20,17 @@ __all__ = [
     "Operations",
     "Rate",
     "Symbol",
+    "absolute",
     "atan2",
+    "exp",
+    "floor",
     "gather",
     "is_constant",
     "less",
+    "log",
     "maximum",
     "minimum",
+    "power",
     "select",
     "sincos",
     "sqrt",

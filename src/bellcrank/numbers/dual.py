@@ -116,6 +116,23 @@ class Dual:
         s, c = sincos(self.value)
         return self._map(s, c), self._map(c, -s)
 
+    def exp(self) -> Dual:
+        from .functions import exp
+
+        value = exp(self.value)
+        return self._map(value, value)
+
+    def log(self) -> Dual:
+        from .functions import log
+
+        return self._map(log(self.value), 1.0 / self.value)
+
+    def floor(self) -> Number:
+        """Its slope is zero wherever it has one."""
+        from .functions import floor
+
+        return floor(self.value)
+
     def atan2(self, x: Number) -> Dual:
         from .functions import atan2
 

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from .dual import Dual
-from .symbol import Number
+from .symbol import Number, Symbol
+
+_PRODUCTS = 8  # the largest exponent that is written as products
 
 
 def sqrt(x: Number) -> Number:
@@ -38,6 +40,42 @@ def _atan2_complex(y: complex, x: complex) -> complex:
     return complex(np.arctan2(y.real, x.real), slope)
 
 
+def exp(x: Number) -> Number:
+    return x.exp() if hasattr(x, "exp") else np.exp(x)
+
+
+def log(x: Number) -> Number:
+    """The natural logarithm."""
+    return x.log() if hasattr(x, "log") else np.log(x)
+
+
+def floor(x: Number) -> Number:
+    """The whole number below, whose derivative is zero wherever it has one."""
+    if hasattr(x, "floor"):
+        return x.floor()
+    return np.floor(x.real if np.iscomplexobj(x) else x)
+
+
+def absolute(x: Number) -> Number:
+    """|x|; of a complex number, which carries a complex step, x or -x by the sign of its real part."""
+    return select(less(x, 0.0), -x, x) if np.iscomplexobj(x) else abs(x)
+
+
+def power(x: Number, exponent: Number) -> Number:
+    """x^exponent; small whole exponents by products."""
+    if isinstance(exponent, int | float) and exponent == int(exponent) and 1 <= abs(exponent) <= _PRODUCTS:
+        result = x
+        for _ in range(abs(int(exponent)) - 1):
+            result = result * x
+        return result if exponent > 0 else 1.0 / result
+    if isinstance(exponent, Dual):
+        return exp(exponent * log(x))
+    if isinstance(exponent, Symbol) and not isinstance(x, Symbol | Dual):
+        return exponent.graph.op("pow", x, exponent)
+    plain = isinstance(x, int | float | np.floating | np.ndarray)
+    return np.float_power(x, exponent) if plain else x**exponent
+
+
 def less(a: Number, b: Number) -> Any:
     """a < b; complex numbers compare by their real parts, as a complex step needs, and duals by their values."""
     return _ordered(a) < _ordered(b)
@@ -49,10 +87,23 @@ def _ordered(x: Number) -> Number:
     return x.real if isinstance(x, complex | np.complexfloating) else x
 
 
+def both(a: Any, b: Any) -> Any:
+    """Two conditions hold; each may be known already."""
+    if isinstance(a, bool | np.bool_):
+        return b if a else a
+    return a & b if not isinstance(b, bool | np.bool_) else a if b else b
+
+
+def negated(condition: Any) -> Any:
+    return not condition if isinstance(condition, bool | np.bool_) else ~condition
+
+
 def select(condition: Any, a: Number, b: Number) -> Number:
     """a where the condition holds, else b: the only way to act on a value, since recorded numbers cannot branch."""
     if isinstance(condition, bool | np.bool_):
         return a if condition else b
+    if isinstance(condition, np.ndarray):
+        return np.where(condition, a, b)
     if isinstance(a, Dual) or isinstance(b, Dual):
         return Dual.select(condition, a, b)
     return condition.select(a, b)
@@ -85,6 +136,9 @@ def gather(table: Any, index: Number) -> Number:
         index = index.value
     if hasattr(table, "gather"):
         return table.gather(index)
+    if isinstance(index, np.ndarray):
+        entries = np.asarray(table)[np.clip(np.nan_to_num(index), 0, len(table) - 1).astype(int)]
+        return np.where(np.isnan(index), np.nan, entries)
     index = index.real if np.iscomplexobj(index) else index
     if index != index:
         return index

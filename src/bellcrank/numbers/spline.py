@@ -1,22 +1,19 @@
-"""Natural cubic splines over any number: tables of time, of elongation, of anything.
+"""Tables of one argument over any number: curves through points, each piece a cubic.
 
-A spline of n points takes 4 n numbers of a pool, from ``start``: abscissae, values, second derivatives, areas up to each
-point. The interval is found by bisection without branches; how many halvings that takes is structure, the points are data.
-On [x_i, x_i+1], h its length, with a = x_i+1 - x and b = x - x_i:
-
-    y = (m_i a^3 + m_i+1 b^3)/(6 h) + (y_i/h - m_i h/6) a + (y_i+1/h - m_i+1 h/6) b
+A curve of n points takes 6 n numbers of a pool, from ``start``: abscissae, then for each point the coefficients of
+y = c0 + c1 b + c2 b^2 + c3 b^3, b = x - x_i, of the piece behind it, and the area up to it. The last point has the value
+and the slope at the end. The interval is found by bisection without branches; how many halvings that takes is structure, the
+points are data. The coefficients are made by numbers.interpolation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from .functions import gather, less, select
+from .functions import floor, gather, less, negated, select
 from .symbol import Number
+
+PARTS = 6  # numbers of each point
 
 
 class Curve(NamedTuple):
@@ -28,20 +25,12 @@ class Curve(NamedTuple):
     area: Number = 0.0
 
 
-def spline_rows(x: Sequence[float], y: Sequence[float]) -> NDArray[np.float64]:
-    """The 4 n numbers of a natural spline through the points: a tridiagonal system for the second derivatives."""
-    from scipy.linalg import solve_banded
+class Lookup(NamedTuple):
+    """How a curve is looked up: steps of bisection, what is done outside, and whether it jumps at its points."""
 
-    xs, ys = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-    n, m = len(xs), np.zeros(len(xs))
-    if n > 2:
-        h, slope = np.diff(xs), np.diff(ys) / np.diff(xs)
-        bands = np.zeros((3, n - 2))
-        bands[0, 1:], bands[1], bands[2, :-1] = h[1:-1], 2 * (h[:-1] + h[1:]), h[1:-1]
-        m[1:-1] = solve_banded((1, 1), bands, 6 * np.diff(slope))
-    h = np.diff(xs)
-    pieces = h * (ys[:-1] + ys[1:]) / 2 - h**3 * (m[:-1] + m[1:]) / 24
-    return np.concatenate([xs, ys, m, [0.0], np.cumsum(pieces)])
+    steps: int
+    outside: str = "error"
+    jumps: bool = False
 
 
 def halvings(count: int) -> int:
@@ -49,35 +38,50 @@ def halvings(count: int) -> int:
     return max(1, int(count - 1).bit_length())
 
 
-def spline(pool: Any, start: Number, count: Number, steps: int, x: Number, *, clamp: bool) -> Curve:
-    """The spline at x. Outside its points: the end's value and no slope (clamp), or not a number."""
+def spline(pool: Any, start: Number, count: Number, how: Lookup, x: Number) -> Curve:
+    """The curve at x. Outside its points it is not a number ("error"), keeps the value of its end ("clamp"), goes on along
+    the tangent there ("extrapolate"), or repeats itself ("periodic")."""
     last = count - 1.0
     low, high = gather(pool, start), gather(pool, start + last)
+    turns: Number = 0.0
+    if how.outside == "periodic":
+        turns = floor((x - low) / (high - low))
+        x = x - turns * (high - low)
     below, above = less(x, low), less(high, x)
     inside = select(below, low, select(above, high, x))
-    i = _interval(pool, start, last, steps, inside)
-    left, right = gather(pool, start + i), gather(pool, start + i + 1.0)
-    y0, y1 = (gather(pool, start + count + i + k) for k in (0.0, 1.0))
-    m0, m1 = (gather(pool, start + count + count + i + k) for k in (0.0, 1.0))
-    h = right - left
-    a, b = right - inside, inside - left
-    sixth = 1.0 / 6.0
-    value = ((m0 * a * a * a + m1 * b * b * b) * sixth + y0 * a + y1 * b) / h - (m0 * a + m1 * b) * h * sixth
-    slope = ((m1 * b * b - m0 * a * a) * 0.5 + y1 - y0) / h - (m1 - m0) * h * sixth
-    bend = (m0 * a + m1 * b) / h
-    hh, aa, bb = h * h, a * a, b * b
-    area = gather(pool, start + count + count + count + i)
-    area = area + ((y0 - m0 * hh * sixth) * (hh - aa) + (y1 - m1 * hh * sixth) * bb) * 0.5 / h
-    area = area + (m0 * (hh * hh - aa * aa) + m1 * bb * bb) * (0.25 * sixth) / h
-    outside = 0.0 if clamp else float("nan")
-    slope, bend = (select(below, outside, select(above, outside, d)) for d in (slope, bend))
-    if clamp:
-        return Curve(value, slope, bend, area + value * (x - inside))
-    value, area = (select(below, outside, select(above, outside, d)) for d in (value, area))
-    return Curve(value, slope, bend, area)
+    i = interval(pool, start, last, how.steps, inside)
+    c0, c1, c2, c3, area = (gather(pool, start + (k * count + i)) for k in range(1, PARTS))
+    b = inside - gather(pool, start + i)
+    curve = Curve(
+        c0 + b * (c1 + b * (c2 + b * c3)),
+        c1 + b * (2.0 * c2 + (3.0 * b) * c3),
+        2.0 * c2 + (6.0 * b) * c3,
+        area + b * (c0 + b * (0.5 * c1 + b * (c2 * (1.0 / 3.0) + b * (0.25 * c3)))),
+    )
+    if how.jumps:  # at its last point it has the last value
+        arrived = negated(less(x, high))
+        curve = Curve(select(arrived, gather(pool, start + (count + last)), curve.value), 0.0, 0.0, curve.area)
+    if how.outside == "periodic":
+        return curve._replace(area=curve.area + turns * gather(pool, start + (5.0 * count + last)))
+    return _beyond(how.outside, curve, x - inside, (below, above))
 
 
-def _interval(pool: Any, start: Number, last: Number, steps: int, x: Number) -> Number:
+def _beyond(outside: str, at_end: Curve, past: Number, sides: tuple[Any, Any]) -> Curve:
+    """The curve ``past`` its nearer end, where it is ``at_end``; inside, past is zero."""
+    below, above = sides
+
+    def there(x: Number, inside: Number) -> Number:
+        return select(below, x, select(above, x, inside))
+
+    if outside == "error":
+        return Curve(*[there(float("nan"), part) for part in at_end])
+    slope = 0.0 if outside == "clamp" else at_end.slope
+    value = at_end.value + slope * past
+    area = at_end.area + past * (at_end.value + 0.5 * slope * past)
+    return Curve(value, there(slope, at_end.slope), there(0.0, at_end.bend), area)
+
+
+def interval(pool: Any, start: Number, last: Number, steps: int, x: Number) -> Number:
     """Largest i <= last - 1 with x_i <= x, by adding falling powers of two."""
     i: Number = 0.0
     for step in reversed(range(steps)):
@@ -86,3 +90,21 @@ def _interval(pool: Any, start: Number, last: Number, steps: int, x: Number) -> 
         below = less(x, gather(pool, start + select(fits, trial, 0.0)))
         i = select(fits, select(below, i, trial), i)
     return i
+
+
+def corners(pool: Any, start: Number, count: Number, how: Lookup, x: Number) -> Number:
+    """A number that changes its sign at every point of the curve that x crosses."""
+    last = count - 1.0
+    low, high = gather(pool, start), gather(pool, start + last)
+    if how.outside == "periodic":
+        turns = floor((x - low) / (high - low))
+        x, odd = x - turns * (high - low), turns * last
+    else:
+        odd = 0.0
+    i = interval(pool, start, last, how.steps, x)
+    left, right = gather(pool, start + i), gather(pool, start + i + 1.0)
+    odd = odd + i
+    parity = 1.0 - 2.0 * (odd - 2.0 * floor(0.5 * odd))
+    return parity * select(
+        less(x, left), x - left, select(less(right, x), right - x, (x - left) * (right - x) / (right - left))
+    )

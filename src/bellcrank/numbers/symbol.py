@@ -181,6 +181,15 @@ class Symbol:
     def atan2(self, x: Number) -> Symbol:
         return self.graph.op("atan2", self, x)
 
+    def exp(self) -> Symbol:
+        return self.graph.op("exp", self)
+
+    def log(self) -> Symbol:
+        return self.graph.op("log", self)
+
+    def floor(self) -> Symbol:
+        return self.graph.op("floor", self)
+
     def minimum(self, other: Number) -> Symbol:
         return self.graph.op("minimum", self, other, commutes=True)
 

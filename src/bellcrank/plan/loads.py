@@ -14,11 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model import Model
-from ..model.element import ELEMENTS, MOST_TERMS, Element
-from ..model.motion import PrescribedMotion, Table
-from ..numbers.spline import halvings, spline_rows
+from ..model.element import ELEMENTS, MOST_ARGUMENTS, MOST_TERMS, Element
+from ..model.measures.order import ordered
+from ..model.motion import PrescribedMotion
+from ..model.parameters.tables import Table
+from ..numbers.spline import Lookup
 from .closures import Closing, closing_axes, make_closing, tied_bodies
 from .frames import Frames, frame_of
+from .measuring import MeasurePlan, make_measures, measured_bodies
 from .order import Tree
 
 Array = NDArray[np.float64]
@@ -27,16 +30,10 @@ Ints = NDArray[np.int64]
 MOTION_TABLE = ("code", "q", "v")
 MOTION_AXIS = 3  # the first numbers of a motion's row; then, term by term, its values and where its table is
 TERMS = tuple(f"{name}{k}" for k in range(MOST_TERMS) for name in "qv")  # q0, v0, q1, ...: of an element on a sum
-ELEMENT_TABLE = ("code", "q", "v", "row_a", "row_b", "input", *TERMS)
+ARGUMENTS = tuple(f"m{k}" for k in range(MOST_ARGUMENTS))  # columns of measures that an element reads
+ELEMENT_TABLE = ("code", "q", "v", "row_a", "row_b", "input", *TERMS, *ARGUMENTS)
 ELEMENT_SLOTS = {"values": 0, "point_a": 13, "point_b": 16, "axes_a": 19, "axes_b": 28, "table": 37, "factors": 13}
 ELEMENT_ROW = 39
-
-
-class TableSignature(NamedTuple):
-    """How a spline is looked up: steps of bisection, and whether it is held beyond its ends."""
-
-    steps: int
-    clamp: bool
 
 
 class TermSignature(NamedTuple):
@@ -44,7 +41,7 @@ class TermSignature(NamedTuple):
 
     kind: str
     size: int
-    table: TableSignature | None
+    table: Lookup | None
 
     @property
     def width(self) -> int:
@@ -73,11 +70,12 @@ class ElementSignature(NamedTuple):
     scalar: bool  # acts on a coordinate whose rate is v
     ground_a: bool
     ground_b: bool
-    table: TableSignature | None
+    table: Lookup | None
     has_input: bool
     closing: str = ""  # kind of the joint that closes a loop, for an element on it
     dof: int = 0  # of that joint
     terms: int = 0  # coordinates of an element on a sum of them
+    arguments: int = 0  # measures that it reads
     varied: tuple[int, ...] = ()  # numbers of its row that a design may change
 
 
@@ -95,6 +93,7 @@ class Loads:
     driven_index: Ints  # (n,2): first entries in the driven q and v
     time_dependent: bool
     closing: Closing
+    measures: MeasurePlan
 
     @property
     def elements(self) -> int:
@@ -105,7 +104,8 @@ class Loads:
         return len(self.motion_table)
 
     def key(self) -> tuple[object, ...]:
-        return self.motion_signatures, self.element_signatures, self.time_dependent, *self.closing.key()
+        own = self.motion_signatures, self.element_signatures, self.time_dependent
+        return (*own, *self.closing.key(), *self.measures.key())
 
 
 class _Pool:
@@ -116,26 +116,37 @@ class _Pool:
         self.size = 0
 
     def add(self, table: Table) -> tuple[float, float]:
-        """Where a spline starts and how many points it has."""
+        """Where a table starts and how many points it has."""
         start = self.size
-        self.parts.append(spline_rows(table.x, table.y))
+        self.parts.append(table.rows)
         self.size += len(self.parts[-1])
         return float(start), float(len(table.x))
 
 
-def _signature(table: Table | None) -> TableSignature | None:
-    return None if table is None else TableSignature(halvings(len(table.x)), table.outside == "clamp")
+def _signature(table: Table | None) -> Lookup | None:
+    return None if table is None else table.lookup
 
 
 def make_loads(
-    model: Model, tree: Tree, frames: Frames, varied: Mapping[str, NDArray[np.bool_]] | None = None
+    model: Model,
+    tree: Tree,
+    frames: Frames,
+    measured: Sequence[str] = (),
+    varied: Mapping[str, NDArray[np.bool_]] | None = None,
 ) -> Loads:
+    """``measured``: names of the measures that a program is to find; those that force elements read are found anyway.
+
+    ``varied``: what a design may change of the arrays of numbers.
+    """
     varied = varied or {}
     pool = _Pool()
     place = tree.place
     driven = np.array([bool(model.motions) and model.motions[body] is not None for body in tree.order], dtype=bool)
     driven_index, motions = _motions(model, tree, driven, pool)
-    held = sorted({place[b] for e in model.elements for b in _bodies(model, e) if b >= 0} | set(tied_bodies(model, place)))
+    read = list(dict.fromkeys(name for e in model.elements for name in e.arguments))
+    bodies = {b for e in model.elements for b in _bodies(model, e) if b >= 0}
+    bodies |= measured_bodies(model, ordered(model, model.measures, [*read, *measured]).measures)
+    held = sorted({place[b] for b in bodies} | set(tied_bodies(model, place)))
     driven_size = [sum(getattr(model.joints[tree.order[i]], size) for i in np.flatnonzero(driven)) for size in ("nq", "nv")]
     first = driven_size[0], driven_size[1]
     closing = make_closing(model, tree, frames, tuple(held), first, varied.get("closure_data"))
@@ -144,7 +155,9 @@ def make_loads(
         kind = "prismatic" if closure.joint is None else closure.joint.kind
         motions.append(_motion(kind, closure.motion, (q, v), pool))
     rows = {i: k for k, i in enumerate(held)}
-    elements = [_element(model, frames, place, rows, e, pool) for e in model.elements]
+    measures = make_measures(model, tree, frames, rows, read, measured, driven_index, varied.get("measure_data"))
+    columns = measures.ordered.columns
+    elements = [_reading(_element(model, frames, place, rows, e, pool), e, columns) for e in model.elements]
     motion_signatures, motion_table = _codes(motions, len(MOTION_TABLE), varied.get("motion_data"))
     element_signatures, element_table = _codes(elements, len(ELEMENT_TABLE), varied.get("element_data"))
     timed = any(e.kind == "joint_effort" and e.table is not None for e in model.elements)
@@ -161,7 +174,17 @@ def make_loads(
         driven_index=driven_index,
         time_dependent=bool(motions) or timed,
         closing=closing,
+        measures=measures,
     )
+
+
+def _reading(entry, e: Element, columns: dict[str, int]):  # type: ignore[no-untyped-def]
+    """An element's entry, with the columns of the measures that it reads."""
+    if not e.arguments:
+        return entry
+    signature, places, row = entry
+    filled = [*places, *[0] * (len(ELEMENT_TABLE) - 1 - len(ARGUMENTS) - len(places))]
+    return signature._replace(arguments=len(e.arguments)), (*filled, *(columns[name] for name in e.arguments)), row
 
 
 def _codes(  # type: ignore[no-untyped-def]
@@ -260,7 +283,7 @@ def _on_closing_joint(  # type: ignore[no-untyped-def]
     place: dict[int, int],
     rows: dict[int, int],
     e: Element,
-    table: TableSignature | None,
+    table: Lookup | None,
     row: Array,
 ):
     """An element on a joint without coordinates of its own: between the bodies, in the joint's axes."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -84,14 +84,18 @@ def make_plan(
     *,
     tolerance: float = RANK_TOLERANCE,
     baumgarte: tuple[float, float] = (0.0, 0.0),
+    measured: Sequence[str] = (),
     varied: Varied | None = None,
 ) -> Plan:
-    """``varied``: masks of the entries of arrays that a design may change: they are data whatever they are now."""
+    """``measured``: names of the measures that a program is to find.
+
+    ``varied``: masks of the entries of arrays that a design may change: they are data whatever they are now.
+    """
     varied = {name: np.asarray(mask, dtype=bool) for name, mask in (varied or {}).items() if np.any(mask)}
     tree = depth_first(model.parents)
     frames = choose_frames(model, tree, style)
     data = _data_rows(model, tree, frames)
-    loads = make_loads(model, tree, frames, varied)
+    loads = make_loads(model, tree, frames, measured, varied)
     code, signatures = _signatures(model, tree, frames, data, loads, varied.get("data"))
     order, parent = np.array(tree.order), np.array(tree.parent)
     branches = np.array([len(children) > 1 for children in tree.children])

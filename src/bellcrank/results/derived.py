@@ -7,12 +7,10 @@ below are the one exception to that order; they happen when a quantity is first 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-
-from . import measures
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -134,36 +132,8 @@ def drive_efforts(dynamics: Any, q: np.ndarray, v: np.ndarray, a: np.ndarray, *,
 
 
 def _measures(at: Samples) -> Arrays:
-    velocities = velocities_of(at, measures.places(at.model))
-    multipliers = np.zeros((len(at.values("time")), 0))
-    if measures.needs_multipliers(at.model):
-        multipliers = at.dynamics.multipliers(at.values("q"), at.values("v"), at.tau, **at.time, **at.inputs)
-    return {"measures": measures.evaluate(at.model, at.values, velocities, multipliers)}
-
-
-def velocities_of(at: Samples, places: list[measures.Place]) -> dict[measures.Place, np.ndarray]:
-    """Velocities of points of bodies and angular velocities, world axes; (T, 6) each.
-
-    The power of a unit force at a point is the point's velocity along it, that of a unit moment the angular velocity: the
-    model's own forces give way to such probes, which works for every joint and drive. Loops do not matter for that.
-    """
-    import bellcrank
-
-    from ..model import Element
-
-    if not places:
-        return {}
-    parts = ("fx", "fy", "fz", "mx", "my", "mz")
-    probes = [
-        Element(
-            f"probe_{k}_{part}", "force", {**{p: float(p == part) for p in parts}, "world": 1.0}, body_a=body, point_a=point
-        )
-        for k, (body, point) in enumerate(places)
-        for part in parts
-    ]
-    probed = bellcrank.compile(replace(at.model, elements=tuple(probes), inputs=(), measures=(), closures=()), quick=True)
-    _, power, _ = probed.elements(at.values("q"), at.values("v"), **at.time)
-    return {place: power[:, 6 * k : 6 * k + 6] for k, place in enumerate(places)}
+    q, v, a = (at.values(name) for name in ("q", "v", "a"))
+    return {"measures": at.dynamics.measures(q, v, at.tau, a=a, **at.time, **at.inputs)}
 
 
 SWEEPS: dict[str, Callable[[Samples], Arrays]] = {

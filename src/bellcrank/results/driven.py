@@ -1,4 +1,4 @@
-"""Coordinates of driven joints at given times, from the laws of their motion; they are not in q."""
+"""Laws of prescribed motions over arrays of times."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from ..model import Law, Model
+    from ..model import Law
 
 
 def law_values(law: Law, t: np.ndarray) -> np.ndarray:
@@ -19,23 +19,5 @@ def law_values(law: Law, t: np.ndarray) -> np.ndarray:
     if law.kind == "sine":
         offset, amplitude, frequency, phase = law.values
         return offset + amplitude * np.sin(2 * np.pi * frequency * t + phase)
-    from scipy.interpolate import CubicSpline
-
     assert law.table is not None
-    x = np.asarray(law.table.x)
-    held = np.clip(t, x[0], x[-1])
-    values = CubicSpline(x, law.table.y, bc_type="natural")(held)
-    return values if law.table.outside == "clamp" else np.where(held == t, values, np.nan)
-
-
-def driven_coordinates(model: Model, joint: int, t: np.ndarray) -> np.ndarray:
-    """Coordinates (T, nq) of a driven joint; joints with a quaternion turn about an axis by their last law's angle."""
-    motion = model.motions[joint]
-    assert motion is not None
-    laws = [law_values(law, t) for law in motion.laws]
-    if model.joints[joint].quaternion is not None:
-        assert motion.axis is not None
-        axis = np.asarray(motion.axis) / np.linalg.norm(motion.axis)
-        half = laws.pop() / 2
-        laws += [np.cos(half), *(np.sin(half) * part for part in axis)]
-    return np.stack(np.broadcast_arrays(*laws), axis=-1)
+    return np.asarray(law.table(t))

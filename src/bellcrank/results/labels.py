@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import measures
+from ..model.measures.columns import EFFORT, element_unit
 
 if TYPE_CHECKING:
-    from ..model import Element, Model
+    from ..model import Model
 
 Names = tuple[str, ...]
 
 GIVEN_EFFORTS = "given efforts"
-EFFORT = {"rad/s": "N m", "m/s": "N"}  # unit of the effort that works with a velocity
 
 
 @dataclass(frozen=True)
@@ -53,8 +52,7 @@ class Labels:
         driven = [(name, joint) for name, joint, driven in rows if driven and joint.nv]
         drives = [(name, joint.v_names, tuple(EFFORT[unit] for unit in joint.v_units)) for name, joint in driven]
         drives += _closing_drives(model)
-        elements, units = tuple(e.name for e in model.elements), element_units(model)
-        measured = measures.columns(model, units)
+        elements = tuple(e.name for e in model.elements)
         return cls(
             model=model.name,
             bodies=tuple(model.body_names),
@@ -64,7 +62,7 @@ class Labels:
             dofs=tuple(model.v_names),
             dof_units=_chain(joint.v_units for joint in free),
             elements=elements,
-            element_units=units,
+            element_units=tuple(element_unit(model, e) for e in model.elements),
             sources=(
                 *elements,
                 *(f"drive of {name}" for name, _ in driven),
@@ -77,8 +75,8 @@ class Labels:
             drives=_chain(tuple(f"{name}.{part}" if part else name for part in parts) for name, parts, _ in drives),
             drive_units=_chain(units for _, _, units in drives),
             inputs=tuple(model.inputs),
-            measures=tuple(name for name, _ in measured),
-            measure_units=tuple(unit for _, unit in measured),
+            measures=model.measure_names,
+            measure_units=model.measure_units,
         )
 
 
@@ -92,18 +90,6 @@ def _closing_drives(model: Model) -> list[tuple[str, Names, Names]]:
         elif closure.motion is not None:
             found.append((closure.name, ("",), ("" if closure.kind == "coupler" else "N",)))
     return found
-
-
-def element_units(model: Model) -> Names:
-    """N, or N m where an element acts on an angle or against a turn."""
-    return tuple(_element_unit(model, e) for e in model.elements)
-
-
-def _element_unit(model: Model, e: Element) -> str:
-    if e.kind == "turning_spring":
-        return EFFORT["rad/s"]
-    joint = model.joints[e.joint] if e.joint >= 0 else model.closures[e.closure].joint if e.closure >= 0 else None
-    return "N" if joint is None else EFFORT[joint.v_units[e.dof]]
 
 
 def work_by_source(

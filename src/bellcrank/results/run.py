@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from ..model import Model
+    from ..viewer.browser.page import Page
     from .summary import Summary
 
 
@@ -278,6 +279,18 @@ class Run:
 
         chosen: dict[str, Any] = {"points": points, "forces": forces, "fps": fps, "speed": speed, "view": view, "names": names}
         return animate_run(self, path, **chosen, keep=keep, progress=progress)
+
+    def view(self, *, host: str = "127.0.0.1", port: int = 8080, open_browser: bool = True) -> Page:
+        """The motion in the browser: play it, look at it from all sides, see forces, traces and plots; see Model.view."""
+        from ..viewer.browser.page import view  # goes upward, when it is asked for
+
+        return view(self, host=host, port=port, open_browser=open_browser)
+
+    def write_html(self, path: str | Path, *, fps: float = 25.0, speed: float = 1.0, keep: bool = False) -> Path:
+        """The motion as one HTML file that every browser plays, without a server or a network; see ``animate``."""
+        from ..viewer.browser.page import write_html
+
+        return write_html(self, path, fps=fps, speed=speed, keep=keep)
 
     def save(self, path: str | Path, *, keep: bool = False) -> Path:
         """Write everything to a NetCDF file. An existing one is replaced, whole or not at all; with ``keep`` it is an error."""

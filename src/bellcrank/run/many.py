@@ -26,6 +26,7 @@ from ..machine.steps.lane_runs import Progress, run_lanes
 from ..machine.steps.memory import NOT_FINITE, SINGULAR
 from ..model import Model
 from ..model.manifold import unit_quaternions
+from ..model.parameters.overshoot import overshooting
 from .arguments import must_be_known, must_be_positive, named_inputs, or_default, sample_times, span, with_unit_quaternions
 from .loops.treatment import NEAREST
 from .stiffness import REMEDY_OF_MANY, Pace, Stiff, Stiffness
@@ -76,6 +77,8 @@ def simulate_many(
     must_be_positive(rtol=rtol, atol=atol, max_step=max_step)
     if on_singular not in ("stop", "warn"):
         raise StateError(f"on_singular is {on_singular!r}: many runs know stop and warn")
+    for text in overshooting(model):
+        warn(text)
     with compiling():
         dynamics = Dynamics(model, formulation, reference=reference, rank_tolerance=rank_tolerance, quick=True)
     start, problems = _starts(dynamics, {"q": q, "v": v, "tau": tau, "u": inputs})

@@ -22,6 +22,7 @@ from ..integrate import METHODS
 from ..kernels.stopwatch import Stopwatch, compiling
 from ..model import Model
 from ..model.manifold import unit_quaternions
+from ..model.parameters.overshoot import overshooting
 from ..wording import argument
 from .arguments import formulation_for, must_be_known, must_be_positive, sample_times, span, starting_state
 from .compiled import Limits, in_machine_code
@@ -101,6 +102,8 @@ def simulate(
     watch = Stopwatch()
     must_be_known(method)
     must_be_positive(rtol=rtol, atol=atol, max_step=max_step)
+    for text in overshooting(model):
+        warn(text)
     loops = loops_of(projection, on_singular)
     inputs = with_tables(model, inputs)
     control = _control(model, tau, inputs)

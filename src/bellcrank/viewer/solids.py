@@ -11,6 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..io.exchange.meshes import farthest
 from ..model.source import Look
@@ -23,11 +24,24 @@ NOMINAL = 0.011  # radius of a bar or plate that stands for a body without a sha
 LUG = 0.005  # radius of what joins a shape with a joint beside it
 RING = 48  # vertices of a circle
 LARGEST_FILE = 100_000_000  # bytes of a mesh
+NOTHING = np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class PlacedMesh:
+    """A file of a mesh on a body: its points are at offset + linear @ point, in the frame of the body."""
+
+    file: str
+    linear: Array
+    offset: Array
 
 
 @dataclass(frozen=True)
 class Solid:
-    """A convex solid fixed to a body: vertices (k, 3) and a radius in m, and flat faces as indices of vertices."""
+    """A convex solid fixed to a body: vertices (k, 3) and a radius in m, and flat faces as indices of vertices.
+
+    Of a mesh it is the hull; ``mesh`` is what it is the hull of.
+    """
 
     body: int
     vertices: Array
@@ -35,6 +49,7 @@ class Solid:
     faces: tuple[tuple[int, ...], ...] = ()
     color: str | None = None  # of its own
     drawn: bool = True  # as the model file draws it; False for what stands for a body without a shape
+    mesh: PlacedMesh | None = None
 
 
 def solids_of(scene: Scene) -> list[Solid]:
@@ -65,8 +80,9 @@ def _looks(scene: Scene) -> dict[int, list[Solid]]:
         folder = Path(body.where.file or "").parent
         points = () if body.mesh is None else mesh_points(str(folder / body.mesh.file))
         if body.mesh is not None and len(points):
-            row = rows[body.name]
-            found.setdefault(row, []).append(Solid(row, np.array(points) * float(body.mesh.scale) - scene.origins[row]))
+            row, scale = rows[body.name], float(body.mesh.scale)
+            mesh = PlacedMesh(str(folder / body.mesh.file), scale * np.eye(3), -scene.origins[row])
+            found.setdefault(row, []).append(Solid(row, np.array(points) * scale - scene.origins[row], mesh=mesh))
     return found
 
 
@@ -97,23 +113,31 @@ def _look(look: Look, row: int) -> Solid | None:
         points = _sphere() if look.kind == "ellipsoid" else np.array(look.points or mesh_points(look.file)).reshape(-1, 3)
         if not len(points):
             return None
-        solid = Solid(row, at + (points * size) @ axes.T)
+        mesh = PlacedMesh(look.file, axes * size, at) if look.file else None
+        solid = Solid(row, at + (points * size) @ axes.T, mesh=mesh)
     return replace(solid, color=color)
 
 
 @lru_cache(maxsize=256)
 def mesh_points(file: str) -> tuple[tuple[float, ...], ...]:
     """Vertices of a mesh about its hull, in the file's own units; none where it cannot be read."""
+    vertices, _ = mesh_triangles(file)
+    finite = vertices[np.isfinite(vertices).all(axis=1)]
+    return tuple(map(tuple, farthest(finite).tolist())) if len(finite) else ()
+
+
+@lru_cache(maxsize=32)
+def mesh_triangles(file: str) -> tuple[Array, NDArray[np.int64]]:
+    """Vertices (k, 3) and faces (m, 3) of a mesh, in the file's own units; none where it cannot be read."""
     try:
         import trimesh
 
         if Path(file).stat().st_size > LARGEST_FILE:
-            return ()
-        vertices = np.array(trimesh.load_mesh(file, skip_materials=True).vertices, dtype=np.float64)
+            return NOTHING
+        read = trimesh.load_mesh(file, skip_materials=True)
+        return np.array(read.vertices, dtype=np.float64), np.array(read.faces, dtype=np.int64)
     except Exception:  # of a picture that lacks a mesh one sees that it does; readers of meshes raise all kinds of errors
-        return ()
-    finite = vertices[np.isfinite(vertices).all(axis=1)]
-    return tuple(map(tuple, farthest(finite).tolist())) if len(finite) else ()
+        return NOTHING
 
 
 def _with_shape(scene: Scene, row: int, shape: object) -> list[Solid]:

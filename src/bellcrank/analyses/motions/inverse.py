@@ -12,9 +12,10 @@ from ...dynamics.dynamics import Dynamics
 from ...errors import DynamicsError, StateError
 from ...extremes import in_our_errors
 from ...model import Model
+from ...model.measures.columns import EFFORT
 from ...results import Run
 from ...results.derived import drive_efforts
-from ...results.labels import EFFORT, Labels
+from ...results.labels import Labels
 from ..state import compiled, increasing, input_values
 from .closed_motion import actuator_efforts, closed_course, given_motion
 from .motion import course_of, state_of

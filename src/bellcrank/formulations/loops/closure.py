@@ -38,11 +38,15 @@ def right_hand_sides(walk: Walk) -> None:
     walk.output_equations("gamma", "right")
 
 
-def known_motion(body: Body, parent: tuple[Matrix, Vector, Vector, Motion]) -> tuple[Matrix, Vector, Vector, Motion]:
-    """Acceleration of the body that velocities alone bring about; D is what its joint adds.        (27), joint point"""
+def known_motion(
+    body: Body, parent: tuple[Matrix, Vector, Vector, Motion], accelerations: Sequence[Number] = ()
+) -> tuple[Matrix, Vector, Vector, Motion]:
+    """Acceleration of the body that velocities bring about, and those given; D is what its joint adds.   (27), joint point"""
     R_i, r_i, w_i, A = parent
     R, r = body.transform.pose(R_i, r_i)
     shift, own, more = r - r_i, body.velocity, body.bias
+    for S, a in zip(body.directions, accelerations, strict=False):
+        more = more + S * a
     w_ij, v_ij = R @ own.w, R @ own.v
     swing = w_i.cross(w_i.cross(shift) + v_ij * 2.0) + w_ij.cross(v_ij)
     D = Motion(w_i.cross(w_ij) + (R @ more.w), swing + (R @ more.v))

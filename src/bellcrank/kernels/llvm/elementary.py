@@ -144,6 +144,14 @@ def power(e: Emitter, into: str, x: str, exponent: str) -> None:
     per_lane(e, "pow", x, exponent, into=into)
 
 
+def exponential(e: Emitter, into: str, x: str) -> None:
+    per_lane(e, "exp", x, into=into)
+
+
+def logarithm(e: Emitter, into: str, x: str) -> None:
+    per_lane(e, "log", x, into=into)
+
+
 def per_lane(e: Emitter, name: str, *operands: str, into: str | None = None) -> str:
     """A function of the C library on each lane."""
     e.declarations[name] = f"declare double @{name}({', '.join(['double'] * len(operands))})"
@@ -224,6 +232,13 @@ def _ints(e: Emitter, k: int) -> str:
     return str(k) if e.lanes == 1 else "<" + ", ".join([f"i64 {k}"] * e.lanes) + ">"
 
 
-FUNCTIONS: dict[str, Callable[..., None]] = {"sincos": sincos, "atan2": atan2, "pow": power, "gather": gather}
-FUNCTIONS |= {"gather tangents": gather_tangents}
+FUNCTIONS: dict[str, Callable[..., None]] = {
+    "sincos": sincos,
+    "atan2": atan2,
+    "pow": power,
+    "exp": exponential,
+    "log": logarithm,
+    "gather": gather,
+    "gather tangents": gather_tangents,
+}
 """Operations of the graph that are written out when the text is."""

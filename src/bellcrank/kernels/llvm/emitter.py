@@ -157,7 +157,7 @@ class Emitter(Graph):
         names = tuple([self.operand(a) for a in args])
         if kind in ("sin", "cos"):
             return self._sincos(kind, args, names)
-        if kind in ("sqrt", "fabs", "minimum", "maximum"):
+        if kind in ("sqrt", "fabs", "minimum", "maximum", "floor"):
             return self.intrinsic(kind, *names)
         ref = self.name()
         self.region.parts.append(Operation(ref, kind, names))

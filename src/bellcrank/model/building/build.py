@@ -29,7 +29,7 @@ from .checks import (
 from .closures import make_closures
 from .cuts import check_cuts
 from .forces import make_elements
-from .measures import make_measures
+from .measures import Named, make_measures
 from .motions import make_motion
 from .references import ModelRows, Trouble
 from .resistance import unresisted
@@ -125,7 +125,20 @@ class _Rows:
         if closures is not None:
             self._check_resistance(problems)
         self.elements = make_elements(spec, names, problems)
-        self.measures = make_measures(spec, names, problems)
+        self.measures = make_measures(spec, names, self._named(), problems)
+
+    def _named(self) -> Named:
+        return Named(
+            joint_names=[item.name for item in self.items],
+            body_names=self.tree.carried,
+            parents=self.tree.inboard,
+            joints=self.joints,
+            driven=self.driven,
+            turned=self.tree.reversed,
+            closures=self.closures,
+            elements=self.elements,
+            inputs=self.spec.inputs,
+        )
 
     def _names(self, joints: Mapping[str, Joint], origins: Array) -> ModelRows:
         spec, tree = self.spec, self.tree

@@ -91,7 +91,7 @@ def _motor(item: elements.MotorSpec, rows: ModelRows) -> Element:
         raise Trouble(f"it has {what}. Give one of effort, table and input.", given[1] if given else "")
     if item.input is None:
         value = 0.0 if item.effort is None else item.effort
-        return _element(item, "joint_effort", value, **on, table=table_of(item.table, item.outside))
+        return _element(item, "joint_effort", value, **on, table=table_of(item))
     if item.input not in rows.inputs:
         raise Trouble(f'its input "{item.input}" is not in inputs.{Problems().suggest(item.input, rows.inputs)}', "input")
     return _element(item, "joint_input", item.gain, **on, input=rows.inputs.index(item.input))
@@ -103,7 +103,7 @@ def _line_spring(item: elements.LineSpring, rows: ModelRows) -> Element:
         raise Trouble("give it a stiffness or a table: one of the two.", "stiffness")
     length = designed_length(item) if item.length is None else item.length
     values = item.stiffness or 0.0, item.damping, length, item.preload
-    return _element(item, "spring_damper", *values, **ends, table=table_of(item.table, item.outside))
+    return _element(item, "spring_damper", *values, **ends, table=table_of(item))
 
 
 def _bushing(item: elements.BushingSpec, rows: ModelRows) -> Element:

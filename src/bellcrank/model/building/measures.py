@@ -1,29 +1,51 @@
-"""From the measures that the user wrote to those that the results evaluate."""
+"""From the measures that the user wrote to those that are evaluated."""
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Collection, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, NamedTuple
 
-from ..measure import COMPONENTS, Measure
-from ..parameters.expressions import Formula, FormulaError
+from ..measures.columns import Mechanics, columns_of
+from ..measures.measure import COMPONENTS, WRENCH, Measure
+from ..measures.paths import built_in, path_names
 from ..spec import measures
 from ..spec.problems import Problems
 from ..spec.spec import Spec
 from .references import ModelRows, Trouble, between, dof_of, make_all, on_body, on_joint, row_of, unit
 
 
-def make_measures(spec: Spec, rows: ModelRows, problems: Problems) -> tuple[Measure, ...]:
+@dataclass(frozen=True, eq=False)
+class Named:
+    """What has names in a model that is being built."""
+
+    joint_names: Any
+    body_names: Any
+    parents: Any
+    joints: Any
+    driven: Any
+    turned: Any
+    closures: Any
+    elements: Any
+    inputs: Any
+
+
+def make_measures(spec: Spec, rows: ModelRows, named: Mechanics, problems: Problems) -> tuple[Measure, ...]:
     ties = {item.name: len(rows.closing) + k for k, item in enumerate((*spec.constraints, *spec.couplers))}
     sources = Sources({item.name for item in spec.elements}, ties)
     known = {item.name: item for item in spec.measures}
-    numbers = {item.name: item.value for item in spec.parameters}
-    made = make_all(spec.measures, partial(_measure, rows=rows, sources=sources, known=known, numbers=numbers), problems)
+    plain = [item for item in spec.measures if not isinstance(item, measures.FormulaMeasure)]
+    made = {measure.name: measure for measure in make_all(plain, partial(_measure, rows=rows, sources=sources), problems)}
+    columns = {} if problems else {x.name: [name for name, _ in columns_of(named, x)] for x in made.values()}
+    names = _Names(named, known, columns, {item.name: item.value for item in spec.parameters}, problems)
+    formulas = [item for item in spec.measures if isinstance(item, measures.FormulaMeasure)]
+    made |= {measure.name: measure for measure in make_all(formulas, names.formula, problems)}
     _check_rings(known, problems)
-    return made
+    return tuple(made[item.name] for item in spec.measures if item.name in made)
 
 
 class Sources(NamedTuple):
@@ -33,61 +55,108 @@ class Sources(NamedTuple):
     closures: Mapping[str, int]
 
 
-def _force_measure(item: measures.ForceMeasure, rows: ModelRows, sources: Sources, component: int | None) -> Measure:
+def _force_measure(item: measures.ForceMeasure, rows: ModelRows, sources: Sources, component: int | str | None) -> Measure:
     name = item.element
     if name in rows.driven:
         dof = dof_of(name, item.coordinate, rows.kinds[name])
-        return Measure(item.name, "drive", rows.joints.get(name, -1), dof, closure=rows.closing.get(name, -1))
+        return Measure(item.name, "drive", rows.joints.get(name, -1), dof, closure=rows.closing.get(name, -1), part="effort")
     if item.coordinate is not None:
         raise Trouble(f'"{name}" is no driven joint: remove coordinate = "{item.coordinate}".', "coordinate")
     if name in sources.elements:
-        return Measure(item.name, "element", element=name, component=component)
+        return Measure(item.name, "element", element=name, component=component, part="force")
     if name in sources.closures:
         return Measure(item.name, "closure", closure=sources.closures[name], component=component)
     if name in rows.kinds:
-        raise Trouble(f'joint "{name}" has no motion and so no drive: its reaction is in run.reactions.', "element")
+        raise Trouble(f'joint "{name}" has no motion and so no drive. Write type = "reaction" for its reaction.', "element")
     hint = Problems().suggest(name, {*sources.elements, *sources.closures, *rows.driven})
     raise Trouble(f'it names "{name}", which is no force element, constraint, coupler or driven joint.{hint}', "element")
 
 
-def _measure(item: Any, rows: ModelRows, sources: Sources, known: Mapping[str, Any], numbers: Mapping[str, Any]) -> Measure:
-    component = COMPONENTS.index(item.component) if getattr(item, "component", None) in COMPONENTS else None
-    if isinstance(item, measures.PositionMeasure):
-        body, point = on_body(item, rows)
-        return Measure(item.name, "position", body_a=body, point_a=point, component=component)
+def _measure(item: Any, rows: ModelRows, sources: Sources) -> Measure:
+    component = getattr(item, "component", None)
+    component = COMPONENTS.index(component) if component in COMPONENTS else component
     if isinstance(item, measures.DistanceMeasure):
-        return Measure(item.name, "distance", **between(item, rows))
+        return Measure(item.name, "distance", **between(item, rows), part="rate" if item.rate else "")
     if isinstance(item, measures.CoordinateMeasure):
-        return Measure(item.name, "angle", **on_joint(item, rows, acts=False))
+        return Measure(item.name, "coordinate", **on_joint(item, rows, acts=False), part="v" if item.rate else "q")
     if isinstance(item, measures.AngleMeasure):
-        a, b = row_of(item.start.body, rows, "from"), row_of(item.end.body, rows, "to")
-        ends = unit(item.start.direction), unit(item.end.direction)
-        return Measure(item.name, "angle", body_a=a, body_b=b, direction_a=ends[0], direction_b=ends[1])
-    if isinstance(item, measures.VelocityMeasure):
-        (a, point_a), (b, point_b) = on_body(item, rows), (-1, (0.0, 0.0, 0.0))
-        if item.relative_to is not None:
-            b, point_b = on_body(item.relative_to, rows, "relative_to")
-        return Measure(item.name, "velocity", body_a=a, body_b=b, point_a=point_a, point_b=point_b, component=component)
+        return _angle(item, rows)
+    if isinstance(item, measures.ReactionMeasure):
+        return _reaction(item, rows, sources)
     if isinstance(item, measures.ForceMeasure):
         return _force_measure(item, rows, sources, component)
-    assert isinstance(item, measures.FormulaMeasure)
-    return Measure(item.name, "expression", expression=_expression(item.value, known, numbers))
+    (a, point_a), (b, point_b) = on_body(item, rows), (-1, (0.0, 0.0, 0.0))
+    if item.relative_to is not None:
+        b, point_b = on_body(item.relative_to, rows, "relative_to")
+    seen: dict[str, Any] = {
+        key: row_of(getattr(item, key), rows, key) for key in ("axes", "observer") if getattr(item, key, None) is not None
+    }
+    seen |= {"body_a": a, "point_a": point_a, "body_b": b, "point_b": point_b}
+    return Measure(item.name, item.type, **seen, component=component)
 
 
-def _expression(formula: Formula, known: Mapping[str, Any], numbers: Mapping[str, Any]) -> str:
-    """The formula over measures; parameters are put in as numbers."""
+def _angle(item: measures.AngleMeasure, rows: ModelRows) -> Measure:
+    a, b = row_of(item.start.body, rows, "from"), row_of(item.end.body, rows, "to")
+    ends = unit(item.start.direction, "its direction", "from"), unit(item.end.direction, "its direction", "to")
+    axis = None if item.axis is None else unit(item.axis, "its axis", "axis")
+    for direction, key in zip(ends, ("from", "to"), strict=True):
+        if axis is not None and abs(sum(x * y for x, y in zip(direction, axis, strict=True))) > 1 - 1e-12:
+            raise Trouble("the direction is along the axis, about which it cannot turn. Choose another axis.", key)
+    bodies = {"body_a": a, "body_b": b, "direction_a": ends[0], "direction_b": ends[1]}
+    return Measure(item.name, "angle", **bodies, axis=axis, part="rate" if item.rate else "")  # type: ignore[arg-type]
 
-    def put(name: str) -> str:
-        if name in known or (name.rpartition(".")[0] in known and name.rpartition(".")[2] in COMPONENTS):
-            return name
-        if name in numbers:
-            return f"({float(numbers[name])!r})"
-        raise Trouble(f'"{name}" is neither a measure nor a parameter.{Problems().suggest(name, {*known, *numbers})}', "value")
 
-    try:
-        return formula.renamed(put).text
-    except FormulaError as error:
-        raise Trouble(str(error), "value") from None
+def _reaction(item: measures.ReactionMeasure, rows: ModelRows, sources: Sources) -> Measure:
+    component = WRENCH.index(item.component) if item.component in WRENCH else item.component
+    name, axes = item.joint, -1
+    if name in rows.kinds:
+        written = rows.written[name]
+        if item.axes != "world":
+            axes = row_of(written.parent if item.axes == "parent" else written.child, rows, "joint")
+        row, closure = rows.joints.get(name, -1), rows.closing.get(name, -1)
+        return Measure(item.name, "reaction", row, closure=closure, component=component, axes=axes)
+    if name in sources.closures and item.axes == "world":
+        return Measure(item.name, "reaction", closure=sources.closures[name], component=component)
+    if name in sources.closures:
+        raise Trouble(f'"{name}" is no joint: its force is in the axes of the world. Remove axes.', "axes")
+    hint = Problems().suggest(name, {*rows.kinds, *sources.closures})
+    raise Trouble(f'it names "{name}", which is no joint.{hint}', "joint")
+
+
+class _Names(NamedTuple):
+    """What formulas may name; ``columns`` of the measures that are no formulas, where all that was written could be made."""
+
+    named: Mechanics
+    known: Mapping[str, Any]
+    columns: Mapping[str, list[str]]
+    numbers: Mapping[str, Any]
+    problems: Problems
+
+    def formula(self, item: measures.FormulaMeasure) -> Measure:
+        pairs = tuple((name, float(self.numbers[name])) for name in item.value.names if self._kind(name) == "number")
+        return Measure(item.name, "expression", expression=item.value.text, values=pairs, unit=item.unit)
+
+    def _kind(self, name: str) -> str:
+        """A measure comes first, then a parameter, then a path."""
+        owner = name if name in self.known else name.rpartition(".")[0]
+        if owner in self.known:
+            self._check_column(name, owner)
+            return "measure"
+        if name in self.numbers:
+            return "number"
+        if built_in(self.named, name) is not None or self.problems.blames(name.rpartition(".")[0]):
+            return "path"
+        near = difflib.get_close_matches(name, path_names(self.named), n=1)
+        hint = Problems().suggest(name, {*self.known, *self.numbers, *near})
+        raise Trouble(f'"{name}" is neither a measure nor a parameter.{hint}', "value")
+
+    def _check_column(self, name: str, owner: str) -> None:
+        """Of a vector a formula takes one component."""
+        columns = self.columns.get(owner, [name])
+        if name not in columns:
+            listed = columns[0] if len(columns) == 1 else f"{', '.join(columns[:-1])} or {columns[-1]}"
+            what = "is a vector" if len(columns) > 1 else f"has no part of this name: {owner} is one number"
+            raise Trouble(f'"{name}" {what}. Write {listed}.', "value")
 
 
 def _check_rings(known: Mapping[str, Any], problems: Problems) -> None:

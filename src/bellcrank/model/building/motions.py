@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...joints import Joint
-from ..motion import Law, PrescribedMotion, Table
+from ..motion import Law, PrescribedMotion
+from ..parameters.tables import Table
 from ..spec.laws import PolynomialLaw, RateLaw, SineLaw, SumLaw, TableLaw
 from ..spec.spec import JointSpec
 from .references import Trouble, unit
@@ -56,8 +57,12 @@ def make_law(law: Any) -> Law:
     if isinstance(law, SineLaw):
         return Law("sine", tuple(map(float, (law.offset, law.amplitude, law.frequency, law.phase))))
     assert isinstance(law, TableLaw)
-    return Law("table", (), table_of(law.table, law.outside))
+    return Law("table", (), table_of(law))
 
 
-def table_of(rows: Any, outside: str) -> Table | None:
-    return None if rows is None else Table(tuple(float(x) for x, _ in rows), tuple(float(y) for _, y in rows), outside)
+def table_of(item: Any) -> Table | None:
+    """The table that a law or an element gives in rows, if it does."""
+    if item.table is None:
+        return None
+    x, y = (tuple(float(row[k]) for row in item.table) for k in range(2))
+    return Table(x, y, item.outside, item.interpolation)

@@ -1,14 +1,20 @@
 """Arithmetic over named values, as in ``"=L1*cos(a) + upper.length"``: read by a small parser, never by eval.
 
 A formula is kept as its text and as a postfix program, so that evaluating it needs neither recursion nor Python's compiler.
+The program runs on any number: what an operation does is said in ``numbers.operations``.
 
+    condition = conjunction { "or" conjunction }
+    conjunction = denial { "and" denial }
+    denial   = "not" denial | comparison
+    comparison = sum [ ("<" | "<=" | ">" | ">=" | "==" | "!=") sum ]
     sum      = product { ("+" | "-") product }
     product  = sign { ("*" | "/") sign }
     sign     = ("-" | "+") sign | power
     power    = atom [ "**" sign ]                    2**-1, and -2**2 = -4, as everywhere
-    atom     = number | name | function "(" sum { "," sum } ")" | "(" sum ")"
+    atom     = number | name | function "(" condition { "," condition } ")" | "(" condition ")"
     name     = word { "." word }                     a parameter, or a value of something else: upper.length, tip.x
 
+A condition is no number: ``if(condition, a, b)`` makes one of it. A function is one of FUNCTIONS, or a table of the model.
 All numbers are floating point: a tower of powers overflows at once, and an overflow is an error.
 """
 
@@ -17,37 +23,34 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...numbers.operations import ARITIES, COMPARISONS, LOGICAL, OPERATIONS
 
 LONGEST = 1000  # characters of a formula
 DEEPEST = 50  # parentheses and signs within each other
 LARGEST = 1e30  # of any result: no length, mass or time of a mechanism comes near; products of such numbers stay finite
 
 CONSTANTS = {"pi": math.pi}
-
-_UNARY: dict[str, Callable[[float], float]] = {
-    **{name: getattr(math, name) for name in ("sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "exp", "log")},
-    "abs": abs,
-    "deg": math.radians,
-}
-_BINARY: dict[str, Callable[[float, float], float]] = {
-    "atan2": math.atan2,
-    "+": lambda a, b: a + b,
-    "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b,
-    "/": lambda a, b: a / b,
-    "**": math.pow,
-}
-_MANY: dict[str, Callable[[list[float]], float]] = {"min": min, "max": max}
-FUNCTIONS = (*_UNARY, "atan2", *_MANY)
-RESERVED = frozenset((*FUNCTIONS, *CONSTANTS))
+FUNCTIONS = tuple(ARITIES)
+RESERVED = frozenset((*FUNCTIONS, *CONSTANTS, *LOGICAL))
 
 _TOKEN = re.compile(
-    r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[^\W\d]\w*(?:\.[^\W\d]\w*)*)|(?P<symbol>\*\*|[-+*/(),]))",
+    r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[^\W\d]\w*(?:\.[^\W\d]\w*)*)"
+    r"|(?P<symbol>\*\*|<=|>=|==|!=|[-+*/(),<>]))",
 )
-_HINTS = {"^": "Write ** for a power.", "[": "Formulas are numbers: write one for each component of a vector."}
+_HINTS = {
+    "^": "Write ** for a power.",
+    "[": "Formulas are numbers: write one for each component of a vector.",
+    "=": "Write == to compare.",
+    "&": "Write and.",
+    "|": "Write or.",
+    "!": "Write not, or != to compare.",
+}
 
 
 class FormulaError(ValueError):
@@ -59,7 +62,7 @@ class FormulaError(ValueError):
 
 
 class Step(NamedTuple):
-    """One step of a postfix program: ``push`` a number, ``name`` a value, ``neg``, or an operator or function of operands."""
+    """One step of a postfix program: ``push`` a number, ``name`` a value, an operation of operands, or ``call`` a table."""
 
     operation: str
     value: float = 0.0
@@ -91,12 +94,24 @@ class Formula:
         """What it depends on, each once, in the order of the text."""
         return tuple(dict.fromkeys(name for _, _, name in self.spots))
 
+    @property
+    def calls(self) -> tuple[tuple[str, int], ...]:
+        """Names that are called and are no functions of formulas, each with the number of its values."""
+        found = [(step.name, step.operands) for step in self.program if step.operation == "call"]
+        return tuple(dict.fromkeys(found))
+
     def evaluate(self, values: Mapping[str, float]) -> float:
         """The value; raises FormulaError where it is no finite number."""
-        return float(self.run(values, _apply)) + 0.0
+        with np.errstate(all="ignore"):
+            return float(self.run(values, _apply)) + 0.0
 
-    def run(self, values: Mapping[str, Any], apply: Callable[[str, list[Any]], Any]) -> Any:
-        """The program over values of any kind, given what an operation makes of its operands."""
+    def run(
+        self,
+        values: Mapping[str, Any],
+        apply: Callable[[str, list[Any]], Any] = lambda operation, operands: OPERATIONS[operation](*operands),
+        call: Callable[[str, list[Any]], Any] | None = None,
+    ) -> Any:
+        """The program over values of any kind, given what an operation makes of its operands, and what a table does."""
         stack: list[Any] = []
         for step in self.program:
             if step.operation == "push":
@@ -106,7 +121,10 @@ class Formula:
             else:
                 operands = stack[-step.operands :]
                 del stack[-step.operands :]
-                stack.append(apply(step.operation, operands))
+                if step.operation == "call":
+                    stack.append(unknown_function(step.name) if call is None else call(step.name, operands))
+                else:
+                    stack.append(apply(step.operation, operands))
         return stack[0]
 
     def renamed(self, rename: Callable[[str], str]) -> Formula:
@@ -133,25 +151,30 @@ def _parse(formula: Formula, deepest: int) -> None:
     object.__setattr__(formula, "spots", tuple(parser.spots))
 
 
-def _apply(operation: str, operands: list[float]) -> float:
+def unknown_function(name: str, tables: Collection[str] = ()) -> Any:
+    """Raises the error of a function that does not exist."""
+    close = difflib.get_close_matches(name, [*FUNCTIONS, *tables], n=1)
+    hint = f'Did you mean "{close[0]}"?' if close else f"There are {', '.join([*FUNCTIONS, *tables])}."
+    raise FormulaError(f'there is no function "{name}". {hint}')
+
+
+def _apply(operation: str, operands: list[float]) -> Any:
+    """An operation on plain numbers, whose result must be one."""
     try:
-        if operation == "neg":
-            return -operands[0]
-        if operation in _UNARY:
-            value = _UNARY[operation](operands[0])
-        elif operation in _BINARY:
-            value = _BINARY[operation](operands[0], operands[1])
-        else:
-            value = _MANY[operation](operands)
+        value = OPERATIONS[operation](*operands)
     except ZeroDivisionError:
         raise FormulaError(f"{operands[0]:g} is divided by zero") from None
     except OverflowError:
         raise FormulaError(f"{_shown(operation, operands)} is too large for a number") from None
-    except ValueError:
-        raise FormulaError(f"{_shown(operation, operands)} is not a real number") from None
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    if math.isnan(value) or (operation == "log" and operands[0] <= 0):
+        raise FormulaError(f"{_shown(operation, operands)} is not a real number")
+    if math.isinf(value):
+        raise FormulaError(f"{_shown(operation, operands)} is too large for a number")
     if not abs(value) <= LARGEST:
         raise FormulaError(f"{_shown(operation, operands)} is larger than {LARGEST:g}")
-    return value
+    return float(value)
 
 
 def _shown(operation: str, operands: list[float]) -> str:
@@ -172,7 +195,7 @@ def _tokens(text: str) -> list[_Token]:
         match = _TOKEN.match(text, at)
         if match is None:
             at = len(text) - len(text[at:].lstrip())
-            hint = _HINTS.get(text[at], "Formulas have numbers, names, + - * / ** ( ) and functions.")
+            hint = _HINTS.get(text[at], "Formulas have numbers, names, + - * / ** ( ), comparisons and functions.")
             raise FormulaError(f"{text[at]!r} has no meaning here. {hint}", at + 1)
         kind = str(match.lastgroup)
         found.append(_Token(kind, match[kind], match.start(kind) + 1))
@@ -194,7 +217,7 @@ class _Parser:
     def program(self) -> tuple[Step, ...]:
         if self._peek().kind == "end":
             raise FormulaError("the formula is empty. Write a number or a formula after the =")
-        self._sum()
+        self._number()
         rest = self._peek()
         if rest.kind != "end":
             hint = " Write * for a product" if rest.kind in ("name", "number") or rest.text == "(" else ""
@@ -218,38 +241,100 @@ class _Parser:
         if not self._accept(")"):
             raise FormulaError("this parenthesis is not closed", opened)
 
-    def _sum(self) -> None:
-        self._product()
-        while operator := self._accept("+", "-"):
-            self._product()
-            self.steps.append(Step(operator, operands=2))
+    def _word(self, word: str) -> bool:
+        """Whether ``and``, ``or`` or ``not`` comes next; if so it is taken."""
+        token = self._peek()
+        found = token.kind == "name" and token.text == word
+        self.next += found
+        return found
 
-    def _product(self) -> None:
-        self._sign()
-        while operator := self._accept("*", "/"):
-            self._sign()
-            self.steps.append(Step(operator, operands=2))
+    def _number(self) -> None:
+        at = self._peek().at
+        if self._condition():
+            raise FormulaError("a condition is no number: write if(condition, a, b)", at)
 
-    def _sign(self) -> None:
+    # what follows returns whether it is a condition, and else a number
+
+    def _condition(self) -> bool:
+        return self._joined("or", lambda: self._joined("and", self._denial))
+
+    def _joined(self, word: str, part: Callable[[], bool]) -> bool:
+        at = self._peek().at
+        found = part()
+        while self._word(word):
+            self._must_be_condition(found, word, at)
+            at = self._peek().at
+            self._must_be_condition(part(), word, at)
+            self.steps.append(Step(word, operands=2))
+        return found
+
+    def _must_be_condition(self, is_one: bool, word: str, at: int) -> None:
+        if not is_one:
+            raise FormulaError(f"{word} joins conditions, such as a < b, and this is a number", at)
+
+    def _denial(self) -> bool:
+        if not self._word("not"):
+            return self._comparison()
+        self._deeper()
+        at = self._peek().at
+        self._must_be_condition(self._denial(), "not", at)
+        self.steps.append(Step("not", operands=1))
+        self.depth -= 1
+        return True
+
+    def _comparison(self) -> bool:
+        found, at = self._sum(), self._peek().at
+        operator = self._accept(*COMPARISONS)
+        if operator is None:
+            return found
+        if self._sum() or found:
+            raise FormulaError(f"{operator} compares numbers, and there is a condition beside it", at)
+        self.steps.append(Step(operator, operands=2))
+        if self._peek().text in COMPARISONS:
+            raise FormulaError("comparisons do not follow each other: write a < b and b < c", self._peek().at)
+        return True
+
+    def _sum(self) -> bool:
+        return self._chain(("+", "-"), self._product)
+
+    def _product(self) -> bool:
+        return self._chain(("*", "/"), self._sign)
+
+    def _chain(self, operators: tuple[str, str], part: Callable[[], bool]) -> bool:
+        condition = part()
+        while (at := self._peek().at) and (operator := self._accept(*operators)):
+            self._must_be_number(part() or condition, operator, at)
+            self.steps.append(Step(operator, operands=2))
+        return condition
+
+    def _must_be_number(self, condition: bool, operator: str, at: int) -> None:
+        if condition:
+            raise FormulaError(f"{operator} is for numbers, and there is a condition beside it: write if(condition, a, b)", at)
+
+    def _deeper(self) -> None:
         self.depth += 1
         if self.depth > self.deepest:
             raise FormulaError(f"it is nested more than {self.deepest} deep. Use parameters for its parts", self._peek().at)
-        sign = self._accept("-", "+")
+
+    def _sign(self) -> bool:
+        self._deeper()
+        at, sign = self._peek().at, self._accept("-", "+")
+        condition = self._sign() if sign else self._power()
         if sign:
-            self._sign()
-        else:
-            self._power()
+            self._must_be_number(condition, sign, at)
         if sign == "-":
             self.steps.append(Step("neg", operands=1))
         self.depth -= 1
+        return condition
 
-    def _power(self) -> None:
-        self._atom()
+    def _power(self) -> bool:
+        condition, at = self._atom(), self._peek().at
         if self._accept("**"):
-            self._sign()
+            self._must_be_number(self._sign() or condition, "**", at)
             self.steps.append(Step("**", operands=2))
+        return condition
 
-    def _atom(self) -> None:
+    def _atom(self) -> bool:
         token = self._take()
         if token.kind == "number":
             value = float(token.text)
@@ -257,8 +342,9 @@ class _Parser:
                 raise FormulaError(f"{token.text[:20]} is larger than {LARGEST:g}", token.at)
             self.steps.append(Step("push", value))
         elif token.text == "(":
-            self._sum()
+            condition = self._condition()
             self._close(token.at)
+            return condition
         elif token.kind == "name" and self._peek().text == "(":
             self._call(token)
         elif token.kind == "name":
@@ -266,10 +352,13 @@ class _Parser:
         else:
             what = f"{token.text!r} was not expected here" if token.text else "the formula ends too early"
             raise FormulaError(f"{what}. A number, a name or ( should come", token.at)
+        return False
 
     def _name(self, token: _Token) -> None:
         if token.text in CONSTANTS:
             self.steps.append(Step("push", CONSTANTS[token.text]))
+        elif token.text in LOGICAL:
+            raise FormulaError(f"{token.text!r} was not expected here. A number, a name or ( should come", token.at)
         elif token.text in FUNCTIONS:
             raise FormulaError(f"{token.text} is a function: write {token.text}(...)", token.at)
         else:
@@ -277,21 +366,22 @@ class _Parser:
             self.spots.append((token.at - 1, token.at - 1 + len(token.text), token.text))
 
     def _call(self, function: _Token) -> None:
-        if function.text not in FUNCTIONS:
-            close = difflib.get_close_matches(function.text, FUNCTIONS, n=1)
-            hint = f'Did you mean "{close[0]}"?' if close else f"There are {', '.join(FUNCTIONS)}."
-            raise FormulaError(f'there is no function "{function.text}". {hint}', function.at)
         opened = self._take().at
-        count = 1
-        self._sum()
-        while self._accept(","):
-            self._sum()
-            count += 1
+        kinds: list[tuple[int, bool]] = []
+        while not kinds or self._accept(","):
+            kinds.append((self._peek().at, self._condition()))
         self._close(opened)
-        wanted = 1 if function.text in _UNARY else 2
-        if count != wanted and (function.text not in _MANY or count < wanted):
-            more = " or more" if function.text in _MANY else ""
-            raise FormulaError(
-                f"{function.text} takes {wanted} value{'s' if wanted > 1 else ''}{more}, not {count}", function.at
-            )
-        self.steps.append(Step(function.text, operands=count))
+        self._check_call(function, kinds)
+        known = function.text in FUNCTIONS
+        self.steps.append(Step(function.text if known else "call", name="" if known else function.text, operands=len(kinds)))
+
+    def _check_call(self, function: _Token, kinds: list[tuple[int, bool]]) -> None:
+        name, count = function.text, len(kinds)
+        wanted = ARITIES.get(name, count)
+        if count != (wanted or max(count, 2)):
+            more = " or more" if wanted is None else ""
+            raise FormulaError(f"{name} takes {wanted or 2} value{'s' if wanted != 1 else ''}{more}, not {count}", function.at)
+        for k, (at, condition) in enumerate(kinds):
+            if condition != (name == "if" and k == 0):
+                what = f"{name} takes a number here" if condition else "if takes a condition first, such as a < b"
+                raise FormulaError(what, at)

@@ -22,7 +22,7 @@ from .fields import (
     Vector3,
 )
 from .items import GROUND, End, Item, Start
-from .laws import LAW_SPECS, LawSpec, Outside, Pairs
+from .laws import LAW_SPECS, Between, LawSpec, Outside, Pairs
 
 JointName = Annotated[str, Name("on which it acts", to="joint", remedy='Name a joint: joint = "..."')]
 Coordinate = Annotated[str | None, Text("of a joint with several: their names are in the table of joints")]
@@ -68,6 +68,7 @@ class LineSpring(ElementSpec, section="springs"):
         None
     )
     outside: Outside = "error"
+    interpolation: Between = "pchip"
 
 
 @dataclass(frozen=True)
@@ -138,6 +139,7 @@ class MotorSpec(ElementSpec, section="motors"):
     effort: Annotated[Scalar | None, Number("constant", unit="N m or N")] = None
     table: Annotated[Pairs | None, Rows("rows [time, effort]", columns=("time", "effort"))] = None
     outside: Outside = "error"
+    interpolation: Between = "pchip"
     input: Annotated[str | None, Name("one of inputs", to="input")] = None
     gain: Annotated[Scalar, Number("effort for an input of 1")] = 1.0
     coordinate: Coordinate = None

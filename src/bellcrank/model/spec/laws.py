@@ -5,11 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from ..motion import OUTSIDE
+from ...numbers.interpolation import INTERPOLATIONS
+from ..parameters.tables import OUTSIDE
 from .fields import Choice, Direction, Number, Numbers, Records, Rows, Scalar, Series, Triple
 
 Pairs = tuple[tuple[Scalar, Scalar], ...]
-Outside = Annotated[str, Choice('beyond the ends of the table: "error", or "clamp" to keep the last value', options=OUTSIDE)]
+Outside = Annotated[
+    str,
+    Choice('beyond its ends: "error", "clamp" keeps the last value, "extrapolate" the last slope, "periodic"', options=OUTSIDE),
+]
+Between = Annotated[str, Choice("between the rows of the table", options=INTERPOLATIONS)]
+SMOOTH = ("cubic", "pchip", "akima")  # a motion has velocities
 
 
 class LawSpec:
@@ -52,10 +58,11 @@ class SineLaw(LawSpec):
 
 @dataclass(frozen=True)
 class TableLaw(LawSpec):
-    """A spline through a table of time."""
+    """A curve through a table of time; "cubic", a natural spline, has continuous accelerations."""
 
     table: Annotated[Pairs, Rows("rows [time, coordinate]", columns=("time", "coordinate"))]
     outside: Outside = "error"
+    interpolation: Annotated[str, Choice("between the rows of the table", options=SMOOTH)] = "cubic"
 
 
 TERM_SPECS: tuple[type[Any], ...] = (RateLaw, PolynomialLaw, SineLaw, TableLaw)

@@ -112,6 +112,7 @@ CONVERT: dict[type[Any], Any] = {
     fields.Names: names,
     fields.Rows: lambda rows: tuple((number(x), number(y)) for x, y in rows),
     fields.Text: text,
+    fields.Flag: lambda value: one_of((bool,), value),
     fields.Choice: text,
     fields.Name: text,
 }

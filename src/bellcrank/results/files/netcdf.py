@@ -65,7 +65,15 @@ def to_dataset(run: Run) -> xr.Dataset:
         settings=json.dumps(run.settings | ({"shared_reactions": run.shared_reactions} if run.shared_reactions else {})),
         stopped=run.stopped or "",
         crossings=json.dumps([_as_dict(crossing) for crossing in run.crossings]),
+        model_file=_model_file(run.model),
     )
+
+
+def _model_file(model: Model | None) -> str:
+    """The text of the model's file, so that a run can be drawn, and more be computed of it, without looking for the model."""
+    from ...io import dumps  # goes upward, when a file is written
+
+    return "" if model is None or model.spec is None else dumps(model)
 
 
 def _as_dict(crossing: Any) -> dict[str, Any]:
@@ -101,6 +109,7 @@ def _run(data: xr.Dataset, model: Model | None) -> Run:
 
     labels = _labels(data)
     _check_arrays(data, labels)
+    model = _own_model(data) if model is None else model
     run = Run(
         model,
         data["time"].values,
@@ -114,6 +123,14 @@ def _run(data: xr.Dataset, model: Model | None) -> Run:
     )
     run.crossings = _crossings(data.attrs.get("crossings", "[]"))
     return run
+
+
+def _own_model(data: xr.Dataset) -> Model | None:
+    """The model that the file carries; None in files of models made from arrays, and of older versions."""
+    from ...io import load  # goes upward, when a file is read
+
+    text = str(data.attrs.get("model_file", ""))
+    return load(text) if text else None
 
 
 def _crossings(text: str) -> tuple[Any, ...]:

@@ -13,9 +13,9 @@ from matplotlib.animation import AbstractMovieWriter, FFMpegWriter, PillowWriter
 
 from ...errors import MissingExtraError, StateError
 from ...results.plots import PALETTE
-from ...wording import did_you_mean
 from ...writing import refuse_to_replace, write_whole
-from ..scene import Anchor, Array, Placement, Scene
+from ..recording import Recording
+from ..scene import Array
 from .colors import FORCE, INK
 from .picture import Picture
 from .sketch import SPRINGS, Sketch
@@ -45,8 +45,9 @@ def animate_run(
 ) -> Path:
     """See Run.animate."""
     path = Path(path)
-    frames = _frames(run, fps, speed)
-    film = Film(run, frames, points, forces, view)
+    recording = Recording(run)
+    frames = recording.frames(fps, speed, MOST_FRAMES)
+    film = Film(recording, frames, points, forces, view)
     writer = _writer(path, fps)
     refuse_to_replace([path], keep=keep)
 
@@ -66,29 +67,6 @@ def animate_run(
     return write_whole(path, write, keep=keep)
 
 
-def _frames(run: Run, fps: float, speed: float) -> Array:
-    """Samples that are shown, one for each frame: the nearest to its time."""
-    for name, value in (("fps", fps), ("speed", speed)):
-        if not (np.isfinite(value) and value > 0):
-            raise StateError(f"{name} is {value}: give a number above zero")
-    time = run.values("time")
-    if run.model is None:
-        raise StateError("this run was loaded without its model, and cannot be drawn: give it, Run.load(path, model)")
-    if not time.size:
-        raise StateError(f"the run of {run.labels.model!r} has no samples, and so nothing to show")
-    count = int((time[-1] - time[0]) * fps / speed) + 1
-    if count > MOST_FRAMES:
-        raise StateError(
-            f"{count} frames are too many: {MOST_FRAMES} at most. Show it faster (speed) or with fewer frames (fps)"
-        )
-    wanted = time[0] + np.arange(count) * speed / fps
-    after = np.clip(np.searchsorted(time, wanted), 1, max(time.size - 1, 1))
-    before = after - 1
-    if time.size == 1:
-        return np.zeros(count, dtype=np.intp)
-    return np.where(wanted - time[before] < time[after] - wanted, before, after)
-
-
 def _writer(path: Path, fps: float) -> AbstractMovieWriter:
     ending = path.suffix.lower()
     if ending not in ENDINGS:
@@ -103,20 +81,18 @@ def _writer(path: Path, fps: float) -> AbstractMovieWriter:
 class Film:
     """The frames of a run on one sheet, with the traces of points and the forces that are wanted."""
 
-    def __init__(self, run: Run, frames: Array, points: Sequence[str], forces: Sequence[str], view: str) -> None:
-        assert run.model is not None
-        scene = Scene(run.model)
-        self.run, self.frames = run, frames
-        self.positions, self.rotations = run.values("positions"), run.values("rotations")
-        self.traces = {name: self._trace(scene.place(name)) for name in points}
-        self.arrows = {name: self._arrow(scene, name) for name in forces}
+    def __init__(self, recording: Recording, frames: Array, points: Sequence[str], forces: Sequence[str], view: str) -> None:
+        scene = recording.scene
+        self.recording, self.frames = recording, frames
+        self.traces = {name: recording.path(scene.place(name)) for name in points}
+        self.arrows = {name: recording.force(name) for name in forces}
         largest = max(
             (float(np.nanmax(np.linalg.norm(force[frames], axis=1))) for _, force in self.arrows.values()), default=0.0
         )
         self.per_newton = LONGEST_ARROW / largest if largest > 0 else 0.0
         some = frames[np.linspace(0, len(frames) - 1, min(len(frames), 60)).astype(np.intp)]
         paths = np.vstack([path[frames] for path in self.traces.values()]) if self.traces else None
-        self.picture = Picture(scene, view_of(scene, view), [self._placement(int(k)) for k in some], paths)
+        self.picture = Picture(scene, view_of(scene, view), [recording.placement(int(k)) for k in some], paths)
 
     def draw(self, frame: int, *, names: bool) -> None:
         """Draw a frame on the sheet, instead of the one that is on it."""
@@ -126,7 +102,7 @@ class Film:
                 artist.remove()
         for text in list(sheet.figure.texts):
             text.remove()
-        sketch = self.picture.draw(self._placement(sample), names=names)
+        sketch = self.picture.draw(self.recording.placement(sample), names=names)
         for k, path in enumerate(self.traces.values()):
             seen = path[self.frames[0] : sample + 1]
             sketch.line(
@@ -136,40 +112,10 @@ class Film:
             self._draw_force(sketch, at[sample], force[sample])
         sketch.finish()
         height = 1 - 0.28 / sheet.figure.get_figheight()
-        time = float(self.run.values("time")[sample])
+        time = float(self.recording.time[sample])
         sheet.figure.text(0.5, height, f"t = {time:.2f} s", ha="center", va="baseline", fontsize=9, color=INK)
 
     def _draw_force(self, sketch: Sketch, at: Array, force: Array) -> None:
         start, pull = sketch.flat(at), sketch.flat(force) * self.per_newton * sketch.unit
         if np.isfinite(pull).all() and np.linalg.norm(pull) > 3 * sketch.unit:
             sketch.arrow(start, start + pull, color=FORCE)
-
-    def _placement(self, sample: int) -> Placement:
-        return Placement(self.positions[sample], self.rotations[sample])
-
-    def _trace(self, anchor: Anchor) -> Array:
-        """Where a point is at every sample, (T, 3)."""
-        if anchor.body < 0:
-            return np.tile(anchor.point, (len(self.positions), 1))
-        return np.asarray(self.positions[:, anchor.body] + self.rotations[:, anchor.body] @ anchor.point)
-
-    def _arrow(self, scene: Scene, name: str) -> tuple[Array, Array]:
-        """Where a force acts and what it is, (T, 3) each: that of a joint or spring on its second body."""
-        joints, elements = self.run.labels.joints, {mark.name: mark for mark in scene.elements}
-        marks = {mark.name: mark for mark in scene.joints}
-        if name in joints and name in marks:
-            return self._trace(marks[name].b), self.run.values("reactions")[:, joints.index(name), :3]
-        mark = elements.get(name)
-        if mark is None or mark.kind not in ("spring_damper", "force"):
-            known = [*marks, *(e.name for e in scene.elements if e.kind in ("spring_damper", "force"))]
-            text = f"{scene.model.name!r} has no force {name!r}{did_you_mean(name, known)}"
-            raise StateError(
-                f"{text}; forces that can be drawn are those of joints, springs between points and constant forces"
-            )
-        start, end = self._trace(mark.a), self._trace(mark.b)
-        if mark.force is not None:
-            turned = self.rotations[:, mark.force_body] @ mark.force if mark.force_body >= 0 else mark.force
-            return end, np.broadcast_to(turned, end.shape)
-        along = start - end
-        tension = self.run.values("forces")[:, self.run.labels.elements.index(name)]
-        return end, tension[:, None] * along / np.linalg.norm(along, axis=1, keepdims=True)

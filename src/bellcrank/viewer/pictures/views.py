@@ -36,7 +36,7 @@ def view_of(scene: Scene, name: str) -> View:
     """The view of a name. "auto" looks at a planar mechanism along the normal of its plane, and at others as "iso"."""
     if name not in VIEWS:
         raise StateError(f"{argument('view')} is {name!r}{did_you_mean(name, VIEWS)}: choose from {', '.join(VIEWS)}")
-    up = _up(scene)
+    up = up_of(scene)
     front = _facing(_front(up), up)
     right, toward = front[0], front[2]
     normal = _plane(scene) if name == "auto" else None
@@ -57,7 +57,7 @@ def _apart(scene: Scene, view: View) -> float:
     return float(np.minimum(away.min(axis=1), 0.15 * scene.extent).sum()) if len(flat) > 1 else 0.0
 
 
-def _up(scene: Scene) -> Array:
+def up_of(scene: Scene) -> Array:
     """Against gravity if that is along an axis, else z."""
     gravity = scene.model.gravity
     size = float(np.linalg.norm(gravity))

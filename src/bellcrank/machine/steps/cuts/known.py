@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....model import Model
-from ....model.motion import PrescribedMotion, Table
+from ....model.motion import PrescribedMotion
+from ....model.parameters.tables import Table
 
 Array = NDArray[np.float64]
 
@@ -38,10 +39,21 @@ class Surfaces(NamedTuple):
 
 def known_times(model: Model, first: float, last: float, others: Iterable[float] = ()) -> Array:
     """Times inside a run at which its steps have to end, in order; ``others`` are those of what is given to the run."""
-    found = np.unique([x for table in _tables(model) for x in table.x] + list(others))
+    knots = [x for table in _tables(model) for x in _knots(table, first, last)]
+    found = np.unique([*knots, *others])
     found = found[(found > first + SAME * abs(first)) & (found < last - SAME * abs(last))]
     distinct = np.diff(found, prepend=-np.inf) > SAME * np.abs(found)
     return np.asarray(found[distinct], dtype=np.float64)
+
+
+def _knots(table: Table, first: float, last: float) -> Array:
+    """Points of a table over time; those of a periodic one as often as they come."""
+    x = np.array(table.x)
+    if table.outside != "periodic":
+        return x
+    period = x[-1] - x[0]
+    turns = np.arange(np.floor((first - x[0]) / period), np.ceil((last - x[0]) / period) + 1)
+    return (x[:-1] + period * turns[:, None]).ravel()
 
 
 def _tables(model: Model) -> Iterator[Table]:

@@ -1,0 +1,48 @@
+"""Loops over the measures: before the forces those that force elements read, at the end all others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ...kernels.executor import Integer
+from ...numbers import Number
+from ...plan.measuring import MeasureSignature
+from .kinds import KINDS, At
+
+if TYPE_CHECKING:
+    from ..walk import Walk
+
+
+def measure_early(walk: Walk) -> None:
+    """What force elements read; states have been left."""
+    plan = walk.plan.loads.measures
+    if plan.early:
+        _each(walk, plan.early_signatures, 0, walk.e.count("early_measures"))
+
+
+def measure_late(walk: Walk) -> None:
+    """All others; what their passes tell has been left. Where no forces act, nothing was measured before."""
+    plan, e = walk.plan.loads.measures, walk.e
+    if not walk.forces:
+        measure_early(walk)
+    if plan.late_signatures:
+        _each(walk, plan.late_signatures, e.count("early_measures"), e.count("measures"))
+
+
+def _each(walk: Walk, signatures: Sequence[MeasureSignature], first: Integer, last: Integer) -> None:
+    e, table, measured = walk.e, walk.array("measure_table"), walk.array("measured")
+
+    def case(signature: MeasureSignature, i: Integer) -> list[Number]:
+        for k, x in enumerate(KINDS[signature.kind](At(walk, signature, i))):
+            measured[table[i, "column"] + k] = x
+        return []
+
+    def one(i: Integer) -> None:
+        e.switch(table[i, "code"], [lambda s=s: case(s, i) for s in signatures])
+
+    e.each(first, last, one)
+
+
+def output_measures(walk: Walk) -> None:
+    walk.e.each(0, walk.e.count("measured"), lambda k: walk.output("measure", k, walk.array("measured")[k]))

@@ -1,0 +1,175 @@
+"""A scene in the browser: a frame for each body, which carries its solids and joints; springs and rods between them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from matplotlib.colors import to_rgb
+from scipy.spatial.transform import Rotation
+
+from ..pictures.colors import DRIVEN, INK, body_colors, loop_color, mixed
+from ..pictures.views import up_of, view_of
+from ..scene import Array, ElementMark, JointMark, Placement, Scene
+from ..solids import Solid, box_about, cylinder_between, solids_of
+from .triangles import triangles_of
+
+Color = tuple[int, int, int]
+
+PIN = 0.014  # radius of a joint's symbol, as a part of the mechanism's extent
+LINE = 0.008  # radius of a rod without mass
+COILS = 9
+DEEPER = 0.45  # of a body's edge colour in its fill: in the light of a scene colours are paler than on paper
+NEAR = 1.25  # distance of the camera, in extents of what is seen
+
+
+def color_of(name: str) -> Color:
+    r, g, b = (round(255 * x) for x in to_rgb(name))
+    return r, g, b
+
+
+class Stage:
+    """What stands in a browser's scene; ``show`` places it. ``select`` is called with the name of what is clicked."""
+
+    def __init__(self, server: Any, select: Callable[[str], None] | None = None) -> None:
+        self.server, self.select = server, select
+        self.scene: Scene | None = None
+        self._frames: list[Any] = []
+        self._lines: list[tuple[JointMark | ElementMark, Any]] = []
+        self._drawn: dict[str, tuple[Array, ...]] = {}  # what was sent of each solid, so that only changes are sent again
+        self._handles: dict[str, Any] = {}
+
+    def set(self, scene: Scene) -> None:
+        """Show another scene: of another model, or of the same with other numbers, of which only the changes are sent."""
+        first = self.scene is None
+        self.scene = scene
+        kept: set[str] = set()
+        colors = [color_of(mixed(fill, edge, DEEPER)) for fill, edge in body_colors(scene)]
+        while len(self._frames) < scene.model.n:
+            self._frames.append(self.server.scene.add_frame(f"/bodies/{len(self._frames)}", show_axes=False))
+        for k, solid in enumerate(solids_of(scene)):
+            name = scene.model.body_names[solid.body] if solid.body >= 0 else "ground"
+            color = colors[solid.body] if solid.color is None else color_of(solid.color)
+            kept.add(self._put(f"{self._parent(solid.body)}/solid{k}", solid, color, name))
+        loops = {mark.name: k for k, mark in enumerate(m for m in scene.joints if m.loop is not None)}
+        for k, mark in enumerate(scene.joints):
+            symbol = _symbol(mark, PIN * scene.extent)
+            if symbol is not None:
+                loop = loops.get(mark.name)
+                color = color_of(DRIVEN if mark.driven else INK if loop is None else loop_color(loop))
+                kept.add(self._put(f"{self._parent(mark.a.body)}/joint{k}", symbol, color, mark.name))
+        for name in set(self._handles) - kept:
+            self._handles.pop(name).remove()
+            del self._drawn[name]
+        self._draw_lines(scene)
+        if first:
+            self._look(scene)
+
+    def show(self, placement: Placement) -> None:
+        """Move everything to where it is."""
+        turns = Rotation.from_matrix(placement.rotations).as_quat(scalar_first=True) if len(placement.rotations) else ()
+        with self.server.atomic():
+            for frame, position, turn in zip(self._frames, placement.positions, turns, strict=False):
+                frame.position, frame.wxyz = position, turn
+            for mark, handle in self._lines:
+                handle.points = _segments(placement.point(mark.a), placement.point(mark.b), mark, PIN * self._extent)
+
+    def position(self, body: int) -> Array:
+        """Where the browser has been told that a body is."""
+        return np.asarray(self._frames[body].position)
+
+    @property
+    def _extent(self) -> float:
+        assert self.scene is not None
+        return self.scene.extent
+
+    def _parent(self, body: int) -> str:
+        return f"/bodies/{body}" if body >= 0 else "/ground"
+
+    def _put(self, path: str, solid: Solid, color: Color, name: str) -> str:
+        """Draw a solid, unless it is drawn already."""
+        now = (solid.vertices, np.array([solid.radius, *color]))
+        before = self._drawn.get(path)
+        if before is not None and all(np.array_equal(a, b) for a, b in zip(now, before, strict=True)):
+            return path
+        if path in self._handles:
+            self._handles[path].remove()
+        vertices, faces = triangles_of(solid)
+        flat = solid.radius == 0
+        handle = self.server.scene.add_mesh_simple(path, vertices, faces, color=color, flat_shading=flat, side="double")
+        if self.select is not None:
+            handle.on_click(lambda _, name=name: self.select(name))
+        self._handles[path], self._drawn[path] = handle, now
+        return path
+
+    def _draw_lines(self, scene: Scene) -> None:
+        """Springs, rods without mass, and other things that are stretched between two bodies."""
+        for _, handle in self._lines:
+            handle.remove()
+        self._lines = []
+        between = [mark for mark in scene.marks if mark.kind in ("spring_damper", "distance", "bushing")]
+        for k, mark in enumerate(between):
+            rod = isinstance(mark, JointMark)
+            color = color_of(loop_color(mark.loop or 0) if isinstance(mark, JointMark) else INK)
+            points = _segments(scene.design.point(mark.a), scene.design.point(mark.b), mark, PIN * scene.extent)
+            thickness = (LINE if rod else LINE / 3) * 2 * scene.extent
+            handle = self.server.scene.add_line_segments(f"/between/{k}", points, color, thickness=thickness)
+            self._lines.append((mark, handle))
+
+    def _look(self, scene: Scene) -> None:
+        """The camera where the picture of the mechanism is taken from; a grid below it."""
+        toward, up = view_of(scene, "auto").axes[2], up_of(scene)
+        corners = [scene.design.points(s.body, s.vertices) for s in solids_of(scene)]
+        points = np.vstack(corners) if corners else np.zeros((1, 3))
+        low, high = points.min(axis=0), points.max(axis=0)
+        middle, size = (low + high) / 2, max(float(np.linalg.norm(high - low)), scene.extent)
+        self.server.scene.set_up_direction(tuple(up))
+        camera = self.server.initial_camera
+        camera.position = tuple(middle + NEAR * size * toward + 0.15 * size * up)
+        camera.look_at = tuple(middle)
+        camera.up = tuple(up)
+        axis = int(np.abs(up).argmax())
+        if abs(up[axis]) > 0.99:
+            plane = {0: "yz", 1: "xz", 2: "xy"}[axis]
+            at = middle.copy()
+            at[axis] = (low if up[axis] > 0 else high)[axis] - 0.02 * size * np.sign(up[axis])
+            cell = float(10.0 ** np.round(np.log10(size / 5)))
+            lines = {
+                "cell_color": (232, 235, 238),
+                "section_color": (205, 210, 216),
+                "cell_size": cell,
+                "section_size": 10 * cell,
+            }
+            self.server.scene.add_grid("/grid", width=4 * size, height=4 * size, plane=plane, position=tuple(at), **lines)
+
+
+def _symbol(mark: JointMark, size: float) -> Solid | None:
+    """A joint's symbol, in the frame of its first body: pin, ball, block or sleeve; rods and guides have none."""
+    if mark.kind in ("distance", "point_on_line", "point_on_plane", "fixed"):
+        return None
+    at = mark.a.point
+    if mark.axis is None or mark.kind in ("spherical", "universal"):
+        return Solid(mark.a.body, at[None, :], 1.4 * size)
+    along = 2.2 * size * mark.axis
+    if mark.kind == "prismatic":
+        return box_about(at, size * np.array([2.4, 2.4, 5.0]), mark.axis)
+    return cylinder_between(at - along, at + along, size)
+
+
+def _segments(start: Array, end: Array, mark: JointMark | ElementMark, size: float) -> Array:
+    """A straight line, or the zigzag of a spring, as segments (k, 2, 3)."""
+    length = float(np.linalg.norm(end - start))
+    if isinstance(mark, JointMark) or not mark.stiff or length < 1e-12:
+        return np.array([[start, end]])
+    along = (end - start) / length
+    across = np.cross(along, np.eye(3)[np.abs(along).argmin()])
+    across /= np.linalg.norm(across)
+    second = np.cross(along, across)
+    turns = np.linspace(0, 2 * np.pi * COILS, 12 * COILS + 1)
+    parts = np.linspace(0.12, 0.88, turns.size)
+    coil = (
+        start + np.outer(parts, end - start) + 1.6 * size * (np.outer(np.cos(turns), across) + np.outer(np.sin(turns), second))
+    )
+    points = np.vstack([start, coil, end])
+    return np.stack([points[:-1], points[1:]], axis=1)

@@ -1,0 +1,180 @@
+"""Sliders for a model: every change of a number, or of the start, is simulated at once; a handle moves it by hand."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...assembly import Given, assemble
+from ...dynamics import Dynamics
+from ...errors import BellcrankError, SimulationError
+from ...io.native.writer import dumps
+from ...model import Model
+from ...run import simulate
+from ..recording import Recording
+from ..scene import Placement
+from .charts import Charts
+from .details import as_plain
+from .playback import Playback
+
+if TYPE_CHECKING:
+    from ...results import Run
+
+FEW = 8  # sliders that are there from the start
+CHOOSE = "choose a number"
+WIDE = 0.5  # a slider goes from half of the value to one and a half of it
+
+
+class Bench:
+    """A model, numbers that were changed, and the run that follows."""
+
+    def __init__(self, model: Model, options: Mapping[str, Any]) -> None:
+        self.original, self.options = model, dict(options)
+        self.given_q = self.options.pop("q", None)
+        self.changes: dict[str, float] = {}
+        self.start: dict[str, float] = {}
+
+    @property
+    def model(self) -> Model:
+        return self.original.with_parameters(self.changes) if self.changes else self.original
+
+    def run(self) -> Run:
+        """The run of the changed model; of one that stops early, what there is."""
+        try:
+            return simulate(self.model, q=self._start(), **self.options)
+        except SimulationError as error:
+            if error.run is None or not error.run.values("time").size:
+                raise
+            found: Run = error.run
+            return found
+
+    def _start(self) -> Given:
+        """The given start, with the coordinates that were moved."""
+        if self.given_q is None or isinstance(self.given_q, Mapping):
+            return {**(self.given_q or {}), **self.start} or None
+        q = np.array(self.given_q, dtype=float)
+        for name, value in self.start.items():
+            q[self.original.q_names.index(name)] = value
+        return q
+
+
+class Workbench:
+    """Sliders, the handle and the button that saves; simulations are done one at a time, always of the last values."""
+
+    def __init__(self, server: Any, bench: Bench, playback: Playback, charts: Charts) -> None:
+        self.server, self.bench, self.playback, self.charts = server, bench, playback, charts
+        self.simulated = 0
+        self._wanted, self._closed = threading.Event(), threading.Event()
+        self._sliders: dict[str, Any] = {}
+        gui = server.gui
+        self.folder = gui.add_folder("Design")
+        with self.folder:
+            self.message = gui.add_markdown("")
+        numbers = bench.original.parameters
+        first = [path for path in numbers if path.startswith("parameters.")][:FEW]
+        for path in first:
+            self.add_slider(path)
+        with self.folder:
+            others = [path for path in numbers if path not in first]
+            self.more = gui.add_dropdown("Another", (CHOOSE, *others), initial_value=CHOOSE, visible=bool(others))
+            self.save = gui.add_button("Save the model file", disabled=bench.original.spec is None)
+        self.more.on_update(lambda _: self.add_slider(self.more.value))
+        self.save.on_click(self._download)
+        names = bench.original.q_names
+        if names:
+            with gui.add_folder("Start", expand_by_default=False):
+                for name in names[:FEW]:
+                    self._start_slider(name)
+            with gui.add_folder("Move by hand", expand_by_default=False):
+                self._handle(names)
+        self._thread = threading.Thread(target=self._work, name="bellcrank-workbench", daemon=True)
+
+    def begin(self) -> None:
+        self._thread.start()
+
+    def close(self) -> None:
+        self._closed.set()
+        self._wanted.set()
+
+    def add_slider(self, path: str) -> None:
+        """A slider for a number of the model file."""
+        if path in self._sliders or path not in self.bench.original.parameters:
+            return
+        value = self.bench.original.parameters[path]
+        reach = WIDE * abs(value) or 1.0
+        with self.folder:
+            slider = self.server.gui.add_slider(
+                path.removeprefix("parameters."), value - reach, value + reach, 2 * reach / 1000, value
+            )
+        slider.on_update(lambda _: self.change(path, slider.value))
+        self._sliders[path] = slider
+
+    def change(self, path: str, value: float) -> None:
+        self.bench.changes[path] = float(value)
+        self._wanted.set()
+
+    def _start_slider(self, name: str) -> None:
+        place = self.bench.original.q_names.index(name)
+        value = float(self.bench.original.initial_q[place])
+        slider = self.server.gui.add_slider(name, value - 1.0, value + 1.0, 0.001, value)
+        slider.on_update(lambda _: self._set_start(name, slider.value))
+
+    def _set_start(self, name: str, value: float) -> None:
+        self.bench.start[name] = float(value)
+        self._wanted.set()
+
+    def _handle(self, names: tuple[str, ...]) -> None:
+        """A coordinate that is moved while the others follow, from the position that is shown."""
+        self.coordinate = self.server.gui.add_dropdown("Coordinate", names, initial_value=names[0])
+        self.handle = self.server.gui.add_slider("Position", -np.pi, np.pi, 0.005, 0.0)
+        self.handle.on_update(
+            lambda event: None if event.client is None else self.move(self.coordinate.value, self.handle.value)
+        )
+        self._by_hand: tuple[Dynamics, np.ndarray] | None = None
+
+    def move(self, name: str, value: float) -> None:
+        """Move a coordinate to a value, loops closed, on the branch on which the mechanism is."""
+        self.playback.play.value = False
+        model = self.playback.recording.scene.model
+        if self._by_hand is None or self._by_hand[0].model is not model:
+            self._by_hand = Dynamics(model, quick=True), np.array(model.initial_q)
+        dynamics, q = self._by_hand
+        near = q.copy()
+        near[model.q_names.index(name)] = value
+        try:
+            if model.closures:
+                near = assemble(dynamics, near, np.zeros(model.nv), hold=name).q
+        except BellcrankError as error:
+            self.message.content = as_plain(str(error).splitlines()[0])
+            return
+        self._by_hand = dynamics, near
+        self.message.content = ""
+        self.playback.stage.show(Placement(*dynamics.poses(near)))
+
+    def _work(self) -> None:
+        while not self._closed.is_set():
+            self._wanted.wait()
+            self._wanted.clear()
+            if not self._closed.is_set():
+                self.simulate()
+
+    def simulate(self) -> None:
+        """Simulate the present numbers and show what comes out, or why nothing does."""
+        try:
+            run = self.bench.run()
+            recording = Recording(run)
+        except BellcrankError as error:
+            self.message.content = as_plain(str(error).splitlines()[0])
+            return
+        self.message.content = "" if run.stopped is None else as_plain(f"stopped early: {run.stopped}")
+        self.playback.stage.set(recording.scene)
+        self.playback.replace(recording)
+        self.charts.refresh()
+        self.simulated += 1
+
+    def _download(self, event: Any) -> None:
+        """The model file with the present numbers goes to the browser that asked for it."""
+        event.client.send_file_download(f"{self.bench.original.name}.toml", dumps(self.bench.model).encode())

@@ -1,0 +1,207 @@
+"""The viewer: what the browser is told is the run; in a real browser it moves, and a slider simulates again."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank.viewer.browser import page as pages
+from bellcrank.viewer.browser.details import as_plain
+from bellcrank.viewer.browser.page import Page, write_html
+from bellcrank.viewer.browser.triangles import triangles_of
+from bellcrank.viewer.scene import Scene
+from bellcrank.viewer.solids import Solid, solids_of
+
+pytest.importorskip("viser", reason="the viewer's package is not installed")
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+WEBGL = ["--no-sandbox", "--use-gl=swiftshader", "--enable-webgl", "--ignore-gpu-blocklist", "--enable-unsafe-swiftshader"]
+
+PENDULUM = """
+format = 1
+name = "pendulum"
+[parameters]
+length = 1.0
+[points]
+pivot = [0, 0, 0]
+end = [0, 0, "=-length"]
+[bodies.bob]
+mass = 2.0
+center = "end"
+inertia = [0.1, 0.1, 0.01]
+[joints.hinge]
+type = "revolute"
+parent = "ground"
+child = "bob"
+point = "pivot"
+axis = "y"
+[initial]
+hinge = 0.5
+"""
+
+
+@pytest.fixture
+def page() -> Iterator[Page]:
+    found = bc.load(PENDULUM).view(open_browser=False, port=8290, duration=1.0, step=0.05)
+    yield found
+    found.close()
+
+
+def until(true: Callable[[], bool]) -> bool:
+    """Whether something that another thread does comes true; the patience is for a busy machine."""
+    for _ in range(600):
+        if true():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def volume(solid: Solid) -> float:
+    """Of a closed surface whose triangles all turn outward: the sum of the tetrahedra to the origin."""
+    points, faces = triangles_of(solid)
+    a, b, c = (points[faces[:, k]] for k in range(3))
+    return float(np.einsum("ij,ij->i", a, np.cross(b, c)).sum() / 6)
+
+
+def test_triangles_enclose_the_volume_of_the_solid_and_face_outward() -> None:
+    box = Solid(0, np.array([[x, y, z] for x in (0, 2.0) for y in (0, 3.0) for z in (0, 0.5)]))
+    assert volume(box) == pytest.approx(3.0, rel=1e-12)
+    ball, bar = Solid(0, np.array([[1.0, 2.0, 3.0]]), 0.5), Solid(0, np.array([[0.0, 0, 0], [0, 0, 4.0]]), 0.5)
+    sphere = np.pi / 6
+    assert 0.92 * sphere < volume(ball) < sphere  # a polyhedron inside the sphere
+    assert 0.92 * (sphere + np.pi) < volume(bar) < sphere + np.pi
+    assert 0 < volume(Solid(0, np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0]]))) < 1e-3  # flat: given a thickness
+
+
+@pytest.mark.parametrize("name", bc.gallery())
+def test_every_solid_of_the_gallery_becomes_triangles(name: str) -> None:
+    for solid in solids_of(Scene(bc.load(name))):
+        assert volume(solid) > 0
+
+
+def test_the_browser_is_told_the_positions_of_the_run(page: Page) -> None:
+    recording = page.playback.recording
+    for sample in (0, 7, 20):
+        page.playback.show(sample)
+        assert np.allclose(page.stage.position(0), recording.run.positions.values[sample, 0], atol=1e-12)
+        turned = np.array(
+            [np.cos(recording.run.values("q")[sample, 0] / 2), 0, np.sin(recording.run.values("q")[sample, 0] / 2), 0]
+        )
+        assert abs(page.stage._frames[0].wxyz @ turned) == pytest.approx(1.0, abs=1e-9)
+
+
+def test_a_slider_simulates_again_and_a_bad_value_says_why(page: Page) -> None:
+    bench = page.workbench
+    assert bench is not None
+    before = page.playback.recording.run.values("q")[-1, 0]
+    bench.change("parameters.length", 0.5)
+    assert until(lambda: bench.simulated == 1)
+    after = page.playback.recording.run.values("q")[-1, 0]
+    expected = bc.simulate(bc.load(PENDULUM).with_parameters({"parameters.length": 0.5}), duration=1.0, step=0.05)
+    assert after == expected.values("q")[-1, 0] and after != before
+    bench.change("bob.mass", -1.0)
+    assert until(lambda: "mass" in bench.message.content)
+    assert bench.simulated == 1  # what was shown stays
+
+
+def test_the_handle_keeps_the_loops_closed() -> None:
+    page = bc.load("four_bar").view(open_browser=False, port=8290, duration=0.1)
+    try:
+        assert page.workbench is not None
+        page.workbench.move("crank_pivot", 1.0)
+        model = page.playback.recording.scene.model
+        q = bc.assemble(model, {"crank_pivot": 1.0}).q
+        assert np.allclose([page.stage.position(k) for k in range(model.n)], bc.compile(model).poses(q)[0], atol=1e-9)
+    finally:
+        page.close()
+
+
+def test_details_of_a_joint_are_those_of_the_run(page: Page) -> None:
+    page.details.select("hinge")
+    page.playback.show(20)
+    force = page.playback.recording.run.values("reactions")[20, 0, :3]
+    shown = re.search(r"force \((.*?)\)", page.details.text.content)
+    assert shown is not None
+    assert np.allclose([float(x) for x in shown[1].split(",")], force, rtol=1e-3, atol=1e-9)
+    page.details.select("bob")
+    assert "mass 2 kg" in page.details.text.content
+
+
+def test_names_mean_nothing_in_markdown() -> None:
+    assert as_plain("a*b_[x](y)") == r"a\*b\_\[x\]\(y\)"
+
+
+def test_a_page_is_served_to_this_machine_alone(page: Page) -> None:
+    assert page.url.startswith("http://127.0.0.1:")
+
+
+def test_one_html_file_holds_everything(tmp_path) -> None:
+    run = bc.simulate(bc.load(PENDULUM), duration=0.5, step=0.05)
+    file = write_html(run, tmp_path / "pendulum.html")
+    text = file.read_text()
+    assert "__VISER_EMBED_DATA__" in text
+    assert not re.search(r'<(script|link)[^>]+(src|href)="https?:', text)
+    with pytest.raises(bc.StateError, match="already"):
+        write_html(run, file, keep=True)
+    with pytest.raises(bc.StateError, match="too many"):
+        write_html(run, file, fps=1e5)
+
+
+def test_without_the_package_the_error_names_the_install_command(monkeypatch) -> None:
+    import sys
+
+    monkeypatch.setitem(sys.modules, "viser", None)
+    with pytest.raises(bc.MissingExtraError, match=r"pip install bellcrank\[view\]"):
+        bc.load(PENDULUM).view(duration=0.1)
+
+
+def test_options_of_simulate_are_for_models() -> None:
+    run = bc.simulate(bc.load(PENDULUM), duration=0.1)
+    with pytest.raises(bc.StateError, match="duration can be given for a model"):
+        pages.view(run, duration=1.0)
+
+
+def test_a_run_carries_its_model_in_its_file(tmp_path) -> None:
+    model = bc.load("four_bar")
+    run = bc.simulate(model, duration=0.1)
+    loaded = bc.load_run(run.save(tmp_path / "run.nc"))
+    assert loaded.model is not None and loaded.model.parameters == model.parameters
+    page = loaded.view(open_browser=False, port=8290)
+    try:
+        assert page.workbench is None
+        assert np.allclose(page.stage.position(1), run.positions.values[0, 1], atol=1e-12)
+    finally:
+        page.close()
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
+def test_in_a_real_browser_it_plays_and_a_slider_simulates(page: Page) -> None:
+    browsers = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    problems: list[str] = []
+    with browsers.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=WEBGL)
+        tab = browser.new_page(viewport={"width": 640, "height": 400})
+        tab.on("pageerror", lambda error: problems.append(str(error)))
+        tab.on("console", lambda said: problems.append(said.text) if said.type == "error" else None)
+        tab.goto(page.url)
+        tab.get_by_text("Time (s)", exact=True).wait_for(timeout=60_000)
+        tab.wait_for_timeout(500)
+        still = tab.screenshot(clip={"x": 0, "y": 130, "width": 300, "height": 260})
+        tab.get_by_label("Play", exact=True).check(timeout=60_000)
+        assert until(lambda: page.playback.sample > 3)
+        tab.get_by_label("Play", exact=True).uncheck(timeout=60_000)
+        assert until(lambda: not page.playback.play.value)
+        assert tab.screenshot(clip={"x": 0, "y": 130, "width": 300, "height": 260}) != still
+        length = tab.get_by_text("length", exact=True).locator("xpath=ancestor::*[.//input][1]").locator("input").last
+        length.fill("0.6")
+        length.press("Enter")
+        assert page.workbench is not None and until(lambda: page.workbench.simulated > 0)
+        browser.close()
+    assert page.workbench.bench.changes == {"parameters.length": 0.6}
+    assert not problems
