@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..formulations import Program
+from ..formulations.base import tangent_of
 from ..machine.tangents import TangentKernel, chunk_of, design_tangents, from_chunks, in_chunks
 from .evaluation import Array, Evaluation, OrZero
 
@@ -46,8 +47,8 @@ def derivatives(
     if "u" in kernel.program.inputs:
         given["u"] = dyn.input_rows(inputs, states)
     for name, x in changes.inputs.items():
-        if f"d{name}" in kernel.program.inputs:
-            given[f"d{name}"] = in_chunks(x)
+        if tangent_of(name) in kernel.program.inputs:
+            given[tangent_of(name)] = in_chunks(x)
     data = dict(changes.data) | dict(changes.tangents or design_tangents(dyn.plan, {}, count))
     found = kernel.run(given, data, max(1, -(-count // chunk_of(count))))
     return {name: Derivative(*from_chunks(x, count)) for name, x in found.items() if name not in program.scratch}

@@ -386,6 +386,11 @@ class Walk(Protocol):
         """Dense symmetric positive definite solve between outputs, by LDL^T."""
 
 
+def tangent_of(name: str) -> str:
+    """What the tangents of an input, or of some data, are called."""
+    return f"d_{name}"
+
+
 @dataclass(frozen=True)
 class Program:
     """A recursion with its inputs and outputs.
@@ -395,7 +400,7 @@ class Program:
     "closure*6", "row*3", "row*v"). ``scratch`` outputs are not returned.
 
     With ``tangents`` it is done on dual numbers: the value once, and beside it so many tangents. Inputs that have any are
-    followed by inputs of their tangents, "dq" for "q"; outputs have theirs behind each number.
+    followed by inputs of their tangents, "d_q" for "q"; outputs have theirs behind each number.
     """
 
     name: str
@@ -412,5 +417,5 @@ class Program:
     def differentiated(self, along: Sequence[str], tangents: int) -> Program:
         """The same on dual numbers, along some of its inputs."""
         given = tuple(name for name in self.inputs if name in along)
-        inputs = self.inputs + tuple(f"d{name}" for name in given)
+        inputs = self.inputs + tuple(tangent_of(name) for name in given)
         return replace(self, name=f"{self.name}/d({','.join(given)})*{tangents}", inputs=inputs, tangents=tangents)

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..formulations import Program
+from ..formulations.base import tangent_of
 from ..kernels.arrays import Array
 from ..plan import Plan
 from ..plan.closures import ATTACHMENT_TABLE, CLOSURE_ROW, CLOSURE_TABLE
@@ -37,11 +38,6 @@ SIZES = (
 )  # fmt: skip
 STATE, WRENCH, IMPULSE = 18, 6, 12  # numbers of a body's state, of a wrench, of an impulse with its rate
 CARRIED = (*(f"wrench{k}" for k in range(WRENCH)), "factor", "position", "velocity")  # an equation on its way to ground
-
-
-def tangent_of(name: str) -> str:
-    """The array of the tangents of some data."""
-    return f"d_{name}"
 
 
 def _table(name: str, rows: int | str, columns: Any, fill: Any) -> Array:
@@ -124,13 +120,13 @@ def program_arrays(program: Program) -> dict[str, Array]:
 
 def is_tangent(program: Program, name: str) -> bool:
     """Whether an input is that of the tangents of another one."""
-    return program.tangents > 0 and name.startswith("d") and name[1:] in program.inputs
+    return program.tangents > 0 and name in {tangent_of(other) for other in program.inputs}
 
 
 def arrays_of(plan: Plan, program: Program) -> dict[str, Array]:
     """All arrays of a kernel; those that nothing varies in carry no tangents."""
     arrays = ARRAYS | program_arrays(program)
-    if not (plan.varies("motion_data") or plan.varies("pool") or is_tangent(program, "dt")):
+    if not (plan.varies("motion_data") or plan.varies("pool") or is_tangent(program, tangent_of("t"))):
         arrays |= {name: replace(arrays[name], active=False) for name in ("driven_q", "driven_v", "driven_a")}
     return arrays
 
@@ -167,7 +163,7 @@ def width(plan: Plan, program: Program, name: str) -> int:
     if name in program.inputs:
         rows = plan.loads.closing.rows
         size = {"q": model.nq, "t": 1, "u": len(model.inputs), "lambda": rows}
-        return size.get(name[1:] if is_tangent(program, name) else name, model.nv)
+        return size.get(name.removeprefix("d_") if is_tangent(program, name) else name, model.nv)
     kind = program.outputs[name]
     if kind == "v*v":
         return model.nv * model.nv

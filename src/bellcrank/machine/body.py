@@ -11,7 +11,7 @@ from ..kernels.messages import leaves
 from ..numbers import Dual, Number
 from ..plan import SLOTS, Signature
 from ..spatial import Force, FullTurn, Matrix, Motion, PlaneTurn, RigidInertia, Symmetric, Transform, Vector
-from .arrays import IMPULSE, WRENCH
+from .arrays import IMPULSE, WRENCH, tangent_of
 
 if TYPE_CHECKING:
     from .walk import Walk
@@ -42,7 +42,7 @@ class Body:
         if array in ("data", "d_data"):
             return self.data(k, tangents=array == "d_data")
         whole = array.removesuffix(TANGENT)
-        place = self.entry("q" if whole in ("q", "dq", "driven_q") else "v") + k
+        place = self.entry("q" if whole in ("q", "d_q", "driven_q") else "v") + k
         if not self.walk.carries(whole):
             return self.walk.array(whole)[place]
         return self.walk.array(whole).part(place, tangents=array != whole)
@@ -50,8 +50,8 @@ class Body:
     def number(self, array: str, k: int) -> Number:
         """The same with its tangents, if it carries any."""
         value = self.load(array, k)
-        if f"d{array}" in self.walk.program.inputs:
-            return Dual(value, [self.load(f"d{array}", k)])
+        if tangent_of(array) in self.walk.program.inputs:
+            return Dual(value, [self.load(tangent_of(array), k)])
         return Dual(value, [self.load(array + TANGENT, k)]) if self.walk.carries(array) else value
 
     def data(self, slot: int, tangents: bool = False) -> Number:

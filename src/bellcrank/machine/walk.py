@@ -108,7 +108,8 @@ class Walk:
     def given(self, name: str, index: Integer) -> Number:
         """An entry of an input, with its tangent where that is an input too."""
         value = self.array(name)[index]
-        return Dual(value, [self.array(f"d{name}")[index]]) if f"d{name}" in self.program.inputs else value
+        given = tangent_of(name) in self.program.inputs
+        return Dual(value, [self.array(tangent_of(name))[index]]) if given else value
 
     def read(self, name: str, index: Integer) -> Number:
         """An entry of an input, or of an output that was written before, with its tangent if it has one."""

@@ -38,7 +38,10 @@ def still_to_come(outcome: Outcome, times: Array) -> Array:
 def from_last(dynamics: Dynamics, start: State, outcome: Outcome) -> State:
     q, v, t = outcome.q[-1], outcome.v[-1], _time(outcome)
     a = dynamics.acceleration(q[None], v[None], start["tau"], t=t, inputs=start["u"])[0]
-    return start | {"q": q.copy(), "v": v.copy(), "t": np.array(t), "a": np.nan_to_num(a)}
+    following = {"q": q.copy(), "v": v.copy(), "t": np.array(t), "a": np.nan_to_num(a)}
+    if outcome.dq is not None and outcome.dv is not None:
+        following |= {"dq": outcome.dq[-1].copy(), "dv": outcome.dv[-1].copy()}
+    return start | following
 
 
 def joined(first: Outcome, second: Outcome, kept: NDArray[np.bool_]) -> Outcome:
@@ -49,6 +52,10 @@ def joined(first: Outcome, second: Outcome, kept: NDArray[np.bool_]) -> Outcome:
     if len(second.times) == 1:
         kept = np.append(kept[:-1], True)
     works = second.works[1:] + first.works[-1]
+    along = [
+        None if a is None or b is None else np.concatenate([a[kept], b[1:]])
+        for a, b in ((first.dq, second.dq), (first.dv, second.dv))
+    ]
     counts = {name: first.counts.get(name, 0) + second.counts.get(name, 0) for name in {**first.counts, **second.counts}}
     return Outcome(
         np.concatenate([first.times[kept], second.times[1:]]),
@@ -58,4 +65,5 @@ def joined(first: Outcome, second: Outcome, kept: NDArray[np.bool_]) -> Outcome:
         counts,
         second.problem,
         (*first.passages, *(p for p in second.passages if p not in first.passages)),
+        *along,
     )

@@ -59,7 +59,8 @@ class Passage(NamedTuple):
 class Outcome(NamedTuple):
     """Samples from the start on; works in the order of Trajectory.works_done; why it ended early, or None.
 
-    A run that ended early has its last state as its last sample.
+    A run that ended early has its last state as its last sample. ``dq`` and ``dv``: derivatives of the samples by parameters,
+    (samples, nq, parameters) and (samples, nv, parameters), where they were asked for.
     """
 
     times: Array
@@ -69,6 +70,13 @@ class Outcome(NamedTuple):
     counts: dict[str, int]
     problem: str | None
     passages: tuple[Passage, ...] = ()
+    dq: Array | None = None
+    dv: Array | None = None
+
+    def until(self, count: int) -> Outcome:
+        """The first samples only."""
+        rows = {name: getattr(self, name) for name in ("times", "q", "v", "works", "dq", "dv")}
+        return self._replace(**{name: x[:count] for name, x in rows.items() if x is not None})
 
 
 def energy_scale(dynamics: Dynamics, start: dict[str, Array]) -> float:

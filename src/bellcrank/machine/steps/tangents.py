@@ -18,7 +18,7 @@ from ...formulations import Program
 from ...kernels.llvm.emitter import Int
 from ...kernels.llvm.flow import each, total
 from ...numbers import Number, Symbol, maximum
-from ..arrays import ARRAYS
+from ..arrays import ARRAYS, tangent_of
 from .memory import WIDE
 
 if TYPE_CHECKING:
@@ -78,12 +78,11 @@ def slopes(stepper: Stepper, y: str, k: str, arrays: dict[str, str]) -> None:
     """Those of the state by the first kernel, and of its tangents."""
     e, w, wide = stepper.e, stepper.words, stepper.tangents
     speed, slope = ("p", "pdot") if stepper.momenta else ("v", "a")
-    outputs = [name for name in stepper.called["kernel"].outputs if name in arrays]
-    plain = {name: x for name, x in arrays.items() if name not in outputs}
+    plain = {name: x for name, x in arrays.items() if name not in ("qdot", *stepper.called["kernel"].outputs)}
 
     def one(c: str, dq: str, dv: str) -> None:
         dk_q, dk_v = parts(stepper, k, c)
-        call(stepper, "kernel", c, plain | {"dq": dq, f"d{speed}": dv})
+        call(stepper, "kernel", c, plain | {"d_q": dq, tangent_of(speed): dv})
         unpack(stepper, w[f"buffer:{slope}"], w["nv"], arrays[slope], dk_v)
         if stepper.momenta:
             unpack(stepper, w["buffer:v"], w["nv"], w["moved"], w["moving"])
@@ -92,7 +91,7 @@ def slopes(stepper: Stepper, y: str, k: str, arrays: dict[str, str]) -> None:
             vectors = e.emit(f"sdiv i64 {e.integer('mul', w['nv'], wide)}, {WIDE}")
             each(e, 0, vectors, lambda i: e.store(stepper.get(rates, i), dk_q, i))
         else:
-            call(stepper, "d_rates", c, plain | {"v": speeds, "dq": dq, "dv": rates})
+            call(stepper, "d_rates", c, plain | {"v": speeds, "d_q": dq, "d_v": rates})
             unpack(stepper, w["buffer:qdot"], w["nq"], None, dk_q)
 
     each_chunk(stepper, y, one)
@@ -105,16 +104,16 @@ def project(stepper: Stepper, state: str) -> None:
     arrays = {"q": state, "v": v, "t": w["clock"]}
 
     def one(c: str, dq: str, dv: str) -> None:
-        call(stepper, "d_positions", c, arrays | {"dq": dq, "dv": dv})
+        call(stepper, "d_positions", c, arrays | {"d_q": dq, "d_v": dv})
         unpack(stepper, w["buffer:dx"], w["nv"], w["moved"], w["moving"])
         if stepper.plain_rates:
             _add(stepper, w["moving"], dq, w["nv"])
         else:
             clear(stepper, w["still"], e.integer("mul", w["nq"], stepper.tangents))
-            call(stepper, "d_rates", c, arrays | {"v": w["moved"], "dq": w["still"], "dv": w["moving"]})
+            call(stepper, "d_rates", c, arrays | {"v": w["moved"], "d_q": w["still"], "d_v": w["moving"]})
             unpack(stepper, w["buffer:qdot"], w["nq"], None, w["moving"])
             _add(stepper, w["moving"], dq, w["nq"])
-        call(stepper, "d_velocities", c, arrays | {"dq": dq, "dv": dv})
+        call(stepper, "d_velocities", c, arrays | {"d_q": dq, "d_v": dv})
         unpack(stepper, w["buffer:dv"], w["nv"], w["moved"], w["moving"])
         _add(stepper, w["moving"], dv, w["nv"])
 

@@ -195,11 +195,11 @@ class Trajectory(Memory):
 
     # tangents ---------------------------------------------------------------------------------------------------------
 
-    def set_tangents(self, dq: Array, dv: Array) -> None:
-        """Those of the first state: (nq, parameters) and (nv, parameters)."""
-        layout = self.layout
-        rows = in_chunks(np.concatenate([dq, dv])[None])[0]
-        self.arrays["y"][layout.t_start : layout.t_start + rows.size] = rows.ravel()
+    def set_tangents(self, state: tuple[Array, Array], slopes: tuple[Array, Array]) -> None:
+        """Those of the first state, and of its slopes: (nq, parameters) and (nv, parameters) each."""
+        start = self.layout.t_start
+        self.arrays["y"][start : self.layout.state] = in_chunks(np.concatenate(state)[None]).ravel()
+        self.stages[: self.method.stages, start:] = in_chunks(np.concatenate(slopes)[None]).ravel()
 
     def tangents_of(self, rows: Array) -> tuple[Array, Array]:
         """dq and dv (or dp) of a state, or of rows of states: (..., nq, parameters) and (..., nv, parameters)."""
