@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..formulations import Program
 from ..formulations.base import tangent_of
+from ..machine.arrays import for_plan
 from ..machine.tangents import TangentKernel, chunk_of, design_tangents, from_chunks, in_chunks
 from .evaluation import Array, Evaluation, OrZero
 
@@ -37,15 +38,9 @@ def derivatives(
     dyn: Evaluation, program: Program, rows: dict[str, Array], changes: Changes, t: ArrayLike = 0.0, inputs: OrZero = None
 ) -> dict[str, Derivative]:
     """All outputs of a program at rows of checked arguments, along the changes."""
-    states, count = len(rows["q"]), changes.parameters
-    if program.optimisation > dyn.optimisation:
-        program = replace(program, optimisation=dyn.optimisation)
+    count = changes.parameters
     kernel = tangent_kernel(dyn, program, tuple(changes.inputs), chunk_of(count))
-    given: dict[str, Any] = {name: x for name, x in rows.items() if name in kernel.program.inputs}
-    if "t" in kernel.program.inputs:
-        given["t"] = dyn.time_rows(t, states)
-    if "u" in kernel.program.inputs:
-        given["u"] = dyn.input_rows(inputs, states)
+    given = _given(dyn, kernel, rows, t, inputs)
     for name, x in changes.inputs.items():
         if tangent_of(name) in kernel.program.inputs:
             given[tangent_of(name)] = in_chunks(x)
@@ -54,10 +49,37 @@ def derivatives(
     return {name: Derivative(*from_chunks(x, count)) for name, x in found.items() if name not in program.scratch}
 
 
+def values_at(
+    dyn: Evaluation,
+    program: Program,
+    rows: dict[str, Array],
+    data: Mapping[str, Array],
+    t: ArrayLike = 0.0,
+    inputs: OrZero = None,
+) -> dict[str, Array]:
+    """The same without derivatives, of the data of a design, or of one for each state."""
+    kernel = tangent_kernel(dyn, program, (), 0)
+    found = kernel.run(_given(dyn, kernel, rows, t, inputs), data)
+    return {name: x[:, 0, :, 0] for name, x in found.items() if name not in program.scratch}
+
+
+def _given(
+    dyn: Evaluation, kernel: TangentKernel, rows: dict[str, Array], t: ArrayLike, inputs: OrZero
+) -> dict[str, Array]:
+    """What a kernel reads of rows of arguments, of the time and of the model's inputs."""
+    states = len(rows["q"])
+    given = {name: np.ascontiguousarray(x) for name, x in rows.items() if name in kernel.program.inputs}
+    if "t" in kernel.program.inputs:
+        given["t"] = dyn.time_rows(t, states)
+    if "u" in kernel.program.inputs:
+        given["u"] = dyn.input_rows(inputs, states)
+    return given
+
+
 def tangent_kernel(dyn: Evaluation, program: Program, along: tuple[str, ...], tangents: int) -> TangentKernel:
     """A program on dual numbers, compiled for this model."""
-    from ..machine.arrays import for_plan
-
+    if program.optimisation > dyn.optimisation:
+        program = replace(program, optimisation=dyn.optimisation)
     whole = for_plan(program, dyn.plan).differentiated(along, tangents)
     key = (whole.name, 0, whole.optimisation)
     if key not in dyn.tangent_kernels:

@@ -96,7 +96,7 @@ class Evaluation:
         out = kernel.batch(arrays)
         if batched:
             if status is not None:
-                _fill(status, arrays, out)
+                fill(status, arrays, out)
             return out
         if not np.isfinite(out).all():
             raise self.refusal(arrays)
@@ -170,7 +170,7 @@ def _repeated(name: str, x: Array, states: int, size: int, listed: str = "") -> 
         raise StateError(f"{name} has shape {x.shape}; {states} states need ({states}, {size}) or ({size},){listed}") from None
 
 
-def _fill(status: NDArray[Any], arrays: dict[str, Array], out: Array) -> None:
+def fill(status: NDArray[Any], arrays: dict[str, Array], out: Array) -> None:
     if status.shape != (len(out),):
         raise StateError(f"status must have shape ({len(out)},), one entry for each state; it has {status.shape}")
     given = np.all([np.isfinite(x).all(axis=1) for x in arrays.values()], axis=0)

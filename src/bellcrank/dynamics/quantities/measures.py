@@ -20,14 +20,16 @@ class Measuring:
     """Machine code for some measures of a model. ``names`` and ``units`` are those of its columns."""
 
     def __init__(self, dyn: Evaluation, names: Sequence[str]):
-        plan = make_plan(dyn.model, tolerance=dyn.plan.tolerance, measured=names)
+        design = dyn.planned.design
+        over_numbers = None if design is None else design.recording.model
+        plan = make_plan(dyn.model, tolerance=dyn.plan.tolerance, measured=names, over_numbers=over_numbers)
         made = plan.loads.measures
         self.names = tuple(names)
         self.units = tuple(made.ordered.units[name] for name in names)
         self.asked = made.passes | made.early_passes
         self.program = measured.program(made.passes, closed=bool(dyn.model.closures))
-        self._columns = [made.ordered.columns[name] for name in names]
-        self._evaluation = Evaluation(replace(dyn.planned, plan=plan), dyn.optimisation)
+        self.columns = [made.ordered.columns[name] for name in names]
+        self.evaluation = Evaluation(replace(dyn.planned, plan=plan), dyn.optimisation)
 
     @property
     def moving(self) -> bool:
@@ -42,7 +44,7 @@ class Measuring:
     def evaluate(self, given: dict[str, Any], t: ArrayLike, inputs: OrZero) -> Array:
         """(B, columns) at states (B, ...); not a number where a measure has no finite value."""
         arrays = {name: x for name, x in given.items() if name in self.program.inputs}
-        found = self._evaluation.evaluate(self.program, arrays, t, inputs)[..., self._columns]
+        found = self.evaluation.evaluate(self.program, arrays, t, inputs)[..., self.columns]
         return np.where(np.isfinite(found), found, np.nan)
 
 
