@@ -206,13 +206,12 @@ def test_ctrl_c_in_a_watched_run_keeps_what_was_computed(swing, monkeypatch):
     assert np.isfinite(stop.value.run.values("q")).all()
 
 
-def test_a_measure_can_be_watched():
-    """The tip of a pendulum of 1 m, released level, is at its lowest after a quarter period."""
-    model = bc.load(
-        """
+BOB = """
 format = 1
 name = "bob"
 gravity = [0, -9.81, 0]
+[parameters]
+level = 0.0
 [bodies.bob]
 point_mass = { at = [1, 0, 0], mass = 1.0 }
 [joints.hinge]
@@ -227,6 +226,25 @@ body = "bob"
 point = [1, 0, 0]
 component = "x"
 """
-    )
-    run = bc.simulate(model, 1.0, rtol=1e-9, atol=1e-9, events=[bc.Event("tip", 0.0, then="stop")])
+
+
+@pytest.mark.parametrize("of", ["tip", "=tip - level", "hinge.a", "=momentum.y"])
+def test_a_measure_a_path_and_a_formula_can_be_watched(of):
+    """The tip of a pendulum of 1 m, released level, is at its lowest after a quarter period."""
+    run = bc.simulate(bc.load(BOB), 1.0, rtol=1e-9, atol=1e-9, events=[bc.Event(of, 0.0, then="stop")])
     assert run.crossings[0].time == pytest.approx(2.367841947576237 / 4, abs=1e-8)  # IFToMM A01
+
+
+def test_the_force_in_a_joint_can_be_watched_with_its_direction():
+    """A bob that has fallen by s pulls its hinge along the arm by 3 m g sin s: by 1.5 m g after 30 degrees."""
+    pull = "=-(hinge.fx*cos(hinge) + hinge.fy*sin(hinge))"
+    events = [bc.Event(pull, 1.5 * 9.81, "up"), bc.Event(pull, 2.0, "down", then="mark")]
+    run = bc.simulate(bc.load(BOB), 1.0, rtol=1e-9, atol=1e-9, events=events)
+    assert [crossing.event for crossing in run.crossings] == [events[0].title]
+    assert run.crossings[0].q[0] == pytest.approx(-np.pi / 6, abs=1e-7)
+
+
+def test_a_formula_that_cannot_be_watched_says_so_before_the_run():
+    for text, message in (("=tip +", "ends too early"), ("=tipp", "is no measure; did you mean tip")):
+        with pytest.raises(bc.StateError, match=message):
+            bc.simulate(bc.load(BOB), 1.0, events=[bc.Event(text)])

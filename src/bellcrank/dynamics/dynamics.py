@@ -170,6 +170,7 @@ class Dynamics(Evaluation):
     least_change = quantities.loops.least_change
 
     measures = quantities.measures.measures
+    measure_units = quantities.measures.measure_units
 
     momenta = quantities.momenta.momenta
     velocities = quantities.momenta.velocities

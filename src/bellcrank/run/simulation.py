@@ -27,7 +27,7 @@ from ..wording import argument
 from .arguments import formulation_for, must_be_known, must_be_positive, sample_times, span, starting_state
 from .compiled import Limits, in_machine_code
 from .control import Control, Function, TabledInputs, with_tables
-from .events import Event, Watcher
+from .events import Event, Surroundings, Watcher
 from .joining import State, stopped_by_singularity
 from .loops.passing import PASSING_METHODS, Passing, integrate_passing
 from .loops.row_choice import KeptRows, Stretches, open_beyond
@@ -119,7 +119,8 @@ def simulate(
     if isinstance(inputs, TabledInputs):
         inputs.must_cover(float(times[0]), float(times[-1]))
     begins = _stopped_by(after, float(start["t"])) if q is None and v is None else ()
-    watcher = _watcher(model, method, events, control, begins, float(start["t"]))
+    around = Surroundings(dynamics, start["tau"], start["u"], None if control is None else control.at_samples)
+    watcher = _watcher(around, method, events, control, begins, float(start["t"]))
     many = MANY if control is None and not events else MANY_IN_PYTHON
     stiffness = Stiffness(model.name, method, remedy(events=bool(events), functions=control is not None), many)
     one_run = _OneRun(method, (rtol, atol, max_step), control, watcher, progress, stiffness)
@@ -156,7 +157,12 @@ def _stopped_by(after: Run | None, first_time: float) -> tuple[str, ...]:
 
 
 def _watcher(
-    model: Model, method: str, events: Sequence[Event], control: Control | None, begins: Sequence[str], first_time: float
+    around: Surroundings,
+    method: str,
+    events: Sequence[Event],
+    control: Control | None,
+    begins: Sequence[str],
+    first_time: float,
 ) -> Watcher | None:
     """What looks for the events; what a method cannot do is refused."""
     if control is not None and method not in METHODS:
@@ -165,7 +171,7 @@ def _watcher(
         _tell_slower(control)
     if events and method in PASSING_METHODS:
         raise StateError(f"{method} watches no events: use another method, with {argument('on_singular', 'pass')}")
-    return Watcher(model, events, begins, first_time) if events else None
+    return Watcher(around, events, begins, first_time) if events else None
 
 
 def _tell_slower(control: Control) -> None:
@@ -187,6 +193,8 @@ class _OneRun:
 
     def __call__(self, by: Dynamics, first: State, until: Array, how: Loops) -> Outcome:
         method, (rtol, atol, max_step) = self.method, self.limits
+        if self.watcher is not None:
+            self.watcher.around.dynamics = by
         if method in PASSING_METHODS:
             return integrate_passing(by, method, first, until, max_step, self.progress)
         if method in STIFF_METHODS:

@@ -59,6 +59,11 @@ def measuring(dyn: Evaluation, names: Sequence[str] | None = None) -> Measuring:
     return found
 
 
+def measure_units(dyn: Evaluation, names: Sequence[str] | None = None) -> tuple[str, ...]:
+    """Units of measures, as measures takes their names; "" where one is not known."""
+    return measuring(dyn, names).units
+
+
 def measures(
     dyn: Evaluation,
     q: ArrayLike,
@@ -73,7 +78,8 @@ def measures(
 ) -> Array:
     """Measures at one state (columns,), or many (B, columns): those that the user wrote, as model.measure_names has them.
 
-    names            other ones: of measures, or paths that every model has, "crank_pivot.fx" (docs/measures.md)
+    names            other ones: of measures, paths that every model has, "crank_pivot.fx" (docs/measures.md), or formulas over
+                     both, "=tip.x/energy.kinetic"
     a, multipliers   if they are known already; else found where a measure depends on them, under the efforts tau besides
 
     A measure without a finite value, such as the root of a negative number, is not a number there.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...errors import StateError
-from ..parameters.expressions import derived
+from ..parameters.expressions import Formula, FormulaError, derived
 from .columns import Mechanics, columns_of
 from .measure import Measure
 from .paths import built_in, path_names
@@ -37,10 +37,23 @@ class Finder:
 
     def measure(self, name: str) -> Measure:
         """The one that has a column of this name, or the path."""
+        if name.startswith("="):
+            return self._formula(name)
         found = self.owner.get(name) or built_in(self.model, name)
         if found is None:
             raise StateError(self._unknown(name, ""))
         return found
+
+    def _formula(self, text: str) -> Measure:
+        """A formula over measures, paths and parameters, in the place of a name."""
+        try:
+            names = Formula(text[1:]).names
+        except FormulaError as error:
+            raise StateError(f"the formula {text!r}: {error}") from None
+        parameters = getattr(self.model, "parameters", {})
+        numbers = [name for name in names if name not in self.owner and f"parameters.{name}" in parameters]
+        values = tuple((name, float(parameters[f"parameters.{name}"])) for name in numbers)
+        return Measure(text, "expression", expression=text[1:], values=values)
 
     def _unknown(self, name: str, user: str) -> str:
         vectors = [column for measure in self.own if measure.name == name for column, _ in columns_of(self.model, measure)]

@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import StateError
-from ...model import Model
 from ...results.crossing import Crossing
-from .event import Event, watched
+from .event import Event, Surroundings, watched
 from .roots import crossings
 
 Array = NDArray[np.float64]
@@ -24,7 +23,9 @@ Inside = Callable[[Array], tuple[Array, Array]]  # rows of q and v at places of 
 class Watcher:
     """``on_value``: names of events that ended the run before this one, at the time and in the state at which it begins."""
 
-    def __init__(self, model: Model, events: Sequence[Event], on_value: Collection[str] = (), first_time: float = 0.0):
+    def __init__(
+        self, around: Surroundings, events: Sequence[Event], on_value: Collection[str] = (), first_time: float = 0.0
+    ):
         if isinstance(events, Event) or not all(isinstance(event, Event) for event in events):
             raise StateError(f"events must be a list of Event; it is {events!r}")
         for event in events:
@@ -33,7 +34,7 @@ class Watcher:
             if event.direction not in ("up", "down", "both") or event.then not in ("stop", "mark"):
                 raise StateError(f"event {event.title!r}: direction is up, down or both, and then is stop or mark")
         self.events = list(events)
-        self.functions = [watched(model, event) for event in events]
+        self.around, self.functions = around, [watched(around, event) for event in events]
         self.on_value, self.first_time = on_value, first_time
         self.crossings: list[Crossing] = []
         self.stopped: Crossing | None = None
