@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .analyses import drive, equilibrium, inverse_motion, linearize, modes
     from .assembly import Assembly, assemble
     from .comparison import compare, compare_methods
+    from .design import Design
     from .dynamics import Dynamics, compile
     from .inspection import check
     from .inspection.installation import info
@@ -48,6 +49,7 @@ _HOME = {
     "schema": ".io",
     "save": ".io",
     "Mechanism": ".model",
+    "Design": ".design",
     "Dynamics": ".dynamics",
     "Event": ".run",
     "Model": ".model",
@@ -77,6 +79,7 @@ __all__ = [
     "AssemblyError",
     "BellcrankError",
     "BellcrankWarning",
+    "Design",
     "Dynamics",
     "DynamicsError",
     "Event",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +15,9 @@ from ..model import Model
 from . import quantities
 from .evaluation import OPTIMISED, Array, Evaluation, OrZero
 from .planning import Planned, planned
+
+if TYPE_CHECKING:
+    from ..design import Design
 
 Reference = Literal["centroid", "joint", "origin"]
 
@@ -29,6 +32,7 @@ def compile(
     baumgarte: tuple[float, float] | None = None,
     variant: str | None = None,
     dependents: Sequence[str] | None = None,
+    design: Design | None = None,
     quick: bool = False,
 ) -> Dynamics:
     """Machine code for a model's dynamics.
@@ -43,11 +47,12 @@ def compile(
     baumgarte       alpha, beta (1/s) of Baumgarte's stabilisation; none unless given
     variant         of "coordinate_reduction": "block" (compiled), or Critchley & Anderson's own, in Python and slow: "rcr",
                     "acs" (with ``dependents``, names of coordinates), "gcl", or the body-by-body elimination "body"
+    design          a bc.Design of the model: nothing that its parameters can change becomes a constant of the machine code
     quick           for a few states: code is compiled when it is first asked for, in a fraction of the time, and takes two to
                     three times as long to run
     """
     options: dict[str, Any] = {"rank_tolerance": rank_tolerance, "baumgarte": baumgarte, "quick": quick}
-    return Dynamics(model, formulation, reference=reference, variant=variant, dependents=dependents, **options)
+    return Dynamics(model, formulation, reference=reference, variant=variant, dependents=dependents, design=design, **options)
 
 
 class Dynamics(Evaluation):
@@ -71,10 +76,11 @@ class Dynamics(Evaluation):
         baumgarte: tuple[float, float] | None = None,
         variant: str | None = None,
         dependents: Sequence[str] | None = None,
+        design: Design | None = None,
         quick: bool = False,
     ):
         options: dict[str, Any] = {"rank_tolerance": rank_tolerance, "baumgarte": baumgarte, "variant": variant}
-        settled = planned(model, formulation, reference=reference, dependents=dependents, **options)
+        settled = planned(model, formulation, reference=reference, dependents=dependents, design=design, **options)
         self._compile(settled, 0 if quick else OPTIMISED)
 
     @classmethod

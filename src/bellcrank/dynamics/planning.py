@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,9 @@ from .evaluation import Evaluation
 from .node_ranks import plan_generic_nodes, plan_nodes
 from .options import Variant, checked_variant, choose, stabilisation
 
+if TYPE_CHECKING:
+    from ..design import Design
+
 MUCH_FASTER = 2.0  # what "auto" asks of the multipliers
 
 
@@ -29,6 +33,7 @@ class Planned:
     formulation: str
     program: Program
     variant: Variant | None = None
+    design: Design | None = None  # whose parameters the plan lets vary
 
     def chosen_at(self, q: NDArray[np.float64], t: float) -> Planned:
         """The same, with the equations that are kept of those that close the loops chosen at q."""
@@ -42,7 +47,7 @@ class Planned:
         formulation, program = self.formulation, self.program
         if self.plan.nodes is not None:
             formulation, program = choose("multipliers", None, closed=True)
-        return Planned(replace(self.plan, nodes=None, selected_rows=()), formulation, program)
+        return Planned(replace(self.plan, nodes=None, selected_rows=()), formulation, program, design=self.design)
 
 
 def planned(
@@ -54,6 +59,7 @@ def planned(
     baumgarte: tuple[float, float] | None = None,
     variant: str | None = None,
     dependents: Sequence[str] | None = None,
+    design: Design | None = None,
 ) -> Planned:
     """The plan of a model for the options of compile(), which are checked."""
     if not isinstance(model, Model):
@@ -64,7 +70,11 @@ def planned(
         raise StateError(f"rank_tolerance is {rank_tolerance!r}: give a number between 0 and 1")
     name, program = choose(formulation, reference, closed=bool(model.closures))
     in_python = checked_variant(name, variant, dependents)
-    first = Planned(make_plan(model, tolerance=rank_tolerance, baumgarte=stabilisation(baumgarte)), name, program, in_python)
+    if design is not None and design.base is not model:
+        raise StateError("the design is of another model: give compile the model that the design was made of, design.base")
+    over_numbers = None if design is None else design.recording.model
+    plan = make_plan(model, tolerance=rank_tolerance, baumgarte=stabilisation(baumgarte), over_numbers=over_numbers)
+    first = Planned(plan, name, program, in_python, design)
     if not program.nodes:
         return first
     found = replace(first, plan=replace(first.plan, nodes=plan_generic_nodes(first.plan, Evaluation(first))))

@@ -15,6 +15,7 @@ from ..constraints import Equation, Frame, Given
 from ..errors import ModelError
 from ..numbers import Number, atan2
 from ..numbers.spline import Curve
+from ..numbers.variable import as_number, is_finite, length_of, value_of
 from ..spatial import Force, Matrix, Motion, PlaneTurn, Vector
 from ..spatial.transform import Turn
 
@@ -203,18 +204,18 @@ def make_joint(kind: str, axis: Any = None, axis2: Any = None, pitch: float | No
     second = None if axis2 is None else _unit(kind, "axis2", axis2)
     if first is not None and second is not None:
         second = _perpendicular(kind, first, second)
-    if pitch is not None and not math.isfinite(pitch):
+    if pitch is not None and not is_finite(pitch):
         raise ModelError(f"the pitch of a {kind} joint must be a finite number in m/rad; it is {pitch!r}")
-    return cls(first, second, None if pitch is None else float(pitch))
+    return cls(first, second, None if pitch is None else as_number(pitch))
 
 
 def _unit(kind: str, name: str, vector: Any) -> Axis:
     try:
-        x, y, z = (float(a) for a in vector)
+        x, y, z = (as_number(a) for a in vector)
     except (TypeError, ValueError):
         raise ModelError(f"the {name} of a {kind} joint must be three numbers; it is {vector!r}") from None
-    length = math.hypot(x, y, z)
-    if not (math.isfinite(length) and length > 0):
+    length = length_of((x, y, z))
+    if not (is_finite(length) and length > 0):
         raise ModelError(f"the {name} of a {kind} joint must be a finite vector that is not zero; it is {vector!r}")
     return x / length, y / length, z / length
 
@@ -225,6 +226,6 @@ def _perpendicular(kind: str, axis: Axis, axis2: Axis) -> Axis:
     if abs(along) > 1e-6:
         raise ModelError(
             f"the two axes of a {kind} joint must be perpendicular; axis {axis} and axis2 {axis2} meet at "
-            f"{math.degrees(math.acos(max(-1.0, min(1.0, along)))):.6g} degrees"
+            f"{math.degrees(math.acos(max(-1.0, min(1.0, value_of(along))))):.6g} degrees"
         )
     return _unit(kind, "axis2", [b - along * a for a, b in zip(axis, axis2, strict=True)])

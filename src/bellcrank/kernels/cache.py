@@ -26,7 +26,19 @@ from ..writing import remove_abandoned, replace
 _HEADER = b"bellcrank code 1\n"
 _FOLDER = "bellcrank-code-1"  # inside the folder that the user names, which may hold other things
 _ENTRY = re.compile(r"[0-9a-f]{64}\.bellcrank")
-FOLDERS = ("numbers", "spatial", "joints", "forces", "constraints", "plan", "formulations", "kernels", "machine", "integrate")
+FOLDERS = (
+    "numbers",
+    "spatial",
+    "joints",
+    "forces",
+    "constraints",
+    "plan",
+    "formulations",
+    "kernels",
+    "machine",
+    "integrate",
+    "design",
+)
 _LARGEST = 256 * 2**20  # bytes in all
 _unseen: dict[Path, int] = {}  # bytes that this process put into a folder since it last looked at all of it
 _complained: set[Path] = set()  # folders that could not be written: said once each

@@ -84,6 +84,9 @@ class Kernel:
             (program.name, lanes, level, *structure_key(plan)), lambda: write_module(plan, program, lanes), level
         )
         self.widths = {name: width(plan, program, name) for name in [*program.inputs, *program.outputs]}
+        self._open(program)
+
+    def _open(self, program: Program) -> None:
         self.output = result(program)
         self._batch = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(
             self.code.library.address("batch")
@@ -119,6 +122,10 @@ class Kernel:
         except IndexError:
             return Frame(self)
 
+    def bound(self) -> tuple[dict[str, Any], dict[str, int]]:
+        """Arrays for one thread, and sizes."""
+        return bound_arrays(self.plan, self.code, self.lanes), {"n": self.plan.n, "nv": self.plan.model.nv}
+
     def single(self) -> Callable[..., bool] | None:
         """f(inputs..., out) -> True, or False if an argument or the result is not as it should be; None if not possible."""
         if self.lanes != 1 or not _numpy_is_as_expected():
@@ -135,9 +142,9 @@ class Frame:
     """The words that bind a kernel to a model, and buffers for one thread."""
 
     def __init__(self, kernel: Kernel):
-        plan, lanes, code = kernel.plan, kernel.lanes, kernel.code
-        self.arrays: dict[str, Any] = bound_arrays(plan, code, lanes)
-        numbers = {"n": plan.n, "nv": plan.model.nv, "batch": 1, "array_type": id(np.ndarray)}
+        lanes, code = kernel.lanes, kernel.code
+        self.arrays, sizes = kernel.bound()
+        numbers = sizes | {"batch": 1, "array_type": id(np.ndarray)}
         numbers |= {"float64": id(np.dtype(np.float64)), "true": id(True), "false": id(False)}
         for name, size in kernel.widths.items():
             self.arrays[f"buffer:{name}"] = aligned(max(1, size) * lanes)

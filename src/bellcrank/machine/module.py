@@ -87,9 +87,9 @@ class Module:
 
 def write_module(plan: Plan, program: Program, lanes: int) -> Module:
     kernel = write_kernel(plan, program, lanes)
-    others = [_write_batch(program, kernel.arguments, lanes)]
+    others = [write_batch(program, kernel.arguments, lanes)]
     if lanes == 1:
-        others.append(_write_single(program, kernel.arguments))
+        others.append(write_single(program, kernel.arguments))
     return assemble([kernel], others)
 
 
@@ -176,7 +176,7 @@ class Bound:
         self.e.do(f"call void @kernel(i64 {self.word('n')}, i64 {self.word('nv')}, {arguments})")
 
 
-def _write_batch(program: Program, taken: list[str], lanes: int) -> Text:
+def write_batch(program: Program, taken: list[str], lanes: int) -> Text:
     """Blocks first .. last-1 of ``lanes`` states each; the last block may repeat the last state."""
     e = Emitter(lanes)
     bound = Bound(e, program, taken)
@@ -224,7 +224,7 @@ def _scatter(e: Emitter, buffer: str, starts: list[str | int], user: str, k: str
         e.do(f"store double {scalar}, ptr {e.pointer(user, e.integer('add', start, k))}, align 8")
 
 
-def _write_single(program: Program, taken: list[str]) -> Text:
+def write_single(program: Program, taken: list[str]) -> Text:
     """PyObject *f(self, args, count), METH_FASTCALL; self is the numpy array of bound words.
 
     Reads the fields of numpy's array object: data 16, nd 24, dimensions 32, descr 56, flags 64 (checked when bound).

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ..numbers.variable import is_finite
 from .parameters.tables import Table
 
 Vector = tuple[float, float, float]
@@ -71,8 +72,8 @@ class Element:
 def element_problems(element: Element) -> Iterator[tuple[str, str]]:
     """Values that cannot be, each with its key."""
     for name, value in element.values.items():
-        limit = element.kind == "joint_stop" and name in ("lower", "upper") and math.isinf(value)
-        if not (math.isfinite(value) or limit):
+        limit = element.kind == "joint_stop" and name in ("lower", "upper") and abs(value) == math.inf
+        if not (is_finite(value) or limit):
             yield f"{name} is {value}. Give a finite number.", name
     if element.kind == "joint_stop" and not element.values["lower"] < element.values["upper"]:
         yield f"lower is {element.values['lower']:g} and upper {element.values['upper']:g}. Let lower be less.", "upper"

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ..assembly import Assembly
     from ..inspection import Report
     from ..viewer.browser.page import Page
+    from .parameters.written import Written
     from .spec.spec import Spec
 
 Array = NDArray[np.float64]
@@ -65,7 +66,7 @@ class Model:
     held_v       names     of joints whose velocities do
     turned       n, or ()  whether the user wrote the joint from its far side: its parent is the body that it carries here
     source                 of an imported model: what is not simulated, and how other programs write its states
-    spec                   what the user wrote; None for a model made from arrays
+    written                what the user wrote, which ``spec`` gives; None for a model made from arrays
 
     The start that satisfies the loops follows from the given one: ``initial_q`` and ``initial_v``.
 
@@ -97,7 +98,9 @@ class Model:
     held_v: tuple[str, ...] = ()
     source: Source | None = None
     turned: tuple[bool, ...] = ()
-    spec: Spec | None = field(default=None, init=False, repr=False)  # set by build; a changed copy of a model has none
+    written: Written | None = field(default=None, init=False, repr=False)  # set by build; a changed copy of a model has none
+
+    has_variables = False  # whether numbers of it depend on a design
 
     def __post_init__(self) -> None:
         for name in LISTS:
@@ -105,6 +108,11 @@ class Model:
         for name, array in verify(self).items():
             array.setflags(write=False)
             object.__setattr__(self, name, array)
+
+    @property
+    def spec(self) -> Spec | None:
+        """What the user wrote; None for a model made from arrays."""
+        return None if self.written is None else self.written.spec
 
     def __repr__(self) -> str:
         return f'Model("{self.name}": {counted(self.n, "body", "bodies")}, nq = {self.nq}, nv = {self.nv})'
@@ -303,12 +311,11 @@ class Model:
 
     def with_parameters(self, changes: Mapping[str, float]) -> Model:
         """The model with other numbers, all formulas evaluated again; raises ModelError for what is no parameter."""
-        from .building.build import build
-        from .parameters.parameters import changed
+        from .parameters.changing import changed_model
 
-        if self.spec is None:
+        if self.written is None:
             raise ModelError(f'"{self.name}" was made from arrays and has no parameters. Use dataclasses.replace.')
-        return build(changed(self.spec, changes))
+        return changed_model(self, self.written, changes)
 
     @property
     def moving_joints(self) -> list[tuple[str, Joint]]:

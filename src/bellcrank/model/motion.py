@@ -5,10 +5,10 @@ A driven joint has no entries in q and v: its laws give its coordinates at every
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ..numbers.variable import is_finite
 from ..wording import counted
 from .parameters.tables import Table
 
@@ -51,7 +51,7 @@ class Law:
             yield f"its sine has {counted(len(self.values), 'value')}. Give offset, amplitude, frequency and phase."
         elif self.kind == "table" and self.table is None:
             yield "its law has no table. Give one."
-        if not all(math.isfinite(value) for value in self.values):
+        if not all(map(is_finite, self.values)):
             yield f"its law has the values {self.values}. Give finite numbers."
         if self.table is not None:
             yield from self.table.problems()

@@ -31,6 +31,8 @@ def _key(x: Number) -> str | float:
     """Equal for what is the same; minus zero is not zero (the two differ by pi in atan2)."""
     if type(x) is Symbol or type(x) is Condition:  # isinstance takes twice as long, of all that recording takes
         return x.ref
+    if isinstance(x, Symbol | Condition):
+        return x.ref
     value = float(x)
     return value if value != 0 else str(value)
 
@@ -60,8 +62,12 @@ class Graph:
         if found is None and commutes:
             found = self.known.get((kind, key[2], key[1]))
         if found is None:
-            found = self.known[key] = Symbol(self, self.record(kind, args), kind, args)
+            found = self.known[key] = self.number(self.record(kind, args), kind, args)
         return found
+
+    def number(self, ref: Any, kind: str, args: tuple[Any, ...], minus: Symbol | None = None) -> Symbol:
+        """What an operation made."""
+        return Symbol(self, ref, kind, args, minus)
 
     def compare(self, kind: str, *args: Number) -> Condition:
         key = (kind, *[_key(a) for a in args])
@@ -75,9 +81,9 @@ class Symbol:
     """A number on a Graph: ``kind`` and ``args`` say how it was made, ``minus`` is the symbol that it is the negative of."""
 
     __slots__ = ("args", "graph", "kind", "minus", "ref")
-    __array_ufunc__ = None  # numpy scalars on the left give way to the operators below
+    __array_ufunc__: Any = None  # numpy scalars on the left give way to the operators below
 
-    def __init__(self, graph: Graph, ref: str, kind: str = "input", args: tuple[Any, ...] = (), minus: Symbol | None = None):
+    def __init__(self, graph: Graph, ref: Any, kind: str = "input", args: tuple[Any, ...] = (), minus: Symbol | None = None):
         self.graph = graph
         self.ref = ref
         self.kind = kind
@@ -166,7 +172,7 @@ class Symbol:
         found = self.graph.known.get(key)
         if found is None:
             ref = self.graph.record("fneg", (self,))
-            found = self.graph.known[key] = Symbol(self.graph, ref, "fneg", (self,), minus=self)
+            found = self.graph.known[key] = self.graph.number(ref, "fneg", (self,), minus=self)
         return found
 
     def __abs__(self) -> Symbol:
@@ -219,7 +225,8 @@ class Symbol:
     def __bool__(self) -> bool:
         raise TypeError("a recorded number has no value to branch on: use select(condition, a, b)")
 
-    __float__ = __bool__
+    def __float__(self) -> float:
+        return bool(self)
 
 
 class Condition:
@@ -227,7 +234,7 @@ class Condition:
 
     __slots__ = ("graph", "ref")
 
-    def __init__(self, graph: Graph, ref: str):
+    def __init__(self, graph: Graph, ref: Any):
         self.graph = graph
         self.ref = ref
 

@@ -7,7 +7,7 @@ of the tree: from one or two bodies (a *attachment* each), or from the joints th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ..joints import JOINTS
 from ..joints.derived import turning_equations
 from ..model import Closure, Model
+from ..numbers.variable import as_array, value_of
 from .frames import Frames, axes_to_z, frame_of
 from .order import Tree
 
@@ -101,9 +102,9 @@ def make_closing(
     return Closing(
         signatures=tuple(signatures),
         table=np.array(table, dtype=np.int64).reshape(-1, len(CLOSURE_TABLE)),
-        data=np.array(data).reshape(-1, CLOSURE_ROW),
+        data=as_array(data).reshape(-1, CLOSURE_ROW),
         attachments=np.array(attachments, dtype=np.int64).reshape(-1, len(ATTACHMENT_TABLE)),
-        factors=np.array(factors, dtype=float),
+        factors=as_array(factors),
         rows=int(model.closure_index[-1]),
         tied=tuple(tied_bodies(model, place)),
         driven=tuple(driven),
@@ -133,23 +134,23 @@ def _attachments(closure: Closure, row: int, place: dict[int, int]) -> list[tupl
 
 def _data(model: Model, frames: Frames, place: dict[int, int], closure: Closure) -> Array:
     """Points and axes in the frames of the computation."""
-    row = np.zeros(CLOSURE_ROW)
+    row: list[Any] = [0.0] * CLOSURE_ROW
 
-    def put(name: str, values: Array) -> None:
-        start = CLOSURE_SLOTS[name]
-        row[start : start + np.size(values)] = np.ravel(values)
+    def put(name: str, values: Any) -> None:
+        start, flat = CLOSURE_SLOTS[name], np.ravel(values)
+        row[start : start + len(flat)] = flat.tolist()
 
     axes = closing_axes(closure)
     for end, body, point in (("a", closure.body_a, closure.point_a), ("b", closure.body_b, closure.point_b)):
         rotation, origin = frame_of(frames, place, body)
-        put(f"point_{end}", rotation.T @ (np.array(point) - origin))
+        put(f"point_{end}", rotation.T @ (as_array(point) - origin))
         put(f"axes_{end}", rotation.T @ axes)
         put(f"center_{end}", rotation.T @ (model.center[body] - origin) if body >= 0 else np.zeros(3))
     put("world", frames.ground_rotation.T)
-    put("value", np.array(closure.value))
+    put("value", as_array(closure.value))
     if closure.joint is not None and closure.joint.pitch is not None:
-        put("pitch", np.array(closure.joint.pitch))
-    return row
+        put("pitch", as_array(closure.joint.pitch))
+    return as_array(row)
 
 
 def closing_axes(closure: Closure) -> Array:
@@ -158,7 +159,7 @@ def closing_axes(closure: Closure) -> Array:
     if axis is None:
         return np.eye(3)
     axis2 = None if closure.joint is None else closure.joint.axis2
-    return np.asarray(axes_to_z(np.array([axis]), [axis2])[0])
+    return np.asarray(axes_to_z(as_array([axis]), [axis2])[0])
 
 
 def turning_rows(closure: Closure) -> NDArray[np.bool_]:
@@ -173,7 +174,7 @@ def row_scales(model: Model, length: float) -> Array:
     for closure in model.closures:
         own = np.ones(closure.rows)
         if closure.kind == "distance":
-            own[:] = 1 / (2 * (closure.value or length))
+            own[:] = 1 / (2 * (value_of(closure.value) or length))
         elif closure.joint is not None:
             own[turning_rows(closure)] = length
         scales.append(own)

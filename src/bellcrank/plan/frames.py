@@ -6,19 +6,23 @@ frames of its own choice, K = (rotation, origin) in the user's frame of each bod
 both are chosen for the first child's sake, so that its placement is Rx(alpha), offset (a, 0, d).
 
 Guards: no slide beyond twice the joint's offset (nearly parallel axes would put the origin far away and lose digits);
-``style="full"`` keeps the origins at the joints and takes full rotations, where derivatives with respect to axes and
-placements exist.
+``style="full"`` keeps the origins at the joints and takes full rotations.
+
+What a design can change moves smoothly: a joint whose axis, or whose parent's, depends on it is placed by a full rotation, and
+spins and slides are those of the design that the model starts with, so that placements are linear in the joints' points. The
+ground's frame then is fixed in the world.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..model import Model
+from ..numbers.variable import as_array, on_constants, values_of, varied
 from .order import Tree
 
 Array = NDArray[np.float64]
@@ -39,6 +43,7 @@ class Frames:
     style: Style
     rotation: Array  # (n,3,3) columns: axes of K in the user's body axes
     origin: Array  # (n,3)
+    plane: NDArray[np.bool_]  # (n,) placed by plane turns
     ground_rotation: Array
     ground_origin: Array
     gamma: Array
@@ -61,19 +66,24 @@ def choose_frames(model: Model, tree: Tree, style: Style = "plane") -> Frames:
     turns_freely = plane & np.array([joint.turns_freely for joint in joints])
     fixed = np.array([joint.kind == "fixed" for joint in joints])
     position = model.position[order]
-    axes = np.tile(np.eye(3), (n, 1, 1))
-    axes[has_axis] = axes_to_z(
-        np.array([joint.axis for joint in joints if joint.has_axis]).reshape(-1, 3),
+    turned = axes_to_z(
+        as_array([joint.axis for joint in joints if joint.has_axis]).reshape(-1, 3),
         [joint.axis2 for joint in joints if joint.has_axis],
     )
+    axes = np.tile(np.eye(3), (n, 1, 1)).astype(turned.dtype)
+    axes[has_axis] = turned
+    moves = _moving(axes, fixed, tree.parent)
+    general = moves | (moves[parent] & (parent >= 0))
+    plane, turns_freely = plane & ~general, turns_freely & ~general
     first = np.append(parent[1:] == np.arange(n - 1), False)  # the first child of a body is the next in the walk
     spin, slide = np.zeros(n), np.zeros(n)
     if style == "plane":
         i = np.flatnonzero(first & turns_freely & np.append(plane[1:], False))
         inverse = np.swapaxes(axes[i], 1, 2)
-        spin[i], slide[i] = _common_normals(inverse @ axes[i + 1], _apply(inverse, position[i + 1]))
-    ground_rotation = axes[0].copy() if len(tree.roots) == 1 and plane[0] else np.eye(3)
-    ground_origin = position[0].copy() if n else np.zeros(3)  # one of the joints on ground need not be carried there
+        spin[i], slide[i] = _common_normals(values_of(inverse @ axes[i + 1]), values_of(_apply(inverse, position[i + 1])))
+    ground_rotation = values_of(axes[0]) if len(tree.roots) == 1 and plane[0] else np.eye(3)
+    carried = n > 0 and not model.has_variables  # one of the joints on ground need not be carried there
+    ground_origin = position[0].copy() if carried else np.zeros(3)
     rotation = axes @ _rz(spin)
     for k in np.flatnonzero(fixed):  # a fixed body takes its parent's axes
         axes[k] = rotation[k] = rotation[parent[k]] if parent[k] >= 0 else ground_rotation
@@ -82,23 +92,40 @@ def choose_frames(model: Model, tree: Tree, style: Style = "plane") -> Frames:
     base_origin = np.where((parent >= 0)[:, None], origin[parent], ground_origin)
     inverse = np.swapaxes(base_rotation, 1, 2)
     relative, offset = inverse @ axes, _apply(inverse, position - base_origin)
-    gamma, alpha, rest = _zxz(relative)
+    gamma, alpha, rest = _zxz(values_of(relative))
     between = _apply(np.swapaxes(_rz(gamma) @ _rx(alpha), 1, 2), offset)
     between[:, 2] += slide
-    scale = np.linalg.norm(position, axis=1) + np.linalg.norm(base_origin, axis=1) + np.abs(slide)
-    between[np.abs(between) < _ROUNDING * scale[:, None]] = 0.0
+    lengths = [np.linalg.norm(values_of(x), axis=1) for x in (position, base_origin)]
+    small = _ROUNDING * (lengths[0] + lengths[1] + np.abs(slide))[:, None]
+    between = on_constants(lambda x: np.where(np.abs(x) < small, 0.0, x), between)
     return Frames(
         style=style,
         rotation=rotation,
         origin=origin,
+        plane=plane,
         ground_rotation=ground_rotation,
         ground_origin=ground_origin,
         gamma=np.where(plane, gamma, 0.0),
         alpha=np.where(plane, alpha, 0.0),
         rest=np.where(plane, rest + spin, 0.0),
         offset=np.where(plane[:, None], between, offset),
-        turn=np.where(plane[:, None, None], 0.0, _snap(relative)),
+        turn=np.where(plane[:, None, None], 0.0, on_constants(_snap, relative)),
     )
+
+
+def settled(frames: Frames) -> Frames:
+    """The frames of the design that a model starts with."""
+    arrays = ("rotation", "origin", "ground_rotation", "ground_origin", "gamma", "alpha", "rest", "offset", "turn")
+    values: dict[str, Any] = {name: values_of(getattr(frames, name)) for name in arrays}
+    return replace(frames, **values)
+
+
+def _moving(axes: Array, fixed: NDArray[np.bool_], parent: tuple[int, ...]) -> NDArray[np.bool_]:
+    """Bodies whose axes a design can turn; a fixed body has its parent's."""
+    moves: NDArray[np.bool_] = np.asarray(varied(axes).any(axis=(1, 2)))
+    for k in np.flatnonzero(fixed):
+        moves[k] = parent[k] >= 0 and moves[parent[k]]
+    return moves
 
 
 def _common_normals(R: Array, p: Array) -> tuple[Array, Array]:
@@ -130,14 +157,31 @@ def _zxz(R: Array) -> tuple[Array, Array, Array]:
 def axes_to_z(z: Array, axis2: list[tuple[float, float, float] | None]) -> Array:
     """Rotations whose third columns are the axes, and first columns the second axes where there are such.
 
-    Elsewhere permutations of the coordinate axes where that is possible.
+    Elsewhere permutations of the coordinate axes where that is possible. An axis that a design can turn takes its frame with
+    it by the shortest way from where the model starts.
     """
+    if z.dtype == object:
+        return _turning_axes(z, axis2)
     helper = np.eye(3)[np.argmin(np.abs(z), axis=1)]
     x = np.cross(helper, z)
     x /= np.linalg.norm(x, axis=1, keepdims=True)
     for k, given in enumerate(axis2):
         if given is not None:
+            x[k] = values_of(given)
+    return np.stack([x, np.cross(z, x), z], axis=2)
+
+
+def _turning_axes(z: Array, axis2: list[tuple[float, float, float] | None]) -> Array:
+    """x = x0 + w x x0 + w x (w x x0) / (1 + cos), w = z0 x z: where z is not the opposite of z0."""
+    at_start = axes_to_z(values_of(z), axis2)
+    x = at_start[:, :, 0].astype(object)
+    for k, given in enumerate(axis2):
+        if given is not None:
             x[k] = given
+        elif varied(z[k]).any():
+            x0, z0 = at_start[k, :, 0], at_start[k, :, 2]
+            w = np.cross(z0, z[k])
+            x[k] = x0 + np.cross(w, x0) + np.cross(w, np.cross(w, x0)) / (1.0 + np.dot(z0, z[k]))
     return np.stack([x, np.cross(z, x), z], axis=2)
 
 

@@ -19,6 +19,7 @@ from ..model.measures.order import ordered
 from ..model.motion import PrescribedMotion
 from ..model.parameters.tables import Table
 from ..numbers.spline import Lookup
+from ..numbers.variable import as_array, length_of
 from .closures import Closing, closing_axes, make_closing, tied_bodies
 from .frames import Frames, frame_of
 from .measuring import MeasurePlan, make_measures, measured_bodies
@@ -167,7 +168,7 @@ def make_loads(
         motion_data=_stacked([row for _, _, row in motions], motion_row(motion_signatures)),
         element_signatures=element_signatures,
         element_table=element_table,
-        element_data=np.array([row for _, _, row in elements]).reshape(-1, ELEMENT_ROW),
+        element_data=as_array([row for _, _, row in elements]).reshape(-1, ELEMENT_ROW),
         pool=np.concatenate(pool.parts) if pool.parts else np.zeros(1),
         held=tuple(held),
         driven=driven,
@@ -220,22 +221,19 @@ def _motions(model: Model, tree: Tree, driven: NDArray[np.bool_], pool: _Pool): 
 def _motion(
     kind: str, motion: PrescribedMotion, place: tuple[int, int], pool: _Pool
 ) -> tuple[MotionSignature, tuple[int, int], Array]:
-    axis = np.zeros(MOTION_AXIS) if motion.axis is None else np.array(motion.axis) / np.linalg.norm(motion.axis)
+    axis = np.zeros(MOTION_AXIS) if motion.axis is None else as_array(motion.axis) / length_of(motion.axis)
     row = axis.tolist()
     for term in (term for law in motion.laws for term in law.terms):
         row += [*term.values, *(() if term.table is None else pool.add(term.table))]
     laws = (
         tuple(TermSignature(term.kind, len(term.values), _signature(term.table)) for term in law.terms) for law in motion.laws
     )
-    return MotionSignature(kind, tuple(laws)), place, np.array(row)
+    return MotionSignature(kind, tuple(laws)), place, as_array(row)
 
 
 def _stacked(rows: Sequence[Array], width: int) -> Array:
     """Rows of different lengths below each other, filled up with zeros."""
-    stacked = np.zeros((len(rows), width))
-    for whole, row in zip(stacked, rows, strict=True):
-        whole[: len(row)] = row
-    return stacked
+    return as_array([[*row, *[0.0] * (width - len(row))] for row in rows]).reshape(-1, width)
 
 
 def _bodies(model: Model, e: Element) -> tuple[int, ...]:
@@ -247,7 +245,7 @@ def _bodies(model: Model, e: Element) -> tuple[int, ...]:
 
 
 def _element(model: Model, frames: Frames, place: dict[int, int], rows: dict[int, int], e: Element, pool: _Pool):  # type: ignore[no-untyped-def]
-    row = np.zeros(ELEMENT_ROW)
+    row = [0.0] * ELEMENT_ROW
     row[: len(e.values)] = [e.values[name] for name in ELEMENTS[e.kind]]
     if e.table is not None:
         row[ELEMENT_SLOTS["table"] :] = pool.add(e.table)
@@ -258,7 +256,8 @@ def _element(model: Model, frames: Frames, place: dict[int, int], rows: dict[int
         signature = ElementSignature(
             e.kind, True, joint.quaternion is None, True, True, table, e.input >= 0, terms=len(e.terms)
         )
-        row[ELEMENT_SLOTS["factors"] :][: len(e.terms)] = [factor for _, _, factor in e.terms]
+        start = ELEMENT_SLOTS["factors"]
+        row[start : start + len(e.terms)] = [factor for _, _, factor in e.terms]
         places = [int(index[joint]) + dof for joint, dof, _ in e.terms for index in (model.q_index, model.v_index)]
         return signature, (q if signature.scalar else 0, v, 0, 0, max(e.input, 0), *places), row
     if e.closure >= 0:
@@ -266,8 +265,8 @@ def _element(model: Model, frames: Frames, place: dict[int, int], rows: dict[int
     for name, body, point in (("a", e.body_a, e.point_a), ("b", e.body_b, e.point_b)):
         rotation, origin = frame_of(frames, place, body)
         start = ELEMENT_SLOTS[f"point_{name}"]
-        row[start : start + 3] = rotation.T @ (np.array(point) - origin)
-        axes = np.eye(3) if e.axes is None else np.array(e.axes)
+        row[start : start + 3] = rotation.T @ (as_array(point) - origin)
+        axes = np.eye(3) if e.axes is None else as_array(e.axes)
         if e.kind == "force" and name == "b":
             rotation = frames.ground_rotation
         start = ELEMENT_SLOTS[f"axes_{name}"]
@@ -284,7 +283,7 @@ def _on_closing_joint(  # type: ignore[no-untyped-def]
     rows: dict[int, int],
     e: Element,
     table: Lookup | None,
-    row: Array,
+    row: list[Any],
 ):
     """An element on a joint without coordinates of its own: between the bodies, in the joint's axes."""
     closure = model.closures[e.closure]
@@ -292,7 +291,7 @@ def _on_closing_joint(  # type: ignore[no-untyped-def]
     for name, body, point in (("a", closure.body_a, closure.point_a), ("b", closure.body_b, closure.point_b)):
         rotation, origin = frame_of(frames, place, body)
         start = ELEMENT_SLOTS[f"point_{name}"]
-        row[start : start + 3] = rotation.T @ (np.array(point) - origin)
+        row[start : start + 3] = rotation.T @ (as_array(point) - origin)
         start = ELEMENT_SLOTS[f"axes_{name}"]
         row[start : start + 9] = (rotation.T @ closing_axes(closure)).ravel()
     ground = closure.body_a < 0, closure.body_b < 0

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..model import Model
+from ..numbers.variable import as_array, on_constants, values_of, varied
 from ..spatial.rank import RANK_TOLERANCE
-from .frames import Frames, Style, choose_frames
+from .frames import Frames, Style, choose_frames, settled
 from .loads import Loads, make_loads
 from .order import Tree, depth_first
 from .signature import ROW, SLOTS, Signature
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 Varied = Mapping[str, NDArray[np.bool_]]
+Recorded = Mapping[str, NDArray[Any]]
 
 _MOST_SIGNATURES = 32  # beyond this, structure is folded more coarsely: the code must not grow without bound
 _PLACEMENT = [
@@ -53,6 +55,7 @@ class Plan:
         int, ...
     ] = ()  # of the equations of closures, where all are taken at once; (): those independent at a state
     varied: Varied = field(default_factory=dict)  # of arrays by their names (machine.arrays): what a design may change
+    recorded: Recorded = field(default_factory=dict)  # for a design: those arrays, with variables in them
 
     @property
     def n(self) -> int:
@@ -84,19 +87,23 @@ def make_plan(
     *,
     tolerance: float = RANK_TOLERANCE,
     baumgarte: tuple[float, float] = (0.0, 0.0),
+    over_numbers: Model | None = None,
     measured: Sequence[str] = (),
-    varied: Varied | None = None,
+    masks: Varied | None = None,
 ) -> Plan:
-    """``measured``: names of the measures that a program is to find.
-
-    ``varied``: masks of the entries of arrays that a design may change: they are data whatever they are now.
-    """
-    varied = {name: np.asarray(mask, dtype=bool) for name, mask in (varied or {}).items() if np.any(mask)}
+    """``measured``: names of the measures that a program is to find; for a design, ``over_numbers`` is the same model with
+    variables in it. ``masks``: entries of arrays that may change all the same, and are data whatever they are now."""
     tree = depth_first(model.parents)
-    frames = choose_frames(model, tree, style)
+    recorded: dict[str, NDArray[Any]] = {}
+    frames = choose_frames(over_numbers or model, tree, style)
+    if over_numbers is not None:
+        recorded = recorded_arrays(over_numbers, tree, frames, measured)
+        frames = settled(frames)
+    masks = {name: mask for name, mask in (masks or {}).items() if np.any(mask)}
+    masks |= {name: varied(array) for name, array in recorded.items() if name != "rotation"}
     data = _data_rows(model, tree, frames)
-    loads = make_loads(model, tree, frames, measured, varied)
-    code, signatures = _signatures(model, tree, frames, data, loads, varied.get("data"))
+    loads = make_loads(model, tree, frames, measured, masks)
+    code, signatures = _signatures(model, tree, frames, data, loads, masks.get("data"))
     order, parent = np.array(tree.order), np.array(tree.parent)
     branches = np.array([len(children) > 1 for children in tree.children])
     message = np.where(branches, np.cumsum(branches) - 1, -1)
@@ -112,15 +119,39 @@ def make_plan(
         "state": _places(loads.held, tree.n),
     }
     table = np.stack([columns[name] for name in TABLE], axis=1).astype(np.int64)
-    gravity = frames.ground_rotation.T @ model.gravity
-    gravity[np.abs(gravity) < 1e-15 * np.abs(gravity).max(initial=0.0)] = 0.0
+    gravity = _gravity(model, frames)
     closing = tolerance, typical_length(model), baumgarte
-    return Plan(model, tree, frames, signatures, table, data, gravity, int(branches.sum()), loads, *closing, varied=varied)
+    parts = frames, signatures, table, data, gravity, int(branches.sum()), loads, *closing
+    return Plan(model, tree, *parts, varied=masks, recorded=recorded)
+
+
+def recorded_arrays(model: Model, tree: Tree, frames: Frames, measured: Sequence[str]) -> dict[str, NDArray[Any]]:
+    """The arrays of a model over variables that depend on them, by the names that they have in kernels."""
+    loads = make_loads(model, tree, frames, measured)
+    found = {
+        "data": _data_rows(model, tree, frames),
+        "gravity": _gravity(model, frames),
+        "motion_data": loads.motion_data,
+        "element_data": loads.element_data,
+        "pool": loads.pool,
+        "closure_data": loads.closing.data,
+        "factors": loads.closing.factors,
+        "measure_data": loads.measures.data,
+        "rotation": frames.rotation,  # which kernels do not read: of the frames of the results
+    }
+    return {name: array for name, array in found.items() if varied(array).any()}
+
+
+def _gravity(model: Model, frames: Frames) -> Array:
+    """In the ground's frame."""
+    gravity = frames.ground_rotation.T @ model.gravity
+    strength = np.abs(values_of(gravity)).max(initial=0.0)
+    return on_constants(lambda g: np.where(np.abs(g) < 1e-15 * strength, 0.0, g), gravity)
 
 
 def typical_length(model: Model) -> float:
     """The mean distance of joints and closures from their bodies' origins; 1 m where all of them meet."""
-    offsets = [*model.position, *(x for closure in model.closures for x in (closure.point_a, closure.point_b))]
+    offsets = [*values_of(model.position), *(values_of(x) for c in model.closures for x in (c.point_a, c.point_b))]
     lengths = np.linalg.norm(np.array(offsets).reshape(-1, 3), axis=1)
     return float(lengths[lengths > 0].mean()) if (lengths > 0).any() else 1.0
 
@@ -140,8 +171,8 @@ def _data_rows(model: Model, tree: Tree, frames: Frames) -> Array:
     c = np.einsum("nij,nj->ni", inverse, model.center[order] - frames.origin)
     Jc = inverse @ model.inertia[order] @ K
     J = Jc + m[:, None, None] * (np.einsum("ni,ni->n", c, c)[:, None, None] * np.eye(3) - np.einsum("ni,nj->nij", c, c))
-    reach = np.abs(model.center[order]).max(axis=1, initial=0.0)
-    armature = np.zeros((tree.n, len(SLOTS["armature"])))
+    reach = np.abs(values_of(model.center[order])).max(axis=1, initial=0.0)
+    armature = np.zeros((tree.n, len(SLOTS["armature"])), dtype=model.armature.dtype)
     for i, body in enumerate(order):
         if model.motions and model.motions[body] is not None:
             continue
@@ -155,16 +186,16 @@ def _data_rows(model: Model, tree: Tree, frames: Frames) -> Array:
         "rest": _turns(frames.rest),
         "rest_angle": frames.rest[:, None],
         "offset": frames.offset,
-        "pitch": np.array([[model.joints[body].pitch or 0.0] for body in order]),
+        "pitch": as_array([[0.0 if model.joints[body].pitch is None else model.joints[body].pitch] for body in order]),
         "turn": frames.turn.reshape(-1, 9),
-        "J": _clean(J[:, upper[0], upper[1]], np.abs(J).max(axis=(1, 2))),
-        "mc": _clean(m[:, None] * c, m * reach),
+        "J": _clean(J[:, upper[0], upper[1]], np.abs(values_of(J)).max(axis=(1, 2))),
+        "mc": _clean(m[:, None] * c, values_of(m) * reach),
         "m": m[:, None],
         "center": _clean(c, reach),
-        "Jc": _clean(Jc[:, upper[0], upper[1]], np.abs(Jc).max(axis=(1, 2))),
+        "Jc": _clean(Jc[:, upper[0], upper[1]], np.abs(values_of(Jc)).max(axis=(1, 2))),
         "armature": armature,
         "carried_m": carried[:, None],
-        "carried_mc": _clean(moment, carried * np.maximum(reach, np.abs(frames.offset).max(initial=0.0))),
+        "carried_mc": _clean(moment, values_of(carried) * np.maximum(reach, np.abs(values_of(frames.offset)).max(initial=0.0))),
     }
     return np.ascontiguousarray(np.concatenate([columns[name] for name in SLOTS], axis=1))
 
@@ -236,7 +267,7 @@ def _roles(model: Model, tree: Tree, frames: Frames, loads: Loads) -> list[Role]
         joint, children = model.joints[body], tree.children[i]
         adjacent = p >= 0 and p == i - 1
         opens = p >= 0 and not adjacent and tree.children[p][-1] == i
-        style = "plane" if joint.plane and frames.style == "plane" else "full"
+        style = "plane" if frames.plane[i] else "full"
         roles.append(
             (joint.key, style, p < 0, not children, adjacent, len(children) > 1, opens, bool(loads.driven[i]), i in held)
         )
@@ -251,4 +282,4 @@ def _turns(angle: Array) -> Array:
 
 def _clean(x: Array, scale: Array) -> Array:
     """Entries that are zero but for rounding become exact zeros."""
-    return np.where(np.abs(x) <= 4e-16 * scale[:, None], 0.0, x)
+    return on_constants(lambda x: np.where(np.abs(x) <= 4e-16 * scale[:, None], 0.0, x), x)

@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...joints import Joint, turned_round
+from ...numbers.variable import as_array, as_number, length_of, on_constants, values_of
 from ..model import Model
 from ..motion import PrescribedMotion
+from ..parameters.written import Written
 from ..source import Limits
 from ..spec.assemblies import expand
 from ..spec.problems import Problems
@@ -47,12 +49,17 @@ def build(spec: Spec, problems: Problems | None = None) -> Model:
     problems = Problems() if problems is None else problems
     unique = check_names(spec, problems)
     model = build_resolved(resolve(expand(spec, problems), problems), problems, unique=unique)
-    object.__setattr__(model, "spec", spec)
+    object.__setattr__(model, "written", Written(spec))
     return model
 
 
 def build_resolved(spec: Spec, problems: Problems, *, unique: bool = True) -> Model:
     """The model of a spec that has numbers only, and no copies of assemblies; it keeps no spec."""
+    return Model(**model_fields(spec, problems, unique=unique))
+
+
+def model_fields(spec: Spec, problems: Problems, *, unique: bool = True) -> dict[str, Any]:
+    """What the model of such a spec is made of; numbers may depend on a design."""
     check_time(spec.duration, spec.step, problems, spec.where)
     bodies = check_bodies(spec, problems)
     joints = _check_joints(spec, problems)
@@ -65,7 +72,7 @@ def build_resolved(spec: Spec, problems: Problems, *, unique: bool = True) -> Mo
             rows = _Rows(spec, tree, [bodies[name] for name in tree.carried], joints, problems)
     problems.raise_if_any()
     assert rows is not None  # whatever prevents the rows has left its problem
-    return rows.model()
+    return rows.fields()
 
 
 def _check_joints(spec: Spec, problems: Problems) -> dict[str, Joint]:
@@ -111,12 +118,12 @@ class _Rows:
     ) -> None:
         self.spec, self.tree, self.joints = spec, tree, _turned(spec, tree, joints)
         self.items = [spec.joints[j] for j in tree.joints]
-        points = np.array([item.point for item in self.items], dtype=float)
+        points = as_array([item.point for item in self.items])
         origins = np.vstack([points, np.zeros(3)])  # the last row, index -1, is ground
         self.position = _between(origins[np.array(tree.inboard)], points)
-        self.mass = np.array([body.mass for body in bodies], dtype=float)
+        self.mass = as_array([body.mass for body in bodies])
         self.center = _centers(bodies, points)
-        self.inertia = np.array([body.inertia for body in bodies], dtype=float)
+        self.inertia = as_array([body.inertia for body in bodies])
         self.armature = [armature_of(item, joint.nv) for item, joint in zip(self.items, self.joints, strict=True)]
         self.motions = self._motions(problems)
         names = self._names(joints, origins)
@@ -169,10 +176,12 @@ class _Rows:
         return [item.motion is not None for item in self.items]
 
     def _check_resistance(self, problems: Problems) -> None:
-        arrays = self.position, self.mass, self.center, self.inertia, self.armature
+        position, mass, center, inertia = (values_of(x) for x in (self.position, self.mass, self.center, self.inertia))
+        armature: Any = [values_of(x) for x in self.armature]
+        given = position, mass, center, inertia, armature, self.driven
         tied = {row for closure in self.closures for row in (closure.body_a, closure.body_b, *(t[0] for t in closure.terms))}
         known = () if self.spec.source is None else self.spec.source.undetermined
-        for i, massless in unresisted(self.tree.inboard, self.joints, *arrays, self.driven, tied):
+        for i, massless in unresisted(self.tree.inboard, self.joints, *given, tied):
             item, body = self.items[i], self.tree.carried[i]
             if item.name in known:
                 continue
@@ -184,36 +193,37 @@ class _Rows:
                 remedy = "Give it inertia (a rod: a radius), give the joint an armature, or choose another joint."
             problems.add(f"{what}: its acceleration is undetermined. {remedy}", item.where, item.name)
 
-    def model(self) -> Model:
+    def fields(self) -> dict[str, Any]:
+        """Of the model."""
         q, v = self._initial()
         free = np.array([joint.kind == "free" for joint in self.joints])
-        return Model(
-            name=self.spec.name,
-            joint_names=tuple(item.name for item in self.items),
-            body_names=self.tree.carried,
-            parents=self.tree.inboard,
-            joints=tuple(self.joints),
-            position=np.where(free[:, None], 0.0, self.position),
-            mass=self.mass,
-            center=self.center,
-            inertia=self.inertia,
-            armature=np.array([x for of_joint in self._moving(self.armature) for x in of_joint], dtype=float),
-            gravity=np.array(self.spec.gravity, dtype=float),
-            given_q=np.array(q, dtype=float),
-            given_v=np.array(v, dtype=float),
-            duration=None if self.spec.duration is None else float(self.spec.duration),
-            step=None if self.spec.step is None else float(self.spec.step),
-            motions=tuple(self.motions) if any(self.driven) else (),
-            elements=self.elements,
-            inputs=self.spec.inputs,
-            measures=self.measures,
-            closures=self.closures,
-            limits=self._limits(),
-            held_q=self._held("q"),
-            held_v=self._held("v"),
-            source=self.spec.source,
-            turned=self.tree.reversed if any(self.tree.reversed) else (),
-        )
+        return {
+            "name": self.spec.name,
+            "joint_names": tuple(item.name for item in self.items),
+            "body_names": self.tree.carried,
+            "parents": self.tree.inboard,
+            "joints": tuple(self.joints),
+            "position": np.where(free[:, None], 0.0, self.position),
+            "mass": self.mass,
+            "center": self.center,
+            "inertia": self.inertia,
+            "armature": as_array([x for of_joint in self._moving(self.armature) for x in of_joint]),
+            "gravity": as_array(self.spec.gravity),
+            "given_q": as_array(q),
+            "given_v": as_array(v),
+            "duration": None if self.spec.duration is None else as_number(self.spec.duration),
+            "step": None if self.spec.step is None else as_number(self.spec.step),
+            "motions": tuple(self.motions) if any(self.driven) else (),
+            "elements": self.elements,
+            "inputs": self.spec.inputs,
+            "measures": self.measures,
+            "closures": self.closures,
+            "limits": self._limits(),
+            "held_q": self._held("q"),
+            "held_v": self._held("v"),
+            "source": self.spec.source,
+            "turned": self.tree.reversed if any(self.tree.reversed) else (),
+        }
 
     def _limits(self) -> tuple[Limits | None, ...]:
         given = [None if item.limits is None else limits_of(item.limits) for item in self.items]
@@ -243,7 +253,7 @@ class _Rows:
 def limits_of(item: LimitsSpec) -> Limits:
     """The numbers of limits whose formulas have been evaluated."""
     lower, upper, velocity, effort = (
-        None if x is None else float(x) for x in (item.lower, item.upper, item.velocity, item.effort)
+        None if x is None else as_number(x) for x in (item.lower, item.upper, item.velocity, item.effort)
     )
     return Limits(lower, upper, velocity, effort)
 
@@ -251,13 +261,13 @@ def limits_of(item: LimitsSpec) -> Limits:
 def _centers(bodies: Sequence[MassProperties], origins: Array) -> Array:
     """Centres of mass from the bodies' origins; zero for a body without mass that gives none."""
     given = np.array([body.center is not None for body in bodies])
-    return np.where(given[:, None], _between(origins, np.array([body.center or ORIGIN for body in bodies], dtype=float)), 0.0)
+    return np.where(given[:, None], _between(origins, as_array([body.center or ORIGIN for body in bodies])), 0.0)
 
 
 def _between(starts: Array, ends: Array) -> Array:
     """From points to points of the world; of equal coordinates rounding leaves nothing, so that equal parts are equal."""
-    away = ends - starts
-    return np.where(np.abs(away) <= 4 * np.finfo(float).eps * np.maximum(np.abs(starts), np.abs(ends)), 0.0, away)
+    size = 4 * np.finfo(float).eps * np.maximum(np.abs(values_of(starts)), np.abs(values_of(ends)))
+    return on_constants(lambda away: np.where(np.abs(away) <= size, 0.0, away), ends - starts)
 
 
 def _initial_q(joint: Joint, q: Any, offset: Array) -> list[float]:
@@ -268,5 +278,5 @@ def _initial_q(joint: Joint, q: Any, offset: Array) -> list[float]:
     if joint.quaternion is None:
         return list(q)
     k = joint.quaternion
-    unit = np.array(q[k : k + 4]) / np.linalg.norm(q[k : k + 4])
+    unit = as_array(q[k : k + 4]) / length_of(q[k : k + 4])
     return [*q[:k], *unit.tolist(), *q[k + 4 :]]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
@@ -12,10 +11,11 @@ import numpy as np
 
 from ...errors import ModelError
 from ...joints import JOINTS, Joint, make_joint
+from ...numbers.variable import as_array, as_number, depends_on_design, is_finite, length_of, values_of, varied
 from ...wording import counted
 from ..parameters.expressions import RESERVED
 from ..spec.items import GROUND, NOWHERE, PARAMETERS, Where
-from ..spec.physics import impossible
+from ..spec.physics import assume_possible, impossible
 from ..spec.problems import Problems, brief, names
 from ..spec.shapes import ORIGIN, MassProperties
 from ..spec.spec import InitialSpec, JointSpec, ParameterSpec, PartsSpec, PointSpec, Spec
@@ -109,7 +109,7 @@ def _check_parameters(items: Iterable[ParameterSpec], problems: Problems) -> Non
 
 def check_time(duration: Any, step: Any, problems: Problems, where: Where = NOWHERE) -> None:
     for key, value in (("duration", duration), ("step", step)):
-        if value is not None and not (math.isfinite(value) and value > 0):
+        if value is not None and not (is_finite(value) and value > 0):
             problems.add(f"{key} is {value:g} s. Give a time greater than zero.", where.at(key))
             return
     if duration is not None and step is not None and step > duration:
@@ -130,16 +130,19 @@ def check_bodies(spec: Spec, problems: Problems) -> dict[str, MassProperties]:
     where = {body.name: body.where for body in spec.bodies}
     allowed = spec.source is not None and spec.source.impossible
     for name, text in _impossible(good, finite_only=allowed):
-        key = "mass" if float(good[name].mass) < 0 else "inertia"
+        key = "mass" if as_number(good[name].mass) < 0 else "inertia"
         problems.add(f'body "{name}": {text}', where[name].at(key), name)
     return {name: properties for name, properties in good.items() if not problems.blames(name)}
 
 
 def _impossible(bodies: Mapping[str, MassProperties], *, finite_only: bool) -> Iterable[tuple[str, str]]:
-    mass = np.array([b.mass for b in bodies.values()], dtype=float)
-    inertia = np.array([b.inertia for b in bodies.values()], dtype=float).reshape(-1, 3, 3)
+    masses = as_array([b.mass for b in bodies.values()])
+    inertias = as_array([b.inertia for b in bodies.values()]).reshape(-1, 3, 3)
+    mass, inertia = values_of(masses), values_of(inertias)
+    for i in np.flatnonzero(varied(masses) | varied(inertias).any(axis=(1, 2))):
+        assume_possible(masses[i], inertias[i])
     finite = np.isfinite(mass) & np.isfinite(inertia).all(axis=(1, 2))
-    finite &= np.array([np.isfinite(b.center or 0.0).all() for b in bodies.values()], dtype=bool)
+    finite &= np.array([np.isfinite(values_of(b.center or 0.0)).all() for b in bodies.values()], dtype=bool)
     listed = list(bodies)
     for i in np.flatnonzero(~finite):
         yield listed[i], _not_finite(bodies[listed[i]])
@@ -151,7 +154,7 @@ def _impossible(bodies: Mapping[str, MassProperties], *, finite_only: bool) -> I
 def _not_finite(body: MassProperties) -> str:
     """The first of its numbers that is none."""
     values = {"mass": body.mass, "centre of mass": body.center or ORIGIN, "inertia": body.inertia}
-    what = next(key for key, value in values.items() if not np.isfinite(np.array(value, dtype=float)).all())
+    what = next(key for key, value in values.items() if not np.isfinite(values_of(value)).all())
     return f"its {what} is {brief(values[what])}. Give finite numbers."
 
 
@@ -163,14 +166,15 @@ def check_joint(spec: JointSpec, problems: Problems) -> Joint | None:
         problems.add(text, spec.where.at("type"), spec.name)
         return None
     try:
-        joint = _made(spec.kind, spec.axis, spec.axis2, spec.pitch)
+        given: Any = (spec.kind, spec.axis, spec.axis2, spec.pitch)
+        joint = (make_joint if depends_on_design(given) else _made)(*given)
     except ModelError as error:
         key = next(key for key in ("pitch", "axis2", "axis") if key in str(error) or key == "axis")
         problems.add(f"{label}: {error}", spec.where.at(key), spec.name)
         return None
     for key in ("point", "child_point"):
         point: Any = getattr(spec, key)
-        if point is not None and not all(math.isfinite(x) for x in point):
+        if point is not None and not all(map(is_finite, point)):
             problems.add(f"{label}: its {key} is {point}. Give finite numbers.", spec.where.at(key), spec.name)
     if spec.child_point is not None and not spec.cut:
         text = "it has a child_point, which only a joint that is cut out of a loop can have. Write cut = true, or remove it."
@@ -182,7 +186,7 @@ def check_joint(spec: JointSpec, problems: Problems) -> Joint | None:
 @lru_cache(4096)
 def _made(kind: str, axis: Any, axis2: Any, pitch: Any) -> Joint:
     """Joints are immutable, and those of a large model are much alike."""
-    return make_joint(kind, axis=axis, axis2=axis2, pitch=pitch)
+    return make_joint(kind, axis, axis2, pitch)
 
 
 def _check_armature(spec: JointSpec, joint: Joint, problems: Problems) -> None:
@@ -193,12 +197,12 @@ def _check_armature(spec: JointSpec, joint: Joint, problems: Problems) -> None:
             f"{label}: armature has {counted(len(values), 'value')}. Give one number, or {joint.nv} for a {joint.kind} joint."
         )
         problems.add(text, where, spec.name)
-    elif any(not (math.isfinite(x) and x >= 0) for x in values):
+    elif any(not (is_finite(x) and x >= 0) for x in values):
         problems.add(f"{label}: armature is {brief(spec.armature)}. Give zero or more.", where, spec.name)
     elif spec.motion is not None and any(values):
         text = f"{label} is driven, and its armature changes nothing. Remove the armature or the motion."
         problems.add(text, where, spec.name)
-    elif joint.nv == 0 and spec.armature not in (0, ()):
+    elif joint.nv == 0 and any(armature_of(spec, 1)):
         problems.add(f"{label} is {joint.kind} and cannot move: remove its armature.", where, spec.name)
 
 
@@ -232,12 +236,12 @@ def _check_start(label: str, values: tuple[float, ...], wanted: tuple[str, ...],
         listed = f" ({', '.join(wanted)})" if len(wanted) > 1 else ""
         needs = f"this joint has {len(wanted)}{listed}" if wanted else "this joint cannot move: remove it"
         problems.add(f"{label} has {counted(len(values), 'value')}, but {needs}.", where)
-    elif not all(math.isfinite(x) for x in values):
+    elif not all(map(is_finite, values)):
         problems.add(f"{label} is {brief(values)}. Give finite numbers.", where)
 
 
 def _check_quaternion(start: InitialSpec, values: tuple[float, ...], problems: Problems) -> None:
-    length = math.hypot(*values)
+    length = length_of(values)
     if not abs(length - 1) <= QUATERNION_SLACK:
         text = f'[initial] q of "{start.joint}": its quaternion (w, x, y, z) = {values} has length {length:.9g}.'
         problems.add(f"{text} Divide it by that length.", start.where.at("q"))

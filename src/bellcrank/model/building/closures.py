@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from ...joints import Joint
+from ...numbers.variable import as_array, as_number, is_finite
 from ...wording import counted
 from ..closure import Closure
 from ..motion import PrescribedMotion
@@ -45,7 +45,7 @@ def _cut(item: JointSpec, joint: Joint, rows: ModelRows) -> Closure:
 
 def _distance(item: DistanceSpec, rows: ModelRows) -> Closure:
     ends, motion = between(item, rows), _law(item, "length")
-    length = designed_length(item) if item.length is None else _float(item.length)
+    length = designed_length(item) if item.length is None else as_number(item.length)
     if motion is None and not length > 0 and item.length is None:
         raise Trouble("its points are in one place, so that it has no length. Give length, or use a spherical joint.", "to")
     return Closure(item.name, "distance", **ends, value=length, motion=motion)
@@ -53,8 +53,8 @@ def _distance(item: DistanceSpec, rows: ModelRows) -> Closure:
 
 def _point_on_plane(item: PointOnPlaneSpec, rows: ModelRows) -> Closure:
     ends, axis, motion = between(item, rows), _axis(item), _law(item, "offset")
-    start, end = (np.array(side.point, dtype=float) for side in (item.start, item.end))
-    offset = float(np.dot(axis, end - start)) if item.offset is None else _float(item.offset)
+    start, end = (as_array(side.point) for side in (item.start, item.end))
+    offset = as_number(np.dot(axis, end - start)) if item.offset is None else as_number(item.offset)
     return Closure(item.name, "point_on_plane", **ends, axis=axis, value=offset, motion=motion)
 
 
@@ -64,7 +64,9 @@ def _coupler(item: CouplerSpec, rows: ModelRows) -> Closure:
     twice = [name for k, name in enumerate(item.joints) if terms[k][:2] in [term[:2] for term in terms[:k]]]
     if twice:
         raise Trouble(f'it names "{twice[0]}" twice. Add its factors up.', "joints")
-    return Closure(item.name, "coupler", value=_float(item.offset or 0.0), terms=terms, motion=motion)
+    return Closure(
+        item.name, "coupler", value=as_number(0.0 if item.offset is None else item.offset), terms=terms, motion=motion
+    )
 
 
 def _factors(item: CouplerSpec) -> tuple[float, ...]:
@@ -76,20 +78,16 @@ def _factors(item: CouplerSpec) -> tuple[float, ...]:
         raise Trouble(f"it has {what}. Give one of the two.", "ratio")
     if item.ratio is not None and len(item.joints) != 2:
         raise Trouble(f"it has a ratio and {counted(len(item.joints), 'joint')}. Name two joints, or give factors.", "ratio")
-    key, given = ("ratio", (1.0, -_float(item.ratio))) if item.ratio is not None else ("factors", _many(item.factors))
+    key, given = ("ratio", (1.0, -as_number(item.ratio))) if item.ratio is not None else ("factors", _many(item.factors))
     if len(given) != len(item.joints):
         raise Trouble(f"it has {counted(len(given), 'factor')} for {counted(len(item.joints), 'joint')}. Give one each.", key)
-    if not all(math.isfinite(x) and x != 0 for x in given):
+    if not all(is_finite(x) and x != 0 for x in given):
         raise Trouble("a coordinate with the factor zero is not tied. Give finite numbers that are not zero.", key)
     return given
 
 
-def _float(value: Any) -> float:
-    return float(value)
-
-
 def _many(value: Any) -> tuple[float, ...]:
-    return tuple(map(float, value)) if isinstance(value, tuple) else (float(value),)
+    return tuple(map(as_number, value)) if isinstance(value, tuple) else (as_number(value),)
 
 
 def _law(item: Any, instead_of: str) -> PrescribedMotion | None:

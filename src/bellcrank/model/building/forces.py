@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...joints import Joint
+from ...numbers.variable import as_number, is_finite
 from ...wording import counted
 from ..element import ELEMENTS, MOST_TERMS, Element, element_problems
 from ..spec import elements
@@ -37,7 +38,7 @@ def make_elements(spec: Spec, rows: ModelRows, problems: Problems) -> tuple[Elem
 
 
 def _element(item: Any, kind: str, *values: Any, **where: Any) -> Element:
-    return Element(item.name, kind, {name: float(x) for name, x in zip(ELEMENTS[kind], values, strict=True)}, **where)
+    return Element(item.name, kind, {name: as_number(x) for name, x in zip(ELEMENTS[kind], values, strict=True)}, **where)
 
 
 def _joint_spring(item: elements.JointSpring, rows: ModelRows) -> Element:
@@ -53,7 +54,7 @@ def _turning_spring(item: elements.JointSpring, joint: Joint, rows: ModelRows) -
         what = f'joint "{item.joint}" is {joint.kind}: a quaternion has no single angle'
         raise Trouble(f'{what}. Give coordinate = "turn" for a spring against all of its turn, or use a bushing.', "coordinate")
     for key in ("rest", "preload"):
-        if float(getattr(item, key)):
+        if getattr(item, key):
             raise Trouble(f'a spring on the turn of joint "{item.joint}" rests in the design position: remove {key}.', key)
     ends = rows.written[item.joint]
     a, b = (row_of(body, rows) for body in (ends.parent, ends.child))
@@ -66,10 +67,10 @@ def _sum(item: elements.SumSpring | elements.SumDamper, rows: ModelRows) -> dict
     if not 0 < len(item.joints) == len(factors) <= MOST_TERMS:
         what = f"it has {counted(len(factors), 'factor')} for {counted(len(item.joints), 'joint')}"
         raise Trouble(f"{what}. Give one each, for {MOST_TERMS} joints at most.", "factors")
-    terms = [(*coordinate_of(name, rows), float(factor)) for name, factor in zip(item.joints, factors, strict=True)]
+    terms = [(*coordinate_of(name, rows), as_number(factor)) for name, factor in zip(item.joints, factors, strict=True)]
     if len({term[:2] for term in terms}) < len(terms):
         raise Trouble("it names a coordinate twice. Add its factors up.", "joints")
-    if not all(math.isfinite(factor) for _, _, factor in terms):
+    if not all(is_finite(factor) for _, _, factor in terms):
         raise Trouble("a factor is not finite.", "factors")
     return {"joint": terms[0][0], "dof": terms[0][1], "terms": tuple(terms)}
 
@@ -102,7 +103,7 @@ def _line_spring(item: elements.LineSpring, rows: ModelRows) -> Element:
     if (item.stiffness is None) == (item.table is None):
         raise Trouble("give it a stiffness or a table: one of the two.", "stiffness")
     length = designed_length(item) if item.length is None else item.length
-    values = item.stiffness or 0.0, item.damping, length, item.preload
+    values = 0.0 if item.stiffness is None else item.stiffness, item.damping, length, item.preload
     return _element(item, "spring_damper", *values, **ends, table=table_of(item))
 
 

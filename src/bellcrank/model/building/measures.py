@@ -10,6 +10,7 @@ from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, NamedTuple
 
+from ...numbers.variable import as_number
 from ..measures.columns import Mechanics, columns_of
 from ..measures.measure import COMPONENTS, WRENCH, Measure
 from ..measures.paths import built_in, path_names
@@ -133,7 +134,7 @@ class _Names(NamedTuple):
     problems: Problems
 
     def formula(self, item: measures.FormulaMeasure) -> Measure:
-        pairs = tuple((name, float(self.numbers[name])) for name in item.value.names if self._kind(name) == "number")
+        pairs = tuple((name, as_number(self.numbers[name])) for name in item.value.names if self._kind(name) == "number")
         return Measure(item.name, "expression", expression=item.value.text, values=pairs, unit=item.unit)
 
     def _kind(self, name: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...joints import Joint
+from ...numbers.variable import as_number
 from ..motion import Law, PrescribedMotion
 from ..parameters.tables import Table
 from ..spec.laws import PolynomialLaw, RateLaw, SineLaw, SumLaw, TableLaw
@@ -33,7 +34,7 @@ def make_motion(item: JointSpec, joint: Joint, offset: Sequence[float]) -> Presc
         raise Trouble(f"a {joint.kind} joint has its own axis: remove it here.", "motion")
     made = {name: Law("polynomial", (0.0,)) for name in wanted}  # what no law moves stays where it is
     if joint.kind == "free":
-        made |= {name: Law("polynomial", (float(x),)) for name, x in zip("xyz", offset, strict=True)}
+        made |= {name: Law("polynomial", (as_number(x),)) for name, x in zip("xyz", offset, strict=True)}
     made |= {name or wanted[0]: checked_law(law) for name, law in laws.items()}
     return PrescribedMotion(tuple(made.values()), unit(axis) if axis is not None else (0.0, 0.0, 1.0) if turns else None)
 
@@ -50,12 +51,12 @@ def make_law(law: Any) -> Law:
     if isinstance(law, SumLaw):
         return Law("sum", parts=tuple(map(make_law, law.sum)))
     if isinstance(law, RateLaw):
-        return Law("polynomial", (float(law.start), float(law.rate)))
+        return Law("polynomial", (as_number(law.start), as_number(law.rate)))
     if isinstance(law, PolynomialLaw):
         many = law.polynomial if isinstance(law.polynomial, tuple) else (law.polynomial,)
-        return Law("polynomial", tuple(map(float, many)))
+        return Law("polynomial", tuple(map(as_number, many)))
     if isinstance(law, SineLaw):
-        return Law("sine", tuple(map(float, (law.offset, law.amplitude, law.frequency, law.phase))))
+        return Law("sine", tuple(map(as_number, (law.offset, law.amplitude, law.frequency, law.phase))))
     assert isinstance(law, TableLaw)
     return Law("table", (), table_of(law))
 
@@ -64,5 +65,5 @@ def table_of(item: Any) -> Table | None:
     """The table that a law or an element gives in rows, if it does."""
     if item.table is None:
         return None
-    x, y = (tuple(float(row[k]) for row in item.table) for k in range(2))
+    x, y = (tuple(as_number(row[k]) for row in item.table) for k in range(2))
     return Table(x, y, item.outside, item.interpolation)

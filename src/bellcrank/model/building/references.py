@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ...joints import Joint
+from ...numbers.variable import as_number, is_finite, length_of
 from ..spec.fields import Number, Vector3, fields_of
 from ..spec.items import GROUND
 from ..spec.problems import Problems
@@ -79,7 +79,7 @@ def bad_signs(item: Any) -> Iterator[tuple[str, str]]:
         if value is None or not isinstance(kind, Number | Vector3) or kind.sign == "any":
             continue
         for x in value if isinstance(value, tuple) else (value,):
-            if not (math.isfinite(x) and (x > 0 or (x == 0 and kind.sign == "zero or more"))):
+            if not (is_finite(x) and (x >= 0 if kind.sign == "zero or more" else x > 0)):
                 yield f"{key} is {x:g} {kind.unit}. Give {kind.sign}.".replace("  ", " "), key
 
 
@@ -144,7 +144,7 @@ def coordinate_of(name: str, rows: ModelRows) -> tuple[int, int]:
 def on_body(end: Any, rows: ModelRows, key: str = "body", *, ground: bool = True) -> tuple[int, Vector]:
     """Row of a body, and the point in its own frame."""
     row = row_of(end.body, rows, key, ground=ground)
-    x, y, z = (float(a) - float(b) for a, b in zip(end.point, rows.origins[row], strict=True))
+    x, y, z = (as_number(a) - as_number(b) for a, b in zip(end.point, rows.origins[row], strict=True))
     return row, (x, y, z)
 
 
@@ -165,14 +165,14 @@ def between(item: Any, rows: ModelRows) -> dict[str, Any]:
     return {"body_a": a, "body_b": b, "point_a": point_a, "point_b": point_b}
 
 
-def designed_length(item: Any) -> float:
+def designed_length(item: Any) -> Any:
     """Distance of its two points in the design position."""
-    return math.dist(*(tuple(map(float, end.point)) for end in (item.start, item.end)))
+    return length_of(a - b for a, b in zip(item.start.point, item.end.point, strict=True))
 
 
 def unit(axis: Any, what: str = "the axis of its motion", key: str = "motion") -> Vector:
-    length = math.hypot(*map(float, axis))
-    if not (math.isfinite(length) and length > 0):
+    length = length_of(axis)
+    if not (is_finite(length) and length > 0):
         raise Trouble(f"{what} is {axis}. Give a vector that is not zero.", key)
-    x, y, z = (float(a) / length for a in axis)
+    x, y, z = (as_number(a) / length for a in axis)
     return x, y, z

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ...joints import Joint
 from ...joints.base import JointData
+from ...numbers.variable import value_of, values_of
 from ..manifold import cross_matrix
 from ..order import outward_order
 
@@ -83,13 +84,17 @@ def _singular(felt: Array, joint: Joint, armature: Sequence[float]) -> bool:
 
 def _directions(joint: Joint) -> Array:
     """S (6,nv) in axes parallel to the world's; the joint gives it with its own axis on z, and the second on x."""
-    data = JointData(pitch=joint.pitch or 0.0)
+    data = JointData(pitch=0.0 if joint.pitch is None else value_of(joint.pitch))
     S = np.array([[*motion.w, *motion.v] for motion in joint.directions(joint.neutral, data)], dtype=float).T
-    turn = np.eye(3) if joint.axis is None else frame(np.array(joint.axis), joint.axis2)
+    turn = (
+        np.eye(3)
+        if joint.axis is None
+        else frame(values_of(joint.axis), None if joint.axis2 is None else values_of(joint.axis2))
+    )
     return np.vstack([turn @ S[:3], turn @ S[3:]])
 
 
-def frame(z: Array, along_x: Sequence[float] | None = None) -> Array:
+def frame(z: Array, along_x: Sequence[float] | Array | None = None) -> Array:
     """Three orthonormal columns, the last one given, and the first if it matters."""
     x = np.cross(z, np.eye(3)[np.argmin(np.abs(z))]) if along_x is None else np.array(along_x, dtype=float)
     x /= np.linalg.norm(x)

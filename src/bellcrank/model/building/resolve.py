@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from ...numbers.variable import as_number
 from ..parameters.expressions import Formula, FormulaError
 from ..spec.assemblies import expand
 from ..spec.fields import XYZ, InBody, Listing, Place, Scalar, Triple, Visitor, map_fields
@@ -96,7 +97,7 @@ class Values:
 
     def _of_scalar(self, value: Scalar) -> Slot:
         if not isinstance(value, Formula):
-            return Slot((), lambda _: float(value))
+            return Slot((), lambda _: as_number(value))
         formula, needs = value, tuple(map(self.canonical, value.names))
         return Slot(needs, lambda found: formula.evaluate(dict(zip(formula.names, found, strict=True))))
 
@@ -139,7 +140,7 @@ class Values:
             wrong = [] if what == "length" else shape.measures()
             if wrong:
                 raise FormulaError(f'"{item.name}" has no {what}: {wrong[0]}')
-            return float(shape.total() if what == "mass" else getattr(shape, what))
+            return as_number(shape.total() if what == "mass" else getattr(shape, what))
 
         return Slot(needs, compute)
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...errors import StateError
+from ...numbers.variable import as_number
 from ..parameters.expressions import Formula, FormulaError, derived
 from .columns import Mechanics, columns_of
 from .measure import Measure
@@ -52,7 +53,7 @@ class Finder:
             raise StateError(f"the formula {text!r}: {error}") from None
         parameters = getattr(self.model, "parameters", {})
         numbers = [name for name in names if name not in self.owner and f"parameters.{name}" in parameters]
-        values = tuple((name, float(parameters[f"parameters.{name}"])) for name in numbers)
+        values = tuple((name, as_number(parameters[f"parameters.{name}"])) for name in numbers)
         return Measure(text, "expression", expression=text[1:], values=values)
 
     def _unknown(self, name: str, user: str) -> str:

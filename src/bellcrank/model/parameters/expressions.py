@@ -29,6 +29,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...numbers import Symbol
 from ...numbers.operations import ARITIES, COMPARISONS, LOGICAL, OPERATIONS
 
 LONGEST = 1000  # characters of a formula
@@ -102,6 +103,8 @@ class Formula:
 
     def evaluate(self, values: Mapping[str, float]) -> float:
         """The value; raises FormulaError where it is no finite number."""
+        if any(isinstance(x, Symbol) for x in values.values()):
+            return self.run(values)
         with np.errstate(all="ignore"):
             return float(self.run(values, _apply)) + 0.0
 

@@ -13,12 +13,14 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
+
+import numpy as np
 
 from ..building.resolve import Values, sources, sources_of
 from ..spec.assemblies import expand
-from ..spec.fields import Replacing, Scalar, map_fields, numbers_of
+from ..spec.fields import Replacing, Scalar, Units, map_fields, numbers_of
 from ..spec.problems import Problems, names
 from ..spec.spec import LISTS, CopySpec, PartsSpec, Spec
 from .expressions import Formula
@@ -36,19 +38,39 @@ def parameters_of(spec: Spec) -> dict[str, float]:
     return {path: value.evaluate({}) if isinstance(value, Formula) else value for path, value in plain}
 
 
+def units_of(spec: Spec) -> dict[str, str]:
+    """The units of everything written as a number or a formula, by path."""
+    units = Units()
+    for path, item in _items(spec):
+        map_fields(item, path, units)
+    return units.found
+
+
 def changed(spec: Spec, changes: Mapping[str, float]) -> Spec:
     """The spec with other numbers; raises ModelError with every path that is none of a number."""
     problems = Problems()
-    written = dict(numbers(spec))
     for path, value in changes.items():
-        if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
+        if not is_number(value):
             problems.add(f'"{path}" is to become {value!r}. Give a finite number.')
-        elif path not in written:
+    checked_paths(spec, changes, problems)
+    return replaced(spec, Replacing({path: float(value) for path, value in changes.items()}))
+
+
+def is_number(value: Any) -> bool:
+    """A finite one."""
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def checked_paths(spec: Spec, paths: Iterable[str], problems: Problems | None = None) -> None:
+    """Raises ModelError with every path that is no parameter, and what to change instead."""
+    problems = Problems() if problems is None else problems
+    written = dict(numbers(spec))
+    for path in paths:
+        if path not in written:
             problems.add(_unknown(spec, str(path), written, problems))
         elif isinstance(formula := written[path], Formula) and formula.names:
             problems.add(_by_formula(spec, path, formula))
     problems.raise_if_any()
-    return _replaced(spec, Replacing({path: float(value) for path, value in changes.items()}))
 
 
 def _items(spec: Spec) -> Iterator[tuple[str, Any]]:
@@ -61,7 +83,9 @@ def _items(spec: Spec) -> Iterator[tuple[str, Any]]:
         yield from ((f"{copy.name}.{item.path}", item) for item in copy.parameters)
 
 
-def _replaced(spec: Spec, visit: Replacing) -> Spec:
+def replaced(spec: Spec, visit: Replacing) -> Spec:
+    """The spec with what the visitor puts in place of numbers."""
+
     def lists(parts: PartsSpec, prefix: str) -> dict[str, Any]:
         return {
             field: tuple(map_fields(item, f"{prefix}{item.path}", visit) for item in getattr(parts, field)) for field in LISTS

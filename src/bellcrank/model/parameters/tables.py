@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,9 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...numbers import maximum
 from ...numbers.grid import GridLookup, grid_rows, on_grid
 from ...numbers.interpolation import INTERPOLATIONS, curve_rows
 from ...numbers.spline import Curve, Lookup, halvings, spline
+from ...numbers.variable import as_array, is_finite
 from ...wording import counted
 
 OUTSIDE = ("error", "clamp", "extrapolate", "periodic")
@@ -41,11 +42,11 @@ class Table:
             yield f"its table has {counted(len(self.x), 'value')} of x and {len(self.y)} of y. Give as many of each."
         elif len(self.x) < 2:
             yield f"its table has {counted(len(self.x), 'row')}. Give two at least."
-        elif not all(math.isfinite(value) for value in (*self.x, *self.y)):
+        elif not all(map(is_finite, (*self.x, *self.y))):
             yield "its table has a value that is not finite."
         else:
             yield from _not_increasing(self.x, "its table", "the first column")
-            if self.outside == "periodic" and not math.isclose(self.y[0], self.y[-1], rel_tol=1e-9, abs_tol=1e-12):
+            if self.outside == "periodic" and not _close(self.y[0], self.y[-1]):
                 yield f"its table is periodic and goes from {self.y[0]:g} to {self.y[-1]:g}. Let it end as it begins."
         yield from _not_in(self.outside, OUTSIDE, "outside")
         yield from _not_in(self.interpolation, INTERPOLATIONS, "interpolation")
@@ -57,7 +58,7 @@ class Table:
     @cached_property
     def rows(self) -> Array:
         """The numbers that are looked up."""
-        return np.array(curve_rows(self.x, self.y, self.interpolation, self.outside == "periodic"), dtype=float)
+        return as_array(curve_rows(self.x, self.y, self.interpolation, self.outside == "periodic"))
 
     @property
     def lookup(self) -> Lookup:
@@ -107,7 +108,7 @@ class Grid:
             yield f"its table has {len(self.x)} by {len(self.y)} entries. Give two at least of both arguments."
         elif len(self.values) != len(self.x) or any(len(row) != len(self.y) for row in self.values):
             yield f"its values are not {len(self.x)} rows of {len(self.y)}. Give a row for each x, an entry for each y."
-        elif not all(map(math.isfinite, entries)):
+        elif not all(map(is_finite, entries)):
             yield "its table has a value that is not finite."
         else:
             yield from _not_increasing(self.x, "x of its table", "x")
@@ -121,7 +122,7 @@ class Grid:
 
     @cached_property
     def rows(self) -> Array:
-        return np.array(grid_rows(self.x, self.y, self.values, self.interpolation == "cubic"), dtype=float)
+        return as_array(grid_rows(self.x, self.y, self.values, self.interpolation == "cubic"))
 
     @property
     def lookup(self) -> GridLookup:
@@ -133,6 +134,10 @@ class Grid:
 
 
 AnyTable = Table | Grid
+
+
+def _close(a: float, b: float) -> bool:
+    return bool(abs(a - b) <= 1e-12 + 1e-9 * maximum(abs(a), abs(b)))
 
 
 def _not_increasing(x: Sequence[float], what: str, which: str) -> Iterator[str]:

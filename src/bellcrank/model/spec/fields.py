@@ -7,9 +7,9 @@ parameters and copying assemblies all walk the same table, so that a new field i
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass
-from typing import Any, NamedTuple, get_type_hints
+from typing import Any, ClassVar, NamedTuple, get_type_hints
 
 from ..parameters.expressions import Formula
 
@@ -39,6 +39,7 @@ class Visitor:
     """
 
     literals: bool = True  # numbers are shown too; else formulas only
+    kind: Kind  # of the field that is shown
 
     def scalar(self, path: str, value: Scalar) -> Scalar:
         return value
@@ -137,12 +138,16 @@ class Direction(Kind):
 
 @dataclass(frozen=True)
 class Position(Kind):
+    unit: ClassVar[str] = "m"
+
     def map(self, value: Any, path: str, visit: Visitor) -> Any:
         return visit.place(path, value)
 
 
 @dataclass(frozen=True)
 class Inertia(Kind):
+    unit: ClassVar[str] = "kg m2"
+
     def map(self, value: Any, path: str, visit: Visitor) -> Any:
         return visit.inertia(path, value)
 
@@ -263,6 +268,7 @@ def map_fields(item: Any, path: str, visit: Visitor) -> Any:
         value = getattr(item, attribute)
         if value is None:
             continue
+        visit.kind = kind
         new = kind.map(value, path if kind.flat else f"{path}.{key}" if path else key, visit)
         if new is not value and new != value:
             changed[attribute] = new
@@ -285,10 +291,21 @@ class Listing(Visitor):
         return super().place(path, value)
 
 
-class Replacing(Visitor):
-    """Puts numbers in place of those of some paths."""
+class Units(Visitor):
+    """Collects the units of the numbers of items by path; "" where the file does not say."""
 
-    def __init__(self, numbers: dict[str, float]) -> None:
+    def __init__(self) -> None:
+        self.found: dict[str, str] = {}
+
+    def scalar(self, path: str, value: Scalar) -> Scalar:
+        self.found[path] = getattr(self.kind, "unit", "")
+        return value
+
+
+class Replacing(Visitor):
+    """Puts numbers, or formulas, in place of those of some paths."""
+
+    def __init__(self, numbers: Mapping[str, Scalar]) -> None:
         self.numbers = numbers
 
     def scalar(self, path: str, value: Scalar) -> Scalar:

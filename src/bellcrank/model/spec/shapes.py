@@ -13,6 +13,7 @@ from typing import Annotated, Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ...numbers.variable import as_array, as_number, is_finite, length_of
 from .fields import Direction, Inertia, Number, Place, Position, Scalar, Triple, Vector3
 
 Vector = tuple[float, float, float]
@@ -51,7 +52,7 @@ class MassProperties:
         return self
 
     def problems(self) -> list[str]:
-        if self.center is None and self.mass != 0:
+        if self.center is None and self.mass:
             return ["it has a mass but no centre. Give center = [x, y, z]."]
         return []
 
@@ -73,7 +74,7 @@ class Solid:
     shape: ClassVar[str]
 
     @property
-    def volume(self) -> float:
+    def volume(self) -> Any:
         raise NotImplementedError
 
     @property
@@ -85,7 +86,7 @@ class Solid:
         raise NotImplementedError
 
     def total(self) -> float:
-        return float(self.density or 0.0) * self.volume if self.mass is None else float(self.mass)
+        return as_number(self.density or 0.0) * self.volume if self.mass is None else as_number(self.mass)
 
     def mass_properties(self) -> MassProperties:
         """I = m (tr(C) 1 - C), C the mean of r r^T."""
@@ -98,8 +99,9 @@ class Solid:
         if (self.mass is None) == (self.density is None):
             found.append(f"its {self.shape} has {'no' if self.mass is None else 'both'} mass and density. Give one of them.")
         elif self.density is not None and not found:
-            if not float(self.density) >= 0:
-                found.append(f"the density of its {self.shape} is {float(self.density):g} kg/m3. Give zero or more.")
+            density = as_number(self.density)
+            if not density >= 0:
+                found.append(f"the density of its {self.shape} is {density:g} kg/m3. Give zero or more.")
             elif self.volume == 0:
                 found.append(f"its {self.shape} has a density but no volume. Give a radius, or the mass.")
         return found
@@ -108,11 +110,11 @@ class Solid:
         """What is wrong with its lengths."""
         raise NotImplementedError
 
-    def _length(self, what: str, value: Scalar, *, zero: bool = False) -> list[str]:
-        if float(value) > 0 or (zero and float(value) == 0):
+    def _length(self, what: str, value: Any, *, zero: bool = False) -> list[str]:
+        if value >= 0 if zero else value > 0:
             return []
         least = "zero or more" if zero else "more than zero"
-        return [f"the {what} of its {self.shape} is {float(value):g} m. Give a {what} of {least}."]
+        return [f"the {what} of its {self.shape} is {value:g} m. Give a {what} of {least}."]
 
 
 class _Straight(Solid):
@@ -123,7 +125,7 @@ class _Straight(Solid):
 
     @property
     def length(self) -> float:
-        return float(np.linalg.norm(_vector(self.end) - _vector(self.start)))
+        return length_of(_vector(self.end) - _vector(self.start))
 
     @property
     def middle(self) -> Array:
@@ -153,10 +155,10 @@ class Rod(_Straight):
 
     @property
     def volume(self) -> float:
-        return math.pi * float(self.radius) ** 2 * self.length
+        return math.pi * as_number(self.radius) ** 2 * self.length
 
     def squares(self) -> Array:
-        return self.squares_of(float(self.radius) ** 2)
+        return self.squares_of(as_number(self.radius) ** 2)
 
     def measures(self) -> list[str]:
         return super().measures() + self._length("radius", self.radius, zero=True)
@@ -177,16 +179,16 @@ class Cylinder(_Straight):
 
     @property
     def volume(self) -> float:
-        return math.pi * (float(self.radius) ** 2 - float(self.inner_radius) ** 2) * self.length
+        return math.pi * (as_number(self.radius) ** 2 - as_number(self.inner_radius) ** 2) * self.length
 
     def squares(self) -> Array:
-        return self.squares_of(float(self.radius) ** 2 + float(self.inner_radius) ** 2)
+        return self.squares_of(as_number(self.radius) ** 2 + as_number(self.inner_radius) ** 2)
 
     def measures(self) -> list[str]:
         found = super().measures() + self._length("radius", self.radius)
         found += self._length("inner_radius", self.inner_radius, zero=True)
-        if not found and float(self.inner_radius) >= float(self.radius):
-            inner, outer = float(self.inner_radius), float(self.radius)
+        inner, outer = as_number(self.inner_radius), as_number(self.radius)
+        if not found and inner >= outer:
             found.append(f"the inner_radius of its cylinder is {inner:g} m, and its radius {outer:g} m. Make it smaller.")
         return found
 
@@ -216,7 +218,7 @@ class Box(_Centred):
 
     @property
     def volume(self) -> float:
-        return float(np.prod(_vector(self.size)))
+        return as_number(np.prod(_vector(self.size)))
 
     def squares(self) -> Array:
         turn = axes_of(self.axis, self.axis2)
@@ -240,10 +242,10 @@ class Sphere(_Centred):
 
     @property
     def volume(self) -> float:
-        return 4 / 3 * math.pi * float(self.radius) ** 3
+        return 4 / 3 * math.pi * as_number(self.radius) ** 3
 
     def squares(self) -> Array:
-        return float(self.radius) ** 2 / 5 * np.eye(3)
+        return as_number(self.radius) ** 2 / 5 * np.eye(3)
 
     def measures(self) -> list[str]:
         return self._length("radius", self.radius)
@@ -257,34 +259,34 @@ def axes_of(axis: Any, axis2: Any) -> Array:
     """(3,3) columns of a frame by the directions of its z and x; the world's where they are not given."""
     if axis is None and axis2 is None:
         return np.eye(3)
-    z, x = (None if a is None else _vector(a) / np.linalg.norm(_vector(a)) for a in (axis, axis2))
+    z, x = (None if a is None else _vector(a) / length_of(_vector(a)) for a in (axis, axis2))
     if x is None:
         assert z is not None
         x = np.cross(np.eye(3)[1], z) if abs(z[1]) < 0.9 else np.cross(z, np.eye(3)[2])
-        x = x / np.linalg.norm(x)
+        x = x / length_of(x)
     if z is None:
         z = np.cross(x, np.eye(3)[1]) if abs(x[1]) < 0.9 else np.eye(3)[2]
-        z = z / np.linalg.norm(z)
+        z = z / length_of(z)
     x = x - (x @ z) * z
-    x = x / np.linalg.norm(x)
+    x = x / length_of(x)
     return np.column_stack([x, np.cross(z, x), z])
 
 
 def axes_problems(axis: Any, axis2: Any, owner: str) -> list[str]:
     given = {name: _vector(a) for name, a in (("axis", axis), ("axis2", axis2)) if a is not None}
     for name, a in given.items():
-        if not (np.isfinite(a).all() and a.any()):
+        if not (all(map(is_finite, a)) and length_of(a) > 0):
             return [f"the {name} of {owner} is {a.tolist()}. Give a vector that is not zero."]
     if len(given) == 2:
         z, x = given["axis"], given["axis2"]
-        if abs(z @ x) > 1e-6 * float(np.linalg.norm(z) * np.linalg.norm(x)):
+        if abs(z @ x) > 1e-6 * length_of(z) * length_of(x):
             return [f"the axis and axis2 of {owner} are not perpendicular. Turn one of them."]
     return []
 
 
 def _vector(place: Any) -> Array:
     """An evaluated place."""
-    return np.array(place, dtype=float)
+    return as_array(place)
 
 
 def rows_of(matrix: Array) -> Matrix:

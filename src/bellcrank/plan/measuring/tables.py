@@ -15,6 +15,7 @@ from ...model import Measure, Model
 from ...model.measures.columns import VECTOR_FORCES, columns_of, element_index, joint_of
 from ...model.measures.order import Ordered, arguments, ordered
 from ...model.parameters.expressions import derived
+from ...numbers.variable import as_array, as_number, length_of
 from ..closures import closing_axes
 from ..frames import Frames, frame_of
 from ..order import Tree
@@ -113,9 +114,7 @@ def make_measures(
     codes = [list(dict.fromkeys(s for s, _, _ in part)) for part in (made[: len(first)], made[len(first) :])]
     table = [(codes[k >= len(first)].index(s), *ints) for k, (s, ints, _) in enumerate(made)]
     width = max((MEASURE_ROW, *(len(row) for _, _, row in made)))
-    data = np.zeros((len(made), width))
-    for whole, (_, _, row) in zip(data, made, strict=True):
-        whole[: len(row)] = row
+    data = as_array([[*row, *[0.0] * (width - len(row))] for _, _, row in made]).reshape(-1, width)
     return MeasurePlan(
         early_signatures=tuple(codes[0]),
         late_signatures=tuple(codes[1]),
@@ -211,16 +210,16 @@ class _Rows:
         return signature._replace(expression=text), (*first, 0, start, 0), [values[name] for name in numbers]
 
     def _numbers(self, measure: Measure, bodies: tuple[int, int, int, int]) -> list[float]:
-        row = np.zeros(MEASURE_ROW)
+        row: list[Any] = [0.0] * MEASURE_ROW
 
         def put(name: str, values: Any) -> None:
-            start = MEASURE_SLOTS[name]
-            row[start : start + np.size(values)] = np.ravel(values)
+            start, flat = MEASURE_SLOTS[name], np.ravel(values)
+            row[start : start + len(flat)] = flat.tolist()
 
         (turn_a, origin_a), (turn_b, origin_b) = (frame_of(self.frames, self.place, body) for body in bodies[:2])
         point_a, point_b = self._points(measure)
-        put("point_a", turn_a.T @ (np.array(point_a) - origin_a))
-        put("point_b", turn_b.T @ (np.array(point_b) - origin_b))
+        put("point_a", turn_a.T @ (as_array(point_a) - origin_a))
+        put("point_b", turn_b.T @ (as_array(point_b) - origin_b))
         put("axes", frame_of(self.frames, self.place, bodies[2])[0].T)
         if measure.closure >= 0 and measure.kind in ("coordinate", "closure", "drive"):
             axes = closing_axes(self.model.closures[measure.closure])
@@ -233,20 +232,21 @@ class _Rows:
         ):
             if given is not None:
                 put(name, turn.T @ _unit(given))
-        put("value", self._value(measure))
+        put("value", as_array(self._value(measure)))
         put("vector", self.frames.ground_origin)
         put("world", self.frames.ground_rotation.T)
-        return row.tolist()
+        return row
 
-    def _value(self, measure: Measure) -> float:
+    def _value(self, measure: Measure) -> Any:
         model = self.model
         if measure.kind == "reaction" and measure.joint >= 0:
             return -1.0 if model.turned and model.turned[measure.joint] else 1.0
         if measure.kind == "energy":
-            return float(model.mass.sum() * (model.gravity @ self.frames.ground_origin))
+            return as_number(model.mass.sum() * (model.gravity @ self.frames.ground_origin))
         if measure.closure >= 0 and measure.kind in ("coordinate", "drive"):
             joint = model.closures[measure.closure].joint
-            return 0.0 if joint is None else joint_of(model, measure).pitch or 0.0
+            pitch = None if joint is None else joint_of(model, measure).pitch
+            return 0.0 if pitch is None else pitch
         return 0.0
 
     def _points(self, measure: Measure) -> tuple[Sequence[float], Sequence[float]]:
@@ -262,5 +262,5 @@ class _Rows:
 
 
 def _unit(vector: Sequence[float]) -> Array:
-    x = np.array(vector, dtype=float)
-    return x / np.linalg.norm(x)
+    x = as_array(vector)
+    return x / length_of(x)

@@ -23,9 +23,7 @@ Inside = Callable[[Array], tuple[Array, Array]]  # rows of q and v at places of 
 class Watcher:
     """``on_value``: names of events that ended the run before this one, at the time and in the state at which it begins."""
 
-    def __init__(
-        self, around: Surroundings, events: Sequence[Event], on_value: Collection[str] = (), first_time: float = 0.0
-    ):
+    def __init__(self, around: Surroundings, events: Sequence[Event], on_value: Collection[str] = (), first_time: float = 0.0):
         if isinstance(events, Event) or not all(isinstance(event, Event) for event in events):
             raise StateError(f"events must be a list of Event; it is {events!r}")
         for event in events:

@@ -1,0 +1,207 @@
+"""A design: values of chosen parameters of a model, and everything that follows from them.
+
+Formulas, shapes, the building of the model and the choice of frames are run once on numbers that remember what is done to them
+(``numbers.variable``). What they recorded is compiled: the arrays of a new design take microseconds, and their derivatives are
+those of dual numbers. What a parameter can change never folds into machine code and never changes its structure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import AssemblyError, ModelError, StateError
+from ..model import Model, build
+from ..model.parameters.changing import Remaking
+from ..model.parameters.parameters import changed, is_number, units_of
+from ..model.parameters.recording import Recording, record
+from ..model.parameters.written import Written
+from ..model.spec.problems import names as listed
+from ..numbers.variable import varied
+from .plan_arrays import PlanArrays
+
+if TYPE_CHECKING:
+    from ..plan import Plan
+
+Array = NDArray[np.float64]
+
+
+class Design:
+    """Parameters of a model by their paths (``model.parameters`` lists them), and the map from their values to all arrays.
+
+    base     the model that it starts from
+    names    paths of the parameters, in the order of p
+    start    their values in the model, (np,)
+    units    of the parameters; "" where the file does not say
+    remarks  what is unusual: parameters that change nothing, and formulas that have a kink exactly where the design starts
+
+    ``p`` is an array (np,), in the order of the names; (B, np) gives one result for each row. A mapping from names to numbers
+    will do too, and leaves the other parameters as they are at the start.
+    """
+
+    def __init__(self, model: Model, names: Sequence[str]):
+        if not isinstance(model, Model):
+            raise StateError(f"a Design is of a Model; load a file or a gallery model first: bc.load({model!r})")
+        if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+            raise ModelError(f"{names!r} is no list of parameters. Give their paths: [{'names' if not names else repr(names)}]")
+        if model.written is None:
+            raise ModelError(f'"{model.name}" was made from arrays and has no parameters. Build it by a Mechanism, or a file.')
+        twice = sorted({name for name in names if list(names).count(name) > 1})
+        if twice or not names:
+            raise ModelError(f"the design names {listed(twice)} twice." if twice else "the design names no parameter.")
+        self.base, self.names, self._written = model, tuple(names), model.written
+        self.recording: Recording = record(model.written.spec, self.names)
+        self.start: Array = np.array([x.value for x in self.recording.tape.parameters])
+        self.start.setflags(write=False)
+        known = units_of(model.written.spec)
+        self.units = tuple(known.get(name, "") for name in self.names)
+        self._plans: dict[int, tuple[Plan, PlanArrays]] = {}
+
+    def __repr__(self) -> str:
+        return f"Design({self.base.name!r}, {list(self.names)!r})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickle: without what is found again when it is asked for."""
+        found = ("_usual", "_remaking", "remarks")
+        return {name: value for name, value in vars(self).items() if name not in found} | {"_plans": {}}
+
+    # --- what follows from p
+
+    def arrays(self, p: ArrayLike | Mapping[str, float], plan: Plan | None = None) -> dict[str, Array]:
+        """Arrays of a plan that depend on the parameters, by the names that they have in kernels, and what depends on them of
+
+            given_q, given_v  the start, as it is written
+            rotation          (n, 3, 3) axes of the frames in which the plan computes, in the bodies' own
+
+        ``plan`` is that of a Dynamics, compiled for this design; that of ``bc.compile(model, design=design)`` unless given.
+        Raises ModelError with what is wrong with the design; of many designs, the rows of such a one are not a number.
+        """
+        values = self.values(p)
+        found, holds = self._of(plan).evaluate(values)
+        if values.ndim == 1:
+            if not holds:
+                self._doubted(values, found)
+        elif not holds.all():
+            for k in np.flatnonzero(~holds):
+                try:
+                    self._doubted(values[k], {name: array[k] for name, array in found.items()})
+                except ModelError:
+                    for array in found.values():
+                        array[k] = np.nan
+        return found
+
+    def tangents(self, p: ArrayLike | Mapping[str, float], plan: Plan | None = None) -> dict[str, Array]:
+        """Derivatives of these arrays by each parameter, which is the last axis: exact, by dual numbers."""
+        return self._of(plan).tangents(self.values(p))
+
+    def model(self, p: ArrayLike | Mapping[str, float]) -> Model:
+        """The model with these parameters; raises ModelError with what is wrong with it."""
+        values = self.values(p)
+        if values.ndim != 1:
+            raise StateError(f"a model is of one design: give p as ({len(self.names)},)")
+        changes = self._changes(values)
+        found = self._remaking.model(values.tolist(), self._changed(changes))
+        if found is None:
+            found = self._judge(values)
+        return found
+
+    def check(self, p: ArrayLike | Mapping[str, float]) -> tuple[str, ...]:
+        """What is wrong with a design: bodies that cannot exist, lengths below zero, loops that cannot be closed; else ()."""
+        try:
+            self.model(p).initial_q  # noqa: B018, it closes the loops
+        except (ModelError, AssemblyError) as error:
+            return (str(error),)
+        return ()
+
+    def plan_arrays(self, plan: Plan) -> PlanArrays:
+        """The map to the arrays of a plan that was made for this design."""
+        return self._of(plan)
+
+    @cached_property
+    def remarks(self) -> tuple[str, ...]:
+        tape = self.recording.tape
+        outputs = [x for name, x in self._remaking.variables if name not in UNSIMULATED]
+        idle = [name for name, used in zip(self.names, tape.depends_on(outputs), strict=True) if not used]
+        sharp = [self.names[k] for k in tape.kinks(outputs, self.start.tolist())]
+        found = [f'"{name}" changes nothing that is simulated: every derivative by it is zero.' for name in idle]
+        if sharp:
+            found.append(
+                f"where the design starts, a formula over {listed(sharp)} compares two equal numbers (min, max, abs or if): it "
+                "has a kink or a jump there, and its derivative is that of one side."
+            )
+        return tuple(found)
+
+    # --- inside
+
+    def values(self, p: ArrayLike | Mapping[str, float]) -> Array:
+        """p as an array of floats, (np,) or (B, np); raises StateError for anything else."""
+        if type(p) is np.ndarray and p.shape == self.start.shape and p.dtype == np.float64:
+            return p
+        if isinstance(p, Mapping):
+            return self._of_mapping(p)
+        try:
+            found = np.ascontiguousarray(p, dtype=np.float64)
+        except (TypeError, ValueError):
+            found = np.zeros(0)
+        if found.ndim not in (1, 2) or found.shape[-1] != len(self.names):
+            n = len(self.names)
+            raise StateError(f"p has shape {np.shape(p)}; this design has {n} parameters: give ({n},), or (B, {n}).")
+        return found
+
+    def _of_mapping(self, p: Mapping[str, float]) -> Array:
+        unknown = [name for name in p if name not in self.names]
+        if unknown or not all(map(is_number, p.values())):
+            what = f"{listed(unknown)} is none of" if unknown else "a number is not finite among those of"
+            raise StateError(f"{what} the parameters of this design: {listed(self.names)}.")
+        return np.array([float(p.get(name, x)) for name, x in zip(self.names, self.start, strict=True)])
+
+    def _changes(self, p: Array) -> dict[str, float]:
+        return dict(zip(self.names, p.tolist(), strict=True))
+
+    def _changed(self, changes: Mapping[str, float]) -> Written:
+        return Written(self._written.base, {**self._written.changes, **changes}, self._written.shared)
+
+    def _judge(self, p: Array) -> Model:
+        """The model of a design that a recorded comparison, or a number that is not finite, makes doubtful."""
+        changes = self._changes(p)
+        model = build(changed(self._written.spec, changes))
+        object.__setattr__(model, "written", self._changed(changes))
+        return model
+
+    def _doubted(self, p: Array, arrays: Mapping[str, Array]) -> None:
+        """Raises ModelError with what is wrong with a design for which an assumption of the recording does not hold."""
+        self._judge(p)
+        if not all(np.isfinite(array).all() for array in arrays.values()):
+            raise ModelError(
+                "the numbers of this design are not finite: an axis has turned round, to the opposite of where the design "
+                "starts. Make a design of a model that is nearer to it: bc.Design(design.model(p), design.names)."
+            )
+
+    @cached_property
+    def _remaking(self) -> Remaking:
+        return Remaking(self.recording, self.base)
+
+    def _of(self, plan: Plan | None) -> PlanArrays:
+        chosen = self._usual if plan is None else plan
+        known = self._plans.get(id(chosen.recorded))
+        if known is None:
+            over = self.recording.model
+            if any(x.graph is not self.recording.tape for array in chosen.recorded.values() for x in array[varied(array)]):
+                raise StateError("the plan was made for another design: compile with design=, and give the plan of that")
+            more = {"given_q": over.given_q, "given_v": over.given_v}
+            arrays = {name: array for name, array in {**chosen.recorded, **more}.items() if varied(array).any()}
+            known = self._plans[id(chosen.recorded)] = chosen, PlanArrays(self.recording.tape, arrays)
+        return known[1]
+
+    @cached_property
+    def _usual(self) -> Plan:
+        from ..dynamics.planning import planned
+
+        return planned(self.base, design=self).plan
+
+
+UNSIMULATED = ("duration", "step", "limits", "name")
