@@ -63,9 +63,7 @@ def values_at(
     return {name: x[:, 0, :, 0] for name, x in found.items() if name not in program.scratch}
 
 
-def _given(
-    dyn: Evaluation, kernel: TangentKernel, rows: dict[str, Array], t: ArrayLike, inputs: OrZero
-) -> dict[str, Array]:
+def _given(dyn: Evaluation, kernel: TangentKernel, rows: dict[str, Array], t: ArrayLike, inputs: OrZero) -> dict[str, Array]:
     """What a kernel reads of rows of arguments, of the time and of the model's inputs."""
     states = len(rows["q"])
     given = {name: np.ascontiguousarray(x) for name, x in rows.items() if name in kernel.program.inputs}

@@ -162,8 +162,8 @@ def width(plan: Plan, program: Program, name: str) -> int:
     model = plan.model
     if name in program.inputs:
         rows = plan.loads.closing.rows
-        size = {"q": model.nq, "t": 1, "u": len(model.inputs), "lambda": rows}
-        return size.get(name.removeprefix("d_") if is_tangent(program, name) else name, model.nv)
+        sizes = {"q": model.nq, "t": 1, "u": len(model.inputs), "lambda": rows}
+        return sizes.get(name.removeprefix("d_") if is_tangent(program, name) else name, model.nv)
     kind = program.outputs[name]
     if kind == "v*v":
         return model.nv * model.nv

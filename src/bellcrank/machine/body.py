@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..formulations.base import tangent_of
 from ..joints import JOINTS_BY_KEY, JointData
 from ..kernels.executor import Integer
 from ..kernels.messages import leaves
 from ..numbers import Dual, Number
 from ..plan import SLOTS, Signature
 from ..spatial import Force, FullTurn, Matrix, Motion, PlaneTurn, RigidInertia, Symmetric, Transform, Vector
-from .arrays import IMPULSE, WRENCH, tangent_of
+from .arrays import IMPULSE, WRENCH
 
 if TYPE_CHECKING:
     from .walk import Walk

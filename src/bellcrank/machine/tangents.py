@@ -20,11 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..formulations import Program
+from ..formulations.base import tangent_of
 from ..kernels.llvm.emitter import Emitter
 from ..kernels.llvm.flow import each
 from ..plan import Plan
 from ..plan.signature import OWN
-from .arrays import ARRAYS, OF_NODES, VARIABLE, is_tangent, plan_counts, tangent_of, width
+from .arrays import ARRAYS, OF_NODES, VARIABLE, is_tangent, plan_counts, width
 from .kernel import bound_arrays, obtain, structure_key, workers
 from .module import Module, Text, assemble, write_kernel
 

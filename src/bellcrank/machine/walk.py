@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..formulations import Program
+from ..formulations.base import tangent_of
 from ..kernels.arrays import Array
 from ..kernels.executor import Executor, Integer
 from ..kernels.llvm.liveness import CellPlan
@@ -19,7 +20,7 @@ from ..numbers import Dual, Number
 from ..plan import Plan, Signature
 from ..spatial import Vector
 from . import closures, dense, loads
-from .arrays import arrays_of, tangent_of
+from .arrays import arrays_of
 from .body import Body
 from .measuring import loops as measuring
 from .nodes import walk as nodes

@@ -50,8 +50,8 @@ def in_machine_code(
     control: Control | None = None,
     tangents: Tangents | None = None,
 ) -> Outcome:
-    options = {"metric": loops.metric, "control": control, "tangents": tangents}
-    trajectory = prepare(dynamics, scheme, start, times, *limits, **options)
+    given = dynamics, scheme, start, times, *limits
+    trajectory = prepare(*given, metric=loops.metric, control=control, tangents=tangents)
     _treat_loops(trajectory, dynamics, loops)
     trajectory.set_count("watched", 0 if watcher is None else 1)
     problem, host = None, _Host(dynamics, start, watcher, progress, stiffness, control)
@@ -180,7 +180,9 @@ class _Host:
         rows.append(np.vstack([np.zeros(works.shape[1]), works]))
         tangents = "dq" in first
         if tangents:
-            rows += [np.concatenate([first[f"d{x}"][None], dx]) for x, dx in zip("qv", trajectory.sampled_tangents(), strict=True)]
+            rows += [
+                np.concatenate([first[f"d{x}"][None], dx]) for x, dx in zip("qv", trajectory.sampled_tangents(), strict=True)
+            ]
         ended = problem is not None or (self.watcher is not None and self.watcher.stopped is not None)
         t = trajectory.real("t")
         if ended and t > rows[0][-1]:

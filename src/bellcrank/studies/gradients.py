@@ -52,7 +52,8 @@ class GradientCheck(NamedTuple):
         lines = [f"{self.model}: d(acceleration) by {self.formulation}, off by"]
         lines.append(f"  {'parameter':{width}}  {'largest':>11}  {'complex step':>12}  {'difference':>10}  {'with step':>9}")
         lines += [
-            f"  {row.parameter:{width}}  {row.derivative:11.4g}  {row.complex_step:12.1e}  {row.difference:10.1e}  {row.step:9.1e}"
+            f"  {row.parameter:{width}}  {row.derivative:11.4g}  {row.complex_step:12.1e}  {row.difference:10.1e}"
+            f"  {row.step:9.1e}"
             for row in self.rows
         ]
         return "\n".join(lines)
@@ -75,7 +76,7 @@ def check_gradients(
     """
     design = parameters if isinstance(parameters, Design) else Design(model, parameters)
     dyn = Dynamics(model, formulation, design=design, quick=True)
-    state = {"q": model.initial_q if q is None else q, "v": model.initial_v if v is None else v, "tau": tau}
+    state: dict[str, Any] = {"q": model.initial_q if q is None else q, "v": model.initial_v if v is None else v, "tau": tau}
     rows, _ = dyn.checked(state)
     found = dyn.sensitivity(**state, t=t)
     da, a = found.da, float(np.abs(found.a).max(initial=0.0))
@@ -87,15 +88,19 @@ def check_gradients(
         pair = dyn.acceleration(rows["q"], rows["v"], rows["tau"], t=t, p=moved)
         difference = (pair[0] - pair[1]) / (2 * h)
         size = max(float(np.abs(exact[:, k]).max(initial=0.0)), NOTHING * a / (abs(design.start[k]) or 1.0)) or 1.0
-        off = [float(np.abs(da[:, k] - other).max(initial=0.0)) / size for other in (exact[:, k], difference)]
-        table.append(GradientRow(name, float(np.abs(da[:, k]).max(initial=0.0)), *off, h))
+        first, second = (float(np.abs(da[:, k] - x).max(initial=0.0)) / size for x in (exact[:, k], difference))
+        table.append(GradientRow(name, float(np.abs(da[:, k]).max(initial=0.0)), first, second, h))
     return GradientCheck(model.name, dyn.formulation.partition(":")[0], tuple(table))
 
 
 def _complex_steps(dyn: Dynamics, design: Design, rows: dict[str, Array], t: float) -> Array:
     """(nv, parameters), one evaluation in Python for each."""
     plan, count = dyn.plan, len(design.names)
-    plain = {name: np.asarray(ARRAYS[name].fill(plan), dtype=float) for name in VARIABLE if ARRAYS[name].fill is not None}  # type: ignore[misc]
+    plain: dict[str, Array] = {}
+    for name in VARIABLE:
+        fill = ARRAYS[name].fill
+        assert fill is not None
+        plain[name] = np.asarray(fill(plan), dtype=np.float64)
     values = design_data(plan, {name: x for name, x in plain.items() if x.size})
     tangents = design_tangents(plan, design.tangents(design.start, plan), count)
     inputs: dict[str, Any] = {name: list(x[0].astype(complex)) for name, x in rows.items()}
@@ -114,5 +119,3 @@ def _column(tangents: dict[str, Array], name: str, k: int, size: int, count: int
         return np.zeros(size)
     padded = np.concatenate([np.zeros((*chunks.shape[:3], 1)), chunks], axis=3)
     return from_chunks(padded, count)[1][0, :, k]
-
-

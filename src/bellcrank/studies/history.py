@@ -82,14 +82,15 @@ class History:
     def measured(self, names: Sequence[str]) -> tuple[Array, Array, Array, tuple[str, ...]]:
         """Of measures at all samples: values (T, columns), derivatives (T, columns, parameters), rates, and units."""
         ends = [first for first, _ in self.stretches[1:]] + [len(self.times)]
-        parts, units = [], ()
+        parts: list[tuple[Array, Array, Array]] = []
+        units: tuple[str, ...] = ()
         for (first, dyn), last in zip(self.stretches, ends, strict=True):
             code = measuring(dyn, names)
             units = code.units
             here = slice(first, last)
             if last > first:
-                found = self._at(dyn, here).measured(code)
-                parts.append((*found, self._rates(dyn, here, names)))
+                value, along = self._at(dyn, here).measured(code)
+                parts.append((value, along, self._rates(dyn, here, names)))
         values, along, rates = (np.concatenate(part) for part in zip(*parts, strict=True))
         return values, along, rates, units
 

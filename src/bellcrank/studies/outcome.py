@@ -122,7 +122,13 @@ class Sensitivity:
         """Everything, as a file has it: outputs under their names, their derivatives under "d " and the name."""
         import xarray as xr
 
-        data: dict[str, Any] = {"q": self.q, "v": self.v, "dq": self.dq, "dv": self.dv, "at": self._array(self.at, ("parameter",))}
+        data: dict[str, Any] = {
+            "q": self.q,
+            "v": self.v,
+            "dq": self.dq,
+            "dv": self.dv,
+            "at": self._array(self.at, ("parameter",)),
+        }
         for name, found in self.found.items():
             dims = ("time",) if found.value.ndim else ()
             taken = {} if found.time is None else {"taken_at": found.time}
@@ -162,5 +168,5 @@ class Sensitivity:
                 axes.barh(list(self.parameters), found.along * size)
             axes.set_title(f"d({name}) x parameter{f', {found.unit}' if found.unit else ''}", fontsize="medium")
         if path is not None:
-            write_whole(path, lambda file: figure.savefig(file, format=Path(path).suffix[1:] or "png"))
+            write_whole(path, lambda file: figure.savefig(file, format=Path(path).suffix[1:] or "png"), keep=False)
         return figure

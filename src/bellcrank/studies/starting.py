@@ -37,7 +37,7 @@ def first_tangents(
     dv = _written(written.get("given_v"), given["v"], model.nv, count)
     if not model.closures:
         return dq, dv
-    loops, q, v, t = Loops(dynamics), start["q"], start["v"], float(start["t"])
+    loops, q, t = Loops(dynamics), start["q"], float(start["t"])
     asked = start_of(dynamics, given["q"], given["v"], None)
     turned = rate_matrix(model, q)
     dq = dq + turned @ _followed(loops, q, t, _held_basis(loops, asked.held, q), _left(dynamics, start, changes, dq, dv, 0))

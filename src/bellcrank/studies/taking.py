@@ -115,9 +115,7 @@ class _Series:
         columns = [self.place[name] for name in program.names]
         rows = []
         for value, along, rate in zip(self.values, self.along, self.rates, strict=True):
-            given = {
-                name: Dual(value[k], (*along[k], rate[k])) for name, k in zip(program.names, columns, strict=True)
-            }
+            given = {name: Dual(value[k], (*along[k], rate[k])) for name, k in zip(program.names, columns, strict=True)}
             x = program.run(given)
             rows.append([x.value, *x.tangents] if isinstance(x, Dual) else [x] + [0.0] * (self.count + 1))
         found = np.array(rows, dtype=float)
@@ -127,9 +125,7 @@ class _Series:
         return self.units[self.place[text]] if text in self.place else ""
 
 
-def taken(
-    model: Model, wanted: Sequence[Output], events: Sequence[Event], history: History, when: Moments
-) -> dict[str, Found]:
+def taken(model: Model, wanted: Sequence[Output], events: Sequence[Event], history: History, when: Moments) -> dict[str, Found]:
     watched = {event.title: str(event.of) for event in events}
     needed = {output.event for output in wanted if output.event}
     of_measures = [watched[name] for name in needed if not _is_state(model, watched[name])]
@@ -137,9 +133,7 @@ def taken(
     return {output.name: _taken(model, output, series, history, when, watched) for output in wanted}
 
 
-def _taken(
-    model: Model, output: Output, series: _Series, history: History, when: Moments, watched: dict[str, str]
-) -> Found:
+def _taken(model: Model, output: Output, series: _Series, history: History, when: Moments, watched: dict[str, str]) -> Found:
     if output.taken in ("event", "event_time"):
         k, moved = _event(model, output, series, history, when, watched)
         if output.taken == "event_time":

@@ -63,9 +63,7 @@ def _loop(
     return loop
 
 
-def switch(
-    e: Emitter, code: str, cases: Sequence[Callable[[], Sequence[str]]], wide: Sequence[bool] = ()
-) -> list[str]:
+def switch(e: Emitter, code: str, cases: Sequence[Callable[[], Sequence[str]]], wide: Sequence[bool] = ()) -> list[str]:
     """Take the case of a code 0, 1, ...; each case returns as many values, ``wide`` ones of them vectors of tangents."""
     if len(cases) == 1:
         return list(cases[0]())

@@ -15,10 +15,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ...formulations import Program
+from ...formulations.base import tangent_of
 from ...kernels.llvm.emitter import Int
 from ...kernels.llvm.flow import each, total
 from ...numbers import Number, Symbol, maximum
-from ..arrays import ARRAYS, tangent_of
+from ..arrays import ARRAYS
 from .memory import WIDE
 
 if TYPE_CHECKING:
@@ -143,9 +144,7 @@ def unit(stepper: Stepper, state: str) -> None:
             at = e.load_int(w["quaternions"], i)
             q = [stepper.number(state, e.integer("add", at, j)) for j in range(4)]
             for part in range(wide // WIDE):
-                places = [
-                    e.integer("add", e.integer("mul", e.integer("add", at, j), wide // WIDE), part) for j in range(4)
-                ]
+                places = [e.integer("add", e.integer("mul", e.integer("add", at, j), wide // WIDE), part) for j in range(4)]
                 changes = [stepper.get(dq, str(place)) for place in places]
                 along = q[0] * changes[0] + q[1] * changes[1] + q[2] * changes[2] + q[3] * changes[3]
                 for x, change, place in zip(q, changes, places, strict=True):

@@ -28,9 +28,7 @@ from .tangents import with_tangents
 Array = NDArray[np.float64]
 
 
-def write_stepper(
-    plan: Plan, program: Program, method: RungeKutta, metric: str = MINIMUM_NORM, tangents: int = 0
-) -> Module:
+def write_stepper(plan: Plan, program: Program, method: RungeKutta, metric: str = MINIMUM_NORM, tangents: int = 0) -> Module:
     """The stepper of a method, for one state, perhaps with so many tangents at a time."""
     stepper = AdaptiveStepper if method.adaptive else ImplicitStepper if method.implicit else FixedStepper
     return write_with_kernels(plan, called_by(plan, program, metric, tangents), method, stepper)
