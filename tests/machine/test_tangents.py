@@ -16,7 +16,7 @@ from bellcrank.dynamics.planning import planned
 from bellcrank.formulations import CANONICAL
 from bellcrank.machine.arrays import ARRAYS, VARIABLE
 from bellcrank.machine.in_python import InPython
-from bellcrank.machine.tangents import design_data, design_tangents, from_chunks
+from bellcrank.machine.tangents.data import design_data, design_tangents, from_chunks
 from bellcrank.model.generators import lattice
 from bellcrank.plan import make_plan
 from bellcrank.plan import nodes as node_plan

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 from ..formulations import Program
 from ..formulations.base import tangent_of
 from ..machine.arrays import for_plan
-from ..machine.tangents import TangentKernel, chunk_of, design_tangents, from_chunks, in_chunks
+from ..machine.tangents.data import chunk_of, design_tangents, from_chunks, in_chunks
+from ..machine.tangents.sweep import TangentKernel
 from .evaluation import Array, Evaluation, OrZero
 
 

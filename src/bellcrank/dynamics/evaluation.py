@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import DynamicsError, StateError
 from ..formulations import QUANTITIES, Program
 from ..machine.kernel import Kernel
-from ..machine.tangents import TangentKernel
+from ..machine.tangents.sweep import TangentKernel
 from .diagnosis import why_not_finite
 from .output_frames import OutputFrames
 

@@ -60,7 +60,7 @@ def sensitivity(
     """Derivatives of a run, and of outputs of it, by parameters of the model: exact, integrated with the state.
 
     parameters  paths of what may change ("parameters.crank_length", "arm.mass"; model.parameters lists them), or a Design
-    outputs     measures, with what is taken of them in time: "tip.x", "tip.x@end", "tip.x@t=0.5", "max(abs(hub.az))", "min(..)",
+    outputs     measures, with what is taken of them in time: "tip.x", "tip.x@end", "tip.x@t=0.5", "max(abs(hub.az))", "min(x)",
                 "rms(...)", "mean(...)", "integral(...)", "tip.x@lift_off", "lift_off.time" for an event of that name
     duration, step, tau, inputs, q, v, projection, rank_tolerance   as for simulate
     method      "dopri5", "dop853" or "rk4": derivatives are taken along by the same steps

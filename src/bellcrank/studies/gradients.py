@@ -16,7 +16,7 @@ from ..design import Design
 from ..dynamics.dynamics import Dynamics
 from ..machine.arrays import ARRAYS, VARIABLE
 from ..machine.in_python import InPython
-from ..machine.tangents import design_data, design_tangents, from_chunks
+from ..machine.tangents.data import design_data, design_tangents, from_chunks
 from ..model import Model
 
 Array = NDArray[np.float64]

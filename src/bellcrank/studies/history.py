@@ -17,7 +17,7 @@ from ..formulations import QUANTITIES
 from ..integrate import METHODS
 from ..machine.steps.programs import projections
 from ..machine.steps.trajectory import Tangents
-from ..machine.tangents import design_tangents
+from ..machine.tangents.data import design_tangents
 from ..model.manifold import turning_joints, unit_quaternions
 from ..plan import Plan
 from ..run.compiled import Limits, in_machine_code

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from ...errors import StateError
 from ...formulations import QUANTITIES
-from ...machine.tangents import design_data, design_tangents
+from ...machine.tangents.data import design_data, design_tangents
 from ..differentiation import Changes, Derivative, derivatives, values_at
 from ..evaluation import Array, Evaluation, OrZero, fill
 from .measures import Measuring, measuring

@@ -13,7 +13,7 @@ from ...integrate.runge_kutta import Row
 from ...kernels.llvm.flow import when, while_
 from ...numbers import Condition, Number, Symbol, maximum, minimum
 from ...plan.turns import FINE
-from . import tangents
+from ..tangents import steps as tangents
 from .cuts.corners import pass_corner, start_of_step
 from .cuts.roots import NO_ROOT
 from .cuts.surfaces import Surface, find_cut, near_surfaces

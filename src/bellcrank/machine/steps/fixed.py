@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ...kernels.llvm.flow import when, while_
 from ...numbers import Number, maximum, minimum
-from . import tangents
+from ..tangents import steps as tangents
 from .cuts.corners import pass_corner, start_of_step
 from .cuts.roots import NO_ROOT
 from .cuts.surfaces import Surface, find_cut, near_surfaces

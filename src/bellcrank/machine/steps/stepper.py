@@ -22,7 +22,7 @@ from ...kernels.llvm.flow import each, total, when
 from ...numbers import Condition, Number, Symbol, maximum, minimum
 from ...plan import Plan
 from ..module import Module, assemble, write_kernel
-from . import tangents
+from ..tangents import steps as tangents
 from .cuts.roots import write_first_root
 from .memory import COUNTS, INTERRUPTED, NUMBERS, REALS, RUNNING, WIDE, words
 from .programs import side_outputs, takes_momenta

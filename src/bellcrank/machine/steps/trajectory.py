@@ -16,14 +16,14 @@ from ...plan import Plan
 from ...plan.turns import turn_weights
 from ..kernel import obtain, structure_key
 from ..module import Module
-from ..tangents import chunk_of, in_chunks
+from ..tangents.data import chunk_of, in_chunks
+from ..tangents.steps import with_tangents
 from .adaptive import AdaptiveStepper
 from .fixed import FixedStepper
 from .implicit import ImplicitStepper
 from .memory import REALS, Layout, Memory
 from .programs import MINIMUM_NORM, programs, takes_momenta
 from .stepper import write_with_kernels
-from .tangents import with_tangents
 
 Array = NDArray[np.float64]
 

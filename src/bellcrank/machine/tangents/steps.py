@@ -20,10 +20,10 @@ from ...kernels.llvm.emitter import Int
 from ...kernels.llvm.flow import each, total
 from ...numbers import Number, Symbol, maximum
 from ..arrays import ARRAYS
-from .memory import WIDE
+from ..steps.memory import WIDE
 
 if TYPE_CHECKING:
-    from .stepper import Stepper
+    from ..steps.stepper import Stepper
 
 DIFFERENTIATED = ("rates", "positions", "velocities")
 
