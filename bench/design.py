@@ -1,8 +1,9 @@
 """A new design: from parameters to the arrays of a plan, and to a model.   python bench/design.py [--json FILE]
 
-Of each model all parameters are in the design. Columns: numbers of these arrays; microseconds, called from Python, of the
-arrays of one design and of one of 256 at a time; of their derivatives, per parameter; milliseconds of with_parameters, built
-anew (as the first time) and from the recording, for all parameters and for one.
+Of each model all parameters are in the design. Columns: numbers of the arrays that depend on them; microseconds, called from
+Python, of the arrays of one design, of these with the loops of its start closed, of one of 256 designs at a time, and of the
+derivatives, per parameter; milliseconds of with_parameters, built anew (as the first time) and from the recording, for all
+parameters and for one.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def best(work: Callable[[], Any], seconds: float = 0.3) -> float:
     work()
     start = time.perf_counter()
     work()
-    calls = max(1, int(0.02 / max(time.perf_counter() - start, 1e-7)))
+    calls = max(1, int(5e-4 / max(time.perf_counter() - start, 1e-7)))
     found, end = np.inf, time.perf_counter() + seconds
     while time.perf_counter() < end:
         start = time.perf_counter()
@@ -55,6 +56,7 @@ def row(name: str) -> dict[str, Any]:
         "parameters": count,
         "numbers": sum(array.size for array in arrays.values()),
         "arrays, us": 1e6 * best(lambda: design.arrays(p)),
+        "with assembly, us": 1e6 * best(lambda: design.assembled(p)),
         "of 256, us": 1e6 * best(lambda: design.arrays(many)) / len(many),
         "derivative, us": 1e6 * best(lambda: design.tangents(p)) / count,
         "built, ms": 1e3 * best(lambda: build(changed(model.spec, changes))),

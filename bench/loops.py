@@ -2,8 +2,10 @@
 
     python bench/loops.py [--quick] [--all] [--family NAME] [--patience SECONDS] [--json FILE] [--plot FILE.png]
 
-Three mechanisms of N loops, bars of 1 m and 1 kg: N four-bars side by side (one degree of freedom), a ladder and a ladder in
-space (N each); and a lattice of N by N cells (N). Contestants take turns over up to 256 closed states, and the best of many
+Four mechanisms of N loops, bars of 1 m and 1 kg: N four-bars side by side (one degree of freedom), a ladder and a ladder in
+space (N each), a ladder of ropes with 12 links from rung to rung (23 N); and a lattice of N by N cells (N).
+
+Contestants take turns over up to 256 closed states, and the best of many
 short windows counts, in microseconds of processor time per state. Ours: one state, and four at a time in lanes, on one core.
 Pinocchio: its call from Python less what a call costs (a tree from Python, less the same tree in Pinocchio's own loop). MuJoCo:
 mj_forward at one state in a loop of machine code. A contestant that would take too long for the next N, to compile or to run,

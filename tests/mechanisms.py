@@ -14,7 +14,7 @@ from bellcrank.model.generators import random_state, random_tree
 
 KINDS = tuple(JOINTS)
 LAWS = ("polynomial", "sine", "table")
-ON_JOINTS = tuple(kind for kind in ELEMENTS if kind.startswith("joint_"))
+ON_JOINTS = tuple(kind for kind in ELEMENTS if kind.startswith("joint_") and kind != "joint_stiction")  # it has a memory
 NEEDS_COORDINATE = ("joint_spring", "joint_stop")
 
 

@@ -27,7 +27,7 @@ from .errors import (
 )
 
 if TYPE_CHECKING:
-    from .analyses import drive, equilibrium, inverse_motion, linearize, modes
+    from .analyses import drive, equilibrium, frequency_response, inverse_motion, linearize, modes, road_spectrum
     from .assembly import Assembly, assemble
     from .comparison import compare, compare_methods
     from .design import Design
@@ -63,6 +63,8 @@ _HOME = {
     "count_table": ".papers.operations",
     "drive": ".analyses",
     "equilibrium": ".analyses",
+    "frequency_response": ".analyses",
+    "road_spectrum": ".analyses",
     "gallery": ".io",
     "info": ".inspection.installation",
     "inverse_motion": ".analyses",
@@ -107,6 +109,7 @@ __all__ = [
     "count_table",
     "drive",
     "equilibrium",
+    "frequency_response",
     "gallery",
     "info",
     "inverse_motion",
@@ -115,6 +118,7 @@ __all__ = [
     "load_run",
     "modes",
     "paper_table",
+    "road_spectrum",
     "save",
     "schema",
     "sensitivity",

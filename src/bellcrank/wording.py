@@ -34,6 +34,14 @@ def counted(count: int, one: str, several: str | None = None) -> str:
     return f"{count} {one if count == 1 else several or one + 's'}"
 
 
+def duration_words(seconds: float) -> str:
+    """About how long: ``about 3 minutes``."""
+    for unit, size in (("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0)):
+        if seconds > 2 * size:
+            return f"about {seconds / size:.0f} {unit}"
+    return f"about {seconds:.1g} s" if seconds < 10 else f"about {seconds:.0f} s"
+
+
 def did_you_mean(name: object, known: Collection[str]) -> str:
     """`` (did you mean 'elbow'?)``, or nothing where no known name is similar."""
     near = difflib.get_close_matches(str(name), known, n=1)

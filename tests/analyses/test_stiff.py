@@ -1,4 +1,4 @@
-"""Scipy's implicit methods on the equations of motion, with exact Jacobians."""
+"""Methods for stiff models, radau in machine code and scipy's bdf, with exact Jacobians."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
+from bellcrank.integrate import RADAU
+from bellcrank.run.compiled import in_machine_code
 from bellcrank.run.stiff import FINEST, integrate_stiff
 from bellcrank.run.system import FirstOrder, Outcome
 from tests.formulations.mechanisms import build
@@ -22,9 +24,12 @@ def start_of(model, **given):
     return {"q": np.array(model.initial_q), "v": np.array(model.initial_v)} | zeros | given
 
 
-def run(model, method, times, tol=1e-9, **given):
-    dyn = bc.compile(model)
-    return integrate_stiff(dyn, method, start_of(model, **given), np.asarray(times, dtype=float), tol, tol)
+def run(model, method, times, tol=1e-9, max_step=None, progress=None, **given):
+    dyn, start, times = bc.compile(model), start_of(model, **given), np.asarray(times, dtype=float)
+    if method == "bdf":
+        return integrate_stiff(dyn, method, start, times, tol, tol, max_step, progress)
+    a = dyn.acceleration(start["q"], start["v"], start["tau"], t=times[0], inputs=start["u"])
+    return in_machine_code(dyn, RADAU, start | {"t": np.array(times[0]), "a": a}, times, (tol, tol, max_step), None, progress)
 
 
 @pytest.mark.parametrize("seed", [5, 6])
@@ -47,7 +52,7 @@ def test_an_oscillator_moves_as_it_should(method):
     found = run(replace(oscillator(m, k, c), given_q=np.array([0.1])), method, times)
     w = np.sqrt(k / m - (c / 2) ** 2)
     x = 0.1 * np.exp(-c / 2 * times) * (np.cos(w * times) + c / 2 / w * np.sin(w * times))
-    np.testing.assert_allclose(found.q[:, 0], x, atol=1e-9 if method == "radau" else 1e-6)
+    np.testing.assert_allclose(found.q[:, 0], x, atol=2e-9 if method == "radau" else 1e-6)
     assert found.problem is None and (found.times == times).all()
 
 
@@ -61,9 +66,9 @@ def stiff_pair():
 @both
 def test_a_stiff_model_takes_few_steps_and_agrees_with_the_explicit_method(method):
     model = stiff_pair()
-    explicit = bc.simulate(model, 1.0, step=0.1, rtol=1e-9, atol=1e-9)
+    explicit = bc.simulate(model, 1.0, step=0.1, method="dopri5", rtol=1e-9, atol=1e-9)
     found = run(model, method, explicit.values("time"), 1e-8)
-    tolerance = 1e-8 if method == "radau" else 1e-5
+    tolerance = 1e-7 if method == "radau" else 1e-5
     np.testing.assert_allclose(found.q, explicit.values("q"), atol=tolerance)
     assert found.counts["steps"] < explicit.settings["steps"] / 20
 
@@ -75,7 +80,7 @@ def test_works_are_integrated_along(method):
     found = run(model, method, [0.0, 0.5, 1.5], 1e-8)
     q, v = found.q[:, 0], found.v[:, 0]
     energy = v**2 + 25 * q**2
-    tolerance = 1e-8 if method == "radau" else 1e-5
+    tolerance = 1e-7 if method == "radau" else 1e-5
     np.testing.assert_allclose(found.works.sum(axis=1), energy - energy[0], atol=tolerance)
     assert found.works.shape == (3, 3) and found.works[1, 1] < -0.1
 
@@ -100,11 +105,13 @@ def test_quaternions_stay_unit_and_the_motion_is_that_of_dopri5(method):
     np.testing.assert_allclose(found.q, explicit.values("q"), atol=1e-8 if method == "radau" else 1e-5)
 
 
-def test_samples_of_radau_are_as_good_as_its_steps():
-    """Many samples force short steps; few leave long ones. What they share agrees within the tolerance."""
+def test_samples_of_radau_come_from_its_own_polynomial_and_do_not_shorten_its_steps():
+    """Their errors are of order four, and with it of the size of the estimate that controls the step."""
     model = replace(pendulum(), given_q=np.array([1.0]))
-    coarse, fine = (run(model, "radau", np.linspace(0, 2, n + 1), 1e-8) for n in (4, 64))
-    np.testing.assert_allclose(coarse.q, fine.q[::16], atol=1e-7)
+    few, many = (run(model, "radau", np.linspace(0, 2, n + 1), 1e-8) for n in (4, 64))
+    exact = run(model, "radau", np.linspace(0, 2, 65), 1e-12)
+    assert few.counts["steps"] == many.counts["steps"]
+    np.testing.assert_allclose(many.q, exact.q, atol=1e-7)
 
 
 @both
@@ -116,15 +123,13 @@ def test_a_start_later_than_zero(method):
 
 @both
 def test_the_longest_step_is_kept(method):
-    model, times = pendulum(given_q=[0.1]), np.array([0.0, 1.0])
-    found = integrate_stiff(bc.compile(model), method, start_of(model), times, 1e-3, 1e-3, 0.01)
+    found = run(pendulum(given_q=[0.1]), method, [0.0, 1.0], 1e-3, max_step=0.01)
     assert found.counts["steps"] >= 100
 
 
 def test_progress_is_told():
     told = []
-    model = pendulum(given_q=[0.1])
-    integrate_stiff(bc.compile(model), "radau", start_of(model), np.array([0.0, 0.5, 1.0]), 1e-6, 1e-6, None, told.append)
+    run(pendulum(given_q=[0.1]), "bdf", [0.0, 0.5, 1.0], 1e-6, progress=told.append)
     assert told[-1] == 1.0 and (np.diff(told) > 0).all()
 
 
@@ -150,14 +155,9 @@ def test_derivatives_that_are_not_finite_end_the_run(monkeypatch):
     model = pendulum(given_q=[0.5])
     dyn = bc.compile(model)
     nothing = np.full((1, 1), np.nan)
-    real, calls = dyn.jacobians, []
-
-    def jacobians(*given, **options):
-        calls.append(1)
-        return real(*given, **options) if len(calls) == 1 else real(*given, **options)._replace(dq=nothing)
-
-    monkeypatch.setattr(dyn, "jacobians", jacobians)
-    found = integrate_stiff(dyn, "radau", start_of(model), np.linspace(0, 5, 51), 1e-9, 1e-9)
+    real = dyn.jacobians
+    monkeypatch.setattr(dyn, "jacobians", lambda *given, **options: real(*given, **options)._replace(dq=nothing))
+    found = integrate_stiff(dyn, "bdf", start_of(model), np.linspace(0, 5, 51), 1e-9, 1e-9)
     assert "v of joint1 has derivatives that are not finite" in str(found.problem) or "q of joint1 has" in str(found.problem)
     assert len(found.times) >= 1
 
@@ -174,7 +174,7 @@ def test_ctrl_c_keeps_what_was_computed(monkeypatch):
         return real(*given, **options)
 
     monkeypatch.setattr(dyn, "acceleration", acceleration)
-    found = integrate_stiff(dyn, "radau", start_of(model), np.linspace(0, 50, 501), 1e-8, 1e-8)
+    found = integrate_stiff(dyn, "bdf", start_of(model), np.linspace(0, 50, 501), 1e-8, 1e-8)
     assert "interrupted at t = " in str(found.problem)
     assert 1 < len(found.times) < 501 and len(found.q) == len(found.works) == len(found.times)
 
@@ -182,8 +182,8 @@ def test_ctrl_c_keeps_what_was_computed(monkeypatch):
 def test_an_unknown_method_or_a_hopeless_tolerance_is_refused():
     model = pendulum()
     dyn, start, times = bc.compile(model), start_of(model), np.array([0.0, 1.0])
-    with pytest.raises(bc.StateError, match="there is no stiff method 'euler': use one of radau, bdf"):
+    with pytest.raises(bc.StateError, match="there is no stiff method 'euler': use one of bdf"):
         integrate_stiff(dyn, "euler", start, times, 1e-6, 1e-6)
-    with pytest.raises(bc.StateError, match="radau cannot keep rtol 1e-15: give 2.2e-14 at least"):
-        integrate_stiff(dyn, "radau", start, times, 1e-15, 1e-6)
+    with pytest.raises(bc.StateError, match="bdf cannot keep rtol 1e-15: give 2.2e-14 at least"):
+        integrate_stiff(dyn, "bdf", start, times, 1e-15, 1e-6)
     assert FINEST < 1e-13

@@ -121,11 +121,19 @@ def test_runs_in_momenta_are_runs_in_velocities(make):
     assert np.abs(runs[1].values("closure_rate")).max() < 1e-12
 
 
+def test_reactions_follow_from_momenta_whatever_part_of_them_the_closures_hold():
+    model = ladder(2)
+    dyn, rng = bc.compile(model, "canonical_momenta"), np.random.default_rng(0)
+    q, v = dyn.projected(0.1 * rng.normal(size=model.nv), rng.normal(size=model.nv), steps=10)
+    tau, push = rng.normal(size=model.nv), rng.normal(size=dyn.equations)
+    p = dyn.momenta(q, v) + dyn.closure_jacobian(q).T @ push
+    expected = dyn.reactions(q, v, dyn.acceleration(q, v, tau), tau=tau)
+    np.testing.assert_allclose(dyn.canonical_reactions(q, p, tau), expected, rtol=0, atol=1e-11 * np.abs(expected).max())
+
+
 def test_what_does_not_go_with_loops_is_told():
     model = ladder(2)
     with pytest.raises(StateError, match="for trees, not for closed loops"):
         bc.compile(model, "canonical_momenta", reference="origin")
     with pytest.raises(StateError, match="formulation 'canonical_momenta' or 'coordinate_reduction', not with 'multipliers'"):
         bc.compile(model, "multipliers").velocities(model.neutral_q, np.zeros(model.nv))
-    with pytest.raises(StateError, match="with closed loops use reactions and closure_reactions"):
-        bc.compile(model, "canonical_momenta").canonical_reactions(model.neutral_q, np.zeros(model.nv))

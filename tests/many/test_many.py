@@ -184,7 +184,11 @@ def test_labelled_arrays_say_run_time_and_coordinate():
     for array, names in ((runs.q, model.q_names), (runs.v, model.v_names), (runs.a, model.v_names)):
         assert array.dims[:2] == ("run", "time") and array.shape == (3, 3, len(names))
         assert tuple(array.coords[array.dims[2]].values) == names
-    assert runs.settings["method"] == "dopri5" and runs.settings["step"] == pytest.approx(0.1)
+    assert (
+        runs.settings["method"] == "auto"
+        and runs.per_run[0]["methods"] == [[0.0, "dopri5"]]
+        and runs.settings["step"] == pytest.approx(0.1)
+    )
 
 
 def test_what_cannot_move_can_still_be_run():
@@ -201,7 +205,7 @@ def test_what_cannot_move_can_still_be_run():
         ({"inputs": np.zeros((2, 1))}, r"the rows do not match: .* inputs \(2, 1\)"),
         ({"tau": np.zeros((2, 2, 4))}, r"tau has shape \(2, 2, 4\)"),
         ({"v": [["fast"] * 4]}, "v must be numbers"),
-        ({"method": "rk4"}, "many runs need a method that adapts its step: use dopri5 or dop853, not rk4"),
+        ({"method": "rk4"}, "many runs need a method that adapts its step: use auto, dopri5, dop853 or radau, not rk4"),
         ({"method": "dopri"}, "did you mean 'dopri5'"),
         ({"rtol": -1.0}, "rtol must be a positive number"),
         ({"duration": 0.0}, "duration must be a positive number"),

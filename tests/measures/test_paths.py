@@ -181,3 +181,27 @@ def test_a_path_is_found_before_its_model_has_measures_and_a_wrong_one_says_so()
         dyn.measures(dyn.model.initial_q, dyn.model.initial_v, names="time")
     bare = bc.compile(replace(dyn.model, measures=()), quick=True)
     assert bare.measures(dyn.model.initial_q, dyn.model.initial_v).shape == (0,)
+
+
+@KINDS
+def test_derivatives_are_those_of_differences(kind):
+    """Of every seventh path, but for lengths of what is zero: along random changes that keep the loops closed."""
+    dyn, at, found = measured(kind)
+    model = dyn.model
+    kinked = [name for name in found if name.endswith((".force", ".moment")) and abs(found[name]) < 1e-9]
+    names = [name for name in found if not name.endswith(".error") and name not in kinked][::7]
+    dyn = bc.compile(model, "multipliers" if model.closures else "auto", quick=True)
+    given = {"t": at["t"], "inputs": at["inputs"]}
+    J = dyn.measure_jacobians(at["q"], at["v"], at["tau"], names=names, **given)
+    rng = np.random.default_rng(3)
+    way, turn, push, signal = (rng.uniform(-1, 1, x.shape[1]) for x in J)
+    G = dyn.closure_jacobian(at["q"], t=at["t"])
+    way -= np.linalg.pinv(G) @ (G @ way)
+    along = sum(x @ y for x, y in zip(J, (way, turn, push, signal), strict=True))
+    rates = dyn.rates(at["q"], way)
+    ends = []
+    for h in (-STEP, STEP):
+        state = at["q"] + h * rates, at["v"] + h * turn, at["tau"] + h * push
+        ends.append(dyn.measures(*state, t=at["t"], inputs=at["inputs"] + h * signal, names=names))
+    difference = (ends[1] - ends[0]) / (2 * STEP)
+    np.testing.assert_allclose(along, difference, rtol=1e-5, atol=1e-6 * (1 + np.abs(difference).max()))

@@ -16,13 +16,14 @@ from bellcrank.results import Run
 
 WIDTHS = {"revolute": (1, 1), "prismatic": (1, 1), "spherical": (4, 3), "free": (7, 6), "fixed": (0, 0)}
 NOTHING_ELSE = {"closures": (), "closing_names": (), "elements": (), "inputs": (), "measures": ()}
-NOTHING_ELSE |= {"measure_names": (), "measure_units": ()}
+NOTHING_ELSE |= {"measure_names": (), "measure_units": (), "stictions": (), "input_width": 0}
 
 
 def make_model(*kinds: str, name: str = "cart") -> SimpleNamespace:
     """A model of joints j0, j1, ... that carry bodies b0, b1, ..."""
     nq, nv = (tuple(WIDTHS[kind][side] for kind in kinds) for side in (0, 1))
     return SimpleNamespace(
+        spec=None,
         name=name,
         joints=tuple(JOINTS[kind] for kind in kinds),
         driven=(False,) * len(kinds),

@@ -54,6 +54,14 @@ def test_closed_loops_are_compared_where_they_close():
     assert rows["MuJoCo"].agreement < 1e-3 and rows["MuJoCo"].closure < 1e-5 and "softly" in rows["MuJoCo"].note
 
 
+def test_loops_that_hinges_close_are_compared_in_all_formulations_and_in_pinocchio():
+    """A hinge is two points of its axis there."""
+    pytest.importorskip("pinocchio")
+    rows = engines(bc.compare(bc.load("four_bar"), **FAST))
+    assert {"coordinate_reduction", "multipliers:joint", "canonical_momenta"} <= set(rows)
+    assert rows["Pinocchio"].agreement < 1e-9 and rows["canonical_momenta"].closure < 1e-9
+
+
 def test_an_engine_that_cannot_hold_the_model_says_why():
     rows = engines(bc.compare(loaded(GEARS), **FAST))
     assert 'no counterpart for "pair"' in rows["Pinocchio"].note

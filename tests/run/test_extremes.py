@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import random
-import re
-import subprocess
-import sys
+import os
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -14,60 +11,23 @@ import pytest
 import bellcrank as bc
 from bellcrank.errors import DynamicsError
 from bellcrank.extremes import in_our_errors
+from tests.damage import damaged_model, damaged_robot, defects_of
 
-NUMBER = re.compile(r"(?<![\w.])-?\d+\.?\d*(?:e-?\d+)?(?![\w.])")
-NUMBERS = ["0", "-1", "1e30", "1e-30", "-1e30", "1e300", "1e150", "1e-300", "-1e-12", "1e8", "1e-8", "1e16", "5e-324"]
-TOKENS = ['"ground"', "[0, 0, 0]", "true", "{}", '"=p/0"', '"x"', "[]", '""']
-SMALL = ("pendulum", "double_pendulum", "four_bar", "heavy_top", "parallelogram", "slider_crank", "quarter_car", "five_bar")
-FILES = 32
-
-CHILD = """
-import json, sys, traceback, warnings
-import bellcrank as bc
-warnings.simplefilter("ignore")
-WAYS = {
-    "assemble": bc.assemble, "check": lambda m: bc.check(m).as_dict(), "equilibrium": lambda m: bc.equilibrium(m, max_iterations=30),
-    "modes": lambda m: bc.modes(m, "start"), "simulate": lambda m: bc.simulate(m, 0.05, step=0.01).summary().as_dict(),
-}
-for line in sys.stdin:
-    defects = []
-    try:
-        model = bc.load(json.loads(line))
-        for name, way in WAYS.items():
-            try:
-                way(model)
-            except bc.BellcrankError:
-                pass
-            except Exception:
-                defects.append(name + ": " + traceback.format_exc())
-    except bc.BellcrankError:
-        pass
-    except Exception:
-        defects.append("load: " + traceback.format_exc())
-    print(json.dumps(defects), flush=True)
-"""
-
-
-def damaged(seed):
-    """A model of the gallery with one to three numbers changed, or replaced by something else."""
-    rng = random.Random(seed)
-    text = bc.gallery()[rng.choice(SMALL)].read_text(encoding="utf-8")
-    for _ in range(rng.choice([1, 1, 2, 3])):
-        place = rng.choice(list(NUMBER.finditer(text))[1:])
-        text = text[: place.start()] + rng.choice(NUMBERS if rng.random() < 0.85 else TOKENS) + text[place.end() :]
-    return text
+FILES = int(os.environ.get("BELLCRANK_RANDOM", "32"))
 
 
 def test_damaged_models_give_results_or_errors_of_ours():
-    """The short form; with other seeds, as many as there is time for."""
-    with subprocess.Popen([sys.executable, "-c", CHILD], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
-        for seed in range(FILES):
-            child.stdin.write(json.dumps(damaged(seed)) + "\n")
-            child.stdin.flush()
-            answer = child.stdout.readline()
-            assert answer, f"the process died of model {seed}"
-            assert json.loads(answer) == [], seed
-        child.stdin.close()
+    """The short form: python -m tests.damage models 0 10000 is the long one."""
+    found = list(defects_of((seed, damaged_model(seed)) for seed in range(FILES)))
+    assert [(seed, defects) for seed, _, defects in found if defects] == []
+    assert sum(done > 0 for _, done, _ in found) > FILES / 4
+
+
+@pytest.mark.skipif(find_spec("mujoco") is None, reason="MJCF files need MuJoCo")
+def test_damaged_robot_files_give_results_or_errors_of_ours():
+    found = list(defects_of(((seed, damaged_robot(seed)) for seed in range(FILES)), ("assemble", "check", "simulate")))
+    assert [(seed, defects) for seed, _, defects in found if defects] == []
+    assert sum(done > 0 for _, done, _ in found) > FILES / 4
 
 
 BREAKDOWNS = [

@@ -1,4 +1,4 @@
-"""A run whose steps are short for stability alone notices, says so while it goes on, and names the method to take."""
+"""A run whose steps are short for stability alone notices; it says so while it goes on, or changes to radau by itself."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 import bellcrank as bc
 from bellcrank.cli import main
 from bellcrank.kernels import stopwatch
-from bellcrank.run import stiffness
+from bellcrank.wording import duration_words
 
 ARM = """
 format = 1
@@ -55,7 +55,7 @@ def test_the_rate_is_that_of_the_damper(method, formulation):
     (message,) = told
     steps = float(re.search(r"steps of (\S+) s to stay stable", message)[1])
     assert 2e5 * steps == pytest.approx({"dopri5": 3.25, "dop853": 6.1}[method], rel=0.3)
-    for words in ("model 'arm' is stiff", "in hinge", "2e+05 1/s", f"{method} takes steps", 'method="bdf"'):
+    for words in ("model 'arm' is stiff", "in hinge", "2e+05 1/s", f"{method} takes steps", 'method="radau"'):
         assert words in message
 
 
@@ -64,14 +64,38 @@ def test_it_is_said_while_the_run_goes_on():
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         warnings.showwarning = lambda *about: happened.append("told")
-        bc.simulate(arm(1e5), 1.0, progress=happened.append, **LOOSE)
+        bc.simulate(arm(1e5), 1.0, method="dopri5", progress=happened.append, **LOOSE)
     assert happened.count("told") == 1
     assert happened[happened.index("told") + 1] < 0.5 and happened[-1] == 1.0
 
 
-def test_bdf_needs_few_steps_where_dopri5_needs_many():
-    run, told = warned(lambda: bc.simulate(arm(1e5), 0.1, method="bdf", **LOOSE))
+@pytest.mark.parametrize("method", ["radau", "bdf"])
+def test_stiff_methods_need_few_steps_where_dopri5_needs_many(method):
+    run, told = warned(lambda: bc.simulate(arm(1e5), 0.1, method=method, **LOOSE))
     assert not told and run.settings["steps"] < 100 and run.settings["stiff"] is None
+
+
+def test_auto_leaves_a_stiff_run_to_radau_and_says_so():
+    """Samples, works and events go on; what was found, and the change, is in the settings, in the summary and in its dict."""
+    falls = bc.Event("hinge", 1e-6, then="mark")
+    run, told = warned(lambda: bc.simulate(arm(1e5), 1.0, step=0.01, events=[falls]))
+    (first, dopri5), (second, radau) = run.settings["methods"]
+    assert not told and (first, dopri5, radau) == (0.0, "dopri5", "radau") and 0 < second < 0.01
+    assert run.settings["steps"] < 300 and run.settings["stiff"][2] == "hinge"
+    np.testing.assert_allclose(run.values("time"), np.linspace(0, 1, 101), atol=1e-15)
+    exact = bc.simulate(arm(1e5), 1.0, step=0.01, method="radau", rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(run.values("q"), exact.values("q"), atol=1e-9)
+    np.testing.assert_allclose(run.values("work"), exact.values("work"), atol=1e-9)
+    assert run.crossings[0].time == pytest.approx(0.010199, abs=1e-6)  # 1e-6 rad at 9.81/1e5 rad/s, after a short start
+    summary = run.summary()
+    assert [item["event"] for item in summary.as_dict()["methods"]] == ["dopri5", "radau"]
+    assert "auto: dopri5; radau from t = " in str(summary) and "2e+05 1/s in hinge: radau took over" in str(summary)
+
+
+def test_what_is_not_stiff_stays_with_dopri5_to_the_last_bit():
+    model = bc.load("double_pendulum")
+    auto, chosen = (bc.simulate(model, 1.0, **given) for given in ({}, {"method": "dopri5"}))
+    assert (auto.values("q") == chosen.values("q")).all() and auto.settings["methods"] == [[0.0, "dopri5"]]
 
 
 def test_the_command_line_says_it_too(tmp_path, monkeypatch):
@@ -79,9 +103,12 @@ def test_the_command_line_says_it_too(tmp_path, monkeypatch):
     Path("arm.toml").write_text(f"{ARM}{DAMPER}1e5")
     found = CliRunner().invoke(main, ["run", "arm.toml", "--duration", "0.3", "--rtol", "1e-6", "--json", "--no-plot"])
     assert found.exit_code == 0
-    assert "warning: model 'arm' is stiff" in found.stderr and "bdf" in found.stderr
     told = json.loads(found.stdout)
     assert told["stiff"]["dof"] == "hinge" and told["compile_time"] > 0
+    assert told["method"] == "auto" and told["methods"][-1]["event"] == "radau"
+    options = ["--duration", "0.3", "--rtol", "1e-6", "--method", "dopri5", "--no-plot"]
+    found = CliRunner().invoke(main, ["run", "arm.toml", *options])
+    assert "warning: model 'arm' is stiff" in found.stderr and "--method radau" in found.stderr
 
 
 def test_a_stiff_run_that_will_soon_end_is_noted_only():
@@ -89,7 +116,7 @@ def test_a_stiff_run_that_will_soon_end_is_noted_only():
     assert not told
     summary = run.summary()
     assert summary.as_dict()["stiff"]["rate"] == pytest.approx(2e5, rel=1e-6)
-    assert re.search(r"stiff +from t = .* s on, 2e\+05 1/s in hinge: bdf takes longer steps", str(summary))
+    assert re.search(r"stiff +from t = .* s on, 2e\+05 1/s in hinge: radau takes longer steps", str(summary))
 
 
 def test_vibration_without_damping_is_not_stiff():
@@ -119,10 +146,10 @@ def test_closed_loops_are_noticed_with_the_fastest_rate_of_their_equations():
 def test_many_runs_name_the_one_that_is_stiff(monkeypatch):
     """The start with no velocity is as stiff as the other; what is not damped is not."""
     monkeypatch.setattr("bellcrank.machine.steps.lane_runs._LOOK_SECONDS", 0.0)
-    runs, told = warned(lambda: bc.simulate_many(arm(2e5), 1.0, v=[[0.0], [3.0]], **LOOSE))
+    runs, told = warned(lambda: bc.simulate_many(arm(2e5), 1.0, v=[[0.0], [3.0]], method="dopri5", **LOOSE))
     assert [run["stiff"][1] for run in runs.per_run] == pytest.approx([4e5, 4e5], rel=1e-6)
     (message,) = told
-    assert re.search(r"stiff in run [01]: .* 4e\+05 1/s", message) and 'simulate with method "bdf"' in message
+    assert re.search(r"stiff in run [01]: .* 4e\+05 1/s", message) and 'method="radau"' in message
     calm, told = warned(lambda: bc.simulate_many(arm(0.1), 1.0, v=[[0.0], [3.0]], **LOOSE))
     assert [run["stiff"] for run in calm.per_run] == [None, None] and not told
 
@@ -136,10 +163,15 @@ def test_a_controller_that_makes_a_run_stiff_is_found_too():
     assert len(told) == 1 and "not by Python functions" in told[0]
 
 
-def test_with_events_the_remedy_says_that_they_are_not_watched_then():
-    bottom = bc.Event("hinge", 3.0)
-    _, told = warned(lambda: bc.simulate(arm(1e4), 0.2, method="dop853", events=[bottom], **LOOSE))
-    assert len(told) == 1 and "without events" in told[0]
+def test_many_runs_leave_what_is_stiff_to_radau_one_by_one():
+    """Each at its own time, with its samples behind it; the result is that of a run by itself."""
+    starts = [[0.0], [3.0], [-2.0], [1.0], [0.5]]
+    runs, told = warned(lambda: bc.simulate_many(arm(2e5), 1.0, v=starts))
+    assert not told and (runs.status == 0).all()
+    assert all(run["methods"][1][1] == "radau" and run["steps"] < 500 and run["stiff"][1] > 3e5 for run in runs.per_run)
+    assert len({run["methods"][1][0] for run in runs.per_run}) == 5
+    alone = bc.simulate(arm(2e5), 1.0, v=starts[1], method="radau", rtol=1e-11, atol=1e-11)
+    np.testing.assert_allclose(runs.q_values[1], alone.values("q"), atol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -147,7 +179,7 @@ def test_with_events_the_remedy_says_that_they_are_not_watched_then():
     [(0.034, "0.03 s"), (42.2, "42 s"), (600, "10 minutes"), (9000, "2 hours"), (3e5, "3 days")],
 )
 def test_how_long_it_takes_is_said_in_round_numbers(seconds, text):
-    assert stiffness._duration(seconds) == f"about {text}"
+    assert duration_words(seconds) == f"about {text}"
 
 
 def test_compiling_inside_compiling_counts_once(monkeypatch):

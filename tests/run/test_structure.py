@@ -76,6 +76,7 @@ def flow(dynamics, method, h, q, p):
 
 
 @pytest.mark.parametrize(("method", "symplectic"), [*((m, True) for m in METHODS), ("rk4", False), ("rattle", False)])
+@pytest.mark.filterwarnings("ignore:.*the energy does not add up")  # its steps are long
 def test_a_step_is_a_canonical_transformation(method, symplectic):
     """The Jacobian A of a step has A^T W A = W; central differences of 1e-5 leave 2e-9 of it, rk4 3e-3."""
     model = chain(2)
@@ -176,7 +177,7 @@ def test_a_step_that_is_too_long_is_told():
 
 
 def test_what_cannot_keep_the_structure_is_refused(floating):
-    with pytest.raises(StateError, match="for trees, and model 'four-bar' has closed loops, .*: use dop853"):
+    with pytest.raises(StateError, match="for trees, and model 'four-bar' has closed loops: use implicit_midpoint"):
         bc.simulate(bc.load("four_bar"), 1.0, method="gauss4")
     with pytest.raises(StateError, match=r"gauss4 would not keep the structure at joints with quaternions .*midpoint4"):
         bc.simulate(floating, 1.0, method="gauss4")

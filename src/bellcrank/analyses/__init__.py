@@ -5,6 +5,7 @@ linear.py       A, B, C, D about a state
 vibration.py    frequencies, damping and shapes of small motions
 driving.py      an input through its range: positions, velocities, accelerations, toggles      kinematics.py
 inverse.py      efforts, powers and reactions of a given motion     motion.py
+response/       steady oscillations: frequency responses, spectra
 state.py        arguments, checked
 report.py       tables for people
 """
@@ -12,18 +13,24 @@ report.py       tables for people
 from .linear import StateSpace, linearize
 from .motions.driving import Drive, drive
 from .motions.inverse import inverse_motion
+from .response.frequency import FrequencyResponse, frequency_response
+from .response.spectra import SpectrumResponse, road_spectrum
 from .resting import Equilibrium, equilibrium
 from .vibration import Mode, Modes, modes
 
 __all__ = [
     "Drive",
     "Equilibrium",
+    "FrequencyResponse",
     "Mode",
     "Modes",
+    "SpectrumResponse",
     "StateSpace",
     "drive",
     "equilibrium",
+    "frequency_response",
     "inverse_motion",
     "linearize",
     "modes",
+    "road_spectrum",
 ]

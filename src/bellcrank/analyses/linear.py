@@ -43,7 +43,7 @@ class StateSpace:
     states                     "q of hinge": its displacement, along "ball.wx" for a quaternion; then "v of hinge". With closed
                                loops only of independent coordinates; outputs may be of all
     inputs                     "tau of hinge", then the inputs of the model by their names
-    outputs                    as asked for: "q of ...", "v of ...", "a of ..."
+    outputs                    as asked for: "q of ...", "v of ...", "a of ...", and measures by their names
     rate                       (2 n,)  x' at the state itself; zero in equilibrium
     q, v                       the state
     """
@@ -98,7 +98,8 @@ def linearize(
 
     q, v      the state; the model's start if not given
     tau, inputs, t   what acts there, and when
-    outputs   names as "q of hinge", "v of hinge", "a of hinge", or "q", "v", "a" for all of these; all q and v if not given
+    outputs   names as "q of hinge", "v of hinge", "a of hinge", or "q", "v", "a" for all of these; measures, paths that every
+              model has, "hinge.fx", and formulas over them; all q and v if not given
 
     A mechanism with closed loops is assembled first, if it does not close.
     """
@@ -109,20 +110,41 @@ def linearize(
     acceleration = dyn.acceleration(at_q, at_v, given.tau, t=given.t, inputs=given.inputs)
     about = state_matrices(dyn, at_q, at_v, given)
     names = {kind: tuple(f"{kind} of {name}" for name in model.v_names) for kind in ("q", "v", "a", "tau")}
+    wanted = ("q", "v") if outputs is None else [outputs] if isinstance(outputs, str) else outputs
+    wanted = [name for one in wanted for name in names.get(one, (one,))]
+    known = names["q"] + names["v"] + names["a"]
+    measured = _measured(dyn, about, at_q, at_v, given, [name for name in wanted if name not in known], known)
     everything = StateSpace(
         A=about.A,
         B=about.B,
-        C=about.C,
-        D=np.vstack([np.zeros((2 * model.nv, about.B.shape[1])), about.gains]),
+        C=np.vstack([about.C, measured[0]]),
+        D=np.vstack([np.zeros((2 * model.nv, about.B.shape[1])), about.gains, measured[1]]),
         states=tuple(names[kind][k] for kind in ("q", "v") for k in about.chosen),
         inputs=names["tau"] + model.inputs,
-        outputs=names["q"] + names["v"] + names["a"],
+        outputs=known + tuple(dict.fromkeys(name for name in wanted if name not in known)),
         rate=np.concatenate([at_v[about.chosen], acceleration[about.chosen]]),
         q=at_q,
         v=at_v,
     )
-    wanted = ("q", "v") if outputs is None else [outputs] if isinstance(outputs, str) else outputs
-    return everything.part(outputs=[name for one in wanted for name in names.get(one, (one,))])
+    return everything.part(outputs=wanted)
+
+
+def _measured(
+    dyn: Dynamics, about: Matrices, q: Array, v: Array, given: Conditions, names: list[str], known: Sequence[str]
+) -> tuple[Array, Array]:
+    """C and D of measures."""
+    names = list(dict.fromkeys(names))
+    if not names:
+        return np.zeros((0, about.C.shape[1])), np.zeros((0, about.B.shape[1]))
+    try:
+        J = dyn.measure_jacobians(q, v, given.tau, t=given.t, inputs=given.inputs, names=names)
+    except StateError as error:
+        near = next((did_you_mean(name, known) for name in names if " of " in name), "")
+        raise StateError(
+            f"outputs: {error}{near}; outputs are measures, and q, v, a of {', '.join(dyn.model.v_names)}"
+        ) from None
+    n = dyn.model.nv
+    return J.dq @ about.C[:n] + J.dv @ about.C[n : 2 * n], np.hstack([J.dtau, J.dinputs])
 
 
 class Matrices(NamedTuple):

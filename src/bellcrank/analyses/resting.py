@@ -45,6 +45,7 @@ class Equilibrium:
     reactions    (n + closures, 6)   wrench of the parent on the child at each joint, then of what closes loops (of least norm
                  where they are not unique), world axes: force, then moment
     efforts      names    force or effort of each force element, and of each drive
+    measures     names    measures of the model
     iterations   int      Newton steps that it took
     tau, inputs, t        what was given
     """
@@ -62,6 +63,7 @@ class Equilibrium:
     tau: Array
     inputs: Array
     t: float
+    measures: dict[str, float]
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, fit for JSON."""
@@ -75,6 +77,7 @@ class Equilibrium:
             "stiffness": self.stiffness.tolist(),
             "reactions": dict(zip(self.joints, self.reactions.tolist(), strict=True)),
             "efforts": self.efforts,
+            "measures": self.measures,
             "iterations": self.iterations,
             "t": self.t,
         }
@@ -99,7 +102,9 @@ class Equilibrium:
 
     def __rich__(self) -> Group:
         title = f"{self.model.name}: equilibrium, {self.verdict}"
-        return table(title, ("coordinate", "value", "unit"), self.rows(), right=(1,))
+        units = self.model.measure_units
+        measured = [(name, tidy(x), unit) for (name, x), unit in zip(self.measures.items(), units, strict=True)]
+        return table(title, ("coordinate", "value", "unit"), [*self.rows(), *measured], right=(1,))
 
     def __str__(self) -> str:
         width = max([len(name) for name, *_ in self.rows()], default=0)
@@ -221,7 +226,15 @@ def _result(dyn: Dynamics, found: Found, given: Conditions) -> Equilibrium:
         tau=given.tau,
         inputs=given.inputs,
         t=given.t,
+        measures=_measures(dyn, q, given),
     )
+
+
+def _measures(dyn: Dynamics, q: Array, given: Conditions) -> dict[str, float]:
+    """At rest, where nothing accelerates."""
+    still = np.zeros(dyn.model.nv)
+    values = dyn.measures(q, still, given.tau, t=given.t, inputs=given.inputs, a=still)
+    return dict(zip(dyn.model.measure_names, values.tolist(), strict=True))
 
 
 def _efforts(dyn: Dynamics, q: Array, given: Conditions) -> dict[str, float]:

@@ -14,7 +14,7 @@ About a state that moves, the roots are those of the linearized equations (linea
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -53,11 +53,13 @@ class Mode:
     kind            "rigid": no stiffness and no damping, it drifts; "oscillating"; "decaying" or "growing" without oscillation
     root            1/s; of an oscillating mode the one with positive imaginary part
     shape           displacement of each coordinate by the names of v; complex where phases differ
+    measures        how much each measure of the model takes part: its change for this shape, in its unit for 1 rad or 1 m
     """
 
     kind: str
     root: complex
     shape: dict[str, complex]
+    measures: dict[str, complex] = field(default_factory=dict)
 
     @property
     def frequency(self) -> float:
@@ -88,6 +90,7 @@ class Mode:
             "time_constant_s": self.time_constant,
             "root": [self.root.real, self.root.imag],
             "shape": {name: [x.real, x.imag] for name, x in self.shape.items()},
+            "measures": {name: [x.real, x.imag] for name, x in self.measures.items()},
         }
 
     def main_parts(self, most: int = 3) -> str:
@@ -191,7 +194,20 @@ def modes(
     roots = _roots_at_rest(dyn, q, a, given) if not moving.any() else _roots_in_motion(dyn, q, moving, given)
     found = [_mode(model, kind, root, shape) for kind, root, shape in _untangled(roots)]
     found.sort(key=lambda mode: (mode.kind != "rigid", abs(mode.root), mode.root.real))
+    if model.measures and found:
+        found = _with_measures(dyn, found, q, moving, given)
     return Modes(model, tuple(found), q, moving, label)
+
+
+def _with_measures(dyn: Dynamics, found: list[Mode], q: Array, v: Array, given: Conditions) -> list[Mode]:
+    """Modes with what they do to the measures: d, d' = s d, and the accelerations that follow."""
+    J = dyn.measure_jacobians(q, v, given.tau, t=given.t, inputs=given.inputs)
+    result = []
+    for mode in found:
+        d = np.array(list(mode.shape.values()))
+        parts = (J.dq + mode.root * J.dv) @ d
+        result.append(replace(mode, measures=dict(zip(dyn.model.measure_names, map(complex, parts), strict=True))))
+    return result
 
 
 def _about(dyn: Dynamics, about: Any, v: ArrayLike | None, given: Conditions) -> tuple[Array, Array, str]:

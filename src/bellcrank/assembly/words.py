@@ -89,7 +89,7 @@ def open_loops(loops: Loops, q: Array, t: float, most: int = 3) -> str:
 
 
 def closure_words(model: Model, closure: Closure) -> str:
-    kind = {"joint": "joint", "coupler": "coupler"}.get(closure.kind, "constraint")
+    kind = closure.mesh or {"joint": "joint", "coupler": "coupler"}.get(closure.kind, "constraint")
     inside = loop_joints(model, closure)
     through = f" (loop {' - '.join(inside)})" if inside and len(inside) <= 8 else ""
     return f"{kind} {closure.name!r}{through}"

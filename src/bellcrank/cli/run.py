@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 DATA, PICTURE, TABLE = "run.nc", "run.png", "run.csv"
 OPTIONS = (  # of simulate
-    "duration", "step", "method", "formulation", "reference", "rtol", "atol", "max_step", "projection", "on_singular",
-    "rank_tolerance",
+    "duration", "step", "method", "formulation", "reference", "rtol", "atol", "max_step", "max_steps", "projection",
+    "on_singular", "rank_tolerance",
 )  # fmt: skip
 
 
@@ -36,8 +36,9 @@ def command(
     method: Annotated[
         str | None,
         typer.Option(
-            help="dopri5, dop853, rk4, radau, bdf; implicit_midpoint, midpoint4, gauss4; rattle, reaction_taylor.",
-            show_default="dopri5",
+            help="auto (dopri5, or radau where a run is stiff), dopri5, dop853, rk4, radau, bdf; implicit_midpoint, midpoint4, "
+            "gauss4; rattle, reaction_taylor.",
+            show_default="auto",
         ),
     ] = None,
     formulation: Annotated[
@@ -54,6 +55,7 @@ def command(
     rtol: Annotated[float | None, typer.Option(help="Relative tolerance.", show_default=f"{TOLERANCE:g}")] = None,
     atol: Annotated[float | None, typer.Option(help="Absolute tolerance.", show_default=f"{TOLERANCE:g}")] = None,
     max_step: Annotated[float | None, typer.Option(help="Longest step, in seconds.", show_default="none, or --step")] = None,
+    max_steps: Annotated[int | None, typer.Option(help="How many steps the run may take.", show_default="1e8")] = None,
     projection: Annotated[
         str | None, typer.Option(help="Of closed loops: minimum_norm, mass or none.", show_default="minimum_norm")
     ] = None,
@@ -134,8 +136,6 @@ def _write(run: Run, files: list[Path], *, keep: bool) -> None:
 
 def _report(run: Run, files: list[Path], *, as_json: bool) -> None:
     summary = run.summary()
-    if summary.doubt:
-        say("warning", summary.doubt, "yellow")
     if as_json:
         print_json(summary.as_dict() | {"files": [str(file) for file in files]})
         return

@@ -106,7 +106,7 @@ def formulations(model: Model) -> tuple[list[Ours], dict[str, str]]:
 
     default = Ours(model, compile(model).formulation)
     found, refused = [default], {}
-    for name in CLOSED if model.closures else FORMULATIONS:
+    for name in (*CLOSED, "canonical_momenta") if model.closures else FORMULATIONS:
         try:
             found += [Ours(model, name)] if name != default.name else []
         except BellcrankError as error:

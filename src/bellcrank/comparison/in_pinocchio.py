@@ -19,7 +19,7 @@ PROXIMAL = (1e-12, 1e-10, 200)  # accuracy, damping, iterations of constraintDyn
 
 
 class InPinocchio:
-    """aba for trees, constraintDynamics for loops closed by spherical or fixed joints."""
+    """aba for trees, constraintDynamics for loops closed by spherical, fixed or revolute joints; a hinge is two points of its axis."""
 
     name = "Pinocchio"
     note = ""
@@ -45,8 +45,9 @@ class InPinocchio:
         self.theirs.armature = armature
         self.closing, self.closing_data = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
         for closure in model.closures:
-            self.closing.append(self._closing(closure))
-            self.closing_data.append(self.closing[-1].createData())
+            for constraint in self._closing(closure):
+                self.closing.append(constraint)
+                self.closing_data.append(constraint.createData())
         self.data = self.theirs.createData()
         if model.closures:
             self._prepare()
@@ -87,16 +88,20 @@ class InPinocchio:
         single = {"hinge": pin.JointModelRevoluteUnaligned, "slide": pin.JointModelPrismaticUnaligned}
         return [single[kind](along(joint, letter)) for kind, letter in joint.mjcf]
 
-    def _closing(self, closure: Closure) -> Any:
+    def _closing(self, closure: Closure) -> list[Any]:
         pin = self.pin
-        kinds = {"spherical": pin.ContactType.CONTACT_3D, "fixed": pin.ContactType.CONTACT_6D}
+        kinds = {"fixed": pin.ContactType.CONTACT_6D} | dict.fromkeys(("spherical", "revolute"), pin.ContactType.CONTACT_3D)
         if closure.joint is None or closure.joint.kind not in kinds or closure.motion is not None:
             raise ModelError(f'Pinocchio has no counterpart for "{closure.name}"')
-        ends = []
-        for body, point in ((closure.body_a, closure.point_a), (closure.body_b, closure.point_b)):
-            joint, shift = self.carrier[body]
-            ends += [joint, pin.SE3(np.eye(3), shift + np.array(point))]
-        return pin.RigidConstraintModel(kinds[closure.joint.kind], self.theirs, *ends, pin.ReferenceFrame.LOCAL)
+        axis = np.array(closure.joint.axis) * float(self.dynamics.plan.length) if closure.joint.kind == "revolute" else None
+        made = []
+        for along_axis in (np.zeros(3),) if axis is None else (np.zeros(3), axis):
+            ends: list[Any] = []
+            for body, point in ((closure.body_a, closure.point_a), (closure.body_b, closure.point_b)):
+                joint, shift = self.carrier[body]
+                ends += [joint, pin.SE3(np.eye(3), shift + np.array(point) + along_axis)]
+            made.append(pin.RigidConstraintModel(kinds[closure.joint.kind], self.theirs, *ends, pin.ReferenceFrame.LOCAL))
+        return made
 
     def acceleration(self, q: Array, v: Array, tau: Array) -> Array:
         there = self.states.there(q, v, None, tau)

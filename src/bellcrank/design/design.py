@@ -22,6 +22,7 @@ from ..model.parameters.recording import Recording, record
 from ..model.parameters.written import Written
 from ..model.spec.problems import names as listed
 from ..numbers.variable import varied
+from .assembling import NearStarts
 from .plan_arrays import PlanArrays
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class Design:
 
     def __getstate__(self) -> dict[str, Any]:
         """For pickle: without what is found again when it is asked for."""
-        found = ("_usual", "_remaking", "remarks")
+        found = ("_usual", "_remaking", "_near_starts", "remarks")
         return {name: value for name, value in vars(self).items() if name not in found} | {"_plans": {}}
 
     # --- what follows from p
@@ -108,6 +109,34 @@ class Design:
         if found is None:
             found = self._judge(values)
         return found
+
+    def assembled(self, p: ArrayLike | Mapping[str, float], near: ArrayLike | None = None) -> tuple[Array, Array]:
+        """q and v of the start of a design, its loops closed: what the model file says of the start is held.
+
+        ``near``: coordinates close by, such as those of a design that differs little; those of the model's own start unless
+        given. From there it takes a few compiled steps; where that is no short way, all that ``bc.assemble`` does. Raises
+        ModelError, or AssemblyError where the loops cannot be closed.
+        """
+        values = self.values(p)
+        if values.ndim != 1:
+            raise StateError(f"a start is of one design: give p as ({len(self.names)},)")
+        if not self.base.closures:
+            arrays = self.arrays(values)
+            return arrays.get("given_q", self.base.given_q), arrays.get("given_v", self.base.given_v)
+        starts = self._near_starts
+        arrays = self.arrays(values, starts.plan)
+        q = self.base.initial_q if near is None else np.asarray(near, dtype=np.float64)
+        if q.shape != (self.base.nq,):
+            raise StateError(f"near has shape {q.shape}: give coordinates, ({self.base.nq},)")
+        found = starts.find(arrays, q) if starts.possible else None
+        if found is None:
+            model = self.model(values)
+            found = model.initial_q, model.initial_v
+        return found
+
+    @cached_property
+    def _near_starts(self) -> NearStarts:
+        return NearStarts(self)
 
     def check(self, p: ArrayLike | Mapping[str, float]) -> tuple[str, ...]:
         """What is wrong with a design: bodies that cannot exist, lengths below zero, loops that cannot be closed; else ()."""

@@ -144,7 +144,7 @@ class Dynamics(Evaluation):
         return self.evaluate(self.program, {"q": q, "v": v, "tau": tau}, t, inputs, status)
 
     def _extra_arrays(self, t: ArrayLike, inputs: OrZero) -> list[Array]:
-        u = np.zeros(len(self.model.inputs)) if inputs is None else np.asarray(inputs, dtype=np.float64)
+        u = np.zeros(self.model.input_width) if inputs is None else self.with_anchors(np.asarray(inputs, dtype=np.float64))
         given = {"t": np.atleast_1d(np.asarray(t, dtype=np.float64)), "u": u}
         return [given[name] for name in self._extras]
 
@@ -177,6 +177,7 @@ class Dynamics(Evaluation):
 
     measures = quantities.measures.measures
     measure_units = quantities.measures.measure_units
+    measure_jacobians = quantities.measure_derivatives.measure_jacobians
 
     momenta = quantities.momenta.momenta
     velocities = quantities.momenta.velocities

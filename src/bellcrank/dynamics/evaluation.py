@@ -119,10 +119,22 @@ class Evaluation:
         return _repeated("t", x[:, None] if x.ndim == 1 else x, states, 1)
 
     def input_rows(self, inputs: OrZero, states: int) -> Array:
-        """The model's inputs at each state; (states, inputs)."""
+        """The model's inputs at each state, and the anchors of friction that holds; (states, model.input_width).
+
+        Anchors are taken where they come with the inputs; else there are none.
+        """
         names = self.model.inputs
         x = np.zeros(len(names)) if inputs is None else np.asarray(inputs, dtype=np.float64)
-        return _repeated("inputs", x, states, len(names), f": {', '.join(names)}")
+        if self.model.stictions and x.ndim and x.shape[-1] == self.model.input_width:
+            return _repeated("inputs", x, states, self.model.input_width)
+        return self.with_anchors(_repeated("inputs", x, states, len(names), f": {', '.join(names)}"))
+
+    def with_anchors(self, inputs: Array) -> Array:
+        """Rows of inputs made as wide as the machine code takes them."""
+        missing = self.model.input_width - inputs.shape[-1] if inputs.ndim else 0
+        if not self.model.stictions or missing != len(self.model.stictions):
+            return inputs
+        return np.concatenate([inputs, np.zeros((*inputs.shape[:-1], missing))], axis=-1)
 
     def array(self, name: str, given: ArrayLike) -> Array:
         """The argument as float64 of the right shape, or an error in the user's names."""
@@ -145,7 +157,9 @@ class Evaluation:
         """Of the entries of all arguments that are not like v."""
         equations = tuple(f"{c.name}.{k + 1}" for c in self.model.closures for k in range(c.rows))
         of_q = self.model.q_names
-        return {"q": of_q, "lambda": equations, "t": ("t",), "u": self.model.inputs}
+        inputs = self.model.inputs
+        own = {"q": of_q, "lambda": equations, "u": inputs}
+        return own | {f"d{name}": names for name, names in own.items()} | {"t": ("t",)}
 
     def _names(self, argument: str) -> tuple[str, ...]:
         """What the entries of an argument are called."""

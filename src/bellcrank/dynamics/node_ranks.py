@@ -22,6 +22,7 @@ from ..machine.walk import Walk
 from ..model.manifold import unit_quaternions
 from ..plan import Plan
 from ..plan.blocks import BlockNode
+from ..plan.long_loops.choice import with_links
 from ..plan.nodes import Nodes, Ranks, all_rows, is_condensed, make_node_tables, nodes_of, separator_size
 from ..spatial.rank import ROUNDING, independent_rows, keeps, null_space, smallest_added
 from .generic import configurations
@@ -110,7 +111,7 @@ class Survey:
             agree = all(own.forms_agree for own in found.ranks.values())
             for i, own in found.ranks.items():
                 ranks[i] = own._replace(checked=self._checked(i, own, agree))
-        return make_node_tables(self.plan, self.parts, ranks)
+        return make_node_tables(self.plan, *with_links(self.plan, self.parts, ranks))
 
     def _checked(self, i: int, own: Ranks, agree: bool) -> tuple[tuple[int, ...], ...]:
         """Equations that are left out, unless they say nothing anywhere; all where children may disagree with each other."""
@@ -169,7 +170,7 @@ def anywhere(plan: Plan) -> Array:
 
 def _walk(plan: Plan, q: Array, t: float) -> Walk:
     still = [0.0] * plan.model.nv
-    inputs = {"q": q.tolist(), "v": still, "tau": still, "t": [t], "u": [0.0] * len(plan.model.inputs)}
+    inputs = {"q": q.tolist(), "v": still, "tau": still, "t": [t], "u": [0.0] * plan.model.input_width}
     walk = InPython(plan, NOTHING, inputs).walk
     if plan.loads.motions:
         drive(walk)

@@ -127,7 +127,7 @@ def closures_of_node(plan: Plan, node: int) -> tuple[str, ...]:
 def inputs_of(plan: Plan, state: dict[str, Array]) -> dict[str, list[Number]]:
     """A state as the plain walk reads it; what is not given is zero."""
     inputs: dict[str, list[Number]] = {name: list(state.get(name, np.zeros(plan.model.nv))) for name in ("q", "v", "tau")}
-    inputs |= {"t": list(np.atleast_1d(state.get("t", 0.0))), "u": list(state.get("u", np.zeros(len(plan.model.inputs))))}
+    inputs |= {"t": list(np.atleast_1d(state.get("t", 0.0))), "u": list(state.get("u", np.zeros(plan.model.input_width)))}
     return inputs
 
 

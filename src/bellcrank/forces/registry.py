@@ -9,6 +9,7 @@ from .joint_damper import JointDamper
 from .joint_effort import JointEffort, JointInput
 from .joint_friction import JointFriction
 from .joint_spring import JointSpring
+from .joint_stiction import JointStiction
 from .joint_stop import JointStop
 from .spring_damper import SpringDamper
 from .turning_spring import TurningSpring
@@ -17,6 +18,7 @@ _ALL: tuple[type[JointForce] | type[BodyForce], ...] = (
     JointSpring,
     JointDamper,
     JointFriction,
+    JointStiction,
     JointStop,
     JointEffort,
     JointInput,

@@ -54,6 +54,8 @@ QUANTITIES: dict[str, Program] = {
     "drives": inverse_dynamics.DRIVES,
     "elements": observables.ELEMENTS,
     "acting": observables.ACTING,
+    "tangent": articulated_body.TANGENT,
+    "closed_tangent": multipliers.TANGENT,
     "multipliers": multipliers.VALUES,
     "block_multipliers": block_multipliers.PROGRAM,
     "closure": closure.ERRORS,
@@ -80,7 +82,7 @@ QUANTITIES: dict[str, Program] = {
     "canonical_drives": canonical_momenta.DRIVES,
 }
 
-FAST = ("inverse_dynamics", "mass_matrix", "multipliers", "block_multipliers")
+FAST = ("inverse_dynamics", "mass_matrix", "tangent", "closed_tangent", "multipliers", "block_multipliers")
 QUANTITIES = {name: program if name in FAST else replace(program, optimisation=0) for name, program in QUANTITIES.items()}
 
 __all__ = ["CANONICAL", "CLOSED", "FORMULATIONS", "QUANTITIES", "WITH_MULTIPLIERS", "Body", "Program", "Walk"]

@@ -266,6 +266,54 @@ class Node(Protocol):
     def output_joints(self, name: str, values: Sequence[Number]) -> None:
         """Entries of an output for the node's coordinates, but for those that a node further in knows."""
 
+    # of a link, a joint of a long loop (long_loops)
+
+    link: Any  # plan.long_loops.links.LinkShape, or None
+    closing: Sequence[NodeClosure]  # closures that are evaluated at the link; its other end is -1 (base), 0 (own body) or 1
+
+    @property
+    def spin_of_loop(self) -> Vector:
+        """Angular velocity of the base of the loop."""
+
+    @property
+    def pose_of_parent(self) -> Placed:
+        """Of the body that the link hangs on, seen from the base of the loop."""
+
+    def pose_of_end(self, closing: int, side: int) -> Placed: ...
+
+    def send_pose(self, at: Placed) -> None: ...
+
+    def start_equation(self, slot: int, right: Number, on_base: Force) -> None: ...
+
+    def hold(self, closing: int, side: int, slot: int, wrench: Force) -> None: ...
+
+    def row(self, slot: int) -> Force:
+        """An equation on the acceleration of the link's body."""
+
+    def carry_row(self, slot: int, wrench: Force) -> None:
+        """To the body that the link hangs on."""
+
+    def take_known(self, known: Sequence[Number]) -> None:
+        """From the right-hand sides of all equations."""
+
+    def right_hand_side(self, slot: int) -> Number: ...
+
+    def row_on_base(self, slot: int) -> Force: ...
+
+    def factor(self) -> list[list[Number]]:
+        """R, as it is by now."""
+
+    def send_factor(self, R: Sequence[Sequence[Number]]) -> None: ...
+
+    def send_multiplier(self, slot: int, x: Number) -> None: ...
+
+    def multiplier(self, slot: int) -> Number: ...
+
+    def note_direction(self, slot: int, values: Sequence[Number]) -> None:
+        """Of an equation among the link's coordinates."""
+
+    def note_pivots(self, pivots: Sequence[Number]) -> None: ...
+
     # of a node of a block with a clique tree
 
     has_parent: bool  # on another node
@@ -341,6 +389,10 @@ class Walk(Protocol):
 
     def push_impulses(self) -> None:
         """Multipliers that are an output are impulses of the closures from now on, reversed (``body.impulse``)."""
+
+    @property
+    def has_links(self) -> bool:
+        """Whether there are long loops."""
 
     @property
     def bases_move(self) -> bool:

@@ -129,10 +129,11 @@ def _written_ends(model: Model) -> list[tuple[str, str]]:
 def _closing(model: Model) -> Iterator[JointRow]:
     """Joints that close loops, rods, guided points and couplers."""
     for closure in model.closures:
-        kind = closure.kind if closure.joint is None else closure.joint.kind
+        kind = closure.mesh or (closure.kind if closure.joint is None else closure.joint.kind)
         a, b = (GROUND if row < 0 else model.body_names[row] for row in (closure.body_a, closure.body_b))
         if closure.kind == "coupler":
-            a = b = ""
+            ends = [(action.body_a, action.body_b) for action in closure.actions if action.reports]
+            a, b = (GROUND if row < 0 else model.body_names[row] for row in ends[0]) if ends else ("", "")
         dof = 0 if closure.joint is None or closure.motion is not None else closure.joint.nv
         yield JointRow(closure.name, kind, a, b, dof, closure.motion is not None, closes=True)
 

@@ -51,7 +51,7 @@ def fastest(model: Model) -> Speeds:
 def _elastic(element: Element) -> Iterator[Element]:
     """The damper whose matrix is the stiffness of an element."""
     values = element.values
-    if element.kind in ("joint_spring", "joint_stop"):
+    if element.kind in ("joint_spring", "joint_stop", "joint_stiction"):
         yield _joint_damper(element, values["stiffness"])
     elif element.kind == "spring_damper":
         yield _line_damper(element, values["stiffness"] if element.table is None else _steepest(element))
@@ -63,7 +63,7 @@ def _elastic(element: Element) -> Iterator[Element]:
 
 def _viscous(element: Element) -> Iterator[Element]:
     values = element.values
-    if element.kind in ("joint_damper", "joint_stop"):
+    if element.kind in ("joint_damper", "joint_stop", "joint_stiction"):
         yield _joint_damper(element, values["damping"])
     elif element.kind == "joint_friction":
         yield _joint_damper(element, values["effort"] / values["velocity"])

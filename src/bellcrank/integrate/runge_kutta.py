@@ -13,13 +13,15 @@ class RungeKutta:
 
     error   weights of the estimate of the local error, h sum_i error_i k_i; None for a method of fixed step
     error3  of a second estimate of lower order: with e5, e3 the sums of squares of both, the norm is e5/sqrt(e5 + 0.01 e3)
+    estimate  order of the embedded method, one less than that of the method itself unless given
     extra   c and row of A of stages that only dense output needs
     dense   rows of y(t + x h) = y + h sum_i (dense_i0 x + dense_i1 x^2 + ...) k_i
     stable  h lambda on the negative real axis, up to which steps do not grow; a method with an error estimate knows it, so
             that a run can notice that it is stiff
     parts   a step is made of steps of these parts of its length, which raises the order of a symmetric method
     turns   goes through rotations as a group (machine.steps.turning); else quaternions would be added like other coordinates
-    A method with an error estimate ends with a stage at the new point, which is the first stage of the next step.
+    An explicit method with an error estimate ends with a stage at the new point, which is the first stage of the next step; an
+    implicit one has the slope at the start of the step as its last row.
     """
 
     name: str
@@ -30,6 +32,7 @@ class RungeKutta:
     b: Row
     error: Row | None = None
     error3: Row | None = None
+    estimate: int | None = None
     extra: tuple[tuple[float, Row], ...] = ()
     dense: tuple[Row, ...] = ()
     stable: float | None = None
@@ -53,7 +56,12 @@ class RungeKutta:
     @property
     def stages(self) -> int:
         """Rows of memory that a step needs for its stages: those of dense output come after."""
-        return len(self.b) + (2 if self.implicit else 1 if self.adaptive else 0)
+        return len(self.b) + (1 if self.implicit or self.adaptive else 0)
+
+    @property
+    def error_power(self) -> int:
+        """The estimated error of a step is proportional to this power of its length."""
+        return self.order if self.estimate is None else self.estimate + 1
 
     def __post_init__(self) -> None:
         """A mistyped coefficient shows here: each row of A sums to its c, the weights to one."""

@@ -4,6 +4,7 @@ table, data, dofs              bodies: integers, numbers; the parent of the body
 motion_*, element_*, pool      prescribed motions and force elements; the splines of their tables
 measure_*, measured            measures; the columns that have been found
 closure_*, attachment_*        closures, and where their equations take hold of the tree; factors of couplers
+given_*, action_*              terms of couplers whose joints are driven; wrenches of gears and belts on bodies
 node_*                         nodes: what stands together, and data that equal ones share
 states, known, applied ...     bodies that force elements or closures hold: pose and velocity, known acceleration, wrench
 rows, left, lower, kept        equations of the closures: FIELDS; what each leaves at the joints (m by nv), made orthonormal;
@@ -23,7 +24,7 @@ from ..formulations import Program
 from ..formulations.base import tangent_of
 from ..kernels.arrays import Array
 from ..plan import Plan
-from ..plan.closures import ATTACHMENT_TABLE, CLOSURE_ROW, CLOSURE_TABLE
+from ..plan.closures import ACTION_ROW, ACTION_TABLE, ATTACHMENT_TABLE, CLOSURE_ROW, CLOSURE_TABLE, GIVEN_TABLE
 from ..plan.loads import ELEMENT_ROW, ELEMENT_TABLE, MOTION_TABLE, motion_row
 from ..plan.measuring import MEASURE_TABLE
 from ..plan.nodes import NODE_TABLE
@@ -35,9 +36,16 @@ FIELDS = ("right", "error", "rate", "bound", "pivot", "residual", "multiplier", 
 SETTINGS = ("tolerance", "length", "damping", "stiffness")
 SIZES = (
     "motions", "elements", "pool", "held", "closures", "attachments", "rows", "nodes", "early_measures", "measures", "measured",
+    "givens", "actions",
 )  # fmt: skip
 STATE, WRENCH, IMPULSE = 18, 6, 12  # numbers of a body's state, of a wrench, of an impulse with its rate
-CARRIED = (*(f"wrench{k}" for k in range(WRENCH)), "factor", "position", "velocity")  # an equation on its way to ground
+CARRIED = (
+    *(f"wrench{k}" for k in range(WRENCH)),
+    "factor",
+    "position",
+    "velocity",
+    "acceleration",
+)  # an equation on its way to ground
 
 
 def _table(name: str, rows: int | str, columns: Any, fill: Any) -> Array:
@@ -70,6 +78,10 @@ _DECLARED = (
     _data("closure_data", "closures", CLOSURE_ROW, lambda plan: plan.loads.closing.data),
     _table("attachment_table", "attachments", ATTACHMENT_TABLE, lambda plan: plan.loads.closing.attachments),
     _data("factors", "attachments", 1, lambda plan: plan.loads.closing.factors),
+    _table("given_table", "givens", GIVEN_TABLE, lambda plan: plan.loads.closing.givens),
+    _data("given_factors", "givens", 1, lambda plan: plan.loads.closing.given_factors),
+    _table("action_table", "actions", ACTION_TABLE, lambda plan: plan.loads.closing.action_table),
+    _data("action_data", "actions", ACTION_ROW, lambda plan: plan.loads.closing.action_data),
     _data("settings", 1, SETTINGS, lambda plan: [plan.tolerance, plan.length, *plan.baumgarte]),
     _table("row_order", "rows", 1, lambda plan: order_of_rows(plan)),
     _data("row_least", "rows", 1, lambda plan: least_kept(plan)),
@@ -91,6 +103,7 @@ _DECLARED = (
     _buffer("element_vectors", "elements", 3),
     _buffer("rows", "rows", FIELDS),
     _buffer("left", "rows", "left_row"),
+    _buffer("slopes", "attachments"),
     _buffer("attachments", "attachments", WRENCH),
     _buffer("lower", "lower_rows", "rows"),
     _buffer("push", "nv"),
@@ -102,7 +115,8 @@ _DECLARED = (
     _buffer("scratch", "scratch"),
     _buffer("impulses", "held", IMPULSE),
 )
-VARIABLE = ("data", "gravity", "motion_data", "element_data", "pool", "closure_data", "factors", "measure_data")
+VARIABLE: tuple[str, ...] = ("data", "gravity", "motion_data", "element_data", "pool", "closure_data", "factors")
+VARIABLE += ("given_factors", "action_data", "measure_data")
 """Data that a design may change. What nodes read of bodies and closures follows from it."""
 OF_NODES = {"node_body_data": "data", "node_closure_data": "closure_data"}
 
@@ -126,6 +140,9 @@ def is_tangent(program: Program, name: str) -> bool:
 def arrays_of(plan: Plan, program: Program) -> dict[str, Array]:
     """All arrays of a kernel; those that nothing varies in carry no tangents."""
     arrays = ARRAYS | program_arrays(program)
+    if not program.tangents:  # along one direction, changes of outputs are outputs of their own
+        still = [name for name in program.outputs if name != "G"]
+        arrays |= {name: replace(arrays[name], active=False) for name in (*still, "forms", "scratch")}
     if not (plan.varies("motion_data") or plan.varies("pool") or is_tangent(program, tangent_of("t"))):
         arrays |= {name: replace(arrays[name], active=False) for name in ("driven_q", "driven_v", "driven_a")}
     return arrays
@@ -137,6 +154,7 @@ def plan_counts(plan: Plan) -> dict[str, int]:
     counts = {"bodies": plan.n, "nv": model.nv, "nq": model.nq, "messages": plan.messages, "held": len(loads.held)}
     counts |= {"motions": loads.motions, "motion_row": motion_row(loads.motion_signatures), "elements": loads.elements}
     counts |= {"pool": len(loads.pool), "closures": loads.closing.closures, "rows": loads.closing.rows}
+    counts |= {"givens": len(loads.closing.givens), "actions": len(loads.closing.action_table)}
     counts |= {"attachments": len(loads.closing.attachments), "nodes": 0 if nodes is None else nodes.count}
     measures = loads.measures
     counts |= {"measures": len(measures.table), "early_measures": measures.early, "measured": measures.ordered.size}
@@ -162,7 +180,8 @@ def width(plan: Plan, program: Program, name: str) -> int:
     model = plan.model
     if name in program.inputs:
         rows = plan.loads.closing.rows
-        sizes = {"q": model.nq, "t": 1, "u": len(model.inputs), "lambda": rows}
+        sizes = {"q": model.nq, "t": 1, "u": model.input_width, "lambda": rows}
+        sizes |= {"dq": model.nq, "du": model.input_width, "dlambda": rows}
         return sizes.get(name.removeprefix("d_") if is_tangent(program, name) else name, model.nv)
     kind = program.outputs[name]
     if kind == "v*v":

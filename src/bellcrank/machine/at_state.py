@@ -14,9 +14,9 @@ from ..forces.base import Settings
 from ..joints import JOINTS, JOINTS_BY_KEY, JointData, closing_equations
 from ..joints.base import Driven
 from ..joints.laws import LAWS, added
-from ..numbers import Number, Rate
+from ..numbers import Number, Rate, maximum
 from ..numbers.spline import Curve, Lookup, spline
-from ..plan.closures import CLOSURE_SLOTS, ClosureSignature
+from ..plan.closures import ACTION_SLOTS, CLOSURE_SLOTS, ClosureSignature
 from ..plan.loads import ELEMENT_SLOTS, MOTION_AXIS, ElementSignature, MotionSignature
 from ..spatial import Force, Matrix, Motion, Vector
 from ..spatial.vector import ZERO
@@ -150,9 +150,10 @@ class ClosureView(NamedTuple):
 
 
 def closure_view(
-    signature: ClosureSignature, data: Data, a: BodyState, b: BodyState, driven: Driven, coupled: tuple[Number, Number]
+    signature: ClosureSignature, data: Data, a: BodyState, b: BodyState, driven: Driven, coupled: Sequence[Number]
 ) -> ClosureView:
-    """A closure at the present states of its two bodies; ``coupled``: sum of factor * q of a coupler, and its rate."""
+    """A closure at the present states of its two bodies; ``coupled``: sum of factor * q of a coupler, its rate, and what is
+    known of its second derivative."""
     if signature.kind == "coupler":
         nobody = HeldBody(ZERO, ZERO, ZERO, ZERO, ZERO)
         return ClosureView(nobody, nobody, [_coupler(signature, data, driven, coupled)])
@@ -226,12 +227,32 @@ def power_of(held: HeldBody, wrench: Force) -> Number:
     return Motion(held.w, held.v + held.w.cross(held.p - held.r)).dot(wrench)
 
 
-def _coupler(signature: ClosureSignature, data: Data, driven: Driven, coupled: tuple[Number, Number]) -> Equation:
+def _coupler(signature: ClosureSignature, data: Data, driven: Driven, coupled: Sequence[Number]) -> Equation:
     """sum of factor * q = value; its row is not on bodies but on the coordinates themselves."""
+    position, velocity, known = coupled
     value = Law(data(CLOSURE_SLOTS["value"]))
     if signature.driven:
         value = Law(driven.q[0], driven.v[0], driven.a[0])
-    return Equation(Force.zero(), Force.zero(), value.bend, coupled[0] - value.value, coupled[1] - value.slope)
+    return Equation(Force.zero(), Force.zero(), value.bend - known, position - value.value, velocity - value.slope)
+
+
+def curve_at(table: Lookup, data: Data, slot: int, x: Number, pool: Any) -> Curve:
+    """The curve of a coupler, a cam, at the coordinate of its last term."""
+    return _lookup(table, data, slot, pool)(x)
+
+
+def action_wrench(data: Data, carrier: BodyState, multiplier: Number) -> tuple[Vector, Force]:
+    """Where a coupler acts, and its wrench there: lambda linear + |lambda| size + always, in the axes of the carrier."""
+
+    def vector(slot: int) -> Vector:
+        return Vector(*[data(slot + k) for k in range(3)])
+
+    size, (_, point, _) = maximum(multiplier, -multiplier), carrier.point(vector(ACTION_SLOTS["point"]))
+    weights = (("linear", multiplier), ("size", size), ("always", 1.0))
+    f, n = ZERO, ZERO
+    for name, weight in weights:
+        f, n = f + vector(ACTION_SLOTS[name]) * weight, n + vector(ACTION_SLOTS[name] + 3) * weight
+    return point, Force(carrier.R @ n, carrier.R @ f)
 
 
 def _moved(kind: str, i: Frame, a: BodyState, driven: Driven, pitch: Number) -> Frame:

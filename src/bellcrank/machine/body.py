@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..formulations.base import tangent_of
 from ..joints import JOINTS_BY_KEY, JointData
 from ..kernels.executor import Integer
 from ..kernels.messages import leaves
@@ -43,7 +42,7 @@ class Body:
         if array in ("data", "d_data"):
             return self.data(k, tangents=array == "d_data")
         whole = array.removesuffix(TANGENT)
-        place = self.entry("q" if whole in ("q", "d_q", "driven_q") else "v") + k
+        place = self.entry("q" if whole in ("q", "dq", "d_q", "driven_q") else "v") + k
         if not self.walk.carries(whole):
             return self.walk.array(whole)[place]
         return self.walk.array(whole).part(place, tangents=array != whole)
@@ -51,8 +50,9 @@ class Body:
     def number(self, array: str, k: int) -> Number:
         """The same with its tangents, if it carries any."""
         value = self.load(array, k)
-        if tangent_of(array) in self.walk.program.inputs:
-            return Dual(value, [self.load(tangent_of(array), k)])
+        changes = self.walk.tangents_of(array)
+        if changes is not None:
+            return Dual(value, [self.load(changes, k)])
         return Dual(value, [self.load(array + TANGENT, k)]) if self.walk.carries(array) else value
 
     def data(self, slot: int, tangents: bool = False) -> Number:

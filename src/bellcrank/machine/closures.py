@@ -14,14 +14,24 @@ from ..joints.base import Driven
 from ..kernels.executor import Integer
 from ..kernels.messages import leaves, rebuild
 from ..numbers import Number, select, sqrt
-from ..plan.closures import ClosureSignature
+from ..numbers.spline import Curve, Lookup
+from ..plan.closures import CLOSURE_SLOTS, ActionSignature, ClosureSignature
 from ..spatial import Force
 from ..spatial.rank import keeps
 from .arrays import IMPULSE, WRENCH
-from .at_state import ClosureView, along_motion, closure_view, driven_along_motion, impulses_of, power_of
+from .at_state import (
+    ClosureView,
+    action_wrench,
+    along_motion,
+    closure_view,
+    curve_at,
+    driven_along_motion,
+    impulses_of,
+    power_of,
+)
 from .body import Body
 from .dense import to_ground
-from .loads import add_to, add_wrench, data_of, state_of
+from .loads import add_to, add_wrench, data_of, pool_of, state_of
 from .loads import leave_states as leave_all_states
 
 if TYPE_CHECKING:
@@ -57,7 +67,7 @@ def each_closure(walk: Walk, act: Acting, rated: bool = False) -> None:
 
 def _view(walk: Walk, signature: ClosureSignature, k: Integer, rated: bool) -> ClosureView:
     table, coupler = walk.array("closure_table"), signature.kind == "coupler"
-    sums = coupled(walk, k) if coupler else (0.0, 0.0)
+    sums = coupled(walk, signature, k) if coupler else (0.0, 0.0, 0.0)
     known = "gamma" in walk.program.outputs
     a = BodyState.ground() if signature.ground_a or coupler else state_of(walk, table[k, "state_a"], known)
     b = BodyState.ground() if signature.ground_b or coupler else state_of(walk, table[k, "state_b"], known)
@@ -80,10 +90,46 @@ def driven_of(walk: Walk, signature: ClosureSignature, k: Integer) -> Driven:
     return Driven(numbers("q", q, nq), numbers("v", v, nv), numbers("a", v, nv))
 
 
-def coupled(walk: Walk, k: Integer) -> tuple[Number, Number]:
-    """sum of factor * q, and of factor * v."""
+def coupled(walk: Walk, signature: ClosureSignature, k: Integer) -> tuple[Number, Number, Number]:
+    """sum of factor * q, its rate, and what is known of its second derivative; less the curve of its last coordinate."""
+    position, velocity, known = _sums(walk, k)
+    if signature.curve is None:
+        return position, velocity, known
+    curve, v, a = _curve(walk, signature, k)
+    return position - curve.value, velocity - curve.slope * v, known - (curve.slope * a + curve.bend * v * v)
+
+
+def _curve(walk: Walk, signature: ClosureSignature, k: Integer) -> tuple[Curve, Number, Number]:
+    """The curve of a coupler, and velocity and known acceleration of the coordinate that it is of."""
+    table = walk.array("closure_table")
+    if signature.curve_driven:
+        given, last = walk.array("given_table"), table[k, "given"] + table[k, "givens"] - 1
+        q, v, a = (walk.array(f"driven_{x}")[given[last, column]] for x, column in (("q", "q"), ("v", "v"), ("a", "v")))
+    else:
+        last = last_attachment(walk, k)
+        q, v, a = walk.given("q", _coordinate(walk, last, "q")), walk.given("v", _coordinate(walk, last, "v")), 0.0
+    return curve_of(walk, signature.curve, k, q), v, a
+
+
+def curve_of(walk: Walk, signature: Lookup | None, k: Integer, x: Number) -> Curve:
+    assert signature is not None
+    return curve_at(signature, data_of(walk, "closure_data", k, signature), CLOSURE_SLOTS["table"], x, pool_of(walk))
+
+
+def last_attachment(walk: Walk, k: Integer) -> Integer:
+    table = walk.array("closure_table")
+    return table[k, "attachment"] + table[k, "attachments"] - 1
+
+
+def slope_of(walk: Walk, signature: ClosureSignature, k: Integer) -> Number:
+    """What a curve adds to the factor of the last term of a coupler."""
+    return 0.0 if signature.curve is None or signature.curve_driven else -_curve(walk, signature, k)[0].slope
+
+
+def _sums(walk: Walk, k: Integer) -> tuple[Number, Number, Number]:
+    """sum of factor * q, of factor * v, and of factor * a over what is driven."""
     carried = walk.array("carried")
-    for name in ("position", "velocity"):
+    for name in ("position", "velocity", "acceleration"):
         carried[0, name] = 0.0
 
     def term(attachment: Integer) -> None:
@@ -92,7 +138,21 @@ def coupled(walk: Walk, k: Integer) -> tuple[Number, Number]:
             add_to(carried, (0, name), factor * walk.given(array, _coordinate(walk, attachment, array)))
 
     _each_attachment(walk, k, term)
-    return carried[0, "position"], carried[0, "velocity"]
+    if not len(walk.plan.loads.closing.givens):
+        return carried[0, "position"], carried[0, "velocity"], 0.0
+    table, given = walk.array("closure_table"), walk.array("given_table")
+
+    def driven(i: Integer) -> None:
+        factor = walk.data("given_factors", i, walk.plan.varies("given_factors"))
+        for name, array, column in (("position", "q", "q"), ("velocity", "v", "v"), ("acceleration", "a", "v")):
+            add_to(carried, (0, name), factor * walk.array(f"driven_{array}")[given[i, column]])
+
+    walk.e.each(table[k, "given"], table[k, "given"] + table[k, "givens"], driven)
+    return carried[0, "position"], carried[0, "velocity"], carried[0, "acceleration"]
+
+
+def _action_data(walk: Walk, i: Integer) -> Callable[[int], Number]:
+    return lambda slot: walk.data("action_data", (i, slot), walk.plan.varies("action_data"))
 
 
 def factor_of(walk: Walk, attachment: Integer) -> Number:
@@ -113,11 +173,15 @@ def _coordinate(walk: Walk, attachment: Integer, column: str) -> Integer:
 
 
 def closures(walk: Walk, step: Callable[[Any], Sequence[tuple[Force, Force, Number]]]) -> None:
-    rows, table = walk.array("rows"), walk.array("closure_table")
+    rows, table, curves = walk.array("rows"), walk.array("closure_table"), walk.plan.loads.closing.curves
     walk.closure_states()
+    if curves:
+        walk.e.each(0, walk.e.count("attachments"), lambda i: walk.array("slopes").__setitem__(i, 0.0))
 
     def one(signature: ClosureSignature, index: Integer, view: ClosureView) -> None:
         row, attachment = table[index, "row"], table[index, "attachment"]
+        if signature.curve is not None and not signature.curve_driven:
+            walk.array("slopes")[last_attachment(walk, index)] = slope_of(walk, signature, index)
         held = [] if signature.kind == "coupler" else [x for x in (0, 1) if not (signature.ground_a, signature.ground_b)[x]]
         for k, (equation, carried) in enumerate(zip(view.equations, step(view), strict=True)):
             for name, x in (("right", carried[2]), ("error", equation.error), ("rate", equation.rate), ("bound", 0.0)):
@@ -142,8 +206,8 @@ class Row:
         n = len(body.directions)
         if not self.walk.plan.loads.closing.couplers:
             return [0.0] * n
-        factor = self.walk.array("carried")[0, "factor"]
-        return [self.walk.e.where(self.dof, k, factor) for k in range(n)]
+        factor, e = self.walk.array("carried")[0, "factor"], self.walk.e
+        return [e.where(self.dof, k, factor) for k in range(n)]
 
     def leave(self, body: Body, values: Sequence[Number], bound: Number, known: Number) -> None:
         walk, first = self.walk, body.entry("v")
@@ -167,6 +231,8 @@ def carry_equations(walk: Walk, step: Callable[[Any, Any, Force], Force]) -> Non
             carried[j] = walk.array("attachments")[attachment, j]
         if walk.plan.loads.closing.couplers:
             carried[0, "factor"] = factor_of(walk, attachment)
+        if walk.plan.loads.closing.curves:
+            add_to(carried, (0, "factor"), walk.array("slopes")[attachment])
         to_ground(walk, table[attachment, "body"], lambda body: per_body(body, row))
 
     def per_body(body: Body, row: Row) -> None:
@@ -278,13 +344,17 @@ def push(walk: Walk, also_output: bool = False) -> None:
             for side, wrench in enumerate((equation.on_i, equation.on_j)):
                 total[side] = total[side] + wrench * multiplier
         if output:
-            power = given[0] * coupled(walk, index)[1] if coupler else _power(view, total)
+            power = given[0] * coupled(walk, signature, index)[1] if coupler else _power(view, total)
             for k, x in enumerate([*total[1].f, *total[1].n, power]):
                 walk.output("closing", index * 7 + k, x)
         if output and not (also_output or walk.forces):
             return
         if coupler:
-            _each_attachment(walk, index, lambda attachment: _push_coordinate(walk, attachment, given[0]))
+            if not signature.acts:
+                _each_attachment(walk, index, lambda attachment: _push_coordinate(walk, attachment, given[0]))
+                if signature.curve is not None and not signature.curve_driven:
+                    place = _coordinate(walk, last_attachment(walk, index), "v")
+                    add_to(walk.array("effort"), place, slope_of(walk, signature, index) * given[0])
             return
         grounds = (signature.ground_a, signature.ground_b)
         for ground, state, held, (n, f) in zip(grounds, ("state_a", "state_b"), (view.i, view.j), total, strict=True):
@@ -292,15 +362,57 @@ def push(walk: Walk, also_output: bool = False) -> None:
                 add_wrench(walk, table[index, state], Force(n + (held.p - held.r).cross(f), f))
 
     each_closure(walk, one)
+    _each_action(walk, output, pushes=also_output or not output)
+
+
+def _each_action(walk: Walk, output: bool, pushes: bool) -> None:
+    """Wrenches of gears, belts and the like, and of couplers on driven joints: on the bodies, or put out, or both."""
+    e, closing, table = walk.e, walk.plan.loads.closing, walk.array("action_table")
+
+    def act(signature: ActionSignature, i: Integer) -> list[Number]:
+        carrier = BodyState.ground() if signature.ground_c else state_of(walk, table[i, "state_c"])
+        multiplier = walk.array("lambda")[table[i, "row"]]
+        if signature.curve is not None:
+            multiplier = -multiplier * _driven_slope(walk, signature.curve, table[i, "closure"])
+        p, (n, f) = action_wrench(_action_data(walk, i), carrier, multiplier)
+        if output and signature.reports:
+            for k, x in enumerate([*f, *n]):
+                walk.array("closing")[table[i, "closure"] * 7 + k] = -x
+        sides = ((signature.ground_a, "state_a", 1.0), (signature.ground_b, "state_b", -1.0))
+        for ground, column, sign in sides if pushes else ():
+            if not ground:
+                row = table[i, column]
+                add_wrench(walk, row, Force(n + (p - state_of(walk, row).r).cross(f), f) * sign)
+        return []
+
+    def one(i: Integer) -> None:
+        e.switch(table[i, "code"], [lambda s=s: act(s, i) for s in closing.action_signatures])
+
+    if closing.action_signatures:
+        e.each(0, e.count("actions"), one)
+
+
+def _driven_slope(walk: Walk, signature: Lookup, k: Integer) -> Number:
+    """Slope of a curve at its coordinate, which is driven."""
+    table, given = walk.array("closure_table"), walk.array("given_table")
+    last = table[k, "given"] + table[k, "givens"] - 1
+    return curve_of(walk, signature, k, walk.array("driven_q")[given[last, "q"]]).slope
 
 
 def push_impulses(walk: Walk) -> None:
-    """Multipliers are impulses, reversed; those of couplers are on coordinates, in directions that do not change."""
+    """Multipliers are impulses, reversed; those of couplers are on coordinates, in directions that change along a curve only:
+
+    the rate of its factor, -bend v, times the impulse is an effort.
+    """
     e, impulses, table = walk.e, walk.array("impulses"), walk.array("closure_table")
     e.each(0, e.count("held") * IMPULSE, lambda k: impulses.__setitem__(k, 0.0))
 
     def one(signature: ClosureSignature, index: Integer, view: ClosureView) -> None:
         if signature.kind == "coupler":
+            if signature.curve is not None and not signature.curve_driven:
+                curve, v, _ = _curve(walk, signature, index)
+                place = _coordinate(walk, last_attachment(walk, index), "v")
+                add_to(walk.array("effort"), place, walk.given("lambda", table[index, "row"]) * curve.bend * v)
             return
         row, grounds = table[index, "row"], (signature.ground_a, signature.ground_b)
         sigma = [-walk.given("lambda", row + k) for k in range(len(view.equations))]

@@ -26,7 +26,7 @@ class InPython:
     def __init__(self, plan: Plan, program: Program, inputs: Mapping[str, Values], data: Mapping[str, Any] | None = None):
         program = for_plan(program, plan)
         self.plan, self.program = plan, program
-        inputs = {"t": [0.0], "u": [0.0] * len(plan.model.inputs), **inputs}
+        inputs = {"t": [0.0], "u": [0.0] * plan.model.input_width, **inputs}
         values: dict[str, list[Any]] = {
             name: np.asarray(array.fill(plan), dtype=np.int64 if array.integers else float).ravel().tolist()
             for name, array in ARRAYS.items()

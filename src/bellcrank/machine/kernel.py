@@ -68,7 +68,8 @@ def _fetch_or_compile(name: str, write: Callable[[], Module], level: int) -> Cod
 def structure_key(plan: Plan) -> tuple[Any, ...]:
     nodes = () if plan.nodes is None else plan.nodes.key()
     present = (*plan.has_gravity, *(bool(x) for x in plan.baumgarte))
-    varied = tuple(plan.varies("gravity", k) for k in range(3)), plan.varies("pool"), plan.varies("factors")
+    shared = ("pool", "factors", "given_factors", "action_data")  # of others the signatures say what varies
+    varied = *(plan.varies("gravity", k) for k in range(3)), *(plan.varies(name) for name in shared)
     return (plan.signatures, present, varied, *plan.loads.key(), nodes, plan.outside_joints)
 
 
@@ -126,15 +127,18 @@ class Kernel:
         """Arrays for one thread, and sizes."""
         return bound_arrays(self.plan, self.code, self.lanes), {"n": self.plan.n, "nv": self.plan.model.nv}
 
-    def single(self) -> Callable[..., bool] | None:
-        """f(inputs..., out) -> True, or False if an argument or the result is not as it should be; None if not possible."""
+    def single(self, frame: Frame | None = None) -> Callable[..., bool] | None:
+        """f(inputs..., out) -> True, or False if an argument or the result is not as it should be; None if not possible.
+
+        ``frame``: the arrays that it works on, those of the plan unless given.
+        """
         if self.lanes != 1 or not _numpy_is_as_expected():
             return None
         address = self.code.library.address("single")
         definition = _definitions.setdefault(address, _MethodDef(b"evaluate", address, _FASTCALL, None))
         new = ctypes.pythonapi.PyCFunction_NewEx
         new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
-        function: Callable[..., bool] = new(ctypes.addressof(definition), Frame(self).held_words(), None)
+        function: Callable[..., bool] = new(ctypes.addressof(definition), (frame or Frame(self)).held_words(), None)
         return function
 
 

@@ -15,7 +15,7 @@ from ..formulations.base import tangent_of
 from ..kernels.arrays import Array
 from ..kernels.executor import Executor, Integer
 from ..kernels.llvm.liveness import CellPlan
-from ..kernels.messages import added
+from ..kernels.messages import added, parts
 from ..numbers import Dual, Number
 from ..plan import Plan, Signature
 from ..spatial import Vector
@@ -38,7 +38,8 @@ class Walk:
     def __init__(self, e: Executor, plan: Plan, program: Program, memory: CellPlan | None = None):
         self.e: Any = e
         self.plan, self.program, self.memory = plan, program, memory or CellPlan()
-        self.forces = program.forces and bool(plan.loads.elements or "lambda" in program.inputs)
+        curved = program.late and plan.loads.closing.curves  # whose impulses make efforts
+        self.forces = program.forces and bool(plan.loads.elements or "lambda" in program.inputs or curved)
         self.effort_source = "effort" if self.forces else "tau" if "tau" in program.inputs else None
         self.signatures = plan.signatures
         self.constants = {signature: dict(signature.constants) for signature in plan.signatures}
@@ -108,16 +109,24 @@ class Walk:
 
     def given(self, name: str, index: Integer) -> Number:
         """An entry of an input, with its tangent where that is an input too."""
-        value = self.array(name)[index]
-        given = tangent_of(name) in self.program.inputs
-        return Dual(value, [self.array(tangent_of(name))[index]]) if given else value
+        value, tangents = self.array(name)[index], self.tangents_of(name)
+        return value if tangents is None else Dual(value, [self.array(tangents)[index]])
+
+    def tangents_of(self, name: str) -> str | None:
+        """The array of the changes of an input, or of an output that was written before, where they are apart from it."""
+        named = (tangent_of(name),) if self.program.tangents else (f"d{name}",)
+        return next((x for x in named if x in self.program.inputs or x in self.program.outputs), None)
 
     def read(self, name: str, index: Integer) -> Number:
         """An entry of an input, or of an output that was written before, with its tangent if it has one."""
         return self.given(name, index)
 
     def output(self, name: str, place: Integer, x: Number) -> None:
+        """An entry of an output, and of its change where that is an output too."""
         self.array(name)[place] = x
+        changes = self.tangents_of(name)
+        if changes is not None:
+            self.array(changes)[place] = parts(x, 1)[1]
 
     # passes -------------------------------------------------------------------------------------------------------
 
@@ -223,6 +232,10 @@ class Walk:
     @property
     def checks(self) -> bool:
         return self.plan.nodes is not None and self.plan.nodes.checks
+
+    @property
+    def has_links(self) -> bool:
+        return self.plan.nodes is not None and self.plan.nodes.has_links
 
     @property
     def bases_move(self) -> bool:

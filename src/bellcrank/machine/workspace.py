@@ -52,15 +52,21 @@ class Workspace:
     def __init__(self, owner: Any, memory: CellPlan) -> None:
         self.owner, self.memory = owner, memory
         self.fields: dict[str, Any] = {}
+        self.times: dict[
+            str, int
+        ] = {}  # how often each has been kept: what a later pass keeps by the same name is another cell
         self.slots = self.matrices = 0  # so many are in use; numbers of matrices
 
     def copy(self) -> Workspace:
         twin = Workspace(self.owner, self.memory)
         twin.fields, twin.slots, twin.matrices = dict(self.fields), self.slots, self.matrices
+        twin.times = dict(self.times)
         return twin
 
     def keep(self, body: Body, name: str, value: Any) -> None:
-        self.fields[name] = self._recipes(body, value, ((self.owner, name, k) for k in count()))
+        time = self.times[name] = self.times.get(name, 0) + 1
+        label = name if time == 1 else f"{name} {time}"
+        self.fields[name] = self._recipes(body, value, ((self.owner, label, k) for k in count()))
 
     def _recipes(self, body: Body, value: Any, cells: Iterator[Cell]) -> Any:
         if isinstance(value, tuple):

@@ -4,6 +4,7 @@ from .builder import Mechanism
 from .building.build import build
 from .closure import Closure
 from .element import Element
+from .geometry.places import between, by_distances, mirrored, on_line, turned
 from .measures.measure import Measure
 from .model import Model
 from .motion import Law, PrescribedMotion
@@ -40,7 +41,12 @@ __all__ = [
     "Table",
     "Vector",
     "Where",
+    "between",
     "build",
+    "by_distances",
     "in_body",
+    "mirrored",
+    "on_line",
     "outward_order",
+    "turned",
 ]

@@ -7,21 +7,27 @@
     m.joint("hinge", "revolute", "ground", "arm", point="pivot", axis="y")
     model = m.build()
 
-A number may be a formula, ``"=L*cos(a)"``; a place the name of a point, (x, y, z), or ``in_body("arm", (x, y, z))``.
+A number may be a formula, ``"=L*cos(a)"``, or have a unit, ``"120 mm"``; a place is the name of a point, (x, y, z),
+``in_body("arm", (x, y, z))`` or a construction (geometry/places.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from ..errors import ModelError
 from .building.build import build
+from .geometry import gear_specs
+from .geometry.compound import Compound
+from .geometry.mesh_solid import MeshSolid, integrals_of
 from .model import Model
 from .spec import elements, laws, measures, shapes
-from .spec.fields import InBody
+from .spec.fields import XYZ, Construction, InBody, fields_of
 from .spec.laws import LawSpec
-from .spec.spec import AssemblySpec, BodySpec, CopySpec, InitialSpec, JointSpec, Mesh, ParameterSpec, PointSpec, Spec
+from .spec.spec import AssemblySpec, BodySpec, CopySpec, InitialSpec, JointSpec, Mesh, ParameterSpec, PointSpec, Spec, TurnSpec
 from .spec.values import (
     ONE,
     Axis,
@@ -67,6 +73,20 @@ def table(rows: Pairs, outside: str = "error", interpolation: str = "cubic") -> 
     return make(laws.TableLaw, table=rows, outside=outside, interpolation=interpolation)
 
 
+PARTS: dict[str, type[Any]] = {"": shapes.MassProperties, **{cls.shape: cls for cls in shapes.SOLIDS}}
+
+
+def part(shape: str, **given: Any) -> Any:
+    """A shape of a compound body: "rod", "cylinder", "box" or "sphere", with the arguments of the methods of these names."""
+    if shape not in PARTS or not shape:
+        raise ModelError(f"{shape!r} is no shape. Choose from {', '.join(name for name in PARTS if name)}.")
+    known = [field.attribute for field in fields_of(PARTS[shape])]
+    for key in given:
+        if key not in known:
+            raise ModelError(f'a {shape} has no "{key}". It has {", ".join(known)}.')
+    return make(PARTS[shape], **given)
+
+
 def _group(joint: str, first: Mapping[str, int]) -> int:
     copy = joint.rpartition(".")[0]
     return first[copy] if copy else -1
@@ -76,6 +96,13 @@ def _arrow(given: tuple[str, Axis]) -> measures.Arrow:
     if not isinstance(given, tuple) or len(given) != 2:
         raise ModelError(f"{given!r} is no direction on a body. Give (body, direction).")
     return measures.Arrow(text(given[0]), direction(given[1]))
+
+
+def _turn(given: Any) -> TurnSpec:
+    if not isinstance(given, tuple) or len(given) not in (2, 3) or given[0] not in XYZ:
+        raise ModelError(f'turn is {given!r}. Give ("z", angle), or ("z", angle, point of the axis), of "x", "y" or "z".')
+    made: TurnSpec = make(TurnSpec, **dict(zip(("axis", "angle", "about"), given, strict=False)))
+    return made
 
 
 class Parts:
@@ -95,6 +122,7 @@ class Parts:
     def _parts(self) -> dict[str, Any]:
         found = {field: tuple(items) for field, items in self._lists.items()}
         found["elements"] = tuple(sorted(found.get("elements", ()), key=lambda item: ORDER[item.section]))
+        found["gears"] = tuple(sorted(found.get("gears", ()), key=lambda item: gear_specs.GEARS.index(type(item))))
         starts = found.get("initial", ())
         first = {copy: i for i, copy in reversed(list(enumerate(start.joint.rpartition(".")[0] for start in starts)))}
         found["initial"] = tuple(sorted(starts, key=lambda start: _group(start.joint, first)))  # as files group them
@@ -103,7 +131,7 @@ class Parts:
     def parameter(self, name: str, value: Value) -> None:
         self._item("parameters", ParameterSpec, locals())
 
-    def point(self, name: str, position: Vector | InBody) -> None:
+    def point(self, name: str, position: Vector | InBody | Construction) -> None:
         self._item("points", PointSpec, locals())
 
     # --- bodies
@@ -166,6 +194,35 @@ class Parts:
         mesh: Mesh | None = None,
     ) -> None:
         self._solid(shapes.Sphere, locals())
+
+    def compound(
+        self,
+        name: str,
+        parts: Sequence[Any],
+        *,
+        holes: Sequence[Any] = (),
+        density: Value | None = None,
+        mesh: Mesh | None = None,
+    ) -> None:
+        """A body of several shapes, of which holes are taken away: each made by ``part("box", center=..., size=...)``."""
+        groups = [group if isinstance(group, Sequence) else (group,) for group in (parts, holes)]
+        found = [tuple(one_of(tuple(PARTS.values()), shape) for shape in group) for group in groups]
+        self._add_body(name, Compound(found[0], found[1], None if density is None else number(density)), mesh)
+
+    def from_mesh(
+        self,
+        name: str,
+        file: str,
+        *,
+        density: Value | None = None,
+        mass: Value | None = None,
+        scale: Value = 1.0,
+        at: Where3 = (0.0, 0.0, 0.0),
+        folder: str | Path = ".",
+    ) -> None:
+        """A body with the mass properties of a closed mesh, whose file is in the folder of the model."""
+        shape = make(MeshSolid, file=file, scale=scale, at=at, density=density, mass=mass)
+        self._add_body(name, replace(shape, integrals=integrals_of(Path(folder) / shape.file)), None)
 
     def _solid(self, cls: type[Any], given: dict[str, Any]) -> None:
         measures = {key: value for key, value in given.items() if key not in ("self", "name", "mesh")}
@@ -237,9 +294,57 @@ class Parts:
         ratio: Value | None = None,
         offset: Value | None = None,
         motion: LawSpec | None = None,
+        table: Pairs | None = None,
+        outside: str = "error",
+        interpolation: str = "cubic",
     ) -> None:
-        """sum of factor * coordinate = offset; or of two joints, first = ratio * second (+ offset)."""
+        """sum of factor * coordinate = offset; or of two joints, first = ratio * second or table(second) (+ offset).
+
+        It loads no bearings; gear, rack and belt do.
+        """
         self._item("couplers", elements.CouplerSpec, locals())
+
+    def gear(
+        self,
+        name: str,
+        bodies: Sequence[str],
+        *,
+        radii: Sequence[Value] | None = None,
+        teeth: Sequence[Value] | None = None,
+        module: Value | None = None,
+        internal: bool = False,
+        pressure_angle: Value = gear_specs.TWENTY_DEGREES,
+        helix_angle: Value = 0.0,
+        point: Where3 | None = None,
+    ) -> None:
+        """Two toothed wheels on parallel axes; the tooth force acts at the pitch point and loads the bearings."""
+        self._item("gears", gear_specs.GearSpec, locals())
+
+    def rack(
+        self,
+        name: str,
+        pinion: str,
+        rack: str,
+        point: Where3,
+        *,
+        pressure_angle: Value = gear_specs.TWENTY_DEGREES,
+        helix_angle: Value = 0.0,
+    ) -> None:
+        """A pinion and a rack that slides; ``point`` is on the rack's pitch line, and the radius follows from it."""
+        self._item("gears", gear_specs.RackSpec, locals())
+
+    def belt(
+        self,
+        name: str,
+        bodies: Sequence[str],
+        radii: Sequence[Value],
+        *,
+        crossed: bool = False,
+        tension: Value | None = None,
+        point: Where3 | None = None,
+    ) -> None:
+        """A belt or chain around two pulleys; its two sides load the bearings."""
+        self._item("gears", gear_specs.BeltSpec, locals())
 
     # --- force elements
 
@@ -296,7 +401,17 @@ class Parts:
     def line_damper(self, name: str, start: End, end: End, damping: Value) -> None:
         self._item("elements", elements.LineDamper, locals())
 
-    def friction(self, name: str, joint: str, effort: Value, *, velocity: Value = 0.01, coordinate: str | None = None) -> None:
+    def friction(
+        self,
+        name: str,
+        joint: str,
+        effort: Value,
+        *,
+        velocity: Value | None = None,
+        stiffness: Value | None = None,
+        damping: Value = 0.0,
+        coordinate: str | None = None,
+    ) -> None:
         self._item("elements", elements.FrictionSpec, locals())
 
     def stop(
@@ -458,11 +573,15 @@ class Mechanism(Parts):
         *,
         offset: Vector = (0.0, 0.0, 0.0),
         mirror: str | None = None,
+        turn: tuple[str, Value] | tuple[str, Value, Vector] | None = None,
         parameters: Mapping[str, Value] | None = None,
     ) -> None:
+        """Mirrored in the coordinate ``mirror``, turned by ``(axis, angle)`` or ``(axis, angle, point of the axis)``, moved."""
+        turned = None if turn is None else _turn(turn)
         numbers = {} if parameters is None else one_of((Mapping,), parameters)
         given = tuple(make(ParameterSpec, key, value=value) for key, value in numbers.items())
-        self._copies.append(CopySpec(text(name), text(of), triple(offset), None if mirror is None else text(mirror), given))
+        mirrored = None if mirror is None else text(mirror)
+        self._copies.append(CopySpec(text(name), text(of), triple(offset), mirrored, turned, given))
 
     @property
     def spec(self) -> Spec:

@@ -13,10 +13,34 @@ from dataclasses import dataclass
 from ..joints import Joint
 from ..wording import counted
 from .motion import PrescribedMotion
+from .parameters.tables import Table
 
 Vector = tuple[float, float, float]
 
+Six = tuple[float, ...]  # a force, then a moment
+ZERO6: Six = (0.0,) * 6
 CLOSURES = ("joint", "distance", "point_on_line", "point_on_plane", "coupler")
+
+
+@dataclass(frozen=True)
+class Action:
+    """What a coupler with the multiplier lambda does to two bodies, at a point of a third one, the carrier, in its axes:
+
+    W = lambda linear + |lambda| size + always        on body_a; on body_b the opposite
+
+    It does the same work as efforts on the coupled coordinates, and loads the joints between the bodies too. ``reports``: it
+    is the reaction of its closure; ``curved``: linear counts for -slope of the closure's curve.
+    """
+
+    body_a: int
+    body_b: int
+    carrier: int
+    point: Vector
+    linear: Six
+    size: Six = ZERO6
+    always: Six = ZERO6
+    reports: bool = False
+    curved: bool = False
 
 
 @dataclass(frozen=True)
@@ -29,7 +53,10 @@ class Closure:
     distance        point_a and point_b are ``value`` apart (m, more than zero)
     point_on_line   point_b is on the line through point_a along ``axis``, fixed to a
     point_on_plane  axis . (point_b - point_a) = value (m); the plane's normal ``axis`` is fixed to a
-    coupler         sum of factor * coordinate over ``terms`` = value; a term is (row of the joint, degree of freedom, factor)
+    coupler         sum of factor * coordinate over ``terms`` = value; a term is (row of the joint, degree of freedom, factor);
+                    less ``curve`` of the coordinate of the last term, whose own factor is zero, if there is a curve;
+                    ``driven_terms`` are those of joints whose motion is prescribed. Its effort acts on the coordinates of the
+                    terms, and on driven joints by ``actions``; of a gear, rack or belt (``mesh``) all of it is an action
 
     A ``motion`` of a distance, a plane or a coupler has one law, which replaces the value. Axes are unit vectors as in the
     design position, where the axes of all bodies are parallel to the world's.
@@ -46,6 +73,11 @@ class Closure:
     value: float = 0.0
     terms: tuple[tuple[int, int, float], ...] = ()
     motion: PrescribedMotion | None = None
+    driven_terms: tuple[tuple[int, int, float], ...] = ()
+    actions: tuple[Action, ...] = ()
+    mesh: str = ""
+    curve: Table | None = None
+    curve_driven: bool = False  # it is of the last of the driven terms
 
     @property
     def rows(self) -> int:
@@ -65,7 +97,9 @@ def closure_problems(closure: Closure, n: int) -> Iterator[str]:
         yield f"a body is not in the model. Give -1 for ground, or a row up to {n - 1}."
     elif closure.kind != "coupler" and closure.body_a == closure.body_b:
         yield "it ties a body to itself. Let its two bodies differ."
-    numbers = [*closure.point_a, *closure.point_b, closure.value, *(f for _, _, f in closure.terms), *(closure.axis or ())]
+    numbers = [*closure.point_a, *closure.point_b, closure.value, *(closure.axis or ())]
+    numbers += [factor for _, _, factor in (*closure.terms, *closure.driven_terms)]
+    numbers += [x for action in closure.actions for x in (*action.point, *action.linear, *action.size, *action.always)]
     if not all(math.isfinite(x) for x in numbers):
         yield "a point, an axis or a value is not finite."
     if closure.kind == "distance" and closure.motion is None and not closure.value > 0:
@@ -78,6 +112,11 @@ def closure_problems(closure: Closure, n: int) -> Iterator[str]:
         yield f"its axis {closure.axis} is no unit vector."
     if bool(closure.terms) != (closure.kind == "coupler"):
         yield "terms are given for a coupler, and for nothing else."
+    if (closure.driven_terms or closure.actions or closure.mesh) and closure.kind != "coupler":
+        yield "driven terms and actions are given for a coupler, and for nothing else."
+    yield from () if closure.curve is None else closure.curve.problems()
+    if not all(-1 <= row < n for action in closure.actions for row in (action.body_a, action.body_b, action.carrier)):
+        yield f"an action is on a body that is not in the model. Give -1 for ground, or a row up to {n - 1}."
     if closure.joint is not None and closure.joint.kind == "free" and closure.motion is None:
         yield "a free joint constrains nothing, and so closes no loop. Leave it out."
     if closure.motion is not None:

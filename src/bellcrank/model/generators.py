@@ -157,12 +157,16 @@ class _Bar(NamedTuple):
 
 
 class _Tie(NamedTuple):
-    """The joint that closes a loop, at the ends of two bars; ``a`` is the parent, ``b`` the child, by their rows."""
+    """The joint that closes a loop, at the ends of two bars; ``a`` is the parent, ``b`` the child, by their rows.
+
+    ``point``: where on the parent, unless at its end.
+    """
 
     name: str
     a: int
     b: int
     joint: Joint
+    point: Sequence[float] | None = None
 
 
 def n_four_bar(N: int) -> Model:
@@ -231,6 +235,81 @@ def lattice(rows: int, columns: int) -> Model:
     return _linkage(f"lattice of {rows} by {columns}", bars, ties, gravity=(0.0, -9.81, 0.0))
 
 
+def polygon(n: int, *, spatial: bool = False) -> Model:
+    """One loop of n bars that stands on ground, the last side of a regular polygon; n - 2 dof, n - 3 in space.
+
+    In the x-y plane the bars are hinged to each other and to ground. In space every
+    second hinge lies nearly in the plane of the polygon, across its bar, and a ball closes the loop.
+    """
+    if n < (6 if spatial else 3):
+        raise ModelError(f"n is {n}: give the number of bars, {6 if spatial else 3} at least")
+    angles = 2 * np.pi * (np.arange(n) + 1) / (n + 1)
+    along = np.column_stack([-np.cos(angles), np.sin(angles), np.zeros(n)])
+    axes = [(0.0, 0.0, 1.0) if not spatial or k % 2 else tuple(np.cross(along[k], (0.2, 0.1, 1.0))) for k in range(n)]
+    bars = [
+        _Bar(f"bar{k + 1}", k - 1, along[k - 1] if k else np.zeros(3), along[k], make_joint("revolute", axis=axes[k]))
+        for k in range(n)
+    ]
+    closing = make_joint("spherical") if spatial else make_joint("revolute", axis=(0, 0, 1))
+    ties = [_Tie("pin", -1, n - 1, closing, tuple(along.sum(axis=0)))]
+    return _linkage(f"{'spatial ' if spatial else ''}polygon of {n} bars", bars, ties, gravity=(0.0, -9.81, 0.0))
+
+
+def rope_ladder(N: int, links: int) -> Model:
+    """N rungs on two ropes, each of so many links from rung to rung, hung up by the first two links; in the x-y plane.
+
+    The left rope carries the rung, and the last link of the right one is hinged to its end, which closes the loop. At rest the
+    links hang in a gentle zigzag, so that no rope is straight.
+    """
+    _at_least_one(min(N, links))
+    hinge = make_joint("revolute", axis=(0, 0, 1))
+    lean = [np.array([0.1 * (-1) ** k, -np.sqrt(0.99), 0.0]) for k in range(links)]
+    bars: list[_Bar] = []
+    ties, base = [], -1
+    for k in range(N):
+        ends = []
+        for side, start in (("left", np.zeros(3)), ("right", _RIGHT)):
+            parent, at = base, start
+            for j, way in enumerate(lean):
+                bars.append(_Bar(f"{side}{k + 1}_{j + 1}", parent, at, way, hinge))
+                parent, at = len(bars) - 1, way
+            if side == "left":
+                bars.append(_Bar(f"rung{k + 1}", parent, lean[-1], _RIGHT, hinge))
+            ends.append(len(bars) - 1)
+        ties.append(_Tie(f"knot{k + 1}", ends[0], ends[1], hinge))
+        base = ends[0]
+    return _linkage(f"rope ladder of {N} rungs, {links} links", bars, ties, gravity=(0.0, -9.81, 0.0))
+
+
+def hooked_rings(N: int, links: int) -> Model:
+    """N rings of so many links, a regular polygon each, hung on each other by bars in the x-y plane: ring, bar, ring, ...
+
+    A ring hangs on its bar (the first one on ground) by the joint of its first link; the last link closes it. The next
+    bar hangs on the link half-way round.
+    """
+    _at_least_one(N)
+    if links < 4:
+        raise ModelError(f"links is {links}: a ring has four at least")
+    hinge = make_joint("revolute", axis=(0, 0, 1))
+    angles = 2 * np.pi * np.arange(links) / links
+    along = np.column_stack([np.cos(angles), -np.sin(angles), np.zeros(links)])
+    down = np.array([0.0, -1.0, 0.0])
+    bars: list[_Bar] = []
+    ties, parent, at = [], -1, np.zeros(3)
+    for k in range(N):
+        first = len(bars)
+        for j, way in enumerate(along):
+            bars.append(
+                _Bar(f"link{k + 1}_{j + 1}", parent if j == 0 else len(bars) - 1, at if j == 0 else along[j - 1], way, hinge)
+            )
+        ties.append(_Tie(f"lock{k + 1}", first, len(bars) - 1, hinge, (0.0, 0.0, 0.0)))
+        if k < N - 1:
+            half = first + links // 2
+            bars.append(_Bar(f"bar{k + 1}", half, along[links // 2], down, hinge))
+            parent, at = len(bars) - 1, down
+    return _linkage(f"{N} hooked rings of {links} links", bars, ties, gravity=(0.0, -9.81, 0.0))
+
+
 def _cells(name: str, N: int, rail: Array, joints: tuple[Joint, Joint, Joint, Joint], *, gravity: Sequence[float]) -> Model:
     """Cells of a left rail, a rung and a right rail, with joints of the left rail, the right rail, the rung, and to close."""
     _at_least_one(N)
@@ -270,7 +349,15 @@ def _linkage(name: str, bars: Sequence[_Bar], ties: Sequence[_Tie], gravity: Seq
         given_q=np.zeros(nv),
         given_v=np.zeros(nv),
         closures=tuple(
-            Closure(tie.name, "joint", tie.a, tie.b, _point(along[tie.a]), _point(along[tie.b]), joint=tie.joint)
+            Closure(
+                tie.name,
+                "joint",
+                tie.a,
+                tie.b,
+                _point(along[tie.a] if tie.point is None else np.array(tie.point)),
+                _point(along[tie.b]),
+                joint=tie.joint,
+            )
             for tie in ties
         ),
     )

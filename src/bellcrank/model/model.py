@@ -159,6 +159,22 @@ class Model:
 
         return draw_model(self, path, q=q, view=view, names=names, as_drawn=as_drawn, t=t, keep=keep)
 
+    @cached_property
+    def stictions(self) -> tuple[int, ...]:
+        """Rows of the elements that are friction that holds; each has an anchor, which a run keeps."""
+        return tuple(k for k, element in enumerate(self.elements) if element.kind == "joint_stiction")
+
+    @property
+    def input_width(self) -> int:
+        """Numbers that machine code takes as inputs: those of the user, then the anchors."""
+        return len(self.inputs) + len(self.stictions)
+
+    def input_of(self, element: Element) -> int:
+        """Which of these an element reads; -1 if none."""
+        if element.kind != "joint_stiction":
+            return element.input
+        return len(self.inputs) + [self.elements[k].name for k in self.stictions].index(element.name)
+
     def view(self, *, host: str = "127.0.0.1", port: int = 8080, open_browser: bool = True, **options: Any) -> Page:
         """The mechanism in the browser, with sliders for its numbers, each change of which is simulated at once.
 

@@ -233,6 +233,9 @@ def _terms(model: Model, closure: Closure) -> Iterator[str]:
             yield f"joint {row} has no coordinate {dof} to couple."
         elif model.driven[row]:
             yield f'joint "{model.joint_names[row]}" is driven: its coordinate is known already.'
+    for row, dof, _ in closure.driven_terms:
+        if not _has_coordinate(model, row, dof) or not model.driven[row]:
+            yield f"joint {row} has no driven coordinate {dof}."
 
 
 def _has_coordinate(model: Model, row: int, dof: int) -> bool:
@@ -285,11 +288,13 @@ def _on_joint(model: Model, element: Element) -> Iterator[str]:
     else:
         yield f"its joint is {element.joint}. Give a row from 0 to {model.n - 1}."
     if joint is not None:
-        turns = joint.quaternion is not None and element.kind in ("joint_spring", "joint_stop")
+        turns = joint.quaternion is not None and element.kind in ("joint_spring", "joint_stop", "joint_stiction")
         if turns or not 0 <= element.dof < joint.nv:
             yield f'joint "{name}" has no coordinate {element.dof} to act on.'
         elif driven:
             yield _is_driven(name)
+    if element.kind == "joint_stiction" and element.closure >= 0:
+        yield "friction that holds needs a joint with a coordinate, and this one closes a loop."
     if element.kind == "joint_input" and not 0 <= element.input < len(model.inputs):
         yield f"its input is {element.input}, and the model has {len(model.inputs)}."
 

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ..model import Model
+from .long_loops.links import Link
 from .order import Tree
 
 LARGEST = 8  # joints of a block that is treated as one node although it could be taken apart
@@ -34,6 +35,7 @@ class BlockNode:
     closures   indices of the model's closures whose equations are here
     children   children by their separators
     parent     node that this one hangs on; None: it reports to the base
+    link       of a joint of a long loop (plan.long_loops): which loop
     """
 
     base: int
@@ -44,6 +46,12 @@ class BlockNode:
     parent: int | None = None
     borrowed: tuple[int, ...] = ()
     children: tuple[int, ...] = ()
+    link: Link | None = None
+
+    @property
+    def frame(self) -> int:
+        """The body in whose axes the equations of its closures are written."""
+        return self.base if self.link is None else self.link.base
 
 
 @dataclass

@@ -6,6 +6,7 @@ of the tree: from one or two bodies (a *attachment* each), or from the joints th
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -14,7 +15,8 @@ from numpy.typing import NDArray
 
 from ..joints import JOINTS
 from ..joints.derived import turning_equations
-from ..model import Closure, Model
+from ..model import Closure, Model, Table
+from ..numbers.spline import Lookup
 from ..numbers.variable import as_array, value_of
 from .frames import Frames, axes_to_z, frame_of
 from .order import Tree
@@ -22,13 +24,17 @@ from .order import Tree
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-CLOSURE_TABLE = ("code", "row", "attachment", "state_a", "state_b", "driven_q", "driven_v", "attachments")
+CLOSURE_TABLE = ("code", "row", "attachment", "state_a", "state_b", "driven_q", "driven_v", "attachments", "given", "givens")
+GIVEN_TABLE = ("q", "v")  # of a coupler's term whose joint is driven: where its states are among the driven ones
+ACTION_TABLE = ("code", "row", "closure", "state_a", "state_b", "state_c")  # closure: its index
+ACTION_SLOTS = {"point": 0, "linear": 3, "size": 9, "always": 15}  # a force, then a moment
+ACTION_ROW = 21
 ATTACHMENT_TABLE = ("row", "body", "dof")  # dof: of the body's joint, for a coupler
 CLOSURE_SLOTS = {"point_a": 0, "point_b": 3, "axes_a": 6, "axes_b": 15, "world": 24, "value": 33, "pitch": 34, "center_a": 35}
-CLOSURE_SLOTS |= {"center_b": 38, "scale": 41}
-CLOSURE_ROW = 47
+CLOSURE_SLOTS |= {"center_b": 38, "scale": 41, "table": 47}
+CLOSURE_ROW = 49
 _CHOSEN = {*range(CLOSURE_SLOTS["world"], CLOSURE_SLOTS["world"] + 9), *range(CLOSURE_SLOTS["scale"], CLOSURE_ROW)}
-"""Axes along which equations are written, and what makes them comparable: a choice, which no design changes."""
+"""Axes along which equations are written, what makes them comparable, places of tables: a choice, which no design changes."""
 
 
 class ClosureSignature(NamedTuple):
@@ -39,7 +45,20 @@ class ClosureSignature(NamedTuple):
     ground_a: bool
     ground_b: bool
     driven: str  # kind of joint whose motion is prescribed, or "value", or ""
+    acts: bool = False  # of a coupler: on bodies, and not on the coordinates that it ties
+    curve: Lookup | None = None  # of its last coordinate
+    curve_driven: bool = False  # which is driven
     varied: tuple[int, ...] = ()  # numbers of its row that a design may change
+
+
+class ActionSignature(NamedTuple):
+    """Which of an action's bodies are ground, whether it is the reaction of its closure, and if it has its curve, which."""
+
+    ground_a: bool
+    ground_b: bool
+    ground_c: bool
+    reports: bool
+    curve: Lookup | None
 
 
 @dataclass(frozen=True)
@@ -52,21 +71,34 @@ class Closing:
     rows: int
     tied: tuple[int, ...]  # bodies of the walk that closures hold
     driven: tuple[tuple[Closure, int, int], ...]  # closures with a motion, and where it goes in the driven q and v
+    givens: Ints  # terms of couplers whose joints are driven
+    given_factors: Array
+    action_signatures: tuple[ActionSignature, ...]
+    action_table: Ints
+    action_data: Array
 
     @property
     def closures(self) -> int:
         return len(self.table)
 
     @property
+    def curves(self) -> bool:
+        """Whether a factor of a coupler depends on the state."""
+        return any(signature.curve is not None and not signature.curve_driven for signature in self.signatures)
+
+    @property
     def couplers(self) -> bool:
         return any(signature.kind == "coupler" for signature in self.signatures)
 
     def key(self) -> tuple[object, ...]:
-        return (self.signatures,)
+        return self.signatures, self.action_signatures, bool(len(self.givens))
 
 
 def tied_bodies(model: Model, place: dict[int, int]) -> list[int]:
-    ends = (body for closure in model.closures if closure.kind != "coupler" for body in (closure.body_a, closure.body_b))
+    """Bodies that closures hold, or act on."""
+    ends = {body for closure in model.closures if closure.kind != "coupler" for body in (closure.body_a, closure.body_b)}
+    actions = (action for closure in model.closures for action in closure.actions)
+    ends |= {body for action in actions for body in (action.body_a, action.body_b, action.carrier)}
     return sorted({place[body] for body in ends if body >= 0})
 
 
@@ -76,14 +108,17 @@ def make_closing(
     frames: Frames,
     held: tuple[int, ...],
     first: tuple[int, int],
+    driven_index: Ints,
+    add_table: Callable[[Table], tuple[float, float]],
     varied: NDArray[np.bool_] | None = None,
 ) -> Closing:
-    """``first``: where the states of driven closures start, after those of the driven joints."""
+    """``first``: where the states of driven closures start, after those of the driven joints, which ``driven_index`` has."""
     place = tree.place
     state = {i: k for k, i in enumerate(held)}
     signatures: dict[ClosureSignature, int] = {}
     table, data, factors, driven = [], [], [], []
     attachments: list[tuple[int, int, int]] = []
+    givens: list[tuple[Ints, float]] = []
     driven_q, driven_v = first
     for k, (closure, row) in enumerate(zip(model.closures, model.closure_index, strict=False)):
         signature = _signature(closure)
@@ -92,10 +127,14 @@ def make_closing(
         code = signatures.setdefault(signature, len(signatures))
         taken = _attachments(closure, int(row), place)
         states = [state[place[b]] if b >= 0 and closure.kind != "coupler" else 0 for b in (closure.body_a, closure.body_b)]
-        table.append((code, row, len(attachments), *states, driven_q, driven_v, len(taken)))
+        known = [(driven_index[place[joint]] + dof, factor) for joint, dof, factor in closure.driven_terms]
+        table.append((code, row, len(attachments), *states, driven_q, driven_v, len(taken), len(givens), len(known)))
+        givens += known
         attachments += [entry for entry, _ in taken]
         factors += [factor for _, factor in taken]
         data.append(_data(model, frames, place, closure))
+        if closure.curve is not None:
+            data[-1][CLOSURE_SLOTS["table"] : CLOSURE_SLOTS["table"] + 2] = add_table(closure.curve)
         if closure.motion is not None:
             driven.append((closure, driven_q, driven_v))
             driven_q, driven_v = driven_q + _width(closure, "nq"), driven_v + _width(closure, "nv")
@@ -108,7 +147,32 @@ def make_closing(
         rows=int(model.closure_index[-1]),
         tied=tuple(tied_bodies(model, place)),
         driven=tuple(driven),
+        givens=np.array([entry for entry, _ in givens], dtype=np.int64).reshape(-1, len(GIVEN_TABLE)),
+        given_factors=as_array([factor for _, factor in givens]),
+        **_actions(model, frames, place, state),
     )
+
+
+def _actions(model: Model, frames: Frames, place: dict[int, int], state: dict[int, int]) -> dict[str, Any]:
+    """Wrenches of couplers as tables, in the frames of the computation."""
+    signatures: dict[ActionSignature, int] = {}
+    table, data = [], []
+    for k, (closure, row) in enumerate(zip(model.closures, model.closure_index, strict=False)):
+        for action in closure.actions:
+            bodies = (action.body_a, action.body_b, action.carrier)
+            curve = closure.curve.lookup if action.curved and closure.curve is not None else None
+            a, b, c = (body < 0 for body in bodies)
+            signature = ActionSignature(a, b, c, action.reports, curve)
+            states = [0 if body < 0 else state[place[body]] for body in bodies]
+            table.append((signatures.setdefault(signature, len(signatures)), row, k, *states))
+            rotation, origin = frame_of(frames, place, action.carrier)
+            parts = [as_array(wrench).reshape(2, 3) @ rotation for wrench in (action.linear, action.size, action.always)]
+            data.append(np.concatenate([rotation.T @ (as_array(action.point) - origin), *map(np.ravel, parts)]))
+    return {
+        "action_signatures": tuple(signatures),
+        "action_table": np.array(table, dtype=np.int64).reshape(-1, len(ACTION_TABLE)),
+        "action_data": as_array(data).reshape(-1, ACTION_ROW),
+    }
 
 
 def _width(closure: Closure, field: str) -> int:
@@ -121,7 +185,9 @@ def _signature(closure: Closure) -> ClosureSignature:
         kind = closure.joint.kind if closure.motion is None else "fixed"
     if closure.motion is not None:
         driven = "value" if closure.joint is None else closure.joint.kind
-    return ClosureSignature(kind, closure.rows, closure.body_a < 0, closure.body_b < 0, driven)
+    grounds = closure.body_a < 0, closure.body_b < 0
+    curve = None if closure.curve is None else closure.curve.lookup
+    return ClosureSignature(kind, closure.rows, *grounds, driven, bool(closure.mesh), curve, closure.curve_driven)
 
 
 def _attachments(closure: Closure, row: int, place: dict[int, int]) -> list[tuple[tuple[int, int, int], float]]:

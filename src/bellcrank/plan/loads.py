@@ -150,7 +150,8 @@ def make_loads(
     held = sorted({place[b] for b in bodies} | set(tied_bodies(model, place)))
     driven_size = [sum(getattr(model.joints[tree.order[i]], size) for i in np.flatnonzero(driven)) for size in ("nq", "nv")]
     first = driven_size[0], driven_size[1]
-    closing = make_closing(model, tree, frames, tuple(held), first, varied.get("closure_data"))
+    mask = varied.get("closure_data")
+    closing = make_closing(model, tree, frames, tuple(held), first, driven_index, pool.add, mask)
     for closure, q, v in closing.driven:  # a value is driven like a slide
         assert closure.motion is not None
         kind = "prismatic" if closure.joint is None else closure.joint.kind
@@ -253,13 +254,12 @@ def _element(model: Model, frames: Frames, place: dict[int, int], rows: dict[int
     if e.joint >= 0:
         joint = model.joints[e.joint]
         q, v = int(model.q_index[e.joint]) + e.dof, int(model.v_index[e.joint]) + e.dof
-        signature = ElementSignature(
-            e.kind, True, joint.quaternion is None, True, True, table, e.input >= 0, terms=len(e.terms)
-        )
+        u = model.input_of(e)
+        signature = ElementSignature(e.kind, True, joint.quaternion is None, True, True, table, u >= 0, terms=len(e.terms))
         start = ELEMENT_SLOTS["factors"]
         row[start : start + len(e.terms)] = [factor for _, _, factor in e.terms]
         places = [int(index[joint]) + dof for joint, dof, _ in e.terms for index in (model.q_index, model.v_index)]
-        return signature, (q if signature.scalar else 0, v, 0, 0, max(e.input, 0), *places), row
+        return signature, (q if signature.scalar else 0, v, 0, 0, max(u, 0), *places), row
     if e.closure >= 0:
         return _on_closing_joint(model, frames, place, rows, e, table, row)
     for name, body, point in (("a", e.body_a, e.point_a), ("b", e.body_b, e.point_b)):

@@ -19,6 +19,8 @@ from .blocks import BlockNode, make_nodes
 from .closures import CLOSURE_ROW, CLOSURE_SLOTS, CLOSURE_TABLE, ClosureSignature, closing_axes, row_scales
 from .condensed_places import places_in_turn
 from .frames import frame_of
+from .long_loops import links
+from .long_loops.links import LinkShape
 from .plan import TABLE, Plan
 from .signature import OWN, Signature
 
@@ -76,6 +78,12 @@ class NodeSignature(NamedTuple):
     equations: tuple[int, ...]  # of a node of a clique tree: those that are not redundant
     opens: bool  # first to report to its base on the way inward
     in_memory: bool  # its matrices are in memory
+    link: LinkShape | None = None  # of a joint of a long loop
+
+    @property
+    def closed_on_ground(self) -> bool:
+        """Whether its closures are written in the axes of ground."""
+        return self.on_ground if self.link is None else self.link.on_ground
 
     @property
     def form_size(self) -> int:
@@ -99,6 +107,7 @@ def node_places(signature: NodeSignature) -> dict[str, int]:
         "children": len(signature.forms),  # children
         "joints": len({joint for _, _, joint in signature.dofs}),  # first degree of freedom of each
         "columns": len(BODY_COLUMNS) * len(signature.bodies),
+        "link": 0 if signature.link is None else signature.link.integers,
     }
     return dict(zip(sizes, itertools.accumulate(sizes.values(), initial=0), strict=False))
 
@@ -117,6 +126,7 @@ class Nodes:
     redundant: bool  # redundant ones that could push, in blocks with a clique tree
     interchangeable: bool  # some of those that are not kept could be kept in the place of others
     sent: int  # numbers that nodes report to their parents, and get from there
+    width: int  # most coordinates of a node, or of a long loop: entries of the direction of an equation
     body_sources: Ints  # rows of plan.data, of the rows of shared_bodies
     closure_sources: Ints  # rows of the closures' data, of those of shared_closures
 
@@ -132,7 +142,12 @@ class Nodes:
     @property
     def bases_move(self) -> bool:
         """Whether nodes with closures hang on bodies."""
-        return any(signature.closures and not signature.on_ground for signature in self.signatures)
+        return any(signature.closures and not signature.closed_on_ground for signature in self.signatures)
+
+    @property
+    def has_links(self) -> bool:
+        """Whether there are long loops."""
+        return any(signature.link is not None for signature in self.signatures)
 
     @property
     def work(self) -> int:
@@ -140,7 +155,7 @@ class Nodes:
         return sum(150 + len(self.signatures[code].dofs) ** 3 for code in self.table[:, 0])
 
     def key(self) -> tuple[object, ...]:
-        return self.signatures
+        return (*self.signatures, self.width) if self.has_links else self.signatures
 
 
 class Ranks(NamedTuple):
@@ -176,6 +191,9 @@ def make_node_tables(plan: Plan, nodes: Sequence[BlockNode], ranks: Mapping[int,
     bases = {node.base for node in nodes}
     lent = {i for node in nodes for i in node.borrowed}
     first = {node.base: i for i, node in enumerate(nodes) if node.parent is None}  # the last one: first on the way inward
+    width = widest(plan, nodes)
+    kept = {k: own for i, node in enumerate(nodes) for k, own in zip(node.closures, ranks[i].kept, strict=True)}
+    equations = {k: [int(plan.model.closure_index[k]) + r for r in own] for k, own in kept.items()}
     codes: dict[NodeSignature, int] = {}
     table: list[tuple[int, ...]] = []
     ints: list[int] = []
@@ -186,7 +204,7 @@ def make_node_tables(plan: Plan, nodes: Sequence[BlockNode], ranks: Mapping[int,
         own = columns[list(node.bodies)].ravel()
         freedoms = columns[list(node.joints), BODY_COLUMNS.index("v")]
         ints += [node.base, *node.bodies, *node.borrowed, *node.closures, *closure_rows[list(node.closures)]]
-        ints += [*node.children, *freedoms, *own]
+        ints += [*node.children, *freedoms, *own, *links.integers(node.link, equations, width)]
     if fold and len(codes) > MOST_NODE_SIGNATURES:
         return make_node_tables(plan, nodes, ranks, fold=False)
     signatures = tuple(codes)
@@ -206,9 +224,17 @@ def make_node_tables(plan: Plan, nodes: Sequence[BlockNode], ranks: Mapping[int,
         any(ranks[i].redundant for i in range(len(nodes))),
         any(ranks[i].interchangeable for i in range(len(nodes))),
         int(given[-1]),
+        width,
         body_sources,
         closure_sources,
     )
+
+
+def widest(plan: Plan, nodes: Sequence[BlockNode]) -> int:
+    """Most coordinates of a node, or of a long loop; at least one."""
+    sizes = [len(node_dofs(plan, node)) for node in nodes]
+    sizes += [sum(_nv(plan, i) for i in node.link.links) for node in nodes if node.link and node.bodies[0] == node.link.first]
+    return max([1, *sizes])
 
 
 def _distinct(rows: Array, varied: NDArray[np.bool_] | None) -> tuple[Array, NDArray[np.int64], NDArray[np.int64]]:
@@ -237,6 +263,7 @@ def _signature(
 ) -> NodeSignature:
     places = {body: k for k, body in enumerate((*node.bodies, *node.borrowed))} | {node.base: -1}
     dofs = node_dofs(plan, node)
+    own_link = links.shape(node.link, node.bodies[0], node.base, node.closures) if node.bodies else None
     shapes = tuple(
         _shape(plan, node, k, kept, checked, places, dofs, data[k], fold)
         for k, kept, checked in zip(node.closures, ranks[index].kept, ranks[index].checked, strict=True)
@@ -258,6 +285,7 @@ def _signature(
         equations=ranks[index].equations,
         opens=opens,
         in_memory=_is_wide(plan, nodes, ranks, node),
+        link=own_link,
     )
 
 
@@ -329,11 +357,17 @@ def _shape(
         terms = tuple(index[places[walk[joint]], dof] for joint, dof, _ in closure.terms)
         return ClosureShape(signature, -1, -1, (), (), kept, checked, terms, ())
     a, b = walk[closure.body_a], walk[closure.body_b]
+    if node.link is not None:
+        own, frame = node.bodies[0], node.link.base
+        at_a, at_b = (0 if i == own else -1 if i == frame else 1 for i in (a, b))
+        return ClosureShape(signature, at_a, at_b, (), (), kept, checked, (), _constants(row, fold, signature.varied))
     path_a, path_b = _sides(plan.tree.parent, node.base, a, b)
-    varied = signature.varied
-    constants = tuple((int(s), float(row[s])) for s in np.flatnonzero(_foldable(row)) if s not in varied) if fold else ()
     ends = tuple(places[i] for i in path_a), tuple(places[i] for i in path_b)
-    return ClosureShape(signature, places[a], places[b], *ends, kept, checked, (), constants)
+    return ClosureShape(signature, places[a], places[b], *ends, kept, checked, (), _constants(row, fold, signature.varied))
+
+
+def _constants(row: Array, fold: bool, varied: Sequence[int]) -> tuple[tuple[int, float], ...]:
+    return tuple((int(s), float(row[s])) for s in np.flatnonzero(_foldable(row)) if s not in varied) if fold else ()
 
 
 def _sides(parent: Sequence[int], base: int, a: int, b: int) -> tuple[list[int], list[int]]:
@@ -362,7 +396,7 @@ def _data(plan: Plan, node: BlockNode, k: int, scales: Array) -> Array:
     Points that only have to meet do so along the base's axes, which are ones and zeros there.
     """
     row = plan.loads.closing.data[k].copy()
-    base = -1 if node.base < 0 else plan.tree.order[node.base]
+    base = -1 if node.frame < 0 else plan.tree.order[node.frame]
     rotation, _ = frame_of(plan.frames, plan.tree.place, base)
     start = CLOSURE_SLOTS["world"]
     closure = plan.model.closures[k]

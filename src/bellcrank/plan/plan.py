@@ -136,6 +136,8 @@ def recorded_arrays(model: Model, tree: Tree, frames: Frames, measured: Sequence
         "pool": loads.pool,
         "closure_data": loads.closing.data,
         "factors": loads.closing.factors,
+        "given_factors": loads.closing.given_factors,
+        "action_data": loads.closing.action_data,
         "measure_data": loads.measures.data,
         "rotation": frames.rotation,  # which kernels do not read: of the frames of the results
     }

@@ -37,11 +37,11 @@ def turn_weights(model: Model, length: float) -> Array:
 
 
 def loop_joints(model: Model) -> set[int]:
-    """Joints of the tree between the two bodies of a closure, or named by a coupler."""
+    """Joints of the tree between the two bodies of a closure, or of a cam; the direction of other couplers never changes."""
     found: set[int] = set()
     for closure in model.closures:
         if closure.kind == "coupler":
-            found |= {body for body, _, _ in closure.terms}
+            found |= {body for body, _, _ in closure.terms if closure.curve is not None}
         else:
             found |= _to_ground(model, closure.body_a) ^ _to_ground(model, closure.body_b)
     return found

@@ -5,6 +5,7 @@ labels.py      names and units of a model's coordinates, joints, bodies, forces 
 run.py         Run: the arrays, labelled on demand
 derived.py     energy, momentum, reactions, poses and forces, from the states
 measures.py    the outputs that a model asks for; formulas.py and driven.py help
+trust.py       whether the energy adds up, and all numbers are finite
 summary.py     the few numbers that say how a run went
 files/         NetCDF, written and read; tables of text, and a column of one
 plots.py       the default figure
@@ -17,5 +18,6 @@ from .labels import work_by_source
 from .run import Run
 from .runs import Runs
 from .summary import Summary
+from .trust import energy_doubt, not_finite
 
-__all__ = ["Run", "Runs", "Summary", "load_run", "parts_of", "read_column", "work_by_source"]
+__all__ = ["Run", "Runs", "Summary", "energy_doubt", "load_run", "not_finite", "parts_of", "read_column", "work_by_source"]

@@ -6,7 +6,7 @@ below are the one exception to that order; they happen when a quantity is first 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +35,10 @@ class Samples:
 
     @property
     def inputs(self) -> dict[str, Any]:
-        return {"inputs": self.values("inputs") if self.model.inputs else None}
+        """Those of the user, and the anchors of friction that holds."""
+        if not self.model.input_width:
+            return {"inputs": None}
+        return {"inputs": np.hstack([self.values("inputs"), self.values("anchors")[:, list(self.model.stictions)]])}
 
 
 def compiled(model: Model, settings: Mapping[str, Any], time: np.ndarray, q: np.ndarray) -> Stretches:
@@ -59,12 +62,12 @@ def parts_of(stretches: Stretches, count: int, first: int = 0) -> Iterator[tuple
             yield slice(max(begin, first), end), dynamics
 
 
-def sweep(name: str, model: Model, values: Values, stretches: Stretches, tau: Any) -> Arrays:
+def sweep(compute: Callable[[Samples], Arrays], model: Model, values: Values, stretches: Stretches, tau: Any) -> Arrays:
     """A quantity, and what comes with it, stretch by stretch."""
     count, found = len(values("time")), []
     for part, dynamics in list(parts_of(stretches, count)) or [(slice(0), stretches[0][1])]:
         own = tau[part] if np.ndim(tau) == 2 else tau
-        found.append(SWEEPS[name](Samples(model, lambda what, part=part: values(what)[part], dynamics, own)))  # type: ignore[misc]
+        found.append(compute(Samples(model, lambda what, part=part: values(what)[part], dynamics, own)))  # type: ignore[misc]
     if len(found) == 1:
         return found[0]
     return {key: np.concatenate([each[key] for each in found]) for key in found[0]}
@@ -131,9 +134,10 @@ def drive_efforts(dynamics: Any, q: np.ndarray, v: np.ndarray, a: np.ndarray, *,
     return np.concatenate(parts, axis=-1) if parts else np.zeros((*q.shape[:-1], 0))
 
 
-def _measures(at: Samples) -> Arrays:
+def measured(at: Samples, names: Sequence[str] | None = None) -> Arrays:
+    """Measures of some names, those of the model unless given."""
     q, v, a = (at.values(name) for name in ("q", "v", "a"))
-    return {"measures": at.dynamics.measures(q, v, at.tau, a=a, **at.time, **at.inputs)}
+    return {"measures": at.dynamics.measures(q, v, at.tau, a=a, names=names, **at.time, **at.inputs)}
 
 
 SWEEPS: dict[str, Callable[[Samples], Arrays]] = {
@@ -146,7 +150,7 @@ SWEEPS: dict[str, Callable[[Samples], Arrays]] = {
     "closing": lambda at: {"closing": at.dynamics.closing_coordinates(at.values("q"), **at.time)},
     "reactions": _reactions,
     "drives": _drives,
-    "measures": _measures,
+    "measures": measured,
 }
 
 

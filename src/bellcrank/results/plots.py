@@ -12,9 +12,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import hsv_to_rgb
 from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpec
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 Draw = Callable[["Run", Axes], None]
 
+QUATERNION = "1"  # unit of its entries, of which nobody reads curves: angular velocities are drawn
 NAMED = 8  # names that a legend can hold and stay legible
 DRAWN = 40  # lines that an axes can hold and stay legible
 JOINTS = 4  # joints in the panel of reactions
@@ -42,7 +43,6 @@ LEGEND: dict[str, Any] = {
 AXIS = {
     "rad": "angle (rad)",
     "m": "length (m)",
-    "1": "quaternion",
     "rad/s": "angular velocity (rad/s)",
     "m/s": "velocity (m/s)",
     "N": "force (N)",
@@ -52,17 +52,18 @@ AXIS = {
 
 def plot_run(run: Run, path: str | Path | None = None, *, keep: bool = False) -> Figure:
     """Draw a run; write it to ``path`` if given, in the format that its ending names."""
-    q = by_unit(run.labels.coordinate_units)
+    q = {unit: places for unit, places in by_unit(run.labels.coordinate_units).items() if unit != QUATERNION}
     v = by_unit(run.labels.dof_units)
     below = [_energy, _reactions, *_more(run)]
-    tall, rows, lower = max(len(q), len(v)), math.lcm(len(q), len(v)), (len(below) + 1) // 2
+    tall, lower = max(len(q), len(v)), (len(below) + 1) // 2
+    rows = math.lcm(len(q) or 1, len(v) or 1) if tall else 0
     figure = Figure(figsize=(11, 2.2 * tall + 3.2 + 2.6 * (lower - 1)), layout="constrained")
     grid = figure.add_gridspec(rows + lower, 2, height_ratios=[tall] * rows + [1.15 * max(rows, 1)] * lower)
     _states(run, "q", q, _panels(figure, grid, rows, 0, len(q)))
     _states(run, "v", v, _panels(figure, grid, rows, 1, len(v)))
     for k, draw in enumerate(below):
         draw(run, figure.add_subplot(grid[rows + k // 2, k % 2]))
-    _finish(run, figure)
+    finish(run, figure)
     if path is not None:
         save_figure(figure, Path(path), keep=keep)
     return figure
@@ -123,12 +124,21 @@ def draw_lines(axes: Axes, time: np.ndarray, values: np.ndarray, names: list[str
     """Draw columns of ``values``. When there are too many, the ones that move most; what is left out is said."""
     chosen = most_moving(values, DRAWN)
     many = len(chosen) > NAMED
-    colors = matplotlib.colormaps["viridis"](np.linspace(0, 0.92, len(chosen))) if many else PALETTE
+    colors = color_cycle(len(chosen))
     named = set(np.linspace(0, len(chosen) - 1, NAMED).round().astype(int)) if many else set(range(NAMED))
     for k, column in enumerate(chosen):
-        label = _literal(names[column]) if k in named else "_"
+        label = literal(names[column]) if k in named else "_"
         axes.plot(time, values[:, column], color=colors[k], lw=0.9 if many else 1.4, label=label, **_dot(time))
     axes.legend(**LEGEND, title=_legend_title(len(chosen), len(names)))
+
+
+def color_cycle(count: int) -> list[Any]:
+    """Colours of so many lines: neighbours differ in hue, also where the list is longer than the palette."""
+    if count <= len(PALETTE):
+        return list(PALETTE)
+    hues = (np.arange(count) * 0.381966) % 1.0  # steps of the golden ratio never come near where they were
+    shades = np.where(np.arange(count) % 2, 0.62, 0.85)
+    return [hsv_to_rgb((hue, 0.75, shade)) for hue, shade in zip(hues, shades, strict=True)]
 
 
 def most_moving(values: np.ndarray, limit: int) -> np.ndarray:
@@ -157,8 +167,7 @@ def _energy(run: Run, axes: Axes) -> None:
     except BellcrankError as trouble:
         _note(axes, str(trouble))
         return
-    axes.set_title(f"energy error {error:.1g} of the largest kinetic", loc="right", fontsize=8, color="0.4")
-    axes.legend(**LEGEND)
+    axes.legend(**LEGEND, title=f"energy error\n{error:.1g}")
 
 
 def _works(run: Run, axes: Axes) -> None:
@@ -207,14 +216,15 @@ def _reactions(run: Run, axes: Axes) -> None:
     peaks = np.nanmax(np.where(np.isfinite(force), force, 0.0), axis=0)
     largest = np.argsort(-peaks, kind="stable")[:JOINTS]
     for joint, color in zip(largest, PALETTE, strict=False):
-        name = _literal(run.labels.joints[joint])
+        name = literal(run.labels.joints[joint])
         axes.plot(run.values("time"), force[:, joint], color=color, lw=1.4, label=name, **_dot(run.values("time")))
     if len(peaks) > JOINTS:
-        axes.set_title(f"the {JOINTS} largest of {len(peaks)} joints", loc="right", fontsize=8, color="0.4")
-    axes.legend(**LEGEND)
+        axes.legend(**LEGEND, title=f"the {JOINTS} largest\nof {len(peaks)} joints")
+    else:
+        axes.legend(**LEGEND)
 
 
-def _finish(run: Run, figure: Figure) -> None:
+def finish(run: Run, figure: Figure) -> None:
     """Common looks of all panels, the title, and the mark of a run that stopped early."""
     time = run.values("time")
     for axes in figure.axes:
@@ -227,9 +237,9 @@ def _finish(run: Run, figure: Figure) -> None:
             axes.set_xlabel("time (s)")
         if run.stopped and time.size:
             _mark_stop(axes, float(time[-1]), run.settings.get("duration"))
-    title, size, color = _literal(run.labels.model, 80), 14, "black"
+    title, size, color = literal(run.labels.model, 80), 14, "black"
     if run.stopped:
-        reason = textwrap.wrap(_literal(f"stopped early: {run.stopped}", 330), 110)
+        reason = textwrap.wrap(literal(f"stopped early: {run.stopped}", 330), 110)
         title, size, color = "\n".join([title, *reason]), 11, STOP_COLOR
     figure.suptitle(title, x=0.01, ha="left", fontsize=size, color=color, weight="bold")
 
@@ -245,7 +255,7 @@ def _dot(time: np.ndarray) -> dict[str, Any]:
     return {"marker": "o"} if time.size == 1 else {}
 
 
-def _literal(name: str, limit: int = 28) -> str:
+def literal(name: str, limit: int = 28) -> str:
     """A name as it is written, for matplotlib takes $ for mathematics and hides labels that begin with _."""
     short = name if len(name) <= limit else name[: limit - 1] + "\N{HORIZONTAL ELLIPSIS}"
     return (" " if short.startswith("_") else "") + short.replace("$", r"\$")

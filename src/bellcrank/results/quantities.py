@@ -8,7 +8,7 @@ that is not known, such as that of an input, is "".
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -53,6 +53,9 @@ QUANTITIES = {
     "closure": Quantity(("time", "equation"), "", "what the equations that close the loops demand to be zero"),
     "closure_rate": Quantity(("time", "equation"), "", "its time derivative"),
     "closure_second": Quantity(("time", "equation"), "", "its second time derivative"),
+    "anchors": Quantity(
+        ("time", "element"), "", "coordinate at which friction that holds is anchored, zero for other elements"
+    ),
     "inputs": Quantity(("time", "input"), "", "inputs of the model"),
     "measures": Quantity(("time", "measure"), None, "measures of the model"),
 }
@@ -119,6 +122,13 @@ def label(name: str, values: np.ndarray, time: np.ndarray, labels: Labels) -> xr
         unit = f"see {name}_unit"
     attrs = {"units": unit, "long_name": quantity.meaning}
     return xr.DataArray(values, dims=quantity.dims, coords=coords, name=name, attrs=attrs)
+
+
+def label_measures(
+    values: np.ndarray, time: np.ndarray, labels: Labels, names: tuple[str, ...], units: tuple[str, ...]
+) -> xr.DataArray:
+    """Measures of other names than those of the model."""
+    return label("measures", values, time, replace(labels, measures=names, measure_units=units))
 
 
 def label_all(values: Mapping[str, np.ndarray], time: np.ndarray, labels: Labels) -> xr.Dataset:

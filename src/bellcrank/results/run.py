@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..errors import StateError
+from ..errors import StateError, warn
 from ..wording import counted
 from .labels import Labels
 
@@ -139,18 +139,25 @@ class Run:
 
     @property
     def energy_error(self) -> float:
-        """Largest imbalance of the energy, divided by the largest kinetic energy of the run.
+        """Largest imbalance of the energy, as a part of the largest energy that flows in the run.
 
-        An imbalance that rounding alone explains counts as none, so that a mechanism at rest has no error.
+        That is the largest of: kinetic energy (also between the samples), change of the potential and of the stored energy, and
+        work of a source. An imbalance that rounding alone explains counts as none, so that a mechanism at rest has no error.
         """
-        parts = [self.values(name) for name in ("kinetic", "potential", "stored")]
-        balance = self.values("balance")
-        if balance.size == 0 or not np.isfinite(balance[0]):
-            return float("nan")
-        largest = np.nanmax(np.abs(balance), initial=0.0)
-        size = sum(np.abs(part) for part in parts) + np.abs(self.values("work")).sum(axis=1)
-        rounding = 16 * np.finfo(float).eps * np.nanmax(size, initial=0.0)
-        return float(largest / max(np.nanmax(parts[0]), rounding)) if largest > rounding else 0.0
+        from .trust import energy_error
+
+        return energy_error(self)
+
+    def thinned(self, most: int) -> Run:
+        """The same with at most so many of its samples, the first and the last among them."""
+        if self._time.size <= most:
+            return self
+        kept = np.unique(np.linspace(0, self._time.size - 1, most).astype(int))
+        arrays = {name: x[kept] for name, x in self._values.items() if len(x) == self._time.size}
+        states = [arrays.pop(name) for name in ("q", "v", "a")]
+        stretches = self._stretches and [(int(np.searchsorted(kept, first)), by) for first, by in self._stretches]
+        thin = {"labels": self.labels, "derived": arrays, "stretches": stretches}
+        return Run(self.model, self._time[kept], *states, self.settings, self.stopped, **thin)
 
     @cached_property
     def closing(self) -> xr.DataArray:
@@ -193,6 +200,16 @@ class Run:
         """Measures of the model (time, measure); a vector has three entries, ``tip.x``, ``tip.y``, ``tip.z``."""
         return self._labelled("measures")
 
+    def measure(self, *names: str) -> xr.DataArray:
+        """Any measures (time, measure): of the model by name, or those that every model has by path, "crank_pivot.fx"."""
+        from .derived import measured
+        from .quantities import label_measures
+
+        if self.model is None:
+            raise StateError("measures are computed from the model, which this run's file does not hold: Run.load(path, model)")
+        found = self._swept(lambda at: measured(at, names))["measures"]
+        return label_measures(found, self._time, self.labels, names, self._stretches[0][1].measure_units(names))
+
     @cached_property
     def momentum(self) -> xr.Dataset:
         """``linear`` momentum and ``angular`` momentum about the world's origin (time, axis)."""
@@ -202,9 +219,14 @@ class Run:
     def reactions(self) -> xr.DataArray:
         """Force and moment of the parent on the child at each joint (time, joint, component), world axes.
 
-        Those of the joints in ``attrs["not_unique"]`` are of least norm: see ``shared_reactions``.
+        Those of the joints in ``attrs["not_unique"]`` are of least norm: see ``shared_reactions``. Couplers, in
+        ``attrs["load_no_bearings"]``, act on coordinates alone; gears, racks and belts load the bearings, and their own entry
+        is the wrench on their second body, at the pitch point, or of a belt at the centre of the second pulley.
         """
         found = self._labelled("reactions")
+        plain = [c.name for c in (self.model.closures if self.model is not None else ()) if c.kind == "coupler" and not c.mesh]
+        if plain:
+            found.attrs["load_no_bearings"] = ", ".join(plain)
         if self.shared_reactions:
             found.attrs["not_unique"] = ", ".join(self.shared_reactions)
         return found
@@ -244,14 +266,35 @@ class Run:
 
         return summarize(self)
 
-    def plot(self, path: str | Path | None = None, *, keep: bool = False) -> Figure:
-        """The default figure of the run, written to ``path`` (PNG, SVG, PDF by its ending) if one is given.
+    def plot(
+        self,
+        names: Sequence[str] | str | Path | None = None,
+        path: str | Path | None = None,
+        *,
+        over: str = "time",
+        beside: Mapping[str, Run] | None = None,
+        keep: bool = False,
+    ) -> Figure:
+        """A figure of the run, written to ``path`` (PNG, SVG, PDF by its ending) if one is given.
+
+        names    what is drawn: measures of the model, or paths that every model has, "crank_pivot.q"; a panel
+                 for each unit; and BODY.path or POINT.path, the curve along which a body's origin or a measured point moves.
+                 Without them, the default figure: coordinates, velocities, energy, the largest reactions, works, measures
+        over     the measure along the horizontal axis: "crank_pivot.v" over "crank_pivot.q" is a phase plot
+        beside   other runs by name, whose curves are drawn too
 
         An existing file is replaced, here as in ``save`` and ``to_csv``; with ``keep`` it is an error.
         """
+        from .chosen_plots import plot_chosen
         from .plots import plot_run
 
-        return plot_run(self, path, keep=keep)
+        if isinstance(names, str | Path):  # the first argument may be the file
+            names, path = None, names
+        if names is None:
+            if over != "time" or beside:
+                raise StateError("give the names of what is drawn over a measure, or beside other runs: run.plot([...])")
+            return plot_run(self, path, keep=keep)
+        return plot_chosen(self, names, path, over=over, beside=beside or {}, keep=keep)
 
     def animate(
         self,
@@ -331,10 +374,12 @@ class Run:
         return self._values[name]
 
     def _derive(self, name: str) -> dict[str, np.ndarray]:
-        from .derived import SUMS, SWEEPS, sweep
+        from .derived import SUMS, SWEEPS
 
         if name == "inputs":
             return {name: np.tile(self._constant_inputs(), (self._time.size, 1))}
+        if name == "anchors":
+            return {name: np.zeros((self._time.size, len(self.labels.elements)))}
         if name in SUMS:
             return {name: SUMS[name](self.values)}
         size = {"work": self.labels.sources, **dict.fromkeys(("storage", "forces"), self.labels.elements)}
@@ -350,9 +395,26 @@ class Run:
             raise StateError(f"a run has no quantity {name!r}; it has time, q, v, a, {known}")
         if self.model is None:
             raise StateError(f"this run's file does not hold {name!r}; to compute it give the model: Run.load(path, model)")
+        return self._swept(SWEEPS[name])
+
+    def _swept(self, compute: Any) -> dict[str, np.ndarray]:
+        from .derived import sweep
+
+        assert self.model is not None
         self._need_code()
         tau = self._values.get("tau", self.settings.get("tau"))
-        return sweep(name, self.model, self.values, self._stretches, tau)
+        found = sweep(compute, self.model, self.values, self._stretches, tau)
+        self._values.update(found)
+        self._tell_missing(found)
+        return found
+
+    def _tell_missing(self, found: Mapping[str, np.ndarray]) -> None:
+        """Warn of entries of what was just computed that are not finite numbers."""
+        from .trust import TOLD, not_finite
+
+        told = [words for name in found if name in TOLD and (words := not_finite(self, name)) is not None]
+        if told:
+            warn(f"run of {self.labels.model!r}: {'; '.join(told)}: not finite numbers")
 
     def _need_code(self) -> None:
         from .derived import compiled

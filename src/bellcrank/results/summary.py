@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from ..errors import BellcrankError
-from ..wording import argument, counted
+from ..wording import counted
+from .trust import energy_doubt, not_finite
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -22,7 +23,6 @@ T = TypeVar("T")
 SETTINGS = ("formulation", "reference", "method", "rtol", "atol", "steps", "rejected", "evaluations")
 TIMES = ("wall_time", "compile_time")
 SHOWN = 6  # works, efforts, measures that a person reads
-_TRUSTED = 1e-3  # energy error above which a run is doubted
 
 
 @dataclass(frozen=True)
@@ -87,9 +87,13 @@ class Summary:
     ``coordinates``: entries of v; ``dof``: what closed loops leave of them. ``compile_time`` is what planning and compiling
     took, or loading from the cache; ``wall_time`` is the run without it.
 
+    ``methods``: what took the run on, and from when on; with "auto" there may be two.
+
     Of closed loops: ``formulations`` that took the run on after the first, and from when on; ``row_changes``, when the
     equations that close the loops were chosen again; ``passages`` of singular positions; samples whose accelerations are
     ``undetermined``, since they are in one.
+
+    ``not_finite`` says what else of the run is no finite number, and when.
     """
 
     model: str
@@ -100,6 +104,7 @@ class Summary:
     formulations: tuple[Happened, ...]
     reference: str | None
     method: str | None
+    methods: tuple[Happened, ...]
     rtol: float | None
     atol: float | None
     samples: int
@@ -121,6 +126,7 @@ class Summary:
     drives: tuple[Effort, ...]
     measures: tuple[Range, ...]
     events: tuple[Happened, ...]
+    not_finite: tuple[str, ...]
     stopped: str | None
 
     def as_dict(self) -> dict[str, Any]:
@@ -130,12 +136,7 @@ class Summary:
     @property
     def doubt(self) -> str | None:
         """Why the run is not to be trusted, if its energy does not add up."""
-        if self.energy_error is None or self.energy_error < _TRUSTED:
-            return None
-        remedy = (
-            f"take shorter steps ({argument('max_step')}), or {argument('method', 'dopri5')} with a tighter {argument('rtol')}"
-        )
-        return f"the energy does not add up, do not trust this run: {remedy}"
+        return energy_doubt(self.energy_error)
 
     def rows(self) -> list[tuple[str, str]]:
         """What a person wants to read, as (name, value)."""
@@ -144,14 +145,14 @@ class Summary:
             ("degrees of freedom", _count(self.dof)),
             *([("coordinates", str(self.coordinates))] if self.dof != self.coordinates else []),
             ("formulation", _words(self._formulations(), self.reference and f"about the {self.reference}")),
-            ("method", _words(self.method, self._tolerances())),
+            ("method", _words(self._methods(), self._tolerances())),
             ("simulated", _words(_number(self.final_time, "s"), counted(self.samples, "sample"))),
             ("steps", _words(_count(self.steps), self.rejected is not None and f"{_count(self.rejected)} rejected")),
             ("evaluations", _count(self.evaluations)),
-            *([("stiff", _stiff(self.stiff))] if self.stiff else []),
+            *([("stiff", _stiff(self.stiff, self.methods))] if self.stiff else []),
             *([("compile time", _duration(self.compile_time))] if self.compile_time is not None else []),
             ("wall time", _duration(self.wall_time)),
-            ("energy error", _number(self.energy_error, "of the largest kinetic energy")),
+            ("energy error", _number(self.energy_error, "of what flows")),
             *([("warning", self.doubt)] if self.doubt else []),
             *_closures(self.closure_error),
             *_chosen_again(self.row_changes),
@@ -165,11 +166,18 @@ class Summary:
         rows += _some([("singular", f"at t = {item.time:.6g} s, loop of {item.event}") for item in self.passages], "singular")
         singular = [("no acceleration", f"at t = {item.time:.6g} s, loop of {item.event}") for item in self.undetermined]
         rows += _some(singular, "samples without acceleration")
+        rows += _some([("not a number", words) for words in self.not_finite], "that are no numbers")
         return rows + ([("stopped early", self.stopped)] if self.stopped else [])
 
     def _formulations(self) -> str | None:
         later = [f"{item.event} from t = {item.time:.6g} s" for item in self.formulations]
         return "; ".join([self.formulation, *later]) if self.formulation else None
+
+    def _methods(self) -> str | None:
+        if self.method != "auto" or not self.methods:
+            return self.method
+        first, *later = self.methods
+        return f"auto: {'; '.join([first.event, *(f'{item.event} from t = {item.time:.4g} s' for item in later)])}"
 
     def _tolerances(self) -> str | None:
         return None if self.rtol is None else f"rtol {self.rtol:g}, atol {self.atol:g}"
@@ -204,6 +212,7 @@ def summarize(run: Run) -> Summary:
         energy_error=_if_known(lambda: run.energy_error),
         closure_error=_if_known(lambda: run.closure_error) if run.labels.equations else None,
         formulations=_happened(run, "formulations")[1:],
+        methods=_happened(run, "methods"),
         row_changes=_happened(run, "row_changes"),
         passages=_happened(run, "passages"),
         undetermined=_happened(run, "undetermined"),
@@ -214,6 +223,7 @@ def summarize(run: Run) -> Summary:
         measures=_measures(run),
         events=tuple(Happened(crossing.event, float(crossing.time)) for crossing in run.crossings),
         stiff=Stiff(*run.settings["stiff"][:3]) if run.settings.get("stiff") else None,
+        not_finite=_not_finite(run),
         stopped=run.stopped,
         **{key: run.settings.get(key) for key in SETTINGS + TIMES},
     )
@@ -248,6 +258,11 @@ def _known(run: Run, name: str) -> np.ndarray | None:
     """A quantity of a run with samples, if it can be had."""
     values = _if_known(lambda: run.values(name))
     return None if values is None or not values.size else values
+
+
+def _not_finite(run: Run) -> tuple[str, ...]:
+    names = ("q", "v", "a", "forces", "drives", "reactions")
+    return tuple(words for name in names if _known(run, name) is not None and (words := not_finite(run, name)) is not None)
 
 
 def _works(run: Run) -> tuple[Work, ...]:
@@ -320,9 +335,10 @@ def _duration(seconds: float | None) -> str:
     return f"{seconds * 1e3:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"
 
 
-def _stiff(stiff: Stiff) -> str:
+def _stiff(stiff: Stiff, methods: tuple[Happened, ...]) -> str:
     where = f" in {stiff.dof}" if stiff.dof else ""
-    return f"from t = {stiff.time:.4g} s on, {stiff.rate:.2g} 1/s{where}: bdf takes longer steps"
+    how = "radau took over" if len(methods) > 1 else "radau takes longer steps"
+    return f"from t = {stiff.time:.4g} s on, {stiff.rate:.2g} 1/s{where}: {how}"
 
 
 def _peak(peak: Peak | None, unit: str) -> str:

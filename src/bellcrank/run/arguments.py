@@ -15,9 +15,12 @@ from ..dynamics.dynamics import Dynamics
 from ..dynamics.singular_positions import singular_loops
 from ..errors import DynamicsError, StateError
 from ..integrate import METHODS
+from ..machine.steps.cuts.known import drawn_along, first_anchors, known_anchors
 from ..model import Model
 from ..wording import argument
+from .checks.size import must_fit
 from .loops.contradictions import must_agree
+from .loops.midpoint import CLOSED_METHODS
 from .loops.passing import PASSING_METHODS
 from .stiff import STIFF_METHODS
 
@@ -26,17 +29,19 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-_MOST_SAMPLES = 50_000_000
+AUTO = "auto"  # dopri5 until a run shows itself stiff, then radau
+
+
+def times_of(model: Model, duration: float | None, step: float | None) -> Array:
+    """Times of the samples from zero on; samples that do not fit into memory are refused."""
+    duration, step = span(model, duration, step)
+    must_fit(model, int(min(duration / step, 1e300)) + 1)
+    return sample_times(duration, step)
 
 
 def sample_times(duration: float, step: float) -> Array:
     """0, step, 2 step, ... and the end, which may come after a shorter interval."""
     count = int(np.floor(duration / step * (1 + 1e-12)))
-    if count > _MOST_SAMPLES:
-        raise StateError(
-            f"{count} samples are too many: take a longer {argument('step')} than {step} s, "
-            f"or a shorter {argument('duration')} than {duration} s"
-        )
     times: Array = step * np.arange(count + 1, dtype=np.float64)
     if duration - times[-1] > 1e-9 * step:
         return np.append(times, duration)
@@ -63,7 +68,7 @@ def must_be_positive(**values: float | None) -> None:
 
 
 def must_be_known(name: str) -> None:
-    known = [*METHODS, *STIFF_METHODS, *PASSING_METHODS]
+    known = [AUTO, *METHODS, *STIFF_METHODS, *PASSING_METHODS]
     if name not in known:
         near = difflib.get_close_matches(str(name), known, n=1)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
@@ -73,27 +78,37 @@ def must_be_known(name: str) -> None:
 def formulation_for(method: str, model: Model, formulation: str, functions: bool) -> str:
     """What "auto" means for a method: those that keep the structure of Hamilton's equations integrate q and p."""
     scheme = METHODS.get(method)
-    if scheme is None or not scheme.implicit:
+    if scheme is None or not scheme.implicit or scheme.adaptive:
         return formulation
     if functions:
-        raise StateError(f"tau and inputs as functions or tables go with dopri5, dop853 and rk4, not with {method}")
-    if model.closures:
-        raise StateError(
-            f"{method} is for trees, and model {model.name!r} has closed loops, with which no method here keeps the structure "
-            "of Hamilton's equations: use dop853, whose error of the energy follows rtol and atol"
-        )
+        raise StateError(f"tau and inputs as functions or tables go with auto, dopri5, dop853 and rk4, not with {method}")
     turning = [name for name, joint in zip(model.joint_names, model.joints, strict=True) if joint.quaternion is not None]
     if turning and not scheme.turns:
         raise StateError(
             f"{method} would not keep the structure at joints with quaternions ({', '.join(turning[:3])}): "
             "use implicit_midpoint, or midpoint4, which has order 4 too"
         )
+    if model.closures:
+        _must_take_loops(method, model, turning)
     if formulation not in ("auto", "canonical_momenta"):
         raise StateError(
             f"{method} keeps the structure of Hamilton's equations in q and p: use formulation 'canonical_momenta' "
             f"(or 'auto', which then is that), not {formulation!r}"
         )
     return "canonical_momenta"
+
+
+def _must_take_loops(method: str, model: Model, turning: list[str]) -> None:
+    if method not in CLOSED_METHODS:
+        raise StateError(
+            f"{method} is for trees, and model {model.name!r} has closed loops: use implicit_midpoint, or midpoint4, "
+            "which has order 4 too"
+        )
+    if turning:
+        raise StateError(
+            f"with closed loops {method} takes no joints with quaternions in the tree ({', '.join(turning[:3])}): let such a "
+            "joint close its loop, or use dop853, whose error of the energy follows rtol and atol"
+        )
 
 
 def starting_state(dynamics: Dynamics, after: Run | None, given: dict[str, Any], *, passing: bool = False) -> dict[str, Array]:
@@ -110,7 +125,10 @@ def starting_state(dynamics: Dynamics, after: Run | None, given: dict[str, Any],
         given = given | {name: after.values(name)[-1] for name in ("q", "v") if given[name] is None}
     q, v = first_state(dynamics, given["q"], given["v"], first_time)
     start = {"q": q, "v": v, "tau": _one(dynamics, "tau", or_default(given["tau"], np.zeros(model.nv)))}
-    start["u"] = dynamics.input_rows(named_inputs(model, given["u"]), 1)[0]
+    start["u"] = dynamics.input_rows(named_inputs(model, given["u"]), 1)[0].copy()
+    anchors, known = known_anchors(model), None if after is None else after.values("anchors")[-1, list(model.stictions)]
+    start["u"][anchors.inputs] = first_anchors(model, q, v) if known is None or not known.all() else known
+    start["u"] = drawn_along(anchors, q, start["u"])
     start["t"] = np.array(first_time)
     start["a"] = _first_acceleration(dynamics, start, passing)
     if model.closures and np.isfinite(start["a"]).all():

@@ -22,6 +22,7 @@ from ..machine.steps.projection import LOOK_FIRST
 from ..machine.steps.trajectory import Tangents, Trajectory
 from ..plan.row_selection import planned
 from ..wording import argument, counted
+from .checks.horizon import EndNotInSight, Horizon
 from .control import Control
 from .events import Watcher
 from .first_step import in_momenta, prepare
@@ -34,7 +35,7 @@ Limits = tuple[float, float, float | None]  # rtol, atol, max_step
 
 _A_STEP_AWAY = 0.05  # pivots from which one step may lead to a singular position
 SAME_TIME = 1e-6  # of a step
-_FIRST_PIECE, _FIRST_PIECE_ASKING, _PIECE_SECONDS = 256, 16, 0.1  # steps, steps with functions to call, seconds
+_FIRST_PIECE, _PIECE_SECONDS = 4, 0.1  # steps, seconds
 
 
 def in_machine_code(
@@ -48,17 +49,20 @@ def in_machine_code(
     loops: Loops = NO_LOOPS,
     stiffness: Stiffness | None = None,
     control: Control | None = None,
+    horizon: Horizon | None = None,
     tangents: Tangents | None = None,
 ) -> Outcome:
     given = dynamics, scheme, start, times, *limits
     trajectory = prepare(*given, metric=loops.metric, control=control, tangents=tangents)
     _treat_loops(trajectory, dynamics, loops)
     trajectory.set_count("watched", 0 if watcher is None else 1)
-    problem, host = None, _Host(dynamics, start, watcher, progress, stiffness, control)
+    problem, host = None, _Host(dynamics, scheme, start, watcher, progress, stiffness, control, horizon)
     try:
         advance_to_end(trajectory, host)
     except KeyboardInterrupt:
         problem = f"interrupted at t = {trajectory.real('t'):.6g} s"
+    except EndNotInSight as why:
+        problem = str(why)
     _notice_singular_stage(dynamics, trajectory)
     problem = problem or _problem(trajectory, scheme.name, asking=control is not None)
     if watcher is not None and trajectory.status != 0:
@@ -69,8 +73,9 @@ def in_machine_code(
         doubt_long_steps(scheme.name, trajectory.real("turn"))
         _doubt_cut_steps(scheme, trajectory.count("cuts"))
     counts = {name: int(trajectory.real(name)) for name in ("steps", "rejected")}
-    counts["evaluations"] = trajectory.count("evaluations")
-    return _known(dynamics, host.collected(trajectory, problem)._replace(counts=counts))
+    names = ("evaluations", "jacobians", "factorizations") if scheme.implicit else ("evaluations",)
+    counts |= {name: trajectory.count(name) for name in names}
+    return _known(dynamics, host.collected(trajectory, problem)._replace(counts=counts, peak=host.peak_kinetic(trajectory)))
 
 
 def _doubt_cut_steps(scheme: RungeKutta, cuts: int) -> None:
@@ -127,11 +132,13 @@ class _Host:
     """What the host does between the pieces of a run."""
 
     dynamics: Dynamics
+    scheme: RungeKutta
     start: dict[str, Array]
     watcher: Watcher | None
     progress: Callable[[float], None] | None
     stiffness: Stiffness | None = None
     control: Control | None = None
+    horizon: Horizon | None = None
     passages: list[Passage] = field(default_factory=list)
 
     def note_passage(self, trajectory: Trajectory) -> None:
@@ -143,14 +150,21 @@ class _Host:
                 self.passages.append(found)
             trajectory.set_real("singular", 0.0)
 
+    @property
+    def left(self) -> bool:
+        """Whether the rest of the run is left to another method."""
+        return self.stiffness is not None and self.stiffness.left_at is not None
+
     def velocities(self, t: Array | float, q: Array, speeds: Array) -> Array:
-        if not in_momenta(self.dynamics, self.control) or not len(q):
+        if not in_momenta(self.dynamics, self.scheme, self.control) or not len(q):
             return speeds
         return np.asarray(self.dynamics.velocities(q, speeds, t=t))
 
     def look(self, trajectory: Trajectory) -> None:
         """At a held step: note events; one that stops the run ends it inside the step."""
         assert self.watcher is not None
+        if self.dynamics.model.stictions:
+            self.watcher.around.inputs = trajectory.arrays["u"][: self.dynamics.model.input_width].copy()
         step = trajectory.held_step()
         t, h = trajectory.real("t"), trajectory.held_length
 
@@ -169,8 +183,23 @@ class _Host:
         if self.stiffness is not None and trajectory.stiff:
             found = Stiff(trajectory.real("stiff_time"), trajectory.real("rate"), trajectory.fastest())
             self.stiffness.notice(found, Pace(t, h, end, seconds / max(1, trajectory.tried)))
+            if self.stiffness.switches:
+                trajectory.look_again()
+        if self.horizon is not None:
+            self.horizon.look(
+                t, int(trajectory.real("steps") + trajectory.real("rejected")), seconds / max(1, trajectory.tried)
+            )
         if self.progress is not None:
             self.progress((t - first) / (end - first))
+
+    def peak_kinetic(self, trajectory: Trajectory) -> float:
+        """The largest kinetic energy, about: that of the step with the largest speeds."""
+        found = trajectory.fastest_state()
+        if found is None:
+            return 0.0
+        t, q, speeds = found
+        kinetic = self.dynamics.energy(q[None], self.velocities(t, q[None], speeds[None]), t=t)[0]
+        return float(np.nan_to_num(kinetic[0], posinf=0.0))
 
     def collected(self, trajectory: Trajectory, problem: str | None) -> Outcome:
         """The samples from the start on; of a run that ended early the last state too."""
@@ -183,7 +212,7 @@ class _Host:
             rows += [
                 np.concatenate([first[f"d{x}"][None], dx]) for x, dx in zip("qv", trajectory.sampled_tangents(), strict=True)
             ]
-        ended = problem is not None or (self.watcher is not None and self.watcher.stopped is not None)
+        ended = problem is not None or self.left or (self.watcher is not None and self.watcher.stopped is not None)
         t = trajectory.real("t")
         if ended and t > rows[0][-1]:
             q, speeds, works = trajectory.state()
@@ -192,7 +221,15 @@ class _Host:
                 last += [x[None] for x in trajectory.tangents_of(trajectory.arrays["y"])]
             rows = [np.concatenate(pair) for pair in zip(rows, last, strict=True)]
         times, q, v, works, *along = rows
-        return Outcome(times, q, v, works, {}, problem, tuple(self.passages), *along)
+        outcome = Outcome(times, q, v, works, {}, problem, tuple(self.passages), anchors=self._anchors(trajectory, len(times)))
+        return outcome._replace(dq=along[0], dv=along[1]) if tangents else outcome
+
+    def _anchors(self, trajectory: Trajectory, count: int) -> Array | None:
+        """Of friction that holds, at the start, at the samples, and where the run ended."""
+        if not self.dynamics.model.stictions:
+            return None
+        first = self.start["u"][len(self.dynamics.model.inputs) :]
+        return np.vstack([first, trajectory.anchors()])[:count]
 
 
 def advance_to_end(trajectory: Trajectory, host: _Host | None = None) -> None:
@@ -223,8 +260,8 @@ def _equal_intervals(first: float, times: Array) -> Iterator[tuple[float, int]]:
 
 def _advance_samples(trajectory: Trajectory, host: _Host | None) -> None:
     """Pieces grow until each takes about a tenth of a second; a watched run comes back after every good step."""
-    budget = _FIRST_PIECE if host is None or host.control is None else _FIRST_PIECE_ASKING
-    while trajectory.status == 0 and trajectory.sampled < trajectory.count("samples"):
+    budget = _FIRST_PIECE
+    while trajectory.status == 0 and trajectory.sampled < trajectory.count("samples") and not (host and host.left):
         began = time.perf_counter()
         trajectory.advance(budget)
         seconds = time.perf_counter() - began

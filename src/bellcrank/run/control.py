@@ -77,7 +77,8 @@ class Control:
         """A start with what the functions give there, and the accelerations that follow."""
         t, q, v = float(start["t"]), start["q"], start["v"]
         found = self.at(t, q, v)
-        tau, u = found.get("tau", start["tau"]), found.get("inputs", start["u"])
+        tau, u = found.get("tau", start["tau"]), start["u"].copy()
+        u[: len(self.model.inputs)] = found.get("inputs", u[: len(self.model.inputs)])
         a = dynamics.acceleration(q[None], v[None], tau, t=t, inputs=u)[0]
         return start | {"tau": tau, "u": u, "a": a}
 

@@ -25,9 +25,9 @@ Slopes = Callable[[float, Array, Array], Array]  # of rows of q and v (or p) at 
 SHORTEST_GUESS = 1e-10  # s: a first step shorter than this comes from a state that is next to zero
 
 
-def in_momenta(dynamics: Dynamics, control: Control | None) -> bool:
-    """Whether q and p are integrated; functions of the caller's are of q and v."""
-    return dynamics.canonical and control is None
+def in_momenta(dynamics: Dynamics, scheme: RungeKutta, control: Control | None) -> bool:
+    """Whether q and p are integrated; functions of the caller's are of q and v, and so is the Jacobian of stiff methods."""
+    return dynamics.canonical and control is None and not (scheme.implicit and scheme.adaptive)
 
 
 def prepare(
@@ -43,7 +43,7 @@ def prepare(
     tangents: Tangents | None = None,
 ) -> Trajectory:
     """``tangents``: of the data; those of the first state are ``dq`` and ``dv`` of ``start``."""
-    momenta, q, first_time = in_momenta(dynamics, control), start["q"], float(start["t"])
+    momenta, q, first_time = in_momenta(dynamics, scheme, control), start["q"], float(start["t"])
     speeds = dynamics.speeds_of(q, start["v"], first_time) if momenta else start["v"]
     program = dynamics.stepping if momenta else dynamics.program
     known = known_times(dynamics.model, first_time, float(times[-1]), () if control is None else control.known_times())
@@ -63,7 +63,7 @@ def prepare(
     if scheme.adaptive:
         state = np.concatenate([q, speeds])
         with np.errstate(all="ignore"):
-            first = first_step(rates, first_time, state, slope, len(q), scheme.order, rtol, atol)
+            first = first_step(rates, first_time, state, slope, len(q), scheme.error_power, rtol, atol)
         if not first > 4e-15 * float(times[-1] - times[0]):  # also if it is no number
             trajectory.set_real("status", COLLAPSED if np.isfinite(first) else NOT_FINITE)
     end, longest = float(times[-1]), max_step or float(times[-1] - times[0])

@@ -37,8 +37,9 @@ def still_to_come(outcome: Outcome, times: Array) -> Array:
 
 def from_last(dynamics: Dynamics, start: State, outcome: Outcome) -> State:
     q, v, t = outcome.q[-1], outcome.v[-1], _time(outcome)
-    a = dynamics.acceleration(q[None], v[None], start["tau"], t=t, inputs=start["u"])[0]
-    following = {"q": q.copy(), "v": v.copy(), "t": np.array(t), "a": np.nan_to_num(a)}
+    u = start["u"] if outcome.anchors is None else np.append(start["u"][: len(dynamics.model.inputs)], outcome.anchors[-1])
+    a = dynamics.acceleration(q[None], v[None], start["tau"], t=t, inputs=u)[0]
+    following = {"q": q.copy(), "v": v.copy(), "t": np.array(t), "a": np.nan_to_num(a), "u": u}
     if outcome.dq is not None and outcome.dv is not None:
         following |= {"dq": outcome.dq[-1].copy(), "dv": outcome.dv[-1].copy()}
     return start | following
@@ -65,5 +66,8 @@ def joined(first: Outcome, second: Outcome, kept: NDArray[np.bool_]) -> Outcome:
         counts,
         second.problem,
         (*first.passages, *(p for p in second.passages if p not in first.passages)),
+        max(first.peak, second.peak),
+        first.lost + second.lost,
+        None if first.anchors is None or second.anchors is None else np.vstack([first.anchors[kept], second.anchors[1:]]),
         *along,
     )

@@ -7,7 +7,7 @@ scipy's implicit methods (stiff.py); all of them leave an Outcome.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,12 +24,15 @@ from ..model import Model
 from ..model.manifold import unit_quaternions
 from ..model.parameters.overshoot import overshooting
 from ..wording import argument
-from .arguments import formulation_for, must_be_known, must_be_positive, sample_times, span, starting_state
+from .arguments import AUTO, formulation_for, must_be_known, must_be_positive, named_inputs, starting_state, times_of
+from .checks.horizon import MOST_STEPS, Horizon, must_be_few
+from .checks.trust import doubt_energy, with_missing
+from .checks.unwatched import tell_uncut
 from .compiled import Limits, in_machine_code
 from .control import Control, Function, TabledInputs, with_tables
 from .events import Event, Surroundings, Watcher
-from .joining import State, stopped_by_singularity
-from .loops.passing import PASSING_METHODS, Passing, integrate_passing
+from .joining import State, from_last, joined, on_grid, still_to_come, stopped_by_singularity
+from .loops.passing import PASSING_METHODS, Passing, has_steps_of_its_own, integrate_passing
 from .loops.row_choice import KeptRows, Stretches, open_beyond
 from .loops.treatment import Loops, freedom_along, loops_of
 from .loops.undetermined import tell as tell_undetermined
@@ -53,12 +56,13 @@ def simulate(
     duration: float | None = None,
     *,
     step: float | None = None,
-    method: str = "dopri5",
+    method: str = AUTO,
     formulation: str = "auto",
     reference: Reference | None = None,
     rtol: float = TOLERANCE,
     atol: float = TOLERANCE,
     max_step: float | None = None,
+    max_steps: int = MOST_STEPS,
     tau: ArrayLike | Function | None = None,
     inputs: ArrayLike | Mapping[str, Any] | Function | None = None,
     q: Given = None,
@@ -75,11 +79,13 @@ def simulate(
 
     duration   seconds; the model's own if not given
     step       interval of the samples in seconds; the model's own, or a hundredth of the duration
-    method     "dopri5" and "dop853" adapt their step to rtol and atol; "rk4" takes steps of at most max_step (default: the
-               interval); "radau" and "bdf" are scipy's implicit methods, with exact Jacobians, for stiff models; "rattle"
-               and "reaction_taylor" (Huang) take closed loops through singular configurations, by steps of max_step;
+    method     "auto" is "dopri5" until the run shows itself stiff, then "radau", which the summary and the settings say;
+               "dopri5" and "dop853" adapt their step to rtol and atol; "radau" (Radau IIA of order 5, with exact Jacobians)
+               does so for stiff models, and "bdf" is scipy's; "rk4" takes steps of at most max_step (default: the interval);
+               "rattle" and "reaction_taylor" (Huang) take closed loops through singular configurations, by steps of max_step;
                "implicit_midpoint" (order 2), "midpoint4" and "gauss4" (order 4) integrate q and p and keep the structure of
-               Hamilton's equations: no trend in the energy over any time; steps of max_step, for trees
+               Hamilton's equations: no trend in the energy over any time; steps of max_step. Closed loops: the first two
+    max_steps  how many steps the run may take: one that would need many times more is stopped as soon as that is clear
     tau        joint efforts (nv,) besides the model's forces: constant, or a function of t, q, v, called at every evaluation
     inputs     values of the model's inputs: constant, in order or by name, or a function of t, q, v; of those by name each may
                also be a table over time (between its rows straight lines): a pair (times, values), or a CSV file
@@ -101,11 +107,15 @@ def simulate(
     """
     watch = Stopwatch()
     must_be_known(method)
-    must_be_positive(rtol=rtol, atol=atol, max_step=max_step)
+    must_be_positive(rtol=rtol, atol=atol, max_step=max_step, max_steps=max_steps)
     for text in overshooting(model):
         warn(text)
     loops = loops_of(projection, on_singular)
     inputs = with_tables(model, inputs)
+    named_inputs(model, None if callable(inputs) else inputs)  # refuses names that are no inputs
+    times = times_of(model, duration, step)
+    if method in PASSING_METHODS or (method in METHODS and not METHODS[method].adaptive):
+        must_be_few(method, times, max_step, int(max_steps))
     control = _control(model, tau, inputs)
     formulation = formulation_for(method, model, formulation, control is not None)
     options: dict[str, Any] = {"reference": reference, "rank_tolerance": rank_tolerance, "baumgarte": baumgarte}
@@ -115,33 +125,39 @@ def simulate(
     start = starting_state(dynamics, after, given, passing=method in PASSING_METHODS or loops.switch)
     if model.closures and q is None and after is None:
         tell_moved_start(model, start)
-    times = float(start["t"]) + sample_times(*span(model, duration, step))
+    times = float(start["t"]) + times
+    if method in PASSING_METHODS:
+        tell_uncut(model, method, float(times[0]), float(times[-1]))
+    horizon = Horizon(float(times[0]), float(times[-1]), int(max_steps))
     if isinstance(inputs, TabledInputs):
         inputs.must_cover(float(times[0]), float(times[-1]))
     begins = _stopped_by(after, float(start["t"])) if q is None and v is None else ()
     around = Surroundings(dynamics, start["tau"], start["u"], None if control is None else control.at_samples)
     watcher = _watcher(around, method, events, control, begins, float(start["t"]))
     many = MANY if control is None and not events else MANY_IN_PYTHON
-    stiffness = Stiffness(model.name, method, remedy(events=bool(events), functions=control is not None), many)
-    one_run = _OneRun(method, (rtol, atol, max_step), control, watcher, progress, stiffness)
+    functions = control is not None and control.asks_functions
+    stiffness = Stiffness(model.name, method, remedy(functions=functions), many, switches=method == AUTO and not functions)
+    one_run = _OneRun(method, (rtol, atol, max_step), control, watcher, progress, stiffness, horizon)
     kept = KeptRows(dynamics, one_run, loops)
-    own = method not in PASSING_METHODS
+    own = not has_steps_of_its_own(method, model)
     whole = kept if model.closures and loops.project and own else kept.unchanged
     through = loops.switch and model.closures and own and control is None
     outcome = Passing(dynamics, whole, one_run.limits, watcher)(start, times) if through else whole(start, times)
     settings = _settings(one_run, dynamics, times, outcome) | {
         "tau": start["tau"].tolist() if tau is not None else None,
-        "inputs": start["u"].tolist() if model.inputs else None,
+        "inputs": start["u"][: len(model.inputs)].tolist() if model.inputs else None,
     }
     if model.closures:
         settings |= _settings_of_loops(kept, dynamics, times, outcome) | {"projection": projection}
-    _tell_passages(outcome, method, loops)
+    _tell_passages(outcome, one_run.methods[-1][1], loops)
     run = _finish(kept.stretches(outcome.times), outcome, start, control, settings, watch)
     run.crossings = tuple(watcher.crossings) if watcher is not None else ()
     if model.closures and loops.project:
         _doubt_open_loops(run, dynamics)
-    if outcome.problem is not None:
-        raise SimulationError(f"model {model.name!r} {with_reach(dynamics, run, outcome.problem)}", run)
+    doubt_energy(run, outcome.lost)
+    problem = with_missing(run, outcome.problem)
+    if problem is not None:
+        raise SimulationError(f"model {model.name!r} {with_reach(dynamics, run, problem)}", run)
     return run
 
 
@@ -165,12 +181,24 @@ def _watcher(
     first_time: float,
 ) -> Watcher | None:
     """What looks for the events; what a method cannot do is refused."""
-    if control is not None and method not in METHODS:
-        raise StateError(f"tau and inputs as functions or tables go with dopri5, dop853 and rk4, not with {method}")
+    if control is not None and method != AUTO and method not in METHODS:
+        raise StateError(f"tau and inputs as functions or tables go with auto, dopri5, dop853 and rk4, not with {method}")
+    if control is not None and control.asks_functions and method == "radau":
+        raise StateError(
+            "tau and inputs as functions go with auto, dopri5, dop853 and rk4, not with radau, which would need their "
+            "derivatives: use forces of the model, or tables over time"
+        )
     if control is not None:
         _tell_slower(control)
-    if events and method in PASSING_METHODS:
-        raise StateError(f"{method} watches no events: use another method, with {argument('on_singular', 'pass')}")
+    model = around.dynamics.model
+    own_steps = has_steps_of_its_own(method, model)
+    if model.stictions and own_steps:
+        held = model.elements[model.stictions[0]].name
+        raise StateError(f"{method} knows no friction that holds ({held!r}): use another method, or smooth friction")
+    if events and own_steps:
+        of_loops = "" if method in PASSING_METHODS else " of models with closed loops"
+        at_singular = f", with {argument('on_singular', 'pass')}" if method in PASSING_METHODS else ""
+        raise StateError(f"{method} watches no events{of_loops}: use another method{at_singular}")
     return Watcher(around, events, begins, first_time) if events else None
 
 
@@ -190,45 +218,61 @@ class _OneRun:
     watcher: Watcher | None
     progress: Callable[[float], None] | None
     stiffness: Stiffness
+    horizon: Horizon
+    methods: list[tuple[float, str]] = field(default_factory=list)  # since when, and which: those that took the run on
 
     def __call__(self, by: Dynamics, first: State, until: Array, how: Loops) -> Outcome:
         method, (rtol, atol, max_step) = self.method, self.limits
         if self.watcher is not None:
             self.watcher.around.dynamics = by
-        if method in PASSING_METHODS:
+        if not self.methods:
+            self.methods.append((float(first["t"]), "dopri5" if method == AUTO else method))
+        if has_steps_of_its_own(method, by.model):
             return integrate_passing(by, method, first, until, max_step, self.progress)
         if method in STIFF_METHODS:
-            outcome = integrate_stiff(by, method, first, until, rtol, atol, max_step, self.progress, how, self.watcher)
-        else:
-            if self.control is not None and self.control.asks_functions:  # they may be active for a short while only
-                max_step = max_step or float(until[1] - until[0])
-            outcome = in_machine_code(
-                by,
-                METHODS[method],
-                first,
-                until,
-                (rtol, atol, max_step),
-                self.watcher,
-                self.progress,
-                how,
-                self.stiffness,
-                self.control,
+            outcome = integrate_stiff(
+                by, method, first, until, rtol, atol, max_step, self.progress, how, self.watcher, self.horizon
             )
+        else:
+            outcome = self._compiled(by, first, until, how)
+        self.horizon.stretch_done(outcome.counts)
         return _on_closures(by, outcome) if by.model.closures and how.project else outcome
+
+    def _compiled(self, by: Dynamics, first: State, until: Array, how: Loops) -> Outcome:
+        """In machine code; where the run shows itself stiff, and the method was not chosen, radau goes on from there."""
+        rtol, atol, max_step = self.limits
+        if self.control is not None and self.control.asks_functions:  # they may be active for a short while only
+            max_step = max_step or float(until[1] - until[0])
+        scheme, limits = METHODS[self.methods[-1][1]], (rtol, atol, max_step)
+        stiffness = None if scheme.implicit else self.stiffness
+        given = (self.watcher, self.progress, how, stiffness, self.control, self.horizon)
+        outcome = in_machine_code(by, scheme, first, until, limits, *given)
+        if stiffness is None or stiffness.left_at is None:
+            return outcome
+        self.methods.append((stiffness.left_at, "radau"))
+        outcome = on_grid(outcome, until)
+        later = still_to_come(outcome, until)
+        if outcome.problem is not None or not len(later):
+            return outcome
+        rest = self._compiled(by, from_last(by, first, outcome), np.append(outcome.times[-1], later), how)
+        return joined(outcome, rest, np.isin(outcome.times, until))
 
 
 def _settings(run: _OneRun, dynamics: Dynamics, times: Array, outcome: Outcome) -> dict[str, Any]:
     rtol, atol, max_step = run.limits
-    adaptive = run.method in STIFF_METHODS or (run.method in METHODS and METHODS[run.method].adaptive)
+    adaptive = run.method in (AUTO, *STIFF_METHODS) or (run.method in METHODS and METHODS[run.method].adaptive)
     return {
         "formulation": _formulation(dynamics),
         "reference": dynamics.formulation.partition(":")[2] or None,
         "method": run.method,
+        "methods": [list(change) for change in run.methods],
         "duration": float(times[-1] - times[0]),
         "step": float(times[1] - times[0]),
         "rtol": rtol if adaptive else None,
         "atol": atol if adaptive else None,
         "max_step": max_step,
+        "max_steps": run.horizon.max_steps,
+        "peak_kinetic": outcome.peak,
         **outcome.counts,
         "stiff": None if run.stiffness.found is None else list(run.stiffness.found[:3]),
     }
@@ -304,6 +348,10 @@ def _finish(
     derived = {} if control is None else control.at_samples(t, q, v)
     tau, u = derived.get("tau", start["tau"]), derived.get("inputs", start["u"])
     tau, u = (np.broadcast_to(x, (len(t), x.shape[-1])) for x in (tau, u))
+    if outcome.anchors is not None:
+        u = np.hstack([u[:, : len(dynamics.model.inputs)], outcome.anchors])
+        derived["anchors"] = np.zeros((len(t), len(dynamics.model.elements)))
+        derived["anchors"][:, list(dynamics.model.stictions)] = outcome.anchors
     a = np.empty_like(v)
     for part, by in parts_of(stretches, len(t)):
         a[part] = by.acceleration(q[part], v[part], tau[part], t=t[part], inputs=u[part])

@@ -1,4 +1,4 @@
-"""Runs of stiff models by scipy's implicit methods, with exact Jacobians.
+"""Runs of stiff models by scipy's BDF, with exact Jacobians; radau is in machine code (machine.steps.implicit).
 
 The state is y = (q, v, works). With E, E+ and the derivatives of the acceleration (manifold.py, Dynamics.jacobians),
 
@@ -22,15 +22,16 @@ from ..errors import StateError
 from ..machine.steps.adaptive import DIVIDED
 from ..plan.turns import FINE
 from ..wording import argument
+from .checks.horizon import EndNotInSight, Horizon
 from .events import Watcher
 from .loops.treatment import NO_LOOPS, Loops
 from .loops.watch import SingularityWatch, watch_from
 from .stiff_ends import Ends
-from .system import FirstOrder, Outcome, Passage, energy_scale
+from .system import Fastest, FirstOrder, Outcome, Passage, energy_scale
 
 Array = NDArray[np.float64]
 
-STIFF_METHODS = ("radau", "bdf")
+STIFF_METHODS = ("bdf",)
 FINEST = 100 * float(np.finfo(float).eps)  # of scipy's solvers
 
 
@@ -45,11 +46,11 @@ def integrate_stiff(
     progress: Callable[[float], None] | None = None,
     loops: Loops = NO_LOOPS,
     watcher: Watcher | None = None,
+    horizon: Horizon | None = None,
 ) -> Outcome:
     """From ``start`` (q, v, tau, u) at times[0] to times[-1], with samples at all times between.
 
-    "radau" is Hairer & Wanner's Radau IIA of order 5, L-stable; its steps end at the samples, since its interpolation is of
-    order 3 only. "bdf" has orders 1 to 5, cheaper steps, and interpolates to its own order.
+    "bdf" has orders 1 to 5 and interpolates to its own order.
     """
     _check(method, rtol)
     system = FirstOrder(dynamics, start, loops)
@@ -58,16 +59,16 @@ def integrate_stiff(
     y = np.concatenate([start["q"], start["v"], np.zeros(system.works)])
     of_works = atol + 1e3 * rtol * energy_scale(dynamics, start)  # looser: J has no rows for them
     tolerances = np.where(np.arange(len(y)) < system.state, atol, of_works)
-    solver_from = _solvers(system, method, float(times[-1]), rtol=rtol, atol=tolerances, max_step=max_step or np.inf)
+    solver_from = _solvers(system, float(times[-1]), rtol=rtol, atol=tolerances, max_step=max_step or np.inf)
     solver = solver_from(float(times[0]), y)
-    kept = [y]
+    kept, peak = [y], Fastest(dynamics)
+    anchored = [system.anchors()]
     steps, problem = 0, None
     ends = Ends(dynamics.model, times, rtol, atol)
     counted = np.zeros(3, dtype=int)  # evaluations, Jacobians and factorizations of solvers before this one
     try:
         while problem is None and len(kept) < len(times) and not (ends.final and solver.t >= ends.cut):
-            sample = float(times[len(kept)]) if method == "radau" else np.inf
-            solver.t_bound, solver.status = min(sample, ends.next(solver.t)), "running"
+            solver.t_bound, solver.status = ends.next(solver.t), "running"
             before = solver.t, solver.y.copy()
             if watch is not None:
                 solver.max_step = min(max_step or np.inf, _longest(system, watch, solver.t, solver.y))
@@ -92,22 +93,35 @@ def integrate_stiff(
                 passages += [] if met is None else [met]
             if problem is None:
                 steps += 1
-                kept += _reached(solver, times[len(kept) :], exact=method == "radau")
+                peak.note(solver.t, solver.y)
+                kept += _reached(solver, times[len(kept) :])
+                anchored += [system.anchors()] * (len(kept) - len(anchored))
+                system.draw_anchors(solver.y)
                 if ends.reached(solver.t):  # what follows is another piece of the motion
                     counted += _counts(solver)
                     solver = solver_from(solver.t, solver.y)
-                if progress is not None:
-                    progress(float((solver.t - times[0]) / (times[-1] - times[0])))
+                _report(horizon, progress, float(solver.t), steps, times)
     except KeyboardInterrupt:
         problem = f"interrupted at t = {solver.t:.6g} s"
+    except EndNotInSight as why:
+        problem = str(why)
     if watcher is not None and problem is not None:
         watcher.forget_after(solver.t)
     reached = times[: len(kept)]
     if (problem is not None or ends.final) and solver.t > reached[-1]:
-        reached, kept = np.append(reached, solver.t), [*kept, solver.y.copy()]
+        reached, kept, anchored = np.append(reached, solver.t), [*kept, solver.y.copy()], [*anchored, system.anchors()]
     evaluations, jacobians, factorizations = (counted + _counts(solver)).tolist()
     counts = {"steps": steps, "evaluations": evaluations, "jacobians": jacobians, "factorizations": factorizations}
-    return Outcome(reached, *system.parts(np.array(kept)), counts, problem, tuple(passages))
+    held = np.array(anchored) if dynamics.model.stictions else None
+    return Outcome(reached, *system.parts(np.array(kept)), counts, problem, tuple(passages), peak.kinetic(), 0.0, held)
+
+
+def _report(horizon: Horizon | None, progress: Callable[[float], None] | None, t: float, steps: int, times: Array) -> None:
+    """How far the run is."""
+    if horizon is not None:
+        horizon.look(t, steps)
+    if progress is not None:
+        progress(float((t - times[0]) / (times[-1] - times[0])))
 
 
 def _check(method: str, rtol: float) -> None:
@@ -117,14 +131,12 @@ def _check(method: str, rtol: float) -> None:
         raise StateError(f"{method} cannot keep {argument('rtol')} {rtol:g}: give {FINEST:.2g} at least")
 
 
-def _solvers(system: FirstOrder, method: str, end: float, **options: Any) -> Callable[..., Any]:
+def _solvers(system: FirstOrder, end: float, **options: Any) -> Callable[..., Any]:
     """A solver of scipy's from a time and a state on."""
-    from scipy.integrate import BDF, Radau
-
-    cls = {"radau": Radau, "bdf": BDF}[method]
+    from scipy.integrate import BDF
 
     def solver_from(t: float, y: Array, **more: float) -> Any:
-        return cls(system.slope, t, y, end, jac=system.jacobian, **options, **more)
+        return BDF(system.slope, t, y, end, jac=system.jacobian, **options, **more)
 
     return solver_from
 
@@ -144,10 +156,7 @@ def _longest(system: FirstOrder, watch: SingularityWatch, t: float, y: Array) ->
 def _close(solver: Any, system: FirstOrder) -> None:
     """Move the solver's state onto the closures: by less than its tolerance, so that its history stays good."""
     solver.y = system.closed(solver.t, solver.y)
-    if hasattr(solver, "D"):  # bdf: its table of differences starts with the state
-        solver.D[0] = solver.y
-    else:
-        solver.f = solver.fun(solver.t, solver.y)
+    solver.D[0] = solver.y  # its table of differences starts with the state
 
 
 def _step(solver: Any, system: FirstOrder, method: str) -> str | None:
@@ -167,10 +176,8 @@ def _step(solver: Any, system: FirstOrder, method: str) -> str | None:
     )
 
 
-def _reached(solver: Any, ahead: Array, *, exact: bool) -> list[Array]:
+def _reached(solver: Any, ahead: Array) -> list[Array]:
     """States at the samples that the last step came to or passed."""
-    if exact:
-        return [solver.y.copy()] if solver.t >= ahead[0] else []
     passed = ahead[ahead <= solver.t]
     if not len(passed):
         return []

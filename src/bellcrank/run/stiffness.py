@@ -1,4 +1,4 @@
-"""A run that is stiff says so while it goes on, and names the method that takes longer steps.
+"""A run that is stiff says so while it goes on, and names the method that takes longer steps; or leaves the rest to it.
 
 Machine code notices by itself (machine.steps.stiffness).
 """
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..errors import StiffnessWarning, warn
-from ..wording import argument
+from ..wording import argument, duration_words
 
 MANY = 10_000  # steps: a stiff run that has fewer to go will soon end, and is only noted
 MANY_IN_PYTHON = 500  # where Python functions are called or events looked for at each
@@ -46,18 +46,23 @@ class Stiffness:
     method: str
     remedy: str
     many: int = MANY
+    switches: bool = False  # the rest of the run is left to a method for stiff models
     found: Stiff | None = None
     told: bool = False
+    left_at: float | None = None
 
     def notice(self, found: Stiff, pace: Pace) -> None:
-        """Keep the first; warn if what lies ahead takes many steps."""
+        """Keep the first; warn, or leave the rest to another method, if what lies ahead takes many steps."""
         self.found = self.found or found
-        if self.told or pace.left < self.many:
+        if self.told or self.left_at is not None or pace.left < self.many:
+            return
+        if self.switches:
+            self.left_at = pace.t
             return
         self.told = True
         which = "" if found.run is None else f" in run {found.run}"
         where = "" if found.dof is None else f", in {found.dof},"
-        long = "" if pace.cost is None else f", which take {_duration(pace.left * pace.cost)}"
+        long = "" if pace.cost is None else f", which take {duration_words(pace.left * pace.cost)}"
         warn(
             f"model {self.model!r} is stiff{which}: from t = {found.time:.4g} s on its fastest motion{where} dies out at a "
             f"rate of {found.rate:.2g} 1/s, and {self.method} takes steps of {pace.h:.2g} s to stay stable, not for accuracy; "
@@ -66,23 +71,11 @@ class Stiffness:
         )
 
 
-REMEDY_OF_MANY = 'Run such a case by simulate with method "bdf", whose steps follow the motion.'
-
-
-def remedy(*, events: bool = False, functions: bool = False) -> str:
+def remedy(*, functions: bool = False) -> str:
     """What takes a stiff run on, in the user's terms."""
     if functions:
         return (
-            f"Give what is so fast as forces of the model, not by Python functions, which {argument('method', 'bdf')} does not "
-            "take; or make it softer."
+            f"Give what is so fast as forces of the model, not by Python functions, which {argument('method', 'radau')} does "
+            "not take; or make it softer."
         )
-    without = ", without events" if events else ""
-    return f"Use {argument('method', 'bdf')}, whose steps follow the motion{without}."
-
-
-def _duration(seconds: float) -> str:
-    """About how long."""
-    for unit, size in (("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0)):
-        if seconds > 2 * size:
-            return f"about {seconds / size:.0f} {unit}"
-    return f"about {seconds:.1g} s" if seconds < 10 else f"about {seconds:.0f} s"
+    return f"Use {argument('method', 'radau')}, whose steps follow the motion, or {argument('method', 'auto')}."

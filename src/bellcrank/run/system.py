@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ..dynamics.dynamics import Dynamics
 from ..errors import BellcrankError
+from ..machine.steps.cuts.known import drawn_along, known_anchors
 from ..model.manifold import cross_matrix, rate_matrix, rotation, turning_joints, velocity_matrix
 from ..wording import argument
 from .loops.treatment import NO_LOOPS, Loops
@@ -59,7 +60,9 @@ class Passage(NamedTuple):
 class Outcome(NamedTuple):
     """Samples from the start on; works in the order of Trajectory.works_done; why it ended early, or None.
 
-    A run that ended early has its last state as its last sample. ``dq`` and ``dv``: derivatives of the samples by parameters,
+    A run that ended early has its last state as its last sample. ``peak``: the largest kinetic energy at any step, as far
+    as it is known. ``lost``: what impacts took. Both in J. ``anchors`` of friction
+    that holds, a row for each sample; None where there are none. ``dq`` and ``dv``: derivatives of the samples by parameters,
     (samples, nq, parameters) and (samples, nv, parameters), where they were asked for.
     """
 
@@ -70,12 +73,15 @@ class Outcome(NamedTuple):
     counts: dict[str, int]
     problem: str | None
     passages: tuple[Passage, ...] = ()
+    peak: float = 0.0
+    lost: float = 0.0
+    anchors: Array | None = None
     dq: Array | None = None
     dv: Array | None = None
 
     def until(self, count: int) -> Outcome:
         """The first samples only."""
-        rows = {name: getattr(self, name) for name in ("times", "q", "v", "works", "dq", "dv")}
+        rows = {name: getattr(self, name) for name in ("times", "q", "v", "works", "anchors", "dq", "dv")}
         return self._replace(**{name: x[:count] for name, x in rows.items() if x is not None})
 
 
@@ -85,6 +91,27 @@ def energy_scale(dynamics: Dynamics, start: dict[str, Array]) -> float:
     kinetic, _ = dynamics.energy(start["q"], start["v"], t=float(start.get("t", 0.0)))
     sizes = np.linalg.norm(model.center, axis=1) + np.linalg.norm(model.position, axis=1)
     return float(kinetic + np.linalg.norm(model.gravity) * (model.mass @ sizes))
+
+
+class Fastest:
+    """The state of a run with the largest speeds, of those that were noted."""
+
+    def __init__(self, dynamics: Dynamics):
+        self.dynamics, self.speed = dynamics, 0.0
+        self.at: tuple[float, Array] | None = None
+
+    def note(self, t: float, y: Array) -> None:
+        nq, nv = self.dynamics.model.nq, self.dynamics.model.nv
+        speed = float(y[nq : nq + nv] @ y[nq : nq + nv])
+        if speed > self.speed:
+            self.speed, self.at = speed, (t, y[: nq + nv].copy())
+
+    def kinetic(self) -> float:
+        """Its kinetic energy in J."""
+        if self.at is None:
+            return 0.0
+        q, v = np.split(self.at[1], [self.dynamics.model.nq])
+        return float(np.nan_to_num(self.dynamics.energy(q[None], v[None], t=self.at[0])[0][0], posinf=0.0))
 
 
 def powers(dynamics: Dynamics, at: dict[str, Array]) -> Array:
@@ -109,8 +136,17 @@ class FirstOrder:
         self.dynamics, self.model = dynamics, model
         self.tau, self.u = start["tau"], start["u"]
         self.state = model.nq + model.nv
+        self._anchors = known_anchors(model)
         self.closings = len(model.closures) if any(c.motion is not None for c in model.closures) else 0
         self.works = len(model.elements) + len(dynamics.frames.drive_order) + self.closings + 1
+
+    def anchors(self) -> Array:
+        """Of friction that holds, as they are now."""
+        return self.u[len(self.model.inputs) :].copy()
+
+    def draw_anchors(self, y: Array) -> None:
+        """After a step that ended at y."""
+        self.u = drawn_along(self._anchors, y[: self.model.nq], self.u)
 
     def parts(self, y: Array) -> tuple[Array, Array, Array]:
         """q (with quaternions of unit length), v and works."""

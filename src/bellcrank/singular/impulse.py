@@ -36,7 +36,7 @@ class Impulse(NamedTuple):
 def impulse(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, *, t: float = 0.0) -> Impulse:
     """The jump of v at q that makes the closures' rates zero."""
     still = np.zeros(dynamics.model.nv)
-    quantities = Quantities(dynamics, still, np.zeros(len(dynamics.model.inputs)))
+    quantities = Quantities(dynamics, still, np.zeros(dynamics.model.input_width))
     return jump(quantities, np.array(q, dtype=float), np.array(v, dtype=float), t)
 
 

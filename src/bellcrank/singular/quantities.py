@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..assembly.loops import Loops
 from ..dynamics.dynamics import Dynamics
-from ..formulations import QUANTITIES
+from ..formulations import QUANTITIES, Program
 from ..spatial.rank import LENIENT, Factors
 from .factors import factored
 
@@ -19,8 +19,9 @@ Array = NDArray[np.float64]
 class Quantity:
     """A compiled program; what it is not given by name is zero."""
 
-    def __init__(self, dynamics: Dynamics, name: str, u: Array):
-        self.dynamics, self.program, self.u = dynamics, QUANTITIES[name], u
+    def __init__(self, dynamics: Dynamics, program: str | Program, u: Array):
+        self.dynamics, self.u = dynamics, u
+        self.program = QUANTITIES[program] if isinstance(program, str) else program
         self.kernel = dynamics.kernel(self.program, 1)
         self.width = self.kernel.widths[self.kernel.output]
         self.rest = {x: np.zeros(self.kernel.widths[x]) for x in self.kernel.program.inputs} | {"u": u}

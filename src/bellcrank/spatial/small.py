@@ -180,6 +180,49 @@ def reflected(v: Sequence[Number], factor: Number, x: Sequence[Number]) -> list[
     return [a - along * b for a, b in zip(x, v, strict=True)]
 
 
+def with_row(R: Rows, w: Sequence[Number]) -> list[list[Number]]:
+    """R, an upper triangle, with R'^T R' = R^T R + w w^T, by plane rotations: nothing is squared.   sqrt and 1/x for each w"""
+    new, w = [list(row) for row in R], list(w)
+    for i, row in enumerate(new):
+        if _is_nothing(w[i]):
+            continue
+        if _is_nothing(row[i]):  # nor is anything else in the row
+            new[i] = [0.0] * i + w[i:]
+            return new
+        square = row[i] * row[i] + w[i] * w[i]
+        length = sqrt(square + _TINY)
+        inverse = 1.0 / length
+        there = less(_NOTICED, square)  # else nothing has been added to the row yet, nor is now
+        cosine, sine = select(there, row[i] * inverse, 1.0), select(there, w[i] * inverse, 0.0)
+        row[i] = length
+        for j in range(i + 1, len(w)):
+            row[j], w[j] = cosine * row[j] + sine * w[j], cosine * w[j] - sine * row[j]
+    return new
+
+
+_TINY, _NOTICED = 1e-300, 1e-280
+
+
+def _is_nothing(x: Number) -> bool:
+    return isinstance(x, float) and x == 0
+
+
+def forward(R: Rows, right: Sequence[Number]) -> list[Number]:
+    """R^-T right."""
+    z: list[Number] = []
+    for i in range(len(right)):
+        z.append((right[i] - _total(R[k][i] * z[k] for k in range(i))) / R[i][i])
+    return z
+
+
+def backward(R: Rows, z: Sequence[Number]) -> list[Number]:
+    """R^-1 z."""
+    x = list(z)
+    for i in reversed(range(len(x))):
+        x[i] = (x[i] - _total(R[i][k] * x[k] for k in range(i + 1, len(x)))) / R[i][i]
+    return x
+
+
 class Factors(NamedTuple):
     """D = L diag(1/inverse) L^T; L by rows below the diagonal."""
 

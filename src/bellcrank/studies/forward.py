@@ -82,6 +82,10 @@ def sensitivity(
     options: dict[str, Any] = {"rank_tolerance": rank_tolerance, "design": design}
     with compiling():
         dynamics = Dynamics(model, formulation, quick=True, **options)
+    if model.stictions:
+        raise StateError(
+            "friction that holds has no derivatives: give it a speed below which it only resists, instead of holds"
+        )
     if dynamics.canonical:
         raise StateError("derivatives are integrated with q and v: use another formulation than canonical_momenta")
     given = {"q": q, "v": v, "tau": tau, "u": inputs}

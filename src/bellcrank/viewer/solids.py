@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..io.exchange.meshes import farthest
+from ..model.geometry.compound import Compound
+from ..model.geometry.mesh_solid import MeshSolid
 from ..model.source import Look
 from ..model.spec.items import GROUND
 from ..model.spec.shapes import Box, Cylinder, MassProperties, Rod, Sphere, axes_of
@@ -61,7 +63,7 @@ def solids_of(scene: Scene) -> list[Solid]:
         shape = shapes.get(name)
         if row in looks:
             found += [*_stems(scene, row, looks[row]), *looks[row]]
-        elif shape is None or isinstance(shape, MassProperties):
+        elif shape is None or isinstance(shape, MassProperties | MeshSolid):
             found += _without_shape(scene, row)
         else:
             found += _with_shape(scene, row, shape)
@@ -77,12 +79,15 @@ def _looks(scene: Scene) -> dict[int, list[Solid]]:
         if solid is not None:
             found.setdefault(rows[look.body], []).append(solid)
     for body in () if scene.spec is None else scene.spec.bodies:
-        folder = Path(body.where.file or "").parent
-        points = () if body.mesh is None else mesh_points(str(folder / body.mesh.file))
-        if body.mesh is not None and len(points):
-            row, scale = rows[body.name], float(body.mesh.scale)
-            mesh = PlacedMesh(str(folder / body.mesh.file), scale * np.eye(3), -scene.origins[row])
-            found.setdefault(row, []).append(Solid(row, np.array(points) * scale - scene.origins[row], mesh=mesh))
+        file_of = body.shape if isinstance(body.shape, MeshSolid) else body.mesh
+        if file_of is None:
+            continue
+        file = str(Path(body.where.file or "").parent / file_of.file)
+        points, place = mesh_points(file), np.array(file_of.at, dtype=float)
+        if len(points):
+            row, scale = rows[body.name], float(file_of.scale)
+            mesh = PlacedMesh(file, scale * np.eye(3), place - scene.origins[row])
+            found.setdefault(row, []).append(Solid(row, np.array(points) * scale + mesh.offset, mesh=mesh))
     return found
 
 
@@ -141,7 +146,11 @@ def mesh_triangles(file: str) -> tuple[Array, NDArray[np.int64]]:
 
 
 def _with_shape(scene: Scene, row: int, shape: object) -> list[Solid]:
-    """The shape, and lugs from it to the joints that are beside it."""
+    """The shape, and lugs from it to the joints that are beside it; of a compound body all parts, without its holes."""
+    if isinstance(shape, Compound):
+        solid_parts = [part for part in shape.parts if not isinstance(part, MassProperties)]
+        drawn = [_with_shape(scene, row, part)[-1] for part in solid_parts]
+        return [*_stems(scene, row, drawn), *drawn] if drawn else _without_shape(scene, row)
     origin, extent = scene.origins[row], scene.extent
     if isinstance(shape, Rod):
         spine = np.array([shape.start, shape.end], dtype=float) - origin

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from ...wording import argument, counted, did_you_mean
 from ..recut import carried_over, completed, joint_of, near_turns, recut
 from ..report import listed, table
 from ..state import compiled, increasing
+from .along import measured_along
 from .change_points import Change
 from .kinematics import End, MovingState, along_values, freedom_left, frozen, over_times
 
@@ -58,6 +60,7 @@ class Drive:
     missing           values that were asked for and not reached
     change_points     values at which the loops lose rank and branches meet: the mechanism could go on in more than one way
     held              coordinates that stay where they are; of a tree, all but the input
+    t                 s, at which the model's own drivers stand still, unless the input is the time
     """
 
     model: Model
@@ -72,6 +75,21 @@ class Drive:
     missing: Array
     change_points: tuple[float, ...] = ()
     held: tuple[str, ...] = ()
+    t: float = 0.0
+
+    def measure(self, names: Sequence[str] | str | None = None) -> Array:
+        """Measures over the values, (k,) of one name, else (k, columns); all of the model unless given.
+
+        Those that depend on forces take the effort that moves the input, and those that hold what is held.
+        """
+        wanted = self.model.measure_names if names is None else [names] if isinstance(names, str) else list(names)
+        found = measured_along(self.model, self, wanted)
+        return found[:, 0] if isinstance(names, str) else found
+
+    @cached_property
+    def measures(self) -> Array:
+        """All measures of the model (k, columns), as model.measure_names has them."""
+        return self.measure()
 
     @property
     def toggles(self) -> tuple[float, ...]:
@@ -106,6 +124,10 @@ class Drive:
             "dof": ("dof", np.array(labels.dofs, dtype=object)),
             "v_unit": ("dof", np.array(labels.dof_units, dtype=object)),
         }
+        if self.model.measures:
+            arrays["measures"] = (("input", "measure"), self.measures, {"long_name": "measures of the model"})
+            coords["measure"] = ("measure", np.array(labels.measures, dtype=object))
+            coords["measures_unit"] = ("measure", np.array(labels.measure_units, dtype=object))
         return xr.Dataset(arrays, coords=coords, attrs={"model": self.model.name})
 
     def of(self, name: str) -> Array:
@@ -113,24 +135,11 @@ class Drive:
         return np.asarray(self.q[:, _place(self.model, name)])
 
     def plot(self, path: str | Path | None = None, *, keep: bool = False) -> Figure:
-        """Coordinates and velocities over the input; toggles and change points as lines. Written to ``path`` if given."""
-        from matplotlib.figure import Figure
-
+        """Coordinates, velocities and accelerations over the input, with dead centres and change points."""
         from ...results.plots import save_figure
+        from .drive_plot import draw_drive
 
-        figure = Figure(figsize=(9, 8), layout="constrained")
-        axes = figure.subplots(3, 1, sharex=True)
-        for axis, what, names, y in zip(axes, "qva", ("q_names", "v_names", "v_names"), (self.q, self.v, self.a), strict=True):
-            lines = axis.plot(self.values, y)
-            axis.set_ylabel(what)
-            if len(lines) <= 10:
-                axis.legend(lines, getattr(self.model, names), fontsize=8, frameon=False)
-            for limit in self.limits:
-                axis.axvline(limit.value, color="#c1272d", linestyle="--" if limit.toggle else ":")
-            for value in self.change_points:
-                axis.axvline(value, color="#0071bc", linestyle="-.")
-        axes[-1].set_xlabel(f"{self.input} ({self.unit})")
-        figure.suptitle(self.model.name)
+        figure = draw_drive(self)
         if path is not None:
             save_figure(figure, Path(path), keep=keep)
         return figure
@@ -158,8 +167,8 @@ class Drive:
         return "\n".join(self.lines())
 
     def __rich__(self) -> Group:
-        names = list(self.model.q_names)
-        values = zip(self.values, self.q, self.transmission, strict=True)
+        names = [*self.model.q_names, *self.model.measure_names]
+        values = zip(self.values, np.hstack([self.q, self.measures]), self.transmission, strict=True)
         rows = [[f"{x:.6g}", *(f"{y:.6g}" for y in row), f"{share:.3g}"] for x, row, share in values]
         headings = (f"{self.input} ({self.unit})", *names, "transmission")
         return table("\n".join(self.lines()), headings, rows, right=range(len(headings)))
@@ -173,6 +182,7 @@ class Drive:
             "q": dict(zip(self.model.q_names, self.q.T.tolist(), strict=True)),
             "v": dict(zip(self.model.v_names, self.v.T.tolist(), strict=True)),
             "a": dict(zip(self.model.v_names, self.a.T.tolist(), strict=True)),
+            "measures": dict(zip(self.model.measure_names, self.measures.T.tolist(), strict=True)),
             "transmission": self.transmission.tolist(),
             "closure": self.error.tolist(),
             "limits": [{"value": limit.value, "toggle": limit.toggle, "why": limit.why} for limit in self.limits],
@@ -238,7 +248,7 @@ def drive(
         states, limits = states[::-1], limits[::-1]
     found = _result(model, loops, coordinate, wanted, states, limits, t=0.0)
     changes = _distinct([*below[2], *above[2]], decreasing=bool(wanted[-1] < wanted[0]))
-    return replace(found, change_points=changes, held=tuple(name for name in held.names if name != coordinate))
+    return replace(found, change_points=changes, held=tuple(name for name in held.names if name != coordinate), t=t)
 
 
 def _distinct(values: list[float], *, decreasing: bool) -> tuple[float, ...]:
@@ -257,7 +267,7 @@ def _of_tree(
     v, a = rates
     states = [MovingState(float(x), np.where(np.arange(model.nq) == place, x, start), v, a, 1.0) for x in wanted]
     found = _result(model, loops, coordinate, wanted, states, [], t=t)
-    return replace(found, held=tuple(name for name in model.q_names if name != coordinate))
+    return replace(found, held=tuple(name for name in model.q_names if name != coordinate), t=t)
 
 
 def _of_closing_joint(model: Model, coordinate: str, wanted: Array, **given: Any) -> Drive:

@@ -35,7 +35,7 @@ def inverse_motion(
     inputs: ArrayLike | None = None,
     actuated: Sequence[str] | None = None,
 ) -> xr.Dataset:
-    """What a motion takes: ``effort``, ``power``, ``reactions``, and ``drives`` of what is driven, over time.
+    """What a motion takes: ``effort``, ``power``, ``reactions``, ``measures``, and ``drives`` of what is driven, over time.
 
     motion   for every coordinate, or for a joint as a whole: a number; a function of time, which may give (x, x', x''); a pair
              (times, values) or Table, through which a quintic spline is laid; an array with a row for each of ``times``.
@@ -69,6 +69,8 @@ def inverse_motion(
     values = {"q": q, "v": v, "a": a, "reactions": reactions}
     if Labels.of(model).drives:
         values["drives"] = drive_efforts(dyn, q, v, a, t=at, inputs=u, tau=effort)
+    if model.measures:
+        values["measures"] = dyn.measures(q, v, effort, t=at, inputs=u, a=a)
     data = _labelled(model, at, values, effort, effort * v)
     if actuation:
         data.attrs["actuation"] = actuation

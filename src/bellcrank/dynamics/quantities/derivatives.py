@@ -51,6 +51,9 @@ def _seeds(dyn: Evaluation, q: Array, sizes: Sequence[int]) -> list[Array]:
         seed = np.zeros((1, size, total))
         seed[0, :, start : start + size] = np.eye(size)
         seeds.append(seed)
+    read = np.zeros((1, dyn.model.input_width, total))  # of which the first are the model's inputs
+    read[:, : sizes[3]] = seeds[3]
+    seeds[3] = read
     if n:
         directions = dyn.rates(np.repeat(q, n, axis=0), np.tile(np.eye(n), (len(q), 1))).reshape(len(q), n, -1)
     else:

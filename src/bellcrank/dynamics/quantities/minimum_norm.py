@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...model import Model
+from ...model import Closure, Model
 from ...model.order import ancestors, outward_order
 from ...plan.blocks import find_blocks, make_graph
 from ...plan.closures import row_scales
@@ -82,8 +82,21 @@ def loaded_by_self_stresses(dyn: Evaluation, rank: int, q: ArrayLike, t: float) 
     model = dyn.model
     stressed = Stressed(dyn, States.of(dyn, {"q": q, "v": None, "tau": None}, t, None))
     sizes = stressed.loaded(rank)
+    loaded = sizes > TAKES_PART * sizes.max(initial=0.0)
+    for closure in (closure for k, closure in enumerate(model.closures) if loaded[model.n + k]):
+        for action in closure.actions:  # bearings share what teeth share
+            loaded[sorted(_inward(model, action.body_a) ^ _inward(model, action.body_b))] = True
     names = [*model.joint_names, *(closure.name for closure in model.closures)]
-    return tuple(name for name, size in zip(names, sizes, strict=True) if size > TAKES_PART * sizes.max(initial=0.0))
+    return tuple(name for name, takes_part in zip(names, loaded, strict=True) if takes_part)
+
+
+def _inward(model: Model, body: int) -> set[int]:
+    """A body and all that carry it."""
+    found = set()
+    while body >= 0:
+        found.add(body)
+        body = int(model.parents[body])
+    return found
 
 
 class Stressed:
@@ -98,14 +111,17 @@ class Stressed:
     # --- the wrenches
 
     def wrenches(self, multipliers: Array) -> Array:
-        """w (B, items, 6): forces, and moments over L; of a coupler its effort."""
+        """w (B, items, 6): forces, and moments over L; of couplers and gears their efforts, not what these do to bearings."""
         dyn, at, model = self.dyn, self.states, self.model
         a = dyn.evaluate(dyn.program, {"q": at.q, "v": at.v, "tau": at.tau}, at.t, at.inputs)
-        tree = joint_wrenches(dyn, {"q": at.q, "v": at.v, "a": a, "lambda": multipliers}, at.t, at.inputs, effort=True)
+        coupled = [k for k, closure in enumerate(model.closures) if closure.kind == "coupler"]
+        felt = multipliers.copy()
+        felt[:, model.closure_index[coupled]] = 0.0
+        tree = joint_wrenches(dyn, {"q": at.q, "v": at.v, "a": a, "lambda": felt}, at.t, at.inputs, effort=True)
         closing = closure_wrenches(dyn, at.q, at.v, multipliers, t=at.t)
-        for k, closure in enumerate(model.closures):
-            if closure.kind == "coupler":
-                closing[:, k, _place(model, closure.terms[0])] = multipliers[:, model.closure_index[k]]
+        for k in coupled:
+            closing[:, k] = 0.0
+            closing[:, k, _place(model, model.closures[k])] = multipliers[:, model.closure_index[k]]
         return np.concatenate([tree, closing], axis=1) / self.metric
 
     @cached_property
@@ -141,7 +157,8 @@ class Stressed:
             own[..., i] = closure_wrenches(self.dyn, at.q, at.v, np.tile(unit, (len(at.q), 1)), t=at.t)
         for k, closure in enumerate(model.closures):
             if closure.kind == "coupler":
-                own[:, k, _place(model, closure.terms[0]), 0] = 1.0
+                own[:, k] = 0.0
+                own[:, k, _place(model, closure), 0] = 1.0
         return own
 
     # --- the self-stresses
@@ -208,9 +225,10 @@ class Stressed:
         return np.asarray(x[:m])
 
 
-def _place(model: Model, term: tuple[int, int, float]) -> int:
-    """Where the effort of a coupler stands in its wrench: a moment, or a force."""
-    return 3 if model.joints[term[0]].v_units[term[1]] == "rad/s" else 0
+def _place(model: Model, closure: Closure) -> int:
+    """Where the effort of a coupler stands in its wrench: a force, as that of teeth and belts is, or a moment."""
+    row, dof, _ = closure.terms[0]
+    return 3 if not closure.mesh and model.joints[row].v_units[dof] == "rad/s" else 0
 
 
 def _cycle(model: Model, k: int) -> list[tuple[int, float]]:

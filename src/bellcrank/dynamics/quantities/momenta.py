@@ -12,8 +12,9 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from ...errors import StateError
-from ...formulations import CANONICAL, QUANTITIES, Program
+from ...formulations import CANONICAL, CLOSED, QUANTITIES, Program
 from ..evaluation import Array, Evaluation, OrZero
+from .reactions import reactions
 
 
 def mass_matrix(dyn: Evaluation, q: ArrayLike, *, t: ArrayLike = 0.0) -> Array:
@@ -76,8 +77,14 @@ def canonical_reactions(
     inputs: OrZero = None,
     effort: bool = False,
 ) -> Array:
-    """Wrenches of the parents on the children as ``reactions`` gives them, from momenta, by one more sweep; (n, 6)."""
+    """Wrenches of the parents on the children as ``reactions`` gives them, from momenta; (n, 6).
+
+    Of a tree by one more sweep over what Hamilton's equations found. With closed loops the velocities that belong to p keep the
+    loops closed, whatever part of p along G^T is in it, and the accelerations and multipliers are theirs.
+    """
     if dyn.model.closures:
-        raise StateError("canonical_reactions are for trees: with closed loops use reactions and closure_reactions")
+        v = velocities(dyn, q, p, t=t)
+        a = dyn.evaluate(CLOSED["coordinate_reduction"], {"q": q, "v": v, "tau": tau}, t, inputs)
+        return reactions(dyn, q, v, a, t=t, inputs=inputs, tau=tau, effort=effort)
     wrenches = dyn.evaluate(QUANTITIES["canonical_reactions"], {"q": q, "p": p, "tau": tau}, t, inputs)
     return dyn.frames.reactions(dyn.evaluate(QUANTITIES["poses"], {"q": q}, t), wrenches, effort)

@@ -25,14 +25,17 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+from ...constraints import Equation
 from ...numbers import Number, is_constant
 from ...spatial import Force, Motion
 from ...spatial.small import Combination, factored, substituted
 from ...spatial.vector import ZERO
 from ..base import Body, Node, Program, Walk
 from ..inverse_dynamics import efforts, motion, output_drive
+from . import long_loops
+from .closure import holding
 from .condensed import children_of, equations, free_joints, joints, sorted_for
-from .coordinate_reduction import acceleration
+from .coordinate_reduction import acceleration, carrier
 from .node_forms import dot, total
 from .node_places import Rows, closure_rows, place_all
 
@@ -75,6 +78,10 @@ def from_residuals(walk: Walk, states: bool = True) -> None:
 
 def local(node: Node) -> None:
     """All of a block of one node; the rows of a node of a larger one."""
+    if node.link:
+        at = place_all(node, still=True)[0]
+        node.at = carrier(at, at.s, Motion.zero())._replace(swing=ZERO)
+        long_loops.place(node, partial(holding, nothing), turns=True)
     if not (node.closures or node.condensed):
         return
     places = place_all(node, still=True)
@@ -87,6 +94,10 @@ def local(node: Node) -> None:
     values = least(node, G, dropped, node.joint_values("residual"))
     for closure, own in zip(node.closures, values, strict=True):
         closure.output("lambda", turned(closure.turn(places[closure.a], places[closure.b]), own))
+
+
+def nothing(equation: Equation) -> Number:
+    return 0.0
 
 
 def least(node: Node, G: Rows, D: Rows, r: Sequence[Number]) -> list[list[Number]]:
@@ -128,6 +139,8 @@ def turned(turn: tuple[tuple[Number, ...], ...], values: Sequence[Number]) -> li
 
 def gather(node: Node) -> None:
     """What the separator would have to give, for each of the motions that are left to it."""
+    if node.link:
+        long_loops.carry_rigidly(node, [1.0] * len(node.dofs), node.joint_values("residual"))
     if not node.condensed:
         return
     forms = [node.condensed_form(k, (len(x), y + 1), (y, 1)) for k, (x, y) in enumerate(children_of(node))]
@@ -159,6 +172,8 @@ def column(node: Node, values: Sequence[Number]) -> Any:
 
 def resolve(node: Node) -> None:
     """Multipliers of the rows, and what is asked of the children."""
+    if node.link:
+        output_multipliers(node, long_loops.multipliers(node))
     if not node.condensed:
         return
     separator = node.given_unknowns(node.separator).column(0) if node.has_parent else []
@@ -177,6 +192,13 @@ def resolve(node: Node) -> None:
     agreeing = dict(zip(node.equations[count:], nu[count:], strict=True))
     for k, given in enumerate(shares(node.shared, left, agreeing, count)):
         node.send_unknowns(k, column(node, given))
+
+
+def output_multipliers(node: Node, found: Sequence[Number]) -> None:
+    """Of the closures that are evaluated at a link."""
+    for closure, slots, turn in zip(node.closing, node.link.closings, node.turns, strict=True):
+        own = dict(zip(closure.kept, slots, strict=True))
+        closure.output("lambda", turned(turn, [found[own[k]] if k in own else 0.0 for k in range(closure.rows)]))
 
 
 def shares(shared: Sequence[Sequence[int]], left: list[Number], agreeing: dict[int, Number], first: int) -> list[list[Number]]:

@@ -18,9 +18,11 @@ from ...constraints import Equation
 from ...numbers import Number
 from ...spatial import Force, Motion, RigidInertia
 from ...spatial.small import identity, null_space
+from ...spatial.vector import ZERO
 from ..base import Node, Placed, Program, Walk
 from . import coordinate_reduction as reduction
-from .closure import Wanted, minus_error, minus_rate
+from . import long_loops
+from .closure import Wanted, holding, minus_error, minus_rate
 from .condensed import eliminate_condensed, unknowns_condensed
 from .node_places import Rows, closure_rows, place_all
 
@@ -28,7 +30,7 @@ from .node_places import Rows, closure_rows, place_all
 def projection(walk: Walk, wanted: Wanted, name: str, watch: bool) -> None:
     walk.nodes(partial(local_change, walk.length, wanted, name, watch))
     walk.nodes(partial(elimination, walk.length, watch), inward=True)
-    walk.nodes(partial(shared_change, name))
+    walk.nodes(partial(shared_change, name, watch))
 
 
 def local_change(length: Number, wanted: Wanted, name: str, watch: bool, node: Node) -> None:
@@ -36,7 +38,10 @@ def local_change(length: Number, wanted: Wanted, name: str, watch: bool, node: N
     G, right = error_rows(node, places, wanted)
     for o in node.carriers:
         node.send_spin(o, places[o].R.transpose() @ places[o].V.w)
-    if node.condensed:
+    if node.link:
+        node.at = reduction.carrier(places[0], places[0].s, Motion.zero())._replace(swing=ZERO)
+        long_loops.place(node, partial(holding, wanted), spin=node.spin_of_loop, moves=reduction.velocity)
+    elif node.condensed:
         node.rows = tuple((*row, -x) for row, x in zip(G, right, strict=True))
     elif node.closures:
         weights = [length if node.slides(i) else 1.0 for i in range(len(node.dofs))]
@@ -60,6 +65,9 @@ def error_rows(node: Node, places: list[Placed], wanted: Wanted) -> tuple[Rows, 
 
 
 def elimination(length: Number, watch: bool, node: Node) -> None:
+    if node.link:
+        weights = [length if node.slides(i) else 1.0 for i in range(len(node.dofs))]
+        long_loops.carry_rigidly(node, weights, [0.0] * len(weights))
     if not node.condensed:
         return
     alone = not (node.has_parent or node.children)
@@ -70,9 +78,13 @@ def elimination(length: Number, watch: bool, node: Node) -> None:
     eliminate_condensed(node, H, own, watch=watch)
 
 
-def shared_change(name: str, node: Node) -> None:
+def shared_change(name: str, watch: bool, node: Node) -> None:
     if node.condensed:
         node.output_joints(name, unknowns_condensed(node))
+    elif node.link:
+        node.output_joints(name, long_loops.pushed(node, [0.0] * len(node.dofs), long_loops.multipliers(node)))
+        if watch:
+            long_loops.note(node)
 
 
 # the metric of the kinetic energy --------------------------------------------------------------------------------------
@@ -81,7 +93,13 @@ def shared_change(name: str, node: Node) -> None:
 def mass_projection(walk: Walk, wanted: Wanted, name: str, watch: bool) -> None:
     walk.nodes(partial(mass_change, wanted, watch))
     walk.nodes(partial(reduction.elimination, watch=watch), inward=True)
-    walk.nodes(partial(reduction.motions, name=name))
+    walk.nodes(partial(mass_motions, name, watch))
+
+
+def mass_motions(name: str, watch: bool, node: Node) -> None:
+    reduction.motions(node, name)
+    if watch and node.link:
+        long_loops.note(node)
 
 
 def mass_change(wanted: Wanted, watch: bool, node: Node) -> None:
@@ -90,6 +108,8 @@ def mass_change(wanted: Wanted, watch: bool, node: Node) -> None:
         node.send_spin(o, places[o].R.transpose() @ places[o].V.w)
     still = [at._replace(V=Motion.zero(), c=Motion.zero()) for at in places]
     nearest(node, still, *error_rows(node, places, wanted), effort=no_effort, watch=watch)
+    if node.link:
+        long_loops.place(node, partial(holding, wanted), spin=node.spin_of_loop, moves=reduction.velocity)
 
 
 def nearest(
@@ -110,7 +130,7 @@ def nearest(
             node.note_rows(space.directions, space.pivots)
     node.basis = (space.N, space.k0)
     node.form, J, c = reduction.embedded(node, places, space, takes=inertia_alone, effort=effort)
-    node.carried = tuple(reduction.carrier(places[o], J[o], c[o]) for o in node.carriers)
+    reduction.keep_carriers(node, places, J, c)
 
 
 def inertia_alone(body: Any, at: Placed, inertia: RigidInertia, c: Motion) -> Force:

@@ -26,9 +26,11 @@ from ...spatial import Force, Matrix, Motion, Vector
 from ...spatial.vector import ZERO
 from ..base import Body, Node, NodeClosure, Placed, Program, Walk
 from ..canonical_momenta import crossed
+from . import long_loops
 from .agreement import Terms, allowed_share, beyond, refuse, shaken
 from .block_multipliers import from_residuals
 from .block_projection import nearest
+from .closure import holding, minus_rate
 from .coordinate_reduction import elimination, motions
 from .multipliers import closing, from_origin
 from .node_places import Rows, among_joints, at_base
@@ -74,6 +76,13 @@ def kinematics(node: Node) -> None:
     """coordinate_reduction.kinematics with what prescribed motions bring in the place of known accelerations."""
     places = place_all(node)
     nearest(node, places, *closure_rows(node, places), effort=momenta)
+    if node.link:
+        long_loops.place(node, partial(holding, minus_rate), moves=prescribed)
+
+
+def prescribed(body: Any) -> Motion:
+    found: Motion = body.velocity if body.driven else Motion.zero()
+    return found
 
 
 def momenta(body: Any) -> tuple[Number, ...]:

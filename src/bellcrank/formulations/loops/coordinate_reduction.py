@@ -15,6 +15,8 @@ No joint is named dependent and nothing is pivoted: only the number of independe
 at a state (a flat parallelogram), its accelerations are not numbers. The velocity of the
 base's origin is set to zero inside a node, so that accelerations are the classical ones of the bodies' origins.
 
+A long loop is eliminated along its own bodies, its joints being nodes by themselves (long_loops).
+
 A large block has a clique tree (plan.blocks). A node shares the joints x of a separator with its parent and
 reports in condensed form, x = T y + c with a quadratic form in its own y; at the inner node the equations x - T y = c join the
 closures.
@@ -35,9 +37,13 @@ from typing import Any, NamedTuple
 from ...numbers import Number
 from ...spatial import FullTurn, Matrix, Motion, Transform, Vector
 from ...spatial.small import NullSpace, factored, identity, null_space, substituted
+from ...spatial.vector import ZERO
 from ..base import Node, Placed, Program, Walk
+from . import long_loops
 from .agreement import absolute, agree, greatest
+from .closure import holding, minus_error
 from .condensed import eliminate_condensed, unknowns_condensed
+from .multipliers import closing, from_joint_point
 from .node_forms import Form, Takes, gains, inertia_force, message, resumed, sums_of, total
 from .node_places import closure_rows, place_all
 
@@ -70,9 +76,17 @@ def kinematics(walk: Walk, node: Node) -> None:
         node.report_pivot(space.pivot)
     node.basis = (space.N, space.k0)
     node.form, J, c = embedded(node, places, space)
-    node.carried = tuple(carrier(places[o], J[o], c[o]) for o in node.carriers)
+    keep_carriers(node, places, J, c)
     for o in node.carriers:
         node.send_spin(o, places[o].R.transpose() @ places[o].V.w)
+    if node.link:
+        equations = partial(closing, from_joint_point, walk.baumgarte)
+        long_loops.place(node, equations, spin=node.spin_of_loop, moves=velocity, gravity=Motion(ZERO, -walk.gravity))
+
+
+def velocity(body: Any) -> Motion:
+    found: Motion = body.velocity
+    return found
 
 
 class Carrier(NamedTuple):
@@ -92,6 +106,12 @@ class Carrier(NamedTuple):
 def carrier(at: Placed, J: Sequence[Motion], c: Motion) -> Carrier:
     w = at.V.w
     return Carrier(at.R, at.p, w.cross(at.V.v + w.cross(at.p)), tuple(J), c)
+
+
+def keep_carriers(node: Node, places: Sequence[Placed], J: Sequence[Any], c: Sequence[Any]) -> None:
+    node.carried = tuple(carrier(places[o], J[o], c[o]) for o in node.carriers)
+    if node.link:
+        node.at = carrier(places[0], J[0], c[0])
 
 
 # a node by itself ----------------------------------------------------------------------------------------------------
@@ -149,9 +169,16 @@ def elimination(node: Node, watch: bool = False) -> None:
         return
     factors = factored(sums.D)
     node.free = tuple(substituted(factors, sums.d))
+    if node.link:
+        long_loops.carry(node, node.at, factors, node.free, () if node.on_ground else sums.U)
+    felt = I, sums.P
     if not node.on_ground:
         node.gains = gains(factors, sums.U)
-        node.report(*message(I, sums.P, sums.U, node.gains, node.free))
+        felt = message(*felt, sums.U, node.gains, node.free)
+    if node.link and node.link.is_first:
+        felt = long_loops.message(node, *felt, node.tolerance * node.tolerance)
+    if not node.on_ground:
+        node.report(*felt)
 
 
 # outward again: accelerations ----------------------------------------------------------------------------------------
@@ -165,6 +192,7 @@ def motions(node: Node, name: str = "a") -> None:
         node.output_joints(name, y)
     else:
         y = y if node.on_ground else [e - A.dot(g) for e, g in zip(y, node.gains, strict=True)]
+        y = long_loops.pushed(node, y, long_loops.multipliers(node, A)) if node.link else y
         N, k0 = node.basis
         u = [x + total(N_a[j] * y_a for N_a, y_a in zip(N, y, strict=True)) for j, x in enumerate(k0)]
         node.output_joints(name, u)
@@ -184,10 +212,31 @@ PROGRAM = Program("coordinate_reduction", acceleration, ("q", "v", "tau"), {"a":
 def report(walk: Walk) -> None:
     """Accelerations, and of every node: its pivot, the largest error of its closures, what is left of equations not kept."""
     unchecked(walk)
+    if walk.has_links:
+        walk.nodes(rows_alone)
+        walk.nodes(turns_alone, inward=True)
     walk.nodes(partial(report_block, walk))
 
 
+def rows_alone(node: Node) -> None:
+    """The equations of a long loop by themselves, without the inertias."""
+    if node.link:
+        places = place_all(node)
+        node.at = carrier(places[0], places[0].s, Motion.zero())
+        long_loops.place(node, partial(holding, minus_error))
+
+
+def turns_alone(node: Node) -> None:
+    if node.link:
+        still = [0.0] * len(node.dofs)
+        long_loops.carry_rigidly(node, [1.0] * len(still), still)
+
+
 def report_block(walk: Walk, node: Node) -> None:
+    if node.link and node.closing:
+        smallest, whole = long_loops.size_of(node.factor())
+        node.report_pivot(smallest / whole)
+        node.report_errors(greatest(map(absolute, node.errors)), 0.0)
     if not node.closures:
         return
     places = place_all(node)

@@ -16,7 +16,11 @@ def loop_lines(model: Model) -> list[str]:
 
 def _loop(model: Model, closure: Closure) -> str:
     if closure.kind == "coupler":
-        terms = " ".join(f"{factor:+g} {_coordinate(model, row, dof)}" for row, dof, factor in closure.terms)
+        tied = [*closure.terms, *closure.driven_terms]
+        terms = " ".join(f"{factor:+g} {_coordinate(model, row, dof)}" for row, dof, factor in tied if factor)
+        if closure.curve is not None:
+            row, dof, _ = (closure.driven_terms if closure.curve_driven else closure.terms)[-1]
+            terms += f" - table({_coordinate(model, row, dof)})"
         return f"{closure.name}: {terms.removeprefix('+')} = {'a law' if closure.motion else format(closure.value, 'g')}"
     up_a, up_b = _way(model, closure.body_a), _way(model, closure.body_b)
     while len(up_a) > 1 and len(up_b) > 1 and up_a[-2] == up_b[-2]:

@@ -69,10 +69,17 @@ def singular_words(loops: Loops, here: Place, nearby: Place | None, parts: list[
             yield f"moving {singular.moved_words(loops, here.q, clear[0], motors)} leads away from it (pivot {clear[1]:.2g})"
         return
     alone = [
-        block for block, part in zip(here.blocks, parts, strict=True) if block.mobility == 1 and (not part or part.regular)
+        block
+        for block, part in zip(here.blocks, parts, strict=True)
+        if block.mobility == 1 and (not part or part.regular) and not _linear(model, block)
     ]
     for block in alone if len(alone) == 1 or model.nv <= FEW else ():
         yield from _ahead(loops, here, block, motors)
+
+
+def _linear(model: Model, block: EquationBlock) -> bool:
+    """Gears and couplers alone: their equations are the same in every position."""
+    return all(closure.kind == "coupler" and closure.curve is None for closure in closures_of(model, block))
 
 
 def _ahead(loops: Loops, here: Place, block: EquationBlock, motors: set[int]) -> Iterator[str]:

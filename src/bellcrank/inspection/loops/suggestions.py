@@ -63,10 +63,12 @@ def _best(loops: Loops, closure: Closure, rows: Array, others: Array, rank: int,
     kind = held_by(closure)
     if rank_of(others, loops.tolerance) == rank:
         return closure.rows, f'leaving out "{closure.name}" changes nothing of the motion and'
+    if kind not in INSTEAD or closure.motion is not None:
+        return None
     along = np.linalg.pinv(holding(closure, placed)).T @ rows  # the rows for unit forces and moments along the triad
     along[3:] *= loops.length
     best = None
-    for freer, held in INSTEAD.get(kind, ()) if closure.motion is None else ():
+    for freer, held in INSTEAD[kind]:
         kept = along[list(held)]
         gone = closure.rows - len(kept)
         if rank_of(np.vstack([others, kept]), loops.tolerance) == rank and (best is None or gone > best[0]):

@@ -118,7 +118,7 @@ class Export:
             sums.constant += values["preload"] + values["stiffness"] * values["rest"]
         elif element.kind == "joint_damper":
             sums.damping += values["damping"]
-        elif element.kind == "joint_friction":
+        elif element.kind in ("joint_friction", "joint_stiction"):
             sums.friction += values["effort"]
         elif element.kind == "joint_effort" and element.table is None:
             sums.constant += values["value"]

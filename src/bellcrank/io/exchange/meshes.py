@@ -7,22 +7,25 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 import numpy as np
 from numpy.typing import NDArray
 
-from ...model.spec.spec import Mesh
 from ..inside import leaves
 from ..native.table import TomlTable
 
 Array = NDArray[np.float64]
 
 
-def check_mesh(table: TomlTable, mesh: Mesh) -> None:
-    if table.source.problems.blames(str(table.about)) or not mesh.file:
-        return
-    reason = _outside(mesh.file)
+def check_mesh(table: TomlTable, file: str, needed: bool = True) -> Path | None:
+    """Where the file of a mesh is; complains if it is not in the folder of the model, or if a text has none."""
+    if table.source.problems.blames(str(table.about)) or not file:
+        return None
+    reason = _outside(file)
     folder = Path(table.source.file).parent if table.source.file.lower().endswith(".toml") else None
     if reason is None and folder is not None:
-        reason = _missing(folder, mesh.file)
+        reason = _missing(folder, file)
+    elif reason is None and needed:
+        reason = "gives it its mass, and a text has no folder to find it in. Save the model as a file beside the mesh."
     if reason is not None:
-        table.complain(f'the mesh file "{mesh.file}" of "{table.about}" {reason}', "file")
+        table.complain(f'the mesh file "{file}" of "{table.about}" {reason}', "file")
+    return None if reason is not None or folder is None else folder / file
 
 
 def _outside(file: str) -> str | None:

@@ -23,6 +23,9 @@ def equalities(writing: Writing, tendons: list[str]) -> list[str]:
         name = writing.export.name(closure.name)
         if closure.motion is not None:
             writing.export.cannot.append(f'the prescribed motion of "{closure.name}"')
+        elif closure.curve is not None or closure.driven_terms:
+            what = "a driven joint" if closure.driven_terms else "a table"
+            writing.export.cannot.append(f'"{closure.name}", which couples {what}')
         elif closure.kind == "coupler":
             lines += _coupler(writing, closure, name, tendons)
         elif closure.kind == "distance":

@@ -18,13 +18,15 @@ from typing import Any
 
 from ...errors import ModelError
 from ...model import Model, Problems, Spec, build
+from ...model.geometry.gear_specs import GEARS
+from ...model.geometry.mesh_solid import MeshSolid
 from ...model.spec.elements import CONSTRAINT_SPECS, ELEMENT_SPECS, CouplerSpec
 from ...model.spec.measures import MEASURE_SPECS
 from ...model.spec.shapes import ORIGIN
 from ...model.spec.spec import LISTS, AssemblySpec, BodySpec, CopySpec, InitialSpec, JointSpec, Mesh, ParameterSpec, PointSpec
 from ..exchange.meshes import check_mesh
 from .bounds import check_bounds
-from .records import place, read_fields, read_record
+from .records import check_units, place, read_fields, read_record
 from .shapes import read_shape
 from .source import read_source
 from .table import ParsedFile, TomlTable, as_scalar
@@ -119,6 +121,7 @@ def _parts(top: TomlTable, copies: set[str]) -> dict[str, Any]:
         "elements": (_element(table, SECTIONS[key]) for key in SECTIONS for table in _named(top, key)),
         "constraints": (_of_type(table, CONSTRAINTS, "constraint") for table in _named(top, "constraints")),
         "couplers": (_item(table, CouplerSpec) for table in _named(top, "couplers")),
+        "gears": (_item(table, cls) for cls in GEARS for table in _named(top, cls.section)),
         "measures": (_of_type(table, MEASURES, "measure") for table in _named(top, "measures")),
         "initial": _initial(top, copies),
     }
@@ -153,7 +156,8 @@ def _points(top: TomlTable) -> Iterator[PointSpec]:
         if isinstance(value, str):
             table.wrong(name, "three finite numbers, [x, y, z]")
         else:
-            at = place(table, name, "three finite numbers, [x, y, z], or { body = ..., at = [x, y, z] }")
+            at = place(table, name, "three finite numbers [x, y, z], { body = ..., at = [x, y, z] }, or a construction")
+            check_units(table, name, at, "m")
         yield PointSpec(name, ORIGIN if at is None else at, where=top.source.where((*table.path, name)))
 
 
@@ -161,9 +165,9 @@ def _body(table: TomlTable) -> BodySpec:
     shape = read_shape(table)
     mesh = None
     inner = table.table("mesh")
-    if inner is not None:
+    if inner is not None and not isinstance(shape, MeshSolid) and not table.source.problems.blames(str(table.about)):
         mesh = Mesh(**read_record(inner, Mesh))
-        check_mesh(inner, mesh)
+        check_mesh(inner, mesh.file, needed=False)
     table.close()
     return BodySpec(str(table.about), shape, mesh, where=table.where)
 

@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ...model.geometry.constructions import BY_DISTANCES, Mirrored, OnLine, Turned
+from ...model.geometry.units import wrong_unit
 from ...model.parameters.expressions import Formula
 from ...model.spec import fields
-from ...model.spec.fields import AXES, PRODUCTS, Field, InBody, Place, Triple, fields_of
+from ...model.spec.fields import AXES, PRODUCTS, Between, Construction, Field, InBody, Place, Triple, fields_of
 from ...model.spec.items import Attachment
 from ...model.spec.laws import LAW_SPECS, MotionSpec
 from ...model.spec.shapes import INERTIA, ORIGIN
+from ...model.spec.values import scalars
+from ...wording import counted
 from .table import TomlTable, as_scalar, as_triple
 
 NUMBER = "a finite number"
-PLACE = "the name of a point, or three finite numbers [x, y, z], or { body = ..., at = [x, y, z] }"
+PLACE = "the name of a point, three finite numbers [x, y, z], { body = ..., at = [x, y, z] }, or a construction"
 
 
 def read_fields(table: TomlTable, cls: type[Any], skip: tuple[str, ...] = ()) -> dict[str, Any]:
@@ -28,6 +32,7 @@ def read_fields(table: TomlTable, cls: type[Any], skip: tuple[str, ...] = ()) ->
         used.add(key)
         if key in values:
             value = READERS[type(kind)](table, key, kind)
+            check_units(table, key, value, getattr(kind, "unit", ""))
             found[attribute] = placeholder(field) if value is None else value
         elif required:
             if not (key == "point" and "at" in values and cls is Attachment):
@@ -36,6 +41,14 @@ def read_fields(table: TomlTable, cls: type[Any], skip: tuple[str, ...] = ()) ->
         else:
             found[attribute] = default
     return found
+
+
+def check_units(table: TomlTable, key: str, value: Any, unit: str) -> None:
+    """Complains of a number whose unit is not one of those that are wanted."""
+    for number in scalars(value) if unit else ():
+        if reason := wrong_unit(number, unit):
+            table.complain(f"{table.full(key)}: {reason}.", key)
+            return
 
 
 def read_record(table: TomlTable, cls: type[Any], skip: tuple[str, ...] = ()) -> dict[str, Any]:
@@ -64,7 +77,7 @@ HARMLESS: tuple[tuple[tuple[type[fields.Kind], ...], Any], ...] = (
     ((fields.Number, fields.Numbers), 0.0),
     ((fields.Rows,), ((0.0, 0.0), (1.0, 0.0))),
     ((fields.FormulaText,), Formula("0")),
-    ((fields.Names, fields.Series), ()),
+    ((fields.Names, fields.Series, fields.Distances), ()),
     ((fields.Kind,), ""),
 )
 
@@ -100,6 +113,12 @@ def _as_direction(value: Any) -> Triple | None:
     return AXES.get(value) if isinstance(value, str) else as_triple(value)
 
 
+def _direction(table: TomlTable, key: str, kind: fields.Kind) -> Any:
+    """A vector, an axis by its name, or the way between two places."""
+    inner = table.table(key) if isinstance(table.values[key], dict) else None
+    return _vector(table, key, kind) if inner is None else Between(**read_record(inner, Between))
+
+
 def _as_formula(value: Any) -> Formula | None:
     found = as_scalar(value)
     return found if isinstance(found, Formula) else None
@@ -111,7 +130,7 @@ def _as_names(value: Any) -> tuple[str, ...] | None:
 
 
 _triple = _reader(as_triple, "three finite numbers, [x, y, z]")
-_direction = _reader(_as_direction, '"x", "y", "z", "-x", "-y", "-z" or a vector [x, y, z]')
+_vector = _reader(_as_direction, '"x", "y", "z", "-x", "-y", "-z", a vector [x, y, z], or { from = point, to = point }')
 
 
 def place(table: TomlTable, key: str, wanted: str = PLACE) -> Place | None:
@@ -122,7 +141,7 @@ def place(table: TomlTable, key: str, wanted: str = PLACE) -> Place | None:
     if isinstance(value, dict):
         inner = table.table(key)
         assert inner is not None
-        return _in_body(inner)
+        return _in_body(inner) if "body" in inner or "at" in inner else _construction(inner)
     found = as_triple(value)
     if found is None:
         table.wrong(key, wanted)
@@ -137,6 +156,41 @@ def _in_body(table: TomlTable) -> InBody:
         at = _triple(table, "at", fields.Kind()) or ORIGIN
     table.close()
     return InBody(body, at)
+
+
+def _construction(table: TomlTable) -> Construction | None:
+    """Known by its keys: distances from points, a line, a mirror image, or a turn."""
+    cls: type[Any] | None = Mirrored if "mirror" in table else Turned if "turn" in table else None
+    if cls is None and isinstance(table.values.get("from"), dict):
+        inner = table.values["from"]
+        if len(inner) not in BY_DISTANCES:
+            table.complain(f"{table.label} has {counted(len(inner), 'distance')}. Give distances from two or three points.")
+            table.know(*table.values)
+            return None
+        cls = BY_DISTANCES[len(inner)]
+    elif cls is None and "from" in table:
+        cls = OnLine
+    if cls is None:
+        ways = "{ body, at }, { from = { A = ..., B = ... }, side }, { from, toward, distance }, { mirror, normal }"
+        table.complain(f"{table.label} does not say where it is. Give [x, y, z], or one of {ways}, {{ turn, axis, angle }}.")
+        table.know(*table.values)
+        return None
+    made: Construction = cls(**read_record(table, cls))
+    return made
+
+
+def _distances(table: TomlTable, key: str, kind: fields.Distances) -> Any:
+    """``{ A = 0.3, C = "=rocker" }``"""
+    inner = table.table(key)
+    if inner is None:
+        return None
+    found = []
+    for name in inner.values:
+        distance = as_scalar(inner.get(name))
+        if distance is None:
+            inner.wrong(name, f"its distance from {name}: {NUMBER}, or a formula")
+        found.append((name, 0.0 if distance is None else distance))
+    return tuple(found)
 
 
 def as_inertia(value: Any) -> Any:
@@ -264,6 +318,7 @@ READERS: dict[type[fields.Kind], Reader] = {
     fields.Flag: _reader(lambda value: value if isinstance(value, bool) else None, "true or false"),
     fields.FormulaText: _reader(_as_formula, 'a formula, "=..."'),
     fields.Choice: _choice,
+    fields.Distances: _distances,
     fields.Rows: _rows,
     fields.Record: _record,
     fields.Series: _series,

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...model.geometry.constructions import CONSTRUCTIONS
+from ...model.geometry.gear_specs import GEARS
+from ...model.geometry.mesh_solid import MeshSolid
 from ...model.spec import fields
 from ...model.spec.elements import CouplerSpec
 from ...model.spec.fields import AXES, PRODUCTS, fields_of
 from ...model.spec.items import Attachment
 from ...model.spec.laws import LAW_SPECS, MotionSpec
-from ...model.spec.spec import AssemblySpec, CopySpec, InitialSpec, JointSpec, Mesh, Spec
+from ...model.spec.spec import AssemblySpec, CopySpec, InitialSpec, JointSpec, Spec
 from .reader import CONSTRAINTS, FORMAT, MEASURES, SECTIONS
 from .shapes import BY_KEY
 from .source import source_schema
@@ -30,7 +33,8 @@ def _closed(properties: Schema, required: list[str]) -> Schema:
 
 DEFINITIONS: Schema = {
     "formula": {"type": "string", "pattern": "^\\s*=", "description": 'a formula over parameters, "=L1*cos(a)"'},
-    "scalar": {"anyOf": [{"type": "number"}, _ref("formula")]},
+    "quantity": {"type": "string", "pattern": "^\\s*[-+]?[0-9.]", "description": 'a number with its unit, "120 mm"'},
+    "scalar": {"anyOf": [{"type": "number"}, _ref("formula"), _ref("quantity")]},
     "vector": {"type": "array", "items": _ref("scalar"), "minItems": 3, "maxItems": 3},
     "name": {"type": "string", "minLength": 1},
     "place": {
@@ -38,9 +42,12 @@ DEFINITIONS: Schema = {
             {"type": "string", "description": "the name of a point"},
             _ref("vector"),
             _closed({"body": _ref("name"), "at": _ref("vector")}, ["body", "at"]),
+            _ref("construction"),
         ]
     },
-    "direction": {"anyOf": [{"enum": list(AXES)}, _ref("vector")]},
+    "direction": {
+        "anyOf": [{"enum": list(AXES)}, _ref("vector"), _closed({"from": _ref("place"), "to": _ref("place")}, ["from", "to"])]
+    },
     "inertia": {
         "anyOf": [
             _ref("vector"),
@@ -76,7 +83,7 @@ def schema() -> Schema:
         "properties": top,
         "required": ["format"],
         "additionalProperties": False,
-        "$defs": DEFINITIONS,
+        "$defs": {**DEFINITIONS, "construction": {"anyOf": [_object(cls) for cls in CONSTRUCTIONS]}},
     }
 
 
@@ -89,6 +96,7 @@ def _parts() -> Schema:
         "joints": _named(_object(JointSpec), JointSpec),
         "constraints": _named(_of_types(CONSTRAINTS)),
         "couplers": _named(_object(CouplerSpec), CouplerSpec),
+        **{cls.section: _named(_object(cls), cls) for cls in GEARS},
         **{key: _named(_any([_object(cls) for cls in classes]), classes[0]) for key, classes in SECTIONS.items()},
         "measures": _named(_of_types(MEASURES)),
         "initial": _named(_any([start, {"type": "object"}])),
@@ -105,10 +113,12 @@ def _body() -> Schema:
     point = {"at": _ref("place"), "mass": _ref("scalar")}
     bob = _closed(point, ["at", "mass"])
     own = {"mass": _ref("scalar"), "center": _ref("place"), "inertia": _ref("inertia")}
+    one: Schema = {"type": "object", "properties": {**own, "point_mass": bob, **solids}, "additionalProperties": False}
+    several = {"parts": {"type": "array", "items": one, "minItems": 1}, "holes": {"type": "array", "items": one}}
     return {
         "type": "object",
-        "properties": {**own, "point_mass": bob, **solids, "mesh": _object(Mesh)},
-        "oneOf": [{"required": [key]} for key in ("mass", "point_mass", *solids)],
+        "properties": {**one["properties"], **several, "density": _ref("scalar"), "mesh": _object(MeshSolid)},
+        "anyOf": [{"required": [key]} for key in ("mass", "point_mass", *solids, "parts", "mesh")],
         "additionalProperties": False,
     }
 
@@ -159,6 +169,12 @@ KINDS: dict[type[fields.Kind], Callable[[Any], Schema]] = {
     fields.Vector3: lambda kind: _ref("vector"),
     fields.Direction: lambda kind: _ref("direction"),
     fields.Position: lambda kind: _ref("place"),
+    fields.Distances: lambda kind: {
+        "type": "object",
+        "additionalProperties": _ref("scalar"),
+        "minProperties": 2,
+        "maxProperties": 3,
+    },
     fields.Inertia: lambda kind: _ref("inertia"),
     fields.Text: lambda kind: _ref("name"),
     fields.Name: lambda kind: _ref("name"),

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
+from ...model.geometry.units import Quantity, UnitError, looks_like_quantity
 from ...model.parameters.expressions import LARGEST, Formula, FormulaError
 from ...model.spec.fields import Scalar, Triple
 from ...model.spec.items import Where
@@ -109,6 +110,12 @@ class TomlTable:
             except FormulaError as error:
                 self.complain(f"{self.full(key)} has the formula {brief('=' + text)}: {error}.", key)
                 return
+        for text in _texts(value):
+            try:
+                Quantity(text)
+            except UnitError as error:
+                self.complain(f"{self.full(key)} is {brief(text)}: {error}.", key)
+                return
         self.complain(f"{self.full(key)} is {brief(value)}. Give {wanted}.", key)
 
     def text(self, key: str, default: str = "") -> str:
@@ -148,30 +155,35 @@ class TomlTable:
 
 
 def _formulas(value: Any) -> Iterator[str]:
-    """The formulas in a value, without their =, in lists of lists at most."""
-    if isinstance(value, str) and value.lstrip().startswith("="):
-        yield value.lstrip()[1:]
-    elif isinstance(value, list):
-        for inner in value[:1000]:
-            yield from (
-                _formulas(inner)
-                if not isinstance(inner, list)
-                else (t for x in inner[:1000] for t in _formulas(x) if isinstance(x, str))
-            )
-    elif isinstance(value, dict):
-        yield from (t for x in value.values() if isinstance(x, str) for t in _formulas(x))
+    """The formulas in a value, without their =."""
+    yield from (text.lstrip()[1:] for text in _strings(value) if text.lstrip().startswith("="))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Numbers with units in a value."""
+    yield from (text for text in _strings(value) if looks_like_quantity(text))
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """Texts in lists of lists, or in a table, at most."""
+    many = [value] if isinstance(value, str) else list(value.values()) if isinstance(value, dict) else value
+    for inner in many[:1000] if isinstance(many, list) else ():
+        yield from (x for x in (inner[:1000] if isinstance(inner, list) else [inner]) if isinstance(x, str))
 
 
 def as_scalar(value: Any) -> Scalar | None:
     """A finite number of a sensible size, or a formula; else None. True is not a number."""
     if type(value) is float or type(value) is int:
         return float(value) + 0.0 if abs(value) <= LARGEST else None
-    if isinstance(value, str) and value.lstrip().startswith("="):
-        try:
+    if not isinstance(value, str):
+        return None
+    try:
+        if value.lstrip().startswith("="):
             return Formula(value.lstrip()[1:].strip())
-        except FormulaError:
-            return None  # TomlTable.wrong says why
-    return None
+        number = Quantity(value) if looks_like_quantity(value) else None
+        return number if number is not None and abs(number) <= LARGEST else None
+    except (FormulaError, UnitError):
+        return None  # TomlTable.wrong says why
 
 
 def as_triple(value: Any) -> Triple | None:

@@ -13,10 +13,12 @@ from typing import Any
 
 from ...errors import ModelError
 from ...model import Model, Spec
+from ...model.geometry.compound import Compound
+from ...model.geometry.units import Quantity
 from ...model.parameters.expressions import Formula
 from ...model.spec import fields
 from ...model.spec.arrays import spec_from_arrays
-from ...model.spec.fields import AXES, PRODUCTS, InBody, fields_of
+from ...model.spec.fields import AXES, PRODUCTS, Between, Construction, InBody, fields_of
 from ...model.spec.items import Attachment
 from ...model.spec.laws import MotionSpec
 from ...model.spec.shapes import NO_INERTIA, MassProperties
@@ -65,6 +67,8 @@ def key_of(name: str) -> str:
 
 
 def scalar(value: Any) -> str:
+    if isinstance(value, Quantity):
+        return text(value.text)
     return text(f"={value.text}") if isinstance(value, Formula) else repr(float(value))
 
 
@@ -89,6 +93,8 @@ def _fields(item: Any) -> Iterator[Pair]:
 
 
 def _direction(value: Any) -> str:
+    if isinstance(value, Between):
+        return _inline(list(_fields(value)))
     name = None if any(isinstance(x, Formula) for x in value) else _AXIS_NAMES.get(value)
     return array(value) if name is None else text(name)
 
@@ -98,7 +104,7 @@ def place(value: Any) -> str:
         return text(value)
     if isinstance(value, InBody):
         return _inline([("body", text(value.body)), ("at", array(value.at))])
-    return array(value)
+    return _inline(list(_fields(value))) if isinstance(value, Construction) else array(value)
 
 
 def _inertia(value: Any) -> str:
@@ -132,12 +138,14 @@ WRITERS: dict[type[fields.Kind], Callable[[Any], str]] = {
     fields.Vector3: array,
     fields.Direction: _direction,
     fields.Position: place,
+    fields.Distances: lambda value: _inline([(key_of(point), scalar(distance)) for point, distance in value]),
     fields.Inertia: _inertia,
     fields.Names: lambda value: f"[{', '.join(map(text, value))}]",
     fields.Flag: lambda value: "true" if value else "false",
     fields.FormulaText: scalar,
     fields.Rows: lambda rows: f"[{', '.join(array(row) for row in rows)}]",
     fields.Record: _record,
+    fields.Parts: lambda parts: f"[{', '.join(_inline(_shape(part)) for part in parts)}]",
     fields.Series: lambda laws: f"[{', '.join(_inline(list(_fields(law))) for law in laws)}]",
 }
 
@@ -155,6 +163,8 @@ def _parts(parts: PartsSpec, prefix: str, copies: list[str]) -> list[str]:
     lines += _of_types(parts.constraints, prefix)
     for coupler in parts.couplers:
         lines += _table(f"{prefix}couplers.{key_of(coupler.name)}", list(_fields(coupler)))
+    for gear in parts.gears:
+        lines += _table(f"{prefix}{gear.section}.{key_of(gear.name)}", list(_fields(gear)))
     for section in SECTIONS:
         for element in (item for item in parts.elements if item.section == section):
             lines += _table(f"{prefix}{section}.{key_of(element.name)}", list(_fields(element)))
@@ -174,14 +184,20 @@ def _of_types(items: tuple[Any, ...], prefix: str) -> list[str]:
 
 def _body(body: BodySpec) -> list[Pair]:
     mesh = [] if body.mesh is None else [("mesh", _inline(list(_fields(body.mesh))))]
-    shape = body.shape
+    return [*_shape(body.shape), *mesh]
+
+
+def _shape(shape: Any) -> list[Pair]:
+    """The keys of a body, or of a part of one, that say what it is made of."""
+    if isinstance(shape, Compound):
+        return list(_fields(shape))
     if not isinstance(shape, MassProperties):
-        return [(shape.shape, _inline(list(_fields(shape)))), *mesh]
+        return [(shape.shape, _inline(list(_fields(shape))))]
     if shape.center is not None and shape.inertia == NO_INERTIA:
-        return [("point_mass", _inline([("at", place(shape.center)), ("mass", scalar(shape.mass))])), *mesh]
+        return [("point_mass", _inline([("at", place(shape.center)), ("mass", scalar(shape.mass))]))]
     pairs = [("mass", scalar(shape.mass))]
     pairs += [] if shape.center is None else [("center", place(shape.center))]
-    return [*pairs, *([] if shape.inertia == NO_INERTIA else [("inertia", _inertia(shape.inertia))]), *mesh]
+    return [*pairs, *([] if shape.inertia == NO_INERTIA else [("inertia", _inertia(shape.inertia))])]
 
 
 def _initial(starts: tuple[InitialSpec, ...], copies: list[str]) -> list[Pair]:

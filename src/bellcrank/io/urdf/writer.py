@@ -172,7 +172,7 @@ class _Writing:
         found: dict[tuple[int, int], str] = {}
         model = self.model
         for closure in model.closures:
-            good = closure.kind == "coupler" and len(closure.terms) == 2 and closure.motion is None
+            good = closure.kind == "coupler" and len(closure.terms) == 2 and closure.motion is None and closure.curve is None
             good = good and all(model.joints[i].nv == 1 for i, _, _ in closure.terms)
             if not good or (closure.terms[0][0], 0) in found:
                 self.export.cannot.append(f'"{closure.name}", which closes a loop')

@@ -72,11 +72,13 @@ class ArrayInMemory:
             e.do(f"{self.base} = alloca [{declaration.width} x i64], align 8")
         width = declaration.width
         self.width = e.count(width) if isinstance(width, str) else width
-        self.active = e.wide > 0 and declaration.active
+        self.active = e.tangents > 0 and declaration.active
         if declaration.kind == "tangent":
-            self.step = e.wide
+            self.step = e.wide  # doubles of a number
+        elif self.active:
+            self.step = 1 + e.wide if e.wide else 2 * e.lanes
         else:
-            self.step = e.unit if self.active else 1 if declaration.shared else e.lanes  # doubles of a number
+            self.step = 1 if declaration.shared else e.lanes
 
     def row(self, row: Any) -> str:
         """Address of a row."""
@@ -105,11 +107,13 @@ class ArrayInMemory:
             return self._shared(base, index)
         if not self.active:
             return e.symbol(e.load(base, index))
-        return Dual(e.symbol(e.load_double(base, index * e.unit)), [e.symbol(e.load_wide(base, index * e.unit + 1))])
+        return Dual(self.part(place, False), [self.part(place, True)])
 
     def part(self, place: Any, tangents: bool) -> Symbol:
         """Of an active number: the value, or its tangents."""
         e, (base, index) = self.e, self._at(place)
+        if not e.wide:
+            return e.symbol(e.load(base, index * 2 + int(tangents)))
         first = index * e.unit
         return e.symbol(e.load_wide(base, first + 1) if tangents else e.load_double(base, first))
 
@@ -134,6 +138,10 @@ class ArrayInMemory:
             e.store(x.value if isinstance(x, Dual) else x, base, index)
             return
         value, tangent = parts(x, 1)
+        if not e.wide:
+            e.store(value, base, index * 2)
+            e.store(tangent, base, index * 2 + 1)
+            return
         e.do("store double $, ptr $, align 8", e.operand(value), e.pointer(base, index * e.unit))
         e.store_wide(tangent, base, index * e.unit + 1)
 
@@ -156,9 +164,10 @@ class LlvmExecutor(Emitter, Executor):
 
     folds = True
 
-    def __init__(self, lanes: int, wide: int, known_counts: Mapping[str, int | str], sizes: Array):
+    def __init__(self, lanes: int, wide: int, known_counts: Mapping[str, int | str], sizes: Array, along: bool = False):
+        """``along``: every number carries its change along one direction, which each lane has of its own."""
         super().__init__(lanes, wide)
-        self.tangents = int(wide > 0)  # vectors of them
+        self.tangents = int(wide > 0 or along)  # of a number: a vector of them, or one of the number's own kind
         self.used: set[str] = set()
         self._counts = {name: Integer(self, x) if isinstance(x, str) else x for name, x in known_counts.items()}
         self._sizes = ArrayInMemory(self, sizes)
@@ -181,7 +190,7 @@ class LlvmExecutor(Emitter, Executor):
         self, start: Any, stop: Any, first: Sequence[Number], body: Callable[[Any, list[Number]], Sequence[Number]]
     ) -> list[Number]:
         """Numbers have their tangents with them."""
-        size, wide = 1 + self.tangents, [False, True][: 1 + self.tangents] * len(first)
+        size, wide = 1 + self.tangents, [False, bool(self.wide)][: 1 + self.tangents] * len(first)
 
         def operands(numbers: Sequence[Number]) -> list[str]:
             return self._operands([part for x in numbers for part in parts(x, self.tangents)], wide)

@@ -230,7 +230,7 @@ def time(at: At) -> Sequence[Number]:
 
 
 def given_input(at: At) -> Sequence[Number]:
-    return [at.walk.given("u", at.entry("index"))]
+    return [at.read("u", at.entry("index"))]
 
 
 def formula(at: At) -> Sequence[Number]:

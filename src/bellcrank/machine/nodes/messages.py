@@ -14,6 +14,7 @@ from ...kernels.llvm.graph import Cell
 from ...kernels.llvm.liveness import SENT, tangent_cell
 from ...kernels.messages import UNSEEN, VARIES, added, leaves, rebuild
 from ...numbers import Symbol
+from ...plan.long_loops.links import MOST_SLOTS
 from ...spatial import ArticulatedInertia, Force, Matrix, Motion
 from ...spatial.vector import ZERO
 from ..patterns import is_tangent, learn
@@ -24,6 +25,12 @@ if TYPE_CHECKING:
 _ROOM = {"spin": ZERO, "felt": (ArticulatedInertia.zero(), Force.zero()), "motion": Motion.zero()}
 _ROOM |= {"frame": (Matrix.identity(), ZERO, Motion.zero(), Motion.zero())}
 _ROOM |= {f"line{k}": Motion.zero() for k in range(6)}
+_ROOM |= {"pose": (Matrix.identity(), ZERO, Motion.zero())}  # of long loops: links.py says what these are
+for _k in range(MOST_SLOTS):
+    _ROOM |= {f"{_name}{_k}": Force.zero() for _name in ("held", "row", "base", "on_base")}
+    _ROOM |= {f"{_name}{_k}": (0.0,) for _name in ("right", "known", "multiplier")}
+    _ROOM |= {f"factor{_k},{_j}": (0.0,) for _j in range(_k, MOST_SLOTS)}
+_SUMS = ("felt", "row", "known", "on_base")  # channels to which several nodes add: a constant that is not zero varies
 
 
 def make_node_messages(walk: Walk) -> NodeMessages | NodeMessagesInPython:
@@ -88,7 +95,7 @@ class NodeMessages:
     def put(self, name: str, body: Integer, value: Any, add: bool = False) -> None:
         e, numbers = self.walk.e, leaves(value, self.walk.e.tangents)
         if e.rehearsing:
-            learn(self.patterns[name], numbers, only_zeros=name == "felt")
+            learn(self.patterns[name], numbers, only_zeros=name.startswith(_SUMS))
             return
         for k, x in enumerate(self.patterns[name]):
             cell, wide = self._cell(name, k)

@@ -23,10 +23,11 @@ from ...spatial.rank import is_redundant
 from ...spatial.vector import ZERO
 from ..at_state import ClosureView, closure_view
 from ..body import Body
-from ..closures import coupled, driven_of, factor_of
+from ..closures import coupled, driven_of, factor_of, slope_of
 from ..loads import data_of, state_of
 from ..workspace import make_workspace
 from .condensed import CondensedForms
+from .links import LinkMessages
 
 if TYPE_CHECKING:
     from ..walk import Walk
@@ -36,7 +37,7 @@ Turn = tuple[tuple[Number, ...], ...]
 
 def block_width(plan: Plan) -> int:
     """Most coordinates of a node: how many entries the rows of closures have at most."""
-    return 1 if plan.nodes is None else max((len(signature.dofs) for signature in plan.nodes.signatures), default=0) or 1
+    return 1 if plan.nodes is None else plan.nodes.width
 
 
 class NodeBody(Body):
@@ -114,7 +115,7 @@ class NodeClosure:
             return ()
         walk = self.node.walk
         world = _axes(data_of(walk, "closure_data", self.index, self.shape.signature))
-        if not self.node.on_ground:
+        if not self.node.signature.closed_on_ground:
             world = to_base(b, state_of(walk, self._entry("state_b")), world)
         return turn_of(world, _axes(self._data))
 
@@ -125,7 +126,7 @@ class NodeClosure:
 
     def view(self, a: Placed, b: Placed) -> ClosureView:
         walk, signature = self.node.walk, self.shape.signature
-        sums = coupled(walk, self.index) if signature.kind == "coupler" else (0.0, 0.0)
+        sums = coupled(walk, signature, self.index) if signature.kind == "coupler" else (0.0, 0.0, 0.0)
         driven = driven_of(walk, signature, self.index)
         return closure_view(signature, self._data, body_state_of(a), body_state_of(b), driven, sums)
 
@@ -133,10 +134,13 @@ class NodeClosure:
         row: list[Number] = [0.0] * len(self.node.dofs)
         for k, dof in enumerate(self.shape.terms):
             row[dof] = row[dof] + factor_of(self.node.walk, self._entry("attachment") + k)
+        if self.shape.terms:
+            last = self.shape.terms[-1]
+            row[last] = row[last] + slope_of(self.node.walk, self.shape.signature, self.index)
         return row
 
 
-class WalkedNode(CondensedForms):
+class WalkedNode(CondensedForms, LinkMessages):
     """Implements formulations.Node; also what a Workspace asks for."""
 
     def __init__(self, signature: NodeSignature, walk: Walk, index: Integer, first: Integer):
@@ -145,6 +149,7 @@ class WalkedNode(CondensedForms):
         self.__dict__.update(_workspace=walk.node_workspaces[signature], places=node_places(signature))
         numbers = self._numbers("bodies", len(signature.above))
         closures = (self._numbers(name, len(signature.closures)) for name in ("closures", "closure_rows"))
+        held = [NodeClosure(self, *x) for x in zip(signature.closures, *closures, strict=True)]
         self.__dict__.update(
             body_numbers=numbers,
             bodies=[NodeBody(s, walk, numbers[k], k, self._columns(k)) for k, s in enumerate(signature.bodies)],
@@ -156,7 +161,9 @@ class WalkedNode(CondensedForms):
             condensed=signature.condensed,
             in_memory=signature.in_memory and walk.e.folds,
             outward=outward_places(signature),
-            closures=[NodeClosure(self, *x) for x in zip(signature.closures, *closures, strict=True)],
+            closures=[] if signature.link else held,
+            closing=held if signature.link else [],
+            link=signature.link,
             **condensed_facts(signature),
         )
 

@@ -14,6 +14,7 @@ from ...kernels.llvm.flow import when, while_
 from ...numbers import Condition, Number, Symbol, maximum, minimum
 from ...plan.turns import FINE
 from ..tangents import steps as tangents
+from .cuts.anchors import draw_anchors
 from .cuts.corners import pass_corner, start_of_step
 from .cuts.roots import NO_ROOT
 from .cuts.surfaces import Surface, find_cut, near_surfaces
@@ -98,7 +99,7 @@ class AdaptiveStepper(Stepper):
 
     def accept(self, good: Condition) -> None:
         """Where the step is good: project, sample, and go on from its end."""
-        notice_stiffness(self, good)
+        self.notice(good)
         stands = good
         if self.closed:
             self.stand_still(good)
@@ -106,17 +107,32 @@ class AdaptiveStepper(Stepper):
             stands = good & (self.real("met") <= 0.0)
             when(self.e, self.holds("project", 1), lambda: self._remember(stands))
         self.take_samples(stands)
-        y, new, last = self.words["y"], self.words["new"], self.k[self.stages - 1]
+        y, new = self.words["y"], self.words["new"]
         if not self.closed:
-            self.unit_state(new, last)
+            self.unit_state(new, self.slope_at_end())
         self.replace(y, new, stands)
+        draw_anchors(self, stands)
+        if self.with_works:
+            self.note_fastest(self.after())
         passed = stands & (self.after() >= self.real("corner"))
         self.adapt(good, stands)
         pass_corner(self, passed)
+        self.go_on(stands, passed)
+
+    def notice(self, good: Condition) -> None:
+        """Whether the step was short for stability alone."""
+        notice_stiffness(self, good)
+
+    def slope_at_end(self) -> str:
+        return self.k[self.stages - 1]
+
+    def go_on(self, stands: Condition, passed: Condition) -> None:
+        """The last stage is the first of the next step."""
+        y, last = self.words["y"], self.slope_at_end()
         # the projection has moved the state, and with it what was the last stage; after a corner that is another
         anew = stands if self.closed or (self.tangents and not self.plain_rates) else passed
         when(self.e, self.any(anew), lambda: self.derivative(y, last, start_of_step(self)))
-        self.replace(self.k[0], last, stands)  # the first of the next step
+        self.replace(self.k[0], last, stands)
 
     def _remember(self, stands: Condition) -> None:
         Watch(self).remember(stands)
@@ -136,9 +152,7 @@ class AdaptiveStepper(Stepper):
         """
         t, h, error, live = self.real("t"), self.real("h"), self.real("error"), self.live()
         number = error <= 1e300
-        factor = SAFETY * self.power(maximum(error, 1e-14), -1.0 / self.method.order)
-        shorter = h * number.select(maximum(factor, SHRINK), SHRINK)
-        following = stands.select(h * minimum(factor, self.real("grow")), shorter)
+        following = self.proposal(stands, number)
         following, full = self._beside_cuts(following, stands, number & (error <= 1.0))
         rejected = live & ~good
         lost = (following <= 16 * EPSILON * maximum(abs(t), self.real("end") * 1e-3)) & (~stands | (following <= h))
@@ -156,6 +170,13 @@ class AdaptiveStepper(Stepper):
         self.set_real("status", status)
         for name, counted in (("steps", stands), ("rejected", rejected)):
             self.set_real(name, self.real(name) + counted.select(1.0, 0.0))
+
+    def proposal(self, stands: Condition, number: Condition) -> Number:
+        """The length of the next step, or of the next attempt; ``number``: the error is one."""
+        h, error = self.real("h"), self.real("error")
+        factor = SAFETY * self.power(maximum(error, 1e-14), -1.0 / self.method.error_power)
+        shorter = h * number.select(maximum(factor, SHRINK), SHRINK)
+        return stands.select(h * minimum(factor, self.real("grow")), shorter)
 
     def _beside_cuts(self, following: Number, stands: Condition, accurate: Condition) -> tuple[Number, Number]:
         """The next step after one that was, or is to be, cut; and the length before it was cut, which is tried again."""
@@ -177,10 +198,10 @@ class AdaptiveStepper(Stepper):
         return maximum(error, self._error_of_turn()) if self.closed else error
 
     def _error_of_turn(self) -> Symbol:
-        """turn^order: too long a turn counts as an error that makes the step shorter in proportion."""
+        """turn^power: too long a turn counts as an error that makes the step shorter in proportion."""
         turn = power = self.turn()
         self.set_real("turn", turn)
-        for _ in range(self.method.order - 1):
+        for _ in range(self.method.error_power - 1):
             power = power * turn
         return power
 
@@ -232,7 +253,7 @@ class AdaptiveStepper(Stepper):
 
         def sample() -> None:
             time = self.next_sample()
-            weights = [_polynomial(row, (time - t) / h) for row in self.method.dense]
+            weights = [polynomial_at(row, (time - t) / h) for row in self.method.dense]
             rows = self.rows_of_samples((time <= after) & stands)
             self.over_state(lambda i: self.put_sample(self.get(y, i) + h * self.combination(weights, i), rows, i))
 
@@ -260,7 +281,7 @@ class AdaptiveStepper(Stepper):
         self.e.store(value, rows[0], i)
 
 
-def _polynomial(row: Row, x: Number) -> Number:
+def polynomial_at(row: Row, x: Number) -> Number:
     """x (c0 + x (c1 + ...)), of a row of dense output."""
     value: Number = 0.0
     for c in reversed(row):

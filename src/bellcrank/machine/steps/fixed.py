@@ -9,6 +9,7 @@ from __future__ import annotations
 from ...kernels.llvm.flow import when, while_
 from ...numbers import Number, maximum, minimum
 from ..tangents import steps as tangents
+from .cuts.anchors import draw_anchors
 from .cuts.corners import pass_corner, start_of_step
 from .cuts.roots import NO_ROOT
 from .cuts.surfaces import Surface, find_cut, near_surfaces
@@ -119,8 +120,10 @@ class FixedStepper(Stepper):
     def _accept(self) -> None:
         e, w = self.e, self.words
         self.copy(w["new"], w["y"])
+        draw_anchors(self, self.running())
         if not self.closed:
             self.unit_state(w["y"], self.k[0])
+        self.note_fastest(self.real("t") + self.real("piece"))
         self.set_real("steps", self.real("steps") + 1.0)
         left, piece, corner = self.real("left"), self.real("piece"), self.real("corner")
         whole, t = piece >= (1.0 - WHOLE) * left, self.real("t") + piece

@@ -7,7 +7,8 @@ DOUBLES, INTEGERS  arrays, with their number of entries
 
 The machine code is given ``bound``, an array of 64-bit words: the numbers, then the addresses of all arrays, in the order of
 ``words``. A state is y = (q, v, works), or (q, p, works) where the kernel takes momenta. For one state each part is padded to
-whole vectors of WIDE numbers; with lanes every number is a vector, and there are no works.
+whole vectors of WIDE numbers; with lanes every number is a vector, and there are no works. Anchors of friction that holds
+come last.
 """
 
 from __future__ import annotations
@@ -24,27 +25,45 @@ from numpy.typing import NDArray
 from ...formulations import Program
 from ...integrate import RungeKutta
 from ...model import Model
-from ...model.manifold import turning_joints
+from ...model.manifold import scalar_coordinates, turning_joints
 from ...plan import Plan
 from ..arrays import ARRAYS, plan_counts, width
 from ..kernel import Code, aligned, bound_arrays
 from ..nodes.walk import block_width
-from .cuts.corners import NEVER, just_before
-from .cuts.known import Surfaces, known_surfaces
+from .cuts.corners import NEVER, just_after, just_before
+from .cuts.known import Anchors, Surfaces, known_anchors, known_surfaces
 from .cuts.roots import NO_ROOT, STATE
+from .programs import takes_momenta
 
 Array = NDArray[np.float64]
 
 WIDE = 4
 RUNNING, NOT_FINITE, COLLAPSED, SINGULAR, NOT_SOLVED, INTERRUPTED = 0, 1, 2, 3, 4, 6  # status; 5 is run.many.NOT_ASSEMBLED
+LEFT = 7  # a run that is stiff, left to another method
+ENDLESS = 8  # its end is not in sight
 
 _CUTS = ("corner", "latest", "earliest", "full", "cut", "left", "piece")  # see cuts/
 _STEP = ("t", "h", "end", "until", "rtol", "atol", "longest", "grow", "error", "energy", "status", "steps", "rejected")
+_FASTEST = ("speed", "fastest_time")  # sum of the squares of v (or p), and when
 _CLOSING = ("turn", "met", "seen", "near", "go_on", "pivot", "pivot_time", "singular", "singular_row", "singular_time")
-STIFFNESS = ("suspicions", "calm", "rate", "stiff_time")  # stiff_time is infinite until the run is stiff
+STIFFNESS = ("suspicions", "calm", "unseen", "rate", "stiff_time")  # stiff_time is infinite until the run is stiff
 _LOOP = ("budget", "evaluations", "samples", "substep", "substeps", "watched", "held", "project", "newton", "iterations")
-REALS = {name: k for k, name in enumerate((*_STEP, *_CUTS, *_CLOSING, *STIFFNESS, "change", "change_before"))}
-COUNTS = {name: k for k, name in enumerate((*_LOOP, "cuts"))}
+_NEWTON = (
+    "jacobian",
+    "factored",
+    "factored_too",
+    "solving",
+    "passes",
+    "theta",
+    "eta",
+    "norm",
+    "rate_before",
+    "shorten",
+)  # see implicit/
+FRESH, OLD, TO_RENEW = 0.0, 1.0, 2.0  # "jacobian": of this step, of one before, to be taken again
+_BEFORE = ("tried", "h_before", "h_accepted", "error_accepted", "change", "change_before")
+REALS = {name: k for k, name in enumerate((*_STEP, *_FASTEST, *_CUTS, *_CLOSING, *STIFFNESS, *_NEWTON, *_BEFORE))}
+COUNTS = {name: k for k, name in enumerate((*_LOOP, "cuts", "jacobians", "factorizations"))}
 TURNING = ("attitude", "spin", "position", "push")  # places in y of g, mu, x, l; the last two are -1 without a position
 
 
@@ -66,7 +85,7 @@ class Layout:
         return self.called["kernel"].tangents
 
     @property
-    def chunks(self) -> int:
+    def tangent_chunks(self) -> int:
         return -(-self.parameters // self.tangents) if self.tangents else 0
 
     @property
@@ -100,13 +119,17 @@ class Layout:
         return self.v_start + self.wide(self.model.nv)
 
     @cached_property
-    def t_start(self) -> int:
+    def anchor_start(self) -> int:
         return self.w_start + (self.wide(sum(self.works) + 1) if self.lanes == 1 else 0)
 
     @cached_property
     def state(self) -> int:
         """Doubles of a state."""
-        return self.t_start + self.chunks * self.tangent_block
+        return self.t_start + self.tangent_chunks * self.tangent_block
+
+    @property
+    def t_start(self) -> int:
+        return self.anchor_start + self.wide(len(self.anchors.places))
 
     @cached_property
     def row_width(self) -> int:
@@ -119,27 +142,75 @@ class Layout:
         return np.array([at.quaternion.start for at in turning_joints(self.model)], dtype=np.int64)
 
     @cached_property
+    def anchors(self) -> Anchors:
+        return known_anchors(self.model)
+
+    @cached_property
     def surfaces(self) -> Surfaces:
-        return known_surfaces(self.model)
+        """Of v only where v is integrated, and not p."""
+        places, limits = known_surfaces(self.model)
+        kept = places < (self.model.nq if takes_momenta(self.called) else np.inf)
+        return Surfaces(places[kept], limits[kept])
+
+    @cached_property
+    def surface_places(self) -> NDArray[np.int64]:
+        """Places in a state, where v begins with a vector of its own."""
+        places, nq = self.surfaces.places, self.model.nq
+        return np.where(places < nq, places, places - nq + self.v_start // (1 if self.lanes == 1 else WIDE))
 
     @cached_property
     def gates(self) -> Array:
-        """Limits laid out as q is: see cuts.surfaces."""
-        layers = self.surfaces.gates(self.model.nq, NEVER)
-        wide = np.full((*layers.shape[:2], self.v_start), NEVER)
-        rows = np.repeat(layers, self.lanes, axis=2)
-        wide[..., : rows.shape[2]] = rows
+        """Limits laid out as q and v are: see cuts.surfaces."""
+        nq, nv = self.model.nq, self.model.nv
+        layers = self.surfaces.gates(nq + nv, NEVER)
+        wide = np.full((*layers.shape[:2], self.w_start), NEVER)
+        for start, part in ((0, layers[..., :nq]), (self.v_start, layers[..., nq:])):
+            rows = np.repeat(part, self.lanes, axis=2)
+            wide[..., start : start + rows.shape[2]] = rows
         return wide
+
+    @cached_property
+    def v_place(self) -> int:
+        """Numbers of a state before its speeds."""
+        return self.v_start if self.lanes == 1 else self.v_start // WIDE
 
     @cached_property
     def turning(self) -> NDArray[np.int64]:
         """Places of quaternion joints in a state, in the order of TURNING."""
         rows = [
-            [at.quaternion.start, self.v_start + at.angular.start]
-            + ([at.position.start, self.v_start + at.linear.start] if at.free else [-1, -1])
+            [at.quaternion.start, self.v_place + at.angular.start]
+            + ([at.position.start, self.v_place + at.linear.start] if at.free else [-1, -1])
             for at in turning_joints(self.model)
         ]
         return np.array(rows, dtype=np.int64).ravel()
+
+    @cached_property
+    def scalars(self) -> NDArray[np.int64]:
+        """Places in q and in v of the coordinates whose rate is their velocity, in pairs."""
+        return np.array(scalar_coordinates(self.model), dtype=np.int64).T.ravel()
+
+    # Newton's method (implicit/newton.py) -------------------------------------------------------------------------
+
+    @cached_property
+    def order(self) -> int:
+        """Of its matrices: displacements alone, or all of a state with momenta."""
+        if not self.method.implicit:
+            return 0
+        return self.w_start if takes_momenta(self.called) else self.model.nv
+
+    @cached_property
+    def matrices(self) -> int:
+        """Real ones that are factored; a complex one counts twice. Parts of a step of equal length share them."""
+        return len(self.method.c) * len(set(self.method.parts)) if self.method.implicit else 0
+
+    @property
+    def stage_rows(self) -> int:
+        """Doubles of a state at each stage of an implicit method."""
+        return len(self.method.c) * self.state if self.method.implicit else 0
+
+    def seeds(self, count: int) -> int:
+        """Doubles of what the kernel of tangents is given, which has WIDE lanes."""
+        return count * WIDE if self.method.implicit else 0
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -165,9 +236,10 @@ NUMBERS: dict[str, Size] = {
     "nq": lambda s: s.model.nq,
     "size": lambda s: max(1, s.model.nq + s.model.nv),
     "v_start": lambda s: s.v_start,
+    "v_place": lambda s: s.v_place,
     "w_start": lambda s: s.w_start,
     "t_start": lambda s: s.t_start,
-    "chunks": lambda s: s.chunks,
+    "tangent_chunks": lambda s: s.tangent_chunks,
     "tangent_block": lambda s: s.tangent_block,
     "state": lambda s: s.state,
     "controlled": lambda s: s.w_start // WIDE,  # vectors of q and v
@@ -179,10 +251,19 @@ NUMBERS: dict[str, Size] = {
     "works": lambda s: sum(s.works) + 1,
     "given": lambda s: 0,  # whether efforts are given, whose work is to be known
     "quaternion_count": lambda s: len(s.quaternions),
+    "scalar_count": lambda s: s.scalars.size // 2,
     "m": lambda s: s.plan.loads.closing.rows,
     "row_width": lambda s: s.row_width,
     "surfaces": lambda s: len(s.surfaces.places),
+    "anchors": lambda s: len(s.anchors.places),
+    "anchor_start": lambda s: s.anchor_start // (1 if s.lanes == 1 else WIDE),
     "gate_layers": lambda s: len(s.gates),
+    "inputs": lambda s: s.model.input_width,
+    "order": lambda s: s.order,
+    "stride": lambda s: s.wide(s.order) // (1 if s.lanes == 1 else WIDE),  # numbers from row to row of a matrix
+    "chunks": lambda s: s.wide(s.order) // WIDE,  # of a row
+    "row": lambda s: s.wide(s.order),  # doubles of a row
+    "matrix": lambda s: s.order * s.wide(s.order),  # and of a matrix
     "control": lambda s: 0,  # a function that is called before every evaluation, and its argument: see Stepper.ask
     "controller": lambda s: 0,
     "control_all": lambda s: 0,  # whether errors of tangents are controlled too
@@ -195,29 +276,57 @@ DOUBLES: dict[str, Size] = {
     "origin": lambda s: s.state,
     "asked": lambda s: s.state,
     "reach": lambda s: s.state,
+    "fastest": lambda s: s.state,  # the state with the largest speeds so far
     "moved": lambda s: s.wide(max(s.model.nq, s.model.nv)) if s.tangents else 0,
     "moving": lambda s: max(s.model.nq, s.model.nv) * s.tangents,
     "still": lambda s: s.model.nq * s.tangents,
     "k": lambda s: (s.method.stages + len(s.method.extra)) * s.state,
     "tau": lambda s: s.wide(s.model.nv),
-    "u": lambda s: s.wide(len(s.model.inputs)),
+    "u": lambda s: s.wide(s.model.input_width),
     "clock": lambda s: s.wide(1),
     "reals": lambda s: s.wide(len(REALS)),
     "before": lambda s: s.wide(s.plan.loads.closing.rows * (s.row_width + 1)),
     "times": lambda s: s.samples,
     "corners": lambda s: s.corners + 1,  # times at which steps end, and NEVER
+    "anchor_reach": lambda s: len(s.anchors.reach),
     "surface_limits": lambda s: len(s.surfaces.limits),
     "gates": lambda s: s.gates.size,
     "polynomial": lambda s: s.wide(s.method.degree + 1 + STATE),
     "out": lambda s: (s.samples + 1) * s.state,
+    "residuals": lambda s: s.stage_rows,
+    "tangents": lambda s: s.stage_rows,
+    "modes": lambda s: s.stage_rows,
+    "accepted": lambda s: s.stage_rows,  # slopes of the last step
+    "linearised": lambda s: s.state,  # where the Jacobian was taken
+    "by_position": lambda s: s.order * s.wide(s.order),
+    "by_velocity": lambda s: s.order * s.wide(s.order),
+    "by_both": lambda s: s.order * s.wide(s.order),
+    "upper": lambda s: s.matrices * s.order * s.wide(s.order),
+    "below": lambda s: s.matrices * s.order * s.wide(s.order),
+    "diagonal": lambda s: s.matrices * s.wide(s.order),
+    "right": lambda s: 2 * s.wide(s.order),
+    "unit": lambda s: s.wide(s.model.nv),
+    "seed_q": lambda s: s.seeds(s.model.nq),
+    "seed_v": lambda s: s.seeds(s.model.nv),
+    "seed_tau": lambda s: s.seeds(s.model.nv),
+    "spread_q": lambda s: s.seeds(s.model.nq),
+    "spread_v": lambda s: s.seeds(s.model.nv),
+    "spread_tau": lambda s: s.seeds(s.model.nv),
+    "spread_u": lambda s: s.seeds(s.model.input_width),
+    "spread_t": lambda s: s.seeds(1),
+    "needless": lambda s: s.seeds(s.model.nv),  # values beside the tangents
 }
 INTEGERS: dict[str, Size] = {
     "counts": lambda s: len(COUNTS),
     "sampled": lambda s: s.lanes,  # samples taken so far
     "corner": lambda s: s.lanes,  # corners passed so far
     "surface_places": lambda s: len(s.surfaces.places),
+    "anchor_places": lambda s: len(s.anchors.places),
+    "anchor_inputs": lambda s: len(s.anchors.inputs),
     "quaternions": lambda s: len(s.quaternions),
     "turning": lambda s: s.turning.size,
+    "scalars": lambda s: s.scalars.size,
+    "pivots": lambda s: s.matrices * s.wide(s.order),  # the order of the rows of factored matrices
 }
 _OTHERS = ("other_work", "other_messages")  # workspace of kernels besides the first, which keeps its own from step to step
 
@@ -226,7 +335,13 @@ def words(called: dict[str, Program]) -> list[str]:
     """What ``bound`` holds, in order; rates go into the state's own arrays, other outputs into buffers."""
     kept = ("qdot", "pdot") if not called["kernel"].tangents else ()
     outputs = [name for program in called.values() for name in program.outputs if name not in kept]
-    return [*NUMBERS, *ARRAYS, *_OTHERS, *DOUBLES, *INTEGERS, *dict.fromkeys(f"buffer:{name}" for name in outputs)]
+    tangent = [f"tangent:{name}" for name in own_buffers()] if "tangent" in called else []
+    return [*NUMBERS, *ARRAYS, *_OTHERS, *tangent, *DOUBLES, *INTEGERS, *dict.fromkeys(f"buffer:{name}" for name in outputs)]
+
+
+def own_buffers() -> list[str]:
+    """What a kernel writes into besides its outputs; that of the tangents has all of them to itself, with WIDE lanes."""
+    return [name for name, array in ARRAYS.items() if array.kind == "buffer"]
 
 
 class Memory:
@@ -240,31 +355,45 @@ class Memory:
             "other_work": aligned(plan.n * code.facts.work_row * layout.lanes),
             "other_messages": aligned(max(1, plan.messages) * code.facts.message_row * layout.lanes),
         }
+        if "tangent" in layout.called:
+            bound = bound_arrays(plan, code, WIDE)
+            self.arrays |= {f"tangent:{name}": bound[name] for name in own_buffers() if name in bound}
         self.arrays |= {name: aligned(max(WIDE, size(layout))) for name, size in DOUBLES.items()}
         self.arrays |= {name: np.zeros(max(1, size(layout)), dtype=np.int64) for name, size in INTEGERS.items()}
         self.arrays |= {name: x for name, x in (data or {}).items() if name in code.arguments}
         for program in layout.called.values():
             for name in program.outputs:
-                size = max(WIDE, layout.wide(width(plan, program, name))) * (1 + program.tangents)
+                size = WIDE * max(1, width(plan, program, name)) * (1 + program.tangents)
                 if size > self.arrays.get(f"buffer:{name}", np.zeros(0)).size:
                     self.arrays[f"buffer:{name}"] = aligned(size)
         self.times, self.counts = self.arrays["times"][: len(times)], self.arrays["counts"]
         self.times[:] = times
         self.set_count("samples", len(times))
         known: dict[str, NDArray[Any]] = {"quaternions": layout.quaternions, "turning": layout.turning}
-        known |= {"surface_places": layout.surfaces.places, "surface_limits": layout.surfaces.limits}
+        known |= {"scalars": layout.scalars, "surface_places": layout.surface_places, "surface_limits": layout.surfaces.limits}
+        known |= {f"anchor_{name}": values for name, values in layout.anchors._asdict().items()}
         known |= {"corners": np.append(corners, NEVER), "gates": layout.gates.ravel()}
         for name, places in known.items():
             self.arrays[name][: len(places)] = places
-        first = self.arrays["corners"][0]
-        values = {"pivot": np.inf, "stiff_time": np.inf, "corner": first, "latest": just_before(first), "earliest": -NEVER}
-        for name, value in (values | {"cut": NO_ROOT}).items():
+        self.resume(0, 0)
+        values = {"pivot": np.inf, "stiff_time": np.inf, "cut": NO_ROOT, "jacobian": TO_RENEW, "eta": 1.0}
+        for name, value in values.items():
             self.lane(name)[:] = value
         addresses = {name: array.__array_interface__["data"][0] for name, array in self.arrays.items()}  # as array.ctypes.data
         words_known = layout.numbers | addresses
         self._words = np.array([words_known.get(word, 0) for word in layout.places], dtype=np.int64)
         self.code = code
         self._advance: Any = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(code.library.address("advance"))
+
+    def resume(self, sampled: int | NDArray[np.int64], passed: int | NDArray[np.int64]) -> None:
+        """Go on behind so many samples and corners, the same in all lanes or for each."""
+        self.arrays["sampled"][:] = sampled
+        self.arrays["corner"][:] = passed
+        place = self.arrays["corner"]
+        following, last = self.arrays["corners"][place], self.arrays["corners"][place - 1]
+        values = {"corner": following, "latest": just_before(following)}
+        for name, value in (values | {"earliest": np.where(place > 0, just_after(last), -NEVER)}).items():
+            self.lane(name)[:] = value
 
     def set_number(self, name: str, value: int) -> None:
         self._words[self.layout.places[name]] = value
@@ -285,6 +414,7 @@ class Memory:
             self.stages[: self.layout.method.stages, at : at + rows.size] = rows.T.ravel()
         for name in ("tau", "u"):
             self.put(name, given[name])
+        self.put("y", given["u"][:, self.layout.anchors.inputs], self.layout.anchor_start)
 
     @property
     def stages(self) -> Array:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ...formulations import QUANTITIES, WITH_MULTIPLIERS, Program
 from ...plan import Plan
 from ..arrays import for_plan
@@ -15,9 +17,13 @@ def projections(metric: str, plan: Plan) -> dict[str, Program]:
     return {name: QUANTITIES[f"project_{name}:{option}"] for name in ("positions", "velocities")}
 
 
-def programs(plan: Plan, program: Program, metric: str = MINIMUM_NORM, *, works: bool = True) -> dict[str, Program]:
-    """The accelerations (or Hamilton's equations), the rates, the projections, and what the works need."""
+def programs(
+    plan: Plan, program: Program, metric: str = MINIMUM_NORM, *, works: bool = True, implicit: bool = False
+) -> dict[str, Program]:
+    """The accelerations (or Hamilton's equations), the rates, the projections, what the works need, and perhaps tangents."""
     called = {"kernel": program, "rates": QUANTITIES["rates"]}
+    if implicit:
+        called["tangent"] = _tangent(plan, program)
     if works:
         called |= _powers(plan, program)
     if plan.model.closures:
@@ -25,6 +31,15 @@ def programs(plan: Plan, program: Program, metric: str = MINIMUM_NORM, *, works:
         if takes_momenta(called):
             called |= {"of_momenta": QUANTITIES["closed_velocities"], "to_momenta": QUANTITIES["momenta"]}
     return {name: for_plan(each_program, plan) for name, each_program in called.items()}
+
+
+def _tangent(plan: Plan, program: Program) -> Program:
+    """What gives the columns of the Jacobian. With loops it is that of the multipliers, whatever gives the accelerations."""
+    if takes_momenta({"kernel": program}):
+        inputs = (*program.inputs, "dq", "dp", "dtau")
+        outputs = {"v": "v", "dv": "v", "pdot": "v", "dpdot": "v"}
+        return replace(program, name=f"{program.name}_tangent", inputs=inputs, outputs=outputs)
+    return QUANTITIES["closed_tangent" if plan.model.closures else "tangent"]
 
 
 def _powers(plan: Plan, program: Program) -> dict[str, Program]:

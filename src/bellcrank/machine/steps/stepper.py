@@ -24,10 +24,11 @@ from ...plan import Plan
 from ..module import Module, assemble, write_kernel
 from ..tangents import steps as tangents
 from .cuts.roots import write_first_root
-from .memory import COUNTS, INTERRUPTED, NUMBERS, REALS, RUNNING, WIDE, words
+from .implicit.newton import write_newton
+from .implicit.turning import write_turning
+from .memory import COUNTS, INTERRUPTED, NUMBERS, REALS, RUNNING, WIDE, own_buffers, words
 from .programs import side_outputs, takes_momenta
 from .projection import look_first
-from .turning import write_turning
 
 if TYPE_CHECKING:
     from .cuts.surfaces import Surface
@@ -37,11 +38,14 @@ EPSILON = 2.3e-16
 
 def write_with_kernels(plan: Plan, called: dict[str, Program], method: RungeKutta, stepper: type[Stepper]) -> Module:
     """A module of a stepper and the kernels that it calls."""
-    kernels = {name: write_kernel(plan, program, stepper.lanes, name=name) for name, program in called.items()}
+    lanes = {name: WIDE if name == "tangent" else stepper.lanes for name in called}
+    kernels = {name: write_kernel(plan, program, lanes[name], name=name) for name, program in called.items()}
     plain_rates = all(joint.quaternion is None for joint in plan.model.joints)
     arguments = {name: kernel.arguments for name, kernel in kernels.items()}
     parts = [write_unit_quaternions(stepper.lanes), write_first_root(method.degree, stepper.lanes)]
     parts.append(stepper(called, method, plain_rates, arguments).write())
+    if method.implicit:
+        parts += write_newton(stepper, method, plain_rates)
     if method.turns:
         parts += write_turning()
     return assemble(list(kernels.values()), parts)
@@ -146,6 +150,18 @@ class Stepper:
     def copy(self, source: str, to: str) -> None:
         self.over_state(lambda i: self.e.store(self.get(source, i), to, i))
 
+    def note_fastest(self, t: Number) -> None:
+        """Keep the state with the largest speeds: samples may all fall on rest, and the energy that flows is to be known."""
+        w, y = self.words, self.words["y"]
+        speed = self.sum_of_squares(lambda i: self.get(y, i), self.vectors("v_start"), w["controlled"])
+
+        def keep() -> None:
+            self.copy(y, w["fastest"])
+            self.set_real("speed", speed)
+            self.set_real("fastest_time", t)
+
+        when(self.e, self.any(speed > self.real("speed")), keep)
+
     # numbers and conditions ---------------------------------------------------------------------------------------
 
     def any(self, condition: Condition) -> str:
@@ -225,8 +241,8 @@ class Stepper:
 
     # the equations of motion --------------------------------------------------------------------------------------
 
-    def derivative(self, y: str, k: str, t: Number) -> None:
-        """k = (dq/dt, dv/dt or dp/dt, powers) at y and t."""
+    def derivative(self, y: str, k: str, t: Number, *, works: bool = True) -> None:
+        """k = (dq/dt, dv/dt or dp/dt, powers) at y and t; without ``works`` the powers stay as they are."""
         e, w = self.e, self.words
         self.set_clock(t)
         self.ask(y)
@@ -242,7 +258,7 @@ class Stepper:
             each(e, 0, self.vectors("v_start"), lambda i: e.store(self.get(arrays["v"], i), k, i))
         else:
             self.call("rates", arrays)
-        if self.with_works:
+        if self.with_works and works:
             self._powers(arrays, e.pointer(k, w["w_start"]))
         self.add_count("evaluations")
 
@@ -276,7 +292,9 @@ class Stepper:
         known |= {output: w[f"buffer:{output}"] for output in program.outputs if output not in known}
         if "lambda" in program.inputs:
             known["lambda"] = w["buffer:lambda"]
-        if name != "kernel":
+        if name == "tangent":
+            known |= {taken: w[f"tangent:{taken}"] for taken in self.arguments[name] if taken in own_buffers()}
+        elif name != "kernel":
             known |= {taken: w[f"other_{taken}"] for taken in ("work", "messages") if taken in known}
         arguments = ", ".join(f"ptr {known[a]}" for a in [*self.arguments[name], *program.inputs, *program.outputs])
         self.e.do(f"call void @{name}(i64 {w['n']}, i64 {w['nv']}, {arguments})")

@@ -7,7 +7,8 @@ lambda at which the motion can die out is known without a further evaluation:
 
 Where accuracy decides on the step, h lambda is about 1 or less. A step at which it is at the end of the method's stability on
 the negative real axis (``RungeKutta.stable``) is short for the sake of stability alone. SUSPICIONS such steps, with fewer than
-CALM others in a row between, make a run stiff. One step in EVERY is looked at, and all steps once there is a suspicion.
+CALM others in a row between, make a run stiff. One step in EVERY is looked at, and all steps once there is a suspicion. The
+host hears of it right after the step.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from .adaptive import AdaptiveStepper
 
 SUSPICIONS, CALM = 15, 6
-EVERY = 64  # a power of two
+EVERY = 16
 
 
 def last_difference(method: RungeKutta) -> Row:
@@ -34,11 +35,11 @@ def last_difference(method: RungeKutta) -> Row:
 
 def notice_stiffness(stepper: AdaptiveStepper, good: Condition) -> None:
     """After a step that is good in some places, while its stages are still there."""
-    e, s = stepper.e, stepper
+    s = stepper
     undecided = (s.real("suspicions") > 0.0) & (s.real("stiff_time") > s.real("end"))
-    counted = e.emit(f"and i64 {s.count('budget')}, {EVERY - 1}")
-    look = e.emit(f"or i1 {e.emit(f'icmp eq i64 {counted}, 0')}, {s.any(undecided)}")
-    when(e, look, lambda: _look(stepper, good))
+    due = good & ((s.real("unseen") <= 0.0) | undecided)
+    s.set_real("unseen", due.select(EVERY - 1.0, s.real("unseen") - good.select(1.0, 0.0)))
+    when(s.e, s.any(due), lambda: _look(stepper, due))
 
 
 def _look(s: AdaptiveStepper, good: Condition) -> None:
@@ -53,6 +54,7 @@ def _look(s: AdaptiveStepper, good: Condition) -> None:
     undecided = s.real("stiff_time") > s.real("end")
     s.set_real("rate", (suspicious & undecided).select((slopes / states).sqrt() / s.real("h"), s.real("rate")))
     stiff = suspicions >= float(SUSPICIONS)
+    when(s.e, s.any(stiff & undecided), lambda: s.set_count("budget", 0))
     s.set_real("stiff_time", stiff.select(minimum(s.real("stiff_time"), s.real("t")), s.real("stiff_time")))
     s.set_real("suspicions", suspicions)
     s.set_real("calm", suspicious.select(0.0, calm))

@@ -20,7 +20,8 @@ from ..tangents.data import chunk_of, in_chunks
 from ..tangents.steps import with_tangents
 from .adaptive import AdaptiveStepper
 from .fixed import FixedStepper
-from .implicit import ImplicitStepper
+from .implicit.fixed import ImplicitStepper
+from .implicit.radau import RadauStepper
 from .memory import REALS, Layout, Memory
 from .programs import MINIMUM_NORM, programs, takes_momenta
 from .stepper import write_with_kernels
@@ -30,12 +31,13 @@ Array = NDArray[np.float64]
 
 def write_stepper(plan: Plan, program: Program, method: RungeKutta, metric: str = MINIMUM_NORM, tangents: int = 0) -> Module:
     """The stepper of a method, for one state, perhaps with so many tangents at a time."""
-    stepper = AdaptiveStepper if method.adaptive else ImplicitStepper if method.implicit else FixedStepper
-    return write_with_kernels(plan, called_by(plan, program, metric, tangents), method, stepper)
+    adaptive, fixed = (RadauStepper, ImplicitStepper) if method.implicit else (AdaptiveStepper, FixedStepper)
+    called = called_by(plan, program, method, metric, tangents)
+    return write_with_kernels(plan, called, method, adaptive if method.adaptive else fixed)
 
 
-def called_by(plan: Plan, program: Program, metric: str, tangents: int) -> dict[str, Program]:
-    called = programs(plan, program, metric, works=not tangents)
+def called_by(plan: Plan, program: Program, method: RungeKutta, metric: str, tangents: int) -> dict[str, Program]:
+    called = programs(plan, program, metric, works=not tangents, implicit=method.implicit)
     return with_tangents(called, tangents) if tangents else called
 
 
@@ -64,7 +66,7 @@ class Trajectory(Memory):
         key = ("stepper", program.name, method.name, metric, at_once, *structure_key(plan))
         code = obtain(key, lambda: write_stepper(plan, program, method, metric, at_once))
         parameters, data = (0, {}) if tangents is None else tangents[:2]
-        called = called_by(plan, program, metric, at_once)
+        called = called_by(plan, program, method, metric, at_once)
         super().__init__(Layout(plan, called, method, 1, len(times), len(corners), parameters), code, times, corners, data)
         self.plan, self.method = plan, method
         self.set_number("control_all", int(tangents is not None and tangents.control))
@@ -191,6 +193,13 @@ class Trajectory(Memory):
         q, v = np.split(self._of_state(rows), [self.plan.model.nq], axis=1)
         return self.times[: self.sampled], unit_quaternions(self.plan.model, q), v, self._works(rows)
 
+    def anchors(self) -> Array:
+        """Of friction that holds, at the samples so far and, in the last row, at the last accepted step."""
+        rows = np.vstack(
+            [self.arrays["out"].reshape(-1, self.layout.state)[: self.sampled], self.arrays["y"][: self.layout.state]]
+        )
+        return rows[:, self.layout.anchor_start :][:, : len(self.layout.anchors.places)].copy()
+
     # tangents ---------------------------------------------------------------------------------------------------------
 
     def set_tangents(self, state: tuple[Array, Array], slopes: tuple[Array, Array]) -> None:
@@ -202,7 +211,7 @@ class Trajectory(Memory):
     def tangents_of(self, rows: Array) -> tuple[Array, Array]:
         """dq and dv (or dp) of a state, or of rows of states: (..., nq, parameters) and (..., nv, parameters)."""
         layout, model = self.layout, self.plan.model
-        shape = (*rows.shape[:-1], layout.chunks, model.nq + model.nv, layout.tangents)
+        shape = (*rows.shape[:-1], layout.tangent_chunks, model.nq + model.nv, layout.tangents)
         blocks = np.moveaxis(rows[..., layout.t_start :].reshape(shape), -3, -2)
         whole = blocks.reshape(*shape[:-3], shape[-2], -1)[..., : layout.parameters]
         return whole[..., : model.nq, :], whole[..., model.nq :, :]
@@ -215,10 +224,21 @@ class Trajectory(Memory):
         q, v = np.split(self._of_state(self.arrays["y"]), [self.plan.model.nq])
         return q, v, self._works(self.arrays["y"])
 
+    def fastest_state(self) -> tuple[float, Array, Array] | None:
+        """Time, q and v (or p) of the step so far whose end has the largest speeds."""
+        if not self.real("speed") > 0.0:
+            return None
+        return self.real("fastest_time"), *np.split(self._of_state(self.arrays["fastest"]), [self.plan.model.nq])
+
     @property
     def stiff(self) -> bool:
         """Whether steps have become short for stability alone (machine.steps.stiffness)."""
         return bool(np.isfinite(self.real("stiff_time")))
+
+    def look_again(self) -> None:
+        """Forget that the run is stiff: it will be noticed again."""
+        for name, value in (("stiff_time", np.inf), ("suspicions", 0.0), ("calm", 0.0)):
+            self.set_real(name, value)
 
     def fastest(self) -> str:
         """Name of the velocity whose rate the last two stages of a step, both at its end, disagree about most."""

@@ -38,7 +38,7 @@ def with_tangents(called: dict[str, Program], tangents: int) -> dict[str, Progra
 
 def each_chunk(stepper: Stepper, state: str, act: Callable[[str, str, str], None]) -> None:
     """act(chunk, dq, dv) for the tangents of a state."""
-    each(stepper.e, 0, stepper.words["chunks"], lambda c: act(c, *parts(stepper, state, c)))
+    each(stepper.e, 0, stepper.words["tangent_chunks"], lambda c: act(c, *parts(stepper, state, c)))
 
 
 def parts(stepper: Stepper, state: str, chunk: str) -> tuple[str, str]:
@@ -177,4 +177,4 @@ def largest_norm(stepper: Stepper, terms: Sequence[Callable[[str], Number]], joi
             largest = maximum(largest, joined(*[e.symbol(x) for x in sums]))
         return e.operand(largest)
 
-    return stepper.largest(total(e, 0, w["chunks"], e.constant(0.0), chunk))
+    return stepper.largest(total(e, 0, w["tangent_chunks"], e.constant(0.0), chunk))

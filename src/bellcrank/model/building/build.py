@@ -31,6 +31,7 @@ from .checks import (
 from .closures import make_closures
 from .cuts import check_cuts
 from .forces import make_elements
+from .gears import TreeRows
 from .measures import Named, make_measures
 from .motions import make_motion
 from .references import ModelRows, Trouble
@@ -127,7 +128,8 @@ class _Rows:
         self.armature = [armature_of(item, joint.nv) for item, joint in zip(self.items, self.joints, strict=True)]
         self.motions = self._motions(problems)
         names = self._names(joints, origins)
-        closures = make_closures(spec, tree, joints, names, problems)
+        placed = TreeRows(tree.inboard, self.joints, points, [item.name for item in self.items], self.driven)
+        closures = make_closures(spec, tree, joints, names, placed, problems)
         self.closures = closures or ()
         if closures is not None:
             self._check_resistance(problems)
@@ -149,7 +151,7 @@ class _Rows:
 
     def _names(self, joints: Mapping[str, Joint], origins: Array) -> ModelRows:
         spec, tree = self.spec, self.tree
-        placed = spec.elements or spec.measures or spec.constraints or tree.closing
+        placed = spec.elements or spec.measures or spec.constraints or spec.couplers or spec.gears or tree.closing
         return ModelRows(
             joints={item.name: i for i, item in enumerate(self.items)},
             closing={spec.joints[j].name: k for k, j in enumerate(tree.closing)},

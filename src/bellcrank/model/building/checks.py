@@ -13,6 +13,7 @@ from ...errors import ModelError
 from ...joints import JOINTS, Joint, make_joint
 from ...numbers.variable import as_array, as_number, depends_on_design, is_finite, length_of, values_of, varied
 from ...wording import counted
+from ..geometry.units import wrong_unit
 from ..parameters.expressions import RESERVED
 from ..spec.items import GROUND, NOWHERE, PARAMETERS, Where
 from ..spec.physics import assume_possible, impossible
@@ -48,6 +49,7 @@ NOUNS = {
     "joints": "joint",
     "constraints": "constraint",
     "couplers": "coupler",
+    "gears": "gear, rack or belt",
     "elements": "element",
     "measures": "measure",
     "inputs": "input",
@@ -224,9 +226,14 @@ def check_initial(start: InitialSpec, joints: Mapping[str, Joint], known: Mappin
         problems.add(text, start.where)
     elif start.joint in joints:
         joint = joints[start.joint]
-        for key, values, wanted in (("q", start.q, joint.q_names), ("v", start.v, joint.v_names)):
+        for key, values, wanted, units in (
+            ("q", start.q, joint.q_names, joint.q_units),
+            ("v", start.v, joint.v_names, joint.v_units),
+        ):
             if values is not None:
                 _check_start(f'[initial] {key} of "{start.joint}"', values, wanted, start.where.at(key), problems)
+                for reason in filter(None, map(wrong_unit, values, units)):
+                    problems.add(f'[initial] {key} of "{start.joint}": {reason}.', start.where.at(key))
         if start.q is not None and len(start.q) == joint.nq and joint.quaternion is not None:
             _check_quaternion(start, start.q[joint.quaternion :], problems)
 

@@ -11,25 +11,32 @@ from ...joints import Joint
 from ...numbers.variable import as_array, as_number, is_finite
 from ...wording import counted
 from ..closure import Closure
+from ..geometry.gear_specs import GearItem
 from ..motion import PrescribedMotion
+from ..parameters.tables import Table
 from ..spec.elements import CouplerSpec, DistanceSpec, PointOnLineSpec, PointOnPlaneSpec
 from ..spec.items import Attachment
 from ..spec.problems import Problems
 from ..spec.spec import JointSpec, Spec
-from .motions import checked_law, make_motion
+from .gears import TreeRows, driven_action, make_gear
+from .motions import checked_law, make_motion, table_of
 from .references import ModelRows, Trouble, between, coordinate_of, designed_length, make_all, on_body, unit
 from .tree import SpanningTree
 
 
 def make_closures(
-    spec: Spec, tree: SpanningTree, joints: Mapping[str, Joint], rows: ModelRows, problems: Problems
+    spec: Spec, tree: SpanningTree, joints: Mapping[str, Joint], rows: ModelRows, placed: TreeRows, problems: Problems
 ) -> tuple[Closure, ...] | None:
-    """Joints first, so that ``rows.closing`` is right, then constraints, then couplers; None where one cannot be made."""
+    """Joints first, so that ``rows.closing`` is right, then constraints, couplers, gears; None where one cannot be made."""
 
     def make(item: Any) -> Closure:
-        return _cut(item, joints[item.name], rows) if isinstance(item, JointSpec) else MAKERS[type(item)](item, rows)
+        if isinstance(item, JointSpec):
+            return _cut(item, joints[item.name], rows)
+        if isinstance(item, CouplerSpec):
+            return _coupler(item, rows, placed)
+        return make_gear(item, rows, placed) if isinstance(item, GearItem) else MAKERS[type(item)](item, rows)
 
-    items = [*(spec.joints[j] for j in tree.closing), *spec.constraints, *spec.couplers]
+    items = [*(spec.joints[j] for j in tree.closing), *spec.constraints, *spec.couplers, *spec.gears]
     found = make_all(items, make, problems)
     return found if len(found) == len(items) else None
 
@@ -58,32 +65,59 @@ def _point_on_plane(item: PointOnPlaneSpec, rows: ModelRows) -> Closure:
     return Closure(item.name, "point_on_plane", **ends, axis=axis, value=offset, motion=motion)
 
 
-def _coupler(item: CouplerSpec, rows: ModelRows) -> Closure:
-    motion = _law(item, "offset")
-    terms = tuple((*coordinate_of(name, rows), factor) for name, factor in zip(item.joints, _factors(item), strict=True))
+def _coupler(item: CouplerSpec, rows: ModelRows, placed: TreeRows) -> Closure:
+    motion, factors, curve = _law(item, "offset"), _factors(item), _curve(item)
+    terms = [(*coordinate_of(name, rows, driven=True), factor) for name, factor in zip(item.joints, factors, strict=True)]
     twice = [name for k, name in enumerate(item.joints) if terms[k][:2] in [term[:2] for term in terms[:k]]]
     if twice:
         raise Trouble(f'it names "{twice[0]}" twice. Add its factors up.', "joints")
+    driven = [(name, term) for name, term in zip(item.joints, terms, strict=True) if placed.driven[term[0]]]
+    if len(driven) == len(terms):
+        raise Trouble("all of its joints are driven, so that nothing can follow. Remove a motion, or this.", "joints")
     return Closure(
-        item.name, "coupler", value=as_number(0.0 if item.offset is None else item.offset), terms=terms, motion=motion
+        item.name,
+        "coupler",
+        value=as_number(0.0 if item.offset is None else item.offset),
+        terms=tuple(term for term in terms if not placed.driven[term[0]]),
+        motion=motion,
+        driven_terms=tuple(term for _, term in driven),
+        actions=tuple(driven_action(name, term, rows, placed, curved=term[2] == 0) for name, term in driven),
+        curve=curve,
+        curve_driven=curve is not None and placed.driven[terms[1][0]],
     )
+
+
+def _curve(item: CouplerSpec) -> Table | None:
+    """Of a cam: the first coordinate over the second."""
+    curve = table_of(item)
+    for text in () if curve is None else curve.problems():
+        raise Trouble(text, "table")
+    if curve is not None and curve.interpolation in ("linear", "previous"):
+        what = f'a follower cannot keep to a cam with corners, interpolation = "{curve.interpolation}"'
+        raise Trouble(f'{what}. Use "cubic", "akima" or "pchip".', "interpolation")
+    return curve
 
 
 def _factors(item: CouplerSpec) -> tuple[float, ...]:
     """One for each coordinate; first = ratio * second is 1 and -ratio."""
     if not item.joints:
         raise Trouble("it names no joint. Name one or more.", "joints")
-    if (item.factors is None) == (item.ratio is None):
-        what = "neither factors nor a ratio" if item.factors is None else "factors and a ratio"
-        raise Trouble(f"it has {what}. Give one of the two.", "ratio")
+    given = [key for key in ("factors", "ratio", "table") if getattr(item, key) is not None]
+    if len(given) != 1:
+        what = " and ".join(given) if given else "neither factors nor a ratio nor a table"
+        raise Trouble(f"it has {what}. Give one of the three.", given[1] if given else "ratio")
+    if item.table is not None:
+        if len(item.joints) != 2:
+            raise Trouble(f"it has a table and {counted(len(item.joints), 'joint')}. Name the follower, then the cam.", "table")
+        return 1.0, 0.0
     if item.ratio is not None and len(item.joints) != 2:
         raise Trouble(f"it has a ratio and {counted(len(item.joints), 'joint')}. Name two joints, or give factors.", "ratio")
-    key, given = ("ratio", (1.0, -as_number(item.ratio))) if item.ratio is not None else ("factors", _many(item.factors))
-    if len(given) != len(item.joints):
-        raise Trouble(f"it has {counted(len(given), 'factor')} for {counted(len(item.joints), 'joint')}. Give one each.", key)
-    if not all(is_finite(x) and x != 0 for x in given):
+    key, many = ("ratio", (1.0, -as_number(item.ratio))) if item.ratio is not None else ("factors", _many(item.factors))
+    if len(many) != len(item.joints):
+        raise Trouble(f"it has {counted(len(many), 'factor')} for {counted(len(item.joints), 'joint')}. Give one each.", key)
+    if not all(is_finite(x) and x != 0 for x in many):
         raise Trouble("a coordinate with the factor zero is not tied. Give finite numbers that are not zero.", key)
-    return given
+    return many
 
 
 def _many(value: Any) -> tuple[float, ...]:
@@ -107,5 +141,4 @@ MAKERS: dict[type[Any], Callable[[Any, ModelRows], Closure]] = {
     DistanceSpec: _distance,
     PointOnLineSpec: lambda item, rows: Closure(item.name, "point_on_line", **between(item, rows), axis=_axis(item)),
     PointOnPlaneSpec: _point_on_plane,
-    CouplerSpec: _coupler,
 }

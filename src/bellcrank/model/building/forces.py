@@ -34,7 +34,7 @@ def make_elements(spec: Spec, rows: ModelRows, problems: Problems) -> tuple[Elem
     def make(item: Any) -> Element:
         return MAKERS[type(item)](item, rows)
 
-    return make_all(spec.elements, make, problems, element_problems)
+    return make_all(spec.elements, make, problems, element_problems, rows.kinds)
 
 
 def _element(item: Any, kind: str, *values: Any, **where: Any) -> Element:
@@ -107,6 +107,26 @@ def _line_spring(item: elements.LineSpring, rows: ModelRows) -> Element:
     return _element(item, "spring_damper", *values, **ends, table=table_of(item))
 
 
+def _friction(item: elements.FrictionSpec, rows: ModelRows) -> Element:
+    if item.stiffness is None:
+        if item.damping:
+            raise Trouble("smooth friction has no damping: give a stiffness too, or a damper beside it.", "damping")
+        on, velocity = on_joint(item, rows, rates=True), 0.01 if item.velocity is None else item.velocity
+        return _element(item, "joint_friction", item.effort, velocity, **on)
+    if item.velocity is not None:
+        raise Trouble(
+            "it has a velocity, of smooth friction, and a stiffness, of friction that holds. Give one of them.", "velocity"
+        )
+    on = on_joint(item, rows)
+    if on.get("closure", -1) >= 0:
+        raise Trouble(
+            f'friction that holds needs a coordinate, and "{item.joint}" closes a loop. Let another joint of the loop be cut '
+            "(cut = true), or leave out the stiffness.",
+            "stiffness",
+        )
+    return _element(item, "joint_stiction", item.effort, item.stiffness, item.damping, **on)
+
+
 def _bushing(item: elements.BushingSpec, rows: ModelRows) -> Element:
     for text in axes_problems(item.axis, item.axis2, "it"):
         raise Trouble(text, "axis")
@@ -135,9 +155,7 @@ MAKERS: dict[type[Any], Callable[[Any, ModelRows], Element]] = {
     elements.SumDamper: lambda item, rows: _element(item, "joint_damper", item.damping, **_sum(item, rows)),
     elements.JointDamper: lambda item, rows: _element(item, "joint_damper", item.damping, **on_joint(item, rows, rates=True)),
     elements.LineDamper: lambda item, rows: _element(item, "spring_damper", 0.0, item.damping, 0.0, 0.0, **between(item, rows)),
-    elements.FrictionSpec: lambda item, rows: _element(
-        item, "joint_friction", item.effort, item.velocity, **on_joint(item, rows, rates=True)
-    ),
+    elements.FrictionSpec: _friction,
     elements.StopSpec: _stop,
     elements.MotorSpec: _motor,
     elements.BushingSpec: _bushing,

@@ -36,7 +36,7 @@ class Named:
 
 
 def make_measures(spec: Spec, rows: ModelRows, named: Mechanics, problems: Problems) -> tuple[Measure, ...]:
-    ties = {item.name: len(rows.closing) + k for k, item in enumerate((*spec.constraints, *spec.couplers))}
+    ties = {item.name: len(rows.closing) + k for k, item in enumerate((*spec.constraints, *spec.couplers, *spec.gears))}
     sources = Sources({item.name for item in spec.elements}, ties)
     known = {item.name: item for item in spec.measures}
     plain = [item for item in spec.measures if not isinstance(item, measures.FormulaMeasure)]
@@ -50,7 +50,7 @@ def make_measures(spec: Spec, rows: ModelRows, named: Mechanics, problems: Probl
 
 
 class Sources(NamedTuple):
-    """What has a force: force elements, and by their closures constraints and couplers."""
+    """What has a force: force elements, and by their closures constraints, couplers, gears and belts."""
 
     elements: Collection[str]
     closures: Mapping[str, int]

@@ -11,7 +11,7 @@ from ..motion import Law, PrescribedMotion
 from ..parameters.tables import Table
 from ..spec.laws import PolynomialLaw, RateLaw, SineLaw, SumLaw, TableLaw
 from ..spec.spec import JointSpec
-from .references import Trouble, unit
+from .references import Trouble, unit, units_of
 
 
 def make_motion(item: JointSpec, joint: Joint, offset: Sequence[float]) -> PrescribedMotion:
@@ -35,8 +35,23 @@ def make_motion(item: JointSpec, joint: Joint, offset: Sequence[float]) -> Presc
     made = {name: Law("polynomial", (0.0,)) for name in wanted}  # what no law moves stays where it is
     if joint.kind == "free":
         made |= {name: Law("polynomial", (as_number(x),)) for name, x in zip("xyz", offset, strict=True)}
+    for name, law in laws.items():
+        _check_units(law, _turns(joint, name))
     made |= {name or wanted[0]: checked_law(law) for name, law in laws.items()}
     return PrescribedMotion(tuple(made.values()), unit(axis) if axis is not None else (0.0, 0.0, 1.0) if turns else None)
+
+
+def _turns(joint: Joint, name: str) -> bool:
+    """Whether a law is of an angle."""
+    if joint.quaternion is not None:
+        return name in ("", "angle")
+    return joint.v_units[joint.v_names.index(name) if name else 0] == "rad/s"
+
+
+def _check_units(law: Any, turns: bool) -> None:
+    for part in law.sum if isinstance(law, SumLaw) else (law,):
+        for key, reason in units_of(part, turns):
+            raise Trouble(f"{key} of its motion: {reason}.", "motion")
 
 
 def checked_law(law: Any) -> Law:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from ...joints import Joint
 from ...numbers.variable import as_number, is_finite, length_of
+from ..geometry.units import Quantity, of_coordinate, wrong_unit
 from ..spec.fields import Number, Vector3, fields_of
 from ..spec.items import GROUND
 from ..spec.problems import Problems
@@ -53,13 +55,14 @@ def make_all(
     make: Callable[[Any], Made],
     problems: Problems,
     wrong_with: Callable[[Made], Iterable[tuple[str, str]]] = lambda made: (),
+    joints: Mapping[str, Joint] = MappingProxyType({}),
 ) -> tuple[Made, ...]:
     """What can be made of the items that nobody blames; whatever is wrong with them, or with what is made, is a problem."""
     found = []
     for item in items:
         if problems.blames(item.name):
             continue
-        wrong = list(bad_signs(item))
+        wrong = [*bad_signs(item), *bad_units(item, joints)]
         try:
             made = make(item)
             wrong += wrong_with(made)
@@ -81,6 +84,30 @@ def bad_signs(item: Any) -> Iterator[tuple[str, str]]:
         for x in value if isinstance(value, tuple) else (value,):
             if not (is_finite(x) and (x >= 0 if kind.sign == "zero or more" else x > 0)):
                 yield f"{key} is {x:g} {kind.unit}. Give {kind.sign}.".replace("  ", " "), key
+
+
+def bad_units(item: Any, joints: Mapping[str, Joint]) -> Iterator[tuple[str, str]]:
+    """Numbers with a unit for a slide on a joint that turns, or the other way round."""
+    joint, named = joints.get(getattr(item, "joint", None) or ""), getattr(item, "coordinate", None)
+    if joint is not None and joint.nv > 0 and (joint.nv == 1 or named in joint.v_names):
+        unit = joint.v_units[0 if joint.nv == 1 else joint.v_names.index(named)]
+        turns, why = unit == "rad/s", f'joint "{item.joint}" is {joint.kind}'
+    elif hasattr(item, "start"):
+        turns, why = False, "it acts along a line"
+    else:
+        return
+    for key, reason in units_of(item, turns):
+        yield f"{key}: {reason}: {why}.", key
+
+
+def units_of(record: Any, turns: bool) -> Iterator[tuple[str, str]]:
+    """What is wrong with the units of a record's numbers, where its coordinate is an angle, or a slide; by key."""
+    for attribute, key, kind, _, _ in fields_of(type(record)):
+        value = getattr(record, attribute)
+        if isinstance(value, Quantity):
+            reason = wrong_unit(value, of_coordinate(getattr(kind, "unit", ""), turns))
+            if reason:
+                yield key, reason
 
 
 def movable(item: Any, rows: ModelRows, *, acts: bool = True) -> Joint:
@@ -119,15 +146,15 @@ def dof_of(name: str, wanted: str | None, joint: Joint) -> int:
     return named.index(wanted)
 
 
-def coordinate_of(name: str, rows: ModelRows) -> tuple[int, int]:
-    """Row and degree of freedom of ``wheel``, or of ``base.x``."""
+def coordinate_of(name: str, rows: ModelRows, *, driven: bool = False) -> tuple[int, int]:
+    """Row and degree of freedom of ``wheel``, or of ``base.x``; ``driven``: of a driven joint too."""
     known = {*rows.joints, *rows.closing}
     joint, wanted = (name, None) if name in known else name.rpartition(".")[::2]
     if joint not in known:
         raise Trouble(f'it names "{name}", which is no joint.{Problems().suggest(name, known)}', "joints")
     kind = rows.kinds[joint]
-    if joint in rows.driven:
-        raise Trouble(f'joint "{joint}" is driven: its coordinates are known already. Remove its motion, or this.', "joints")
+    if joint in rows.driven and not driven:
+        raise Trouble(f'joint "{joint}" is driven: nothing can act on it. Remove its motion, or this.', "joints")
     if joint in rows.closing:
         what = f'joint "{joint}" closes a loop and has no coordinate of its own'
         raise Trouble(f"{what}. Write cut = true in another joint of the loop.", "joints")

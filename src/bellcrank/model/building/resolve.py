@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 from ...numbers.variable import as_number
 from ..parameters.expressions import Formula, FormulaError
 from ..spec.assemblies import expand
-from ..spec.fields import XYZ, InBody, Listing, Place, Scalar, Triple, Visitor, map_fields
+from ..spec.fields import XYZ, Between, Construction, InBody, Listing, Place, Scalar, Triple, Visitor, map_fields
 from ..spec.items import GROUND, PARAMETERS, Where
 from ..spec.problems import Problems
-from ..spec.shapes import DERIVED, ORIGIN, Solid, Vector
+from ..spec.shapes import DERIVED, ORIGIN, Vector
 from ..spec.spec import LISTS, BodySpec, ParameterSpec, PointSpec, Spec
 from .tree import spanning_tree
 
@@ -56,6 +56,7 @@ class Values:
         self.parameters = {item.name for item in spec.parameters}
         self.points = {item.name: item for item in spec.points}
         self._listed: dict[str, Listing] = {}
+        self._failed: set[str] = set()  # constructions that cannot be made, and places in them that do not exist
 
     @cached_property
     def items(self) -> dict[str, Any]:
@@ -87,10 +88,14 @@ class Values:
         """How the value of a path is found, or None where there is no such value."""
         item = self.owner(path)
         listing = self.listing(item)
-        if path in listing.found and path.rpartition(".")[0] not in listing.places:
-            return self._of_scalar(listing.found[path])
-        if path.rpartition(".")[0] in listing.places:
+        beginning, _, component = path.rpartition(".")
+        if component in XYZ and beginning in listing.places:
             return self._of_place(listing, path)
+        if path in listing.found:
+            return self._of_scalar(listing.found[path])
+        if component in XYZ and beginning in listing.ways:
+            ends = (f"{beginning}.from.{component}", f"{beginning}.to.{component}")
+            return Slot(ends, lambda found: found[1] - found[0])
         if isinstance(item, BodySpec) and path.rpartition(".")[::2] in [(item.path, what) for what in DERIVED]:
             return self._derived(item, listing, path.rpartition(".")[2])
         return None
@@ -104,15 +109,34 @@ class Values:
     def _of_place(self, listing: Listing, path: str) -> Slot | None:
         beginning, _, component = path.rpartition(".")
         place = listing.places[beginning]
-        if component not in XYZ:
-            return None
         if isinstance(place, str):
             return Slot((f"{place}.{component}",), lambda found: found[0])
+        if isinstance(place, Construction):
+            return self._constructed(listing, beginning, place, XYZ.index(component))
         own = self._of_scalar(listing.found[path])
         origin = self.origin(place.body) if isinstance(place, InBody) else None
         if origin is None:
             return own
         return Slot((f"{origin}.point.{component}", *own.needs), lambda found: found[0] + own.compute(found[1:]))
+
+    def _constructed(self, listing: Listing, path: str, place: Construction, component: int) -> Slot:
+        """One component of a place that is made from others, over whatever numbers these are."""
+        vectors = [name for name in (*listing.places, *listing.ways) if name.startswith(f"{path}.")]
+        numbers = [name for name in listing.found if name.startswith(f"{path}.")]
+        needs = tuple(dict.fromkeys([*(f"{name}.{c}" for name in vectors for c in XYZ), *numbers]))
+        lost = [name for name in vectors if name in listing.places and not self._can_be(name, listing.places[name])]
+        if lost:
+            return Slot((), _told)
+
+        def compute(found: Sequence[float]) -> float:
+            at = map_fields(place, path, _Filling(dict(zip(needs, found, strict=True))))
+            reason = place.wrong(at)
+            if reason:
+                raise FormulaError(reason)
+            made: float = at.position()[component] + 0.0
+            return float(made) if isinstance(made, float) else made
+
+        return Slot(needs, compute)
 
     def origin(self, body: str) -> str | None:
         """The joint at a body's origin; None for ground, or where the tree is not one."""
@@ -127,11 +151,12 @@ class Values:
 
     def _derived(self, item: BodySpec, listing: Listing, what: str) -> Slot | None:
         """A length follows from the ends alone, a volume from all but the mass, the mass from a density."""
-        if not hasattr(type(item.shape), what) and not (what == "mass" and isinstance(item.shape, Solid)):
+        if not hasattr(type(item.shape), what) and not (what == "mass" and hasattr(item.shape, "total")):
             return None
         own = [f"{place}.{c}" for place in listing.places for c in XYZ]
         if what != "length":
             aside = {f"{item.path}.mass", *([f"{item.path}.density"] if what == "volume" else [])}
+            own += [f"{way}.{c}" for way in listing.ways for c in XYZ]
             own += [path for path in listing.found if path not in aside and path not in own]
         needs = tuple(path for path in own if not path.startswith(f"{item.path}.mesh."))
 
@@ -186,15 +211,25 @@ class Values:
         try:
             return slot.compute([x for x in found if x is not None])
         except FormulaError as error:
-            self.complain(path, str(error))
+            beginning = path.rpartition(".")[0]
+            made = isinstance(self.listing(item).places.get(beginning), Construction)
+            if str(error) and beginning not in self._failed:
+                self.complain(beginning if made else path, str(error))
+            self.problems.blame(getattr(item, "name", None))
+            if made:  # its other components fail for the same reason
+                self._failed.add(beginning)
         return None
 
     def _ring(self, ring: list[str]) -> None:
         text = " -> ".join([*ring, ring[0]] if len(ring) < 12 else [*ring[:10], "...", ring[0]])
         self.complain(ring[0], f"it depends on itself ({text}). Give one of them as a number")
         for path in ring:
-            self.known[path] = None
-            self.problems.blame(self.owner(path).name)
+            item, beginning = self.owner(path), path.rpartition(".")[0]
+            made = isinstance(
+                self.listing(item).places.get(beginning), Construction
+            )  # and so the ring has its other components
+            self.known |= dict.fromkeys([path, *(f"{beginning}.{c}" for c in XYZ if made)])
+            self.problems.blame(item.name)
 
     def _complain_of_unknown(self, path: str, slot: Slot) -> None:
         item = self.owner(path)
@@ -220,18 +255,26 @@ class Values:
         written = f' is "{listed}"' if isinstance(listed, Formula) else ""
         self.problems.add(f"{label}{written}: {text}{stop}", where, getattr(item, "name", None))
 
+    def _can_be(self, path: str, value: Place) -> bool:
+        """Whether the point or body that a place names exists; complains once if not."""
+        item = self.owner(path)
+        unknown = isinstance(value, str) and value not in self.points
+        lost = isinstance(value, InBody) and value.body != GROUND and self.origin(value.body) is None
+        if (unknown or lost) and path not in self._failed:
+            self._failed.add(path)
+            if lost:
+                assert isinstance(value, InBody)
+                self._complain_of_frame(path, value.body, item)
+            elif not self.problems.blames("[points]"):
+                label, where = place_of(item, path.removesuffix(".point") if isinstance(item, PointSpec) else path)
+                hint = self.problems.suggest(str(value), self.points)
+                self.problems.add(f'{label} names the point "{value}", which is not in [points].{hint}', where, item.name)
+            self.problems.blame(item.name)
+        return not (unknown or lost)
+
     def place(self, path: str, value: Place, item: Any) -> Vector:
         """Where a place is, in the world."""
-        if isinstance(value, str) and value not in self.points and self.problems.blames("[points]"):
-            self.problems.blame(item.name)
-            return ORIGIN
-        if isinstance(value, str) and value not in self.points:
-            label, where = place_of(item, path)
-            hint = self.problems.suggest(value, self.points)
-            self.problems.add(f'{label} names the point "{value}", which is not in [points].{hint}', where, item.name)
-            return ORIGIN
-        if isinstance(value, InBody) and value.body != GROUND and self.origin(value.body) is None:
-            self._complain_of_frame(path, value.body, item)
+        if not self._can_be(path, value):
             return ORIGIN
         if isinstance(value, str) and not isinstance(item, PointSpec):
             path = value
@@ -240,6 +283,11 @@ class Values:
             self.problems.blame(item.name)
             return ORIGIN
         return x, y, z
+
+    def no_way(self, path: str, item: Any) -> None:
+        """Complains of an axis through two places that are one."""
+        if not self.problems.blames(getattr(item, "name", "")):
+            self.complain(path, "it goes from a place to the same place, and has no direction. Give two different points")
 
     def _complain_of_frame(self, path: str, body: str, item: Any) -> None:
         bodies = {b.name for b in self.spec.bodies}
@@ -263,6 +311,11 @@ def place_of(item: Any, path: str) -> tuple[str, Where]:
     return label, item.where.at(*keys)
 
 
+def _told(_: Sequence[float]) -> float:
+    """Of what has been complained of already."""
+    raise FormulaError("")
+
+
 class _Resolving(Visitor):
     """Formulas and places become numbers."""
 
@@ -284,6 +337,15 @@ class _Resolving(Visitor):
             return value
         return self.values.place(path, value, self.item)
 
+    def direction(self, path: str, value: Any, turns: str) -> Any:
+        if not isinstance(value, Between):
+            return super().direction(path, value, turns)
+        start = self.values.place(f"{path}.from", value.start, self.item)
+        end = self.values.place(f"{path}.to", value.end, self.item)
+        if start == end:
+            self.values.no_way(path, self.item)
+        return tuple(b - a + 0.0 for a, b in zip(start, end, strict=True))
+
 
 class _Filling(Visitor):
     """Every number from a table of what is known; zero for what does not matter."""
@@ -296,6 +358,9 @@ class _Filling(Visitor):
 
     def place(self, path: str, value: Place) -> Triple:
         return self.known[f"{path}.x"], self.known[f"{path}.y"], self.known[f"{path}.z"]
+
+    def direction(self, path: str, value: Any, turns: str) -> Any:
+        return self.place(path, ORIGIN)
 
 
 def sources(spec: Spec) -> Iterator[tuple[str, frozenset[str]]]:

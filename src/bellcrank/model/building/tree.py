@@ -12,9 +12,10 @@ import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...joints import JOINTS, JOINTS_BY_KEY
+from ..geometry.gear_specs import RackSpec
 from ..spec.elements import MotorSpec, StopSpec
 from ..spec.items import GROUND
 from ..spec.problems import Problems, names
@@ -191,6 +192,9 @@ def _linkage(spec: Spec, search: _Search, kept: set[int]) -> Linkage:
         named = [rank.get(name, rank.get(name.rpartition(".")[0])) for name in coupler.joints]
         terms = tuple(dict.fromkeys(j for j in named if j is not None and j in kept))
         ties += [Tie("coupler", -1, -1, terms=terms)] if terms else []
+    for gear in spec.gears:
+        terms = tuple(j for j, joint in enumerate(spec.joints) if j in kept and _turns_for(joint, gear))
+        ties += [Tie("coupler", -1, -1, terms=terms)] if terms else []
     return Linkage(
         len(spec.bodies),
         tuple(joints),
@@ -210,7 +214,15 @@ def _with_coordinates(spec: Spec) -> set[str]:
     driven = {joint.name for joint in spec.joints if joint.motion is not None}
     started = {start.joint for start in spec.initial}
     coupled = {name for coupler in spec.couplers for named in coupler.joints for name in (named, named.rpartition(".")[0])}
-    return driven | started | coupled
+    geared = {joint.name for gear in spec.gears for joint in spec.joints if _turns_for(joint, gear)}
+    return driven | started | coupled | geared
+
+
+def _turns_for(joint: JointSpec, gear: Any) -> bool:
+    """Whether a joint holds one of the bodies of a gear, so that its coordinate is wanted."""
+    bodies = (gear.pinion, gear.rack) if isinstance(gear, RackSpec) else gear.bodies
+    near = joint.parent in bodies or joint.child in bodies
+    return near and joint.kind in ("revolute", "cylindrical", "prismatic") and bool({joint.parent, joint.child} - {GROUND})
 
 
 def _turns_for_nothing(kind: str) -> bool:

@@ -86,7 +86,8 @@ def unit_of(model: Mechanics, measure: Measure) -> str:
     if kind == "element":
         return element_unit(model, _element(model, measure))
     if kind == "closure" or (kind == "drive" and measure.closure >= 0 and model.closures[measure.closure].joint is None):
-        return "" if model.closures[measure.closure].kind == "coupler" else "N"
+        closure = model.closures[measure.closure]
+        return "" if closure.kind == "coupler" and not closure.mesh else "N"
     if kind == "expression":
         return measure.unit
     joint = joint_of(model, measure)

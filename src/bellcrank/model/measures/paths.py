@@ -77,7 +77,7 @@ def _forces(model: Mechanics) -> Paths:
     for k, closure in enumerate(model.closures):
         if closure.joint is None:
             yield f"{closure.name}.force", {"kind": "closure", "closure": k}
-        if closure.kind != "coupler":
+        if closure.kind != "coupler" or closure.mesh:
             yield from _wrench(closure.name, {"closure": k})
         if closure.motion is not None:
             yield from _drive(closure.name, ("",) if closure.joint is None else closure.joint.v_names, {"closure": k})

@@ -35,7 +35,7 @@ def numbers(spec: Spec) -> Iterator[tuple[str, Scalar]]:
 def parameters_of(spec: Spec) -> dict[str, float]:
     """Numbers by path; a formula without names, such as ``=deg(30)``, is a number too."""
     plain = ((path, value) for path, value in numbers(spec) if not (isinstance(value, Formula) and value.names))
-    return {path: value.evaluate({}) if isinstance(value, Formula) else value for path, value in plain}
+    return {path: value.evaluate({}) if isinstance(value, Formula) else float(value) for path, value in plain}
 
 
 def units_of(spec: Spec) -> dict[str, str]:

@@ -1,24 +1,29 @@
-"""Copies of assemblies: everything in an assembly is described once, then mirrored, moved and renamed.
+"""Copies of assemblies: everything in an assembly is described once, then mirrored, turned, moved and renamed.
 
 A name in an assembly means its own thing of that name, or else the model's. In the copy ``left_leg`` the body ``thigh`` is
 ``left_leg.thigh``. A mirrored mechanism has the same coordinates: equal q give mirrored poses. So arrows (offsets, slides,
 forces) are mirrored, and what turns (axes of hinges, moments) is mirrored and reversed. A formula is evaluated in the
-assembly as it was described: what it takes from a place or vector of the copy is moved and mirrored back.
+assembly as it was described: what it takes from a place or vector of the copy is moved, turned and mirrored back.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Collection, Mapping
 from typing import Any
 
 from ...joints import JOINTS
 from ...joints.derived import reversed_in_a_mirror
+from ..geometry.compound import Compound
+from ..geometry.mesh_solid import MeshSolid
 from ..parameters.expressions import Formula, derived
-from .fields import XYZ, InBody, Place, Scalar, Triple, Visitor, map_fields
+from .elements import BushingSpec
+from .fields import AXES, XYZ, Between, Construction, InBody, Place, Scalar, Triple, Visitor, map_fields
 from .items import GROUND
 from .problems import Problems
-from .spec import LISTS, AssemblySpec, CopySpec, InitialSpec, JointSpec, ParameterSpec, Spec
+from .shapes import Box
+from .spec import LISTS, AssemblySpec, BodySpec, CopySpec, InitialSpec, JointSpec, ParameterSpec, Spec, TurnSpec
 
 
 def expand(spec: Spec, problems: Problems) -> Spec:
@@ -59,13 +64,47 @@ def _copy(item: Any, visit: _Copying, given: dict[str, ParameterSpec], joints: d
         return dataclasses.replace(given[item.name], name=visit.called(item.name))
     if problems.blames(item.name):
         problems.blame(visit.called(item.name))
-    new = map_fields(item, item.path, visit)
+    new = map_fields(_with_axes(item, visit, problems), item.path, visit)
     if isinstance(item, InitialSpec):
         new = _start(new, joints.get(item.joint), visit)
         return dataclasses.replace(new, joint=visit.rename(item.joint))
     if isinstance(item, JointSpec) and visit.mirror is not None:
         new = _turned(new, visit, problems)
+    if visit.mirror is not None and hasattr(item, "helix_angle"):
+        new = dataclasses.replace(new, helix_angle=negated(new.helix_angle))
     return dataclasses.replace(new, name=visit.called(item.name))
+
+
+def _with_axes(item: Any, visit: _Copying, problems: Problems) -> Any:
+    """In a copy that is turned, what has the world's axes unless it is given others gets them, to be turned with it."""
+    if isinstance(item, BodySpec):
+        _check_mesh(item, visit, problems)
+        shape = _with_axes(item.shape, visit, problems)
+        return item if shape is item.shape else dataclasses.replace(item, shape=shape)
+    if visit.turn is None:
+        return item
+    if isinstance(item, Compound):
+        parts, holes = (tuple(_with_axes(x, visit, problems) for x in group) for group in (item.parts, item.holes))
+        return dataclasses.replace(item, parts=parts, holes=holes)
+    if isinstance(item, Box | BushingSpec):
+        if (item.axis is None) != (item.axis2 is None):
+            what = "box" if isinstance(item, Box) else "bushing"
+            text = f'the copy "{visit.copy.name}" is turned, and a {what} in it has one of axis and axis2. Give both.'
+            problems.add(text, visit.copy.where, visit.copy.name)
+        elif item.axis is None:
+            return dataclasses.replace(item, axis=AXES["z"], axis2=AXES["x"])
+    return item
+
+
+def _check_mesh(body: BodySpec, visit: _Copying, problems: Problems) -> None:
+    """The file of a mesh is read as it is."""
+    solid = isinstance(body.shape, MeshSolid)
+    if not (solid and (visit.turn is not None or visit.mirror is not None)) and (body.mesh is None or visit.turn is None):
+        return
+    how = "mirrored" if visit.turn is None else "turned"
+    text = f'body "{body.name}" has a mesh, which cannot be {how} with the copy "{visit.copy.name}".'
+    remedy = "Remove the mesh, or describe this body without an assembly."
+    problems.add(f"{text} {remedy}", body.where, visit.called(body.name))
 
 
 def _turned(joint: JointSpec, visit: _Copying, problems: Problems) -> JointSpec:
@@ -92,14 +131,14 @@ def _start(start: InitialSpec, joint: JointSpec | None, visit: _Copying) -> Init
         return start
     q, v = start.q, start.v
     if joint.kind == "spherical":
-        q = (q[0], *visit.mirrored(q[1:], "axial")) if q and len(q) == 4 else q
-        v = visit.mirrored(v, "axial") if v and len(v) == 3 else v
+        q = (q[0], *visit.carried(q[1:], "axial")) if q and len(q) == 4 else q
+        v = visit.carried(v, "axial") if v and len(v) == 3 else v
     else:
         if q and len(q) == 7:
-            place = visit.mirrored(q[:3], "polar")
+            place = visit.carried(q[:3], "polar")
             place = visit.moved(place) if joint.parent == GROUND else place
-            q = (*place, q[3], *visit.mirrored(q[4:], "axial"))
-        v = (*visit.mirrored(v[:3], "polar"), *visit.mirrored(v[3:], "axial")) if v and len(v) == 6 else v
+            q = (*place, q[3], *visit.carried(q[4:], "axial"))
+        v = (*visit.carried(v[:3], "polar"), *visit.carried(v[3:], "axial")) if v and len(v) == 6 else v
     return dataclasses.replace(start, q=q, v=v)
 
 
@@ -130,7 +169,7 @@ class _Geometry(Visitor):
         name = value.body if isinstance(value, InBody) else value
         if not isinstance(name, str) or name in self.local:  # else it stays where the model has it
             self.turns[path] = "place"
-        return value
+        return super().place(path, value) if isinstance(value, Construction) else value
 
 
 class _Copying(Visitor):
@@ -139,6 +178,11 @@ class _Copying(Visitor):
     ) -> None:
         self.copy, self.local, self.parameters, self.geometry = copy, local, parameters, geometry
         self.mirror = XYZ.index(copy.mirror) if copy.mirror in XYZ else None
+        self.turn = None if copy.turn is None else Turn(copy.turn)
+        about = (0.0, 0.0, 0.0) if copy.turn is None else copy.turn.about
+        back = about if self.turn is None else self.turn.of(about)
+        x, y, z = (added(added(a, b), negated(c)) for a, b, c in zip(copy.offset, about, back, strict=True))
+        self.shift = x, y, z  # offset + about - R about
 
     def called(self, name: str) -> str:
         return f"{self.copy.name}.{name}"
@@ -159,11 +203,13 @@ class _Copying(Visitor):
         turns = self.geometry.get(vector)
         if turns is None or component not in XYZ or name in self.parameters:
             return new
-        axis = XYZ.index(component)
-        shift = self.copy.offset[axis] if turns == "place" else 0.0
-        if shift != 0:
-            new = f"({new} - ({shift.text if isinstance(shift, Formula) else repr(float(shift))}))"
-        return f"(-{new})" if self._reversed(axis, turns) else new
+        axis, beginning = XYZ.index(component), new.rpartition(".")[0]
+        own: list[Scalar] = [derived(f"{beginning}.{c}") for c in XYZ]
+        if turns == "place":
+            own = [added(x, negated(shift)) for x, shift in zip(own, self.shift, strict=True)]
+        back = own[axis] if self.turn is None else self.turn.back(own)[axis]
+        new = back.text if isinstance(back, Formula) else repr(float(back))
+        return f"(-({new}))" if self._reversed(axis, turns) else f"({new})"
 
     def _reversed(self, axis: int, turns: str) -> bool:
         """An arrow changes its sign along the mirror's normal, a rotation across it."""
@@ -181,35 +227,66 @@ class _Copying(Visitor):
         return self.rename(value)
 
     def triple(self, path: str, value: Triple, turns: str) -> Triple:
-        return self.mirrored(super().triple(path, value, turns), turns)
+        return self.carried(super().triple(path, value, turns), turns)
 
     def place(self, path: str, value: Place) -> Place:
         new = super().place(path, value)
-        return new if isinstance(new, str | InBody) else self.moved(new)
+        return new if isinstance(new, str | InBody | Construction) else self.moved(new)
 
     def inertia(self, path: str, value: Any) -> Any:
+        """R I R^T: its columns, then its rows, are carried as arrows are."""
         rows = super().inertia(path, value)
-        if self.mirror is None:
+        if self.mirror is None and self.turn is None:
             return rows
-        k = self.mirror
-        return tuple(tuple(negated(x) if (i == k) != (j == k) else x for j, x in enumerate(row)) for i, row in enumerate(rows))
+        columns = [self.carried(column, "polar") for column in zip(*rows, strict=True)]
+        return tuple(self.carried(row, "polar") for row in zip(*columns, strict=True))
 
-    def mirrored(self, value: Any, turns: str) -> Triple:
+    def carried(self, value: Any, turns: str) -> Triple:
+        """A vector mirrored and turned."""
         if not turns:
             return value
         x, y, z = (negated(a) if self._reversed(i, turns) else a for i, a in enumerate(value))
-        return x, y, z
+        return (x, y, z) if self.turn is None else self.turn.of((x, y, z))
 
     def moved(self, value: Triple) -> Triple:
-        x, y, z = (added(a, b) for a, b in zip(value, self.copy.offset, strict=True))
+        x, y, z = (added(a, b) for a, b in zip(value, self.shift, strict=True))
         return x, y, z
+
+
+class Turn:
+    """A turn about x, y or z, over numbers and formulas; right angles are exact."""
+
+    def __init__(self, given: TurnSpec) -> None:
+        self.axis, angle = XYZ.index(given.axis if given.axis in XYZ else "z"), given.angle  # else it is blamed
+        if isinstance(angle, Formula) and not angle.names:
+            angle = angle.evaluate({})
+        self.cos: Scalar
+        self.sin: Scalar
+        if isinstance(angle, Formula):
+            self.cos, self.sin = derived(f"cos({angle.text})"), derived(f"sin({angle.text})")
+        else:
+            self.cos, self.sin = (round(x, 15) if abs(x - round(x)) < 1e-15 else x for x in (math.cos(angle), math.sin(angle)))
+
+    def of(self, v: Any, sense: float = 1.0) -> Triple:
+        """(cos v_i - sin v_j, sin v_i + cos v_j) of the two components across the axis."""
+        i, j = (self.axis + 1) % 3, (self.axis + 2) % 3
+        sine = self.sin if sense > 0 else negated(self.sin)
+        made = list(v)
+        made[i] = added(product(self.cos, v[i]), negated(product(sine, v[j])))
+        made[j] = added(product(sine, v[i]), product(self.cos, v[j]))
+        return made[0], made[1], made[2]
+
+    def back(self, v: Any) -> Triple:
+        return self.of(v, -1.0)
 
 
 def negated(value: Scalar) -> Scalar:
     return derived(f"-({value.text})") if isinstance(value, Formula) else 0.0 - value
 
 
-def _negative(value: Triple) -> Triple:
+def _negative(value: Any) -> Any:
+    if isinstance(value, Between):
+        return Between(value.end, value.start)
     x, y, z = value
     return negated(x), negated(y), negated(z)
 
@@ -217,6 +294,19 @@ def _negative(value: Triple) -> Triple:
 def added(a: Scalar, b: Scalar) -> Scalar:
     if not isinstance(a, Formula) and not isinstance(b, Formula):
         return a + b
-    if b == 0:
-        return a
-    return derived(" + ".join(f"({x.text if isinstance(x, Formula) else repr(float(x))})" for x in (a, b)))
+    if b == 0 or a == 0:
+        return a if b == 0 else b
+    return derived(" + ".join(f"({_text(x)})" for x in (a, b)))
+
+
+def product(a: Scalar, b: Scalar) -> Scalar:
+    if not isinstance(a, Formula) and not isinstance(b, Formula):
+        return a * b + 0.0
+    for x, other in ((a, b), (b, a)):
+        if not isinstance(x, Formula) and x in (0.0, 1.0):
+            return 0.0 if x == 0 else other
+    return derived(f"({_text(a)})*({_text(b)})")
+
+
+def _text(x: Scalar) -> str:
+    return x.text if isinstance(x, Formula) else repr(float(x))

@@ -111,11 +111,18 @@ class SumDamper(ElementSpec, section="dampers"):
 
 @dataclass(frozen=True)
 class FrictionSpec(ElementSpec, section="frictions"):
-    """Smooth Coulomb friction: effort = -effort v / sqrt(v^2 + velocity^2)"""
+    """Coulomb friction. Smooth, -effort v / sqrt(v^2 + velocity^2), which creeps; or, with a stiffness, one that holds."""
 
     joint: JointName
     effort: Annotated[Scalar, Number("when sliding", unit="N m or N", sign="zero or more", remedy="Give it.")]
-    velocity: Annotated[Scalar, Number("where it has 70 % of its effort", unit="rad/s or m/s", sign="more than zero")] = 0.01
+    velocity: Annotated[
+        Scalar | None,
+        Number("where smooth friction has 70 % of its effort, 0.01 by default", unit="rad/s or m/s", sign="more than zero"),
+    ] = None
+    stiffness: Annotated[
+        Scalar | None, Number("of what holds, until the effort is reached", unit="N m/rad or N/m", sign="more than zero")
+    ] = None
+    damping: Annotated[Scalar, Number("of what holds", unit="N m s/rad or N s/m", sign="zero or more")] = 0.0
     coordinate: Coordinate = None
 
 
@@ -216,7 +223,10 @@ CONSTRAINT_SPECS: tuple[type[Any], ...] = tuple(ConstraintSpec.__subclasses__())
 
 @dataclass(frozen=True)
 class CouplerSpec(Item, section="couplers"):
-    """Gears, belts, racks: the sum of factor * coordinate over some joints is offset; or first = ratio * second."""
+    """The sum of factor * coordinate over some joints is offset; or first = ratio * second; or first = table(second).
+
+    Its effort acts on the coordinates alone and loads no bearings: a gear, a rack or a belt does.
+    """
 
     joints: Annotated[
         tuple[str, ...], Names("coordinates, by the names of their joints", remedy='Name them: joints = ["motor", "wheel"]')
@@ -225,3 +235,9 @@ class CouplerSpec(Item, section="couplers"):
     ratio: Annotated[Scalar | None, Number("of two coordinates, instead of factors")] = None
     offset: Annotated[Scalar | None, Number("of the sum; zero unless given", unit="rad or m")] = None
     motion: OffsetMotion = None
+    table: Annotated[
+        Pairs | None,
+        Rows("rows [second, first]: a cam and its follower, instead of factors", columns=("second", "first")),
+    ] = None
+    outside: Outside = "error"
+    interpolation: Between = "cubic"

@@ -9,13 +9,14 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass
-from typing import Any, ClassVar, NamedTuple, get_type_hints
+from typing import Annotated, Any, NamedTuple, get_type_hints
 
 from ..parameters.expressions import Formula
 
 Scalar = float | Formula
 Triple = tuple[Scalar, Scalar, Scalar]
 XYZ = ("x", "y", "z")
+XYZ_ZERO = (0.0, 0.0, 0.0)
 AXES: dict[str, Triple] = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 AXES |= {"-x": (-1.0, 0.0, 0.0), "-y": (0.0, -1.0, 0.0), "-z": (0.0, 0.0, -1.0)}
 PRODUCTS = {"xx": (0, 0), "yy": (1, 1), "zz": (2, 2), "xy": (0, 1), "xz": (0, 2), "yz": (1, 2)}
@@ -29,7 +30,19 @@ class InBody:
     at: Triple
 
 
-Place = str | Triple | InBody
+class Construction:
+    """A place that is made from others (geometry/constructions.py): a record of fields."""
+
+    def position(self) -> Any:
+        """Where it is, of one whose fields are evaluated: three numbers of any kind."""
+        raise NotImplementedError
+
+    def wrong(self, at: Any) -> str:
+        """Why it cannot be made, with a remedy, or ""; ``at`` is this construction with its fields evaluated."""
+        raise NotImplementedError
+
+
+Place = str | Triple | InBody | Construction
 
 
 class Visitor:
@@ -56,7 +69,14 @@ class Visitor:
             return self.name(path, "point", value)
         if isinstance(value, InBody):
             return InBody(self.name(path, "body", value.body), self.triple(path, value.at, "polar"))
+        if isinstance(value, Construction):
+            made: Construction = map_fields(value, path, self)
+            return made
         return self.triple(path, value, "polar")
+
+    def direction(self, path: str, value: Any, turns: str) -> Any:
+        """A vector, or the way between two places."""
+        return map_fields(value, path, self) if isinstance(value, Between) else self.triple(path, value, turns)
 
     def inertia(self, path: str, value: Any) -> Any:
         flat = [entry for row in value for entry in row]
@@ -129,27 +149,49 @@ class Vector3(Kind):
 
 @dataclass(frozen=True)
 class Direction(Kind):
-    """A vector of any length; in files also "x", "-y" and so on."""
+    """A vector of any length; in files also "x", "-y" and so on, and the way between two places."""
 
     turns: str = "polar"
 
-    map = Vector3.map
+    def map(self, value: Any, path: str, visit: Visitor) -> Any:
+        return visit.direction(path, value, self.turns)
 
 
 @dataclass(frozen=True)
 class Position(Kind):
-    unit: ClassVar[str] = "m"
+    unit: str = "m"
 
     def map(self, value: Any, path: str, visit: Visitor) -> Any:
         return visit.place(path, value)
 
 
 @dataclass(frozen=True)
+class Distances(Kind):
+    """Distances from points, by their names: pairs (place, distance). The place of "A" has the path ``B.from.A.point``."""
+
+    unit: str = ""
+
+    def map(self, value: Any, path: str, visit: Visitor) -> Any:
+        return tuple(
+            (visit.place(f"{path}.{point}.point", point), _scalar(distance, f"{path}.{point}", visit))
+            for point, distance in value
+        )
+
+
+@dataclass(frozen=True)
 class Inertia(Kind):
-    unit: ClassVar[str] = "kg m2"
+    unit: str = "kg m2"
 
     def map(self, value: Any, path: str, visit: Visitor) -> Any:
         return visit.inertia(path, value)
+
+
+@dataclass(frozen=True)
+class Between:
+    """A direction from one place to another: an axis through two points."""
+
+    start: Annotated[Place, Position("a point of the axis", key="from", remedy="Give the point where it begins.")]
+    end: Annotated[Place, Position("another one", key="to", remedy="Give the point to which it goes.")]
 
 
 @dataclass(frozen=True)
@@ -182,10 +224,12 @@ class Name(Kind):
 
 @dataclass(frozen=True)
 class Names(Kind):
-    """Several names, of coordinates: ``shoulder``, or ``base.x`` of a joint that has several."""
+    """Several names: of coordinates, ``shoulder``, or ``base.x`` of a joint that has several; or of bodies."""
+
+    to: str = "coordinate"
 
     def map(self, value: Any, path: str, visit: Visitor) -> Any:
-        return tuple(visit.name(f"{path}.{i}", "coordinate", name) for i, name in enumerate(value))
+        return tuple(visit.name(f"{path}.{i}", self.to, name) for i, name in enumerate(value))
 
 
 @dataclass(frozen=True)
@@ -228,6 +272,14 @@ class Series(Kind):
     """Tables inside one after the other, each one of ``classes``, told apart by their own keys; paths count them from 0."""
 
     classes: tuple[type[Any], ...] = ()
+
+    def map(self, value: Any, path: str, visit: Visitor) -> Any:
+        return tuple(map_fields(inner, f"{path}.{i}", visit) for i, inner in enumerate(value))
+
+
+@dataclass(frozen=True)
+class Parts(Kind):
+    """Shapes that a body is made of, each described as a body is; paths count them from 0."""
 
     def map(self, value: Any, path: str, visit: Visitor) -> Any:
         return tuple(map_fields(inner, f"{path}.{i}", visit) for i, inner in enumerate(value))
@@ -281,6 +333,7 @@ class Listing(Visitor):
     def __init__(self) -> None:
         self.found: dict[str, Scalar] = {}
         self.places: dict[str, Place] = {}
+        self.ways: dict[str, Between] = {}
 
     def scalar(self, path: str, value: Scalar) -> Scalar:
         self.found[path] = value
@@ -289,6 +342,11 @@ class Listing(Visitor):
     def place(self, path: str, value: Place) -> Place:
         self.places[path] = value
         return super().place(path, value)
+
+    def direction(self, path: str, value: Any, turns: str) -> Any:
+        if isinstance(value, Between):
+            self.ways[path] = value
+        return super().direction(path, value, turns)
 
 
 class Units(Visitor):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+from ..geometry.gear_specs import GearItem
 from ..source import Source
 from .elements import ZERO3, ConstraintSpec, CouplerSpec, ElementSpec
 from .fields import Choice, Direction, Flag, Name, Number, Numbers, Place, Position, Record, Scalar, Text, Triple, Vector3
@@ -43,6 +44,7 @@ class Mesh:
 
     file: Annotated[str, Text("its path, relative to the model's folder and inside it", remedy="Name a file.")]
     scale: Annotated[Scalar, Number("m per unit of the file", sign="more than zero")] = 1.0
+    at: Annotated[Place, Position("where the origin of the file is")] = ZERO3
 
 
 @dataclass(frozen=True)
@@ -106,12 +108,22 @@ class InitialSpec(Written):
 
 
 @dataclass(frozen=True)
+class TurnSpec:
+    """A turn about one of the world's axes, or one parallel to it."""
+
+    axis: Annotated[str, Choice("about which it is turned", options=("x", "y", "z"))]
+    angle: Annotated[Scalar, Number("by which it is turned", unit="rad", remedy='Give it: angle = "120 deg"')]
+    about: Annotated[Triple, Vector3("a point of the axis", unit="m")] = ZERO3
+
+
+@dataclass(frozen=True)
 class CopySpec(Item, section="copies"):
-    """A copy of an assembly: first mirrored, then moved; whatever it holds is called COPY.NAME."""
+    """A copy of an assembly: first mirrored, then turned, then moved; whatever it holds is called COPY.NAME."""
 
     of: Annotated[str, Name("an assembly", to="assembly", remedy="Name the assembly that is copied.")]
     offset: Annotated[Triple, Vector3("by which it is moved", unit="m")] = ZERO3
     mirror: Annotated[str | None, Choice("the coordinate that changes its sign", options=("x", "y", "z"))] = None
+    turn: Annotated[TurnSpec | None, Record("by which it is turned", classes=(TurnSpec,))] = None
     parameters: tuple[ParameterSpec, ...] = ()
 
 
@@ -129,6 +141,7 @@ class PartsSpec(Written):
     measures: tuple[MeasureSpec, ...] = ()
     constraints: tuple[ConstraintSpec, ...] = ()
     couplers: tuple[CouplerSpec, ...] = ()
+    gears: tuple[GearItem, ...] = ()
 
 
 class AssemblySpec(PartsSpec):
@@ -149,4 +162,4 @@ class Spec(PartsSpec):
 
 
 # of PartsSpec, in the order of a file
-LISTS = ("parameters", "points", "bodies", "joints", "constraints", "couplers", "elements", "measures", "initial")
+LISTS = ("parameters", "points", "bodies", "joints", "constraints", "couplers", "gears", "elements", "measures", "initial")

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ...errors import ModelError
+from ..geometry.units import Quantity, UnitError, looks_like_quantity, wrong_unit
 from ..parameters.expressions import Formula, FormulaError
 from . import fields
-from .fields import AXES, InBody, Triple
+from .fields import AXES, Between, Construction, InBody, Triple
 from .items import Attachment
 from .problems import brief
 
 Value = float | str | Formula  # a number, or a formula "=..."
 Vector = Sequence[Value]
-Where3 = str | Vector | InBody  # the name of a point, a vector, or a place in a body's frame
-Axis = str | Vector  # "x", "-y", ... or a vector
+Where3 = str | Vector | InBody | Construction  # the name of a point, a vector, a place in a body's frame, or a construction
+Axis = str | Vector | Between  # "x", "-y", ..., a vector, or the way from a point to another
 End = tuple[str, Where3]  # a body, and a place on it
 Pairs = Iterable[Sequence[Value]]
 ONE = str | float | int | Formula  # what is one value, not several
@@ -30,7 +31,11 @@ def number(value: Any) -> Any:
     """A float, or a formula from a text that begins with =."""
     if isinstance(value, Formula):
         return value
+    if isinstance(value, Quantity):
+        return value
     if isinstance(value, str):
+        if looks_like_quantity(value):
+            return _quantity(value)
         if not value.lstrip().startswith("="):
             raise ModelError(f'"{value}" is no number. A formula begins with =.')
         try:
@@ -43,6 +48,13 @@ def number(value: Any) -> Any:
         raise ModelError(f"{brief(value)} is no number.") from None
     except OverflowError:
         raise ModelError("a number is too large.") from None
+
+
+def _quantity(text: str) -> Quantity:
+    try:
+        return Quantity(text)
+    except UnitError as error:
+        raise ModelError(f'"{text}" is no number: {error}.') from None
 
 
 def text(value: Any) -> str:
@@ -66,10 +78,12 @@ def one_of(classes: tuple[type[Any], ...], value: Any) -> Any:
 
 
 def place(value: Any) -> Any:
-    return value if isinstance(value, str | InBody) else triple(value)
+    return value if isinstance(value, str | InBody | Construction) else triple(value)
 
 
-def direction(value: Any) -> Triple:
+def direction(value: Any) -> Any:
+    if isinstance(value, Between):
+        return value
     if isinstance(value, str) and value not in AXES:
         raise ModelError(f'"{value}" is no direction. Give "x", "-y" and so on, or a vector.')
     return AXES[value] if isinstance(value, str) else triple(value)
@@ -114,6 +128,7 @@ CONVERT: dict[type[Any], Any] = {
     fields.Text: text,
     fields.Flag: lambda value: one_of((bool,), value),
     fields.Choice: text,
+    fields.Distances: lambda value: tuple((text(point), number(distance)) for point, distance in dict(value).items()),
     fields.Name: text,
 }
 
@@ -132,11 +147,24 @@ def make(cls: type[Any], *head: Any, **given: Any) -> Any:
     return cls(*head, **values)
 
 
+def scalars(value: Any) -> Iterator[Any]:
+    """What a value is made of: itself, or what is in tuples of tuples."""
+    if isinstance(value, tuple):
+        for inner in value:
+            yield from scalars(inner)
+    else:
+        yield value
+
+
 def _convert(label: str, kind: fields.Kind, value: Any) -> Any:
     try:
         if isinstance(kind, fields.Record):
             return _record(kind, value)
-        return CONVERT.get(type(kind), lambda x: x)(value)
+        made = CONVERT.get(type(kind), lambda x: x)(value)
+        for number in scalars(made):
+            if reason := wrong_unit(number, getattr(kind, "unit", "")):
+                raise ModelError(f"{label}: {reason}.")
+        return made
     except ModelError:
         raise
     except (TypeError, ValueError, AttributeError) as error:

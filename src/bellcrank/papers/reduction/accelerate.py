@@ -122,8 +122,8 @@ def _checked(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike | None) ->
 
 
 def _inputs(model: Model, inputs: ArrayLike | None) -> Array:
-    values = np.zeros(len(model.inputs)) if inputs is None else np.asarray(inputs, dtype=float)
-    if values.shape != (len(model.inputs),):
+    values = np.zeros(model.input_width) if inputs is None else np.asarray(inputs, dtype=float)
+    if values.shape != (model.input_width,):
         raise StateError(f"inputs have the shape {values.shape}. The model has {len(model.inputs)}: {', '.join(model.inputs)}.")
     return values
 

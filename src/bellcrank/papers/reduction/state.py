@@ -28,6 +28,7 @@ from ...formulations.loops.multipliers import closing, from_centroid
 from ...machine.in_python import InPython
 from ...model import Model
 from ...plan import Plan, make_plan
+from ...plan.closures import CLOSURE_TABLE
 from ...spatial import ArticulatedInertia, Force, Matrix, Motion
 from ...spatial.vector import ZERO
 
@@ -185,12 +186,22 @@ def _ties(model: Model, walk: InPython, bodies: list[Body], place: dict[int, int
     for (row, body, _), force in zip(walk.plan.loads.closing.attachments.tolist(), forces, strict=True):
         attachments[row, body] = force
     ties = []
+    starts = dict(
+        zip(
+            (c.name for c in model.closures),
+            walk.plan.loads.closing.table[:, CLOSURE_TABLE.index("attachment")].tolist(),
+            strict=True,
+        )
+    )
     for closure, first, point in zip(model.closures, model.closure_index.tolist(), points, strict=False):
         rows = range(first, first + closure.rows)
         gamma = np.array([walk.row(r, "right") for r in rows], dtype=float)
         a, b = place[closure.body_a], place[closure.body_b]
         if closure.kind == "coupler":
             terms = tuple((place[row], dof, factor) for row, dof, factor in closure.terms)
+            if closure.curve is not None and not closure.curve_driven:
+                last, slope = len(terms) - 1, walk.values("slopes")[starts[closure.name] + len(terms) - 1]
+                terms = (*terms[:last], (*terms[last][:2], terms[last][2] + float(slope)))
             nothing = np.zeros((1, 6))
             ties.append(Tie(closure.name, first, GROUND, GROUND, nothing, nothing, gamma, point, (), terms))
             continue

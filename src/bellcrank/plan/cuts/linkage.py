@@ -38,10 +38,14 @@ class Linkage:
     carriers: frozenset[int] = frozenset()
     on_ground: bool = True
     alone: bool = True
+    flat: bool | None = None
 
     @property
     def planar(self) -> bool:
-        """Whether all joints could move in a plane, and could not all move in space by counting freedoms."""
+        """Whether it is known to be ``flat``; or all joints could move in a plane, and could not all move in space by counting
+        freedoms."""
+        if self.flat is not None:
+            return self.flat
         freedoms = sum(len(moves(joint.kind)) for joint in self.joints)
         held = 6 * (len(self.joints) - self.bodies) + sum(len(equations(tie.kind, planar=False)) for tie in self.ties)
         return freedoms <= held and all(may_be_planar(tie.kind) for tie in (*self.joints, *self.ties))

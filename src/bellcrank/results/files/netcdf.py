@@ -55,7 +55,11 @@ def to_dataset(run: Run) -> xr.Dataset:
     from ..derived import version
     from ..quantities import QUANTITIES, coordinates, label_all, units
 
-    data = label_all(available(run, QUANTITIES), run.values("time"), run.labels)
+    data = label_all(
+        available(run, [name for name in QUANTITIES if name != "anchors" or run.values(name).any()]),
+        run.values("time"),
+        run.labels,
+    )
     names: dict[str, Any] = {dim: np.array(items, dtype=object) for dim, items in coordinates(run.labels).items()}
     names |= {unit: (dim, np.array(items, dtype=object)) for unit, (dim, items) in units(run.labels).items()}
     return data.assign_coords(names).assign_attrs(

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from ...dynamics.dynamics import Dynamics
 from ...dynamics.singular_positions import kept_equations, singular_loops
 from ...errors import BellcrankError, warn
+from ...integrate import METHODS
+from ...model import Model
 from ...papers.huang.taylor import integrate_reaction_taylor
 from ...plan.turns import LONGEST, turn_weights
 from ...singular import Extrapolation, Impact, Interval, Passed, Report, Tolerance, integrate_rattle
@@ -19,6 +21,7 @@ from ...wording import argument
 from ..events import Watcher
 from ..joining import State, from_last, joined, on_grid, still_to_come, stopped_by_singularity
 from ..system import FirstOrder, Outcome, Passage, energy_scale
+from .midpoint import CLOSED_METHODS, integrate_closed_midpoint
 from .treatment import NEAR
 
 Array = NDArray[np.float64]
@@ -45,19 +48,29 @@ def integrate_passing(
     max_step: float | None,
     progress: Callable[[float], None] | None,
 ) -> Outcome:
+    if method in CLOSED_METHODS:
+        return _outcome(integrate_closed_midpoint(dynamics, METHODS[method], start, times, max_step, progress))
     integrate = integrate_rattle if method == "rattle" else integrate_reaction_taylor
     return _outcome(integrate(dynamics, start, times, max_step, progress))
 
 
+def has_steps_of_its_own(method: str, model: Model) -> bool:
+    """Whether a method treats closed loops in its own way, step by step, outside of machine code."""
+    return method in PASSING_METHODS or (method in CLOSED_METHODS and bool(model.closures))
+
+
 def _outcome(passed: Passed) -> Outcome:
     _tell_impacts(passed.report.impacts)
-    return Outcome(
-        passed.times, passed.q, passed.v, passed.works, dict(passed.counts), passed.problem, _passages(passed.report)
-    )
+    states = (passed.times, passed.q, passed.v, passed.works)
+    return Outcome(*states, dict(passed.counts), passed.problem, _passages(passed.report), lost=_lost(passed.report))
 
 
 def _passages(report: Report) -> tuple[Passage, ...]:
     return tuple(Passage(p.time, ", ".join(p.closures)) for p in report.passages)
+
+
+def _lost(report: Report) -> float:
+    return float(sum(impact.energy for impact in report.impacts))
 
 
 def _tell_impacts(impacts: Sequence[Impact]) -> None:
@@ -161,7 +174,8 @@ class Passing:
         t = float(first["t"])
         passages = tuple(p for p in _passages(found.report) if t < p.time <= end or p.time == t == self.began)
         works = np.vstack([np.zeros(works.shape[1]), works])
-        return Outcome(np.append(first["t"], times), q, v, works, found.counts, found.problem, passages)
+        states = (np.append(first["t"], times), q, v, works)
+        return Outcome(*states, found.counts, found.problem, passages, lost=_lost(found.report))
 
     def _watched(self, found: Interval) -> float:
         """The end of the interval, or the event before it that ends the run."""
@@ -201,4 +215,5 @@ def _not_begun(dynamics: Dynamics, start: State) -> Outcome:
     _tell_impacts([] if impact is None else [impact])
     passage = Passage(t, ", ".join(loops.closures))
     works = np.zeros((1, FirstOrder(dynamics, start).works))
-    return Outcome(np.array([t]), start["q"][None], v[None], works, {}, passage.problem(), (passage,))
+    lost = 0.0 if impact is None else impact.energy
+    return Outcome(np.array([t]), start["q"][None], v[None], works, {}, passage.problem(), (passage,), lost=lost)

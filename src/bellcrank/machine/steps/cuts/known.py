@@ -1,7 +1,9 @@
 """What a model says about where its equations of motion are not smooth.
 
 times     knots and ends of tables over time: of efforts, of prescribed motions of joints and of closures
-surfaces  limits of stops on coordinates of the tree: a coordinate, and the value at which the force begins
+surfaces  limits of stops on coordinates of the tree: a coordinate, and the value at which the force begins; and rest, v = 0,
+          where friction that holds turns round
+anchors   of friction that holds: what it holds, and how far its anchor may be away
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ....forces.joint_stiction import TINY
 from ....model import Model
 from ....model.motion import PrescribedMotion
 from ....model.parameters.tables import Table
@@ -21,16 +24,24 @@ Array = NDArray[np.float64]
 SAME = 1e-12  # of the later of two times
 
 
+class Anchors(NamedTuple):
+    """Of each friction that holds: the coordinate q[place], its input, and the reach within which the anchor stays."""
+
+    places: NDArray[np.int64]
+    inputs: NDArray[np.int64]
+    reach: Array
+
+
 class Surfaces(NamedTuple):
-    """q[place] = limit"""
+    """y[place] = limit, with y = (q, v)"""
 
     places: NDArray[np.int64]
     limits: Array
 
-    def gates(self, nq: int, never: float) -> Array:
-        """The same as layers (count, 2, nq) of two limits for each coordinate, ``never`` where there is none."""
-        found = [self.limits[self.places == place] for place in range(nq)]
-        layers = np.full((max((len(limits) + 1) // 2 for limits in found) if found else 0, 2, nq), never)
+    def gates(self, count: int, never: float) -> Array:
+        """The same as layers (layers, 2, count) of two limits for each number of y, ``never`` where there is none."""
+        found = [self.limits[self.places == place] for place in range(count)]
+        layers = np.full((max((len(limits) + 1) // 2 for limits in found) if found else 0, 2, count), never)
         for place, limits in enumerate(found):
             for k, limit in enumerate(limits):
                 layers[k // 2, k % 2, place] = limit
@@ -66,8 +77,38 @@ def _tables(model: Model) -> Iterator[Table]:
 
 
 def known_surfaces(model: Model) -> Surfaces:
-    """Those of stops; a driven joint has no coordinate."""
+    """Those of stops, and of friction that holds; a driven joint has no coordinate."""
     stops = [e for e in model.elements if e.kind == "joint_stop" and e.joint >= 0 and not model.driven[e.joint]]
     found = [(int(model.q_index[e.joint]) + e.dof, e.values[name]) for e in stops for name in ("lower", "upper")]
+    held = (model.elements[k] for k in model.stictions)
+    found += [(model.nq + int(model.v_index[e.joint]) + e.dof, 0.0) for e in held]
     found = sorted({(place, limit) for place, limit in found if np.isfinite(limit)})
     return Surfaces(np.array([place for place, _ in found], dtype=np.int64), np.array([limit for _, limit in found]))
+
+
+def known_anchors(model: Model) -> Anchors:
+    held = [model.elements[k] for k in model.stictions]
+    places = [int(model.q_index[e.joint]) + e.dof for e in held]
+    inputs = [model.input_of(e) for e in held]
+    reach = [e.values["effort"] / e.values["stiffness"] for e in held]
+    return Anchors(np.array(places, dtype=np.int64), np.array(inputs, dtype=np.int64), np.array(reach, dtype=np.float64))
+
+
+def first_anchors(model: Model, q: Array, v: Array) -> Array:
+    """Where a run begins (rows of q and v): at rest nothing is stretched; what moves has been sliding."""
+    held = [model.elements[k] for k in model.stictions]
+    speeds = v[..., [int(model.v_index[e.joint]) + e.dof for e in held]]
+    anchors = known_anchors(model)
+    return _no_zero(q[..., anchors.places] - np.sign(speeds) * anchors.reach)
+
+
+def drawn_along(anchors: Anchors, q: Array, u: Array) -> Array:
+    """Inputs after a step that ended at q: anchors within their reach."""
+    u, at = u.copy(), q[anchors.places]
+    u[anchors.inputs] = _no_zero(np.clip(u[anchors.inputs], at - anchors.reach, at + anchors.reach))
+    return u
+
+
+def _no_zero(anchors: Array) -> Array:
+    """Zero would be no anchor."""
+    return np.where(np.abs(anchors) > TINY, anchors, TINY)

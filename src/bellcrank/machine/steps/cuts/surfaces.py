@@ -74,12 +74,12 @@ class Surface:
 def near_surfaces(stepper: Stepper, h: Number) -> Condition:
     """Whether one of the surfaces may be within reach of the step, by the speeds at its first and last stage."""
     s, e, w = stepper, stepper.e, stepper.words
-    vectors, (first, last) = s.vectors("v_start"), s.outer_slopes()
+    vectors, (first, last) = w["controlled"], s.outer_slopes()
     coarse = 4.0 * (s.real("rtol") + _ROUNDING)
 
     def layer(k: str, found: str) -> str:
-        lower = e.pointer(w["gates"], e.integer("mul", e.integer("mul", k, 2), w["v_start"]))
-        upper = e.pointer(lower, w["v_start"])
+        lower = e.pointer(w["gates"], e.integer("mul", e.integer("mul", k, 2), w["w_start"]))
+        upper = e.pointer(lower, w["w_start"])
 
         def reached(i: str) -> Number:
             y, new = s.get(w["y"], i), s.get(w["new"], i)

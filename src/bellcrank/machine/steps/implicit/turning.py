@@ -26,11 +26,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ...kernels.llvm.emitter import Emitter, Int
-from ...kernels.llvm.flow import each, when
-from ...numbers import Number, Symbol
-from ...spatial import Vector, quaternion_turn
-from .memory import TURNING
+from ....kernels.llvm.emitter import Emitter, Int
+from ....kernels.llvm.flow import each, when
+from ....numbers import Number, Symbol
+from ....spatial import Vector, quaternion_turn
+from ..memory import TURNING
 
 
 def write_turning() -> list[tuple[str, dict[str, str]]]:
@@ -38,7 +38,7 @@ def write_turning() -> list[tuple[str, dict[str, str]]]:
     return [_write_slopes(), _write_state()]
 
 
-class _Joint:
+class TurningJoint:
     """A joint of the table, in the arrays of a step."""
 
     def __init__(self, e: Emitter, i: str):
@@ -66,7 +66,7 @@ def _write_slopes() -> tuple[str, dict[str, str]]:
     e = Emitter(1)
 
     def one(i: str) -> None:
-        joint = _Joint(e, i)
+        joint = TurningJoint(e, i)
         w = Vector(*[e.symbol(e.load("%v", _velocity(e, joint.at["spin"], k))) for k in range(3)])
         torque = joint.vector("%k", "spin") + w.cross(joint.vector("%y", "spin"))
         turn = quaternion_turn(joint.get("%y", "attitude", 4))
@@ -94,7 +94,7 @@ def _write_state() -> tuple[str, dict[str, str]]:
     at_end = e.emit("icmp ne i64 %end, 0")
 
     def one(i: str) -> None:
-        joint = _Joint(e, i)
+        joint = TurningJoint(e, i)
         w, torque = joint.vector("%k", "attitude"), joint.vector("%k", "spin")
         start, mu = joint.get("%y", "attitude", 4), joint.vector("%y", "spin")
         xi = w * h

@@ -1,0 +1,78 @@
+"""Bode plots, and spectra."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MOST = 12  # lines that a legend can tell apart
+
+
+def bode(response: Any, path: str | Path | None, *, keep: bool) -> Figure:
+    """Magnitudes, outputs of one unit together, and below them all phases."""
+    from matplotlib.figure import Figure
+
+    pairs = [(i, j) for j in range(len(response.excitations)) for i in range(len(response.outputs))]
+    unit_of = {(i, j): (response.output_units[i] or "1", response.excitation_units[j] or "1") for i, j in pairs}
+    units = list(dict.fromkeys(unit_of.values()))
+    figure = Figure(figsize=(9, 4.2 + 2.4 * len(units)), layout="constrained")
+    axes = np.atleast_1d(figure.subplots(len(units) + 1, 1, sharex=True))
+    one = len(response.excitations) == 1
+    for k, (i, j) in enumerate(pairs):
+        label = response.outputs[i] if one else f"{response.outputs[i]} / {response.excitations[j]}"
+        values = response.values[:, i, j]
+        shown = np.where(np.abs(values) > 0, np.abs(values), np.nan)
+        axes[units.index(unit_of[i, j])].loglog(response.frequencies, shown, label=label, color=f"C{k}")
+        axes[-1].semilogx(response.frequencies, _phase(values), color=f"C{k}")
+    for axis, unit in zip(axes, units, strict=False):
+        _finish(axis, " / ".join(unit), list(unit_of.values()).count(unit))
+    _finish(axes[-1], "phase (deg)", 0)
+    axes[-1].set_xlabel("frequency (Hz)")
+    figure.suptitle(f"{response.model.name}: frequency response{f' to {response.excitations[0]}' if one else ''}")
+    return _saved(figure, path, keep)
+
+
+def _phase(values: Any) -> Any:
+    """In degrees, without jumps of whole turns; none where there is nothing."""
+    size = np.abs(values)
+    there = size > 1e-12 * np.nanmax(size, initial=0.0)
+    phase = np.full(len(values), np.nan)
+    phase[there] = np.degrees(np.unwrap(np.angle(values[there])))
+    return phase
+
+
+def plot_spectrum(response: Any, path: str | Path | None, *, keep: bool) -> Figure:
+    from matplotlib.figure import Figure
+
+    units = list(dict.fromkeys(response.units))
+    figure = Figure(figsize=(9, 1.5 + 2.6 * len(units)), layout="constrained")
+    axes = np.atleast_1d(figure.subplots(len(units), 1, sharex=True))
+    for name, unit, values in zip(response.outputs, response.units, response.densities.T, strict=True):
+        shown = np.where(values > 0, values, np.nan)
+        axes[units.index(unit)].loglog(response.frequencies, shown, label=f"{name}, rms {response.rms[name]:.3g} {unit}")
+    for axis, unit in zip(axes, units, strict=True):
+        _finish(axis, f"({unit})$^2$/Hz", response.units.count(unit))
+    axes[-1].set_xlabel("frequency (Hz)")
+    figure.suptitle(f"{response.model}: response to the spectrum of {response.excitation}")
+    return _saved(figure, path, keep)
+
+
+def _finish(axis: Any, label: str, lines: int) -> None:
+    axis.set_ylabel(label)
+    axis.grid(True, which="major", color="#dddddd")
+    axis.margins(x=0)
+    if 0 < lines <= MOST:
+        axis.legend(fontsize=8, frameon=False)
+
+
+def _saved(figure: Figure, path: str | Path | None, keep: bool) -> Figure:
+    from ...results.plots import save_figure
+
+    if path is not None:
+        save_figure(figure, Path(path), keep=keep)
+    return figure

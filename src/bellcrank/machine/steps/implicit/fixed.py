@@ -1,0 +1,189 @@
+"""Steps of a fixed length by an implicit method, its equations solved by Newton's method until only rounding is left.
+
+    k_i = f(t + c_i h, y + h sum_j A_ij k_j)
+
+Iterations start from the stages of the last step, extrapolated, and end when the change, as a part of the largest coordinate
+and momentum, is lost in rounding or, being small, no longer shrinks. Stopping earlier would leave an error with a trend, which
+spoils what the method is for: E. Hairer, R. McLachlan & A. Razakarivony, Achieving Brouwer's law with implicit Runge-Kutta
+methods, 2008. All steps being of the same length, the Jacobian and its factored matrices serve for many of them: until the
+iterations take their time.
+"""
+
+from __future__ import annotations
+
+from ....kernels.llvm.flow import each, when, while_
+from ....numbers import Number, Symbol, maximum
+from ..fixed import FixedStepper
+from ..memory import FRESH, NOT_SOLVED, OLD, TO_RENEW
+from .newton import Newton, stage_times
+
+MOST_ITERATIONS = 40
+MANY_ITERATIONS = 10  # after so many the Jacobian is taken again at the next step
+PATIENCE = 15  # and after so many at once
+SMALL, NEGLIGIBLE = 1e-12, 1e-18  # changes that may be rounding, and such that are lost in it
+
+
+class ImplicitStepper(FixedStepper):
+    def new_state(self, h: Number) -> None:
+        w, t, whole = self.words, self.real("t"), h
+        parts = self.method.parts
+        distinct = sorted(set(parts))
+        for n, part in enumerate(parts):
+            h = part * whole
+            if n:
+                self.copy(w["new"], w["y"])
+            elif len(parts) > 1:
+                self.copy(w["y"], w["origin"])
+            else:
+                self.extrapolate()
+            self.solve(t, h, distinct.index(part))
+            self.move(h, self.method.b, w["new"])
+            if self.method.turns:
+                self.turn_state(h, w["new"], end=True)
+            t = t + h
+        if len(parts) > 1:
+            self.copy(w["origin"], w["y"])
+
+    def extrapolate(self) -> None:
+        """Stages of the last step, as a polynomial in time, at those of the next; one stage with the one before it."""
+        e, c = self.e, self.method.c
+        stages, before = self.k[: len(c)], self.k[len(c)]
+
+        def at(i: str) -> None:
+            old = [self.get(k, i) for k in stages]
+            if len(c) == 1:
+                e.store(2.0 * old[0] - self.get(before, i), stages[0], i)
+                e.store(old[0], before, i)
+                return
+            for k, place in zip(stages, c, strict=True):
+                e.store(_polynomial(c, old, 1.0 + place), k, i)
+
+        self.over_state(at)
+
+    # Newton's method ----------------------------------------------------------------------------------------------
+
+    def solve(self, t: Number, h: Number, part: int) -> None:
+        """Iterate; ``change`` is that of the last iteration, ``change_before`` of the one before."""
+        e, newton = self.e, Newton(self, part)
+        self.set_real("change", 1.0)
+        self.set_real("change_before", 1e300)
+        self.set_count("iterations", 0)
+        self._prepare(newton, t, h)
+
+        def unsolved() -> str:
+            change, before = self.real("change"), self.real("change_before")
+            done = (change <= NEGLIGIBLE) | ((change <= SMALL) & (change >= before))
+            going = e.emit(f"icmp slt i64 {self.count('iterations')}, {MOST_ITERATIONS}")
+            return self.all_of(self.any(~done), going)
+
+        def improve() -> None:
+            self.set_real("change_before", self.real("change"))
+            self._pass(newton, t, h)
+            self.add_count("iterations")
+            slow = self.all_of(self.holds("iterations", PATIENCE), self.any(self.real("jacobian") >= OLD))
+            when(e, slow, lambda: self._renew(newton, t, h))
+
+        while_(e, unsolved, improve)
+        given_up = e.emit(f"icmp sge i64 {self.count('iterations')}, {MOST_ITERATIONS}")
+        when(e, given_up, lambda: self.set_real("status", float(NOT_SOLVED)))
+        slow = e.emit(f"icmp sgt i64 {self.count('iterations')}, {MANY_ITERATIONS}")
+        self.set_real("jacobian", maximum(self.real("jacobian"), OLD))
+        when(e, slow, lambda: self.set_real("jacobian", TO_RENEW))
+
+    def _prepare(self, newton: Newton, t: Number, h: Number) -> None:
+        name = _factored(newton)
+        when(self.e, self.any(self.real("jacobian") >= TO_RENEW), lambda: self._linearise(newton, t))
+        other = (self.real(name) < h) | (self.real(name) > h)
+        when(self.e, self.any(other), lambda: self._factor(newton, h))
+
+    def _linearise(self, newton: Newton, t: Number) -> None:
+        newton.linearise(self.words["y"], t)
+        self.set_real("jacobian", FRESH)
+        for name in ("factored", "factored_too"):
+            self.set_real(name, 0.0)
+
+    def _factor(self, newton: Newton, h: Number) -> None:
+        newton.factor(h)
+        self.set_real(_factored(newton), h)
+
+    def _renew(self, newton: Newton, t: Number, h: Number) -> None:
+        """The iterations converge slowly: they go on with a new Jacobian."""
+        self._linearise(newton, t)
+        self._factor(newton, h)
+
+    def _pass(self, newton: Newton, t: Number, h: Number) -> None:
+        w, e = self.words, self.e
+        rows = [(self.k[i], newton.residual(i)) for i in range(newton.stages)]
+        for i, time in stage_times(self, t, h):
+            self.move(h, self.method.A[i], w["aside"])
+            if self.method.turns:
+                self.turn_state(h, w["aside"], end=False)
+            self.derivative(w["aside"], rows[i][1], time)
+            if self.method.turns:
+                self.turn_slopes(w["aside"], rows[i][1])
+
+        def less(i: str) -> None:
+            for k, residual in rows:
+                e.store(self.get(residual, i) - self.get(k, i), residual, i)
+
+        def more(i: str) -> None:
+            for k, change in rows:
+                e.store(self.get(k, i) + self.get(change, i), k, i)
+
+        def powers(i: str) -> None:
+            for k, residual in rows:
+                e.store(self.get(residual, i), k, i)
+
+        each(e, 0, w["controlled"], less)
+        newton.correct(h)
+        each(e, 0, w["controlled"], more)
+        each(e, w["controlled"], w["vectors"], powers)
+        size = self.vectors("v_start")
+        change: Number = 0.0
+        for k, residual in rows:
+            of_both = maximum(self._change("0", size, k, residual, h), self._change(size, w["controlled"], k, residual, h))
+            change = of_both if isinstance(change, float) else maximum(change, of_both)
+        self.set_real("change", change)
+
+    def _change(self, first: str, last: str, k: str, change: str, h: Number) -> Symbol:
+        """The largest change of h k, over the largest of y and h k."""
+        y = self.words["y"]
+
+        def size(i: str) -> Number:
+            return abs(self.get(y, i)) + abs(h * self.get(k, i))
+
+        changes = self.largest(self.folded(first, last, lambda i: abs(h * self.get(change, i)), maximum))
+        return changes / maximum(self.largest(self.folded(first, last, size, maximum)), 1e-300)
+
+    # rotations ----------------------------------------------------------------------------------------------------
+
+    def turn_state(self, h: Number, into: str, *, end: bool) -> None:
+        e, w = self.e, self.words
+        table = f"ptr {w['turning']}, i64 {w['quaternion_count']}"
+        e.do(
+            f"call void @turn_state(ptr {w['y']}, ptr {self.k[0]}, ptr {into}, double {self.first(h)}, i64 {int(end)}, {table})"
+        )
+        e.forget()
+
+    def turn_slopes(self, state: str, k: str) -> None:
+        e, w = self.e, self.words
+        table = f"ptr {w['turning']}, i64 {w['quaternion_count']}"
+        e.do(f"call void @turn_slopes(ptr {state}, ptr {k}, ptr {w['buffer:v']}, i64 {w['v_start']}, {table})")
+        e.forget()
+
+
+def _factored(newton: Newton) -> str:
+    """For which length of step its matrices are."""
+    return ("factored", "factored_too")[newton.part]
+
+
+def _polynomial(places: tuple[float, ...], values: list[Symbol], x: float) -> Number:
+    """Lagrange's, through values at places."""
+    result: Number = 0.0
+    for i, value in enumerate(values):
+        weight = 1.0
+        for j, other in enumerate(places):
+            if j != i:
+                weight *= (x - other) / (places[i] - other)
+        result = result + weight * value
+    return result

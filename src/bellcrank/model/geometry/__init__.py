@@ -1,0 +1,1 @@
+"""Numbers with units, points made by construction, and the geometry of gears."""

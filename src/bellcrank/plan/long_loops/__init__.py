@@ -1,0 +1,1 @@
+"""Long loops, which are eliminated along their own bodies: which ones, and their joints as nodes."""

@@ -1,0 +1,296 @@
+"""Gears, racks, belts, cams and driven couplers: closed forms, bearing loads, every formulation, both back ends."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank.dynamics.node_ranks import plan_nodes
+from bellcrank.formulations import CLOSED
+from bellcrank.io import dumps
+from bellcrank.machine.in_python import run_plain
+from bellcrank.model import Mechanism
+from bellcrank.model.builder import polynomial
+from bellcrank.plan import make_plan
+
+J_PINION, J_WHEEL, TORQUE = 1e-3, 0.03, 3.0
+R, D = (0.02, 0.08), 0.05  # radii, and how far along the axis the teeth are from the bearings
+
+
+def pair(*, internal=False, drive=None, apart=None, **gear):
+    """A pinion and a wheel on ground; the wheel's joint is written the other way round, about -z."""
+    m = Mechanism("pair", gravity=(0, 0, 0))
+    d = apart or (R[1] - R[0] if internal else R[0] + R[1])
+    m.body("pinion", 1.0, (0, 0, 0), (2e-3, 2e-3, J_PINION))
+    m.body("wheel", 3.0, (d, 0, 0), (0.02, 0.02, J_WHEEL))
+    m.joint("pinion_shaft", "revolute", "ground", "pinion", (0, 0, 0), axis="z", motion=drive)
+    m.joint("wheel_shaft", "revolute", "wheel", "ground", (d, 0, 0), axis="z")
+    if "crossed" in gear:
+        m.belt("mesh", ["pinion", "wheel"], R, **gear)
+    else:
+        m.gear("mesh", ["pinion", "wheel"], internal=internal, point=(9, 9, D), **({"radii": R} | gear))
+    m.motor("torque", "wheel_shaft" if drive else "pinion_shaft", TORQUE)
+    return m.build()
+
+
+def at_rest(model, t=0.0):
+    """Accelerations, reactions of the joints and of the mesh."""
+    dyn = bc.compile(model, quick=True)
+    q, v = np.zeros(model.nq), model.initial_v
+    a = dyn.acceleration(q, v, t=t)
+    return a, dyn.reactions(q, v, a, t=t), dyn.closure_reactions(q, v, t=t)
+
+
+@pytest.mark.parametrize("helix", [0.0, 0.3])
+@pytest.mark.parametrize("internal", [False, True])
+def test_the_bearings_carry_tangential_radial_and_axial_force_of_the_teeth(internal, helix):
+    """alpha = T/(J1 + J2 (r1/r2)^2), F = J2 alpha2/r2; radial F tan(20 deg)/cos(helix), axial F tan(helix)."""
+    a, joints, mesh = at_rest(pair(internal=internal, helix_angle=helix))
+    alpha = TORQUE / (J_PINION + J_WHEEL * (R[0] / R[1]) ** 2)
+    F = J_WHEEL * alpha * R[0] / R[1] ** 2
+    side = -1.0 if internal else 1.0  # where the pitch point is, seen from the pinion
+    radial, axial = F * np.tan(np.radians(20)) / np.cos(helix), F * np.tan(helix)
+    force = np.array([side * radial, side * F, -axial])
+    np.testing.assert_allclose(a, [alpha, side * alpha * R[0] / R[1]], rtol=1e-12)
+    np.testing.assert_allclose(mesh[0], [*force, 0, 0, 0], rtol=1e-12, atol=1e-12)
+    arm = np.array([side * R[0], 0, D])
+    moment = np.cross(arm, force) * [1, 1, 0]  # about z the motor's torque and inertia hold the balance
+    np.testing.assert_allclose(joints[0], [*force, *moment], rtol=1e-12, atol=1e-12)
+    # the wheel's joint is written from its far side: the wrench of the wheel on ground, which is that of the teeth on the wheel
+    arm = np.array([-R[1], 0, D])
+    np.testing.assert_allclose(joints[1], [*force, *(np.cross(arm, force) * [1, 1, 0])], rtol=1e-12, atol=1e-12)
+
+
+def test_teeth_give_the_radii_by_the_distance_of_the_axes():
+    by_radii, by_teeth = pair(), pair(radii=None, teeth=(20, 80))
+    np.testing.assert_allclose(
+        [t[2] for t in by_teeth.closures[0].terms], [t[2] for t in by_radii.closures[0].terms], rtol=1e-14
+    )
+    helical = pair(radii=None, teeth=(20, 80), module="=2 * cos(0.2) * 0.001", helix_angle=0.2)
+    np.testing.assert_allclose(helical.closures[0].terms, by_radii.closures[0].terms, rtol=1e-12)
+
+
+@pytest.mark.parametrize("crossed", [False, True])
+def test_a_belt_pulls_the_pulleys_together_along_its_two_sides(crossed):
+    """2 T cos(phi) along the line of centres, whatever the torque, and F sin(phi) across; sin(phi) = (r2 -+ r1)/d."""
+    a, joints, mesh = at_rest(pair(apart=0.2, crossed=crossed, tension=100.0))
+    alpha = TORQUE / (J_PINION + J_WHEEL * (R[0] / R[1]) ** 2)
+    F = J_WHEEL * alpha * R[0] / R[1] ** 2
+    sine = (R[0] + R[1] if crossed else R[1] - R[0]) / 0.2
+    np.testing.assert_allclose(a, [alpha, (1 if crossed else -1) * alpha * R[0] / R[1]], rtol=1e-12)
+    force = np.array([-200 * np.sqrt(1 - sine**2), F * sine * (1 if crossed else -1)])
+    np.testing.assert_allclose(joints[0], [*force, 0, 0, 0, 0], rtol=1e-9, atol=1e-9)
+    # at the centre of the wheel, whose joint's angle is that of ground against it
+    np.testing.assert_allclose(mesh[0], [*force, 0, 0, 0, -J_WHEEL * a[1]], rtol=1e-9, atol=1e-9)
+
+
+def test_a_driven_pinion_turns_the_wheel_and_its_drive_feels_it():
+    """The drive gives J1 alpha + r1 F, F = (J2 alpha2 + T)/r2."""
+    model = pair(drive=polynomial(0.0, 2.0, 1.5))  # the torque drives the wheel's joint, ground against wheel
+    dyn = bc.compile(model, quick=True)
+    q, v, t = model.initial_q, model.initial_v, 0.0
+    a = dyn.acceleration(q, v, t=t)
+    ratio = R[0] / R[1]
+    np.testing.assert_allclose([v[0], a[0]], [2.0 * ratio, 3.0 * ratio], rtol=1e-12)
+    F = (J_WHEEL * a[0] - TORQUE) / R[1]
+    np.testing.assert_allclose(dyn.drive_efforts(q, v, a, t=t), [J_PINION * 3.0 + R[0] * F], rtol=1e-12)
+
+
+def test_a_planetary_set_obeys_willis_and_its_planets_share_the_load():
+    model = bc.load("planetary")
+    assert bc.load(dumps(model)).spec == model.spec
+    run = bc.simulate(model, duration=0.1)
+    last = run.v.isel(time=-1)
+    sun, carrier = float(last.sel(dof="sun_shaft")), float(last.sel(dof="carrier_shaft"))
+    assert carrier == pytest.approx(sun * 24 / (24 + 60), rel=1e-12)
+    assert float(last.sel(dof="second.bearing")) == pytest.approx(-carrier * 60 / 18, rel=1e-12)
+    assert run.energy_error < 1e-7 and run.closure_error.position < 1e-12
+    forces = run.reactions.isel(time=-1).sel(joint=[f"{k}.to_sun" for k in ("first", "second", "third")])[:, :3]
+    np.testing.assert_allclose(np.linalg.norm(forces, axis=1), np.linalg.norm(forces[0]), rtol=1e-9)
+    assert "first.to_ring" in run.reactions.attrs["not_unique"] and "carrier_shaft" in run.reactions.attrs["not_unique"]
+    report = str(model.check())
+    assert "2 equations are redundant" in report and "gear" in report
+
+
+def machine(drive=None):
+    """Two planets between a sun and a ring, a rack and a crossed belt on the carrier, and a cam on the pulley."""
+    m = Mechanism("machine", gravity=(0.3, -9.81, 1.0))
+    m.body("sun", 0.5, (0, 0, 0.01), (1e-4, 1e-4, 2e-4))
+    m.body("carrier", 0.8, (0.02, 0.01, 0), (1e-3, 2e-3, 2e-3))
+    m.joint("sun_shaft", "revolute", "ground", "sun", (0, 0, 0), axis="z", motion=drive)
+    m.joint("arm", "revolute", "ground", "carrier", (0, 0, 0.02), axis="-z")
+    for k, angle in enumerate((0.0, 2.1)):
+        p = (0.05 * np.cos(angle), 0.05 * np.sin(angle), 0.0)
+        ends = ("carrier", f"planet{k}") if k == 0 else (f"planet{k}", "carrier")
+        m.body(f"planet{k}", 0.2, (p[0] + 0.002, p[1], 0.003), (2e-4, 2e-4, 3e-4))
+        m.joint(f"pin{k}", "revolute", *ends, p, axis="z")
+        m.gear(f"sun_planet{k}", ["sun", f"planet{k}"], teeth=(20, 30), helix_angle=0.2)
+        m.gear(f"planet_ring{k}", [f"planet{k}", "ground"], radii=(0.03, 0.08), internal=True, helix_angle=-0.2)
+    m.body("slide", 1.0, (0, -0.06, 0), (1e-3, 1e-3, 1e-3))
+    m.joint("guide", "prismatic", "ground", "slide", (0, -0.07, 0), axis="x")
+    m.rack("rack", "carrier", "slide", (0.5, -0.06, 0.04))
+    m.body("pulley", 0.4, (0.3, 0.1, 0.01), (1e-3, 1e-3, 5e-4))
+    m.joint("pulley_shaft", "revolute", "ground", "pulley", (0.3, 0.1, 0), axis="z")
+    m.belt("belt", ["carrier", "pulley"], (0.05, 0.08), crossed=True, tension=50)
+    m.body("follower", 0.3, (0.3, 0.3, 0), (1e-4, 1e-4, 1e-4))
+    m.joint("stem", "prismatic", "ground", "follower", (0.3, 0.3, 0), axis="y")
+    rows = [(x, 0.02 * np.sin(x) + 0.003 * x) for x in np.linspace(-4, 4, 17).tolist()]
+    m.coupler("cam", ["stem", "pulley_shaft"], table=rows, outside="extrapolate")
+    if drive is None:
+        m.start("pulley_shaft", v=3.0)
+    return m.build()
+
+
+@pytest.mark.parametrize("drive", [None, polynomial(0.1, 2.0, 1.5)], ids=["free", "driven"])
+def test_every_formulation_and_both_back_ends_agree_on_gears(drive):
+    model = machine(drive)
+    t, q, v = 0.0, model.initial_q, model.initial_v
+    tau = 0.1 * np.arange(model.nv)
+    expected = None
+    for name in CLOSED:
+        plan = make_plan(model)
+        if name == "coordinate_reduction":
+            plan = replace(plan, nodes=plan_nodes(plan, q, t))
+        a = np.array(run_plain(CLOSED[name], plan, float, q=q, v=v, tau=tau, t=[t], u=[])["a"], dtype=float)
+        expected = a if expected is None else expected
+        np.testing.assert_allclose(a, expected, rtol=1e-10, atol=1e-10 * np.abs(expected).max())
+    found = []
+    for name in ("coordinate_reduction", "multipliers"):
+        dyn = bc.compile(model, name, quick=True)
+        a = dyn.acceleration(q, v, tau, t=t)
+        np.testing.assert_allclose(a, expected, atol=1e-10 * np.abs(expected).max())
+        found.append(np.vstack([dyn.reactions(q, v, a, t=t, tau=tau), dyn.closure_reactions(q, v, tau, t=t)]))
+    np.testing.assert_allclose(found[1], found[0], atol=1e-9 * np.abs(found[0]).max())
+
+
+def test_forces_and_moments_on_every_body_balance_its_motion():
+    """Newton and Euler of each body by hand, from reactions, tooth and belt forces at their points: no term is missing."""
+    model = machine()
+    dyn = bc.compile(model, quick=True)
+    q, v = model.initial_q, model.initial_v
+    a = dyn.acceleration(q, v)
+    joints, closures = dyn.reactions(q, v, a, effort=True), dyn.closure_reactions(q, v)
+    positions, _ = dyn.poses(q)
+    total = np.zeros((model.n + 1, 6))  # force, and moment about the world's origin
+    turned = model.turned or (False,) * model.n
+
+    def add(body, point, force, moment):
+        total[body] += np.concatenate([force, moment + np.cross(point, force)])
+
+    for i in range(model.n):
+        sign = -1.0 if turned[i] else 1.0
+        add(i, positions[i], sign * joints[i, :3], sign * joints[i, 3:])
+        add(model.parents[i], positions[i], -sign * joints[i, :3], -sign * joints[i, 3:])
+    for closure, wrench in zip(model.closures, closures, strict=True):
+        for action in closure.actions:
+            origin = positions[action.carrier] if action.carrier >= 0 else np.zeros(3)
+            add(action.body_b, origin + action.point, wrench[:3], wrench[3:])
+            add(action.body_a, origin + action.point, -wrench[:3], -wrench[3:])
+    eps = 1e-6  # accelerations of the centres and spins by differences along the motion: about 1e-9 of them
+    for i in range(model.n):
+        step = [dyn.poses(q + s * eps * v + 0.5 * (s * eps) ** 2 * a) for s in (-1, 0, 1)]
+        centers = [p[i] + Rot[i] @ model.center[i] for p, Rot in step]
+        acceleration = (centers[0] - 2 * centers[1] + centers[2]) / eps**2
+        force = total[i, :3] + model.mass[i] * model.gravity
+        np.testing.assert_allclose(force, model.mass[i] * acceleration, atol=5e-3 * max(1.0, np.abs(acceleration).max()))
+
+
+def test_a_cam_lifts_its_follower_by_its_table_and_all_formulations_run_alike():
+    m = Mechanism("cam", gravity=(0, 0, 0))
+    m.body("disc", 1.0, (0, 0, 0), (1e-3, 1e-3, 2e-3))
+    m.body("follower", 0.5, (0, 1, 0), (1e-3, 1e-3, 1e-3))
+    m.joint("shaft", "revolute", "ground", "disc", (0, 0, 0), axis="z")
+    m.joint("stem", "prismatic", "ground", "follower", (0, 1, 0), axis="y")
+    rows = [(x, 0.03 * (1 - np.cos(x))) for x in np.linspace(0, 2 * np.pi, 25).tolist()]
+    m.coupler("cam", ["stem", "shaft"], table=rows, outside="periodic")
+    m.start("shaft", v=20.0)
+    model = m.build()
+    assert bc.load(dumps(model)).spec == model.spec
+    runs = [bc.simulate(model, duration=0.5, formulation=f) for f in ("coordinate_reduction", "canonical_momenta")]
+    q = runs[0].q
+    lift = 0.03 * (1 - np.cos(q.sel(coordinate="shaft")))  # the spline through 25 points is within 1e-5 m of the cosine
+    np.testing.assert_allclose(q.sel(coordinate="stem"), lift, atol=2e-5)
+    np.testing.assert_allclose(runs[1].q, q, atol=1e-6)
+    assert runs[0].energy_error < 1e-6 and runs[0].reactions.attrs["load_no_bearings"] == "cam"
+
+
+def test_a_driven_cam_takes_the_effort_of_its_follower():
+    """Power of the drive = d/dt of the follower's kinetic energy."""
+    m = Mechanism("cam", gravity=(0, 0, 0))
+    m.body("disc", 0, None)
+    m.body("follower", 0.5, (0, 1, 0), (1e-3, 1e-3, 1e-3))
+    m.joint("shaft", "revolute", "ground", "disc", (0, 0, 0), axis="z", motion=polynomial(0.5, 4.0))
+    m.joint("stem", "prismatic", "ground", "follower", (0, 1, 0), axis="y")
+    m.coupler("cam", ["stem", "shaft"], table=[(x, 0.1 * x**3) for x in np.linspace(-2, 2, 41).tolist()])
+    model = m.build()
+    dyn = bc.compile(model, quick=True)
+    q, v = model.initial_q, model.initial_v
+    a = dyn.acceleration(q, v)
+    np.testing.assert_allclose([q[0], v[0], a[0]], [0.1 * 0.5**3, 0.3 * 0.5**2 * 4, 0.6 * 0.5 * 16], rtol=1e-3)
+    np.testing.assert_allclose(dyn.drive_efforts(q, v, a) * 4.0, 0.5 * a * v, rtol=1e-12)
+
+
+def wrong(change):
+    m = Mechanism("wrong")
+    m.body("a", 1.0, (0, 0, 0), (1, 1, 1))
+    m.body("b", 1.0, (1, 0, 0), (1, 1, 1))
+    m.joint("first", "revolute", "ground", "a", (0, 0, 0), axis="z")
+    m.joint("second", change.pop("kind", "revolute"), "ground", "b", change.pop("at", (1, 0, 0)), axis=change.pop("axis", "z"))
+    section, given = change.pop("what", "gear"), {"bodies": ["a", "b"], "radii": (0.4, 0.6)} | change
+    if section == "rack":
+        given = {"pinion": "a", "rack": "b"} | change
+    if section == "coupler":
+        given = change
+    getattr(m, section)("mesh", **{key: value for key, value in given.items() if value is not None})
+    return m
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"radii": (0.4, 0.7)}, "add up to 1.1 m, and its axes are 1 m apart. Move an axis"),
+        ({"radii": (0.4, 0.6), "internal": True}, "differ by 0.2 m"),
+        ({"radii": (0.4, -0.6)}, "Give more than zero"),
+        ({"radii": (0.4,)}, "it has 1 radii. Give two"),
+        ({"radii": None}, "neither radii and teeth"),
+        ({"teeth": (20, 30)}, "both radii and teeth"),
+        ({"radii": None, "teeth": (20, 30), "module": 0.1}, "Move an axis, or give teeth without a module"),
+        ({"radii": None, "teeth": (20, 20), "internal": True}, "the ring is larger"),
+        ({"bodies": ["a", "a"]}, 'couples "a" with itself'),
+        ({"bodies": ["a", "c"]}, 'it names "c", which is no body'),
+        ({"bodies": ["a", "b", "a"]}, "it has 3 bodies"),
+        ({"axis": "x"}, "are not parallel"),
+        ({"kind": "prismatic"}, "which is prismatic"),
+        ({"at": (0, 0, 1)}, "turn"),
+        ({"pressure_angle": 1.2}, "less than 60 degrees"),
+        ({"what": "rack", "point": (0, -1, 0)}, "use a prismatic joint"),
+        ({"what": "rack", "point": (0, -1, 0), "kind": "prismatic"}, "across the axis"),
+        ({"what": "rack", "point": (0, 0, 0), "kind": "prismatic", "axis": "x"}, "leaves no radius"),
+        ({"what": "belt", "radii": (0.4, 0.6), "crossed": True}, "not more than the sum"),
+        ({"what": "belt", "radii": (2, 0.6)}, "not more than the difference"),
+        ({"what": "coupler", "joints": ["first", "second"], "table": [(0, 0), (1, 1)], "ratio": 2}, "Give one of the three"),
+        ({"what": "coupler", "joints": ["first"], "table": [(0, 0), (1, 1)]}, "Name the follower, then the cam"),
+        ({"what": "coupler", "joints": ["first", "second"], "table": [(0, 0), (0, 1)]}, "Let the first column increase"),
+        (
+            {"what": "coupler", "joints": ["first", "second"], "table": [(0, 0), (1, 1)], "interpolation": "linear"},
+            "a cam with corners",
+        ),
+    ],
+)
+def test_gears_that_cannot_be_are_refused_with_values_and_a_remedy(change, said):
+    with pytest.raises(bc.ModelError) as caught:
+        wrong(change).build()
+    assert said in str(caught.value), str(caught.value)
+
+
+def test_a_coupler_of_driven_joints_alone_is_refused():
+    m = Mechanism("driven")
+    for k, name in enumerate("ab"):
+        m.body(name, 1.0, (k, 0, 0), (1, 1, 1))
+        m.joint(f"shaft_{name}", "revolute", "ground", name, (k, 0, 0), axis="z", motion=polynomial(0.0, 1.0))
+    m.coupler("both", ["shaft_a", "shaft_b"], ratio=2)
+    with pytest.raises(bc.ModelError, match="all of its joints are driven"):
+        m.build()

@@ -1,0 +1,134 @@
+"""What a run may take: memory, steps, patience; and what it says when it is not to be trusted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank.errors import BellcrankWarning, SimulationError, StateError
+from bellcrank.machine.steps import lane_runs
+from bellcrank.machine.steps.memory import ENDLESS, INTERRUPTED
+from bellcrank.model import Element
+from bellcrank.run.checks import horizon as horizons
+from bellcrank.run.checks.horizon import EndNotInSight, Horizon
+
+PERIOD = 2.367841947576237  # s, of the gallery's pendulum
+
+
+def test_samples_that_do_not_fit_into_memory_are_refused_before_the_run(monkeypatch):
+    """The bound is one of bytes: what is too much for many coordinates fits for few."""
+    monkeypatch.setattr("bellcrank.run.checks.size.largest", lambda: 3 << 20)
+    assert len(bc.simulate(bc.load("pendulum"), 1.0, step=1e-3).values("time")) == 1001
+    with pytest.raises(
+        StateError, match=r"1001 samples of model 'humanoid', .* take about .* MB of memory, and a run may take 3 MB"
+    ):
+        bc.simulate(bc.load("humanoid"), 1.0, step=1e-3)
+    with pytest.raises(StateError, match=r"400 runs of 101 samples .* or start fewer runs at a time"):
+        bc.simulate_many(bc.load("pendulum"), 1.0, step=0.01, q=np.zeros((400, 1)))
+
+
+def test_the_number_of_fixed_steps_is_known_before_the_run():
+    with pytest.raises(StateError, match=r"rk4 would take 1e\+12 steps of 1e-12 s, and a run may take 100000000"):
+        bc.simulate(bc.load("pendulum"), 1.0, method="rk4", max_step=1e-12)
+
+
+@pytest.mark.parametrize("method", ["dopri5", "bdf"])
+def test_a_run_stops_at_its_limit_of_steps_and_keeps_what_is_done(method):
+    with pytest.raises(SimulationError, match=r"it has taken \d+ steps, which is the limit.* max_steps \(now 50\)") as caught:
+        bc.simulate(bc.load("pendulum"), 10.0, step=0.01, method=method, max_steps=50)
+    run = caught.value.run
+    assert 0.0 < run.final_state().t < 10.0 and run.energy_error < 1e-6
+
+
+def test_a_run_whose_end_is_not_in_sight_says_so_long_before_its_limit():
+    """A pendulum of 1e-9 kg m2 on a spring of 1e12 N m/rad: 1e10 rad/s, for one second."""
+    text = """
+format = 1
+name = "wrong unit"
+gravity = [0, 0, 0]
+[bodies.arm]
+mass = 1.0
+center = [0, 0, 0]
+inertia = [1e-9, 1e-9, 1e-9]
+[joints.hinge]
+type = "revolute"
+parent = "ground"
+child = "arm"
+point = [0, 0, 0]
+axis = "z"
+[springs.stiff]
+joint = "hinge"
+stiffness = 1e12
+[initial]
+hinge = 0.1
+"""
+    model = bc.load(text)
+    with pytest.raises(SimulationError, match="its end is not in sight. After 2.* steps it would take about .* more"):
+        bc.simulate(model, 1.0, max_steps=100_000_000)
+    runs = bc.simulate_many(model, 1.0, q=np.array([[0.1], [0.2]]), max_steps=100_000_000)
+    assert (runs.status == ENDLESS).all() and "its end is not in sight" in runs.messages[0]
+
+
+def test_the_pace_is_that_of_the_last_steps_and_is_told_before_it_is_hopeless():
+    sight = Horizon(0.0, 1.0, max_steps=1000, look_after=10)
+    sight.look(0.5, 10)  # 10 steps for a half
+    with pytest.warns(BellcrankWarning, match=r"the run is at t = 0.501 s, and its end is not in sight"):
+        sight.look(0.501, 20)  # 5,000 to go
+    with pytest.raises(EndNotInSight, match="about 5e\\+04 more, about 8 minutes"):
+        sight.look(0.5011, 30, cost=0.01)
+    with pytest.raises(EndNotInSight, match="steps without end"):
+        Horizon(0.0, 1.0, look_after=10).look(0.0, 10)
+    assert horizons.HOPELESS > 1
+
+
+def test_many_runs_that_are_interrupted_keep_what_is_done(monkeypatch):
+    def press(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(lane_runs, "wait", lambda jobs, timeout=None: press() if timeout else [job.result() for job in jobs])
+    with pytest.raises(SimulationError, match=r"interrupted when \d+ runs? of 9 had arrived") as caught:
+        bc.simulate_many(bc.load("double_pendulum"), 1e4, step=10.0, q=np.linspace(0.1, 2.0, 18).reshape(9, 2))
+    runs = caught.value.run
+    assert set(runs.status) <= {0, INTERRUPTED} and (runs.status == INTERRUPTED).any()
+    assert all("it was interrupted" in message for message, status in zip(runs.messages, runs.status, strict=True) if status)
+
+
+def test_a_run_whose_energy_does_not_add_up_warns_wherever_it_is_looked_at():
+    with pytest.warns(
+        BellcrankWarning, match="'double pendulum': the energy does not add up, by .* of what flows: do not trust"
+    ):
+        run = bc.simulate(bc.load("double_pendulum"), 5.0, step=0.2, method="rk4")
+    assert run.energy_error > 1e-3 and "do not trust this run" in run.summary().doubt
+
+
+def test_a_good_run_whose_samples_fall_on_rest_has_a_small_energy_error():
+    """At the turning points of a pendulum neither kinetic nor potential energy tell what flows between them."""
+    run = bc.simulate(bc.load("pendulum"), 4 * PERIOD, step=PERIOD)
+    assert run.values("kinetic").max() < 1e-9
+    assert run.settings["peak_kinetic"] == pytest.approx(9.81, rel=1e-3)
+    assert run.energy_error < 1e-7
+
+
+def test_numbers_of_a_run_that_are_not_finite_are_told_with_their_names_and_times():
+    run = bc.simulate(bc.load("double_pendulum"), 0.1, step=0.05)
+    run.values("v")[1, 1] = 1e200  # whose square is no number
+    with (
+        np.errstate(all="ignore"),
+        pytest.warns(
+            BellcrankWarning, match=r"wrench of the parent .* of 'shoulder', 'elbow' at t = 0.05 s: not finite numbers"
+        ),
+    ):
+        run.reactions
+    run.values("a")[2, 1] = np.nan
+    assert any("joint accelerations of 'elbow' at t = 0.1 s" in words for words in run.summary().not_finite)
+
+
+def test_methods_that_cut_no_steps_say_so():
+    model = bc.load("parallelogram")
+    stop = Element("bumper", "joint_stop", {"lower": -9.0, "upper": 9.0, "stiffness": 1.0, "damping": 0.0}, joint=0, dof=0)
+    model = replace(model, elements=(*model.elements, stop))
+    with pytest.warns(BellcrankWarning, match=r"has stops \('bumper'\), and rattle does not end its steps there"):
+        bc.simulate(model, 0.02, step=0.01, method="rattle")
