@@ -114,8 +114,10 @@ class Walk:
 
     def tangents_of(self, name: str) -> str | None:
         """The array of the changes of an input, or of an output that was written before, where they are apart from it."""
-        named = (tangent_of(name),) if self.program.tangents else (f"d{name}",)
-        return next((x for x in named if x in self.program.inputs or x in self.program.outputs), None)
+        if not self.e.tangents:
+            return None
+        found = tangent_of(name) if self.program.tangents else f"d{name}"
+        return found if found in self.program.inputs or found in self.program.outputs else None
 
     def read(self, name: str, index: Integer) -> Number:
         """An entry of an input, or of an output that was written before, with its tangent if it has one."""

@@ -59,19 +59,19 @@ class TangentKernel:
         given = {name: x for name, x in (data or {}).items() if name in self.code.arguments} | dict(inputs)
         tasks = max(1, min(os.cpu_count() or 1, states * chunks // _STATES_PER_TASK))
         cuts = [states * k // tasks for k in range(tasks + 1)]
-        jobs = [(_Words(self, given, out, chunks), a, b) for a, b in pairwise(cuts)]
+        jobs = [(Words(self, given, out, chunks), a, b) for a, b in pairwise(cuts)]
         if tasks == 1:
-            self._run(*jobs[0])
+            self.sweep(*jobs[0])
         else:
-            for job in [workers().submit(self._run, *each_job) for each_job in jobs]:
+            for job in [workers().submit(self.sweep, *each_job) for each_job in jobs]:
                 job.result()
         return out
 
-    def _run(self, words: _Words, first: int, last: int) -> None:
+    def sweep(self, words: Words, first: int, last: int) -> None:
         self._sweep(words.words.ctypes.data, first, last)
 
 
-class _Words:
+class Words:
     """What binds a sweep to arrays, with buffers of its own."""
 
     def __init__(self, kernel: TangentKernel, given: Mapping[str, Numbers], out: Mapping[str, Numbers], chunks: int):
