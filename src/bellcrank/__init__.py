@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from .papers.paper_table import paper_table
     from .results import Run, load_run
     from .run import Event, simulate, simulate_many
+    from .studies import Sensitivity, check_gradients, sensitivity
 
 __version__ = "0.1.0"
 
@@ -75,6 +76,9 @@ _HOME = {
     "load_run": ".results",
     "simulate": ".run",
     "simulate_many": ".run",
+    "Sensitivity": ".studies",
+    "check_gradients": ".studies",
+    "sensitivity": ".studies",
 }
 
 __all__ = [
@@ -92,12 +96,14 @@ __all__ = [
     "Model",
     "ModelError",
     "Run",
+    "Sensitivity",
     "SimulationError",
     "StateError",
     "StiffnessWarning",
     "__version__",
     "assemble",
     "check",
+    "check_gradients",
     "compare",
     "compare_methods",
     "compile",
@@ -117,6 +123,7 @@ __all__ = [
     "road_spectrum",
     "save",
     "schema",
+    "sensitivity",
     "simulate",
     "simulate_many",
 ]

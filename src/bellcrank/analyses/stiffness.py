@@ -14,16 +14,15 @@ of the inverse dynamics with the multipliers of the closures held as they are (t
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh, solve_triangular
 
+from ..dynamics.differentiation import Changes, derivatives
 from ..dynamics.dynamics import Dynamics
-from ..formulations import Program
-from ..formulations.inverse_dynamics import inverse_dynamics
+from ..formulations import QUANTITIES
 from ..model import Model
 from ..model.manifold import rate_matrix
 from ..results.labels import Labels
@@ -33,19 +32,6 @@ Array = NDArray[np.float64]
 
 EPSILON = float(np.finfo(float).eps)
 TIE = 1e-9  # relative difference of numbers that are equal but for rounding
-
-TANGENT = Program(
-    "inverse_dynamics_tangent",
-    inverse_dynamics,
-    inputs=("q", "v", "a", "dq", "dv"),
-    outputs={"tau": "v", "dtau": "v"},
-    scratch=("tau",),
-    forces=True,
-)
-"""The change of the efforts along a change of q and v, at the same accelerations."""
-
-CLOSED_TANGENT = replace(TANGENT, name="closed_inverse_dynamics_tangent", inputs=("q", "v", "a", "lambda", "dq", "dv"))
-"""The change of the efforts along a change of q and v, at the same accelerations and multipliers."""
 
 
 class Conditions(NamedTuple):
@@ -90,14 +76,14 @@ def effort_jacobians(
 ) -> tuple[Array, Array]:
     """K and C: derivatives of the inverse dynamics along displacements and velocities, (nv, nv) each."""
     model, n = dyn.model, dyn.model.nv
-    state = {name: np.tile(x, (2 * n, 1)) for name, x in {"q": q, "v": v, "a": a}.items()}
-    state["dq"] = np.vstack([rate_matrix(model, q).T, np.zeros((n, model.nq))])
-    state["dv"] = np.vstack([np.zeros((n, n)), np.eye(n)])
+    state = {"q": q[None], "v": v[None], "a": a[None]}
     if multipliers is not None:
-        state["lambda"] = np.tile(multipliers, (2 * n, 1))
-    tangent = TANGENT if multipliers is None else CLOSED_TANGENT
-    rows = dyn.evaluate(tangent, state, given.t, given.inputs) if n else np.zeros((0, 0))
-    return rows[:n].T, rows[n:].T
+        state["lambda"] = multipliers[None]
+    along = {"q": np.hstack([rate_matrix(model, q), np.zeros((model.nq, n))]), "v": np.hstack([np.zeros((n, n)), np.eye(n)])}
+    changes = Changes(2 * n, {name: x[None] for name, x in along.items()})
+    program = QUANTITIES["inverse_dynamics" if multipliers is None else "closed_inverse_dynamics"]
+    found = derivatives(dyn, program, state, changes, given.t, given.inputs)["tau"].along[0]
+    return found[:, :n], found[:, n:]
 
 
 def stiffness(dyn: Dynamics, q: Array, given: Conditions) -> Stiffness:

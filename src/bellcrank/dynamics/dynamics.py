@@ -120,13 +120,18 @@ class Dynamics(Evaluation):
         t: ArrayLike = 0.0,
         inputs: OrZero = None,
         status: NDArray[Any] | None = None,
+        p: ArrayLike | None = None,
     ) -> Array:
         """dv/dt at the state q, v under the model's forces, gravity, and the joint efforts tau besides.
+
+        p: another design of those that the dynamics was compiled for, (parameters,), or one for each state, (B, parameters).
 
         One state without a finite answer raises DynamicsError. A batch never raises for one of its states: its row is not
         a number, and ``status``, an integer array (B,) to be filled, has 0 where the answer is good, 1 where the given
         state is not finite and 2 where the equations have no finite answer.
         """
+        if p is not None:
+            return quantities.sensitivities.acceleration_at(self, q, v, tau, p, t, inputs, status)
         out = np.empty(self._nv)
         effort = self._no_effort if tau is None else tau
         if not self._extras:
@@ -146,6 +151,7 @@ class Dynamics(Evaluation):
     mass_matrix = quantities.momenta.mass_matrix
     inverse_dynamics = quantities.forces.inverse_dynamics
     jacobians = quantities.derivatives.jacobians
+    sensitivity = quantities.sensitivities.sensitivity
 
     energy = quantities.momenta.energy
     momentum = quantities.momenta.momentum

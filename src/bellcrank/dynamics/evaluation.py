@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import DynamicsError, StateError
 from ..formulations import QUANTITIES, Program
 from ..machine.kernel import Kernel
+from ..machine.tangents.sweep import TangentKernel
 from .diagnosis import why_not_finite
 from .output_frames import OutputFrames
 
@@ -39,6 +40,7 @@ class Evaluation:
         self.formulation, self.program = planned.formulation, planned.program
         self.frames, self.equations = OutputFrames(planned.plan), planned.plan.loads.closing.rows
         self.kernels: dict[tuple[str, int, int], Kernel] = {}
+        self.tangent_kernels: dict[tuple[str, int, int], TangentKernel] = {}  # see differentiation
         self.measuring_code: dict[tuple[str, ...], Any] = {}  # by names of measures (quantities.measures)
 
     def rates(self, q: ArrayLike, v: ArrayLike) -> Array:
@@ -94,7 +96,7 @@ class Evaluation:
         out = kernel.batch(arrays)
         if batched:
             if status is not None:
-                _fill(status, arrays, out)
+                fill(status, arrays, out)
             return out
         if not np.isfinite(out).all():
             raise self.refusal(arrays)
@@ -182,7 +184,7 @@ def _repeated(name: str, x: Array, states: int, size: int, listed: str = "") -> 
         raise StateError(f"{name} has shape {x.shape}; {states} states need ({states}, {size}) or ({size},){listed}") from None
 
 
-def _fill(status: NDArray[Any], arrays: dict[str, Array], out: Array) -> None:
+def fill(status: NDArray[Any], arrays: dict[str, Array], out: Array) -> None:
     if status.shape != (len(out),):
         raise StateError(f"status must have shape ({len(out)},), one entry for each state; it has {status.shape}")
     given = np.all([np.isfinite(x).all(axis=1) for x in arrays.values()], axis=0)

@@ -8,7 +8,7 @@ children; inward, it is the sum of what the children sent and goes to the parent
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from ..constraints import Equation
@@ -441,6 +441,11 @@ class Walk(Protocol):
         """Dense symmetric positive definite solve between outputs, by LDL^T."""
 
 
+def tangent_of(name: str) -> str:
+    """What the tangents of an input, or of some data, are called."""
+    return f"d_{name}"
+
+
 @dataclass(frozen=True)
 class Program:
     """A recursion with its inputs and outputs.
@@ -448,6 +453,9 @@ class Program:
     Outputs are per degree of freedom ("v"), per coordinate ("q"), square ("v*v"), or a number of values per body, degree of
     freedom, driven degree of freedom, force element, closure or its equations ("body*12", "v*6", "drive*2", "element*3",
     "closure*6", "row*3", "row*v"). ``scratch`` outputs are not returned.
+
+    With ``tangents`` it is done on dual numbers: the value once, and beside it so many tangents. Inputs that have any are
+    followed by inputs of their tangents, "d_q" for "q"; outputs have theirs behind each number.
     """
 
     name: str
@@ -459,3 +467,10 @@ class Program:
     late: bool = False  # but only when the recursion says so
     nodes: bool = False  # it walks over nodes, which must be planned
     optimisation: int = 3  # LLVM's level; 0 is compiled soon, for what is asked for now and then, not in loops
+    tangents: int = 0
+
+    def differentiated(self, along: Sequence[str], tangents: int) -> Program:
+        """The same on dual numbers, along some of its inputs."""
+        given = tuple(name for name in self.inputs if name in along)
+        inputs = self.inputs + tuple(tangent_of(name) for name in given)
+        return replace(self, name=f"{self.name}/d({','.join(given)})*{tangents}", inputs=inputs, tangents=tangents)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
-Kind = Literal["table", "data", "buffer", "local", "input", "output"]
+Kind = Literal["table", "data", "buffer", "local", "input", "output", "tangent"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +21,8 @@ class Array:
     buffer   numbers of each lane (or integers for all), which the kernel writes before it reads them
     local    integers of a kernel's own, in registers where that is possible
     input    numbers of each lane, given                     output   numbers of each lane, asked for
-    active   numbers carry their tangents along, where a program has any
+    tangent  given too: of each number of an input or of data, a vector of tangents, in programs that have any
+    active   numbers carry their tangents along there, right behind them
     """
 
     name: str
@@ -45,7 +46,7 @@ class Array:
     @property
     def constant(self) -> bool:
         """Nothing writes to it while a kernel runs."""
-        return self.kind in ("table", "data", "input")
+        return self.kind in ("table", "data", "input", "tangent")
 
     @property
     def width(self) -> int | str:

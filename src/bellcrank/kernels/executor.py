@@ -46,11 +46,19 @@ class Executor(ABC):
 
     @abstractmethod
     def loop(
-        self, count: Integer, carry: Sequence[Number], body: Callable[[Integer, list[Number]], Sequence[Number]], inward: bool
-    ) -> None: ...
+        self,
+        count: Integer,
+        carry: Sequence[Number],
+        body: Callable[[Integer, list[Number]], Sequence[Number]],
+        inward: bool,
+        wide: Sequence[bool] = (),
+    ) -> None:
+        """``wide``: which of the numbers that pass along are vectors of tangents."""
 
     @abstractmethod
-    def switch(self, code: Integer, cases: Sequence[Callable[[], Sequence[Number]]]) -> list[Number]: ...
+    def switch(
+        self, code: Integer, cases: Sequence[Callable[[], Sequence[Number]]], wide: Sequence[bool] = ()
+    ) -> list[Number]: ...
 
     @abstractmethod
     def when(self, condition: Condition, then: Callable[[], None], otherwise: Callable[[], None] | None = None) -> None: ...
@@ -75,8 +83,8 @@ class Executor(ABC):
         """A pass over all nodes begins: what was sent before it may be overwritten after it."""
 
     @abstractmethod
-    def table(self, array: Any, length: Integer) -> Any:
-        """Numbers for ``numbers.gather``."""
+    def table(self, array: Any, length: Integer, tangents: Any = None) -> Any:
+        """Numbers for ``numbers.gather``, perhaps with the array of their tangents."""
 
     @abstractmethod
     def total(self, start: Integer, stop: Integer, term: Callable[[Integer], Number]) -> Number:

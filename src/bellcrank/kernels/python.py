@@ -24,6 +24,12 @@ class Stored:
     def __setitem__(self, place: Any, x: Any) -> None:
         self.values[place if type(place) is int else self._at(place)] = x
 
+    def fetch(self, place: Any, wide: bool) -> Any:
+        return self[place]
+
+    def store(self, place: Any, wide: bool, x: Any) -> None:
+        self[place] = x
+
     def _at(self, place: Any) -> int:
         row, column = place
         return row * self.width + (self.place[column] if type(column) is str else column)
@@ -66,12 +72,17 @@ class PythonExecutor(Executor):
         return result
 
     def loop(
-        self, count: int, carry: Sequence[Number], body: Callable[[int, list[Number]], Sequence[Number]], inward: bool
+        self,
+        count: int,
+        carry: Sequence[Number],
+        body: Callable[[int, list[Number]], Sequence[Number]],
+        inward: bool,
+        wide: Sequence[bool] = (),
     ) -> None:
         for k in reversed(range(count)) if inward else range(count):
             carry = body(k, list(carry))
 
-    def switch(self, code: int, cases: Sequence[Callable[[], Sequence[Number]]]) -> list[Number]:
+    def switch(self, code: int, cases: Sequence[Callable[[], Sequence[Number]]], wide: Sequence[bool] = ()) -> list[Number]:
         return list(cases[code]())
 
     def when(self, condition: bool, then: Callable[[], None], otherwise: Callable[[], None] | None = None) -> None:
@@ -96,5 +107,5 @@ class PythonExecutor(Executor):
     def start_pass(self) -> None:
         """Nothing is overwritten."""
 
-    def table(self, array: Stored, length: int) -> list[Any]:
+    def table(self, array: Stored, length: int, tangents: Stored | None = None) -> list[Any]:
         return array.values

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..formulations import Program
+from ..formulations.base import tangent_of
 from ..kernels.arrays import Array
 from ..plan import Plan
 from ..plan.closures import ACTION_ROW, ACTION_TABLE, ATTACHMENT_TABLE, CLOSURE_ROW, CLOSURE_TABLE, GIVEN_TABLE
@@ -91,9 +92,9 @@ _DECLARED = (
     _buffer("work", "bodies", "work_row", active=False),
     _buffer("messages", "messages", "message_row", active=False),
     _buffer("carried", 1, CARRIED),
-    _buffer("driven_q", "motions", 7, active=False),
-    _buffer("driven_v", "motions", 6, active=False),
-    _buffer("driven_a", "motions", 6, active=False),
+    _buffer("driven_q", "motions", 7),
+    _buffer("driven_v", "motions", 6),
+    _buffer("driven_a", "motions", 6),
     _buffer("states", "held", STATE),
     _buffer("known", "held", WRENCH),
     _buffer("applied", "held", WRENCH),
@@ -110,18 +111,41 @@ _DECLARED = (
     Array("cursor", "local", 1, ("ancestor", "kept"), integers=True),
     _buffer("node_work", "node_work", active=False),
     _buffer("node_messages", "node_messages", active=False),
-    _buffer("forms", "forms", active=False),
-    _buffer("scratch", "scratch", active=False),
+    _buffer("forms", "forms"),
+    _buffer("scratch", "scratch"),
     _buffer("impulses", "held", IMPULSE),
 )
-ARRAYS = {array.name: array for array in _DECLARED}
+VARIABLE: tuple[str, ...] = ("data", "gravity", "motion_data", "element_data", "pool", "closure_data", "factors")
+VARIABLE += ("given_factors", "action_data", "measure_data")
+"""Data that a design may change. What nodes read of bodies and closures follows from it."""
+OF_NODES = {"node_body_data": "data", "node_closure_data": "closure_data"}
+
+_given = {array.name: array for array in _DECLARED}
+_tangents = (Array(tangent_of(name), "tangent", _given[name].rows, _given[name].columns) for name in (*VARIABLE, *OF_NODES))
+ARRAYS = _given | {array.name: array for array in _tangents}
 
 
 def program_arrays(program: Program) -> dict[str, Array]:
-    """Inputs and outputs of a program; tangents of an input are an input of their own."""
-    inputs = {name: Array(name, "input", name) for name in program.inputs}
+    """Inputs and outputs of a program."""
+    inputs = {name: Array(name, "tangent" if is_tangent(program, name) else "input", name) for name in program.inputs}
     square = {name: "nv" if kind in ("v*v", "row*v") else 1 for name, kind in program.outputs.items()}
-    return inputs | {name: Array(name, "output", name, columns, active=name == "G") for name, columns in square.items()}
+    return inputs | {name: Array(name, "output", name, columns, active=True) for name, columns in square.items()}
+
+
+def is_tangent(program: Program, name: str) -> bool:
+    """Whether an input is that of the tangents of another one."""
+    return program.tangents > 0 and name in {tangent_of(other) for other in program.inputs}
+
+
+def arrays_of(plan: Plan, program: Program) -> dict[str, Array]:
+    """All arrays of a kernel; those that nothing varies in carry no tangents."""
+    arrays = ARRAYS | program_arrays(program)
+    if not program.tangents:  # along one direction, changes of outputs are outputs of their own
+        still = [name for name in program.outputs if name != "G"]
+        arrays |= {name: replace(arrays[name], active=False) for name in (*still, "forms", "scratch")}
+    if not (plan.varies("motion_data") or plan.varies("pool") or is_tangent(program, tangent_of("t"))):
+        arrays |= {name: replace(arrays[name], active=False) for name in ("driven_q", "driven_v", "driven_a")}
+    return arrays
 
 
 def plan_counts(plan: Plan) -> dict[str, int]:
@@ -156,9 +180,9 @@ def width(plan: Plan, program: Program, name: str) -> int:
     model = plan.model
     if name in program.inputs:
         rows = plan.loads.closing.rows
-        sizes = {"q": model.nq, "dq": model.nq, "t": 1, "u": model.input_width, "du": model.input_width}
-        sizes |= {"lambda": rows, "dlambda": rows}
-        return sizes.get(name, model.nv)
+        sizes = {"q": model.nq, "t": 1, "u": model.input_width, "lambda": rows}
+        sizes |= {"dq": model.nq, "du": model.input_width, "dlambda": rows}
+        return sizes.get(name.removeprefix("d_") if is_tangent(program, name) else name, model.nv)
     kind = program.outputs[name]
     if kind == "v*v":
         return model.nv * model.nv

@@ -15,7 +15,7 @@ from ..joints import JOINTS, JOINTS_BY_KEY, JointData, closing_equations
 from ..joints.base import Driven
 from ..joints.laws import LAWS, added, curve_of
 from ..model.motion import Law as PrescribedLaw
-from ..numbers import Dual, Number, maximum
+from ..numbers import Number, Rate, maximum
 from ..numbers.spline import Curve, Lookup, spline
 from ..plan.closures import ACTION_SLOTS, CLOSURE_SLOTS, ClosureSignature
 from ..plan.loads import ELEMENT_SLOTS, MOTION_AXIS, ElementSignature, MotionSignature
@@ -208,7 +208,7 @@ def along_motion(state: BodyState) -> BodyState:
     """Pose with its rate, as dual numbers."""
 
     def rated(x: Vector, rate: Vector) -> Vector:
-        return Vector(*[Dual(value, [slope]) for value, slope in zip(x, rate, strict=True)])
+        return Vector(*[Rate(value, [slope]) for value, slope in zip(x, rate, strict=True)])
 
     columns = [rated(column, state.w.cross(column)) for column in state.R.transpose().rows()]
     return BodyState(Matrix(*columns).transpose(), rated(state.r, state.v), state.w, state.v)
@@ -218,7 +218,7 @@ def driven_along_motion(signature: ClosureSignature, driven: Driven) -> Driven:
     if not signature.driven:
         return driven
     rates = driven.v if signature.driven == "value" else JOINTS[signature.driven].rates(driven.q, driven.v)
-    return driven._replace(q=tuple(Dual(x, [rate]) for x, rate in zip(driven.q, rates, strict=True)))
+    return driven._replace(q=tuple(Rate(x, [rate]) for x, rate in zip(driven.q, rates, strict=True)))
 
 
 def impulses_of(view: ClosureView, multipliers: Sequence[Number]) -> list[tuple[list[Number], list[Number]]]:
@@ -240,11 +240,11 @@ def impulses_of(view: ClosureView, multipliers: Sequence[Number]) -> list[tuple[
 
 
 def _value(x: Number) -> Number:
-    return x.value if isinstance(x, Dual) else x
+    return x.value if isinstance(x, Rate) else x
 
 
 def _slope(x: Number) -> Number:
-    return x.tangents[0] if isinstance(x, Dual) else 0.0
+    return x.tangents[0] if isinstance(x, Rate) else 0.0
 
 
 def power_of(held: HeldBody, wrench: Force) -> Number:

@@ -16,6 +16,8 @@ from .arrays import IMPULSE, WRENCH
 if TYPE_CHECKING:
     from .walk import Walk
 
+TANGENT = "'"  # behind the name of an array whose numbers carry tangents: the part that these are
+
 
 class Body:
     """Implements formulations.Body, for the body of one case of the switch, at the walk's current index."""
@@ -37,12 +39,24 @@ class Body:
         return self.walk.e.once(self.origin(array, k), self.index, lambda: self._read(array, k))
 
     def _read(self, array: str, k: int) -> Number:
-        if array == "data":
-            return self.data(k)
-        return self.walk.array(array)[self.entry("q" if array in ("q", "dq", "driven_q") else "v") + k]
+        if array in ("data", "d_data"):
+            return self.data(k, tangents=array == "d_data")
+        whole = array.removesuffix(TANGENT)
+        place = self.entry("q" if whole in ("q", "dq", "d_q", "driven_q") else "v") + k
+        if not self.walk.carries(whole):
+            return self.walk.array(whole)[place]
+        return self.walk.array(whole).part(place, tangents=array != whole)
 
-    def data(self, slot: int) -> Number:
-        return self.walk.array("data")[self.index, slot]
+    def number(self, array: str, k: int) -> Number:
+        """The same with its tangents, if it carries any."""
+        value = self.load(array, k)
+        changes = self.walk.tangents_of(array)
+        if changes is not None:
+            return Dual(value, [self.load(changes, k)])
+        return Dual(value, [self.load(array + TANGENT, k)]) if self.walk.carries(array) else value
+
+    def data(self, slot: int, tangents: bool = False) -> Number:
+        return self.walk.array("d_data" if tangents else "data")[self.index, slot]
 
     def memory(self) -> str:
         """Address of what steps keep on this body, in machine code."""
@@ -55,12 +69,10 @@ class Body:
     def input(self, name: str) -> tuple[Number, ...]:
         walk, size = self.walk, range(self._joint.nq if name == "q" else self._joint.nv)
         if self.driven:
-            return () if name == "push" else tuple(self.load(f"driven_{name}", k) for k in size)
+            return () if name == "push" else tuple(self.number(f"driven_{name}", k) for k in size)
         if name in ("effort", "push"):
             return tuple(walk.array(name)[self.entry("v") + k] for k in size)
-        if f"d{name}" in walk.program.inputs:
-            return tuple(Dual(self.load(name, k), [self.load(f"d{name}", k)]) for k in size)
-        return tuple(self.load(name, k) for k in size)
+        return tuple(self.number(name, k) for k in size)
 
     def output(self, name: str, values: Sequence[Number]) -> None:
         walk, kind = self.walk, self.walk.program.outputs[name]
@@ -102,8 +114,14 @@ class Body:
     # what is asked ------------------------------------------------------------------------------------------------
 
     def _values(self, name: str, count: int | None = None) -> list[Number]:
-        constants = self._constants
-        return [constants[k] if k in constants else self.load("data", k) for k in SLOTS[name][:count]]
+        return [self._value(k) for k in SLOTS[name][:count]]
+
+    def _value(self, slot: int) -> Number:
+        if slot in self._constants:
+            return self._constants[slot]
+        value = self.load("data", slot)
+        varies = self.walk.e.tangents and slot in self.signature.varied
+        return Dual(value, [self.load("d_data", slot)]) if varies else value
 
     @property
     def _joint_data(self) -> JointData:

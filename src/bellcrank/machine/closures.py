@@ -13,7 +13,7 @@ from ..joints import JOINTS
 from ..joints.base import Driven
 from ..kernels.executor import Integer
 from ..kernels.messages import leaves, rebuild
-from ..numbers import Dual, Number, select, sqrt
+from ..numbers import Number, select, sqrt
 from ..numbers.spline import Curve, Lookup
 from ..plan.closures import CLOSURE_SLOTS, ActionSignature, ClosureSignature
 from ..spatial import Force
@@ -31,7 +31,7 @@ from .at_state import (
 )
 from .body import Body
 from .dense import to_ground
-from .loads import add_to, add_wrench, data_of, state_of
+from .loads import add_to, add_wrench, data_of, pool_of, state_of
 from .loads import leave_states as leave_all_states
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def _view(walk: Walk, signature: ClosureSignature, k: Integer, rated: bool) -> C
     state = driven_of(walk, signature, k)
     if rated:
         a, b, state = along_motion(a), along_motion(b), driven_along_motion(signature, state)
-    return closure_view(signature, data_of(walk, "closure_data", k), a, b, state, sums)
+    return closure_view(signature, data_of(walk, "closure_data", k, signature), a, b, state, sums)
 
 
 def driven_of(walk: Walk, signature: ClosureSignature, k: Integer) -> Driven:
@@ -113,8 +113,7 @@ def _curve(walk: Walk, signature: ClosureSignature, k: Integer) -> tuple[Curve, 
 
 def curve_of(walk: Walk, signature: Lookup | None, k: Integer, x: Number) -> Curve:
     assert signature is not None
-    pool = walk.e.table(walk.array("pool"), walk.e.count("pool"))
-    return curve_at(signature, data_of(walk, "closure_data", k), CLOSURE_SLOTS["table"], x, pool)
+    return curve_at(signature, data_of(walk, "closure_data", k, signature), CLOSURE_SLOTS["table"], x, pool_of(walk))
 
 
 def last_attachment(walk: Walk, k: Integer) -> Integer:
@@ -134,7 +133,7 @@ def _sums(walk: Walk, k: Integer) -> tuple[Number, Number, Number]:
         carried[0, name] = 0.0
 
     def term(attachment: Integer) -> None:
-        factor = walk.array("factors")[attachment]
+        factor = factor_of(walk, attachment)
         for name, array in (("position", "q"), ("velocity", "v")):
             add_to(carried, (0, name), factor * walk.given(array, _coordinate(walk, attachment, array)))
 
@@ -144,12 +143,21 @@ def _sums(walk: Walk, k: Integer) -> tuple[Number, Number, Number]:
     table, given = walk.array("closure_table"), walk.array("given_table")
 
     def driven(i: Integer) -> None:
-        factor = walk.array("given_factors")[i]
+        factor = walk.data("given_factors", i, walk.plan.varies("given_factors"))
         for name, array, column in (("position", "q", "q"), ("velocity", "v", "v"), ("acceleration", "a", "v")):
             add_to(carried, (0, name), factor * walk.array(f"driven_{array}")[given[i, column]])
 
     walk.e.each(table[k, "given"], table[k, "given"] + table[k, "givens"], driven)
     return carried[0, "position"], carried[0, "velocity"], carried[0, "acceleration"]
+
+
+def _action_data(walk: Walk, i: Integer) -> Callable[[int], Number]:
+    return lambda slot: walk.data("action_data", (i, slot), walk.plan.varies("action_data"))
+
+
+def factor_of(walk: Walk, attachment: Integer) -> Number:
+    """Of a term of a coupler."""
+    return walk.data("factors", attachment, walk.plan.varies("factors"))
 
 
 def _each_attachment(walk: Walk, k: Integer, act: Callable[[Integer], None]) -> None:
@@ -199,11 +207,6 @@ class Row:
         if not self.walk.plan.loads.closing.couplers:
             return [0.0] * n
         factor, e = self.walk.array("carried")[0, "factor"], self.walk.e
-        if isinstance(factor, Dual) and self.walk.plan.loads.closing.curves:
-            return [
-                Dual(e.where(self.dof, k, factor.value), [e.where(self.dof, k, x) for x in factor.tangents]) for k in range(n)
-            ]
-        factor = factor.value if isinstance(factor, Dual) else factor
         return [e.where(self.dof, k, factor) for k in range(n)]
 
     def leave(self, body: Body, values: Sequence[Number], bound: Number, known: Number) -> None:
@@ -227,7 +230,7 @@ def carry_equations(walk: Walk, step: Callable[[Any, Any, Force], Force]) -> Non
         for j in range(WRENCH):
             carried[j] = walk.array("attachments")[attachment, j]
         if walk.plan.loads.closing.couplers:
-            carried[0, "factor"] = walk.array("factors")[attachment]
+            carried[0, "factor"] = factor_of(walk, attachment)
         if walk.plan.loads.closing.curves:
             add_to(carried, (0, "factor"), walk.array("slopes")[attachment])
         to_ground(walk, table[attachment, "body"], lambda body: per_body(body, row))
@@ -371,7 +374,7 @@ def _each_action(walk: Walk, output: bool, pushes: bool) -> None:
         multiplier = walk.given("lambda", table[i, "row"])
         if signature.curve is not None:
             multiplier = -multiplier * _driven_slope(walk, signature.curve, table[i, "closure"])
-        p, (n, f) = action_wrench(data_of(walk, "action_data", i), carrier, multiplier)
+        p, (n, f) = action_wrench(_action_data(walk, i), carrier, multiplier)
         if output and signature.reports:
             for k, x in enumerate([*f, *n]):
                 walk.output("closing", table[i, "closure"] * 7 + k, -x)
@@ -409,10 +412,10 @@ def push_impulses(walk: Walk) -> None:
             if signature.curve is not None and not signature.curve_driven:
                 curve, v, _ = _curve(walk, signature, index)
                 place = _coordinate(walk, last_attachment(walk, index), "v")
-                add_to(walk.array("effort"), place, walk.array("lambda")[table[index, "row"]] * curve.bend * v)
+                add_to(walk.array("effort"), place, walk.given("lambda", table[index, "row"]) * curve.bend * v)
             return
         row, grounds = table[index, "row"], (signature.ground_a, signature.ground_b)
-        sigma = [-walk.array("lambda")[row + k] for k in range(len(view.equations))]
+        sigma = [-walk.given("lambda", row + k) for k in range(len(view.equations))]
         for ground, state, (impulse, rate) in zip(grounds, ("state_a", "state_b"), impulses_of(view, sigma), strict=True):
             for k, x in enumerate([*impulse, *rate] if not ground else []):
                 add_to(impulses, (table[index, state], k), x)
@@ -426,4 +429,4 @@ def _power(view: ClosureView, total: Sequence[Force]) -> Number:
 
 
 def _push_coordinate(walk: Walk, attachment: Integer, multiplier: Number) -> None:
-    add_to(walk.array("effort"), _coordinate(walk, attachment, "v"), walk.array("factors")[attachment] * multiplier)
+    add_to(walk.array("effort"), _coordinate(walk, attachment, "v"), factor_of(walk, attachment) * multiplier)

@@ -67,8 +67,10 @@ def _fetch_or_compile(name: str, write: Callable[[], Module], level: int) -> Cod
 
 def structure_key(plan: Plan) -> tuple[Any, ...]:
     nodes = () if plan.nodes is None else plan.nodes.key()
-    present = tuple(bool(x) for x in (*plan.gravity, *plan.baumgarte))
-    return (plan.signatures, present, *plan.loads.key(), nodes, plan.outside_joints)
+    present = (*plan.has_gravity, *(bool(x) for x in plan.baumgarte))
+    shared = ("pool", "factors", "given_factors", "action_data")  # of others the signatures say what varies
+    varied = *(plan.varies("gravity", k) for k in range(3)), *(plan.varies(name) for name in shared)
+    return (plan.signatures, present, varied, *plan.loads.key(), nodes, plan.outside_joints)
 
 
 class Kernel:
@@ -185,6 +187,8 @@ def bound_arrays(plan: Plan, code: Code, lanes: int) -> dict[str, Any]:
         size = max(1, array.size(counts))
         if array.integers:
             return np.zeros(size, dtype=np.int64)
+        if array.kind == "tangent":
+            return aligned(size * facts.tangents)
         return aligned(size * lanes * (1 + facts.tangents if array.active else 1))
 
     return {name: bound(ARRAYS[name]) for name in code.arguments}

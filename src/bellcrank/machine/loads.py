@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..forces import BodyState, JointState
 from ..kernels.executor import Integer
@@ -30,13 +30,20 @@ if TYPE_CHECKING:
 Data = Callable[[int], Number]
 
 
-def data_of(walk: Walk, array: str, i: Integer) -> Data:
+def data_of(walk: Walk, array: str, i: Integer, signature: Any) -> Data:
     """The numbers of a row, by their place."""
-    return lambda slot: walk.array(array)[i, slot]
+    return lambda slot: walk.data(array, (i, slot), slot in signature.varied)
 
 
 def time_of(walk: Walk) -> Number:
-    return walk.array("t")[0] if "t" in walk.program.inputs else 0.0
+    return walk.given("t", 0) if "t" in walk.program.inputs else 0.0
+
+
+def pool_of(walk: Walk) -> Any:
+    """The splines of tables, with their tangents where a design may change them."""
+    e = walk.e
+    tangents = walk.array("d_pool") if e.tangents and walk.plan.varies("pool") else None
+    return e.table(walk.array("pool"), e.count("pool"), tangents)
 
 
 def drive(walk: Walk) -> None:
@@ -44,8 +51,7 @@ def drive(walk: Walk) -> None:
     e, table = walk.e, walk.array("motion_table")
 
     def case(signature: MotionSignature, i: Integer) -> list[Number]:
-        pool = e.table(walk.array("pool"), e.count("pool"))
-        state = driven_state(signature, data_of(walk, "motion_data", i), time_of(walk), pool)
+        state = driven_state(signature, data_of(walk, "motion_data", i, signature), time_of(walk), pool_of(walk))
         for name, column, values in (("q", "q", state.q), ("v", "v", state.v), ("a", "v", state.a)):
             for k, x in enumerate(values):
                 walk.array(f"driven_{name}")[table[i, column] + k] = x
@@ -90,7 +96,7 @@ def add_to(array: object, place: Integer, x: Number) -> None:
 
 
 def _element(walk: Walk, signature: ElementSignature, i: Integer) -> list[Number]:
-    table, data = walk.array("element_table"), data_of(walk, "element_data", i)
+    table, data = walk.array("element_table"), data_of(walk, "element_data", i, signature)
     around = _around(walk, signature, i)
     if signature.terms:
         values = _on_sum(walk, signature, i, data)
@@ -131,7 +137,8 @@ def output_openings(walk: Walk) -> None:
         if element_gates(signature):
             grounds, rows = (signature.ground_a, signature.ground_b), ("row_a", "row_b")
             a, b = (BodyState.ground() if on else state_of(walk, table[i, row]) for on, row in zip(grounds, rows, strict=True))
-            for k, x in enumerate(openings_of(signature, _around(walk, signature, i), data_of(walk, "element_data", i), a, b)):
+            data = data_of(walk, "element_data", i, signature)
+            for k, x in enumerate(openings_of(signature, _around(walk, signature, i), data, a, b)):
                 walk.array("opening")[table[i, "opening"] + k] = x
         return []
 
@@ -140,11 +147,10 @@ def output_openings(walk: Walk) -> None:
 
 
 def _around(walk: Walk, signature: ElementSignature, i: Integer) -> Around:
-    e, table = walk.e, walk.array("element_table")
-    pool = e.table(walk.array("pool"), e.count("pool"))
+    table = walk.array("element_table")
     u = walk.given("u", table[i, "input"]) if signature.has_input else 0.0
     arguments = tuple(walk.array("measured")[table[i, f"m{k}"]] for k in range(len(signature.live)))
-    return Around(time_of(walk), u, pool, arguments)
+    return Around(time_of(walk), u, pool_of(walk), arguments)
 
 
 def _on_sum(walk: Walk, signature: ElementSignature, i: Integer, data: Data) -> tuple[Number, Number, Number]:

@@ -56,7 +56,7 @@ class Facts:
     dense: int = 0  # 1: all equations of closures are taken at once
     scratch: int = 0  # numbers of matrices of one step at a node
     sent: int = 1  # numbers that nodes send each other of a body
-    tangents: int = 0
+    tangents: int = 0  # of every active number
     node_rows: list[int] = field(default_factory=list)  # of each signature of a node: numbers that are kept
     node_matrices: list[int] = field(default_factory=list)  # and those of matrices
 
@@ -127,7 +127,7 @@ def _without_collections() -> Iterator[None]:
 def write_kernel(plan: Plan, program: Program, lanes: int, name: str = "kernel") -> KernelText:
     e, walk = recorded(plan, program, lanes, CellPlan())
     if walk.visits_nodes:
-        e, walk = recorded(plan, program, lanes, learned(e.region, walk.node_messages.passes))
+        e, walk = recorded(plan, program, lanes, learned(e.region, walk.node_messages.passes, e.wide))
     arguments = [array for array in ARRAYS if array in e.used and ARRAYS[array].kind != "local"]
     pointers = ", ".join(f"ptr noalias %{argument}" for argument in [*arguments, *program.inputs, *program.outputs])
     text = f"define internal void @{name}(i64 %n, i64 %nv, {pointers}) {{\nentry:\n{e.text()}\n}}\n"
@@ -138,9 +138,9 @@ def write_kernel(plan: Plan, program: Program, lanes: int, name: str = "kernel")
         dense=int(walk.dense),
         scratch=walk.arena.most,
         sent=walk.memory.sent,
-        tangents=e.tangents,
+        tangents=e.wide or e.tangents,
         node_rows=[record.slots for record in records],
-        node_matrices=[record.matrices for record in records],
+        node_matrices=[record.matrices * e.unit // lanes for record in records],
     )
     e.release()
     return KernelText((text, e.declarations), arguments, facts)
@@ -150,7 +150,7 @@ def recorded(plan: Plan, program: Program, lanes: int, memory: CellPlan) -> tupl
     counts = {"bodies": "%n", "nv": "%nv", "left_row": "%nv", "work_row": _WORK_ROW, "message_row": _MESSAGE_ROW}
     known = counts | {"motion_row": motion_row(plan.loads.motion_signatures)}
     known["measure_row"] = plan.loads.measures.data.shape[1]
-    e = LlvmExecutor(lanes, 1 if "dq" in program.inputs else 0, known, ARRAYS["sizes"])
+    e = LlvmExecutor(lanes, program.tangents, known, ARRAYS["sizes"], along="dq" in program.inputs)
     walk = Walk(e, plan, program, memory)
     walk.run()
     e.do("ret void")

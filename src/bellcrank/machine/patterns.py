@@ -6,6 +6,7 @@ In Python a message is sent as it is.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 from typing import Any
 
 from ..kernels.messages import UNSEEN, VARIES, leaves, rebuild
@@ -15,19 +16,31 @@ Entries = list[Any]  # for each number of a message: UNSEEN, a constant, or VARI
 
 
 class Pattern:
-    """``size`` numbers are sent; ``nothing`` stands for a message that nobody reads."""
+    """``size`` numbers are sent; ``nothing`` stands for a message that nobody reads.
 
-    def __init__(self, size: int, nothing: list[Any], varying: Callable[[Any], list[Any]], message: Callable[[list[Any]], Any]):
-        self.size, self.nothing, self.varying, self.message = size, nothing, varying, message
+    ``wide``: which of them are vectors of tangents, if there are any; ``places``: where each is in memory, and the end.
+    """
+
+    def __init__(
+        self,
+        nothing: list[Any],
+        varying: Callable[[Any], list[Any]],
+        message: Callable[[list[Any]], Any],
+        wide: Sequence[bool],
+        places: Sequence[int],
+    ):
+        self.size, self.nothing, self.varying, self.message = len(nothing), nothing, varying, message
+        self.wide, self.places = wide, places
 
 
 def whole_messages() -> Pattern:
-    return Pattern(1, [None], lambda message: [message], lambda numbers: numbers[0])
+    return Pattern([None], lambda message: [message], lambda numbers: numbers[0], [False], [0, 1])
 
 
 def folded(e: Any, like: Any, entries: Entries) -> Pattern:
     """Messages like this one, whose numbers vary where the entries say so."""
-    size = sum(x is VARIES for x in entries)
+    wide = [is_tangent(e, k) for k, x in enumerate(entries) if x is VARIES]
+    places = [0, *accumulate(e.wide if w else 1 for w in wide)]
 
     def varying(message: Any) -> list[Number]:
         return [x for x, entry in zip(leaves(message, e.tangents), entries, strict=True) if entry is VARIES]
@@ -36,7 +49,12 @@ def folded(e: Any, like: Any, entries: Entries) -> Pattern:
         given = iter(numbers)
         return rebuild(like, iter([next(given) if x is VARIES else x for x in entries]), e.tangents)
 
-    return Pattern(size, [e.needless()] * size, varying, message)
+    return Pattern([e.needless()] * len(wide), varying, message, wide if e.wide else (), places)
+
+
+def is_tangent(e: Any, k: int) -> bool:
+    """Whether the k-th part of a message, whose numbers have their tangents behind them, is a vector of tangents."""
+    return bool(e.wide) and k % (1 + e.tangents) > 0
 
 
 def constant_everywhere(
@@ -78,4 +96,4 @@ def learn(entries: Entries, numbers: Sequence[Number], only_zeros: bool) -> None
 
 def _unknown(e: Any, like: Any, entries: Entries) -> Any:
     pattern = folded(e, like, entries)
-    return pattern.message([e.symbol(e.name()) for _ in range(pattern.size)])
+    return pattern.message([e.symbol(e.name(wide=wide)) for wide in pattern.wide or [False] * pattern.size])

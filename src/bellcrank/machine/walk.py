@@ -7,19 +7,20 @@ are found first, by rehearsing the steps until nothing changes, and fold.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..formulations import Program
+from ..formulations.base import tangent_of
 from ..kernels.arrays import Array
 from ..kernels.executor import Executor, Integer
 from ..kernels.llvm.liveness import CellPlan
-from ..kernels.messages import added, parts, whole
-from ..numbers import Number
+from ..kernels.messages import added, parts
+from ..numbers import Dual, Number
 from ..plan import Plan, Signature
 from ..spatial import Vector
 from . import closures, dense, loads
-from .arrays import ARRAYS, program_arrays
+from .arrays import arrays_of
 from .body import Body
 from .measuring import loops as measuring
 from .nodes import walk as nodes
@@ -51,16 +52,25 @@ class Walk:
         self.node_workspaces = nodes.fresh_workspaces(self)
         self.node_messages: Any = make_node_messages(self)
         self.arena = Arena(e)
-        self._declared: Mapping[str, Array] = ARRAYS | program_arrays(program)
+        self._declared: Mapping[str, Array] = arrays_of(plan, program)
         self._arrays: dict[str, Any] = {}
         self.array("cursor")  # where the kernel begins, so that it stays in registers
-        gravity = self.array("gravity")
-        self.gravity = Vector(*[0.0 if x == 0 else gravity[0, k] for k, x in enumerate(plan.gravity)])
+        there = plan.has_gravity
+        self.gravity = Vector(*[self.data("gravity", (0, k), plan.varies("gravity", k)) if there[k] else 0.0 for k in range(3)])
 
     def array(self, name: str) -> Any:
         if name not in self._arrays:
             self._arrays[name] = self.e.array(self._declared[name])
         return self._arrays[name]
+
+    def carries(self, name: str) -> bool:
+        """Whether numbers of an array have their tangents behind them."""
+        return self.e.tangents > 0 and self._declared[name].active
+
+    def data(self, name: str, place: Any, varied: bool) -> Number:
+        """A number of the data, with its tangents where a design may change it."""
+        value = self.array(name)[place]
+        return Dual(value, [self.array(tangent_of(name))[place]]) if varied and self.e.tangents else value
 
     def run(self) -> None:
         for name, kind in self.program.outputs.items():
@@ -105,25 +115,26 @@ class Walk:
 
     def given(self, name: str, index: Integer) -> Number:
         """An entry of an input, with its tangent where that is an input too."""
-        names = [name, f"d{name}"] if f"d{name}" in self.program.inputs else [name]
-        return whole([self.array(each)[index] for each in names])
+        value, tangents = self.array(name)[index], self.tangents_of(name)
+        return value if tangents is None else Dual(value, [self.array(tangents)[index]])
+
+    def tangents_of(self, name: str) -> str | None:
+        """The array of the changes of an input, or of an output that was written before, where they are apart from it."""
+        if not self.e.tangents:
+            return None
+        found = tangent_of(name) if self.program.tangents else f"d{name}"
+        return found if found in self.program.inputs or found in self.program.outputs else None
 
     def read(self, name: str, index: Integer) -> Number:
         """An entry of an input, or of an output that was written before, with its tangent if it has one."""
-        if name in self.program.inputs:
-            return self.given(name, index)
-        names = [name, f"d{name}"] if f"d{name}" in self.program.outputs else [name]
-        return whole([self.array(each)[index] for each in names])
+        return self.given(name, index)
 
     def output(self, name: str, place: Integer, x: Number) -> None:
-        """An entry of an output, with its tangent where that is an output too."""
-        if f"d{name}" not in self.program.outputs:
-            self.array(name)[place] = x
-            return
-        value, *tangents = parts(x, self.e.tangents)
-        self.array(name)[place] = value
-        for tangent in tangents:
-            self.array(f"d{name}")[place] = tangent
+        """An entry of an output, and of its change where that is an output too."""
+        self.array(name)[place] = x
+        changes = self.tangents_of(name)
+        if changes is not None:
+            self.array(changes)[place] = parts(x, 1)[1]
 
     # passes -------------------------------------------------------------------------------------------------------
 
@@ -166,14 +177,14 @@ class Walk:
                 message = case(Body(signature, self, i), carried)
                 return pattern.nothing if message is None else pattern.varying(message)
 
-            return self.at_body(i, arm)
+            return self.at_body(i, arm, pattern.wide)
 
-        self.e.loop(self.e.count("bodies"), pattern.nothing, at, inward)
+        self.e.loop(self.e.count("bodies"), pattern.nothing, at, inward, pattern.wide)
 
-    def at_body(self, i: Integer, arm: Callable[[Signature], Any]) -> list[Number]:
-        """The case of a body's signature."""
+    def at_body(self, i: Integer, arm: Callable[[Signature], Any], wide: Sequence[bool] = ()) -> list[Number]:
+        """The case of a body's signature; ``wide``: which of the numbers that it gives are vectors of tangents."""
         cases = [lambda s=s: arm(s) or [] for s in self.signatures]
-        return self.e.switch(self.array("table")[i, "code"], cases)
+        return self.e.switch(self.array("table")[i, "code"], cases, wide)
 
     def _pattern(
         self,
@@ -199,13 +210,18 @@ class Walk:
 
     def _store(self, body: Body, whose: str, message: Any, pattern: Pattern) -> None:
         sent, place = pattern.varying(message), body.entry(whose)
-        self.message_width = max(self.message_width, len(sent))
-        for k, x in enumerate(sent):
-            self.array("messages")[place, k] = x
+        self.message_width = max(self.message_width, pattern.places[-1])
+        for k, x, wide in self._parts_of(pattern, sent):
+            self.array("messages").store((place, k), wide, x)
 
     def _fetch(self, body: Body, whose: str, pattern: Pattern) -> Any:
         place = body.entry(whose)
-        return pattern.message([self.array("messages")[place, k] for k in range(pattern.size)])
+        parts = self._parts_of(pattern, pattern.nothing)
+        return pattern.message([self.array("messages").fetch((place, k), wide) for k, _, wide in parts])
+
+    def _parts_of(self, pattern: Pattern, sent: Sequence[Number]) -> list[tuple[int, Number, bool]]:
+        """Numbers that are sent: where, what, and whether they are vectors of tangents."""
+        return list(zip(pattern.places, sent, pattern.wide or [False] * pattern.size, strict=False))
 
     # settings -----------------------------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..kernels.executor import Executor
 from ..kernels.llvm.graph import Cell
-from ..kernels.llvm.liveness import CellPlan
+from ..kernels.llvm.liveness import CellPlan, has_tangents, tangent_cell
 from ..kernels.messages import whole
 from ..numbers import Dual, Number, Symbol
 from ..spatial.matrices import Unrolled
@@ -83,6 +83,8 @@ class Workspace:
         return _Leaf(self._recipe(body, value, next(cells)))
 
     def _recipe(self, body: Body, value: Number, cell: Cell) -> Recipe:
+        e, wide = body.walk.e, isinstance(value, Symbol) and value.wide
+        cell = tangent_cell(cell) if wide else cell
         if cell in self.memory.dead:
             return ("needless",)
         recipe = self._cheap(body, value, _MOST_OPERATIONS)[0]
@@ -92,11 +94,13 @@ class Workspace:
                 return ("needless",)
             slot = planned[cell] if planned else self.slots
             recipe = ("slot", slot, cell)
-            e = body.walk.e
-            e.store(value, body.memory(), slot)
+            if wide:
+                e.store_wide(value, body.memory(), slot)
+            else:
+                e.store(value, body.memory(), slot)
             e.mark(cell)
             body.there[value.ref] = recipe
-            self.slots = max(self.slots, slot + 1)
+            self.slots = max(self.slots, slot + (e.wide if wide else 1))
         return recipe
 
     def _cheap(self, body: Body, x: Number, budget: int) -> tuple[Recipe | None, int]:
@@ -185,6 +189,7 @@ def _fetched(body: Body, slot: int, cell: Cell) -> Symbol:
     key = ("slot", cell, str(body.index))
     found = e.known.get(key)
     if found is None:
-        found = e.known[key] = Symbol(e, e.load(body.memory(), slot), "slot", (slot,))
+        read = e.load_wide if has_tangents(cell) else e.load
+        found = e.known[key] = Symbol(e, read(body.memory(), slot), "slot", (slot,))
         e.mark(cell)
     return found

@@ -7,7 +7,7 @@ dual       Dual over any of these                 exact derivatives, one value a
 """
 
 from .counting import CountingGraph, Operations
-from .dual import Dual
+from .dual import Dual, Rate
 from .functions import absolute, atan2, exp, floor, gather, less, log, maximum, minimum, power, select, sincos, sqrt
 from .operations import acos, asin, atan, cos, mod, sign, sin, smoothstep, step, tan
 from .symbol import Condition, Graph, Number, Symbol, is_constant
@@ -19,6 +19,7 @@ __all__ = [
     "Graph",
     "Number",
     "Operations",
+    "Rate",
     "Symbol",
     "absolute",
     "acos",

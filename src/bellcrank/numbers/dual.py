@@ -7,7 +7,7 @@ shared, and each tangent costs O(n). Tangents that are exactly zero and constant
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -17,10 +17,14 @@ _NUMBERS = (float, int, complex, np.number, Symbol)
 
 
 class Dual:
-    """value + sum_k tangents[k] eps_k,  eps_j eps_k = 0."""
+    """value + sum_k tangents[k] eps_k,  eps_j eps_k = 0.
+
+    Duals of different levels have different eps: to one of a higher level (Rate), one of a lower level is a number.
+    """
 
     __slots__ = ("tangents", "value")
     __array_ufunc__ = None
+    level = 0
 
     def __init__(self, value: Number, tangents: Sequence[Number]):
         self.value = value
@@ -41,39 +45,52 @@ class Dual:
         return f"Dual({self.value!r}, {self.tangents!r})"
 
     def _map(self, value: Number, slope: Number) -> Dual:
-        return Dual(value, [slope * t for t in self.tangents])
+        return type(self)(value, [slope * t for t in self.tangents])
+
+    def _alike(self, other: Any) -> TypeGuard[Dual]:
+        return isinstance(other, Dual) and other.level == self.level
+
+    def _is_number(self, other: Any) -> bool:
+        """To this one."""
+        return isinstance(other, _NUMBERS) or (isinstance(other, Dual) and other.level < self.level)
 
     def __add__(self, other: Number) -> Dual:
-        if isinstance(other, Dual):
-            return Dual(self.value + other.value, [s + t for s, t in zip(self.tangents, other.tangents, strict=True)])
-        return Dual(self.value + other, self.tangents) if isinstance(other, _NUMBERS) else NotImplemented
+        if self._alike(other):
+            return type(self)(self.value + other.value, [s + t for s, t in zip(self.tangents, other.tangents, strict=True)])
+        return type(self)(self.value + other, self.tangents) if self._is_number(other) else NotImplemented
 
     __radd__ = __add__
 
     def __neg__(self) -> Dual:
-        return Dual(-self.value, [-t for t in self.tangents])
+        return type(self)(-self.value, [-t for t in self.tangents])
 
     def __sub__(self, other: Number) -> Dual:
-        if isinstance(other, Dual):
-            return Dual(self.value - other.value, [s - t for s, t in zip(self.tangents, other.tangents, strict=True)])
-        return Dual(self.value - other, self.tangents) if isinstance(other, _NUMBERS) else NotImplemented
+        if self._alike(other):
+            return type(self)(self.value - other.value, [s - t for s, t in zip(self.tangents, other.tangents, strict=True)])
+        return type(self)(self.value - other, self.tangents) if self._is_number(other) else NotImplemented
 
     def __rsub__(self, other: Number) -> Dual:
-        return Dual(other - self.value, [-t for t in self.tangents])
+        return type(self)(other - self.value, [-t for t in self.tangents])
 
     def __mul__(self, other: Number) -> Dual:
-        if isinstance(other, Dual):
+        if self._alike(other):
             a, b = self.value, other.value
-            return Dual(a * b, [s * b + a * t for s, t in zip(self.tangents, other.tangents, strict=True)])
-        return Dual(self.value * other, [t * other for t in self.tangents]) if isinstance(other, _NUMBERS) else NotImplemented
+            return type(self)(a * b, [s * b + a * t for s, t in zip(self.tangents, other.tangents, strict=True)])
+        if not self._is_number(other):
+            return NotImplemented
+        return type(self)(self.value * other, [t * other for t in self.tangents])
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Number) -> Dual:
-        if isinstance(other, Dual):
+        if self._alike(other):
             value, inverse = self.value / other.value, 1.0 / other.value
-            return Dual(value, [(s - value * t) * inverse for s, t in zip(self.tangents, other.tangents, strict=True)])
-        return Dual(self.value / other, [t / other for t in self.tangents]) if isinstance(other, _NUMBERS) else NotImplemented
+            return type(self)(value, [(s - value * t) * inverse for s, t in zip(self.tangents, other.tangents, strict=True)])
+        if not self._is_number(other):
+            return NotImplemented
+        if isinstance(other, Symbol | Dual):
+            return self._map(self.value / other, 1.0 / other)  # one division
+        return type(self)(self.value / other, [t / other for t in self.tangents])
 
     def __rtruediv__(self, other: Number) -> Dual:
         value = other / self.value
@@ -119,40 +136,65 @@ class Dual:
     def atan2(self, x: Number) -> Dual:
         from .functions import atan2
 
-        x = x if isinstance(x, Dual) else Dual.constant(x, len(self.tangents))
+        x = self._lifted(x)
         a, b = self.value, x.value
         scale = 1.0 / (a * a + b * b)
         slopes = [(b * s - a * t) * scale for s, t in zip(self.tangents, x.tangents, strict=True)]
-        return Dual(atan2(a, b), slopes)
+        return type(self)(atan2(a, b), slopes)
+
+    def _lifted(self, x: Number) -> Dual:
+        """A number as one of this kind."""
+        return x if self._alike(x) else type(self).constant(x, len(self.tangents))
+
+    def _other(self, x: Number) -> Number:
+        """What a value is compared with."""
+        return x.value if self._alike(x) else x if self._is_number(x) else NotImplemented
 
     def __lt__(self, other: Number) -> Any:
-        return self.value < (other.value if isinstance(other, Dual) else other)
+        x = self._other(other)
+        return x if x is NotImplemented else self.value < x
 
     def __gt__(self, other: Number) -> Any:
-        return self.value > (other.value if isinstance(other, Dual) else other)
+        x = self._other(other)
+        return x if x is NotImplemented else self.value > x
 
     def __le__(self, other: Number) -> Any:
-        return self.value <= (other.value if isinstance(other, Dual) else other)
+        x = self._other(other)
+        return x if x is NotImplemented else self.value <= x
 
     def __ge__(self, other: Number) -> Any:
-        return self.value >= (other.value if isinstance(other, Dual) else other)
+        x = self._other(other)
+        return x if x is NotImplemented else self.value >= x
 
     @staticmethod
     def choose(which: str, a: Number, b: Number) -> Dual:
         """minimum or maximum: the value as of any number, the tangents those of the side that was chosen."""
         from . import functions
 
+        kind = _highest(a, b)
         first = functions.less(a, b) if which == "minimum" else functions.less(b, a)
-        values = [x.value if isinstance(x, Dual) else x for x in (a, b)]
-        return Dual(getattr(functions, which)(*values), Dual.select(first, a, b).tangents)
+        values = [kind._lifted(x).value for x in (a, b)]
+        return type(kind)(getattr(functions, which)(*values), Dual.select(first, a, b).tangents)
 
     @staticmethod
     def select(condition: Condition | bool, a: Number, b: Number) -> Dual:
         """Element by element: a kink takes the derivative of the side that was chosen."""
         from .functions import select
 
-        size = len(a.tangents) if isinstance(a, Dual) else len(b.tangents)
-        a = a if isinstance(a, Dual) else Dual.constant(a, size)
-        b = b if isinstance(b, Dual) else Dual.constant(b, size)
+        kind = _highest(a, b)
+        a, b = kind._lifted(a), kind._lifted(b)
         tangents = [select(condition, s, t) for s, t in zip(a.tangents, b.tangents, strict=True)]
-        return Dual(select(condition, a.value, b.value), tangents)
+        return type(kind)(select(condition, a.value, b.value), tangents)
+
+
+class Rate(Dual):
+    """A value and its rate, over numbers that may be duals themselves."""
+
+    __slots__ = ()
+    level = 1
+
+
+def _highest(a: Number, b: Number) -> Dual:
+    """Of two numbers, one of which is a dual at least: that of the highest level."""
+    found: Dual = max((x for x in (a, b) if isinstance(x, Dual)), key=lambda x: x.level)
+    return found

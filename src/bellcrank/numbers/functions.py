@@ -23,8 +23,8 @@ def sincos(x: Number) -> tuple[Number, Number]:
 
 def atan2(y: Number, x: Number) -> Number:
     """Angle of the point (x, y)."""
-    if isinstance(x, Dual) and not isinstance(y, Dual):
-        y = Dual.constant(y, len(x.tangents))
+    if isinstance(x, Dual) and not (isinstance(y, Dual) and y.level >= x.level):
+        y = type(x).constant(y, len(x.tangents))
     if hasattr(y, "atan2"):
         return y.atan2(x)
     if hasattr(x, "atan2"):  # a constant y over a recorded x
@@ -82,7 +82,8 @@ def less(a: Number, b: Number) -> Any:
 
 
 def _ordered(x: Number) -> Number:
-    x = x.value if isinstance(x, Dual) else x
+    while isinstance(x, Dual):
+        x = x.value
     return x.real if isinstance(x, complex | np.complexfloating) else x
 
 

@@ -17,6 +17,8 @@ import numpy as np
 
 Number: TypeAlias = Any  # float, longdouble, complex, Symbol or Dual: whatever has the usual operators
 
+WIDE = "%."  # how the names of vectors of tangents start, where values are scalars
+
 _PLAIN = (float, int, np.floating, np.integer)
 
 
@@ -46,9 +48,9 @@ class Graph:
         """Record one operation and return the name of its result."""
         raise NotImplementedError
 
-    def name(self) -> str:
+    def name(self, wide: bool = False) -> str:
         self._count += 1
-        return f"%v{self._count}"
+        return f"{WIDE}{self._count}" if wide else f"%v{self._count}"
 
     def forget(self) -> None:
         """Results recorded so far may not be used again (the flow of control has moved on)."""
@@ -90,6 +92,11 @@ class Symbol:
 
     def __repr__(self) -> str:
         return f"Symbol({self.ref}, {self.kind})"
+
+    @property
+    def wide(self) -> bool:
+        """A vector of tangents, beside values that are scalars."""
+        return self.ref.startswith(WIDE)
 
     def __add__(self, other: Number) -> Number:
         if isinstance(other, Symbol):

@@ -33,6 +33,8 @@ ATTACHMENT_TABLE = ("row", "body", "dof")  # dof: of the body's joint, for a cou
 CLOSURE_SLOTS = {"point_a": 0, "point_b": 3, "axes_a": 6, "axes_b": 15, "world": 24, "value": 33, "pitch": 34, "center_a": 35}
 CLOSURE_SLOTS |= {"center_b": 38, "scale": 41, "table": 47}
 CLOSURE_ROW = 49
+_CHOSEN = {*range(CLOSURE_SLOTS["world"], CLOSURE_SLOTS["world"] + 9), *range(CLOSURE_SLOTS["scale"], CLOSURE_ROW)}
+"""Axes along which equations are written, what makes them comparable, places of tables: a choice, which no design changes."""
 
 
 class ClosureSignature(NamedTuple):
@@ -46,6 +48,7 @@ class ClosureSignature(NamedTuple):
     acts: bool = False  # of a coupler: on bodies, and not on the coordinates that it ties
     curve: Lookup | None = None  # of its last coordinate
     curve_driven: bool = False  # which is driven
+    varied: tuple[int, ...] = ()  # numbers of its row that a design may change
 
 
 class ActionSignature(NamedTuple):
@@ -107,6 +110,7 @@ def make_closing(
     first: tuple[int, int],
     driven_index: Ints,
     add_table: Callable[[Table], tuple[float, ...]],
+    varied: NDArray[np.bool_] | None = None,
 ) -> Closing:
     """``first``: where the states of driven closures start, after those of the driven joints, which ``driven_index`` has."""
     place = tree.place
@@ -116,8 +120,10 @@ def make_closing(
     attachments: list[tuple[int, int, int]] = []
     givens: list[tuple[Ints, float]] = []
     driven_q, driven_v = first
-    for closure, row in zip(model.closures, model.closure_index, strict=False):
+    for k, (closure, row) in enumerate(zip(model.closures, model.closure_index, strict=False)):
         signature = _signature(closure)
+        if varied is not None:
+            signature = signature._replace(varied=tuple(int(s) for s in np.flatnonzero(varied[k]) if s not in _CHOSEN))
         code = signatures.setdefault(signature, len(signatures))
         taken = _attachments(closure, int(row), place)
         states = [state[place[b]] if b >= 0 and closure.kind != "coupler" else 0 for b in (closure.body_a, closure.body_b)]

@@ -6,7 +6,7 @@ turned into the frames of the computation. Splines stand in one pool of numbers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -55,6 +55,7 @@ class TermSignature(NamedTuple):
 class MotionSignature(NamedTuple):
     joint: str
     laws: tuple[tuple[TermSignature, ...], ...]  # of each coordinate, the laws that are added up
+    varied: tuple[int, ...] = ()  # numbers of its row that a design may change
 
     @property
     def width(self) -> int:
@@ -79,6 +80,7 @@ class ElementSignature(NamedTuple):
     dof: int = 0  # of that joint
     terms: int = 0  # coordinates of an element on a sum of them
     live: tuple[str, ...] = ()  # values that measures give
+    varied: tuple[int, ...] = ()  # numbers of its row that a design may change
 
 
 def element_gates(signature: ElementSignature) -> int:
@@ -135,8 +137,18 @@ def _signature(table: Table | None) -> Lookup | None:
     return None if table is None else table.lookup
 
 
-def make_loads(model: Model, tree: Tree, frames: Frames, measured: Sequence[str] = ()) -> Loads:
-    """``measured``: names of the measures that a program is to find; those that force elements read are found anyway."""
+def make_loads(
+    model: Model,
+    tree: Tree,
+    frames: Frames,
+    measured: Sequence[str] = (),
+    varied: Mapping[str, NDArray[np.bool_]] | None = None,
+) -> Loads:
+    """``measured``: names of the measures that a program is to find; those that force elements read are found anyway.
+
+    ``varied``: what a design may change of the arrays of numbers.
+    """
+    varied = varied or {}
     pool = _Pool()
     place = tree.place
     driven = np.array([bool(model.motions) and model.motions[body] is not None for body in tree.order], dtype=bool)
@@ -146,17 +158,21 @@ def make_loads(model: Model, tree: Tree, frames: Frames, measured: Sequence[str]
     bodies |= measured_bodies(model, ordered(model, model.all_measures, [*read, *measured]).measures)
     held = sorted({place[b] for b in bodies} | set(tied_bodies(model, place)))
     driven_size = [sum(getattr(model.joints[tree.order[i]], size) for i in np.flatnonzero(driven)) for size in ("nq", "nv")]
-    closing = make_closing(model, tree, frames, tuple(held), (driven_size[0], driven_size[1]), driven_index, pool.add)
+    first = driven_size[0], driven_size[1]
+    mask = varied.get("closure_data")
+    closing = make_closing(model, tree, frames, tuple(held), first, driven_index, pool.add, mask)
     for closure, q, v in closing.driven:  # a value is driven like a slide
         assert closure.motion is not None
         kind = "prismatic" if closure.joint is None else closure.joint.kind
         motions.append(_motion(kind, closure.motion, (q, v), pool))
     rows = {i: k for k, i in enumerate(held)}
-    measures = make_measures(model, tree, frames, rows, (read, measured), driven_index, pool.add)
+    measures = make_measures(
+        model, tree, frames, rows, (read, measured), driven_index, pool.add, varied.get("measure_data")
+    )
     columns = measures.ordered.columns
     elements = [_reading(_element(model, frames, place, rows, e, pool), e, columns) for e in model.elements]
-    motion_signatures, motion_table = _codes(motions, len(MOTION_TABLE))
-    element_signatures, element_table = _codes(elements, len(ELEMENT_TABLE))
+    motion_signatures, motion_table = _codes(motions, len(MOTION_TABLE), varied.get("motion_data"))
+    element_signatures, element_table = _codes(elements, len(ELEMENT_TABLE), varied.get("element_data"))
     gates = [element_gates(signature) for signature, _, _ in elements]
     element_table[:, ELEMENT_TABLE.index("opening")] = measures.openings + np.cumsum([0, *gates])[:-1]
     timed = any(e.kind == "joint_effort" and e.table is not None for e in model.elements)
@@ -187,11 +203,20 @@ def _reading(entry, e: Element, columns: dict[str, int]):  # type: ignore[no-unt
     return signature._replace(live=e.live), (*filled, *(columns[name] for name in e.arguments)), row
 
 
-def _codes(entries: Sequence[tuple[object, tuple[int, ...], Array]], columns: int) -> tuple[tuple, Ints]:  # type: ignore[type-arg]
+def _codes(  # type: ignore[no-untyped-def]
+    entries: Sequence[tuple[Any, tuple[int, ...], Array]], columns: int, varied: NDArray[np.bool_] | None
+):
     """Distinct signatures, and the integer table with the code of each in front."""
-    signatures = list(dict.fromkeys(signature for signature, _, _ in entries))
+    own = [
+        signature if varied is None else signature._replace(varied=tuple(map(int, np.flatnonzero(varied[k]))))
+        for k, (signature, _, _) in enumerate(entries)
+    ]
+    signatures = list(dict.fromkeys(own))
     code = {signature: k for k, signature in enumerate(signatures)}
-    table = [(code[signature], *numbers, *[0] * (columns - 1 - len(numbers))) for signature, numbers, _ in entries]
+    table = [
+        (code[signature], *numbers, *[0] * (columns - 1 - len(numbers)))
+        for signature, (_, numbers, _) in zip(own, entries, strict=True)
+    ]
     return tuple(signatures), np.array(table, dtype=np.int64).reshape(-1, columns)
 
 

@@ -127,6 +127,8 @@ class Nodes:
     interchangeable: bool  # some of those that are not kept could be kept in the place of others
     sent: int  # numbers that nodes report to their parents, and get from there
     width: int  # most coordinates of a node, or of a long loop: entries of the direction of an equation
+    body_sources: Ints  # rows of plan.data, of the rows of shared_bodies
+    closure_sources: Ints  # rows of the closures' data, of those of shared_closures
 
     @property
     def count(self) -> int:
@@ -183,8 +185,8 @@ def make_node_tables(plan: Plan, nodes: Sequence[BlockNode], ranks: Mapping[int,
     order = [k for node in nodes for k in node.closures]
     rows = np.zeros((max(1, len(plan.model.closures)), CLOSURE_ROW))
     rows[order] = data
-    shared_bodies, body_rows = _distinct(plan.data[:, :OWN])
-    shared_closures, closure_rows = _distinct(rows)
+    shared_bodies, body_rows, body_sources = _distinct(plan.data[:, :OWN], plan.varied.get("data"))
+    shared_closures, closure_rows, closure_sources = _distinct(rows, plan.varied.get("closure_data"))
     columns = np.column_stack([*(plan.table[:, TABLE.index(name)] for name in BODY_COLUMNS[:2]), body_rows])
     bases = {node.base for node in nodes}
     lent = {i for node in nodes for i in node.borrowed}
@@ -223,6 +225,8 @@ def make_node_tables(plan: Plan, nodes: Sequence[BlockNode], ranks: Mapping[int,
         any(ranks[i].interchangeable for i in range(len(nodes))),
         int(given[-1]),
         width,
+        body_sources,
+        closure_sources,
     )
 
 
@@ -233,12 +237,16 @@ def widest(plan: Plan, nodes: Sequence[BlockNode]) -> int:
     return max([1, *sizes])
 
 
-def _distinct(rows: Array) -> tuple[Array, NDArray[np.int64]]:
-    """The different rows, and which of them each is."""
-    found: dict[bytes, int] = {}
-    which = np.array([found.setdefault(row.tobytes(), len(found)) for row in rows], dtype=np.int64)
+def _distinct(rows: Array, varied: NDArray[np.bool_] | None) -> tuple[Array, NDArray[np.int64], NDArray[np.int64]]:
+    """The different rows, which of them each is, and from which each comes. What a design may change is not shared."""
+    alone = np.zeros(len(rows), dtype=bool)
+    if varied is not None:
+        alone[: len(varied)] = varied.any(axis=1)
+    found: dict[object, int] = {}
+    keys = [k if alone[k] else row.tobytes() for k, row in enumerate(rows)]
+    which = np.array([found.setdefault(key, len(found)) for key in keys], dtype=np.int64)
     first = np.unique(which, return_index=True)[1]
-    return np.ascontiguousarray(rows[first]), which
+    return np.ascontiguousarray(rows[first]), which, first
 
 
 def _signature(
@@ -352,14 +360,14 @@ def _shape(
     if node.link is not None:
         own, frame = node.bodies[0], node.link.base
         at_a, at_b = (0 if i == own else -1 if i == frame else 1 for i in (a, b))
-        return ClosureShape(signature, at_a, at_b, (), (), kept, checked, (), _constants(row, fold))
+        return ClosureShape(signature, at_a, at_b, (), (), kept, checked, (), _constants(row, fold, signature.varied))
     path_a, path_b = _sides(plan.tree.parent, node.base, a, b)
     ends = tuple(places[i] for i in path_a), tuple(places[i] for i in path_b)
-    return ClosureShape(signature, places[a], places[b], *ends, kept, checked, (), _constants(row, fold))
+    return ClosureShape(signature, places[a], places[b], *ends, kept, checked, (), _constants(row, fold, signature.varied))
 
 
-def _constants(row: Array, fold: bool) -> tuple[tuple[int, float], ...]:
-    return tuple((int(s), float(row[s])) for s in np.flatnonzero(_foldable(row))) if fold else ()
+def _constants(row: Array, fold: bool, varied: Sequence[int]) -> tuple[tuple[int, float], ...]:
+    return tuple((int(s), float(row[s])) for s in np.flatnonzero(_foldable(row)) if s not in varied) if fold else ()
 
 
 def _sides(parent: Sequence[int], base: int, a: int, b: int) -> tuple[list[int], list[int]]:

@@ -61,6 +61,16 @@ class Plan:
     def n(self) -> int:
         return self.tree.n
 
+    def varies(self, name: str, *place: int) -> bool:
+        """Whether a design may change anything of an array, or one of its entries."""
+        mask = self.varied.get(name)
+        return mask is not None and bool(mask[place].any())
+
+    @property
+    def has_gravity(self) -> tuple[bool, ...]:
+        """Along which of the ground's axes there is any, or may be."""
+        return tuple(bool(x) or self.varies("gravity", k) for k, x in enumerate(self.gravity))
+
     @property
     def outside_joints(self) -> tuple[str, ...]:
         """What the kinds of joint from outside the package compute, which their names in signatures do not tell."""
@@ -79,18 +89,20 @@ def make_plan(
     baumgarte: tuple[float, float] = (0.0, 0.0),
     over_numbers: Model | None = None,
     measured: Sequence[str] = (),
+    masks: Varied | None = None,
 ) -> Plan:
     """``measured``: names of the measures that a program is to find; for a design, ``over_numbers`` is the same model with
-    variables in it."""
+    variables in it. ``masks``: entries of arrays that may change all the same, and are data whatever they are now."""
     tree = depth_first(model.parents)
     recorded: dict[str, NDArray[Any]] = {}
     frames = choose_frames(over_numbers or model, tree, style)
     if over_numbers is not None:
         recorded = recorded_arrays(over_numbers, tree, frames, measured)
         frames = settled(frames)
-    masks = {name: varied(array) for name, array in recorded.items() if name != "rotation"}
+    masks = {name: mask for name, mask in (masks or {}).items() if np.any(mask)}
+    masks |= {name: varied(array) for name, array in recorded.items() if name != "rotation"}
     data = _data_rows(model, tree, frames)
-    loads = make_loads(model, tree, frames, measured)
+    loads = make_loads(model, tree, frames, measured, masks)
     code, signatures = _signatures(model, tree, frames, data, loads, masks.get("data"))
     order, parent = np.array(tree.order), np.array(tree.parent)
     branches = np.array([len(children) > 1 for children in tree.children])
@@ -211,10 +223,11 @@ def _signatures(
     for columns in (list(range(ROW)), _PLACEMENT):
         chosen = np.zeros_like(foldable)
         chosen[:, columns] = foldable[:, columns]
-        found = _group(roles, chosen, data)
+        found = _group(roles, chosen, data, varied)
         if len(found[1]) <= _MOST_SIGNATURES:
             return found
-    return _group(roles, _common(roles, foldable, data), data)
+    anywhere = np.broadcast_to(varied.any(axis=0), data.shape)
+    return _group(roles, _common(roles, foldable & ~anywhere, data), data, anywhere)
 
 
 def _common(roles: list[Role], foldable: NDArray[np.bool_], data: Array) -> NDArray[np.bool_]:
@@ -229,17 +242,19 @@ def _common(roles: list[Role], foldable: NDArray[np.bool_], data: Array) -> NDAr
     return chosen
 
 
-def _group(roles: list[Role], chosen: NDArray[np.bool_], data: Array) -> tuple[NDArray[np.int64], tuple[Signature, ...]]:
+def _group(
+    roles: list[Role], chosen: NDArray[np.bool_], data: Array, varied: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], tuple[Signature, ...]]:
     codes: dict[object, int] = {}
     signatures = []
     code = np.zeros(len(roles), dtype=np.int64)
     folded = np.where(chosen, data + 0.0, np.inf)  # + 0.0: no negative zeros
     for i, (role, row) in enumerate(zip(roles, folded, strict=True)):
-        key = (role, row.tobytes())
+        key = (role, row.tobytes(), varied[i].tobytes())
         if key not in codes:
             codes[key] = len(codes)
             constants = tuple((int(k), float(row[k])) for k in np.flatnonzero(chosen[i]))
-            signatures.append(Signature(*role, constants))
+            signatures.append(Signature(*role, constants, tuple(map(int, np.flatnonzero(varied[i])))))
         code[i] = codes[key]
     return code, tuple(signatures)
 

@@ -47,3 +47,4 @@ class Signature(NamedTuple):
     driven: bool  # its motion is prescribed
     held: bool  # a force element acts on it
     constants: tuple[tuple[int, float], ...]  # slot of the data row, and its value
+    varied: tuple[int, ...] = ()  # slots of the data row that a design may change

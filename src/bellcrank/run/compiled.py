@@ -19,7 +19,7 @@ from ..errors import warn
 from ..integrate import RungeKutta
 from ..machine.steps.memory import COLLAPSED, NOT_FINITE, NOT_SOLVED, SINGULAR
 from ..machine.steps.projection import LOOK_FIRST
-from ..machine.steps.trajectory import Trajectory
+from ..machine.steps.trajectory import Tangents, Trajectory
 from ..plan.row_selection import planned
 from ..wording import argument, counted
 from .checks.horizon import EndNotInSight, Horizon
@@ -50,8 +50,10 @@ def in_machine_code(
     stiffness: Stiffness | None = None,
     control: Control | None = None,
     horizon: Horizon | None = None,
+    tangents: Tangents | None = None,
 ) -> Outcome:
-    trajectory = prepare(dynamics, scheme, start, times, *limits, metric=loops.metric, control=control)
+    given = dynamics, scheme, start, times, *limits
+    trajectory = prepare(*given, metric=loops.metric, control=control, tangents=tangents)
     _treat_loops(trajectory, dynamics, loops)
     trajectory.set_count("watched", 0 if watcher is None else 1)
     problem, host = None, _Host(dynamics, scheme, start, watcher, progress, stiffness, control, horizon)
@@ -100,12 +102,10 @@ def _known(dynamics: Dynamics, outcome: Outcome) -> Outcome:
     if outcome.problem is not None or good.all():
         return outcome
     known = int(np.argmin(good))
-    rows = ("times", "q", "v", "works", *(() if outcome.anchors is None else ("anchors",)))
-    kept = {name: getattr(outcome, name)[:known] for name in rows}
-    ended = table_that_ended(dynamics.model, float(outcome.times[-1]))
+    kept, ended = outcome.until(known), table_that_ended(dynamics.model, float(outcome.times[-1]))
     reason = ended or "the work of a force is no longer a finite number"
-    problem = f"stopped at t = {kept['times'][-1]:.9g} s: {reason}. What was computed until then is kept."
-    return outcome._replace(problem=problem, **kept)
+    problem = f"stopped at t = {kept.times[-1]:.9g} s: {reason}. What was computed until then is kept."
+    return kept._replace(problem=problem)
 
 
 def _notice_singular_stage(dynamics: Dynamics, trajectory: Trajectory) -> None:
@@ -207,14 +207,22 @@ class _Host:
         first, v = self.start, self.velocities(times, q, speeds)
         rows = [np.append(first["t"], times), np.vstack([first["q"], q]), np.vstack([first["v"], v])]
         rows.append(np.vstack([np.zeros(works.shape[1]), works]))
+        tangents = "dq" in first
+        if tangents:
+            rows += [
+                np.concatenate([first[f"d{x}"][None], dx]) for x, dx in zip("qv", trajectory.sampled_tangents(), strict=True)
+            ]
         ended = problem is not None or self.left or (self.watcher is not None and self.watcher.stopped is not None)
         t = trajectory.real("t")
         if ended and t > rows[0][-1]:
             q, speeds, works = trajectory.state()
-            last = (np.array([t]), q[None], self.velocities(t, q, speeds)[None], works[None])
+            last = [np.array([t]), q[None], self.velocities(t, q, speeds)[None], works[None]]
+            if tangents:
+                last += [x[None] for x in trajectory.tangents_of(trajectory.arrays["y"])]
             rows = [np.concatenate(pair) for pair in zip(rows, last, strict=True)]
-        times, q, v, works = rows
-        return Outcome(times, q, v, works, {}, problem, tuple(self.passages), anchors=self._anchors(trajectory, len(times)))
+        times, q, v, works, *along = rows
+        outcome = Outcome(times, q, v, works, {}, problem, tuple(self.passages), anchors=self._anchors(trajectory, len(times)))
+        return outcome._replace(dq=along[0], dv=along[1]) if tangents else outcome
 
     def _anchors(self, trajectory: Trajectory, count: int) -> Array | None:
         """Of friction that holds, at the start, at the samples, and where the run ended."""

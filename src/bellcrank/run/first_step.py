@@ -8,12 +8,14 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from ..dynamics.differentiation import Changes, derivatives
 from ..dynamics.dynamics import Dynamics
+from ..formulations import QUANTITIES
 from ..integrate import RungeKutta
 from ..machine.steps.adaptive import GROW
 from ..machine.steps.cuts.known import known_times
 from ..machine.steps.memory import COLLAPSED, NOT_FINITE
-from ..machine.steps.trajectory import Trajectory
+from ..machine.steps.trajectory import Tangents, Trajectory
 from .control import Control
 from .system import energy_scale, powers
 
@@ -38,12 +40,14 @@ def prepare(
     max_step: float | None,
     metric: str = "minimum_norm",
     control: Control | None = None,
+    tangents: Tangents | None = None,
 ) -> Trajectory:
+    """``tangents``: of the data; those of the first state are ``dq`` and ``dv`` of ``start``."""
     momenta, q, first_time = in_momenta(dynamics, scheme, control), start["q"], float(start["t"])
     speeds = dynamics.speeds_of(q, start["v"], first_time) if momenta else start["v"]
     program = dynamics.stepping if momenta else dynamics.program
     known = known_times(dynamics.model, first_time, float(times[-1]), () if control is None else control.known_times())
-    trajectory = Trajectory(dynamics.plan, program, scheme, times[1:], known, metric=metric)
+    trajectory = Trajectory(dynamics.plan, program, scheme, times[1:], known, metric=metric, tangents=tangents)
     if control is not None:
         start = control.applied(dynamics, start)
         control.attach(trajectory)
@@ -51,9 +55,10 @@ def prepare(
     rates = partial(slopes, dynamics, start, momenta)
     slope = rates(first_time, q[None], speeds[None])[0] if momenta else np.hstack([dynamics.rates(q, start["v"]), start["a"]])
     given = {"tau": start["tau"][None], "u": start["u"][None]}
-    trajectory.start(
-        (q[None], speeds[None]), (slope[None, : len(q)], slope[None, len(q) :], powers(dynamics, start)[None]), given
-    )
+    works = np.zeros(1) if tangents is not None else powers(dynamics, start)
+    trajectory.start((q[None], speeds[None]), (slope[None, : len(q)], slope[None, len(q) :], works[None]), given)
+    if tangents is not None:
+        trajectory.set_tangents((start["dq"], start["dv"]), slopes_of_tangents(dynamics, start, tangents))
     first = float(times[1] - times[0])
     if scheme.adaptive:
         state = np.concatenate([q, speeds])
@@ -90,6 +95,15 @@ def slopes(dynamics: Dynamics, start: dict[str, Array], momenta: bool, t: float,
     if momenta:
         return np.hstack(dynamics.canonical_rates(q, speeds, start["tau"], t=t, inputs=start["u"]))
     return np.hstack([dynamics.rates(q, speeds), dynamics.acceleration(q, speeds, start["tau"], t=t, inputs=start["u"])])
+
+
+def slopes_of_tangents(dynamics: Dynamics, start: dict[str, Array], tangents: Tangents) -> tuple[Array, Array]:
+    """d(dq/dt), (nq, parameters), and d(dv/dt)."""
+    rows = {name: start[name][None] for name in ("q", "v", "tau")}
+    changes = Changes(tangents.parameters, {"q": start["dq"][None], "v": start["dv"][None]}, tangents.data)
+    t, u = float(start["t"]), start["u"]
+    rates = derivatives(dynamics, QUANTITIES["rates"], rows, changes)["qdot"].along[0]
+    return rates, derivatives(dynamics, dynamics.program, rows, changes, t, u)["a"].along[0]
 
 
 def _rms(x: Array) -> float:

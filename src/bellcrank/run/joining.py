@@ -39,7 +39,10 @@ def from_last(dynamics: Dynamics, start: State, outcome: Outcome) -> State:
     q, v, t = outcome.q[-1], outcome.v[-1], _time(outcome)
     u = start["u"] if outcome.anchors is None else np.append(start["u"][: len(dynamics.model.inputs)], outcome.anchors[-1])
     a = dynamics.acceleration(q[None], v[None], start["tau"], t=t, inputs=u)[0]
-    return start | {"q": q.copy(), "v": v.copy(), "t": np.array(t), "a": np.nan_to_num(a), "u": u}
+    following = {"q": q.copy(), "v": v.copy(), "t": np.array(t), "a": np.nan_to_num(a), "u": u}
+    if outcome.dq is not None and outcome.dv is not None:
+        following |= {"dq": outcome.dq[-1].copy(), "dv": outcome.dv[-1].copy()}
+    return start | following
 
 
 def joined(first: Outcome, second: Outcome, kept: NDArray[np.bool_]) -> Outcome:
@@ -50,6 +53,10 @@ def joined(first: Outcome, second: Outcome, kept: NDArray[np.bool_]) -> Outcome:
     if len(second.times) == 1:
         kept = np.append(kept[:-1], True)
     works = second.works[1:] + first.works[-1]
+    along = [
+        None if a is None or b is None else np.concatenate([a[kept], b[1:]])
+        for a, b in ((first.dq, second.dq), (first.dv, second.dv))
+    ]
     counts = {name: first.counts.get(name, 0) + second.counts.get(name, 0) for name in {**first.counts, **second.counts}}
     return Outcome(
         np.concatenate([first.times[kept], second.times[1:]]),
@@ -62,4 +69,5 @@ def joined(first: Outcome, second: Outcome, kept: NDArray[np.bool_]) -> Outcome:
         max(first.peak, second.peak),
         first.lost + second.lost,
         None if first.anchors is None or second.anchors is None else np.vstack([first.anchors[kept], second.anchors[1:]]),
+        *along,
     )

@@ -62,7 +62,8 @@ class Outcome(NamedTuple):
 
     A run that ended early has its last state as its last sample. ``peak``: the largest kinetic energy at any step, as far
     as it is known. ``lost``: what impacts took. Both in J. ``anchors`` of friction
-    that holds, a row for each sample; None where there are none.
+    that holds, a row for each sample; None where there are none. ``dq`` and ``dv``: derivatives of the samples by parameters,
+    (samples, nq, parameters) and (samples, nv, parameters), where they were asked for.
     """
 
     times: Array
@@ -75,6 +76,13 @@ class Outcome(NamedTuple):
     peak: float = 0.0
     lost: float = 0.0
     anchors: Array | None = None
+    dq: Array | None = None
+    dv: Array | None = None
+
+    def until(self, count: int) -> Outcome:
+        """The first samples only."""
+        rows = {name: getattr(self, name) for name in ("times", "q", "v", "works", "anchors", "dq", "dv")}
+        return self._replace(**{name: x[:count] for name, x in rows.items() if x is not None})
 
 
 def energy_scale(dynamics: Dynamics, start: dict[str, Array]) -> float:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...errors import StateError
-from ...formulations import QUANTITIES
-from ...model import Model
+from ..differentiation import Changes, derivatives
 from ..evaluation import Array, Evaluation, OrZero
 
 
 class Jacobians(NamedTuple):
-    """Derivatives of the acceleration: (nv, nv), and (nv, inputs).
+    """Derivatives of the acceleration: (nv, nv), and (nv, inputs); of many states (B, nv, nv) and (B, nv, inputs).
 
     dq is along displacements that v-like directions give, q' = rates(q, direction): for a quaternion, turns about the child's
     axes.
@@ -27,42 +26,38 @@ class Jacobians(NamedTuple):
 
 
 def jacobians(
-    dyn: Evaluation, q: ArrayLike, v: ArrayLike, tau: OrZero = None, *, t: float = 0.0, inputs: OrZero = None
+    dyn: Evaluation, q: ArrayLike, v: ArrayLike, tau: OrZero = None, *, t: ArrayLike = 0.0, inputs: OrZero = None
 ) -> Jacobians:
-    """Exact derivatives of the acceleration at one state, by dual numbers in machine code."""
-    model, n = dyn.model, dyn.model.nv
+    """Exact derivatives of the acceleration, by dual numbers in machine code, at one state or at many: (B, nv, nv).
+
+    They are those of the formulation's own acceleration, also where the loops are not closed.
+    """
     given, batched = dyn.checked({"q": q, "v": v, "tau": tau})
-    if batched:
-        raise StateError("jacobians are taken at one state at a time: give q and v as (nq,) and (nv,)")
-    directions = dyn.rates(np.tile(given["q"], (n, 1)), np.eye(n)) if n else np.zeros((0, model.nq))
-    seeds = {
-        "dq": np.vstack([directions, np.zeros((2 * n, model.nq))]),
-        "dv": np.vstack([np.zeros((n, n)), np.eye(n), np.zeros((n, n))]),
-        "dtau": np.vstack([np.zeros((2 * n, n)), np.eye(n)]),
-    }
-    state = {name: np.repeat(x, 3 * n, axis=0) for name, x in given.items()}
-    rows = dyn.evaluate(QUANTITIES["closed_tangent" if model.closures else "tangent"], state | seeds, t, inputs)
-    if not np.isfinite(rows).all():
-        raise dyn.refusal(given | {"t": np.array([[t]])})
-    dq, dv, dtau = (rows[k * n : (k + 1) * n].T for k in range(3))
-    return Jacobians(dq, dv, dtau, _by_inputs(dyn, given, dtau, t, inputs))
+    model, n, states = dyn.model, dyn.model.nv, len(given["q"])
+    sizes = [n, n, n, len(model.inputs)]
+    seeds = dict(zip(("q", "v", "tau", "u"), _seeds(dyn, given["q"], sizes), strict=True))
+    found = derivatives(dyn, dyn.program, given, Changes(sum(sizes), seeds), t, inputs)["a"]
+    if not batched and not (np.isfinite(found.value).all() and np.isfinite(found.along).all()):
+        raise dyn.refusal(given | {"t": dyn.time_rows(t, states)})
+    parts = np.split(found.along, np.cumsum(sizes)[:-1], axis=2)
+    return Jacobians(*(parts if batched else [x[0] for x in parts]))
 
 
-def _by_inputs(dyn: Evaluation, given: dict[str, Array], dtau: Array, t: float, inputs: OrZero) -> Array:
-    """(nv, inputs): exact, since accelerations are linear in the inputs."""
-    model, count = dyn.model, len(dyn.model.inputs)
-    if all(e.joint >= 0 for e in model.elements if e.kind == "joint_input") or count == 0:
-        return dtau @ _input_gains(model)
-    state = {name: np.repeat(x, count + 1, axis=0) for name, x in given.items()}
-    u = np.zeros(count) if inputs is None else np.asarray(inputs, dtype=np.float64)
-    rows = dyn.evaluate(dyn.program, state, t, u + np.vstack([np.zeros(count), np.eye(count)]))
-    return np.asarray((rows[1:] - rows[0]).T)
-
-
-def _input_gains(model: Model) -> Array:
-    """(nv, inputs): effort on each degree of freedom for a unit of each input."""
-    gains = np.zeros((model.nv, len(model.inputs)))
-    for element in model.elements:
-        if element.kind == "joint_input":
-            gains[model.v_index[element.joint] + element.dof, element.input] += element.values["gain"]
-    return gains
+def _seeds(dyn: Evaluation, q: Array, sizes: Sequence[int]) -> list[Array]:
+    """Of q, v, tau and the inputs: the identity in columns of their own; of q, what velocities do to it."""
+    n, (starts, total) = dyn.model.nv, (np.cumsum([0, *sizes]), sum(sizes))
+    seeds = []
+    for size, start in zip(sizes, starts, strict=False):
+        seed = np.zeros((1, size, total))
+        seed[0, :, start : start + size] = np.eye(size)
+        seeds.append(seed)
+    read = np.zeros((1, dyn.model.input_width, total))  # of which the first are the model's inputs
+    read[:, : sizes[3]] = seeds[3]
+    seeds[3] = read
+    if n:
+        directions = dyn.rates(np.repeat(q, n, axis=0), np.tile(np.eye(n), (len(q), 1))).reshape(len(q), n, -1)
+    else:
+        directions = np.zeros((len(q), 0, dyn.model.nq))
+    seeds[0] = np.zeros((len(q), dyn.model.nq, total))
+    seeds[0][:, :, :n] = np.swapaxes(directions, 1, 2)
+    return seeds

@@ -171,15 +171,26 @@ def gather(e: Emitter, into: str, pointer: str, last: str, index: str) -> None:
 
     Clamped before it becomes an integer, and so that a NaN ends at 0: no lane reads outside the table.
     """
+    whole = _inside(e, last, index)
+    T = e.type
+    unknown = e.emit(f"fcmp uno {T} {index}, {e.constant(0.0)}")
+    found = _entries(e, pointer, whole)
+    e.emit(f"select {e.bool_type} {unknown}, {T} {e.constant(math.nan)}, {T} {found}", ref=into)
+
+
+def gather_tangents(e: Emitter, into: str, pointer: str, last: str, index: str) -> None:
+    """Those of the same entry, of one state."""
+    place = e.integer("mul", _inside(e, last, index), e.wide)
+    e.emit(f"load {e.wide_type}, ptr {e.pointer(pointer, place)}, align 8", ref=into)
+
+
+def _inside(e: Emitter, last: str, index: str) -> str:
     T, zero = e.type, e.constant(0.0)
     above = e.emit(f"fcmp ogt {T} {index}, {zero}")
     low = e.emit(f"select {e.bool_type} {above}, {T} {index}, {T} {zero}")
     below = e.emit(f"fcmp olt {T} {low}, {last}")
     inside = e.emit(f"select {e.bool_type} {below}, {T} {low}, {T} {last}")
-    whole = e.emit(f"fptosi {T} {inside} to {e.int_type}")
-    unknown = e.emit(f"fcmp uno {T} {index}, {zero}")
-    found = _entries(e, pointer, whole)
-    e.emit(f"select {e.bool_type} {unknown}, {T} {e.constant(math.nan)}, {T} {found}", ref=into)
+    return e.emit(f"fptosi {T} {inside} to {e.int_type}")
 
 
 def gather_inside(e: Emitter, into: str, pointer: str, index: str) -> None:
@@ -239,5 +250,6 @@ FUNCTIONS: dict[str, Callable[..., None]] = {
     "log": logarithm,
     "gather": gather,
     "gather_inside": gather_inside,
+    "gather tangents": gather_tangents,
 }
 """Operations of the graph that are written out when the text is."""

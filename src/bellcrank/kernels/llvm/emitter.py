@@ -12,18 +12,23 @@ from contextlib import contextmanager
 from typing import Any
 
 from ...numbers import Condition, Graph, Number, Symbol
+from ...numbers.symbol import WIDE
 from .graph import Cell, Operation, Region, cosine_of
 from .text import Writer
 
+POISON = "poison"
 Int = Any  # a known integer, or what str() makes the name of an i64
 
 
 class Emitter(Graph):
     """One function under construction, and the declarations it needs."""
 
-    def __init__(self, lanes: int = 1):
+    def __init__(self, lanes: int = 1, wide: int = 0):
+        """``wide``: how many tangents stand beside every value, which is then one number: in vectors, whose names say so."""
         super().__init__()
-        self.lanes = lanes
+        self.lanes, self.wide = lanes, wide
+        self.wide_type = f"<{wide} x double>"
+        self.unit = 1 + wide if wide else lanes  # doubles of a number with its tangents, or of all lanes
         self.type = "double" if lanes == 1 else f"<{lanes} x double>"
         self.int_type = "i64" if lanes == 1 else f"<{lanes} x i64>"
         self.bool_type = "i1" if lanes == 1 else f"<{lanes} x i1>"
@@ -33,7 +38,7 @@ class Emitter(Graph):
         self.rehearsing = False
         self.declarations: dict[str, str] = {}
         self.pointers: dict[tuple[Any, ...], Any] = {}  # addresses, integers and what is read of constant tables
-        self._constants: dict[bytes, str] = {}
+        self._constants: dict[tuple[bytes, int], str] = {}
 
     # recording ----------------------------------------------------------------------------------------------------
 
@@ -104,26 +109,49 @@ class Emitter(Graph):
 
     # numbers ------------------------------------------------------------------------------------------------------
 
-    def constant(self, x: float) -> str:
-        bits = struct.pack(">d", x)  # not x itself: 0.0 == -0.0
-        text = self._constants.get(bits)
+    def constant(self, x: float, wide: bool = False) -> str:
+        key = struct.pack(">d", x), self.wide if wide else self.lanes  # not x itself: 0.0 == -0.0
+        text = self._constants.get(key)
         if text is None:
-            one = f"0x{bits.hex().upper()}"
-            text = one if self.lanes == 1 else "<" + ", ".join([f"double {one}"] * self.lanes) + ">"
-            self._constants[bits] = text
+            one = f"0x{key[0].hex().upper()}"
+            text = one if key[1] == 1 else "<" + ", ".join([f"double {one}"] * key[1]) + ">"
+            self._constants[key] = text
         return text
 
-    def operand(self, x: Number) -> str:
-        return x.ref if type(x) is Symbol or type(x) is Condition else self.constant(float(x))
+    def operand(self, x: Number, wide: bool = False) -> str:
+        """``wide``: as a vector of tangents, which a scalar fills."""
+        if type(x) is Condition:
+            return x.ref
+        if type(x) is not Symbol:
+            return self.constant(float(x), wide)
+        return self.widened(x.ref) if wide and not x.wide and x.ref != POISON else x.ref
+
+    def widened(self, scalar: str) -> str:
+        """The same double for all tangents."""
+        key = ("widened", scalar)
+        found: str | None = self.known.get(key)
+        if found is None:
+            T = self.wide_type
+            first = self.emit(f"insertelement {T} poison, double $, i32 0", scalar, ref=self.name(wide=True))
+            mask = f"<{self.wide} x i32> zeroinitializer"
+            found = self.emit(f"shufflevector {T} $, {T} poison, {mask}", first, ref=self.name(wide=True))
+            self.known[key] = found
+        return found
+
+    def type_of(self, ref: str) -> str:
+        return self.wide_type if ref.startswith(WIDE) else self.type
 
     def symbol(self, ref: str) -> Symbol:
         return Symbol(self, ref)
 
     def needless(self) -> Symbol:
         """A number that nothing alive depends on."""
-        return Symbol(self, "poison")
+        return Symbol(self, POISON)
 
     def record(self, kind: str, args: tuple[Number, ...]) -> str:
+        if self.wide and any(type(a) is Symbol and a.wide for a in args):
+            ref = self.name(wide=True)
+            return ref if self.rehearsing else self.emit(f"wide {kind}", *[self.operand(a, wide=True) for a in args], ref=ref)
         if self.rehearsing:
             return self.name()
         names = tuple([self.operand(a) for a in args])
@@ -182,6 +210,13 @@ class Emitter(Graph):
 
     def load_double(self, base: str, index: Int) -> str:
         return self.emit("load double, ptr $, align 8", self.pointer(base, index))
+
+    def load_wide(self, base: str, index: Int) -> str:
+        """A vector of tangents, from the index-th double on."""
+        return self.emit(f"load {self.wide_type}, ptr $, align 8", self.pointer(base, index), ref=self.name(wide=True))
+
+    def store_wide(self, value: Number, base: str, index: Int) -> None:
+        self.do(f"store {self.wide_type} $, ptr $, align 8", self.operand(value, wide=True), self.pointer(base, index))
 
     def load(self, base: str, index: Int) -> str:
         """All lanes of the index-th number of a base whose numbers are laid out lane by lane."""

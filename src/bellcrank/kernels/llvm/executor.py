@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ...numbers import Number, Symbol
+from ...numbers import Dual, Number, Symbol
 from ..arrays import Array
 from ..executor import Executor
 from ..messages import parts, whole
@@ -63,7 +63,7 @@ class Integer:
 
 
 class ArrayInMemory:
-    """A declared array in memory. Numbers of lanes stand side by side; those with tangents have them right behind."""
+    """A declared array in memory. Numbers of lanes stand side by side; an active number has its tangents right behind."""
 
     def __init__(self, e: LlvmExecutor, declaration: Array):
         self.e, self.declaration = e, declaration
@@ -72,14 +72,19 @@ class ArrayInMemory:
             e.do(f"{self.base} = alloca [{declaration.width} x i64], align 8")
         width = declaration.width
         self.width = e.count(width) if isinstance(width, str) else width
-        self.parts = 1 + e.tangents if declaration.active else 1
+        self.active = e.tangents > 0 and declaration.active
+        if declaration.kind == "tangent":
+            self.step = e.wide  # doubles of a number
+        elif self.active:
+            self.step = 1 + e.wide if e.wide else 2 * e.lanes
+        else:
+            self.step = 1 if declaration.shared else e.lanes
 
     def row(self, row: Any) -> str:
         """Address of a row."""
         e = self.e
         e.use(self.declaration.name)
-        step = self.parts * (1 if self.declaration.shared else e.lanes)
-        return e.pointer(self.base, row * (self.width * step))
+        return e.pointer(self.base, row * (self.width * self.step))
 
     def _at(self, place: Any) -> tuple[str, Any]:
         """A row's address, and the number's place in the row; an array without rows is one row."""
@@ -96,10 +101,21 @@ class ArrayInMemory:
 
     def __getitem__(self, place: Any) -> Any:
         e, (base, index) = self.e, self._at(place)
+        if self.declaration.kind == "tangent":
+            return e.symbol(e.load_wide(base, index * e.wide))
         if self.declaration.shared:
             return self._shared(base, index)
-        first = index * self.parts
-        return whole([e.symbol(e.load(base, first + k)) for k in range(self.parts)])
+        if not self.active:
+            return e.symbol(e.load(base, index))
+        return Dual(self.part(place, False), [self.part(place, True)])
+
+    def part(self, place: Any, tangents: bool) -> Symbol:
+        """Of an active number: the value, or its tangents."""
+        e, (base, index) = self.e, self._at(place)
+        if not e.wide:
+            return e.symbol(e.load(base, index * 2 + int(tangents)))
+        first = index * e.unit
+        return e.symbol(e.load_wide(base, first + 1) if tangents else e.load_double(base, first))
 
     def _shared(self, base: str, index: Any) -> Any:
         """What is the same for all lanes; what nothing changes is read once."""
@@ -118,9 +134,29 @@ class ArrayInMemory:
         if self.declaration.integers:
             e.do("store i64 $, ptr $, align 8", x, e.pointer(base, index))
             return
-        first = index * self.parts
-        for k, part in enumerate(parts(x, self.parts - 1)[: self.parts]):
-            e.store(part, base, first + k)
+        if not self.active:
+            e.store(x.value if isinstance(x, Dual) else x, base, index)
+            return
+        value, tangent = parts(x, 1)
+        if not e.wide:
+            e.store(value, base, index * 2)
+            e.store(tangent, base, index * 2 + 1)
+            return
+        e.do("store double $, ptr $, align 8", e.operand(value), e.pointer(base, index * e.unit))
+        e.store_wide(tangent, base, index * e.unit + 1)
+
+    # places of single numbers, or of vectors of tangents, in memory that a pass lays out itself
+
+    def fetch(self, place: Any, wide: bool) -> Any:
+        if not wide:
+            return self[place]
+        return self.e.symbol(self.e.load_wide(*self._at(place)))
+
+    def store(self, place: Any, wide: bool, x: Number) -> None:
+        if wide:
+            self.e.store_wide(x, *self._at(place))
+        else:
+            self[place] = x
 
 
 class LlvmExecutor(Emitter, Executor):
@@ -128,9 +164,10 @@ class LlvmExecutor(Emitter, Executor):
 
     folds = True
 
-    def __init__(self, lanes: int, tangents: int, known_counts: Mapping[str, int | str], sizes: Array):
-        super().__init__(lanes)
-        self.tangents = tangents
+    def __init__(self, lanes: int, wide: int, known_counts: Mapping[str, int | str], sizes: Array, along: bool = False):
+        """``along``: every number carries its change along one direction, which each lane has of its own."""
+        super().__init__(lanes, wide)
+        self.tangents = int(wide > 0 or along)  # of a number: a vector of them, or one of the number's own kind
         self.used: set[str] = set()
         self._counts = {name: Integer(self, x) if isinstance(x, str) else x for name, x in known_counts.items()}
         self._sizes = ArrayInMemory(self, sizes)
@@ -152,29 +189,46 @@ class LlvmExecutor(Emitter, Executor):
     def fold(
         self, start: Any, stop: Any, first: Sequence[Number], body: Callable[[Any, list[Number]], Sequence[Number]]
     ) -> list[Number]:
-        def step(k: str, refs: list[str]) -> list[str]:
-            return [self.operand(x) for x in body(Integer(self, k), [self.symbol(ref) for ref in refs])]
+        """Numbers have their tangents with them."""
+        size, wide = 1 + self.tangents, [False, bool(self.wide)][: 1 + self.tangents] * len(first)
 
-        return [self.symbol(ref) for ref in flow.folded(self, start, stop, [self.operand(x) for x in first], step)]
+        def operands(numbers: Sequence[Number]) -> list[str]:
+            return self._operands([part for x in numbers for part in parts(x, self.tangents)], wide)
+
+        def numbers(refs: Sequence[str]) -> list[Number]:
+            symbols = [self.symbol(ref) for ref in refs]
+            return [whole(symbols[k : k + size]) for k in range(0, len(symbols), size)]
+
+        def step(k: str, refs: list[str]) -> list[str]:
+            return operands(body(Integer(self, k), numbers(refs)))
+
+        return numbers(flow.folded(self, start, stop, operands(first), step, wide))
 
     def total(self, start: Any, stop: Any, term: Callable[[Any], Number]) -> Number:
-        def add(k: Any, sums: list[Number]) -> list[Number]:
-            return parts(whole(sums) + term(k), self.tangents)
-
-        return whole(self.fold(start, stop, [0.0] * (1 + self.tangents), add))
+        return self.fold(start, stop, [0.0], lambda k, sums: [sums[0] + term(k)])[0]
 
     def loop(
-        self, count: Any, carry: Sequence[Number], body: Callable[[Any, list[Number]], Sequence[Number]], inward: bool
+        self,
+        count: Any,
+        carry: Sequence[Number],
+        body: Callable[[Any, list[Number]], Sequence[Number]],
+        inward: bool,
+        wide: Sequence[bool] = (),
     ) -> None:
         def step(k: str, refs: list[str]) -> list[str]:
             i = self.emit("sub nsw i64 $, $", self.emit("sub nsw i64 $, 1", count), k) if inward else k
-            return [self.operand(x) for x in body(Integer(self, i), [self.symbol(ref) for ref in refs])]
+            return self._operands(body(Integer(self, i), [self.symbol(ref) for ref in refs]), wide)
 
-        flow.repeat(self, count, [self.operand(x) for x in carry], step)
+        flow.repeat(self, count, self._operands(carry, wide), step, wide)
 
-    def switch(self, code: Any, cases: Sequence[Callable[[], Sequence[Number]]]) -> list[Number]:
-        arms = [lambda case=case: [self.operand(x) for x in case()] for case in cases]
-        return [self.symbol(ref) for ref in flow.switch(self, str(code), arms)]
+    def switch(self, code: Any, cases: Sequence[Callable[[], Sequence[Number]]], wide: Sequence[bool] = ()) -> list[Number]:
+        arms = [lambda case=case: self._operands(case(), wide) for case in cases]
+        return [self.symbol(ref) for ref in flow.switch(self, str(code), arms, wide)]
+
+    def _operands(self, numbers: Sequence[Number], wide: Sequence[bool]) -> list[str]:
+        if not wide:
+            return [self.operand(x) for x in numbers]
+        return [self.operand(x, w) for x, w in zip(numbers, wide, strict=True)]
 
     def when(self, condition: str, then: Callable[[], None], otherwise: Callable[[], None] | None = None) -> None:
         flow.when(self, condition, then, otherwise)
@@ -185,10 +239,15 @@ class LlvmExecutor(Emitter, Executor):
     def any_lane(self, condition: Any) -> str:
         return any_lane(self, condition.ref)
 
-    def where(self, i: Any, j: Any, x: Number) -> Symbol:
-        same = self.emit("icmp eq i64 $, $", i, j)
-        chosen = self.emit(f"select i1 $, {self.type} $, {self.type} {self.constant(0.0)}", same, self.operand(x))
-        return self.symbol(chosen)
+    def where(self, i: Any, j: Any, x: Number) -> Number:
+        if isinstance(x, Dual):
+            return Dual(self.where(i, j, x.value), [self.where(i, j, t) for t in x.tangents])
+        if not isinstance(x, Symbol) and x == 0:
+            return 0.0
+        wide = isinstance(x, Symbol) and x.wide
+        same, T = self.emit("icmp eq i64 $, $", i, j), self.wide_type if wide else self.type
+        zero, name = self.constant(0.0, wide), self.name(wide=wide)
+        return self.symbol(self.emit(f"select i1 $, {T} $, {T} {zero}", same, self.operand(x), ref=name))
 
     def start_pass(self) -> None:
         self.do(PASS)
@@ -205,6 +264,8 @@ class LlvmExecutor(Emitter, Executor):
             found = self.known[key] = Symbol(self, read_now.ref, "load", origin)
         return found
 
-    def table(self, array: ArrayInMemory, length: Any) -> Table:
+    def table(self, array: ArrayInMemory, length: Any, tangents: ArrayInMemory | None = None) -> Table:
         self.use(array.declaration.name)
-        return Table(self, array.base, length)
+        if tangents is not None:
+            self.use(tangents.declaration.name)
+        return Table(self, array.base, length, None if tangents is None else tangents.base)

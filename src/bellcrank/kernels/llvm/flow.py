@@ -8,9 +8,15 @@ from .emitter import Emitter, Int
 from .graph import Branch, Loop, Region, While
 
 
-def repeat(e: Emitter, count: Int, carry: Sequence[str], body: Callable[[str, list[str]], Sequence[str]]) -> list[str]:
-    """for k = 0 .. count-1 (at least once): carry = body(k, carry); values of the emitter's number type."""
-    return _loop(e, 0, count, carry, body, once=True).after
+def repeat(
+    e: Emitter,
+    count: Int,
+    carry: Sequence[str],
+    body: Callable[[str, list[str]], Sequence[str]],
+    wide: Sequence[bool] = (),
+) -> list[str]:
+    """for k = 0 .. count-1 (at least once): carry = body(k, carry); ``wide``: which of them are vectors of tangents."""
+    return _loop(e, 0, count, carry, body, once=True, wide=wide).after
 
 
 def each(e: Emitter, start: Int, stop: Int, body: Callable[[str], None]) -> None:
@@ -29,10 +35,15 @@ def total(e: Emitter, start: Int, stop: Int, first: str, body: Callable[[str, st
 
 
 def folded(
-    e: Emitter, start: Int, stop: Int, first: Sequence[str], body: Callable[[str, list[str]], Sequence[str]]
+    e: Emitter,
+    start: Int,
+    stop: Int,
+    first: Sequence[str],
+    body: Callable[[str, list[str]], Sequence[str]],
+    wide: Sequence[bool] = (),
 ) -> list[str]:
     """The same for several numbers at once."""
-    return _loop(e, start, stop, first, body).carried
+    return _loop(e, start, stop, first, body, wide=wide).carried
 
 
 def _loop(
@@ -42,19 +53,21 @@ def _loop(
     first: Sequence[str],
     body: Callable[[str, list[str]], Sequence[str]],
     once: bool = False,
+    wide: Sequence[bool] = (),
 ) -> Loop:
-    loop = Loop(e.name(), str(start), str(stop), [e.name() for _ in first], list(first), Region(), once)
+    k, carried = e.name(), [e.name(wide=x) for x in (wide or [False] * len(first))]
+    loop = Loop(k, str(start), str(stop), carried, list(first), Region(), once)
     with e.inside(loop.body):
         loop.after = list(body(loop.k, loop.carried))
     e.append(loop)
     return loop
 
 
-def switch(e: Emitter, code: str, cases: Sequence[Callable[[], Sequence[str]]]) -> list[str]:
-    """Take the case of a code 0, 1, ...; each case returns as many values."""
+def switch(e: Emitter, code: str, cases: Sequence[Callable[[], Sequence[str]]], wide: Sequence[bool] = ()) -> list[str]:
+    """Take the case of a code 0, 1, ...; each case returns as many values, ``wide`` ones of them vectors of tangents."""
     if len(cases) == 1:
         return list(cases[0]())
-    return _branch(e, Branch(code, False, [], []), cases)
+    return _branch(e, Branch(code, False, [], []), cases, wide=wide)
 
 
 def when(e: Emitter, condition: str, then: Callable[[], None], otherwise: Callable[[], None] | None = None) -> None:
@@ -74,13 +87,19 @@ def either(e: Emitter, condition: str, then: Sequence[str], otherwise: Callable[
 
 
 def _branch(
-    e: Emitter, branch: Branch, cases: Sequence[Callable[[], Sequence[str]]], into: list[str] | None = None
+    e: Emitter,
+    branch: Branch,
+    cases: Sequence[Callable[[], Sequence[str]]],
+    into: list[str] | None = None,
+    wide: Sequence[bool] = (),
 ) -> list[str]:
     for case in cases:
         with e.inside(Region()) as region:
             branch.values.append(list(case()))
         branch.regions.append(region)
-    branch.results = [e.name() for _ in branch.values[0]] if into is None else into
+    if into is None:
+        into = [e.name(wide=x) for x in (wide or [False] * len(branch.values[0]))]
+    branch.results = into
     e.append(branch)
     return branch.results
 

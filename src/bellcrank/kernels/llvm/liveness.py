@@ -29,10 +29,21 @@ class CellPlan:
     patterns: Sequence[Any] = ()  # of each pass: what is the same constant wherever it is sent
 
 
-def learned(region: Region, patterns: Sequence[Any] = ()) -> CellPlan:
+def learned(region: Region, patterns: Sequence[Any] = (), wide: int = 0) -> CellPlan:
+    """``wide``: numbers that a cell with tangents takes."""
     dead = _dead_cells(region)
-    slots = _packed(_lifetimes(region, dead))
-    return CellPlan(dead, slots, 1 + max((slot for cell, slot in slots.items() if cell[0] == SENT), default=0), patterns)
+    slots = _packed(_lifetimes(region, dead), wide)
+    sent = max((slot + (wide if has_tangents(cell) else 1) for cell, slot in slots.items() if cell[0] == SENT), default=1)
+    return CellPlan(dead, slots, sent, patterns)
+
+
+def tangent_cell(cell: Cell) -> Cell:
+    """The same for a vector of tangents: its name says so."""
+    return cell[0], f"{cell[1]}'", cell[2]
+
+
+def has_tangents(cell: Cell) -> bool:
+    return cell[1].endswith("'")
 
 
 def _dead_cells(region: Region) -> frozenset[Cell]:
@@ -89,13 +100,17 @@ def _lifetimes(region: Region, dead: frozenset[Cell]) -> dict[Cell, list[int]]:
     return found
 
 
-def _packed(lifetimes: dict[Cell, list[int]]) -> dict[Cell, int]:
-    """A slot for every cell; cells of one owner share a slot if one is done with before the other starts."""
+def _packed(lifetimes: dict[Cell, list[int]], wide: int) -> dict[Cell, int]:
+    """A slot for every cell; cells of one owner share a slot if one is done with before the other starts.
+
+    Vectors of tangents, ``wide`` numbers each, come after the single numbers.
+    """
     ends: dict[Any, list[int]] = {}  # of each owner: when each of its slots is needed last
     slots: dict[Cell, int] = {}
     for cell, (start, end) in lifetimes.items():  # in the order of their starts
-        taken = ends.setdefault(cell[0], [])
+        taken = ends.setdefault((cell[0], has_tangents(cell)), [])
         slot = next((k for k, last in enumerate(taken) if last < start), len(taken))
         taken[slot : slot + 1] = [end]
         slots[cell] = slot
-    return slots
+    single = {owner: len(taken) for (owner, tangents), taken in ends.items() if not tangents}
+    return {cell: single.get(cell[0], 0) + wide * slot if has_tangents(cell) else slot for cell, slot in slots.items()}

@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
-from ...numbers import Number, Symbol
+from ...numbers import Dual, Number, Symbol
 from .emitter import Emitter, Int
 
 
 class Table:
-    """``length`` doubles at a pointer; at least one. Nothing may write to them while the code runs."""
+    """``length`` doubles at a pointer; at least one. Nothing may write to them while the code runs.
 
-    def __init__(self, e: Emitter, pointer: str, length: Int):
+    ``tangents``: where their tangents are, if they have any.
+    """
+
+    def __init__(self, e: Emitter, pointer: str, length: Int, tangents: str | None = None):
         if isinstance(length, int) and length < 1:
             raise ValueError(f"a table needs at least one entry to read; this one has {length}")
-        self.e, self.pointer, self.length = e, pointer, length
+        self.e, self.pointer, self.length, self.tangents = e, pointer, length, tangents
 
-    def gather(self, index: Number, inside: bool = False) -> Symbol:
+    def gather(self, index: Number, inside: bool = False) -> Number:
         """Entry at the whole part of an index, lane by lane; outside the nearest end; not a number at one that is not.
 
         ``inside``: the index is one of the table's, which is not checked.
         """
+        value = self._entry("gather_inside" if inside else "gather", self.pointer, index)
+        return value if self.tangents is None else Dual(value, [self._entry("gather tangents", self.tangents, index)])
+
+    def _entry(self, kind: str, pointer: str, index: Number) -> Symbol:
         e = self.e
-        key = ("gather", self.pointer, index.ref if isinstance(index, Symbol) else float(index), inside)
+        key = (kind, pointer, index.ref if isinstance(index, Symbol) else float(index))
         found = e.known.get(key)
         if found is None:
-            limit = () if inside else (self._last(),)
-            ref = e.emit("gather_inside" if inside else "gather", self.pointer, *limit, e.operand(index))
+            limit = () if kind == "gather_inside" else (self._last(),)
+            ref = e.emit(kind, pointer, *limit, e.operand(index), ref=e.name(wide=kind == "gather tangents"))
             found = e.known[key] = Symbol(e, ref, "gather", (index,))
         return found
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ...numbers import Number, Symbol, less, minimum, select
+from ...numbers import Number, less, minimum, select, sqrt
 from .emitter import Emitter, Int
 from .flow import each, when
 from .routine import Routine
@@ -25,7 +25,7 @@ def product(r: Routine) -> None:
         chunks = [e.integer("add", c, b) for b in range(broad)]
         starts = [e.integer("mul", row, "%across") for row in rows]
 
-        def step(k: str, sums: list[Symbol]) -> list[Number]:
+        def step(k: str, sums: list[Number]) -> list[Number]:
             right = [r.chunk("%B", "%b", k, chunk) for chunk in chunks]
             along = e.integer("mul", k, "%along")
             left = [r.number("%A", e.integer("add", start, along)) for start in starts]
@@ -54,14 +54,14 @@ def reflections(r: Routine) -> None:
     least = e.symbol(e.splat("%least"))
 
     def one(k: str) -> None:
-        def square(i: str, sums: list[Symbol]) -> list[Number]:
+        def square(i: str, sums: list[Number]) -> list[Number]:
             x = r.at("%A", "%a", i, k)
             r.put_at(x, "%V", "%v", i, k)
             return [sums[0] + x * x]
 
         (new,) = r.total(k, "%n", [0.0], square)
         first = r.at("%A", "%a", k, k)
-        length = (new + least).sqrt()
+        length = sqrt(new + least)
         signed = select(less(first, 0.0), -length, length)
         head = first + signed
         f = 1.0 / (signed * head)
@@ -77,7 +77,7 @@ def _reflect(r: Routine, X: str, x: str, k: str, f: Number, c: str, broad: int) 
     """X -= v f (v^T X), of some chunks."""
     chunks = [r.e.integer("add", c, b) for b in range(broad)]
 
-    def along(i: str, sums: list[Symbol]) -> list[Number]:
+    def along(i: str, sums: list[Number]) -> list[Number]:
         v = r.at("%V", "%v", i, k)
         return [s + v * r.chunk(X, x, i, chunk) for s, chunk in zip(sums, chunks, strict=True)]
 
@@ -113,7 +113,7 @@ def forward(r: Routine) -> None:
 
     each(e, 0, "%m", one)
 
-    def pivots(k: str, found: list[Symbol]) -> list[Number]:
+    def pivots(k: str, found: list[Number]) -> list[Number]:
         new = r.number("%f", e.integer("add", "%m", k))
         (rest,) = r.total(
             e.integer("add", k, 1),
@@ -240,10 +240,10 @@ _ROUTINES: dict[str, tuple[Callable[[Routine], None], str]] = {
 def call(e: Emitter, name: str, **given: Int | float | bool) -> None:
     """Call a routine, which the module gets if it has not got it yet."""
     write, signature = _ROUTINES[name]
-    full = f"matrix_{name}_{e.lanes}"
+    full = f"matrix_{name}_{e.lanes}" + (f"_{e.wide}" if e.wide else "")
     parameters = [parameter.split() for parameter in signature.split(", ")]
     if full not in e.declarations:
-        e.declarations |= _written(full, write, parameters, e.lanes)
+        e.declarations |= _written(full, write, parameters, Routine(e.lanes, e.wide))
     places = ", ".join(f"{type_} $" for type_, _ in parameters)
     e.do(f"call void @{full}({places})", *[_word(e, type_, given[parameter]) for type_, parameter in parameters])
 
@@ -254,8 +254,7 @@ def _word(e: Emitter, type_: str, x: Int | float | bool) -> str:
     return Emitter(1).constant(float(x)) if type_ == "double" else str(x)
 
 
-def _written(full: str, write: Callable[[Routine], None], parameters: list[list[str]], lanes: int) -> dict[str, str]:
-    routine = Routine(lanes)
+def _written(full: str, write: Callable[[Routine], None], parameters: list[list[str]], routine: Routine) -> dict[str, str]:
     write(routine)
     routine.e.do("ret void")
     head = ", ".join(f"{type_} %{name}" for type_, name in parameters)

@@ -21,6 +21,10 @@ def templates(e: Emitter) -> dict[str, str]:
     said = {kind: f"{kind} {FLAGS} {T} $, $" for kind in ("fadd", "fsub", "fmul", "fdiv")}
     said |= {kind: f"fcmp {kind} {T} $, $" for kind in ("olt", "ole", "ogt", "oge")}
     said |= {kind: f"{kind} {B} $, $" for kind in ("and", "or")}
+    if e.wide:
+        W = e.wide_type
+        said |= {f"wide {kind}": f"{kind} {FLAGS} {W} $, $" for kind in ("fadd", "fsub", "fmul", "fdiv")}
+        said |= {"wide fneg": f"fneg {FLAGS} {W} $", "wide select": f"select {B} $, {W} $, {W} $"}
     return said | {"fneg": f"fneg {FLAGS} {T} $", "select": f"select {B} $, {T} $, {T} $", "not": f"xor {B} $, {ones}"}
 
 
@@ -110,7 +114,7 @@ class Writer:
         last = self.label
         self.lines[at] = f"{loop.k} = phi i64 [{loop.start}, %{before}], [{following}, %{last}]"
         for k, (name, first, after) in enumerate(zip(loop.carried, loop.first, loop.after, strict=True), start=1):
-            self.lines[at + k] = f"{name} = phi {self.e.type} [{first}, %{before}], [{after}, %{last}]"
+            self.lines[at + k] = f"{name} = phi {self.e.type_of(name)} [{first}, %{before}], [{after}, %{last}]"
 
     def _branch(self, branch: Branch) -> None:
         join, labels = self.new_label("join"), [self.new_label("case") for _ in branch.regions]
@@ -132,7 +136,7 @@ class Writer:
         self.start(join)
         for k, name in enumerate(branch.results):
             sources = ", ".join(f"[{values[k]}, %{end}]" for values, end in zip(branch.values, ends, strict=True))
-            self.lines.append(f"{name} = phi {self.e.type} {sources}")
+            self.lines.append(f"{name} = phi {self.e.type_of(name)} {sources}")
 
     def _while(self, part: While) -> None:
         top, inside, done = (self.new_label(hint) for hint in ("while", "do", "done"))

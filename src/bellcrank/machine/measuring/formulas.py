@@ -9,6 +9,7 @@ from ...numbers import Number
 from ...numbers.grid import GridLookup, on_grid
 from ...numbers.operations import OPERATIONS, kinks
 from ...numbers.spline import corners, spline
+from ..loads import pool_of
 
 if TYPE_CHECKING:
     from .kinds import At
@@ -21,8 +22,7 @@ class Formula:
         self.at, self.program = at, derived(at.signature.expression)
         self.values = {name: self._named(name) for name in self.program.names}
         self.numbers = sum(name[0] == "p" for name in self.program.names)
-        e = at.walk.e
-        self.pool = e.table(at.walk.array("pool"), e.count("pool")) if at.signature.tables else None
+        self.pool = pool_of(at.walk) if at.signature.tables else None
 
     def _named(self, name: str) -> Number:
         at, k = self.at, int(name[1:])

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...forces import BodyState
 from ...kernels.executor import Integer
-from ...kernels.messages import parts, whole
 from ...numbers import Number, atan2, maximum, sqrt
 from ...plan.measuring import MEASURE_SLOTS, MeasureSignature
 from ...spatial import Matrix, Motion, Vector
@@ -30,7 +29,7 @@ class At(NamedTuple):
     i: Integer
 
     def number(self, slot: int) -> Number:
-        return self.walk.array("measure_data")[self.i, slot]
+        return self.walk.data("measure_data", (self.i, slot), slot in self.signature.varied)
 
     def vector(self, name: str) -> Vector:
         return Vector(*[self.number(MEASURE_SLOTS[name] + k) for k in range(3)])
@@ -220,12 +219,10 @@ def momentum(at: At) -> Sequence[Number]:
 
 
 def closure_error(at: At) -> Sequence[Number]:
-    e, tangents = at.walk.e, at.walk.e.tangents
-
     def larger(r: Integer, carried: list[Number]) -> list[Number]:
-        return parts(maximum(whole(carried), abs(at.read("closure", r * 2))), tangents)
+        return [maximum(carried[0], abs(at.read("closure", r * 2)))]
 
-    return [whole(e.fold(at.entry("first"), at.entry("last"), [0.0] * (1 + tangents), larger))]
+    return at.walk.e.fold(at.entry("first"), at.entry("last"), [0.0], larger)
 
 
 def time(at: At) -> Sequence[Number]:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from ...kernels.executor import Integer
 from ...kernels.llvm.routine import CHUNK
 from ...kernels.llvm.routines import call
-from ...numbers import Number, Symbol, less, select
+from ...kernels.messages import parts
+from ...numbers import Dual, Number, Symbol, less, select, sqrt
 from ...spatial.matrices import Solutions
 from ...spatial.rank import is_redundant
 
@@ -37,11 +38,16 @@ class Arena:
         self.most = max(self.most, self.used)
         return matrix
 
+    @property
+    def per(self) -> int:
+        """Numbers of a chunk."""
+        return CHUNK if self.e.lanes == 1 and not self.e.wide else 1
+
     def stride(self, columns: int) -> int:
-        return whole_chunks(columns) if self.e.lanes == 1 else columns
+        return whole_chunks(columns) if self.per > 1 else columns
 
     def chunks(self, columns: int) -> int:
-        return self.stride(columns) // (CHUNK if self.e.lanes == 1 else 1)
+        return self.stride(columns) // self.per
 
 
 class MatrixInMemory:
@@ -54,17 +60,26 @@ class MatrixInMemory:
     @property
     def pointer(self) -> str:
         e = self.arena.e
-        return e.pointer(self.base, self.offset * e.lanes)
+        return e.pointer(self.base, self.offset * e.unit)
 
     def _place(self, i: int, j: int) -> Integer:
         return self.offset + (i * self.stride + j)
 
-    def __getitem__(self, place: tuple[int, int]) -> Symbol:
-        e = self.arena.e
-        return e.symbol(e.load(self.base, self._place(*place)))
+    def __getitem__(self, place: tuple[int, int]) -> Number:
+        e, index = self.arena.e, self._place(*place)
+        if e.wide:
+            first = index * e.unit
+            return Dual(e.symbol(e.load_double(self.base, first)), [e.symbol(e.load_wide(self.base, first + 1))])
+        return e.symbol(e.load(self.base, index))
 
     def __setitem__(self, place: tuple[int, int], x: Number) -> None:
-        self.arena.e.store(x, self.base, self._place(*place))
+        e, index = self.arena.e, self._place(*place)
+        if not e.wide:
+            e.store(x, self.base, index)
+            return
+        value, tangent = parts(x, 1)
+        e.store(value, self.base, index * e.unit)
+        e.store_wide(tangent, self.base, index * e.unit + 1)
 
     def column(self, j: int) -> list[Number]:
         return [self[i, j] for i in range(self.rows)]
@@ -86,7 +101,7 @@ class MatrixInMemory:
         self.cleared()
         for i, row in enumerate(entries):
             for j, x in enumerate(row):
-                if isinstance(x, Symbol) or x != 0:
+                if isinstance(x, Symbol | Dual) or x != 0:
                     self[i, j] = x
 
     def put(self, i: int, j: int, block: MatrixInMemory, *, negative: bool = False) -> None:
@@ -192,7 +207,7 @@ class MatrixInMemory:
         for k in range(m):
             ways[k, k] = select(less(R[k, k], 0.0), -1.0, 1.0)
         ways._reflect(V, f, transposed=False)
-        return Solutions(N, smallest / whole, ways, [(f[0, m + k] / whole).sqrt() for k in range(m)])
+        return Solutions(N, smallest / whole, ways, [sqrt(f[0, m + k] / whole) for k in range(m)])
 
     def turned_from(self, x: MatrixInMemory) -> MatrixInMemory:
         _, V, f = x._factored(_NEVER_ZERO)

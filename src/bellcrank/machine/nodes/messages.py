@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from ...kernels.executor import Integer
 from ...kernels.llvm.graph import Cell
-from ...kernels.llvm.liveness import SENT
+from ...kernels.llvm.liveness import SENT, tangent_cell
 from ...kernels.messages import UNSEEN, VARIES, added, leaves, rebuild
 from ...numbers import Symbol
 from ...plan.long_loops.links import MOST_SLOTS
 from ...spatial import ArticulatedInertia, Force, Matrix, Motion
 from ...spatial.vector import ZERO
-from ..patterns import learn
+from ..patterns import is_tangent, learn
 
 if TYPE_CHECKING:
     from ..walk import Walk
@@ -98,16 +98,21 @@ class NodeMessages:
             learn(self.patterns[name], numbers, only_zeros=name.startswith(_SUMS))
             return
         for k, x in enumerate(self.patterns[name]):
-            cell = (SENT, name, k)
+            cell, wide = self._cell(name, k)
             if x is VARIES and cell not in self.walk.memory.dead:
                 sum_ = numbers[k] + self._load(name, k, body) if add else numbers[k]
-                self.walk.array("node_messages")[self._place(cell, body)] = sum_
+                self.walk.array("node_messages").store(self._place(cell, body), wide, sum_)
                 e.mark(cell)
 
+    def _cell(self, name: str, k: int) -> tuple[Cell, bool]:
+        """Of a number of a channel, and whether it is a vector of tangents."""
+        cell, wide = (SENT, name, k), is_tangent(self.walk.e, k)
+        return tangent_cell(cell) if wide else cell, wide
+
     def _load(self, name: str, k: int, body: Integer) -> Symbol:
-        e, cell = self.walk.e, (SENT, name, k)
+        e, (cell, wide) = self.walk.e, self._cell(name, k)
         if cell in self.walk.memory.dead:
             return e.needless()
-        found: Symbol = self.walk.array("node_messages")[self._place(cell, body)]
+        found: Symbol = self.walk.array("node_messages").fetch(self._place(cell, body), wide)
         e.mark(cell)
         return found

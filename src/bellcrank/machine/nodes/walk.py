@@ -13,7 +13,7 @@ from ...forces import BodyState
 from ...formulations.base import Placed
 from ...joints import JOINTS_BY_KEY, along_given_axes
 from ...kernels.executor import Integer
-from ...numbers import Number, select
+from ...numbers import Dual, Number, select
 from ...plan import Plan, Signature
 from ...plan.closures import CLOSURE_SLOTS
 from ...plan.nodes import BODY_COLUMNS, ClosureShape, NodeSignature, node_places
@@ -23,7 +23,7 @@ from ...spatial.rank import is_redundant
 from ...spatial.vector import ZERO
 from ..at_state import ClosureView, closure_view
 from ..body import Body
-from ..closures import coupled, driven_of, slope_of
+from ..closures import coupled, driven_of, factor_of, slope_of
 from ..loads import data_of, state_of
 from ..workspace import make_workspace
 from .condensed import CondensedForms
@@ -50,8 +50,10 @@ class NodeBody(Body):
     def entry(self, column: str) -> Integer:
         return self.columns[column] if column in self.columns else super().entry(column)
 
-    def data(self, slot: int) -> Number:
-        return super().data(slot) if slot >= OWN else self.walk.array("node_body_data")[self.columns["row"], slot]
+    def data(self, slot: int, tangents: bool = False) -> Number:
+        if slot >= OWN:
+            return super().data(slot, tangents)
+        return self.walk.array("d_node_body_data" if tangents else "node_body_data")[self.columns["row"], slot]
 
     def origin(self, array: str, k: int) -> tuple[Any, ...]:
         return array, k, self.place
@@ -90,10 +92,16 @@ class NodeClosure:
         if slot in self.constants:
             return self.constants[slot]
         walk = self.node.walk
-        array = walk.array("node_closure_data")
+        value = self._read("node_closure_data", slot)
+        varies = walk.e.tangents and slot in self.shape.signature.varied
+        return Dual(value, [self._read("d_node_closure_data", slot)]) if varies else value
+
+    def _read(self, name: str, slot: int) -> Number:
+        walk = self.node.walk
+        array = walk.array(name)
         if not walk.e.folds:
             return array[self.row, slot]
-        return walk.e.once(("closure", slot), self.index, lambda: array[self.row, slot])
+        return walk.e.once((name, slot), self.index, lambda: array[self.row, slot])
 
     def _entry(self, column: str) -> Integer:
         return self.node.walk.array("closure_table")[self.index, column]
@@ -106,7 +114,7 @@ class NodeClosure:
         if not along_given_axes(self.shape.signature.kind):
             return ()
         walk = self.node.walk
-        world = _axes(data_of(walk, "closure_data", self.index))
+        world = _axes(data_of(walk, "closure_data", self.index, self.shape.signature))
         if not self.node.signature.closed_on_ground:
             world = to_base(b, state_of(walk, self._entry("state_b")), world)
         return turn_of(world, _axes(self._data))
@@ -125,7 +133,7 @@ class NodeClosure:
     def factors(self) -> list[Number]:
         row: list[Number] = [0.0] * len(self.node.dofs)
         for k, dof in enumerate(self.shape.terms):
-            row[dof] = row[dof] + self.node.walk.array("factors")[self._entry("attachment") + k]
+            row[dof] = row[dof] + factor_of(self.node.walk, self._entry("attachment") + k)
         if self.shape.terms:
             last = self.shape.terms[-1]
             row[last] = row[last] + slope_of(self.node.walk, self.shape.signature, self.index)

@@ -7,10 +7,13 @@ taken back because it met a singular position.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ...integrate.runge_kutta import Row
 from ...kernels.llvm.flow import when, while_
 from ...numbers import Condition, Number, Symbol, maximum, minimum
 from ...plan.turns import FINE
+from ..tangents import steps as tangents
 from .cuts.anchors import draw_anchors
 from .cuts.corners import pass_corner, start_of_step
 from .cuts.openings import find_opening, near_openings
@@ -114,11 +117,11 @@ class AdaptiveStepper(Stepper):
             self.stand_still(good)
             close(self, self.after())
             stands = good & (self.real("met") <= 0.0)
-            when(self.e, self.holds("project", 1), lambda: Watch(self).remember(stands))
+            when(self.e, self.holds("project", 1), lambda: self._remember(stands))
         self.take_samples(stands)
         y, new = self.words["y"], self.words["new"]
         if not self.closed:
-            self.unit_quaternions(new, self.slope_at_end())
+            self.unit_state(new, self.slope_at_end())
         self.replace(y, new, stands)
         draw_anchors(self, stands)
         if self.with_works:
@@ -139,9 +142,14 @@ class AdaptiveStepper(Stepper):
         """The last stage is the first of the next step."""
         y, last = self.words["y"], self.slope_at_end()
         # the projection has moved the state, and with it what was the last stage; after a corner that is another
-        anew = stands if self.closed else passed
+        anew = stands if self.closed or (self.tangents and not self.plain_rates) else passed
         when(self.e, self.any(anew), lambda: self.derivative(y, last, start_of_step(self)))
         self.replace(self.k[0], last, stands)
+
+    def _remember(self, stands: Condition) -> None:
+        Watch(self).remember(stands)
+        if self.tangents:
+            tangents.project(self, self.words["new"])
 
     def stand_still(self, good: Condition) -> None:
         """Lanes whose step is not good are projected where they are."""
@@ -196,7 +204,9 @@ class AdaptiveStepper(Stepper):
         w = self.words
         error = self._norm(h, 0, w["controlled"], w["size"], 0.0)
         if self.with_works:
-            error = maximum(error, self._norm(h, w["controlled"], w["vectors"], w["works"], self.real("energy")))
+            error = maximum(error, self._norm(h, w["controlled"], w["works_end"], w["works"], self.real("energy")))
+        if self.tangents:
+            error = maximum(error, self._error_of_tangents(h))
         return maximum(error, self._error_of_turn()) if self.closed else error
 
     def _error_of_turn(self) -> Symbol:
@@ -209,21 +219,43 @@ class AdaptiveStepper(Stepper):
 
     def _norm(self, h: Number, first: int | str, last: str, count: str, scale: Number) -> Symbol:
         """Root mean square of the estimated error over its tolerance; with two estimates, as Hairer combines them."""
-        e, w = self.e, self.words
-
-        def squares(weights: Row) -> Symbol:
-            def scaled(i: str) -> Number:
-                largest = maximum(abs(self.get(w["y"], i)), abs(self.get(w["new"], i)))
-                return h * self.combination(weights, i) / (self.real("atol") + self.real("rtol") * (largest + scale))
-
-            return self.sum_of_squares(scaled, first, last)
-
         assert self.method.error is not None
-        size, found = e.symbol(e.splat(e.emit(f"sitofp i64 {count} to double"))), squares(self.method.error)
+        size = self._size(count)
+        found = self.sum_of_squares(self._scaled(h, self.method.error, scale), first, last)
         if self.method.error3 is None:
             return (found / size).sqrt()
-        both = found + 0.01 * squares(self.method.error3) + 1e-300
+        third = self.sum_of_squares(self._scaled(h, self.method.error3, scale), first, last)
+        both = found + 0.01 * third + 1e-300
         return found / (both * size).sqrt()
+
+    def _size(self, count: str) -> Symbol:
+        return self.e.symbol(self.e.splat(self.e.emit(f"sitofp i64 {count} to double")))
+
+    def _scaled(self, h: Number, weights: Row, scale: Number) -> Callable[[str], Number]:
+        """The estimated error over its tolerance, at a vector of the state."""
+        w = self.words
+
+        def scaled(i: str) -> Number:
+            largest = maximum(abs(self.get(w["y"], i)), abs(self.get(w["new"], i)))
+            return h * self.combination(weights, i) / (self.real("atol") + self.real("rtol") * (largest + scale))
+
+        return scaled
+
+    def _error_of_tangents(self, h: Number) -> Number:
+        """The largest of the norms for each parameter, if they are to be controlled."""
+        assert self.method.error is not None
+        rows = [row for row in (self.method.error, self.method.error3) if row is not None]
+        size = self._size(self.words["size"])
+
+        def norm(found: Number, third: Number | None = None) -> Number:
+            if third is None:
+                return (found / size).sqrt()
+            return found / ((found + 0.01 * third + 1e-300) * size).sqrt()
+
+        largest = tangents.largest_norm(self, [self._scaled(h, row, 0.0) for row in rows], norm)
+        asked = self.e.emit(f"icmp ne i64 {self.words['control_all']}, 0")
+        zero = self.e.constant(0.0)
+        return self.e.symbol(self.e.emit(f"select i1 {asked}, {self.e.type} {largest.ref}, {self.e.type} {zero}"))
 
     # samples ------------------------------------------------------------------------------------------------------
 

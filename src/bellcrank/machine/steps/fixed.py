@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ...kernels.llvm.flow import when, while_
 from ...numbers import Number, maximum, minimum
+from ..tangents import steps as tangents
 from .cuts.anchors import draw_anchors
 from .cuts.corners import pass_corner, start_of_step
 from .cuts.openings import find_opening, near_openings
@@ -140,13 +141,15 @@ class FixedStepper(Stepper):
 
     def _remember(self) -> None:
         Watch(self).remember(self.running())
+        if self.tangents:
+            tangents.project(self, self.words["new"])
 
     def _accept(self) -> None:
         e, w = self.e, self.words
         self.copy(w["new"], w["y"])
         draw_anchors(self, self.running())
         if not self.closed:
-            self.unit_quaternions(w["y"], self.k[0])
+            self.unit_state(w["y"], self.k[0])
         self.note_fastest(self.real("t") + self.real("piece"))
         self.set_real("steps", self.real("steps") + 1.0)
         left, piece, corner = self.real("left"), self.real("piece"), self.real("corner")

@@ -14,7 +14,7 @@ come last.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -27,7 +27,7 @@ from ...integrate import RungeKutta
 from ...model import Model
 from ...model.manifold import scalar_coordinates, turning_joints
 from ...plan import Plan
-from ..arrays import ARRAYS, width
+from ..arrays import ARRAYS, plan_counts, width
 from ..kernel import Code, aligned, bound_arrays
 from ..nodes.walk import block_width
 from .cuts.corners import NEVER, just_after, just_before
@@ -78,6 +78,21 @@ class Layout:
     lanes: int
     samples: int
     corners: int = 0
+    parameters: int = 0  # by which the state is differentiated
+
+    @property
+    def tangents(self) -> int:
+        """Of a chunk."""
+        return self.called["kernel"].tangents
+
+    @property
+    def tangent_chunks(self) -> int:
+        return -(-self.parameters // self.tangents) if self.tangents else 0
+
+    @property
+    def tangent_block(self) -> int:
+        """Doubles of the tangents of a state, of one chunk."""
+        return (self.model.nq + self.model.nv) * self.tangents
 
     def wide(self, count: int) -> int:
         """Doubles that so many numbers take, in whole vectors."""
@@ -91,7 +106,7 @@ class Layout:
     def works(self) -> tuple[int, int, int]:
         """How many works there are of force elements, drives and driven closures; that of given efforts comes last."""
         model = self.model
-        if self.lanes > 1:
+        if self.lanes > 1 or self.tangents:
             return 0, 0, 0
         drives = sum(joint.nv for joint, driven in zip(model.joints, model.driven, strict=True) if driven)
         return len(model.elements), drives, len(model.closures) if self.plan.loads.closing.driven else 0
@@ -111,6 +126,10 @@ class Layout:
     @cached_property
     def state(self) -> int:
         """Doubles of a state."""
+        return self.t_start + self.tangent_chunks * self.tangent_block
+
+    @property
+    def t_start(self) -> int:
         return self.anchor_start + self.wide(len(self.anchors.places))
 
     @cached_property
@@ -206,6 +225,12 @@ class Layout:
 
 Size = Callable[[Layout], int]
 
+
+def _step_of(name: str) -> Size:
+    """From one chunk of tangents of some data to the next, in doubles."""
+    return lambda s: ARRAYS[name].size(plan_counts(s.plan)) * s.tangents
+
+
 NUMBERS: dict[str, Size] = {
     "n": lambda s: s.plan.n,
     "nv": lambda s: s.model.nv,
@@ -214,8 +239,12 @@ NUMBERS: dict[str, Size] = {
     "v_start": lambda s: s.v_start,
     "v_place": lambda s: s.v_place,
     "w_start": lambda s: s.w_start,
+    "t_start": lambda s: s.t_start,
+    "tangent_chunks": lambda s: s.tangent_chunks,
+    "tangent_block": lambda s: s.tangent_block,
     "state": lambda s: s.state,
     "controlled": lambda s: s.w_start // WIDE,  # vectors of q and v
+    "works_end": lambda s: s.t_start // WIDE,
     "vectors": lambda s: s.state // WIDE,
     "elements": lambda s: s.works[0],
     "drives": lambda s: s.works[1],
@@ -239,7 +268,9 @@ NUMBERS: dict[str, Size] = {
     "matrix": lambda s: s.order * s.wide(s.order),  # and of a matrix
     "control": lambda s: 0,  # a function that is called before every evaluation, and its argument: see Stepper.ask
     "controller": lambda s: 0,
+    "control_all": lambda s: 0,  # whether errors of tangents are controlled too
 }
+NUMBERS |= {f"step:{name}": _step_of(name) for name, array in ARRAYS.items() if array.kind == "tangent"}
 DOUBLES: dict[str, Size] = {
     "y": lambda s: s.state,
     "new": lambda s: s.state,
@@ -248,6 +279,9 @@ DOUBLES: dict[str, Size] = {
     "asked": lambda s: s.state,
     "reach": lambda s: s.state,
     "fastest": lambda s: s.state,  # the state with the largest speeds so far
+    "moved": lambda s: s.wide(max(s.model.nq, s.model.nv)) if s.tangents else 0,
+    "moving": lambda s: max(s.model.nq, s.model.nv) * s.tangents,
+    "still": lambda s: s.model.nq * s.tangents,
     "k": lambda s: (s.method.stages + len(s.method.extra)) * s.state,
     "tau": lambda s: s.wide(s.model.nv),
     "u": lambda s: s.wide(s.model.input_width),
@@ -303,7 +337,8 @@ _OTHERS = ("other_work", "other_messages")  # workspace of kernels besides the f
 
 def words(called: dict[str, Program]) -> list[str]:
     """What ``bound`` holds, in order; rates go into the state's own arrays, other outputs into buffers."""
-    outputs = [name for program in called.values() for name in program.outputs if name not in ("qdot", "pdot")]
+    kept = ("qdot", "pdot") if not called["kernel"].tangents else ()
+    outputs = [name for program in called.values() for name in program.outputs if name not in kept]
     tangent = [f"tangent:{name}" for name in own_buffers()] if "tangent" in called else []
     return [*NUMBERS, *ARRAYS, *_OTHERS, *tangent, *DOUBLES, *INTEGERS, *dict.fromkeys(f"buffer:{name}" for name in outputs)]
 
@@ -316,7 +351,8 @@ def own_buffers() -> list[str]:
 class Memory:
     """The memory of one run, or of one for each lane, bound to machine code."""
 
-    def __init__(self, layout: Layout, code: Code, times: Array, corners: Array):
+    def __init__(self, layout: Layout, code: Code, times: Array, corners: Array, data: Mapping[str, Array] | None = None):
+        """``data``: tangents of data, (1, chunks, size, tangents of a chunk), by the names of machine.arrays."""
         plan = layout.plan
         self.layout = layout
         self.arrays: dict[str, NDArray[Any]] = bound_arrays(plan, code, layout.lanes) | {
@@ -328,9 +364,12 @@ class Memory:
             self.arrays |= {f"tangent:{name}": bound[name] for name in own_buffers() if name in bound}
         self.arrays |= {name: aligned(max(WIDE, size(layout))) for name, size in DOUBLES.items()}
         self.arrays |= {name: np.zeros(max(1, size(layout)), dtype=np.int64) for name, size in INTEGERS.items()}
+        self.arrays |= {name: x for name, x in (data or {}).items() if name in code.arguments}
         for program in layout.called.values():
             for name in program.outputs:
-                self.arrays[f"buffer:{name}"] = aligned(WIDE * max(1, width(plan, program, name)))
+                size = WIDE * max(1, width(plan, program, name)) * (1 + program.tangents)
+                if size > self.arrays.get(f"buffer:{name}", np.zeros(0)).size:
+                    self.arrays[f"buffer:{name}"] = aligned(size)
         self.times, self.counts = self.arrays["times"][: len(times)], self.arrays["counts"]
         self.times[:] = times
         self.set_count("samples", len(times))

@@ -22,6 +22,7 @@ from ...kernels.llvm.flow import each, total, when
 from ...numbers import Condition, Number, Symbol, maximum, minimum
 from ...plan import Plan
 from ..module import Module, assemble, write_kernel
+from ..tangents import steps as tangents
 from .cuts.roots import write_first_root
 from .implicit.newton import write_newton
 from .implicit.turning import write_turning
@@ -81,6 +82,8 @@ class Stepper:
         self.momenta, self.closed = takes_momenta(called), "positions" in called
         self.e = Emitter(WIDE)
         self.stages = method.stages
+        self.tangents = called["kernel"].tangents
+        self.with_works = self.with_works and not self.tangents
 
     def write(self) -> tuple[str, dict[str, str]]:
         e = self.e
@@ -246,7 +249,11 @@ class Stepper:
         speeds, slopes = e.pointer(y, w["v_start"]), e.pointer(k, w["v_start"])
         arrays = {"q": y, "tau": w["tau"], "t": w["clock"], "u": w["u"], "qdot": k}
         arrays |= {"p": speeds, "pdot": slopes, "v": w["buffer:v"]} if self.momenta else {"v": speeds, "a": slopes}
-        self.call("kernel", arrays)
+        if self.tangents:
+            tangents.slopes(self, y, k, arrays)
+            arrays |= {"v": w["moved"]} if self.momenta else {}
+        else:
+            self.call("kernel", arrays)
         if self.plain_rates:
             each(e, 0, self.vectors("v_start"), lambda i: e.store(self.get(arrays["v"], i), k, i))
         else:
@@ -386,6 +393,12 @@ class Stepper:
         """A step of a watched run waits for the host to look at it; the next call goes on where it stopped."""
         self.set_count("held", 1)
         self.set_count("budget", 0)
+
+    def unit_state(self, state: str, k: str) -> None:
+        """Quaternions of a state after a step, and what belongs to them."""
+        self.unit_quaternions(state, k)
+        if self.tangents:
+            tangents.unit(self, state)
 
     def unit_quaternions(self, state: str, k: str) -> None:
         w = self.words

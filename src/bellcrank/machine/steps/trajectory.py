@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,8 @@ from ...plan import Plan
 from ...plan.turns import turn_weights
 from ..kernel import obtain, structure_key
 from ..module import Module
+from ..tangents.data import chunk_of, in_chunks
+from ..tangents.steps import with_tangents
 from .adaptive import AdaptiveStepper
 from .fixed import FixedStepper
 from .implicit.fixed import ImplicitStepper
@@ -26,25 +29,47 @@ from .stepper import write_with_kernels
 Array = NDArray[np.float64]
 
 
-def write_stepper(plan: Plan, program: Program, method: RungeKutta, metric: str = MINIMUM_NORM) -> Module:
-    """The stepper of a method, for one state."""
+def write_stepper(plan: Plan, program: Program, method: RungeKutta, metric: str = MINIMUM_NORM, tangents: int = 0) -> Module:
+    """The stepper of a method, for one state, perhaps with so many tangents at a time."""
     adaptive, fixed = (RadauStepper, ImplicitStepper) if method.implicit else (AdaptiveStepper, FixedStepper)
-    called = programs(plan, program, metric, implicit=method.implicit)
+    called = called_by(plan, program, method, metric, tangents)
     return write_with_kernels(plan, called, method, adaptive if method.adaptive else fixed)
+
+
+def called_by(plan: Plan, program: Program, method: RungeKutta, metric: str, tangents: int) -> dict[str, Program]:
+    called = programs(plan, program, metric, works=not tangents, implicit=method.implicit)
+    return with_tangents(called, tangents) if tangents else called
+
+
+class Tangents(NamedTuple):
+    """What a trajectory is differentiated by: how many parameters, and how the data change with them (machine.tangents)."""
+
+    parameters: int
+    data: Mapping[str, Array]
+    control: bool = False  # their errors too
 
 
 class Trajectory(Memory):
     """One state on its way through time; ``advance`` goes on until the end, a failure or the given number of steps."""
 
     def __init__(
-        self, plan: Plan, program: Program, method: RungeKutta, times: Array, corners: Array, metric: str = MINIMUM_NORM
+        self,
+        plan: Plan,
+        program: Program,
+        method: RungeKutta,
+        times: Array,
+        corners: Array,
+        metric: str = MINIMUM_NORM,
+        tangents: Tangents | None = None,
     ):
-        key = ("stepper", program.name, method.name, metric, *structure_key(plan))
-        code = obtain(key, lambda: write_stepper(plan, program, method, metric))
-        called = programs(plan, program, metric, implicit=method.implicit)
-        layout = Layout(plan, called, method, 1, len(times), len(corners))
-        super().__init__(layout, code, times, corners)
+        at_once = 0 if tangents is None else chunk_of(tangents.parameters)
+        key = ("stepper", program.name, method.name, metric, at_once, *structure_key(plan))
+        code = obtain(key, lambda: write_stepper(plan, program, method, metric, at_once))
+        parameters, data = (0, {}) if tangents is None else tangents[:2]
+        called = called_by(plan, program, method, metric, at_once)
+        super().__init__(Layout(plan, called, method, 1, len(times), len(corners), parameters), code, times, corners, data)
         self.plan, self.method = plan, method
+        self.set_number("control_all", int(tangents is not None and tangents.control))
         self.tried = 0  # steps of the last call, accepted or not
 
     def ask(self, control: Callable[[], None]) -> None:
@@ -174,6 +199,25 @@ class Trajectory(Memory):
             [self.arrays["out"].reshape(-1, self.layout.state)[: self.sampled], self.arrays["y"][: self.layout.state]]
         )
         return rows[:, self.layout.anchor_start :][:, : len(self.layout.anchors.places)].copy()
+
+    # tangents ---------------------------------------------------------------------------------------------------------
+
+    def set_tangents(self, state: tuple[Array, Array], slopes: tuple[Array, Array]) -> None:
+        """Those of the first state, and of its slopes: (nq, parameters) and (nv, parameters) each."""
+        start = self.layout.t_start
+        self.arrays["y"][start : self.layout.state] = in_chunks(np.concatenate(state)[None]).ravel()
+        self.stages[: self.method.stages, start:] = in_chunks(np.concatenate(slopes)[None]).ravel()
+
+    def tangents_of(self, rows: Array) -> tuple[Array, Array]:
+        """dq and dv (or dp) of a state, or of rows of states: (..., nq, parameters) and (..., nv, parameters)."""
+        layout, model = self.layout, self.plan.model
+        shape = (*rows.shape[:-1], layout.tangent_chunks, model.nq + model.nv, layout.tangents)
+        blocks = np.moveaxis(rows[..., layout.t_start :].reshape(shape), -3, -2)
+        whole = blocks.reshape(*shape[:-3], shape[-2], -1)[..., : layout.parameters]
+        return whole[..., : model.nq, :], whole[..., model.nq :, :]
+
+    def sampled_tangents(self) -> tuple[Array, Array]:
+        return self.tangents_of(self.arrays["out"].reshape(-1, self.layout.state)[: self.sampled])
 
     def state(self) -> tuple[Array, Array, Array]:
         """q, v (or p) and works at the last accepted step."""

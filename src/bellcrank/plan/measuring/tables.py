@@ -51,6 +51,7 @@ class MeasureSignature(NamedTuple):
     axis: bool = False
     expression: str = ""  # over a0, a1, ..., which are columns, and p0, p1, ..., which are numbers of the row
     tables: tuple[Lookup | GridLookup, ...] = ()  # f0, f1, ...; where they are comes after the numbers
+    varied: tuple[int, ...] = ()  # numbers of its row that a design may change
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,7 @@ def make_measures(
     names: tuple[Sequence[str], Sequence[str]],
     drives: Ints,
     pooled: Pooled,
+    varied: NDArray[np.bool_] | None = None,
 ) -> MeasurePlan:
     """``names`` read by force elements, and wanted at the end; ``held``: rows of states by body of the walk."""
     own, (read, wanted) = model.all_measures, names
@@ -112,6 +114,9 @@ def make_measures(
     rest = [measure for measure in plan.measures if measure.name not in early]
     writer = _Rows(model, tree, frames, held, plan, drives, pooled)
     made = [writer.row(measure) for measure in (*first, *rest)]
+    if varied is not None:
+        slots = [tuple(map(int, np.flatnonzero(mask))) for mask in varied]
+        made = [(s._replace(varied=own), ints, row) for own, (s, ints, row) in zip(slots, made, strict=True)]
     codes = [list(dict.fromkeys(s for s, _, _ in part)) for part in (made[: len(first)], made[len(first) :])]
     kinks = [kinks_of(measure) for measure in first]
     places = [sum(kinks[:k]) for k in range(len(first))] + [0] * len(rest)

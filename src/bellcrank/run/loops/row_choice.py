@@ -127,7 +127,7 @@ class KeptRows:
         rank, kept = len(other.plan.selected_rows), len(self.dynamics.plan.selected_rows) if nodes is None else nodes.rank
         if closed == 0 or rank <= kept:
             return outcome, None
-        good = outcome._replace(**{name: getattr(outcome, name)[:closed] for name in ("times", "q", "v", "works")})
+        good = outcome.until(closed)
         why = f"{rank - kept} of the equations that were redundant when the run was planned are not"
         to, how = (CHOSEN_AGAIN, "they were chosen again") if nodes is None else (MULTIPLIERS, _TAKES_ON)
         self._changed(good, other, to, f"{why}; {how}")

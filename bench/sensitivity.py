@@ -1,0 +1,147 @@
+"""Costs of exact derivatives by a design, and by the state, in machine code; one state at a time, one thread.
+
+    python bench/sensitivity.py [--parameters 1 4 8 32] [--only WORD ...]
+
+value      one evaluation of the acceleration, us
+partial    with its derivatives by so many parameters at the same q and v: us, and of one parameter as a part of the value
+total      with dq and dv given too
+jacobians  d(acceleration) by q, v and tau, us; beside it Pinocchio's computeABADerivatives, for trees, if it is installed
+
+Parameters change masses, first moments and inertias of all bodies, where these are not zero, and the joints' offsets.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+import bellcrank as bc
+from bellcrank.dynamics.differentiation import tangent_kernel
+from bellcrank.dynamics.evaluation import Evaluation
+from bellcrank.dynamics.node_ranks import plan_generic_nodes
+from bellcrank.dynamics.planning import planned
+from bellcrank.machine.tangents.data import chunk_of, design_tangents, in_chunks
+from bellcrank.machine.tangents.sweep import TangentKernel, Words
+from bellcrank.model.generators import chain, ladder, random_state
+from bellcrank.plan import make_plan
+from bellcrank.plan.signature import SLOTS
+
+STATES = 256
+CHANGED = ("offset", "J", "mc", "m", "center", "Jc", "carried_m", "carried_mc")
+MODELS: dict[str, Callable[[], Any]] = {f"chain {n}": (lambda n=n: chain(n)) for n in (2, 4, 8, 12, 24)}  # type: ignore[misc]
+MODELS |= {name: (lambda name=name: bc.load(name)) for name in ("humanoid", "four_bar", "quarter_car")}  # type: ignore[misc]
+MODELS |= {f"ladder {n}": (lambda n=n: ladder(n)) for n in (10, 100)}  # type: ignore[misc]
+
+
+def best(call: Callable[[], Any], rounds: int = 7) -> float:
+    """Seconds; the shortest of several."""
+    times = []
+    for _ in range(rounds):
+        began = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - began)
+    return min(times)
+
+
+def varied(model: Any) -> Evaluation:
+    base = planned(model)
+    mask = np.zeros(base.plan.data.shape, dtype=bool)
+    mask[:, [k for name in CHANGED for k in SLOTS[name]]] = True
+    plan = make_plan(model, tolerance=base.plan.tolerance, masks={"data": mask & (base.plan.data != 0)})
+    settled = replace(base, plan=plan)
+    if base.plan.nodes is not None:
+        settled = replace(settled, plan=replace(plan, nodes=plan_generic_nodes(plan, Evaluation(settled))))
+    return Evaluation(settled)
+
+
+def states(model: Any) -> dict[str, Any]:
+    rng = np.random.default_rng(0)
+    q = np.tile(model.initial_q if model.closures else random_state(model)[0], (STATES, 1))
+    rows = {"q": q, "v": rng.normal(size=(STATES, model.nv)), "tau": np.zeros((STATES, model.nv))}
+    return rows | {"t": np.zeros((STATES, 1)), "u": np.zeros((STATES, model.input_width))}
+
+
+def of_value(model: Any, rows: dict[str, Any]) -> float:
+    evaluation = Evaluation(planned(model))
+    kernel = evaluation.kernel(evaluation.program, 1)
+    given = {name: rows[name] for name in kernel.program.inputs}
+    return best(lambda: kernel.batch(given, threads=1)) / STATES
+
+
+def of_tangents(dyn: Evaluation, rows: dict[str, Any], along: tuple[str, ...], count: int) -> float:
+    rng = np.random.default_rng(0)
+    kernel: TangentKernel = tangent_kernel(dyn, dyn.program, along, chunk_of(count))
+    given = {name: x for name, x in rows.items() if name in kernel.program.inputs}
+    given |= {f"d_{name}": in_chunks(rng.normal(size=(STATES, rows[name].shape[1], count))) for name in along}
+    data = design_tangents(dyn.plan, {"data": rng.normal(size=(*dyn.plan.data.shape, count))}, count)
+    given |= {name: x for name, x in data.items() if name in kernel.code.arguments}
+    chunks = max(1, -(-count // chunk_of(count)))
+    out = {
+        name: np.empty((STATES, chunks, kernel.widths[name], 1 + kernel.program.tangents)) for name in kernel.program.outputs
+    }
+    words = Words(kernel, given, out, chunks)
+    return best(lambda: kernel.sweep(words, 0, STATES)) / STATES
+
+
+def of_jacobians(model: Any, rows: dict[str, Any]) -> float:
+    dyn = Evaluation(planned(model))
+    n = model.nv
+    kernel = tangent_kernel(dyn, dyn.program, ("q", "v", "tau"), chunk_of(3 * n))
+    given = {name: x for name, x in rows.items() if name in kernel.program.inputs}
+    for k, name in enumerate(("q", "v", "tau")):
+        seed = np.zeros((1, rows[name].shape[1], 3 * n))
+        seed[0, :n, k * n : (k + 1) * n] = np.eye(n)
+        given[f"d_{name}"] = in_chunks(seed)
+    chunks = -(-3 * n // chunk_of(3 * n))
+    out = {
+        name: np.empty((STATES, chunks, kernel.widths[name], 1 + kernel.program.tangents)) for name in kernel.program.outputs
+    }
+    words = Words(kernel, given, out, chunks)
+    return best(lambda: kernel.sweep(words, 0, 16)) / 16
+
+
+def of_pinocchio(model: Any) -> float | None:
+    try:
+        import peers
+        import pinocchio as pin
+    except ImportError:
+        return None
+    other = peers.to_pinocchio(model)
+    data, q = other.createData(), pin.neutral(other)
+    v = tau = np.zeros(other.nv)
+
+    def many() -> None:
+        for _ in range(200):
+            pin.computeABADerivatives(other, data, q, v, tau)
+
+    return best(many) / 200
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--parameters", type=int, nargs="+", default=[1, 4, 8, 32])
+    parser.add_argument("--only", nargs="*", default=[])
+    asked = parser.parse_args()
+    for name, make in MODELS.items():
+        if asked.only and not any(word in name for word in asked.only):
+            continue
+        model = make()
+        rows, dyn = states(model), varied(model)
+        value = of_value(model, rows)
+        jacobians = of_jacobians(model, rows)
+        other = None if model.closures else of_pinocchio(model)
+        beside = "" if other is None else f", Pinocchio {other * 1e6:.2f} us"
+        print(f"{name}: value {value * 1e6:.2f} us, jacobians {jacobians * 1e6:.2f} us{beside}", flush=True)
+        for count in asked.parameters:
+            partial, total = (of_tangents(dyn, rows, along, count) for along in ((), ("q", "v")))
+            costs = [f"{x * 1e6:8.2f} us, {x / value / count:5.2f} of a value each" for x in (partial, total)]
+            print(f"    p = {count:3}:  partial {costs[0]}   total {costs[1]}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,118 @@
+"""A program state by state, each with data of its own if asked for, and on dual numbers: the value once, tangents in vectors.
+
+    sweep(bound, first, last)     states first .. last-1, for each all chunks of its tangents
+
+``bound`` has, of every array that the kernel takes, its address, and how many doubles further on that of the next state and of
+the next chunk of tangents is: zero for what all share. Nothing is copied on the way: one state at a time stands in memory as
+the caller has it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...formulations import Program
+from ...kernels.llvm.emitter import Emitter
+from ...kernels.llvm.flow import each
+from ...plan import Plan
+from ..arrays import ARRAYS, is_tangent, width
+from ..kernel import bound_arrays, obtain, structure_key, workers
+from ..module import Module, Text, assemble, write_kernel
+
+Numbers = NDArray[np.float64]
+
+_STATES_PER_TASK = 64
+
+
+class TangentKernel:
+    """A program on one model, for states one after the other."""
+
+    def __init__(self, plan: Plan, program: Program):
+        plan = plan if program.nodes or plan.nodes is None else replace(plan, nodes=None)  # one code, however they are planned
+        self.plan, self.program = plan, program
+        key = ("sweep", program.name, program.optimisation, *structure_key(plan))
+        self.code = obtain(key, lambda: _write(plan, program), program.optimisation)
+        self.arrays = [*self.code.arguments, *program.inputs, *program.outputs]
+        self.widths = {name: width(plan, program, name) for name in [*program.inputs, *program.outputs]}
+        self._sweep = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(
+            self.code.library.address("sweep")
+        )
+
+    def run(
+        self, inputs: Mapping[str, Numbers], data: Mapping[str, Numbers] | None = None, chunks: int = 1
+    ) -> dict[str, Numbers]:
+        """Outputs (states, chunks, width, 1 + tangents).
+
+        ``inputs``: (states, width) each, and those of tangents (states, chunks, width, tangents). ``data``: arrays of a design
+        in the place of the plan's, (states or 1, size), and their tangents (states or 1, chunks, size, tangents).
+        """
+        states, unit = len(inputs["q"]), 1 + self.program.tangents
+        out = {name: np.empty((states, chunks, self.widths[name], unit)) for name in self.program.outputs}
+        given = {name: x for name, x in (data or {}).items() if name in self.code.arguments} | dict(inputs)
+        tasks = max(1, min(os.cpu_count() or 1, states * chunks // _STATES_PER_TASK))
+        cuts = [states * k // tasks for k in range(tasks + 1)]
+        jobs = [(Words(self, given, out, chunks), a, b) for a, b in pairwise(cuts)]
+        if tasks == 1:
+            self.sweep(*jobs[0])
+        else:
+            for job in [workers().submit(self.sweep, *each_job) for each_job in jobs]:
+                job.result()
+        return out
+
+    def sweep(self, words: Words, first: int, last: int) -> None:
+        self._sweep(words.words.ctypes.data, first, last)
+
+
+class Words:
+    """What binds a sweep to arrays, with buffers of its own."""
+
+    def __init__(self, kernel: TangentKernel, given: Mapping[str, Numbers], out: Mapping[str, Numbers], chunks: int):
+        self.arrays: dict[str, NDArray[Any]] = bound_arrays(kernel.plan, kernel.code, 1) | {**given, **out}
+        words = [kernel.plan.n, kernel.plan.model.nv, chunks]
+        for name in kernel.arrays:
+            array = self.arrays[name]
+            chunked = name in out or (name in given and _has_tangents(kernel.program, name))
+            further = [0, 0]
+            if name in given or name in out:
+                further[0] = 0 if len(array) == 1 else array[0].size
+                further[1] = array[0, 0].size if chunked else 0
+            words += [array.__array_interface__["data"][0], *further]
+        self.words = np.array(words, dtype=np.int64)
+
+
+def _has_tangents(program: Program, name: str) -> bool:
+    return is_tangent(program, name) or (name in ARRAYS and ARRAYS[name].kind == "tangent")
+
+
+def _write(plan: Plan, program: Program) -> Module:
+    kernel = write_kernel(plan, program, 1)
+    return assemble([kernel], [_write_sweep([*kernel.arguments, *program.inputs, *program.outputs])])
+
+
+def _write_sweep(arrays: Sequence[str]) -> Text:
+    e = Emitter(1)
+    n, nv, chunks = (e.load_int("%bound", k) for k in range(3))
+    places = range(3, 3 + 3 * len(arrays), 3)
+    starts = [e.emit(f"load ptr, ptr {e.pointer('%bound', k)}, align 8") for k in places]
+    per_state, per_chunk = ([e.load_int("%bound", k + j) for k in places] for j in (1, 2))
+
+    def state(s: str) -> None:
+        own = [e.pointer(start, e.integer("mul", s, step)) for start, step in zip(starts, per_state, strict=True)]
+
+        def chunk(c: str) -> None:
+            taken = [e.pointer(start, e.integer("mul", c, step)) for start, step in zip(own, per_chunk, strict=True)]
+            e.do(f"call void @kernel(i64 {n}, i64 {nv}, {', '.join(f'ptr {x}' for x in taken)})")
+
+        each(e, 0, chunks, chunk)
+
+    each(e, "%first", "%last", state)
+    e.do("ret void")
+    return f"define void @sweep(ptr %bound, i64 %first, i64 %last) {{\nentry:\n{e.text()}\n}}\n", e.declarations

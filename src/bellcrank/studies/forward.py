@@ -1,0 +1,198 @@
+"""sensitivity: derivatives of a run by the parameters of a design, integrated with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..assembly import Given
+from ..defaults import TOLERANCE
+from ..design import Design
+from ..dynamics.dynamics import Dynamics
+from ..errors import DynamicsError, SimulationError, StateError, warn
+from ..extremes import in_our_errors
+from ..integrate import METHODS
+from ..kernels.stopwatch import compiling
+from ..model import Model
+from ..results.labels import Labels
+from ..run import Event, simulate
+from ..run.arguments import must_be_known, must_be_positive, sample_times, span, starting_state
+from ..run.loops.treatment import loops_of
+from .history import History, Scaled, integrate
+from .outcome import Found, Sensitivity
+from .output_names import Output, parsed
+from .starting import first_tangents
+from .taking import Moments, moments, taken
+
+Array = NDArray[np.float64]
+
+FORWARD = ("dopri5", "dop853", "rk4")
+
+
+@in_our_errors(DynamicsError)
+def sensitivity(
+    model: Model,
+    parameters: Sequence[str] | Design,
+    outputs: Sequence[str] = (),
+    duration: float | None = None,
+    *,
+    step: float | None = None,
+    method: str = "dopri5",
+    formulation: str = "auto",
+    rtol: float = TOLERANCE,
+    atol: float = TOLERANCE,
+    max_step: float | None = None,
+    control: str = "state",
+    tau: ArrayLike | None = None,
+    inputs: ArrayLike | Mapping[str, float] | None = None,
+    q: Given = None,
+    v: Given = None,
+    events: Sequence[Event] = (),
+    projection: str = "minimum_norm",
+    rank_tolerance: float | None = None,
+    mode: str = "auto",
+    progress: Callable[[float], None] | None = None,
+) -> Sensitivity:
+    """Derivatives of a run, and of outputs of it, by parameters of the model: exact, integrated with the state.
+
+    parameters  paths of what may change ("parameters.crank_length", "arm.mass"; model.parameters lists them), or a Design
+    outputs     measures, with what is taken of them in time: "tip.x", "tip.x@end", "tip.x@t=0.5", "max(abs(hub.az))", "min(x)",
+                "rms(...)", "mean(...)", "integral(...)", "tip.x@lift_off", "lift_off.time" for an event of that name
+    duration, step, tau, inputs, q, v, projection, rank_tolerance   as for simulate
+    method      "dopri5", "dop853" or "rk4": derivatives are taken along by the same steps
+    control     "state": steps follow the errors of the state; "all": also those of the derivatives, each parameter measured by
+                its own size
+    events      of which outputs may speak, by their names; all are followed to the end of the run
+    mode        "forward", which is also "auto"
+
+    What the model's file gives of the start is kept, and the rest of it follows the design as the assembly of the loops does.
+    At a singular position of the loops derivatives end, and a SimulationError says where.
+    """
+    _must_be_possible(method, control, mode)
+    must_be_positive(rtol=rtol, atol=atol, max_step=max_step)
+    design = parameters if isinstance(parameters, Design) else Design(model, parameters)
+    for remark in design.remarks:
+        warn(remark)
+    whole, interval = span(model, duration, step)
+    wanted = parsed(outputs, [event.title for event in events], whole)
+    options: dict[str, Any] = {"rank_tolerance": rank_tolerance, "design": design}
+    with compiling():
+        dynamics = Dynamics(model, formulation, quick=True, **options)
+    if model.stictions:
+        raise StateError(
+            "friction that holds has no derivatives: give it a speed below which it only resists, instead of holds"
+        )
+    if dynamics.canonical:
+        raise StateError("derivatives are integrated with q and v: use another formulation than canonical_momenta")
+    given = {"q": q, "v": v, "tau": tau, "u": inputs}
+    first = _first_run(model, wanted, events, given, whole, interval, method, (rtol, atol, max_step), formulation, projection)
+    grid = sample_times(whole, interval)
+    when = moments(dynamics, wanted, grid, first)
+    study = _Study(dynamics, Scaled.of(design), given, method, (rtol, atol, max_step), projection, control == "all")
+    history = study.run(when.times, progress)
+    return _result(model, design, wanted, events, history, when, study.settings | {"duration": whole, "step": interval})
+
+
+def _must_be_possible(method: str, control: str, mode: str) -> None:
+    must_be_known(method)
+    if method not in FORWARD:
+        raise StateError(f"derivatives are integrated by {', '.join(FORWARD)}, not by {method!r}")
+    for name, value, known in (("control", control, ("state", "all")), ("mode", mode, ("auto", "forward"))):
+        if value not in known:
+            raise StateError(f"{name} is {value!r}: use one of {', '.join(known)}")
+
+
+def _first_run(
+    model: Model,
+    wanted: Sequence[Output],
+    events: Sequence[Event],
+    given: dict[str, Any],
+    duration: float,
+    step: float,
+    method: str,
+    limits: tuple[float, float, float | None],
+    formulation: str,
+    projection: str,
+) -> Any:
+    """A run without derivatives, where it has to be known first when something happens; else None."""
+    if not events and not any(output.taken in ("max", "min") for output in wanted):
+        return None
+    marked = [replace(event, then="mark") for event in events]
+    for event in marked:
+        if not isinstance(event.of, str):
+            raise StateError(f"event {event.title!r} watches a function of Python, which has no derivative: name a measure")
+    (rtol, atol, max_step), more = limits, {"tau": given["tau"], "inputs": given["u"], "q": given["q"], "v": given["v"]}
+    how: dict[str, Any] = {"method": method, "rtol": rtol, "atol": atol, "max_step": max_step, "formulation": formulation}
+    return simulate(model, duration, step=step, events=marked, projection=projection, **how, **more)
+
+
+@dataclass(frozen=True)
+class _Study:
+    dynamics: Dynamics
+    scaled: Scaled
+    given: dict[str, Any]
+    method: str
+    limits: tuple[float, float, float | None]
+    projection: str
+    control: bool
+
+    def run(self, times: Array, progress: Callable[[float], None] | None) -> History:
+        dynamics, scaled = self.dynamics, self.scaled
+        start = starting_state(dynamics, None, self.given)
+        written = scaled.design.tangents(scaled.design.start, dynamics.plan)
+        written = {name: x * scaled.size for name, x in written.items()}
+        dq, dv = first_tangents(dynamics, start, self.given, scaled.changes(dynamics.plan), written)
+        begun = start | {"dq": dq, "dv": dv}
+        loops = loops_of(self.projection, "stop")
+        found = integrate(dynamics, scaled, begun, times, self.method, self.limits, loops, self.control, progress)
+        if found.outcome.problem is not None:
+            raise SimulationError(f"model {dynamics.model.name!r} {found.outcome.problem} Derivatives end there too.", None)
+        return found
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        rtol, atol, max_step = self.limits
+        adaptive = METHODS[self.method].adaptive
+        return {
+            "method": self.method,
+            "formulation": self.dynamics.formulation.partition(":")[0],
+            "rtol": rtol if adaptive else None,
+            "atol": atol if adaptive else None,
+            "max_step": max_step,
+            "control": "all" if self.control else "state",
+        }
+
+
+def _result(
+    model: Model,
+    design: Design,
+    wanted: Sequence[Output],
+    events: Sequence[Event],
+    history: History,
+    when: Moments,
+    settings: dict[str, Any],
+) -> Sensitivity:
+    grid = when.on_grid
+    found: dict[str, Found] = taken(model, wanted, events, history, when)
+    labels, outcome = Labels.of(model), history.outcome
+    return Sensitivity(
+        model=model.name,
+        parameters=design.names,
+        parameter_units=design.units,
+        at=np.array(design.start),
+        time=when.times[grid],
+        coordinates=labels.coordinates,
+        coordinate_units=labels.coordinate_units,
+        dofs=labels.dofs,
+        dof_units=labels.dof_units,
+        q_values=outcome.q[grid],
+        v_values=outcome.v[grid],
+        dq_values=history.dq[grid],
+        dv_values=history.dv[grid],
+        found=found,
+        settings=settings | outcome.counts,
+    )

@@ -1,0 +1,121 @@
+"""check_gradients: derivatives of the acceleration by a design, beside differences and a complex step.
+
+The complex step runs the same recursion in Python on complex numbers, where a step of 1e-30 has no error of truncation and none
+of cancellation; differences compile nothing anew, since a design is data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..design import Design
+from ..dynamics.dynamics import Dynamics
+from ..machine.arrays import ARRAYS, VARIABLE
+from ..machine.in_python import InPython
+from ..machine.tangents.data import design_data, design_tangents, from_chunks
+from ..model import Model
+
+Array = NDArray[np.float64]
+
+STEP = 1e-30
+NOTHING = 1e-9  # of the acceleration, for a change by all of a parameter: derivatives that are nothing but rounding
+
+
+class GradientRow(NamedTuple):
+    """Of one parameter: the largest differences, as parts of the largest derivative by it."""
+
+    parameter: str
+    derivative: float  # the largest entry of d(acceleration)
+    complex_step: float
+    difference: float
+    step: float  # of the difference, in units of the parameter
+
+
+class GradientCheck(NamedTuple):
+    """A table, a row for each parameter; printed by print()."""
+
+    model: str
+    formulation: str
+    rows: tuple[GradientRow, ...]
+
+    @property
+    def worst(self) -> float:
+        """The largest difference from the complex step."""
+        return max((row.complex_step for row in self.rows), default=0.0)
+
+    def __str__(self) -> str:
+        width = max([len("parameter"), *(len(row.parameter) for row in self.rows)])
+        lines = [f"{self.model}: d(acceleration) by {self.formulation}, off by"]
+        lines.append(f"  {'parameter':{width}}  {'largest':>11}  {'complex step':>12}  {'difference':>10}  {'with step':>9}")
+        lines += [
+            f"  {row.parameter:{width}}  {row.derivative:11.4g}  {row.complex_step:12.1e}  {row.difference:10.1e}"
+            f"  {row.step:9.1e}"
+            for row in self.rows
+        ]
+        return "\n".join(lines)
+
+
+def check_gradients(
+    model: Model,
+    parameters: Sequence[str] | Design,
+    q: ArrayLike | None = None,
+    v: ArrayLike | None = None,
+    *,
+    tau: ArrayLike | None = None,
+    t: float = 0.0,
+    formulation: str = "auto",
+    step: float = 1e-6,
+) -> GradientCheck:
+    """Compare derivatives of the acceleration at a state, the model's start unless given, with those found in other ways.
+
+    step   of central differences, as a part of each parameter (of 1, where that is zero)
+    """
+    design = parameters if isinstance(parameters, Design) else Design(model, parameters)
+    dyn = Dynamics(model, formulation, design=design, quick=True)
+    state: dict[str, Any] = {"q": model.initial_q if q is None else q, "v": model.initial_v if v is None else v, "tau": tau}
+    rows, _ = dyn.checked(state)
+    found = dyn.sensitivity(**state, t=t)
+    da, a = found.da, float(np.abs(found.a).max(initial=0.0))
+    exact = _complex_steps(dyn, design, rows, t)
+    table = []
+    for k, name in enumerate(design.names):
+        h = step * (abs(design.start[k]) or 1.0)
+        moved = design.start + h * np.outer([1.0, -1.0], np.eye(len(design.names))[k])
+        pair = dyn.acceleration(rows["q"], rows["v"], rows["tau"], t=t, p=moved)
+        difference = (pair[0] - pair[1]) / (2 * h)
+        size = max(float(np.abs(exact[:, k]).max(initial=0.0)), NOTHING * a / (abs(design.start[k]) or 1.0)) or 1.0
+        first, second = (float(np.abs(da[:, k] - x).max(initial=0.0)) / size for x in (exact[:, k], difference))
+        table.append(GradientRow(name, float(np.abs(da[:, k]).max(initial=0.0)), first, second, h))
+    return GradientCheck(model.name, dyn.formulation.partition(":")[0], tuple(table))
+
+
+def _complex_steps(dyn: Dynamics, design: Design, rows: dict[str, Array], t: float) -> Array:
+    """(nv, parameters), one evaluation in Python for each."""
+    plan, count = dyn.plan, len(design.names)
+    plain: dict[str, Array] = {}
+    for name in VARIABLE:
+        fill = ARRAYS[name].fill
+        assert fill is not None
+        plain[name] = np.asarray(fill(plan), dtype=np.float64)
+    values = design_data(plan, {name: x for name, x in plain.items() if x.size})
+    tangents = design_tangents(plan, design.tangents(design.start, plan), count)
+    inputs: dict[str, Any] = {name: list(x[0].astype(complex)) for name, x in rows.items()}
+    inputs |= {"t": [t], "u": [0.0] * len(dyn.model.inputs)}
+    columns = []
+    for k in range(count):
+        data = {name: x[0] + 1j * STEP * _column(tangents, name, k, x.shape[1], count) for name, x in values.items()}
+        found = InPython(plan, dyn.program, inputs, {name: list(x) for name, x in data.items()}).run()["a"]
+        columns.append(np.imag(np.array(found, dtype=complex)) / STEP)
+    return np.array(columns).reshape(count, dyn.model.nv).T
+
+
+def _column(tangents: dict[str, Array], name: str, k: int, size: int, count: int) -> Array:
+    chunks = tangents.get(f"d_{name}")
+    if chunks is None:
+        return np.zeros(size)
+    padded = np.concatenate([np.zeros((*chunks.shape[:3], 1)), chunks], axis=3)
+    return from_chunks(padded, count)[1][0, :, k]

@@ -1,0 +1,175 @@
+"""A run with its tangents: the state and its derivatives at given times, by the compiled loop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..dynamics.differentiation import Changes, derivatives
+from ..dynamics.dynamics import Dynamics
+from ..dynamics.quantities.measures import measuring
+from ..dynamics.quantities.sensitivities import AtState
+from ..formulations import QUANTITIES
+from ..integrate import METHODS
+from ..machine.steps.programs import projections
+from ..machine.steps.trajectory import Tangents
+from ..machine.tangents.data import design_tangents
+from ..model.manifold import turning_joints, unit_quaternions
+from ..plan import Plan
+from ..run.compiled import Limits, in_machine_code
+from ..run.joining import State
+from ..run.loops.row_choice import KeptRows, Stretches
+from ..run.loops.treatment import Loops
+from ..run.system import Outcome
+
+if TYPE_CHECKING:
+    from ..design import Design
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """Parameters in units of their own size, so that tangents are as large as the state: what error control compares."""
+
+    design: Design
+    size: Array  # (parameters,)
+
+    @classmethod
+    def of(cls, design: Design) -> Scaled:
+        return cls(design, np.where(design.start == 0, 1.0, np.abs(design.start)))
+
+    @property
+    def count(self) -> int:
+        return len(self.size)
+
+    def data(self, plan: Plan) -> dict[str, Array]:
+        """Tangents of the data of a plan, as kernels take them."""
+        found = self.design.tangents(self.design.start, plan)
+        return design_tangents(plan, {name: x * self.size for name, x in found.items()}, self.count)
+
+    def changes(self, plan: Plan, **along: Array) -> Changes:
+        return Changes(self.count, along, self.data(plan))
+
+
+@dataclass(frozen=True)
+class History:
+    """Samples of a run and their derivatives by the parameters, in units of the parameters."""
+
+    outcome: Outcome
+    stretches: Stretches
+    start: State
+    sizes: Array
+
+    @property
+    def times(self) -> Array:
+        return self.outcome.times
+
+    @property
+    def dq(self) -> Array:
+        assert self.outcome.dq is not None
+        return np.asarray(self.outcome.dq / self.sizes)
+
+    @property
+    def dv(self) -> Array:
+        assert self.outcome.dv is not None
+        return np.asarray(self.outcome.dv / self.sizes)
+
+    def measured(self, names: Sequence[str]) -> tuple[Array, Array, Array, tuple[str, ...]]:
+        """Of measures at all samples: values (T, columns), derivatives (T, columns, parameters), rates, and units."""
+        ends = [first for first, _ in self.stretches[1:]] + [len(self.times)]
+        parts: list[tuple[Array, Array, Array]] = []
+        units: tuple[str, ...] = ()
+        for (first, dyn), last in zip(self.stretches, ends, strict=True):
+            code = measuring(dyn, names)
+            units = code.units
+            here = slice(first, last)
+            if last > first:
+                value, along = self._at(dyn, here).measured(code)
+                parts.append((value, along, self._rates(dyn, here, names)))
+        values, along, rates = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return values, along, rates, units
+
+    def _rows(self, here: slice) -> dict[str, Array]:
+        q, v = self.outcome.q[here], self.outcome.v[here]
+        return {"q": q, "v": v, "tau": np.broadcast_to(self.start["tau"], v.shape).copy()}
+
+    def _at(self, dyn: Dynamics, here: slice) -> AtState:
+        along = {"q": self.dq[here], "v": self.dv[here]}
+        return AtState(dyn, self._rows(here), along, None, self.times[here], self.start["u"], True)
+
+    def _rates(self, dyn: Dynamics, here: slice, names: Sequence[str]) -> Array:
+        """How measures change in time: their derivatives along the motion."""
+        rows, t, u, code = self._rows(here), self.times[here], self.start["u"], measuring(dyn, names)
+        a = dyn.evaluate(dyn.program, rows, t, u)
+        motion = {"q": dyn.rates(rows["q"], rows["v"])[..., None], "v": a[..., None], "t": np.ones((1, 1, 1))}
+        given = dict(rows)
+        if code.moving:
+            given["a"] = a
+            motion["a"] = derivatives(dyn, dyn.program, rows, Changes(1, motion), t, u)["a"].along
+        if code.pushed:
+            return np.full((len(a), len(names)), np.nan)  # jerks of reactions are not asked for
+        found = derivatives(code.evaluation, code.program, given, Changes(1, motion), t, u)["measure"].along
+        return found[:, code.columns, 0]
+
+
+def integrate(
+    dynamics: Dynamics,
+    scaled: Scaled,
+    start: State,
+    times: Array,
+    method: str,
+    limits: Limits,
+    loops: Loops,
+    control: bool,
+    progress: Callable[[float], None] | None = None,
+) -> History:
+    """From a start, which has dq and dv in scaled parameters, through the times."""
+
+    def run(by: Dynamics, first: State, until: Array, how: Loops) -> Outcome:
+        tangents = Tangents(scaled.count, scaled.data(by.plan), control)
+        outcome = in_machine_code(by, METHODS[method], first, until, limits, None, progress, how, tangents=tangents)
+        return on_closures(by, scaled, outcome) if by.model.closures and how.project else outcome
+
+    kept = KeptRows(dynamics, run, loops)
+    whole = kept if dynamics.model.closures and loops.project else kept.unchanged
+    outcome = whole(start, times)
+    return History(outcome, kept.stretches(outcome.times), start, scaled.size)
+
+
+def on_closures(dynamics: Dynamics, scaled: Scaled, outcome: Outcome) -> Outcome:
+    """Samples between steps, and their tangents, moved onto the closures; the first one was there before."""
+    if len(outcome.times) == 1 or outcome.dq is None or outcome.dv is None:
+        return outcome
+    model, t = dynamics.model, outcome.times[1:]
+    q, v = dynamics.projected(outcome.q[1:], outcome.v[1:], t=t, steps=2)
+    q = unit_quaternions(model, q)
+    dq, dv, programs = outcome.dq[1:].copy(), outcome.dv[1:].copy(), projections("minimum_norm", dynamics.plan)
+    rows = {"q": q, "v": v}
+    changes = scaled.changes(dynamics.plan, q=dq, v=dv)
+    dx = derivatives(dynamics, programs["positions"], rows, changes, t)["dx"].along
+    still = {"q": np.zeros_like(dq), "v": dx}
+    at_rest = {"q": q, "v": np.zeros_like(v)}
+    dq = _unit(model, q, dq + derivatives(dynamics, QUANTITIES["rates"], at_rest, Changes(scaled.count, still))["qdot"].along)
+    changes = Changes(scaled.count, {"q": dq, "v": dv}, changes.tangents)
+    dv = dv + derivatives(dynamics, programs["velocities"], rows, changes, t)["dv"].along
+    first = outcome.until(1)
+    assert first.dq is not None and first.dv is not None
+    return outcome._replace(
+        q=np.vstack([first.q, q]),
+        v=np.vstack([first.v, v]),
+        dq=np.concatenate([first.dq, dq]),
+        dv=np.concatenate([first.dv, dv]),
+    )
+
+
+def _unit(model: object, q: Array, dq: Array) -> Array:
+    """Tangents of unit quaternions are at right angles to them."""
+    for at in turning_joints(model):  # type: ignore[arg-type]
+        x, dx = q[:, at.quaternion], dq[:, at.quaternion]
+        dq[:, at.quaternion] = dx - x[:, :, None] * np.einsum("ti,tip->tp", x, dx)[:, None, :]
+    return dq

@@ -1,0 +1,75 @@
+"""The first state of a run as a function of a design, and its derivatives.
+
+What the model's file, or the caller, gives keeps its value, which may itself depend on the design; the others follow, so that
+the loops stay closed: G dq = -dPhi/dp, and for velocities the rate of that. Where the loops leave more freedom than is given,
+the others move as little as they can, in the metric of the kinetic energy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..assembly.loops import Held, Loops
+from ..assembly.minimum_norm import smallest_change
+from ..assembly.newton import metric
+from ..assembly.start import start_of
+from ..dynamics.differentiation import Changes, derivatives
+from ..dynamics.dynamics import Dynamics
+from ..formulations import QUANTITIES
+from ..model.manifold import rate_matrix
+
+Array = NDArray[np.float64]
+
+
+def first_tangents(
+    dynamics: Dynamics, start: dict[str, Array], given: dict[str, Any], changes: Changes, written: Mapping[str, Array]
+) -> tuple[Array, Array]:
+    """dq and dv of the first state, (nq, parameters) and (nv, parameters).
+
+    ``given``: what the caller said of q and v; ``written``: derivatives of the start as the model's file has it.
+    """
+    model, count = dynamics.model, changes.parameters
+    dq = _written(written.get("given_q"), given["q"], model.nq, count)
+    dv = _written(written.get("given_v"), given["v"], model.nv, count)
+    if not model.closures:
+        return dq, dv
+    loops, q, t = Loops(dynamics), start["q"], float(start["t"])
+    asked = start_of(dynamics, given["q"], given["v"], None)
+    turned = rate_matrix(model, q)
+    dq = dq + turned @ _followed(loops, q, t, _held_basis(loops, asked.held, q), _left(dynamics, start, changes, dq, dv, 0))
+    free = np.diag(loops.units)[:, ~asked.held_v]
+    dv = dv + _followed(loops, q, t, free, _left(dynamics, start, changes, dq, dv, 1))
+    return dq, dv
+
+
+def _written(along: Array | None, given: Any, size: int, count: int) -> Array:
+    """Of what the model's file gives; what the caller gives does not depend on the design."""
+    if along is None or given is not None:
+        return np.zeros((size, count))
+    return np.array(along)
+
+
+def _held_basis(loops: Loops, held: Held, q: Array) -> Array:
+    basis = held.basis(q, loops.units)
+    return np.asarray(basis.toarray() if hasattr(basis, "toarray") else basis)
+
+
+def _left(dynamics: Dynamics, start: dict[str, Array], changes: Changes, dq: Array, dv: Array, which: int) -> Array:
+    """How the errors of the closures (0), or their rates (1), change with the parameters, (m, parameters)."""
+    rows = {"q": start["q"][None], "v": start["v"][None]}
+    along = Changes(changes.parameters, {"q": dq[None], "v": dv[None]}, changes.tangents, changes.data)
+    return derivatives(dynamics, QUANTITIES["closure"], rows, along, float(start["t"]))["closure"].along[0, which::2]
+
+
+def _followed(loops: Loops, q: Array, t: float, B: Array, left: Array) -> Array:
+    """The smallest displacements along columns of B that mend what is left of the equations."""
+    rows, scale = loops.G(q, t) @ B, loops.rows[:, None]
+    if not B.shape[1]:
+        return np.zeros((loops.model.nv, left.shape[1]))
+    M = metric(loops, q, B, t) if not loops.model.kinematic else None
+    changes = [smallest_change(rows, -right, M) for right in (left * scale).T]
+    return np.asarray(B @ np.array(changes).T.reshape(B.shape[1], left.shape[1]))

@@ -1,0 +1,132 @@
+"""Derivatives of runs by a design: an oracle over 20 s, and differences of whole runs with assembly and events."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank.errors import SimulationError, StateError
+
+LENGTHS = ["parameters.crank_length", "parameters.coupler_length", "parameters.start"]
+OUTPUTS = ["energy.kinetic", "energy.kinetic@end", "energy.total@t=0.13", "max(energy.kinetic)", "integral(crank_pivot.v)"]
+OUTPUTS += ["rms(crank_pivot.v)", "mean(abs(crank_pivot.v))", "energy.kinetic@pass", "pass.time"]
+PASS = bc.Event("crank_pivot", 1.1, name="pass")
+
+
+def four_bar(model, parameters):
+    """From another position than that of the drawing: the lengths move it."""
+    given = {"q": {"crank_pivot": 0.2}, "step": 0.02, "events": [PASS], "rtol": 1e-11, "atol": 1e-11}
+    return bc.sensitivity(model, parameters, OUTPUTS, 0.4, **given)
+
+
+@pytest.fixture(scope="module")
+def found():
+    return four_bar(bc.load("four_bar"), LENGTHS)
+
+
+@pytest.fixture(scope="module")
+def differences():
+    """Of q, v and outputs by each length, from runs of other models, assembled anew."""
+    model = bc.load("four_bar")
+    design, h = bc.Design(model, LENGTHS), 1e-5
+    columns = []
+    for k in range(len(LENGTHS)):
+        pair = [four_bar(design.model(design.start + s * h * np.eye(len(LENGTHS))[k]), LENGTHS[:1]) for s in (1, -1)]
+        read = {"q": lambda s: s.q_values, "v": lambda s: s.v_values}
+        read |= {name: lambda s, name=name: np.asarray(s.value(name)) for name in OUTPUTS}
+        columns.append({name: (of(pair[0]) - of(pair[1])) / (2 * h) for name, of in read.items()})
+    return {name: np.stack([column[name] for column in columns], axis=-1) for name in columns[0]}
+
+
+def test_the_double_pendulum_of_anderson_and_hsu_over_twenty_seconds():
+    """d(kinetic energy) by the lengths and masses, from variational equations in symbols (anderson_sensitivity): 1e-11."""
+    expected = {
+        5: [1.0593428766613107, -4.650906019692123, 2.4579266119412697, 3.7858679403346844, -6.512393004008061],
+        10: [2.5078663250170896, -25.454917234827786, -27.620349764945644, 1.0175778732366665, 0.4727105785437211],
+        20: [3.153187951153596, 12.261454578957412, 5.38359587432751, 0.171167442324757, 2.8108530665040816],
+    }
+    names = [f"parameters.{name}" for name in ("L1", "L2", "MP", "MQ")]
+    given = {"method": "dop853", "rtol": 1e-12, "atol": 1e-12, "control": "all", "step": 1.0}
+    found = bc.sensitivity(bc.load("double_pendulum_particles"), names, ["energy.kinetic"], 20.0, **given)
+    for t, (value, *slopes) in expected.items():
+        assert float(found.value("energy.kinetic").sel(time=t)) == pytest.approx(value, rel=1e-9)
+        np.testing.assert_allclose(found.d("energy.kinetic").sel(time=t), slopes, rtol=0, atol=1e-9 * np.abs(slopes).max())
+
+
+def test_the_state_of_a_closed_loop_follows_its_lengths(found, differences):
+    """The start too, which the assembly moves: G dq = -dPhi/dp. Differences by 1e-5 are good for about 1e-8."""
+    for name, exact in (("q", found.dq_values), ("v", found.dv_values)):
+        np.testing.assert_allclose(exact, differences[name], rtol=0, atol=1e-6 * np.abs(exact).max())
+    assert np.abs(found.dq_values[0]).max() > 0.1
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_what_is_taken_in_time_has_its_derivatives(output, found, differences):
+    exact = np.asarray(found.d(output))
+    np.testing.assert_allclose(exact, differences[output], rtol=0, atol=1e-6 * np.abs(exact).max())
+
+
+def test_closed_loops_stay_closed_to_first_order(found):
+    """The derivative of the closures along dq and the design vanishes at every sample."""
+    model = bc.load("four_bar")
+    h, k, design = 1e-6, 1, bc.Design(model, LENGTHS)
+    p = design.start + h * np.eye(3)[k]
+    moved = bc.compile(design.model(p), quick=True)
+    errors, rates = moved.closure(found.q_values + h * found.dq_values[..., k], found.v_values + h * found.dv_values[..., k])
+    assert np.abs(errors).max() < 1e-10
+    assert np.abs(rates).max() < 1e-8
+
+
+def test_results_are_labelled_saved_and_drawn(found, tmp_path):
+    import xarray as xr
+
+    assert found.dq.dims == ("time", "coordinate", "parameter")
+    assert found.d("energy.kinetic").dims == ("time", "parameter")
+    assert list(found.d("pass.time").parameter) == LENGTHS
+    assert found.when("pass.time") == pytest.approx(found.value("pass.time"))
+    with xr.open_dataset(found.save(tmp_path / "found.nc"), engine="h5netcdf") as saved:
+        np.testing.assert_array_equal(saved["dv"], found.dv_values)
+    found.plot("energy.kinetic", "pass.time", path=tmp_path / "found.png")
+    assert (tmp_path / "found.png").stat().st_size > 1000
+    with pytest.raises(StateError, match="there is no output 'tip'"):
+        found.d("tip")
+
+
+def test_rk4_and_two_chunks_of_parameters():
+    """Nine parameters are more than a vector of tangents; by fixed steps, against dopri5."""
+    model = bc.load("double_pendulum")
+    names = ["upper.mass", "lower.mass", "knee.x", "knee.y", "gravity.y", "upper.center.x", "upper.center.y"]
+    names += ["upper.inertia.zz", "lower.inertia.zz"]
+    tight = bc.sensitivity(model, names, duration=0.2, rtol=1e-10, atol=1e-10)
+    fixed = bc.sensitivity(model, names, duration=0.2, method="rk4", max_step=1e-3)
+    scale = np.abs(tight.dv_values).max(axis=(0, 1))
+    np.testing.assert_allclose(fixed.dv_values / scale, tight.dv_values / scale, rtol=0, atol=1e-7)
+
+
+def test_a_singular_position_ends_the_derivatives_with_a_word():
+    """A parallelogram flattens."""
+    model = bc.load("parallelogram")
+    with pytest.raises(SimulationError, match="singular configuration.*Derivatives end there too"):
+        bc.sensitivity(model, ["gravity.y"], duration=10.0)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "radau"}, "derivatives are integrated by dopri5, dop853, rk4, not by 'radau'"),
+        ({"control": "both"}, "control is 'both'"),
+        ({"mode": "adjoint"}, "mode is 'adjoint'"),
+        ({"outputs": "energy.total"}, "outputs must be a list of names"),
+        ({"outputs": ["energy.total@noon"]}, "is taken at 'noon'"),
+        ({"outputs": ["energy.total@t=9"]}, "outside the run"),
+        ({"outputs": ["3 + 4"]}, "names no measure"),
+        ({"formulation": "canonical_momenta"}, "another formulation than canonical_momenta"),
+        ({"events": [bc.Event(lambda t, q, v: q[0], name="f")]}, "has no derivative"),
+        ({"outputs": ["never.time"], "events": [bc.Event("q1", 50.0, name="never")]}, "does not happen"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(options, message):
+    model = bc.load("double_pendulum_particles")
+    with pytest.raises(StateError, match=message):
+        bc.sensitivity(model, ["parameters.L1"], **({"outputs": [], "duration": 0.1} | options))
