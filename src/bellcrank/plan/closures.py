@@ -106,7 +106,7 @@ def make_closing(
     held: tuple[int, ...],
     first: tuple[int, int],
     driven_index: Ints,
-    add_table: Callable[[Table], tuple[float, float]],
+    add_table: Callable[[Table], tuple[float, ...]],
 ) -> Closing:
     """``first``: where the states of driven closures start, after those of the driven joints, which ``driven_index`` has."""
     place = tree.place

@@ -182,6 +182,16 @@ def gather(e: Emitter, into: str, pointer: str, last: str, index: str) -> None:
     e.emit(f"select {e.bool_type} {unknown}, {T} {e.constant(math.nan)}, {T} {found}", ref=into)
 
 
+def gather_inside(e: Emitter, into: str, pointer: str, index: str) -> None:
+    """The same at an index that is known to be one of the table's."""
+    found = _entries(e, pointer, e.emit(f"fptosi {e.type} {index} to {e.int_type}"))
+    e.emit(f"select {e.bool_type} {_yes(e)}, {e.type} {found}, {e.type} {found}", ref=into)
+
+
+def _yes(e: Emitter) -> str:
+    return "true" if e.lanes == 1 else "<" + ", ".join(["i1 true"] * e.lanes) + ">"
+
+
 def _entries(e: Emitter, pointer: str, whole: str) -> str:
     if e.lanes == 1:
         return e.load_double(pointer, whole)
@@ -228,5 +238,6 @@ FUNCTIONS: dict[str, Callable[..., None]] = {
     "exp": exponential,
     "log": logarithm,
     "gather": gather,
+    "gather_inside": gather_inside,
 }
 """Operations of the graph that are written out when the text is."""

@@ -14,13 +14,17 @@ class Table:
             raise ValueError(f"a table needs at least one entry to read; this one has {length}")
         self.e, self.pointer, self.length = e, pointer, length
 
-    def gather(self, index: Number) -> Symbol:
-        """Entry at the whole part of an index, lane by lane; outside the nearest end; not a number at one that is not."""
+    def gather(self, index: Number, inside: bool = False) -> Symbol:
+        """Entry at the whole part of an index, lane by lane; outside the nearest end; not a number at one that is not.
+
+        ``inside``: the index is one of the table's, which is not checked.
+        """
         e = self.e
-        key = ("gather", self.pointer, index.ref if isinstance(index, Symbol) else float(index))
+        key = ("gather", self.pointer, index.ref if isinstance(index, Symbol) else float(index), inside)
         found = e.known.get(key)
         if found is None:
-            ref = e.emit("gather", self.pointer, self._last(), e.operand(index))
+            limit = () if inside else (self._last(),)
+            ref = e.emit("gather_inside" if inside else "gather", self.pointer, *limit, e.operand(index))
             found = e.known[key] = Symbol(e, ref, "gather", (index,))
         return found
 
