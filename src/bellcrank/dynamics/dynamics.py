@@ -38,7 +38,8 @@ def compile(
     """Machine code for a model's dynamics.
 
     formulation     for trees "articulated_body" ("auto"), "reference_point", "mass_matrix", "canonical_momenta"; for models
-                    with closed loops "coordinate_reduction" ("auto", but for long loops), "multipliers", "canonical_momenta"
+                    with closed loops "coordinate_reduction" ("auto", but for over-constrained loops that are long),
+                    "multipliers", "canonical_momenta"
     reference       of "reference_point" ("origin" unless given) and "multipliers" ("joint"): "centroid", "joint", "origin";
                     of "canonical_momenta" for trees: "joint" (unless given), "origin"
     rank_tolerance  an equation that closes a loop is redundant if what it adds to the others is less than this part of what
