@@ -1,7 +1,7 @@
 """What a force by a formula, a table or a Python function costs beside a constant one.   python bench/formulas.py
 
-The gallery's engine by rk4 in steps of 0.1 ms with projection and the balance of energy, with four kinds of gas force. Times are
-of the processor, of the time loop alone, best of several runs that take turns.
+The engine of the gallery by rk4 in steps of 0.1 ms with projection and balance of energy, and four kinds of gas force. Times
+are of the processor, of the time loop alone, best of several runs that take turns.
 """
 
 from __future__ import annotations
