@@ -187,7 +187,6 @@ def test_a_path_is_found_before_its_model_has_measures_and_a_wrong_one_says_so()
 def test_derivatives_are_those_of_differences(kind):
     """Of every seventh path, but for lengths of what is zero: along random changes that keep the loops closed."""
     dyn, at, found = measured(kind)
-    model = dyn.model
     kinked = [name for name in found if name.endswith((".force", ".moment")) and abs(found[name]) < 1e-9]
     names = [name for name in found if not name.endswith(".error") and name not in kinked][::7]
     given = {"t": at["t"], "inputs": at["inputs"]}

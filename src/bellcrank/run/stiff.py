@@ -57,8 +57,9 @@ def integrate_stiff(
     watch = watch_from(dynamics, loops, float(times[0]), start["q"])
     passages: list[Passage] = []
     y = np.concatenate([start["q"], start["v"], np.zeros(system.works)])
-    tolerances = {"rtol": rtol, "atol": _absolute(system, start, rtol, atol)}
-    solver_from = _solvers(system, float(times[-1]), **tolerances, max_step=max_step or np.inf)
+    of_works = atol + 1e3 * rtol * energy_scale(dynamics, start)  # looser: J has no rows for them
+    tolerances = np.where(np.arange(len(y)) < system.state, atol, of_works)
+    solver_from = _solvers(system, float(times[-1]), rtol=rtol, atol=tolerances, max_step=max_step or np.inf)
     solver = solver_from(float(times[0]), y)
     kept, peak, anchored = [y], Fastest(dynamics), [system.anchors()]
     steps, problem = 0, None
@@ -108,11 +109,13 @@ def integrate_stiff(
     reached = times[: len(kept)]
     if (problem is not None or ends.final) and solver.t > reached[-1]:
         reached, kept, anchored = np.append(reached, solver.t), [*kept, solver.y.copy()], [*anchored, system.anchors()]
-    names = ("steps", "evaluations", "jacobians", "factorizations")
-    counts = dict(zip(names, [steps, *(counted + _counts(solver)).tolist()], strict=True))
-    return Outcome(
-        reached, *system.parts(np.array(kept)), counts, problem, tuple(passages), peak.kinetic(), 0.0, _held(system, anchored)
-    )
+    counts = {"steps": steps, **_named(counted + _counts(solver))}
+    found = Outcome(reached, *system.parts(np.array(kept)), counts, problem, tuple(passages))
+    return found._replace(peak=peak.kinetic(), anchors=_held(system, anchored))
+
+
+def _named(counted: NDArray[np.int_]) -> dict[str, int]:
+    return dict(zip(("evaluations", "jacobians", "factorizations"), counted.tolist(), strict=True))
 
 
 def _held(system: FirstOrder, anchored: list[Array]) -> Array | None:
@@ -132,12 +135,6 @@ def _check(method: str, rtol: float) -> None:
         raise StateError(f"there is no stiff method {method!r}: use one of {', '.join(STIFF_METHODS)}")
     if rtol < FINEST:
         raise StateError(f"{method} cannot keep {argument('rtol')} {rtol:g}: give {FINEST:.2g} at least")
-
-
-def _absolute(system: FirstOrder, start: dict[str, Array], rtol: float, atol: float) -> Array:
-    """Tolerances of the state; looser ones of the works, for which J has no rows."""
-    of_works = atol + 1e3 * rtol * energy_scale(system.dynamics, start)
-    return np.where(np.arange(system.state + system.works) < system.state, atol, of_works)
 
 
 def _solvers(system: FirstOrder, end: float, **options: Any) -> Callable[..., Any]:

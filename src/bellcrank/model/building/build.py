@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 
 from ...joints import Joint, turned_round
 from ...numbers.variable import as_array, as_number, length_of, on_constants, values_of
+from ..geometry.gears import TreeRows
+from ..measures.measure import Measure
+from ..measures.signals import Names, make_signals, make_tables
 from ..model import Model
 from ..motion import PrescribedMotion
 from ..parameters.written import Written
@@ -31,13 +34,11 @@ from .checks import (
 from .closures import make_closures
 from .cuts import check_cuts
 from .forces import make_elements
-from .gears import TreeRows
 from .measures import Named, make_measures
 from .motions import make_motion
 from .references import ModelRows, Trouble
 from .resistance import unresisted
 from .resolve import resolve
-from .signals import Names, make_signals, make_tables
 from .tree import SpanningTree, spanning_tree
 
 Array = NDArray[np.float64]
@@ -137,8 +138,10 @@ class _Rows:
         self.elements = make_elements(spec, names, problems)
         tables = make_tables(spec, problems)
         self.measures = make_measures(spec, names, self._named(), tables, problems)
-        known = Names(self._named(), {measure.name: measure for measure in self.measures}, tables)
-        self.signals = () if problems else make_signals(names.live, known, self.measures, problems)
+        self.signals: tuple[Measure, ...] = ()
+        if not problems:
+            known = Names(self._named(), {measure.name: measure for measure in self.measures}, tables)
+            self.signals = make_signals(names.live, known, self.measures, problems)
 
     def _named(self) -> Named:
         return Named(

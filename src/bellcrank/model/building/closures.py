@@ -12,13 +12,13 @@ from ...numbers.variable import as_array, as_number, is_finite
 from ...wording import counted
 from ..closure import Closure
 from ..geometry.gear_specs import GearItem
+from ..geometry.gears import TreeRows, driven_action, make_gear
 from ..motion import PrescribedMotion
 from ..parameters.tables import Table
 from ..spec.elements import CouplerSpec, DistanceSpec, PointOnLineSpec, PointOnPlaneSpec
 from ..spec.items import Attachment
 from ..spec.problems import Problems
 from ..spec.spec import JointSpec, Spec
-from .gears import TreeRows, driven_action, make_gear
 from .motions import checked_law, make_motion, table_of
 from .references import ModelRows, Trouble, between, coordinate_of, designed_length, make_all, on_body, unit
 from .tree import SpanningTree

@@ -14,12 +14,12 @@ from ...numbers.variable import as_number
 from ..measures.columns import Mechanics, columns_of
 from ..measures.measure import COMPONENTS, WRENCH, Measure
 from ..measures.paths import built_in, path_names
+from ..measures.signals import called_tables
 from ..parameters.tables import AnyTable
 from ..spec import measures
 from ..spec.problems import Problems
 from ..spec.spec import Spec
 from .references import ModelRows, Trouble, between, dof_of, make_all, on_body, on_joint, row_of, unit
-from .signals import called_tables
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +112,8 @@ def _angle(item: measures.AngleMeasure, rows: ModelRows) -> Measure:
 
 
 def _reaction(item: measures.ReactionMeasure, rows: ModelRows, sources: Sources) -> Measure:
+    if item.component not in (None, *WRENCH, "force", "moment"):
+        raise Trouble(f'component is "{item.component}". Give one of {", ".join(WRENCH)}, force, moment.', "component")
     component = WRENCH.index(item.component) if item.component in WRENCH else item.component
     name, axes = item.joint, -1
     if name in rows.kinds:

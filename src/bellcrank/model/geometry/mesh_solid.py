@@ -1,7 +1,7 @@
 """A body whose mass, centre and inertia are those of a closed mesh, filled with material of one density.
 
 The integrals over the mesh are taken once, when its file is read, at a scale of 1; what follows from them for a scale, a place
-and a density are formulas like those of any other shape. Each triangle, of corners a, b, c, makes a tetrahedron with the origin:
+and a density are formulas like those of any other shape. Each triangle a, b, c makes a tetrahedron with the origin:
 
     V = a . (b x c)/6,  integral of r = V s/4,  of r r^T = V/20 (s s^T + a a^T + b b^T + c c^T),  s = a + b + c
 """

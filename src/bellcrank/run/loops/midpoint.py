@@ -9,7 +9,9 @@ pushes of the closures, which are impulses at the ends of the step:
 
 Pushes are flows of the functions lambda.phi, and Phi is symplectic, so that the whole is a symplectic map of the motions that
 keep the loops closed (E. Hairer, C. Lubich & G. Wanner, Geometric Numerical Integration, 2006, VII.1.4; for M that depends on q
-see L. Jay, SIAM J. Numer. Anal. 33, 1996). It is the constrained variational integrator of the discrete Lagrangian h L(q_m, v_m).
+see L. Jay, SIAM J. Numer. Anal. 33, 1996). It is the constrained variational integrator of the discrete Lagrangian
+h L(q_m, v_m).
+
 Energy has no trend, and momenta that the mechanism keeps are kept. All equations are solved until only rounding is left.
 """
 

@@ -11,13 +11,13 @@ from ...joints import Joint
 from ...numbers import sincos
 from ...numbers.variable import as_number, length_of, value_of
 from ...spatial import Vector
+from ..building.references import ModelRows, Trouble, row_of
 from ..closure import Action, Closure
-from ..geometry import meshing
-from ..geometry.gear_specs import BeltSpec, GearSpec, RackSpec
-from ..geometry.meshing import Mesh
 from ..spec.elements import ZERO3
 from ..spec.problems import names
-from .references import ModelRows, Trouble, row_of
+from . import meshing
+from .gear_specs import BeltSpec, GearSpec, RackSpec
+from .meshing import Mesh
 
 PARALLEL = 1e-7  # sine of an angle, and parts of a distance, that count as none
 FITS = 1e-6  # parts of the distance of two axes by which radii may miss it

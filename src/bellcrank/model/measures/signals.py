@@ -9,16 +9,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...numbers.variable import as_number
-from ..measures.columns import Mechanics, columns_of
-from ..measures.measure import Measure
-from ..measures.order import depends_on_state_alone
-from ..measures.paths import built_in, path_names
+from ..building.references import Trouble, make_all
 from ..parameters.expressions import Formula, FormulaError, Live, unknown_function
 from ..parameters.tables import AnyTable, Grid, Table
 from ..spec.laws import TableSpec
 from ..spec.problems import Problems
 from ..spec.spec import Spec
-from .references import Trouble, make_all
+from .columns import Mechanics, columns_of
+from .measure import Measure
+from .order import depends_on_state_alone
+from .paths import built_in, path_names
 
 TIMES = ("t", "time")
 
