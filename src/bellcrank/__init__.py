@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from .inspection import check
     from .inspection.installation import info
     from .io import gallery, load, save, schema
-    from .model import Mechanism, Model
+    from .model import Function, Mechanism, Model
     from .papers.operations import count_operations, count_table
     from .papers.paper_table import paper_table
     from .results import Run, load_run
@@ -49,6 +49,7 @@ _HOME = {
     "assemble": ".assembly",
     "schema": ".io",
     "save": ".io",
+    "Function": ".model",
     "Mechanism": ".model",
     "Design": ".design",
     "Dynamics": ".dynamics",
@@ -89,6 +90,7 @@ __all__ = [
     "Dynamics",
     "DynamicsError",
     "Event",
+    "Function",
     "Mechanism",
     "MissingExtraError",
     "Model",

@@ -40,7 +40,8 @@ def test_it_says_what_its_parameters_are(swing):
     model, _ = swing
     design = bc.Design(model, ["parameters.L", "lower.mass", "strap.stiffness", "shoulder.axis.x", "initial.shoulder.q.0"])
     assert design.names[1] == "lower.mass" and design.start.tolist() == [0.8, 1.5, 0.0, 0.0, 0.3]
-    assert design.units == ("", "kg", "N/m", "", "")
+    assert design.units == ("", "kg", "N/m", "", "rad")
+    assert bc.Design(model, ["elbow.armature"]).units == ("kg m2",)
     assert design.remarks == () and repr(design).startswith("Design('arm'")
     assert design.model({"lower.mass": 2.0}).mass[1] == 2.0
 

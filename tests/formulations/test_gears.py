@@ -166,6 +166,25 @@ def test_every_formulation_and_both_back_ends_agree_on_gears(drive):
     np.testing.assert_allclose(found[1], found[0], atol=1e-9 * np.abs(found[0]).max())
 
 
+def test_measures_by_path_are_the_reactions_of_gears_and_bearings():
+    model = machine(polynomial(0.1, 2.0, 1.5))
+    dyn = bc.compile(model, quick=True)
+    q, v = model.initial_q, model.initial_v
+    a = dyn.acceleration(q, v)
+    found = dyn.measures(
+        q, v, names=["belt.fx", "belt.fy", "arm.fx", "arm.mx", "pin0.force", "sun_planet0.force", "sun_shaft.effort"]
+    )
+    joints, closures = dyn.reactions(q, v, a), dyn.closure_reactions(q, v)
+    at = {name: k for k, name in enumerate(closure.name for closure in model.closures)}
+    arm, pin = (joints[model.joint_names.index(name)] for name in ("arm", "pin0"))
+    teeth = closures[at["sun_planet0"], :3]
+    expected = [*closures[at["belt"], :2], arm[0], arm[3], np.linalg.norm(pin[:3])]
+    np.testing.assert_allclose(found[:5], expected, rtol=1e-9)
+    tangential = abs(found[5]) * np.sqrt(1 + np.tan(0.2) ** 2 + (np.tan(np.radians(20)) / np.cos(0.2)) ** 2)
+    np.testing.assert_allclose(tangential, np.linalg.norm(teeth), rtol=1e-9)
+    np.testing.assert_allclose(found[6], dyn.drive_efforts(q, v, a)[0], rtol=1e-9)
+
+
 def test_forces_and_moments_on_every_body_balance_its_motion():
     """Newton and Euler of each body by hand, from reactions, tooth and belt forces at their points: no term is missing."""
     model = machine()

@@ -122,13 +122,22 @@ def test_a_mistyped_coefficient_is_noticed():
         RungeKutta("wrong", 2, "nobody", c=(0.0, 1.0), A=((), (1.0,)), b=(0.5, 0.4))
 
 
-@pytest.mark.parametrize("method", [m for m in METHODS.values() if m.adaptive], ids=lambda m: m.name)
-def test_steps_do_not_grow_up_to_the_end_of_stability_and_do_beyond(method):
-    """R(z) = 1 + z b (1 - z A)^-1 1, the factor of a step of y' = lambda y with z = h lambda."""
+def factor(method, z):
+    """R(z) = 1 + z b (1 - z A)^-1 1, of a step of y' = lambda y with z = h lambda."""
     size = len(method.b)
     A = np.array([[*row, *[0.0] * (size - len(row))] for row in method.A])
+    return abs(1 + z * np.array(method.b) @ np.linalg.solve(np.eye(size) - z * A, np.ones(size)))
 
-    def factor(z):
-        return abs(1 + z * np.array(method.b) @ np.linalg.solve(np.eye(size) - z * A, np.ones(size)))
 
-    assert max(factor(-z) for z in np.linspace(1e-3, method.stable, 50)) <= 1.0 < factor(-1.05 * method.stable)
+@pytest.mark.parametrize("method", [m for m in METHODS.values() if m.stable], ids=lambda m: m.name)
+def test_steps_do_not_grow_up_to_the_end_of_stability_and_do_beyond(method):
+    inside = max(factor(method, -z) for z in np.linspace(1e-3, method.stable, 50))
+    assert inside <= 1.0 < factor(method, -1.05 * method.stable)
+
+
+def test_radau_damps_whatever_dies_out_or_vibrates_and_most_what_is_fastest():
+    """A-stable, |R| <= 1 on the imaginary axis, and L-stable, R -> 0; exp(z) = R(z) + O(z^6)."""
+    radau = METHODS["radau"]
+    assert max(factor(radau, 1j * z) for z in np.geomspace(1e-2, 1e6, 60)) <= 1.0 + ROUNDING
+    assert factor(radau, -1e8) < 1e-7
+    assert factor(radau, 0.01) == pytest.approx(np.exp(0.01), abs=1e-14)

@@ -11,6 +11,7 @@ from bellcrank.model import outward_order
 # bodies, coordinates v, closures, equations, degrees of freedom at the start
 LINKAGES = {
     "slider_crank": (3, 3, 1, 5, 1),
+    "engine": (3, 3, 1, 5, 1),
     "four_bar": (3, 3, 1, 5, 1),
     "n_four_bar": (5, 5, 2, 10, 1),
     "parallelogram": (3, 3, 1, 5, 1),

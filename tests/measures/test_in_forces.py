@@ -28,7 +28,7 @@ def twins(model, row):
         Measure("law", "expression", expression=LAW.format(name=name), values=VALUES),
         Measure("reach", "distance", body_a=row, point_a=(0.1, 0.2, 0.3), point_b=(5.0, 0.0, 0.0)),
     )
-    reading = (Element("motor", "joint_effort", {"value": 1.0}, joint=row, arguments=("law",)),)
+    reading = (Element("motor", "joint_effort", {"value": 1.0}, joint=row, arguments=("law",), live=("value",)),)
     return replace(model, elements=plain), replace(model, elements=reading, measures=measures)
 
 

@@ -25,8 +25,8 @@ STEP = 1e-5  # s: central differences are good to its square
 def mechanism(kind):
     if kind == "tree":
         return loaded_tree(8, 3)
-    kinds = ("spherical", "driven revolute", "universal", "driven distance", "point_on_plane", "coupler")
-    return closed.random_closed(16, 5, kinds, driven=0.2, loads=True)
+    kinds = ("spherical", "driven revolute", "driven distance", "coupler")
+    return closed.random_closed(10, 5, kinds, driven=0.2, loads=True)
 
 
 @cache
@@ -187,10 +187,8 @@ def test_a_path_is_found_before_its_model_has_measures_and_a_wrong_one_says_so()
 def test_derivatives_are_those_of_differences(kind):
     """Of every seventh path, but for lengths of what is zero: along random changes that keep the loops closed."""
     dyn, at, found = measured(kind)
-    model = dyn.model
     kinked = [name for name in found if name.endswith((".force", ".moment")) and abs(found[name]) < 1e-9]
     names = [name for name in found if not name.endswith(".error") and name not in kinked][::7]
-    dyn = bc.compile(model, "multipliers" if model.closures else "auto", quick=True)
     given = {"t": at["t"], "inputs": at["inputs"]}
     J = dyn.measure_jacobians(at["q"], at["v"], at["tau"], names=names, **given)
     rng = np.random.default_rng(3)

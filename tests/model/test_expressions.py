@@ -70,7 +70,7 @@ def test_names_can_be_changed_where_they_stand():
         ("a if b else c", "not expected"),
         ("lambda: 1", "not expected|no meaning"),
         ("1e999", "larger than 1e"),
-        ("*".join(["1"] * 2000), "too long"),
+        ("*".join(["1"] * 20_000), "too long"),
         ("(" * 60 + "1" + ")" * 60, "nested more than 50 deep"),
         ("-" * 400 + "1", "nested more than"),
         ("2" + "**2" * 100, "nested more than"),

@@ -340,7 +340,7 @@ def test_their_numbers_are_design_parameters():
         (lambda m: m.point_on_plane("x", ("a", "tip"), ("b", "tip"), "x", 1, motion=rate(1)), "has offset and motion"),
         (lambda m: m.coupler("x", ["ja", "jbb"], ratio=2), 'coupler "x": it names "jbb", which is no joint. Did you mean "jb"'),
         (lambda m: m.coupler("x", ["ja", "jb"]), "neither factors nor a ratio"),
-        (lambda m: m.coupler("x", ["ja", "jb"], [1, 2], ratio=2), "factors and a ratio. Give one of the two"),
+        (lambda m: m.coupler("x", ["ja", "jb"], [1, 2], ratio=2), "it has factors and ratio. Give one of the three"),
         (lambda m: m.coupler("x", ["ja", "jb", "slide.angle"], ratio=2), "a ratio and 3 joints"),
         (lambda m: m.coupler("x", ["ja", "jb"], [1]), "1 factor for 2 joints"),
         (lambda m: m.coupler("x", ["ja", "jb"], [1, 0]), "with the factor zero is not tied"),
@@ -372,8 +372,8 @@ def test_only_coordinates_can_be_coupled():
     m.coupler("x", ["crank", "rocker"], ratio=2)
     fails('joint "rocker" closes a loop and has no coordinate of its own. Write cut = true in another', m)
     m = four_bar(crank={"motion": rate(1.0)})
-    m.coupler("x", ["crank", "pin"], ratio=2)
-    fails('joint "crank" is driven: its coordinates are known already', m)
+    m.sum_spring("x", ["crank", "pin"], [1, 2], 3.0)
+    fails('joint "crank" is driven: nothing can act on it', m)
 
 
 # --- what acts on a joint that closes a loop

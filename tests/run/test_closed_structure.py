@@ -13,6 +13,8 @@ from bellcrank.errors import SimulationError, StateError
 from bellcrank.joints import make_joint
 from bellcrank.model import generators
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*the energy does not add up")  # in steps that are long on purpose
+
 
 def spatial_linkage():
     """A loop of hinges of general directions, closed by a ball, from rest."""

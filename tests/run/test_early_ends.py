@@ -138,7 +138,7 @@ def test_what_is_kept_of_a_stopped_run_is_the_same_as_of_a_whole_one():
         ({"atol": -1e-9}, "atol must be a positive number"),
         ({"max_step": np.nan}, "max_step must be a positive number; it is nan"),
         ({"method": "dopri"}, "there is no method 'dopri' .did you mean 'dopri5'"),
-        ({"method": "euler"}, "use one of rk4, dopri5"),
+        ({"method": "euler"}, "use one of auto, rk4, dopri5"),
         ({"formulation": "mass_matrx"}, "did you mean 'mass_matrix'"),
         ({"q": [0.0]}, r"q has shape \(1,\)"),
         ({"v": np.zeros((2, 4))}, "v must be one state"),

@@ -136,13 +136,8 @@ def _measured(
     names = list(dict.fromkeys(names))
     if not names:
         return np.zeros((0, about.C.shape[1])), np.zeros((0, about.B.shape[1]))
-    try:
-        J = dyn.measure_jacobians(q, v, given.tau, t=given.t, inputs=given.inputs, names=names)
-    except StateError as error:
-        near = next((did_you_mean(name, known) for name in names if " of " in name), "")
-        raise StateError(
-            f"outputs: {error}{near}; outputs are measures, and q, v, a of {', '.join(dyn.model.v_names)}"
-        ) from None
+    _places("output", [name for name in names if " of " in name and not name.startswith("=")], known)
+    J = dyn.measure_jacobians(q, v, given.tau, t=given.t, inputs=given.inputs, names=names)
     n = dyn.model.nv
     return J.dq @ about.C[:n] + J.dv @ about.C[n : 2 * n], np.hstack([J.dtau, J.dinputs])
 

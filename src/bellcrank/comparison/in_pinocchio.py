@@ -19,7 +19,7 @@ PROXIMAL = (1e-12, 1e-10, 200)  # accuracy, damping, iterations of constraintDyn
 
 
 class InPinocchio:
-    """aba for trees, constraintDynamics for loops closed by spherical, fixed or revolute joints; a hinge is two points of its axis."""
+    """aba for trees; constraintDynamics for loops closed by spherical, fixed or revolute joints (two points of the axis)."""
 
     name = "Pinocchio"
     note = ""

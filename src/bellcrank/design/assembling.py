@@ -7,6 +7,7 @@ What the model file says of the start is held; all other coordinates make the sm
 
 from __future__ import annotations
 
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -76,11 +77,16 @@ class NearStarts:
         self._free = np.array([name not in held_q for name in model.v_names], dtype=bool)
         self._free_v = np.array([name not in held_v for name in model.v_names], dtype=bool)
         self._rest = np.zeros(model.nv)
+        self._alone = Lock()  # the arrays that the programs are bound to are those of one design at a time
 
     def find(self, arrays: dict[str, Array], q: Array) -> tuple[Array, Array] | None:
         """q and v of a design with these arrays; None where the way from q is not short, or the loops do not close."""
-        for bound in (self._closure, self._jacobian, self._rates):
-            bound.set(arrays)
+        with self._alone:
+            for bound in (self._closure, self._jacobian, self._rates):
+                bound.set(arrays)
+            return self._find(arrays, q)
+
+    def _find(self, arrays: dict[str, Array], q: Array) -> tuple[Array, Array] | None:
         there = np.where(self._held_q, arrays.get("given_q", self.model.given_q), q)
         if np.abs(there - q).max(initial=0.0) > LONGEST * max(1.0, self.plan.length):
             return None

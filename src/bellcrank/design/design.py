@@ -17,8 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import AssemblyError, ModelError, StateError
 from ..model import Model, build
 from ..model.parameters.changing import Remaking
-from ..model.parameters.parameters import changed, is_number, units_of
+from ..model.parameters.parameters import changed, is_number
 from ..model.parameters.recording import Recording, record
+from ..model.parameters.unit_table import units_of
 from ..model.parameters.written import Written
 from ..model.spec.problems import names as listed
 from ..numbers.variable import varied

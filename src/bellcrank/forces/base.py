@@ -62,7 +62,7 @@ class Wrenches(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """The numbers of an element: its values by name, the time, its input, its table, and the measures that it reads."""
+    """The numbers of an element: its values by name, the time, its input, and its table."""
 
     value: Callable[[str], Number]
     t: Number
@@ -72,7 +72,6 @@ class Settings(NamedTuple):
     point_b: Vector
     axes_a: Matrix
     axes_b: Matrix
-    arguments: tuple[Number, ...] = ()
 
 
 class JointForce:
@@ -80,10 +79,16 @@ class JointForce:
 
     kind: ClassVar[str]
     values: ClassVar[tuple[str, ...]]
+    gates: ClassVar[int] = 0  # numbers of ``openings``
 
     @staticmethod
     def effort(state: JointState, given: Settings) -> Effort:
         raise NotImplementedError
+
+    @staticmethod
+    def openings(state: JointState, given: Settings) -> list[Number]:
+        """Numbers that change their sign where the force begins or ends, or has a kink."""
+        return []
 
 
 class BodyForce:
@@ -91,7 +96,13 @@ class BodyForce:
 
     kind: ClassVar[str]
     values: ClassVar[tuple[str, ...]]
+    gates: ClassVar[int] = 0
 
     @staticmethod
     def wrenches(a: BodyState, b: BodyState, given: Settings) -> Wrenches:
         raise NotImplementedError
+
+    @staticmethod
+    def openings(a: BodyState, b: BodyState, given: Settings) -> list[Number]:
+        """As of an element on a joint."""
+        return []

@@ -1,4 +1,4 @@
-"""Effort on a coordinate: constant, times a measure, from a table of time, or an input that the caller sets."""
+"""Effort on a coordinate: constant or by a formula, from a table of time, or an input that the caller sets."""
 
 from .base import Effort, JointForce, JointState, Settings
 
@@ -10,8 +10,6 @@ class JointEffort(JointForce):
     @staticmethod
     def effort(state: JointState, given: Settings) -> Effort:
         effort = given.value("value") if given.table is None else given.table(given.t).value
-        for argument in given.arguments:
-            effort = effort * argument
         return Effort(effort, 0.0, effort * state.v)
 
 

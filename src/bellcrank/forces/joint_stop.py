@@ -10,6 +10,7 @@ from .base import Effort, JointForce, JointState, Settings
 class JointStop(JointForce):
     kind = "joint_stop"
     values = ("lower", "upper", "stiffness", "damping")
+    gates = 2
 
     @staticmethod
     def effort(state: JointState, given: Settings) -> Effort:
@@ -19,6 +20,10 @@ class JointStop(JointForce):
         effort, energy = below - above, stored_below + stored_above
         elastic = k * (_depth(given.value("lower") - state.q) - _depth(state.q - given.value("upper")))
         return Effort(effort, energy, (effort - elastic) * state.v)
+
+    @staticmethod
+    def openings(state: JointState, given: Settings) -> list[Number]:
+        return [given.value("lower") - state.q, state.q - given.value("upper")]
 
 
 def _depth(d: Number) -> Number:

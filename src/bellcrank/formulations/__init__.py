@@ -53,6 +53,7 @@ QUANTITIES: dict[str, Program] = {
     "rates": observables.RATES,
     "drives": inverse_dynamics.DRIVES,
     "elements": observables.ELEMENTS,
+    "openings": observables.OPENINGS,
     "acting": observables.ACTING,
     "tangent": articulated_body.TANGENT,
     "closed_tangent": multipliers.TANGENT,

@@ -434,6 +434,9 @@ class Walk(Protocol):
     def measure(self) -> None:
         """Find the measures, and put them out."""
 
+    def openings(self) -> None:
+        """Put out the numbers that change their sign where forces begin, end, or have kinks."""
+
     def solve(self, matrix: str, right: str, into: str) -> None:
         """Dense symmetric positive definite solve between outputs, by LDL^T."""
 

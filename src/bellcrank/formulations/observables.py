@@ -74,5 +74,6 @@ def act(body: Body, nothing: float) -> float:
 POSES = Program("poses", poses, inputs=("q",), outputs={"pose": "body*12"})
 ENERGY = Program("energy", energy, inputs=("q", "v"), outputs={"energy": "body*8"})
 RATES = Program("rates", rates, inputs=("q", "v"), outputs={"qdot": "q"})
+OPENINGS = Program("openings", lambda walk: walk.openings(), ("q", "v"), {"opening": "opening"}, forces=True, late=True)
 ELEMENTS = Program("elements", elements, inputs=("q", "v"), outputs={"element": "element*3"}, forces=True)
 ACTING = Program("acting", acting, inputs=("q", "v", "tau"), outputs={"acting": "body*12"}, forces=True)

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import AssemblyError, BellcrankError
 from ..model.element import ELEMENTS
+from ..model.parameters.expressions import derived
 from ..model.parameters.overshoot import motion_tables, overshooting
 from ..wording import together
 from . import units
@@ -24,7 +25,8 @@ FAR = 20  # times the usual distance of the model
 FLAT = 1e-9  # of the largest inertia of the body
 PERIODS = 1e4  # of the fastest vibration, or times of the fastest decay, in a run
 
-IDLE = ("rest", "velocity", "lower", "upper", "length", "world")  # values with which alone an element does nothing
+IDLE = ("rest", "velocity", "lower", "upper", "length", "world", "side", "cylinder", "inside", "linear", "exponent", "radius")
+# values with which alone an element does nothing
 DOING = {kind: tuple(name for name in values if name not in IDLE) for kind, values in ELEMENTS.items()}
 
 
@@ -80,7 +82,7 @@ def _distances(model: Model) -> Iterator[str]:
 def _idle_elements(model: Model) -> Iterator[str]:
     for e in model.elements:
         doing = DOING[e.kind]
-        if e.table is None and not any(e.values[name] for name in doing):
+        if e.table is None and not e.live and not any(e.values[name] for name in doing):
             yield f'{e.kind} "{e.name}" does nothing: its {_listed(doing)} {"is" if len(doing) == 1 else "are"} zero'
         elif e.kind in ("spring_damper", "bushing", "turning_spring") and e.body_a == e.body_b:
             body = "ground" if e.body_a < 0 else model.body_names[e.body_a]
@@ -89,8 +91,11 @@ def _idle_elements(model: Model) -> Iterator[str]:
 
 def _unread_inputs(model: Model) -> Iterator[str]:
     read = {e.input for e in model.elements if e.kind == "joint_input"}
+    named = {
+        name for measure in model.all_measures if measure.kind == "expression" for name in derived(measure.expression).names
+    }
     for k, name in enumerate(model.inputs):
-        if k not in read:
+        if k not in read and name not in named:
             yield f'nothing reads the input "{name}"'
 
 
@@ -108,8 +113,8 @@ def _unwatched_stops(model: Model) -> Iterator[str]:
     for e in model.elements:
         if e.kind == "joint_stop" and e.closure >= 0:
             yield (
-                f'stop "{e.name}" is on "{model.closures[e.closure].name}", which closes a loop: steps are not cut at it, and long '
-                "ones may pass over it. Let another joint of the loop be cut, or give simulate a max_step"
+                f'stop "{e.name}" is on "{model.closures[e.closure].name}", which closes a loop: steps are not cut at it, and '
+                "long ones may pass over it. Let another joint of the loop be cut, or give simulate a max_step"
             )
 
 
@@ -120,8 +125,8 @@ def _creeping(model: Model) -> Iterator[str]:
         names = together([f'"{e.name}"' for e in smooth[:3]] + ([f"{len(smooth) - 3} more"] if len(smooth) > 3 else []))
         speed = max(e.values["velocity"] for e in smooth) / np.sqrt(3)
         yield (
-            f"friction {names} is smooth and does not hold: under half of its effort a joint creeps at {speed:.2g} m/s or rad/s. Give "
-            "it a stiffness instead of a velocity if it has to hold"
+            f"friction {names} is smooth and does not hold: under half of its effort it creeps at {speed:.2g} m/s or rad/s. "
+            "Give it a stiffness instead of a velocity if it has to hold"
         )
 
 
@@ -184,7 +189,8 @@ def _fast(model: Model, speed: Speeds) -> Iterator[str]:
 
 
 KINDS: tuple[Callable[[Model], Iterator[str]], ...] = (
-    _freedom, _masses, _inertias, _distances, _idle_elements, _unread_inputs, _stops, _unwatched_stops, _creeping, _tables, _overshoot, _names, _start,
+    _freedom, _masses, _inertias, _distances, _idle_elements, _unread_inputs, _stops, _unwatched_stops, _creeping, _tables,
+    _overshoot, _names, _start,
 )  # fmt: skip
 
 

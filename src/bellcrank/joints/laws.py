@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ..numbers import Number, sincos
+from ..numbers import Dual, Number, sincos
 from ..numbers.spline import Curve
 
 
@@ -36,6 +36,15 @@ def sine(values: Sequence[Number], t: Number, table: Callable[[Number], Curve]) 
 def of_table(values: Sequence[Number], t: Number, table: Callable[[Number], Curve]) -> Curve:
     """A natural cubic spline through points in time."""
     return table(t)
+
+
+def curve_of(function: Callable[[Number], Number], t: Number) -> Curve:
+    """A function of the time with its first two derivatives, by dual numbers over dual numbers."""
+    found = function(Dual(Dual(t, (1.0,)), (Dual(1.0, (0.0,)),)))
+    inner, outer = (found.value, found.tangents[0]) if isinstance(found, Dual) else (found, 0.0)
+    value = inner.value if isinstance(inner, Dual) else inner
+    slope, bend = (outer.value, outer.tangents[0]) if isinstance(outer, Dual) else (outer, 0.0)
+    return Curve(value, slope, bend)
 
 
 def added(curves: Sequence[Curve]) -> Curve:

@@ -190,6 +190,7 @@ def width(plan: Plan, program: Program, name: str) -> int:
     driven = int(sum(joint.nv for joint, is_driven in zip(model.joints, model.driven, strict=True) if is_driven))
     counts = {"q": model.nq, "v": model.nv, "body": model.n, "drive": driven, "element": len(model.elements)}
     counts |= {"closure": len(model.closures), "row": plan.loads.closing.rows, "measure": plan.loads.measures.ordered.size}
+    counts |= {"opening": plan.loads.openings}
     counts |= {"node": 0 if plan.nodes is None else plan.nodes.count}
     return counts[per] * (model.nv if size == "v" else int(size or 1))
 

@@ -13,7 +13,8 @@ from ..forces import FORCES, BodyForce, BodyState, Effort, JointForce, JointStat
 from ..forces.base import Settings
 from ..joints import JOINTS, JOINTS_BY_KEY, JointData, closing_equations
 from ..joints.base import Driven
-from ..joints.laws import LAWS, added
+from ..joints.laws import LAWS, added, curve_of
+from ..model.motion import Law as PrescribedLaw
 from ..numbers import Number, Rate, maximum
 from ..numbers.spline import Curve, Lookup, spline
 from ..plan.closures import ACTION_SLOTS, CLOSURE_SLOTS, ClosureSignature
@@ -33,7 +34,11 @@ def driven_state(signature: MotionSignature, data: Data, t: Number, pool: Any) -
         curves = []
         for term in terms:
             values = [data(slot + j) for j in range(term.size)]
-            curves.append(LAWS[term.kind](values, t, _lookup(term.table, data, slot + term.size, pool)))
+            if term.kind == "formula":
+                law = PrescribedLaw(term.kind, tuple(values), expression=term.expression, names=term.names)
+                curves.append(curve_of(law.of_time, t))
+            else:
+                curves.append(LAWS[term.kind](values, t, _lookup(term.table, data, slot + term.size, pool)))
             slot += term.width
         laws.append(added(curves))
     return JOINTS_BY_KEY[signature.joint].driven(laws, axis)
@@ -84,8 +89,12 @@ def _settings(signature: ElementSignature, data: Data, around: Around) -> Settin
         start = ELEMENT_SLOTS[slot]
         return Matrix(*[Vector(*[data(start + 3 * i + j) for j in range(3)]) for i in range(3)])
 
+    def value(name: str) -> Number:
+        live = signature.live
+        return around.arguments[live.index(name)] if name in live else data(names.index(name))
+
     return Settings(
-        value=lambda name: data(names.index(name)),
+        value=value,
         t=around.t,
         u=around.u,
         table=None if signature.table is None else _lookup(signature.table, data, ELEMENT_SLOTS["table"], around.pool),
@@ -93,7 +102,6 @@ def _settings(signature: ElementSignature, data: Data, around: Around) -> Settin
         point_b=vector("point_b"),
         axes_a=matrix("axes_a"),
         axes_b=matrix("axes_b"),
-        arguments=around.arguments,
     )
 
 
@@ -116,18 +124,35 @@ def closing_wrenches(signature: ElementSignature, data: Data, a: BodyState, b: B
     given = _settings(signature, data, around)
     joint, force = JOINTS[signature.closing], FORCES[signature.kind]
     assert issubclass(force, JointForce)
-    arm_b, p_b, pdot_b = b.point(given.point_b)
-    _, p_a, _ = a.point(given.point_a)
-    A_a, A_b = a.R.times(given.axes_a), b.R.times(given.axes_b)
-    inward = A_b.transpose()
+    q, A_b, p_b, pdot_b = closing_coordinates(signature, given, a, b)
+    arm_b, inward = p_b - b.r, A_b.transpose()
     slip = pdot_b - (a.v + a.w.cross(p_b - a.r))
-    q = joint.coordinates(A_a.transpose().times(A_b), A_a.transpose() @ (p_b - p_a))
     E = joint.efforts(q)[signature.dof]
     v = Motion(inward @ (b.w - a.w), inward @ slip).dot(E)
     answer = force.effort(JointState(q[signature.dof] if signature.scalar else 0.0, v), given)
     n, f = (A_b @ E.n) * answer.effort, (A_b @ E.f) * answer.effort
     on_a, on_b = Force(-(n + (p_b - a.r).cross(f)), -f), Force(n + arm_b.cross(f), f)
     return Wrenches(on_a, on_b, answer.energy, answer.power, answer.effort)
+
+
+def openings_of(signature: ElementSignature, around: Around, data: Data, a: BodyState, b: BodyState) -> list[Number]:
+    """Numbers that change their sign where an element's force begins or ends; of one between bodies."""
+    given, force = _settings(signature, data, around), FORCES[signature.kind]
+    if issubclass(force, BodyForce):
+        return force.openings(a, b, given)
+    q, _, _, _ = closing_coordinates(signature, given, a, b)
+    return force.openings(JointState(q[signature.dof], 0.0), given)
+
+
+def closing_coordinates(
+    signature: ElementSignature, given: Settings, a: BodyState, b: BodyState
+) -> tuple[Sequence[Number], Matrix, Vector, Vector]:
+    """Coordinates of a joint that closes a loop, its axes on b, its point there and the velocity of that."""
+    _, p_b, pdot_b = b.point(given.point_b)
+    _, p_a, _ = a.point(given.point_a)
+    A_a, A_b = a.R.times(given.axes_a), b.R.times(given.axes_b)
+    q = JOINTS[signature.closing].coordinates(A_a.transpose().times(A_b), A_a.transpose() @ (p_b - p_a))
+    return q, A_b, p_b, pdot_b
 
 
 class HeldBody(NamedTuple):

@@ -362,7 +362,7 @@ def push(walk: Walk, also_output: bool = False) -> None:
                 add_wrench(walk, table[index, state], Force(n + (held.p - held.r).cross(f), f))
 
     each_closure(walk, one)
-    _each_action(walk, output, pushes=also_output or not output)
+    _each_action(walk, output, pushes=also_output or walk.forces or not output)
 
 
 def _each_action(walk: Walk, output: bool, pushes: bool) -> None:
@@ -371,13 +371,13 @@ def _each_action(walk: Walk, output: bool, pushes: bool) -> None:
 
     def act(signature: ActionSignature, i: Integer) -> list[Number]:
         carrier = BodyState.ground() if signature.ground_c else state_of(walk, table[i, "state_c"])
-        multiplier = walk.array("lambda")[table[i, "row"]]
+        multiplier = walk.given("lambda", table[i, "row"])
         if signature.curve is not None:
             multiplier = -multiplier * _driven_slope(walk, signature.curve, table[i, "closure"])
         p, (n, f) = action_wrench(_action_data(walk, i), carrier, multiplier)
         if output and signature.reports:
             for k, x in enumerate([*f, *n]):
-                walk.array("closing")[table[i, "closure"] * 7 + k] = -x
+                walk.output("closing", table[i, "closure"] * 7 + k, -x)
         sides = ((signature.ground_a, "state_a", 1.0), (signature.ground_b, "state_b", -1.0))
         for ground, column, sign in sides if pushes else ():
             if not ground:

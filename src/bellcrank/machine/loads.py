@@ -9,10 +9,20 @@ from ..forces import BodyState, JointState
 from ..kernels.executor import Integer
 from ..kernels.messages import leaves
 from ..numbers import Number
-from ..plan.loads import ELEMENT_SLOTS, ElementSignature, MotionSignature
+from ..plan.loads import ELEMENT_SLOTS, ElementSignature, MotionSignature, element_gates
 from ..spatial import Force, Matrix, Motion, Vector
 from .arrays import STATE, WRENCH
-from .at_state import Around, body_state, body_wrenches, closing_wrenches, driven_state, joint_effort, summed, world_state
+from .at_state import (
+    Around,
+    body_state,
+    body_wrenches,
+    closing_wrenches,
+    driven_state,
+    joint_effort,
+    openings_of,
+    summed,
+    world_state,
+)
 
 if TYPE_CHECKING:
     from .walk import Walk
@@ -87,9 +97,7 @@ def add_to(array: object, place: Integer, x: Number) -> None:
 
 def _element(walk: Walk, signature: ElementSignature, i: Integer) -> list[Number]:
     table, data = walk.array("element_table"), data_of(walk, "element_data", i, signature)
-    u = walk.given("u", table[i, "input"]) if signature.has_input else 0.0
-    arguments = tuple(walk.array("measured")[table[i, f"m{k}"]] for k in range(signature.arguments))
-    around = Around(time_of(walk), u, pool_of(walk), arguments)
+    around = _around(walk, signature, i)
     if signature.terms:
         values = _on_sum(walk, signature, i, data)
     elif signature.on_joint:
@@ -114,6 +122,35 @@ def _element(walk: Walk, signature: ElementSignature, i: Integer) -> list[Number
         for k, x in enumerate(values):
             walk.output("element", i * len(values) + k, x)
     return []
+
+
+def output_openings(walk: Walk) -> None:
+    """Numbers that change their sign where forces begin, end, or have kinks: of formulas, then of elements."""
+    e, plan = walk.e, walk.plan.loads
+    if plan.held:
+        leave_states(walk)
+    walk.measure_early()
+    walk.measure_kinks()
+    table, signatures = walk.array("element_table"), plan.element_signatures
+
+    def case(signature: ElementSignature, i: Integer) -> list[Number]:
+        if element_gates(signature):
+            grounds, rows = (signature.ground_a, signature.ground_b), ("row_a", "row_b")
+            a, b = (BodyState.ground() if on else state_of(walk, table[i, row]) for on, row in zip(grounds, rows, strict=True))
+            data = data_of(walk, "element_data", i, signature)
+            for k, x in enumerate(openings_of(signature, _around(walk, signature, i), data, a, b)):
+                walk.array("opening")[table[i, "opening"] + k] = x
+        return []
+
+    if any(map(element_gates, signatures)):
+        e.each(0, e.count("elements"), lambda i: e.switch(table[i, "code"], [lambda s=s: case(s, i) for s in signatures]))
+
+
+def _around(walk: Walk, signature: ElementSignature, i: Integer) -> Around:
+    table = walk.array("element_table")
+    u = walk.given("u", table[i, "input"]) if signature.has_input else 0.0
+    arguments = tuple(walk.array("measured")[table[i, f"m{k}"]] for k in range(len(signature.live)))
+    return Around(time_of(walk), u, pool_of(walk), arguments)
 
 
 def _on_sum(walk: Walk, signature: ElementSignature, i: Integer, data: Data) -> tuple[Number, Number, Number]:

@@ -103,6 +103,12 @@ class Walk:
     def measure_early(self) -> None:
         measuring.measure_early(self)
 
+    def measure_kinks(self) -> None:
+        measuring.measure_kinks(self)
+
+    def openings(self) -> None:
+        loads.output_openings(self)
+
     def measure(self) -> None:
         measuring.measure_late(self)
         measuring.output_measures(self)

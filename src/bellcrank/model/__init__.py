@@ -10,6 +10,7 @@ from .model import Model
 from .motion import Law, PrescribedMotion
 from .order import outward_order
 from .parameters.tables import Table
+from .python.functions import Function
 from .source import Limits, Source
 from .spec.items import GROUND, Where
 from .spec.problems import Problems
@@ -22,6 +23,7 @@ __all__ = [
     "BodySpec",
     "Closure",
     "Element",
+    "Function",
     "InitialSpec",
     "JointSpec",
     "Law",

@@ -24,6 +24,8 @@ from .geometry import gear_specs
 from .geometry.compound import Compound
 from .geometry.mesh_solid import MeshSolid, integrals_of
 from .model import Model
+from .python.laws import BY_KEY as LAWS_BY_KEY
+from .python.laws import law
 from .spec import elements, laws, measures, shapes
 from .spec.fields import XYZ, Construction, InBody, fields_of
 from .spec.laws import LawSpec
@@ -73,6 +75,13 @@ def table(rows: Pairs, outside: str = "error", interpolation: str = "cubic") -> 
     return make(laws.TableLaw, table=rows, outside=outside, interpolation=interpolation)
 
 
+def _laws(motion: Any) -> tuple[tuple[str, LawSpec], ...]:
+    """One law without a name, or laws by coordinate: a mapping that has no key of a law."""
+    if isinstance(motion, Mapping) and not any(key in LAWS_BY_KEY for key in motion):
+        return tuple((text(coordinate), law(given)) for coordinate, given in motion.items())
+    return (("", law(motion)),)
+
+
 PARTS: dict[str, type[Any]] = {"": shapes.MassProperties, **{cls.shape: cls for cls in shapes.SOLIDS}}
 
 
@@ -117,6 +126,8 @@ class Parts:
     def _item(self, field: str, cls: type[Any], given: dict[str, Any]) -> None:
         """Adds an item made of the arguments of a method, which have the names of its fields."""
         arguments = {key: value for key, value in given.items() if key not in ("self", "name")}
+        if arguments.get("motion") is not None:
+            arguments["motion"] = law(arguments["motion"])
         self._add(field, make(cls, given["name"], **arguments))
 
     def _parts(self) -> dict[str, Any]:
@@ -130,6 +141,20 @@ class Parts:
 
     def parameter(self, name: str, value: Value) -> None:
         self._item("parameters", ParameterSpec, locals())
+
+    def table(
+        self,
+        name: str,
+        rows: Pairs | None = None,
+        *,
+        x: Vector | None = None,
+        y: Vector | None = None,
+        values: Sequence[Vector] | None = None,
+        interpolation: str | None = None,
+        outside: str = "error",
+    ) -> None:
+        """A table that formulas call by its name: rows of x and value, or of two arguments with values for each x and y."""
+        self._item("tables", laws.TableSpec, locals())
 
     def point(self, name: str, position: Vector | InBody | Construction) -> None:
         self._item("points", PointSpec, locals())
@@ -245,12 +270,13 @@ class Parts:
         axis2: Axis | None = None,
         pitch: Value | None = None,
         armature: Value | Vector = 0.0,
-        motion: LawSpec | Mapping[str, LawSpec] | None = None,
+        motion: Any = None,
         motion_axis: Axis | None = None,
         cut: bool | None = None,
         child_point: Where3 | None = None,
     ) -> None:
-        """``motion``: one law, or laws by the names of coordinates; a spherical or free joint turns about motion_axis.
+        """``motion``: one law in one of the forms of model.python.laws, or laws by the names of coordinates; a spherical or
+        free joint turns about motion_axis.
 
         ``cut``: whether it is the joint of its loop that is cut; the program's choice unless given.
         ``child_point``: where a joint that is cut is on the child, if its loop is open in the design position.
@@ -258,9 +284,7 @@ class Parts:
         given = {"axis": axis, "axis2": axis2, "pitch": pitch, "armature": armature, "cut": cut, "child_point": child_point}
         spec = None
         if motion is not None:
-            by_name = tuple(motion.items()) if isinstance(motion, Mapping) else (("", motion),)
-            by_name = tuple((text(coordinate), one_of(laws.LAW_SPECS, law)) for coordinate, law in by_name)
-            spec = laws.MotionSpec(by_name, None if motion_axis is None else direction(motion_axis))
+            spec = laws.MotionSpec(_laws(motion), None if motion_axis is None else direction(motion_axis))
         item = make(JointSpec, name, kind=kind, parent=parent, child=child, point=point, motion=spec, **given)
         self._add("joints", item)
 
@@ -271,7 +295,7 @@ class Parts:
 
     # --- constraints besides joints
 
-    def distance(self, name: str, start: End, end: End, length: Value | None = None, *, motion: LawSpec | None = None) -> None:
+    def distance(self, name: str, start: End, end: End, length: Value | None = None, *, motion: Any = None) -> None:
         """Two points, each (body, place), keep their distance, which is as designed unless given, or follows a law."""
         self._item("constraints", elements.DistanceSpec, locals())
 
@@ -280,7 +304,7 @@ class Parts:
         self._item("constraints", elements.PointOnLineSpec, locals())
 
     def point_on_plane(
-        self, name: str, start: End, end: End, axis: Axis, offset: Value | None = None, *, motion: LawSpec | None = None
+        self, name: str, start: End, end: End, axis: Axis, offset: Value | None = None, *, motion: Any = None
     ) -> None:
         """axis . (end - start) = offset, which is as designed unless given, or follows a law; the axis moves with the start."""
         self._item("constraints", elements.PointOnPlaneSpec, locals())
@@ -293,7 +317,7 @@ class Parts:
         *,
         ratio: Value | None = None,
         offset: Value | None = None,
-        motion: LawSpec | None = None,
+        motion: Any = None,
         table: Pairs | None = None,
         outside: str = "error",
         interpolation: str = "cubic",
@@ -374,8 +398,9 @@ class Parts:
         table: Pairs | None = None,
         outside: str = "error",
         interpolation: str = "pchip",
+        only: str | None = None,
     ) -> None:
-        """A spring and damper between two points, each (body, place)."""
+        """A spring and damper between two points, each (body, place); only = "push" or "pull" makes it one-sided."""
         self._item("elements", elements.LineSpring, locals())
 
     def sum_spring(
@@ -427,6 +452,83 @@ class Parts:
     ) -> None:
         self._item("elements", elements.StopSpec, locals())
 
+    def line_stop(
+        self,
+        name: str,
+        start: End,
+        end: End,
+        stiffness: Value,
+        *,
+        lower: Value | None = None,
+        upper: Value | None = None,
+        damping: Value = 0.0,
+    ) -> None:
+        """Limits of the distance between two points, each (body, place)."""
+        self._item("elements", elements.LineStop, locals())
+
+    def cable(
+        self, name: str, start: End, end: End, stiffness: Value, *, damping: Value = 0.0, length: Value | None = None
+    ) -> None:
+        """It pulls where it is longer than its length, and else is slack."""
+        self._item("elements", elements.CableSpec, locals())
+
+    def actuator(self, name: str, start: End, end: End, force: Value) -> None:
+        """A tension between two points: a number, or a formula over the time, coordinates, measures and inputs."""
+        self._item("elements", elements.ActuatorSpec, locals())
+
+    def contact(
+        self,
+        name: str,
+        body: str,
+        point: Where3,
+        stiffness: Value,
+        *,
+        plane: tuple[str, Where3, Axis] | None = None,
+        cylinder: tuple[str, Where3, Axis, Value] | None = None,
+        inside: bool = False,
+        radius: Value = 0.0,
+        law: str = "hunt_crossley",
+        exponent: Value | None = None,
+        damping: Value = 0.0,
+        friction: Value = 0.0,
+        friction_velocity: Value = 0.01,
+    ) -> None:
+        """A ball or point against a plane (body, point, normal) or a cylinder (body, point, axis, radius)."""
+        given = {key: value for key, value in locals().items() if key not in ("inside", "plane", "cylinder")}
+        for key, what, names_ in (
+            ("plane", plane, ("body", "point", "normal")),
+            ("cylinder", cylinder, ("body", "point", "axis", "radius")),
+        ):
+            if what is not None and (not isinstance(what, tuple) or len(what) != len(names_)):
+                raise ModelError(f'{key} of "{name}" is {what!r}. Give ({", ".join(names_)}).')
+        flat = None if plane is None else make(elements.PlaneSpec, **dict(zip(("body", "point", "normal"), plane, strict=True)))
+        keys = ("body", "point", "axis", "radius")
+        tube = (
+            None if cylinder is None else make(elements.CylinderSpec, **dict(zip(keys, cylinder, strict=True)), inside=inside)
+        )
+        self._item("elements", elements.ContactSpec, given | {"plane": flat, "cylinder": tube})
+
+    def tyre(
+        self,
+        name: str,
+        body: str,
+        point: Where3,
+        radius: Value,
+        stiffness: Value,
+        *,
+        damping: Value = 0.0,
+        up: Axis = "z",
+        forward: Axis = "x",
+        road: Pairs | None = None,
+        interpolation: str = "pchip",
+        outside: str = "clamp",
+        friction: Value = 0.0,
+        friction_velocity: Value = 0.05,
+        traction: Value = 0.0,
+    ) -> None:
+        """A tyre on a road, whose height is a table over the place along forward."""
+        self._item("elements", elements.TyreSpec, locals())
+
     def motor(
         self,
         name: str,
@@ -440,7 +542,7 @@ class Parts:
         gain: Value = 1.0,
         coordinate: str | None = None,
     ) -> None:
-        """A constant effort, a table of time, or an input."""
+        """An effort: constant, a formula, a table of time, or an input."""
         self._item("elements", elements.MotorSpec, locals())
 
     def bushing(

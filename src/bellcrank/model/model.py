@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 LISTS = (
-    "joint_names", "body_names", "parents", "joints", "motions", "elements", "inputs", "measures", "closures", "limits",
-    "held_q", "held_v", "turned",
+    "joint_names", "body_names", "parents", "joints", "motions", "elements", "inputs", "measures", "signals", "closures",
+    "limits", "held_q", "held_v", "turned",
 )  # fmt: skip
 
 
@@ -61,6 +61,7 @@ class Model:
     closures               what closes loops: joints cut out of them, rods, guided points, couplers
     inputs                 names of the values that the caller sets during a run
     measures               outputs that the user asked for
+    signals                measures of the formulas that force elements have
     limits       n, or ()  of joints, kept and not simulated; None for joints without
     held_q       names     of joints whose coordinates keep their given values when the loops are closed
     held_v       names     of joints whose velocities do
@@ -92,6 +93,7 @@ class Model:
     elements: tuple[Element, ...] = ()
     inputs: tuple[str, ...] = ()
     measures: tuple[Measure, ...] = ()
+    signals: tuple[Measure, ...] = ()
     closures: tuple[Closure, ...] = ()
     limits: tuple[Limits | None, ...] = ()
     held_q: tuple[str, ...] = ()
@@ -303,6 +305,11 @@ class Model:
         q = np.array([x for _, joint in self.moving_joints for x in joint.neutral], dtype=float)
         q.setflags(write=False)
         return q
+
+    @property
+    def all_measures(self) -> tuple[Measure, ...]:
+        """Measures and signals."""
+        return (*self.measures, *self.signals)
 
     @cached_property
     def measure_names(self) -> tuple[str, ...]:

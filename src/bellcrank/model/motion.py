@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from ..numbers.variable import is_finite
 from ..wording import counted
+from .parameters.expressions import FormulaError, derived
 from .parameters.tables import Table
 
 MOST_COEFFICIENTS = 8
-LAWS = ("polynomial", "sine", "table", "sum")
+TIMES = ("t", "time")
+LAWS = ("polynomial", "sine", "table", "formula", "sum")
 
 
 @dataclass(frozen=True)
@@ -24,6 +27,7 @@ class Law:
     "polynomial"  c0, c1, ...: c0 + c1 t + c2 t^2 ..., 8 at most
     "sine"        offset, amplitude, frequency (Hz), phase (rad): offset + amplitude sin(2 pi frequency t + phase)
     "table"       none: a curve through ``table``, over time
+    "formula"     numbers of the ``names`` in ``expression``, which is over these and the time
     "sum"         none: the sum of ``parts``, none of which is a sum itself
     """
 
@@ -31,6 +35,8 @@ class Law:
     values: tuple[float, ...] = ()
     table: Table | None = None
     parts: tuple[Law, ...] = ()
+    expression: str = ""
+    names: tuple[str, ...] = ()
 
     @property
     def terms(self) -> tuple[Law, ...]:
@@ -49,12 +55,25 @@ class Law:
             yield f"its polynomial has {counted(len(self.values), 'coefficient')}. Give 1 to {MOST_COEFFICIENTS}."
         elif self.kind == "sine" and len(self.values) != 4:
             yield f"its sine has {counted(len(self.values), 'value')}. Give offset, amplitude, frequency and phase."
+        elif self.kind == "formula" and not self._is_of_time():
+            yield f'its law is the formula "={self.expression}". Let it be one of the time t and of numbers with names.'
         elif self.kind == "table" and self.table is None:
             yield "its law has no table. Give one."
         if not all(map(is_finite, self.values)):
             yield f"its law has the values {self.values}. Give finite numbers."
         if self.table is not None:
             yield from self.table.problems()
+
+    def _is_of_time(self) -> bool:
+        try:
+            formula = derived(self.expression)
+        except FormulaError:
+            return False
+        return set(formula.names) <= {*TIMES, *self.names} and len(self.names) == len(self.values) and not formula.calls
+
+    def of_time(self, t: Any) -> Any:
+        """The value of a formula, on any number."""
+        return derived(self.expression).run(dict(zip(self.names, self.values, strict=True)) | dict.fromkeys(TIMES, t))
 
     def _problems_of_sum(self) -> Iterator[str]:
         if not self.parts:

@@ -163,13 +163,13 @@ def _check_elements(model: Model, problems: Problems) -> None:
 
 
 def _check_measures(model: Model, problems: Problems) -> None:
-    for measure in model.measures:
+    for measure in model.all_measures:
         for text in _measure(model, measure):
             problems.add(f'measure "{measure.name}": {text}')
     for element in () if problems else model.elements:
         for name in element.arguments:
             try:
-                if not depends_on_state_alone(model, model.measures, name):
+                if not depends_on_state_alone(model, model.all_measures, name):
                     what = f'it reads "{name}", which forces and accelerations change'
                     problems.add(f'element "{element.name}": {what}. Let it depend on positions and velocities.')
             except StateError as error:

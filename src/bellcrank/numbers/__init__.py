@@ -9,6 +9,7 @@ dual       Dual over any of these                 exact derivatives, one value a
 from .counting import CountingGraph, Operations
 from .dual import Dual, Rate
 from .functions import absolute, atan2, exp, floor, gather, less, log, maximum, minimum, power, select, sincos, sqrt
+from .operations import acos, asin, atan, cos, mod, sign, sin, smoothstep, step, tan
 from .symbol import Condition, Graph, Number, Symbol, is_constant
 
 __all__ = [
@@ -21,7 +22,11 @@ __all__ = [
     "Rate",
     "Symbol",
     "absolute",
+    "acos",
+    "asin",
+    "atan",
     "atan2",
+    "cos",
     "exp",
     "floor",
     "gather",
@@ -30,8 +35,14 @@ __all__ = [
     "log",
     "maximum",
     "minimum",
+    "mod",
     "power",
     "select",
+    "sign",
+    "sin",
     "sincos",
+    "smoothstep",
     "sqrt",
+    "step",
+    "tan",
 ]

@@ -130,12 +130,15 @@ def _choose(which: str, a: Number, b: Number) -> Number:
     return getattr(b, which)(a) if hasattr(b, which) else getattr(np, which)(a, b)
 
 
-def gather(table: Any, index: Number) -> Number:
-    """Entry of a table at the whole part of a number; outside the nearest end, not a number at an index that is not."""
+def gather(table: Any, index: Number, inside: bool = False) -> Number:
+    """Entry of a table at the whole part of a number; outside the nearest end, not a number at an index that is not.
+
+    ``inside``: the index is known to be a place of the table, and is not looked at.
+    """
     while isinstance(index, Dual):
         index = index.value
     if hasattr(table, "gather"):
-        return table.gather(index)
+        return table.gather(index, inside)
     if isinstance(index, np.ndarray):
         entries = np.asarray(table)[np.clip(np.nan_to_num(index), 0, len(table) - 1).astype(int)]
         return np.where(np.isnan(index), np.nan, entries)

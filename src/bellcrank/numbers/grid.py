@@ -58,7 +58,7 @@ def on_grid(pool: Any, start: Number, size: tuple[Number, Number], how: GridLook
         bent_x, bent_y = layer in (1, 3), layer in (2, 3)
         for p in range(2):
             for r in range(2):
-                entry = gather(pool, first + (float(layer) * n * m + float(p) * m + float(r)))
+                entry = gather(pool, first + (float(layer) * n * m + float(p) * m + float(r)), inside=True)
                 total = total + along_x[bent_x][p] * along_y[bent_y][r] * entry
     if how.outside == "clamp":
         return total
@@ -68,10 +68,10 @@ def on_grid(pool: Any, start: Number, size: tuple[Number, Number], how: GridLook
 def _weights(pool: Any, start: Number, count: Number, steps: int, x: Number, cubic: bool) -> tuple[Number, Any, Any]:
     """The interval, the weights of its two values and of their two second derivatives, and whether x is outside."""
     last = count - 1.0
-    low, high = gather(pool, start), gather(pool, start + last)
+    low, high = gather(pool, start, inside=True), gather(pool, start + last, inside=True)
     inside = select(less(x, low), low, select(less(high, x), high, x))
     i = interval(pool, start, last, steps, inside)
-    left, right = gather(pool, start + i), gather(pool, start + i + 1.0)
+    left, right = gather(pool, start + i, inside=True), gather(pool, start + i + 1.0, inside=True)
     h = right - left
     b = (inside - left) / h
     a = 1.0 - b

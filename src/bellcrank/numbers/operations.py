@@ -38,25 +38,45 @@ from .functions import (
 from .symbol import Number
 
 
-def _tan(x: Number) -> Number:
+def sin(x: Number) -> Number:
+    return sincos(x)[0]
+
+
+def cos(x: Number) -> Number:
+    return sincos(x)[1]
+
+
+def asin(x: Number) -> Number:
+    return atan2(x, sqrt((1.0 - x) * (1.0 + x)))
+
+
+def acos(x: Number) -> Number:
+    return atan2(sqrt((1.0 - x) * (1.0 + x)), x)
+
+
+def atan(x: Number) -> Number:
+    return atan2(x, 1.0)
+
+
+def tan(x: Number) -> Number:
     s, c = sincos(x)
     return s / c
 
 
-def _step(x: Number) -> Number:
+def step(x: Number) -> Number:
     return select(less(x, 0.0), 0.0, 1.0)
 
 
-def _smoothstep(x: Number, a: Number, b: Number) -> Number:
+def smoothstep(x: Number, a: Number, b: Number) -> Number:
     s = minimum(maximum((x - a) / (b - a), 0.0), 1.0)
     return s * s * (3.0 - 2.0 * s)
 
 
-def _sign(x: Number) -> Number:
+def sign(x: Number) -> Number:
     return select(less(0.0, x), 1.0, select(less(x, 0.0), -1.0, 0.0))
 
 
-def _mod(a: Number, b: Number) -> Number:
+def mod(a: Number, b: Number) -> Number:
     return a - b * floor(a / b)
 
 
@@ -72,21 +92,21 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "/": lambda a, b: a / b,
     "**": power,
     "sqrt": sqrt,
-    "sin": lambda x: sincos(x)[0],
-    "cos": lambda x: sincos(x)[1],
-    "tan": _tan,
-    "asin": lambda x: atan2(x, sqrt((1.0 - x) * (1.0 + x))),
-    "acos": lambda x: atan2(sqrt((1.0 - x) * (1.0 + x)), x),
-    "atan": lambda x: atan2(x, 1.0),
+    "sin": sin,
+    "cos": cos,
+    "tan": tan,
+    "asin": asin,
+    "acos": acos,
+    "atan": atan,
     "exp": exp,
     "log": log,
     "abs": absolute,
     "deg": lambda x: x * (math.pi / 180.0),
-    "step": _step,
-    "sign": _sign,
+    "step": step,
+    "sign": sign,
     "atan2": atan2,
-    "mod": _mod,
-    "smoothstep": _smoothstep,
+    "mod": mod,
+    "smoothstep": smoothstep,
     "min": lambda *items: reduce(minimum, items),
     "max": lambda *items: reduce(maximum, items),
     "if": select,
@@ -110,6 +130,13 @@ ARITIES: dict[str, int | None] = {
     **dict.fromkeys(("smoothstep", "if"), 3),
     **dict.fromkeys(("min", "max"), None),
 }
+
+
+def count_kinks(operation: str, operands: int) -> int:
+    """How many numbers ``kinks`` gives."""
+    if operation in ("min", "max"):
+        return operands - 1
+    return 2 if operation == "smoothstep" else int(operation in (*COMPARISONS, "abs", "sign", "step", "mod"))
 
 
 def kinks(operation: str, operands: list[Number]) -> list[Number]:

@@ -26,11 +26,12 @@ class Curve(NamedTuple):
 
 
 class Lookup(NamedTuple):
-    """How a curve is looked up: steps of bisection, what is done outside, and whether it jumps at its points."""
+    """How a curve is looked up: steps of bisection, what is done outside, whether it jumps or has kinks at its points."""
 
     steps: int
     outside: str = "error"
     jumps: bool = False
+    kinked: bool = False
 
 
 def halvings(count: int) -> int:
@@ -42,7 +43,7 @@ def spline(pool: Any, start: Number, count: Number, how: Lookup, x: Number) -> C
     """The curve at x. Outside its points it is not a number ("error"), keeps the value of its end ("clamp"), goes on along
     the tangent there ("extrapolate"), or repeats itself ("periodic")."""
     last = count - 1.0
-    low, high = gather(pool, start), gather(pool, start + last)
+    low, high = gather(pool, start, inside=True), gather(pool, start + last, inside=True)
     turns: Number = 0.0
     if how.outside == "periodic":
         turns = floor((x - low) / (high - low))
@@ -50,8 +51,8 @@ def spline(pool: Any, start: Number, count: Number, how: Lookup, x: Number) -> C
     below, above = less(x, low), less(high, x)
     inside = select(below, low, select(above, high, x))
     i = interval(pool, start, last, how.steps, inside)
-    c0, c1, c2, c3, area = (gather(pool, start + (k * count + i)) for k in range(1, PARTS))
-    b = inside - gather(pool, start + i)
+    c0, c1, c2, c3, area = (gather(pool, start + (k * count + i), inside=True) for k in range(1, PARTS))
+    b = inside - gather(pool, start + i, inside=True)
     curve = Curve(
         c0 + b * (c1 + b * (c2 + b * c3)),
         c1 + b * (2.0 * c2 + (3.0 * b) * c3),
@@ -60,9 +61,9 @@ def spline(pool: Any, start: Number, count: Number, how: Lookup, x: Number) -> C
     )
     if how.jumps:  # at its last point it has the last value
         arrived = negated(less(x, high))
-        curve = Curve(select(arrived, gather(pool, start + (count + last)), curve.value), 0.0, 0.0, curve.area)
+        curve = Curve(select(arrived, gather(pool, start + (count + last), inside=True), curve.value), 0.0, 0.0, curve.area)
     if how.outside == "periodic":
-        return curve._replace(area=curve.area + turns * gather(pool, start + (5.0 * count + last)))
+        return curve._replace(area=curve.area + turns * gather(pool, start + (5.0 * count + last), inside=True))
     return _beyond(how.outside, curve, x - inside, (below, above))
 
 
@@ -87,7 +88,7 @@ def interval(pool: Any, start: Number, last: Number, steps: int, x: Number) -> N
     for step in reversed(range(steps)):
         trial = i + float(2**step)
         fits = less(trial, last)
-        below = less(x, gather(pool, start + select(fits, trial, 0.0)))
+        below = less(x, gather(pool, start + select(fits, trial, 0.0), inside=True))
         i = select(fits, select(below, i, trial), i)
     return i
 
@@ -95,14 +96,14 @@ def interval(pool: Any, start: Number, last: Number, steps: int, x: Number) -> N
 def corners(pool: Any, start: Number, count: Number, how: Lookup, x: Number) -> Number:
     """A number that changes its sign at every point of the curve that x crosses."""
     last = count - 1.0
-    low, high = gather(pool, start), gather(pool, start + last)
+    low, high = gather(pool, start, inside=True), gather(pool, start + last, inside=True)
     if how.outside == "periodic":
         turns = floor((x - low) / (high - low))
         x, odd = x - turns * (high - low), turns * last
     else:
         odd = 0.0
     i = interval(pool, start, last, how.steps, x)
-    left, right = gather(pool, start + i), gather(pool, start + i + 1.0)
+    left, right = gather(pool, start + i, inside=True), gather(pool, start + i + 1.0, inside=True)
     odd = odd + i
     parity = 1.0 - 2.0 * (odd - 2.0 * floor(0.5 * odd))
     return parity * select(

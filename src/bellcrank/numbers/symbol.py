@@ -226,7 +226,7 @@ class Symbol:
         raise TypeError("a recorded number has no value to branch on: use select(condition, a, b)")
 
     def __float__(self) -> float:
-        return bool(self)
+        raise TypeError("a recorded number has no value to make a float of: use the functions of bellcrank.numbers")
 
 
 class Condition:

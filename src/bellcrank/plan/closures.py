@@ -109,7 +109,7 @@ def make_closing(
     held: tuple[int, ...],
     first: tuple[int, int],
     driven_index: Ints,
-    add_table: Callable[[Table], tuple[float, float]],
+    add_table: Callable[[Table], tuple[float, ...]],
     varied: NDArray[np.bool_] | None = None,
 ) -> Closing:
     """``first``: where the states of driven closures start, after those of the driven joints, which ``driven_index`` has."""

@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..forces import FORCES
 from ..model import Model
 from ..model.element import ELEMENTS, MOST_ARGUMENTS, MOST_TERMS, Element
 from ..model.measures.order import ordered
-from ..model.motion import PrescribedMotion
-from ..model.parameters.tables import Table
+from ..model.motion import Law, PrescribedMotion
+from ..model.parameters.tables import AnyTable, Table
 from ..numbers.spline import Lookup
 from ..numbers.variable import as_array, length_of
 from .closures import Closing, closing_axes, make_closing, tied_bodies
@@ -32,7 +33,7 @@ MOTION_TABLE = ("code", "q", "v")
 MOTION_AXIS = 3  # the first numbers of a motion's row; then, term by term, its values and where its table is
 TERMS = tuple(f"{name}{k}" for k in range(MOST_TERMS) for name in "qv")  # q0, v0, q1, ...: of an element on a sum
 ARGUMENTS = tuple(f"m{k}" for k in range(MOST_ARGUMENTS))  # columns of measures that an element reads
-ELEMENT_TABLE = ("code", "q", "v", "row_a", "row_b", "input", *TERMS, *ARGUMENTS)
+ELEMENT_TABLE = ("code", "q", "v", "row_a", "row_b", "input", *TERMS, *ARGUMENTS, "opening")
 ELEMENT_SLOTS = {"values": 0, "point_a": 13, "point_b": 16, "axes_a": 19, "axes_b": 28, "table": 37, "factors": 13}
 ELEMENT_ROW = 39
 
@@ -43,6 +44,8 @@ class TermSignature(NamedTuple):
     kind: str
     size: int
     table: Lookup | None
+    expression: str = ""
+    names: tuple[str, ...] = ()
 
     @property
     def width(self) -> int:
@@ -76,8 +79,13 @@ class ElementSignature(NamedTuple):
     closing: str = ""  # kind of the joint that closes a loop, for an element on it
     dof: int = 0  # of that joint
     terms: int = 0  # coordinates of an element on a sum of them
-    arguments: int = 0  # measures that it reads
+    live: tuple[str, ...] = ()  # values that measures give
     varied: tuple[int, ...] = ()  # numbers of its row that a design may change
+
+
+def element_gates(signature: ElementSignature) -> int:
+    """Numbers that say where an element's force is not smooth; stops on coordinates of the tree are watched otherwise."""
+    return 0 if signature.on_joint else FORCES[signature.kind].gates
 
 
 @dataclass(frozen=True)
@@ -95,6 +103,7 @@ class Loads:
     time_dependent: bool
     closing: Closing
     measures: MeasurePlan
+    openings: int  # numbers that change their sign where forces begin, end, or have kinks
 
     @property
     def elements(self) -> int:
@@ -116,12 +125,12 @@ class _Pool:
         self.parts: list[Array] = []
         self.size = 0
 
-    def add(self, table: Table) -> tuple[float, float]:
-        """Where a table starts and how many points it has."""
+    def add(self, table: AnyTable) -> tuple[float, ...]:
+        """Where a table starts and how many points it has along each of its arguments."""
         start = self.size
         self.parts.append(table.rows)
         self.size += len(self.parts[-1])
-        return float(start), float(len(table.x))
+        return float(start), *map(float, table.size)
 
 
 def _signature(table: Table | None) -> Lookup | None:
@@ -146,7 +155,7 @@ def make_loads(
     driven_index, motions = _motions(model, tree, driven, pool)
     read = list(dict.fromkeys(name for e in model.elements for name in e.arguments))
     bodies = {b for e in model.elements for b in _bodies(model, e) if b >= 0}
-    bodies |= measured_bodies(model, ordered(model, model.measures, [*read, *measured]).measures)
+    bodies |= measured_bodies(model, ordered(model, model.all_measures, [*read, *measured]).measures)
     held = sorted({place[b] for b in bodies} | set(tied_bodies(model, place)))
     driven_size = [sum(getattr(model.joints[tree.order[i]], size) for i in np.flatnonzero(driven)) for size in ("nq", "nv")]
     first = driven_size[0], driven_size[1]
@@ -157,11 +166,14 @@ def make_loads(
         kind = "prismatic" if closure.joint is None else closure.joint.kind
         motions.append(_motion(kind, closure.motion, (q, v), pool))
     rows = {i: k for k, i in enumerate(held)}
-    measures = make_measures(model, tree, frames, rows, read, measured, driven_index, varied.get("measure_data"))
+    found = varied.get("measure_data")
+    measures = make_measures(model, tree, frames, rows, (read, measured), driven_index, pool.add, found)
     columns = measures.ordered.columns
     elements = [_reading(_element(model, frames, place, rows, e, pool), e, columns) for e in model.elements]
     motion_signatures, motion_table = _codes(motions, len(MOTION_TABLE), varied.get("motion_data"))
     element_signatures, element_table = _codes(elements, len(ELEMENT_TABLE), varied.get("element_data"))
+    gates = [element_gates(signature) for signature, _, _ in elements]
+    element_table[:, ELEMENT_TABLE.index("opening")] = measures.openings + np.cumsum([0, *gates])[:-1]
     timed = any(e.kind == "joint_effort" and e.table is not None for e in model.elements)
     return Loads(
         motion_signatures=motion_signatures,
@@ -177,6 +189,7 @@ def make_loads(
         time_dependent=bool(motions) or timed,
         closing=closing,
         measures=measures,
+        openings=measures.openings + sum(gates),
     )
 
 
@@ -185,8 +198,8 @@ def _reading(entry, e: Element, columns: dict[str, int]):  # type: ignore[no-unt
     if not e.arguments:
         return entry
     signature, places, row = entry
-    filled = [*places, *[0] * (len(ELEMENT_TABLE) - 1 - len(ARGUMENTS) - len(places))]
-    return signature._replace(arguments=len(e.arguments)), (*filled, *(columns[name] for name in e.arguments)), row
+    filled = [*places, *[0] * (len(ELEMENT_TABLE) - 1 - len(ARGUMENTS) - 1 - len(places))]
+    return signature._replace(live=e.live), (*filled, *(columns[name] for name in e.arguments)), row
 
 
 def _codes(  # type: ignore[no-untyped-def]
@@ -226,10 +239,12 @@ def _motion(
     row = axis.tolist()
     for term in (term for law in motion.laws for term in law.terms):
         row += [*term.values, *(() if term.table is None else pool.add(term.table))]
-    laws = (
-        tuple(TermSignature(term.kind, len(term.values), _signature(term.table)) for term in law.terms) for law in motion.laws
-    )
-    return MotionSignature(kind, tuple(laws)), place, as_array(row)
+    laws = tuple(tuple(map(_term, law.terms)) for law in motion.laws)
+    return MotionSignature(kind, laws), place, as_array(row)
+
+
+def _term(law: Law) -> TermSignature:
+    return TermSignature(law.kind, len(law.values), _signature(law.table), law.expression, law.names)
 
 
 def _stacked(rows: Sequence[Array], width: int) -> Array:

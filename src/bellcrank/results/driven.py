@@ -19,5 +19,7 @@ def law_values(law: Law, t: np.ndarray) -> np.ndarray:
     if law.kind == "sine":
         offset, amplitude, frequency, phase = law.values
         return offset + amplitude * np.sin(2 * np.pi * frequency * t + phase)
+    if law.kind == "formula":
+        return np.broadcast_to(np.asarray(law.of_time(t), dtype=float), np.shape(t))
     assert law.table is not None
     return np.asarray(law.table(t))

@@ -154,10 +154,10 @@ class Run:
             return self
         kept = np.unique(np.linspace(0, self._time.size - 1, most).astype(int))
         arrays = {name: x[kept] for name, x in self._values.items() if len(x) == self._time.size}
-        states = [arrays.pop(name) for name in ("q", "v", "a")]
+        q, v, a = (arrays.pop(name) for name in ("q", "v", "a"))
         stretches = self._stretches and [(int(np.searchsorted(kept, first)), by) for first, by in self._stretches]
-        thin = {"labels": self.labels, "derived": arrays, "stretches": stretches}
-        return Run(self.model, self._time[kept], *states, self.settings, self.stopped, **thin)
+        thin: dict[str, Any] = {"labels": self.labels, "derived": arrays, "stretches": stretches}
+        return Run(self.model, self._time[kept], q, v, a, self.settings, self.stopped, **thin)
 
     @cached_property
     def closing(self) -> xr.DataArray:

@@ -164,7 +164,7 @@ def _run(
     patience = Patience(max_steps, LOOK, HOPELESS * max_steps)
     meanwhile = _nothing if method == AUTO else partial(_tell_stiffness, stiffness, numbers)
     scheme, leaves = (METHODS["dopri5"], MANY) if method == AUTO else (METHODS[method], np.inf)
-    to_all = {"times": times[1:], "corners": corners, "meanwhile": meanwhile, "patience": patience}
+    to_all: dict[str, Any] = {"times": times[1:], "corners": corners, "meanwhile": meanwhile, "patience": patience}
     run = partial(run_lanes, dynamics.plan, dynamics.program, **to_all)
     found = run(method=scheme, start=start, slopes=slopes, reals=reals, leaves=leaves)
     switched = _go_on(dynamics, start, found, reals, run)

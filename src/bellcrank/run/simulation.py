@@ -27,7 +27,7 @@ from ..wording import argument
 from .arguments import AUTO, formulation_for, must_be_known, must_be_positive, named_inputs, starting_state, times_of
 from .checks.horizon import MOST_STEPS, Horizon, must_be_few
 from .checks.trust import doubt_energy, with_missing
-from .checks.unwatched import tell_uncut
+from .checks.unwatched import tell_uncut, tell_unopened
 from .compiled import Limits, in_machine_code
 from .control import Control, Function, TabledInputs, with_tables
 from .events import Event, Surroundings, Watcher
@@ -128,6 +128,8 @@ def simulate(
     times = float(start["t"]) + times
     if method in PASSING_METHODS:
         tell_uncut(model, method, float(times[0]), float(times[-1]))
+    if method in (*PASSING_METHODS, "bdf") or dynamics.formulation.startswith("canonical"):
+        tell_unopened(model, dynamics.plan, method)
     horizon = Horizon(float(times[0]), float(times[-1]), int(max_steps))
     if isinstance(inputs, TabledInputs):
         inputs.must_cover(float(times[0]), float(times[-1]))

@@ -61,8 +61,7 @@ def integrate_stiff(
     tolerances = np.where(np.arange(len(y)) < system.state, atol, of_works)
     solver_from = _solvers(system, float(times[-1]), rtol=rtol, atol=tolerances, max_step=max_step or np.inf)
     solver = solver_from(float(times[0]), y)
-    kept, peak = [y], Fastest(dynamics)
-    anchored = [system.anchors()]
+    kept, peak, anchored = [y], Fastest(dynamics), [system.anchors()]
     steps, problem = 0, None
     ends = Ends(dynamics.model, times, rtol, atol)
     counted = np.zeros(3, dtype=int)  # evaluations, Jacobians and factorizations of solvers before this one
@@ -110,10 +109,17 @@ def integrate_stiff(
     reached = times[: len(kept)]
     if (problem is not None or ends.final) and solver.t > reached[-1]:
         reached, kept, anchored = np.append(reached, solver.t), [*kept, solver.y.copy()], [*anchored, system.anchors()]
-    evaluations, jacobians, factorizations = (counted + _counts(solver)).tolist()
-    counts = {"steps": steps, "evaluations": evaluations, "jacobians": jacobians, "factorizations": factorizations}
-    held = np.array(anchored) if dynamics.model.stictions else None
-    return Outcome(reached, *system.parts(np.array(kept)), counts, problem, tuple(passages), peak.kinetic(), 0.0, held)
+    counts = {"steps": steps, **_named(counted + _counts(solver))}
+    found = Outcome(reached, *system.parts(np.array(kept)), counts, problem, tuple(passages))
+    return found._replace(peak=peak.kinetic(), anchors=_held(system, anchored))
+
+
+def _named(counted: NDArray[np.int_]) -> dict[str, int]:
+    return dict(zip(("evaluations", "jacobians", "factorizations"), counted.tolist(), strict=True))
+
+
+def _held(system: FirstOrder, anchored: list[Array]) -> Array | None:
+    return np.array(anchored) if system.model.stictions else None
 
 
 def _report(horizon: Horizon | None, progress: Callable[[float], None] | None, t: float, steps: int, times: Array) -> None:

@@ -46,6 +46,9 @@ def along(joint: Any, axis: str) -> Array:
     return x if axis == "x" else np.cross(z, x)
 
 
+ONLY_OURS = ("actuator", "one_sided_spring", "point_stop", "plane_contact", "cylinder_contact", "tyre")
+
+
 class Export:
     """A model on its way into another format. ``cannot`` and ``never`` collect what that format has no words for."""
 
@@ -102,6 +105,10 @@ class Export:
         parts = {name for servo in self.servos.values() for name in servo.parts}
         for element in self.model.elements:
             if element.name in parts or (element.kind == "joint_input" and element.input in self.servos):
+                continue
+            if element.live or element.kind in ONLY_OURS:
+                what = "whose force is a formula" if element.live else f"a {element.kind.replace('_', ' ')}"
+                self.cannot.append(f'"{element.name}", {what}')
                 continue
             if element.terms:
                 self.sums.append(element)

@@ -17,15 +17,24 @@ def check_mesh(table: TomlTable, file: str, needed: bool = True) -> Path | None:
     """Where the file of a mesh is; complains if it is not in the folder of the model, or if a text has none."""
     if table.source.problems.blames(str(table.about)) or not file:
         return None
-    reason = _outside(file)
-    folder = Path(table.source.file).parent if table.source.file.lower().endswith(".toml") else None
-    if reason is None and folder is not None:
-        reason = _missing(folder, file)
-    elif reason is None and needed:
+    folder = folder_of(table)
+    reason = why_not(file, folder)
+    if reason is None and folder is None and needed:
         reason = "gives it its mass, and a text has no folder to find it in. Save the model as a file beside the mesh."
     if reason is not None:
         table.complain(f'the mesh file "{file}" of "{table.about}" {reason}', "file")
     return None if reason is not None or folder is None else folder / file
+
+
+def folder_of(table: TomlTable) -> Path | None:
+    """Where the model's file is; None for a model that was given as a text."""
+    return Path(table.source.file).parent if table.source.file.lower().endswith(".toml") else None
+
+
+def why_not(file: str, folder: Path | None) -> str | None:
+    """Why a file that a model names is not one of its folder, if it is none."""
+    reason = _outside(file)
+    return _missing(folder, file) if reason is None and folder is not None else reason
 
 
 def _outside(file: str) -> str | None:

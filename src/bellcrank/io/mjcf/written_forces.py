@@ -40,7 +40,7 @@ class Forces:
 
     def _between_bodies(self) -> None:
         pulls = {}  # of free bodies to where they are by design
-        for e in self.model.elements:
+        for e in (e for e in self.model.elements if not e.live):
             if e.kind == "spring_damper":
                 self.tendons += self._tendon(e)
             elif e.kind == "force":

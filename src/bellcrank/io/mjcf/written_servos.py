@@ -59,7 +59,13 @@ def _servo(model: Model, motors: list[Element], parts: list[Element]) -> Servo |
 def _plain(model: Model, element: Element) -> bool:
     """Whether it acts on coordinates of the tree that are angles or lengths, by numbers."""
     known = element.kind in ("joint_input", "joint_spring", "joint_damper", "joint_effort")
-    return known and element.closure < 0 and element.table is None and model.joints[element.joint].quaternion is None
+    return (
+        known
+        and not element.live
+        and element.closure < 0
+        and element.table is None
+        and model.joints[element.joint].quaternion is None
+    )
 
 
 def _terms(element: Element) -> Terms:

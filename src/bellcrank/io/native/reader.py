@@ -21,6 +21,7 @@ from ...model import Model, Problems, Spec, build
 from ...model.geometry.gear_specs import GEARS
 from ...model.geometry.mesh_solid import MeshSolid
 from ...model.spec.elements import CONSTRAINT_SPECS, ELEMENT_SPECS, CouplerSpec
+from ...model.spec.laws import TableSpec
 from ...model.spec.measures import MEASURE_SPECS
 from ...model.spec.shapes import ORIGIN
 from ...model.spec.spec import LISTS, AssemblySpec, BodySpec, CopySpec, InitialSpec, JointSpec, Mesh, ParameterSpec, PointSpec
@@ -30,6 +31,7 @@ from .records import check_units, place, read_fields, read_record
 from .shapes import read_shape
 from .source import read_source
 from .table import ParsedFile, TomlTable, as_scalar
+from .table_files import read_table_file
 
 FORMAT = 1
 SECTIONS: dict[str, tuple[type[Any], ...]] = {}  # of force elements: on a joint, or between two points
@@ -115,6 +117,7 @@ def _parts(top: TomlTable, copies: set[str]) -> dict[str, Any]:
     """What a model and an assembly have in common."""
     found: dict[str, Any] = {
         "parameters": _parameters(top),
+        "tables": (_table(table) for table in _named(top, "tables")),
         "points": _points(top),
         "bodies": (_body(table) for table in _named(top, "bodies")),
         "joints": (_item(table, JointSpec) for table in _named(top, "joints")),
@@ -186,6 +189,12 @@ def _element(table: TomlTable, classes: tuple[type[Any], ...]) -> Any:
             return None
         cls = classes[2 if "joints" in table else 1]
     return _item(table, cls)
+
+
+def _table(table: TomlTable) -> TableSpec:
+    """In rows, or in a file, of which the rows are kept."""
+    found = read_table_file(table) if "file" in table else {}
+    return TableSpec(str(table.about), **(read_record(table, TableSpec) | found), where=table.where)
 
 
 def _of_type(table: TomlTable, types: dict[str, type[Any]], noun: str) -> Any:

@@ -234,6 +234,15 @@ def _rows(table: TomlTable, key: str, kind: fields.Rows) -> Any:
     return tuple(rows)
 
 
+def _matrix(table: TomlTable, key: str, kind: fields.Matrix) -> Any:
+    value = table.values[key]
+    rows = [tuple(map(as_scalar, row)) if isinstance(row, list) else () for row in value] if isinstance(value, list) else []
+    if not rows or any(len(row) != len(rows[0]) or not row or None in row for row in rows):
+        table.wrong(key, "rows of numbers, all of the same length, [[1.0, 2.0], [3.0, 4.0]]")
+        return None
+    return tuple(rows)
+
+
 def _record(table: TomlTable, key: str, kind: fields.Record) -> Any:
     inner = table.table(key)
     if inner is None:
@@ -320,6 +329,7 @@ READERS: dict[type[fields.Kind], Reader] = {
     fields.Choice: _choice,
     fields.Distances: _distances,
     fields.Rows: _rows,
+    fields.Matrix: _matrix,
     fields.Record: _record,
     fields.Series: _series,
 }

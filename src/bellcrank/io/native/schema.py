@@ -12,7 +12,7 @@ from ...model.spec import fields
 from ...model.spec.elements import CouplerSpec
 from ...model.spec.fields import AXES, PRODUCTS, fields_of
 from ...model.spec.items import Attachment
-from ...model.spec.laws import LAW_SPECS, MotionSpec
+from ...model.spec.laws import LAW_SPECS, MotionSpec, TableSpec
 from ...model.spec.spec import AssemblySpec, CopySpec, InitialSpec, JointSpec, Spec
 from .reader import CONSTRAINTS, FORMAT, MEASURES, SECTIONS
 from .shapes import BY_KEY
@@ -64,6 +64,12 @@ DEFINITIONS: Schema = {
 }
 
 
+TABLE_FILES: Schema = {
+    "file": {"type": "string", "description": "a CSV file beside the model, instead of rows", "minLength": 1},
+    "columns": {"type": "array", "items": _ref("name"), "minItems": 2, "maxItems": 2, "description": "two of its columns"},
+}
+
+
 def schema() -> Schema:
     """The JSON Schema (2020-12) of ``format = 1``."""
     top = _parts()
@@ -91,6 +97,7 @@ def _parts() -> Schema:
     start = {"anyOf": [_ref("numbers"), _object(InitialSpec)]}
     return {
         "parameters": _named(_ref("scalar")),
+        "tables": _named(_object(TableSpec, extra=TABLE_FILES), TableSpec),
         "points": _named(_ref("place")),
         "bodies": _named(_body()),
         "joints": _named(_object(JointSpec), JointSpec),
@@ -183,6 +190,7 @@ KINDS: dict[type[fields.Kind], Callable[[Any], Schema]] = {
     fields.FormulaText: lambda kind: _ref("formula"),
     fields.Choice: lambda kind: {"enum": list(kind.options)},
     fields.Rows: lambda kind: _ref("rows"),
+    fields.Matrix: lambda kind: {"type": "array", "items": {"type": "array", "items": _ref("scalar")}, "minItems": 2},
     fields.Record: _record,
     fields.Series: lambda kind: {"type": "array", "items": _any([_object(cls) for cls in kind.classes]), "minItems": 1},
 }

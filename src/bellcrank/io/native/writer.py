@@ -134,6 +134,7 @@ def _motion(motion: MotionSpec) -> str:
 
 WRITERS: dict[type[fields.Kind], Callable[[Any], str]] = {
     fields.Number: scalar,
+    fields.Matrix: lambda value: f"[{', '.join(array(row) for row in value)}]",
     fields.Numbers: lambda value: array(value) if isinstance(value, tuple) else scalar(value),
     fields.Vector3: array,
     fields.Direction: _direction,
@@ -160,6 +161,8 @@ def _parts(parts: PartsSpec, prefix: str, copies: list[str]) -> list[str]:
         lines += _table(f"{prefix}bodies.{key_of(body.name)}", _body(body))
     for joint in parts.joints:
         lines += _table(f"{prefix}joints.{key_of(joint.name)}", list(_fields(joint)))
+    for table in parts.tables:
+        lines += _table(f"{prefix}tables.{key_of(table.name)}", list(_fields(table)))
     lines += _of_types(parts.constraints, prefix)
     for coupler in parts.couplers:
         lines += _table(f"{prefix}couplers.{key_of(coupler.name)}", list(_fields(coupler)))

@@ -193,6 +193,16 @@ def _inside(e: Emitter, last: str, index: str) -> str:
     return e.emit(f"fptosi {T} {inside} to {e.int_type}")
 
 
+def gather_inside(e: Emitter, into: str, pointer: str, index: str) -> None:
+    """The same at an index that is known to be one of the table's."""
+    found = _entries(e, pointer, e.emit(f"fptosi {e.type} {index} to {e.int_type}"))
+    e.emit(f"select {e.bool_type} {_yes(e)}, {e.type} {found}, {e.type} {found}", ref=into)
+
+
+def _yes(e: Emitter) -> str:
+    return "true" if e.lanes == 1 else "<" + ", ".join(["i1 true"] * e.lanes) + ">"
+
+
 def _entries(e: Emitter, pointer: str, whole: str) -> str:
     if e.lanes == 1:
         return e.load_double(pointer, whole)
@@ -240,5 +250,6 @@ FUNCTIONS: dict[str, Callable[..., None]] = {
     "log": logarithm,
     "gather": gather,
     "gather tangents": gather_tangents,
+    "gather_inside": gather_inside,
 }
 """Operations of the graph that are written out when the text is."""

@@ -17,9 +17,12 @@ class Table:
             raise ValueError(f"a table needs at least one entry to read; this one has {length}")
         self.e, self.pointer, self.length, self.tangents = e, pointer, length, tangents
 
-    def gather(self, index: Number) -> Number:
-        """Entry at the whole part of an index, lane by lane; outside the nearest end; not a number at one that is not."""
-        value = self._entry("gather", self.pointer, index)
+    def gather(self, index: Number, inside: bool = False) -> Number:
+        """Entry at the whole part of an index, lane by lane; outside the nearest end; not a number at one that is not.
+
+        ``inside``: the index is one of the table's, which is not checked.
+        """
+        value = self._entry("gather_inside" if inside else "gather", self.pointer, index)
         return value if self.tangents is None else Dual(value, [self._entry("gather tangents", self.tangents, index)])
 
     def _entry(self, kind: str, pointer: str, index: Number) -> Symbol:
@@ -27,8 +30,9 @@ class Table:
         key = (kind, pointer, index.ref if isinstance(index, Symbol) else float(index))
         found = e.known.get(key)
         if found is None:
-            name = e.name(wide=kind != "gather")
-            ref = e.emit(kind, pointer, self._last(), e.operand(index), ref=name)
+            limit = () if kind == "gather_inside" else (self._last(),)
+            name = e.name(wide=kind == "gather tangents")
+            ref = e.emit(kind, pointer, *limit, e.operand(index), ref=name)
             found = e.known[key] = Symbol(e, ref, "gather", (index,))
         return found
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...forces import BodyState
 from ...kernels.executor import Integer
-from ...model.parameters.expressions import derived
 from ...numbers import Number, atan2, maximum, sqrt
 from ...plan.measuring import MEASURE_SLOTS, MeasureSignature
 from ...spatial import Matrix, Motion, Vector
 from ..loads import state_of, time_of
 from . import closing
+from .formulas import Formula
 
 if TYPE_CHECKING:
     from ..walk import Walk
@@ -234,15 +234,7 @@ def given_input(at: At) -> Sequence[Number]:
 
 
 def formula(at: At) -> Sequence[Number]:
-    program, first = derived(at.signature.expression), at.entry("first")
-
-    def value(name: str) -> Number:
-        k = int(name[1:])
-        if name[0] == "p":
-            return at.number(k)
-        return at.walk.array("measured")[at.walk.array("measure_arguments")[first + k]]
-
-    return [program.run({name: value(name) for name in program.names})]
+    return [Formula(at).value()]
 
 
 KINDS: dict[str, Callable[[At], Sequence[Number]]] = {

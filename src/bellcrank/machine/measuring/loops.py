@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ...kernels.executor import Integer
 from ...numbers import Number
 from ...plan.measuring import MeasureSignature
+from .formulas import Formula
 from .kinds import KINDS, At
 
 if TYPE_CHECKING:
@@ -19,6 +20,24 @@ def measure_early(walk: Walk) -> None:
     plan = walk.plan.loads.measures
     if plan.early:
         _each(walk, plan.early_signatures, 0, walk.e.count("early_measures"))
+
+
+def measure_kinks(walk: Walk) -> None:
+    """Where the formulas that force elements read are not smooth."""
+    plan = walk.plan.loads.measures
+    if not plan.openings:
+        return
+    e, table = walk.e, walk.array("measure_table")
+
+    def case(signature: MeasureSignature, i: Integer) -> list[Number]:
+        for k, x in enumerate(Formula(At(walk, signature, i)).kinks() if signature.expression else ()):
+            walk.array("opening")[table[i, "opening"] + k] = x
+        return []
+
+    def one(i: Integer) -> None:
+        e.switch(table[i, "code"], [lambda s=s: case(s, i) for s in plan.early_signatures])
+
+    e.each(0, e.count("early_measures"), one)
 
 
 def measure_late(walk: Walk) -> None:

@@ -16,6 +16,7 @@ from ...plan.turns import FINE
 from ..tangents import steps as tangents
 from .cuts.anchors import draw_anchors
 from .cuts.corners import pass_corner, start_of_step
+from .cuts.openings import find_opening, near_openings
 from .cuts.roots import NO_ROOT
 from .cuts.surfaces import Surface, find_cut, near_surfaces
 from .memory import COLLAPSED, NOT_FINITE
@@ -75,8 +76,19 @@ class AdaptiveStepper(Stepper):
             sampled = self.any(self.good() & (self.next_sample() <= self.after()))
             watched = self.all_of(self.holds("watched", 1), self.any(self.good()))
             needed = e.emit(f"or i1 {e.emit(f'or i1 {sampled}, {watched}')}, {near}")
+            needed = self.any(self.good()) if "openings" in self.called else needed
             when(e, needed, self.extra_stages)
         when(e, near, lambda: find_cut(self, h))
+        if "openings" in self.called:
+            when(e, self.any(self.good()), lambda: self._look_for_openings(h))
+
+    def _look_for_openings(self, h: Number) -> None:
+        near = near_openings(self, h) >= 0.0
+        when(self.e, self.any(near & self.good()), lambda: find_opening(self, h))
+
+    def put_inside(self, h: Number, x: Number, into: str) -> None:
+        weights = [polynomial_at(row, x) for row in self.method.dense]
+        self.over_state(lambda i: self.e.store(self.get(self.words["y"], i) + h * self.combination(weights, i), into, i))
 
     def polynomial(self, surface: Surface) -> list[Number]:
         """Of dense output."""

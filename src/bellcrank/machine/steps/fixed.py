@@ -11,6 +11,7 @@ from ...numbers import Number, maximum, minimum
 from ..tangents import steps as tangents
 from .cuts.anchors import draw_anchors
 from .cuts.corners import pass_corner, start_of_step
+from .cuts.openings import find_opening, near_openings
 from .cuts.roots import NO_ROOT
 from .cuts.surfaces import Surface, find_cut, near_surfaces
 from .memory import NOT_FINITE, RUNNING
@@ -64,6 +65,22 @@ class FixedStepper(Stepper):
         h = self.real("piece")
         self.set_real("cut", NO_ROOT)
         when(self.e, self.any(near_surfaces(self, h)), lambda: self._find_cut(h))
+        if "openings" in self.called:
+            when(self.e, self.any(near_openings(self, h) >= 0.0), lambda: self._find_opening(h))
+
+    def _find_opening(self, h: Number) -> None:
+        self._slopes_at_ends(h)
+        find_opening(self, h)
+
+    def put_middle(self, h: Number, into: str) -> None:
+        """By a parabola that begins with the slope of the first stage."""
+        w = self.words
+
+        def one(i: str) -> None:
+            y, new, slope = self.get(w["y"], i), self.get(w["new"], i), self.get(self.k[0], i)
+            self.e.store(y + 0.25 * (new - y + h * slope), into, i)
+
+        self.over_state(one)
 
     def _find_cut(self, h: Number) -> None:
         self._slopes_at_ends(h)
@@ -87,6 +104,16 @@ class FixedStepper(Stepper):
         w, way = self.words, surface.after - surface.before
         first, last = (surface.h * surface.slope(w[name]) for name in ("origin", "aside"))
         return [first, 3.0 * way - 2.0 * first - last, first + last - 2.0 * way]
+
+    def put_inside(self, h: Number, x: Number, into: str) -> None:
+        w = self.words
+
+        def one(i: str) -> None:
+            y, new, first, last = (self.get(w[name], i) for name in ("y", "new", "origin", "aside"))
+            way, first, last = new - y, h * first, h * last
+            self.e.store(y + x * (first + x * ((3.0 * way - 2.0 * first - last) + x * (first + last - 2.0 * way))), into, i)
+
+        self.over_state(one)
 
     def _shorten(self) -> None:
         self.set_real("piece", self.real("cut") * self.real("piece"))

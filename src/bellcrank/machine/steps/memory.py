@@ -43,6 +43,7 @@ LEFT = 7  # a run that is stiff, left to another method
 ENDLESS = 8  # its end is not in sight
 
 _CUTS = ("corner", "latest", "earliest", "full", "cut", "left", "piece")  # see cuts/
+_OPENINGS = ("opening_low", "opening_high", "opened")
 _STEP = ("t", "h", "end", "until", "rtol", "atol", "longest", "grow", "error", "energy", "status", "steps", "rejected")
 _FASTEST = ("speed", "fastest_time")  # sum of the squares of v (or p), and when
 _CLOSING = ("turn", "met", "seen", "near", "go_on", "pivot", "pivot_time", "singular", "singular_row", "singular_time")
@@ -62,7 +63,7 @@ _NEWTON = (
 )  # see implicit/
 FRESH, OLD, TO_RENEW = 0.0, 1.0, 2.0  # "jacobian": of this step, of one before, to be taken again
 _BEFORE = ("tried", "h_before", "h_accepted", "error_accepted", "change", "change_before")
-REALS = {name: k for k, name in enumerate((*_STEP, *_FASTEST, *_CUTS, *_CLOSING, *STIFFNESS, *_NEWTON, *_BEFORE))}
+REALS = {name: k for k, name in enumerate((*_STEP, *_FASTEST, *_CUTS, *_OPENINGS, *_CLOSING, *STIFFNESS, *_NEWTON, *_BEFORE))}
 COUNTS = {name: k for k, name in enumerate((*_LOOP, "cuts", "jacobians", "factorizations"))}
 TURNING = ("attitude", "spin", "position", "push")  # places in y of g, mu, x, l; the last two are -1 without a position
 
@@ -258,10 +259,11 @@ NUMBERS: dict[str, Size] = {
     "anchors": lambda s: len(s.anchors.places),
     "anchor_start": lambda s: s.anchor_start // (1 if s.lanes == 1 else WIDE),
     "gate_layers": lambda s: len(s.gates),
+    "openings": lambda s: s.plan.loads.openings,
     "inputs": lambda s: s.model.input_width,
     "order": lambda s: s.order,
     "stride": lambda s: s.wide(s.order) // (1 if s.lanes == 1 else WIDE),  # numbers from row to row of a matrix
-    "chunks": lambda s: s.wide(s.order) // WIDE,  # of a row
+    "row_chunks": lambda s: s.wide(s.order) // WIDE,  # of a row
     "row": lambda s: s.wide(s.order),  # doubles of a row
     "matrix": lambda s: s.order * s.wide(s.order),  # and of a matrix
     "control": lambda s: 0,  # a function that is called before every evaluation, and its argument: see Stepper.ask
@@ -291,6 +293,8 @@ DOUBLES: dict[str, Size] = {
     "anchor_reach": lambda s: len(s.anchors.reach),
     "surface_limits": lambda s: len(s.surfaces.limits),
     "gates": lambda s: s.gates.size,
+    "opening_start": lambda s: s.wide(s.plan.loads.openings),
+    "opening_middle": lambda s: s.wide(s.plan.loads.openings),
     "polynomial": lambda s: s.wide(s.method.degree + 1 + STATE),
     "out": lambda s: (s.samples + 1) * s.state,
     "residuals": lambda s: s.stage_rows,
@@ -376,7 +380,7 @@ class Memory:
         for name, places in known.items():
             self.arrays[name][: len(places)] = places
         self.resume(0, 0)
-        values = {"pivot": np.inf, "stiff_time": np.inf, "cut": NO_ROOT, "jacobian": TO_RENEW, "eta": 1.0}
+        values = {"pivot": np.inf, "stiff_time": np.inf, "cut": NO_ROOT, "opened": -NEVER, "jacobian": TO_RENEW, "eta": 1.0}
         for name, value in values.items():
             self.lane(name)[:] = value
         addresses = {name: array.__array_interface__["data"][0] for name, array in self.arrays.items()}  # as array.ctypes.data

@@ -26,6 +26,8 @@ def programs(
         called["tangent"] = _tangent(plan, program)
     if works:
         called |= _powers(plan, program)
+    if plan.loads.openings and not takes_momenta(called):
+        called["openings"] = QUANTITIES["openings"]
     if plan.model.closures:
         called |= projections(metric, plan)
         if takes_momenta(called):

@@ -377,6 +377,14 @@ class Stepper:
         """Coefficients of x, x^2, ... of the watched coordinate along the step."""
         raise NotImplementedError
 
+    def put_inside(self, h: Number, x: Number, into: str) -> None:
+        """The state at a part x of the step."""
+        raise NotImplementedError
+
+    def put_middle(self, h: Number, into: str) -> None:
+        """The state in the middle of the step, roughly."""
+        self.put_inside(h, 0.5, into)
+
     def shortest(self) -> Number:
         """A step that rounding of the time still allows."""
         return 64 * EPSILON * maximum(abs(self.real("t")), self.real("end") * 1e-3)

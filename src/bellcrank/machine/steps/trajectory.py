@@ -228,7 +228,8 @@ class Trajectory(Memory):
         """Time, q and v (or p) of the step so far whose end has the largest speeds."""
         if not self.real("speed") > 0.0:
             return None
-        return self.real("fastest_time"), *np.split(self._of_state(self.arrays["fastest"]), [self.plan.model.nq])
+        q, speeds = np.split(self._of_state(self.arrays["fastest"]), [self.plan.model.nq])
+        return self.real("fastest_time"), q, speeds
 
     @property
     def stiff(self) -> bool:

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from ...joints import Joint, turned_round
 from ...numbers.variable import as_array, as_number, length_of, on_constants, values_of
+from ..measures.measure import Measure
+from ..measures.signals import Names, make_signals, make_tables
 from ..model import Model
 from ..motion import PrescribedMotion
 from ..parameters.written import Written
@@ -134,7 +136,12 @@ class _Rows:
         if closures is not None:
             self._check_resistance(problems)
         self.elements = make_elements(spec, names, problems)
-        self.measures = make_measures(spec, names, self._named(), problems)
+        tables = make_tables(spec, problems)
+        self.measures = make_measures(spec, names, self._named(), tables, problems)
+        self.signals: tuple[Measure, ...] = ()
+        if not problems:
+            known = Names(self._named(), {measure.name: measure for measure in self.measures}, tables)
+            self.signals = make_signals(names.live, known, self.measures, problems)
 
     def _named(self) -> Named:
         return Named(
@@ -219,6 +226,7 @@ class _Rows:
             "elements": self.elements,
             "inputs": self.spec.inputs,
             "measures": self.measures,
+            "signals": self.signals,
             "closures": self.closures,
             "limits": self._limits(),
             "held_q": self._held("q"),

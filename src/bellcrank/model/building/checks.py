@@ -55,6 +55,7 @@ NOUNS = {
     "inputs": "input",
     "assemblies": "assembly",
     "copies": "copy",
+    "tables": "table",
 }
 
 

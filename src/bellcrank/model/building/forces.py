@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ...joints import Joint
-from ...numbers.variable import as_number, is_finite
+from ...numbers.variable import as_number, is_finite, value_of
 from ...wording import counted
 from ..element import ELEMENTS, MOST_TERMS, Element, element_problems
+from ..parameters.expressions import Live
 from ..spec import elements
+from ..spec.fields import XYZ
 from ..spec.items import Attachment
 from ..spec.problems import Problems
 from ..spec.shapes import axes_of, axes_problems, rows_of
@@ -27,6 +29,7 @@ from .references import (
     on_body,
     on_joint,
     row_of,
+    unit,
 )
 
 
@@ -39,6 +42,18 @@ def make_elements(spec: Spec, rows: ModelRows, problems: Problems) -> tuple[Elem
 
 def _element(item: Any, kind: str, *values: Any, **where: Any) -> Element:
     return Element(item.name, kind, {name: as_number(x) for name, x in zip(ELEMENTS[kind], values, strict=True)}, **where)
+
+
+def _with_formulas(item: Any, rows: ModelRows, kind: str, values: Mapping[str, tuple[str, Any]], **where: Any) -> Element:
+    """An element whose values, by name with their keys, may be formulas over a run."""
+    live = {name: key for name, (key, x) in values.items() if isinstance(x, Live)}
+    for name, key in live.items():
+        rows.live[f"{item.name}.{key}"] = (item, key.partition(".")[0], values[name][1])
+    plain = {name: 0.0 if name in live else as_number(x) for name, (_, x) in values.items()}
+    arguments = tuple(f"{item.name}.{key}" for key in live.values())
+    return Element(
+        item.name, kind, {name: plain[name] for name in ELEMENTS[kind]}, arguments=arguments, live=tuple(live), **where
+    )
 
 
 def _joint_spring(item: elements.JointSpring, rows: ModelRows) -> Element:
@@ -77,11 +92,14 @@ def _sum(item: elements.SumSpring | elements.SumDamper, rows: ModelRows) -> dict
 
 def _stop(item: elements.StopSpec, rows: ModelRows) -> Element:
     on = on_joint(item, rows)
+    lower, upper = _limits(item)
+    return _element(item, "joint_stop", lower, upper, item.stiffness, item.damping, **on)
+
+
+def _limits(item: elements.StopSpec | elements.LineStop) -> tuple[Any, Any]:
     if item.lower is None and item.upper is None:
         raise Trouble("it has no limit. Give lower, upper or both.")
-    lower = -math.inf if item.lower is None else item.lower
-    upper = math.inf if item.upper is None else item.upper
-    return _element(item, "joint_stop", lower, upper, item.stiffness, item.damping, **on)
+    return -math.inf if item.lower is None else item.lower, math.inf if item.upper is None else item.upper
 
 
 def _motor(item: elements.MotorSpec, rows: ModelRows) -> Element:
@@ -92,7 +110,7 @@ def _motor(item: elements.MotorSpec, rows: ModelRows) -> Element:
         raise Trouble(f"it has {what}. Give one of effort, table and input.", given[1] if given else "")
     if item.input is None:
         value = 0.0 if item.effort is None else item.effort
-        return _element(item, "joint_effort", value, **on, table=table_of(item))
+        return _with_formulas(item, rows, "joint_effort", {"value": ("effort", value)}, **on, table=table_of(item))
     if item.input not in rows.inputs:
         raise Trouble(f'its input "{item.input}" is not in inputs.{Problems().suggest(item.input, rows.inputs)}', "input")
     return _element(item, "joint_input", item.gain, **on, input=rows.inputs.index(item.input))
@@ -103,6 +121,8 @@ def _line_spring(item: elements.LineSpring, rows: ModelRows) -> Element:
     if (item.stiffness is None) == (item.table is None):
         raise Trouble("give it a stiffness or a table: one of the two.", "stiffness")
     length = designed_length(item) if item.length is None else item.length
+    if item.only is not None:
+        return _one_sided(item, length, item.only, ends)
     values = 0.0 if item.stiffness is None else item.stiffness, item.damping, length, item.preload
     return _element(item, "spring_damper", *values, **ends, table=table_of(item))
 
@@ -143,7 +163,72 @@ def _force(item: elements.ForceSpec, rows: ModelRows) -> Element:
     body, point = on_body(item, rows, ground=False)
     if item.axes not in ("world", "body"):
         raise Trouble(f'axes is "{item.axes}". Give "world" or "body".', "axes")
-    return _element(item, "force", *item.force, *item.moment, item.axes == "world", body_a=body, point_a=point)
+    values = {
+        f"{sort[0]}{axis}": (f"{sort}.{axis}", x)
+        for sort in ("force", "moment")
+        for axis, x in zip(XYZ, getattr(item, sort), strict=True)
+    }
+    world = {"world": ("axes", item.axes == "world")}
+    return _with_formulas(item, rows, "force", values | world, body_a=body, point_a=point)
+
+
+def _one_sided(item: Any, length: Any, only: str, ends: dict[str, Any]) -> Element:
+    if getattr(item, "table", None) is not None or value_of(getattr(item, "preload", 0)):
+        raise Trouble(
+            f"a spring that can only {only} has a stiffness, no table and no preload. Give its length instead.", "only"
+        )
+    side = 1.0 if only == "pull" else -1.0
+    return _element(item, "one_sided_spring", item.stiffness, item.damping, length, side, **ends)
+
+
+def _cable(item: elements.CableSpec, rows: ModelRows) -> Element:
+    return _one_sided(item, designed_length(item) if item.length is None else item.length, "pull", between(item, rows))
+
+
+def _line_stop(item: elements.LineStop, rows: ModelRows) -> Element:
+    lower, upper = _limits(item)
+    return _element(item, "point_stop", lower, upper, item.stiffness, item.damping, **between(item, rows))
+
+
+def _actuator(item: elements.ActuatorSpec, rows: ModelRows) -> Element:
+    return _with_formulas(item, rows, "actuator", {"force": ("force", item.force)}, **between(item, rows))
+
+
+def _contact(item: elements.ContactSpec, rows: ModelRows) -> Element:
+    touched = item.plane if item.plane is not None else item.cylinder
+    if touched is None or (item.plane is not None and item.cylinder is not None):
+        raise Trouble("say what it touches: a plane or a cylinder, one of the two.", "plane")
+    key = "plane" if item.plane is not None else "cylinder"
+    axis = item.plane.normal if item.plane is not None else item.cylinder.axis  # type: ignore[union-attr]
+    (a, point_a), (b, point_b) = on_body(item, rows), on_body(touched, rows, key)
+    if a == b:
+        raise Trouble(f'it is on "{item.body}", and so is what it touches. Let these be two bodies.', key)
+    linear = item.law == "linear"
+    exponent = (1.0 if linear else 1.5) if item.exponent is None else as_number(item.exponent)
+    if exponent < 1:
+        raise Trouble(
+            f"exponent is {exponent:g}. Give 1 or more: below, the stiffness at the first touch has no bound.", "exponent"
+        )
+    radius, inside = (item.cylinder.radius, item.cylinder.inside) if item.cylinder is not None else (0.0, False)
+    if inside and value_of(item.radius) >= value_of(radius):
+        raise Trouble(
+            f"its ball of {value_of(item.radius):g} m does not fit into the cylinder of {value_of(radius):g} m.", "radius"
+        )
+    values = item.stiffness, item.radius, exponent, item.damping, linear, item.friction, item.friction_velocity, radius, inside
+    axes = rows_of(axes_of(unit(axis, "its direction", key), None))
+    where = {"body_a": a, "body_b": b, "point_a": point_a, "point_b": point_b, "axes": axes}
+    return _element(item, f"{key}_contact", *values, **where)
+
+
+def _tyre(item: elements.TyreSpec, rows: ModelRows) -> Element:
+    (a, point_a) = on_body(item, rows, ground=False)
+    for text in axes_problems(item.up, item.forward, "it"):
+        raise Trouble(text.replace("axis2", "forward").replace("axis", "up"), "up")
+    numbers = {name: (name, getattr(item, name)) for name in ("radius", "stiffness", "damping", "friction", "traction")}
+    numbers["velocity"] = ("friction_velocity", item.friction_velocity)
+    where = {"body_a": a, "point_a": point_a, "axes": rows_of(axes_of(item.up, item.forward))}
+    table = None if item.road is None else table_of(item, item.road)
+    return _with_formulas(item, rows, "tyre", numbers, **where, table=table)
 
 
 MAKERS: dict[type[Any], Callable[[Any, ModelRows], Element]] = {
@@ -160,4 +245,9 @@ MAKERS: dict[type[Any], Callable[[Any, ModelRows], Element]] = {
     elements.MotorSpec: _motor,
     elements.BushingSpec: _bushing,
     elements.ForceSpec: _force,
+    elements.LineStop: _line_stop,
+    elements.CableSpec: _cable,
+    elements.ActuatorSpec: _actuator,
+    elements.ContactSpec: _contact,
+    elements.TyreSpec: _tyre,
 }

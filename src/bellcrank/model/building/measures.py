@@ -14,6 +14,8 @@ from ...numbers.variable import as_number
 from ..measures.columns import Mechanics, columns_of
 from ..measures.measure import COMPONENTS, WRENCH, Measure
 from ..measures.paths import built_in, path_names
+from ..measures.signals import called_tables
+from ..parameters.tables import AnyTable
 from ..spec import measures
 from ..spec.problems import Problems
 from ..spec.spec import Spec
@@ -35,14 +37,16 @@ class Named:
     inputs: Any
 
 
-def make_measures(spec: Spec, rows: ModelRows, named: Mechanics, problems: Problems) -> tuple[Measure, ...]:
+def make_measures(
+    spec: Spec, rows: ModelRows, named: Mechanics, tables: Mapping[str, AnyTable], problems: Problems
+) -> tuple[Measure, ...]:
     ties = {item.name: len(rows.closing) + k for k, item in enumerate((*spec.constraints, *spec.couplers, *spec.gears))}
     sources = Sources({item.name for item in spec.elements}, ties)
     known = {item.name: item for item in spec.measures}
     plain = [item for item in spec.measures if not isinstance(item, measures.FormulaMeasure)]
     made = {measure.name: measure for measure in make_all(plain, partial(_measure, rows=rows, sources=sources), problems)}
     columns = {} if problems else {x.name: [name for name, _ in columns_of(named, x)] for x in made.values()}
-    names = _Names(named, known, columns, {item.name: item.value for item in spec.parameters}, problems)
+    names = _Names(named, known, columns, {item.name: item.value for item in spec.parameters}, problems, tables)
     formulas = [item for item in spec.measures if isinstance(item, measures.FormulaMeasure)]
     made |= {measure.name: measure for measure in make_all(formulas, names.formula, problems)}
     _check_rings(known, problems)
@@ -108,6 +112,8 @@ def _angle(item: measures.AngleMeasure, rows: ModelRows) -> Measure:
 
 
 def _reaction(item: measures.ReactionMeasure, rows: ModelRows, sources: Sources) -> Measure:
+    if item.component not in (None, *WRENCH, "force", "moment"):
+        raise Trouble(f'component is "{item.component}". Give one of {", ".join(WRENCH)}, force, moment.', "component")
     component = WRENCH.index(item.component) if item.component in WRENCH else item.component
     name, axes = item.joint, -1
     if name in rows.kinds:
@@ -132,10 +138,12 @@ class _Names(NamedTuple):
     columns: Mapping[str, list[str]]
     numbers: Mapping[str, Any]
     problems: Problems
+    tables: Mapping[str, AnyTable]
 
     def formula(self, item: measures.FormulaMeasure) -> Measure:
         pairs = tuple((name, as_number(self.numbers[name])) for name in item.value.names if self._kind(name) == "number")
-        return Measure(item.name, "expression", expression=item.value.text, values=pairs, unit=item.unit)
+        tables = called_tables(item.value, self.tables, "value")
+        return Measure(item.name, "expression", expression=item.value.text, values=pairs, unit=item.unit, tables=tables)
 
     def _kind(self, name: str) -> str:
         """A measure comes first, then a parameter, then a path."""

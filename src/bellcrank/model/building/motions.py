@@ -7,9 +7,11 @@ from typing import Any
 
 from ...joints import Joint
 from ...numbers.variable import as_number
-from ..motion import Law, PrescribedMotion
+from ..motion import TIMES, Law, PrescribedMotion
+from ..parameters.expressions import Live
 from ..parameters.tables import Table
-from ..spec.laws import PolynomialLaw, RateLaw, SineLaw, SumLaw, TableLaw
+from ..spec.laws import FormulaLaw, PolynomialLaw, RateLaw, SineLaw, SumLaw, TableLaw
+from ..spec.problems import Problems
 from ..spec.spec import JointSpec
 from .references import Trouble, unit, units_of
 
@@ -72,13 +74,34 @@ def make_law(law: Any) -> Law:
         return Law("polynomial", tuple(map(as_number, many)))
     if isinstance(law, SineLaw):
         return Law("sine", tuple(map(as_number, (law.offset, law.amplitude, law.frequency, law.phase))))
+    if isinstance(law, FormulaLaw):
+        return _formula(law.formula)
     assert isinstance(law, TableLaw)
     return Law("table", (), table_of(law))
 
 
-def table_of(item: Any) -> Table | None:
+def _formula(given: Any) -> Law:
+    if not isinstance(given, Live):
+        return Law("polynomial", (as_number(given),))
+    formula, numbers = given.formula, dict(given.numbers)
+    if formula.calls:
+        called = formula.calls[0][0]
+        instead = "A motion by a table is { table = [[time, value], ...] }"
+        raise Trouble(f'the formula "{formula}" calls "{called}". {instead}.', "motion")
+    other = [name for name in formula.names if name not in (*TIMES, *numbers)]
+    if other:
+        hint = Problems().suggest(other[0], {*TIMES, *numbers})
+        what = f'the formula "{formula}" has "{other[0]}"'
+        raise Trouble(f"{what}. A motion is given by the time t and by parameters.{hint}", "motion")
+    if "t" in numbers and "t" in formula.names:
+        raise Trouble('"t" is a parameter of this model. Write time for the time, or rename the parameter.', "motion")
+    return Law("formula", tuple(numbers.values()), expression=formula.text, names=tuple(numbers))
+
+
+def table_of(item: Any, rows: Any = None) -> Table | None:
     """The table that a law or an element gives in rows, if it does."""
-    if item.table is None:
+    rows = item.table if rows is None else rows
+    if rows is None:
         return None
-    x, y = (tuple(as_number(row[k]) for row in item.table) for k in range(2))
+    x, y = (tuple(as_number(row[k]) for row in rows) for k in range(2))
     return Table(x, y, item.outside, item.interpolation)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, TypeVar
 
 from ...joints import Joint
 from ...numbers.variable import as_number, is_finite, length_of
 from ..geometry.units import Quantity, of_coordinate, wrong_unit
+from ..parameters.expressions import Live
 from ..spec.fields import Number, Vector3, fields_of
 from ..spec.items import GROUND
 from ..spec.problems import Problems
@@ -30,6 +31,7 @@ class ModelRows:
     origins  of the bodies, by row; the last one, -1, is ground's
     driven   joints whose motion is prescribed
     written  all joints as the user wrote them
+    live     formulas over a run that elements have been found to have: the item, its key, the formula
     """
 
     joints: Mapping[str, int]
@@ -40,6 +42,7 @@ class ModelRows:
     driven: Collection[str]
     inputs: Sequence[str]
     written: Mapping[str, JointSpec]
+    live: dict[str, tuple[Any, str, Live]] = field(default_factory=dict)
 
 
 class Trouble(Exception):
@@ -56,13 +59,14 @@ def make_all(
     problems: Problems,
     wrong_with: Callable[[Made], Iterable[tuple[str, str]]] = lambda made: (),
     joints: Mapping[str, Joint] = MappingProxyType({}),
+    signs: bool = True,
 ) -> tuple[Made, ...]:
     """What can be made of the items that nobody blames; whatever is wrong with them, or with what is made, is a problem."""
     found = []
     for item in items:
         if problems.blames(item.name):
             continue
-        wrong = [*bad_signs(item), *bad_units(item, joints)]
+        wrong = [*bad_signs(item), *bad_units(item, joints)] if signs else []
         try:
             made = make(item)
             wrong += wrong_with(made)
@@ -82,6 +86,8 @@ def bad_signs(item: Any) -> Iterator[tuple[str, str]]:
         if value is None or not isinstance(kind, Number | Vector3) or kind.sign == "any":
             continue
         for x in value if isinstance(value, tuple) else (value,):
+            if isinstance(x, Live):
+                continue
             if not (is_finite(x) and (x >= 0 if kind.sign == "zero or more" else x > 0)):
                 yield f"{key} is {x:g} {kind.unit}. Give {kind.sign}.".replace("  ", " "), key
 

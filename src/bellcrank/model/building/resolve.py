@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from ...numbers.variable import as_number
-from ..parameters.expressions import Formula, FormulaError
+from ..parameters.expressions import Formula, FormulaError, Live
 from ..spec.assemblies import expand
 from ..spec.fields import XYZ, Between, Construction, InBody, Listing, Place, Scalar, Triple, Visitor, map_fields
 from ..spec.items import GROUND, PARAMETERS, Where
@@ -331,6 +331,22 @@ class _Resolving(Visitor):
         if found is None:
             self.values.problems.blame(getattr(self.item, "name", None))
         return 0.0 if found is None else found
+
+    def live(self, path: str, value: Scalar) -> Any:
+        """A formula over what changes during a run stays one, with the numbers in it beside it."""
+        if not isinstance(value, Formula):
+            return value
+        means = {name: self.values.canonical(name) for name in value.names}
+        fixed = {name: meant for name, meant in means.items() if self.values.slot(meant) is not None}
+        if len(fixed) == len(means) and not value.calls:
+            return self.scalar(path, value)
+        numbers = {name: self.values.value(meant) for name, meant in fixed.items()}
+        if None in numbers.values():
+            self.values.problems.blame(getattr(self.item, "name", None))
+        return Live(value, tuple((name, 0.0 if x is None else x) for name, x in numbers.items()))
+
+    def live_triple(self, path: str, value: Triple, turns: str) -> Any:
+        return tuple(self.live(f"{path}.{axis}", x) for axis, x in zip(XYZ, value, strict=True))
 
     def place(self, path: str, value: Place) -> Place:
         if isinstance(value, tuple) and not any(isinstance(x, Formula) for x in value):

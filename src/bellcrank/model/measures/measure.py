@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..parameters.tables import AnyTable
+
 Vector = tuple[float, float, float]
 
 MEASURES = (
@@ -66,4 +68,5 @@ class Measure:
     axes: int = -1
     observer: int = -1
     values: tuple[tuple[str, float], ...] = ()
+    tables: tuple[tuple[str, AnyTable], ...] = ()  # that an expression calls
     unit: str = ""  # of an expression, as the user says

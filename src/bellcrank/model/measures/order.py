@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...errors import StateError
+from ...numbers.operations import count_kinks
 from ...numbers.variable import as_number
 from ..parameters.expressions import Formula, FormulaError, derived
+from ..parameters.tables import Table
 from .columns import Mechanics, columns_of
 from .measure import Measure
 from .paths import built_in, path_names
@@ -97,6 +99,16 @@ def arguments(measure: Measure) -> list[str]:
         return []
     given = dict(measure.values)
     return [name for name in derived(measure.expression).names if name not in given]
+
+
+def kinks_of(measure: Measure) -> int:
+    """Places of a formula at which it may not be smooth: comparisons and the like, and tables of straight lines or steps."""
+    if measure.kind != "expression":
+        return 0
+    tables, steps = dict(measure.tables), derived(measure.expression).program
+    called = [tables[step.name] for step in steps if step.operation == "call"]
+    kinked = sum(isinstance(table, Table) and table.lookup.kinked for table in called)
+    return kinked + sum(count_kinks(step.operation, step.operands) for step in steps)
 
 
 def ordered(model: Mechanics, own: Sequence[Measure], names: Sequence[str]) -> Ordered:

@@ -9,7 +9,7 @@ rod.force                        of a rod, a guided point or a coupler, as type 
 rod.error                        largest error of the equations of what closes a loop; closure.error: of all
 strut.force .energy .power       of a force element; .fx .fy .fz of a force that is a vector
 coupler.x .vx .ax .wx            origin of a body, its velocity and acceleration, angular velocity; and .y, .z
-energy.kinetic .potential .stored .total,  momentum.x,  angular_momentum.x,  time,  and every input by its name
+energy.kinetic .potential .stored .total,  momentum.x,  angular_momentum.x,  time or t,  and every input by its name
 """
 
 from __future__ import annotations
@@ -114,6 +114,7 @@ def _bodies(model: Mechanics) -> Paths:
 
 def _whole(model: Mechanics) -> Paths:
     yield "time", {"kind": "time"}
+    yield "t", {"kind": "time"}
     for name in model.inputs:
         yield name, {"kind": "input", "element": name}
     for part in ENERGIES:

@@ -13,6 +13,7 @@ The program runs on any number: what an operation does is said in ``numbers.oper
     power    = atom [ "**" sign ]                    2**-1, and -2**2 = -4, as everywhere
     atom     = number | name | function "(" condition { "," condition } ")" | "(" condition ")"
     name     = word { "." word }                     a parameter, or a value of something else: upper.length, tip.x
+    formula  = { "$" digits "=" sum ";" } sum        parts that come more than once: $0 = a*b; $0 + 1/$0
 
 A condition is no number: ``if(condition, a, b)`` makes one of it. A function is one of FUNCTIONS, or a table of the model.
 All numbers are floating point: a tower of powers overflows at once, and an overflow is an error.
@@ -32,7 +33,7 @@ import numpy as np
 from ...numbers import Symbol
 from ...numbers.operations import ARITIES, COMPARISONS, LOGICAL, OPERATIONS
 
-LONGEST = 1000  # characters of a formula
+LONGEST = 20_000  # characters of a formula
 DEEPEST = 50  # parentheses and signs within each other
 LARGEST = 1e30  # of any result: no length, mass or time of a mechanism comes near; products of such numbers stay finite
 
@@ -42,12 +43,11 @@ RESERVED = frozenset((*FUNCTIONS, *CONSTANTS, *LOGICAL))
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[^\W\d]\w*(?:\.[^\W\d]\w*)*)"
-    r"|(?P<symbol>\*\*|<=|>=|==|!=|[-+*/(),<>]))",
+    r"|(?P<part>\$\d+|=(?!=)|;)|(?P<symbol>\*\*|<=|>=|==|!=|[-+*/(),<>]))",
 )
 _HINTS = {
     "^": "Write ** for a power.",
     "[": "Formulas are numbers: write one for each component of a vector.",
-    "=": "Write == to compare.",
     "&": "Write and.",
     "|": "Write or.",
     "!": "Write not, or != to compare.",
@@ -63,7 +63,8 @@ class FormulaError(ValueError):
 
 
 class Step(NamedTuple):
-    """One step of a postfix program: ``push`` a number, ``name`` a value, an operation of operands, or ``call`` a table."""
+    """One step of a postfix program: ``push`` a number, ``name`` a value, an operation of operands, ``call`` a table, or
+    ``keep`` the number on top under a name, which later steps use."""
 
     operation: str
     value: float = 0.0
@@ -78,11 +79,12 @@ class Formula:
     text: str
     program: tuple[Step, ...] = field(init=False, repr=False, compare=False)
     spots: tuple[tuple[int, int, str], ...] = field(init=False, repr=False, compare=False)  # of names: start, end, name
+    called: tuple[tuple[int, int, str], ...] = field(init=False, repr=False, compare=False)  # likewise, of tables
 
     def __post_init__(self) -> None:
         if len(self.text) > LONGEST:
             raise FormulaError(f"a formula of {len(self.text)} characters is too long. Use parameters for its parts")
-        _parse(self, DEEPEST)
+        _parse(self, _Parser(self.text, DEEPEST))
 
     def __float__(self) -> float:
         raise TypeError(f"the formula {self} has no value by itself")
@@ -116,11 +118,14 @@ class Formula:
     ) -> Any:
         """The program over values of any kind, given what an operation makes of its operands, and what a table does."""
         stack: list[Any] = []
+        kept: dict[str, Any] = {}
         for step in self.program:
             if step.operation == "push":
                 stack.append(step.value)
             elif step.operation == "name":
-                stack.append(values[step.name])
+                stack.append(kept[step.name] if step.name in kept else values[step.name])
+            elif step.operation == "keep":
+                kept[step.name] = stack.pop()
             else:
                 operands = stack[-step.operands :]
                 del stack[-step.operands :]
@@ -130,12 +135,13 @@ class Formula:
                     stack.append(apply(step.operation, operands))
         return stack[0]
 
-    def renamed(self, rename: Callable[[str], str]) -> Formula:
-        """The same formula over other names."""
+    def renamed(self, rename: Callable[[str], str], table: Callable[[str], str] = lambda name: name) -> Formula:
+        """The same formula over other names, and other names of tables."""
         pieces: list[str] = []
         end = 0
-        for start, stop, name in self.spots:
-            pieces += [self.text[end:start], rename(name)]
+        new = [(*spot[:2], rename(spot[2])) for spot in self.spots] + [(*spot[:2], table(spot[2])) for spot in self.called]
+        for start, stop, name in sorted(new):
+            pieces += [self.text[end:start], name]
             end = stop
         return derived("".join([*pieces, self.text[end:]]))
 
@@ -144,14 +150,25 @@ def derived(text: str) -> Formula:
     """A formula made by the program from others, which may be longer than what a user may write."""
     formula = object.__new__(Formula)
     object.__setattr__(formula, "text", text)
-    _parse(formula, 2 * DEEPEST)
+    _parse(formula, _Parser(text, 2 * DEEPEST))
     return formula
 
 
-def _parse(formula: Formula, deepest: int) -> None:
-    parser = _Parser(formula.text, deepest)
+@dataclass(frozen=True)
+class Live:
+    """A formula over what changes during a run, and the numbers of the names in it that do not."""
+
+    formula: Formula
+    numbers: tuple[tuple[str, float], ...]
+
+    def __float__(self) -> float:
+        raise TypeError(f"the formula {self.formula} changes during a run")
+
+
+def _parse(formula: Formula, parser: _Parser) -> None:
     object.__setattr__(formula, "program", parser.program())
     object.__setattr__(formula, "spots", tuple(parser.spots))
+    object.__setattr__(formula, "called", tuple(parser.called))
 
 
 def unknown_function(name: str, tables: Collection[str] = ()) -> Any:
@@ -216,16 +233,32 @@ class _Parser:
         self.depth = 0
         self.steps: list[Step] = []
         self.spots: list[tuple[int, int, str]] = []
+        self.called: list[tuple[int, int, str]] = []
+        self.parts: set[str] = set()
 
     def program(self) -> tuple[Step, ...]:
         if self._peek().kind == "end":
             raise FormulaError("the formula is empty. Write a number or a formula after the =")
+        while self._peek().kind == "part" and self.tokens[self.next + 1].text == "=":
+            self._part()
         self._number()
         rest = self._peek()
         if rest.kind != "end":
             hint = " Write * for a product" if rest.kind in ("name", "number") or rest.text == "(" else ""
+            hint = " Write == to compare" if rest.text == "=" else hint
             raise FormulaError(f"{rest.text!r} was not expected here.{hint}", rest.at)
         return tuple(self.steps)
+
+    def _part(self) -> None:
+        """$0 = ... ;"""
+        name = self._take().text
+        self._take()
+        self._number()
+        end = self._take()
+        if end.text != ";":
+            raise FormulaError(f"the part {name} does not end with ;", end.at)
+        self.parts.add(name)
+        self.steps.append(Step("keep", name=name))
 
     def _peek(self) -> _Token:
         return self.tokens[self.next]
@@ -344,6 +377,8 @@ class _Parser:
             if not value <= LARGEST:
                 raise FormulaError(f"{token.text[:20]} is larger than {LARGEST:g}", token.at)
             self.steps.append(Step("push", value))
+        elif token.text in self.parts:
+            self.steps.append(Step("name", name=token.text))
         elif token.text == "(":
             condition = self._condition()
             self._close(token.at)
@@ -376,6 +411,8 @@ class _Parser:
         self._close(opened)
         self._check_call(function, kinds)
         known = function.text in FUNCTIONS
+        if not known:
+            self.called.append((function.at - 1, function.at - 1 + len(function.text), function.text))
         self.steps.append(Step(function.text if known else "call", name="" if known else function.text, operands=len(kinds)))
 
     def _check_call(self, function: _Token, kinds: list[tuple[int, bool]]) -> None:

@@ -25,6 +25,8 @@ def tables_of(model: Model) -> Iterator[tuple[str, Table]]:
     """All tables of one argument, with what they are of."""
     yield from ((f'"{e.name}"', e.table) for e in model.elements if e.table is not None)
     yield from motion_tables(model)
+    named = {name: table for measure in model.all_measures for name, table in measure.tables if isinstance(table, Table)}
+    yield from ((f'"{name}"', table) for name, table in named.items())
 
 
 def overshooting(model: Model) -> Iterator[str]:

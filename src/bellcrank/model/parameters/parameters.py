@@ -20,7 +20,7 @@ import numpy as np
 
 from ..building.resolve import Values, sources, sources_of
 from ..spec.assemblies import expand
-from ..spec.fields import Replacing, Scalar, Units, map_fields, numbers_of
+from ..spec.fields import Replacing, Scalar, map_fields, numbers_of
 from ..spec.problems import Problems, names
 from ..spec.spec import LISTS, CopySpec, PartsSpec, Spec
 from .expressions import Formula
@@ -28,7 +28,7 @@ from .expressions import Formula
 
 def numbers(spec: Spec) -> Iterator[tuple[str, Scalar]]:
     """Everything written as a number or a formula, by path."""
-    for path, item in _items(spec):
+    for path, item in items(spec):
         yield from numbers_of(item, path)
 
 
@@ -36,14 +36,6 @@ def parameters_of(spec: Spec) -> dict[str, float]:
     """Numbers by path; a formula without names, such as ``=deg(30)``, is a number too."""
     plain = ((path, value) for path, value in numbers(spec) if not (isinstance(value, Formula) and value.names))
     return {path: value.evaluate({}) if isinstance(value, Formula) else float(value) for path, value in plain}
-
-
-def units_of(spec: Spec) -> dict[str, str]:
-    """The units of everything written as a number or a formula, by path."""
-    units = Units()
-    for path, item in _items(spec):
-        map_fields(item, path, units)
-    return units.found
 
 
 def changed(spec: Spec, changes: Mapping[str, float]) -> Spec:
@@ -73,7 +65,8 @@ def checked_paths(spec: Spec, paths: Iterable[str], problems: Problems | None = 
     problems.raise_if_any()
 
 
-def _items(spec: Spec) -> Iterator[tuple[str, Any]]:
+def items(spec: Spec) -> Iterator[tuple[str, Any]]:
+    """Everything that has numbers, with the beginning of their paths."""
     yield "", spec
     yield from ((item.path, item) for field in LISTS for item in getattr(spec, field))
     for assembly in spec.assemblies:

@@ -62,7 +62,8 @@ class Table:
 
     @property
     def lookup(self) -> Lookup:
-        return Lookup(halvings(len(self.x)), self.outside, self.interpolation == "previous")
+        jumps = self.interpolation == "previous"
+        return Lookup(halvings(len(self.x)), self.outside, jumps, jumps or self.interpolation == "linear")
 
     def curve(self, x: Array) -> Curve:
         """Values and slopes at many places."""

@@ -216,10 +216,10 @@ class _Copying(Visitor):
         return self.mirror is not None and (axis == self.mirror) != (turns == "axial")
 
     def scalar(self, path: str, value: Scalar) -> Scalar:
-        return value.renamed(self._as_described) if isinstance(value, Formula) else value
+        return value.renamed(self._as_described, self.rename) if isinstance(value, Formula) else value
 
     def formula(self, path: str, value: Formula) -> Formula:
-        return value.renamed(self._in_formula)
+        return value.renamed(self._in_formula, self.rename)
 
     def name(self, path: str, to: str, value: str) -> str:
         if to == "coordinate" and value.rpartition(".")[0] in self.local:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from .fields import (
     Choice,
     Direction,
+    Flag,
     Name,
     Names,
     Number,
@@ -69,6 +70,7 @@ class LineSpring(ElementSpec, section="springs"):
     )
     outside: Outside = "error"
     interpolation: Between = "pchip"
+    only: Annotated[str | None, Choice('"push" or "pull": a spring that does nothing else', options=("push", "pull"))] = None
 
 
 @dataclass(frozen=True)
@@ -139,11 +141,37 @@ class StopSpec(ElementSpec, section="stops"):
 
 
 @dataclass(frozen=True)
+class LineStop(ElementSpec, section="stops"):
+    """Limits of the distance between two points: one-sided springs and dampers."""
+
+    start: Start
+    end: End
+    stiffness: Annotated[Scalar, Number("", unit="N/m", sign="zero or more", remedy="Give it.")]
+    lower: Annotated[Scalar | None, Number("least distance", unit="m", sign="zero or more")] = None
+    upper: Annotated[Scalar | None, Number("largest distance", unit="m", sign="zero or more")] = None
+    damping: Damping = 0.0
+
+
+@dataclass(frozen=True)
+class CableSpec(ElementSpec, section="cables"):
+    """An elastic cable between two points: it pulls where it is longer than its length, and else is slack."""
+
+    start: Start
+    end: End
+    stiffness: Annotated[Scalar, Number("", unit="N/m", sign="zero or more", remedy="Give it.")]
+    damping: Damping = 0.0
+    length: Annotated[Scalar | None, Number("without force; as designed unless given", unit="m", sign="zero or more")] = None
+
+
+@dataclass(frozen=True)
 class MotorSpec(ElementSpec, section="motors"):
-    """An effort on a joint: constant, a table of time, or an input that the caller sets."""
+    """An effort on a joint: constant, a formula, a table of time, or an input that the caller sets."""
 
     joint: JointName
-    effort: Annotated[Scalar | None, Number("constant", unit="N m or N")] = None
+    effort: Annotated[
+        Scalar | None,
+        Number("constant, or a formula over the time, coordinates, measures and inputs", unit="N m or N", live=True),
+    ] = None
     table: Annotated[Pairs | None, Rows("rows [time, effort]", columns=("time", "effort"))] = None
     outside: Outside = "error"
     interpolation: Between = "pchip"
@@ -169,13 +197,96 @@ class BushingSpec(ElementSpec, section="bushings"):
 
 @dataclass(frozen=True)
 class ForceSpec(ElementSpec, section="forces"):
-    """A constant force and moment at a point of a body."""
+    """A force and moment at a point of a body; each component is constant, or a formula as that of a motor."""
 
     body: Annotated[str, Name("a body", remedy="Name a body.")]
     point: Annotated[Place, Position("where it acts", remedy="Say where it acts: point = ...")]
-    force: Annotated[Triple, Vector3("", unit="N", turns="polar")] = ZERO3
-    moment: Annotated[Triple, Vector3("", unit="N m", turns="axial")] = ZERO3
+    force: Annotated[Triple, Vector3("", unit="N", turns="polar", live=True)] = ZERO3
+    moment: Annotated[Triple, Vector3("", unit="N m", turns="axial", live=True)] = ZERO3
     axes: Annotated[str, Choice('in which it keeps its direction: "world", or "body"', options=("world", "body"))] = "world"
+
+
+@dataclass(frozen=True)
+class ActuatorSpec(ElementSpec, section="actuators"):
+    """A force along the line between two points."""
+
+    start: Start
+    end: End
+    force: Annotated[
+        Scalar,
+        Number("tension: constant, or a formula over the time, coordinates, measures and inputs", unit="N", live=True,
+               remedy="Give it. Positive pulls the two points together."),
+    ]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class PlaneSpec:
+    """A plane fixed to a body; what touches it is on the side to which its normal points."""
+
+    body: BodyName
+    point: Annotated[Place, Position("of the plane", remedy="Give one: point = ...")]
+    normal: Annotated[Triple, Direction("out of the solid side", remedy='Give it: normal = "z"')]
+
+
+@dataclass(frozen=True)
+class CylinderSpec:
+    """A long cylinder fixed to a body, touched from outside, or from inside as a tube."""
+
+    body: BodyName
+    point: Annotated[Place, Position("of its axis", remedy="Give one: point = ...")]
+    axis: Annotated[Triple, Direction("direction of its axis", remedy='Give it: axis = "y"')]
+    radius: Annotated[Scalar, Number("", unit="m", sign="more than zero", remedy="Give it.")]
+    inside: Annotated[bool, Flag("whether it is touched from inside")] = False
+
+
+Friction = Annotated[Scalar, Number("coefficient; zero unless given", sign="zero or more")]
+FrictionVelocity = Annotated[Scalar, Number("sliding at which it has 70 % of its force", unit="m/s", sign="more than zero")]
+CONTACT_LAWS = ("hunt_crossley", "linear")
+
+
+@dataclass(frozen=True)
+class ContactSpec(ElementSpec, section="contacts"):
+    """A ball or a point of a body against a plane or a cylinder: it pushes and never pulls, with smooth friction."""
+
+    body: BodyName
+    point: Annotated[Place, Position("centre of the ball, or the point", remedy="Say which: point = ...")]
+    stiffness: Annotated[
+        Scalar, Number("force = stiffness depth^exponent", unit="N/m^exponent", sign="more than zero", remedy="Give it.")
+    ]
+    radius: Annotated[Scalar, Number("of the ball; zero: a point", unit="m", sign="zero or more")] = 0.0
+    plane: Annotated[PlaneSpec | None, Record("what it touches", classes=(PlaneSpec,))] = None
+    cylinder: Annotated[CylinderSpec | None, Record("or this", classes=(CylinderSpec,))] = None
+    law: Annotated[str, Choice('"hunt_crossley", or "linear"', options=CONTACT_LAWS)] = "hunt_crossley"
+    exponent: Annotated[Scalar | None, Number("1.5 unless given; 1 if linear", sign="more than zero")] = None
+    damping: Annotated[
+        Scalar,
+        Number(
+            "by the rate of the depth: a part of the force, or if linear a force",
+            unit="s/m or N s/m",
+            sign="zero or more",
+        ),
+    ] = 0.0
+    friction: Friction = 0.0
+    friction_velocity: FrictionVelocity = 0.01
+
+
+@dataclass(frozen=True)
+class TyreSpec(ElementSpec, section="tyres"):
+    """A tyre on a road: a radial spring and damper that never pulls, with smooth friction or a traction of its own."""
+
+    body: BodyName
+    point: Annotated[Place, Position("centre of the wheel", remedy="Say where it is: point = ...")]
+    radius: Annotated[Scalar, Number("without load", unit="m", sign="more than zero", remedy="Give it.")]
+    stiffness: Annotated[Scalar, Number("radial", unit="N/m", sign="more than zero", remedy="Give it.")]
+    damping: Annotated[Scalar, Number("radial", unit="N s/m", sign="zero or more")] = 0.0
+    up: Annotated[Triple, Direction("out of the road")] = (0.0, 0.0, 1.0)
+    forward: Annotated[Triple, Direction("along which the road's table counts, across up")] = (1.0, 0.0, 0.0)
+    road: Annotated[Pairs | None, Rows("rows [place, height]; flat at zero unless given", columns=("place", "height"))] = None
+    interpolation: Between = "pchip"
+    outside: Outside = "clamp"
+    friction: Friction = 0.0
+    friction_velocity: FrictionVelocity = 0.05
+    traction: Annotated[Scalar, Number("forward force by the load: a number or a formula, as that of a motor", live=True)] = 0.0
 
 
 ELEMENT_SPECS: tuple[type[Any], ...] = tuple(ElementSpec.__subclasses__())

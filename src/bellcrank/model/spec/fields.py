@@ -64,6 +64,10 @@ class Visitor:
             return value
         return self.scalar(f"{path}.x", x), self.scalar(f"{path}.y", y), self.scalar(f"{path}.z", z)
 
+    def live_triple(self, path: str, value: Triple, turns: str) -> Triple:
+        """Three numbers, each of which may be live."""
+        return self.triple(path, value, turns)
+
     def place(self, path: str, value: Place) -> Place:
         if isinstance(value, str):
             return self.name(path, "point", value)
@@ -90,6 +94,10 @@ class Visitor:
 
     def name(self, path: str, to: str, value: str) -> str:
         return value
+
+    def live(self, path: str, value: Scalar) -> Scalar:
+        """A number, or a formula that may be over what changes during a run."""
+        return self.scalar(path, value) if self.literals or isinstance(value, Formula) else value
 
     def formula(self, path: str, value: Formula) -> Formula:
         """One over names of measures, which has no value by itself."""
@@ -120,9 +128,10 @@ def _scalar(value: Any, path: str, visit: Visitor) -> Any:
 class Number(Kind):
     unit: str = ""
     sign: str = "any"  # or "zero or more", "more than zero"
+    live: bool = False  # a formula may be over what changes during a run
 
     def map(self, value: Any, path: str, visit: Visitor) -> Any:
-        return _scalar(value, path, visit)
+        return visit.live(path, value) if self.live else _scalar(value, path, visit)
 
 
 @dataclass(frozen=True)
@@ -142,9 +151,10 @@ class Vector3(Kind):
     unit: str = ""
     turns: str = ""
     sign: str = "any"
+    live: bool = False  # as of a number
 
     def map(self, value: Any, path: str, visit: Visitor) -> Any:
-        return visit.triple(path, value, self.turns)
+        return visit.live_triple(path, value, self.turns) if self.live else visit.triple(path, value, self.turns)
 
 
 @dataclass(frozen=True)
@@ -235,6 +245,14 @@ class Names(Kind):
 @dataclass(frozen=True)
 class Flag(Kind):
     """True or false."""
+
+
+@dataclass(frozen=True)
+class Matrix(Kind):
+    """Rows of numbers, all of the same length."""
+
+    def map(self, value: Any, path: str, visit: Visitor) -> Any:
+        return tuple(tuple(_scalar(x, f"{path}.{i}.{k}", visit) for k, x in enumerate(row)) for i, row in enumerate(value))
 
 
 @dataclass(frozen=True)

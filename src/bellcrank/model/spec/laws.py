@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 from ...numbers.interpolation import INTERPOLATIONS
 from ..parameters.tables import OUTSIDE
-from .fields import Choice, Direction, Number, Numbers, Records, Rows, Scalar, Series, Triple
+from .fields import Choice, Direction, Matrix, Number, Numbers, Records, Rows, Scalar, Series, Triple
+from .items import Item
 
 Pairs = tuple[tuple[Scalar, Scalar], ...]
 Outside = Annotated[
@@ -65,7 +66,14 @@ class TableLaw(LawSpec):
     interpolation: Annotated[str, Choice("between the rows of the table", options=SMOOTH)] = "cubic"
 
 
-TERM_SPECS: tuple[type[Any], ...] = (RateLaw, PolynomialLaw, SineLaw, TableLaw)
+@dataclass(frozen=True)
+class FormulaLaw(LawSpec):
+    """A formula of the time; its velocity and acceleration are its derivatives."""
+
+    formula: Annotated[Scalar, Number("of the time t and of parameters", unit="rad or m", live=True)]
+
+
+TERM_SPECS: tuple[type[Any], ...] = (RateLaw, PolynomialLaw, SineLaw, TableLaw, FormulaLaw)
 
 
 @dataclass(frozen=True)
@@ -76,6 +84,20 @@ class SumLaw(LawSpec):
 
 
 LAW_SPECS: tuple[type[Any], ...] = (*TERM_SPECS, SumLaw)
+
+
+@dataclass(frozen=True)
+class TableSpec(Item, section="tables"):
+    """A table that formulas call by its name: of one argument, in rows, or of two, with values for each x and y."""
+
+    rows: Annotated[Pairs | None, Rows("rows [x, value]", columns=("x", "value"))] = None
+    x: Annotated[Any, Numbers("of two arguments: the first")] = None
+    y: Annotated[Any, Numbers("the second")] = None
+    values: Annotated[Any, Matrix("a row for each x, with an entry for each y")] = None
+    interpolation: Annotated[
+        str | None, Choice('"pchip" unless given; of two arguments "linear", or "cubic"', options=INTERPOLATIONS)
+    ] = None
+    outside: Outside = "error"
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from ..source import Source
 from .elements import ZERO3, ConstraintSpec, CouplerSpec, ElementSpec
 from .fields import Choice, Direction, Flag, Name, Number, Numbers, Place, Position, Record, Scalar, Text, Triple, Vector3
 from .items import GROUND, PARAMETERS, Item, Written
-from .laws import MotionSpec
+from .laws import MotionSpec, TableSpec
 from .measures import MeasureSpec
 from .shapes import SOLIDS, MassProperties, Shape
 
@@ -141,6 +141,7 @@ class PartsSpec(Written):
     measures: tuple[MeasureSpec, ...] = ()
     constraints: tuple[ConstraintSpec, ...] = ()
     couplers: tuple[CouplerSpec, ...] = ()
+    tables: tuple[TableSpec, ...] = ()
     gears: tuple[GearItem, ...] = ()
 
 
@@ -162,4 +163,6 @@ class Spec(PartsSpec):
 
 
 # of PartsSpec, in the order of a file
-LISTS = ("parameters", "points", "bodies", "joints", "constraints", "couplers", "gears", "elements", "measures", "initial")
+LISTS = (
+    "parameters", "tables", "points", "bodies", "joints", "constraints", "couplers", "gears", "elements", "measures", "initial",
+)  # fmt: skip

@@ -31,6 +31,10 @@ def number(value: Any) -> Any:
     """A float, or a formula from a text that begins with =."""
     if isinstance(value, Formula):
         return value
+    if callable(value):
+        from ..python.functions import Function
+
+        return (value if isinstance(value, Function) else Function(value)).formula
     if isinstance(value, Quantity):
         return value
     if isinstance(value, str):
@@ -125,6 +129,7 @@ CONVERT: dict[type[Any], Any] = {
     fields.FormulaText: _formula,
     fields.Names: names,
     fields.Rows: lambda rows: tuple((number(x), number(y)) for x, y in rows),
+    fields.Matrix: lambda rows: tuple(tuple(map(number, row)) for row in rows),
     fields.Text: text,
     fields.Flag: lambda value: one_of((bool,), value),
     fields.Choice: text,

@@ -4,7 +4,7 @@ computation. Those that force elements read are found before the forces, all oth
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -13,17 +13,21 @@ from numpy.typing import NDArray
 
 from ...model import Measure, Model
 from ...model.measures.columns import VECTOR_FORCES, columns_of, element_index, joint_of
-from ...model.measures.order import Ordered, arguments, ordered
+from ...model.measures.order import Ordered, arguments, kinks_of, ordered
 from ...model.parameters.expressions import derived
+from ...model.parameters.tables import AnyTable
+from ...numbers.grid import GridLookup
+from ...numbers.spline import Lookup
 from ...numbers.variable import as_array, as_number, length_of
 from ..closures import closing_axes
 from ..frames import Frames, frame_of
 from ..order import Tree
 
 Array = NDArray[np.float64]
+Pooled = Callable[[AnyTable], tuple[float, ...]]  # puts a table into the pool, and says where it is
 Ints = NDArray[np.int64]
 
-MEASURE_TABLE = ("code", "column", "a", "b", "axes", "observer", "index", "first", "last")
+MEASURE_TABLE = ("code", "column", "a", "b", "axes", "observer", "index", "first", "last", "opening")
 MEASURE_SLOTS = {"point_a": 0, "point_b": 3, "axes": 6, "axes_b": 15, "direction_a": 24, "direction_b": 27, "axis": 30}
 MEASURE_SLOTS |= {"value": 33, "vector": 34, "world": 37}
 MEASURE_ROW = 46
@@ -46,6 +50,7 @@ class MeasureSignature(NamedTuple):
     driven: bool = False
     axis: bool = False
     expression: str = ""  # over a0, a1, ..., which are columns, and p0, p1, ..., which are numbers of the row
+    tables: tuple[Lookup | GridLookup, ...] = ()  # f0, f1, ...; where they are comes after the numbers
     varied: tuple[int, ...] = ()  # numbers of its row that a design may change
 
 
@@ -59,6 +64,7 @@ class MeasurePlan:
     data: Array
     arguments: Ints  # columns that formulas read
     early: int
+    openings: int  # numbers that say where formulas of the early ones are not smooth
     ordered: Ordered
     passes: frozenset[str]
     early_passes: frozenset[str]
@@ -95,24 +101,26 @@ def make_measures(
     tree: Tree,
     frames: Frames,
     held: dict[int, int],
-    read: Sequence[str],
-    wanted: Sequence[str],
+    names: tuple[Sequence[str], Sequence[str]],
     drives: Ints,
+    pooled: Pooled,
     varied: NDArray[np.bool_] | None = None,
 ) -> MeasurePlan:
-    """``read`` by force elements, and ``wanted`` at the end; ``held``: rows of states by body of the walk."""
-    own = model.measures
+    """``names`` read by force elements, and wanted at the end; ``held``: rows of states by body of the walk."""
+    own, (read, wanted) = model.all_measures, names
     early = {measure.name for measure in ordered(model, own, read).measures}
     plan = ordered(model, own, [*read, *wanted])
     first = [measure for measure in plan.measures if measure.name in early]
     rest = [measure for measure in plan.measures if measure.name not in early]
-    writer = _Rows(model, tree, frames, held, plan, drives)
+    writer = _Rows(model, tree, frames, held, plan, drives, pooled)
     made = [writer.row(measure) for measure in (*first, *rest)]
     if varied is not None:
         slots = [tuple(map(int, np.flatnonzero(mask))) for mask in varied]
         made = [(s._replace(varied=own), ints, row) for own, (s, ints, row) in zip(slots, made, strict=True)]
     codes = [list(dict.fromkeys(s for s, _, _ in part)) for part in (made[: len(first)], made[len(first) :])]
-    table = [(codes[k >= len(first)].index(s), *ints) for k, (s, ints, _) in enumerate(made)]
+    kinks = [kinks_of(measure) for measure in first]
+    places = [sum(kinks[:k]) for k in range(len(first))] + [0] * len(rest)
+    table = [(codes[k >= len(first)].index(s), *ints, places[k]) for k, (s, ints, _) in enumerate(made)]
     width = max((MEASURE_ROW, *(len(row) for _, _, row in made)))
     data = as_array([[*row, *[0.0] * (width - len(row))] for _, _, row in made]).reshape(-1, width)
     return MeasurePlan(
@@ -122,6 +130,7 @@ def make_measures(
         data=data,
         arguments=np.array(writer.arguments, dtype=np.int64),
         early=len(first),
+        openings=sum(kinks),
         ordered=plan,
         passes=frozenset(x for measure in rest for x in _passes(model, measure)),
         early_passes=frozenset(x for measure in first for x in _passes(model, measure)),
@@ -147,7 +156,10 @@ def _passes(model: Model, measure: Measure) -> tuple[str, ...]:
 class _Rows:
     """Writes the rows: signature, integers but for the code, numbers."""
 
-    def __init__(self, model: Model, tree: Tree, frames: Frames, held: dict[int, int], plan: Ordered, drives: Ints):
+    def __init__(
+        self, model: Model, tree: Tree, frames: Frames, held: dict[int, int], plan: Ordered, drives: Ints, pooled: Pooled
+    ):
+        self.pooled = pooled
         self.model, self.frames, self.place, self.held, self.plan = model, frames, tree.place, held, plan
         self.drives = drives  # (n, 2) by body of the walk: first entries in the driven q and v
         self.arguments: list[int] = []
@@ -204,10 +216,14 @@ class _Rows:
         values, names = dict(measure.values), arguments(measure)
         numbers = [name for name in derived(measure.expression).names if name in values]
         renamed = {name: f"a{k}" for k, name in enumerate(names)} | {name: f"p{k}" for k, name in enumerate(numbers)}
-        text = derived(measure.expression).renamed(lambda name: renamed[name]).text
+        called = {name: f"f{k}" for k, (name, _) in enumerate(measure.tables)}
+        text = derived(measure.expression).renamed(lambda name: renamed[name], lambda name: called[name]).text
         start = len(self.arguments)
         self.arguments += [self.plan.columns[name] for name in names]
-        return signature._replace(expression=text), (*first, 0, start, 0), [values[name] for name in numbers]
+        tables = tuple(table.lookup for _, table in measure.tables)
+        places = [x for _, table in measure.tables for x in self.pooled(table)]
+        row = [*(values[name] for name in numbers), *places]
+        return signature._replace(expression=text, tables=tables), (*first, len(numbers), start, 0), row
 
     def _numbers(self, measure: Measure, bodies: tuple[int, int, int, int]) -> list[float]:
         row: list[Any] = [0.0] * MEASURE_ROW

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from ...errors import warn
+from ...forces import FORCES
 from ...machine.steps.cuts.known import known_surfaces, known_times
 from ...model import Model
+from ...plan import Plan
 from ...wording import argument
 
 
@@ -19,6 +21,18 @@ def tell_uncut(model: Model, method: str, first: float, last: float) -> None:
     what += ["tables over time"] if len(known_times(model, first, last)) else []
     if what:
         warn(
-            f"model {model.name!r} has {' and '.join(what)}, and {method} does not end its steps there: what happens within a step "
-            f"may be missed. Give a short {argument('max_step')}, or use another method."
+            f"model {model.name!r} has {' and '.join(what)}, and {method} does not end its steps there: what happens within a "
+            f"step may be missed. Give a short {argument('max_step')}, or use another method."
         )
+
+
+def tell_unopened(model: Model, plan: Plan, method: str) -> None:
+    """Of a method that does not look where contacts begin and where formulas of forces have kinks."""
+    if not plan.loads.openings:
+        return
+    names = [e.name for e in model.elements if e.live or (e.joint < 0 and FORCES[e.kind].gates)]
+    listed = f"{', '.join(map(repr, names[:3]))}{', ...' if len(names) > 3 else ''}"
+    warn(
+        f"model {model.name!r} has contacts, or formulas with kinks ({listed}), and {method} does not end its steps there: "
+        f"what happens within a step may be missed. Give a short {argument('max_step')}, or use {argument('method', 'dopri5')}."
+    )

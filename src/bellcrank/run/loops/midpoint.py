@@ -7,9 +7,11 @@ pushes of the closures, which are impulses at the ends of the step:
     (q_n+1, p'') = Phi(q_n, p')                   q_m = q_n + h/2 v_m,  p_m = p' + h/2 f_m,  (v_m, f_m) = rates(q_m, p_m)
     p_n+1 = p'' - G(q_n+1)^T mu                   mu so that G v + phi_t = 0 there
 
-Pushes are flows of the functions lambda.phi, and Phi is symplectic, so that the whole is a symplectic map of the motions that keep
-the loops closed (E. Hairer, C. Lubich & G. Wanner, Geometric Numerical Integration, 2006, VII.1.4; for M that depends on q see
-L. Jay, SIAM J. Numer. Anal. 33, 1996). It is the constrained variational integrator of the discrete Lagrangian h L(q_m, v_m).
+Pushes are flows of the functions lambda.phi, and Phi is symplectic, so that the whole is a symplectic map of the motions that
+keep the loops closed (E. Hairer, C. Lubich & G. Wanner, Geometric Numerical Integration, 2006, VII.1.4; for M that depends on q
+see L. Jay, SIAM J. Numer. Anal. 33, 1996). It is the constrained variational integrator of the discrete Lagrangian
+h L(q_m, v_m).
+
 Energy has no trend, and momenta that the mechanism keeps are kept. All equations are solved until only rounding is left.
 """
 
@@ -151,8 +153,8 @@ class ClosedMidpoint:
     def _change(
         self, n: GridPoint, h: float, new: tuple[Array, Array], old: tuple[Array, Array], error: Array, push: Array
     ) -> float:
-        """Of an iteration, as a part of the largest coordinate and momentum, or of what a step changes in them; and the error of
-        the closures. Pushes are not compared: they are uncertain by rounding of q over h."""
+        """Of an iteration, as a part of the largest coordinate and momentum, or of what a step changes in them; and the error
+        of the closures. Pushes are not compared: they are uncertain by rounding of q over h."""
         (v, f), h = new, abs(h)
         place = _largest(n.q) + h * _largest(v) + min(1.0, self.quantities.length)
         momentum = _largest(n.p) + h * _largest(f) + _largest(n.G.T @ push) + 1e-300
@@ -161,7 +163,8 @@ class ClosedMidpoint:
 
     def _placed(self, t: float, q: Array, p: Array, v: Array) -> GridPoint:
         G = self._rows(q, t)
-        return GridPoint(t, q, p, v, G, np.linalg.solve(self.quantities.mass(q, t), G.T))
+        to_velocity: Array = np.asarray(np.linalg.solve(self.quantities.mass(q, t), G.T), dtype=np.float64)
+        return GridPoint(t, q, p, v, G, to_velocity)
 
     def _rows(self, q: Array, t: float) -> Array:
         return self.quantities.jacobian(q, t)[self.kept]

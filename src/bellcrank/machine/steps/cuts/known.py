@@ -1,6 +1,6 @@
 """What a model says about where its equations of motion are not smooth.
 
-times     knots and ends of tables over time: of efforts, of prescribed motions of joints and of closures
+times     knots and ends of tables over time: of efforts, of prescribed motions of joints and of closures; kinks of formulas
 surfaces  limits of stops on coordinates of the tree: a coordinate, and the value at which the force begins; and rest, v = 0,
           where friction that holds turns round
 anchors   of friction that holds: what it holds, and how far its anchor may be away
@@ -18,6 +18,7 @@ from ....forces.joint_stiction import TINY
 from ....model import Model
 from ....model.motion import PrescribedMotion
 from ....model.parameters.tables import Table
+from .kinks import kink_times
 
 Array = NDArray[np.float64]
 
@@ -51,7 +52,7 @@ class Surfaces(NamedTuple):
 def known_times(model: Model, first: float, last: float, others: Iterable[float] = ()) -> Array:
     """Times inside a run at which its steps have to end, in order; ``others`` are those of what is given to the run."""
     knots = [x for table in _tables(model) for x in _knots(table, first, last)]
-    found = np.unique([*knots, *others])
+    found = np.unique([*knots, *kink_times(model, first, last), *others])
     found = found[(found > first + SAME * abs(first)) & (found < last - SAME * abs(last))]
     distinct = np.diff(found, prepend=-np.inf) > SAME * np.abs(found)
     return np.asarray(found[distinct], dtype=np.float64)

@@ -137,7 +137,7 @@ class Newton:
             at = self._matrix(mode)
             self._form(mode, h, at["upper"])
             arrays = ", ".join(f"ptr {at[name]}" for name in ("upper", "below", "diagonal", "pivots"))
-            e.do(f"call void @factor_{mode.parts}({arrays}, i64 {w['order']}, i64 {w['stride']}, i64 {w['chunks']})")
+            e.do(f"call void @factor_{mode.parts}({arrays}, i64 {w['order']}, i64 {w['stride']}, i64 {w['row_chunks']})")
             e.forget()
         self.s.add_count("factorizations")
 
@@ -208,7 +208,7 @@ class Newton:
         """To what is in ``right``."""
         w, at = self.w, self._matrix(mode)
         arrays = ", ".join(f"ptr {at[name]}" for name in ("upper", "below", "diagonal", "pivots"))
-        sizes = f"i64 {w['order']}, i64 {w['stride']}, i64 {w['chunks']}"
+        sizes = f"i64 {w['order']}, i64 {w['stride']}, i64 {w['row_chunks']}"
         self.e.do(f"call void @solve_{mode.parts}({arrays}, ptr {w['right']}, {sizes})")
         self.e.forget()
 
@@ -236,7 +236,7 @@ class Newton:
                 e.store(value, base, i)
 
         for row, speed in zip(rows, speeds, strict=True):
-            sizes = f"i64 {w['order']}, i64 {w['stride']}, i64 {w['chunks']}, double -1.0"
+            sizes = f"i64 {w['order']}, i64 {w['stride']}, i64 {w['row_chunks']}, double -1.0"
             e.do(f"call void @multiply(ptr {w['by_velocity']}, ptr {row}, ptr {speed}, {sizes})")
             e.forget()
 

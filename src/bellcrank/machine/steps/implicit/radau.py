@@ -24,7 +24,7 @@ RATE_WANTED, UNKNOWN = 0.05, 2.0  # to which steps may grow, and how much they m
 GOOD_RATE = 1e-3  # of convergence, up to which the Jacobian is kept for the next step
 SAME = 1.2  # a step that would grow by less is left as it is, and with it its matrices
 FARTHEST = 5.0  # of a step, to which the stages of the one before are extrapolated
-WORKS = 1e-3  # their errors count less: the estimate is not filtered for them, and is of order three only
+WORKS = 1e-2  # their errors count less: the estimate is not filtered for them, and is of order three only
 LENIENT = 0.16  # see _leniency
 _SHORTER = 0.8  # of a step whose iterations would not converge in time
 SOLVED, SOLVING, GIVEN_UP = 0.0, 1.0, -1.0
@@ -55,7 +55,7 @@ class RadauStepper(AdaptiveStepper):
     def _prepare(self, t: Number, h: Number) -> None:
         """The Jacobian, if it is to be taken again, and the matrices for this length of step; of all lanes, if of one.
 
-        It is taken in the middle of the step, as far as that is guessed: where stiff directions turn, it is then off by half."""
+        It is taken in the middle of the step as it is guessed: where stiff directions turn, it is then off by half."""
 
         def linearise() -> None:
             middle = self.words["aside"]

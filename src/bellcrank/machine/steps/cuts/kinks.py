@@ -1,0 +1,112 @@
+"""Times at which formulas of forces and of motions are not smooth, as far as these follow from the time alone.
+
+A formula is run over an array of times, with everything else in it not a number: what comes out as numbers depends on the time
+alone. Where it is a straight line, as t - 2 is, its root is exact; else its changes of sign between many times are refined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....model import Model
+from ....model.measures.measure import Measure
+from ....model.measures.paths import built_in
+from ....model.parameters.expressions import derived
+from ....model.parameters.tables import AnyTable, Table
+from ....numbers.operations import OPERATIONS, kinks
+from ....numbers.spline import corners
+
+Array = NDArray[np.float64]
+
+TIMES = 4097  # at which a formula is looked at
+HALVINGS = 60
+
+
+def kink_times(model: Model, first: float, last: float) -> Array:
+    """Times inside a span; none where formulas depend on other things."""
+    formulas = [*model.signals, *_laws(model)]
+    t = np.linspace(first, last, TIMES if formulas else 0)
+    found = [_roots(model, formula, k, t) for formula in formulas for k in range(len(_at(model, formula, t)))]
+    return np.concatenate([np.zeros(0), *found])
+
+
+def _laws(model: Model) -> Iterator[Measure]:
+    """Formulas of prescribed motions, as measures."""
+    for motion in (*model.motions, *(closure.motion for closure in model.closures)):
+        for term in (term for law in (motion.laws if motion else ()) for term in law.terms if term.kind == "formula"):
+            yield Measure("", "expression", expression=term.expression, values=tuple(zip(term.names, term.values, strict=True)))
+
+
+def _roots(model: Model, formula: Measure, k: int, t: Array) -> Array:
+    g = _at(model, formula, t)[k]
+    if not np.isfinite(g).all():
+        return np.zeros(0)
+    line = g[0] + (g[-1] - g[0]) * (t - t[0]) / (t[-1] - t[0])
+    if np.allclose(g, line, rtol=0, atol=1e-12 * max(float(np.abs(g).max()), 1e-300)):
+        return t[:1] - g[:1] * (t[-1] - t[0]) / (g[-1] - g[0]) if g[0] * g[-1] < 0 else np.zeros(0)
+    changes = np.flatnonzero((g[:-1] < 0) != (g[1:] < 0))
+    low, high = t[changes], t[changes + 1]
+    side = g[changes] < 0
+    for _ in range(HALVINGS if len(changes) else 0):
+        middle = 0.5 * (low + high)
+        same = (_at(model, formula, middle)[k] < 0) == side
+        low, high = np.where(same, middle, low), np.where(same, high, middle)
+    return high
+
+
+def _at(model: Model, measure: Measure, t: Array) -> list[Array]:
+    """Numbers that change their sign at kinks, at each of the times."""
+    return list(_Kinks(model, t).of(measure)[1])
+
+
+class _Kinks:
+    def __init__(self, model: Model, t: Array):
+        self.model, self.t, self.unknown = model, t, np.full(len(t), np.nan)
+        self.own = {measure.name: measure for measure in model.all_measures}
+
+    def of(self, measure: Measure) -> tuple[Array, list[Array]]:
+        """Values of a formula, and the numbers that change their sign where it is not smooth."""
+        found: list[Any] = []
+        tables, program = dict(measure.tables), derived(measure.expression)
+        values = dict(measure.values) | {
+            name: self._named(name, found) for name in program.names if name not in dict(measure.values)
+        }
+
+        def apply(operation: str, operands: list[Any]) -> Any:
+            found.extend(kinks(operation, operands))
+            return OPERATIONS[operation](*operands)
+
+        def call(name: str, operands: list[Any]) -> Any:
+            found.extend(_points(tables[name], operands, len(self.t)))
+            return tables[name](*operands)
+
+        with np.errstate(all="ignore"):
+            value = program.run(values, apply, call)
+        return self._wide(value), [self._wide(x) for x in found]
+
+    def _wide(self, x: Any) -> Array:
+        return np.broadcast_to(np.asarray(x, dtype=float), self.t.shape)
+
+    def _named(self, name: str, found: list[Any]) -> Array:
+        measure = self.own.get(name)
+        if measure is not None and measure.kind == "expression":
+            value, more = self.of(measure)
+            found.extend(more)
+            return value
+        path = built_in(self.model, name) if measure is None else None
+        return self.t if path is not None and path.kind == "time" else self.unknown
+
+
+def _points(table: AnyTable, operands: list[Any], count: int) -> Iterator[Array]:
+    """The points of a table over the time; if these are few, each as a number of its own, which is exact."""
+    x = np.broadcast_to(np.asarray(operands[0], dtype=float), (count,))
+    if not isinstance(table, Table) or not np.isfinite(x).all():
+        return
+    if table.outside != "periodic":
+        yield from (x - knot for knot in table.x)
+    else:
+        yield np.asarray(corners(table.rows, 0.0, float(len(table.x)), table.lookup, x))

@@ -1,0 +1,112 @@
+"""Steps are cut where contacts begin or end and formulas have kinks: where one of the ``openings`` of a model changes its sign.
+
+Unlike limits of coordinates (surfaces.py) these are any functions of the state, which a kernel evaluates along the dense output
+of a step: at a few places between its ends, and where one of them has changed its sign, at those of a bisection. The step is
+taken again, to end just before; from there a short one ends just behind. Where the sign changes back at once, as that of a
+velocity at rest under a jump of friction does, steps are left to the control of their error.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ....kernels.llvm.flow import each, total, when
+from ....numbers import Number, Symbol, maximum, minimum
+from .corners import start_of_step
+from .roots import NO_ROOT
+
+if TYPE_CHECKING:
+    from ..stepper import Stepper
+
+PLACES = 8  # in a step, at which the signs are looked at
+HALVINGS = 36
+CLOSE = 1e-10  # of a step: how far before and behind a change of sign steps end
+REST = 1e4  # times as much: the least time between two such cuts
+
+
+def near_openings(stepper: Stepper, h: Number) -> Symbol:
+    """More than zero where a sign may change, by the openings at both ends of the step and in its middle.
+
+    It may not where the least of the three is larger than twice their spread.
+    """
+    s, e, w = stepper, stepper.e, stepper.words
+    t, buffer = s.real("t"), w["buffer:opening"]
+    for array, state, time in (
+        ("opening_start", w["y"], start_of_step(s)),
+        ("opening_middle", w["asked"], minimum(t + 0.5 * h, s.real("latest"))),
+        ("", w["new"], minimum(t + h, s.real("latest"))),
+    ):
+        if array == "opening_middle":
+            s.put_middle(h, state)
+        _call(s, state, time)
+        if array:
+            each(e, 0, w["openings"], lambda i, to=array: s.put_number(s.number(buffer, i), w[to], i))  # type: ignore[misc]
+
+    def nearer(i: str, found: str) -> str:
+        a, b, c = (s.number(array, i) for array in (w["opening_start"], w["opening_middle"], buffer))
+        spread = maximum(maximum(a, b), c) - minimum(minimum(a, b), c)
+        return e.operand(maximum(e.symbol(found), 2.0 * spread - minimum(minimum(abs(a), abs(b)), abs(c))))
+
+    return e.symbol(total(e, 0, w["openings"], e.constant(-1e300), nearer))
+
+
+def find_opening(stepper: Stepper, h: Number) -> None:
+    """``cut``: the part of the step before, or just behind, the first change of a sign; near_openings has been asked."""
+    s, e = stepper, stepper.e
+    s.set_real("opening_low", 0.0)
+    s.set_real("opening_high", NO_ROOT)
+
+    def look(k: str) -> None:
+        x = e.symbol(e.splat(e.emit(f"sitofp i64 {k} to double"))) * (1.0 / PLACES)
+        low, high = s.real("opening_low"), s.real("opening_high")
+        changed = _evaluate(s, h, x) < 0.0
+        fresh = s.real("opening_high") > 1.5
+        s.set_real("opening_high", (fresh & changed).select(x, high))
+        s.set_real("opening_low", (fresh & ~changed).select(x, low))
+
+    each(e, 1, PLACES + 1, look)
+    when(e, s.any(s.real("opening_high") <= 1.0), lambda: _cut(s, h))
+
+
+def _cut(s: Stepper, h: Number) -> None:
+    e = s.e
+
+    def halve(k: str) -> None:
+        low, high = s.real("opening_low"), s.real("opening_high")
+        middle = 0.5 * (low + high)
+        changed = _evaluate(s, h, middle) < 0.0
+        inside = high <= 1.0
+        s.set_real("opening_high", (inside & changed).select(middle, s.real("opening_high")))
+        s.set_real("opening_low", (inside & ~changed).select(middle, s.real("opening_low")))
+
+    each(e, 0, HALVINGS, halve)
+    low, high, t = s.real("opening_low"), s.real("opening_high"), s.real("t")
+    close = maximum(CLOSE * maximum(h, s.real("full")), 4.0 * s.shortest())
+    part = close / h
+    soon = high * h <= 4.0 * close
+    rests = soon & (t - s.real("opened") < REST * close)
+    found = soon.select(high + part, low - part)
+    taken = (high <= 1.0) & (found < 1.0) & (found * h > s.shortest()) & ~rests
+    s.set_real("opened", ((high <= 1.0) & soon & ~rests).select(t, s.real("opened")))
+    s.set_real("cut", taken.select(minimum(s.real("cut"), found), s.real("cut")))
+
+
+def _evaluate(s: Stepper, h: Number, x: Number) -> Symbol:
+    """The openings at a part of the step; the least of them, counted as positive on the side where the step begins."""
+    e, w = s.e, s.words
+    state, buffer = w["asked"], w["buffer:opening"]
+    s.put_inside(h, x, state)
+    _call(s, state, minimum(s.real("t") + x * h, s.real("latest")))
+
+    def least(i: str, found: str) -> str:
+        side = (s.number(w["opening_start"], i) >= 0.0).select(1.0, -1.0)
+        return e.operand(minimum(e.symbol(found), side * s.number(buffer, i)))
+
+    return e.symbol(total(e, 0, w["openings"], e.constant(1e300), least))
+
+
+def _call(s: Stepper, state: str, time: Number) -> None:
+    e, w = s.e, s.words
+    s.set_clock(time)
+    arrays = {"q": state, "v": e.pointer(state, w["v_start"]), "t": w["clock"], "u": w["u"], "opening": w["buffer:opening"]}
+    s.call("openings", arrays)
