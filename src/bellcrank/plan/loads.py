@@ -166,9 +166,8 @@ def make_loads(
         kind = "prismatic" if closure.joint is None else closure.joint.kind
         motions.append(_motion(kind, closure.motion, (q, v), pool))
     rows = {i: k for k, i in enumerate(held)}
-    measures = make_measures(
-        model, tree, frames, rows, (read, measured), driven_index, pool.add, varied.get("measure_data")
-    )
+    found = varied.get("measure_data")
+    measures = make_measures(model, tree, frames, rows, (read, measured), driven_index, pool.add, found)
     columns = measures.ordered.columns
     elements = [_reading(_element(model, frames, place, rows, e, pool), e, columns) for e in model.elements]
     motion_signatures, motion_table = _codes(motions, len(MOTION_TABLE), varied.get("motion_data"))

@@ -93,10 +93,10 @@ def _columns(model: Model, motion: Mapping[str, Any], partial: bool) -> dict[str
 
 
 def _entry(name: str, given: Any, width: int, times: Array, rows_at: Array) -> Course:
-    if callable(given):
-        return _of_function(name, given, width, times)
     if isinstance(given, Table):
         return _of_points(name, given.x, given.y, width, times)
+    if callable(given):
+        return _of_function(name, given, width, times)
     if isinstance(given, tuple) and len(given) == 2 and np.ndim(given[0]) == 1:
         return _of_points(name, given[0], given[1], width, times)
     x = _numbers(name, given)

@@ -249,7 +249,7 @@ FUNCTIONS: dict[str, Callable[..., None]] = {
     "exp": exponential,
     "log": logarithm,
     "gather": gather,
-    "gather_inside": gather_inside,
     "gather tangents": gather_tangents,
+    "gather_inside": gather_inside,
 }
 """Operations of the graph that are written out when the text is."""

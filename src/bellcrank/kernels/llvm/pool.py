@@ -31,7 +31,8 @@ class Table:
         found = e.known.get(key)
         if found is None:
             limit = () if kind == "gather_inside" else (self._last(),)
-            ref = e.emit(kind, pointer, *limit, e.operand(index), ref=e.name(wide=kind == "gather tangents"))
+            name = e.name(wide=kind == "gather tangents")
+            ref = e.emit(kind, pointer, *limit, e.operand(index), ref=name)
             found = e.known[key] = Symbol(e, ref, "gather", (index,))
         return found
 
