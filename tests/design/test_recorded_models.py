@@ -17,7 +17,7 @@ def other_numbers(model, seed, amount):
     rng = np.random.default_rng(seed)
     found = {}
     for name, x in model.parameters.items():
-        keep = any(word in name for word in UNCHANGED) or ".table." in name
+        keep = any(word in name for word in UNCHANGED) or ".table." in name or ".rows." in name
         r = 0.0 if keep else rng.uniform(-1.0, 1.0)
         found[name] = x * (1 + amount * (abs(r) if any(word in name for word in POSITIVE) else r))
     return found

@@ -33,7 +33,7 @@ HOSTILE = {
     "attributes": ('p = "=p.__class__.__mro__"', "depends on itself|is not known"),
     "tower": ('p = "=9**9**9**9**9"', "too large|larger than"),
     "long tower": (f'p = "={"**".join(["9"] * 200)}"', "nested more than"),
-    "long": (f'p = "={"+".join(["1"] * 5000)}"', "too long"),
+    "long": (f'p = "={"+".join(["1"] * 15000)}"', "too long"),
     "deep": (f'p = "={"(" * 400}1{")" * 400}"', "nested more than"),
     "signs": (f'p = "={"-" * 900}1"', "nested more than"),
     "huge": ("p = 1e400", "inf"),

@@ -16,8 +16,9 @@ from bellcrank.io.shipped import gallery
 from bellcrank.model.manifold import displaced
 from tests.closed_linkages import four_bar as bars_from_arrays
 
-CLOSED_MODELS = ("bricard", "excavator", "five_bar", "four_bar", "n_four_bar", "parallelogram", "quarter_car", "slider_crank",
-                 "squeezer", "stewart", "strandbeest")  # fmt: skip
+CLOSED_MODELS = ("bricard", "double_wishbone", "engine", "excavator", "five_bar", "four_bar", "gearbox", "n_four_bar",
+                 "parallelogram", "planetary", "quarter_car", "scissor_lift", "slider_crank", "squeezer", "stewart",
+                 "strandbeest")  # fmt: skip
 A, B, C = 0.5, 1.8, 1.2  # crank, coupler and rocker of the gallery's four-bar, 2 m between the pivots
 WITHOUT_REACH = """
 format = 1

@@ -197,7 +197,7 @@ def test_in_a_real_browser_it_plays_and_a_slider_simulates(page: Page) -> None:
         assert until(lambda: page.playback.sample > 3)
         tab.get_by_label("Play", exact=True).uncheck(timeout=60_000)
         assert until(lambda: not page.playback.play.value)
-        assert tab.screenshot(clip={"x": 0, "y": 130, "width": 300, "height": 260}) != still
+        assert until(lambda: tab.screenshot(clip={"x": 0, "y": 130, "width": 300, "height": 260}) != still)
         length = tab.get_by_text("length", exact=True).locator("xpath=ancestor::*[.//input][1]").locator("input").last
         length.fill("0.6")
         length.press("Enter")

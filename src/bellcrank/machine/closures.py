@@ -111,9 +111,10 @@ def _curve(walk: Walk, signature: ClosureSignature, k: Integer) -> tuple[Curve, 
     return curve_of(walk, signature.curve, k, q), v, a
 
 
-def curve_of(walk: Walk, signature: Lookup | None, k: Integer, x: Number) -> Curve:
-    assert signature is not None
-    return curve_at(signature, data_of(walk, "closure_data", k, signature), CLOSURE_SLOTS["table"], x, pool_of(walk))
+def curve_of(walk: Walk, lookup: Lookup | None, k: Integer, x: Number) -> Curve:
+    """The curve of a closure; a design may change its points, in the pool, and not where they are."""
+    assert lookup is not None
+    return curve_at(lookup, lambda slot: walk.data("closure_data", (k, slot), False), CLOSURE_SLOTS["table"], x, pool_of(walk))
 
 
 def last_attachment(walk: Walk, k: Integer) -> Integer:

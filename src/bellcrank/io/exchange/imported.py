@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from ...model.manifold import rotation
 from ...model.order import outward_order
 from ...model.source import Look, Quaternion, Source
-from ...model.spec.elements import ELEMENT_SPECS, ConstraintSpec, CouplerSpec, ElementSpec, FrictionSpec
+from ...model.spec.elements import CREEP, ELEMENT_SPECS, ConstraintSpec, CouplerSpec, ElementSpec, FrictionSpec
 from ...model.spec.fields import InBody, Place, Triple
 from ...model.spec.items import GROUND, NOWHERE, Where
 from ...model.spec.problems import names as quoted
@@ -199,7 +199,8 @@ class ImportedParts:
 
     def _changes(self) -> Iterator[str]:
         """What every reader changes."""
-        rubbing = {item.joint: item.velocity for item in self.elements if isinstance(item, FrictionSpec)}
+        frictions = [item for item in self.elements if isinstance(item, FrictionSpec)]
+        rubbing = {item.joint: CREEP if item.velocity is None else item.velocity for item in frictions}
         for velocity in dict.fromkeys(rubbing.values()):
             joints = quoted([name for name, at in rubbing.items() if at == velocity], LISTED)
             yield f"friction of the joints {joints} is smooth here: it has 70 % of its effort at {velocity:g} rad/s or m/s"

@@ -187,7 +187,7 @@ def _element(table: TomlTable, classes: tuple[type[Any], ...]) -> Any:
             where = "Give joint = ..., or from = ... and to = ..., or joints = ... and factors = ..."
             table.complain(f"[{table.label}] does not say where it acts. {where}")
             return None
-        cls = classes[2 if "joints" in table else 1]
+        cls = classes[2 if "joints" in table and len(classes) > 2 else 1]
     return _item(table, cls)
 
 

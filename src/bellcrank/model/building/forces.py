@@ -131,7 +131,7 @@ def _friction(item: elements.FrictionSpec, rows: ModelRows) -> Element:
     if item.stiffness is None:
         if item.damping:
             raise Trouble("smooth friction has no damping: give a stiffness too, or a damper beside it.", "damping")
-        on, velocity = on_joint(item, rows, rates=True), 0.01 if item.velocity is None else item.velocity
+        on, velocity = on_joint(item, rows, rates=True), elements.CREEP if item.velocity is None else item.velocity
         return _element(item, "joint_friction", item.effort, velocity, **on)
     if item.velocity is not None:
         raise Trouble(

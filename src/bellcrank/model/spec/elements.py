@@ -111,6 +111,9 @@ class SumDamper(ElementSpec, section="dampers"):
     damping: JointDamping
 
 
+CREEP = 0.01  # rad/s or m/s, where smooth friction has 70 % of its effort unless given
+
+
 @dataclass(frozen=True)
 class FrictionSpec(ElementSpec, section="frictions"):
     """Coulomb friction. Smooth, -effort v / sqrt(v^2 + velocity^2), which creeps; or, with a stiffness, one that holds."""
@@ -119,7 +122,7 @@ class FrictionSpec(ElementSpec, section="frictions"):
     effort: Annotated[Scalar, Number("when sliding", unit="N m or N", sign="zero or more", remedy="Give it.")]
     velocity: Annotated[
         Scalar | None,
-        Number("where smooth friction has 70 % of its effort, 0.01 by default", unit="rad/s or m/s", sign="more than zero"),
+        Number(f"where smooth friction has 70 % of it, {CREEP:g} by default", unit="rad/s or m/s", sign="more than zero"),
     ] = None
     stiffness: Annotated[
         Scalar | None, Number("of what holds, until the effort is reached", unit="N m/rad or N/m", sign="more than zero")

@@ -90,7 +90,7 @@ def _is_long(plan: Plan, nodes: Sequence[BlockNode], ranks: Sequence[Ranks], car
     if not closures or any(plan.model.closures[k].kind == "coupler" for k in closures):
         return False
     rows = sum(len(own) for found in ranks for own in found.kept)
-    if rows > MOST_SLOTS or any(own for found in ranks for own in found.checked):
+    if not 0 < rows <= MOST_SLOTS or any(own for found in ranks for own in found.checked):
         return False
     bodies = sorted(i for node in nodes for i in node.bodies)
     if along_bodies(plan, bodies, rows, nodes[0].base < 0) >= as_nodes(plan, nodes, bodies, rows, carriers):
