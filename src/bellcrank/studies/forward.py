@@ -23,6 +23,7 @@ from ..run import Event, simulate
 from ..run.arguments import must_be_known, must_be_positive, sample_times, span, starting_state
 from ..run.loops.treatment import loops_of
 from .history import History, Scaled, integrate
+from .jumps import warn_of_jumps
 from .outcome import Found, Sensitivity
 from .output_names import Output, parsed
 from .starting import first_tangents
@@ -77,6 +78,7 @@ def sensitivity(
     design = parameters if isinstance(parameters, Design) else Design(model, parameters)
     for remark in design.remarks:
         warn(remark)
+    warn_of_jumps(model)
     whole, interval = span(model, duration, step)
     wanted = parsed(outputs, [event.title for event in events], whole)
     options: dict[str, Any] = {"rank_tolerance": rank_tolerance, "design": design}
