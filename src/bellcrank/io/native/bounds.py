@@ -15,14 +15,16 @@ MOST_PARTS = 16  # of a dotted key
 MOST_LEVELS = 16  # of arrays and inline tables inside each other
 LONGEST_KEY = 1000  # characters
 
-_QUOTED = r""""(?:[^"\\\n]|\\.)*+"?|'[^'\n]*+'?"""
+# Only single characters are repeated possessively: with groups so repeated a text was not recognised, in one run of many, by
+# Python 3.11. What follows a repeated group always matches, or its parts exclude each other, so that nothing is tried twice.
+_QUOTED = r""""(?:[^"\\\n]++|\\.)*"?|'[^'\n]*+'?"""
 _PART = rf"(?:[A-Za-z0-9_-]++|{_QUOTED})"
 _TOKEN = re.compile(
-    r'"""(?:[^"\\]|\\.|"(?!""))*+(?:"{3,5}|\Z)'
-    r"|'''(?:[^']|'(?!''))*+(?:'{3,5}|\Z)"
+    r'"""(?:[^"\\]++|\\.|"(?!""))*(?:"{3,5}|\Z)'
+    r"|'''(?:[^']++|'(?!''))*(?:'{3,5}|\Z)"
     r"|#[^\n]*+"
     r"|([\[{])|([\]}])"
-    rf"|({_PART}(?:[ \t]*+\.[ \t]*+{_PART})*+)[ \t]*+([=\]])?",
+    rf"|({_PART}(?:[ \t]*+\.[ \t]*+{_PART})*)[ \t]*+([=\]])?",
     re.DOTALL,
 )
 _OPEN, _CLOSE, _WORDS, _AFTER = 1, 2, 3, 4
