@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 from bellcrank.dynamics import Dynamics
-from bellcrank.dynamics.evaluation import LANES
 from bellcrank.errors import StateError
+from bellcrank.kernels.processor import lane_count
 from bellcrank.machine import kernel
 from bellcrank.model.generators import chain, random_state, random_tree
+
+LANES = lane_count()
 
 
 @pytest.fixture(scope="module")

@@ -120,7 +120,7 @@ class Body:
         if slot in self._constants:
             return self._constants[slot]
         value = self.load("data", slot)
-        varies = self.walk.e.tangents and slot in self.signature.varied
+        varies = self.walk.program.tangents and slot in self.signature.varied
         return Dual(value, [self.load("d_data", slot)]) if varies else value
 
     @property

@@ -70,7 +70,7 @@ class Walk:
     def data(self, name: str, place: Any, varied: bool) -> Number:
         """A number of the data, with its tangents where a design may change it."""
         value = self.array(name)[place]
-        return Dual(value, [self.array(tangent_of(name))[place]]) if varied and self.e.tangents else value
+        return Dual(value, [self.array(tangent_of(name))[place]]) if varied and self.program.tangents else value
 
     def run(self) -> None:
         for name, kind in self.program.outputs.items():

@@ -38,7 +38,7 @@ EPSILON = 2.3e-16
 
 def write_with_kernels(plan: Plan, called: dict[str, Program], method: RungeKutta, stepper: type[Stepper]) -> Module:
     """A module of a stepper and the kernels that it calls."""
-    lanes = {name: WIDE if name == "tangent" else stepper.lanes for name in called}
+    lanes = {name: stepper.vector() if name == "tangent" else stepper.lanes for name in called}
     kernels = {name: write_kernel(plan, program, lanes[name], name=name) for name, program in called.items()}
     plain_rates = all(joint.quaternion is None for joint in plan.model.joints)
     arguments = {name: kernel.arguments for name, kernel in kernels.items()}
@@ -80,10 +80,15 @@ class Stepper:
         self.called, self.method, self.arguments = called, method, arguments
         self.plain_rates = plain_rates  # dq/dt = v
         self.momenta, self.closed = takes_momenta(called), "positions" in called
-        self.e = Emitter(WIDE)
+        self.e = Emitter(self.vector())
         self.stages = method.stages
         self.tangents = called["kernel"].tangents
         self.with_works = self.with_works and not self.tangents
+
+    @classmethod
+    def vector(cls) -> int:
+        """Doubles of a vector: of the lanes, or of WIDE numbers of one state."""
+        return cls.lanes if cls.lanes > 1 else WIDE
 
     def write(self) -> tuple[str, dict[str, str]]:
         e = self.e
@@ -149,6 +154,10 @@ class Stepper:
 
     def copy(self, source: str, to: str) -> None:
         self.over_state(lambda i: self.e.store(self.get(source, i), to, i))
+
+    def replace(self, old: str, new: str, where: Condition) -> None:
+        """``old`` becomes ``new`` where that holds."""
+        self.over_state(lambda i: self.e.store(where.select(self.get(new, i), self.get(old, i)), old, i))
 
     def note_fastest(self, t: Number) -> None:
         """Keep the state with the largest speeds: samples may all fall on rest, and the energy that flows is to be known."""
@@ -337,7 +346,7 @@ class Stepper:
         e.do(f"store double {self._sum(products)}, ptr {place}, align 8")
 
     def vectors(self, name: str) -> str:
-        return self.e.emit(f"sdiv i64 {self.words[name]}, {WIDE}")
+        return self.e.emit(f"sdiv i64 {self.words[name]}, {self.vector()}")
 
     # the method ---------------------------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
     d(dq/dt, dv/dt) = J (d, dv),      dq = E d     (model.manifold: displacements d along the directions of v)
 
 A step calls ``jacobian`` and nothing else; the kernel "tangent" takes a state and a direction in each lane. For one state it
-has WIDE lanes all the same: four directions at a time. Of q and v the two blocks of the acceleration, da/dd and da/dv, are
+has WIDE lanes all the same: so many directions at a time. Of q and v the two blocks of the acceleration, da/dd and da/dv, are
 left by their columns in ``by_position`` and ``by_velocity``; of q and p the whole matrix in ``by_position``, laid out as a
 state is.
 """
@@ -39,7 +39,7 @@ class _Directions:
 
     def __init__(self, stepper: Stepper):
         self.s, self.e, self.w = stepper, stepper.e, stepper.words
-        self.per = WIDE // stepper.lanes
+        self.per = 1 if stepper.lanes > 1 else WIDE
         s, w, speed = stepper, self.w, "p" if stepper.momenta else "v"
         at = w["linearised"]
         given = {"q": at, speed: self.e.pointer(at, w["v_start"]), "tau": w["tau"], "u": w["u"], "t": w["clock"]}
