@@ -70,4 +70,5 @@ def joined(first: Outcome, second: Outcome, kept: NDArray[np.bool_]) -> Outcome:
         first.lost + second.lost,
         None if first.anchors is None or second.anchors is None else np.vstack([first.anchors[kept], second.anchors[1:]]),
         *along,
+        None if first.missed is None or second.missed is None else first.missed + second.missed,
     )
