@@ -15,6 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .errors import (
+    AccuracyWarning,
     AssemblyError,
     BellcrankError,
     BellcrankWarning,
@@ -85,6 +86,7 @@ _HOME = {
 }
 
 __all__ = [
+    "AccuracyWarning",
     "Assembly",
     "AssemblyError",
     "BellcrankError",

@@ -55,6 +55,10 @@ class StiffnessWarning(BellcrankWarning):
     """A run takes short steps to stay stable, not for accuracy; the message names a method that need not."""
 
 
+class AccuracyWarning(BellcrankWarning):
+    """A result is less accurate than its tolerance promises; the message says by how much, and what to do about it."""
+
+
 def warn(message: str, kind: type[BellcrankWarning] = BellcrankWarning) -> None:
     """A warning at the line outside this package from which it was called, however deep inside it arises."""
     frame, level = sys._getframe(1), 2
