@@ -347,7 +347,10 @@ def test_their_numbers_are_design_parameters():
         (lambda m: m.distance("x", ("a", "tip"), ("b", (0, 0, 0)), motion=sine(1, math.inf)), "Give finite numbers"),
         (lambda m: m.point_on_line("x", ("a", "tip"), ("b", (0, 0, 0)), (0, 0, 0)), "its axis is .* not zero"),
         (lambda m: m.point_on_plane("x", ("a", "tip"), ("b", "tip"), "x", 1, motion=rate(1)), "has offset and motion"),
-        (lambda m: m.perpendicular("x", ("a", "tip"), ("b", "tip"), "x", (1, 1, 0)), "at 45 degrees .* Let axis2 be perpendicular"),
+        (
+            lambda m: m.perpendicular("x", ("a", "tip"), ("b", "tip"), "x", (1, 1, 0)),
+            "at 45 degrees .* Let axis2 be perpendicular",
+        ),
         (lambda m: m.coupler("x", ["ja", "jbb"], ratio=2), 'coupler "x": it names "jbb", which is no joint. Did you mean "jb"'),
         (lambda m: m.coupler("x", ["ja", "jb"]), "neither factors nor a ratio"),
         (lambda m: m.coupler("x", ["ja", "jb"], [1, 2], ratio=2), "it has factors and ratio. Give one of the three"),

@@ -294,8 +294,8 @@ def _problem(trajectory: Trajectory, method: str, *, asking: bool) -> str | None
         )
     if status == NOT_SOLVED and trajectory.layout.closed_midpoint:
         return (
-            f"stopped at {when}: the equations of a step of {trajectory.real('h'):.3g} s cannot be solved: the step is too long, "
-            f"or the loops are in a singular position or near one, which this method cannot pass. Take shorter steps "
+            f"stopped at {when}: the equations of a step of {trajectory.real('h'):.3g} s cannot be solved: the step is too "
+            f"long, or the loops are in a singular position or near one, which this method cannot pass. Take shorter steps "
             f"({argument('max_step')}), or use {argument('method', 'rattle')}. What was computed until then is kept."
         )
     if status == NOT_SOLVED:

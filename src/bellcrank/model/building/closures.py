@@ -73,7 +73,9 @@ def _perpendicular(item: PerpendicularSpec, rows: ModelRows) -> Closure:
     cosine = as_number(np.dot(axis, axis2))
     if not abs(cosine) < PERPENDICULAR:
         angle = math.degrees(math.acos(min(1.0, abs(value_of(cosine)))))
-        raise Trouble(f"its axes are at {angle:.3g} degrees in the design position. Let axis2 be perpendicular to axis.", "axis2")
+        raise Trouble(
+            f"its axes are at {angle:.3g} degrees in the design position. Let axis2 be perpendicular to axis.", "axis2"
+        )
     return Closure(item.name, "perpendicular", **between(item, rows), axis=axis, axis2=axis2)
 
 

@@ -337,7 +337,9 @@ class PerpendicularSpec(ConstraintSpec, type="perpendicular"):
     """A direction of the body where it begins and one of the body where it ends stay perpendicular."""
 
     axis: Annotated[Triple, Direction("direction fixed to the body of from", remedy='Give it: axis = "x"')]
-    axis2: Annotated[Triple, Direction("direction fixed to the body of to, perpendicular to axis", remedy='Give it: axis2 = "y"')]
+    axis2: Annotated[
+        Triple, Direction("direction fixed to the body of to, perpendicular to axis", remedy='Give it: axis2 = "y"')
+    ]
 
 
 @dataclass(frozen=True)
