@@ -30,8 +30,8 @@ def doubt_derivatives(model: str, names: Sequence[str], missed: Array | None, st
     others = "" if len(worse) == 1 else f" ({len(worse) - 1} more of the parameters are alike)"
     warn(
         f'model {model!r}: the derivatives by "{names[worst]}" are less accurate than the tolerance promises{others}. The '
-        f"steps follow the errors of the state alone; those of these derivatives are {missed[worst] / steps:.0f} times as large on "
-        f"average, and add up to about {missed[worst] * rtol:.1g} of their size. Let steps follow the derivatives too with "
-        f"{argument('control', 'all')}.",
+        f"steps follow the errors of the state alone; those of these derivatives are {missed[worst] / steps:.0f} times as "
+        f"large on average, and add up to about {missed[worst] * rtol:.1g} of their size. Let steps follow the "
+        f"derivatives too with {argument('control', 'all')}.",
         AccuracyWarning,
     )
