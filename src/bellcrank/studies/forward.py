@@ -32,7 +32,7 @@ from .taking import Moments, moments, taken
 
 Array = NDArray[np.float64]
 
-FORWARD = ("dopri5", "dop853", "rk4")
+FORWARD = ("dopri5", "dop853", "rk4", "radau")
 
 
 @in_our_errors(DynamicsError)
