@@ -23,6 +23,7 @@ from ...numbers import Condition, Number, Symbol, maximum, minimum
 from ...plan import Plan
 from ..module import Module, assemble, write_kernel
 from ..tangents import steps as tangents
+from ..tangents.turning import write_turning_tangents
 from .cuts.roots import write_first_root
 from .implicit.newton import write_newton
 from .implicit.turning import write_turning
@@ -47,7 +48,8 @@ def write_with_kernels(plan: Plan, called: dict[str, Program], method: RungeKutt
     if method.implicit:
         parts += write_newton(stepper, method, plain_rates)
     if method.turns:
-        parts += write_turning()
+        tangents_of_chunk = called["kernel"].tangents
+        parts += write_turning() + (write_turning_tangents(tangents_of_chunk) if tangents_of_chunk else [])
     return assemble(list(kernels.values()), parts)
 
 

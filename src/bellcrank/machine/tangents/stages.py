@@ -35,8 +35,8 @@ class StageTangents:
         self.s, self.e, self.w, self.newton = stepper, stepper.e, stepper.words, newton
 
     def solve(self, h: Number, slopes: Callable[[], None], size: Callable[[str], Number], judge: Judge) -> None:
-        """``slopes`` leaves those of the stages with their tangents in the residuals; ``size(dy)`` is that of the changes there
-        are then, for one parameter. "along" says how it ended."""
+        """``slopes`` leaves those of the stages with their tangents in the residuals; ``size(of)`` is that of the changes there
+        are then, for one parameter whose tangents, and those of a step, have the sizes ``of``. "along" says how it ended."""
         s = self.s
         for name, value in (("along", SOLVING), ("along_passes", 0.0), ("along_change", 0.0)):
             s.set_real(name, value)
@@ -84,7 +84,7 @@ class StageTangents:
         for k, residual in rows:
             self.gather(start, lambda at, k=k, r=residual: s.number(r, at) - s.number(k, at), residual)  # type: ignore[misc]
         newton.correct(h)
-        self.gather(start, lambda at: s.number(self.w["y"], at), aside)
+        self.gather(start, lambda at: abs(s.number(self.w["y"], at)) + abs(h * s.number(s.k[0], at)), aside)
         s.set_real("along_change", s.real("along_change") + size(aside))
 
         def add(tangent: Int, place: Int) -> None:
