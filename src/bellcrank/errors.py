@@ -15,6 +15,10 @@ class ModelError(BellcrankError, ValueError):
     """A model, or a model file, that cannot be: all of its problems are listed at once."""
 
 
+class StudyError(BellcrankError, ValueError):
+    """A study, or a study file, that cannot be carried out: all of its problems are listed at once."""
+
+
 class StateError(BellcrankError, ValueError):
     """An argument of the wrong kind, shape or value: q, v, tau, a name, an option."""
 

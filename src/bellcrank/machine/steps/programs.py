@@ -25,7 +25,7 @@ def programs(
         speed = "p" if takes_momenta(called) else "v"
         called["tangent"] = program.differentiated(("q", speed), DIRECTIONS, of_design=False)
     if works:
-        called |= _powers(plan, program)
+        called |= powers(plan, program)
     if plan.loads.openings and not takes_momenta(called):
         called["openings"] = QUANTITIES["openings"]
     if plan.model.closures:
@@ -35,7 +35,7 @@ def programs(
     return {name: for_plan(each_program, plan) for name, each_program in called.items()}
 
 
-def _powers(plan: Plan, program: Program) -> dict[str, Program]:
+def powers(plan: Plan, program: Program) -> dict[str, Program]:
     """Powers of force elements, drives and driven closures, unless the accelerations tell them besides."""
     called, canonical = {"kernel": program}, takes_momenta({"kernel": program})
     if plan.loads.motions and plan.model.closures:  # powers of drives need the multipliers
