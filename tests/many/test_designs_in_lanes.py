@@ -98,6 +98,17 @@ def test_steps_of_a_fixed_length_are_those_of_the_run_alone():
     np.testing.assert_allclose(runs.v_values[2], alone.values("v"), rtol=0, atol=1e-10)
 
 
+def test_implicit_steps_linearise_each_design():
+    """radau takes the Jacobian of every lane at its own data; runs alone take other steps, to tolerances of 1e-9."""
+    made = design("four_bar")
+    p = nearby(made, 3, spread=0.2)
+    runs = bc.simulate_many(made.base, 0.2, step=0.1, design=made, p=p, method="radau")
+    for k, row in enumerate(p):
+        alone = bc.simulate_many(made.model(row), 0.2, step=0.1, method="radau")
+        np.testing.assert_allclose(runs.q_values[k], alone.q_values[0], rtol=0, atol=1e-8)
+        assert runs.per_run[k]["steps"] <= alone.per_run[0]["steps"] + 3  # a wrong Jacobian takes many more
+
+
 def test_stops_and_switching_times_are_those_of_each_design(stopped):
     """A block meets its stop where its design has it, and a motor starts when its design says."""
     model = stopped

@@ -27,14 +27,14 @@ from ...integrate import RungeKutta
 from ...model import Model
 from ...model.manifold import scalar_coordinates, turning_joints
 from ...plan import Plan
-from ..arrays import ARRAYS, plan_counts, width
+from ..arrays import ARRAYS, OF_NODES, VARIABLE, own_data, plan_counts, width
 from ..kernel import Code, aligned, bound_arrays
 from ..nodes.walk import block_width
 from .cuts.corners import NEVER, just_after, just_before
 from .cuts.known import Anchors, Surfaces, known_anchors, known_surfaces
 from .cuts.roots import NO_ROOT, STATE
 from .implicit.kept_rows import ARRAY_SIZES, is_closed_midpoint, kept_rows, kept_scales
-from .programs import takes_momenta
+from .programs import DIRECTIONS, takes_momenta
 
 Array = NDArray[np.float64]
 
@@ -70,9 +70,11 @@ _NEWTON = (
     "shorten",
 )  # see implicit/
 FRESH, OLD, TO_RENEW = 0.0, 1.0, 2.0  # "jacobian": of this step, of one before, to be taken again
+_ALONG = ("along", "along_passes", "along_change")  # tangents of the stages: see tangents/stages.py
 _BEFORE = ("tried", "h_before", "h_accepted", "error_accepted", "change", "change_before")
-REALS = {name: k for k, name in enumerate((*_STEP, *_FASTEST, *_CUTS, *_OPENINGS, *_CLOSING, *STIFFNESS, *_NEWTON, *_BEFORE))}
-COUNTS = {name: k for k, name in enumerate((*_LOOP, "cuts", "jacobians", "factorizations"))}
+_IMPLICIT = (*_NEWTON, *_ALONG, *_BEFORE)
+REALS = {name: k for k, name in enumerate((*_STEP, *_FASTEST, *_CUTS, *_OPENINGS, *_CLOSING, *STIFFNESS, *_IMPLICIT))}
+COUNTS = {name: k for k, name in enumerate((*_LOOP, "parameter", "cuts", "jacobians", "factorizations"))}
 TURNING = ("attitude", "spin", "position", "push")  # places in y of g, mu, x, l; the last two are -1 without a position
 
 
@@ -242,8 +244,12 @@ class Layout:
         return len(self.method.c) * self.state if self.method.implicit else 0
 
     def seeds(self, count: int) -> int:
-        """Doubles of what the kernel of tangents is given, which takes a vector of directions, or the lanes."""
-        return count * self.vector if self.method.implicit else 0
+        """Doubles of what the kernel of tangents is given along with the state."""
+        return count * DIRECTIONS if self.method.implicit else 0
+
+    def of_a_lane(self, count: int) -> int:
+        """The same of the state, where it is taken from a lane."""
+        return count if self.method.implicit and self.lanes > 1 else 0
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -256,6 +262,10 @@ class Layout:
 
 
 Size = Callable[[Layout], int]
+
+
+def _size_of(name: str) -> Size:
+    return lambda s: ARRAYS[name].size(plan_counts(s.plan))
 
 
 def _step_of(name: str) -> Size:
@@ -278,6 +288,7 @@ NUMBERS: dict[str, Size] = {
     "t_start": lambda s: s.t_start,
     "tangent_chunks": lambda s: s.tangent_chunks,
     "tangent_block": lambda s: s.tangent_block,
+    "parameters": lambda s: s.parameters,
     "state": lambda s: s.state,
     "controlled": lambda s: s.w_start // s.vector,  # vectors of q and v
     "works_end": lambda s: s.t_start // s.vector,
@@ -307,6 +318,8 @@ NUMBERS: dict[str, Size] = {
     "controller": lambda s: 0,
     "control_all": lambda s: 0,  # whether errors of tangents are controlled too
 }
+DESIGN_DATA = (*VARIABLE, *OF_NODES)
+NUMBERS |= {f"size:{name}": _size_of(name) for name in DESIGN_DATA}
 NUMBERS |= {f"step:{name}": _step_of(name) for name, array in ARRAYS.items() if array.kind == "tangent"}
 DOUBLES: dict[str, Size] = {
     "y": lambda s: s.state,
@@ -351,13 +364,11 @@ DOUBLES: dict[str, Size] = {
     "unit": lambda s: s.wide(s.model.nv),
     "seed_q": lambda s: s.seeds(s.model.nq),
     "seed_v": lambda s: s.seeds(s.model.nv),
-    "seed_tau": lambda s: s.seeds(s.model.nv),
-    "spread_q": lambda s: s.seeds(s.model.nq),
-    "spread_v": lambda s: s.seeds(s.model.nv),
-    "spread_tau": lambda s: s.seeds(s.model.nv),
-    "spread_u": lambda s: s.seeds(s.model.input_width),
-    "spread_t": lambda s: s.seeds(1),
-    "needless": lambda s: s.seeds(s.model.nv),  # values beside the tangents
+    "lane_q": lambda s: s.of_a_lane(s.model.nq),
+    "lane_v": lambda s: s.of_a_lane(s.model.nv),
+    "lane_tau": lambda s: s.of_a_lane(s.model.nv),
+    "lane_u": lambda s: s.of_a_lane(s.model.input_width),
+    "lane_t": lambda s: s.of_a_lane(1),
 }
 DOUBLES["pushed"] = lambda s: s.state if s.closed_midpoint else 0
 DOUBLES |= {name: partial(_of_rows, size) for name, size in ARRAY_SIZES.items()}
@@ -379,14 +390,14 @@ _OTHERS = ("other_work", "other_messages")  # workspace of kernels besides the f
 
 def words(called: dict[str, Program]) -> list[str]:
     """What ``bound`` holds, in order; rates go into the state's own arrays, other outputs into buffers."""
-    kept = ("qdot", "pdot") if not called["kernel"].tangents else ()
-    outputs = [name for program in called.values() for name in program.outputs if name not in kept]
-    tangent = [f"tangent:{name}" for name in own_buffers()] if "tangent" in called else []
+    kept = ("qdot", "pdot")
+    outputs = [name for program in called.values() for name in program.outputs if program.tangents or name not in kept]
+    tangent = [f"tangent:{name}" for name in (*own_buffers(), *DESIGN_DATA)] if "tangent" in called else []
     return [*NUMBERS, *ARRAYS, *_OTHERS, *tangent, *DOUBLES, *INTEGERS, *dict.fromkeys(f"buffer:{name}" for name in outputs)]
 
 
 def own_buffers() -> list[str]:
-    """What a kernel writes into besides its outputs; that of the tangents has all of them to itself, with a vector of lanes."""
+    """What a kernel writes into besides its outputs; that of the tangents has all of them to itself."""
     return [name for name, array in ARRAYS.items() if array.kind == "buffer"]
 
 
@@ -402,8 +413,8 @@ class Memory:
             "other_messages": aligned(max(1, plan.messages) * code.facts.message_row * layout.lanes),
         }
         if "tangent" in layout.called:
-            bound = bound_arrays(plan, code, layout.vector)
-            self.arrays |= {f"tangent:{name}": bound[name] for name in own_buffers() if name in bound}
+            bound = bound_arrays(plan, code, 1)
+            self.arrays |= {f"tangent:{name}": bound[name] for name in (*own_buffers(), *own_data(plan)) if name in bound}
         self.arrays |= {name: aligned(max(layout.vector, size(layout))) for name, size in DOUBLES.items()}
         self.arrays |= {name: np.zeros(max(1, size(layout)), dtype=np.int64) for name, size in INTEGERS.items()}
         self.arrays |= {name: x for name, x in (data or {}).items() if name in code.arguments}
