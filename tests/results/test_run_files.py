@@ -144,7 +144,9 @@ CHANGES = {
 def written(tmp_path_factory):
     """What a file of a run holds."""
     folder = tmp_path_factory.mktemp("written")
-    return xr.load_dataset(bellcrank.simulate(bellcrank.load("double_pendulum"), 0.1, step=0.05).save(folder / "run.nc"), engine="h5netcdf")
+    return xr.load_dataset(
+        bellcrank.simulate(bellcrank.load("double_pendulum"), 0.1, step=0.05).save(folder / "run.nc"), engine="h5netcdf"
+    )
 
 
 @pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in CHANGES.items() for value in values])
