@@ -57,7 +57,7 @@ class Table:
 
     @cached_property
     def rows(self) -> Array:
-        """The numbers that are looked up: the curve, then how many breaks it has, and where, with room for all of its points."""
+        """The numbers that are looked up: the curve, then how many breaks it has, and where, with room for all points."""
         filled = [*self.breaks, *[-1] * (len(self.x) - len(self.breaks))]
         return as_array([*self._curve, float(len(self.breaks)), *(self.x[k] for k in filled)])
 
