@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from .papers.paper_table import paper_table
     from .results import Run, load_run
     from .run import Event, simulate, simulate_many
-    from .studies import Sensitivity, Study, check_gradients, load_study, sensitivity
+    from .studies import Sensitivity, Study, SweepResult, check_gradients, load_study, load_sweep, sensitivity, sweep
 
 __version__ = "0.1.0"
 
@@ -80,9 +80,12 @@ _HOME = {
     "simulate_many": ".run",
     "Sensitivity": ".studies",
     "Study": ".studies",
+    "SweepResult": ".studies",
     "load_study": ".studies",
+    "load_sweep": ".studies",
     "check_gradients": ".studies",
     "sensitivity": ".studies",
+    "sweep": ".studies",
 }
 
 __all__ = [
@@ -107,6 +110,7 @@ __all__ = [
     "StiffnessWarning",
     "Study",
     "StudyError",
+    "SweepResult",
     "__version__",
     "assemble",
     "check",
@@ -126,6 +130,7 @@ __all__ = [
     "load",
     "load_run",
     "load_study",
+    "load_sweep",
     "modes",
     "paper_table",
     "road_spectrum",
@@ -134,6 +139,7 @@ __all__ = [
     "sensitivity",
     "simulate",
     "simulate_many",
+    "sweep",
 ]
 
 

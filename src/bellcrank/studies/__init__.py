@@ -4,5 +4,6 @@ from .asking import sensitivity
 from .checking.gradients import check_gradients
 from .outcome import Sensitivity
 from .study import Study, load_study
+from .sweeps import SweepResult, load_sweep, sweep
 
-__all__ = ["Sensitivity", "Study", "check_gradients", "load_study", "sensitivity"]
+__all__ = ["Sensitivity", "Study", "SweepResult", "check_gradients", "load_study", "load_sweep", "sensitivity", "sweep"]

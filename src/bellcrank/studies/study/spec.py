@@ -108,13 +108,14 @@ class Fit:
     deviation: Mapping[str, float] = field(default_factory=dict)
 
 
+DESIGNS = ("grid", "list", "random", "latin_hypercube", "sobol", "saltelli")
+
+
 @dataclass(frozen=True)
 class Sweep:
     """``[sweep]``: many runs over the parameters."""
 
-    design: Annotated[str, Choice("how designs are chosen", options=("grid", "list", "random", "latin_hypercube", "sobol"))] = (
-        "grid"
-    )
+    design: Annotated[str, Choice("how designs are chosen", options=DESIGNS)] = "grid"
     runs: Annotated[float | None, Number("how many", sign="more than zero")] = None
     seed: Annotated[float, Number("of the random numbers", sign="zero or more")] = 0.0
 

@@ -1,0 +1,178 @@
+"""What a sweep found: a labelled dataset, statistics, influences, and single runs again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import StateError, StudyError
+from ...run import simulate
+from .statistics import Indices, saltelli_indices, statistics_of
+from .store import PREFIX, UNKNOWN, Store
+from .task import Task
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.figure import Figure
+
+    from ...model import Model
+    from ...results import Run
+
+Array = NDArray[np.float64]
+
+OWN = ("status", "reason", "reached", "time", "q", "v")
+
+
+class SweepResult:
+    """A sweep in its store.
+
+    path       the folder
+    dataset    all of it as an xarray.Dataset, read when it is used: parameters and outputs over ``run``
+    status     0 where a run arrived, -1 where it is not finished yet; ``reasons`` says why one did not arrive
+    """
+
+    def __init__(self, path: Path, task: Task | None = None):
+        self.path, self.task = path, task
+
+    @cached_property
+    def store(self) -> Store:
+        return Store.open(self.path)
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """What the store says of the sweep: study, design, outputs, machines."""
+        return self.store.attributes
+
+    @cached_property
+    def parameters(self) -> tuple[str, ...]:
+        return tuple(name.removeprefix(PREFIX) for name in self._arrays if name.startswith(PREFIX))
+
+    @cached_property
+    def outputs(self) -> tuple[str, ...]:
+        return tuple(name for name in self._arrays if name not in OWN and not name.startswith(PREFIX))
+
+    @cached_property
+    def _arrays(self) -> tuple[str, ...]:
+        known = {name for name, _ in self.store.group.arrays()}
+        ordered = [*self.attributes["parameters"], *self.attributes["outputs"]]
+        names = [*(f"{PREFIX}{name}" for name in self.attributes["parameters"]), *self.attributes["outputs"]]
+        assert len(ordered) == len(names)
+        return *(name for name in names if name in known), *sorted(known - set(names))
+
+    def __len__(self) -> int:
+        return self.store.count
+
+    def __repr__(self) -> str:
+        done = int(self.store.finished().sum())
+        return f"SweepResult({str(self.path)!r}, {len(self)} runs, {done} of {self.store.chunks} chunks finished)"
+
+    @property
+    def complete(self) -> bool:
+        return bool(self.store.finished().all())
+
+    @property
+    def dataset(self) -> xr.Dataset:
+        import xarray as xr
+
+        found = xr.open_zarr(self.path, consolidated=False, chunks=None, decode_times=False)
+        named = {f"{PREFIX}{name}": name for name in self.parameters}
+        return found.rename(named).set_coords([*named.values(), "status"]).drop_vars("reason")
+
+    @property
+    def status(self) -> NDArray[np.int8]:
+        return np.asarray(self.store.group["status"][:])
+
+    @property
+    def reasons(self) -> dict[int, str]:
+        """Of runs that did not arrive."""
+        failed = np.flatnonzero((self.status != 0) & (self.status != UNKNOWN))
+        rows = self.store.group["reason"]
+        return {int(k): bytes(rows[int(k)]).rstrip(b"\0").decode(errors="replace") for k in failed}
+
+    def values(self, name: str) -> Array:
+        """A parameter or an output as an array, (runs,) or (runs, times)."""
+        known = {**{path: f"{PREFIX}{path}" for path in self.parameters}, **{x: x for x in self.outputs}}
+        if name not in known and name not in ("q", "v", "reached"):
+            raise StateError(f"the sweep has no {name!r}; it has {', '.join(known)}")
+        return np.asarray(self.store.group[known.get(name, name)][:])
+
+    # --- what is asked of it
+
+    def statistics(self, quantiles: Sequence[float] = (0.05, 0.5, 0.95)) -> xr.Dataset:
+        """Of each output that is a number: mean, standard deviation, smallest, largest, quantiles, over runs that arrived."""
+        return statistics_of({name: self.values(name) for name in self._numbers}, quantiles)
+
+    @property
+    def _numbers(self) -> list[str]:
+        return [name for name in self.outputs if self.store.group[name].ndim == 1]
+
+    def sobol_indices(self, output: str, *, resamples: int = 200) -> Indices:
+        """First-order and total indices of each parameter, of a sweep with design="saltelli"."""
+        if self.attributes["design"] != "saltelli":
+            raise StudyError(f"Sobol' indices need design='saltelli'; this sweep's is {self.attributes['design']!r}")
+        return saltelli_indices(self.values(output), self.parameters, int(self.attributes["seed"]), resamples)
+
+    def worst(self, output: str, count: int = 5, *, smallest: bool = False) -> xr.Dataset:
+        """The runs with the largest values of an output, the worst first; or with the smallest."""
+        x = self.values(output)
+        if x.ndim != 1:
+            raise StateError(f"{output!r} is a curve: name an output that is a number")
+        order = np.argsort(np.where(np.isfinite(x), x if smallest else -x, np.inf), kind="stable")[:count]
+        return self.dataset.isel(run=order).assign_coords(run=("run", order)).load()
+
+    def model(self, run: int) -> Model:
+        """The model of a run's design."""
+        task, case = self._task(run)
+        changes = dict(zip(task.parameters, task.designs(run, run + 1)[0].tolist(), strict=True))
+        return task.model.with_parameters({**changes, **task.study.cases[case].set})
+
+    def run(self, run: int) -> Run:
+        """That run again, by itself: to look at, ``result.run(k).view()``."""
+        task, case = self._task(run)
+        options = task.study.run.given()
+        options.pop("control", None)
+        options.pop("step", None)
+        for name in ("inputs", "q", "v"):
+            given = {**getattr(task.study.run, name), **getattr(task.study.cases[case], name)}
+            options[name] = given or None
+        return simulate(self.model(run), task.span[0], step=task.span[1], **options)
+
+    def _task(self, run: int) -> tuple[Task, int]:
+        if self.task is None:
+            raise StateError("runs can be run again where the study is known: load_sweep(path, study)")
+        if not 0 <= run < len(self):
+            raise StateError(f"there is no run {run}: the sweep has {len(self)}, counted from 0")
+        return self.task, int(self.task.case_numbers(run, run + 1)[0])
+
+    def plot(
+        self, path: str | PathLike[str] | None = None, *, kind: str = "scatter", outputs: Sequence[str] = (), keep: bool = False
+    ) -> Figure:
+        """Outputs over parameters ("scatter"), or each run as a line through all of them ("parallel")."""
+        from .plots import plot_sweep
+
+        names = [*self.parameters, *(outputs or self._numbers)]
+        return plot_sweep({name: self.values(name) for name in names}, len(self.parameters), kind, path, keep)
+
+
+def load_sweep(path: str | PathLike[str], study: Any = None) -> SweepResult:
+    """A sweep in its folder, finished or not. ``study``: the study or its file, so that runs can be run again."""
+    result = SweepResult(Path(path))
+    assert result.store.count >= 0
+    if study is None:
+        return result
+    from .running import task_of
+
+    attributes = result.attributes
+    task = task_of(
+        study, attributes["design"], attributes["points"], attributes["seed"], "q" in dict(result.store.group.arrays())
+    )
+    if task.fingerprint != attributes["fingerprint"]:
+        raise StudyError(f"{path} is the sweep of another study: its model, parameters, outputs or options differ")
+    result.task = task
+    return result

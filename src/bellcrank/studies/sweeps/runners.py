@@ -1,0 +1,220 @@
+"""A task compiled: its runs go through lanes of machine code, a design in each.
+
+Those that lanes do not have, with events, by implicit methods of fixed steps, or by fixed steps that stops would cut, run one
+at a time, as ``simulate`` runs the model of their design.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...design import Design
+from ...errors import BellcrankError, SimulationError, StateError
+from ...integrate import METHODS
+from ...machine.steps.memory import INTERRUPTED
+from ...run import Event, simulate
+from ...run.arguments import AUTO
+from ...run.lanes.starts import First
+from ...run.lanes.study import ManyRuns
+from ..taking import moments
+from .task import REASON, Columns, Task
+from .values import Measured, name_of, samples_only, taken_of, values_of_run
+
+Array = NDArray[np.float64]
+
+SAMPLES = 24 * 2**20  # bytes of samples that are in memory at a time
+NOT_STARTED = 5  # run.lanes.samples.NOT_ASSEMBLED: also of a run that stopped with an error of its own
+MOST_COMPILED = 4
+
+
+class Compiled:
+    """A task with its machine code."""
+
+    def __init__(self, task: Task):
+        self.task = task
+        study, model = task.study, task.model
+        names = dict.fromkeys((*task.parameters, *(path for case in study.cases for path in case.set)))
+        self.design = Design(model, tuple(names))
+        lanes = None
+        if task.in_lanes:
+            try:
+                lanes = Lanes(task, self.design)
+            except BellcrankError:
+                if METHODS.get(study.run.method or "", METHODS["dopri5"]).adaptive:
+                    raise
+        self.lanes = lanes
+        self.alone = None if lanes is not None else OneByOne(task, self.design)
+
+    def run(self, first: int, last: int) -> Columns:
+        """All columns of runs first .. last-1, in pieces that fit into memory."""
+        runner: Lanes | OneByOne | None = self.lanes or self.alone
+        assert runner is not None
+        parts = [runner.run(a, b) for a, b in runner.pieces(first, last)]
+        return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+class Lanes:
+    """Runs in lanes."""
+
+    def __init__(self, task: Task, design: Design):
+        self.task, self.design = task, design
+        study, given = task.study, task.study.run.given()
+        given.pop("control", None)
+        duration, step = task.span
+        limits = {name: given.get(name, default) for name, default in _LIMITS.items()}
+        options = {"formulation": given.get("formulation", "auto"), "rank_tolerance": given.get("rank_tolerance")}
+        on_singular, method = given.get("on_singular", "stop"), given.get("method", AUTO)
+        self.runs = ManyRuns(task.model, duration, step, method, on_singular, limits, options, design, quick=False)
+        outputs = list(task.outputs.values())
+        fixed = method != AUTO and not METHODS[method].adaptive
+        self.when = samples_only(task.times) if fixed else moments(self.runs.dynamics, outputs, task.times, None)
+        self.runs.times = self.when.times
+        self.measured = Measured(self.runs.dynamics, outputs)
+        self.study = study
+
+    def pieces(self, first: int, last: int) -> Iterator[tuple[int, int]]:
+        """Multiples of 64 runs, so that lanes are shared as they would be by all of them together."""
+        model, times = self.task.model, len(self.when.times)
+        each = 64 * max(1, SAMPLES // (64 * 8 * times * (4 * (model.nq + 2 * model.nv) + len(self.measured.names) + 2)))
+        for a in range(first, last, each):
+            yield a, min(a + each, last)
+
+    def run(self, first: int, last: int) -> Columns:
+        task, runs = self.task, self.runs
+        p = _rows_of(task, self.design, first, last)
+        start = runs.starts(self._given(first, last), p)
+        found = runs.run(start, accelerations=False)
+        if (found.status == INTERRUPTED).any():
+            raise KeyboardInterrupt
+        messages = runs.messages(start, found)
+        columns: Columns = {"status": found.status.astype(np.int8), "reached": found.reached, "reason": _bytes(messages)}
+        columns |= self._outputs(start, found.q, found.v, found.status == 0, p)
+        if task.trajectories:
+            columns |= {"q": found.q[:, self.when.on_grid], "v": found.v[:, self.when.on_grid]}
+        return columns
+
+    def _given(self, first: int, last: int) -> dict[str, Any]:
+        """Inputs and starts: those of the run, and of each case."""
+        study, numbers = self.study, self.task.case_numbers(first, last)
+        found: dict[str, Any] = {"tau": None}
+        for key, name in (("q", "q"), ("v", "v"), ("u", "inputs")):
+            cases = [{**getattr(study.run, name), **getattr(case, name)} for case in study.cases]
+            names = dict.fromkeys(k for case in cases for k in case)
+            if key == "u" and names:
+                rows = np.array([[case.get(k, 0.0) for k in self.task.model.inputs] for case in cases])
+                found[key] = rows[numbers]
+            else:
+                found[key] = {k: np.array([case.get(k, np.nan) for case in cases])[numbers] for k in names} or None
+        return found
+
+    def _outputs(self, start: First, q: Array, v: Array, good: NDArray[np.bool_], p: Array) -> Columns:
+        task, times = self.task, self.when.times
+        count, samples = q.shape[:2]
+        rows = {name: np.repeat(start.state[name], samples, axis=0) for name in ("tau", "u")}
+        rows |= {"q": q.reshape(count * samples, -1), "v": v.reshape(count * samples, -1)}
+        rows["t"] = np.tile(times, count)[:, None]
+        at = self.runs.at(p, samples)
+        columns = self.measured.columns(rows, at, p, samples)
+        found = {}
+        for name, output in task.outputs.items():
+            x = taken_of(output, columns[name_of(output.of)].reshape(count, samples), self.when)
+            found[name] = np.where(good if x.ndim == 1 else good[:, None], x, np.nan) if output.taken != "series" else x
+        return found
+
+
+_LIMITS: dict[str, Any] = {"rtol": 1e-9, "atol": 1e-9, "max_step": None, "max_steps": 100_000_000}
+
+
+def _rows_of(task: Task, design: Design, first: int, last: int) -> Array:
+    """Values of all names of the design: parameters, and what the cases set."""
+    rows = np.tile(design.start, (last - first, 1))
+    rows[:, : len(task.parameters)] = task.designs(first, last)
+    numbers = task.case_numbers(first, last)
+    for k, case in enumerate(task.study.cases):
+        for path, value in case.set.items():
+            rows[numbers == k, design.names.index(path)] = value
+    return rows
+
+
+def _bytes(messages: tuple[str | None, ...]) -> NDArray[np.uint8]:
+    """Reasons as UTF-8, zero where there is none."""
+    found = np.zeros((len(messages), REASON), dtype=np.uint8)
+    for row, message in zip(found, messages, strict=True):
+        text = (message or "").encode()[:REASON]
+        row[: len(text)] = np.frombuffer(text, dtype=np.uint8)
+    return found
+
+
+class OneByOne:
+    """Runs that lanes do not have: each by ``simulate``, of the model of its design."""
+
+    def __init__(self, task: Task, design: Design):
+        self.task, self.design = task, design
+        self.events = [Event(x.of, x.value, direction=x.direction, then=x.then, name=name) for name, x in _watched(task)]
+
+    def pieces(self, first: int, last: int) -> Iterator[tuple[int, int]]:
+        yield first, last
+
+    def run(self, first: int, last: int) -> Columns:
+        p = _rows_of(self.task, self.design, first, last)
+        rows = [self._one(p[k], int(case)) for k, case in enumerate(self.task.case_numbers(first, last))]
+        messages = tuple(row.pop("message") for row in rows)
+        columns: Columns = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+        return columns | {"status": columns["status"].astype(np.int8), "reason": _bytes(messages)}
+
+    def _one(self, p: Array, number: int) -> dict[str, Any]:
+        task, case = self.task, self.task.study.cases[number]
+        nothing = {name: np.full(_size(task, dims), np.nan) for name, (dims, kind, _) in task.shapes().items() if kind == "f8"}
+        run: Any
+        try:
+            model = self.design.model(p)
+            given = task.study.run.given() | {
+                name: {**getattr(task.study.run, name), **getattr(case, name)} or None for name in ("inputs", "q", "v")
+            }
+            given.pop("control", None)
+            given.pop("step", None)
+            run = simulate(model, *task.span[:1], step=task.span[1], events=self.events, **given)
+            message, status = None, 0
+        except SimulationError as stopped:
+            run, message, status = stopped.run, str(stopped), 1
+        except BellcrankError as problem:
+            return nothing | {"reached": 0.0, "status": NOT_STARTED, "message": str(problem)}
+        reached = float(run.values("time")[-1])
+        try:
+            found = nothing | values_of_run(task.outputs, run, message is None)
+        except StateError as problem:
+            return nothing | {"reached": reached, "status": 1, "message": str(problem)}
+        if task.trajectories:
+            for name in ("q", "v"):
+                x = run.values(name)
+                found[name][: len(x)] = x
+        return found | {"reached": reached, "status": status, "message": message}
+
+
+def _size(task: Task, dims: tuple[str, ...]) -> tuple[int, ...]:
+    sizes = {"time": len(task.times), "coordinate": task.model.nq, "dof": task.model.nv, "byte": REASON}
+    return tuple(sizes[name] for name in dims)
+
+
+def _watched(task: Task) -> list[tuple[str, Any]]:
+    return list(task.study.events.items())
+
+
+_compiled: dict[str, Compiled] = {}
+_compiling = Lock()
+
+
+def compiled(task: Task) -> Compiled:
+    """Made once in a process."""
+    key = task.fingerprint
+    with _compiling:
+        if key not in _compiled:
+            while len(_compiled) >= MOST_COMPILED:
+                _compiled.pop(next(iter(_compiled)))
+            _compiled[key] = Compiled(task)
+        return _compiled[key]

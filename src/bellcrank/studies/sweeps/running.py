@@ -1,0 +1,180 @@
+"""sweep: many runs over the parameters of a study, written to a store as they come."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...errors import SimulationError, StateError, StudyError
+from ...extremes import in_our_errors
+from ...model import Model
+from ..study import Study, load_study
+from ..study.spec import RunOptions, Sweep
+from ..study.variations import Bounds, Listed, Variation
+from .cluster import chunks_on_cluster
+from .points import points_of
+from .result import SweepResult
+from .runners import compiled
+from .store import Store, machine_here
+from .task import Columns, Task
+
+CHUNK = 8192  # runs, unless given
+GROUP = 64  # chunks are multiples of it: lanes are shared by runs of the same group of eight
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Of a sweep: runs that are finished, of how many, how many a second, and how long the others will take."""
+
+    done: int
+    count: int
+    rate: float
+    seconds_left: float
+
+
+@in_our_errors(StudyError)
+def sweep(
+    study: Study | Model | str | PathLike[str],
+    parameters: Mapping[str, Variation | Sequence[float]] | None = None,
+    outputs: Sequence[str] | Mapping[str, str] = (),
+    duration: float | None = None,
+    *,
+    design: str | None = None,
+    runs: int | None = None,
+    seed: int | None = None,
+    store: str | PathLike[str] | None = None,
+    chunk: int | None = None,
+    trajectories: bool = False,
+    scheduler: Any = None,
+    progress: Callable[[Progress], None] | None = None,
+    **options: Any,
+) -> SweepResult:
+    """Many runs over parameters and initial states, in lanes of machine code on all processors, or on a cluster.
+
+    study         a study (its file, or as load_study reads it), or a model with what follows
+    parameters    path -> (least, largest), a list of values, or a distribution
+    outputs       as for sensitivity: "tip.x@end", "max(abs(hub.az))", "rms(...)", "tip.x" for a curve, "lift_off.time"; a
+                  list, or by names of your own
+    duration      and further ``options`` of a run: step, method, rtol, atol, max_step, formulation, inputs
+    design        "grid" of lists, "list", "random", "latin_hypercube", "sobol", or "saltelli" for Sobol' indices; with
+                  ``runs`` and ``seed``
+    store         a folder for the results (Zarr); one that is there already goes on where it was left. Temporary unless given
+    chunk         runs that are written together, and lost together if the process is killed; a multiple of 64
+    trajectories  keep coordinates and velocities at all samples besides
+    scheduler     address of a Dask scheduler ("tcp://...:8786") or a Client: chunks run on its workers
+    progress      is called with a Progress after every chunk
+
+    A run that fails is a row with its reason. Numbers are the same, bit for bit on one type of processor, whatever the number
+    of threads, workers, chunks or restarts. Interrupted, there is a SimulationError; what is finished is in the store.
+    """
+    made = _study(study, parameters, outputs, duration, options)
+    task = task_of(made, design, runs, seed, trajectories)
+    size = _chunk(chunk, task)
+    folder = Path(tempfile.mkdtemp(prefix="bellcrank-sweep-")) / "sweep.zarr" if store is None else Path(store)
+    kept = Store.make(folder, task, size, machine_here())
+    result = SweepResult(folder, task)
+    try:
+        _run(task, kept, scheduler, progress)
+    except KeyboardInterrupt:
+        done = int((kept.finished()).sum()) * kept.chunk
+        raise SimulationError(
+            f"study {made.name!r}: interrupted when {min(done, task.count)} of {task.count} runs were finished. They are in "
+            f"{folder}: sweep into it again, and the others follow",
+            None,
+        ) from None
+    return result
+
+
+def _run(task: Task, kept: Store, scheduler: Any, progress: Callable[[Progress], None] | None) -> None:
+    missing = list(kept.missing())
+    sizes = {k: kept.bounds(k)[1] - kept.bounds(k)[0] for k in missing}
+    done = before = task.count - sum(sizes.values())
+    began = time.perf_counter()
+    parts: Iterable[tuple[int, Columns]] = _here(task, kept, missing)
+    if scheduler is not None and missing:
+        parts = chunks_on_cluster(task, {k: kept.bounds(k) for k in missing}, scheduler)
+    for k, columns in parts:
+        kept.put(k, columns, task.designs(*kept.bounds(k)), task.parameters)
+        done += sizes[k]
+        if progress is not None:
+            rate = (done - before) / max(time.perf_counter() - began, 1e-9)
+            progress(Progress(done, task.count, rate, (task.count - done) / rate))
+
+
+def _here(task: Task, kept: Store, missing: list[int]) -> Iterable[tuple[int, Columns]]:
+    for k in missing:
+        yield k, compiled(task).run(*kept.bounds(k))
+
+
+def _chunk(chunk: int | None, task: Task) -> int:
+    if chunk is not None and (chunk < GROUP or chunk % GROUP):
+        raise StateError(f"chunk is {chunk}: give a multiple of {GROUP} runs")
+    if chunk is not None:
+        return int(chunk)
+    numbers = sum(int(np.prod([len(task.times) if d == "time" else 16 for d in dims])) for dims, _, _ in task.shapes().values())
+    fitting = GROUP * max(1, 2**24 // (8 * GROUP * max(1, numbers)))  # 16 MB of results
+    return min(CHUNK, fitting)
+
+
+def _study(
+    study: Study | Model | str | PathLike[str],
+    parameters: Mapping[str, Variation | Sequence[float]] | None,
+    outputs: Sequence[str] | Mapping[str, str],
+    duration: float | None,
+    options: dict[str, Any],
+) -> Study:
+    if not isinstance(study, Model):
+        if parameters is not None or outputs:
+            raise StateError("a study has its own parameters and outputs: give a model with these, or the study alone")
+        made = study if isinstance(study, Study) else load_study(study)
+        return replace(
+            made, duration=duration or made.duration, run=replace(made.run, **_known(options)) if options else made.run
+        )
+    if isinstance(outputs, str):
+        raise StateError(f"outputs must be a list of names; it is {outputs!r}")
+    named = dict(outputs) if isinstance(outputs, Mapping) else {text: text for text in outputs}
+    varied = {path: _variation(x) for path, x in (parameters or {}).items()}
+    return Study(study, varied, name=study.name, duration=duration, run=RunOptions(**_known(options)), outputs=named)
+
+
+def _known(options: dict[str, Any]) -> dict[str, Any]:
+    unknown = [name for name in options if name not in RunOptions.__dataclass_fields__]
+    if unknown:
+        raise StateError(
+            f"a sweep has no option {unknown[0]!r}; those of its runs are {', '.join(RunOptions.__dataclass_fields__)}"
+        )
+    return options
+
+
+def _variation(given: Variation | Sequence[float]) -> Variation:
+    """A pair of numbers in a tuple is least and largest; other lists are values."""
+    if isinstance(given, tuple) and len(given) == 2:
+        return Bounds(float(given[0]), float(given[1]))
+    if isinstance(given, list | np.ndarray):
+        return Listed(tuple(float(x) for x in given))
+    if isinstance(given, Variation):
+        return given
+    raise StateError(f"{given!r} says nothing of a parameter: give (least, largest), a list of values, or a distribution")
+
+
+def task_of(study: Any, design: str | None, runs: int | None, seed: int | None, trajectories: bool) -> Task:
+    """What a sweep of a study computes."""
+    study = study if isinstance(study, Study) else load_study(study)
+    model = study.load_model()
+    asked = study.sweep or Sweep()
+    listed = all(hasattr(x, "values") for x in study.parameters.values())
+    kind = design or (asked.design if study.sweep is not None else "grid" if listed else "sobol")
+    own = [float(model.parameters.get(path, np.nan)) for path in study.parameters]
+    wanted = asked.runs if runs is None else runs
+    points = points_of(kind, study.parameters, own, wanted, asked.seed if seed is None else seed)
+    task = Task(replace(study, model=model.name), model, points, trajectories)
+    if not task.outputs and not trajectories:
+        raise StudyError("the sweep has no outputs: name what is taken of a run, or keep trajectories")
+    return task

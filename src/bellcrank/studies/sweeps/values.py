@@ -1,0 +1,164 @@
+"""Outputs of many runs, from samples: measures at all times, and what is taken of them.
+
+Times are those of the sensitivities (studies.taking): the samples, Gauss' points where something is integrated, and times that
+outputs name. The largest value is that of a parabola through the largest sample and its neighbours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...dynamics.dynamics import Dynamics
+from ...dynamics.quantities.loops import multipliers
+from ...dynamics.quantities.measures import Measuring, measure_units, measuring
+from ...errors import StateError
+from ...model import Model
+from ..output_names import Output
+from ..taking import Moments
+
+if TYPE_CHECKING:
+    from ...results import Run
+
+Array = NDArray[np.float64]
+
+
+def name_of(formula: str) -> str:
+    """What the machine code of measures calls a formula, or a measure alone."""
+    text = formula.strip()
+    return text if text.replace(".", "").replace("_", "").isalnum() else f"={text}"
+
+
+class Measured:
+    """The measures that outputs need, for lanes of designs."""
+
+    def __init__(self, dynamics: Dynamics, outputs: Sequence[Output]):
+        self.dynamics = dynamics
+        self.names = list(dict.fromkeys(name_of(output.of) for output in outputs if output.of))
+        self.code: Measuring | None = measuring(dynamics, self.names) if self.names else None
+        if self.code is not None and self.code.pushed and _redundant(dynamics):
+            raise StateError(
+                f"the loops of {dynamics.model.name!r} have redundant equations: reactions are not unique, and a sweep has "
+                "none. Take other outputs."
+            )
+
+    @property
+    def unit(self) -> dict[str, str]:
+        return dict(zip(self.names, self.code.units if self.code else (), strict=True))
+
+    def columns(self, rows: dict[str, Array], at: Dynamics, designs: Array | None, every: int) -> dict[str, Array]:
+        """By name (states,); ``rows``: q, v, tau, u and t, (states, ...). ``designs``: p of each ``every`` states."""
+        code = self.code
+        if code is None:
+            return {}
+        given: dict[str, Any] = {name: rows[name] for name in ("q", "v", "tau")}
+        t, inputs = rows["t"][:, 0], rows["u"]
+        if code.moving:
+            given["a"] = at.evaluate(at.program, given, t, inputs) if at.model.nv else rows["v"]
+        if code.pushed:
+            given["lambda"] = multipliers(at, rows["q"], rows["v"], rows["tau"], t=t, inputs=inputs)
+        evaluation = code.evaluation.in_lanes()
+        if designs is not None:
+            design = self.dynamics.planned.design
+            assert design is not None
+            evaluation = evaluation.at_designs(design.rows(designs, code.evaluation.plan)[0], every)
+        arrays = {name: given[name] for name in code.program.inputs if name in given}
+        found = evaluation.evaluate(code.program, arrays, t, inputs)[:, code.columns]
+        return dict(zip(self.names, np.ascontiguousarray(found.T), strict=True))
+
+
+def _redundant(dynamics: Dynamics) -> bool:
+    nodes = dynamics.plan.nodes
+    return nodes is not None and nodes.rank < dynamics.equations
+
+
+def taken_of(output: Output, x: Array, when: Moments) -> Array:
+    """Of each run, (runs,) or (runs, samples); ``x`` (runs, times)."""
+    if output.taken == "series":
+        return x[:, when.on_grid]
+    if output.taken == "at":
+        assert output.time is not None
+        return x[:, when.place(output.time)]
+    if output.taken in ("max", "min"):
+        sign = 1.0 if output.taken == "max" else -1.0
+        return sign * _largest(when.times, sign * x)
+    weights, span = when.weights, float(when.weights.sum())
+    inside = x[:, when.nodes]
+    if output.taken == "integral":
+        return np.einsum("rt,t->r", inside, weights)
+    if output.taken == "mean":
+        return np.einsum("rt,t->r", inside, weights) / span
+    return np.sqrt(np.einsum("rt,t->r", inside**2, weights) / span)
+
+
+def _largest(t: Array, x: Array) -> Array:
+    """The top of the parabola through the largest sample and its neighbours; at an end, or at a corner, the sample."""
+    if x.shape[1] < 3:
+        return np.asarray(x.max(axis=1))
+    k = np.argmax(np.where(np.isfinite(x), x, -np.inf), axis=1)
+    inner = np.clip(k, 1, x.shape[1] - 2)
+    rows = np.arange(len(x))
+    a, b, c = x[rows, inner - 1], x[rows, inner], x[rows, inner + 1]
+    left, right = t[inner - 1] - t[inner], t[inner + 1] - t[inner]
+    with np.errstate(all="ignore"):
+        slope_left, slope_right = (a - b) / left, (c - b) / right
+        bend = (slope_right - slope_left) / (right - left)
+        slope = slope_left - bend * left
+        top = b - slope**2 / (4 * bend)
+        near = (bend < 0) & (k == inner) & (np.abs(slope / (2 * bend)) <= np.maximum(-left, right))
+    found = np.where(near, top, x[rows, k])
+    return np.where(np.isfinite(x).all(axis=1), found, np.nan)
+
+
+def units_of_outputs(model: Model, outputs: Mapping[str, Output]) -> dict[str, str]:
+    """Units of outputs by their names; "" where one is not known."""
+    measures = {name: name_of(output.of) for name, output in outputs.items() if output.of}
+    names = list(dict.fromkeys(measures.values()))
+    known = dict(zip(names, measure_units(Dynamics(model, quick=True), names) if names else (), strict=True))
+    found = {}
+    for name, output in outputs.items():
+        unit = "s" if output.taken == "event_time" else known[measures[name]]
+        found[name] = f"{unit} s".strip() if output.taken == "integral" else unit
+    return found
+
+
+def values_of_run(outputs: Mapping[str, Output], run: Run, arrived: bool) -> dict[str, Any]:
+    """The same of one run: integrals by Simpson's rule over its samples, events where the run found them."""
+    when = samples_only(run.values("time"))
+    found: dict[str, Any] = {}
+    for name, output in outputs.items():
+        if output.event:
+            found[name] = _at_event(output, run)
+            continue
+        x = np.asarray(run.measure(name_of(output.of)).values, dtype=np.float64).reshape(len(when.times))
+        if output.taken == "series" or (arrived and len(x) > 1):
+            found[name] = taken_of(output, x[None], when)[0]
+    return found
+
+
+def _at_event(output: Output, run: Run) -> float:
+    crossing = next((x for x in run.crossings if x.event == output.event), None)
+    if crossing is None:
+        raise StateError(f"output {output.name!r}: the event {output.event!r} does not happen in this run")
+    if output.taken == "event_time":
+        return float(crossing.time)
+    assert run.model is not None
+    dynamics = Dynamics(run.model, quick=True)
+    return float(dynamics.measures(crossing.q, crossing.v, t=crossing.time, names=[name_of(output.of)])[0])
+
+
+def samples_only(times: Array) -> Moments:
+    """Where nothing is known between samples: integrals by Simpson's rule, or the trapezoidal one."""
+    count = len(times)
+    weights = np.zeros(count)
+    lengths = np.diff(times)
+    weights[:-1] += lengths / 2
+    weights[1:] += lengths / 2
+    if count % 2 and count >= 3 and np.allclose(lengths, lengths[0], rtol=1e-9):
+        weights = lengths[0] / 3 * np.where(np.arange(count) % 2, 4.0, 2.0)
+        weights[[0, -1]] = lengths[0] / 3
+    places = np.arange(count)
+    return Moments(times, places, places, weights)
