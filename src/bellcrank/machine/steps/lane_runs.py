@@ -115,12 +115,12 @@ def run_lanes(
             raise
     done = [job.result() for job in jobs]
     samples = np.concatenate([block.samples() for block in done])[:count]
-    q, v, anchors = np.split(samples, [model.nq, model.nq + model.nv], axis=2)
+    q, v, anchors = layout.split(samples)
     numbers = ("status", "t", "h", "steps", "rejected", "stiff_time", "rate")
     lanes = {name: np.concatenate([block.lane(name) for block in done])[:count] for name in numbers}
     lanes |= {name: np.concatenate([block.arrays[name] for block in done])[:count] for name in PLACES}
     last = np.concatenate([block.last() for block in done])[:count]
-    last_q, last_v, last_anchors = np.split(last, [model.nq, model.nq + model.nv], axis=1)
+    last_q, last_v, last_anchors = layout.split(last)
     lanes |= {"last_q": last_q, "last_v": last_v, "last_u": np.hstack([start["u"][:, : len(model.inputs)], last_anchors])}
     return {"q": unit_quaternions(model, q), "v": v, "anchors": anchors, **lanes}
 
