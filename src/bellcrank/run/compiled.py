@@ -222,7 +222,9 @@ class _Host:
             rows = [np.concatenate(pair) for pair in zip(rows, last, strict=True)]
         times, q, v, works, *along = rows
         outcome = Outcome(times, q, v, works, {}, problem, tuple(self.passages), anchors=self._anchors(trajectory, len(times)))
-        return outcome._replace(dq=along[0], dv=along[1]) if tangents else outcome
+        if not tangents:
+            return outcome
+        return outcome._replace(dq=along[0], dv=along[1], missed=trajectory.errors_of_tangents())
 
     def _anchors(self, trajectory: Trajectory, count: int) -> Array | None:
         """Of friction that holds, at the start, at the samples, and where the run ended."""
@@ -291,6 +293,12 @@ def _problem(trajectory: Trajectory, method: str, *, asking: bool) -> str | None
         return (
             f"stopped at {when}: {trajectory.worst()} changes too fast, {method} would need a step below "
             f"{trajectory.real('h'):.2g} s. {remedy} What was computed until then is kept."
+        )
+    if status == NOT_SOLVED and trajectory.layout.closed_midpoint:
+        return (
+            f"stopped at {when}: the equations of a step of {trajectory.real('h'):.3g} s cannot be solved: the step is too "
+            f"long, or the loops are in a singular position or near one, which this method cannot pass. Take shorter steps "
+            f"({argument('max_step')}), or use {argument('method', 'rattle')}. What was computed until then is kept."
         )
     if status == NOT_SOLVED:
         return (
