@@ -102,7 +102,8 @@ def _taken(
 ) -> tuple[tuple[Array, Array], bool]:
     """The state after the best part of a step, and whether the next step will be shorter."""
     (q, v), own, n = state, list(dyn.model.state_places), len(about.placed)
-    displacement, tried = about.C[: dyn.model.nv, :n], []
+    displacement = about.C[: dyn.model.nv, :n]
+    tried: list[tuple[float, int, tuple[Array, Array]]] = []
     for part in PARTS:
         new_q, new_v = ties.moved(q, displacement @ (part * step[:n])), v.copy()
         new_v[own] += part * step[n:]
@@ -116,7 +117,7 @@ def _taken(
     if not tried:
         return state, False
     best = min(tried)
-    shorter = best[0] < (1 - 1e-3) * np.linalg.norm(step / size)
+    shorter = bool(best[0] < (1 - 1e-3) * np.linalg.norm(step / size))
     return (best if shorter else tried[0])[2], shorter
 
 

@@ -109,7 +109,7 @@ class Equilibrium:
         """Coordinate, its value, its unit."""
         labels = Labels.of(self.model)
         numbers = [tidy(x) for x in self.q]
-        rows = list(zip(labels.coordinates, numbers, labels.coordinate_units, strict=True))
+        rows: list[tuple[str, ...]] = list(zip(labels.coordinates, numbers, labels.coordinate_units, strict=True))
         units = dict(zip(labels.dofs, labels.dof_units, strict=True))
         return rows + [(name, tidy(x), units[name]) for name, x in self.states.items()]
 
