@@ -85,7 +85,7 @@ def _beyond(outside: str, at_end: Curve, past: Number, sides: tuple[Any, Any]) -
 
 
 def interval(pool: Any, start: Number, last: Number, steps: int, x: Number) -> Number:
-    """Largest i <= last - 1 with x_i <= x. Of the bits of i two are found at a time: three points do not wait for each other."""
+    """Largest i <= last - 1 with x_i <= x. Two bits of i at a time: three points that do not wait for each other."""
     i: Number = 0.0
     for low in reversed(range(0, steps, 2)):
         step = float(2**low)
