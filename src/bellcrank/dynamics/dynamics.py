@@ -187,6 +187,7 @@ class Dynamics(Evaluation):
 
     momenta = quantities.momenta.momenta
     velocities = quantities.momenta.velocities
+    impulses = quantities.momenta.impulses
     canonical_rates = quantities.momenta.canonical_rates
     canonical_reactions = quantities.momenta.canonical_reactions
 

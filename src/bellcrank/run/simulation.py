@@ -376,6 +376,8 @@ def _finish(
         u = np.hstack([u[:, : len(dynamics.model.inputs)], outcome.anchors])
         derived["anchors"] = np.zeros((len(t), len(dynamics.model.elements)))
         derived["anchors"][:, list(dynamics.model.stictions)] = outcome.anchors
+    if outcome.reactions is not None:
+        derived["reactions"] = outcome.reactions
     a = np.empty_like(v)
     for part, by in parts_of(stretches, len(t)):
         a[part] = by.acceleration(q[part], v[part], tau[part], t=t[part], inputs=u[part])
