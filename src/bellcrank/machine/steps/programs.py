@@ -8,6 +8,7 @@ from ...formulations import QUANTITIES, WITH_MULTIPLIERS, Program
 from ...plan import Plan
 from ..arrays import for_plan
 
+DIRECTIONS = 8  # tangents of a call of the kernel that gives the columns of a Jacobian
 MINIMUM_NORM, MASS = "minimum_norm", "mass"
 
 
@@ -23,7 +24,8 @@ def programs(
     """The accelerations (or Hamilton's equations), the rates, the projections, what the works need, and perhaps tangents."""
     called = {"kernel": program, "rates": QUANTITIES["rates"]}
     if implicit:
-        called["tangent"] = _tangent(plan, program)
+        speed = "p" if takes_momenta(called) else "v"
+        called["tangent"] = program.differentiated(("q", speed), DIRECTIONS, of_design=False)
     if works:
         called |= powers(plan, program)
     if plan.loads.openings and not takes_momenta(called):
@@ -35,21 +37,14 @@ def programs(
     return {name: for_plan(each_program, plan) for name, each_program in called.items()}
 
 
-def _tangent(plan: Plan, program: Program) -> Program:
-    """What gives the columns of the Jacobian. With loops it is that of the multipliers, whatever gives the accelerations."""
-    if takes_momenta({"kernel": program}):
-        inputs = (*program.inputs, "dq", "dp", "dtau")
-        outputs = {"v": "v", "dv": "v", "pdot": "v", "dpdot": "v"}
-        return replace(program, name=f"{program.name}_tangent", inputs=inputs, outputs=outputs)
-    return QUANTITIES["closed_tangent" if plan.model.closures else "tangent"]
-
-
 def powers(plan: Plan, program: Program) -> dict[str, Program]:
     """Powers of force elements, drives and driven closures, unless the accelerations tell them besides."""
     called, canonical = {"kernel": program}, takes_momenta({"kernel": program})
     if plan.loads.motions and plan.model.closures:  # powers of drives need the multipliers
         called["powers" if canonical else "kernel"] = WITH_MULTIPLIERS["coordinate_reduction" if canonical else program.name]
     wanted = {"element": "elements"} if plan.loads.elements else {}
+    if wanted and not canonical:  # the kernel evaluates the force elements anyway
+        called["kernel"] = replace(called["kernel"], outputs=called["kernel"].outputs | {"element": "element*3"})
     if plan.model.driven.any():
         wanted["drive"] = "closed_drives" if plan.model.closures else "canonical_drives" if canonical else "drives"
     if plan.loads.closing.driven:
