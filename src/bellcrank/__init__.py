@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from .papers.paper_table import paper_table
     from .results import Run, load_run
     from .run import Event, simulate, simulate_many
-    from .studies import Sensitivity, Study, check_gradients, load_study, sensitivity
+    from .studies import Fitted, Optimum, Problem, Sensitivity, Study, check_gradients, fit, load_study, optimize, sensitivity
 
 __version__ = "0.1.0"
 
@@ -80,6 +80,11 @@ _HOME = {
     "simulate_many": ".run",
     "Sensitivity": ".studies",
     "Study": ".studies",
+    "Fitted": ".studies",
+    "fit": ".studies",
+    "Optimum": ".studies",
+    "Problem": ".studies",
+    "optimize": ".studies",
     "load_study": ".studies",
     "check_gradients": ".studies",
     "sensitivity": ".studies",
@@ -95,11 +100,14 @@ __all__ = [
     "Dynamics",
     "DynamicsError",
     "Event",
+    "Fitted",
     "Function",
     "Mechanism",
     "MissingExtraError",
     "Model",
     "ModelError",
+    "Optimum",
+    "Problem",
     "Run",
     "Sensitivity",
     "SimulationError",
@@ -118,6 +126,7 @@ __all__ = [
     "count_table",
     "drive",
     "equilibrium",
+    "fit",
     "frequency_response",
     "gallery",
     "info",
@@ -127,6 +136,7 @@ __all__ = [
     "load_run",
     "load_study",
     "modes",
+    "optimize",
     "paper_table",
     "road_spectrum",
     "save",

@@ -16,7 +16,7 @@ from .reading import Command
 
 COMMANDS = (
     "run", "check", "draw", "view", "assemble", "drive", "models", "schema", "equilibrium", "modes", "response", "ops",
-    "convert", "compare", "methods", "info",
+    "convert", "compare", "methods", "optimize", "fit", "info",
 )  # fmt: skip
 
 main = typer.Typer(

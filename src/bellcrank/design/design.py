@@ -8,6 +8,7 @@ those of dual numbers. What a parameter can change never folds into machine code
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ from ..model.parameters.written import Written
 from ..model.spec.problems import names as listed
 from ..numbers.variable import varied
 from .assembling import NearStarts
+from .moving import moved_plan
 from .plan_arrays import PlanArrays
 
 if TYPE_CHECKING:
@@ -62,6 +64,8 @@ class Design:
         known = units_of(model.written.spec)
         self.units = tuple(known.get(name, "") for name in self.names)
         self._plans: dict[int, tuple[Plan, PlanArrays]] = {}
+        self.origin: Design | None = None  # of one that was moved: that which it came from
+        self.planned: dict[Any, Any] = {}  # plans for it, by what they were made for
 
     def __repr__(self) -> str:
         return f"Design({self.base.name!r}, {list(self.names)!r})"
@@ -69,7 +73,7 @@ class Design:
     def __getstate__(self) -> dict[str, Any]:
         """For pickle: without what is found again when it is asked for."""
         found = ("_usual", "_remaking", "_near_starts", "remarks")
-        return {name: value for name, value in vars(self).items() if name not in found} | {"_plans": {}}
+        return {name: value for name, value in vars(self).items() if name not in found} | {"_plans": {}, "planned": {}}
 
     # --- what follows from p
 
@@ -110,6 +114,37 @@ class Design:
         if found is None:
             found = self._judge(values)
         return found
+
+    def moved(self, p: ArrayLike | Mapping[str, float]) -> Design:
+        """The same design starting from other values: nothing is recorded, planned or compiled again.
+
+        Raises ModelError with what is wrong with these values.
+        """
+        origin, values = self.origin or self, np.array(self.values(p))
+        values.setflags(write=False)
+        moved: Design = object.__new__(type(self))
+        found = ("_usual", "_near_starts", "remarks")
+        vars(moved).update({name: value for name, value in vars(origin).items() if name not in found})
+        moved.base, moved.start, moved.origin = origin.model(values), values, origin
+        if moved.base.closures and not origin.base.kinematic:
+            origin.start_near(moved.base, values)
+        return moved
+
+    def start_near(self, model: Model, p: Array) -> None:
+        """Gives the model of a design its start, where that is close to the one where the design starts."""
+        starts = self._near_starts
+        if not starts.possible:
+            return
+        arrays = self.arrays(p, starts.plan)
+        found = starts.find(arrays, self.base.initial_q)
+        if found is not None:
+            known = replace(self.base.assembled_start, model=model, q=found[0], v=found[1], notes=())
+            moved, changed = found[0] - model.given_q, found[1] - model.given_v
+            object.__setattr__(model, "assembled_start", replace(known, moved=moved, changed=changed))
+
+    def moved_plan(self, plan: Plan) -> Plan:
+        """A plan of the design that this one came from, with the values of this one."""
+        return moved_plan(plan, self.base, self.arrays(self.start, plan))
 
     def assembled(self, p: ArrayLike | Mapping[str, float], near: ArrayLike | None = None) -> tuple[Array, Array]:
         """q and v of the start of a design, its loops closed: what the model file says of the start is held.

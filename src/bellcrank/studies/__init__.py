@@ -1,8 +1,21 @@
-"""Studies of a design: derivatives of runs with respect to its parameters, and study files."""
+"""Studies of a design: derivatives of runs with respect to its parameters, study files, optimisation, fits."""
 
+from .fitting import Fitted, fit
 from .forward import sensitivity
 from .gradients import check_gradients
+from .optimisation import Optimum, Problem, optimize
 from .outcome import Sensitivity
 from .study import Study, load_study
 
-__all__ = ["Sensitivity", "Study", "check_gradients", "load_study", "sensitivity"]
+__all__ = [
+    "Fitted",
+    "Optimum",
+    "Problem",
+    "Sensitivity",
+    "Study",
+    "check_gradients",
+    "fit",
+    "load_study",
+    "optimize",
+    "sensitivity",
+]
