@@ -1,7 +1,7 @@
-"""Studies of a design: derivatives of runs with respect to its parameters, study files, optimisation, fits."""
+"""Studies of a design: derivatives of runs and analyses with respect to its parameters, study files, optimisation, fits."""
 
+from .asking import sensitivity
 from .fitting import Fitted, fit
-from .forward import sensitivity
 from .gradients import check_gradients
 from .optimisation import Optimum, Problem, optimize
 from .outcome import Sensitivity

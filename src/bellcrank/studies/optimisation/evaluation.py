@@ -14,7 +14,7 @@ from ...design import Design
 from ...errors import AssemblyError, BellcrankError, BellcrankWarning, DynamicsError, ModelError, SimulationError, StudyError
 from ...model import Model
 from ...run import Event
-from ..forward import sensitivity
+from ..asking import sensitivity
 from ..study import Study
 from ..study.spec import Case
 

@@ -84,7 +84,8 @@ class _Worker:
             stderr=subprocess.PIPE,
             env=os.environ | limits | {"PYTHONPATH": paths},
         )
-        Thread(target=self._talk, args=(pickle.dumps(job),), daemon=True).start()
+        self._thread = Thread(target=self._talk, args=(pickle.dumps(job),), daemon=True)
+        self._thread.start()
 
     def _talk(self, job: bytes) -> None:
         process = self._process
@@ -97,6 +98,8 @@ class _Worker:
         except (OSError, ValueError):
             pass
         errors = process.stderr.read().decode(errors="replace").strip()
+        for pipe in (process.stdout, process.stderr):
+            pipe.close()
         if process.wait() != 0:
             self.failed = errors.splitlines()[-1] if errors else f"exit code {process.returncode}"
         self._queue.put(None)
@@ -104,6 +107,7 @@ class _Worker:
     def stop(self) -> None:
         if self._process.poll() is None:
             self._process.terminate()
+        self._thread.join()
 
 
 def serve(job: dict[str, Any], write: Callable[[dict[str, Any]], None]) -> None:
