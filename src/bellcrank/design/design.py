@@ -214,12 +214,13 @@ class Design:
 
     def values(self, p: ArrayLike | Mapping[str, float]) -> Array:
         """p as an array of floats, (np,) or (B, np); raises StateError for anything else."""
-        if type(p) is np.ndarray and p.shape == self.start.shape and p.dtype == np.float64:
+        if type(p) is np.ndarray and p.shape == self.start.shape and p.dtype is DOUBLE and p.flags.c_contiguous:
             return p
         if isinstance(p, Mapping):
             return self._of_mapping(p)
         try:
-            found = np.ascontiguousarray(p, dtype=np.float64)
+            found: Array = np.empty(np.shape(p))  # of this very dtype: that of an array from a pickle is another object
+            found[...] = p
         except (TypeError, ValueError):
             found = np.zeros(0)
         if found.ndim not in (1, 2) or found.shape[-1] != len(self.names):
@@ -279,4 +280,5 @@ class Design:
         return planned(self.base, design=self).plan
 
 
+DOUBLE = np.dtype(np.float64)
 UNSIMULATED = ("duration", "step", "limits", "name")

@@ -1,8 +1,8 @@
 """Studies of a design: derivatives of runs and analyses with respect to its parameters, study files, optimisation, fits."""
 
 from .asking import sensitivity
+from .checking.gradients import check_gradients
 from .fitting import Fitted, fit
-from .gradients import check_gradients
 from .optimisation import Optimum, Problem, optimize
 from .outcome import Sensitivity
 from .study import Study, load_study

@@ -18,8 +18,7 @@ from .optimum import Optimum, best_of
 from .problem import Point, Problem
 from .record import Record
 from .searching import Ended, better, chosen_method
-from .sharing import search_here, search_shared
-from .starting import starting_points
+from .sharing import search_here, search_shared, starting_points
 
 Progress = Callable[[int, float], None]
 

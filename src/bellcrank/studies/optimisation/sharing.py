@@ -1,4 +1,4 @@
-"""Several searches, one after the other or shared among processes; every evaluation comes back to one record.
+"""Several searches: where they begin; one after the other or shared among processes; every evaluation comes back to one record.
 
 Each process is started with this package alone, not with the caller's script, so that no script needs a guard for it.
 """
@@ -27,6 +27,21 @@ from .searching import Ended, search_from
 Array = NDArray[np.float64]
 Starts = Sequence[tuple[int, Array]]
 Noted = Callable[[int], None]
+
+
+def starting_points(problem: Problem, count: int, seed: int) -> Array:
+    """(count, parameters): the start, then a Latin hypercube: of every parameter one value in each of as many strata.
+
+    A parameter without two bounds is taken within its scale of the start.
+    """
+    n, others = len(problem.start), count - 1
+    rng = np.random.default_rng(seed)
+    strata = np.array([rng.permutation(others) for _ in range(n)]).T.reshape(others, n)
+    u = (strata + rng.random((others, n))) / max(others, 1)
+    bounded = np.isfinite(problem.lower) & np.isfinite(problem.upper)
+    low = np.where(bounded, problem.lower, np.maximum(problem.start - problem.scale, problem.lower))
+    high = np.where(bounded, problem.upper, np.minimum(problem.start + problem.scale, problem.upper))
+    return np.vstack([problem.start, low + u * (high - low)])
 
 
 def search_here(problem: Problem, starts: Starts, search: Search, began: Noted) -> list[Ended]:
