@@ -42,7 +42,19 @@ if TYPE_CHECKING:
     from .papers.paper_table import paper_table
     from .results import Run, load_run
     from .run import Event, simulate, simulate_many
-    from .studies import Fitted, Optimum, Problem, Sensitivity, Study, check_gradients, fit, load_study, optimize, sensitivity
+    from .studies import (
+        Fitted,
+        Optimum,
+        Problem,
+        Sensitivity,
+        Study,
+        check_gradients,
+        finite_differences,
+        fit,
+        load_study,
+        optimize,
+        sensitivity,
+    )
 
 __version__ = "0.1.0"
 
@@ -87,6 +99,7 @@ _HOME = {
     "optimize": ".studies",
     "load_study": ".studies",
     "check_gradients": ".studies",
+    "finite_differences": ".studies",
     "sensitivity": ".studies",
 }
 
@@ -126,6 +139,7 @@ __all__ = [
     "count_table",
     "drive",
     "equilibrium",
+    "finite_differences",
     "fit",
     "frequency_response",
     "gallery",

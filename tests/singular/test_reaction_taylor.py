@@ -90,7 +90,7 @@ def test_all_its_joints_and_all_forces_are_followed_to_first_order(kinds):
     first = start(model, q=given["q"], v=given["v"], tau=given["tau"], u=given["inputs"])
     times = given["t"] + np.linspace(0, duration, 3)
     exact, errors = exact_state(dynamics, given, duration), []
-    for count in (64, 128, 256):
+    for count in (64, 128):
         out = integrate_reaction_taylor(dynamics, first, times, duration / count)
         errors.append(np.abs(np.concatenate([out.q[-1], out.v[-1]]) - exact).max())
     assert np.all((orders(errors) > 0.9) & (orders(errors) < 1.1))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -108,6 +109,12 @@ class Dynamics(Evaluation):
         """The same, with the equations that are kept of those that close the loops chosen at q."""
         return Dynamics.of(self.planned.chosen_at(q, t), self.optimisation)
 
+    def at_designs(self, rows: Array, every: int = 1) -> Dynamics:
+        other = super().at_designs(rows, every)
+        other.direct = other._many = quantities.accelerations.decline
+        other._extras = ()
+        return other
+
     def by_multipliers(self) -> Dynamics:
         """The same by the formulation that finds redundant equations at every state."""
         return Dynamics.of(self.planned.by_multipliers(), self.optimisation)
@@ -142,7 +149,21 @@ class Dynamics(Evaluation):
             return out
         if self.planned.variant is not None:
             return quantities.accelerations.by_variant(self, q, v, tau, t, inputs)
+        if status is None and type(q) is np.ndarray and q.ndim == 2:
+            out = np.empty((len(q), self._nv))
+            effort = np.zeros((len(q), self._nv)) if tau is None else tau
+            extras = self._extra_rows(len(q), t, inputs) if self._extras else ()
+            if self._many(q, v, effort, *extras, out):
+                return out
         return self.evaluate(self.program, {"q": q, "v": v, "tau": tau}, t, inputs, status)
+
+    @cached_property
+    def _many(self) -> Callable[..., bool]:
+        """f(q, v, tau, *extras, out) for rows of states; declines by False."""
+        return quantities.accelerations.direct_batch(self)
+
+    def _extra_rows(self, states: int, t: ArrayLike, inputs: OrZero) -> list[Array]:
+        return [self.time_rows(t, states) if name == "t" else self.input_rows(inputs, states) for name in self._extras]
 
     def _extra_arrays(self, t: ArrayLike, inputs: OrZero) -> list[Array]:
         u = np.zeros(self.model.input_width) if inputs is None else self.with_anchors(np.asarray(inputs, dtype=np.float64))

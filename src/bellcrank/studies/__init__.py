@@ -1,6 +1,7 @@
 """Studies of a design: derivatives of runs and analyses with respect to its parameters, study files, optimisation, fits."""
 
 from .asking import sensitivity
+from .checking.differences import finite_differences
 from .checking.gradients import check_gradients
 from .fitting import Fitted, fit
 from .optimisation import Optimum, Problem, optimize
@@ -14,6 +15,7 @@ __all__ = [
     "Sensitivity",
     "Study",
     "check_gradients",
+    "finite_differences",
     "fit",
     "load_study",
     "optimize",

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...errors import DynamicsError
+from ...kernels.processor import lane_count
 from ...model import Model
 from ...model.spec.problems import names as named
 from ...wording import argument
@@ -26,12 +27,22 @@ def direct_call(dyn: Evaluation) -> tuple[DirectCall, tuple[str, ...]]:
     if dyn.model.kinematic:
         return partial(_refuse, dyn.model), ()
     if dyn.optimisation == 0 or dyn.planned.variant is not None:
-        return _decline, ()
+        return decline, ()
     kernel = dyn.kernel(dyn.program, 1)
-    return kernel.single() or _decline, kernel.program.inputs[3:]
+    return kernel.single() or decline, kernel.program.inputs[3:]
 
 
-def _decline(*arguments: Any) -> bool:
+def direct_batch(dyn: Evaluation) -> DirectCall:
+    """The same for rows of states, in lanes."""
+    if dyn.model.kinematic:
+        return partial(_refuse, dyn.model)
+    if dyn.optimisation == 0 or dyn.planned.variant is not None:
+        return decline
+    return dyn.kernel(dyn.program, lane_count()).many() or decline
+
+
+def decline(*arguments: Any) -> bool:
+    """In place of a direct call, where there is none."""
     return False
 
 
