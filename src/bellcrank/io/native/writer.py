@@ -170,6 +170,8 @@ def _parts(parts: PartsSpec, prefix: str, copies: list[str]) -> list[str]:
         lines += _table(f"{prefix}couplers.{key_of(coupler.name)}", list(_fields(coupler)))
     for gear in parts.gears:
         lines += _table(f"{prefix}{gear.section}.{key_of(gear.name)}", list(_fields(gear)))
+    for state in parts.states:
+        lines += _table(f"{prefix}states.{key_of(state.name)}", list(_fields(state)))
     for section in SECTIONS:
         for element in (item for item in parts.elements if item.section == section):
             lines += _table(f"{prefix}{section}.{key_of(element.name)}", list(_fields(element)))
