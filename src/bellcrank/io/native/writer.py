@@ -55,8 +55,10 @@ def dumps(model: Model | Spec) -> str:
 
 
 def write(model: Model, *, partial: bool = False, folder: Path | None = None) -> tuple[str, list[str]]:
-    """The text, and what it leaves out: nothing."""
-    return dumps(model), []
+    """The text, and what it leaves out: nothing. A file in which only numbers were changed stays as it was otherwise."""
+    from .editing import edited  # which reads what it has written
+
+    return edited(model) or dumps(model), []
 
 
 def text(value: str) -> str:
