@@ -33,7 +33,7 @@ $(VENV)/.runs: pyproject.toml | $(BIN)/python
 	@touch $@
 
 $(VENV)/.tests: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test,docs,peers,robots,view,video]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test,docs,peers,robots,view,video,cluster]"
 	@touch $@ $(VENV)/.runs
 
 clean:

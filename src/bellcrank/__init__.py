@@ -42,7 +42,22 @@ if TYPE_CHECKING:
     from .papers.paper_table import paper_table
     from .results import Run, load_run
     from .run import Event, simulate, simulate_many
-    from .studies import Sensitivity, Study, SweepResult, check_gradients, load_study, load_sweep, sensitivity, sweep
+    from .studies import (
+        Fitted,
+        Optimum,
+        Problem,
+        Sensitivity,
+        Study,
+        SweepResult,
+        check_gradients,
+        finite_differences,
+        fit,
+        load_study,
+        load_sweep,
+        optimize,
+        sensitivity,
+        sweep,
+    )
 
 __version__ = "0.1.0"
 
@@ -81,9 +96,15 @@ _HOME = {
     "Sensitivity": ".studies",
     "Study": ".studies",
     "SweepResult": ".studies",
+    "Fitted": ".studies",
+    "fit": ".studies",
+    "Optimum": ".studies",
+    "Problem": ".studies",
+    "optimize": ".studies",
     "load_study": ".studies",
     "load_sweep": ".studies",
     "check_gradients": ".studies",
+    "finite_differences": ".studies",
     "sensitivity": ".studies",
     "sweep": ".studies",
 }
@@ -98,11 +119,14 @@ __all__ = [
     "Dynamics",
     "DynamicsError",
     "Event",
+    "Fitted",
     "Function",
     "Mechanism",
     "MissingExtraError",
     "Model",
     "ModelError",
+    "Optimum",
+    "Problem",
     "Run",
     "Sensitivity",
     "SimulationError",
@@ -122,6 +146,8 @@ __all__ = [
     "count_table",
     "drive",
     "equilibrium",
+    "finite_differences",
+    "fit",
     "frequency_response",
     "gallery",
     "info",
@@ -132,6 +158,7 @@ __all__ = [
     "load_study",
     "load_sweep",
     "modes",
+    "optimize",
     "paper_table",
     "road_spectrum",
     "save",

@@ -19,7 +19,7 @@ from ...machine.steps.lane_runs import PLACES, Own, Patience, Progress, run_lane
 from ...machine.steps.memory import LEFT
 from ...model import Model
 from ...model.manifold import unit_quaternions
-from ...plan import Plan
+from ...plan import Plan, make_plan
 from ..arguments import AUTO, must_be_known, must_be_positive, times_of
 from ..checks.horizon import HOPELESS, LOOK
 from ..loops.treatment import NEAREST
@@ -60,7 +60,7 @@ class ManyRuns:
             self.dynamics = Dynamics(model, **options, design=design, quick=quick).in_lanes()
         self.plan = replace(self.dynamics.plan, lane_designs=design is not None)
         if method != AUTO:
-            _must_run_in_lanes(self.plan, method, known_times(model, float(self.times[0]), float(self.times[-1])))
+            _must_run_in_lanes(self.plan, method, self.times)
 
     @cached_property
     def _designs(self) -> RunDesigns:
@@ -146,16 +146,21 @@ class ManyRuns:
         return Samples(q, v, a, status, found["t"], steps, rejected, found["stiff_time"], found["rate"], switched)
 
 
-def _must_run_in_lanes(plan: Plan, method: str, corners: Array) -> None:
+def fixed_steps_in_lanes(model: Model, times: Array) -> bool:
+    """Whether nothing ends a step of a fixed length early: no stop, contact, friction that holds or time at which forces jump,
+    and intervals between samples that are all the same."""
+    equal = np.allclose(np.diff(times), times[1] - times[0], rtol=1e-9)
+    cut = len(known_surfaces(model).places) or len(known_times(model, float(times[0]), float(times[-1]))) or model.stictions
+    return bool(equal and not cut and not make_plan(model).loads.openings)
+
+
+def _must_run_in_lanes(plan: Plan, method: str, times: Array) -> None:
     if method not in METHODS or (METHODS[method].implicit and not METHODS[method].adaptive):
         raise StateError(f"many runs are integrated by auto, dopri5, dop853, radau or rk4, not by {method}")
-    if METHODS[method].adaptive:
-        return
-    cut = len(known_surfaces(plan.model).places) or len(corners) or plan.loads.openings or plan.model.stictions
-    if cut:
+    if not METHODS[method].adaptive and not fixed_steps_in_lanes(plan.model, times):
         raise StateError(
             f"many runs by {method} need forces without stops, contacts, friction that holds and times at which they jump, "
-            "where steps of a fixed length would be cut: use auto, dopri5, dop853 or radau"
+            "where steps of a fixed length would be cut, and equal intervals between samples: use auto, dopri5, dop853 or radau"
         )
 
 

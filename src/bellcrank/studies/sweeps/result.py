@@ -112,6 +112,28 @@ class SweepResult:
     def _numbers(self) -> list[str]:
         return [name for name in self.outputs if self.store.group[name].ndim == 1]
 
+    def as_dict(self) -> dict[str, Any]:
+        """Numbers of runs and statistics of outputs, for JSON: None where there is none."""
+        table, status = self.statistics(), self.status
+        rows = {
+            str(name): {x: _plain(table[x].sel(output=name).item()) for x in ("count", "mean", "std", "min", "max")}
+            for name in table.output.values
+        }
+        counts = {"runs": len(self), "arrived": int((status == 0).sum()), "failed": int((status > 0).sum())}
+        return {"store": str(self.path), **counts, "outputs": rows}
+
+    def summary(self) -> str:
+        """The same as a table."""
+        found = self.as_dict()
+        wide = max([6, *map(len, found["outputs"])])
+        lines = [f"{found['store']}: {found['runs']} runs, {found['failed']} of them failed"]
+        lines += [f"  run {k}: {reason}" for k, reason in list(self.reasons.items())[:3]]
+        lines.append(f"{'output':<{wide}} {'mean':>12} {'std':>12} {'min':>12} {'max':>12}")
+        for name, row in found["outputs"].items():
+            numbers = (float("nan") if row[x] is None else row[x] for x in ("mean", "std", "min", "max"))
+            lines.append(f"{name:<{wide}} " + " ".join(f"{x:12.6g}" for x in numbers))
+        return "\n".join(lines)
+
     def sobol_indices(self, output: str, *, resamples: int = 200) -> Indices:
         """First-order and total indices of each parameter, of a sweep with design="saltelli"."""
         if self.attributes["design"] != "saltelli":
@@ -158,6 +180,10 @@ class SweepResult:
 
         names = [*self.parameters, *(outputs or self._numbers)]
         return plot_sweep({name: self.values(name) for name in names}, len(self.parameters), kind, path, keep)
+
+
+def _plain(x: float) -> float | None:
+    return float(x) if np.isfinite(x) else None
 
 
 def load_sweep(path: str | PathLike[str], study: Any = None) -> SweepResult:

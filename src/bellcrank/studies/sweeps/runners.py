@@ -20,10 +20,10 @@ from ...machine.steps.memory import INTERRUPTED
 from ...run import Event, simulate
 from ...run.arguments import AUTO
 from ...run.lanes.starts import First
-from ...run.lanes.study import ManyRuns
+from ...run.lanes.study import ManyRuns, fixed_steps_in_lanes
 from ..taking import moments
 from .task import REASON, Columns, Task
-from .values import Measured, name_of, samples_only, taken_of, values_of_run
+from .values import Measured, NotInLanes, name_of, samples_only, taken_of, values_of_run
 
 Array = NDArray[np.float64]
 
@@ -44,9 +44,8 @@ class Compiled:
         if task.in_lanes:
             try:
                 lanes = Lanes(task, self.design)
-            except BellcrankError:
-                if METHODS.get(study.run.method or "", METHODS["dopri5"]).adaptive:
-                    raise
+            except NotInLanes:
+                lanes = None
         self.lanes = lanes
         self.alone = None if lanes is not None else OneByOne(task, self.design)
 
@@ -69,6 +68,8 @@ class Lanes:
         limits = {name: given.get(name, default) for name, default in _LIMITS.items()}
         options = {"formulation": given.get("formulation", "auto"), "rank_tolerance": given.get("rank_tolerance")}
         on_singular, method = given.get("on_singular", "stop"), given.get("method", AUTO)
+        if method != AUTO and not METHODS[method].adaptive and not fixed_steps_in_lanes(task.model, task.times):
+            raise NotInLanes("steps of a fixed length that would be cut")
         self.runs = ManyRuns(task.model, duration, step, method, on_singular, limits, options, design, quick=False)
         outputs = list(task.outputs.values())
         fixed = method != AUTO and not METHODS[method].adaptive

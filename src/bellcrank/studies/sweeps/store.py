@@ -140,10 +140,14 @@ def _parameter_units(task: Task) -> list[str]:
 def machine_here() -> dict[str, Any]:
     """The type of processor, on which the bits of results depend, and versions."""
     import platform
+    from importlib.metadata import PackageNotFoundError, version
 
-    from ... import __version__
     from ...kernels.processor import lane_count, processor
 
+    try:
+        own = version("bellcrank")
+    except PackageNotFoundError:  # from a checkout
+        own = "unknown"
     made_for = processor()
     features = ",".join(sorted(x for x in made_for.features.split(",") if x.startswith("+")))
     return json.loads(
@@ -153,7 +157,7 @@ def machine_here() -> dict[str, Any]:
                 "features": features,
                 "lanes": lane_count(),
                 "platform": platform.machine(),
-                "bellcrank": __version__,
+                "bellcrank": own,
                 "numpy": np.__version__,
             }
         )

@@ -32,6 +32,10 @@ def name_of(formula: str) -> str:
     return text if text.replace(".", "").replace("_", "").isalnum() else f"={text}"
 
 
+class NotInLanes(Exception):
+    """Something that runs have to be taken one at a time for."""
+
+
 class Measured:
     """The measures that outputs need, for lanes of designs."""
 
@@ -40,10 +44,7 @@ class Measured:
         self.names = list(dict.fromkeys(name_of(output.of) for output in outputs if output.of))
         self.code: Measuring | None = measuring(dynamics, self.names) if self.names else None
         if self.code is not None and self.code.pushed and _redundant(dynamics):
-            raise StateError(
-                f"the loops of {dynamics.model.name!r} have redundant equations: reactions are not unique, and a sweep has "
-                "none. Take other outputs."
-            )
+            raise NotInLanes("loops with redundant equations: their reactions are those of least norm, found state by state")
 
     @property
     def unit(self) -> dict[str, str]:

@@ -1,0 +1,77 @@
+"""``bellcrank sweep STUDY``: many runs over the parameters of a study, into a store that can be gone on with."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .outcome import KEEP, print_json, reported, tell
+from .progress import PATIENCE
+from .searching import STUDY
+
+
+def command(
+    study: Annotated[str, STUDY],
+    store: Annotated[
+        Path | None, typer.Option(help="Folder for the results; one that is there goes on.", show_default="NAME.zarr")
+    ] = None,
+    design: Annotated[
+        str | None,
+        typer.Option(help="grid, list, random, latin_hypercube, sobol or saltelli.", show_default="the study's"),
+    ] = None,
+    runs: Annotated[int | None, typer.Option(min=1, help="How many designs.", show_default="the study's")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Of the random numbers.", show_default="the study's")] = None,
+    chunk: Annotated[int | None, typer.Option(help="Runs that are written together, a multiple of 64.")] = None,
+    scheduler: Annotated[str | None, typer.Option(help="Address of a Dask scheduler: tcp://...:8786.")] = None,
+    trajectories: Annotated[bool, typer.Option("--trajectories", help="Keep coordinates and velocities too.")] = False,
+    plot: Annotated[Path | None, typer.Option(help="Draw outputs over parameters into this file.")] = None,
+    keep: Annotated[bool, KEEP] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the statistics as JSON.")] = False,
+) -> None:
+    """Run STUDY for many designs: print statistics of its outputs, write all of them into a store.
+
+    Ctrl-C, or a crash, leaves what is finished in the store: the same command goes on from there. A run that fails is a row
+    with its reason. Exit codes: 0 good, 1 interrupted, 2 bad input.
+    """
+    with reported(as_json=as_json):
+        import bellcrank as bc
+
+        wanted = bc.load_study(study)
+        folder = store or Path(f"{wanted.name}.zarr")
+        with _bar() as progress:
+            options: dict[str, Any] = {"design": design, "runs": runs, "seed": seed, "chunk": chunk}
+            found = bc.sweep(wanted, store=folder, scheduler=scheduler, trajectories=trajectories, progress=progress, **options)
+        if plot is not None:
+            found.plot(plot, keep=keep)
+        if as_json:
+            print_json(found.as_dict())
+        else:
+            tell(str(found.summary()))
+
+
+@contextmanager
+def _bar() -> Iterator[Callable[[Any], None]]:
+    """Runs that are done, their rate and the time left; nothing where stderr is no terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    parts = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    bar = Progress(*parts, console=console, transient=True, disable=not console.is_terminal)
+    task = bar.add_task("runs", total=None)
+    began = time.perf_counter()
+
+    def report(at: Any) -> None:
+        bar.update(task, completed=at.done, total=at.count, description=f"{at.done} runs, {at.rate:.0f} a second")
+        if not bar.live.is_started and time.perf_counter() - began > PATIENCE:
+            bar.start()
+
+    try:
+        yield report
+    finally:
+        bar.stop()

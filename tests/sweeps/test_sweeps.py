@@ -1,0 +1,321 @@
+"""Sweeps: every row is the run of its design, and the store is the same however it came about."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank.errors import MissingExtraError, SimulationError, StateError, StudyError
+from bellcrank.studies.study.variations import Bounds, Listed, Normal, Uniform
+from bellcrank.studies.sweeps import running
+from bellcrank.studies.sweeps.points import points_of
+from bellcrank.studies.sweeps.statistics import saltelli_indices
+
+PARAMETERS = {"upper.mass": (12.0, 17.0), "initial.elbow.q.0": (-1.5, 1.5)}
+OUTPUTS = {"fastest": "max(abs(elbow.v))", "left": "energy.total@end", "turned": "rms(elbow.q)", "angle": "elbow.q"}
+
+SCRIPT = """
+import sys, bellcrank as bc
+from tests.sweeps.test_sweeps import OUTPUTS, PARAMETERS
+bc.sweep(bc.load("double_pendulum"), PARAMETERS, OUTPUTS, 0.2, step=0.05, runs=1500, seed=3, store=sys.argv[1], chunk=64,
+         progress=lambda at: print(at.done, flush=True))
+"""
+
+
+@pytest.fixture(scope="module")
+def pendulum():
+    return bc.load("double_pendulum")
+
+
+def swept(model, store=None, **options):
+    options = {"runs": 150, "seed": 3, "step": 0.05} | options
+    return bc.sweep(model, PARAMETERS, OUTPUTS, 0.2, store=store, **options)
+
+
+def same(one, other):
+    for name in (*one.parameters, *one.outputs):
+        np.testing.assert_array_equal(one.values(name), other.values(name))
+
+
+def test_each_row_is_the_run_of_its_design(pendulum):
+    """Runs alone take other steps: tolerances of 1e-9; the parabola of the largest value is off by the fourth power of 50 ms."""
+    found = swept(pendulum)
+    assert len(found) == 150 and found.complete and (found.status == 0).all() and not found.reasons
+    for k in (0, 77, 149):
+        own = pendulum.with_parameters({name: float(found.values(name)[k]) for name in found.parameters})
+        alone = bc.simulate(own, 0.2, step=0.05)
+        angle = alone.measure("elbow.q").values[:, 0]
+        np.testing.assert_allclose(found.values("angle")[k], angle, atol=1e-8)
+        energy = float(alone.energy.potential[-1] + alone.energy.kinetic[-1])
+        assert found.values("left")[k] == pytest.approx(energy, abs=1e-6)
+        exact = bc.sensitivity(own, ["upper.mass"], ["rms(elbow.q)", "max(abs(elbow.v))"], 0.2, step=0.05)
+        assert found.values("turned")[k] == pytest.approx(float(exact.value("rms(elbow.q)")), abs=1e-8)
+        assert found.values("fastest")[k] == pytest.approx(float(exact.value("max(abs(elbow.v))")), rel=1e-4)
+        np.testing.assert_allclose(found.run(k).measure("elbow.q").values[:, 0], angle, atol=1e-12)
+
+
+def test_the_store_does_not_depend_on_chunks_threads_or_restarts(pendulum, tmp_path, monkeypatch):
+    whole = swept(pendulum)
+    monkeypatch.setenv("BELLCRANK_THREADS", "1")
+    same(whole, swept(pendulum, chunk=64))
+    store, stopped = tmp_path / "broken.zarr", []
+
+    def stop(at):
+        stopped.append(at.done)
+        raise KeyboardInterrupt
+
+    with pytest.raises(SimulationError, match="64 of 150 runs were finished"):
+        swept(pendulum, store, chunk=64, progress=stop)
+    same(whole, swept(pendulum, store, progress=lambda at: stopped.append(at.done)))
+    assert stopped == [64, 128, 150]  # nothing was computed twice
+
+
+def test_a_killed_sweep_goes_on_to_the_same_numbers(pendulum, tmp_path):
+    """kill -9 after some of the chunks: what was finished stays, the rest follows, bit for bit."""
+    store = tmp_path / "killed.zarr"
+    root = Path(__file__).parents[2]
+    path = os.pathsep.join([str(root), str(Path(bc.__file__).parents[1])])
+    process = subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, str(store)], stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": path}
+    )
+    for _ in range(3):
+        process.stdout.readline()
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    process.stdout.close()
+    left = bc.load_sweep(store)
+    finished = left.store.finished()
+    assert 3 <= finished.sum() < len(finished) and not left.complete
+    done = []
+    options = {"runs": 1500, "chunk": 64}
+    on = swept(pendulum, store, progress=lambda at: done.append(at.done), **options)
+    assert len(done) == (~finished).sum()
+    same(on, swept(pendulum, runs=1500))
+
+
+def test_a_run_that_fails_is_a_row_with_its_reason(pendulum):
+    found = bc.sweep(pendulum, {"upper.mass": [1.0, -1.0, 2.0]}, ["elbow.q@end"], 0.1)
+    assert found.status.tolist() == [0, 5, 0] and list(found.reasons) == [1] and "mass" in found.reasons[1]
+    assert np.isnan(found.values("elbow.q@end")[1]) and np.isfinite(found.values("elbow.q@end")[[0, 2]]).all()
+    assert "1 of them failed" in found.summary() and found.as_dict()["failed"] == 1
+
+
+def test_loops_are_assembled_for_every_design():
+    model = bc.load("four_bar")
+    lengths = [0.45, 0.5, 40.0, 0.55]
+    found = bc.sweep(model, {"parameters.crank_length": lengths}, ["crank_pivot.q@end", "crank_pivot.fx@end"], 0.1, step=0.05)
+    assert list(found.reasons) == [2]
+    alone = bc.simulate(model.with_parameters({"parameters.crank_length": 0.45}), 0.1, step=0.05)
+    assert found.values("crank_pivot.q@end")[0] == pytest.approx(float(alone.measure("crank_pivot.q")[-1, 0]), abs=1e-7)
+    assert found.values("crank_pivot.fx@end")[0] == pytest.approx(float(alone.measure("crank_pivot.fx")[-1, 0]), rel=1e-5)
+
+
+def test_events_are_found_run_by_run(tmp_path):
+    """Free fall from a height h onto a plane: after sqrt(2 h/g)."""
+    text = """
+        format = 1
+        name = "fall"
+        [gravity]
+        z = -10.0
+        [bodies.stone]
+        sphere = { center = [0, 0, 0], radius = 0.1, mass = 1 }
+        [joints.fall]
+        type = "prismatic"
+        parent = "ground"
+        child = "stone"
+        point = [0, 0, 0]
+        axis = "z"
+        """
+    model = tmp_path / "fall.toml"
+    model.write_text(text.replace("[gravity]\n        z = -10.0", "gravity = [0, 0, -10]"))
+    study = tmp_path / "study.toml"
+    study.write_text(
+        """
+        format = 1
+        model = "fall.toml"
+        duration = 1.0
+        [run]
+        q = { fall = 2.0 }
+        [parameters]
+        "gravity.z" = { values = [-5.0, -10.0, -0.1] }
+        [events.landing]
+        of = "fall.q"
+        [outputs]
+        when = "landing.time"
+        speed = "fall.v@landing"
+        """
+    )
+    found = bc.sweep(study)
+    np.testing.assert_allclose(found.values("when")[:2], np.sqrt(4.0 / np.array([5.0, 10.0])), rtol=1e-8)
+    np.testing.assert_allclose(found.values("speed")[:2], -np.sqrt(4.0 * np.array([5.0, 10.0])), rtol=1e-8)
+    assert "does not happen" in found.reasons[2]
+
+
+def test_cases_follow_each_other_for_every_design(tmp_path):
+    study = tmp_path / "study.toml"
+    study.write_text(
+        """
+        format = 1
+        model = "double_pendulum"
+        duration = 0.1
+        [parameters]
+        "upper.mass" = { from = 10, to = 14, count = 3 }
+        [cases.earth]
+        [cases.moon]
+        set = { "gravity.y" = -1.62 }
+        [outputs]
+        v = "elbow.v@end"
+        """
+    )
+    found = bc.sweep(study, chunk=64)
+    model = bc.load("double_pendulum").with_parameters({"upper.mass": 12.0, "gravity.y": -1.62})
+    assert len(found) == 6
+    assert found.values("v")[3] == pytest.approx(float(bc.simulate(model, 0.1).measure("elbow.v")[-1, 0]), abs=1e-7)
+
+
+# --- points
+
+
+def test_points_are_the_same_in_whatever_parts_they_are_asked_for():
+    spread = {"a": Uniform(1.0, 2.0), "b": Normal(0.5, mean=3.0), "c": Listed((1.0, 5.0)), "d": Bounds(-1.0, 1.0)}
+    for kind in ("random", "latin_hypercube", "sobol", "saltelli"):
+        points = points_of(kind, spread, [0.0] * 4, 1024, 7)
+        whole = points.rows(0, points.count)
+        parts = [points.rows(a, min(a + 300, points.count)) for a in range(0, points.count, 300)]
+        np.testing.assert_array_equal(np.concatenate(parts), whole)
+        assert whole.shape == (1024 * (6 if kind == "saltelli" else 1), 4)
+        assert (whole[:, 0] >= 1).all() and (whole[:, 0] <= 2).all() and set(whole[:, 2]) == {1.0, 5.0}
+        assert abs(whole[:, 1].mean() - 3.0) < 0.06 and abs(whole[:, 1].std() - 0.5) < 0.06
+
+
+def test_a_latin_hypercube_has_one_point_in_each_slice():
+    rows = points_of("latin_hypercube", {"a": Bounds(0.0, 1.0)}, [0.0], 50, 1).rows(0, 50)
+    assert sorted((rows[:, 0] * 50).astype(int)) == list(range(50))
+
+
+def test_grids_go_through_all_values():
+    rows = points_of("grid", {"a": Listed((1.0, 2.0)), "b": Listed((5.0, 6.0, 7.0))}, [0.0, 0.0], None).rows(0, 6)
+    assert rows.tolist() == [[1, 5], [1, 6], [1, 7], [2, 5], [2, 6], [2, 7]]
+    assert points_of("list", {"a": Listed((1.0, 2.0)), "b": Listed((5.0, 6.0))}, [0, 0], None).rows(0, 2).tolist() == [
+        [1, 5],
+        [2, 6],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "spread", "runs", "words"),
+    [
+        ("cube", {"a": Listed((1.0,))}, None, "design is 'cube'"),
+        ("grid", {}, None, "no parameters"),
+        ("grid", {"a": Bounds(0.0, 1.0)}, None, 'needs values of "a"'),
+        ("list", {"a": Listed((1.0,)), "b": Listed((1.0, 2.0))}, None, "as many values"),
+        ("grid", {"a": Listed((1.0, 2.0))}, 5, "make 2"),
+        ("sobol", {"a": Bounds(0.0)}, 8, "needs min and max"),
+        ("sobol", {"a": Bounds(0.0, 1.0)}, None, "say how many"),
+    ],
+)
+def test_designs_that_make_no_sense_are_refused(kind, spread, runs, words):
+    with pytest.raises(StudyError, match=words):
+        points_of(kind, spread, [0.0] * len(spread), runs)
+
+
+# --- influences, pictures
+
+
+def test_sobol_indices_of_a_sum_are_known():
+    """Of 3 x + 4 y, x and y uniform, the variances are as 9 to 16."""
+    a, b = np.random.default_rng(0).random((2, 4096, 2))
+    mixed = [np.column_stack([b[:, 0], a[:, 1]]), np.column_stack([a[:, 0], b[:, 1]])]
+    values = np.concatenate([3 * x[:, 0] + 4 * x[:, 1] for x in (a, b, *mixed)])
+    indices = saltelli_indices(values, ("x", "y"), 0, 50)
+    np.testing.assert_allclose(indices.first, [9 / 25, 16 / 25], atol=0.05)
+    np.testing.assert_allclose(indices.total, [9 / 25, 16 / 25], atol=0.05)
+    assert (indices.first_error < 0.1).all() and "total" in str(indices)
+
+
+def test_pictures_and_statistics(pendulum, tmp_path):
+    found = swept(pendulum, design="saltelli", runs=16)
+    for kind in ("scatter", "parallel"):
+        found.plot(tmp_path / f"{kind}.png", kind=kind)
+        assert (tmp_path / f"{kind}.png").stat().st_size > 5000
+    table, values = found.statistics(), found.values("left")
+    assert float(table["mean"].sel(output="left")) == pytest.approx(values.mean())
+    worst = found.worst("fastest", 2)
+    assert worst["fastest"].values[0] == found.values("fastest").max()
+    assert found.sobol_indices("fastest", resamples=5).parameters == tuple(PARAMETERS)
+    assert json.dumps(found.as_dict())
+    again = bc.load_sweep(found.path)
+    assert "4 of" not in repr(again) or again.complete
+    with pytest.raises(StateError, match="where the study is known"):
+        again.run(0)
+    with pytest.raises(StateError, match="there is no run 999"):
+        found.run(999)
+    with pytest.raises(StateError, match="is a curve"):
+        found.worst("angle")
+    with pytest.raises(StateError, match="kind is 'pie'"):
+        found.plot(kind="pie")
+    with pytest.raises(StateError, match="has no 'none'"):
+        found.values("none")
+
+
+# --- what is refused
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"chunk": 65}, "a multiple of 64"),
+        ({"colour": "red"}, "no option 'colour'"),
+        ({"scheduler": 3}, "address of a Dask scheduler"),
+        ({"outputs": "tip.x"}, "must be a list"),
+        ({"outputs": ()}, "no outputs"),
+        ({"parameters": {"upper.mass": "heavy"}}, "says nothing of a parameter"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(pendulum, options, words):
+    given = {"parameters": {"upper.mass": [1.0]}, "outputs": ["elbow.q@end"], "duration": 0.1} | options
+    with pytest.raises((StateError, StudyError), match=words):
+        bc.sweep(pendulum, **given)
+
+
+def test_a_store_of_another_sweep_is_refused(pendulum, tmp_path):
+    store = tmp_path / "one.zarr"
+    swept(pendulum, store, runs=8)
+    with pytest.raises(StudyError, match="holds another sweep"):
+        swept(pendulum, store, runs=16)
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "letter.txt").write_text("mine")
+    with pytest.raises(StudyError, match="has other things in it"):
+        swept(pendulum, tmp_path / "full", runs=8)
+    with pytest.raises(StudyError, match="there is no sweep"):
+        bc.load_sweep(tmp_path / "nothing")
+    with pytest.raises(StudyError, match="design='saltelli'"):
+        bc.load_sweep(store).sobol_indices("left")
+
+
+def test_a_study_has_its_own_parameters(pendulum):
+    with pytest.raises(StateError, match="a study has its own"):
+        bc.sweep("study.toml", {"upper.mass": [1.0]})
+
+
+def test_a_store_begun_on_another_processor_says_so(pendulum, tmp_path, monkeypatch):
+    store = tmp_path / "moved.zarr"
+    swept(pendulum, store, runs=8)
+    here = running.machine_here()
+    monkeypatch.setattr(running, "machine_here", lambda: here | {"processor": "another"})
+    with pytest.warns(bc.BellcrankWarning, match="another type of processor"):
+        swept(pendulum, store, runs=8)
+
+
+def test_what_is_not_installed_is_named_with_its_command(pendulum, monkeypatch):
+    monkeypatch.setitem(sys.modules, "zarr", None)
+    with pytest.raises(MissingExtraError, match=r'pip install "bellcrank\[cluster\]"'):
+        swept(pendulum, runs=8)
