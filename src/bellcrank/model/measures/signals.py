@@ -105,7 +105,8 @@ def make_signals(
         if not depends_on_state_alone(names.named, (*own, made), made.name):
             raise Trouble(
                 f'the formula "{one.live.formula}" needs what this force itself changes: an acceleration, a reaction, or '
-                "another force. Let it depend on the time, inputs, positions and velocities.",
+                "another force. Let it depend on the time, inputs, positions, velocities and states: on a filtered value, or, "
+                "for friction that grows with a joint's load, write [frictions] with a coefficient.",
                 one.key,
             )
         return made
