@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test lint clean
+.PHONY: demo test lint docs package clean
 
 demo: $(VENV)/.runs
 	$(BIN)/bellcrank run models/double_pendulum.toml
@@ -17,6 +17,13 @@ lint: $(VENV)/.tests
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+docs: $(VENV)/.tests
+	$(BIN)/python -m mkdocs build --strict --site-dir site
+
+package: | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check build
+	$(BIN)/python -m build
+
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Bellcrank needs Python 3.11 or later. Try: make PYTHON=python3.12")'
 	$(PYTHON) -m venv $(VENV)
@@ -26,8 +33,8 @@ $(VENV)/.runs: pyproject.toml | $(BIN)/python
 	@touch $@
 
 $(VENV)/.tests: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test,peers,robots,view]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test,docs,peers,robots,view,video]"
 	@touch $@ $(VENV)/.runs
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis run.nc run.png
+	rm -rf $(VENV) build dist site .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis run.nc run.png

@@ -15,6 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .errors import (
+    AccuracyWarning,
     AssemblyError,
     BellcrankError,
     BellcrankWarning,
@@ -24,6 +25,7 @@ from .errors import (
     SimulationError,
     StateError,
     StiffnessWarning,
+    StudyError,
 )
 
 if TYPE_CHECKING:
@@ -40,7 +42,7 @@ if TYPE_CHECKING:
     from .papers.paper_table import paper_table
     from .results import Run, load_run
     from .run import Event, simulate, simulate_many
-    from .studies import Sensitivity, check_gradients, sensitivity
+    from .studies import Sensitivity, Study, check_gradients, load_study, sensitivity
 
 __version__ = "0.1.0"
 
@@ -77,11 +79,14 @@ _HOME = {
     "simulate": ".run",
     "simulate_many": ".run",
     "Sensitivity": ".studies",
+    "Study": ".studies",
+    "load_study": ".studies",
     "check_gradients": ".studies",
     "sensitivity": ".studies",
 }
 
 __all__ = [
+    "AccuracyWarning",
     "Assembly",
     "AssemblyError",
     "BellcrankError",
@@ -100,6 +105,8 @@ __all__ = [
     "SimulationError",
     "StateError",
     "StiffnessWarning",
+    "Study",
+    "StudyError",
     "__version__",
     "assemble",
     "check",
@@ -118,6 +125,7 @@ __all__ = [
     "linearize",
     "load",
     "load_run",
+    "load_study",
     "modes",
     "paper_table",
     "road_spectrum",

@@ -15,6 +15,10 @@ class ModelError(BellcrankError, ValueError):
     """A model, or a model file, that cannot be: all of its problems are listed at once."""
 
 
+class StudyError(BellcrankError, ValueError):
+    """A study, or a study file, that cannot be carried out: all of its problems are listed at once."""
+
+
 class StateError(BellcrankError, ValueError):
     """An argument of the wrong kind, shape or value: q, v, tau, a name, an option."""
 
@@ -49,6 +53,10 @@ class BellcrankWarning(UserWarning):
 
 class StiffnessWarning(BellcrankWarning):
     """A run takes short steps to stay stable, not for accuracy; the message names a method that need not."""
+
+
+class AccuracyWarning(BellcrankWarning):
+    """A result is less accurate than its tolerance promises; the message says by how much, and what to do about it."""
 
 
 def warn(message: str, kind: type[BellcrankWarning] = BellcrankWarning) -> None:

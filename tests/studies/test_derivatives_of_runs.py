@@ -130,3 +130,18 @@ def test_what_cannot_be_asked_is_refused(options, message):
     model = bc.load("double_pendulum_particles")
     with pytest.raises(StateError, match=message):
         bc.sensitivity(model, ["parameters.L1"], **({"outputs": [], "duration": 0.1} | options))
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter", "duration"), [("engine", "parameters.l", 0.5), ("slider_crank", "parameters.start", 1.0)]
+)
+def test_derivatives_on_steps_that_follow_the_state_alone_say_how_far_they_are_off(name, parameter, duration):
+    """The amount that the warning names is that by which they differ from derivatives whose errors choose the steps too."""
+    model = bc.load(name)
+    given = {"duration": duration, "step": duration / 20}
+    with pytest.warns(bc.AccuracyWarning, match=f'"{parameter}".*control="all"') as told:
+        coarse = bc.sensitivity(model, [parameter], **given)
+    fine = bc.sensitivity(model, [parameter], control="all", **given)  # and nothing is told
+    off = np.abs(coarse.dv_values - fine.dv_values).max() / np.abs(fine.dv_values).max()
+    said = float(str(told[0].message).partition("add up to about ")[2].split()[0])
+    assert said / 10 < off < said * 10

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from typer.testing import CliRunner
 import bellcrank as bc
 from bellcrank.cli import main
 from bellcrank.viewer.pictures.labels import Label, place_labels
+from bellcrank.viewer.recording import Recording
 
 GALLERY = sorted(bc.gallery())
 
@@ -160,10 +162,31 @@ def test_an_animation_that_is_interrupted_leaves_no_file(turning, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_mp4_without_ffmpeg_is_an_error_that_says_so(turning, tmp_path, monkeypatch):
-    monkeypatch.setattr("matplotlib.animation.FFMpegWriter.isAvailable", classmethod(lambda cls: False))
-    with pytest.raises(bc.MissingExtraError, match="ffmpeg, which is not installed"):
+def boxes(data: bytes) -> dict[bytes, bytes]:
+    """The boxes of an MP4 file (ISO 14496-12): a length of four bytes, a kind of four bytes, the content."""
+    found, at = {}, 0
+    while at + 8 <= len(data):
+        length = int.from_bytes(data[at : at + 4], "big")
+        found[data[at + 4 : at + 8]] = data[at + 8 : at + length]
+        at += max(length, 8)
+    return found
+
+
+def test_an_mp4_lasts_as_long_as_the_run_at_its_speed(turning, tmp_path):
+    pytest.importorskip("imageio_ffmpeg", reason="MP4 needs ffmpeg, which comes with bellcrank[video]")
+    film = boxes(turning.animate(tmp_path / "x.mp4", fps=20, speed=0.5).read_bytes())
+    head = boxes(film[b"moov"])[b"mvhd"]  # version and flags, created, modified, ticks a second, duration in ticks
+    ticks, duration = (int.from_bytes(head[at : at + 4], "big") for at in (12, 16))
+    assert film[b"ftyp"][:4] == b"isom"
+    assert duration / ticks == pytest.approx(len(Recording(turning).frames(20, 0.5, 20_000)) / 20, abs=1e-3)
+
+
+def test_mp4_without_ffmpeg_is_an_error_with_the_install_command(turning, tmp_path, monkeypatch):
+    monkeypatch.setattr("shutil.which", lambda program: None)
+    monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
+    with pytest.raises(bc.MissingExtraError, match=r'ffmpeg, which is not installed.*pip install "bellcrank\[video\]"'):
         turning.animate(tmp_path / "x.mp4")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_run_without_its_model_or_without_samples_cannot_be_animated(turning, tmp_path):

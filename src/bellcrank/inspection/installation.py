@@ -17,7 +17,13 @@ if TYPE_CHECKING:
 
 NEEDED = ("numpy", "llvmlite", "scipy", "xarray", "h5netcdf", "matplotlib")
 VECTORS = ("sse4.2", "avx", "avx2", "fma", "avx512f", "neon", "sve")
-EXTRAS = {"view": ("viser",), "robots": ("mujoco", "yourdfpy")}  # as pyproject.toml has them
+EXTRAS = {  # as pyproject.toml has them
+    "view": ("viser",),
+    "video": ("imageio-ffmpeg",),
+    "meshes": ("trimesh", "pycollada"),
+    "robots": ("mujoco", "yourdfpy", "trimesh", "pycollada"),
+    "cluster": ("dask", "distributed", "zarr"),
+}
 
 
 @dataclass(frozen=True)
@@ -36,7 +42,7 @@ class Installation:
 
     def rows(self) -> list[tuple[str, str]]:
         extras = [
-            (f"extra [{name}]", f"not installed: pip install bellcrank[{name}]" if missing else "installed")
+            (f"extra [{name}]", f'not installed: pip install "bellcrank[{name}]"' if missing else "installed")
             for name, missing in self.extras.items()
         ]
         return [

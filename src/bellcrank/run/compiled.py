@@ -222,7 +222,9 @@ class _Host:
             rows = [np.concatenate(pair) for pair in zip(rows, last, strict=True)]
         times, q, v, works, *along = rows
         outcome = Outcome(times, q, v, works, {}, problem, tuple(self.passages), anchors=self._anchors(trajectory, len(times)))
-        return outcome._replace(dq=along[0], dv=along[1]) if tangents else outcome
+        if not tangents:
+            return outcome
+        return outcome._replace(dq=along[0], dv=along[1], missed=trajectory.errors_of_tangents())
 
     def _anchors(self, trajectory: Trajectory, count: int) -> Array | None:
         """Of friction that holds, at the start, at the samples, and where the run ended."""

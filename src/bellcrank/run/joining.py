@@ -69,5 +69,7 @@ def joined(first: Outcome, second: Outcome, kept: NDArray[np.bool_]) -> Outcome:
         max(first.peak, second.peak),
         first.lost + second.lost,
         None if first.anchors is None or second.anchors is None else np.vstack([first.anchors[kept], second.anchors[1:]]),
-        *along,
+        dq=along[0],
+        dv=along[1],
+        missed=None if first.missed is None or second.missed is None else first.missed + second.missed,
     )

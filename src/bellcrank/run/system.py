@@ -63,7 +63,8 @@ class Outcome(NamedTuple):
     A run that ended early has its last state as its last sample. ``peak``: the largest kinetic energy at any step, as far
     as it is known. ``lost``: what impacts took. Both in J. ``anchors`` of friction
     that holds, a row for each sample; None where there are none. ``dq`` and ``dv``: derivatives of the samples by parameters,
-    (samples, nq, parameters) and (samples, nv, parameters), where they were asked for.
+    (samples, nq, parameters) and (samples, nv, parameters), where they were asked for; ``missed``: for each parameter, the
+    estimated errors of all steps in parts of what the tolerance allows in one.
     """
 
     times: Array
@@ -78,6 +79,7 @@ class Outcome(NamedTuple):
     anchors: Array | None = None
     dq: Array | None = None
     dv: Array | None = None
+    missed: Array | None = None
 
     def until(self, count: int) -> Outcome:
         """The first samples only."""

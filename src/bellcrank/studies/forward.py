@@ -22,6 +22,7 @@ from ..results.labels import Labels
 from ..run import Event, simulate
 from ..run.arguments import must_be_known, must_be_positive, sample_times, span, starting_state
 from ..run.loops.treatment import loops_of
+from .accuracy import doubt_derivatives
 from .history import History, Scaled, integrate
 from .jumps import warn_of_jumps
 from .outcome import Found, Sensitivity
@@ -65,8 +66,9 @@ def sensitivity(
                 "rms(...)", "mean(...)", "integral(...)", "tip.x@lift_off", "lift_off.time" for an event of that name
     duration, step, tau, inputs, q, v, projection, rank_tolerance   as for simulate
     method      "dopri5", "dop853" or "rk4": derivatives are taken along by the same steps
-    control     "state": steps follow the errors of the state; "all": also those of the derivatives, each parameter measured by
-                its own size
+    control     "state": steps follow the errors of the state, and an AccuracyWarning tells where those of the derivatives,
+                which are estimated all the same, are much larger; "all": steps follow both, each parameter measured by its
+                own size
     events      of which outputs may speak, by their names; all are followed to the end of the run
     mode        "forward", which is also "auto"
 
@@ -96,6 +98,7 @@ def sensitivity(
     when = moments(dynamics, wanted, grid, first)
     study = _Study(dynamics, Scaled.of(design), given, method, (rtol, atol, max_step), projection, control == "all")
     history = study.run(when.times, progress)
+    doubt_derivatives(model.name, design.names, history.outcome.missed, history.outcome.counts["steps"], rtol)
     return _result(model, design, wanted, events, history, when, study.settings | {"duration": whole, "step": interval})
 
 

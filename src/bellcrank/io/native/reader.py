@@ -64,8 +64,8 @@ def _uncollected() -> Iterator[None]:
 def read_spec(text: str, file: str, problems: Problems) -> Spec:
     """What the text says. Values that could not be read are placeholders, and their owners are blamed in ``problems``."""
     source = ParsedFile(file, text, problems)
-    top = TomlTable(source, (), _parse(text, file))
-    _check_format(top)
+    top = TomlTable(source, (), parse_text(text, file))
+    check_format(top)
     for key in ("bodies", "joints"):
         if "copies" not in top:
             top.need(key, f"Describe at least one in [{key}.NAME].")
@@ -84,7 +84,8 @@ def read_spec(text: str, file: str, problems: Problems) -> Spec:
     return spec
 
 
-def _parse(text: str, file: str) -> dict[str, Any]:
+def parse_text(text: str, file: str) -> dict[str, Any]:
+    """The tables of a TOML text; raises ModelError with the line of the first mistake of its grammar."""
     check_bounds(text, file)
     try:
         return tomllib.loads(text)
@@ -97,7 +98,7 @@ def _parse(text: str, file: str) -> dict[str, Any]:
         raise ModelError(f"{file}: a number has too many digits: {error}.") from None
 
 
-def _check_format(top: TomlTable) -> None:
+def check_format(top: TomlTable) -> None:
     """Nothing else can be understood in a file of another format, so this error comes alone."""
     value = top.get("format")
     at = top.source.where(("format",)) if "format" in top else top.source.file

@@ -124,6 +124,8 @@ class AdaptiveStepper(Stepper):
             self.unit_state(new, self.slope_at_end())
         self.replace(y, new, stands)
         draw_anchors(self, stands)
+        if self.tangents:
+            tangents.add_errors(self, stands)
         if self.with_works:
             self.note_fastest(self.after())
         passed = stands & (self.after() >= self.real("corner"))
@@ -242,7 +244,7 @@ class AdaptiveStepper(Stepper):
         return scaled
 
     def _error_of_tangents(self, h: Number) -> Number:
-        """The largest of the norms for each parameter, if they are to be controlled."""
+        """The largest of the norms for each parameter, if they are to be controlled; each is noted in any case."""
         assert self.method.error is not None
         rows = [row for row in (self.method.error, self.method.error3) if row is not None]
         size = self._size(self.words["size"])

@@ -282,6 +282,8 @@ DOUBLES: dict[str, Size] = {
     "moved": lambda s: s.wide(max(s.model.nq, s.model.nv)) if s.tangents else 0,
     "moving": lambda s: max(s.model.nq, s.model.nv) * s.tangents,
     "still": lambda s: s.model.nq * s.tangents,
+    "tangent_error": lambda s: s.tangent_chunks * s.tangents,  # of the last step, over its tolerance, for each parameter
+    "tangent_errors": lambda s: s.tangent_chunks * s.tangents,  # and added up over the accepted steps
     "k": lambda s: (s.method.stages + len(s.method.extra)) * s.state,
     "tau": lambda s: s.wide(s.model.nv),
     "u": lambda s: s.wide(s.model.input_width),

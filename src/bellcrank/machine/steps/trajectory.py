@@ -219,6 +219,10 @@ class Trajectory(Memory):
     def sampled_tangents(self) -> tuple[Array, Array]:
         return self.tangents_of(self.arrays["out"].reshape(-1, self.layout.state)[: self.sampled])
 
+    def errors_of_tangents(self) -> Array:
+        """For each parameter, the errors of all steps so far in parts of what the tolerance allows in one."""
+        return np.array(self.arrays["tangent_errors"][: self.layout.parameters])
+
     def state(self) -> tuple[Array, Array, Array]:
         """q, v (or p) and works at the last accepted step."""
         q, v = np.split(self._of_state(self.arrays["y"]), [self.plan.model.nq])

@@ -18,7 +18,7 @@ from ...formulations import Program
 from ...formulations.base import tangent_of
 from ...kernels.llvm.emitter import Int
 from ...kernels.llvm.flow import each, total
-from ...numbers import Number, Symbol, maximum
+from ...numbers import Condition, Number, Symbol, maximum
 from ..arrays import ARRAYS
 from ..steps.memory import WIDE
 
@@ -158,7 +158,8 @@ def unit(stepper: Stepper, state: str) -> None:
 def largest_norm(stepper: Stepper, terms: Sequence[Callable[[str], Number]], joined: Callable[..., Number]) -> Symbol:
     """The largest over the parameters of a function of sums of squares, of terms at the vectors of a state.
 
-    Each place of a vector is of another parameter; the entries of a state stand one after the other.
+    Each place of a vector is of another parameter; the entries of a state stand one after the other. What is found of each
+    parameter is left in ``tangent_error``.
     """
     e, w, per = stepper.e, stepper.words, stepper.tangents // WIDE
     first = e.emit(f"sdiv i64 {w['t_start']}, {WIDE}")
@@ -174,7 +175,20 @@ def largest_norm(stepper: Stepper, terms: Sequence[Callable[[str], Number]], joi
                 return x * x
 
             sums = [stepper.folded(0, entries, partial(square, term), lambda a, b: a + b) for term in terms]
-            largest = maximum(largest, joined(*[e.symbol(x) for x in sums]))
+            norm = joined(*[e.symbol(x) for x in sums])
+            e.store(norm, w["tangent_error"], e.integer("add", e.integer("mul", c, per), part))
+            largest = maximum(largest, norm)
         return e.operand(largest)
 
     return stepper.largest(total(e, 0, w["tangent_chunks"], e.constant(0.0), chunk))
+
+
+def add_errors(stepper: Stepper, where: Condition) -> None:
+    """Add up the errors of accepted steps, in parts of what the tolerance allows in a step."""
+    e, w = stepper.e, stepper.words
+
+    def one(i: str) -> None:
+        before = stepper.get(w["tangent_errors"], i)
+        e.store(where.select(before + stepper.get(w["tangent_error"], i), before), w["tangent_errors"], i)
+
+    each(e, 0, e.integer("mul", w["tangent_chunks"], stepper.tangents // WIDE), one)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Collection, Sequence
 
-from ...errors import ModelError
+from ...errors import BellcrankError, ModelError
 from .items import NOWHERE, Where
 
 LISTED = 100  # problems printed; the rest is counted
@@ -20,7 +20,8 @@ class Problems:
     values are placeholders, and a second complaint about them would only mislead.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, of: str = "model", kind: type[BellcrankError] = ModelError) -> None:
+        self._of, self._kind = of, kind
         self._found: list[tuple[int, str]] = []
         self._blamed: set[str] = set()
         self._suggestions = 0
@@ -56,10 +57,10 @@ class Problems:
             return
         texts = [text for _, text in sorted(self._found, key=lambda item: item[0])]
         if len(texts) == 1:
-            raise ModelError(texts[0])
+            raise self._kind(texts[0])
         rest = len(texts) - LISTED
         more = [f"... and {rest} more."] if rest > 0 else []
-        raise ModelError("\n  ".join([f"{len(texts)} problems in this model:", *texts[:LISTED], *more]))
+        raise self._kind("\n  ".join([f"{len(texts)} problems in this {self._of}:", *texts[:LISTED], *more]))
 
 
 def names(items: Collection[str], limit: int = 12) -> str:

@@ -1,4 +1,4 @@
-"""A run as a moving picture: GIF, or MP4 where ffmpeg is installed."""
+"""A run as a moving picture: GIF, or MP4 by the program ffmpeg, of the system or of the package imageio-ffmpeg."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
+from matplotlib import rcParams
 from matplotlib.animation import AbstractMovieWriter, FFMpegWriter, PillowWriter
 
 from ...errors import MissingExtraError, StateError
@@ -73,9 +74,33 @@ def _writer(path: Path, fps: float) -> AbstractMovieWriter:
         raise StateError(f"cannot animate {path}: its ending must be one of {', '.join(ENDINGS)}")
     if ending == ".gif":
         return PillowWriter(fps=fps)  # type: ignore[arg-type]
-    if not FFMpegWriter.isAvailable():
-        raise MissingExtraError("MP4 needs the program ffmpeg, which is not installed. Install it, or write a GIF: x.gif")
-    return FFMpegWriter(fps=fps, bitrate=2400)  # type: ignore[arg-type]
+    return Mp4Writer(_ffmpeg(), fps)
+
+
+class Mp4Writer(FFMpegWriter):
+    """Hands the frames to a given ffmpeg program."""
+
+    def __init__(self, program: str, fps: float) -> None:
+        super().__init__(fps=fps, bitrate=2400)  # type: ignore[arg-type]
+        self.program = program
+
+    def bin_path(self) -> str:  # type: ignore[override]
+        return self.program
+
+
+def _ffmpeg() -> str:
+    """The program that encodes MP4: that of the system first, then that of imageio-ffmpeg."""
+    found = shutil.which(str(rcParams["animation.ffmpeg_path"]))
+    if found is not None:
+        return found
+    try:
+        from imageio_ffmpeg import get_ffmpeg_exe
+    except ImportError:
+        raise MissingExtraError(
+            "MP4 needs the program ffmpeg, which is not installed. "
+            'Install it with: pip install "bellcrank[video]", or write a GIF: x.gif'
+        ) from None
+    return str(get_ffmpeg_exe())
 
 
 class Film:
