@@ -48,7 +48,7 @@ _STEP = ("t", "h", "end", "until", "rtol", "atol", "longest", "grow", "error", "
 _FASTEST = ("speed", "fastest_time")  # sum of the squares of v (or p), and when
 _CLOSING = ("turn", "met", "seen", "near", "go_on", "pivot", "pivot_time", "singular", "singular_row", "singular_time")
 STIFFNESS = ("suspicions", "calm", "unseen", "rate", "stiff_time")  # stiff_time is infinite until the run is stiff
-_LOOP = ("budget", "evaluations", "samples", "substep", "substeps", "watched", "held", "project", "newton", "iterations")
+_LOOP = ("budget", "evaluations", "samples", "substep", "substeps", "watched", "held", "project", "newton", "iterations", "logged")
 _NEWTON = (
     "jacobian",
     "factored",
@@ -79,6 +79,7 @@ class Layout:
     samples: int
     corners: int = 0
     parameters: int = 0  # by which the state is differentiated
+    log: int = 0  # accepted steps that are written down before the host takes them over
 
     @property
     def tangents(self) -> int:
@@ -106,7 +107,7 @@ class Layout:
     def works(self) -> tuple[int, int, int]:
         """How many works there are of force elements, drives and driven closures; that of given efforts comes last."""
         model = self.model
-        if self.lanes > 1 or self.tangents:
+        if self.lanes > 1 or self.tangents or self.log:
             return 0, 0, 0
         drives = sum(joint.nv for joint, driven in zip(model.joints, model.driven, strict=True) if driven)
         return len(model.elements), drives, len(model.closures) if self.plan.loads.closing.driven else 0
@@ -131,6 +132,11 @@ class Layout:
     @property
     def t_start(self) -> int:
         return self.anchor_start + self.wide(len(self.anchors.places))
+
+    @property
+    def log_row(self) -> int:
+        """Doubles that are written down of an accepted step: machine.adjoint.log."""
+        return WIDE + self.w_start
 
     @cached_property
     def row_width(self) -> int:
@@ -266,12 +272,15 @@ NUMBERS: dict[str, Size] = {
     "row_chunks": lambda s: s.wide(s.order) // WIDE,  # of a row
     "row": lambda s: s.wide(s.order),  # doubles of a row
     "matrix": lambda s: s.order * s.wide(s.order),  # and of a matrix
+    "log_row": lambda s: s.log_row,
+    "log_room": lambda s: s.log,
     "control": lambda s: 0,  # a function that is called before every evaluation, and its argument: see Stepper.ask
     "controller": lambda s: 0,
     "control_all": lambda s: 0,  # whether errors of tangents are controlled too
 }
 NUMBERS |= {f"step:{name}": _step_of(name) for name, array in ARRAYS.items() if array.kind == "tangent"}
 DOUBLES: dict[str, Size] = {
+    "log": lambda s: s.log * s.log_row,
     "y": lambda s: s.state,
     "new": lambda s: s.state,
     "aside": lambda s: s.state,
