@@ -60,6 +60,7 @@ class Facts:
     node_rows: list[int] = field(default_factory=list)  # of each signature of a node: numbers that are kept
     node_matrices: list[int] = field(default_factory=list)  # and those of matrices
     adjoints: dict[str, list[str]] = field(default_factory=dict)  # of transposed kernels: the arrays whose adjoints they take
+    largest_frame: int = 0  # doubles that they put on their tape at once
 
     def merged(self, other: Facts) -> Facts:
         def larger(a: Any, b: Any) -> Any:

@@ -1,8 +1,8 @@
 """The way forth through a recorded kernel, which leaves on a tape what the way back needs.
 
 Each time that a region is gone through it takes a frame at the end of the tape and puts into it what it makes. A region with
-others inside says, behind their frames, where its own is. A frame that does not fit starts at the beginning again, and is noted:
-the tape is then of no use, and too short.
+others inside says, behind their frames, where its own is. A frame that does not fit goes to the bottom, and is noted: the
+tape is then of no use, and too short.
 """
 
 from __future__ import annotations
@@ -80,14 +80,14 @@ class Forward:
         return "i64" if part.kind == LOAD_INTEGER else "double"
 
     def _frame(self, scope: Scope) -> list[Operation]:
-        """At the end of the tape, or at its beginning where there is no room left."""
+        """At the end of the tape, or at the bottom of all where there is no room left."""
         name = self.e.name
         top, end, over, noted, note, rest = name(), name(), name(), name(), name(), name()
         return [
             Operation(top, "load ptr, ptr $, align 8", (TOP,)),
             Operation(end, ADDRESS, (top, scope.size)),
             Operation(over, "icmp uge ptr $, %limit", (end,)),
-            Operation(scope.pointer, "select i1 $, ptr %tape, ptr $", (over, top)),
+            Operation(scope.pointer, "select i1 $, ptr %bottom, ptr $", (over, top)),
             Operation(noted, "load i1, ptr $, align 8", (FULL,)),
             Operation(note, "or i1 $, $", (noted, over)),
             Operation(None, "store i1 $, ptr $, align 8", (note, FULL)),

@@ -1,7 +1,7 @@
 """A recorded kernel as two functions: one that computes and remembers, and one that goes back.
 
-    forward(n, nv, arrays, tape, limit) -> the end of the tape, or null if it was too short
-    reverse(n, nv, arrays, adjoints of the arrays, tape, end)
+    forward(n, nv, arrays, tape, bottom, limit) -> the end of the tape, or null if it was too short
+    reverse(n, nv, arrays, adjoints of the arrays, end)
 
 The second one adds to the adjoints of what the kernel reads, and leaves zeros in those of what it writes: so a caller puts the
 adjoints of the outputs there and finds, after it, those of the inputs and of the data, summed over as many calls as it likes.
@@ -48,7 +48,7 @@ def transposed(e: Emitter, name: str, arguments: Sequence[str], active: Iterable
     adjoints = [x for x in arguments if f"%{x}" in scopes.arrays]
     pointers = ", ".join(f"ptr noalias %{x}" for x in arguments)
     bars = "".join(f", ptr noalias {adjoint_of('%' + x)}" for x in adjoints)
-    text = f"define internal ptr @{name}_forward(i64 %n, i64 %nv, {pointers}, ptr %tape, ptr %limit) {{\nentry:\n{e.text()}\n}}\n"
+    text = f"define internal ptr @{name}_forward(i64 %n, i64 %nv, {pointers}, ptr %tape, ptr %bottom, ptr %limit) {{\nentry:\n{e.text()}\n}}\n"
     text += f"define internal void @{name}_reverse(i64 %n, i64 %nv, {pointers}{bars}, ptr %end) {{\nentry:\n{back.text()}\n}}\n"
     sizes = {f"{scope.number}": len(scope.kept) for scope in scopes.of.values()}
     text = re.sub(r"@FRAME(\d+)@", lambda found: str(sizes[found[1]]), text)

@@ -34,6 +34,7 @@ class AdjointText:
 
     kernel: KernelText
     adjoints: list[str]
+    largest_frame: int
 
 
 def active_data(plan: Plan) -> list[str]:
@@ -50,7 +51,12 @@ def write_adjoint(plan: Plan, program: Program, along: Sequence[str], name: str 
     constant = [x for x in taken if declared[x].constant]
     found: Transposed = transposed(e, name, taken, [*active_data(plan), *along], constant)
     e.release()
-    return AdjointText(KernelText((found.text, found.declarations), arguments, facts), found.adjoints)
+    return AdjointText(KernelText((found.text, found.declarations), arguments, facts), found.adjoints, found.largest_frame)
+
+
+def first_tape(code: Code) -> Numbers:
+    """Room for a few frames at least; it is doubled as often as it turns out to be too short."""
+    return np.empty(max(FIRST_TAPE, 2 * code.facts.largest_frame) + 2 * MARGIN)
 
 
 def adjoint_arrays(plan: Plan, code: Code, names: Sequence[str]) -> dict[str, Numbers]:
@@ -75,13 +81,13 @@ class AdjointKernel:
         self._sweep = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(
             self.code.library.address("sweep")
         )
-        self._tape = np.empty(FIRST_TAPE)
+        self._tape = first_tape(self.code)
 
     def _write(self) -> Module:
         written = write_adjoint(self.plan, self.program, self.along)
         taken = [*written.kernel.arguments, *self.program.inputs, *self.program.outputs]
         module = assemble([written.kernel], [_write_sweep(taken, written.adjoints)])
-        module.facts.adjoints = {"kernel": written.adjoints}
+        module.facts.adjoints, module.facts.largest_frame = {"kernel": written.adjoints}, written.largest_frame
         return module
 
     def run(
@@ -130,7 +136,7 @@ def _write_sweep(arrays: Sequence[str], adjoints: Sequence[str]) -> Text:
         own = [e.pointer(start, e.integer("mul", s, step)) for start, step in zip(starts, further, strict=True)]
         pointers = [f"ptr {x}" for x in own]
         taken = ", ".join(pointers[: len(arrays)])
-        end = e.emit(f"call ptr @kernel_forward(i64 {n}, i64 {nv}, {taken}, ptr {tape}, ptr {limit})")
+        end = e.emit(f"call ptr @kernel_forward(i64 {n}, i64 {nv}, {taken}, ptr {tape}, ptr {tape}, ptr {limit})")
         full = e.emit(f"icmp eq ptr {end}, null")
         fine, short = e.new_label("fine"), e.new_label("short")
         e.do(f"br i1 {full}, label %{short}, label %{fine}")

@@ -18,7 +18,7 @@ from ..kernel import aligned, bound_arrays, obtain, structure_key
 from ..module import Module, assemble
 from ..steps.memory import Layout
 from ..steps.programs import programs
-from .kernel import FIRST_TAPE, MARGIN, active_data, adjoint_arrays, write_adjoint
+from .kernel import MARGIN, active_data, adjoint_arrays, first_tape, write_adjoint
 from .steps import Retrace, words
 
 Array = NDArray[np.float64]
@@ -60,6 +60,7 @@ class Retraced:
         retrace = Retrace(self.called, arguments, adjoints, places, self.plain_rates, self.method.adaptive, self.unit)
         module = assemble([text.kernel for text in written.values()], [retrace.write()])
         module.facts.adjoints = adjoints
+        module.facts.largest_frame = max(text.largest_frame for text in written.values())
         return module
 
     def _places(self, arguments: list[str], adjoints: Mapping[str, list[str]]) -> list[str]:
@@ -90,7 +91,7 @@ class Retraced:
         arrays |= {name: aligned(size) for name in ("lam", "bar", "moved", "seed", "unused")}
         arrays |= {name: aligned(stages * size) for name in ("Y", "k", "k_bar")}
         arrays |= {"A": self.table.ravel().copy(), "c": self.c, "b": self._weights(), "clocks": aligned(stages)}
-        arrays |= {"ends": np.zeros(2 * stages + 1, dtype=np.int64), "tape": np.empty(FIRST_TAPE)}
+        arrays |= {"ends": np.zeros(2 * stages + 1, dtype=np.int64), "tape": first_tape(self.code)}
         places = [at.quaternion.start for at in turning_joints(model)]
         arrays |= {"quaternions": np.array([*places, 0], dtype=np.int64)}
         return arrays | {"tau": aligned(max(1, model.nv)), "u": aligned(max(1, model.input_width))}

@@ -101,8 +101,8 @@ class Retrace:
         """The end of the tape; back() ends where it is too short, before anything of the step has been changed."""
         e = self.e
         taken = ", ".join(f"ptr {x}" for x in self._taken(name, arrays))
-        n, nv, limit = (self.words[x] for x in ("n", "nv", "limit"))
-        end = e.emit(f"call ptr @{name}_forward(i64 {n}, i64 {nv}, {taken}, ptr {tape}, ptr {limit})")
+        n, nv, bottom, limit = (self.words[x] for x in ("n", "nv", "tape", "limit"))
+        end = e.emit(f"call ptr @{name}_forward(i64 {n}, i64 {nv}, {taken}, ptr {tape}, ptr {bottom}, ptr {limit})")
         short, fine = e.new_label("short"), e.new_label("fine")
         e.do(f"br i1 {e.emit('icmp eq ptr $, null', end)}, label %{short}, label %{fine}")
         e.do(f"{short}:")
