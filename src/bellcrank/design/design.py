@@ -8,6 +8,8 @@ those of dual numbers. What a parameter can change never folds into machine code
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -146,6 +148,15 @@ class Design:
         except (ModelError, AssemblyError) as error:
             return (str(error),)
         return ()
+
+    def of_model(self, base: Model, recorded: Model) -> Design:
+        """The same parameters, of a model that differs in what no parameter changes the structure of; ``recorded``: the same
+        over variables of this design."""
+        other = copy(self)
+        for name in ("_usual", "_remaking", "_near_starts", "remarks"):
+            vars(other).pop(name, None)
+        other.base, other.recording, other._plans = base, replace(self.recording, model=recorded), {}
+        return other
 
     def plan_arrays(self, plan: Plan) -> PlanArrays:
         """The map to the arrays of a plan that was made for this design."""

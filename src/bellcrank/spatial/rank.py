@@ -75,6 +75,11 @@ class Factors(NamedTuple):
         r = self.rank
         return np.asarray(self.Vt[:r].T @ ((self.U[:, :r].T @ right) / self.s[:r]))
 
+    def solve_many(self, right: Array) -> Array:
+        """The same of columns."""
+        r = self.rank
+        return np.asarray(self.Vt[:r].T @ ((self.U[:, :r].T @ right) / self.s[:r, None]))
+
     def solve_transposed(self, x: Array) -> Array:
         """The shortest y of J^T y = x, for an x that the rows can reach."""
         r = self.rank

@@ -1,6 +1,6 @@
-"""Studies of a design: derivatives of runs with respect to its parameters, and study files."""
+"""Studies of a design: derivatives of runs and analyses with respect to its parameters, and study files."""
 
-from .forward import sensitivity
+from .asking import sensitivity
 from .gradients import check_gradients
 from .outcome import Sensitivity
 from .study import Study, load_study

@@ -22,23 +22,27 @@ Array = NDArray[np.float64]
 
 class Found(NamedTuple):
     """An output: its value, () or (time,), its derivatives, (parameter,) or (time, parameter), its unit, and when it was
-    taken, where that is one time."""
+    taken, where that is one time. ``over``: the dimension of one that is no number: "time", "input", "mode"."""
 
     value: Array
     along: Array
     unit: str
     time: float | None
+    over: str = "time"
 
 
 @dataclass(frozen=True, eq=False)
 class Sensitivity:
-    """Derivatives of a run by the parameters of a design.
+    """Derivatives of a run, or of an analysis, by the parameters of a design.
 
     parameters, at         names of the parameters, and their values
     outputs                names of the outputs
     value(output)          what it is: a number, or an array over time; ``when(output)``: the time at which it is taken
     d(output)              its derivatives, with the dimensions of the output, then ``parameter``
     dq, dv                 derivatives of coordinates and velocities: dimensions time, coordinate or dof, parameter
+    analysis               "run", "drive", "equilibrium", "modes", "inverse_motion". In the place of the time a drive has the
+                           values of its ``input``; an equilibrium has no such dimension
+    tolerances(...)        how far outputs spread with the parameters, to first order; ``tornado(...)`` draws it
     """
 
     model: str
@@ -56,6 +60,14 @@ class Sensitivity:
     dv_values: Array
     found: dict[str, Found]
     settings: dict[str, Any]
+    analysis: str = "run"
+    axis: str = "time"
+    axis_unit: str = "s"
+
+    @property
+    def _samples(self) -> tuple[str, ...]:
+        """The dimension over which the state is known."""
+        return () if self.q_values.ndim == 1 else ("input",) if self.analysis == "drive" else ("time",)
 
     @property
     def outputs(self) -> tuple[str, ...]:
@@ -75,7 +87,7 @@ class Sensitivity:
         found = self._of(output)
         if found.value.ndim == 0:
             return float(found.value)
-        return self._array(found.value, ("time",), {"units": found.unit})
+        return self._array(found.value, (found.over,), {"units": found.unit})
 
     def when(self, output: str) -> float | None:
         """The time at which an output is taken; None of one that is taken over all of the run."""
@@ -83,30 +95,32 @@ class Sensitivity:
 
     def d(self, output: str) -> xr.DataArray:
         found = self._of(output)
-        dims = ("time", "parameter") if found.along.ndim == 2 else ("parameter",)
+        dims = (found.over, "parameter") if found.along.ndim == 2 else ("parameter",)
         return self._array(found.along, dims, {"units": f"{found.unit or '1'} per unit of the parameter"})
 
     @property
     def dq(self) -> xr.DataArray:
-        return self._array(self.dq_values, ("time", "coordinate", "parameter"))
+        return self._array(self.dq_values, (*self._samples, "coordinate", "parameter"))
 
     @property
     def dv(self) -> xr.DataArray:
-        return self._array(self.dv_values, ("time", "dof", "parameter"))
+        return self._array(self.dv_values, (*self._samples, "dof", "parameter"))
 
     @property
     def q(self) -> xr.DataArray:
-        return self._array(self.q_values, ("time", "coordinate"))
+        return self._array(self.q_values, (*self._samples, "coordinate"))
 
     @property
     def v(self) -> xr.DataArray:
-        return self._array(self.v_values, ("time", "dof"))
+        return self._array(self.v_values, (*self._samples, "dof"))
 
     def _array(self, values: Array, dims: tuple[str, ...], attrs: dict[str, Any] | None = None) -> xr.DataArray:
         import xarray as xr
 
         names: dict[str, Any] = {
             "time": self.time,
+            "input": ("input", self.time, {"long_name": self.axis, "units": self.axis_unit}),
+            "mode": np.arange(1, 1 + len(values)) if dims[:1] == ("mode",) else None,
             "coordinate": list(self.coordinates),
             "dof": list(self.dofs),
             "parameter": list(self.parameters),
@@ -130,13 +144,15 @@ class Sensitivity:
             "at": self._array(self.at, ("parameter",)),
         }
         for name, found in self.found.items():
-            dims = ("time",) if found.value.ndim else ()
+            dims = (found.over,) if found.value.ndim else ()
             taken = {} if found.time is None else {"taken_at": found.time}
             attrs = {"output": name, "units": found.unit, **taken}
             data[f"output {len(data)}"] = self._array(found.value, dims, attrs)
             data[f"output {len(data)}"] = self._array(found.along, (*dims, "parameter"), attrs | {"derivative": 1})
         settings = json.dumps(self.settings)
-        return xr.Dataset(data).assign_attrs(bellcrank_sensitivity=1, model=self.model, settings=settings)
+        return xr.Dataset(data).assign_attrs(
+            bellcrank_sensitivity=1, model=self.model, analysis=self.analysis, settings=settings
+        )
 
     def save(self, path: str | Path, *, keep: bool = False) -> Path:
         """Write a NetCDF file; ``keep`` refuses to replace one."""

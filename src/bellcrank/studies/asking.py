@@ -1,0 +1,77 @@
+"""sensitivity: one call for the derivatives of runs and of analyses."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..design import Design
+from ..errors import DynamicsError, StateError, warn
+from ..extremes import in_our_errors
+from ..model import Model
+from ..wording import did_you_mean
+from . import forward
+from .implicit.results import of_drive
+from .outcome import Sensitivity
+
+ANALYSES: dict[str, Callable[..., Sensitivity]] = {
+    "drive": of_drive,
+}
+
+
+@in_our_errors(DynamicsError)
+def sensitivity(
+    model: Model,
+    parameters: Sequence[str] | Design,
+    outputs: Sequence[str] = (),
+    duration: float | None = None,
+    *,
+    analysis: str = "run",
+    **options: Any,
+) -> Sensitivity:
+    """Exact derivatives of a run, or of an analysis, and of outputs of it, by parameters of the model.
+
+    parameters  paths of what may change ("parameters.crank_length", "arm.mass"; model.parameters lists them), or a Design
+    outputs     measures, paths that every model has, and formulas over them, with what is taken of them
+
+    analysis    "run" (unless given): a simulation of ``duration``, whose derivatives are integrated with the state. Outputs
+                may be "tip.x", "tip.x@end", "tip.x@t=0.5", "max(abs(hub.az))", "rms(...)", "integral(...)", "tip.x@event"
+
+                step, tau, inputs, q, v, projection, rank_tolerance   as for simulate
+                method        "dopri5", "dop853", "rk4", ...: derivatives are taken along by the same steps
+                formulation, rtol, atol, max_step
+                control       "state", or "all": steps follow the errors of the derivatives too
+                events        of which outputs may speak, by their names
+                mode          "auto", "forward"
+                progress      called with the part that is done
+
+                "drive": an input through its range, with the options of bc.drive: coordinate, values (or times), speed,
+                acceleration, hold, q, t. Outputs may be "tip.x", "tip.x@end", "tip.x@crank=0.5", "max(tip.x)", "mean(...)" ...
+
+    Of an analysis the converged solution is differentiated, by the implicit function theorem.
+    """
+    if analysis == "run":
+        return _called(forward.sensitivity, analysis, model, parameters, outputs, options, duration=duration)
+    if analysis not in ANALYSES:
+        known = ("run", *ANALYSES)
+        raise StateError(f"there is no analysis {analysis!r}{did_you_mean(analysis, known)}: use one of {', '.join(known)}")
+    if duration is not None:
+        raise StateError(f"a duration is for runs; the analysis {analysis!r} has none")
+    design = parameters if isinstance(parameters, Design) else Design(model, parameters)
+    if design.base is not model:
+        raise StateError("the design is of another model: give the model that the design was made of, design.base")
+    for remark in design.remarks:
+        warn(remark)
+    return _called(ANALYSES[analysis], analysis, model, design, outputs, options)
+
+
+def _called(
+    by: Callable[..., Sensitivity], analysis: str, model: Model, design: Any, outputs: Sequence[str], options: Any, **more: Any
+) -> Sensitivity:
+    known = [name for name, taken in inspect.signature(by).parameters.items() if taken.kind is taken.KEYWORD_ONLY]
+    for name in options:
+        if name not in known:
+            hint = did_you_mean(name, known)
+            raise StateError(f"the analysis {analysis!r} takes no {name!r}{hint}: it takes {', '.join(known)}")
+    return by(model, design, outputs, **more, **options)

@@ -1,0 +1,131 @@
+"""A mechanism in a motion that is known, with the derivatives of the motion, of its efforts and of measures.
+
+Efforts of actuators A that keep the motion going, with the multipliers lambda of the loops and r the efforts that the open tree
+would take, are those of least norm where there are more of them than degrees of freedom:
+
+    E_A tau + G^T lambda = r,      tau = E_A^T eta,   G eta = 0
+
+and differentiated, with d(r - G^T lambda) at fixed lambda from dual numbers,
+
+    [ E_A E_A^T   G^T ] [ d eta    ]     [ d(r - G^T lambda) ]
+    [ G           0   ] [ d lambda ]  =  [ -dG eta           ]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from ...assembly.loops import Held
+from ...dynamics.differentiation import Derivative
+from ...dynamics.quantities.measures import measuring
+from ...errors import StateError
+from ...spatial.rank import factored
+from .equations import Array, Equations, Solved
+
+
+class Efforts(NamedTuple):
+    """Of the actuators, (k, nv), and the multipliers of the loops (k, m), with their derivatives."""
+
+    tau: Derivative
+    multipliers: Derivative
+    unique: bool  # the multipliers
+
+
+@dataclass(frozen=True, eq=False)
+class Moved:
+    """q, v, a (k, ...) and their derivatives (k, ..., P); ``actuated``: the degrees of freedom on which efforts act."""
+
+    equations: Equations
+    q: Array
+    v: Array
+    a: Array
+    dq: Array
+    dv: Array
+    da: Array | None  # None where it is not known
+    held: Held
+    actuated: tuple[str, ...]
+
+    @classmethod
+    def following(
+        cls, equations: Equations, solved: Solved, motion: tuple[Array, Array, Array], dq: Array, held: Held
+    ) -> Moved:
+        """The motion of closed loops; ``dq`` has what the held coordinates do, whose rates do not depend on the design."""
+        q, v, a = motion
+        dq = dq + equations.turned(q, solved.positions(equations.open_by(q, dq)))
+        dv = equations.held_positions(q, held, equations.rates(q, v, dq))
+        dv = dv + solved.followed(equations.rate_changes(q, v, dq, dv))
+        da = equations.held_accelerations(q, v, a, dq, dv, held)
+        right = equations.bias_changes(q, v, dq, dv) - equations.motion_changes(q, a, dq)
+        G = equations.G(q)
+        da = da + solved.followed(G @ da - right)
+        names = tuple(name for name, is_held in zip(equations.model.v_names, held.v, strict=True) if is_held)
+        return cls(equations, q, v, a, dq, dv, da, held, names)
+
+    @property
+    def changes(self) -> dict[str, Array]:
+        return {"q": self.dq, "v": self.dv} | ({} if self.da is None else {"a": self.da})
+
+    def measured(self, names: list[str]) -> tuple[Derivative, tuple[str, ...]]:
+        """Measures and formulas over them: values (k, columns), derivatives (k, columns, P), and units."""
+        code = measuring(self.equations.dynamics, names)
+        rows, changes = {"q": self.q, "v": self.v}, {"q": self.dq, "v": self.dv}
+        if code.moving:
+            if self.da is None:
+                raise StateError(
+                    f"accelerations, of which {_listed(names)} depend, have no derivatives while a joint that closes a loop is "
+                    "driven: drive another joint"
+                )
+            rows["a"], changes["a"] = self.a, self.da
+        if code.pushed:
+            rows["lambda"], changes["lambda"] = self._unique_multipliers()
+        return self.equations.measured(names, rows, changes), code.units
+
+    def _unique_multipliers(self) -> Derivative:
+        if not self.efforts.unique:
+            raise StateError(
+                f"the loops of {self.equations.model.name!r} have redundant equations: their reactions are not unique, and "
+                "have no derivatives"
+            )
+        return self.efforts.multipliers
+
+    @cached_property
+    def efforts(self) -> Efforts:
+        """What keeps the motion going, by the actuators and the loops."""
+        eq, model = self.equations, self.equations.model
+        if self.da is None:
+            raise StateError("forces have no derivatives while a joint that closes a loop is driven: drive another joint")
+        free = eq.along("inverse_dynamics", {"q": self.q, "v": self.v, "a": self.a}, self.changes)
+        if not model.closures:
+            none = Derivative(np.zeros((len(self.q), 0)), np.zeros((len(self.q), 0, eq.count)))
+            return Efforts(free, none, True)
+        places = [model.v_names.index(name) for name in self.actuated]
+        E = np.zeros((model.nv, model.nv))
+        E[places, places] = 1.0
+        scale = eq.loops.rows[:, None]
+        G, m = eq.G(self.q) / scale, len(scale)
+        parts = [_solved(E, G_k, r, np.zeros(m)) for G_k, r in zip(G, free.value, strict=True)]
+        eta, multipliers = (np.array(part) for part in zip(*parts, strict=True))
+        rows = {"q": self.q, "v": self.v, "a": self.a, "lambda": multipliers}
+        held = np.zeros((1, m, eq.count))
+        taken = eq.along("closed_inverse_dynamics", rows, self.changes | {"lambda": held}).along
+        turned = -eq.motion_changes(self.q, eta, self.dq) / scale
+        found = [_solved(E, *given) for given in zip(G, taken, turned, strict=True)]
+        d_eta, d_multipliers = (np.array(part) for part in zip(*found, strict=True))
+        unique = all(factored(g * scale * eq.loops.units, eq.loops.tolerance).rank == m for g in G)
+        return Efforts(Derivative(eta @ E, E @ d_eta), Derivative(multipliers, d_multipliers), unique)
+
+
+def _solved(E: Array, G: Array, first: Array, second: Array) -> tuple[Array, Array]:
+    """eta and lambda; of least norm where they are not unique."""
+    n, m = len(E), len(G)
+    whole = np.block([[E, G.T], [G, np.zeros((m, m))]])
+    found = np.linalg.lstsq(whole, np.concatenate([first, second]), rcond=1e-10)[0]
+    return found[:n], found[n:]
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(repr(name) for name in names[:4])
