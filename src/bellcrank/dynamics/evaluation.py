@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import DynamicsError, StateError
 from ..formulations import QUANTITIES, Program
+from ..machine.adjoint.kernel import AdjointKernel
 from ..machine.kernel import Kernel
 from ..machine.tangents.sweep import TangentKernel
 from .diagnosis import why_not_finite
@@ -41,6 +42,7 @@ class Evaluation:
         self.frames, self.equations = OutputFrames(planned.plan), planned.plan.loads.closing.rows
         self.kernels: dict[tuple[str, int, int], Kernel] = {}
         self.tangent_kernels: dict[tuple[str, int, int], TangentKernel] = {}  # see differentiation
+        self.adjoint_kernels: dict[tuple[str, tuple[str, ...], int], AdjointKernel] = {}  # see transposition
         self.measuring_code: dict[tuple[str, ...], Any] = {}  # by names of measures (quantities.measures)
 
     def rates(self, q: ArrayLike, v: ArrayLike) -> Array:

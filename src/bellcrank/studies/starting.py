@@ -40,9 +40,9 @@ def first_tangents(
     loops, q, t = Loops(dynamics), start["q"], float(start["t"])
     asked = start_of(dynamics, given["q"], given["v"], None)
     turned = rate_matrix(model, q)
-    dq = dq + turned @ _followed(loops, q, t, _held_basis(loops, asked.held, q), _left(dynamics, start, changes, dq, dv, 0))
+    dq = dq + turned @ followed(loops, q, t, held_basis(loops, asked.held, q), _left(dynamics, start, changes, dq, dv, 0))
     free = np.diag(loops.units)[:, ~asked.held_v]
-    dv = dv + _followed(loops, q, t, free, _left(dynamics, start, changes, dq, dv, 1))
+    dv = dv + followed(loops, q, t, free, _left(dynamics, start, changes, dq, dv, 1))
     return dq, dv
 
 
@@ -53,7 +53,7 @@ def _written(along: Array | None, given: Any, size: int, count: int) -> Array:
     return np.array(along)
 
 
-def _held_basis(loops: Loops, held: Held, q: Array) -> Array:
+def held_basis(loops: Loops, held: Held, q: Array) -> Array:
     basis = held.basis(q, loops.units)
     return np.asarray(basis.toarray() if hasattr(basis, "toarray") else basis)
 
@@ -65,7 +65,7 @@ def _left(dynamics: Dynamics, start: dict[str, Array], changes: Changes, dq: Arr
     return derivatives(dynamics, QUANTITIES["closure"], rows, along, float(start["t"]))["closure"].along[0, which::2]
 
 
-def _followed(loops: Loops, q: Array, t: float, B: Array, left: Array) -> Array:
+def followed(loops: Loops, q: Array, t: float, B: Array, left: Array) -> Array:
     """The smallest displacements along columns of B that mend what is left of the equations."""
     rows, scale = loops.G(q, t) @ B, loops.rows[:, None]
     if not B.shape[1]:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ...errors import DynamicsError
+from ...errors import NoAdjointError
 from ..llvm.emitter import Emitter
 from ..llvm.graph import Operation, Region, flat
 from .forward import FULL, Forward
@@ -35,7 +35,7 @@ class Transposed:
 
 def transposed(e: Emitter, name: str, arguments: Sequence[str], active: Iterable[str], constant: Iterable[str]) -> Transposed:
     """Of a kernel just recorded: its arrays, those of them whose numbers are differentiated, and those that it only reads."""
-    _must_be_plain(e.region, name)
+    _must_be_plain(e.region)
     body = Region([part for part in e.region.parts if not _is_return(part)])
     scopes = Scopes(body, [f"%{x}" for x in active])
     back = Reverse(scopes, {f"%{x}" for x in constant}).write(body)
@@ -77,10 +77,10 @@ def _is_return(part: object) -> bool:
     return isinstance(part, Operation) and part.kind == "ret void"
 
 
-def _must_be_plain(region: Region, name: str) -> None:
+def _must_be_plain(region: Region) -> None:
     for _, _, operation in flat(region):
         if operation is not None and operation.kind.startswith("call void"):
-            raise DynamicsError(
-                f"{name}: loops so wide that their matrices stand in memory have no adjoint yet. "
-                'Use mode="forward", or the formulation "multipliers".'
+            raise NoAdjointError(
+                "loops so wide that their matrices stand in memory have no adjoint yet: use mode=\"forward\", or the "
+                'formulation "multipliers"'
             )

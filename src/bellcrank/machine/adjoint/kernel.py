@@ -81,7 +81,7 @@ class AdjointKernel:
         self._sweep = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(
             self.code.library.address("sweep")
         )
-        self._tape = first_tape(self.code)
+        self.tape = first_tape(self.code)
 
     def _write(self) -> Module:
         written = write_adjoint(self.plan, self.program, self.along)
@@ -110,14 +110,14 @@ class AdjointKernel:
             words = self._words(arrays, bars | of_arrays, {*inputs, *out})
             reached = self._sweep(words.ctypes.data, done, states)
             if reached < states:
-                self._tape = np.empty(2 * self._tape.size)
+                self.tape = np.empty(2 * self.tape.size)
             done = reached
         data_bars = {name: of_arrays[name] for name in active_data(self.plan) if name in of_arrays}
         return out, {name: bars[name] for name in self.along}, data_bars
 
     def _words(self, arrays: Mapping[str, Numbers], bars: Mapping[str, Numbers], rows: set[str]) -> NDArray[np.int64]:
-        start = self._tape.ctypes.data
-        words = [self.plan.n, self.plan.model.nv, start, start + 8 * (self._tape.size - MARGIN)]
+        start = self.tape.ctypes.data
+        words = [self.plan.n, self.plan.model.nv, start, start + 8 * (self.tape.size - MARGIN)]
         for names, of in ((self.arrays, arrays), (self.adjoints, bars)):
             for name in names:
                 words += [of[name].ctypes.data, of[name].shape[1] if name in rows else 0]
