@@ -77,7 +77,6 @@ class RecordedMap:
             return np.array([[_tangent(x) for x in row] for row in rows], dtype=float).reshape(len(p), -1)
         return self._tangents.batch({"p": np.ascontiguousarray(p), "dp": np.ascontiguousarray(dp)}, threads=1)
 
-
     @cached_property
     def _backward(self) -> BackwardMap:
         return BackwardMap(self)

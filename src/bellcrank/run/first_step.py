@@ -44,7 +44,7 @@ def prepare(
     tangents: Tangents | None = None,
     log: Log | None = None,
 ) -> Trajectory:
-    """``tangents``: of the data; those of the first state are ``dq`` and ``dv`` of ``start``. ``log``: what takes steps down."""
+    """``tangents``: of the data; those of the first state are ``dq`` and ``dv`` of ``start``. ``log``: of its steps."""
     momenta, q, first_time = in_momenta(dynamics, scheme, control), start["q"], float(start["t"])
     speeds = dynamics.speeds_of(q, start["v"], first_time) if momenta else start["v"]
     program = dynamics.stepping if momenta else dynamics.program

@@ -190,5 +190,5 @@ class Sensitivity:
 
 def _there(derivatives: Array | None) -> Array:
     if derivatives is None:
-        raise StateError('the adjoint gives derivatives of the outputs, not of the state along the run: ask with mode="forward"')
+        raise StateError('the adjoint gives derivatives of the outputs, not of the state: ask with mode="forward"')
     return derivatives

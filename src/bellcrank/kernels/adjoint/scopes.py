@@ -12,7 +12,11 @@ from dataclasses import dataclass, field
 from ..llvm.graph import Branch, Loop, Operation, Region, While, cosine_of
 from .rules import RULES
 
-LOAD, STORE, ADDRESS = "load double, ptr $, align 8", "store double $, ptr $, align 8", "getelementptr inbounds double, ptr $, i64 $"
+LOAD, STORE, ADDRESS = (
+    "load double, ptr $, align 8",
+    "store double $, ptr $, align 8",
+    "getelementptr inbounds double, ptr $, i64 $",
+)
 LOAD_INTEGER = "load i64, ptr $, align 8"
 GATHERS = ("gather", "gather_inside")
 BITS = ("olt", "ole", "ogt", "oge", "and", "or", "not")

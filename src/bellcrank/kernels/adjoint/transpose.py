@@ -46,13 +46,17 @@ def transposed(e: Emitter, name: str, arguments: Sequence[str], active: Iterable
     e.region = forth.write(body)
     _in_function(e)
     adjoints = [x for x in arguments if f"%{x}" in scopes.arrays]
-    pointers = ", ".join(f"ptr noalias %{x}" for x in arguments)
+    taken = ", ".join(["i64 %n", "i64 %nv", *(f"ptr noalias %{x}" for x in arguments)])
     bars = "".join(f", ptr noalias {adjoint_of('%' + x)}" for x in adjoints)
-    text = f"define internal ptr @{name}_forward(i64 %n, i64 %nv, {pointers}, ptr %tape, ptr %bottom, ptr %limit) {{\nentry:\n{e.text()}\n}}\n"
-    text += f"define internal void @{name}_reverse(i64 %n, i64 %nv, {pointers}{bars}, ptr %end) {{\nentry:\n{back.text()}\n}}\n"
+    text = _function("ptr", f"{name}_forward", f"{taken}, ptr %tape, ptr %bottom, ptr %limit", e)
+    text += _function("void", f"{name}_reverse", f"{taken}{bars}, ptr %end", back)
     sizes = {f"{scope.number}": len(scope.kept) for scope in scopes.of.values()}
     text = re.sub(r"@FRAME(\d+)@", lambda found: str(sizes[found[1]]), text)
     return Transposed(text, e.declarations | back.declarations, adjoints, max(sizes.values()))
+
+
+def _function(type_: str, name: str, taken: str, e: Emitter) -> str:
+    return f"define internal {type_} @{name}({taken}) {{\nentry:\n{e.text()}\n}}\n"
 
 
 def _in_function(e: Emitter) -> None:
@@ -81,6 +85,6 @@ def _must_be_plain(region: Region) -> None:
     for _, _, operation in flat(region):
         if operation is not None and operation.kind.startswith("call void"):
             raise NoAdjointError(
-                "loops so wide that their matrices stand in memory have no adjoint yet: use mode=\"forward\", or the "
+                'loops so wide that their matrices stand in memory have no adjoint yet: use mode="forward", or the '
                 'formulation "multipliers"'
             )

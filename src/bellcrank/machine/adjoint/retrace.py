@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ...formulations import Program
 from ...integrate import RungeKutta
+from ...kernels.adjoint.transpose import MARGIN
 from ...model.manifold import turning_joints
 from ...plan import Plan
 from ..arrays import width
@@ -18,7 +19,7 @@ from ..kernel import aligned, bound_arrays, obtain, structure_key
 from ..module import Module, assemble
 from ..steps.memory import Layout
 from ..steps.programs import programs
-from .kernel import MARGIN, active_data, adjoint_arrays, first_tape, write_adjoint
+from .kernel import active_data, adjoint_arrays, first_tape, write_adjoint
 from .steps import Retrace, words
 
 Array = NDArray[np.float64]
@@ -165,5 +166,3 @@ def _tableau(method: RungeKutta) -> tuple[Array, Array]:
     for i, (_, row) in enumerate(rows):
         A[i, : len(row)] = row
     return A, np.array([c for c, _ in rows])
-
-

@@ -48,7 +48,7 @@ _STEP = ("t", "h", "end", "until", "rtol", "atol", "longest", "grow", "error", "
 _FASTEST = ("speed", "fastest_time")  # sum of the squares of v (or p), and when
 _CLOSING = ("turn", "met", "seen", "near", "go_on", "pivot", "pivot_time", "singular", "singular_row", "singular_time")
 STIFFNESS = ("suspicions", "calm", "unseen", "rate", "stiff_time")  # stiff_time is infinite until the run is stiff
-_LOOP = ("budget", "evaluations", "samples", "substep", "substeps", "watched", "held", "project", "newton", "iterations", "logged")
+_LOOP = ("budget", "evaluations", "samples", "substep", "substeps", "watched", "held", "project", "newton", "iterations")
 _NEWTON = (
     "jacobian",
     "factored",
@@ -64,7 +64,7 @@ _NEWTON = (
 FRESH, OLD, TO_RENEW = 0.0, 1.0, 2.0  # "jacobian": of this step, of one before, to be taken again
 _BEFORE = ("tried", "h_before", "h_accepted", "error_accepted", "change", "change_before")
 REALS = {name: k for k, name in enumerate((*_STEP, *_FASTEST, *_CUTS, *_OPENINGS, *_CLOSING, *STIFFNESS, *_NEWTON, *_BEFORE))}
-COUNTS = {name: k for k, name in enumerate((*_LOOP, "cuts", "jacobians", "factorizations"))}
+COUNTS = {name: k for k, name in enumerate((*_LOOP, "logged", "cuts", "jacobians", "factorizations"))}
 TURNING = ("attitude", "spin", "position", "push")  # places in y of g, mu, x, l; the last two are -1 without a position
 
 

@@ -14,11 +14,11 @@ from ...integrate import RungeKutta
 from ...model.manifold import unit_quaternions
 from ...plan import Plan
 from ...plan.turns import turn_weights
+from ..adjoint.log import Log, LoggedAdaptive, LoggedFixed
 from ..kernel import obtain, structure_key
 from ..module import Module
 from ..tangents.data import chunk_of, in_chunks
 from ..tangents.steps import with_tangents
-from ..adjoint.log import Log, LoggedAdaptive, LoggedFixed
 from .adaptive import AdaptiveStepper
 from .fixed import FixedStepper
 from .implicit.fixed import ImplicitStepper

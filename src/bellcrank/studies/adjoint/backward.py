@@ -39,6 +39,7 @@ from .weights import Curves, Weighed, weighed
 Array = NDArray[np.float64]
 Progress = Callable[[float], None] | None
 
+
 @dataclass
 class Backward:
     """A run that is differentiated by its adjoint."""
@@ -88,9 +89,7 @@ class Backward:
     def _projected(self) -> bool:
         return bool(self.dynamics.model.closures) and self.loops.project
 
-    def gradients(
-        self, wanted: Sequence[Output], events: Sequence[Event], history: History, when: Moments
-    ) -> dict[str, Found]:
+    def gradients(self, wanted: Sequence[Output], events: Sequence[Event], history: History, when: Moments) -> dict[str, Found]:
         model, watched = self.dynamics.model, {event.title: str(event.of) for event in events}
         needed = {output.event for output in wanted if output.event}
         curves = Curves(wanted, history, [watched[name] for name in needed if not is_state(model, watched[name])])

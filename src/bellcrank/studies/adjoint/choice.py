@@ -26,7 +26,7 @@ def must_have_adjoint(wanted: Sequence[Output], method: str, control: str) -> No
         known = ", ".join(METHODS_BACKWARD)
         raise NoAdjointError(f"{method!r} has no adjoint yet, {known} have: use one of them, or {FORWARD_INSTEAD}")
     if control != "state":
-        raise NoAdjointError(f'control="{control}" follows derivatives along the run, which an adjoint has not: {FORWARD_INSTEAD}')
+        raise NoAdjointError(f'control="{control}" follows derivatives along the run, an adjoint has none: {FORWARD_INSTEAD}')
 
 
 def taken_backward(mode: str, wanted: Sequence[Output], parameters: int, method: str, control: str) -> bool:

@@ -61,7 +61,7 @@ class Samples:
         if code.pushed and "lambda" in found:
             by_blocks = dyn.plan.nodes is not None
             program = QUANTITIES["block_multipliers" if by_blocks else "multipliers"]
-            seeds = found["lambda"] if by_blocks else np.kron(found["lambda"], [1.0, 0.0, 0.0])
+            seeds = found["lambda"] if by_blocks else np.asarray(np.kron(found["lambda"], [1.0, 0.0, 0.0]), dtype=np.float64)
             output = "lambda" if by_blocks else "solution"
             back = adjoint(dyn, program, rows, {output: seeds}, ("q", "v", "a"), self.times, self.inputs)
             states, bar = states + self._state(back.inputs), bar + back.inputs.get("a", 0.0)

@@ -17,7 +17,6 @@ from ...errors import StateError
 from ...model import Model
 from ...model.parameters.expressions import derived
 from ...numbers import Dual
-from ...run import Event
 from ..history import History, is_state, velocity_named
 from ..output_names import Output
 from ..taking import EXTREMES, Moments
