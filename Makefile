@@ -18,7 +18,7 @@ lint: $(VENV)/.tests
 	$(BIN)/lint-imports
 
 docs: $(VENV)/.tests
-	$(BIN)/python -m mkdocs build --strict --site-dir site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --site-dir site
 
 package: | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check build

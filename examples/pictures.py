@@ -1,12 +1,14 @@
-"""Pictures of the gallery for the docs.   python examples/pictures.py [--out FOLDER]
+"""Pictures for the docs.   python examples/pictures.py [--out FOLDER]
 
-Writes the three mechanisms that docs/pictures.md shows, and one sheet with all of the gallery, with few colours so that
-the files stay small.
+Writes the mechanisms that the pages show, one picture for each model of the gallery, one sheet with all of them, some
+animations, and the pictures of the tutorial. Pictures have few colours so that the files stay small.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
+from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 
@@ -15,7 +17,15 @@ from PIL import Image
 
 import bellcrank as bc
 
+DOCS = Path(__file__).parents[1] / "docs"
 SHOWN = ("four_bar", "excavator", "quarter_car")
+MOVING: dict[str, tuple[float, list[str]]] = {  # seconds, and the points that leave traces
+    "strandbeest": (2.0, []),
+    "engine": (0.06, []),
+    "double_wishbone": (1.0, []),
+    "stewart": (2.0, []),
+    "excavator": (2.0, []),
+}
 COLUMNS, CELL = 4, (300, 250)  # of the sheet, and pixels of a picture in it
 COLORS = 128
 
@@ -34,27 +44,63 @@ def write_small(image: Image.Image, file: Path) -> Path:
     return file
 
 
-def draw_shown(folder: Path) -> list[Path]:
-    """A file for each of the mechanisms that the page shows."""
-    return [write_small(image_of(bc.load(name).draw(), 100), folder / f"{name}.png") for name in SHOWN]
+def shrink(film: Path, width: int = 420) -> Path:
+    """An animation with smaller frames of few colours."""
+    with Image.open(film) as read:
+        pause, frames = read.info["duration"], []
+        for k in range(getattr(read, "n_frames", 1)):
+            read.seek(k)
+            frame = read.convert("RGB").resize((width, round(read.height * width / read.width)), Image.Resampling.LANCZOS)
+            frames.append(frame.quantize(24, dither=Image.Dither.NONE))
+    frames[0].save(film, save_all=True, append_images=frames[1:], duration=pause, loop=0, optimize=True)
+    return film
 
 
-def draw_sheet(folder: Path) -> Path:
-    """All of the gallery on one sheet."""
+def draw_shown(folder: Path) -> Iterator[Path]:
+    """A file for each of the mechanisms that the pages show large."""
+    for name in SHOWN:
+        yield write_small(image_of(bc.load(name).draw(), 100), folder / f"{name}.png")
+
+
+def draw_gallery(folder: Path) -> Iterator[Path]:
+    """A small picture of every model, and all of them on one sheet."""
+    (folder / "gallery").mkdir(exist_ok=True)
     names = sorted(bc.gallery())
     rows = -(-len(names) // COLUMNS)
     sheet = Image.new("RGB", (COLUMNS * CELL[0], rows * CELL[1]), "white")
     for k, name in enumerate(names):
         picture = image_of(bc.load(name).draw(names=False), 100)
+        yield write_small(picture, folder / "gallery" / f"{name}.png")
         picture.thumbnail((CELL[0] - 16, CELL[1] - 16), Image.Resampling.LANCZOS)
         left, top = k % COLUMNS * CELL[0], k // COLUMNS * CELL[1]
         sheet.paste(picture, (left + (CELL[0] - picture.width) // 2, top + (CELL[1] - picture.height) // 2))
-    return write_small(sheet, folder / "gallery.png")
+    yield write_small(sheet, folder / "gallery.png")
+
+
+def animate_gallery(folder: Path) -> Iterator[Path]:
+    """Some of the models in motion, in about thirty frames."""
+    for name, (duration, points) in MOVING.items():
+        run = bc.simulate(bc.load(name), duration=duration, step=duration / 200)
+        yield shrink(run.animate(folder / "gallery" / f"{name}.gif", points=points, fps=10, speed=duration / 3, names=False))
+
+
+def draw_tutorial(folder: Path) -> Iterator[Path]:
+    """The linkage of the tutorial, its loads, and the path of its tool."""
+    text = (DOCS / "tutorial.md").read_text(encoding="utf-8")
+    found = re.search(r"^```toml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    assert found is not None
+    model = bc.load(found[1])
+    run = bc.simulate(model)
+    yield write_small(image_of(model.draw(), 100), folder / "tutorial_draw.png")
+    yield write_small(image_of(run.plot(["torque", "bearing"]), 100), folder / "tutorial_loads.png")
+    film = folder / "tutorial_path.gif"
+    yield shrink(run.animate(film, points=["coupler.P"], forces=["rocker_pivot"], fps=10, speed=0.3, names=False))
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=Path, default=Path(__file__).parents[1] / "docs")
+    parser.add_argument("--out", type=Path, default=DOCS)
     out = parser.parse_args().out
-    for path in (*draw_shown(out), draw_sheet(out)):
-        print(f"{path}: {path.stat().st_size / 1000:.0f} kB")
+    for made in (draw_shown, draw_gallery, animate_gallery, draw_tutorial):
+        for path in made(out):
+            print(f"{path}: {path.stat().st_size / 1000:.0f} kB")

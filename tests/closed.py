@@ -19,7 +19,7 @@ from . import mechanisms
 from .closed_states import Unfit
 
 JOINT_KINDS = tuple(kind for kind in JOINTS if kind != "free")
-GUIDES = ("distance", "point_on_line", "point_on_plane", "coupler")
+GUIDES = ("distance", "point_on_line", "point_on_plane", "perpendicular", "coupler")
 CLOSING = (*JOINT_KINDS, *GUIDES)
 DRIVEN = tuple(f"driven {kind}" for kind in (*(k for k in JOINTS if k != "fixed"), "distance", "point_on_plane", "coupler"))
 SOUND = 0.02  # smallest singular value of the rows, scaled to unit length, that a new closure may leave
@@ -79,6 +79,8 @@ def random_closure(model: Model, kind: str, name: str, rng: np.random.Generator)
         given["value"] = float(np.linalg.norm(at_b - at_a))
     elif kind == "point_on_plane":
         given |= {"axis": tuple(axis), "value": float(axis @ (at_b - at_a))}
+    elif kind == "perpendicular":
+        given |= {"axis": tuple(axis), "axis2": tuple(np.linalg.svd(axis[None])[2][1])}
     else:
         at_b = at_a + 0.3 * axis
         given["axis"] = tuple(axis)

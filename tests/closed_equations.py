@@ -163,6 +163,8 @@ def closure_equations(closure: Any, bodies: list[Pose], joint_of: Any, t: float)
     if closure.kind == "point_on_line":
         _, e1, e2 = triad(closure.axis)
         return stacked([dot(a.R.along(e1), gap), dot(a.R.along(e2), gap)], ways)
+    if closure.kind == "perpendicular":
+        return stacked([dot(a.R.along(closure.axis), b.R.along(closure.axis2))], ways)
     if closure.kind == "point_on_plane":
         return stacked([dot(a.R.along(closure.axis), gap) - wanted(closure, t)], ways)
     if closure.motion is None:

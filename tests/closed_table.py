@@ -25,6 +25,9 @@ COUPLED: dict[str, Make] = {
     "guided points and a gear": lambda: random_closed(
         9, 1, ("point_on_line", "point_on_plane", "coupler", "distance"), loads=True
     ),
+    "axes at right angles": lambda: random_closed(
+        9, 1, ("perpendicular", "perpendicular", "spherical"), free_root=True, loads=True
+    ),
     "loops on a floating base": lambda: random_closed(9, 3, ("revolute", "universal", "distance"), free_root=True, loads=True),
     "loops on driven bases": lambda: random_closed(12, 2, ("spherical", "cylindrical", "coupler"), driven=0.25, loads=True),
     "driven closures": lambda: random_closed(13, 2, ("driven revolute", "driven distance", "driven coupler"), loads=True),

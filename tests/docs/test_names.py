@@ -12,7 +12,7 @@ import bellcrank as bc
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 NAMED = re.compile(r"(?<![\w./-])(model|run|dyn|dynamics|bc|bellcrank|Mechanism|Model|Run|Dynamics)\.([a-z_]\w*)")
 FILES = {"csv", "mjcf", "nc", "png", "py", "svg", "toml", "urdf", "xml"}
 
@@ -49,6 +49,6 @@ def test_names_in_messages_and_docstrings_exist(things):
     assert found == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_names_in_the_docs_exist(page, things):
     assert list(missing(page.read_text(encoding="utf-8"), things)) == []

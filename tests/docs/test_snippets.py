@@ -19,10 +19,10 @@ import bellcrank as bc
 from bellcrank.cli import COMMANDS, main
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 LANGUAGES = {"python", "toml", "console", "text"}
 
-pages = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+pages = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 
 
 class Block(NamedTuple):

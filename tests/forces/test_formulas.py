@@ -209,6 +209,52 @@ def test_a_force_that_turns_round_at_a_place_does_so_there():
     np.testing.assert_allclose(run.values("v")[-1], 10 - 4 * math.sqrt(6), rtol=1e-6)
 
 
+PULSE = [[0, 0], [50, 0], [50.1, 100], [50.2, 100], [50.3, 0], [1000, 0]]  # 20 J
+
+
+def flying():
+    """1 kg at 10 m/s along x, with nothing around it."""
+    m = bc.Mechanism("flying", gravity=(0, 0, 0))
+    m.sphere("ball", (0, 0, 0), 0.1, mass=1.0)
+    m.joint("slide", "prismatic", "ground", "ball", point=(0, 0, 0), axis="x")
+    m.start("slide", v=10.0)
+    return m
+
+
+@pytest.mark.parametrize("method", ["dopri5", "dop853", "radau", "many"])
+@pytest.mark.parametrize("interpolation", ["pchip", "linear"])
+@pytest.mark.parametrize("rows", [PULSE, [*PULSE, [2000, 0]]], ids=["even", "odd"])
+def test_a_pulse_over_a_coordinate_is_not_stepped_over(method, interpolation, rows):
+    """Free flight takes steps of seconds; the pulse takes 0.03 s of them, and gives 20 J."""
+    m = flying()
+    m.table("push", rows, interpolation=interpolation, outside="clamp")
+    m.motor("thrust", "slide", "=push(slide.q)")
+    if method == "many":
+        last = bc.simulate_many(m.build(), 10.0, step=10.0).v.values[0, -1, 0]
+    else:
+        last = bc.simulate(m.build(), 10.0, step=10.0, method=method).values("v")[-1, 0]
+    np.testing.assert_allclose(last, math.sqrt(100 + 2 * 20), rtol=1e-6)
+
+
+def test_a_pulse_of_a_spring_is_not_stepped_over():
+    m = flying()
+    m.line_spring("brake", ("ground", (-1, 0, 0)), ("ball", (0, 0, 0)), length=1.0, table=PULSE)
+    np.testing.assert_allclose(bc.simulate(m.build(), 10.0, step=10.0).values("v")[-1], math.sqrt(100 - 2 * 20), rtol=1e-6)
+
+
+def test_a_bump_far_down_a_flat_road_is_not_stepped_over():
+    """Beside the same ride in short steps."""
+    rows = np.array([[0, 0], [4, 0], [4.3, 0.06], [4.5, 0.06], [4.8, 0], [1000, 0]])
+    text = bc.gallery()["bump"].read_text(encoding="utf-8")
+    road = "road = [[0, 0], [4, 0], [4.3, 0.06], [4.5, 0.06], [4.8, 0], [100, 0]]"
+    assert road in text
+    far = (rows + [[0, 0], *[[400, 0]] * 4, [0, 0]]).tolist()
+    model = bc.load(text.replace(road, f"road = {far}"))
+    run, short = (bc.simulate(model, 51.0, step=0.25, max_step=h) for h in (None, 5e-3))
+    assert np.ptp(run.values("q")[:, 1]) > 0.005
+    np.testing.assert_allclose(run.values("q"), short.values("q"), atol=1e-6)
+
+
 def test_a_cable_and_a_stop_hold_at_their_lengths():
     """A ball thrown up on a slack cable: it stops where m v^2 / 2 is the weight's work and the cable's energy."""
     m = bc.Mechanism("thrown", gravity=(0, 0, -10.0))

@@ -37,6 +37,7 @@ def test_the_table_has_every_kind_of_closure_free_and_driven():
         ("point_on_line", False),
         ("point_on_plane", False),
         ("point_on_plane", True),
+        ("perpendicular", False),
     }
     gears = {("coupler", False), ("coupler", True)}
     joints = {(kind, driven) for kind in JOINTS for driven in (False, True)} - {("free", False), ("fixed", True)}

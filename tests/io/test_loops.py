@@ -51,6 +51,16 @@ from = { body = "ground", point = [0, 0, 0] }
 to = { body = "left", point = "far" }
 axis = [0, 1, 1]
 motion = { rate = 0.5 }
+[constraints.square]
+type = "perpendicular"
+from = { body = "left", point = "far" }
+to = { body = "right", point = "far" }
+axis = "z"
+axis2 = "x"
+[constraints.pin]
+type = "coincident"
+from = { body = "left", point = "far" }
+to = { body = "right", point = "far" }
 [couplers.gear]
 joints = ["a", "b.angle"]
 ratio = "=L/4"
@@ -68,11 +78,13 @@ def test_a_file_says_what_closes_its_loops():
         ("rod", "distance", 1),
         ("slot", "point_on_line", 2),
         ("floor", "point_on_plane", 1),
+        ("square", "perpendicular", 1),
+        ("pin", "joint", 3),
         ("gear", "coupler", 1),
         ("rack", "coupler", 1),
     ]
     assert model.closures[1].value == 2.0 and model.closures[3].axis == pytest.approx((0, math.sqrt(0.5), math.sqrt(0.5)))
-    assert model.closures[4].terms == ((0, 0, 1.0), (1, 0, -0.5)) and model.closures[5].value == 0.25
+    assert model.closures[6].terms == ((0, 0, 1.0), (1, 0, -0.5)) and model.closures[7].value == 0.25
     assert load(dumps(model)).spec == model.spec
 
 
@@ -89,13 +101,13 @@ def test_a_file_says_what_closes_its_loops():
         ('axis = "x"', "axis = [0, 0, 0]", 36, "its axis is .* not zero"),
         ("rate = 0.5", "rat = 0.5", 42, "says nothing of its motion"),
         ("rate = 0.5", "polynomial = []", 42, "polynomial has 0 coefficients"),
-        ('joints = ["a", "b.angle"]', 'joints = "a"', 44, r'joints is \'a\'. Give names, \["motor", "wheel"\]'),
-        ('joints = ["a", "b.angle"]', "", 43, r'has no joints. Name them: joints = \["motor", "wheel"\]'),
-        ('joints = ["a", "b.angle"]', 'joints = ["a", "b"]', 44, 'names "b". Write "b.angle" or "b.slide"'),
-        ('ratio = "=L/4"', "ratio = 0", 45, "factor zero"),
-        ("factors = [0.1, -1]", "factors = [0.1]", 48, "1 factor for 2 joints"),
-        ("offset = 0.25", "offset = 0.25\nmotion = { rate = 1 }", 50, "offset and motion. Keep one"),
-        ("offset = 0.25", "offset = 0.25\n[initial]\nclose = [1, 0, 0, 0]", 51, 'gives "close", which closes a loop with "a", "b"'),
+        ('joints = ["a", "b.angle"]', 'joints = "a"', 54, r'joints is \'a\'. Give names, \["motor", "wheel"\]'),
+        ('joints = ["a", "b.angle"]', "", 53, r'has no joints. Name them: joints = \["motor", "wheel"\]'),
+        ('joints = ["a", "b.angle"]', 'joints = ["a", "b"]', 54, 'names "b". Write "b.angle" or "b.slide"'),
+        ('ratio = "=L/4"', "ratio = 0", 55, "factor zero"),
+        ("factors = [0.1, -1]", "factors = [0.1]", 58, "1 factor for 2 joints"),
+        ("offset = 0.25", "offset = 0.25\nmotion = { rate = 1 }", 60, "offset and motion. Keep one"),
+        ("offset = 0.25", "offset = 0.25\n[initial]\nclose = [1, 0, 0, 0]", 61, 'gives "close", which closes a loop with "a", "b"'),
     ],
 )  # fmt: skip
 def test_a_mistake_in_a_loop_is_named_with_its_line(old, new, line, message):

@@ -295,6 +295,15 @@ def test_a_point_may_be_guided_on_a_line_or_a_plane_of_another_body():
     assert lift.motion.laws[0].values == (1.0, 0.1, 1.0, 0.0)
 
 
+def test_axes_of_two_bodies_may_stay_perpendicular_and_points_together():
+    m = pair()
+    m.perpendicular("square", ("a", "tip"), ("b", "tip"), (0, 3, 4), "x")
+    m.coincident("pin", ("a", "tip"), ("b", "tip"))
+    square, pin = m.build().closures
+    assert (square.kind, square.axis, square.axis2, square.rows) == ("perpendicular", (0.0, 0.6, 0.8), (1.0, 0.0, 0.0), 1)
+    assert (pin.kind, pin.joint.kind, pin.rows) == ("joint", "spherical", 3)
+
+
 def test_gears_tie_coordinates_by_factors_or_by_a_ratio():
     m = pair()
     m.coupler("gear", ["ja", "jb"], ratio=3)
@@ -338,6 +347,10 @@ def test_their_numbers_are_design_parameters():
         (lambda m: m.distance("x", ("a", "tip"), ("b", (0, 0, 0)), motion=sine(1, math.inf)), "Give finite numbers"),
         (lambda m: m.point_on_line("x", ("a", "tip"), ("b", (0, 0, 0)), (0, 0, 0)), "its axis is .* not zero"),
         (lambda m: m.point_on_plane("x", ("a", "tip"), ("b", "tip"), "x", 1, motion=rate(1)), "has offset and motion"),
+        (
+            lambda m: m.perpendicular("x", ("a", "tip"), ("b", "tip"), "x", (1, 1, 0)),
+            "at 45 degrees .* Let axis2 be perpendicular",
+        ),
         (lambda m: m.coupler("x", ["ja", "jbb"], ratio=2), 'coupler "x": it names "jbb", which is no joint. Did you mean "jb"'),
         (lambda m: m.coupler("x", ["ja", "jb"]), "neither factors nor a ratio"),
         (lambda m: m.coupler("x", ["ja", "jb"], [1, 2], ratio=2), "it has factors and ratio. Give one of the three"),

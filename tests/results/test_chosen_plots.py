@@ -49,6 +49,8 @@ def test_what_does_not_exist_is_named(run):
         run.plot(["crank_pivott.q"])
     with pytest.raises(bc.StateError, match="names is empty"):
         run.plot([])
+    with pytest.raises(bc.StateError, match=r"the names as a list, and then the file: run.plot\(\[...\], 'x.png'\)"):
+        run.plot("x.png", ["crank_pivot.q"])
     with pytest.raises(bc.StateError, match="give the names"):
         run.plot(over="crank_pivot.q")
 

@@ -12,6 +12,7 @@ from bellcrank import Event
 from bellcrank.errors import SimulationError, StateError
 from bellcrank.joints import make_joint
 from bellcrank.model import generators
+from bellcrank.model.builder import polynomial
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*the energy does not add up")  # in steps that are long on purpose
 
@@ -88,27 +89,51 @@ def test_what_it_does_not_take_is_told():
     model = bc.load("four_bar")
     with pytest.raises(StateError, match="implicit_midpoint watches no events of models with closed loops"):
         bc.simulate(model, 1.0, method="implicit_midpoint", events=[Event("crank_pivot")])
-    with pytest.raises(StateError, match=r"takes no joints with quaternions in the tree \(hip"):
-        bc.simulate(with_ball(), 1.0, method="midpoint4")
+    with pytest.raises(StateError, match=r"takes no joints with quaternions in the tree \(ball"):
+        bc.simulate(driven_with_a_ball(), 1.0, method="midpoint4")
     with pytest.raises(SimulationError, match="the equations of a step of 0.5 s cannot be solved"):
         bc.simulate(model, 5.0, step=0.5, method="implicit_midpoint")
 
 
-def with_ball():
-    model = generators.ladder(1)
-    ball = make_joint("spherical")
-    return replace(
-        model,
-        joint_names=("hip", *model.joint_names),
-        body_names=("leg", *model.body_names),
-        parents=(-1, *(-1 if p < 0 else p + 1 for p in model.parents)),
-        joints=(ball, *model.joints),
-        position=np.vstack([np.zeros(3), model.position]),
-        mass=np.array([2.0, *model.mass]),
-        center=np.vstack([[0.4, -0.1, 0.0], model.center]),
-        inertia=np.concatenate([[0.3 * np.eye(3)], model.inertia]),
-        armature=np.zeros(3 + model.nv),
-        given_q=np.array([1.0, 0, 0, 0, *model.given_q]),
-        given_v=np.zeros(3 + model.nv),
-        closures=tuple(replace(c, body_a=c.body_a + 1, body_b=c.body_b + 1) for c in model.closures),
-    )
+def driven_with_a_ball():
+    m = bc.Mechanism("pulled")
+    m.body("bob", 1.0, (0, 0, 0), (0.1, 0.1, 0.1))
+    m.joint("ball", "spherical", "ground", "bob", (0, 0, 1))
+    m.distance("rope", ("ground", (1, 0, 0)), ("bob", (0.1, 0, 0)), motion=polynomial(0.9, 0.1))
+    return m.build()
+
+
+def pulled_chain():
+    """Two rods that hang in the plane, a rope of prescribed length at the end of the second."""
+    m = bc.Mechanism("pulled chain")
+    for k, name in enumerate(("upper", "lower")):
+        m.rod(name, (0, 0, -k), (0, 0, -k - 1), mass=1.0, radius=0.02)
+        m.joint(f"hinge{k}", "revolute", ("ground", "upper")[k], name, (0, 0, -k), axis="y")
+    m.distance("rope", ("ground", (1, 0, 0)), ("lower", (0, 0, -2)), motion=polynomial(5**0.5, -0.5))
+    return m.build()
+
+
+def test_a_floating_spatial_linkage_keeps_its_momenta_through_rotations():
+    """The ground link of a four-bar on a free joint: a group step of its attitude between the pushes of the closures."""
+    plane = floating_linkage()
+    nv = plane.nv + 3
+    q, v = np.zeros(nv + 1), np.array([0.3, -0.2, 0.1, 0.4, 0.5, 0.8, 1.5, -1.5, 1.5])
+    q[3] = 1.0
+    joints = (make_joint("free"), *plane.joints[1:])
+    model = replace(plane, joints=joints, armature=np.zeros(nv), given_q=q, given_v=v)
+    exact = bc.simulate(model, 0.2, step=0.2, method="dop853", rtol=1e-12, atol=1e-12).values("q")[-1]
+    runs = [bc.simulate(model, 0.2, step=0.2, max_step=h, method="midpoint4") for h in (0.02, 0.01)]
+    errors = [np.abs(run.values("q")[-1] - exact).max() for run in runs]
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(4, abs=0.15)
+    run = bc.simulate(model, 0.8, step=0.1, max_step=0.02, method="implicit_midpoint")
+    momenta = np.hstack(bc.compile(model).momentum(run.values("q"), run.values("v")))
+    assert np.ptp(momenta, axis=0).max() < 1e-13
+    assert float(np.abs(run.closure["closure"]).max()) < 1e-13
+
+
+def test_prescribed_motions_go_through_python_with_the_same_method():
+    """Works of drives need the multipliers of every step."""
+    model = pulled_chain()
+    run = bc.simulate(model, 0.2, step=0.1, max_step=0.02, method="implicit_midpoint")
+    exact = bc.simulate(model, 0.2, step=0.1, method="dop853", rtol=1e-11, atol=1e-11)
+    np.testing.assert_allclose(run.values("q")[-1], exact.values("q")[-1], atol=2e-4)

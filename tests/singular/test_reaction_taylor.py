@@ -79,6 +79,7 @@ KINDS = [
     ("cylindrical", "planar"),
     ("universal", "point_on_line"),
     ("fixed", "point_on_plane"),
+    ("perpendicular", "revolute"),
 ]
 
 

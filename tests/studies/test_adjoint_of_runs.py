@@ -95,5 +95,5 @@ def test_what_an_adjoint_cannot_do_is_refused_with_the_way_out():
         ask(["energy.kinetic@end"], control="all")
     found = ask(["energy.kinetic@end"])
     with pytest.raises(StateError, match='not of the state: ask with mode="forward"'):
-        found.dq  # noqa: B018
+        found.dq
     assert "dq" not in found.to_dataset()

@@ -47,6 +47,7 @@ apart = {
     "distance": "its length is off by",
     "point_on_line": "its point is beside the line by",
     "point_on_plane": "its point is off the plane by",
+    "perpendicular": "",
 }
 
 
@@ -56,8 +57,8 @@ def gaps(loops: Loops, q: Array, t: float) -> list[Gap]:
     found = []
     for closure, first in zip(loops.model.closures, loops.model.closure_index, strict=False):
         rows = slice(int(first), int(first) + closure.rows)
-        angles = phi[rows][turns[rows]] / loops.length if closure.joint is not None else np.zeros(0)
-        lengths = phi[rows][~turns[rows]] if closure.joint is not None else phi[rows]
+        turning = turns[rows] if closure.joint is not None or closure.kind == "perpendicular" else np.zeros(closure.rows, bool)
+        angles, lengths = phi[rows][turning] / loops.length, phi[rows][~turning]
         angle = math.asin(min(1.0, float(np.linalg.norm(angles))))
         if closure.kind == "distance":
             length, wanted = _lengths(loops, closure, q, t, phi[rows])

@@ -49,8 +49,13 @@ def _point_on_plane(i: Frame, j: Frame, given: Given) -> list[Equation]:
     return [d2(i, j, i.axis(Z), given.value)]
 
 
+def _perpendicular(i: Frame, j: Frame, given: Given) -> list[Equation]:
+    return [d1(i, j, i.axis(Z), j.axis(X))]
+
+
 TIES: dict[str, Callable[[Frame, Frame, Given], list[Equation]]] = {
     "distance": _distance,
     "point_on_line": _point_on_line,
     "point_on_plane": _point_on_plane,
+    "perpendicular": _perpendicular,
 }

@@ -62,12 +62,14 @@ class Wrenches(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """The numbers of an element: its values by name, the time, its input, and its table."""
+    """The numbers of an element: its values by name, the time, its input, its table, and what changes its sign at the breaks
+    of the table."""
 
     value: Callable[[str], Number]
     t: Number
     u: Number
     table: Callable[[Number], Curve] | None
+    table_gates: Callable[[Number], list[Number]]
     point_a: Vector
     point_b: Vector
     axes_a: Matrix
@@ -80,6 +82,7 @@ class JointForce:
     kind: ClassVar[str]
     values: ClassVar[tuple[str, ...]]
     gates: ClassVar[int] = 0  # numbers of ``openings``
+    watches_table: ClassVar[bool] = False
 
     @staticmethod
     def effort(state: JointState, given: Settings) -> Effort:
@@ -97,6 +100,7 @@ class BodyForce:
     kind: ClassVar[str]
     values: ClassVar[tuple[str, ...]]
     gates: ClassVar[int] = 0
+    watches_table: ClassVar[bool] = False  # ``openings`` has the table's gates too: its argument is of the state
 
     @staticmethod
     def wrenches(a: BodyState, b: BodyState, given: Settings) -> Wrenches:

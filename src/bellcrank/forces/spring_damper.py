@@ -11,6 +11,7 @@ from .base import BodyForce, BodyState, Settings, Wrenches
 class SpringDamper(BodyForce):
     kind = "spring_damper"
     values = ("stiffness", "damping", "length", "preload")
+    watches_table = True
 
     @staticmethod
     def wrenches(a: BodyState, b: BodyState, given: Settings) -> Wrenches:
@@ -26,6 +27,11 @@ class SpringDamper(BodyForce):
         return Wrenches(
             Force(arm_a.cross(pull), pull), Force(-arm_b.cross(pull), -pull), energy, -(viscous * rate), elastic + viscous
         )
+
+    @staticmethod
+    def openings(a: BodyState, b: BodyState, given: Settings) -> list[Number]:
+        line = b.point(given.point_b)[1] - a.point(given.point_a)[1]
+        return given.table_gates(sqrt(line.dot(line)) - given.value("length"))
 
 
 def _elastic(stretch: Number, given: Settings) -> tuple[Number, Number]:

@@ -20,6 +20,7 @@ class Tyre(BodyForce):
     kind = "tyre"
     values = ("radius", "stiffness", "damping", "friction", "velocity", "traction")
     gates = 1
+    watches_table = True
 
     @staticmethod
     def wrenches(a: BodyState, b: BodyState, given: Settings) -> Wrenches:
@@ -42,16 +43,21 @@ class Tyre(BodyForce):
 
     @staticmethod
     def openings(a: BodyState, b: BodyState, given: Settings) -> list[Number]:
-        return [_depth(a, b, given)[0]]
+        return [_depth(a, b, given)[0], *given.table_gates(_place(a, b, given)[2])]
 
 
 def _depth(a: BodyState, b: BodyState, given: Settings) -> tuple[Number, Vector, Vector]:
     """Depth, the direction in which the road pushes, and that along the road."""
-    axes = b.R.times(given.axes_b)
-    up, forward = axes @ Vector(0.0, 0.0, 1.0), axes @ Vector(1.0, 0.0, 0.0)
-    away = a.point(given.point_a)[1] - b.point(given.point_b)[1]
-    height, place = up.dot(away), forward.dot(away)
+    up, forward, place, height = _place(a, b, given)
     if given.table is None:
         return given.value("radius") - height, up, forward
     road = given.table(place)
     return given.value("radius") - height + road.value, up - forward * road.slope, forward + up * road.slope
+
+
+def _place(a: BodyState, b: BodyState, given: Settings) -> tuple[Vector, Vector, Number, Number]:
+    """Directions up and forward, the place of the wheel's centre along the road, and its height above the road's zero."""
+    axes = b.R.times(given.axes_b)
+    up, forward = axes @ Vector(0.0, 0.0, 1.0), axes @ Vector(1.0, 0.0, 0.0)
+    away = a.point(given.point_a)[1] - b.point(given.point_b)[1]
+    return up, forward, forward.dot(away), up.dot(away)

@@ -109,15 +109,6 @@ def _stops(model: Model) -> Iterator[str]:
             yield f'joint "{model.joint_names[e.joint]}" starts at {at:.4g}, beyond its stop "{e.name}" ({limits})'
 
 
-def _unwatched_stops(model: Model) -> Iterator[str]:
-    for e in model.elements:
-        if e.kind == "joint_stop" and e.closure >= 0:
-            yield (
-                f'stop "{e.name}" is on "{model.closures[e.closure].name}", which closes a loop: steps are not cut at it, and '
-                "long ones may pass over it. Let another joint of the loop be cut, or give simulate a max_step"
-            )
-
-
 def _creeping(model: Model) -> Iterator[str]:
     """Smooth friction: under a part s of its effort it moves at velocity * s / sqrt(1 - s^2)."""
     smooth = [e for e in model.elements if e.kind == "joint_friction" and e.values["effort"]]
@@ -189,7 +180,7 @@ def _fast(model: Model, speed: Speeds) -> Iterator[str]:
 
 
 KINDS: tuple[Callable[[Model], Iterator[str]], ...] = (
-    _freedom, _masses, _inertias, _distances, _idle_elements, _unread_inputs, _stops, _unwatched_stops, _creeping, _tables,
+    _freedom, _masses, _inertias, _distances, _idle_elements, _unread_inputs, _stops, _creeping, _tables,
     _overshoot, _names, _start,
 )  # fmt: skip
 

@@ -16,7 +16,7 @@ from ..joints.base import Driven
 from ..joints.laws import LAWS, added, curve_of
 from ..model.motion import Law as PrescribedLaw
 from ..numbers import Number, Rate, maximum
-from ..numbers.spline import Curve, Lookup, spline
+from ..numbers.spline import Curve, Lookup, gates, spline
 from ..plan.closures import ACTION_SLOTS, CLOSURE_SLOTS, ClosureSignature
 from ..plan.loads import ELEMENT_SLOTS, MOTION_AXIS, ElementSignature, MotionSignature
 from ..spatial import Force, Matrix, Motion, Vector
@@ -50,6 +50,10 @@ def _lookup(table: Lookup | None, data: Data, slot: int, pool: Any) -> Callable[
         return spline(pool, data(slot), data(slot + 1), table, x)
 
     return curve
+
+
+def _gates(table: Lookup | None, data: Data, slot: int, pool: Any, x: Number) -> list[Number]:
+    return [] if table is None else gates(pool, data(slot), data(slot + 1), table, x)
 
 
 def world_state(body: Any, parent: World) -> World:
@@ -98,6 +102,7 @@ def _settings(signature: ElementSignature, data: Data, around: Around) -> Settin
         t=around.t,
         u=around.u,
         table=None if signature.table is None else _lookup(signature.table, data, ELEMENT_SLOTS["table"], around.pool),
+        table_gates=lambda x: _gates(signature.table, data, ELEMENT_SLOTS["table"], around.pool, x),
         point_a=vector("point_a"),
         point_b=vector("point_b"),
         axes_a=matrix("axes_a"),

@@ -309,6 +309,14 @@ class Parts:
         """axis . (end - start) = offset, which is as designed unless given, or follows a law; the axis moves with the start."""
         self._item("constraints", elements.PointOnPlaneSpec, locals())
 
+    def perpendicular(self, name: str, start: End, end: End, axis: Axis, axis2: Axis) -> None:
+        """The axis, which moves with the body of the start, and axis2, which moves with that of the end, stay perpendicular."""
+        self._item("constraints", elements.PerpendicularSpec, locals())
+
+    def coincident(self, name: str, start: End, end: End) -> None:
+        """Two points, each (body, place), stay in one place."""
+        self._item("constraints", elements.CoincidentSpec, locals())
+
     def coupler(
         self,
         name: str,

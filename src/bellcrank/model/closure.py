@@ -19,7 +19,8 @@ Vector = tuple[float, float, float]
 
 Six = tuple[float, ...]  # a force, then a moment
 ZERO6: Six = (0.0,) * 6
-CLOSURES = ("joint", "distance", "point_on_line", "point_on_plane", "coupler")
+CLOSURES = ("joint", "distance", "point_on_line", "point_on_plane", "perpendicular", "coupler")
+GUIDED = ("point_on_line", "point_on_plane", "perpendicular")  # those that have an axis
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,7 @@ class Closure:
     distance        point_a and point_b are ``value`` apart (m, more than zero)
     point_on_line   point_b is on the line through point_a along ``axis``, fixed to a
     point_on_plane  axis . (point_b - point_a) = value (m); the plane's normal ``axis`` is fixed to a
+    perpendicular   ``axis``, fixed to a, and ``axis2``, fixed to b, stay perpendicular, as they are in the design position
     coupler         sum of factor * coordinate over ``terms`` = value; a term is (row of the joint, degree of freedom, factor);
                     less ``curve`` of the coordinate of the last term, whose own factor is zero, if there is a curve;
                     ``driven_terms`` are those of joints whose motion is prescribed. Its effort acts on the coordinates of the
@@ -70,6 +72,7 @@ class Closure:
     point_b: Vector = (0.0, 0.0, 0.0)
     joint: Joint | None = None
     axis: Vector | None = None
+    axis2: Vector | None = None
     value: float = 0.0
     terms: tuple[tuple[int, int, float], ...] = ()
     motion: PrescribedMotion | None = None
@@ -97,7 +100,7 @@ def closure_problems(closure: Closure, n: int) -> Iterator[str]:
         yield f"a body is not in the model. Give -1 for ground, or a row up to {n - 1}."
     elif closure.kind != "coupler" and closure.body_a == closure.body_b:
         yield "it ties a body to itself. Let its two bodies differ."
-    numbers = [*closure.point_a, *closure.point_b, closure.value, *(closure.axis or ())]
+    numbers = [*closure.point_a, *closure.point_b, closure.value, *(closure.axis or ()), *(closure.axis2 or ())]
     numbers += [factor for _, _, factor in (*closure.terms, *closure.driven_terms)]
     numbers += [x for action in closure.actions for x in (*action.point, *action.linear, *action.size, *action.always)]
     if not all(math.isfinite(x) for x in numbers):
@@ -106,10 +109,7 @@ def closure_problems(closure: Closure, n: int) -> Iterator[str]:
         yield f"its length is {closure.value:g} m. Give more than zero; a spherical joint holds two points together."
     if (closure.joint is None) == (closure.kind == "joint"):
         yield 'a joint is given for the kind "joint", and for no other.'
-    if (closure.axis is None) == (closure.kind in ("point_on_line", "point_on_plane")):
-        yield "an axis is given for a point on a line or plane, and for nothing else."
-    elif closure.axis is not None and abs(math.hypot(*closure.axis) - 1) > 1e-9:
-        yield f"its axis {closure.axis} is no unit vector."
+    yield from _axis_problems(closure)
     if bool(closure.terms) != (closure.kind == "coupler"):
         yield "terms are given for a coupler, and for nothing else."
     if (closure.driven_terms or closure.actions or closure.mesh) and closure.kind != "coupler":
@@ -123,10 +123,25 @@ def closure_problems(closure: Closure, n: int) -> Iterator[str]:
         yield from _motion_problems(closure)
 
 
+def _axis_problems(closure: Closure) -> Iterator[str]:
+    if (closure.axis is None) == (closure.kind in GUIDED):
+        yield "an axis is given for a point on a line or plane and for perpendicular axes, and for nothing else."
+    if (closure.axis2 is None) == (closure.kind == "perpendicular"):
+        yield "a second axis is given for perpendicular axes, and for nothing else."
+    for axis in (closure.axis, closure.axis2):
+        if axis is not None and abs(math.hypot(*axis) - 1) > 1e-9:
+            yield f"its axis {axis} is no unit vector."
+    if closure.axis is not None and closure.axis2 is not None:
+        cosine = sum(x * y for x, y in zip(closure.axis, closure.axis2, strict=True))
+        if abs(cosine) > 1e-9:
+            yield f"its axes are not perpendicular in the design position: the cosine of their angle is {cosine:.3g}."
+
+
 def _motion_problems(closure: Closure) -> Iterator[str]:
     assert closure.motion is not None
-    if closure.kind == "point_on_line":
-        yield "a point on a line has nothing that could be driven."
+    if closure.kind in ("point_on_line", "perpendicular"):
+        what = "a point on a line has" if closure.kind == "point_on_line" else "perpendicular axes have"
+        yield f"{what} nothing that could be driven."
         return
     wanted = 1 if closure.joint is None else len(closure.joint.law_names())
     if len(closure.motion.laws) != wanted or wanted == 0:

@@ -14,10 +14,15 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from .functions import absolute, less, select
 from .symbol import Number
 
 Numbers = list[Number]
+
+STRAIGHT = 1e-9  # of the range of its values: how far a straight piece may be off
 
 
 def curve_rows(x: Sequence[Number], y: Sequence[Number], interpolation: str = "cubic", periodic: bool = False) -> Numbers:
@@ -42,6 +47,28 @@ def curve_rows(x: Sequence[Number], y: Sequence[Number], interpolation: str = "c
     for hi, c0, c1, c2, c3 in zip(h, ys, *parts, strict=False):
         areas.append(areas[-1] + hi * (c0 + hi * (0.5 * c1 + hi * (c2 / 3.0 + 0.25 * hi * c3))))
     return [*xs, *ys, *parts[0], end, *parts[1], 0.0, *parts[2], 0.0, *areas]
+
+
+def straight_ends(rows: NDArray[np.float64], outside: str) -> tuple[int, ...]:
+    """Points of a curve (its 6 n numbers) at which a straight piece begins or ends, or which is a kink or a jump.
+
+    What lies beyond its ends counts as straight; where it is an error there is nothing to be found.
+    """
+    x, y, c1, c2, c3, _ = rows.reshape(6, -1)
+    h, least = np.diff(x), STRAIGHT * max(float(np.ptp(y)), 1e-300)
+    bent = np.maximum(np.abs(c2[:-1]) * h**2, np.abs(c3[:-1]) * h**3) > least
+    ends = y[:-1] + h * (c1[:-1] + h * (c2[:-1] + h * c3[:-1]))
+    slopes = c1[:-1] + h * (2 * c2[:-1] + 3 * h * c3[:-1])
+    # behind each point as before it; what is before the first and behind the last is put in front and at the end
+    before = {"clamp": (False, y[0], 0.0), "extrapolate": (False, y[0], c1[0])}.get(outside, (bent[-1], ends[-1], slopes[-1]))
+    behind = {"clamp": (False, y[-1], 0.0), "extrapolate": (False, y[-1], slopes[-1])}.get(outside, (bent[0], y[0], c1[0]))
+    changes = np.r_[before[0], bent] != np.r_[bent, behind[0]]
+    jumps = np.abs(np.r_[before[1], ends] - np.r_[y[:-1], behind[1]]) > least
+    kinks = np.abs(np.r_[before[2], slopes] - np.r_[c1[:-1], behind[2]]) * np.minimum(np.r_[h[0], h], np.r_[h, h[-1]]) > least
+    found = np.flatnonzero(changes | jumps | kinks)
+    last = len(h)
+    left_out = {"error": (0, last), "periodic": (last,)}.get(outside, ())
+    return tuple(int(k) for k in found if k not in left_out)
 
 
 def _pchip(h: Numbers, s: Numbers, periodic: bool) -> Numbers:

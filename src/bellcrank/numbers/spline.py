@@ -2,15 +2,16 @@
 
 A curve of n points takes 6 n numbers of a pool, from ``start``: abscissae, then for each point the coefficients of
 y = c0 + c1 b + c2 b^2 + c3 b^3, b = x - x_i, of the piece behind it, and the area up to it. The last point has the value
-and the slope at the end. The interval is found by bisection without branches; how many halvings that takes is structure, the
-points are data. The coefficients are made by numbers.interpolation.
+and the slope at the end. Behind them stand its breaks: how many there are, and where. The interval is found by bisection
+without branches; how many halvings that takes is structure, the points are data. The coefficients are made by
+numbers.interpolation.
 """
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from .functions import floor, gather, less, negated, select
+from .functions import floor, gather, less, maximum, minimum, negated, select
 from .symbol import Number
 
 PARTS = 6  # numbers of each point
@@ -26,12 +27,13 @@ class Curve(NamedTuple):
 
 
 class Lookup(NamedTuple):
-    """How a curve is looked up: steps of bisection, what is done outside, whether it jumps or has kinks at its points."""
+    """How a curve is looked up: steps of bisection, what is done outside, whether it jumps at its points, and how many numbers
+    tell its breaks apart (``gates``)."""
 
     steps: int
     outside: str = "error"
     jumps: bool = False
-    kinked: bool = False
+    gates: int = 0
 
 
 def halvings(count: int) -> int:
@@ -93,19 +95,30 @@ def interval(pool: Any, start: Number, last: Number, steps: int, x: Number) -> N
     return i
 
 
-def corners(pool: Any, start: Number, count: Number, how: Lookup, x: Number) -> Number:
-    """A number that changes its sign at every point of the curve that x crosses."""
-    last = count - 1.0
-    low, high = gather(pool, start, inside=True), gather(pool, start + last, inside=True)
+def gates(pool: Any, start: Number, count: Number, how: Lookup, x: Number) -> list[Number]:
+    """Numbers of which exactly one changes its sign at every break of the curve that x crosses.
+
+    Their signs are the bits of the number of breaks below x, in Gray's code: whatever breaks x has crossed from one place to
+    another, one of the signs differs. Each is as large as the way to the nearest break.
+    """
+    if not how.gates:
+        return []
+    first = start + float(PARTS) * count
+    breaks, first = gather(pool, first, inside=True), first + 1.0
+    turns: Number = 0.0
     if how.outside == "periodic":
+        low, high = gather(pool, start, inside=True), gather(pool, start + (count - 1.0), inside=True)
         turns = floor((x - low) / (high - low))
-        x, odd = x - turns * (high - low), turns * last
-    else:
-        odd = 0.0
-    i = interval(pool, start, last, how.steps, x)
-    left, right = gather(pool, start + i, inside=True), gather(pool, start + i + 1.0, inside=True)
-    odd = odd + i
-    parity = 1.0 - 2.0 * (odd - 2.0 * floor(0.5 * odd))
-    return parity * select(
-        less(x, left), x - left, select(less(right, x), right - x, (x - left) * (right - x) / (right - left))
-    )
+        x = x - turns * (high - low)
+    i = interval(pool, first, breaks, how.gates, x)
+    left, right = gather(pool, first + i, inside=True), gather(pool, first + minimum(i + 1.0, breaks - 1.0), inside=True)
+    below, behind = less(x, left), less(breaks - 1.5, i)
+    away = select(below, left - x, select(behind, x - left, minimum(x - left, right - x)))
+    passed = turns * breaks + select(below, 0.0, i + 1.0)
+    return [_gray_sign(passed, bit) * maximum(away, 1e-300) for bit in range(how.gates)]
+
+
+def _gray_sign(number: Number, bit: int) -> Number:
+    """1 or -1, by a bit of an integer in Gray's code."""
+    half = floor((number + float(2**bit)) * 0.5 ** (bit + 1))
+    return 1.0 - 2.0 * (half - 2.0 * floor(0.5 * half))

@@ -220,11 +220,11 @@ def _data(model: Model, frames: Frames, place: dict[int, int], closure: Closure)
 
 
 def closing_axes(closure: Closure) -> Array:
-    """Columns; the third is the axis, the first the second axis of a joint that has one."""
+    """Columns; the third is the axis, the first the second axis of what has one."""
     axis = closure.axis if closure.joint is None else closure.joint.axis
     if axis is None:
         return np.eye(3)
-    axis2 = None if closure.joint is None else closure.joint.axis2
+    axis2 = closure.axis2 if closure.joint is None else closure.joint.axis2
     return np.asarray(axes_to_z(as_array([axis]), [axis2])[0])
 
 
@@ -243,5 +243,7 @@ def row_scales(model: Model, length: float) -> Array:
             own[:] = 1 / (2 * (value_of(closure.value) or length))
         elif closure.joint is not None:
             own[turning_rows(closure)] = length
+        elif closure.kind == "perpendicular":
+            own[:] = length
         scales.append(own)
     return np.concatenate(scales) if scales else np.zeros(0)

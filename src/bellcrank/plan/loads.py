@@ -85,7 +85,10 @@ class ElementSignature(NamedTuple):
 
 def element_gates(signature: ElementSignature) -> int:
     """Numbers that say where an element's force is not smooth; stops on coordinates of the tree are watched otherwise."""
-    return 0 if signature.on_joint else FORCES[signature.kind].gates
+    if signature.on_joint:
+        return 0
+    force, table = FORCES[signature.kind], signature.table
+    return force.gates + (table.gates if table is not None and force.watches_table else 0)
 
 
 @dataclass(frozen=True)

@@ -289,6 +289,8 @@ class Run:
         from .plots import plot_run
 
         if isinstance(names, str | Path):  # the first argument may be the file
+            if path is not None:
+                raise StateError(f"plot takes the names as a list, and then the file: run.plot([...], {str(names)!r})")
             names, path = None, names
         if names is None:
             if over != "time" or beside:

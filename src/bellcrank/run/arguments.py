@@ -20,7 +20,7 @@ from ..model import Model
 from ..wording import argument
 from .checks.size import must_fit
 from .loops.contradictions import must_agree
-from .loops.midpoint import CLOSED_METHODS
+from .loops.midpoint import CLOSED_METHODS, is_compiled
 from .loops.passing import PASSING_METHODS
 from .stiff import STIFF_METHODS
 
@@ -104,10 +104,11 @@ def _must_take_loops(method: str, model: Model, turning: list[str]) -> None:
             f"{method} is for trees, and model {model.name!r} has closed loops: use implicit_midpoint, or midpoint4, "
             "which has order 4 too"
         )
-    if turning:
+    if turning and not is_compiled(method, model):
         raise StateError(
-            f"with closed loops {method} takes no joints with quaternions in the tree ({', '.join(turning[:3])}): let such a "
-            "joint close its loop, or use dop853, whose error of the energy follows rtol and atol"
+            f"with closed loops and prescribed motions {method} takes no joints with quaternions in the tree "
+            f"({', '.join(turning[:3])}): let such a joint close its loop, or use dop853, whose error of the energy follows "
+            "rtol and atol"
         )
 
 

@@ -296,6 +296,12 @@ def _problem(trajectory: Trajectory, method: str, *, asking: bool) -> str | None
             f"stopped at {when}: {trajectory.worst()} changes too fast, {method} would need a step below "
             f"{trajectory.real('h'):.2g} s. {remedy} What was computed until then is kept."
         )
+    if status == NOT_SOLVED and trajectory.layout.closed_midpoint:
+        return (
+            f"stopped at {when}: the equations of a step of {trajectory.real('h'):.3g} s cannot be solved: the step is too "
+            f"long, or the loops are in a singular position or near one, which this method cannot pass. Take shorter steps "
+            f"({argument('max_step')}), or use {argument('method', 'rattle')}. What was computed until then is kept."
+        )
     if status == NOT_SOLVED:
         return (
             f"stopped at {when}: the equations of a step of {method} did not converge: {trajectory.real('h'):.3g} s is too "

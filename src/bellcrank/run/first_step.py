@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..dynamics.differentiation import Changes, derivatives
 from ..dynamics.dynamics import Dynamics
-from ..formulations import QUANTITIES
+from ..formulations import CANONICAL, QUANTITIES
 from ..integrate import RungeKutta
 from ..machine.adjoint.log import Log
 from ..machine.steps.adaptive import GROW
@@ -48,6 +48,8 @@ def prepare(
     momenta, q, first_time = in_momenta(dynamics, scheme, control), start["q"], float(start["t"])
     speeds = dynamics.speeds_of(q, start["v"], first_time) if momenta else start["v"]
     program = dynamics.stepping if momenta else dynamics.program
+    if dynamics.model.closures and scheme.turns:  # the midpoint rule for closed loops is built on the open tree
+        program = CANONICAL["canonical_momenta:joint"]
     known = known_times(dynamics.model, first_time, float(times[-1]), () if control is None else control.known_times())
     trajectory = Trajectory(dynamics.plan, program, scheme, times[1:], known, metric=metric, tangents=tangents, log=log)
     if control is not None:

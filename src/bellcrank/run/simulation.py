@@ -32,6 +32,7 @@ from .compiled import Limits, in_machine_code
 from .control import Control, Function, TabledInputs, with_tables
 from .events import Event, Surroundings, Watcher
 from .joining import State, from_last, joined, on_grid, still_to_come, stopped_by_singularity
+from .loops.midpoint import is_compiled
 from .loops.passing import PASSING_METHODS, Passing, has_steps_of_its_own, integrate_passing
 from .loops.row_choice import KeptRows, Stretches, open_beyond
 from .loops.treatment import Loops, freedom_along, loops_of
@@ -229,6 +230,10 @@ class _OneRun:
             self.watcher.around.dynamics = by
         if not self.methods:
             self.methods.append((float(first["t"]), "dopri5" if method == AUTO else method))
+        if is_compiled(method, by.model):
+            outcome = self._compiled(by, first, until, how._replace(project=False))
+            self.horizon.stretch_done(outcome.counts)
+            return outcome
         if has_steps_of_its_own(method, by.model):
             return integrate_passing(by, method, first, until, max_step, self.progress)
         if method in STIFF_METHODS:

@@ -1,7 +1,7 @@
 """Studies of a design: derivatives of runs and analyses with respect to its parameters, and study files."""
 
 from .asking import sensitivity
-from .gradients import check_gradients
+from .checking.gradients import check_gradients
 from .outcome import Sensitivity
 from .study import Study, load_study
 

@@ -12,11 +12,14 @@ from ..extremes import in_our_errors
 from ..model import Model
 from ..wording import did_you_mean
 from . import forward
-from .implicit.results import of_drive
+from .implicit.results import of_drive, of_equilibrium, of_inverse_motion, of_modes
 from .outcome import Sensitivity
 
 ANALYSES: dict[str, Callable[..., Sensitivity]] = {
     "drive": of_drive,
+    "equilibrium": of_equilibrium,
+    "modes": of_modes,
+    "inverse_motion": of_inverse_motion,
 }
 
 
@@ -48,6 +51,14 @@ def sensitivity(
 
                 "drive": an input through its range, with the options of bc.drive: coordinate, values (or times), speed,
                 acceleration, hold, q, t. Outputs may be "tip.x", "tip.x@end", "tip.x@crank=0.5", "max(tip.x)", "mean(...)" ...
+
+                "equilibrium": a position of rest, with the options of bc.equilibrium: q0, tau, inputs, t, seek, max_iterations
+
+                "modes": about the equilibrium, with tau, inputs, t. Outputs are "frequency", "natural_frequency", "damping",
+                "time_constant", "real", "imag" of all modes, or "mode1.frequency" as the table of bc.modes counts them
+
+                "inverse_motion": what a motion takes, with the options of bc.inverse_motion: motion, times, inputs, actuated.
+                Outputs are also "crank_pivot.effort" and "crank_pivot.power"
 
     Of an analysis the converged solution is differentiated, by the implicit function theorem.
     """

@@ -25,6 +25,7 @@ from ..run.loops.treatment import loops_of
 from .accuracy import doubt_derivatives
 from .adjoint.backward import Backward
 from .adjoint.choice import taken_backward
+from .checking.kinks import warn_of_kinks
 from .history import History, Scaled, integrate
 from .jumps import warn_of_jumps
 from .outcome import Found, Sensitivity
@@ -163,6 +164,8 @@ class _Study:
     def run(self, times: Array, progress: Callable[[float], None] | None) -> History:
         dynamics, scaled = self.dynamics, self.scaled
         start = starting_state(dynamics, None, self.given)
+        if not start["v"].any():
+            warn_of_kinks(dynamics, start["q"], float(start["t"]))
         written = scaled.design.tangents(scaled.design.start, dynamics.plan)
         written = {name: x * scaled.size for name, x in written.items()}
         dq, dv = first_tangents(dynamics, start, self.given, scaled.changes(dynamics.plan), written)

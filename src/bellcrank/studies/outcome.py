@@ -67,7 +67,7 @@ class Sensitivity:
     @property
     def _samples(self) -> tuple[str, ...]:
         """The dimension over which the state is known."""
-        return () if self.q_values.ndim == 1 else ("input",) if self.analysis == "drive" else ("time",)
+        return () if self.q_values.ndim == 1 else ("time",) if self.axis == "time" else ("input",)
 
     @property
     def outputs(self) -> tuple[str, ...]:

@@ -19,10 +19,14 @@ from ..assembly.newton import metric
 from ..assembly.start import start_of
 from ..dynamics.differentiation import Changes, derivatives
 from ..dynamics.dynamics import Dynamics
+from ..dynamics.quantities.sensitivities import design_of
+from ..errors import DynamicsError
 from ..formulations import QUANTITIES
 from ..model.manifold import rate_matrix
 
 Array = NDArray[np.float64]
+
+MISSED = 1e-6  # of the typical length, for a change by all of a parameter: more than this is no rounding
 
 
 def first_tangents(
@@ -72,4 +76,13 @@ def followed(loops: Loops, q: Array, t: float, B: Array, left: Array) -> Array:
         return np.zeros((loops.model.nv, left.shape[1]))
     M = metric(loops, q, B, t) if not loops.model.kinematic else None
     changes = [smallest_change(rows, -right, M) for right in (left * scale).T]
-    return np.asarray(B @ np.array(changes).T.reshape(B.shape[1], left.shape[1]))
+    found = np.array(changes).T.reshape(B.shape[1], left.shape[1])
+    missed = np.abs(rows @ found + left * scale).max(axis=0, initial=0.0)
+    if missed.max(initial=0.0) > MISSED * (loops.length + np.abs(left * scale).max(initial=0.0)):
+        names = design_of(loops.dynamics).names
+        raise DynamicsError(
+            f"the start of {loops.model.name!r} has no derivative by {names[int(np.argmax(missed))]!r}: what is held there "
+            "does not leave the loops free to follow a change of it. The start is at a dead centre, or too much is held; begin "
+            "elsewhere, or hold less."
+        )
+    return np.asarray(B @ found)

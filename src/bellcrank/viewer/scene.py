@@ -38,7 +38,7 @@ class Anchor:
 class JointMark:
     """A joint, or another closure of a loop, between a place on its first body and one on its second.
 
-    kind       of the joint; of other closures "distance", "point_on_line" or "point_on_plane"
+    kind       of the joint; of other closures "distance", "point_on_line", "point_on_plane" or "perpendicular"
     axis       directions in the frame of the first body; axis2 in that of the second; None without one
     loop       the closure that it is, for a joint that was cut; None for a joint of the tree
     length     of a distance, m
@@ -193,7 +193,7 @@ def _closures(model: Model) -> Iterator[JointMark]:
         a, b = Anchor(closure.body_a, np.array(closure.point_a)), Anchor(closure.body_b, np.array(closure.point_b))
         axes = (None, None) if closure.joint is None else _axes(closure.joint)
         if closure.axis is not None:
-            axes = np.array(closure.axis), None
+            axes = np.array(closure.axis), None if closure.axis2 is None else np.array(closure.axis2)
         kind = closure.kind if closure.joint is None else closure.joint.kind
         length = closure.value if closure.kind == "distance" and closure.motion is None else None
         yield JointMark(closure.name, kind, a, b, *axes, number, closure.motion is not None, length)

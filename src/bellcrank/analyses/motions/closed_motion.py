@@ -42,7 +42,7 @@ WEAK = 1e-6  # of an actuator: part of the motion that it can move
 def given_motion(model: Model, motion: Mapping[str, Any] | Run) -> tuple[str, ...]:
     """Degrees of freedom whose motion is given; where all are, those with motors, or all."""
     if not isinstance(motion, Run):
-        given = _given_dofs(_held(model, motion))
+        given = _given_dofs(held_by(model, motion))
         if not given.all():
             return tuple(name for name, is_given in zip(model.v_names, given, strict=True) if is_given)
     acting = (e for e in model.elements if e.kind in ("joint_effort", "joint_input") and e.joint >= 0)
@@ -61,7 +61,7 @@ def _given_dofs(held: Held) -> NDArray[np.bool_]:
 
 def closed_course(dyn: Dynamics, motion: Mapping[str, Any], times: Array) -> tuple[Array, Array, Array]:
     """q, v and a of all coordinates at the times, from those that are given."""
-    model, loops, held = dyn.model, Loops(dyn), _held(dyn.model, motion)
+    model, loops, held = dyn.model, Loops(dyn), held_by(dyn.model, motion)
     fine = _between(times)
     course = course_of(model, motion, fine, rows_at=times, partial=True)
     course = course._replace(value=np.where(held.q, course.value, model.neutral_q))
@@ -124,7 +124,7 @@ def _between(times: Array) -> Array:
     return np.concatenate([*between, times[-1:]])
 
 
-def _held(model: Model, motion: Mapping[str, Any]) -> Held:
+def held_by(model: Model, motion: Mapping[str, Any]) -> Held:
     names: set[str] = set()
     for joint, name, at, driven in zip(model.joints, model.joint_names, model.q_index, model.driven, strict=True):
         if name in motion and not driven:

@@ -70,6 +70,8 @@ def _in_plane(closure: Closure, normal: Array) -> int | None:
     if closure.joint is None:
         if closure.axis is None:
             return 1
+        if closure.axis2 is not None:
+            return _axes_in_plane(closure, normal)
         along = {"point_on_line": 2, "point_on_plane": 0}[closure.kind]
         return along if _parallel(closure.axis, normal) else 1 if _across(closure.axis, normal) else None
     if closure.motion is not None or closure.joint.nv == 0:
@@ -79,6 +81,13 @@ def _in_plane(closure: Closure, normal: Array) -> int | None:
     if free == 0 or turns == 1 or free + all_outside != closure.joint.nv:  # a turn out of the plane, or a screw
         return None
     return 3 - free
+
+
+def _axes_in_plane(closure: Closure, normal: Array) -> int | None:
+    """Two axes in the plane stay perpendicular by one equation; one across the plane is so to all that lie in it."""
+    across = [_across(axis, normal) for axis in (closure.axis, closure.axis2)]
+    along = [_parallel(axis, normal) for axis in (closure.axis, closure.axis2)]
+    return 1 if all(across) else 0 if any(along) and any(across) else None
 
 
 def _freedoms(joint: Joint, normal: Array) -> tuple[Array, Array]:

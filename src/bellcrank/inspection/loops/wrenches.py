@@ -39,7 +39,7 @@ def held_by(closure: Closure) -> str:
 def held_along(closure: Closure) -> tuple[int, ...]:
     """Places in a wrench (force, then moment, along e1, e2, axis) that it may hold."""
     if closure.joint is None:
-        return {"point_on_line": (0, 1)}.get(closure.kind, (2,))
+        return {"point_on_line": (0, 1), "perpendicular": (4,)}.get(closure.kind, (2,))
     return held_places(JOINTS[held_by(closure)])
 
 
@@ -51,7 +51,8 @@ def triad(closure: Closure, placed: PlacedModel) -> Array:
         return np.column_stack([across[0], across[1], along / np.linalg.norm(along)])
     axes = closing_axes(closure)
     E = np.asarray(placed.rotations[closure.body_a] @ axes)
-    if closure.joint is not None and closure.joint.axis2_on_child and closure.motion is None:
+    own = closure.joint is not None and closure.joint.axis2_on_child and closure.motion is None
+    if own or closure.kind == "perpendicular":
         second = placed.rotations[closure.body_b] @ axes[:, 0]
         return np.column_stack([second, np.cross(E[:, 2], second), E[:, 2]])
     return E

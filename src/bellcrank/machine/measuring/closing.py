@@ -55,8 +55,11 @@ def effort(at: At) -> Number:
 
 
 def way(at: At) -> Vector:
-    """Unit direction along which a closure that is no joint pushes its second body: from a to b, or a plane's normal."""
-    A_a, _, p_a, p_b, _ = _frames(at)
+    """Unit direction along which a closure that is no joint pushes its second body: from a to b, or a plane's normal; about
+    which perpendicular axes turn it."""
+    A_a, A_b, p_a, p_b, _ = _frames(at)
+    if at.signature.joint == "perpendicular":
+        return A_a.transpose().z.cross(A_b.transpose().x)
     if at.signature.joint == "point_on_plane":
         return A_a.transpose().z
     d = p_b - p_a

@@ -8,7 +8,7 @@ from ...model.parameters.expressions import derived
 from ...numbers import Number
 from ...numbers.grid import GridLookup, on_grid
 from ...numbers.operations import OPERATIONS, kinks
-from ...numbers.spline import corners, spline
+from ...numbers.spline import gates, spline
 from ..loads import pool_of
 
 if TYPE_CHECKING:
@@ -43,8 +43,8 @@ class Formula:
 
         def call(name: str, operands: list[Any]) -> Any:
             how, start, size = self._table(name)
-            if not isinstance(how, GridLookup) and how.kinked:
-                found.append(corners(self.pool, start, size[0], how, operands[0]))
+            if not isinstance(how, GridLookup):
+                found.extend(gates(self.pool, start, size[0], how, operands[0]))
             return self._call(name, operands)
 
         self.program.run(self.values, apply, call)

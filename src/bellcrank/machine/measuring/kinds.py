@@ -174,13 +174,16 @@ def element(at: At) -> Sequence[Number]:
 
 
 def closure_force(at: At) -> Sequence[Number]:
-    """Of a rod its tension, from the force on its end b; of a plane the force on b along the normal; of a line all of it."""
+    """Of a rod its tension, from the force on its end b; of a plane the force on b along the normal; of a line all of it; of
+    perpendicular axes the moment on b about axis x axis2."""
     if at.signature.joint == "coupler":
         return [at.read("lambda", at.entry("first"))]
     f = at.triple("closing", at.entry("index") * 7)
     if at.signature.joint == "point_on_line":
         return at.chosen(at.matrix("world").transpose() @ f)
     way = closing.way(at)
+    if at.signature.joint == "perpendicular":
+        return [at.triple("closing", at.entry("index") * 7 + 3).dot(way)]
     return [f.dot(way) if at.signature.joint == "point_on_plane" else -f.dot(way)]
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,7 @@ from ..nodes.walk import block_width
 from .cuts.corners import NEVER, just_after, just_before
 from .cuts.known import Anchors, Surfaces, known_anchors, known_surfaces
 from .cuts.roots import NO_ROOT, STATE
+from .implicit.kept_rows import ARRAY_SIZES, is_closed_midpoint, kept_rows, kept_scales
 from .programs import takes_momenta
 
 Array = NDArray[np.float64]
@@ -200,10 +201,26 @@ class Layout:
 
     @cached_property
     def order(self) -> int:
-        """Of its matrices: displacements alone, or all of a state with momenta."""
+        """Of its matrices: displacements alone, or all of a state with momenta; of closed loops their kept equations."""
         if not self.method.implicit:
             return 0
+        if self.closed_midpoint:
+            return len(self.kept_rows)
         return self.w_start if takes_momenta(self.called) else self.model.nv
+
+    @property
+    def closed_midpoint(self) -> bool:
+        return is_closed_midpoint(self.plan, self.method)
+
+    @cached_property
+    def kept_rows(self) -> NDArray[np.int64]:
+        """Equations of closures that the midpoint rule for closed loops holds."""
+        return kept_rows(self.plan) if self.closed_midpoint else np.zeros(0, dtype=np.int64)
+
+    @property
+    def held_width(self) -> int:
+        """Doubles of a row of G, in whole vectors."""
+        return self.wide(self.model.nv) if self.closed_midpoint else 0
 
     @cached_property
     def matrices(self) -> int:
@@ -235,6 +252,10 @@ Size = Callable[[Layout], int]
 def _step_of(name: str) -> Size:
     """From one chunk of tangents of some data to the next, in doubles."""
     return lambda s: ARRAYS[name].size(plan_counts(s.plan)) * s.tangents
+
+
+def _of_rows(size: Callable[[int, int], int], s: Layout) -> int:
+    return size(len(s.kept_rows), s.held_width) if s.closed_midpoint else 0
 
 
 NUMBERS: dict[str, Size] = {
@@ -274,6 +295,7 @@ NUMBERS: dict[str, Size] = {
     "matrix": lambda s: s.order * s.wide(s.order),  # and of a matrix
     "log_row": lambda s: s.log_row,
     "log_room": lambda s: s.log,
+    "held_width": lambda s: s.held_width,
     "control": lambda s: 0,  # a function that is called before every evaluation, and its argument: see Stepper.ask
     "controller": lambda s: 0,
     "control_all": lambda s: 0,  # whether errors of tangents are controlled too
@@ -331,7 +353,10 @@ DOUBLES: dict[str, Size] = {
     "spread_t": lambda s: s.seeds(1),
     "needless": lambda s: s.seeds(s.model.nv),  # values beside the tangents
 }
+DOUBLES["pushed"] = lambda s: s.state if s.closed_midpoint else 0
+DOUBLES |= {name: partial(_of_rows, size) for name, size in ARRAY_SIZES.items()}
 INTEGERS: dict[str, Size] = {
+    "kept_rows": lambda s: len(s.kept_rows),
     "counts": lambda s: len(COUNTS),
     "sampled": lambda s: s.lanes,  # samples taken so far
     "corner": lambda s: s.lanes,  # corners passed so far
@@ -388,6 +413,8 @@ class Memory:
         known |= {"scalars": layout.scalars, "surface_places": layout.surface_places, "surface_limits": layout.surfaces.limits}
         known |= {f"anchor_{name}": values for name, values in layout.anchors._asdict().items()}
         known |= {"corners": np.append(corners, NEVER), "gates": layout.gates.ravel()}
+        if layout.closed_midpoint:
+            known |= {"kept_rows": layout.kept_rows, "kept_scale": kept_scales(plan)}
         for name, places in known.items():
             self.arrays[name][: len(places)] = places
         self.resume(0, 0)

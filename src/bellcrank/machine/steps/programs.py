@@ -25,7 +25,7 @@ def programs(
     if implicit:
         called["tangent"] = _tangent(plan, program)
     if works:
-        called |= _powers(plan, program)
+        called |= powers(plan, program)
     if plan.loads.openings and not takes_momenta(called):
         called["openings"] = QUANTITIES["openings"]
     if plan.model.closures:
@@ -44,7 +44,7 @@ def _tangent(plan: Plan, program: Program) -> Program:
     return QUANTITIES["closed_tangent" if plan.model.closures else "tangent"]
 
 
-def _powers(plan: Plan, program: Program) -> dict[str, Program]:
+def powers(plan: Plan, program: Program) -> dict[str, Program]:
     """Powers of force elements, drives and driven closures, unless the accelerations tell them besides."""
     called, canonical = {"kernel": program}, takes_momenta({"kernel": program})
     if plan.loads.motions and plan.model.closures:  # powers of drives need the multipliers

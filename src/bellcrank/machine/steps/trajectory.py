@@ -21,7 +21,9 @@ from ..tangents.data import chunk_of, in_chunks
 from ..tangents.steps import with_tangents
 from .adaptive import AdaptiveStepper
 from .fixed import FixedStepper
+from .implicit.closed import ClosedMidpointStepper, closed_midpoint_programs
 from .implicit.fixed import ImplicitStepper
+from .implicit.kept_rows import is_closed_midpoint
 from .implicit.radau import RadauStepper
 from .memory import REALS, Layout, Memory
 from .programs import MINIMUM_NORM, programs, takes_momenta
@@ -38,12 +40,16 @@ def write_stepper(
     if logged:
         adaptive, fixed = LoggedAdaptive, LoggedFixed
     called = called_by(plan, program, method, metric, tangents, logged)
+    if is_closed_midpoint(plan, method):
+        fixed = ClosedMidpointStepper
     return write_with_kernels(plan, called, method, adaptive if method.adaptive else fixed)
 
 
 def called_by(
     plan: Plan, program: Program, method: RungeKutta, metric: str, tangents: int, logged: bool = False
 ) -> dict[str, Program]:
+    if is_closed_midpoint(plan, method):
+        return closed_midpoint_programs(plan)
     called = programs(plan, program, metric, works=not (tangents or logged), implicit=method.implicit)
     return with_tangents(called, tangents) if tangents else called
 

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
-from ...joints import Joint
-from ...numbers.variable import as_array, as_number, is_finite
+from ...joints import JOINTS, Joint
+from ...numbers.variable import as_array, as_number, is_finite, value_of
 from ...wording import counted
 from ..closure import Closure
 from ..geometry.gear_specs import GearItem
 from ..geometry.gears import TreeRows, driven_action, make_gear
 from ..motion import PrescribedMotion
 from ..parameters.tables import Table
-from ..spec.elements import CouplerSpec, DistanceSpec, PointOnLineSpec, PointOnPlaneSpec
+from ..spec.elements import CoincidentSpec, CouplerSpec, DistanceSpec, PerpendicularSpec, PointOnLineSpec, PointOnPlaneSpec
 from ..spec.items import Attachment
 from ..spec.problems import Problems
 from ..spec.spec import JointSpec, Spec
 from .motions import checked_law, make_motion, table_of
 from .references import ModelRows, Trouble, between, coordinate_of, designed_length, make_all, on_body, unit
 from .tree import SpanningTree
+
+PERPENDICULAR = 1e-9  # cosine of an angle that counts as right
 
 
 def make_closures(
@@ -63,6 +66,21 @@ def _point_on_plane(item: PointOnPlaneSpec, rows: ModelRows) -> Closure:
     start, end = (as_array(side.point) for side in (item.start, item.end))
     offset = as_number(np.dot(axis, end - start)) if item.offset is None else as_number(item.offset)
     return Closure(item.name, "point_on_plane", **ends, axis=axis, value=offset, motion=motion)
+
+
+def _perpendicular(item: PerpendicularSpec, rows: ModelRows) -> Closure:
+    axis, axis2 = _axis(item), unit(item.axis2, "its axis2", "axis2")
+    cosine = as_number(np.dot(axis, axis2))
+    if not abs(cosine) < PERPENDICULAR:
+        angle = math.degrees(math.acos(min(1.0, abs(value_of(cosine)))))
+        raise Trouble(
+            f"its axes are at {angle:.3g} degrees in the design position. Let axis2 be perpendicular to axis.", "axis2"
+        )
+    return Closure(item.name, "perpendicular", **between(item, rows), axis=axis, axis2=axis2)
+
+
+def _coincident(item: CoincidentSpec, rows: ModelRows) -> Closure:
+    return Closure(item.name, "joint", **between(item, rows), joint=JOINTS["spherical"]())
 
 
 def _coupler(item: CouplerSpec, rows: ModelRows, placed: TreeRows) -> Closure:
@@ -141,4 +159,6 @@ MAKERS: dict[type[Any], Callable[[Any, ModelRows], Closure]] = {
     DistanceSpec: _distance,
     PointOnLineSpec: lambda item, rows: Closure(item.name, "point_on_line", **between(item, rows), axis=_axis(item)),
     PointOnPlaneSpec: _point_on_plane,
+    PerpendicularSpec: _perpendicular,
+    CoincidentSpec: _coincident,
 }

@@ -184,7 +184,8 @@ def _linkage(spec: Spec, search: _Search, kept: set[int]) -> Linkage:
 
     number = {body.name: i for i, body in enumerate(spec.bodies)} | {GROUND: -1}
     joints = [Tie(joint.kind, number[joint.parent], number[joint.child], joint.motion is not None) for joint in spec.joints]
-    ends = [(item.type, item.start.body, item.end.body) for item in spec.constraints]
+    kinds = {"coincident": "spherical"}
+    ends = [(kinds.get(item.type, item.type), item.start.body, item.end.body) for item in spec.constraints]
     ties = [Tie(kind, number[a], number[b]) for kind, a, b in ends if a in number and b in number and a != b]
     acted = {element.joint for element in spec.elements if isinstance(element, MotorSpec | StopSpec)}
     rank = {joint.name: j for j, joint in enumerate(spec.joints)}

@@ -87,7 +87,7 @@ def unit_of(model: Mechanics, measure: Measure) -> str:
         return element_unit(model, _element(model, measure))
     if kind == "closure" or (kind == "drive" and measure.closure >= 0 and model.closures[measure.closure].joint is None):
         closure = model.closures[measure.closure]
-        return "" if closure.kind == "coupler" and not closure.mesh else "N"
+        return "" if closure.kind == "coupler" and not closure.mesh else "N m" if closure.kind == "perpendicular" else "N"
     if kind == "expression":
         return measure.unit
     joint = joint_of(model, measure)

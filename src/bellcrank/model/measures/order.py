@@ -102,13 +102,13 @@ def arguments(measure: Measure) -> list[str]:
 
 
 def kinks_of(measure: Measure) -> int:
-    """Places of a formula at which it may not be smooth: comparisons and the like, and tables of straight lines or steps."""
+    """Numbers that change their sign where a formula may not be smooth: of comparisons and the like, and of tables."""
     if measure.kind != "expression":
         return 0
     tables, steps = dict(measure.tables), derived(measure.expression).program
     called = [tables[step.name] for step in steps if step.operation == "call"]
-    kinked = sum(isinstance(table, Table) and table.lookup.kinked for table in called)
-    return kinked + sum(count_kinks(step.operation, step.operands) for step in steps)
+    gates = sum(table.lookup.gates for table in called if isinstance(table, Table))
+    return gates + sum(count_kinks(step.operation, step.operands) for step in steps)
 
 
 def ordered(model: Mechanics, own: Sequence[Measure], names: Sequence[str]) -> Ordered:

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from ...numbers import maximum
 from ...numbers.grid import GridLookup, grid_rows, on_grid
-from ...numbers.interpolation import INTERPOLATIONS, curve_rows
+from ...numbers.interpolation import INTERPOLATIONS, curve_rows, straight_ends
 from ...numbers.spline import Curve, Lookup, halvings, spline
-from ...numbers.variable import as_array, is_finite
+from ...numbers.variable import as_array, is_finite, varied
 from ...wording import counted
 
 OUTSIDE = ("error", "clamp", "extrapolate", "periodic")
@@ -57,13 +57,28 @@ class Table:
 
     @cached_property
     def rows(self) -> Array:
-        """The numbers that are looked up."""
-        return as_array(curve_rows(self.x, self.y, self.interpolation, self.outside == "periodic"))
+        """The numbers that are looked up: the curve, then how many breaks it has, and where."""
+        return as_array([*self._curve, float(len(self.breaks)), *(self.x[k] for k in self.breaks)])
+
+    @cached_property
+    def _curve(self) -> list[Any]:
+        return curve_rows(self.x, self.y, self.interpolation, self.outside == "periodic")
+
+    @cached_property
+    def breaks(self) -> tuple[int, ...]:
+        """Points at which a time step has to end, since the curve behind them cannot be foreseen from before.
+
+        They are those of straight lines and steps, and of a smooth curve those where a straight piece begins or ends; all,
+        where a design may change the rows.
+        """
+        numbers = np.array(self._curve, dtype=object)
+        if varied(numbers).any():
+            return tuple(range(len(self.x)))
+        return straight_ends(numbers.astype(float), self.outside)
 
     @property
     def lookup(self) -> Lookup:
-        jumps = self.interpolation == "previous"
-        return Lookup(halvings(len(self.x)), self.outside, jumps, jumps or self.interpolation == "linear")
+        return Lookup(halvings(len(self.x)), self.outside, self.interpolation == "previous", len(self.breaks).bit_length())
 
     def curve(self, x: Array) -> Curve:
         """Values and slopes at many places."""

@@ -332,6 +332,21 @@ class PointOnPlaneSpec(ConstraintSpec, type="point_on_plane"):
     motion: OffsetMotion = None
 
 
+@dataclass(frozen=True)
+class PerpendicularSpec(ConstraintSpec, type="perpendicular"):
+    """A direction of the body where it begins and one of the body where it ends stay perpendicular."""
+
+    axis: Annotated[Triple, Direction("direction fixed to the body of from", remedy='Give it: axis = "x"')]
+    axis2: Annotated[
+        Triple, Direction("direction fixed to the body of to, perpendicular to axis", remedy='Give it: axis2 = "y"')
+    ]
+
+
+@dataclass(frozen=True)
+class CoincidentSpec(ConstraintSpec, type="coincident"):
+    """Two points stay in one place: what a spherical joint demands."""
+
+
 CONSTRAINT_SPECS: tuple[type[Any], ...] = tuple(ConstraintSpec.__subclasses__())
 
 

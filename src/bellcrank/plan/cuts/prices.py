@@ -14,6 +14,7 @@ from ...joints.derived import moves_in_a_plane
 
 TURN, SLIDE = "turn", "slide"
 OTHER_TIES = {"distance": (SLIDE,), "point_on_line": (SLIDE, SLIDE), "point_on_plane": (SLIDE,), "coupler": (SLIDE,)}
+OTHER_TIES |= {"perpendicular": (TURN,)}
 
 
 @cache
@@ -23,7 +24,7 @@ def moves(kind: str) -> tuple[str, ...]:
 
 
 def may_be_planar(kind: str) -> bool:
-    return kind in OTHER_TIES or moves_in_a_plane(JOINTS[kind])
+    return (kind in OTHER_TIES and kind != "perpendicular") or moves_in_a_plane(JOINTS[kind])
 
 
 @cache
@@ -39,7 +40,7 @@ def equations(kind: str, planar: bool) -> tuple[str, ...]:
 
 def axes_move(kind: str) -> bool:
     """Whether a closure's equations are along axes of its bodies."""
-    return kind in ("point_on_line", "point_on_plane") or (kind in JOINTS and not along_given_axes(kind))
+    return kind in ("point_on_line", "point_on_plane", "perpendicular") or (kind in JOINTS and not along_given_axes(kind))
 
 
 class Feels(NamedTuple):

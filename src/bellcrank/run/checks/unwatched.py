@@ -30,7 +30,11 @@ def tell_unopened(model: Model, plan: Plan, method: str) -> None:
     """Of a method that does not look where contacts begin and where formulas of forces have kinks."""
     if not plan.loads.openings:
         return
-    names = [e.name for e in model.elements if e.live or (e.joint < 0 and FORCES[e.kind].gates)]
+    names = [
+        e.name
+        for e in model.elements
+        if e.live or (e.joint < 0 and (FORCES[e.kind].gates or (e.table is not None and FORCES[e.kind].watches_table)))
+    ]
     listed = f"{', '.join(map(repr, names[:3]))}{', ...' if len(names) > 3 else ''}"
     warn(
         f"model {model.name!r} has contacts, or formulas with kinks ({listed}), and {method} does not end its steps there: "

@@ -1,4 +1,6 @@
-"""The midpoint rule for closed loops: symplectic, symmetric, of order two; composed, of order four.
+"""The midpoint rule for closed loops with prescribed motions, one step at a time; others run in machine code.
+
+The method is that of machine.steps.implicit.closed: symplectic, symmetric, of order two; composed, of order four.
 
 Hamilton's equations of the tree that is left when the loops are cut take a step of the implicit midpoint rule, Phi, between two
 pushes of the closures, which are impulses at the ends of the step:
@@ -28,6 +30,8 @@ from ...dynamics.dynamics import Dynamics
 from ...errors import DynamicsError
 from ...formulations import CANONICAL, QUANTITIES
 from ...integrate import RungeKutta
+from ...machine.steps.implicit.kept_rows import kept_rows
+from ...model import Model
 from ...singular import Passed, Report
 from ...singular.loop import march
 from ...singular.quantities import Quantities, Quantity
@@ -40,6 +44,13 @@ CLOSED_METHODS = ("implicit_midpoint", "midpoint4")
 MOST = 60  # iterations of a step
 SMALL, IDLE = 1e-11, 2  # changes that may be rounding; iterations in which they shrink no further
 CLOSED = 1e-11  # errors of a closure, as a part of the model's size, that may remain
+
+
+def is_compiled(method: str, model: Model) -> bool:
+    """Whether a run goes through machine.steps.implicit.closed: all but those with prescribed motions, whose works need the
+    multipliers of every step."""
+    driven = bool(model.driven.any()) or any(closure.motion is not None for closure in model.closures)
+    return method in CLOSED_METHODS and bool(model.closures) and not driven
 
 
 def integrate_closed_midpoint(
@@ -73,7 +84,7 @@ class ClosedMidpoint:
         self.dynamics, self.parts, self.report = dynamics, method.parts, Report()
         self.tau, self.u = start["tau"], start["u"]
         self.quantities = Quantities(dynamics, self.tau, self.u)
-        self.kept = kept_rows(dynamics)
+        self.kept = kept_rows(dynamics.plan)
         tree = CANONICAL["canonical_momenta:joint"]
         self._velocities = Quantity(dynamics, QUANTITIES["velocities"], self.u)
         self._forces = Quantity(dynamics, replace(tree, scratch=("v", *tree.scratch)), self.u)
@@ -200,16 +211,3 @@ class ClosedMidpoint:
 
 def _largest(x: Array) -> float:
     return float(np.abs(x).max(initial=0.0))
-
-
-def kept_rows(dynamics: Dynamics) -> Array:
-    """Numbers of the equations that planning found to be independent."""
-    nodes, first = dynamics.plan.nodes, dynamics.model.closure_index
-    assert nodes is not None
-    found = [
-        int(first[k]) + row
-        for node, code in zip(nodes.nodes, nodes.table[:, 0], strict=True)
-        for k, shape in zip(node.closures, nodes.signatures[code].closures, strict=True)
-        for row in shape.kept
-    ]
-    return np.array(sorted(found), dtype=np.intp)

@@ -27,6 +27,7 @@ from ...run.joining import State
 from ...run.loops.row_choice import KeptRows
 from ...run.loops.treatment import Loops, loops_of
 from ...run.system import Outcome
+from ..checking.kinks import warn_of_kinks
 from ..history import History, is_state
 from ..outcome import Found
 from ..output_names import Output
@@ -61,6 +62,8 @@ class Backward:
     def run(self, times: Array, progress: Progress) -> History:
         """Without derivatives, its steps written down."""
         start = starting_state(self.dynamics, None, self.given)
+        if not start["v"].any():
+            warn_of_kinks(self.dynamics, start["q"], float(start["t"]))
         kept = KeptRows(self.dynamics, self._logged(progress), self.loops)
         outcome = (kept if self._projected else kept.unchanged)(start, times)
         if outcome.problem is not None:

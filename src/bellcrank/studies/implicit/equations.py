@@ -129,25 +129,28 @@ class Solved:
         units = equations.loops.units
         self.basis = [_dense(held.basis(x, units)) for x in q]
         rows = equations.G(q) if more is None else np.concatenate([equations.G(q), more], axis=1)
-        self.rows, self.where, self.model, self.names = rows, where, equations.model, equations.design.names
-        self.length, start = equations.loops.length, equations.design.start
-        self.sizes = np.where(start == 0, 1.0, np.abs(start))
+        self.equations, self.rows, self.where, self.model = equations, rows, where, equations.model
         self.factors = [factored(G @ B, equations.loops.tolerance) for G, B in zip(rows, self.basis, strict=True)]
 
     def positions(self, left: Array) -> Array:
         """The same as followed; raises DynamicsError where a parameter takes the loops apart."""
         d = self.followed(left)
         for k, (B, y) in enumerate(zip(self.basis, d, strict=True)):
-            if not B.shape[1]:
-                continue
-            missed = np.abs(self.rows[k] @ y + left[k]).max(axis=0, initial=0.0) * self.sizes
-            if missed.max(initial=0.0) > LEFT * (np.abs(left[k]).max(initial=0.0) + self.length):
-                raise DynamicsError(
-                    f"model {self.model.name!r} has no derivative by {self.names[int(np.argmax(missed))]!r} at "
-                    f"{self.where(k)}: its loops have redundant equations, which contradict each other as "
-                    "soon as this parameter changes. Change parameters together, by a formula, so that the loops still close."
-                )
+            if B.shape[1]:
+                self.must_close(self.equations, self.rows[k] @ y + left[k], left[k], self.where(k))
         return d
+
+    @staticmethod
+    def must_close(equations: Equations, missed: Array, left: Array, where: str) -> None:
+        """Raises DynamicsError where parameters take the loops apart: ``missed`` (m, P) remains of what was left."""
+        design, size = equations.design, np.abs(left).max(initial=0.0) + equations.loops.length
+        apart = np.abs(missed).max(axis=0, initial=0.0) * np.where(design.start == 0, 1.0, np.abs(design.start))
+        if apart.max(initial=0.0) > LEFT * size:
+            raise DynamicsError(
+                f"model {equations.model.name!r} has no derivative by {design.names[int(np.argmax(apart))]!r} at {where}: its "
+                "loops have redundant equations, which contradict each other as soon as this parameter changes. Change "
+                "parameters together, by a formula, so that the loops still close."
+            )
 
     def followed(self, left: Array) -> Array:
         """(k, nv, P): the displacements that take back what is left (k, m, P) of the equations."""

@@ -13,7 +13,7 @@ and differentiated, with d(r - G^T lambda) at fixed lambda from dual numbers,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -23,6 +23,8 @@ from ...assembly.loops import Held
 from ...dynamics.differentiation import Derivative
 from ...dynamics.quantities.measures import measuring
 from ...errors import StateError
+from ...model.measures.columns import EFFORT
+from ...results.labels import Labels
 from ...spatial.rank import factored
 from .equations import Array, Equations, Solved
 
@@ -65,12 +67,39 @@ class Moved:
         names = tuple(name for name, is_held in zip(equations.model.v_names, held.v, strict=True) if is_held)
         return cls(equations, q, v, a, dq, dv, da, held, names)
 
+    def acted_on(self, actuated: tuple[str, ...]) -> Moved:
+        """The same, with efforts on these degrees of freedom."""
+        return replace(self, actuated=actuated)
+
     @property
     def changes(self) -> dict[str, Array]:
         return {"q": self.dq, "v": self.dv} | ({} if self.da is None else {"a": self.da})
 
     def measured(self, names: list[str]) -> tuple[Derivative, tuple[str, ...]]:
-        """Measures and formulas over them: values (k, columns), derivatives (k, columns, P), and units."""
+        """Values (k, columns), derivatives (k, columns, P), and units: of measures, and of efforts, "crank_pivot.effort" and
+        "crank_pivot.power" of what is no drive of the model."""
+        own = {f"{dof}.{what}": (k, what) for k, dof in enumerate(self.equations.model.v_names) for what in ("effort", "power")}
+        plain = [name for name in names if name not in own]
+        found, units = self._plainly_measured(plain)
+        columns, their_units = dict(zip(plain, range(len(plain)), strict=True)), dict(zip(plain, units, strict=True))
+        parts = [
+            self._of_effort(*own[name]) if name in own else (found.value[:, columns[name]], found.along[:, columns[name]])
+            for name in names
+        ]
+        dofs = Labels.of(self.equations.model).dof_units
+        their_units |= {name: "W" if what == "power" else EFFORT[dofs[k]] for name, (k, what) in own.items()}
+        value, along = (np.stack(part, axis=1) for part in zip(*parts, strict=True))
+        return Derivative(value, along), tuple(their_units[name] for name in names)
+
+    def _of_effort(self, k: int, what: str) -> tuple[Array, Array]:
+        tau, v = self.efforts.tau, self.v[:, k]
+        if what == "effort":
+            return tau.value[:, k], tau.along[:, k]
+        return tau.value[:, k] * v, tau.along[:, k] * v[:, None] + tau.value[:, k, None] * self.dv[:, k]
+
+    def _plainly_measured(self, names: list[str]) -> tuple[Derivative, tuple[str, ...]]:
+        if not names:
+            return Derivative(np.zeros((len(self.q), 0)), np.zeros((len(self.q), 0, self.equations.count))), ()
         code = measuring(self.equations.dynamics, names)
         rows, changes = {"q": self.q, "v": self.v}, {"q": self.dq, "v": self.dv}
         if code.moving:

@@ -85,7 +85,7 @@ def _found(axis: Axis, output: Output, names: list[str], measured: Derivative, u
     if not len(axis.values):
         return Found(value[0], along[0], unit, None)
     if output.taken == "series":
-        return Found(value, along, unit, None, "input")
+        return Found(value, along, unit, None, "time" if axis.name == "time" else "input")
     if output.taken in ("at", "max", "min"):
         least = {"max": -value, "min": value}.get(output.taken, np.abs(axis.values - (output.time or 0.0)))
         k = int(np.argmin(least))

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...analyses.resting import MOST
 from ...design import Design
 from ...model import Model
+from ...results import Run
 from ...results.labels import Labels
 from ..outcome import Found, Sensitivity
 from .driven import driven
+from .efforts import motion_with_efforts
 from .equations import Array
+from .mode_outputs import found_of_modes
 from .outputs import Axis, found_of, outputs_of
+from .resting import Rest, rest
+from .vibration import roots
 
 
 def of_drive(
@@ -39,6 +45,64 @@ def of_drive(
     outcome = found_of(axis, outputs_of(axis, outputs), moved)
     states = {"q": (moved.q, moved.dq), "v": (moved.v, moved.dv)}
     return result(design, "drive", axis, states, outcome, {"input": found.input, "speed": speed, "t": t})
+
+
+def of_equilibrium(
+    model: Model,
+    design: Design,
+    outputs: Sequence[str],
+    *,
+    q0: ArrayLike | None = None,
+    tau: ArrayLike | None = None,
+    inputs: ArrayLike | None = None,
+    t: float = 0.0,
+    seek: str = "stable",
+    max_iterations: int = MOST,
+) -> Sensitivity:
+    """Of a position of rest."""
+    given: dict[str, Any] = {"q0": q0, "tau": tau, "inputs": inputs, "t": t, "seek": seek, "max_iterations": max_iterations}
+    at = rest(design, **given)
+    axis = Axis("", np.zeros(0), "")
+    found = found_of(axis, outputs_of(axis, outputs), at)
+    return result(design, "equilibrium", axis, at_rest(at), found, {"seek": seek, "t": t})
+
+
+def of_modes(
+    model: Model,
+    design: Design,
+    outputs: Sequence[str],
+    *,
+    tau: ArrayLike | None = None,
+    inputs: ArrayLike | None = None,
+    t: float = 0.0,
+) -> Sensitivity:
+    """Of the modes about the equilibrium."""
+    found = roots(design, tau=tau, inputs=inputs, t=t)
+    axis = Axis("", np.zeros(0), "")
+    return result(design, "modes", axis, at_rest(found.at), found_of_modes(outputs, found), {"t": t})
+
+
+def of_inverse_motion(
+    model: Model,
+    design: Design,
+    outputs: Sequence[str],
+    *,
+    motion: Mapping[str, Any] | Run,
+    times: ArrayLike | None = None,
+    inputs: ArrayLike | None = None,
+    actuated: Sequence[str] | None = None,
+) -> Sensitivity:
+    """Of the efforts that a motion takes."""
+    at, moved = motion_with_efforts(design, motion, times, inputs, actuated)
+    axis = Axis("time", at, "s")
+    found = found_of(axis, outputs_of(axis, outputs), moved)
+    states = {"q": (moved.q, moved.dq), "v": (moved.v, moved.dv)}
+    return result(design, "inverse_motion", axis, states, found, {"actuated": list(moved.actuated)})
+
+
+def at_rest(at: Rest) -> dict[str, tuple[Array, Array]]:
+    model, count = at.equations.model, at.equations.count
+    return {"q": (at.found.q, at.dq), "v": (np.zeros(model.nv), np.zeros((model.nv, count)))}
 
 
 def result(

@@ -146,7 +146,7 @@ class Stage:
 
 def _symbol(mark: JointMark, size: float) -> Solid | None:
     """A joint's symbol, in the frame of its first body: pin, ball, block or sleeve; rods and guides have none."""
-    if mark.kind in ("distance", "point_on_line", "point_on_plane", "fixed"):
+    if mark.kind in ("distance", "point_on_line", "point_on_plane", "perpendicular", "fixed"):
         return None
     at = mark.a.point
     if mark.axis is None or mark.kind in ("spherical", "universal"):

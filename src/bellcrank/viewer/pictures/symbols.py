@@ -28,7 +28,10 @@ def draw_joint(sketch: Sketch, mark: JointMark, loop: int | None) -> None:
     face = DRIVEN if mark.driven else PAPER
     if loop is not None:
         sketch.circle(flat, SOCKET + MARGIN, face="none", edge=loop_color(loop), width=1.8, z=ARROWS)
-    if mark.kind in ("distance", "point_on_line", "point_on_plane"):
+    if mark.kind == "perpendicular":
+        corner = 2.0 * sketch.unit * np.array([[-1, 1], [-1, -1], [1, -1]])
+        sketch.line(flat + corner, color=mixed(loop_color(loop or 0), "#000000", 0.25), z=ARROWS)
+    elif mark.kind in ("distance", "point_on_line", "point_on_plane"):
         _draw_closure(sketch, mark, loop or 0)
     elif mark.kind == "spherical":
         sketch.circle(flat, SOCKET, face=face)
@@ -108,7 +111,7 @@ def draw_gap(sketch: Sketch, mark: JointMark) -> float | None:
     if mark.kind in SLIDES and mark.axis is not None:
         axis = sketch.placement.direction(mark.a.body, mark.axis)
         away = away - (away @ axis) * axis
-    elif mark.kind in ("planar", "point_on_plane") or (mark.kind == "distance" and mark.length is None):
+    elif mark.kind in ("planar", "point_on_plane", "perpendicular") or (mark.kind == "distance" and mark.length is None):
         return None
     elif mark.kind == "distance" and mark.length is not None:
         away = away * (1 - mark.length / max(float(np.linalg.norm(away)), 1e-300))

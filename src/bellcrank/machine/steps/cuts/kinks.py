@@ -18,7 +18,6 @@ from ....model.measures.paths import built_in
 from ....model.parameters.expressions import derived
 from ....model.parameters.tables import AnyTable, Table
 from ....numbers.operations import OPERATIONS, kinks
-from ....numbers.spline import corners
 
 Array = NDArray[np.float64]
 
@@ -109,4 +108,5 @@ def _points(table: AnyTable, operands: list[Any], count: int) -> Iterator[Array]
     if table.outside != "periodic":
         yield from (x - knot for knot in table.x)
     else:
-        yield np.asarray(corners(table.rows, 0.0, float(len(table.x)), table.lookup, x))
+        period = table.x[-1] - table.x[0]
+        yield from (1.0 - 2.0 * (np.floor((x - knot) / period) % 2.0) for knot in table.x[:-1])

@@ -12,16 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..design import Design
-from ..dynamics.dynamics import Dynamics
-from ..machine.arrays import ARRAYS, VARIABLE
-from ..machine.in_python import InPython
-from ..machine.tangents.data import design_data, design_tangents, from_chunks
-from ..model import Model
+from ...design import Design
+from ...dynamics.dynamics import Dynamics
+from ...machine.in_python import InPython
+from ...model import Model
+from .complex_step import STEP, complex_data
 
 Array = NDArray[np.float64]
 
-STEP = 1e-30
 NOTHING = 1e-9  # of the acceleration, for a change by all of a parameter: derivatives that are nothing but rounding
 
 
@@ -95,27 +93,10 @@ def check_gradients(
 
 def _complex_steps(dyn: Dynamics, design: Design, rows: dict[str, Array], t: float) -> Array:
     """(nv, parameters), one evaluation in Python for each."""
-    plan, count = dyn.plan, len(design.names)
-    plain: dict[str, Array] = {}
-    for name in VARIABLE:
-        fill = ARRAYS[name].fill
-        assert fill is not None
-        plain[name] = np.asarray(fill(plan), dtype=np.float64)
-    values = design_data(plan, {name: x for name, x in plain.items() if x.size})
-    tangents = design_tangents(plan, design.tangents(design.start, plan), count)
     inputs: dict[str, Any] = {name: list(x[0].astype(complex)) for name, x in rows.items()}
     inputs |= {"t": [t], "u": [0.0] * len(dyn.model.inputs)}
     columns = []
-    for k in range(count):
-        data = {name: x[0] + 1j * STEP * _column(tangents, name, k, x.shape[1], count) for name, x in values.items()}
-        found = InPython(plan, dyn.program, inputs, {name: list(x) for name, x in data.items()}).run()["a"]
+    for data in complex_data(dyn.plan, design):
+        found = InPython(dyn.plan, dyn.program, inputs, data).run()["a"]
         columns.append(np.imag(np.array(found, dtype=complex)) / STEP)
-    return np.array(columns).reshape(count, dyn.model.nv).T
-
-
-def _column(tangents: dict[str, Array], name: str, k: int, size: int, count: int) -> Array:
-    chunks = tangents.get(f"d_{name}")
-    if chunks is None:
-        return np.zeros(size)
-    padded = np.concatenate([np.zeros((*chunks.shape[:3], 1)), chunks], axis=3)
-    return from_chunks(padded, count)[1][0, :, k]
+    return np.array(columns).reshape(len(design.names), dyn.model.nv).T
