@@ -76,7 +76,7 @@ def commands() -> Iterator[str]:
         yield f"\n## bellcrank {name} {{ #{name} }}\n\n{inspect.cleandoc(command.help or '')}\n"
         arguments = " ".join(_value(p) for p in command.params if _is_argument(p))
         yield f"```text\nbellcrank {name} {arguments} [OPTIONS]\n```\n"
-        yield "| | |\n|---|---|"
+        yield "| argument or option | meaning |\n|---|---|"
         for parameter in command.params:
             yield f"| {_spelled(parameter)} | {_cell(parameter.help or '')}{_default(parameter)} |"
 

@@ -191,7 +191,7 @@ def test_a_joint_that_holds_a_body_on_ground_cannot_be_cut():
     m = mechanism()
     hinge(m, "ja", "ground", "a")
     hinge(m, "jb", "a", "b", cut=True)
-    fails('joint "jb" has cut = true, but without it "b" does not hang on ground. Remove cut = true', m)
+    fails('joint "jb" has cut = true, but without it "b" is not connected to ground. Remove cut = true', m)
 
 
 def test_some_joint_of_a_loop_must_be_cut():

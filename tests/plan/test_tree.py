@@ -58,7 +58,7 @@ def test_children_keep_the_order_of_the_file(parents):
 
 @pytest.mark.parametrize("parents", [[0], [1, 0], [-1, 2, 1], [-1, 0, 3, 4, 2]])
 def test_a_circle_of_parents_is_an_error(parents):
-    with pytest.raises(ModelError, match="do not hang on ground: their parents form a circle"):
+    with pytest.raises(ModelError, match="are not connected to ground: their parents form a circle"):
         depth_first(parents)
 
 

@@ -114,14 +114,13 @@ def test_a_singular_position_ends_the_derivatives_with_a_word():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"method": "radau"}, "derivatives are integrated by dopri5, dop853, rk4, not by 'radau'"),
+        ({"method": "bdf"}, "derivatives are integrated by auto, rk4, dopri5, .*, not by 'bdf'"),
         ({"control": "both"}, "control is 'both'"),
         ({"mode": "adjoint"}, "mode is 'adjoint'"),
         ({"outputs": "energy.total"}, "outputs must be a list of names"),
         ({"outputs": ["energy.total@noon"]}, "is taken at 'noon'"),
         ({"outputs": ["energy.total@t=9"]}, "outside the run"),
         ({"outputs": ["3 + 4"]}, "names no measure"),
-        ({"formulation": "canonical_momenta"}, "another formulation than canonical_momenta"),
         ({"events": [bc.Event(lambda t, q, v: q[0], name="f")]}, "has no derivative"),
         ({"outputs": ["never.time"], "events": [bc.Event("q1", 50.0, name="never")]}, "does not happen"),
     ],
@@ -130,6 +129,18 @@ def test_what_cannot_be_asked_is_refused(options, message):
     model = bc.load("double_pendulum_particles")
     with pytest.raises(StateError, match=message):
         bc.sensitivity(model, ["parameters.L1"], **({"outputs": [], "duration": 0.1} | options))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"formulation": "canonical_momenta"}, "another formulation than canonical_momenta"),
+        ({"method": "implicit_midpoint"}, "derivatives of closed loops are not integrated by implicit_midpoint"),
+    ],
+)
+def test_loops_are_differentiated_with_q_and_v(options, message):
+    with pytest.raises(StateError, match=message):
+        bc.sensitivity(bc.load("four_bar"), ["parameters.crank_length"], duration=0.1, **options)
 
 
 @pytest.mark.parametrize(

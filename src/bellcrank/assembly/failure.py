@@ -34,7 +34,7 @@ def never_closes(loops: Loops, q: Array, t: float, tolerance: float) -> Assembly
     return AssemblyError(
         f"model {loops.model.name!r} cannot be assembled: its loops do not close. At best {open_loops(loops, q, t)}. {remedy}. "
         f"Loops count as closed within {length_words(tolerance)} ({argument('tolerance')}). "
-        "To see where they gape: bellcrank draw MODEL --as-drawn.",
+        "To see where they are open: bellcrank draw MODEL --as-drawn.",
         q,
     )
 

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 @reads_model
 def command(
     model: Annotated[ModelFile, MODEL],
-    picture: Annotated[Path | None, typer.Option(help="Draw it, too, into this PNG, SVG or PDF: see bellcrank draw.")] = None,
+    picture: Annotated[
+        Path | None, typer.Option(help="Also draw the model into this PNG, SVG or PDF file; see bellcrank draw.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
     """List bodies, joints, forces, inputs and measures of MODEL, and say what is unusual.

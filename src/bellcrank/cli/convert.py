@@ -18,12 +18,12 @@ def command(
         ModelFile, typer.Argument(metavar="A", help="A model file (TOML, MJCF, URDF), or a model of the gallery.")
     ],
     target: Annotated[Path, typer.Argument(metavar="B", help="What to write: .toml, .xml or .mjcf (MJCF), or .urdf.")],
-    partial: Annotated[bool, typer.Option("--partial", help="Leave out what the format of B cannot say.")] = False,
+    partial: Annotated[bool, typer.Option("--partial", help="Leave out what the format of B cannot express.")] = False,
     keep: Annotated[bool, KEEP] = False,
 ) -> None:
     """Read the model A and write it as B, in the format that B's ending names.
 
-    Exit codes: 0 good, 2 A cannot be read, or B cannot be written.
+    Exit codes: 0 success, 2 A cannot be read, or B cannot be written.
     """
     with reported(as_json=False):
         import bellcrank as bc

@@ -34,7 +34,7 @@ def command(
 ) -> None:
     """Draw MODEL in its start position: bodies, joints by their symbols, loops in colours, springs, gravity, scale.
 
-    Exit code 2 if its loops do not close; --as-drawn shows where they gape.
+    Exit code 2 if its loops do not close; --as-drawn shows where they are open.
     """
     with reported(as_json=False):
         loaded = model.load()

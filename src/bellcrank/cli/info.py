@@ -9,8 +9,8 @@ import typer
 from .outcome import reported, show
 
 
-def command(as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False) -> None:
-    """Tell the versions in use, the processor that code is made for, the cache folder, and the extras."""
+def command(as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False) -> None:
+    """Print the versions in use, the processor that code is compiled for, the cache folder, and the installed extras."""
     import bellcrank as bc
 
     with reported(as_json=as_json):

@@ -44,8 +44,8 @@ def command(
     formulation: Annotated[
         str | None,
         typer.Option(
-            help="Equations of motion: articulated_body, reference_point, mass_matrix; of closed loops coordinate_reduction, "
-            "multipliers; of both canonical_momenta.",
+            help="Equations of motion: articulated_body, reference_point, mass_matrix for trees; coordinate_reduction, "
+            "multipliers for closed loops; canonical_momenta for both.",
             show_default="auto",
         ),
     ] = None,
@@ -57,7 +57,10 @@ def command(
     max_step: Annotated[float | None, typer.Option(help="Longest step, in seconds.", show_default="none, or --step")] = None,
     max_steps: Annotated[int | None, typer.Option(help="How many steps the run may take.", show_default="1e8")] = None,
     projection: Annotated[
-        str | None, typer.Option(help="Of closed loops: minimum_norm, mass or none.", show_default="minimum_norm")
+        str | None,
+        typer.Option(
+            help="Projection onto closed loops after each step: minimum_norm, mass or none.", show_default="minimum_norm"
+        ),
     ] = None,
     on_singular: Annotated[
         str | None, typer.Option(help="At a singular configuration: stop, pass or warn.", show_default="stop")
@@ -68,7 +71,9 @@ def command(
             "--input", metavar="NAME=VALUE|FILE", help="An input of the model: a number, or a CSV file with times and values."
         ),
     ] = None,
-    rank_tolerance: Annotated[float | None, typer.Option(help="What counts as redundant.", show_default="1e-7")] = None,
+    rank_tolerance: Annotated[
+        float | None, typer.Option(help="Relative size below which a constraint counts as redundant.", show_default="1e-7")
+    ] = None,
     out: Annotated[Path, typer.Option("--out", "--output-dir", help="Folder for the results.", file_okay=False)] = Path("."),
     keep: Annotated[bool, KEEP] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
@@ -77,7 +82,7 @@ def command(
 ) -> None:
     """Simulate MODEL, print a summary, write run.nc and run.png.
 
-    Exit codes: 0 good, 1 the run stopped early (what there is was saved), 2 bad input.
+    Exit codes: 0 success, 1 the run stopped early (the results until then were saved), 2 bad input.
     """
     given = locals()
     options = {name: given[name] for name in OPTIONS if given[name] is not None}

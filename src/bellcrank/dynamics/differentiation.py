@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from ..formulations import Program
 from ..formulations.base import tangent_of
 from ..machine.arrays import for_plan
-from ..machine.tangents.data import chunk_of, design_tangents, from_chunks, in_chunks
+from ..machine.tangents.data import chunk_of, from_chunks, in_chunks
 from ..machine.tangents.sweep import TangentKernel
 from .evaluation import Array, Evaluation, OrZero
 
@@ -40,13 +40,12 @@ def derivatives(
 ) -> dict[str, Derivative]:
     """All outputs of a program at rows of checked arguments, along the changes."""
     count = changes.parameters
-    kernel = tangent_kernel(dyn, program, tuple(changes.inputs), chunk_of(count))
+    kernel = tangent_kernel(dyn, program, tuple(changes.inputs), chunk_of(count), of_design=bool(changes.tangents))
     given = _given(dyn, kernel, rows, t, inputs)
     for name, x in changes.inputs.items():
         if tangent_of(name) in kernel.program.inputs:
             given[tangent_of(name)] = in_chunks(x)
-    data = dict(changes.data) | dict(changes.tangents or design_tangents(dyn.plan, {}, count))
-    found = kernel.run(given, data, max(1, -(-count // chunk_of(count))))
+    found = kernel.run(given, {**changes.data, **changes.tangents}, max(1, -(-count // chunk_of(count))))
     return {name: Derivative(*from_chunks(x, count)) for name, x in found.items() if name not in program.scratch}
 
 
@@ -75,11 +74,13 @@ def _given(dyn: Evaluation, kernel: TangentKernel, rows: dict[str, Array], t: Ar
     return given
 
 
-def tangent_kernel(dyn: Evaluation, program: Program, along: tuple[str, ...], tangents: int) -> TangentKernel:
-    """A program on dual numbers, compiled for this model."""
+def tangent_kernel(
+    dyn: Evaluation, program: Program, along: tuple[str, ...], tangents: int, *, of_design: bool = True
+) -> TangentKernel:
+    """A program on dual numbers, compiled for this model; ``of_design``: with tangents of the data that a design may change."""
     if program.optimisation > dyn.optimisation:
         program = replace(program, optimisation=dyn.optimisation)
-    whole = for_plan(program, dyn.plan).differentiated(along, tangents)
+    whole = for_plan(program, dyn.plan).differentiated(along, tangents, of_design=of_design)
     key = (whole.name, 0, whole.optimisation)
     if key not in dyn.tangent_kernels:
         dyn.tangent_kernels[key] = TangentKernel(dyn.plan, whole)

@@ -55,8 +55,6 @@ QUANTITIES: dict[str, Program] = {
     "elements": observables.ELEMENTS,
     "openings": observables.OPENINGS,
     "acting": observables.ACTING,
-    "tangent": articulated_body.TANGENT,
-    "closed_tangent": multipliers.TANGENT,
     "multipliers": multipliers.VALUES,
     "block_multipliers": block_multipliers.PROGRAM,
     "closure": closure.ERRORS,
@@ -83,7 +81,7 @@ QUANTITIES: dict[str, Program] = {
     "canonical_drives": canonical_momenta.DRIVES,
 }
 
-FAST = ("inverse_dynamics", "mass_matrix", "tangent", "closed_tangent", "multipliers", "block_multipliers")
+FAST = ("inverse_dynamics", "mass_matrix", "multipliers", "block_multipliers")
 QUANTITIES = {name: program if name in FAST else replace(program, optimisation=0) for name, program in QUANTITIES.items()}
 
 __all__ = ["CANONICAL", "CLOSED", "FORMULATIONS", "QUANTITIES", "WITH_MULTIPLIERS", "Body", "Program", "Walk"]

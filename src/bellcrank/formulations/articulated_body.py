@@ -65,12 +65,3 @@ def accelerations(body: Body, parent: Motion) -> Motion:
 
 
 PROGRAM = Program("articulated_body", acceleration, inputs=("q", "v", "tau"), outputs={"a": "v"}, forces=True)
-TANGENT = Program(
-    "articulated_body_tangent",
-    acceleration,
-    inputs=("q", "v", "tau", "dq", "dv", "dtau"),
-    outputs={"a": "v", "da": "v"},
-    scratch=("a",),
-    forces=True,
-)
-"""Anderson & Hsu's sensitivity of the acceleration, by dual numbers: its change da along a change dq, dv, dtau."""

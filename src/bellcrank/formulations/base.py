@@ -468,9 +468,11 @@ class Program:
     nodes: bool = False  # it walks over nodes, which must be planned
     optimisation: int = 3  # LLVM's level; 0 is compiled soon, for what is asked for now and then, not in loops
     tangents: int = 0
+    of_design: bool = True  # tangents are those of the data too, where a design may change them
 
-    def differentiated(self, along: Sequence[str], tangents: int) -> Program:
-        """The same on dual numbers, along some of its inputs."""
+    def differentiated(self, along: Sequence[str], tangents: int, *, of_design: bool = True) -> Program:
+        """The same on dual numbers, along some of its inputs, and of the data that a design may change unless it is said."""
         given = tuple(name for name in self.inputs if name in along)
         inputs = self.inputs + tuple(tangent_of(name) for name in given)
-        return replace(self, name=f"{self.name}/d({','.join(given)})*{tangents}", inputs=inputs, tangents=tangents)
+        name = f"{self.name}/d({','.join(given)})*{tangents}{'' if of_design else ' alone'}"
+        return replace(self, name=name, inputs=inputs, tangents=tangents, of_design=of_design)

@@ -10,7 +10,6 @@ lambda      multipliers of the closures, where measures depend on them
 from __future__ import annotations
 
 from collections.abc import Set
-from dataclasses import replace
 from functools import partial
 
 from ..spatial import Force, Matrix, Motion, Vector
@@ -65,12 +64,3 @@ def program(asked: Set[str], closed: bool) -> Program:
     name = "_".join(["measures", *sorted(scratch), *moving, *pushed])
     inputs = ("q", "v", *moving, *pushed)
     return Program(name, measures, inputs, {"measure": "measure", **scratch}, tuple(scratch), forces=forced, optimisation=0)
-
-
-def tangent(of: Program, inputs: bool) -> Program:
-    """The change of the measures along changes of all that they are found from; ``inputs``: of the model's inputs too."""
-    values = {**of.outputs}
-    changes = {f"d{name}": kind for name, kind in values.items()}
-    given = (*of.inputs, *(f"d{name}" for name in of.inputs), *(("du",) if inputs else ()))
-    scratch = tuple(name for name in (*values, *changes) if name != "dmeasure")
-    return replace(of, name=f"d_{of.name}", inputs=given, outputs=values | changes, scratch=scratch)

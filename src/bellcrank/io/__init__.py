@@ -73,8 +73,8 @@ def save(model: Model, path: str | PathLike[str], *, keep: bool = False, partial
     .xml, .mjcf  MJCF
     .urdf        URDF
 
-    Raises ModelError for what MJCF or URDF have no words for. ``partial`` leaves it out, and a warning says so; what everything
-    else hangs on (joints of other kinds, prescribed motions of joints, impossible inertias) cannot be left out.
+    Raises ModelError for what MJCF or URDF cannot express. ``partial`` leaves it out, with a warning; what everything
+    else depends on (joints of other kinds, prescribed motions of joints, impossible inertias) cannot be left out.
     """
     target = Path(path)
     format = FORMATS.get(target.suffix.lower())

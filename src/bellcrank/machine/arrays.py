@@ -140,10 +140,8 @@ def is_tangent(program: Program, name: str) -> bool:
 def arrays_of(plan: Plan, program: Program) -> dict[str, Array]:
     """All arrays of a kernel; those that nothing varies in carry no tangents."""
     arrays = ARRAYS | program_arrays(program)
-    if not program.tangents:  # along one direction, changes of outputs are outputs of their own
-        still = [name for name in program.outputs if name != "G"]
-        arrays |= {name: replace(arrays[name], active=False) for name in (*still, "forms", "scratch")}
-    if not (plan.varies("motion_data") or plan.varies("pool") or is_tangent(program, tangent_of("t"))):
+    changed = program.of_design and (plan.varies("motion_data") or plan.varies("pool"))
+    if not (changed or is_tangent(program, tangent_of("t"))):
         arrays |= {name: replace(arrays[name], active=False) for name in ("driven_q", "driven_v", "driven_a")}
     return arrays
 
@@ -181,7 +179,6 @@ def width(plan: Plan, program: Program, name: str) -> int:
     if name in program.inputs:
         rows = plan.loads.closing.rows
         sizes = {"q": model.nq, "t": 1, "u": model.input_width, "lambda": rows}
-        sizes |= {"dq": model.nq, "du": model.input_width, "dlambda": rows}
         return sizes.get(name.removeprefix("d_") if is_tangent(program, name) else name, model.nv)
     kind = program.outputs[name]
     if kind == "v*v":

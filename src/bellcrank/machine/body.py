@@ -42,7 +42,7 @@ class Body:
         if array in ("data", "d_data"):
             return self.data(k, tangents=array == "d_data")
         whole = array.removesuffix(TANGENT)
-        place = self.entry("q" if whole in ("q", "dq", "d_q", "driven_q") else "v") + k
+        place = self.entry("q" if whole in ("q", "d_q", "driven_q") else "v") + k
         if not self.walk.carries(whole):
             return self.walk.array(whole)[place]
         return self.walk.array(whole).part(place, tangents=array != whole)
@@ -120,7 +120,7 @@ class Body:
         if slot in self._constants:
             return self._constants[slot]
         value = self.load("data", slot)
-        varies = self.walk.e.tangents and slot in self.signature.varied
+        varies = self.walk.of_design and slot in self.signature.varied
         return Dual(value, [self.load("d_data", slot)]) if varies else value
 
     @property

@@ -42,7 +42,7 @@ def time_of(walk: Walk) -> Number:
 def pool_of(walk: Walk) -> Any:
     """The splines of tables, with their tangents where a design may change them."""
     e = walk.e
-    tangents = walk.array("d_pool") if e.tangents and walk.plan.varies("pool") else None
+    tangents = walk.array("d_pool") if walk.of_design and walk.plan.varies("pool") else None
     return e.table(walk.array("pool"), e.count("pool"), tangents)
 
 

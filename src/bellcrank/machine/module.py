@@ -149,7 +149,7 @@ def recorded_kernel(plan: Plan, program: Program, lanes: int) -> tuple[LlvmExecu
         dense=int(walk.dense),
         scratch=walk.arena.most,
         sent=walk.memory.sent,
-        tangents=e.wide or e.tangents,
+        tangents=e.wide,
         node_rows=[record.slots for record in records],
         node_matrices=[record.matrices * e.unit // lanes for record in records],
     )
@@ -160,7 +160,7 @@ def recorded(plan: Plan, program: Program, lanes: int, memory: CellPlan) -> tupl
     counts = {"bodies": "%n", "nv": "%nv", "left_row": "%nv", "work_row": _WORK_ROW, "message_row": _MESSAGE_ROW}
     known = counts | {"motion_row": motion_row(plan.loads.motion_signatures)}
     known["measure_row"] = plan.loads.measures.data.shape[1]
-    e = LlvmExecutor(lanes, program.tangents, known, ARRAYS["sizes"], along="dq" in program.inputs)
+    e = LlvmExecutor(lanes, program.tangents, known, ARRAYS["sizes"])
     walk = Walk(e, plan, program, memory)
     walk.run()
     e.do("ret void")

@@ -15,7 +15,7 @@ from ..formulations.base import tangent_of
 from ..kernels.arrays import Array
 from ..kernels.executor import Executor, Integer
 from ..kernels.llvm.liveness import CellPlan
-from ..kernels.messages import added, parts
+from ..kernels.messages import added
 from ..numbers import Dual, Number
 from ..plan import Plan, Signature
 from ..spatial import Vector
@@ -70,7 +70,12 @@ class Walk:
     def data(self, name: str, place: Any, varied: bool) -> Number:
         """A number of the data, with its tangents where a design may change it."""
         value = self.array(name)[place]
-        return Dual(value, [self.array(tangent_of(name))[place]]) if varied and self.e.tangents else value
+        return Dual(value, [self.array(tangent_of(name))[place]]) if varied and self.of_design else value
+
+    @property
+    def of_design(self) -> bool:
+        """Whether data that a design may change have tangents."""
+        return bool(self.e.tangents) and self.program.of_design
 
     def run(self) -> None:
         for name, kind in self.program.outputs.items():
@@ -119,22 +124,17 @@ class Walk:
         return value if tangents is None else Dual(value, [self.array(tangents)[index]])
 
     def tangents_of(self, name: str) -> str | None:
-        """The array of the changes of an input, or of an output that was written before, where they are apart from it."""
-        if not self.e.tangents:
-            return None
-        found = tangent_of(name) if self.program.tangents else f"d{name}"
-        return found if found in self.program.inputs or found in self.program.outputs else None
+        """The array of the changes of an input, where it has any."""
+        found = tangent_of(name)
+        return found if self.e.tangents and found in self.program.inputs else None
 
     def read(self, name: str, index: Integer) -> Number:
         """An entry of an input, or of an output that was written before, with its tangent if it has one."""
         return self.given(name, index)
 
     def output(self, name: str, place: Integer, x: Number) -> None:
-        """An entry of an output, and of its change where that is an output too."""
+        """An entry of an output, with its tangents."""
         self.array(name)[place] = x
-        changes = self.tangents_of(name)
-        if changes is not None:
-            self.array(changes)[place] = parts(x, 1)[1]
 
     # passes -------------------------------------------------------------------------------------------------------
 

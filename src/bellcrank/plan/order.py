@@ -43,7 +43,7 @@ def depth_first(parents: Sequence[int]) -> Tree:
         order.append(body)
         todo.extend(reversed(kids[body]))
     if len(order) != len(parents):
-        raise ModelError("some bodies do not hang on ground: their parents form a circle")
+        raise ModelError("some bodies are not connected to ground: their parents form a circle")
     place = {body: k for k, body in enumerate(order)} | {-1: -1}
     return Tree(
         order=tuple(order),

@@ -26,7 +26,7 @@ from ..wording import argument, counted
 from .checks.horizon import EndNotInSight, Horizon
 from .control import Control
 from .events import Watcher
-from .first_step import in_momenta, prepare
+from .first_step import in_momenta, prepare, velocities_along
 from .loops.treatment import NO_LOOPS, Loops, doubt_long_steps
 from .stiffness import Pace, Stiff, Stiffness
 from .system import Outcome, Passage, let_it_pass, stuck
@@ -58,7 +58,7 @@ def in_machine_code(
     trajectory = prepare(*given, metric=loops.metric, control=control, tangents=tangents, log=log)
     _treat_loops(trajectory, dynamics, loops)
     trajectory.set_count("watched", 0 if watcher is None else 1)
-    problem, host = None, _Host(dynamics, scheme, start, watcher, progress, stiffness, control, horizon)
+    problem, host = None, _Host(dynamics, scheme, start, watcher, progress, stiffness, control, horizon, tangents)
     try:
         advance_to_end(trajectory, host)
     except KeyboardInterrupt:
@@ -141,6 +141,7 @@ class _Host:
     stiffness: Stiffness | None = None
     control: Control | None = None
     horizon: Horizon | None = None
+    tangents: Tangents | None = None
     passages: list[Passage] = field(default_factory=list)
 
     def note_passage(self, trajectory: Trajectory) -> None:
@@ -211,22 +212,28 @@ class _Host:
         rows.append(np.vstack([np.zeros(works.shape[1]), works]))
         tangents = "dq" in first
         if tangents:
-            rows += [
-                np.concatenate([first[f"d{x}"][None], dx]) for x, dx in zip("qv", trajectory.sampled_tangents(), strict=True)
-            ]
+            found = self.tangents_of_samples(times, q, speeds, *trajectory.sampled_tangents())
+            rows += [np.concatenate([first[f"d{x}"][None], dx]) for x, dx in zip("qv", found, strict=True)]
         ended = problem is not None or self.left or (self.watcher is not None and self.watcher.stopped is not None)
         t = trajectory.real("t")
         if ended and t > rows[0][-1]:
             q, speeds, works = trajectory.state()
             last = [np.array([t]), q[None], self.velocities(t, q, speeds)[None], works[None]]
             if tangents:
-                last += [x[None] for x in trajectory.tangents_of(trajectory.arrays["y"])]
+                along = [x[None] for x in trajectory.tangents_of(trajectory.arrays["y"])]
+                last += self.tangents_of_samples(t, q[None], speeds[None], *along)
             rows = [np.concatenate(pair) for pair in zip(rows, last, strict=True)]
         times, q, v, works, *along = rows
         outcome = Outcome(times, q, v, works, {}, problem, tuple(self.passages), anchors=self._anchors(trajectory, len(times)))
         if not tangents:
             return outcome
         return outcome._replace(dq=along[0], dv=along[1], missed=trajectory.errors_of_tangents())
+
+    def tangents_of_samples(self, t: Array | float, q: Array, speeds: Array, dq: Array, d_speeds: Array) -> list[Array]:
+        """dq and dv."""
+        if self.tangents is None or not in_momenta(self.dynamics, self.scheme, self.control):
+            return [dq, d_speeds]
+        return [dq, velocities_along(self.dynamics, self.tangents, t, q, speeds, dq, d_speeds)]
 
     def _anchors(self, trajectory: Trajectory, count: int) -> Array | None:
         """Of friction that holds, at the start, at the samples, and where the run ended."""

@@ -62,7 +62,8 @@ def prepare(
     works = np.zeros(1) if tangents is not None or log is not None else powers(dynamics, start)
     trajectory.start((q[None], speeds[None]), (slope[None, : len(q)], slope[None, len(q) :], works[None]), given)
     if tangents is not None:
-        trajectory.set_tangents((start["dq"], start["dv"]), slopes_of_tangents(dynamics, start, tangents))
+        along = tangents_of_state(dynamics, start, tangents, momenta)
+        trajectory.set_tangents(along, slopes_of_tangents(dynamics, start | {"p": speeds}, along, tangents, momenta))
     first = float(times[1] - times[0])
     if scheme.adaptive:
         state = np.concatenate([q, speeds])
@@ -101,13 +102,39 @@ def slopes(dynamics: Dynamics, start: dict[str, Array], momenta: bool, t: float,
     return np.hstack([dynamics.rates(q, speeds), dynamics.acceleration(q, speeds, start["tau"], t=t, inputs=start["u"])])
 
 
-def slopes_of_tangents(dynamics: Dynamics, start: dict[str, Array], tangents: Tangents) -> tuple[Array, Array]:
-    """d(dq/dt), (nq, parameters), and d(dv/dt)."""
-    rows = {name: start[name][None] for name in ("q", "v", "tau")}
+def tangents_of_state(dynamics: Dynamics, start: dict[str, Array], tangents: Tangents, momenta: bool) -> tuple[Array, Array]:
+    """Those of q and of v, or of p, at the start."""
+    if not momenta:
+        return start["dq"], start["dv"]
+    rows = {name: start[name][None] for name in ("q", "v")}
     changes = Changes(tangents.parameters, {"q": start["dq"][None], "v": start["dv"][None]}, tangents.data)
-    t, u = float(start["t"]), start["u"]
-    rates = derivatives(dynamics, QUANTITIES["rates"], rows, changes)["qdot"].along[0]
-    return rates, derivatives(dynamics, dynamics.program, rows, changes, t, u)["a"].along[0]
+    return start["dq"], derivatives(dynamics, QUANTITIES["momenta"], rows, changes, float(start["t"]))["p"].along[0]
+
+
+def slopes_of_tangents(
+    dynamics: Dynamics, start: dict[str, Array], along: tuple[Array, Array], tangents: Tangents, momenta: bool
+) -> tuple[Array, Array]:
+    """d(dq/dt), (nq, parameters), and d(dv/dt) or d(dp/dt)."""
+    speed, slope = ("p", "pdot") if momenta else ("v", "a")
+    rows = {name: start[name][None] for name in ("q", speed, "tau")}
+    changes = Changes(tangents.parameters, {"q": along[0][None], speed: along[1][None]}, tangents.data)
+    program = dynamics.stepping if momenta else dynamics.program
+    found = derivatives(dynamics, program, rows, changes, float(start["t"]), start["u"])
+    if momenta:
+        rows["v"] = found["v"].value
+        changes = Changes(tangents.parameters, {"q": along[0][None], "v": found["v"].along}, tangents.data)
+    return derivatives(dynamics, QUANTITIES["rates"], rows, changes)["qdot"].along[0], found[slope].along[0]
+
+
+def velocities_along(
+    dynamics: Dynamics, tangents: Tangents, t: Array | float, q: Array, p: Array, dq: Array, dp: Array
+) -> Array:
+    """dv of rows of states whose momenta are known with their tangents."""
+    if not len(q):
+        return dp
+    program = QUANTITIES["closed_velocities" if dynamics.model.closures else "velocities"]
+    changes = Changes(tangents.parameters, {"q": dq, "p": dp}, tangents.data)
+    return derivatives(dynamics, program, {"q": q, "p": p}, changes, t)["v"].along
 
 
 def _rms(x: Array) -> float:

@@ -20,7 +20,8 @@ from ..kernels.stopwatch import compiling
 from ..model import Model
 from ..results.labels import Labels
 from ..run import Event, simulate
-from ..run.arguments import must_be_known, must_be_positive, sample_times, span, starting_state
+from ..run.arguments import AUTO, formulation_for, must_be_known, must_be_positive, sample_times, span, starting_state
+from ..run.loops.passing import has_steps_of_its_own
 from ..run.loops.treatment import loops_of
 from .accuracy import doubt_derivatives
 from .adjoint.backward import Backward
@@ -35,7 +36,7 @@ from .taking import Moments, moments, taken
 
 Array = NDArray[np.float64]
 
-FORWARD = ("dopri5", "dop853", "rk4")
+FORWARD = (AUTO, *METHODS)
 MODES = ("auto", "forward", "adjoint")
 
 
@@ -47,7 +48,7 @@ def sensitivity(
     duration: float | None = None,
     *,
     step: float | None = None,
-    method: str = "dopri5",
+    method: str = AUTO,
     formulation: str = "auto",
     rtol: float = TOLERANCE,
     atol: float = TOLERANCE,
@@ -69,7 +70,9 @@ def sensitivity(
     outputs     measures, with what is taken of them in time: "tip.x", "tip.x@end", "tip.x@t=0.5", "max(abs(hub.az))", "min(x)",
                 "rms(...)", "mean(...)", "integral(...)", "tip.x@lift_off", "lift_off.time" for an event of that name
     duration, step, tau, inputs, q, v, projection, rank_tolerance   as for simulate
-    method      "dopri5", "dop853" or "rk4": derivatives are taken along by the same steps
+    method      "auto", "dopri5", "dop853", "rk4", "radau", and for trees "implicit_midpoint", "midpoint4", "gauss4", as for
+                simulate: derivatives are taken along by the same steps. Of an implicit method the equations of its stages are
+                differentiated, not the iterations that solve them
     control     "state": steps follow the errors of the state, and an AccuracyWarning tells where those of the derivatives,
                 which are estimated all the same, are much larger; "all": steps follow both, each parameter measured by its
                 own size
@@ -90,14 +93,19 @@ def sensitivity(
     whole, interval = span(model, duration, step)
     wanted = parsed(outputs, [event.title for event in events], whole)
     options: dict[str, Any] = {"rank_tolerance": rank_tolerance, "design": design}
+    formulation = formulation_for(method, model, formulation, functions=False)
+    if has_steps_of_its_own(method, model):
+        raise StateError(f"derivatives of closed loops are not integrated by {method}: use auto, dopri5, dop853, rk4 or radau")
     with compiling():
         dynamics = Dynamics(model, formulation, quick=True, **options)
     if model.stictions:
         raise StateError(
             "friction that holds has no derivatives: give it a speed below which it only resists, instead of holds"
         )
-    if dynamics.canonical:
-        raise StateError("derivatives are integrated with q and v: use another formulation than canonical_momenta")
+    if dynamics.canonical and model.closures:
+        raise StateError(
+            "derivatives of closed loops are integrated with q and v: use another formulation than canonical_momenta"
+        )
     given = {"q": q, "v": v, "tau": tau, "u": inputs}
     first = _first_run(model, wanted, events, given, whole, interval, method, (rtol, atol, max_step), formulation, projection)
     grid = sample_times(whole, interval)
@@ -179,7 +187,7 @@ class _Study:
     @property
     def settings(self) -> dict[str, Any]:
         rtol, atol, max_step = self.limits
-        adaptive = METHODS[self.method].adaptive
+        adaptive = self.method == AUTO or METHODS[self.method].adaptive
         return {
             "method": self.method,
             "formulation": self.dynamics.formulation.partition(":")[0],

@@ -21,10 +21,12 @@ from ..machine.tangents.data import design_tangents
 from ..model import Model
 from ..model.manifold import turning_joints, unit_quaternions
 from ..plan import Plan
+from ..run.arguments import AUTO
 from ..run.compiled import Limits, in_machine_code
-from ..run.joining import State
+from ..run.joining import State, from_last, joined, on_grid, still_to_come
 from ..run.loops.row_choice import KeptRows, Stretches
 from ..run.loops.treatment import Loops
+from ..run.stiffness import Stiffness, remedy
 from ..run.system import Outcome
 
 if TYPE_CHECKING:
@@ -161,15 +163,44 @@ def integrate(
 ) -> History:
     """From a start, which has dq and dv in scaled parameters, through the times."""
 
+    steps = _Steps(scaled, limits, control, progress, Stiffness(dynamics.model.name, method, remedy(), switches=method == AUTO))
+    steps.method = "dopri5" if method == AUTO else method
+
     def run(by: Dynamics, first: State, until: Array, how: Loops) -> Outcome:
-        tangents = Tangents(scaled.count, scaled.data(by.plan), control)
-        outcome = in_machine_code(by, METHODS[method], first, until, limits, None, progress, how, tangents=tangents)
+        outcome = steps(by, first, until, how)
         return on_closures(by, scaled, outcome) if by.model.closures and how.project else outcome
 
     kept = KeptRows(dynamics, run, loops)
     whole = kept if dynamics.model.closures and loops.project else kept.unchanged
     outcome = whole(start, times)
     return History(outcome, kept.stretches(outcome.times), start, scaled.size)
+
+
+@dataclass
+class _Steps:
+    """The steps of a run: by one method, or, where none was chosen, by radau as soon as the run shows itself stiff."""
+
+    scaled: Scaled
+    limits: Limits
+    control: bool
+    progress: Callable[[float], None] | None
+    stiffness: Stiffness
+    method: str = "dopri5"
+
+    def __call__(self, by: Dynamics, first: State, until: Array, how: Loops) -> Outcome:
+        scheme = METHODS[self.method]
+        stiffness = None if scheme.implicit else self.stiffness
+        tangents = Tangents(self.scaled.count, self.scaled.data(by.plan), self.control)
+        outcome = in_machine_code(by, scheme, first, until, self.limits, None, self.progress, how, stiffness, tangents=tangents)
+        if stiffness is None or stiffness.left_at is None:
+            return outcome
+        self.method = "radau"
+        outcome = on_grid(outcome, until)
+        later = still_to_come(outcome, until)
+        if outcome.problem is not None or not len(later):
+            return outcome
+        rest = self(by, from_last(by, first, outcome), np.append(outcome.times[-1], later), how)
+        return joined(outcome, rest, np.isin(outcome.times, until))
 
 
 def on_closures(dynamics: Dynamics, scaled: Scaled, outcome: Outcome) -> Outcome:

@@ -10,26 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...errors import StateError
-from ...formulations import Program, measured
-from ...formulations.inverse_dynamics import inverse_dynamics
+from ...formulations import QUANTITIES, Program
+from ..differentiation import Changes, derivatives
 from ..evaluation import Array, Evaluation, OrZero
 from .derivatives import jacobians
 from .loops import multipliers as multipliers_of
 from .measures import Measuring, measuring
-
-TANGENT = Program(
-    "inverse_dynamics_along",
-    inverse_dynamics,
-    inputs=("q", "v", "a", "dq", "dv", "da", "du"),
-    outputs={"tau": "v", "dtau": "v"},
-    scratch=("tau",),
-    forces=True,
-    optimisation=0,
-)
-"""The change of the efforts that a motion takes."""
-
-CLOSED_TANGENT = replace(TANGENT, name="closed_inverse_dynamics_along", inputs=(*TANGENT.inputs, "lambda"))
-"""The same with closed loops, at the same multipliers."""
 
 
 class MeasureJacobians(NamedTuple):
@@ -79,13 +65,13 @@ def measure_changes(code: Measuring, given: dict[str, Array], changes: dict[str,
     """(changes, columns): of measures along changes of all that they are found from, "dq", "da", "dlambda", row by row."""
     if not len(changes["dq"]):
         return np.zeros((0, len(code.names)))
-    program = measured.tangent(code.program, inputs=bool(code.evaluation.model.inputs))
-    return rows_along(code.evaluation, program, given, changes, t, inputs)[:, code.columns]
+    return rows_along(code.evaluation, code.program, "measure", given, changes, t, inputs)[:, code.columns]
 
 
 def effort_changes(dyn: Evaluation, given: dict[str, Array], changes: dict[str, Array], t: float, inputs: OrZero) -> Array:
     """(changes, nv): of the efforts that a motion takes, at the same multipliers, along changes of q, v, a and the inputs."""
-    return rows_along(dyn, CLOSED_TANGENT if dyn.model.closures else TANGENT, given, changes, t, inputs)
+    program = QUANTITIES["closed_inverse_dynamics" if dyn.model.closures else "inverse_dynamics"]
+    return rows_along(dyn, replace(program, optimisation=0), "tau", given, changes, t, inputs)
 
 
 def _seeds(dyn: Evaluation, q: Array, sizes: Sequence[int]) -> dict[str, Array]:
@@ -103,11 +89,22 @@ def _seeds(dyn: Evaluation, q: Array, sizes: Sequence[int]) -> dict[str, Array]:
 
 
 def rows_along(
-    dyn: Evaluation, program: Program, given: dict[str, Array], changes: dict[str, Array], t: float, inputs: OrZero
+    dyn: Evaluation,
+    program: Program,
+    output: str,
+    given: dict[str, Array],
+    changes: dict[str, Array],
+    t: float,
+    inputs: OrZero,
 ) -> Array:
-    """The one output of a program along all changes, a row for each."""
-    states = {name: np.repeat(x, len(changes["dq"]), axis=0) for name, x in given.items() if name in program.inputs}
-    return dyn.evaluate(program, states | {x: y for x, y in changes.items() if x in program.inputs}, t, inputs)
+    """An output of a program at one state along all changes, a row for each."""
+    along = {name.removeprefix("d"): np.ascontiguousarray(x.T)[None] for name, x in changes.items()}
+    if "u" in along:  # what forces read besides the model's inputs does not change
+        wide = np.zeros((1, dyn.model.input_width, along["u"].shape[2]))
+        wide[:, : along["u"].shape[1]] = along["u"]
+        along["u"] = wide
+    rows = {name: x for name, x in given.items() if name in program.inputs}
+    return derivatives(dyn, program, rows, Changes(len(changes["dq"]), along), t, inputs)[output].along[0].T
 
 
 def _change_of_multipliers(

@@ -156,11 +156,3 @@ def _programs(name: str, reference: Reference, seen: Seen) -> tuple[Program, Pro
 CENTROID, CENTROID_BOTH, _ = _programs("centroid", reference_point.centroid, from_centroid)
 JOINT, JOINT_BOTH, VALUES = _programs("joint", reference_point.joint_point, from_joint_point)
 ORIGIN, ORIGIN_BOTH, _ = _programs("origin", reference_point.origin, from_origin)
-TANGENT = Program(
-    "multipliers_tangent",
-    JOINT.run,
-    inputs=("q", "v", "tau", "dq", "dv", "dtau"),
-    outputs={"a": "v", "da": "v"},
-    scratch=("a",),
-    forces=True,
-)

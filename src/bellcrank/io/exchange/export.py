@@ -50,7 +50,7 @@ ONLY_OURS = ("actuator", "one_sided_spring", "point_stop", "plane_contact", "cyl
 
 
 class Export:
-    """A model on its way into another format. ``cannot`` and ``never`` collect what that format has no words for."""
+    """A model on its way into another format. ``cannot`` and ``never`` collect what that format cannot express."""
 
     def __init__(self, model: Model, format: str) -> None:
         self.model, self.format = model, format
@@ -157,7 +157,7 @@ class Export:
             lines += [] if partial else self.cannot
             remedy = "Save it as .toml, which holds everything"
             remedy += "." if self.never else f", or leave these out with {left_out}."
-            what = f'"{self.model.name}" cannot be written as {self.format.upper()}, which has no words for'
+            what = f'"{self.model.name}" cannot be written as {self.format.upper()}, which cannot express'
             raise ModelError("\n  ".join([what, *lines]) + f"\n{remedy}")
         source = self.model.source
         kept = [] if source is None else [x for x in source.unsimulated if not x.startswith("limits of the joints")]

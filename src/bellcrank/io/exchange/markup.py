@@ -68,7 +68,7 @@ def parse(data: bytes, file: str) -> XmlElement:
         building.parser.Parse(data[begins:], True)
     except expat.ExpatError as error:
         reason = expat.ErrorString(error.code)
-        raise ModelError(f"{file}, line {building.line}: not XML: {reason}. Mend the text there or just before.") from None
+        raise ModelError(f"{file}, line {building.line}: not XML: {reason}. Correct the text there or just before.") from None
     except ModelError:
         raise
     except (LookupError, ValueError) as error:  # an encoding that nobody knows

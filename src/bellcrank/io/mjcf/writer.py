@@ -22,7 +22,7 @@ Named = tuple[str, str, Array | None]  # name, type, axis in the design position
 
 
 def write(model: Model, *, partial: bool = False) -> tuple[str, list[str]]:
-    """The text, and what it leaves out; raises ModelError for what MJCF has no words for, unless ``partial``."""
+    """The text, and what it leaves out; raises ModelError for what MJCF cannot express, unless ``partial``."""
     writing = Writing(model)
     text = indented(writing.document())
     return text, writing.export.finish(partial=partial)

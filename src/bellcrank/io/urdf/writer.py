@@ -19,7 +19,7 @@ GRAVITY = (0.0, 0.0, -9.81)
 
 
 def write(model: Model, *, partial: bool = False) -> tuple[str, list[str]]:
-    """The text, and what it leaves out; raises ModelError for what URDF has no words for, unless ``partial``."""
+    """The text, and what it leaves out; raises ModelError for what URDF cannot express, unless ``partial``."""
     writing = _Writing(model)
     text = indented(writing.document())
     return text, writing.export.finish(partial=partial)
@@ -37,7 +37,7 @@ class _Writing:
         self._check()
 
     def _check(self) -> None:
-        """What a URDF has no words for."""
+        """What a URDF cannot express."""
         model, cannot = self.model, self.export.cannot
         if not np.array_equal(model.gravity, GRAVITY):
             cannot.append(f"gravity ({numbers(model.gravity)}): every URDF is read with {numbers(GRAVITY)}")

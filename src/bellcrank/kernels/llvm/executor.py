@@ -76,7 +76,7 @@ class ArrayInMemory:
         if declaration.kind == "tangent":
             self.step = e.wide  # doubles of a number
         elif self.active:
-            self.step = 1 + e.wide if e.wide else 2 * e.lanes
+            self.step = 1 + e.wide
         else:
             self.step = 1 if declaration.shared else e.lanes
 
@@ -112,8 +112,6 @@ class ArrayInMemory:
     def part(self, place: Any, tangents: bool) -> Symbol:
         """Of an active number: the value, or its tangents."""
         e, (base, index) = self.e, self._at(place)
-        if not e.wide:
-            return e.symbol(e.load(base, index * 2 + int(tangents)))
         first = index * e.unit
         return e.symbol(e.load_wide(base, first + 1) if tangents else e.load_double(base, first))
 
@@ -138,10 +136,6 @@ class ArrayInMemory:
             e.store(x.value if isinstance(x, Dual) else x, base, index)
             return
         value, tangent = parts(x, 1)
-        if not e.wide:
-            e.store(value, base, index * 2)
-            e.store(tangent, base, index * 2 + 1)
-            return
         e.do("store double $, ptr $, align 8", e.operand(value), e.pointer(base, index * e.unit))
         e.store_wide(tangent, base, index * e.unit + 1)
 
@@ -164,10 +158,9 @@ class LlvmExecutor(Emitter, Executor):
 
     folds = True
 
-    def __init__(self, lanes: int, wide: int, known_counts: Mapping[str, int | str], sizes: Array, along: bool = False):
-        """``along``: every number carries its change along one direction, which each lane has of its own."""
+    def __init__(self, lanes: int, wide: int, known_counts: Mapping[str, int | str], sizes: Array):
         super().__init__(lanes, wide)
-        self.tangents = int(wide > 0 or along)  # of a number: a vector of them, or one of the number's own kind
+        self.tangents = int(wide > 0)  # of a number: none, or a vector of them
         self.used: set[str] = set()
         self._counts = {name: Integer(self, x) if isinstance(x, str) else x for name, x in known_counts.items()}
         self._sizes = ArrayInMemory(self, sizes)

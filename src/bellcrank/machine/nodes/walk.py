@@ -93,7 +93,7 @@ class NodeClosure:
             return self.constants[slot]
         walk = self.node.walk
         value = self._read("node_closure_data", slot)
-        varies = walk.e.tangents and slot in self.shape.signature.varied
+        varies = walk.of_design and slot in self.shape.signature.varied
         return Dual(value, [self._read("d_node_closure_data", slot)]) if varies else value
 
     def _read(self, name: str, slot: int) -> Number:

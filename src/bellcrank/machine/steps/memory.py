@@ -34,7 +34,7 @@ from .cuts.corners import NEVER, just_after, just_before
 from .cuts.known import Anchors, Surfaces, known_anchors, known_surfaces
 from .cuts.roots import NO_ROOT, STATE
 from .implicit.kept_rows import ARRAY_SIZES, is_closed_midpoint, kept_rows, kept_scales
-from .programs import takes_momenta
+from .programs import DIRECTIONS, takes_momenta
 
 Array = NDArray[np.float64]
 
@@ -63,9 +63,11 @@ _NEWTON = (
     "shorten",
 )  # see implicit/
 FRESH, OLD, TO_RENEW = 0.0, 1.0, 2.0  # "jacobian": of this step, of one before, to be taken again
+_ALONG = ("along", "along_passes", "along_change")  # tangents of the stages: see tangents/stages.py
 _BEFORE = ("tried", "h_before", "h_accepted", "error_accepted", "change", "change_before")
-REALS = {name: k for k, name in enumerate((*_STEP, *_FASTEST, *_CUTS, *_OPENINGS, *_CLOSING, *STIFFNESS, *_NEWTON, *_BEFORE))}
-COUNTS = {name: k for k, name in enumerate((*_LOOP, "logged", "cuts", "jacobians", "factorizations"))}
+_IMPLICIT = (*_NEWTON, *_ALONG, *_BEFORE)
+REALS = {name: k for k, name in enumerate((*_STEP, *_FASTEST, *_CUTS, *_OPENINGS, *_CLOSING, *STIFFNESS, *_IMPLICIT))}
+COUNTS = {name: k for k, name in enumerate((*_LOOP, "parameter", "logged", "cuts", "jacobians", "factorizations"))}
 TURNING = ("attitude", "spin", "position", "push")  # places in y of g, mu, x, l; the last two are -1 without a position
 
 
@@ -233,8 +235,12 @@ class Layout:
         return len(self.method.c) * self.state if self.method.implicit else 0
 
     def seeds(self, count: int) -> int:
-        """Doubles of what the kernel of tangents is given, which has WIDE lanes."""
-        return count * WIDE if self.method.implicit else 0
+        """Doubles of what the kernel of tangents is given along with the state."""
+        return count * DIRECTIONS if self.method.implicit else 0
+
+    def of_a_lane(self, count: int) -> int:
+        """The same of the state, where it is taken from a lane."""
+        return count if self.method.implicit and self.lanes > 1 else 0
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -269,6 +275,7 @@ NUMBERS: dict[str, Size] = {
     "t_start": lambda s: s.t_start,
     "tangent_chunks": lambda s: s.tangent_chunks,
     "tangent_block": lambda s: s.tangent_block,
+    "parameters": lambda s: s.parameters,
     "state": lambda s: s.state,
     "controlled": lambda s: s.w_start // WIDE,  # vectors of q and v
     "works_end": lambda s: s.t_start // WIDE,
@@ -345,13 +352,11 @@ DOUBLES: dict[str, Size] = {
     "unit": lambda s: s.wide(s.model.nv),
     "seed_q": lambda s: s.seeds(s.model.nq),
     "seed_v": lambda s: s.seeds(s.model.nv),
-    "seed_tau": lambda s: s.seeds(s.model.nv),
-    "spread_q": lambda s: s.seeds(s.model.nq),
-    "spread_v": lambda s: s.seeds(s.model.nv),
-    "spread_tau": lambda s: s.seeds(s.model.nv),
-    "spread_u": lambda s: s.seeds(s.model.input_width),
-    "spread_t": lambda s: s.seeds(1),
-    "needless": lambda s: s.seeds(s.model.nv),  # values beside the tangents
+    "lane_q": lambda s: s.of_a_lane(s.model.nq),
+    "lane_v": lambda s: s.of_a_lane(s.model.nv),
+    "lane_tau": lambda s: s.of_a_lane(s.model.nv),
+    "lane_u": lambda s: s.of_a_lane(s.model.input_width),
+    "lane_t": lambda s: s.of_a_lane(1),
 }
 DOUBLES["pushed"] = lambda s: s.state if s.closed_midpoint else 0
 DOUBLES |= {name: partial(_of_rows, size) for name, size in ARRAY_SIZES.items()}
@@ -373,14 +378,14 @@ _OTHERS = ("other_work", "other_messages")  # workspace of kernels besides the f
 
 def words(called: dict[str, Program]) -> list[str]:
     """What ``bound`` holds, in order; rates go into the state's own arrays, other outputs into buffers."""
-    kept = ("qdot", "pdot") if not called["kernel"].tangents else ()
-    outputs = [name for program in called.values() for name in program.outputs if name not in kept]
+    kept = ("qdot", "pdot")
+    outputs = [name for program in called.values() for name in program.outputs if program.tangents or name not in kept]
     tangent = [f"tangent:{name}" for name in own_buffers()] if "tangent" in called else []
     return [*NUMBERS, *ARRAYS, *_OTHERS, *tangent, *DOUBLES, *INTEGERS, *dict.fromkeys(f"buffer:{name}" for name in outputs)]
 
 
 def own_buffers() -> list[str]:
-    """What a kernel writes into besides its outputs; that of the tangents has all of them to itself, with WIDE lanes."""
+    """What a kernel writes into besides its outputs; that of the tangents has all of them to itself."""
     return [name for name, array in ARRAYS.items() if array.kind == "buffer"]
 
 
@@ -396,7 +401,7 @@ class Memory:
             "other_messages": aligned(max(1, plan.messages) * code.facts.message_row * layout.lanes),
         }
         if "tangent" in layout.called:
-            bound = bound_arrays(plan, code, WIDE)
+            bound = bound_arrays(plan, code, 1)
             self.arrays |= {f"tangent:{name}": bound[name] for name in own_buffers() if name in bound}
         self.arrays |= {name: aligned(max(WIDE, size(layout))) for name, size in DOUBLES.items()}
         self.arrays |= {name: np.zeros(max(1, size(layout)), dtype=np.int64) for name, size in INTEGERS.items()}

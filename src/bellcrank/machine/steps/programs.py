@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ...formulations import QUANTITIES, WITH_MULTIPLIERS, Program
 from ...plan import Plan
 from ..arrays import for_plan
 
+DIRECTIONS = 8  # tangents of a call of the kernel that gives the columns of a Jacobian
 MINIMUM_NORM, MASS = "minimum_norm", "mass"
 
 
@@ -23,7 +22,8 @@ def programs(
     """The accelerations (or Hamilton's equations), the rates, the projections, what the works need, and perhaps tangents."""
     called = {"kernel": program, "rates": QUANTITIES["rates"]}
     if implicit:
-        called["tangent"] = _tangent(plan, program)
+        speed = "p" if takes_momenta(called) else "v"
+        called["tangent"] = program.differentiated(("q", speed), DIRECTIONS, of_design=False)
     if works:
         called |= powers(plan, program)
     if plan.loads.openings and not takes_momenta(called):
@@ -33,15 +33,6 @@ def programs(
         if takes_momenta(called):
             called |= {"of_momenta": QUANTITIES["closed_velocities"], "to_momenta": QUANTITIES["momenta"]}
     return {name: for_plan(each_program, plan) for name, each_program in called.items()}
-
-
-def _tangent(plan: Plan, program: Program) -> Program:
-    """What gives the columns of the Jacobian. With loops it is that of the multipliers, whatever gives the accelerations."""
-    if takes_momenta({"kernel": program}):
-        inputs = (*program.inputs, "dq", "dp", "dtau")
-        outputs = {"v": "v", "dv": "v", "pdot": "v", "dpdot": "v"}
-        return replace(program, name=f"{program.name}_tangent", inputs=inputs, outputs=outputs)
-    return QUANTITIES["closed_tangent" if plan.model.closures else "tangent"]
 
 
 def powers(plan: Plan, program: Program) -> dict[str, Program]:

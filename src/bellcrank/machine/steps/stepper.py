@@ -23,6 +23,7 @@ from ...numbers import Condition, Number, Symbol, maximum, minimum
 from ...plan import Plan
 from ..module import Module, assemble, write_kernel
 from ..tangents import steps as tangents
+from ..tangents.turning import write_turning_tangents
 from .cuts.roots import write_first_root
 from .implicit.newton import write_newton
 from .implicit.turning import write_turning
@@ -38,7 +39,7 @@ EPSILON = 2.3e-16
 
 def write_with_kernels(plan: Plan, called: dict[str, Program], method: RungeKutta, stepper: type[Stepper]) -> Module:
     """A module of a stepper and the kernels that it calls."""
-    lanes = {name: WIDE if name == "tangent" else stepper.lanes for name in called}
+    lanes = {name: 1 if name == "tangent" else stepper.lanes for name in called}
     kernels = {name: write_kernel(plan, program, lanes[name], name=name) for name, program in called.items()}
     plain_rates = all(joint.quaternion is None for joint in plan.model.joints)
     arguments = {name: kernel.arguments for name, kernel in kernels.items()}
@@ -47,7 +48,8 @@ def write_with_kernels(plan: Plan, called: dict[str, Program], method: RungeKutt
     if method.implicit:
         parts += write_newton(stepper, method, plain_rates)
     if method.turns:
-        parts += write_turning()
+        tangents_of_chunk = called["kernel"].tangents
+        parts += write_turning() + (write_turning_tangents(tangents_of_chunk) if tangents_of_chunk else [])
     return assemble(list(kernels.values()), parts)
 
 
@@ -241,19 +243,20 @@ class Stepper:
 
     # the equations of motion --------------------------------------------------------------------------------------
 
-    def derivative(self, y: str, k: str, t: Number, *, works: bool = True) -> None:
-        """k = (dq/dt, dv/dt or dp/dt, powers) at y and t; without ``works`` the powers stay as they are."""
+    def derivative(self, y: str, k: str, t: Number, *, works: bool = True, along: bool = True) -> None:
+        """k = (dq/dt, dv/dt or dp/dt, powers, tangents) at y and t; without ``works`` the powers stay as they are, and without
+        ``along`` the tangents."""
         e, w = self.e, self.words
         self.set_clock(t)
         self.ask(y)
         speeds, slopes = e.pointer(y, w["v_start"]), e.pointer(k, w["v_start"])
         arrays = {"q": y, "tau": w["tau"], "t": w["clock"], "u": w["u"], "qdot": k}
         arrays |= {"p": speeds, "pdot": slopes, "v": w["buffer:v"]} if self.momenta else {"v": speeds, "a": slopes}
-        if self.tangents:
+        if self.tangents and along:
             tangents.slopes(self, y, k, arrays)
             arrays |= {"v": w["moved"]} if self.momenta else {}
         else:
-            self.call("kernel", arrays)
+            self.call("plain" if self.tangents else "kernel", arrays)
         if self.plain_rates:
             each(e, 0, self.vectors("v_start"), lambda i: e.store(self.get(arrays["v"], i), k, i))
         else:

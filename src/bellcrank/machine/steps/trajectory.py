@@ -231,7 +231,7 @@ class Trajectory(Memory):
         layout, model = self.layout, self.plan.model
         shape = (*rows.shape[:-1], layout.tangent_chunks, model.nq + model.nv, layout.tangents)
         blocks = np.moveaxis(rows[..., layout.t_start :].reshape(shape), -3, -2)
-        whole = blocks.reshape(*shape[:-3], shape[-2], -1)[..., : layout.parameters]
+        whole = blocks.reshape(*shape[:-3], shape[-2], shape[-3] * shape[-1])[..., : layout.parameters]
         return whole[..., : model.nq, :], whole[..., model.nq :, :]
 
     def sampled_tangents(self) -> tuple[Array, Array]:

@@ -29,10 +29,15 @@ DIFFERENTIATED = ("rates", "positions", "velocities")
 
 
 def with_tangents(called: dict[str, Program], tangents: int) -> dict[str, Program]:
-    """The kernels of a step, the first on dual numbers, and others beside those without: ``d_rates`` and so on."""
+    """The kernels of a step, the first on dual numbers, and others beside those without: ``d_rates`` and so on.
+
+    Newton's method takes the first one without tangents too, ``plain``.
+    """
     first = called["kernel"]
     speed = "p" if "p" in first.inputs else "v"
     also = {f"d_{name}": called[name].differentiated(("q", "v"), tangents) for name in DIFFERENTIATED if name in called}
+    if "tangent" in called:
+        also["plain"] = first
     return called | {"kernel": first.differentiated(("q", speed), tangents)} | also
 
 

@@ -15,7 +15,9 @@ def check_cuts(spec: Spec, tree: SpanningTree, problems: Problems) -> None:
     """Complains of cuts that cannot be made, and of what a joint that is cut cannot have."""
     for joint, body in zip((spec.joints[j] for j in tree.joints), tree.carried, strict=True):
         if joint.cut:
-            text = f'joint "{joint.name}" has cut = true, but without it "{body}" does not hang on {GROUND}. Remove cut = true.'
+            text = (
+                f'joint "{joint.name}" has cut = true, but without it "{body}" is not connected to {GROUND}. Remove cut = true.'
+            )
             problems.add(text, joint.where.at("cut"), joint.name)
     loops = _Loops(spec, tree)
     for joint in (spec.joints[j] for j in tree.closing):

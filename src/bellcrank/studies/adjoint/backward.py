@@ -16,16 +16,17 @@ from numpy.typing import NDArray
 from ...design import Design
 from ...dynamics.dynamics import Dynamics
 from ...errors import NoAdjointError, SimulationError
-from ...integrate import METHODS
+from ...integrate import METHODS, RungeKutta
 from ...machine.adjoint.log import Log
 from ...machine.adjoint.retrace import Retraced
 from ...model.manifold import unit_quaternions
 from ...run import Event
-from ...run.arguments import starting_state
+from ...run.arguments import AUTO, starting_state
 from ...run.compiled import Limits, in_machine_code
 from ...run.joining import State
 from ...run.loops.row_choice import KeptRows
 from ...run.loops.treatment import Loops, loops_of
+from ...run.stiffness import Stiffness, remedy
 from ...run.system import Outcome
 from ..checking.kinks import warn_of_kinks
 from ..history import History, is_state
@@ -77,12 +78,25 @@ class Backward:
 
     def _logged(self, progress: Progress) -> Callable[[Dynamics, State, Array, Loops], Outcome]:
         def run(by: Dynamics, first: State, until: Array, how: Loops) -> Outcome:
-            log = Log()
+            log, stiffness = Log(), self._stiffness()
             self.logs.append((by, log))
-            found = in_machine_code(by, METHODS[self.method], first, until, self.limits, None, progress, how, log=log)
+            found = in_machine_code(by, self.scheme, first, until, self.limits, None, progress, how, stiffness, log=log)
+            if stiffness.left_at is not None:
+                raise NoAdjointError(
+                    f"the run is stiff from t = {stiffness.left_at:.4g} s on, and radau has no adjoint yet: {FORWARD_INSTEAD}, "
+                    'or method="dopri5"'
+                )
             return _on_closures(by, found) if self._projected else found
 
         return run
+
+    @property
+    def scheme(self) -> RungeKutta:
+        """Explicit steps; a run whose method is to be chosen starts with those of dopri5."""
+        return METHODS["dopri5" if self.method == AUTO else self.method]
+
+    def _stiffness(self) -> Stiffness:
+        return Stiffness(self.dynamics.model.name, self.method, remedy(), switches=self.method == AUTO)
 
     @property
     def loops(self) -> Loops:
@@ -97,7 +111,7 @@ class Backward:
         needed = {output.event for output in wanted if output.event}
         curves = Curves(wanted, history, [watched[name] for name in needed if not is_state(model, watched[name])])
         dyn, log = self.logs[0]
-        retraced = Retraced(dyn.plan, dyn.program, METHODS[self.method], self.loops.metric, self.loops.project)
+        retraced = Retraced(dyn.plan, dyn.program, self.scheme, self.loops.metric, self.loops.project)
         rows, found = log.rows(), {}
         for output in wanted:
             one = weighed(model, output, curves, when, watched)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...errors import NoAdjointError
+from ...run.arguments import AUTO
 from ..output_names import Output
 
 A_PARAMETER, AN_OUTPUT = 0.4, 3.0  # about what each costs, forward and backward, in runs (bench/adjoint.py)
-METHODS_BACKWARD = ("dopri5", "dop853", "rk4")
+METHODS_BACKWARD = (AUTO, "dopri5", "dop853", "rk4")
 FORWARD_INSTEAD = 'use mode="forward"'
 
 

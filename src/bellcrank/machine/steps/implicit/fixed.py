@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from ....kernels.llvm.flow import each, when, while_
 from ....numbers import Number, Symbol, maximum
+from ...tangents.stages import GIVEN_UP, SOLVED, SOLVING, StageTangents
 from ..fixed import FixedStepper
 from ..memory import FRESH, NOT_SOLVED, OLD, TO_RENEW
 from .newton import Newton, stage_times
@@ -21,6 +22,7 @@ MOST_ITERATIONS = 40
 MANY_ITERATIONS = 10  # after so many the Jacobian is taken again at the next step
 PATIENCE = 15  # and after so many at once
 SMALL, NEGLIGIBLE = 1e-12, 1e-18  # changes that may be rounding, and such that are lost in it
+GOOD_ENOUGH = 1e-8  # of tangents, where rounding keeps them from becoming as small
 
 
 class ImplicitStepper(FixedStepper):
@@ -37,6 +39,8 @@ class ImplicitStepper(FixedStepper):
             else:
                 self.extrapolate()
             self.solve(t, h, distinct.index(part))
+            if self.tangents:
+                self._solve_tangents(t, h, distinct.index(part))
             self.move(h, self.method.b, w["new"])
             if self.method.turns:
                 self.turn_state(h, w["new"], end=True)
@@ -115,12 +119,7 @@ class ImplicitStepper(FixedStepper):
         w, e = self.words, self.e
         rows = [(self.k[i], newton.residual(i)) for i in range(newton.stages)]
         for i, time in stage_times(self, t, h):
-            self.move(h, self.method.A[i], w["aside"])
-            if self.method.turns:
-                self.turn_state(h, w["aside"], end=False)
-            self.derivative(w["aside"], rows[i][1], time)
-            if self.method.turns:
-                self.turn_slopes(w["aside"], rows[i][1])
+            self._slopes_of_stage(i, time, h, rows[i][1], along=False)
 
         def less(i: str) -> None:
             for k, residual in rows:
@@ -137,17 +136,60 @@ class ImplicitStepper(FixedStepper):
         each(e, 0, w["controlled"], less)
         newton.correct(h)
         each(e, 0, w["controlled"], more)
-        each(e, w["controlled"], w["vectors"], powers)
+        each(e, w["controlled"], w["works_end"], powers)
         size = self.vectors("v_start")
         change: Number = 0.0
         for k, residual in rows:
-            of_both = maximum(self._change("0", size, k, residual, h), self._change(size, w["controlled"], k, residual, h))
+            of_both = maximum(
+                self._change("0", size, w["y"], k, residual, h), self._change(size, w["controlled"], w["y"], k, residual, h)
+            )
             change = of_both if isinstance(change, float) else maximum(change, of_both)
         self.set_real("change", change)
 
-    def _change(self, first: str, last: str, k: str, change: str, h: Number) -> Symbol:
+    def _slopes_of_stage(self, i: int, time: Number, h: Number, into: str, *, along: bool) -> None:
+        aside = self.words["aside"]
+        self.move(h, self.method.A[i], aside)
+        if self.method.turns:
+            self.turn_state(h, aside, end=False, along=along)
+        self.derivative(aside, into, time, along=along)
+        if self.method.turns:
+            self.turn_slopes(aside, into, along=along)
+
+    # tangents -----------------------------------------------------------------------------------------------------
+
+    def _solve_tangents(self, t: Number, h: Number, part: int) -> None:
+        """Until only rounding is left, as of the stages."""
+        newton, w = Newton(self, part), self.words
+
+        def slopes() -> None:
+            for i, time in stage_times(self, t, h):
+                self._slopes_of_stage(i, time, h, newton.residual(i), along=True)
+
+        def size(of: str) -> Number:
+            first, found = self.vectors("v_start"), []
+            for i in range(newton.stages):
+                residual = newton.residual(i)
+                found += [self._ratio("0", first, of, residual, h), self._ratio(first, w["controlled"], of, residual, h)]
+            largest = found[0]
+            for x in found[1:]:
+                largest = maximum(largest, x)
+            return largest
+
+        def judge(change: Symbol, before: Symbol, passes: Symbol) -> Number:
+            done = (change <= NEGLIGIBLE) | ((change <= SMALL) & (passes > 1.5) & (change >= before))
+            last = passes >= float(MOST_ITERATIONS)
+            return (done | (last & (change <= GOOD_ENOUGH))).select(SOLVED, last.select(GIVEN_UP, SOLVING))
+
+        StageTangents(self, newton).solve(h, slopes, size, judge)
+        when(self.e, self.any(self.real("along") < SOLVED), lambda: self.set_real("status", float(NOT_SOLVED)))
+
+    def _ratio(self, first: str, last: str, of: str, change: str, h: Number) -> Symbol:
+        """The largest change of h k, over the largest of some sizes."""
+        changes = self.largest(self.folded(first, last, lambda i: abs(h * self.get(change, i)), maximum))
+        return changes / maximum(self.largest(self.folded(first, last, lambda i: self.get(of, i), maximum)), 1e-300)
+
+    def _change(self, first: str, last: str, y: str, k: str, change: str, h: Number) -> Symbol:
         """The largest change of h k, over the largest of y and h k."""
-        y = self.words["y"]
 
         def size(i: str) -> Number:
             return abs(self.get(y, i)) + abs(h * self.get(k, i))
@@ -157,18 +199,28 @@ class ImplicitStepper(FixedStepper):
 
     # rotations ----------------------------------------------------------------------------------------------------
 
-    def turn_state(self, h: Number, into: str, *, end: bool) -> None:
+    def turn_state(self, h: Number, into: str, *, end: bool, along: bool = True) -> None:
         e, w = self.e, self.words
+        if self.tangents and along:
+            arrays = f"ptr {w['y']}, ptr {self.k[0]}, ptr {into}, double {self.first(h)}, i64 {int(end)}"
+            e.do(f"call void @turn_state_along({arrays}, {self._layout_of_tangents()})")
         table = f"ptr {w['turning']}, i64 {w['quaternion_count']}"
         e.do(
             f"call void @turn_state(ptr {w['y']}, ptr {self.k[0]}, ptr {into}, double {self.first(h)}, i64 {int(end)}, {table})"
         )
         e.forget()
 
-    def turn_slopes(self, state: str, k: str) -> None:
+    def _layout_of_tangents(self) -> str:
+        w = self.words
+        sizes = ", ".join(f"i64 {w[name]}" for name in ("t_start", "tangent_block", "tangent_chunks", "v_start", "nq"))
+        return f"{sizes}, ptr {w['turning']}, i64 {w['quaternion_count']}"
+
+    def turn_slopes(self, state: str, k: str, *, along: bool = True) -> None:
         e, w = self.e, self.words
-        table = f"ptr {w['turning']}, i64 {w['quaternion_count']}"
-        e.do(f"call void @turn_slopes(ptr {state}, ptr {k}, ptr {w['buffer:v']}, i64 {w['v_start']}, {table})")
+        if self.tangents and along:
+            e.do(f"call void @turn_slopes_along(ptr {state}, ptr {k}, {self._layout_of_tangents()})")
+        table, v = f"ptr {w['turning']}, i64 {w['quaternion_count']}", w["moved" if self.tangents and along else "buffer:v"]
+        e.do(f"call void @turn_slopes(ptr {state}, ptr {k}, ptr {v}, i64 {w['v_start']}, {table})")
         e.forget()
 
 

@@ -264,7 +264,7 @@ class Newton:
         if s.plain_rates:
             return
         for vector, inside in pairs:
-            s.copy(vector, inside)
+            each(self.e, 0, w["controlled"], lambda i, a=vector, b=inside: self.e.store(s.get(a, i), b, i))  # type: ignore[misc]
             self._over_scalars(lambda q, v, a=vector, b=inside: s.put_number(s.number(a, q), b, v))  # type: ignore[misc]
             arguments = f"ptr {w['linearised']}, ptr {vector}, ptr {inside}, i64 {w['v_place']}"
             self._over_turning("group_velocities" if s.method.turns else "velocities_of_rates", arguments)

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ....kernels.llvm.emitter import Int
 from ....kernels.llvm.flow import each, when, while_
 from ....numbers import Condition, Number, Symbol, maximum, minimum
+from ...tangents.stages import GIVEN_UP, SOLVED, SOLVING, StageTangents
 from ..adaptive import SAFETY, SHRINK, AdaptiveStepper, polynomial_at
 from ..cuts.corners import start_of_step
 from ..lanes import LaneStepper
@@ -18,7 +20,7 @@ from ..memory import FRESH, OLD, TO_RENEW
 from ..stepper import EPSILON
 from .newton import Newton, stage_times
 
-MOST_PASSES = 10
+MOST_PASSES, MOST_TANGENT_PASSES = 10, 20
 SLOWEST = 0.99  # rate of convergence at which iterations are given up
 RATE_WANTED, UNKNOWN = 0.05, 2.0  # to which steps may grow, and how much they may where the first pass was good enough
 GOOD_RATE = 1e-3  # of convergence, up to which the Jacobian is kept for the next step
@@ -27,7 +29,6 @@ FARTHEST = 5.0  # of a step, to which the stages of the one before are extrapola
 WORKS = 1e-2  # their errors count less: the estimate is not filtered for them, and is of order three only
 LENIENT = 0.16  # see _leniency
 _SHORTER = 0.8  # of a step whose iterations would not converge in time
-SOLVED, SOLVING, GIVEN_UP = 0.0, 1.0, -1.0
 
 
 class RadauStepper(AdaptiveStepper):
@@ -104,7 +105,7 @@ class RadauStepper(AdaptiveStepper):
         newton = self.newton
         for i, time in stage_times(self, t, h):
             self.move(h, self.method.A[i], self.words["aside"])
-            self.derivative(self.words["aside"], newton.residual(i), time, works=False)
+            self.derivative(self.words["aside"], newton.residual(i), time, works=False, along=False)
         rows = [(self.k[i], newton.residual(i)) for i in range(newton.stages)]
 
         def less(i: str) -> None:
@@ -119,18 +120,19 @@ class RadauStepper(AdaptiveStepper):
         self._over_controlled(less)
         newton.correct(h)
         going = self.real("solving") >= SOLVING
-        self._judge(self._size_of_changes(h), going)
+        self._judge(self._size_of_changes(h, self.words["y"]), going)
         self._over_controlled(more)
 
     def _over_controlled(self, body: Callable[[str], None]) -> None:
         """All but the works."""
         each(self.e, 0, self.words["controlled"], body)
 
-    def _size_of_changes(self, h: Number) -> Symbol:
+    def _size_of_changes(self, h: Number, of: str) -> Symbol:
+        """Of a state, or of tangents that are laid out as one."""
         w, newton = self.words, self.newton
 
         def square(i: str) -> Number:
-            scale = h / (self.real("atol") + self.real("rtol") * abs(self.get(w["y"], i)))
+            scale = h / (self.real("atol") + self.real("rtol") * abs(self.get(of, i)))
             changes = [scale * self.get(newton.residual(j), i) for j in range(newton.stages)]
             return sum((x * x for x in changes[1:]), changes[0] * changes[0])
 
@@ -193,7 +195,61 @@ class RadauStepper(AdaptiveStepper):
         if self.closed:
             error = maximum(error, self._error_of_turn())
         failed = (self.real("norm") <= 1e300).select(2.0, float("nan"))
-        return solved.select(error, failed)
+        if not self.tangents:
+            return solved.select(error, failed)
+        self.set_real("error", solved.select(error, failed))
+        when(self.e, self.any(self.live() & solved & (error <= 1.0)), lambda: self._take_tangents(h))
+        return self.real("error")
+
+    # tangents -----------------------------------------------------------------------------------------------------
+
+    def _take_tangents(self, h: Number) -> None:
+        """Of a step that is good: their stages, the new state, and their errors."""
+        t, along = self.real("t"), StageTangents(self, self.newton)
+        along.solve(h, lambda: self._slopes_of_stages(t, h), lambda dy: self._size_of_changes(h, dy), self._judge_tangents)
+        self.move(h, self.method.b, self.words["new"])
+        largest = self._errors_of_tangents(along, h)
+        asked = self.e.symbol(self.e.splat(self.e.emit(f"sitofp i64 {self.words['control_all']} to double"))) > 0.0
+        error = asked.select(maximum(self.real("error"), largest), self.real("error"))
+        lost = self.real("along") < SOLVED
+        self.set_real("error", lost.select(2.0, error))
+        self.set_real("shorten", lost.select(0.5, self.real("shorten")))
+        self.set_real("solving", lost.select(GIVEN_UP, self.real("solving")))
+
+    def _slopes_of_stages(self, t: Number, h: Number) -> None:
+        for i, time in stage_times(self, t, h):
+            self.move(h, self.method.A[i], self.words["aside"])
+            self.derivative(self.words["aside"], self.newton.residual(i), time)
+
+    def _judge_tangents(self, change: Symbol, before: Symbol, passes: Symbol) -> Number:
+        rate = (passes > 1.5).select(change / maximum(before, 1e-300), 0.5)
+        solved = (change * rate <= self._tolerance() * maximum(1.0 - rate, 1e-2)) & (rate < 1.0)
+        given_up = (passes >= float(MOST_TANGENT_PASSES)) | ~(change <= 1e300)
+        return solved.select(SOLVED, given_up.select(GIVEN_UP, SOLVING))
+
+    def _errors_of_tangents(self, along: StageTangents, h: Number) -> Symbol:
+        """The largest of the errors for each parameter, each noted: estimated as those of the state are."""
+        w = self.words
+        assert self.method.error is not None
+        *weights, gamma = self.method.error
+        self.set_real("along_change", 0.0)
+        self.set_count("parameter", 0)
+
+        def one(start: Int) -> None:
+            def estimate(at: Int) -> Number:
+                slopes = sum((a * self.number(k, at) for a, k in zip(weights, self.k, strict=False)), 0.0)
+                return h * (slopes + gamma * self.number(self.at_start, at))
+
+            along.gather(start, estimate, w["origin"])
+            self.newton.filtered(h, w["origin"])
+            along.gather(start, lambda at: maximum(abs(self.number(w["y"], at)), abs(self.number(w["new"], at))), w["aside"])
+            size = self._size_of_estimate(w["aside"])
+            self.put_number(size, w["tangent_error"], self.count("parameter"))
+            self.add_count("parameter")
+            self.set_real("along_change", maximum(self.real("along_change"), size))
+
+        along.each_parameter(one)
+        return self.real("along_change")
 
     def _estimate(self, h: Number, first: str) -> None:
         """Into ``origin``, filtered; ``first`` is the slope at the start."""
@@ -207,11 +263,13 @@ class RadauStepper(AdaptiveStepper):
         self._over_controlled(at)
         self.newton.filtered(h, self.words["origin"])
 
-    def _size_of_estimate(self) -> Symbol:
+    def _size_of_estimate(self, largest_of: str | None = None) -> Symbol:
+        """Of what is in ``origin``, of the state or of tangents, whose sizes are then given."""
         w = self.words
 
         def scaled(i: str) -> Number:
-            largest = maximum(abs(self.get(w["y"], i)), abs(self.get(w["new"], i)))
+            ends = (w["y"], w["new"]) if largest_of is None else (largest_of, largest_of)
+            largest = maximum(*(abs(self.get(end, i)) for end in ends))
             return self.get(w["origin"], i) / (self.real("atol") + self.real("rtol") * largest)
 
         return (self.sum_of_squares(scaled, 0, w["controlled"]) / self._as_number(w["size"])).sqrt() / self._leniency()
@@ -225,7 +283,7 @@ class RadauStepper(AdaptiveStepper):
         """With the slope at the start and its error: of what dies out fast the first estimate says too much."""
         w, slope = self.words, self.newton.row("modes", len(self.method.c) - 1)
         self._over_controlled(lambda i: self.e.store(self.get(w["y"], i) + self.get(w["origin"], i), w["aside"], i))
-        self.derivative(w["aside"], slope, start_of_step(self), works=False)
+        self.derivative(w["aside"], slope, start_of_step(self), works=False, along=False)
         self._estimate(h, slope)
         self.set_real("error", where.select(self._size_of_estimate(), self.real("error")))
 

@@ -28,7 +28,7 @@ from collections.abc import Callable, Sequence
 
 from ....kernels.llvm.emitter import Emitter, Int
 from ....kernels.llvm.flow import each, when
-from ....numbers import Number, Symbol
+from ....numbers import Number
 from ....spatial import Vector, quaternion_turn
 from ..memory import TURNING
 
@@ -46,7 +46,7 @@ class TurningJoint:
         row = e.pointer("%turning", e.integer("mul", i, len(TURNING)))
         self.at = {name: e.load_int(row, k) for k, name in enumerate(TURNING)}
 
-    def get(self, array: str, name: str, count: int = 3) -> list[Symbol]:
+    def get(self, array: str, name: str, count: int = 3) -> Sequence[Number]:
         e = self.e
         return [e.symbol(e.load(array, e.integer("add", self.at[name], k))) for k in range(count)]
 
@@ -67,20 +67,24 @@ def _write_slopes() -> tuple[str, dict[str, str]]:
 
     def one(i: str) -> None:
         joint = TurningJoint(e, i)
-        w = Vector(*[e.symbol(e.load("%v", _velocity(e, joint.at["spin"], k))) for k in range(3)])
-        torque = joint.vector("%k", "spin") + w.cross(joint.vector("%y", "spin"))
-        turn = quaternion_turn(joint.get("%y", "attitude", 4))
-
-        def placed() -> None:
-            push = joint.vector("%k", "push") + w.cross(joint.vector("%y", "push"))
-            joint.put("%k", "push", turn.up(push))
-
-        joint.if_placed(placed)
-        joint.put("%k", "attitude", (*w, 0.0))
-        joint.put("%k", "spin", torque)
+        turn_slopes(joint, Vector(*[e.symbol(e.load("%v", _velocity(e, joint.at["spin"], k))) for k in range(3)]))
 
     each(e, 0, "%count", one)
     return _function(e, "turn_slopes", "ptr noalias %y, ptr noalias %k, ptr noalias %v, i64 %v_start")
+
+
+def turn_slopes(joint: TurningJoint, w: Vector) -> None:
+    """Of one joint, with its angular velocity; over any number."""
+    torque = joint.vector("%k", "spin") + w.cross(joint.vector("%y", "spin"))
+    turn = quaternion_turn(joint.get("%y", "attitude", 4))
+
+    def placed() -> None:
+        push = joint.vector("%k", "push") + w.cross(joint.vector("%y", "push"))
+        joint.put("%k", "push", turn.up(push))
+
+    joint.if_placed(placed)
+    joint.put("%k", "attitude", (*w, 0.0))
+    joint.put("%k", "spin", torque)
 
 
 def _velocity(e: Emitter, spin: Int, k: int) -> Int:
@@ -92,38 +96,38 @@ def _write_state() -> tuple[str, dict[str, str]]:
     e = Emitter(1)
     h = e.symbol("%h")
     at_end = e.emit("icmp ne i64 %end, 0")
-
-    def one(i: str) -> None:
-        joint = TurningJoint(e, i)
-        w, torque = joint.vector("%k", "attitude"), joint.vector("%k", "spin")
-        start, mu = joint.get("%y", "attitude", 4), joint.vector("%y", "spin")
-        xi = w * h
-        quarter = xi * 0.25
-        turn = (1.0, *quarter)
-        middle = product(start, turn)
-        seen = quaternion_turn(turn).down(mu)
-
-        def at_middle() -> None:
-            mean = seen + torque * (0.5 * h) - xi.cross(torque) * (0.125 * h)
-            place(middle, mean * (1.0 / (1.0 + quarter.dot(quarter))), 0.5)
-
-        def at_the_end() -> None:
-            place(product(middle, turn), quaternion_turn(turn).down(seen + torque * h), 1.0)
-
-        def place(attitude: Sequence[Number], spin: Vector, part: float) -> None:
-            joint.put("%new", "attitude", unit(attitude))
-            joint.put("%new", "spin", spin)
-
-            def placed() -> None:
-                push = quaternion_turn(start).up(joint.vector("%y", "push")) + joint.vector("%k", "push") * (part * h)
-                joint.put("%new", "push", quaternion_turn(attitude).down(push))
-
-            joint.if_placed(placed)
-
-        when(e, at_end, at_the_end, at_middle)
-
-    each(e, 0, "%count", one)
+    each(e, 0, "%count", lambda i: turn_state(TurningJoint(e, i), h, at_end))
     return _function(e, "turn_state", "ptr noalias %y, ptr noalias %k, ptr noalias %new, double %h, i64 %end")
+
+
+def turn_state(joint: TurningJoint, h: Number, at_end: str) -> None:
+    """Of one joint; over any number."""
+    w, torque = joint.vector("%k", "attitude"), joint.vector("%k", "spin")
+    start, mu = joint.get("%y", "attitude", 4), joint.vector("%y", "spin")
+    xi = w * h
+    quarter = xi * 0.25
+    turn = (1.0, *quarter)
+    middle = product(start, turn)
+    seen = quaternion_turn(turn).down(mu)
+
+    def at_middle() -> None:
+        mean = seen + torque * (0.5 * h) - xi.cross(torque) * (0.125 * h)
+        place(middle, mean * (1.0 / (1.0 + quarter.dot(quarter))), 0.5)
+
+    def at_the_end() -> None:
+        place(product(middle, turn), quaternion_turn(turn).down(seen + torque * h), 1.0)
+
+    def place(attitude: Sequence[Number], spin: Vector, part: float) -> None:
+        joint.put("%new", "attitude", unit(attitude))
+        joint.put("%new", "spin", spin)
+
+        def placed() -> None:
+            push = quaternion_turn(start).up(joint.vector("%y", "push")) + joint.vector("%k", "push") * (part * h)
+            joint.put("%new", "push", quaternion_turn(attitude).down(push))
+
+        joint.if_placed(placed)
+
+    when(joint.e, at_end, at_the_end, at_middle)
 
 
 def product(a: Sequence[Number], b: Sequence[Number]) -> tuple[Number, ...]:
