@@ -34,7 +34,7 @@ from ..outcome import Found
 from ..output_names import Output
 from ..taking import Moments
 from .choice import FORWARD_INSTEAD
-from .first_state import start_bars
+from .first_state import FirstState
 from .samples import Bars, Samples, summed
 from .weights import Curves, Weighed, weighed
 
@@ -112,21 +112,25 @@ class Backward:
         curves = Curves(wanted, history, [watched[name] for name in needed if not is_state(model, watched[name])])
         dyn, log = self.logs[0]
         retraced = Retraced(dyn.plan, dyn.program, self.scheme, self.loops.metric, self.loops.project)
+        first = FirstState(dyn, self.design, history.start, self.given)
+        first.must_follow()
         rows, found = log.rows(), {}
         for output in wanted:
             one = weighed(model, output, curves, when, watched)
-            gradient = self._gradient(one, curves.names, history, retraced, rows)
+            gradient = self._gradient(one, curves.names, history, first, retraced, rows)
             found[output.name] = Found(np.array(one.value), gradient, one.unit, one.time)
         return found
 
-    def _gradient(self, one: Weighed, names: list[str], history: History, retraced: Retraced, log: Array) -> Array:
+    def _gradient(
+        self, one: Weighed, names: list[str], history: History, first: FirstState, retraced: Retraced, log: Array
+    ) -> Array:
         states, bars = self._of_samples(one, names, history)
         seeded = np.flatnonzero(states[1:].any(axis=1)) + 1
         nothing = np.zeros(states.shape[1])
         start = states[0] + retraced.back(log, history.start, history.times[seeded], states[seeded], nothing)
         dyn = self.logs[0][0]
         bars.append((dyn.plan, retraced.data_bars()))
-        bars += [(dyn.plan, x) for x in start_bars(dyn, history.start, self.given, start)]
+        bars += [(dyn.plan, x) for x in first.bars(start)]
         p = np.array(self.design.start)
         return np.asarray(sum(self.design.plan_arrays(plan).gradient(p, x) for plan, x in summed(bars)))
 
