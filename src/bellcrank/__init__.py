@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from .papers.paper_table import paper_table
     from .results import Run, load_run
     from .run import Event, simulate, simulate_many
-    from .studies import Sensitivity, Study, check_gradients, load_study, sensitivity
+    from .studies import Sensitivity, Study, check_gradients, finite_differences, load_study, sensitivity
 
 __version__ = "0.1.0"
 
@@ -82,6 +82,7 @@ _HOME = {
     "Study": ".studies",
     "load_study": ".studies",
     "check_gradients": ".studies",
+    "finite_differences": ".studies",
     "sensitivity": ".studies",
 }
 
@@ -118,6 +119,7 @@ __all__ = [
     "count_table",
     "drive",
     "equilibrium",
+    "finite_differences",
     "frequency_response",
     "gallery",
     "info",

@@ -26,6 +26,7 @@ from ..model.parameters.written import Written
 from ..model.spec.problems import names as listed
 from ..numbers.variable import varied
 from .assembling import NearStarts
+from .lane_starts import LaneStarts
 from .plan_arrays import PlanArrays
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ class Design:
 
     def __getstate__(self) -> dict[str, Any]:
         """For pickle: without what is found again when it is asked for."""
-        found = ("_usual", "_remaking", "_near_starts", "remarks")
+        found = ("usual_plan", "lane_starts", "_remaking", "near_starts", "remarks")
         return {name: value for name, value in vars(self).items() if name not in found} | {"_plans": {}}
 
     # --- what follows from p
@@ -88,15 +89,48 @@ class Design:
         found, holds = self._of(plan).evaluate(values)
         if values.ndim == 1:
             if not holds:
-                self._doubted(values, found)
-        elif not holds.all():
-            for k in np.flatnonzero(~holds):
-                try:
-                    self._doubted(values[k], {name: array[k] for name, array in found.items()})
-                except ModelError:
-                    for array in found.values():
-                        array[k] = np.nan
+                self._doubted(values, all(np.isfinite(array).all() for array in found.values()))
+            return found
+        for k in np.flatnonzero(~holds):
+            if self._problem(values[k], all(np.isfinite(array[k]).all() for array in found.values())):
+                for array in found.values():
+                    array[k] = np.nan
         return found
+
+    def rows(self, p: ArrayLike, plan: Plan) -> tuple[Array, tuple[str | None, ...]]:
+        """Of designs (B, np) what a Dynamics takes for its lanes (``at_designs``), (B, entries); and what is wrong with each.
+
+        The entries of all arrays of the plan that depend on the parameters, one array after the other; those of a design that
+        is no mechanism are not a number.
+        """
+        values = np.atleast_2d(self.values(p))
+        found, holds = self._of(plan).rows(values)
+        problems: list[str | None] = [None] * len(values)
+        for k in np.flatnonzero(~holds):
+            problems[k] = self._problem(values[k], bool(np.isfinite(found[k]).all()))
+            if problems[k]:
+                found[k] = np.nan
+        return found, tuple(problems)
+
+    def written_starts(self, p: Array, rows: Array, plan: Plan) -> tuple[Array, Array]:
+        """q and v of the starts of designs p as they are written, (B, nq) and (B, nv); ``rows``: those of this plan."""
+        known, base = self._of(plan), {"given_q": self.base.given_q, "given_v": self.base.given_v}
+        q, v = (
+            known.entry_rows(name, rows) if name in known.entries else np.tile(x, (len(rows), 1)) for name, x in base.items()
+        )
+        return q, v
+
+    @cached_property
+    def lane_starts(self) -> LaneStarts:
+        """Starts of many designs, their loops closed in lanes."""
+        return LaneStarts(self)
+
+    def _problem(self, p: Array, finite: bool) -> str | None:
+        try:
+            self._doubted(p, finite)
+        except ModelError as problem:
+            return str(problem)
+        return None
 
     def tangents(self, p: ArrayLike | Mapping[str, float], plan: Plan | None = None) -> dict[str, Array]:
         """Derivatives of these arrays by each parameter, which is the last axis: exact, by dual numbers."""
@@ -126,7 +160,7 @@ class Design:
         if not self.base.closures:
             arrays = self.arrays(values)
             return arrays.get("given_q", self.base.given_q), arrays.get("given_v", self.base.given_v)
-        starts = self._near_starts
+        starts = self.near_starts
         arrays = self.arrays(values, starts.plan)
         q = self.base.initial_q if near is None else np.asarray(near, dtype=np.float64)
         if q.shape != (self.base.nq,):
@@ -138,7 +172,8 @@ class Design:
         return found
 
     @cached_property
-    def _near_starts(self) -> NearStarts:
+    def near_starts(self) -> NearStarts:
+        """Starts of designs whose loops are closed from a near one."""
         return NearStarts(self)
 
     def check(self, p: ArrayLike | Mapping[str, float]) -> tuple[str, ...]:
@@ -213,10 +248,10 @@ class Design:
         object.__setattr__(model, "written", self._changed(changes))
         return model
 
-    def _doubted(self, p: Array, arrays: Mapping[str, Array]) -> None:
+    def _doubted(self, p: Array, finite: bool) -> None:
         """Raises ModelError with what is wrong with a design for which an assumption of the recording does not hold."""
         self._judge(p)
-        if not all(np.isfinite(array).all() for array in arrays.values()):
+        if not finite:
             raise ModelError(
                 "the numbers of this design are not finite: an axis has turned round, to the opposite of where the design "
                 "starts. Make a design of a model that is nearer to it: bc.Design(design.model(p), design.names)."
@@ -227,7 +262,7 @@ class Design:
         return Remaking(self.recording, self.base)
 
     def _of(self, plan: Plan | None) -> PlanArrays:
-        chosen = self._usual if plan is None else plan
+        chosen = self.usual_plan if plan is None else plan
         known = self._plans.get(id(chosen.recorded))
         if known is None:
             over = self.recording.model
@@ -239,7 +274,8 @@ class Design:
         return known[1]
 
     @cached_property
-    def _usual(self) -> Plan:
+    def usual_plan(self) -> Plan:
+        """That of ``bc.compile(model, design=design)``."""
         from ..dynamics.planning import planned
 
         return planned(self.base, design=self).plan

@@ -42,6 +42,19 @@ class PlanArrays:
         whole[:, self._where] = found[:, :-1]
         return self._named(whole, p.shape[:-1]), finite & (found[:, -1] == 1.0)
 
+    def rows(self, p: Array) -> tuple[Array, NDArray[np.bool_]]:
+        """Only the entries that depend on p, (B, entries), array by array; and of each row whether it is as evaluate says."""
+        found, finite = self._map.values(p)
+        return np.ascontiguousarray(found[:, :-1]), finite & (found[:, -1] == 1.0)
+
+    def entry_rows(self, name: str, rows: Array) -> Array:
+        """One of the arrays at each row of entries, (B, ...)."""
+        a, b, shape = next((a, b, shape) for found, a, b, shape in self._parts if found == name)
+        whole = np.tile(self._template[a:b], (len(rows), 1))
+        mine = (self._where >= a) & (self._where < b)
+        whole[:, self._where[mine] - a] = rows[:, mine]
+        return whole.reshape(len(rows), *shape)
+
     def tangents(self, p: Array) -> dict[str, Array]:
         """Derivatives of the arrays by each parameter, which is the last axis."""
         rows, count = np.atleast_2d(p), p.shape[-1]

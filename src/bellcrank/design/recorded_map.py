@@ -13,14 +13,16 @@ from numpy.typing import NDArray
 from ..formulations import Program
 from ..kernels.adjoint.transpose import MARGIN, transposed
 from ..kernels.llvm.emitter import Emitter
+from ..kernels.processor import lane_count
+from ..machine.calls.batch import write_batch
+from ..machine.calls.direct import write_single
 from ..machine.kernel import Kernel, obtain
-from ..machine.module import Facts, KernelText, Module, assemble, write_batch, write_single
+from ..machine.module import Facts, KernelText, Module, assemble
 from ..numbers import Dual
 from ..numbers.variable import Replay, Tape
 
 Numbers = NDArray[np.float64]
 
-LANES = 4
 LONG = 2_000  # operations: compiled with less effort
 LARGEST = 40_000  # operations: a longer tape is replayed in Python, since compiling it would take too long
 
@@ -48,11 +50,11 @@ class RecordedMap:
 
     @cached_property
     def _many(self) -> MapKernel:
-        return MapKernel(self, VALUES, LANES)
+        return MapKernel(self, VALUES, lane_count())
 
     @cached_property
     def _tangents(self) -> MapKernel:
-        return MapKernel(self, TANGENTS, LANES)
+        return MapKernel(self, TANGENTS, lane_count())
 
     def values(self, p: Numbers) -> tuple[Numbers, Any]:
         """(outputs,) of p (np,), or (B, outputs) of (B, np); and whether all are finite, of each row."""

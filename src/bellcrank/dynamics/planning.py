@@ -59,6 +59,7 @@ def planned(
     baumgarte: tuple[float, float] | None = None,
     variant: str | None = None,
     dependents: Sequence[str] | None = None,
+    fictitious: Sequence[str] | None = None,
     design: Design | None = None,
 ) -> Planned:
     """The plan of a model for the options of compile(), which are checked."""
@@ -69,7 +70,7 @@ def planned(
     if not isinstance(rank_tolerance, float | int) or not 0 < rank_tolerance < 1:
         raise StateError(f"rank_tolerance is {rank_tolerance!r}: give a number between 0 and 1")
     name, program = choose(formulation, reference, closed=bool(model.closures))
-    in_python = checked_variant(name, variant, dependents)
+    in_python = checked_variant(name, variant, dependents, fictitious)
     if design is not None and design.base is not model:
         raise StateError("the design is of another model: give compile the model that the design was made of, design.base")
     over_numbers = None if design is None else design.recording.model

@@ -20,8 +20,9 @@ from ...kernels.llvm.emitter import Emitter
 from ...kernels.llvm.flow import each
 from ...plan import Plan
 from ..arrays import ARRAYS, OF_NODES, VARIABLE, program_arrays, width
+from ..calls.bound import Text
 from ..kernel import Code, aligned, bound_arrays, obtain, structure_key
-from ..module import KernelText, Module, Text, assemble, recorded_kernel
+from ..module import KernelText, Module, assemble, recorded_kernel
 
 Numbers = NDArray[np.float64]
 

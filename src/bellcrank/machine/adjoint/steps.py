@@ -20,7 +20,7 @@ from ...formulations import Program
 from ...kernels.llvm.emitter import Emitter, Int
 from ...kernels.llvm.flow import each
 from ...numbers import Number, minimum
-from ..module import Text
+from ..calls.bound import Text
 from ..steps.memory import WIDE
 
 NUMBERS = ("n", "nv", "nq", "state", "v_start", "log_row", "plain_stages", "all_stages", "quaternion_count")

@@ -157,9 +157,6 @@ class AdaptiveStepper(Stepper):
     def stand_still(self, good: Condition) -> None:
         """Lanes whose step is not good are projected where they are."""
 
-    def replace(self, old: str, new: str, where: Condition) -> None:
-        self.over_state(lambda i: self.e.store(where.select(self.get(new, i), self.get(old, i)), old, i))
-
     def adapt(self, good: Condition, stands: Condition) -> None:
         """The next step, and whether there is one.
 

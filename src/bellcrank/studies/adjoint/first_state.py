@@ -84,7 +84,7 @@ class FirstState:
         return (rate_matrix(dynamics.model, q) @ moved, left), faster
 
     def _back(self, which: int, seeds: Array, bar_q: Array, bar_v: Array) -> dict[str, Array]:
-        """The adjoint of the errors of the closures (0), or of their rates (1): that of the data; those of q and v are added."""
+        """The adjoint of the errors of the closures (0), or of their rates (1): that of the data; those of q and v grow."""
         rows, whole = {"q": self.start["q"][None], "v": self.start["v"][None]}, np.zeros((1, 2 * self.dynamics.equations))
         whole[0, which::2] = seeds
         back = adjoint(self.dynamics, QUANTITIES["closure"], rows, {"closure": whole}, ("q", "v"), float(self.start["t"]))
