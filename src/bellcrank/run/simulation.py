@@ -297,6 +297,7 @@ def _settings(run: _OneRun, dynamics: Dynamics, times: Array, outcome: Outcome) 
         "max_step": max_step,
         "max_steps": run.horizon.max_steps,
         "peak_kinetic": outcome.peak,
+        **({"states": list(dynamics.model.state_names)} if dynamics.model.state_places else {}),
         **outcome.counts,
         "stiff": None if run.stiffness.found is None else list(run.stiffness.found[:3]),
     }
@@ -374,7 +375,7 @@ def _finish(
     tau, u = (np.broadcast_to(x, (len(t), x.shape[-1])) for x in (tau, u))
     if outcome.anchors is not None:
         u = np.hstack([u[:, : len(dynamics.model.inputs)], outcome.anchors])
-        derived["anchors"] = np.zeros((len(t), len(dynamics.model.elements)))
+        derived["anchors"] = np.zeros((len(t), dynamics.model.force_count))
         derived["anchors"][:, list(dynamics.model.stictions)] = outcome.anchors
     if outcome.reactions is not None:
         derived["reactions"] = outcome.reactions

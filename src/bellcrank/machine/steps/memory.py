@@ -129,7 +129,7 @@ class Layout:
 
     @cached_property
     def v_start(self) -> int:
-        return self.wide(self.model.nq)
+        return self.wide(max(self.model.nq, self.model.nv))  # displacements have the size of v (implicit/newton.py)
 
     @cached_property
     def w_start(self) -> int:
@@ -198,6 +198,11 @@ class Layout:
     def v_place(self) -> int:
         """Numbers of a state before its speeds."""
         return self.v_start // self.lanes
+
+    def split(self, rows: Array) -> tuple[Array, Array, Array]:
+        """q, v and anchors of rows of states of lanes."""
+        nq, nv, v = self.model.nq, self.model.nv, self.v_place
+        return rows[..., :nq], rows[..., v : v + nv], rows[..., v + nv :]
 
     @cached_property
     def turning(self) -> NDArray[np.int64]:
@@ -337,6 +342,7 @@ DOUBLES: dict[str, Size] = {
     "origin": lambda s: s.state,
     "asked": lambda s: s.state,
     "reach": lambda s: s.state,
+    "moves": lambda s: s.state,  # 1 for speeds, 0 for states of the user's own
     "fastest": lambda s: s.state,  # the state with the largest speeds so far
     "moved": lambda s: s.wide(max(s.model.nq, s.model.nv)) if s.tangents else 0,
     "moving": lambda s: max(s.model.nq, s.model.nv) * s.tangents,
@@ -444,6 +450,9 @@ class Memory:
             known |= {"kept_rows": layout.kept_rows, "kept_scale": kept_scales(plan)}
         for name, places in known.items():
             self.arrays[name][: len(places)] = places
+        moves = np.ones(layout.model.nv)
+        moves[list(layout.model.state_places)] = 0.0
+        self.put("moves", np.tile(moves, (layout.lanes, 1)), layout.v_start)
         self.resume(0, 0)
         values = {"pivot": np.inf, "stiff_time": np.inf, "cut": NO_ROOT, "opened": -NEVER, "jacobian": TO_RENEW, "eta": 1.0}
         for name, value in values.items():
