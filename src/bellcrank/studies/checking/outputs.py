@@ -38,14 +38,14 @@ class OutputCheck(NamedTuple):
         return max((min(row.difference, row.longer) for row in self.rows), default=0.0)
 
     def __str__(self) -> str:
-        first, second = (
-            max([len(name), *(len(row[k]) for row in self.rows)]) for k, name in enumerate(("output", "parameter"))
-        )
+        first = max([len("output"), *(len(row.output) for row in self.rows)])
+        second = max([len("parameter"), *(len(row.parameter) for row in self.rows)])
         steps = f"{f'step {self.step:.0e}':>12}  {f'step {10 * self.step:.0e}':>12}"
         lines = [f"{self.model}: derivatives of {self.analysis}, off from differences by"]
         lines.append(f"  {'output':{first}}  {'parameter':{second}}  {'largest':>11}  {steps}")
         lines += [
-            f"  {row.output:{first}}  {row.parameter:{second}}  {row.derivative:11.4g}  {row.difference:12.1e}  {row.longer:12.1e}"
+            f"  {row.output:{first}}  {row.parameter:{second}}  {row.derivative:11.4g}"
+            f"  {row.difference:12.1e}  {row.longer:12.1e}"
             for row in self.rows
         ]
         return "\n".join(lines)
