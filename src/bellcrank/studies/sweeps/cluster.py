@@ -2,8 +2,8 @@
 
 The task travels with every chunk, since what is scattered is lost with the worker that holds it; a worker unpacks and compiles
 it once, with its own cache of machine code. Few chunks are with the scheduler at a time, two for each thread of a worker: it
-never holds more than it can give out, however many runs there are. A worker that dies loses nothing but the chunks that it had, which
-are computed again.
+never holds more than it can give out, however many runs there are.
+A worker that dies loses nothing but the chunks that it had, which are computed again.
 """
 
 from __future__ import annotations
