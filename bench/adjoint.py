@@ -35,7 +35,6 @@ from bellcrank.studies.starting import first_tangents
 from bellcrank.studies.taking import moments
 
 MODELS = {"double_pendulum": 60.0, "four_bar": 20.0, "quarter_car": 4.0, "humanoid": 4.0}  # s of the run
-GIVEN: dict[str, Any] = {"q": None, "v": None, "tau": None, "u": None}
 LIMITS = (1e-8, 1e-8, None)
 OUTPUT = "energy.kinetic@end"
 
@@ -44,7 +43,7 @@ def usable(model: bc.Model, count: int) -> list[str]:
     """Parameters of bodies, joints and forces; those that a formula gives are left out."""
     found: list[str] = []
     for name in model.parameters:
-        if name in ("duration", "step") or ".axis." in name or ".normal." in name:
+        if name in ("duration", "step") or (model.closures and (".axis." in name or ".normal." in name)):
             continue
         try:
             bc.Design(model, [name])
@@ -60,12 +59,14 @@ class Case:
     """A model, some of its parameters, and the ways to a gradient."""
 
     def __init__(self, model: bc.Model, names: list[str], duration: float):
+        at_rest = not model.closures and not model.initial_v.any()
+        self.given: dict[str, Any] = {"q": None, "v": np.full(model.nv, 0.5) if at_rest else None, "tau": None, "u": None}
         self.design = bc.Design(model, names)
         self.dyn = Dynamics(model, "auto", quick=True, design=self.design)
         self.times = np.linspace(0.0, duration, 11)
         self.wanted = parsed([OUTPUT], [], duration)
         self.when = moments(self.dyn, self.wanted, self.times, None)
-        self.start = starting_state(self.dyn, None, GIVEN)
+        self.start = starting_state(self.dyn, None, self.given)
         self.loops = loops_of("minimum_norm", "stop")
         self.memory, self.steps, self.room = 0.0, 0.0, MEMORY
 
@@ -80,14 +81,14 @@ class Case:
         self.steps = found.counts["steps"]
 
     def adjoint(self) -> None:
-        backward = Backward(self.dyn, self.design, GIVEN, "dopri5", LIMITS, "minimum_norm", self.room)
+        backward = Backward(self.dyn, self.design, self.given, "dopri5", LIMITS, "minimum_norm", self.room)
         backward.run_and_back(self.wanted, [], self.when, None)
         self.memory = backward.logs[0][1].nbytes / 1e6
 
     def forward(self) -> None:
         scaled = Scaled.of(self.design)
         written = {name: x * scaled.size for name, x in self.design.tangents(self.design.start, self.dyn.plan).items()}
-        dq, dv = first_tangents(self.dyn, self.start, GIVEN, scaled.changes(self.dyn.plan), written)
+        dq, dv = first_tangents(self.dyn, self.start, self.given, scaled.changes(self.dyn.plan), written)
         begun = self.start | {"dq": dq, "dv": dv}
         integrate(self.dyn, scaled, begun, self.when.times, "dopri5", LIMITS, self.loops, False)
 
