@@ -61,9 +61,7 @@ def figure_9(short: bool) -> dict[str, Any]:
     largest = float(np.abs(exact.values("reactions")).max())
     print(f"  its own reactions are off by {found['reaction']:.2g} N of {largest:.0f} N at 1 ms")
     found["det"] = float(np.linalg.det(matrix_39(0.3, 0.3)))
-    print(
-        f"  det of (39) at theta1 = theta2: {found['det']:.6g} (dt^2/2m)^4; printed: 9/2 dt^2, from the printed matrix 9 (dt^2/2)^4"
-    )
+    print(f"  det of (39) at theta1 = theta2: {found['det']:.6g} (dt^2/2m)^4; printed 9/2 dt^2, its matrix has 9 (dt^2/2)^4")
     return found
 
 
@@ -85,9 +83,8 @@ def ringing(short: bool) -> dict[str, Any]:
         found[project] = worst
         flips = float(np.mean(np.sign(worst[2:]) != np.sign(worst[1:-1])))
         found[f"flips {project}"] = flips
-        print(
-            f"  {'with' if project else 'without'} projection: {np.abs(worst[1:]).max():.1e}, sign changes in {100 * flips:.0f} % of the steps"
-        )
+        what = f"{'with' if project else 'without'} projection: {np.abs(worst[1:]).max():.1e}"
+        print(f"  {what}, sign changes in {100 * flips:.0f} % of the steps")
     return found
 
 

@@ -1,4 +1,4 @@
-"""Kang & Yoon: the reference point of a fully recursive formulation.   python examples/papers/kang_yoon.py [--short] [--out FOLDER]
+"""Kang & Yoon: the reference point of a recursive formulation.   python examples/papers/kang_yoon.py [--short] [--out FOLDER]
 
 Prints the paper's count of what the instant global origin saves, the operations of the three reference points as they are
 compiled, the quarter car's table 5, and a model in which each of the four basic constraints is used by name. docs/papers shows it.
