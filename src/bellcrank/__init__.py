@@ -42,7 +42,19 @@ if TYPE_CHECKING:
     from .papers.paper_table import paper_table
     from .results import Run, load_run
     from .run import Event, simulate, simulate_many
-    from .studies import Sensitivity, Study, check_gradients, finite_differences, load_study, sensitivity
+    from .studies import (
+        Fitted,
+        Optimum,
+        Problem,
+        Sensitivity,
+        Study,
+        check_gradients,
+        finite_differences,
+        fit,
+        load_study,
+        optimize,
+        sensitivity,
+    )
 
 __version__ = "0.1.0"
 
@@ -80,6 +92,11 @@ _HOME = {
     "simulate_many": ".run",
     "Sensitivity": ".studies",
     "Study": ".studies",
+    "Fitted": ".studies",
+    "fit": ".studies",
+    "Optimum": ".studies",
+    "Problem": ".studies",
+    "optimize": ".studies",
     "load_study": ".studies",
     "check_gradients": ".studies",
     "finite_differences": ".studies",
@@ -96,11 +113,14 @@ __all__ = [
     "Dynamics",
     "DynamicsError",
     "Event",
+    "Fitted",
     "Function",
     "Mechanism",
     "MissingExtraError",
     "Model",
     "ModelError",
+    "Optimum",
+    "Problem",
     "Run",
     "Sensitivity",
     "SimulationError",
@@ -120,6 +140,7 @@ __all__ = [
     "drive",
     "equilibrium",
     "finite_differences",
+    "fit",
     "frequency_response",
     "gallery",
     "info",
@@ -129,6 +150,7 @@ __all__ = [
     "load_run",
     "load_study",
     "modes",
+    "optimize",
     "paper_table",
     "road_spectrum",
     "save",

@@ -16,7 +16,7 @@ from .reading import Command
 
 COMMANDS = (
     "run", "check", "draw", "view", "assemble", "drive", "models", "schema", "equilibrium", "modes", "response", "sensitivity",
-    "ops", "convert", "compare", "methods", "info",
+    "optimize", "fit", "ops", "convert", "compare", "methods", "info",
 )  # fmt: skip
 
 main = typer.Typer(

@@ -27,6 +27,7 @@ from ..model.spec.problems import names as listed
 from ..numbers.variable import varied
 from .assembling import NearStarts
 from .lane_starts import LaneStarts
+from .moving import moved_plan
 from .plan_arrays import PlanArrays
 
 if TYPE_CHECKING:
@@ -65,6 +66,8 @@ class Design:
         known = units_of(model.written.spec)
         self.units = tuple(known.get(name, "") for name in self.names)
         self._plans: dict[int, tuple[Plan, PlanArrays]] = {}
+        self.origin: Design | None = None  # of one that was moved: that which it came from
+        self.planned: dict[Any, Any] = {}  # plans for it, by what they were made for
 
     def __repr__(self) -> str:
         return f"Design({self.base.name!r}, {list(self.names)!r})"
@@ -72,7 +75,7 @@ class Design:
     def __getstate__(self) -> dict[str, Any]:
         """For pickle: without what is found again when it is asked for."""
         found = ("usual_plan", "lane_starts", "_remaking", "near_starts", "remarks")
-        return {name: value for name, value in vars(self).items() if name not in found} | {"_plans": {}}
+        return {name: value for name, value in vars(self).items() if name not in found} | {"_plans": {}, "planned": {}}
 
     # --- what follows from p
 
@@ -147,6 +150,37 @@ class Design:
             found = self._judge(values)
         return found
 
+    def moved(self, p: ArrayLike | Mapping[str, float]) -> Design:
+        """The same design starting from other values: nothing is recorded, planned or compiled again.
+
+        Raises ModelError with what is wrong with these values.
+        """
+        origin, values = self.origin or self, np.array(self.values(p))
+        values.setflags(write=False)
+        moved: Design = object.__new__(type(self))
+        found = ("usual_plan", "lane_starts", "near_starts", "remarks")
+        vars(moved).update({name: value for name, value in vars(origin).items() if name not in found})
+        moved.base, moved.start, moved.origin = origin.model(values), values, origin
+        if moved.base.closures and not origin.base.kinematic:
+            origin.start_near(moved.base, values)
+        return moved
+
+    def start_near(self, model: Model, p: Array) -> None:
+        """Gives the model of a design its start, where that is close to the one where the design starts."""
+        starts = self.near_starts
+        if not starts.possible:
+            return
+        arrays = self.arrays(p, starts.plan)
+        found = starts.find(arrays, self.base.initial_q)
+        if found is not None:
+            known = replace(self.base.assembled_start, model=model, q=found[0], v=found[1], notes=())
+            moved, changed = found[0] - model.given_q, found[1] - model.given_v
+            object.__setattr__(model, "assembled_start", replace(known, moved=moved, changed=changed))
+
+    def moved_plan(self, plan: Plan) -> Plan:
+        """A plan of the design that this one came from, with the values of this one."""
+        return moved_plan(plan, self.base, self.arrays(self.start, plan))
+
     def assembled(self, p: ArrayLike | Mapping[str, float], near: ArrayLike | None = None) -> tuple[Array, Array]:
         """q and v of the start of a design, its loops closed: what the model file says of the start is held.
 
@@ -188,9 +222,9 @@ class Design:
         """The same parameters, of a model that differs in what no parameter changes the structure of; ``recorded``: the same
         over variables of this design."""
         other = copy(self)
-        for name in ("_usual", "_remaking", "_near_starts", "remarks"):
+        for name in ("usual_plan", "lane_starts", "_remaking", "near_starts", "remarks"):
             vars(other).pop(name, None)
-        other.base, other.recording, other._plans = base, replace(self.recording, model=recorded), {}
+        other.base, other.recording, other._plans, other.origin = base, replace(self.recording, model=recorded), {}, None
         return other
 
     def plan_arrays(self, plan: Plan) -> PlanArrays:
@@ -215,12 +249,13 @@ class Design:
 
     def values(self, p: ArrayLike | Mapping[str, float]) -> Array:
         """p as an array of floats, (np,) or (B, np); raises StateError for anything else."""
-        if type(p) is np.ndarray and p.shape == self.start.shape and p.dtype == np.float64:
+        if type(p) is np.ndarray and p.shape == self.start.shape and p.dtype is DOUBLE and p.flags.c_contiguous:
             return p
         if isinstance(p, Mapping):
             return self._of_mapping(p)
         try:
-            found = np.ascontiguousarray(p, dtype=np.float64)
+            found: Array = np.empty(np.shape(p))  # of this very dtype: that of an array from a pickle is another object
+            found[...] = p
         except (TypeError, ValueError):
             found = np.zeros(0)
         if found.ndim not in (1, 2) or found.shape[-1] != len(self.names):
@@ -281,4 +316,5 @@ class Design:
         return planned(self.base, design=self).plan
 
 
+DOUBLE = np.dtype(np.float64)
 UNSIMULATED = ("duration", "step", "limits", "name")

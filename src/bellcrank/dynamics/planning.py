@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,6 +73,8 @@ def planned(
     in_python = checked_variant(name, variant, dependents, fictitious)
     if design is not None and design.base is not model:
         raise StateError("the design is of another model: give compile the model that the design was made of, design.base")
+    if design is not None and design.origin is not None:
+        return _moved(design, (formulation, reference, rank_tolerance, baumgarte, variant, tuple(dependents or ())))
     over_numbers = None if design is None else design.recording.model
     plan = make_plan(model, tolerance=rank_tolerance, baumgarte=stabilisation(baumgarte), over_numbers=over_numbers)
     first = Planned(plan, name, program, in_python, design)
@@ -82,6 +84,18 @@ def planned(
     if formulation == "auto" and _multipliers_are_much_faster(found.plan):
         return replace(found.by_multipliers(), variant=in_python)
     return found
+
+
+def _moved(design: Design, options: tuple[Any, ...]) -> Planned:
+    """For a design that was moved: the plan of the one that it came from, with other numbers."""
+    origin = design.origin
+    assert origin is not None
+    if options not in origin.planned:
+        formulation, reference, rank_tolerance, baumgarte, variant, dependents = options
+        given = {"reference": reference, "rank_tolerance": rank_tolerance, "baumgarte": baumgarte, "variant": variant}
+        origin.planned[options] = planned(origin.base, formulation, dependents=dependents or None, design=origin, **given)
+    found: Planned = origin.planned[options]
+    return replace(found, plan=design.moved_plan(found.plan), design=design)
 
 
 def _multipliers_are_much_faster(plan: Plan) -> bool:

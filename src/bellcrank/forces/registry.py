@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .actuator import Actuator
 from .base import BodyForce, JointForce
+from .bearing_friction import BearingFriction
 from .bushing import Bushing
 from .contact import CylinderContact, PlaneContact
 from .force import ConstantForce
@@ -15,6 +16,7 @@ from .joint_stiction import JointStiction
 from .joint_stop import JointStop
 from .one_sided import OneSidedSpring, PointStop
 from .spring_damper import SpringDamper
+from .state_rate import StateRate
 from .turning_spring import TurningSpring
 from .tyre import Tyre
 
@@ -36,6 +38,8 @@ _ALL: tuple[type[JointForce] | type[BodyForce], ...] = (
     PlaneContact,
     CylinderContact,
     Tyre,
+    StateRate,
+    BearingFriction,
 )
 
 FORCES: dict[str, type[JointForce] | type[BodyForce]] = {force.kind: force for force in _ALL}

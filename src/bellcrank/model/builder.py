@@ -28,7 +28,7 @@ from .python.laws import BY_KEY as LAWS_BY_KEY
 from .python.laws import law
 from .spec import elements, laws, measures, shapes
 from .spec.fields import XYZ, Construction, InBody, fields_of
-from .spec.laws import LawSpec
+from .spec.laws import LawSpec, StateSpec
 from .spec.spec import AssemblySpec, BodySpec, CopySpec, InitialSpec, JointSpec, Mesh, ParameterSpec, PointSpec, Spec, TurnSpec
 from .spec.values import (
     ONE,
@@ -378,6 +378,12 @@ class Parts:
         """A belt or chain around two pulleys; its two sides load the bearings."""
         self._item("gears", gear_specs.BeltSpec, locals())
 
+    # --- states of one's own
+
+    def state(self, name: str, rate: Value, initial: Value = 0.0, *, unit: str = "") -> None:
+        """A number that changes at a rate (constant, a formula, a function), integrated with the motion; forces may use it."""
+        self._item("states", StateSpec, locals())
+
     # --- force elements
 
     def spring(
@@ -438,13 +444,16 @@ class Parts:
         self,
         name: str,
         joint: str,
-        effort: Value,
+        effort: Value | None = None,
         *,
         velocity: Value | None = None,
         stiffness: Value | None = None,
         damping: Value = 0.0,
         coordinate: str | None = None,
+        coefficient: Value | None = None,
+        radius: Value | None = None,
     ) -> None:
+        """Smooth; with a stiffness one that holds; with a coefficient one that grows with the joint's reaction."""
         self._item("elements", elements.FrictionSpec, locals())
 
     def stop(

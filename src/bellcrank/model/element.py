@@ -16,6 +16,7 @@ ELEMENTS: dict[str, tuple[str, ...]] = {
     "joint_spring": ("stiffness", "rest", "preload"),
     "joint_damper": ("damping",),
     "joint_friction": ("effort", "velocity"),
+    "bearing_friction": ("effort", "coefficient", "radius", "velocity"),
     "joint_stiction": ("effort", "stiffness", "damping"),
     "joint_stop": ("lower", "upper", "stiffness", "damping"),
     "joint_effort": ("value",),
@@ -29,6 +30,7 @@ ELEMENTS: dict[str, tuple[str, ...]] = {
     "point_stop": ("lower", "upper", "stiffness", "damping"),
     "plane_contact": ("stiffness", "radius", "exponent", "damping", "linear", "friction", "velocity", "cylinder", "inside"),
     "cylinder_contact": ("stiffness", "radius", "exponent", "damping", "linear", "friction", "velocity", "cylinder", "inside"),
+    "state_rate": ("value",),
     "tyre": ("radius", "stiffness", "damping", "friction", "velocity", "traction"),
 }
 
@@ -45,6 +47,7 @@ class Element:
     joint_spring    effort = preload - stiffness (q - rest)
     joint_damper    effort = -damping v
     joint_friction  effort = -effort v / sqrt(v^2 + velocity^2)
+    bearing_friction  effort = -(effort + coefficient radius inputs[input]) v / sqrt(v^2 + velocity^2)
     joint_stiction  friction that holds: spring and damper to an anchor that slips, within +-effort
     joint_stop      spring and damper beyond lower or upper, only pushing back; +-inf for no limit
     joint_effort    value; with a table: of time
@@ -59,6 +62,8 @@ class Element:
     one_sided_spring, point_stop   between point_a and point_b: forces/one_sided.py
     plane_contact, cylinder_contact   of a ball around point_a with what point_b is on: forces/contact.py
     tyre            around point_a, on a road through point_b; its table is the road's height: forces/tyre.py
+
+    state_rate      rate of the state that row ``joint`` is
 
     Values that a formula gives are those of the measures ``arguments``, in the order of ``live``.
 

@@ -21,7 +21,7 @@ from ...run.reach import at_end_of_reach
 from ...wording import argument, counted, did_you_mean
 from ..recut import carried_over, completed, joint_of, near_turns, recut
 from ..report import listed, table
-from ..state import compiled, increasing
+from ..state import compiled, increasing, refuse_states
 from .along import measured_along
 from .change_points import Change
 from .kinematics import End, MovingState, along_values, freedom_left, frozen, over_times
@@ -221,6 +221,7 @@ def drive(
     """
     if (coordinate is None) == (times is None) or (values is None) != (coordinate is None):
         raise StateError("give a coordinate and its values, or the times at which the model's own drivers are looked at")
+    refuse_states(model, "drive")
     if coordinate is None:
         return _over_times(model, increasing("times", times), q)
     wanted = np.atleast_1d(np.asarray(values, dtype=float))

@@ -139,8 +139,8 @@ def run_lanes(
 
     found = lot.wait([workers().submit(one, group) for group in groups], meanwhile)
     samples, last = found.pop("samples"), found.pop("last")
-    q, v, anchors = np.split(samples, [model.nq, model.nq + model.nv], axis=2)
-    last_q, last_v, last_anchors = np.split(last, [model.nq, model.nq + model.nv], axis=1)
+    q, v, anchors = layout.split(samples)
+    last_q, last_v, last_anchors = layout.split(last)
     found |= {"last_q": last_q, "last_v": last_v, "last_u": np.hstack([start["u"][:, : len(model.inputs)], last_anchors])}
     return {"q": unit_quaternions(model, q), "v": v, "anchors": anchors, **found}
 

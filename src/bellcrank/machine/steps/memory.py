@@ -74,7 +74,7 @@ _ALONG = ("along", "along_passes", "along_change")  # tangents of the stages: se
 _BEFORE = ("tried", "h_before", "h_accepted", "error_accepted", "change", "change_before")
 _IMPLICIT = (*_NEWTON, *_ALONG, *_BEFORE)
 REALS = {name: k for k, name in enumerate((*_STEP, *_FASTEST, *_CUTS, *_OPENINGS, *_CLOSING, *STIFFNESS, *_IMPLICIT))}
-COUNTS = {name: k for k, name in enumerate((*_LOOP, "parameter", "cuts", "jacobians", "factorizations"))}
+COUNTS = {name: k for k, name in enumerate((*_LOOP, "parameter", "logged", "cuts", "jacobians", "factorizations"))}
 TURNING = ("attitude", "spin", "position", "push")  # places in y of g, mu, x, l; the last two are -1 without a position
 
 
@@ -89,6 +89,7 @@ class Layout:
     samples: int
     corners: int = 0
     parameters: int = 0  # by which the state is differentiated
+    log: int = 0  # accepted steps that are written down before the host takes them over
 
     @property
     def tangents(self) -> int:
@@ -121,14 +122,14 @@ class Layout:
     def works(self) -> tuple[int, int, int]:
         """How many works there are of force elements, drives and driven closures; that of given efforts comes last."""
         model = self.model
-        if self.lanes > 1 or self.tangents:
+        if self.lanes > 1 or self.tangents or self.log:
             return 0, 0, 0
         drives = sum(joint.nv for joint, driven in zip(model.joints, model.driven, strict=True) if driven)
         return len(model.elements), drives, len(model.closures) if self.plan.loads.closing.driven else 0
 
     @cached_property
     def v_start(self) -> int:
-        return self.wide(self.model.nq)
+        return self.wide(max(self.model.nq, self.model.nv))  # displacements have the size of v (implicit/newton.py)
 
     @cached_property
     def w_start(self) -> int:
@@ -146,6 +147,11 @@ class Layout:
     @property
     def t_start(self) -> int:
         return self.anchor_start + self.wide(len(self.anchors.places))
+
+    @property
+    def log_row(self) -> int:
+        """Doubles that are written down of an accepted step: machine.adjoint.log."""
+        return WIDE + self.w_start
 
     @cached_property
     def row_width(self) -> int:
@@ -192,6 +198,11 @@ class Layout:
     def v_place(self) -> int:
         """Numbers of a state before its speeds."""
         return self.v_start // self.lanes
+
+    def split(self, rows: Array) -> tuple[Array, Array, Array]:
+        """q, v and anchors of rows of states of lanes."""
+        nq, nv, v = self.model.nq, self.model.nv, self.v_place
+        return rows[..., :nq], rows[..., v : v + nv], rows[..., v + nv :]
 
     @cached_property
     def turning(self) -> NDArray[np.int64]:
@@ -313,6 +324,8 @@ NUMBERS: dict[str, Size] = {
     "row_chunks": lambda s: s.wide(s.order) // s.vector,  # of a row
     "row": lambda s: s.wide(s.order),  # doubles of a row
     "matrix": lambda s: s.order * s.wide(s.order),  # and of a matrix
+    "log_row": lambda s: s.log_row,
+    "log_room": lambda s: s.log,
     "held_width": lambda s: s.held_width,
     "control": lambda s: 0,  # a function that is called before every evaluation, and its argument: see Stepper.ask
     "controller": lambda s: 0,
@@ -322,12 +335,14 @@ DESIGN_DATA = (*VARIABLE, *OF_NODES)
 NUMBERS |= {f"size:{name}": _size_of(name) for name in DESIGN_DATA}
 NUMBERS |= {f"step:{name}": _step_of(name) for name, array in ARRAYS.items() if array.kind == "tangent"}
 DOUBLES: dict[str, Size] = {
+    "log": lambda s: s.log * s.log_row,
     "y": lambda s: s.state,
     "new": lambda s: s.state,
     "aside": lambda s: s.state,
     "origin": lambda s: s.state,
     "asked": lambda s: s.state,
     "reach": lambda s: s.state,
+    "moves": lambda s: s.state,  # 1 for speeds, 0 for states of the user's own
     "fastest": lambda s: s.state,  # the state with the largest speeds so far
     "moved": lambda s: s.wide(max(s.model.nq, s.model.nv)) if s.tangents else 0,
     "moving": lambda s: max(s.model.nq, s.model.nv) * s.tangents,
@@ -435,6 +450,9 @@ class Memory:
             known |= {"kept_rows": layout.kept_rows, "kept_scale": kept_scales(plan)}
         for name, places in known.items():
             self.arrays[name][: len(places)] = places
+        moves = np.ones(layout.model.nv)
+        moves[list(layout.model.state_places)] = 0.0
+        self.put("moves", np.tile(moves, (layout.lanes, 1)), layout.v_start)
         self.resume(0, 0)
         values = {"pivot": np.inf, "stiff_time": np.inf, "cut": NO_ROOT, "opened": -NEVER, "jacobian": TO_RENEW, "eta": 1.0}
         for name, value in values.items():

@@ -42,7 +42,7 @@ def write_with_kernels(plan: Plan, called: dict[str, Program], method: RungeKutt
     """A module of a stepper and the kernels that it calls."""
     lanes = {name: 1 if name == "tangent" else stepper.lanes for name in called}
     kernels = {name: write_kernel(plan, program, lanes[name], name=name) for name, program in called.items()}
-    plain_rates = all(joint.quaternion is None for joint in plan.model.joints)
+    plain_rates = all(joint.quaternion is None and joint.mechanical for joint in plan.model.joints)
     arguments = {name: kernel.arguments for name, kernel in kernels.items()}
     parts = [write_unit_quaternions(stepper.lanes), write_first_root(method.degree, stepper.lanes)]
     made = stepper(called, method, plain_rates, arguments)
@@ -168,7 +168,8 @@ class Stepper:
     def note_fastest(self, t: Number) -> None:
         """Keep the state with the largest speeds: samples may all fall on rest, and the energy that flows is to be known."""
         w, y = self.words, self.words["y"]
-        speed = self.sum_of_squares(lambda i: self.get(y, i), self.vectors("v_start"), w["controlled"])
+        first = self.vectors("v_start")
+        speed = self.sum_of_squares(lambda i: self.get(y, i) * self.get(w["moves"], i), first, w["controlled"])
 
         def keep() -> None:
             self.copy(y, w["fastest"])
@@ -410,6 +411,9 @@ class Stepper:
         """A step of a watched run waits for the host to look at it; the next call goes on where it stopped."""
         self.set_count("held", 1)
         self.set_count("budget", 0)
+
+    def note_step(self, h: Number, where: Condition) -> None:
+        """Before a state moves on: runs that are gone through backward later write the step down (machine.adjoint.log)."""
 
     def unit_state(self, state: str, k: str) -> None:
         """Quaternions of a state after a step, and what belongs to them."""

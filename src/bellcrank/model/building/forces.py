@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from ...joints import Joint
@@ -14,6 +15,7 @@ from ..parameters.expressions import Live
 from ..spec import elements
 from ..spec.fields import XYZ
 from ..spec.items import Attachment
+from ..spec.laws import StateSpec
 from ..spec.problems import Problems
 from ..spec.shapes import axes_of, axes_problems, rows_of
 from ..spec.spec import Spec
@@ -38,6 +40,19 @@ def make_elements(spec: Spec, rows: ModelRows, problems: Problems) -> tuple[Elem
         return MAKERS[type(item)](item, rows)
 
     return make_all(spec.elements, make, problems, element_problems, rows.kinds)
+
+
+def make_states(spec: Spec, rows: ModelRows, problems: Problems) -> tuple[Element, ...]:
+    """The rates of the states of the user's own, which come after the rows of the tree."""
+    row = {item.name: len(rows.joints) + k for k, item in enumerate(spec.states)}
+
+    def make(item: StateSpec) -> Element:
+        if not is_finite(item.initial):
+            raise Trouble(f"initial is {item.initial}. Give a finite number.", "initial")
+        made = _with_formulas(item, rows, "state_rate", {"value": ("rate", item.rate)}, joint=row[item.name])
+        return replace(made, name=f"rate of {item.name}")
+
+    return make_all(spec.states, make, problems, element_problems, rows.kinds)
 
 
 def _element(item: Any, kind: str, *values: Any, **where: Any) -> Element:
@@ -127,7 +142,37 @@ def _line_spring(item: elements.LineSpring, rows: ModelRows) -> Element:
     return _element(item, "spring_damper", *values, **ends, table=table_of(item))
 
 
+def _bearing(item: elements.FrictionSpec, rows: ModelRows) -> Element:
+    """Friction that grows with the reaction, which is an input of its own."""
+    for key in ("stiffness", "damping"):
+        if getattr(item, key):
+            raise Trouble(f"friction that grows with the load is smooth: remove {key}.", key)
+    on = on_joint(item, rows, rates=True)
+    turns = rows.kinds[item.joint].v_units[on["dof"]] == "rad/s"
+    if turns and item.radius is None:
+        raise Trouble(f'joint "{item.joint}" turns: give the radius of its bearing, radius = ... in m.', "radius")
+    if not turns and item.radius is not None:
+        raise Trouble(f'joint "{item.joint}" slides, and has no radius: remove it.', "radius")
+    rows.loads.append(load_input(item.name))
+    values = item.effort or 0.0, item.coefficient, 1.0 if item.radius is None else item.radius
+    velocity = elements.CREEP if item.velocity is None else item.velocity
+    return _element(item, "bearing_friction", *values, velocity, **on, input=len(rows.inputs) + len(rows.loads) - 1)
+
+
+def load_input(name: str) -> str:
+    """The input that the load of a bearing's friction is."""
+    return f"load of {name}"
+
+
 def _friction(item: elements.FrictionSpec, rows: ModelRows) -> Element:
+    if item.coefficient is not None:
+        return _bearing(item, rows)
+    if item.radius is not None:
+        raise Trouble(
+            "a radius goes with a coefficient, of friction that grows with the load. Give it, or remove radius.", "radius"
+        )
+    if item.effort is None:
+        raise Trouble("it has no effort. Give it, or a coefficient and the radius of the bearing.", "effort")
     if item.stiffness is None:
         if item.damping:
             raise Trouble("smooth friction has no damping: give a stiffness too, or a damper beside it.", "damping")

@@ -204,6 +204,8 @@ def _tree(model: Model) -> Iterator[Closure]:
 def refuse(model: Model) -> None:
     """What this method cannot do, in the user's names."""
     instead = f"use {argument('method', 'rattle')}"
+    if model.state_places:
+        raise StateError(f'reaction_taylor knows no states of one\'s own, and "{model.state_names[0]}" is one: {instead}')
     for closure in [*_tree(model), *model.closures]:
         if rows_of(_kind(closure)) is None:
             raise StateError(f'reaction_taylor knows no {_kind(closure)}, and "{closure.name}" is one: {instead}')
