@@ -1,7 +1,7 @@
 """Kang & Yoon: the reference point of a recursive formulation.   python examples/papers/kang_yoon.py [--short] [--out FOLDER]
 
 Prints the paper's count of what the instant global origin saves, the operations of the three reference points as they are
-compiled, the quarter car's table 5, and a model in which each of the four basic constraints is used by name. docs/papers shows it.
+compiled, the quarter car's table 5, and a model in which each of the four basic constraints is used by name.
 """
 
 from __future__ import annotations
