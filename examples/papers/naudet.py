@@ -48,9 +48,7 @@ def drift(short: bool) -> dict[str, Any]:
     """Index 2: velocities that follow from p keep the loops closed, so that their error is integrated once, not twice."""
     model, duration = bc.load("four_bar"), 0.3 if short else 20.0
     found: dict[str, Any] = {}
-    print(
-        f"\nIndex 2: the four-bar without projection for {duration:g} s, rk4 with steps of 5 ms; errors of position and velocity"
-    )
+    print(f"\nIndex 2: the four-bar without projection for {duration:g} s, rk4, steps of 5 ms; errors of position and velocity")
     for name in ("coordinate_reduction", "multipliers", "canonical_momenta"):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", bc.BellcrankWarning)
