@@ -7,7 +7,8 @@ partial    with its derivatives by so many parameters at the same q and v: us, a
 total      with dq and dv given too
 jacobians  d(acceleration) by q, v and tau, us; beside it Pinocchio's computeABADerivatives, for trees, if it is installed
 
-Times are the shortest of many short rounds. Parameters change masses, first moments and inertias of all bodies, where these are not zero, and the joints' offsets.
+Times are the shortest of many short rounds.
+Parameters change masses, first moments and inertias of all bodies, where these are not zero, and the joints' offsets.
 """
 
 from __future__ import annotations

@@ -54,8 +54,10 @@ def off_by(dyn, program):
     along = {name: np.where(plan.varied[name][..., None], x, 0.0) for name, x in along.items()}
     speeds = np.array(model.initial_v) + 0.3 * rng.normal(size=model.nv)  # off the closures too
     rows = {"q": np.array(model.initial_q)[None], "v": speeds[None], "p": speeds[None], "tau": rng.normal(size=(1, model.nv))}
+    rows |= {"a": rng.normal(size=(1, model.nv)), "lambda": rng.normal(size=(1, plan.loads.closing.rows))}
     seeds = {"q": rng.normal(size=(1, model.nq, COUNT)), "v": rng.normal(size=(1, model.nv, COUNT))}
-    seeds["p"] = seeds["v"]
+    seeds |= {"p": seeds["v"], "a": rng.normal(size=(1, model.nv, COUNT))}
+    seeds["lambda"] = rng.normal(size=(1, plan.loads.closing.rows, COUNT))
     tangents = design_tangents(plan, along, COUNT)
     found = derivatives(dyn, program, rows, Changes(COUNT, seeds, tangents), 0.3)
     values, worst = design_data(plan, plain), 0.0
@@ -68,7 +70,7 @@ def off_by(dyn, program):
         for name, (value, slope) in found.items():
             complexes = np.array(expected[name], dtype=complex)
             exact = complexes.imag / STEP
-            worst = max(worst, np.abs(slope[0, :, k] - exact).max() / np.abs(exact).max())
+            worst = np.maximum(worst, np.abs(slope[0, :, k] - exact).max() / np.abs(exact).max())  # not a number stays so
             np.testing.assert_allclose(value[0], complexes.real, rtol=0, atol=1e-9 * np.abs(complexes).max())
     return worst
 

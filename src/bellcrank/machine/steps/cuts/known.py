@@ -77,10 +77,20 @@ def _tables(model: Model) -> Iterator[Table]:
             yield from (term.table for term in law.terms if term.table is not None)
 
 
+def stop_limits(model: Model) -> list[tuple[int, str, int]]:
+    """Limits of stops on coordinates of the tree: which element, which of its values, and the place in q."""
+    stops = ((k, e) for k, e in enumerate(model.elements) if e.kind == "joint_stop" and e.joint >= 0)
+    return [
+        (k, name, int(model.q_index[e.joint]) + e.dof)
+        for k, e in stops
+        if not model.driven[e.joint]
+        for name in ("lower", "upper")
+    ]
+
+
 def known_surfaces(model: Model) -> Surfaces:
     """Those of stops, and of friction that holds; a driven joint has no coordinate."""
-    stops = [e for e in model.elements if e.kind == "joint_stop" and e.joint >= 0 and not model.driven[e.joint]]
-    found = [(int(model.q_index[e.joint]) + e.dof, e.values[name]) for e in stops for name in ("lower", "upper")]
+    found = [(place, model.elements[k].values[name]) for k, name, place in stop_limits(model)]
     held = (model.elements[k] for k in model.stictions)
     found += [(model.nq + int(model.v_index[e.joint]) + e.dof, 0.0) for e in held]
     found = sorted({(place, limit) for place, limit in found if np.isfinite(limit)})
