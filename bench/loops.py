@@ -32,11 +32,13 @@ from loop_states import FAMILIES, SIDES, States
 from numpy.typing import NDArray
 
 import bellcrank as bc
-from bellcrank.dynamics.evaluation import LANES
 from bellcrank.errors import BellcrankError
 from bellcrank.formulations import CLOSED
 from bellcrank.kernels import jit
+from bellcrank.kernels.processor import lane_count
 from bellcrank.model import Model
+
+LANES = lane_count()
 
 Array = NDArray[np.float64]
 Evaluate = Callable[[int], Any]  # of the first so many states

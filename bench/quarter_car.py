@@ -22,14 +22,16 @@ from cpu_timing import race
 from trees import show
 
 import bellcrank as bc
-from bellcrank.dynamics.evaluation import LANES
 from bellcrank.formulations import CLOSED, Program, reference_point
 from bellcrank.formulations.loops import multipliers
 from bellcrank.joints import make_joint
+from bellcrank.kernels.processor import lane_count
 from bellcrank.model import Model, generators
 from bellcrank.papers.operations import count_program
 from bellcrank.spatial import ArticulatedInertia, Force, Matrix
 from bellcrank.spatial.vector import ZERO
+
+LANES = lane_count()
 
 MODEL = Path(__file__).parents[1] / "models" / "quarter_car.toml"
 STATES = 256

@@ -25,10 +25,12 @@ from rich.table import Table
 from timing import once, race
 
 import bellcrank as bc
-from bellcrank.dynamics.evaluation import LANES
 from bellcrank.formulations import CANONICAL
 from bellcrank.kernels import jit
+from bellcrank.kernels.processor import lane_count
 from bellcrank.model import Model, generators
+
+LANES = lane_count()
 
 STATES = 256
 

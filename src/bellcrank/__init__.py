@@ -42,7 +42,19 @@ if TYPE_CHECKING:
     from .papers.paper_table import paper_table
     from .results import Run, load_run
     from .run import Event, simulate, simulate_many
-    from .studies import Sensitivity, Study, check_gradients, load_study, sensitivity
+    from .studies import (
+        Fitted,
+        Optimum,
+        Problem,
+        Sensitivity,
+        Study,
+        check_gradients,
+        finite_differences,
+        fit,
+        load_study,
+        optimize,
+        sensitivity,
+    )
 
 __version__ = "0.1.0"
 
@@ -80,8 +92,14 @@ _HOME = {
     "simulate_many": ".run",
     "Sensitivity": ".studies",
     "Study": ".studies",
+    "Fitted": ".studies",
+    "fit": ".studies",
+    "Optimum": ".studies",
+    "Problem": ".studies",
+    "optimize": ".studies",
     "load_study": ".studies",
     "check_gradients": ".studies",
+    "finite_differences": ".studies",
     "sensitivity": ".studies",
 }
 
@@ -95,11 +113,14 @@ __all__ = [
     "Dynamics",
     "DynamicsError",
     "Event",
+    "Fitted",
     "Function",
     "Mechanism",
     "MissingExtraError",
     "Model",
     "ModelError",
+    "Optimum",
+    "Problem",
     "Run",
     "Sensitivity",
     "SimulationError",
@@ -118,6 +139,8 @@ __all__ = [
     "count_table",
     "drive",
     "equilibrium",
+    "finite_differences",
+    "fit",
     "frequency_response",
     "gallery",
     "info",
@@ -127,6 +150,7 @@ __all__ = [
     "load_run",
     "load_study",
     "modes",
+    "optimize",
     "paper_table",
     "road_spectrum",
     "save",

@@ -53,3 +53,18 @@ point = [0, 0, 0]
 def test_options_that_cannot_be_are_bad_input():
     assert "about must be" in cli("modes", "pendulum", "--about", "noon").stderr
     assert "seek must be" in cli("equilibrium", "pendulum", "--seek", "flat").stderr
+
+
+def test_a_drive_that_is_interrupted_shows_what_was_found_with_its_own_code(monkeypatch):
+    from bellcrank.analyses.motions import driving
+
+    real = driving.along_values
+
+    def interrupted(*given):
+        yield next(real(*given))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(driving, "along_values", interrupted)
+    result = cli("drive", "four_bar", "crank_pivot", "--from", "0.8", "--to", "1.0", "--count", "3", "--json")
+    assert result.exit_code == 1 and "interrupted after 1 value" in result.stderr
+    assert json.loads(result.stdout)["values"] == [0.8]

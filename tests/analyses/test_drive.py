@@ -222,3 +222,24 @@ class TestChangePoints:
 def test_quaternions_are_not_driven():
     with pytest.raises(bc.StateError, match="is part of a quaternion"):
         bc.drive(bc.load("quarter_car"), "knuckle_ball.x", [0.0])
+
+
+@pytest.mark.parametrize("after", [3, 8])
+def test_interrupted_it_keeps_what_was_found(after, monkeypatch):
+    """Upward first, then downward; the values stay in order."""
+    from bellcrank.analyses.motions import driving
+
+    real, left = driving.along_values, iter(range(after))
+
+    def interrupted(*given):
+        for state in real(*given):
+            if next(left, None) is None:
+                raise KeyboardInterrupt
+            yield state
+
+    monkeypatch.setattr(driving, "along_values", interrupted)
+    values = np.linspace(0.2, 1.2, 11)  # the start is at 0.7: six values upward, five downward
+    with pytest.raises(bc.SimulationError, match=rf"interrupted after {after} values of 'crank_pivot'") as caught:
+        bc.drive(bc.load("four_bar"), "crank_pivot", values)
+    found = caught.value.run
+    assert len(found.values) == after and (np.diff(found.values) > 0).all() and len(found.missing) == 11 - after

@@ -273,3 +273,10 @@ def test_a_dynamics_with_a_design_is_pickled(swing):
     again = pickle.loads(pickle.dumps(bc.compile(model, design=design, quick=True)))
     found = again.planned.design.arrays(np.array([2.0]), again.planned.plan)
     assert found["data"] == pytest.approx(design.arrays(np.array([2.0]))["data"])
+
+
+def test_parameters_from_a_pickle_are_the_same_parameters():
+    """Their arrays have a dtype object of their own, which machine code does not know."""
+    design = bc.Design(bc.load("four_bar"), ["parameters.crank_length"])
+    p = pickle.loads(pickle.dumps(np.array([0.47])))
+    np.testing.assert_array_equal(design.arrays(p)["data"], design.arrays([0.47])["data"])

@@ -104,3 +104,50 @@ def test_what_cannot_be_is_refused(block):
 def test_check_says_that_smooth_friction_creeps(block):
     assert any('friction "floor" is smooth and does not hold: under half' in text for text in bc.load(BLOCK).check().remarks)
     assert not any("creeps" in text for text in block.check().remarks)
+
+
+def held_arm(shoulder, elbow):
+    """Two rods of 1 m and 1 kg, stretched out along x: weight turns the shoulder by 2 g N m, the elbow by g/2 N m."""
+    m = bc.Mechanism("arm", gravity=(0, 0, -10.0))
+    m.rod("upper", (0, 0, 0), (1, 0, 0), mass=1.0, radius=0.02)
+    m.rod("lower", (1, 0, 0), (2, 0, 0), mass=1.0, radius=0.02)
+    m.joint("shoulder", "revolute", "ground", "upper", point=(0, 0, 0), axis="y")
+    m.joint("elbow", "revolute", "upper", "lower", point=(1, 0, 0), axis="y")
+    m.friction("at_shoulder", "shoulder", shoulder, stiffness=1e6, damping=1e3)
+    m.friction("at_elbow", "elbow", elbow, stiffness=1e6, damping=1e3)
+    return m.build()
+
+
+def test_an_arm_is_held_at_both_joints():
+    """It gives way by load / stiffness, 2e-5 rad, and stays there."""
+    run = bc.simulate(held_arm(50.0, 12.0), 10.0, step=1.0)
+    np.testing.assert_allclose(run.values("q")[1:], np.tile([20e-6, 5e-6], (10, 1)), atol=1e-9)
+
+
+def test_the_joint_that_is_too_weak_slips_and_the_other_holds():
+    run = bc.simulate(held_arm(40.0, 4.0), 1.0, step=0.05)
+    shoulder, elbow = run.values("q").T
+    assert np.abs(shoulder).max() < 5e-5 and elbow.max() > 1.0
+    assert run.energy_error < 1e-5
+
+
+@pytest.mark.parametrize(("effort", "holds"), [(5.1, True), (4.5, False)])
+def test_a_loop_is_held_at_one_of_its_joints(effort, holds):
+    """A parallelogram drawn at 30 degrees: the weight of its three bars of 1 kg turns the crank by 2 g sin(30) / 2 N m."""
+    x, z = 0.5, np.sqrt(0.75)
+    m = bc.Mechanism("parallelogram", gravity=(0, 0, -5.0))
+    m.rod("crank", (0, 0, 0), (x, 0, z), mass=1.0)
+    m.rod("coupler", (x, 0, z), (2 + x, 0, z), mass=1.0)
+    m.rod("rocker", (2, 0, 0), (2 + x, 0, z), mass=1.0)
+    for name, parent, child, at in (
+        ("A", "ground", "crank", (0, 0, 0)),
+        ("B", "crank", "coupler", (x, 0, z)),
+        ("C", "coupler", "rocker", (2 + x, 0, z)),
+        ("D", "ground", "rocker", (2, 0, 0)),
+    ):
+        m.joint(name, "revolute", parent, child, point=at, axis="y", cut=name == "C")
+    m.friction("brake", "A", effort, stiffness=1e4, damping=1e3)
+    run = bc.simulate(m.build(), 1.2, step=0.1)
+    turned = np.abs(run.values("q")[:, 0]).max()
+    assert turned == pytest.approx(5e-4, rel=1e-2) if holds else turned > 0.2
+    assert run.energy_error < 1e-5

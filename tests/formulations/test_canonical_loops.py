@@ -137,3 +137,16 @@ def test_what_does_not_go_with_loops_is_told():
         bc.compile(model, "canonical_momenta", reference="origin")
     with pytest.raises(StateError, match="formulation 'canonical_momenta' or 'coordinate_reduction', not with 'multipliers'"):
         bc.compile(model, "multipliers").velocities(model.neutral_q, np.zeros(model.nv))
+
+
+def test_impulses_of_the_loops_are_the_part_of_p_that_moves_nothing():
+    """p = M v + G^T sigma; a tree has none, and the velocities are those without sigma."""
+    model = bc.load("four_bar")
+    dyn, q, v = bc.compile(model, quick=True), model.initial_q, model.initial_v
+    sigma = np.array([0.3, -0.7, 0.2, 0.1, 0.4])
+    p = dyn.momenta(q, v) + dyn.closure_jacobian(q).T @ sigma
+    found = dyn.impulses(q, p)
+    np.testing.assert_allclose(dyn.closure_jacobian(q).T @ found, dyn.closure_jacobian(q).T @ sigma, atol=1e-12)
+    np.testing.assert_allclose(dyn.velocities(q, p), v, atol=1e-12)
+    assert dyn.impulses(np.array([q, q]), np.array([p, p])).shape == (2, 5)
+    assert bc.compile(bc.load("pendulum"), quick=True).impulses(np.zeros(1), np.zeros(1)).shape == (0,)

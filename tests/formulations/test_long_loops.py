@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.dynamics.evaluation import LANES
 from bellcrank.dynamics.node_ranks import plan_nodes
 from bellcrank.formulations import CANONICAL, CLOSED, QUANTITIES, WITH_MULTIPLIERS
 from bellcrank.joints import make_joint
+from bellcrank.kernels.processor import lane_count
 from bellcrank.machine.in_python import InPython, run_plain
 from bellcrank.machine.kernel import Kernel
 from bellcrank.model import Closure, generators
@@ -22,6 +22,8 @@ from bellcrank.plan import make_plan
 from bellcrank.plan.long_loops import choice
 
 from ..closed_states import displaced, moving
+
+LANES = lane_count()
 
 PROGRAMS = {
     "accelerations, multipliers and powers": WITH_MULTIPLIERS["coordinate_reduction"],

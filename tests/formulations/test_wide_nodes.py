@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.dynamics.evaluation import LANES
 from bellcrank.dynamics.node_ranks import plan_nodes
 from bellcrank.formulations import CANONICAL, QUANTITIES, WITH_MULTIPLIERS
+from bellcrank.kernels.processor import lane_count
 from bellcrank.machine.in_python import run_plain
 from bellcrank.machine.kernel import Kernel
 from bellcrank.plan import make_plan, nodes
@@ -19,6 +19,8 @@ from bellcrank.plan.long_loops import choice
 
 from ..closed_linkages import Bar, lattice, linkage, pinned
 from ..closed_states import displaced, moving
+
+LANES = lane_count()
 
 VELOCITIES = QUANTITIES["project_velocities:minimum_norm_blocks"]
 PROGRAMS = {  # positions go the way of velocities

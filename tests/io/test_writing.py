@@ -215,3 +215,20 @@ def test_a_changed_copy_of_a_model_has_no_text_of_its_own():
 def test_the_builder_refuses_what_it_cannot_use(wrong, message):
     with pytest.raises((ModelError, TypeError), match=message):
         wrong(Mechanism("m"))
+
+
+def test_a_file_in_which_numbers_were_changed_keeps_its_comments(tmp_path):
+    """Numbers are put in place, also in arrays and inline tables; a number that the file does not write rewrites it whole."""
+    model = load("slider_crank")
+    changed = model.with_parameters({"parameters.r": 0.055, "crank.mass": 4.5, "gravity.y": -9.0, "gas.stiffness": 900.0})
+    save(changed, tmp_path / "changed.toml")
+    text = (tmp_path / "changed.toml").read_text()
+    original = gallery()["slider_crank"].read_text()
+    differ = [(a, b) for a, b in zip(original.splitlines(), text.splitlines(), strict=True) if a != b]
+    assert len(differ) == 4
+    assert "0.055                            # m, crank" in text
+    assert load(tmp_path / "changed.toml").parameters == changed.parameters
+    other = model.with_parameters({"crankshaft.armature": 0.1})
+    save(other, tmp_path / "other.toml")
+    assert "#" not in (tmp_path / "other.toml").read_text()
+    assert load(tmp_path / "other.toml").parameters == other.parameters

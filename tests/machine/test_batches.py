@@ -9,10 +9,13 @@ import numpy as np
 import pytest
 
 from bellcrank.dynamics import Dynamics
-from bellcrank.dynamics.evaluation import LANES
 from bellcrank.errors import StateError
+from bellcrank.kernels.processor import lane_count
+from bellcrank.kernels.threads import thread_count
 from bellcrank.machine import kernel
 from bellcrank.model.generators import chain, random_state, random_tree
+
+LANES = lane_count()
 
 
 @pytest.fixture(scope="module")
@@ -180,3 +183,38 @@ def test_workspaces_are_used_again(hinges):
     code.batch(given, threads=1)
     code.batch(given, threads=1)
     assert len(code._free) == 1
+
+
+def test_threads_follow_what_the_process_may_use(monkeypatch):
+    """The affinity of the process, not the processors of the machine; or BELLCRANK_THREADS."""
+    monkeypatch.delenv("BELLCRANK_THREADS", raising=False)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0, 3, 5}, raising=False)
+    assert thread_count() == 3
+    monkeypatch.setenv("BELLCRANK_THREADS", "7")
+    assert thread_count() == 7
+
+
+@pytest.mark.parametrize("wanted", ["none", "0", "-1"])
+def test_a_number_of_threads_that_is_none_is_refused(monkeypatch, wanted):
+    monkeypatch.setenv("BELLCRANK_THREADS", wanted)
+    with pytest.raises(StateError, match="BELLCRANK_THREADS"):
+        thread_count()
+
+
+def test_a_number_of_lanes_that_is_none_is_refused(monkeypatch):
+    monkeypatch.setenv("BELLCRANK_LANES", "5")
+    with pytest.raises(StateError, match="BELLCRANK_LANES is '5'"):
+        lane_count()
+
+
+@pytest.mark.parametrize("lanes", ["4", "8"])
+def test_either_number_of_lanes_gives_the_states_alone(monkeypatch, lanes):
+    """Lanes may fuse operations differently: rounding."""
+    monkeypatch.setenv("BELLCRANK_LANES", lanes)
+    dyn = Dynamics(chain(3))
+    rng = np.random.default_rng(5)
+    q, v = rng.normal(size=(2, 11, 3))
+    alone = np.array([dyn.acceleration(*state) for state in zip(q, v, strict=True)])
+    found = dyn.acceleration(q, v)
+    np.testing.assert_allclose(found, alone, rtol=1e-12)
+    np.testing.assert_array_equal(dyn.acceleration(q[:2], v[:2]), found[:2])  # however many there are

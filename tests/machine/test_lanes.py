@@ -8,13 +8,15 @@ import numpy as np
 import pytest
 
 from bellcrank.dynamics import Dynamics, evaluation
-from bellcrank.dynamics.evaluation import LANES
 from bellcrank.formulations import QUANTITIES
+from bellcrank.kernels.processor import lane_count
 from bellcrank.machine.kernel import Kernel
 from bellcrank.model.generators import chain, random_state
 
 from ..closed import random_closed
 from ..closed_states import displaced, moving
+
+LANES = lane_count()
 
 MODELS = {
     "a tree": lambda: random_closed(7, 3, (), free_root=True, driven=0.2, loads=True),
@@ -68,5 +70,5 @@ def test_quick_code_takes_lanes_for_very_many_states_only():
     dynamics = Dynamics(chain(2), quick=True)
     q, v = (np.tile(x, (evaluation.MANY, 1)) for x in random_state(dynamics.model))
     few, many = (dynamics.acceleration(q[:count], v[:count]) for count in (LANES, evaluation.MANY))
-    assert list(dynamics.kernels) == [("articulated_body", 1, 0), ("articulated_body", LANES, 0)]
+    assert list(dynamics.kernels) == [("articulated_body", 1, 0, False), ("articulated_body", LANES, 0, False)]
     np.testing.assert_allclose(many, np.tile(few[0], (evaluation.MANY, 1)), rtol=1e-13)

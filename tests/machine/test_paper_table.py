@@ -7,6 +7,7 @@ from bellcrank.formulations import CANONICAL, FORMULATIONS
 from bellcrank.model.generators import pin_joint_chain
 from bellcrank.papers.operations import count_chain, count_program
 from bellcrank.papers.paper_table import PUBLISHED, paper_table
+from bellcrank.papers.reference_points import dense_savings
 
 
 def test_totals_of_the_published_rows_are_those_of_the_paper():
@@ -47,3 +48,11 @@ def test_canonical_momenta_are_counted_by_hamiltons_equations_everywhere():
     assert bc.count_table()["canonical_momenta:joint"].total == "342n-515"
     longer = count_program(pin_joint_chain(7), FORMULATIONS["canonical_momenta:joint"], "plane", True)
     assert counted.total < longer.total
+
+
+@pytest.mark.parametrize(("n", "m"), [(1, 0), (1, 5), (3, 9), (6, 0)])
+def test_the_origin_saves_what_kang_and_yoon_count(n, m):
+    """36 + 6 n + 6 m multiplications a body, counted densely; 108 of a spherical joint with nine related constraints."""
+    savings = dense_savings(n, m)
+    assert sum(saving.multiplications for saving in savings) == 36 + 6 * n + 6 * m
+    assert savings[1] == ("inertia, B1^T M B1", 48)

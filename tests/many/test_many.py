@@ -205,7 +205,7 @@ def test_what_cannot_move_can_still_be_run():
         ({"inputs": np.zeros((2, 1))}, r"the rows do not match: .* inputs \(2, 1\)"),
         ({"tau": np.zeros((2, 2, 4))}, r"tau has shape \(2, 2, 4\)"),
         ({"v": [["fast"] * 4]}, "v must be numbers"),
-        ({"method": "rk4"}, "many runs need a method that adapts its step: use auto, dopri5, dop853 or radau, not rk4"),
+        ({"method": "gauss4"}, "many runs are integrated by auto, dopri5, dop853, radau or rk4, not by gauss4"),
         ({"method": "dopri"}, "did you mean 'dopri5'"),
         ({"rtol": -1.0}, "rtol must be a positive number"),
         ({"duration": 0.0}, "duration must be a positive number"),

@@ -140,9 +140,18 @@ CHANGES = {
 }
 
 
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """What a file of a run holds."""
+    folder = tmp_path_factory.mktemp("written")
+    return xr.load_dataset(
+        bellcrank.simulate(bellcrank.load("double_pendulum"), 0.1, step=0.05).save(folder / "run.nc"), engine="h5netcdf"
+    )
+
+
 @pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in CHANGES.items() for value in values])
-def test_a_file_whose_attributes_were_changed_is_refused(name, value, make_run, tmp_path):
-    data = xr.load_dataset(make_run().save(tmp_path / "run.nc"), engine="h5netcdf")
+def test_a_file_whose_attributes_were_changed_is_refused(name, value, written, tmp_path):
+    data = written.copy()
     data.attrs.pop(name)
     data.assign_attrs({} if value is None else {name: value}).to_netcdf(tmp_path / "changed.nc", engine="h5netcdf")
     with pytest.raises(StateError, match=r"changed.nc was not written by Run.save"):
@@ -152,8 +161,8 @@ def test_a_file_whose_attributes_were_changed_is_refused(name, value, make_run, 
 @pytest.mark.parametrize(
     "name", ["q", "time", "kinetic", "work", "balance", "reactions", "measures", "joint", "q_unit", "body"]
 )
-def test_a_file_whose_arrays_were_changed_is_refused_or_tells_its_summary(name, make_run, tmp_path):
-    data = xr.load_dataset(make_run().save(tmp_path / "run.nc"), engine="h5netcdf")
+def test_a_file_whose_arrays_were_changed_is_refused_or_tells_its_summary(name, written, tmp_path):
+    data = written
     changed = [data.drop_vars(name), data.assign({name: data[name].astype(str)})]
     changed += [] if name in data.dims else [data.drop_vars(name).assign({name: 5.0})]
     for k, each in enumerate(changed):

@@ -104,12 +104,13 @@ def test_overconstrained_linkages_in_space_too(make):
     """Their coordinates follow the tilt in first order: 1e-8 rad."""
     model, about = make(), (0.3, 0.5, 0.81)
     speed = {model.v_names[0]: 1.0}
-    expected = [last(model, v=speed, **way) for way in WAYS]
+    ways = WAYS[::3]  # by the default, and by rattle
+    expected = [last(model, v=speed, **way) for way in ways]
     name = model.joint_names[0]
     slightly, clearly = (tilted(model, name, angle, about) for angle in (1e-8, 1e-3))
     found = slightly.check()
     assert found.dof == 1 and not found.remarks
-    for way, q in zip(WAYS, expected, strict=True):
+    for way, q in zip(ways, expected, strict=True):
         assert last(slightly, v=speed, **way) == pytest.approx(q, abs=1e-7), way
     assert clearly.check().dof == 0
     with pytest.raises(bc.AssemblyError, match=f"'{name}' locks its loop"):

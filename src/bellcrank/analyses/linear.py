@@ -40,7 +40,8 @@ class StateSpace:
     """A linear model of a mechanism near a state, with n degrees of freedom: nv of a tree, what loops leave of a closed one.
 
     A, B, C, D                 (2 n, 2 n), (2 n, inputs), (outputs, 2 n), (outputs, inputs)
-    states                     "q of hinge": its displacement, along "ball.wx" for a quaternion; then "v of hinge". With closed
+    states                     "q of hinge": its displacement, along "ball.wx" for a quaternion; then "v of hinge"; then states
+                               of one's own by their names, which add to the 2 n. With closed
                                loops only of independent coordinates; outputs may be of all
     inputs                     "tau of hinge", then the inputs of the model by their names
     outputs                    as asked for: "q of ...", "v of ...", "a of ...", and measures by their names
@@ -109,24 +110,35 @@ def linearize(
     at_q, at_v = closed_state(dyn, at_q, None if v is None else vector(dyn, "v", v), given.t)
     acceleration = dyn.acceleration(at_q, at_v, given.tau, t=given.t, inputs=given.inputs)
     about = state_matrices(dyn, at_q, at_v, given)
-    names = {kind: tuple(f"{kind} of {name}" for name in model.v_names) for kind in ("q", "v", "a", "tau")}
+    names, moving = _names(model), model.nv - len(model.state_places)
+    efforts = [*range(moving), *range(model.nv, about.B.shape[1])]
     wanted = ("q", "v") if outputs is None else [outputs] if isinstance(outputs, str) else outputs
     wanted = [name for one in wanted for name in names.get(one, (one,))]
     known = names["q"] + names["v"] + names["a"]
     measured = _measured(dyn, about, at_q, at_v, given, [name for name in wanted if name not in known], known)
     everything = StateSpace(
         A=about.A,
-        B=about.B,
-        C=np.vstack([about.C, measured[0]]),
-        D=np.vstack([np.zeros((2 * model.nv, about.B.shape[1])), about.gains, measured[1]]),
-        states=tuple(names[kind][k] for kind in ("q", "v") for k in about.chosen),
+        B=about.B[:, efforts],
+        C=np.vstack([about.C[:moving], about.C[model.nv :], measured[0]]),
+        D=np.vstack([np.zeros((moving + model.nv, about.B.shape[1])), about.gains, measured[1]])[:, efforts],
+        states=(*(names["q"][k] for k in about.placed), *(names["v"][k] for k in about.chosen)),
         inputs=names["tau"] + model.inputs,
         outputs=known + tuple(dict.fromkeys(name for name in wanted if name not in known)),
-        rate=np.concatenate([at_v[about.chosen], acceleration[about.chosen]]),
+        rate=np.concatenate([at_v[about.placed], acceleration[about.chosen]]),
         q=at_q,
         v=at_v,
     )
     return everything.part(outputs=wanted)
+
+
+def _names(model: Model) -> dict[str, tuple[str, ...]]:
+    """Of positions, velocities, accelerations and efforts; a state of the user's own has its own name, and a rate."""
+    moving = model.v_names[: model.nv - len(model.state_places)]
+    found = {kind: tuple(f"{kind} of {name}" for name in moving) for kind in ("q", "v", "a", "tau")}
+    return found | {
+        "v": found["v"] + model.state_names,
+        "a": found["a"] + tuple(f"{name}.rate" for name in model.state_names),
+    }
 
 
 def _measured(
@@ -148,7 +160,8 @@ class Matrices(NamedTuple):
     C: Array  # q, v and a of everything
     gains: Array  # (nv, inputs) of a
     N: Array
-    chosen: list[int]  # degrees of freedom that are states
+    chosen: list[int]  # degrees of freedom whose velocities are states, and states of the user's own
+    placed: list[int]  # those whose displacements are states too
 
 
 def state_matrices(dyn: Dynamics, q: Array, v: Array, given: Conditions) -> Matrices:
@@ -162,11 +175,13 @@ def state_matrices(dyn: Dynamics, q: Array, v: Array, given: Conditions) -> Matr
     P = ties.carried_velocities(q, v, N, chosen)
     n = len(chosen)
     zero, gains = np.zeros((model.nv, n)), np.hstack([J.dtau, J.dinputs])
-    displacement, velocity = np.hstack([N, zero]), np.hstack([P, N])
+    placed = [k for k in chosen if k not in model.state_places]
+    kept = [*(chosen.index(k) for k in placed), *range(n, 2 * n)]
+    displacement, velocity = np.hstack([N, zero])[:, kept], np.hstack([P, N])[:, kept]
     acceleration = J.dq @ displacement + J.dv @ velocity
-    A = np.vstack([(velocity + carried(model, v) @ displacement)[chosen], acceleration[chosen]])
-    B = np.vstack([np.zeros((n, gains.shape[1])), gains[chosen]])
-    return Matrices(A, B, np.vstack([displacement, velocity, acceleration]), gains, N, chosen)
+    A = np.vstack([(velocity + carried(model, v) @ displacement)[placed], acceleration[chosen]])
+    B = np.vstack([np.zeros((len(placed), gains.shape[1])), gains[chosen]])
+    return Matrices(A, B, np.vstack([displacement, velocity, acceleration]), gains, N, chosen, placed)
 
 
 def _places(what: str, wanted: Sequence[str], known: Sequence[str]) -> list[int]:

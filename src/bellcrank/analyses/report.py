@@ -23,7 +23,7 @@ def table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]], ri
 
     made = Table()
     for k, heading in enumerate(headings):
-        made.add_column(heading, justify="right" if k in right else "left")
+        made.add_column(heading, justify="right" if k in right else "left", overflow="fold")
     for row in rows:
         made.add_row(*[Text(cell) for cell in row])
     return Group(Text(title, style="bold"), *([made] if rows else []))

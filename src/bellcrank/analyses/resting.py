@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from ..results.derived import drive_efforts
 from ..results.labels import Labels
 from ..wording import argument, counted
 from .motions.kinematics import with_still_closures
+from .own_states import rest_with_states
 from .report import listed, table, tidy
 from .search import Found, Seek, search
 from .state import compiled, conditions, position
@@ -46,6 +47,7 @@ class Equilibrium:
                  where they are not unique), world axes: force, then moment
     efforts      names    force or effort of each force element, and of each drive
     measures     names    measures of the model
+    states       names    states of one's own, whose rates are zero there
     iterations   int      Newton steps that it took
     tau, inputs, t        what was given
     """
@@ -64,6 +66,14 @@ class Equilibrium:
     inputs: Array
     t: float
     measures: dict[str, float]
+    states: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def v(self) -> Array:
+        """(nv,)  at rest: zero, but for states of one's own."""
+        v = np.zeros(self.model.nv)
+        v[list(self.model.state_places)] = list(self.states.values())
+        return v
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, fit for JSON."""
@@ -78,6 +88,7 @@ class Equilibrium:
             "reactions": dict(zip(self.joints, self.reactions.tolist(), strict=True)),
             "efforts": self.efforts,
             "measures": self.measures,
+            "states": self.states,
             "iterations": self.iterations,
             "t": self.t,
         }
@@ -85,7 +96,7 @@ class Equilibrium:
     @property
     def joints(self) -> tuple[str, ...]:
         """Names of the rows of ``reactions``."""
-        return (*self.model.joint_names, *(closure.name for closure in self.model.closures))
+        return (*self.model.joint_names[: self.model.body_count], *(closure.name for closure in self.model.closures))
 
     @property
     def verdict(self) -> str:
@@ -98,7 +109,9 @@ class Equilibrium:
         """Coordinate, its value, its unit."""
         labels = Labels.of(self.model)
         numbers = [tidy(x) for x in self.q]
-        return list(zip(labels.coordinates, numbers, labels.coordinate_units, strict=True))
+        rows: list[tuple[str, ...]] = list(zip(labels.coordinates, numbers, labels.coordinate_units, strict=True))
+        units = dict(zip(labels.dofs, labels.dof_units, strict=True))
+        return rows + [(name, tidy(x), units[name]) for name, x in self.states.items()]
 
     def __rich__(self) -> Group:
         title = f"{self.model.name}: equilibrium, {self.verdict}"
@@ -135,6 +148,8 @@ def equilibrium(
     Raises DynamicsError, with the unbalanced efforts by name, if there is none or it is not found, and, with the directions
     in which it runs away, if those that were found are not stable and a stable one is sought.
     """
+    if model.state_places:
+        return _with_states(model, q0, tau, inputs, t, seek, max_iterations)
     dyn, given, found = _sought(model, q0, tau, inputs, t, seek, max_iterations)
     result = _result(dyn, found, given) if seek == "nearest" else _stable(dyn, found, given, max_iterations)
     return replace(result, model=model)
@@ -144,8 +159,40 @@ def resting_place(
     model: Model, *, tau: ArrayLike | None = None, inputs: ArrayLike | None = None, t: float = 0.0
 ) -> Equilibrium:
     """The equilibrium downhill from the model's start, stable or not: that of modes, which show how it runs away."""
+    if model.state_places:
+        return _with_states(model, None, tau, inputs, t, "nearest", MOST)
     dyn, given, found = _sought(model, None, tau, inputs, t, "stable", MOST)
     return replace(_result(dyn, found, given), model=model)
+
+
+def _with_states(model: Model, q0: Any, tau: Any, inputs: Any, t: float, seek: Seek, max_iterations: int) -> Equilibrium:
+    """With states of the user's own, whose rates are zero there too; stable where no root of the linearised equations grows."""
+    given = conditions(compiled(model), tau, inputs, t)
+    dyn = compiled(with_still_closures(model, given.t))
+    found = rest_with_states(dyn, position(dyn, q0, "q0"), given, max_iterations)
+    if found.unstable and seek == "stable":
+        raise DynamicsError(
+            f"model {model.name!r} found an equilibrium that is unstable along {listed(found.unstable)}: begin elsewhere "
+            f"({argument('q0')}), or take it with {argument('seek', 'nearest')}."
+        )
+    states = dict(zip(model.state_names, found.v[list(model.state_places)].tolist(), strict=True))
+    return Equilibrium(
+        model=model,
+        q=found.q,
+        residual=found.residual,
+        stable=not found.unstable,
+        neutral=(),
+        unstable=found.unstable,
+        stiffness=np.zeros(0),
+        reactions=_reactions(dyn, found.q, found.v, given),
+        efforts=_efforts(dyn, found.q, found.v, given),
+        iterations=found.iterations,
+        tau=given.tau,
+        inputs=given.inputs,
+        t=given.t,
+        measures=_measures(dyn, found.q, found.v, given),
+        states=states,
+    )
 
 
 def _sought(
@@ -205,7 +252,7 @@ def _lower(dyn: Dynamics, found: Found, given: Conditions, max_iterations: int) 
 
 
 def _result(dyn: Dynamics, found: Found, given: Conditions) -> Equilibrium:
-    model, q, around = dyn.model, found.q, found.around
+    model, q, around, still = dyn.model, found.q, found.around, np.zeros(dyn.model.nv)
     neutral, away = around.neutral, (~around.neutral) & (around.squares < 0)
     weights = found.measured.displacement
     squares, unstable = around.squares, directions(model, around.shapes[:, away], weights)
@@ -220,39 +267,37 @@ def _result(dyn: Dynamics, found: Found, given: Conditions) -> Equilibrium:
         neutral=directions(model, around.shapes[:, neutral], weights),
         unstable=unstable,
         stiffness=squares,
-        reactions=_reactions(dyn, q, given),
-        efforts=_efforts(dyn, q, given),
+        reactions=_reactions(dyn, q, still, given),
+        efforts=_efforts(dyn, q, still, given),
         iterations=found.iterations,
         tau=given.tau,
         inputs=given.inputs,
         t=given.t,
-        measures=_measures(dyn, q, given),
+        measures=_measures(dyn, q, still, given),
     )
 
 
-def _measures(dyn: Dynamics, q: Array, given: Conditions) -> dict[str, float]:
+def _measures(dyn: Dynamics, q: Array, v: Array, given: Conditions) -> dict[str, float]:
     """At rest, where nothing accelerates."""
-    still = np.zeros(dyn.model.nv)
-    values = dyn.measures(q, still, given.tau, t=given.t, inputs=given.inputs, a=still)
+    values = dyn.measures(q, v, given.tau, t=given.t, inputs=given.inputs, a=np.zeros_like(v))
     return dict(zip(dyn.model.measure_names, values.tolist(), strict=True))
 
 
-def _efforts(dyn: Dynamics, q: Array, given: Conditions) -> dict[str, float]:
+def _efforts(dyn: Dynamics, q: Array, v: Array, given: Conditions) -> dict[str, float]:
     """Of the force elements, then of the drives."""
-    model, still, labels = dyn.model, np.zeros(dyn.model.nv), Labels.of(dyn.model)
-    forces = dyn.elements(q, still, t=given.t, inputs=given.inputs)[2] if model.elements else np.zeros(0)
-    drives = drive_efforts(dyn, q, still, still, t=given.t, inputs=given.inputs, tau=given.tau)
+    model, labels = dyn.model, Labels.of(dyn.model)
+    forces = dyn.elements(q, v, t=given.t, inputs=given.inputs)[2] if model.elements else np.zeros(0)
+    drives = drive_efforts(dyn, q, v, np.zeros_like(v), t=given.t, inputs=given.inputs, tau=given.tau)
     names = (*labels.elements, *labels.drives)
-    return {name: float(x) for name, x in zip(names, (*forces, *drives), strict=True)}
+    return {name: float(x) for name, x in zip(names, (*forces[: model.force_count], *drives), strict=True)}
 
 
-def _reactions(dyn: Dynamics, q: Array, given: Conditions) -> Array:
+def _reactions(dyn: Dynamics, q: Array, v: Array, given: Conditions) -> Array:
     """Of the joints of the tree, then of what closes loops."""
-    still = np.zeros(dyn.model.nv)
-    tree = dyn.reactions(q, still, still, t=given.t, inputs=given.inputs, tau=given.tau)
+    tree = dyn.reactions(q, v, np.zeros_like(v), t=given.t, inputs=given.inputs, tau=given.tau)[: dyn.model.body_count]
     if not dyn.model.closures:
         return tree
-    return np.vstack([tree, dyn.closure_reactions(q, still, given.tau, t=given.t, inputs=given.inputs)])
+    return np.vstack([tree, dyn.closure_reactions(q, v, given.tau, t=given.t, inputs=given.inputs)])
 
 
 def _without_potential(model: Model, found: Found) -> tuple[Array, tuple[str, ...]]:

@@ -52,7 +52,7 @@ class Mode:
 
     kind            "rigid": no stiffness and no damping, it drifts; "oscillating"; "decaying" or "growing" without oscillation
     root            1/s; of an oscillating mode the one with positive imaginary part
-    shape           displacement of each coordinate by the names of v; complex where phases differ
+    shape           displacement of each coordinate by the names of v, and states of one's own; complex where phases differ
     measures        how much each measure of the model takes part: its change for this shape, in its unit for 1 rad or 1 m
     """
 
@@ -191,7 +191,8 @@ def modes(
     a = dyn.acceleration(q, moving, given.tau, t=given.t, inputs=given.inputs)
     if not isinstance(about, Equilibrium) and label != "equilibrium":
         _warn_of_acceleration(dyn, a, given)
-    roots = _roots_at_rest(dyn, q, a, given) if not moving.any() else _roots_in_motion(dyn, q, moving, given)
+    still = not moving.any() and not model.state_places
+    roots = _roots_at_rest(dyn, q, a, given) if still else _roots_in_motion(dyn, q, moving, given)
     found = [_mode(model, kind, root, shape) for kind, root, shape in _untangled(roots)]
     found.sort(key=lambda mode: (mode.kind != "rigid", abs(mode.root), mode.root.real))
     if model.measures and found:
@@ -202,10 +203,12 @@ def modes(
 def _with_measures(dyn: Dynamics, found: list[Mode], q: Array, v: Array, given: Conditions) -> list[Mode]:
     """Modes with what they do to the measures: d, d' = s d, and the accelerations that follow."""
     J = dyn.measure_jacobians(q, v, given.tau, t=given.t, inputs=given.inputs)
-    result = []
+    own, result = list(dyn.model.state_places), []
     for mode in found:
         d = np.array(list(mode.shape.values()))
-        parts = (J.dq + mode.root * J.dv) @ d
+        speeds = mode.root * d
+        speeds[own] = d[own]
+        parts = J.dq @ d + J.dv @ speeds
         result.append(replace(mode, measures=dict(zip(dyn.model.measure_names, map(complex, parts), strict=True))))
     return result
 
@@ -218,7 +221,7 @@ def _about(dyn: Dynamics, about: Any, v: ArrayLike | None, given: Conditions) ->
             raise StateError(f"an equilibrium is at rest: give v only with a position or {argument('about', 'start')}")
         if not isinstance(about, Equilibrium):
             about = resting_place(model, tau=given.tau, inputs=given.inputs, t=given.t)
-        return about.q, still, "equilibrium"
+        return about.q, about.v, "equilibrium"
     if isinstance(about, str):
         if about != "start":
             raise StateError(f"about must be 'equilibrium', 'start', an Equilibrium or a position q; it is {about!r}")
@@ -311,7 +314,9 @@ def _roots_in_motion(dyn: Dynamics, q: Array, v: Array, given: Conditions) -> li
         velocities += rigid
         if rigid and velocities % 2 == 0:  # a displacement and its velocity are one mode
             continue
-        found += _kind(complex(0 if rigid else s), about.N @ x[:n], rigid)
+        shape = about.C[: dyn.model.nv] @ x
+        shape[list(dyn.model.state_places)] = x[len(x) - len(dyn.model.state_places) :]
+        found += _kind(complex(0 if rigid else s), shape, rigid)
     return found
 
 
@@ -342,7 +347,9 @@ def _kind(s: complex, shape: Complex, rigid: bool) -> list[_Root]:
 
 
 def _mode(model: Model, kind: str, root: complex, shape: Complex) -> Mode:
-    largest = shape[first_of_largest(np.abs(shape))] if len(shape) else 1.0
+    moving = shape[: model.nv - len(model.state_places)]
+    compared = moving if moving.any() else shape  # a state of one's own has a unit of its own
+    largest = compared[first_of_largest(np.abs(compared))] if len(compared) else 1.0
     scaled = shape / largest if largest else shape
     scaled = np.where(np.abs(scaled.imag) < 1e-12, scaled.real, scaled)
     return Mode(kind, root, {name: complex(x) for name, x in zip(model.v_names, scaled, strict=True)})

@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 
 def freedom(loops: Loops, q: Array, t: float) -> int:
     """Degrees of freedom there, by rank; of a large model the least that it can have."""
-    nv = loops.model.nv
+    nv = loops.model.nv - len(loops.model.state_places)
     return max(0, nv - len(loops.rows)) if loops.large else nv - loops.rank(q, t)
 
 

@@ -139,6 +139,7 @@ class Held:
             q[at.quaternion] = v[at.angular] = q[at.quaternion].any()
             plain_q[at.position] = plain_q[at.quaternion] = False
             plain_v[at.linear] = plain_v[at.angular] = False
+        plain_v[list(model.state_places)] = False
         v[plain_v] = q[plain_q]
         return cls(model, q, v)
 
@@ -189,6 +190,7 @@ class Held:
             moved = np.where(self.q[at.position], end[at.position] - start[at.position], 0.0)
             if at.free:
                 d[at.linear] = rotation(q[at.quaternion]).T @ moved
+        plain_v[list(self.model.state_places)] = False
         d[plain_v] = np.where(self.q[plain_q], (end - start)[plain_q], 0.0)
         return d
 

@@ -15,8 +15,8 @@ from .group import Commands
 from .reading import Command
 
 COMMANDS = (
-    "run", "check", "draw", "view", "assemble", "drive", "models", "schema", "equilibrium", "modes", "response", "ops",
-    "convert", "compare", "methods", "info",
+    "run", "check", "draw", "view", "assemble", "drive", "models", "schema", "equilibrium", "modes", "response", "sensitivity",
+    "optimize", "fit", "ops", "convert", "compare", "methods", "info",
 )  # fmt: skip
 
 main = typer.Typer(

@@ -30,5 +30,5 @@ def command(
 
         loaded = model.load()
         bc.save(loaded, target, keep=keep, partial=partial)
-        size = f"{counted(loaded.n, 'body', 'bodies')}, {counted(loaded.nv, 'coordinate')}"
+        size = f"{counted(loaded.body_count, 'body', 'bodies')}, {counted(loaded.nv, 'coordinate')}"
         tell(f"{target}: {loaded.name}, {size}")

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ..writing import refuse_to_replace
-from .outcome import KEEP, reported, show
+from .outcome import KEEP, STOPPED_EARLY, reported, say, show
 from .reading import MODEL, ModelFile, reads_model
 
 
@@ -31,7 +31,14 @@ def command(
         refuse_to_replace([plot] if plot else [], keep=keep)
         step = (last - first) / (count - 1)
         values = [first + k * step for k in range(count)]
-        found = bc.drive(model.load(), coordinate, values, hold=hold or ())
+        interrupted = None
+        try:
+            found = bc.drive(model.load(), coordinate, values, hold=hold or ())
+        except bc.SimulationError as error:
+            found, interrupted = error.run, error
         if plot is not None:
             found.plot(plot, keep=keep)
         show(found, as_json=as_json)
+        if interrupted is not None:
+            say("error", str(interrupted), "red")
+            raise typer.Exit(STOPPED_EARLY)

@@ -18,7 +18,13 @@ def command(as_json: Annotated[bool, typer.Option("--json", help="Print the list
         for name, path in bc.gallery().items():
             model = bc.load(path)
             rows.append(
-                {"name": name, "bodies": model.n, "coordinates": model.nv, "loops": len(model.closures), "title": model.name}
+                {
+                    "name": name,
+                    "bodies": model.body_count,
+                    "coordinates": model.nv,
+                    "loops": len(model.closures),
+                    "title": model.name,
+                }
             )
         if as_json:
             print_json({"models": rows})

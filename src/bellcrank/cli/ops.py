@@ -108,9 +108,9 @@ def _model(file: ModelFile, as_json: bool) -> None:
     for formulation, count in bc.count_operations(model).items():
         rows[formulation] = {**count._asdict(), "total": count.total}
     if as_json:
-        print_json({"model": model.name, "bodies": model.n, "coordinates": model.nv, "counts": rows})
+        print_json({"model": model.name, "bodies": model.body_count, "coordinates": model.nv, "counts": rows})
     else:
-        size = f"{counted(model.n, 'body', 'bodies')}, {counted(model.nv, 'coordinate')}"
+        size = f"{counted(model.body_count, 'body', 'bodies')}, {counted(model.nv, 'coordinate')}"
         _print(f"Operations of one evaluation, {model.name}: {size}", rows, "total")
 
 

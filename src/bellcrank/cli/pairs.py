@@ -34,3 +34,24 @@ def number(text: str, where: str) -> float:
         return float(text)
     except ValueError:
         raise StateError(f"{where}: {text!r} is no number") from None
+
+
+def listed(texts: list[str]) -> list[str]:
+    """Names that were given one by one, or several with commas between: those inside of parentheses are of the name."""
+    found: list[str] = []
+    for text in texts:
+        depth, begin = 0, 0
+        for k, letter in enumerate(text + ","):
+            depth += (letter == "(") - (letter == ")")
+            if letter == "," and depth <= 0:
+                found.append(text[begin:k].strip())
+                begin = k + 1
+    return [name for name in found if name]
+
+
+def tolerances_of(texts: list[str]) -> dict[str, float | str] | str:
+    """Of --tolerance: one for all parameters, or by their paths."""
+    given = listed(texts)
+    if len(given) == 1 and "=" not in given[0]:
+        return given[0]
+    return dict(named_texts(given, "--tolerance", "path=0.001, path=0.5%, or one value for all"))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 DATA, PICTURE, TABLE = "run.nc", "run.png", "run.csv"
 OPTIONS = (  # of simulate
     "duration", "step", "method", "formulation", "reference", "rtol", "atol", "max_step", "max_steps", "projection",
-    "on_singular", "rank_tolerance",
+    "on_singular", "rank_tolerance", "variant",
 )  # fmt: skip
 
 
@@ -65,6 +65,16 @@ def command(
     on_singular: Annotated[
         str | None, typer.Option(help="At a singular configuration: stop, pass or warn.", show_default="stop")
     ] = None,
+    variant: Annotated[
+        str | None,
+        typer.Option(help="Of coordinate_reduction: block (compiled); in Python rcr, acs, gcl, body.", show_default="block"),
+    ] = None,
+    dependents: Annotated[
+        str | None, typer.Option(metavar="NAME,...", help="Dependent coordinates, with --variant acs.")
+    ] = None,
+    fictitious: Annotated[
+        str | None, typer.Option(metavar="BODY,BODY", help="Where --variant gcl puts a fictitious joint.")
+    ] = None,
     inputs: Annotated[
         list[str] | None,
         typer.Option(
@@ -86,6 +96,7 @@ def command(
     """
     given = locals()
     options = {name: given[name] for name in OPTIONS if given[name] is not None}
+    options |= {name: given[name].split(",") for name in ("dependents", "fictitious") if given[name] is not None}
     files = [out / DATA, *([] if no_plot else [out / PICTURE]), *([out / TABLE] if csv else [])]
     with reported(as_json=as_json):
         loaded = model.load()

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ..assembly.start import written
 from ..formulations import QUANTITIES, Program
 from ..machine.kernel import Frame, Kernel
+from ..model.manifold import unit_quaternions
 from ..plan import Plan
 from ..plan.closures import row_scales
 
@@ -65,17 +66,18 @@ class NearStarts:
         from ..dynamics.planning import planned
 
         model = self.model = design.base
-        self.plan = planned(model, "multipliers", design=design).plan
+        self.planned = planned(model, "multipliers", design=design)
+        self.plan = self.planned.plan
         names = tuple(self.plan.varied)
         self._closure, self._jacobian = (Bound(self.plan, QUANTITIES[name], names) for name in ("closure", "closure_jacobian"))
         self._rates = Bound(self.plan, QUANTITIES["rates"], names)
         self.possible = self._closure.possible
-        self._scales = row_scales(model, self.plan.length) / self.plan.length
-        self._units = np.array([1.0 if unit.startswith("rad") else self.plan.length for unit in _units(model)])
+        self.scales = row_scales(model, self.plan.length) / self.plan.length
+        self.units = np.array([1.0 if unit.startswith("rad") else self.plan.length for unit in _units(model)])
         held_q, held_v = written(model)
-        self._held_q = np.array([name in held_q for name in model.q_names], dtype=bool)
-        self._free = np.array([name not in held_q for name in model.v_names], dtype=bool)
-        self._free_v = np.array([name not in held_v for name in model.v_names], dtype=bool)
+        self.held_q = np.array([name in held_q for name in model.q_names], dtype=bool)
+        self.free = np.array([name not in held_q for name in model.v_names], dtype=bool)
+        self.free_v = np.array([name not in held_v for name in model.v_names], dtype=bool)
         self._rest = np.zeros(model.nv)
         self._alone = Lock()  # the arrays that the programs are bound to are those of one design at a time
 
@@ -87,7 +89,7 @@ class NearStarts:
             return self._find(arrays, q)
 
     def _find(self, arrays: dict[str, Array], q: Array) -> tuple[Array, Array] | None:
-        there = np.where(self._held_q, arrays.get("given_q", self.model.given_q), q)
+        there = np.where(self.held_q, arrays.get("given_q", self.model.given_q), q)
         if np.abs(there - q).max(initial=0.0) > LONGEST * max(1.0, self.plan.length):
             return None
         q = there
@@ -95,42 +97,34 @@ class NearStarts:
             rows, G = self._closure(q, self._rest), self._jacobian(q, self._rest)
             if rows is None or G is None:
                 return None
-            errors = rows[::2] * self._scales
+            errors = rows[::2] * self.scales
             if np.abs(errors).max(initial=0.0) <= CLOSED:
                 return self._moving(G, q, arrays.get("given_v", self.model.given_v))
-            step = self._smallest(G, errors, self._free)
-            if not np.abs(step / self._units).max(initial=0.0) <= LONGEST:
+            step = self._smallest(G, errors, self.free)
+            if not np.abs(step / self.units).max(initial=0.0) <= LONGEST:
                 return None
             change = self._rates(q, step)
             if change is None:
                 return None
-            q = self._unit(q + change)
+            q = unit_quaternions(self.model, q + change)
         return None
 
     def _moving(self, G: Array, q: Array, v: Array) -> tuple[Array, Array] | None:
         rows = self._closure(q, np.ascontiguousarray(v))
         if rows is None:
             return None
-        v = v + self._smallest(G, rows[1::2] * self._scales, self._free_v)
+        v = v + self._smallest(G, rows[1::2] * self.scales, self.free_v)
         rows = self._closure(q, v)
-        if rows is None or np.abs(rows[1::2] * self._scales).max(initial=0.0) > 1e3 * CLOSED * (1.0 + np.abs(v).max()):
+        if rows is None or np.abs(rows[1::2] * self.scales).max(initial=0.0) > 1e3 * CLOSED * (1.0 + np.abs(v).max()):
             return None
         return q, v
 
     def _smallest(self, G: Array, errors: Array, free: NDArray[np.bool_]) -> Array:
-        rows = G.reshape(len(errors), -1) * self._scales[:, None] * self._units
+        rows = G.reshape(len(errors), -1) * self.scales[:, None] * self.units
         found: Any = np.linalg.lstsq(rows[:, free], -errors, rcond=self.plan.tolerance)[0]
         step = np.zeros(len(free))
         step[free] = found
-        return step * self._units
-
-    def _unit(self, q: Array) -> Array:
-        """Quaternions of unit length."""
-        for at, joint in zip(self.model.q_index, self.model.joints, strict=True):
-            if joint.quaternion is not None:
-                part = slice(at + joint.quaternion, at + joint.quaternion + 4)
-                q[part] /= np.linalg.norm(q[part])
-        return q
+        return step * self.units
 
 
 def _units(model: Any) -> list[str]:

@@ -26,6 +26,8 @@ from ..model.parameters.written import Written
 from ..model.spec.problems import names as listed
 from ..numbers.variable import varied
 from .assembling import NearStarts
+from .lane_starts import LaneStarts
+from .moving import moved_plan
 from .plan_arrays import PlanArrays
 
 if TYPE_CHECKING:
@@ -64,14 +66,16 @@ class Design:
         known = units_of(model.written.spec)
         self.units = tuple(known.get(name, "") for name in self.names)
         self._plans: dict[int, tuple[Plan, PlanArrays]] = {}
+        self.origin: Design | None = None  # of one that was moved: that which it came from
+        self.planned: dict[Any, Any] = {}  # plans for it, by what they were made for
 
     def __repr__(self) -> str:
         return f"Design({self.base.name!r}, {list(self.names)!r})"
 
     def __getstate__(self) -> dict[str, Any]:
         """For pickle: without what is found again when it is asked for."""
-        found = ("_usual", "_remaking", "_near_starts", "remarks")
-        return {name: value for name, value in vars(self).items() if name not in found} | {"_plans": {}}
+        found = ("usual_plan", "lane_starts", "_remaking", "near_starts", "remarks")
+        return {name: value for name, value in vars(self).items() if name not in found} | {"_plans": {}, "planned": {}}
 
     # --- what follows from p
 
@@ -88,15 +92,48 @@ class Design:
         found, holds = self._of(plan).evaluate(values)
         if values.ndim == 1:
             if not holds:
-                self._doubted(values, found)
-        elif not holds.all():
-            for k in np.flatnonzero(~holds):
-                try:
-                    self._doubted(values[k], {name: array[k] for name, array in found.items()})
-                except ModelError:
-                    for array in found.values():
-                        array[k] = np.nan
+                self._doubted(values, all(np.isfinite(array).all() for array in found.values()))
+            return found
+        for k in np.flatnonzero(~holds):
+            if self._problem(values[k], all(np.isfinite(array[k]).all() for array in found.values())):
+                for array in found.values():
+                    array[k] = np.nan
         return found
+
+    def rows(self, p: ArrayLike, plan: Plan) -> tuple[Array, tuple[str | None, ...]]:
+        """Of designs (B, np) what a Dynamics takes for its lanes (``at_designs``), (B, entries); and what is wrong with each.
+
+        The entries of all arrays of the plan that depend on the parameters, one array after the other; those of a design that
+        is no mechanism are not a number.
+        """
+        values = np.atleast_2d(self.values(p))
+        found, holds = self._of(plan).rows(values)
+        problems: list[str | None] = [None] * len(values)
+        for k in np.flatnonzero(~holds):
+            problems[k] = self._problem(values[k], bool(np.isfinite(found[k]).all()))
+            if problems[k]:
+                found[k] = np.nan
+        return found, tuple(problems)
+
+    def written_starts(self, p: Array, rows: Array, plan: Plan) -> tuple[Array, Array]:
+        """q and v of the starts of designs p as they are written, (B, nq) and (B, nv); ``rows``: those of this plan."""
+        known, base = self._of(plan), {"given_q": self.base.given_q, "given_v": self.base.given_v}
+        q, v = (
+            known.entry_rows(name, rows) if name in known.entries else np.tile(x, (len(rows), 1)) for name, x in base.items()
+        )
+        return q, v
+
+    @cached_property
+    def lane_starts(self) -> LaneStarts:
+        """Starts of many designs, their loops closed in lanes."""
+        return LaneStarts(self)
+
+    def _problem(self, p: Array, finite: bool) -> str | None:
+        try:
+            self._doubted(p, finite)
+        except ModelError as problem:
+            return str(problem)
+        return None
 
     def tangents(self, p: ArrayLike | Mapping[str, float], plan: Plan | None = None) -> dict[str, Array]:
         """Derivatives of these arrays by each parameter, which is the last axis: exact, by dual numbers."""
@@ -113,6 +150,37 @@ class Design:
             found = self._judge(values)
         return found
 
+    def moved(self, p: ArrayLike | Mapping[str, float]) -> Design:
+        """The same design starting from other values: nothing is recorded, planned or compiled again.
+
+        Raises ModelError with what is wrong with these values.
+        """
+        origin, values = self.origin or self, np.array(self.values(p))
+        values.setflags(write=False)
+        moved: Design = object.__new__(type(self))
+        found = ("usual_plan", "lane_starts", "near_starts", "remarks")
+        vars(moved).update({name: value for name, value in vars(origin).items() if name not in found})
+        moved.base, moved.start, moved.origin = origin.model(values), values, origin
+        if moved.base.closures and not origin.base.kinematic:
+            origin.start_near(moved.base, values)
+        return moved
+
+    def start_near(self, model: Model, p: Array) -> None:
+        """Gives the model of a design its start, where that is close to the one where the design starts."""
+        starts = self.near_starts
+        if not starts.possible:
+            return
+        arrays = self.arrays(p, starts.plan)
+        found = starts.find(arrays, self.base.initial_q)
+        if found is not None:
+            known = replace(self.base.assembled_start, model=model, q=found[0], v=found[1], notes=())
+            moved, changed = found[0] - model.given_q, found[1] - model.given_v
+            object.__setattr__(model, "assembled_start", replace(known, moved=moved, changed=changed))
+
+    def moved_plan(self, plan: Plan) -> Plan:
+        """A plan of the design that this one came from, with the values of this one."""
+        return moved_plan(plan, self.base, self.arrays(self.start, plan))
+
     def assembled(self, p: ArrayLike | Mapping[str, float], near: ArrayLike | None = None) -> tuple[Array, Array]:
         """q and v of the start of a design, its loops closed: what the model file says of the start is held.
 
@@ -126,7 +194,7 @@ class Design:
         if not self.base.closures:
             arrays = self.arrays(values)
             return arrays.get("given_q", self.base.given_q), arrays.get("given_v", self.base.given_v)
-        starts = self._near_starts
+        starts = self.near_starts
         arrays = self.arrays(values, starts.plan)
         q = self.base.initial_q if near is None else np.asarray(near, dtype=np.float64)
         if q.shape != (self.base.nq,):
@@ -138,7 +206,8 @@ class Design:
         return found
 
     @cached_property
-    def _near_starts(self) -> NearStarts:
+    def near_starts(self) -> NearStarts:
+        """Starts of designs whose loops are closed from a near one."""
         return NearStarts(self)
 
     def check(self, p: ArrayLike | Mapping[str, float]) -> tuple[str, ...]:
@@ -153,9 +222,9 @@ class Design:
         """The same parameters, of a model that differs in what no parameter changes the structure of; ``recorded``: the same
         over variables of this design."""
         other = copy(self)
-        for name in ("_usual", "_remaking", "_near_starts", "remarks"):
+        for name in ("usual_plan", "lane_starts", "_remaking", "near_starts", "remarks"):
             vars(other).pop(name, None)
-        other.base, other.recording, other._plans = base, replace(self.recording, model=recorded), {}
+        other.base, other.recording, other._plans, other.origin = base, replace(self.recording, model=recorded), {}, None
         return other
 
     def plan_arrays(self, plan: Plan) -> PlanArrays:
@@ -180,12 +249,13 @@ class Design:
 
     def values(self, p: ArrayLike | Mapping[str, float]) -> Array:
         """p as an array of floats, (np,) or (B, np); raises StateError for anything else."""
-        if type(p) is np.ndarray and p.shape == self.start.shape and p.dtype == np.float64:
+        if type(p) is np.ndarray and p.shape == self.start.shape and p.dtype is DOUBLE and p.flags.c_contiguous:
             return p
         if isinstance(p, Mapping):
             return self._of_mapping(p)
         try:
-            found = np.ascontiguousarray(p, dtype=np.float64)
+            found: Array = np.empty(np.shape(p))  # of this very dtype: that of an array from a pickle is another object
+            found[...] = p
         except (TypeError, ValueError):
             found = np.zeros(0)
         if found.ndim not in (1, 2) or found.shape[-1] != len(self.names):
@@ -213,10 +283,10 @@ class Design:
         object.__setattr__(model, "written", self._changed(changes))
         return model
 
-    def _doubted(self, p: Array, arrays: Mapping[str, Array]) -> None:
+    def _doubted(self, p: Array, finite: bool) -> None:
         """Raises ModelError with what is wrong with a design for which an assumption of the recording does not hold."""
         self._judge(p)
-        if not all(np.isfinite(array).all() for array in arrays.values()):
+        if not finite:
             raise ModelError(
                 "the numbers of this design are not finite: an axis has turned round, to the opposite of where the design "
                 "starts. Make a design of a model that is nearer to it: bc.Design(design.model(p), design.names)."
@@ -227,7 +297,7 @@ class Design:
         return Remaking(self.recording, self.base)
 
     def _of(self, plan: Plan | None) -> PlanArrays:
-        chosen = self._usual if plan is None else plan
+        chosen = self.usual_plan if plan is None else plan
         known = self._plans.get(id(chosen.recorded))
         if known is None:
             over = self.recording.model
@@ -239,10 +309,12 @@ class Design:
         return known[1]
 
     @cached_property
-    def _usual(self) -> Plan:
+    def usual_plan(self) -> Plan:
+        """That of ``bc.compile(model, design=design)``."""
         from ..dynamics.planning import planned
 
         return planned(self.base, design=self).plan
 
 
+DOUBLE = np.dtype(np.float64)
 UNSIMULATED = ("duration", "step", "limits", "name")

@@ -42,6 +42,19 @@ class PlanArrays:
         whole[:, self._where] = found[:, :-1]
         return self._named(whole, p.shape[:-1]), finite & (found[:, -1] == 1.0)
 
+    def rows(self, p: Array) -> tuple[Array, NDArray[np.bool_]]:
+        """Only the entries that depend on p, (B, entries), array by array; and of each row whether it is as evaluate says."""
+        found, finite = self._map.values(p)
+        return np.ascontiguousarray(found[:, :-1]), finite & (found[:, -1] == 1.0)
+
+    def entry_rows(self, name: str, rows: Array) -> Array:
+        """One of the arrays at each row of entries, (B, ...)."""
+        a, b, shape = next((a, b, shape) for found, a, b, shape in self._parts if found == name)
+        whole = np.tile(self._template[a:b], (len(rows), 1))
+        mine = (self._where >= a) & (self._where < b)
+        whole[:, self._where[mine] - a] = rows[:, mine]
+        return whole.reshape(len(rows), *shape)
+
     def tangents(self, p: Array) -> dict[str, Array]:
         """Derivatives of the arrays by each parameter, which is the last axis."""
         rows, count = np.atleast_2d(p), p.shape[-1]
@@ -49,6 +62,14 @@ class PlanArrays:
         whole = np.zeros((len(rows), len(self._template), count))
         whole[:, self._where] = np.swapaxes(along.reshape(len(rows), count, -1), 1, 2)[:, :-1]
         return self._named(whole.reshape(*p.shape[:-1], *whole.shape[1:]), p.shape[:-1], (count,))
+
+    def gradient(self, p: Array, bars: Mapping[str, Array]) -> Array:
+        """Adjoints of the parameters, (np,), from those of the arrays: the sum of bar * d(entry)/dp over all entries."""
+        whole = np.zeros(len(self._template))
+        for name, a, b, _ in self._parts:
+            if name in bars:
+                whole[a:b] = np.ravel(bars[name])[: b - a]
+        return self._map.gradient(p, np.append(whole[self._where], 0.0))
 
     def _named(self, whole: Array, first: tuple[int, ...], last: tuple[int, ...] = ()) -> dict[str, Array]:
         if not first and not last:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -32,6 +33,7 @@ def compile(
     baumgarte: tuple[float, float] | None = None,
     variant: str | None = None,
     dependents: Sequence[str] | None = None,
+    fictitious: Sequence[str] | None = None,
     design: Design | None = None,
     quick: bool = False,
 ) -> Dynamics:
@@ -47,13 +49,15 @@ def compile(
                     from a file whose numbers are rounded further (2e-5 of six digits), unless given
     baumgarte       alpha, beta (1/s) of Baumgarte's stabilisation; none unless given
     variant         of "coordinate_reduction": "block" (compiled), or Critchley & Anderson's own, in Python and slow: "rcr",
-                    "acs" (with ``dependents``, names of coordinates), "gcl", or the body-by-body elimination "body"
+                    "acs" (with ``dependents``, names of coordinates), "gcl" (with ``fictitious``, two bodies between which
+                    it puts a joint that changes nothing), or the body-by-body elimination "body"
     design          a bc.Design of the model: nothing that its parameters can change becomes a constant of the machine code
     quick           for a few states: code is compiled when it is first asked for, in a fraction of the time, and takes two to
                     three times as long to run
     """
     options: dict[str, Any] = {"rank_tolerance": rank_tolerance, "baumgarte": baumgarte, "quick": quick}
-    return Dynamics(model, formulation, reference=reference, variant=variant, dependents=dependents, design=design, **options)
+    options |= {"variant": variant, "dependents": dependents, "fictitious": fictitious}
+    return Dynamics(model, formulation, reference=reference, design=design, **options)
 
 
 class Dynamics(Evaluation):
@@ -77,11 +81,13 @@ class Dynamics(Evaluation):
         baumgarte: tuple[float, float] | None = None,
         variant: str | None = None,
         dependents: Sequence[str] | None = None,
+        fictitious: Sequence[str] | None = None,
         design: Design | None = None,
         quick: bool = False,
     ):
         options: dict[str, Any] = {"rank_tolerance": rank_tolerance, "baumgarte": baumgarte, "variant": variant}
-        settled = planned(model, formulation, reference=reference, dependents=dependents, design=design, **options)
+        options |= {"dependents": dependents, "fictitious": fictitious}
+        settled = planned(model, formulation, reference=reference, design=design, **options)
         self._compile(settled, 0 if quick else OPTIMISED)
 
     @classmethod
@@ -107,6 +113,12 @@ class Dynamics(Evaluation):
     def replanned(self, q: Array, t: float) -> Dynamics:
         """The same, with the equations that are kept of those that close the loops chosen at q."""
         return Dynamics.of(self.planned.chosen_at(q, t), self.optimisation)
+
+    def at_designs(self, rows: Array, every: int = 1) -> Dynamics:
+        other = super().at_designs(rows, every)
+        other.direct = other._many = quantities.accelerations.decline
+        other._extras = ()
+        return other
 
     def by_multipliers(self) -> Dynamics:
         """The same by the formulation that finds redundant equations at every state."""
@@ -141,8 +153,22 @@ class Dynamics(Evaluation):
         elif self.direct(q, v, effort, *self._extra_arrays(t, inputs), out):
             return out
         if self.planned.variant is not None:
-            return quantities.accelerations.by_variant(self, q, v, tau, t, inputs)
+            return quantities.accelerations.by_variant(self, q, v, tau, t, inputs, status)
+        if status is None and type(q) is np.ndarray and q.ndim == 2:
+            out = np.empty((len(q), self._nv))
+            effort = np.zeros((len(q), self._nv)) if tau is None else tau
+            extras = self._extra_rows(len(q), t, inputs) if self._extras else ()
+            if self._many(q, v, effort, *extras, out):
+                return out
         return self.evaluate(self.program, {"q": q, "v": v, "tau": tau}, t, inputs, status)
+
+    @cached_property
+    def _many(self) -> Callable[..., bool]:
+        """f(q, v, tau, *extras, out) for rows of states; declines by False."""
+        return quantities.accelerations.direct_batch(self)
+
+    def _extra_rows(self, states: int, t: ArrayLike, inputs: OrZero) -> list[Array]:
+        return [self.time_rows(t, states) if name == "t" else self.input_rows(inputs, states) for name in self._extras]
 
     def _extra_arrays(self, t: ArrayLike, inputs: OrZero) -> list[Array]:
         u = np.zeros(self.model.input_width) if inputs is None else self.with_anchors(np.asarray(inputs, dtype=np.float64))
@@ -182,6 +208,7 @@ class Dynamics(Evaluation):
 
     momenta = quantities.momenta.momenta
     velocities = quantities.momenta.velocities
+    impulses = quantities.momenta.impulses
     canonical_rates = quantities.momenta.canonical_rates
     canonical_reactions = quantities.momenta.canonical_reactions
 

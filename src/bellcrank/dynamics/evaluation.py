@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import DynamicsError, StateError
 from ..formulations import QUANTITIES, Program
+from ..kernels.processor import lane_count
+from ..machine.adjoint.kernel import AdjointKernel
 from ..machine.kernel import Kernel
+from ..machine.tangents.lane_data import LaneDesigns
 from ..machine.tangents.sweep import TangentKernel
 from .diagnosis import why_not_finite
 from .output_frames import OutputFrames
@@ -23,7 +27,6 @@ Array = NDArray[np.float64]
 OrZero: TypeAlias = ArrayLike | None
 """An argument that is zero unless it is given."""
 
-LANES = 4
 MANY = 1024  # states for which code that is not optimised is compiled for lanes too: fewer take less time than that
 OPTIMISED = 3  # of LLVM's levels; 0 compiles in a fraction of the time
 
@@ -39,8 +42,11 @@ class Evaluation:
         self.plan, self.model = planned.plan, planned.plan.model
         self.formulation, self.program = planned.formulation, planned.program
         self.frames, self.equations = OutputFrames(planned.plan), planned.plan.loads.closing.rows
-        self.kernels: dict[tuple[str, int, int], Kernel] = {}
+        self.designs: LaneDesigns | None = None
+        self.lanes_only = False
+        self.kernels: dict[tuple[str, int, int, bool], Kernel] = {}
         self.tangent_kernels: dict[tuple[str, int, int], TangentKernel] = {}  # see differentiation
+        self.adjoint_kernels: dict[tuple[str, tuple[str, ...], int], AdjointKernel] = {}  # see transposition
         self.measuring_code: dict[tuple[str, ...], Any] = {}  # by names of measures (quantities.measures)
 
     def rates(self, q: ArrayLike, v: ArrayLike) -> Array:
@@ -62,13 +68,28 @@ class Evaluation:
 
     def kernel(self, program: Program, lanes: int) -> Kernel:
         """A program compiled for this model, for one state at a time or for lanes."""
-        key = (program.name, lanes, program.optimisation)
+        key = (program.name, lanes, program.optimisation, self.designs is not None)
         if key not in self.kernels:
             try:
-                self.kernels[key] = Kernel(self.plan, program, lanes)
+                self.kernels[key] = Kernel(replace(self.plan, lane_designs=key[3]), program, lanes)
             except ZeroDivisionError:  # a pivot that folds to zero, whatever the state
                 raise DynamicsError(why_not_finite(self.plan, {"q": self.model.neutral_q})) from None
         return self.kernels[key]
+
+    def in_lanes(self) -> Self:
+        """The same with all batches in lanes, so that what one state gives does not depend on how many there are."""
+        other = copy(self)
+        other.lanes_only = True
+        return other
+
+    def at_designs(self, rows: Array, every: int = 1) -> Self:
+        """The same for many states of other designs, each lane with its own; ``rows``: Design.rows of this plan.
+
+        Each row holds for ``every`` states, one after the other.
+        """
+        other = copy(self)  # kernels are shared
+        other.designs = LaneDesigns(rows, every)
+        return other
 
     def table(self, name: str, given: dict[str, Any], t: ArrayLike, inputs: OrZero = None, *, shape: tuple[int, int]) -> Array:
         """A quantity that gives a table for each state."""
@@ -88,12 +109,13 @@ class Evaluation:
         states = len(arrays["q"])
         if program.optimisation > self.optimisation:
             program = replace(program, optimisation=self.optimisation)
-        kernel = self.kernel(program, LANES if states >= (LANES if program.optimisation else MANY) else 1)
+        wide = batched if program.optimisation or self.lanes_only else states >= MANY
+        kernel = self.kernel(program, lane_count() if wide or self.designs is not None else 1)
         if "t" in kernel.program.inputs:
             arrays["t"] = self.time_rows(t, states)
         if "u" in kernel.program.inputs:
             arrays["u"] = self.input_rows(inputs, states)
-        out = kernel.batch(arrays)
+        out = kernel.batch(arrays, designs=self.designs)
         if batched:
             if status is not None:
                 fill(status, arrays, out)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,19 +14,33 @@ from ..wording import argument
 
 VARIANTS = ("block", "body", "rcr", "acs", "gcl")
 
-Variant: TypeAlias = tuple[str, Sequence[str] | None]
-"""A variant of coordinate_reduction that runs in Python, and the names of its dependent coordinates."""
+
+class Variant(NamedTuple):
+    """A variant of coordinate_reduction that runs in Python, the names of its dependent coordinates, and two bodies between
+    which "gcl" puts a fictitious joint."""
+
+    name: str
+    dependents: tuple[str, ...] | None = None
+    fictitious: tuple[str, str] | None = None
 
 
-def checked_variant(formulation: str, variant: str | None, dependents: Sequence[str] | None) -> Variant | None:
+def checked_variant(
+    formulation: str, variant: str | None, dependents: Sequence[str] | None, fictitious: Sequence[str] | None = None
+) -> Variant | None:
     """A variant that runs in Python; None for compiled code."""
-    if variant is None and dependents is None:
+    if variant is None and dependents is None and fictitious is None:
         return None
     if formulation != "coordinate_reduction":
-        raise StateError(f"variant and dependents are options of formulation 'coordinate_reduction', not of {formulation!r}")
+        what = "variant, dependents and fictitious are options of formulation 'coordinate_reduction'"
+        raise StateError(f"{what}, not of {formulation!r}")
+    if fictitious is not None and (variant != "gcl" or len(fictitious) != 2):
+        raise StateError(f"variant={variant!r}, fictitious={fictitious!r}: give two bodies, with variant 'gcl'")
     if variant not in VARIANTS or (dependents is not None and variant != "acs"):
         raise StateError(f"variant={variant!r}, dependents={dependents!r}: use {', '.join(VARIANTS)}; dependents go with 'acs'")
-    return None if variant == "block" else (variant, dependents)
+    if variant == "block":
+        return None
+    bodies = None if fictitious is None else (str(fictitious[0]), str(fictitious[1]))
+    return Variant(variant, None if dependents is None else tuple(dependents), bodies)
 
 
 def stabilisation(baumgarte: tuple[float, float] | None) -> tuple[float, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +59,7 @@ def planned(
     baumgarte: tuple[float, float] | None = None,
     variant: str | None = None,
     dependents: Sequence[str] | None = None,
+    fictitious: Sequence[str] | None = None,
     design: Design | None = None,
 ) -> Planned:
     """The plan of a model for the options of compile(), which are checked."""
@@ -69,9 +70,11 @@ def planned(
     if not isinstance(rank_tolerance, float | int) or not 0 < rank_tolerance < 1:
         raise StateError(f"rank_tolerance is {rank_tolerance!r}: give a number between 0 and 1")
     name, program = choose(formulation, reference, closed=bool(model.closures))
-    in_python = checked_variant(name, variant, dependents)
+    in_python = checked_variant(name, variant, dependents, fictitious)
     if design is not None and design.base is not model:
         raise StateError("the design is of another model: give compile the model that the design was made of, design.base")
+    if design is not None and design.origin is not None:
+        return _moved(design, (formulation, reference, rank_tolerance, baumgarte, variant, tuple(dependents or ())))
     over_numbers = None if design is None else design.recording.model
     plan = make_plan(model, tolerance=rank_tolerance, baumgarte=stabilisation(baumgarte), over_numbers=over_numbers)
     first = Planned(plan, name, program, in_python, design)
@@ -81,6 +84,18 @@ def planned(
     if formulation == "auto" and _multipliers_are_much_faster(found.plan):
         return replace(found.by_multipliers(), variant=in_python)
     return found
+
+
+def _moved(design: Design, options: tuple[Any, ...]) -> Planned:
+    """For a design that was moved: the plan of the one that it came from, with other numbers."""
+    origin = design.origin
+    assert origin is not None
+    if options not in origin.planned:
+        formulation, reference, rank_tolerance, baumgarte, variant, dependents = options
+        given = {"reference": reference, "rank_tolerance": rank_tolerance, "baumgarte": baumgarte, "variant": variant}
+        origin.planned[options] = planned(origin.base, formulation, dependents=dependents or None, design=origin, **given)
+    found: Planned = origin.planned[options]
+    return replace(found, plan=design.moved_plan(found.plan), design=design)
 
 
 def _multipliers_are_much_faster(plan: Plan) -> bool:

@@ -15,6 +15,7 @@ from .joint_stiction import JointStiction
 from .joint_stop import JointStop
 from .one_sided import OneSidedSpring, PointStop
 from .spring_damper import SpringDamper
+from .state_rate import StateRate
 from .turning_spring import TurningSpring
 from .tyre import Tyre
 
@@ -36,6 +37,7 @@ _ALL: tuple[type[JointForce] | type[BodyForce], ...] = (
     PlaneContact,
     CylinderContact,
     Tyre,
+    StateRate,
 )
 
 FORCES: dict[str, type[JointForce] | type[BodyForce]] = {force.kind: force for force in _ALL}

@@ -92,6 +92,10 @@ class Body(Protocol):
         """Added to the diagonal of the joint's mass matrix."""
 
     @property
+    def rotor(self) -> tuple[Number, ...]:
+        """The same, where it stores kinetic energy: not that of a state of the user's own."""
+
+    @property
     def effort(self) -> tuple[Number, ...]:
         """The joint's effort: the given one and that of the force elements on the joint."""
 

@@ -36,7 +36,7 @@ def energies(body: Body, parent: tuple[Matrix, Vector, Motion, Vector]) -> tuple
     V = X.down(V) + body.velocity
     momentum = inertia @ V
     doubled = V.dot(momentum)
-    for armature, v in zip(body.armature, body.input("v"), strict=False):  # a prescribed motion has no armature
+    for armature, v in zip(body.rotor, body.input("v"), strict=False):  # a prescribed motion has none
         doubled = doubled + armature * (v * v)
     linear = R @ momentum.f
     angular = (R @ momentum.n) + r.cross(linear)

@@ -37,12 +37,12 @@ def remarks(model: Model, speed: Speeds) -> list[str]:
 
 
 def _freedom(model: Model) -> Iterator[str]:
-    if model.nv == 0:
+    if model.nv == len(model.state_places):
         yield "nothing is free to move: every joint is fixed or driven"
 
 
 def _masses(model: Model) -> Iterator[str]:
-    for name, mass in zip(model.body_names, model.mass, strict=True):
+    for name, mass in zip(model.body_names[: model.body_count], model.mass, strict=False):
         if mass == 0 and not model.kinematic:
             yield f'body "{name}" has no mass'
     heavy = np.flatnonzero(model.mass > 0)
@@ -80,7 +80,7 @@ def _distances(model: Model) -> Iterator[str]:
 
 
 def _idle_elements(model: Model) -> Iterator[str]:
-    for e in model.elements:
+    for e in model.elements[: model.force_count]:
         doing = DOING[e.kind]
         if e.table is None and not e.live and not any(e.values[name] for name in doing):
             yield f'{e.kind} "{e.name}" does nothing: its {_listed(doing)} {"is" if len(doing) == 1 else "are"} zero'
@@ -140,7 +140,8 @@ def _overshoot(model: Model) -> Iterator[str]:
 
 def _names(model: Model) -> Iterator[str]:
     """Names that are easily taken for each other."""
-    names = [*model.body_names, *model.joint_names, *(e.name for e in model.elements), *model.inputs]
+    forces = (e.name for e in model.elements[: model.force_count])
+    names = [*model.body_names[: model.body_count], *model.joint_names, *forces, *model.inputs]
     names += [m.name for m in model.measures]
     seen: dict[str, str] = {}
     for name in names:

@@ -46,6 +46,14 @@ class ElementRow:
 
 
 @dataclass(frozen=True)
+class StateRow:
+    name: str
+    rate: str
+    initial: float
+    unit: str
+
+
+@dataclass(frozen=True)
 class MeasureRow:
     name: str
     kind: str
@@ -66,6 +74,7 @@ class Report:
     bodies: tuple[BodyRow, ...]
     joints: tuple[JointRow, ...]
     elements: tuple[ElementRow, ...]
+    states: tuple[StateRow, ...]
     inputs: tuple[str, ...]
     measures: tuple[MeasureRow, ...]
     fastest_frequency: float | None
@@ -93,20 +102,22 @@ class Report:
 @in_our_errors(DynamicsError)
 def check(model: Model, *, rank_tolerance: float | None = None) -> Report:
     """What a model is made of, and what is unusual about it; ``rank_tolerance``: what counts as redundant, as in compile."""
-    ends = _written_ends(model)
-    rows = zip(model.joint_names, model.joints, ends, model.driven.tolist(), strict=True)
+    ends, count = _written_ends(model), model.body_count
+    rows = list(zip(model.joint_names, model.joints, ends, model.driven.tolist(), strict=True))[:count]
+    bodies = zip(model.body_names[:count], model.joint_names, model.mass.tolist(), strict=False)
     speed = fastest(model)
     loops = inspect_loops(model, rank_tolerance=rank_tolerance)
     unusual = [*(loops.problems if loops else ()), *remarks(model, speed)]
     return Report(
         model=model.name,
         mass=float(model.mass.sum()),
-        dof=model.nv if loops is None else loops.mobility,
+        dof=model.nv - len(model.state_places) if loops is None else loops.mobility,
         coordinates=model.nv,
         duration=model.duration,
-        bodies=tuple(BodyRow(*row) for row in zip(model.body_names, model.joint_names, model.mass.tolist(), strict=True)),
+        bodies=tuple(BodyRow(*row) for row in bodies),
         joints=(*(JointRow(n, j.kind, *ends, 0 if driven else j.nv, driven) for n, j, ends, driven in rows), *_closing(model)),
-        elements=tuple(ElementRow(e.name, _element_kind(e), _where(model, e)) for e in model.elements),
+        elements=tuple(ElementRow(e.name, _element_kind(e), _where(model, e)) for e in model.elements[: model.force_count]),
+        states=tuple(_states(model)),
         inputs=model.inputs,
         measures=tuple(MeasureRow(m.name, _kind(model, m)) for m in model.measures),
         fastest_frequency=_rate(speed.vibration, 2 * math.pi),
@@ -117,6 +128,15 @@ def check(model: Model, *, rank_tolerance: float | None = None) -> Report:
         changed=() if model.source is None else model.source.remarks,
         not_simulated=() if model.source is None else model.source.unsimulated,
     )
+
+
+def _states(model: Model) -> Iterator[StateRow]:
+    """States of the user's own, with their rates as they were written."""
+    formulas = {signal.name: f"={signal.expression}" for signal in model.signals}
+    for at, element in zip(model.state_places, model.elements[model.force_count :], strict=True):
+        name = model.v_names[at]
+        rate = formulas.get(f"{name}.rate", f"{element.values['value']:g}")
+        yield StateRow(name, rate, float(model.given_v[at]), model.joints[element.joint].v_units[0])
 
 
 def _written_ends(model: Model) -> list[tuple[str, str]]:

@@ -28,6 +28,9 @@ def show(report: Report, console: Console) -> None:
     console.print(_table("joint", "type", "parent", "child", "dof", rows=joints))
     if report.elements:
         console.print(_table("force element", "type", "where", rows=[(e.name, e.kind, e.where) for e in report.elements]))
+    if report.states:
+        states = [(s.name, s.rate, f"{s.initial:g} {s.unit}".rstrip()) for s in report.states]
+        console.print(_table("state", "rate", "at the start", rows=states))
     if report.measures:
         console.print(_table("measure", "type", rows=[(m.name, m.kind) for m in report.measures]))
     for line in _lines(report):

@@ -2,6 +2,7 @@
 
 from .base import NO_DATA, Joint, JointData, JointMotion, make_joint
 from .registry import JOINTS, JOINTS_BY_KEY, along_given_axes, closing_equations, register, turned_round
+from .state import State
 
 __all__ = [
     "JOINTS",
@@ -10,6 +11,7 @@ __all__ = [
     "Joint",
     "JointData",
     "JointMotion",
+    "State",
     "along_given_axes",
     "closing_equations",
     "make_joint",

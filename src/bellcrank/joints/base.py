@@ -91,6 +91,7 @@ class Joint:
     nv: ClassVar[int]
     quaternion: ClassVar[int | None] = None  # where a quaternion starts in q
     turned: ClassVar[bool] = False  # its pose and directions are those of the parent that the user wrote (turned.py)
+    mechanical: ClassVar[bool] = True  # it moves a body; else its v is a number that is integrated (state.py)
     key: ClassVar[str]  # in the registry of all joints: its kind, or "turned" and its kind
     identity: ClassVar[str] = ""  # of a kind from outside the package: what it computes, for the keys of compiled code
     mjcf: ClassVar[Parts | None] = None  # as joints of MuJoCo; None: MJCF has no such joint

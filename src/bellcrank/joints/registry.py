@@ -15,6 +15,7 @@ from .registration import export_problems, identity_of, problems_of
 from .revolute import Revolute
 from .screw import Screw
 from .spherical import Spherical
+from .state import State
 from .turned import from_far_side
 from .universal import TurnedUniversal, Universal
 
@@ -24,7 +25,7 @@ JOINTS: dict[str, type[Joint]] = {joint.kind: joint for joint in _OWN}
 
 # by their keys, those included that are written from their far side
 JOINTS_BY_KEY: dict[str, type[Joint]] = {
-    joint.key: joint for joint in (*_OWN, TurnedUniversal, TurnedPlanar, from_far_side(Spherical))
+    joint.key: joint for joint in (*_OWN, TurnedUniversal, TurnedPlanar, from_far_side(Spherical), State)
 }  # fmt: skip
 
 

@@ -18,6 +18,7 @@ class Array:
     """``rows`` and ``columns`` are numbers or names of counts; columns may have names of their own.
 
     table    integers, the same for all lanes                data     numbers, the same for all lanes; ``fill`` gives both
+    own      data of which every lane has its own: the designs of the lanes differ
     buffer   numbers of each lane (or integers for all), which the kernel writes before it reads them
     local    integers of a kernel's own, in registers where that is possible
     input    numbers of each lane, given                     output   numbers of each lane, asked for
@@ -31,6 +32,7 @@ class Array:
     columns: int | str | tuple[str, ...] = 1
     active: bool = False
     integers: bool = False
+    own: bool = False
     fill: Callable[[Any], Any] | None = None
 
     @cached_property
@@ -41,7 +43,7 @@ class Array:
     @property
     def shared(self) -> bool:
         """All lanes read the same."""
-        return self.kind in ("table", "data") or self.integers
+        return (self.kind in ("table", "data") and not self.own) or self.integers
 
     @property
     def constant(self) -> bool:

@@ -41,6 +41,20 @@ class Processor(NamedTuple):
     features: str
 
 
+def lane_count() -> int:
+    """States that machine code takes at a time: eight where vectors have 512 bits, else four; or BELLCRANK_LANES."""
+    wanted = os.environ.get("BELLCRANK_LANES")
+    if wanted not in (None, "", "4", "8"):
+        raise StateError(f"BELLCRANK_LANES is {wanted!r}: give 4 or 8, or leave it unset")
+    return int(wanted) if wanted else _lanes(processor())
+
+
+@cache
+def _lanes(made_for: Processor) -> int:
+    """A named processor may have what is not listed: its own features are asked for only where they are those at hand."""
+    return 8 if "+avx512f" in made_for.features.split(",") else 4
+
+
 def processor() -> Processor:
     """What BELLCRANK_CPU asks for."""
     return _processor(os.environ.get("BELLCRANK_CPU") or HOST)

@@ -143,7 +143,14 @@ def arrays_of(plan: Plan, program: Program) -> dict[str, Array]:
     changed = program.of_design and (plan.varies("motion_data") or plan.varies("pool"))
     if not (changed or is_tangent(program, tangent_of("t"))):
         arrays |= {name: replace(arrays[name], active=False) for name in ("driven_q", "driven_v", "driven_a")}
-    return arrays
+    return arrays | {name: replace(arrays[name], own=True) for name in own_data(plan)}
+
+
+def own_data(plan: Plan) -> tuple[str, ...]:
+    """The data of which every lane has its own, where lanes have designs of their own."""
+    if not plan.lane_designs:
+        return ()
+    return *(name for name in VARIABLE if plan.varies(name)), *(name for name, of in OF_NODES.items() if plan.varies(of))
 
 
 def plan_counts(plan: Plan) -> dict[str, int]:

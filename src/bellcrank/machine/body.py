@@ -253,6 +253,10 @@ class Body:
     def armature(self) -> tuple[Number, ...]:
         return () if self.driven else tuple(self._values("armature", self._joint.nv))
 
+    @property
+    def rotor(self) -> tuple[Number, ...]:
+        return self.armature if self._joint.mechanical else ()
+
 
 def _combined(start: Motion, directions: tuple[Motion, ...], amounts: Sequence[Number]) -> Motion:
     for S, amount in zip(directions, amounts, strict=True):

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-import os
 import sys
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
@@ -21,11 +19,14 @@ from ..kernels import jit
 from ..kernels.arrays import Array
 from ..kernels.llvm.routine import CHUNK
 from ..kernels.stopwatch import compiling
+from ..kernels.threads import thread_count, workers
 from ..plan import Plan
 from ..plan.nodes import NODE_TABLE
-from .arrays import ARRAYS, for_plan, plan_counts, width
-from .module import Facts, Module, bound_words, result, write_module
+from .arrays import ARRAYS, for_plan, own_data, plan_counts, width
+from .calls.bound import bound_words, result
+from .module import Facts, Module, write_module
 from .nodes.walk import block_width
+from .tangents.lane_data import LaneDesigns, Places, lane_places
 
 Numbers = NDArray[np.float64]
 
@@ -70,11 +71,14 @@ def structure_key(plan: Plan) -> tuple[Any, ...]:
     present = (*plan.has_gravity, *(bool(x) for x in plan.baumgarte))
     shared = ("pool", "factors", "given_factors", "action_data")  # of others the signatures say what varies
     varied = *(plan.varies("gravity", k) for k in range(3)), *(plan.varies(name) for name in shared)
-    return (plan.signatures, present, varied, *plan.loads.key(), nodes, plan.outside_joints)
+    designs = ("a design in each lane",) * plan.lane_designs
+    return (plan.signatures, present, varied, *plan.loads.key(), nodes, plan.outside_joints, *designs)
 
 
 class Kernel:
     """A program on one model, for one number of lanes."""
+
+    design_places: Places | None = None
 
     def __init__(self, plan: Plan, program: Program, lanes: int):
         program = for_plan(program, plan)
@@ -85,6 +89,8 @@ class Kernel:
             (program.name, lanes, level, *structure_key(plan)), lambda: write_module(plan, program, lanes), level
         )
         self.widths = {name: width(plan, program, name) for name in [*program.inputs, *program.outputs]}
+        if plan.lane_designs:
+            self.design_places = lane_places(plan)
         self._open(program)
 
     def _open(self, program: Program) -> None:
@@ -94,26 +100,32 @@ class Kernel:
         )
         self._free: list[Frame] = []
 
-    def batch(self, inputs: Mapping[str, Numbers], threads: int | None = None) -> Numbers:
+    def batch(self, inputs: Mapping[str, Numbers], threads: int | None = None, designs: LaneDesigns | None = None) -> Numbers:
         """Outputs (B, width) for inputs (B, width), C-contiguous; the same whatever the number of threads."""
         states = len(next(iter(inputs.values())))
         out = np.empty((states, self.widths[self.output]))
         blocks = -(-states // self.lanes)
-        tasks = max(1, min(threads or os.cpu_count() or 1, blocks // _BLOCKS_PER_TASK if threads is None else blocks))
-        cuts = [blocks * k // tasks for k in range(tasks + 1)]
+        words = {"batch": states, f"user:{self.output}": out.__array_interface__["data"][0]}
+        for name, array in inputs.items():
+            words[f"user:{name}"] = array.__array_interface__["data"][0]  # array.ctypes costs five times as much
+        if designs is not None:
+            words |= {"designs": designs.rows.ctypes.data, "design_width": designs.rows.shape[1], "design_every": designs.every}
+        tasks = 1
+        if blocks >= 2 * _BLOCKS_PER_TASK or threads is not None:
+            tasks = max(1, min(threads or thread_count(), blocks // _BLOCKS_PER_TASK if threads is None else blocks))
         if tasks == 1:
-            self._run(inputs, out, states, 0, blocks)
+            self._run(words, 0, blocks)
         else:
-            jobs = [workers().submit(self._run, inputs, out, states, a, b) for a, b in pairwise(cuts)]
+            cuts = [blocks * k // tasks for k in range(tasks + 1)]
+            jobs = [workers().submit(self._run, words, a, b) for a, b in pairwise(cuts)]
             for job in jobs:
                 job.result()
         return out
 
-    def _run(self, inputs: Mapping[str, Numbers], out: Numbers, states: int, first: int, last: int) -> None:
+    def _run(self, words: Mapping[str, int], first: int, last: int) -> None:
         frame = self._take()
-        frame.set("batch", states)
-        for name, array in [*inputs.items(), (self.output, out)]:
-            frame.set(f"user:{name}", array.__array_interface__["data"][0])  # array.ctypes costs five times as much
+        for name, value in words.items():
+            frame.set(name, value)
         self._batch(frame.address, first, last)
         self._free.append(frame)
 
@@ -134,7 +146,16 @@ class Kernel:
         """
         if self.lanes != 1 or not _numpy_is_as_expected():
             return None
-        address = self.code.library.address("single")
+        return self._function("single", frame)
+
+    def many(self) -> Callable[..., bool] | None:
+        """The same for rows of states, if they are not too many; it says nothing about whether results are finite."""
+        if self.lanes == 1 or self.design_places is not None or not _numpy_is_as_expected():
+            return None
+        return self._function("many", None)
+
+    def _function(self, name: str, frame: Frame | None) -> Callable[..., bool]:
+        address = self.code.library.address(name)
         definition = _definitions.setdefault(address, _MethodDef(b"evaluate", address, _FASTCALL, None))
         new = ctypes.pythonapi.PyCFunction_NewEx
         new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
@@ -154,7 +175,11 @@ class Frame:
             self.arrays[f"buffer:{name}"] = aligned(max(1, size) * lanes)
             numbers[f"width:{name}"] = size
         numbers |= {name: array.ctypes.data for name, array in self.arrays.items()}
-        self.place = {word: k for k, word in enumerate(bound_words(kernel.program, code.arguments))}
+        places = kernel.design_places
+        if places is not None:
+            self.arrays["design_places"] = pairs = _pairs(places, self.arrays, lanes)
+            numbers |= {"design_entries": len(pairs), "design_places": pairs.ctypes.data}
+        self.place = {word: k for k, word in enumerate(bound_words(kernel.program, code.arguments, places is not None))}
         self.words = np.array([numbers.get(word, 0) for word in self.place], dtype=np.int64)
         self.address = self.words.ctypes.data
 
@@ -166,6 +191,16 @@ class Frame:
         held = self.words.view(_HeldWords)
         held.arrays = self.arrays
         return held
+
+
+def _pairs(places: Places, arrays: Mapping[str, Any], lanes: int) -> NDArray[np.int64]:
+    """Where a number stands in the row of a design, and its address in the data of the lanes."""
+    rows = [
+        np.stack([sources, arrays[name].ctypes.data + 8 * lanes * entries], axis=1)
+        for name, (entries, sources) in places.items()
+        if name in arrays
+    ]
+    return np.ascontiguousarray(np.concatenate([np.zeros((0, 2), dtype=np.int64), *rows]), dtype=np.int64)
 
 
 class _HeldWords(np.ndarray[Any, np.dtype[np.int64]]):
@@ -180,9 +215,13 @@ def bound_arrays(plan: Plan, code: Code, lanes: int) -> dict[str, Any]:
     counts |= {"left_row": counts["nv"] if facts.dense else block_width(plan), "lower_rows": facts.dense * counts["rows"]}
     counts |= {"scratch": facts.scratch + CHUNK, "forms": counts["forms"] + CHUNK, "node_messages": facts.sent * plan.n}
 
+    own = own_data(plan)
+
     def bound(array: Array) -> NDArray[Any]:
         if array.fill is not None:
             given = node_table if array.name == "node_table" else array.fill(plan)
+            if array.name in own:
+                return _side_by_side(given, lanes)
             return _never_empty(np.asarray(given, dtype=np.int64 if array.integers else np.float64))
         size = max(1, array.size(counts))
         if array.integers:
@@ -207,6 +246,13 @@ def _with_memory(plan: Plan, facts: Facts) -> tuple[NDArray[np.int64], int]:
     return table, start
 
 
+def _side_by_side(given: Any, lanes: int) -> Numbers:
+    """The same numbers for every lane, each of which has its own."""
+    rows = aligned(max(1, np.size(given)) * lanes)
+    rows[: np.size(given) * lanes] = np.repeat(np.asarray(given, dtype=np.float64).ravel(), lanes)
+    return rows
+
+
 def _never_empty(array: NDArray[Any]) -> NDArray[Any]:
     return np.ascontiguousarray(array) if array.size else np.zeros(1, dtype=array.dtype)
 
@@ -216,15 +262,6 @@ def aligned(count: int) -> Numbers:
     raw = np.zeros(count + 8)
     skip = (-raw.ctypes.data % 64) // 8
     return raw[skip : skip + count]
-
-
-@cache
-def workers() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="bellcrank")
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=workers.cache_clear)  # threads do not survive a fork
 
 
 class _MethodDef(ctypes.Structure):

@@ -28,7 +28,7 @@ from .python.laws import BY_KEY as LAWS_BY_KEY
 from .python.laws import law
 from .spec import elements, laws, measures, shapes
 from .spec.fields import XYZ, Construction, InBody, fields_of
-from .spec.laws import LawSpec
+from .spec.laws import LawSpec, StateSpec
 from .spec.spec import AssemblySpec, BodySpec, CopySpec, InitialSpec, JointSpec, Mesh, ParameterSpec, PointSpec, Spec, TurnSpec
 from .spec.values import (
     ONE,
@@ -377,6 +377,12 @@ class Parts:
     ) -> None:
         """A belt or chain around two pulleys; its two sides load the bearings."""
         self._item("gears", gear_specs.BeltSpec, locals())
+
+    # --- states of one's own
+
+    def state(self, name: str, rate: Value, initial: Value = 0.0, *, unit: str = "") -> None:
+        """A number that changes at a rate (constant, a formula, a function), integrated with the motion; forces may use it."""
+        self._item("states", StateSpec, locals())
 
     # --- force elements
 

@@ -29,6 +29,7 @@ ELEMENTS: dict[str, tuple[str, ...]] = {
     "point_stop": ("lower", "upper", "stiffness", "damping"),
     "plane_contact": ("stiffness", "radius", "exponent", "damping", "linear", "friction", "velocity", "cylinder", "inside"),
     "cylinder_contact": ("stiffness", "radius", "exponent", "damping", "linear", "friction", "velocity", "cylinder", "inside"),
+    "state_rate": ("value",),
     "tyre": ("radius", "stiffness", "damping", "friction", "velocity", "traction"),
 }
 
@@ -59,6 +60,8 @@ class Element:
     one_sided_spring, point_stop   between point_a and point_b: forces/one_sided.py
     plane_contact, cylinder_contact   of a ball around point_a with what point_b is on: forces/contact.py
     tyre            around point_a, on a road through point_b; its table is the road's height: forces/tyre.py
+
+    state_rate      rate of the state that row ``joint`` is
 
     Values that a formula gives are those of the measures ``arguments``, in the order of ``live``.
 

@@ -59,6 +59,7 @@ def scalar_coordinates(model: Model) -> tuple[NDArray[np.intp], NDArray[np.intp]
     for at in turning_joints(model):
         q[at.position.start : at.quaternion.stop] = False
         v[at.linear.start : at.angular.stop] = False
+    v[list(model.state_places)] = False
     return np.flatnonzero(q), np.flatnonzero(v)
 
 

@@ -117,7 +117,7 @@ class Model:
         return None if self.written is None else self.written.spec
 
     def __repr__(self) -> str:
-        return f'Model("{self.name}": {counted(self.n, "body", "bodies")}, nq = {self.nq}, nv = {self.nv})'
+        return f'Model("{self.name}": {counted(self.body_count, "body", "bodies")}, nq = {self.nq}, nv = {self.nv})'
 
     def __getstate__(self) -> dict[str, Any]:
         """For pickle and copy: without what is found again when it is asked for."""
@@ -305,6 +305,25 @@ class Model:
         q = np.array([x for _, joint in self.moving_joints for x in joint.neutral], dtype=float)
         q.setflags(write=False)
         return q
+
+    @cached_property
+    def state_places(self) -> tuple[int, ...]:
+        """Entries of v that are states of the user's own: the last ones; they have none in q."""
+        return tuple(int(at) for at, joint in zip(self.v_index, self.joints, strict=True) if not joint.mechanical)
+
+    @property
+    def body_count(self) -> int:
+        """Rows that carry a body; those of the user's own states come after them."""
+        return self.n - len(self.state_places)
+
+    @property
+    def force_count(self) -> int:
+        """Elements that are forces; the rates of the user's own states come after them."""
+        return len(self.elements) - len(self.state_places)
+
+    @property
+    def state_names(self) -> tuple[str, ...]:
+        return tuple(self.v_names[at] for at in self.state_places)
 
     @property
     def all_measures(self) -> tuple[Measure, ...]:

@@ -56,6 +56,7 @@ class Plan:
     ] = ()  # of the equations of closures, where all are taken at once; (): those independent at a state
     varied: Varied = field(default_factory=dict)  # of arrays by their names (machine.arrays): what a design may change
     recorded: Recorded = field(default_factory=dict)  # for a design: those arrays, with variables in them
+    lane_designs: bool = False  # each lane has a design of its own
 
     @property
     def n(self) -> int:

@@ -93,9 +93,11 @@ def _momentum(at: Samples) -> Arrays:
 def _reactions(at: Samples) -> Arrays:
     q, v, tau = at.values("q"), at.values("v"), at.tau
     if not at.model.closures:
-        return {"reactions": at.dynamics.reactions(q, v, at.values("a"), tau=tau, **at.time, **at.inputs)}
+        wrenches = at.dynamics.reactions(q, v, at.values("a"), tau=tau, **at.time, **at.inputs)
+        return {"reactions": wrenches[:, : at.model.body_count]}
     multipliers = at.dynamics.multipliers(q, v, tau, **at.time, **at.inputs)
     tree = at.dynamics.reactions(q, v, at.values("a"), multipliers=multipliers, **at.time, **at.inputs)
+    tree = tree[:, : at.model.body_count]
     return {"reactions": np.concatenate([tree, at.dynamics.closure_wrenches(q, v, multipliers, **at.time)], axis=1)}
 
 
@@ -112,12 +114,14 @@ def _closure_second(at: Samples) -> Arrays:
 
 def _poses(at: Samples) -> Arrays:
     positions, rotations = at.dynamics.poses(at.values("q"), **at.time)
-    return {"positions": positions, "rotations": rotations}
+    bodies = at.model.body_count
+    return {"positions": positions[:, :bodies], "rotations": rotations[:, :bodies]}
 
 
 def _elements(at: Samples) -> Arrays:
     storage, _, forces = at.dynamics.elements(at.values("q"), at.values("v"), **at.time, **at.inputs)
-    return {"storage": storage, "forces": forces}
+    count = at.model.force_count
+    return {"storage": storage[:, :count], "forces": forces[:, :count]}
 
 
 def _drives(at: Samples) -> Arrays:

@@ -52,17 +52,17 @@ class Labels:
         driven = [(name, joint) for name, joint, driven in rows if driven and joint.nv]
         drives = [(name, joint.v_names, tuple(EFFORT[unit] for unit in joint.v_units)) for name, joint in driven]
         drives += _closing_drives(model)
-        elements = tuple(e.name for e in model.elements)
+        elements = tuple(e.name for e in model.elements[: model.force_count])
         return cls(
             model=model.name,
-            bodies=tuple(model.body_names),
-            joints=(*model.joint_names, *(closure.name for closure in model.closures)),
+            bodies=tuple(model.body_names[: model.body_count]),
+            joints=(*model.joint_names[: model.body_count], *(closure.name for closure in model.closures)),
             coordinates=tuple(model.q_names),
             coordinate_units=_chain(joint.q_units for joint in free),
             dofs=tuple(model.v_names),
             dof_units=_chain(joint.v_units for joint in free),
             elements=elements,
-            element_units=tuple(element_unit(model, e) for e in model.elements),
+            element_units=tuple(element_unit(model, e) for e in model.elements[: model.force_count]),
             sources=(
                 *elements,
                 *(f"drive of {name}" for name, _ in driven),
@@ -96,6 +96,7 @@ def work_by_source(
     model: Model, elements: np.ndarray, drives: np.ndarray, closings: np.ndarray, given: np.ndarray
 ) -> np.ndarray:
     """Works (T, source) in the order of ``Labels.sources``; the drives of a joint with several are added."""
+    elements = elements[:, : model.force_count]
     widths = [joint.nv for joint, driven in zip(model.joints, model.driven, strict=True) if driven and joint.nv]
     parts = np.split(drives, np.cumsum(widths[:-1], dtype=np.intp), axis=1) if widths else []
     closings = closings[:, [k for k, c in enumerate(model.closures) if c.motion is not None]] if closings.size else closings

@@ -117,7 +117,8 @@ def _states(run: Run, name: str, groups: dict[str, np.ndarray], panels: list[Axe
         draw_lines(axes, run.values("time"), run.values(name)[:, indices], [names[i] for i in indices])
         axes.set_ylabel(AXIS.get(unit, unit))
     if panels:
-        panels[0].set_title("Coordinates" if name == "q" else "Velocities", loc="left", weight="bold")
+        velocities = "Velocities and states" if run.settings.get("states") else "Velocities"
+        panels[0].set_title("Coordinates" if name == "q" else velocities, loc="left", weight="bold")
 
 
 def draw_lines(axes: Axes, time: np.ndarray, values: np.ndarray, names: list[str]) -> None:

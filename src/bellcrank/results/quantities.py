@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from ..model.measures.columns import EFFORT, rate_unit
 from .labels import Labels
 
 AXES = ("x", "y", "z")
@@ -100,7 +101,7 @@ def units(labels: Labels) -> dict[str, tuple[str, tuple[str, ...]]]:
 def entry_units(name: str, labels: Labels) -> tuple[str, ...]:
     """Unit of each entry along the last dimension of a quantity with several."""
     if name == "a":
-        return tuple(f"{unit}2" for unit in labels.dof_units)
+        return tuple(f"{unit}2" if unit in EFFORT else rate_unit(unit) for unit in labels.dof_units)
     return ("N",) * 3 + ("N m",) * 3 if name == "reactions" else getattr(labels, UNITS[name])
 
 

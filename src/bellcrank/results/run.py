@@ -191,6 +191,12 @@ class Run:
         return self._labelled("drives")
 
     @cached_property
+    def states(self) -> xr.DataArray:
+        """States of one's own (time, dof), which are the last entries of v; none in most models."""
+        found = self.v[:, len(self.labels.dofs) - len(self.settings.get("states", ())) :]
+        return found.rename("states").assign_attrs(long_name="states of one's own")
+
+    @cached_property
     def inputs(self) -> xr.DataArray:
         """Values of the model's inputs (time, input)."""
         return self._labelled("inputs")
@@ -362,7 +368,10 @@ class Run:
 
     def __repr__(self) -> str:
         state = "stopped early" if self.stopped else "complete"
-        samples, coordinates = counted(self._time.size, "sample"), counted(len(self.labels.dofs), "coordinate")
+        samples, coordinates = (
+            counted(self._time.size, "sample"),
+            counted(len(self.labels.dofs) - len(self.settings.get("states", ())), "coordinate"),
+        )
         return f"<Run of {self.labels.model!r}: {samples}, {coordinates}, {state}>"
 
     # Plain arrays

@@ -201,12 +201,12 @@ class Summary:
 
 def summarize(run: Run) -> Summary:
     """Collect a run's summary; what its last states do not allow to compute is None."""
-    time = run.values("time")
+    time, states = run.values("time"), len(run.settings.get("states", ()))
     return Summary(
         model=run.labels.model,
         bodies=len(run.labels.bodies),
-        dof=run.settings.get("dof") if run.labels.equations else len(run.labels.dofs),
-        coordinates=len(run.labels.dofs),
+        dof=run.settings.get("dof") if run.labels.equations else len(run.labels.dofs) - states,
+        coordinates=len(run.labels.dofs) - states,
         samples=time.size,
         final_time=float(time[-1]) if time.size else None,
         energy_error=_if_known(lambda: run.energy_error),

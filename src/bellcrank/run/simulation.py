@@ -38,6 +38,8 @@ from .loops.row_choice import KeptRows, Stretches, open_beyond
 from .loops.treatment import Loops, freedom_along, loops_of
 from .loops.undetermined import tell as tell_undetermined
 from .loops.undetermined import undetermined
+from .loops.variants import Limits as VariantLimits
+from .loops.variants import integrate_variant
 from .reach import tell_moved_start, with_reach
 from .stiff import STIFF_METHODS, integrate_stiff
 from .stiffness import MANY, MANY_IN_PYTHON, Stiffness, remedy
@@ -73,6 +75,9 @@ def simulate(
     projection: str = "minimum_norm",
     baumgarte: tuple[float, float] | None = None,
     rank_tolerance: float | None = None,
+    variant: str | None = None,
+    dependents: Sequence[str] | None = None,
+    fictitious: Sequence[str] | None = None,
     on_singular: str = "stop",
     progress: Callable[[float], None] | None = None,
 ) -> Run:
@@ -102,6 +107,9 @@ def simulate(
     projection      after each step back onto the closures: "minimum_norm", "mass" (least kinetic energy), "none" (they drift)
     baumgarte       alpha, beta (1/s): Baumgarte's stabilisation, without a projection or besides it
     rank_tolerance  what counts as redundant: see compile
+    variant         of formulation "coordinate_reduction": "block" (compiled), or Critchley & Anderson's own, in Python and
+                    slow: "rcr", "acs" with ``dependents`` (names of coordinates), "gcl" with ``fictitious`` (two bodies),
+                    "body"; a run ends where its dependent coordinates are no longer independent of each other
     on_singular     at a singular configuration "stop", or "pass" it by going on with rattle, or "warn" and go on
 
     A run that cannot go on raises SimulationError; what was computed until then is its ``run``.
@@ -120,6 +128,7 @@ def simulate(
     control = _control(model, tau, inputs)
     formulation = formulation_for(method, model, formulation, control is not None)
     options: dict[str, Any] = {"reference": reference, "rank_tolerance": rank_tolerance, "baumgarte": baumgarte}
+    options |= {"variant": variant, "dependents": dependents, "fictitious": fictitious}
     with compiling():
         dynamics = Dynamics(model, formulation, quick=method not in STIFF_METHODS, **options)
     given = {"q": q, "v": v, "tau": None if callable(tau) else tau, "u": None if callable(inputs) else inputs}
@@ -142,7 +151,7 @@ def simulate(
     stiffness = Stiffness(model.name, method, remedy(functions=functions), many, switches=method == AUTO and not functions)
     one_run = _OneRun(method, (rtol, atol, max_step), control, watcher, progress, stiffness, horizon)
     kept = KeptRows(dynamics, one_run, loops)
-    own = not has_steps_of_its_own(method, model)
+    own = not has_steps_of_its_own(method, model) and dynamics.planned.variant is None
     whole = kept if model.closures and loops.project and own else kept.unchanged
     through = loops.switch and model.closures and own and control is None
     outcome = Passing(dynamics, whole, one_run.limits, watcher)(start, times) if through else whole(start, times)
@@ -152,6 +161,8 @@ def simulate(
     }
     if model.closures:
         settings |= _settings_of_loops(kept, dynamics, times, outcome) | {"projection": projection}
+        settings |= {"variant": variant, "dependents": None if dependents is None else list(dependents)}
+        settings |= {"fictitious": None if fictitious is None else list(fictitious)}
     _tell_passages(outcome, one_run.methods[-1][1], loops)
     run = _finish(kept.stretches(outcome.times), outcome, start, control, settings, watch)
     run.crossings = tuple(watcher.crossings) if watcher is not None else ()
@@ -194,6 +205,8 @@ def _watcher(
     if control is not None:
         _tell_slower(control)
     model = around.dynamics.model
+    if around.dynamics.planned.variant is not None and (events or control is not None):
+        raise StateError("runs by a variant in Python watch no events and take no functions or tables: leave out variant")
     own_steps = has_steps_of_its_own(method, model)
     if model.stictions and own_steps:
         held = model.elements[model.stictions[0]].name
@@ -230,6 +243,10 @@ class _OneRun:
             self.watcher.around.dynamics = by
         if not self.methods:
             self.methods.append((float(first["t"]), "dopri5" if method == AUTO else method))
+        if by.planned.variant is not None:
+            limits = VariantLimits(rtol, atol, max_step)
+            outcome = integrate_variant(by, method, first, until, limits, self.progress, how, self.horizon)
+            return _on_closures(by, outcome) if how.project else outcome
         if is_compiled(method, by.model):
             outcome = self._compiled(by, first, until, how._replace(project=False))
             self.horizon.stretch_done(outcome.counts)
@@ -280,6 +297,7 @@ def _settings(run: _OneRun, dynamics: Dynamics, times: Array, outcome: Outcome) 
         "max_step": max_step,
         "max_steps": run.horizon.max_steps,
         "peak_kinetic": outcome.peak,
+        **({"states": list(dynamics.model.state_names)} if dynamics.model.state_places else {}),
         **outcome.counts,
         "stiff": None if run.stiffness.found is None else list(run.stiffness.found[:3]),
     }
@@ -357,8 +375,10 @@ def _finish(
     tau, u = (np.broadcast_to(x, (len(t), x.shape[-1])) for x in (tau, u))
     if outcome.anchors is not None:
         u = np.hstack([u[:, : len(dynamics.model.inputs)], outcome.anchors])
-        derived["anchors"] = np.zeros((len(t), len(dynamics.model.elements)))
+        derived["anchors"] = np.zeros((len(t), dynamics.model.force_count))
         derived["anchors"][:, list(dynamics.model.stictions)] = outcome.anchors
+    if outcome.reactions is not None:
+        derived["reactions"] = outcome.reactions
     a = np.empty_like(v)
     for part, by in parts_of(stretches, len(t)):
         a[part] = by.acceleration(q[part], v[part], tau[part], t=t[part], inputs=u[part])

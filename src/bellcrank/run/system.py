@@ -80,10 +80,11 @@ class Outcome(NamedTuple):
     dq: Array | None = None
     dv: Array | None = None
     missed: Array | None = None
+    reactions: Array | None = None  # (samples, joints and closures, 6), where a method has its own
 
     def until(self, count: int) -> Outcome:
         """The first samples only."""
-        rows = {name: getattr(self, name) for name in ("times", "q", "v", "works", "anchors", "dq", "dv")}
+        rows = {name: getattr(self, name) for name in ("times", "q", "v", "works", "anchors", "dq", "dv", "reactions")}
         return self._replace(**{name: x[:count] for name, x in rows.items() if x is not None})
 
 

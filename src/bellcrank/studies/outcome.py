@@ -16,6 +16,9 @@ from ..writing import write_whole
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
+    from rich.console import Group
+
+    from .reporting.tolerances import Given, Tolerances
 
 Array = NDArray[np.float64]
 
@@ -56,8 +59,8 @@ class Sensitivity:
     dof_units: tuple[str, ...]
     q_values: Array
     v_values: Array
-    dq_values: Array
-    dv_values: Array
+    dq_values: Array | None  # None after an adjoint, which is of the outputs alone
+    dv_values: Array | None
     found: dict[str, Found]
     settings: dict[str, Any]
     analysis: str = "run"
@@ -89,6 +92,21 @@ class Sensitivity:
             return float(found.value)
         return self._array(found.value, (found.over,), {"units": found.unit})
 
+    def unit(self, output: str) -> str:
+        return self._of(output).unit
+
+    def axis_of(self, output: str) -> tuple[Array, str]:
+        """Where an output is known that is no number, and what that is: times, values of the input, numbers of modes."""
+        found = self._of(output)
+        if found.over == "mode":
+            return np.arange(1.0, 1.0 + len(found.value)), "mode"
+        return self.time, f"{self.axis} ({self.axis_unit})"
+
+    def place(self, output: str, k: int) -> str:
+        """In words, where the k-th sample of an output is."""
+        at, _ = self.axis_of(output)
+        return f" @{self.axis if self._of(output).over != 'mode' else 'mode'}={at[k]:.4g}"
+
     def when(self, output: str) -> float | None:
         """The time at which an output is taken; None of one that is taken over all of the run."""
         return self._of(output).time
@@ -100,11 +118,11 @@ class Sensitivity:
 
     @property
     def dq(self) -> xr.DataArray:
-        return self._array(self.dq_values, (*self._samples, "coordinate", "parameter"))
+        return self._array(_there(self.dq_values), (*self._samples, "coordinate", "parameter"))
 
     @property
     def dv(self) -> xr.DataArray:
-        return self._array(self.dv_values, (*self._samples, "dof", "parameter"))
+        return self._array(_there(self.dv_values), (*self._samples, "dof", "parameter"))
 
     @property
     def q(self) -> xr.DataArray:
@@ -139,10 +157,10 @@ class Sensitivity:
         data: dict[str, Any] = {
             "q": self.q,
             "v": self.v,
-            "dq": self.dq,
-            "dv": self.dv,
             "at": self._array(self.at, ("parameter",)),
         }
+        if self.dq_values is not None:
+            data |= {"dq": self.dq, "dv": self.dv}
         for name, found in self.found.items():
             dims = (found.over,) if found.value.ndim else ()
             taken = {} if found.time is None else {"taken_at": found.time}
@@ -162,27 +180,68 @@ class Sensitivity:
 
         return write_whole(path, write, keep=keep)
 
-    def plot(self, *outputs: str, path: str | Path | None = None) -> Figure:
-        """Histories of the derivatives of outputs over time, or, of outputs that are numbers, a bar for each parameter.
+    def to_csv(self, path: str | Path, *, keep: bool = False) -> Path:
+        """Write a table of text: a row for each output, or for each of its samples."""
+        from .reporting.tables import write_csv
 
-        Derivatives are multiplied by the parameter's own size: what a change by all of it would do, to first order.
+        return write_csv(self, path, keep=keep)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, fit for JSON."""
+        from .reporting.tables import plain_values
+
+        return plain_values(self)
+
+    def __rich__(self) -> Group:
+        from .reporting.tables import as_table
+
+        return as_table(self)
+
+    def plot(
+        self,
+        *outputs: str,
+        path: str | Path | None = None,
+        differences: Sensitivity | None = None,
+        scaled: bool = True,
+        keep: bool = False,
+    ) -> Figure:
+        """Histories of the derivatives of outputs, or, of outputs that are numbers, a bar for each parameter.
+
+        differences  others to lay over as marks: bc.finite_differences(...)
+        scaled       derivatives are multiplied by the parameter's own size: what a change by all of it would do, to first order
         """
-        from matplotlib.figure import Figure
+        from .reporting.pictures import draw
 
-        names = outputs or self.outputs
-        if not names:
+        return draw(self, self._named(outputs), differences, scaled, path, keep)
+
+    # --- tolerances
+
+    def tolerances(self, tolerances: Given) -> Tolerances:
+        """How far outputs spread, to first order, when parameters are off: in the worst case, and by the root sum of squares.
+
+        tolerances   how far a parameter may be off, either way: a number in its unit, or a text "0.5 %", a part of its value;
+                     one for all parameters, or by their names (others are exact)
+        """
+        from .reporting.tolerances import Tolerances, sizes_of
+
+        return Tolerances(self, sizes_of(self, tolerances))
+
+    def tornado(self, *outputs: str, tolerances: Given, path: str | Path | None = None, keep: bool = False) -> Figure:
+        """A tornado chart: what each parameter does to an output within its tolerance, those with most influence on top."""
+        from .reporting.pictures import draw_tornado
+
+        numbers = tuple(name for name in self.outputs if not self._of(name).value.ndim)
+        return draw_tornado(self.tolerances(tolerances), self._named(outputs or numbers), path, keep)
+
+    def _named(self, outputs: tuple[str, ...]) -> tuple[str, ...]:
+        for name in outputs:
+            self._of(name)
+        if not (outputs or self.outputs):
             raise StateError("there are no outputs to plot: name them when you ask for the sensitivity")
-        size = np.where(self.at == 0, 1.0, np.abs(self.at))
-        figure = Figure(figsize=(8, 2.6 * len(names)), layout="constrained")
-        for name, axes in zip(names, np.atleast_1d(figure.subplots(len(names), 1)).ravel(), strict=True):
-            found = self._of(name)
-            if found.value.ndim:
-                axes.plot(self.time, found.along * size, label=list(self.parameters))
-                axes.set_xlabel("time (s)")
-                axes.legend(fontsize="small")
-            else:
-                axes.barh(list(self.parameters), found.along * size)
-            axes.set_title(f"d({name}) x parameter{f', {found.unit}' if found.unit else ''}", fontsize="medium")
-        if path is not None:
-            write_whole(path, lambda file: figure.savefig(file, format=Path(path).suffix[1:] or "png"), keep=False)
-        return figure
+        return outputs or self.outputs
+
+
+def _there(derivatives: Array | None) -> Array:
+    if derivatives is None:
+        raise StateError('the adjoint gives derivatives of the outputs, not of the state: ask with mode="forward"')
+    return derivatives

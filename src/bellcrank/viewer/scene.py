@@ -98,18 +98,20 @@ class Scene:
     joints     marks of the joints and of the other closures, which have the number of their closure
     elements   marks of the force elements
     loops      bodies of each closure's loop
+    bodies     names of the bodies
     places     points by name: ``joint``, ``measure``, ``body`` (its centre of mass), ``body.point`` (a point of the file)
     """
 
     def __init__(self, model: Model) -> None:
         self.model = model
+        self.bodies = model.body_names[: model.body_count]
         self.spec: Spec | None = None if model.spec is None else without_formulas(model.spec)
         self.origins = _origins(model, self.spec)
         self.joints = (*_tree_joints(model), *_closures(model))
         self.elements = tuple(_element(model, item, self.joints) for item in model.elements if _has_place(item))
         self.marks: tuple[JointMark | ElementMark, ...] = (*self.joints, *self.elements)
         self.loops = tuple(_loop(model, mark) for mark in self.joints if mark.loop is not None)
-        self.design = Placement(self.origins, np.tile(np.eye(3), (model.n, 1, 1)))
+        self.design = Placement(self.origins, np.tile(np.eye(3), (len(self.bodies), 1, 1)))
         self.extent = self._extent()
 
     def attachments(self, body: int) -> list[Array]:
@@ -142,15 +144,15 @@ class Scene:
     def places(self) -> dict[str, Anchor]:
         found: dict[str, Anchor] = {}
         for item in () if self.spec is None else self.spec.points:
-            for k, body in enumerate(self.model.body_names):
+            for k, body in enumerate(self.bodies):
                 found[f"{body}.{item.name}"] = Anchor(k, np.array(item.position, dtype=float) - self.origins[k])
-        found |= {body: Anchor(k, self.model.center[k]) for k, body in enumerate(self.model.body_names)}
+        found |= {body: Anchor(k, self.model.center[k]) for k, body in enumerate(self.bodies)}
         return found | {mark.name: mark.b for mark in self.joints} | dict(self.measured())
 
     def _extent(self) -> float:
         """The size of the mechanism in the design position, m."""
         points = [self.design.point(end) for mark in self.marks for end in (mark.a, mark.b)]
-        points += [self.origins + self.model.center] if self.model.n else []
+        points += [self.origins + self.model.center[: len(self.bodies)]] if self.bodies else []
         everything = np.vstack([np.atleast_2d(p) for p in points])
         return float(max(np.ptp(everything, axis=0).max(), 1e-9))
 
@@ -159,9 +161,9 @@ def _origins(model: Model, spec: Spec | None) -> Array:
     """Of the bodies in the design position: at their inboard joints; a free body of a model without a spec is at its start."""
     if spec is not None:
         points = {joint.name: joint.point for joint in spec.joints}
-        return np.array([points[name] for name in model.joint_names], dtype=float).reshape(-1, 3)
-    origins = np.zeros((model.n, 3))
-    waiting = list(range(model.n))
+        return np.array([points[name] for name in model.joint_names[: model.body_count]], dtype=float).reshape(-1, 3)
+    origins = np.zeros((model.body_count, 3))
+    waiting = list(range(model.body_count))
     while waiting:
         row = waiting.pop(0)
         parent = model.parents[row]
@@ -177,7 +179,7 @@ def _origins(model: Model, spec: Spec | None) -> Array:
 def _tree_joints(model: Model) -> Iterator[JointMark]:
     turned = model.turned or (False,) * model.n
     for row, (name, joint) in enumerate(zip(model.joint_names, model.joints, strict=True)):
-        if joint.kind == "free":
+        if joint.kind == "free" or not joint.mechanical:
             continue
         a, b = Anchor(model.parents[row], model.position[row]), Anchor(row, np.zeros(3))
         first, second = _axes(joint)

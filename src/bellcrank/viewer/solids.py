@@ -59,7 +59,7 @@ def solids_of(scene: Scene) -> list[Solid]:
     shapes = {} if scene.spec is None else {body.name: body.shape for body in scene.spec.bodies}
     looks = _looks(scene)
     found = looks.get(-1, [])
-    for row, name in enumerate(scene.model.body_names):
+    for row, name in enumerate(scene.bodies):
         shape = shapes.get(name)
         if row in looks:
             found += [*_stems(scene, row, looks[row]), *looks[row]]
@@ -72,7 +72,7 @@ def solids_of(scene: Scene) -> list[Solid]:
 
 def _looks(scene: Scene) -> dict[int, list[Solid]]:
     """Solids of the bodies whose looks a file gives, by body: those of an imported model, and meshes of model files."""
-    rows = {GROUND: -1} | {name: row for row, name in enumerate(scene.model.body_names)}
+    rows = {GROUND: -1} | {name: row for row, name in enumerate(scene.bodies)}
     found: dict[int, list[Solid]] = {}
     for look in () if scene.model.source is None else scene.model.source.looks:
         solid = _look(look, rows[look.body]) if look.body in rows else None

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...assembly import assemble
 from ...assembly.loops import Held, Loops
-from ...errors import AssemblyError, StateError
+from ...errors import AssemblyError, SimulationError, StateError
 from ...extremes import in_our_errors
 from ...model import Model
 from ...results.labels import Labels
@@ -21,7 +21,7 @@ from ...run.reach import at_end_of_reach
 from ...wording import argument, counted, did_you_mean
 from ..recut import carried_over, completed, joint_of, near_turns, recut
 from ..report import listed, table
-from ..state import compiled, increasing
+from ..state import compiled, increasing, refuse_states
 from .along import measured_along
 from .change_points import Change
 from .kinematics import End, MovingState, along_values, freedom_left, frozen, over_times
@@ -216,10 +216,12 @@ def drive(
     q              approximate start, as for assemble
 
     What lies beyond a toggle is not reached: ``limits`` says where the input cannot go on, ``missing`` which values are left.
-    A change point is passed on the branch that goes straight on, and is listed in ``change_points``.
+    A change point is passed on the branch that goes straight on, and is listed in ``change_points``. Interrupted, it ends with
+    a SimulationError whose ``run`` holds what was found.
     """
     if (coordinate is None) == (times is None) or (values is None) != (coordinate is None):
         raise StateError("give a coordinate and its values, or the times at which the model's own drivers are looked at")
+    refuse_states(model, "drive")
     if coordinate is None:
         return _over_times(model, increasing("times", times), q)
     wanted = np.atleast_1d(np.asarray(values, dtype=float))
@@ -242,13 +244,15 @@ def drive(
             f"hold as many coordinates ({argument('hold')}) of {listed(others)}"
         )
     above = _collect(along_values(loops, start, held, place, upward[upward >= start[place]], *rates))
-    below = _collect(along_values(loops, start, held, place, upward[upward < start[place]][::-1], *rates))
-    states, limits = below[0][::-1] + above[0], [*below[1], *above[1]]
+    lower = () if above.interrupted else along_values(loops, start, held, place, upward[upward < start[place]][::-1], *rates)
+    below = _collect(lower)
+    states, limits = below.states[::-1] + above.states, [*below.ends, *above.ends]
     if wanted[-1] < wanted[0]:
         states, limits = states[::-1], limits[::-1]
     found = _result(model, loops, coordinate, wanted, states, limits, t=0.0)
-    changes = _distinct([*below[2], *above[2]], decreasing=bool(wanted[-1] < wanted[0]))
-    return replace(found, change_points=changes, held=tuple(name for name in held.names if name != coordinate), t=t)
+    changes = _distinct([*below.changes, *above.changes], decreasing=bool(wanted[-1] < wanted[0]))
+    result = replace(found, change_points=changes, held=tuple(name for name in held.names if name != coordinate), t=t)
+    return _whole(result, above.interrupted or below.interrupted)
 
 
 def _distinct(values: list[float], *, decreasing: bool) -> tuple[float, ...]:
@@ -312,17 +316,41 @@ def _over_times(model: Model, times: Array, q: ArrayLike | None) -> Drive:
             f"model {model.name!r} has {left} degree{'s' if left > 1 else ''} of freedom that no driver moves: drive "
             "a coordinate, or simulate it"
         )
-    states, limits, changes = _collect(over_times(loops, start, times, 1e-10 * loops.length))
-    found = _result(model, loops, TIME, times, states, limits, t=None)
+    way = _collect(over_times(loops, start, times, 1e-10 * loops.length))
+    found = _result(model, loops, TIME, times, way.states, way.ends, t=None)
     ends = tuple(replace(limit, why=at_end_of_reach(dyn, limit.q, limit.value)) for limit in found.limits)
-    return replace(found, limits=ends, change_points=_distinct(changes, decreasing=False))
+    return _whole(replace(found, limits=ends, change_points=_distinct(way.changes, decreasing=False)), way.interrupted)
 
 
-def _collect(found: Iterable[MovingState | End | Change]) -> tuple[list[MovingState], list[End], list[float]]:
-    """States, ends, and the values of change points."""
-    everything = list(found)
-    states, ends = [x for x in everything if isinstance(x, MovingState)], [x for x in everything if isinstance(x, End)]
-    return states, ends, [x.at for x in everything if isinstance(x, Change)]
+class _Way(NamedTuple):
+    """States, ends, the values of change points, and whether the user interrupted the search."""
+
+    states: list[MovingState]
+    ends: list[End]
+    changes: list[float]
+    interrupted: bool
+
+
+def _collect(found: Iterable[MovingState | End | Change]) -> _Way:
+    way = _Way([], [], [], False)
+    try:
+        for x in found:
+            if isinstance(x, Change):
+                way.changes.append(x.at)
+            elif isinstance(x, End):
+                way.ends.append(x)
+            else:
+                way.states.append(x)
+    except KeyboardInterrupt:
+        return way._replace(interrupted=True)
+    return way
+
+
+def _whole(result: Drive, interrupted: bool) -> Drive:
+    if interrupted:
+        count = counted(len(result.values), "value")
+        raise SimulationError(f"interrupted after {count} of {result.input!r}; what was found is kept in .run", result)
+    return result
 
 
 def _result(

@@ -165,6 +165,11 @@ def frequency_response(
     q            the position of rest; that of equilibrium if not given
     tau, inputs, t   what acts at rest, and when: prescribed motions stand still as they are then
     """
+    if model.state_places:
+        raise StateError(
+            f"model {model.name!r} has states of its own ({', '.join(model.state_names)}), which frequency_response does not "
+            "know: linearize(model, q=..., v=...).response(frequencies) does."
+        )
     still = frozen(model, t)
     dyn = compiled(still)
     given = conditions(dyn, tau, inputs, t)

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from ...errors import DynamicsError
+from ...errors import BellcrankError, DynamicsError
+from ...kernels.processor import lane_count
 from ...model import Model
 from ...model.spec.problems import names as named
 from ...wording import argument
 from ..evaluation import Array, Evaluation, OrZero
+
+if TYPE_CHECKING:
+    from ...papers.reduction.report import Reduced
 
 DirectCall = Callable[..., bool]
 
@@ -26,12 +30,22 @@ def direct_call(dyn: Evaluation) -> tuple[DirectCall, tuple[str, ...]]:
     if dyn.model.kinematic:
         return partial(_refuse, dyn.model), ()
     if dyn.optimisation == 0 or dyn.planned.variant is not None:
-        return _decline, ()
+        return decline, ()
     kernel = dyn.kernel(dyn.program, 1)
-    return kernel.single() or _decline, kernel.program.inputs[3:]
+    return kernel.single() or decline, kernel.program.inputs[3:]
 
 
-def _decline(*arguments: Any) -> bool:
+def direct_batch(dyn: Evaluation) -> DirectCall:
+    """The same for rows of states, in lanes."""
+    if dyn.model.kinematic:
+        return partial(_refuse, dyn.model)
+    if dyn.optimisation == 0 or dyn.planned.variant is not None:
+        return decline
+    return dyn.kernel(dyn.program, lane_count()).many() or decline
+
+
+def decline(*arguments: Any) -> bool:
+    """In place of a direct call, where there is none."""
     return False
 
 
@@ -46,16 +60,31 @@ def _refuse(model: Model, *arguments: Any) -> bool:
     )
 
 
-def by_variant(dyn: Evaluation, q: ArrayLike, v: ArrayLike, tau: OrZero, t: ArrayLike, inputs: OrZero) -> Array:
-    """By a variant of Critchley & Anderson's, state by state, in Python."""
-    from ...papers.reduction import accelerate  # upward: the teaching variants are built on this layer
-
-    assert dyn.planned.variant is not None
-    variant, dependents = dyn.planned.variant
+def by_variant(
+    dyn: Evaluation, q: ArrayLike, v: ArrayLike, tau: OrZero, t: ArrayLike, inputs: OrZero, status: NDArray[Any] | None = None
+) -> Array:
+    """By a variant of Critchley & Anderson's, state by state, in Python; a state of a batch that has no answer is NaN."""
     given, batched = dyn.checked({"q": q, "v": v, "tau": tau})
     count = len(given["q"])
-    rows = [
-        accelerate(dyn.model, *state, t=float(time[0]), inputs=own, variant=variant, dependents=dependents).a
-        for *state, time, own in zip(*given.values(), dyn.time_rows(t, count), dyn.input_rows(inputs, count), strict=True)
-    ]
-    return np.array(rows) if batched else np.asarray(rows[0])
+    states = zip(*given.values(), dyn.time_rows(t, count), dyn.input_rows(inputs, count), strict=True)
+    if not batched:
+        return np.asarray(reduced(dyn, *next(states)).a)
+    rows, flags = np.full((count, dyn.model.nv), np.nan), np.zeros(count, dtype=int)
+    for k, state in enumerate(states):
+        try:
+            rows[k] = reduced(dyn, *state).a
+        except BellcrankError:
+            flags[k] = 2 if all(np.isfinite(x).all() for x in state) else 1
+    if status is not None:
+        status[:] = flags
+    return rows
+
+
+def reduced(dyn: Evaluation, q: Array, v: Array, tau: Array, t: ArrayLike, inputs: Array) -> Reduced:
+    """The accelerations of one state by a variant, with the coordinates that it took as dependent."""
+    from ...papers.reduction import accelerate  # upward: the teaching variants are built on this layer
+
+    variant = dyn.planned.variant
+    assert variant is not None
+    options: dict[str, Any] = {"dependents": variant.dependents, "fictitious": variant.fictitious}
+    return accelerate(dyn.model, q, v, tau, t=float(np.ravel(t)[0]), inputs=inputs, variant=variant.name, **options)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from ...errors import StateError
 from ...formulations import measured
-from ...plan import make_plan
+from ...plan import Plan, make_plan
 from ..evaluation import Array, Evaluation, OrZero
 from .loops import multipliers as multipliers_of
 
@@ -20,9 +20,7 @@ class Measuring:
     """Machine code for some measures of a model. ``names`` and ``units`` are those of its columns."""
 
     def __init__(self, dyn: Evaluation, names: Sequence[str]):
-        design = dyn.planned.design
-        over_numbers = None if design is None else design.recording.model
-        plan = make_plan(dyn.model, tolerance=dyn.plan.tolerance, measured=names, over_numbers=over_numbers)
+        plan = _plan(dyn, tuple(names))
         made = plan.loads.measures
         self.names = tuple(names)
         self.units = tuple(made.ordered.units[name] for name in names)
@@ -46,6 +44,19 @@ class Measuring:
         arrays = {name: x for name, x in given.items() if name in self.program.inputs}
         found = self.evaluation.evaluate(self.program, arrays, t, inputs)[..., self.columns]
         return np.where(np.isfinite(found), found, np.nan)
+
+
+def _plan(dyn: Evaluation, names: tuple[str, ...]) -> Plan:
+    """That of the model, with the measures; of a design that was moved, the one where it came from with other numbers."""
+    design, tolerance = dyn.planned.design, dyn.plan.tolerance
+    if design is None or design.origin is None:
+        over_numbers = None if design is None else design.recording.model
+        return make_plan(dyn.model, tolerance=tolerance, measured=names, over_numbers=over_numbers)
+    origin, key = design.origin, ("measures", tolerance, names)
+    if key not in origin.planned:
+        over = origin.recording.model
+        origin.planned[key] = make_plan(origin.base, tolerance=tolerance, measured=names, over_numbers=over)
+    return design.moved_plan(origin.planned[key])
 
 
 def measuring(dyn: Evaluation, names: Sequence[str] | None = None) -> Measuring:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from ...errors import StateError
@@ -56,6 +57,17 @@ def velocities(dyn: Evaluation, q: ArrayLike, p: ArrayLike, *, t: ArrayLike = 0.
     """v at the state q, p: the inverse of momenta."""
     _must_have_nodes(dyn)
     return dyn.evaluate(QUANTITIES["closed_velocities" if dyn.model.closures else "velocities"], {"q": q, "p": p}, t)
+
+
+def impulses(dyn: Evaluation, q: ArrayLike, p: ArrayLike, *, t: ArrayLike = 0.0) -> Array:
+    """sigma of closed loops, (m,): the part of p that moves nothing, p = M v + G^T sigma; lambda = -d(sigma)/dt.
+
+    Of equations that are redundant the impulse is zero.
+    """
+    if not dyn.model.closures:
+        return np.zeros((*np.shape(q)[:-1], 0))
+    _must_have_nodes(dyn)
+    return -dyn.evaluate(QUANTITIES["closed_impulses"], {"q": q, "p": p}, t)
 
 
 def canonical_rates(

@@ -18,7 +18,7 @@ from ...errors import StateError
 from ...formulations import QUANTITIES
 from ...machine.tangents.data import design_data, design_tangents
 from ..differentiation import Changes, Derivative, derivatives, values_at
-from ..evaluation import Array, Evaluation, OrZero, fill
+from ..evaluation import Array, Evaluation, OrZero
 from .measures import Measuring, measuring
 
 if TYPE_CHECKING:
@@ -167,12 +167,11 @@ def acceleration_at(
     values = design.values(p)
     if values.ndim == 2:
         rows, batched = _for_each_design(rows, len(rows["q"]), batched, len(values)), True
+    if batched:
+        of_lanes = dyn.at_designs(design.rows(values, dyn.plan)[0], every=len(rows["q"]) if values.ndim == 1 else 1)
+        return of_lanes.evaluate(dyn.program, rows, t, inputs, status)
     data = design_data(dyn.plan, design.arrays(values, dyn.plan))
     found = values_at(dyn, dyn.program, rows, data, t, inputs)["a"]
-    if batched:
-        if status is not None:
-            fill(status, rows, found)
-        return found
     if not np.isfinite(found).all():
         raise dyn.refusal(rows)
     return found[0]

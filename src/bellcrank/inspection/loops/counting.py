@@ -22,12 +22,12 @@ PARALLEL = 1e-9
 
 def spatial_count(model: Model) -> int:
     """6 for each body, less what every joint and closure takes."""
-    return model.nv - int(model.closure_index[-1])
+    return model.nv - len(model.state_places) - int(model.closure_index[-1])
 
 
 def planar_count(model: Model, found: list[EquationBlock]) -> int | None:
     """With closures of planar blocks counted in their plane; None where no block is planar."""
-    total, planar = model.nv, False
+    total, planar = model.nv - len(model.state_places), False
     owners = joint_of_dofs(model)
     for block in found:
         closures = closures_of(model, block)

@@ -24,9 +24,10 @@ class Place:
     def __init__(self, loops: Loops, q: Array) -> None:
         model = loops.model
         self.q = q
-        self.blocks, self.untouched = loops.blocks(q, 0.0)
+        self.blocks, untouched = loops.blocks(q, 0.0)
+        self.untouched = [k for k in untouched if k not in model.state_places]
         self.rank = sum(block.rank for block in self.blocks)
-        self.mobility = model.nv - self.rank
+        self.mobility = model.nv - len(model.state_places) - self.rank
         self.redundant = len(loops.rows) - self.rank
         position, rotation = loops.dynamics.poses(q)
         self.placed = PlacedModel(np.vstack([position, np.zeros(3)]), np.concatenate([rotation, np.eye(3)[None]]))

@@ -70,6 +70,8 @@ class Export:
         for name, joint in zip(model.joint_names, model.joints, strict=True):
             if joint.turned:
                 self.never.append(f'joint "{name}", a {joint.kind} joint whose parent is further from ground than its child')
+        for name in model.state_names:
+            self.never.append(f'the state "{name}"')
         if model.measures:
             self.lost.append("measures")
 
@@ -103,7 +105,7 @@ class Export:
     def _joint_forces(self) -> dict[tuple[int, int], JointForces]:
         found: dict[tuple[int, int], JointForces] = {}
         parts = {name for servo in self.servos.values() for name in servo.parts}
-        for element in self.model.elements:
+        for element in self.model.elements[: self.model.force_count]:
             if element.name in parts or (element.kind == "joint_input" and element.input in self.servos):
                 continue
             if element.live or element.kind in ONLY_OURS:

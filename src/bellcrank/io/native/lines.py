@@ -33,9 +33,18 @@ def key_lines(text: str) -> dict[Path, int]:
     return scan.lines
 
 
+def value_spans(text: str) -> dict[Path, tuple[int, int]]:
+    """Where the value of every path begins and ends, of values that hold no others."""
+    scan = _Scan(text)
+    scan.spans = {}
+    scan.document()
+    return scan.spans
+
+
 class _Scan:
     def __init__(self, text: str) -> None:
         self.text = text
+        self.spans: dict[Path, tuple[int, int]] | None = None  # of values, where they are asked for
         self.at = 0
         self.lines: dict[Path, int] = {}
         self._line, self._counted = 1, 0
@@ -95,16 +104,17 @@ class _Scan:
             self.at += 1
 
     def _value(self, path: Path) -> None:
-        first = self.text[self.at]
-        if first in "\"'":
-            self._take(_STRING)
-        elif first == "[":
-            if not self._skip_if(_FLAT_ARRAY):
+        first, start = self.text[self.at], self.at
+        if first == "[":
+            if self.spans is not None or not self._skip_if(_FLAT_ARRAY):
                 self._list("]", path)
-        elif first == "{":
+            return
+        if first == "{":
             self._list("}", path)
-        else:
-            self._take(_SCALAR)
+            return
+        taken = self._take(_STRING if first in "\"'" else _SCALAR)
+        if self.spans is not None:
+            self.spans[path] = start, start + len(taken.rstrip())
 
     def _list(self, end: str, path: Path) -> None:
         """The entries of an array or of an inline table."""

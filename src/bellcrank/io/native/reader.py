@@ -21,7 +21,7 @@ from ...model import Model, Problems, Spec, build
 from ...model.geometry.gear_specs import GEARS
 from ...model.geometry.mesh_solid import MeshSolid
 from ...model.spec.elements import CONSTRAINT_SPECS, ELEMENT_SPECS, CouplerSpec
-from ...model.spec.laws import TableSpec
+from ...model.spec.laws import StateSpec, TableSpec
 from ...model.spec.measures import MEASURE_SPECS
 from ...model.spec.shapes import ORIGIN
 from ...model.spec.spec import LISTS, AssemblySpec, BodySpec, CopySpec, InitialSpec, JointSpec, Mesh, ParameterSpec, PointSpec
@@ -126,6 +126,7 @@ def _parts(top: TomlTable, copies: set[str]) -> dict[str, Any]:
         "constraints": (_of_type(table, CONSTRAINTS, "constraint") for table in _named(top, "constraints")),
         "couplers": (_item(table, CouplerSpec) for table in _named(top, "couplers")),
         "gears": (_item(table, cls) for cls in GEARS for table in _named(top, cls.section)),
+        "states": (_item(table, StateSpec) for table in _named(top, "states")),
         "measures": (_of_type(table, MEASURES, "measure") for table in _named(top, "measures")),
         "initial": _initial(top, copies),
     }

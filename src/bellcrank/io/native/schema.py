@@ -12,7 +12,7 @@ from ...model.spec import fields
 from ...model.spec.elements import CouplerSpec
 from ...model.spec.fields import AXES, PRODUCTS, fields_of
 from ...model.spec.items import Attachment
-from ...model.spec.laws import LAW_SPECS, MotionSpec, TableSpec
+from ...model.spec.laws import LAW_SPECS, MotionSpec, StateSpec, TableSpec
 from ...model.spec.spec import AssemblySpec, CopySpec, InitialSpec, JointSpec, Spec
 from .reader import CONSTRAINTS, FORMAT, MEASURES, SECTIONS
 from .shapes import BY_KEY
@@ -105,6 +105,7 @@ def _parts() -> Schema:
         "couplers": _named(_object(CouplerSpec), CouplerSpec),
         **{cls.section: _named(_object(cls), cls) for cls in GEARS},
         **{key: _named(_any([_object(cls) for cls in classes]), classes[0]) for key, classes in SECTIONS.items()},
+        "states": _named(_object(StateSpec), StateSpec),
         "measures": _named(_of_types(MEASURES)),
         "initial": _named(_any([start, {"type": "object"}])),
     }

@@ -41,6 +41,14 @@ class KeyPlace(Where):
         self._source, self._path, self._inner = source, path, keys
 
     @property
+    def source(self) -> ParsedFile:
+        return self._source
+
+    @property
+    def path(self) -> Path:
+        return self._path
+
+    @property
     def line(self) -> int | None:
         lines = self._source.lines
         for n in range(len(self._inner), -1, -1):

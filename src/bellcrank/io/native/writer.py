@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 from ...errors import ModelError
@@ -53,9 +54,11 @@ def dumps(model: Model | Spec) -> str:
     return "\n".join(lines) + "\n"
 
 
-def write(model: Model, *, partial: bool = False) -> tuple[str, list[str]]:
-    """The text, and what it leaves out: nothing."""
-    return dumps(model), []
+def write(model: Model, *, partial: bool = False, folder: Path | None = None) -> tuple[str, list[str]]:
+    """The text, and what it leaves out: nothing. A file in which only numbers were changed stays as it was otherwise."""
+    from .editing import edited  # which reads what it has written
+
+    return edited(model) or dumps(model), []
 
 
 def text(value: str) -> str:
@@ -168,6 +171,8 @@ def _parts(parts: PartsSpec, prefix: str, copies: list[str]) -> list[str]:
         lines += _table(f"{prefix}couplers.{key_of(coupler.name)}", list(_fields(coupler)))
     for gear in parts.gears:
         lines += _table(f"{prefix}{gear.section}.{key_of(gear.name)}", list(_fields(gear)))
+    for state in parts.states:
+        lines += _table(f"{prefix}states.{key_of(state.name)}", list(_fields(state)))
     for section in SECTIONS:
         for element in (item for item in parts.elements if item.section == section):
             lines += _table(f"{prefix}{section}.{key_of(element.name)}", list(_fields(element)))

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from .graph import cosine_of
 
 if TYPE_CHECKING:
-    from .emitter import Emitter
+    from .emitter import Emitter, Int
 
 _P1, _P2, _P3 = 1.5707963267948966, 6.12323399409214e-17, 1.6446256936324258e-26  # pi/2; the second part has 31 bits
 _LARGEST = 2.0**22  # then k has 22 bits
@@ -166,15 +167,16 @@ def per_lane(e: Emitter, name: str, *operands: str, into: str | None = None) -> 
     return result
 
 
-def gather(e: Emitter, into: str, pointer: str, last: str, index: str) -> None:
+def gather(e: Emitter, into: str, pointer: str, last: str, index: str, own: bool = False) -> None:
     """Entry of a table of doubles at the whole part of an index; outside the nearest end; not a number at one that is not.
 
-    Clamped before it becomes an integer, and so that a NaN ends at 0: no lane reads outside the table.
+    Clamped before it becomes an integer, and so that a NaN ends at 0: no lane reads outside the table. ``own``: each lane has
+    its own table.
     """
     whole = _inside(e, last, index)
     T = e.type
     unknown = e.emit(f"fcmp uno {T} {index}, {e.constant(0.0)}")
-    found = _entries(e, pointer, whole)
+    found = _entries(e, pointer, whole, own)
     e.emit(f"select {e.bool_type} {unknown}, {T} {e.constant(math.nan)}, {T} {found}", ref=into)
 
 
@@ -193,9 +195,9 @@ def _inside(e: Emitter, last: str, index: str) -> str:
     return e.emit(f"fptosi {T} {inside} to {e.int_type}")
 
 
-def gather_inside(e: Emitter, into: str, pointer: str, index: str) -> None:
+def gather_inside(e: Emitter, into: str, pointer: str, index: str, own: bool = False) -> None:
     """The same at an index that is known to be one of the table's."""
-    found = _entries(e, pointer, e.emit(f"fptosi {e.type} {index} to {e.int_type}"))
+    found = _entries(e, pointer, e.emit(f"fptosi {e.type} {index} to {e.int_type}"), own)
     e.emit(f"select {e.bool_type} {_yes(e)}, {e.type} {found}, {e.type} {found}", ref=into)
 
 
@@ -203,12 +205,14 @@ def _yes(e: Emitter) -> str:
     return "true" if e.lanes == 1 else "<" + ", ".join(["i1 true"] * e.lanes) + ">"
 
 
-def _entries(e: Emitter, pointer: str, whole: str) -> str:
+def _entries(e: Emitter, pointer: str, whole: str, own: bool) -> str:
     if e.lanes == 1:
         return e.load_double(pointer, whole)
     result = "poison"
     for lane in range(e.lanes):
-        place = e.emit(f"extractelement {e.int_type} {whole}, i32 {lane}")
+        place: Int = e.emit(f"extractelement {e.int_type} {whole}, i32 {lane}")
+        if own:
+            place = e.integer("add", e.integer("mul", place, e.lanes), lane)
         result = e.emit(f"insertelement {e.type} {result}, double {e.load_double(pointer, place)}, i32 {lane}")
     return result
 
@@ -251,5 +255,7 @@ FUNCTIONS: dict[str, Callable[..., None]] = {
     "gather": gather,
     "gather tangents": gather_tangents,
     "gather_inside": gather_inside,
+    "gather own": partial(gather, own=True),
+    "gather_inside own": partial(gather_inside, own=True),
 }
 """Operations of the graph that are written out when the text is."""

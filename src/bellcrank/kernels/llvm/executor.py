@@ -103,8 +103,8 @@ class ArrayInMemory:
         e, (base, index) = self.e, self._at(place)
         if self.declaration.kind == "tangent":
             return e.symbol(e.load_wide(base, index * e.wide))
-        if self.declaration.shared:
-            return self._shared(base, index)
+        if self.declaration.shared or self.declaration.own:
+            return self._read_once(base, index)
         if not self.active:
             return e.symbol(e.load(base, index))
         return Dual(self.part(place, False), [self.part(place, True)])
@@ -115,14 +115,17 @@ class ArrayInMemory:
         first = index * e.unit
         return e.symbol(e.load_wide(base, first + 1) if tangents else e.load_double(base, first))
 
-    def _shared(self, base: str, index: Any) -> Any:
-        """What is the same for all lanes; what nothing changes is read once."""
+    def _read_once(self, base: str, index: Any) -> Any:
+        """Tables and data: what nothing changes is read once."""
         e, key = self.e, ("shared", base, str(index))
         found = e.pointers.get(key)
         if found is None:
-            read = e.load_int if self.declaration.integers else e.load_double
-            ref = read(base, index)
-            found = Integer(e, ref) if self.declaration.integers else e.symbol(e.splat(ref))
+            if self.declaration.integers:
+                found = Integer(e, e.load_int(base, index))
+            elif self.declaration.own:
+                found = e.symbol(e.load(base, index))
+            else:
+                found = e.symbol(e.splat(e.load_double(base, index)))
             if self.declaration.constant:
                 e.pointers[key] = found
         return found
@@ -261,4 +264,5 @@ class LlvmExecutor(Emitter, Executor):
         self.use(array.declaration.name)
         if tangents is not None:
             self.use(tangents.declaration.name)
-        return Table(self, array.base, length, None if tangents is None else tangents.base)
+        own = array.declaration.own and self.lanes > 1
+        return Table(self, array.base, length, None if tangents is None else tangents.base, own)

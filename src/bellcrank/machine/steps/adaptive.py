@@ -125,6 +125,7 @@ class AdaptiveStepper(Stepper):
             self.unit_state(new, self.slope_at_end())
         if self.tangents:
             jump(self, self.real("h"), self.real("full"), stands)
+        self.note_step(self.real("h"), stands)
         self.replace(y, new, stands)
         draw_anchors(self, stands)
         if self.tangents:
@@ -160,9 +161,6 @@ class AdaptiveStepper(Stepper):
 
     def stand_still(self, good: Condition) -> None:
         """Lanes whose step is not good are projected where they are."""
-
-    def replace(self, old: str, new: str, where: Condition) -> None:
-        self.over_state(lambda i: self.e.store(where.select(self.get(new, i), self.get(old, i)), old, i))
 
     def adapt(self, good: Condition, stands: Condition) -> None:
         """The next step, and whether there is one.

@@ -149,6 +149,7 @@ class FixedStepper(Stepper):
         e, w = self.e, self.words
         if self.tangents:
             jump(self, self.real("piece"), self.real("h"), self.running())
+        self.note_step(self.real("piece"), self.running())
         self.copy(w["new"], w["y"])
         draw_anchors(self, self.running())
         if not self.closed:

@@ -1,4 +1,4 @@
-"""Four runs at a time, each with its own time and step: what differs from the loop for one state.
+"""Several runs at a time, one in each lane, each with its own time and step: what differs from the loop for one state.
 
 All lanes take a step together; each accepts or rejects its own by selection. A lane that has arrived, or failed, stands
 still. The state is (q, v), one vector of lanes for each number; works are not integrated, and efforts and inputs are given.
@@ -6,18 +6,25 @@ still. The state is (q, v), one vector of lanes for each number; works are not i
 
 from __future__ import annotations
 
+from typing import Self
+
 from ...kernels.llvm.elementary import any_lane, per_lane
 from ...kernels.llvm.emitter import Int
 from ...numbers import Condition, Number, Symbol
 from .adaptive import AdaptiveStepper
-from .memory import WIDE
+from .stepper import Stepper
 
 
-class LaneStepper(AdaptiveStepper):
-    """Writes advance() for lanes; methods with an error estimate only."""
+class InLanes(Stepper):
+    """What differs in lanes, whatever the method."""
 
-    lanes = WIDE
+    lanes = 4
     with_works = False
+
+    @classmethod
+    def of(cls, lanes: int) -> type[Self]:
+        """The same for so many lanes."""
+        return type(f"{cls.__name__}{lanes}", (cls,), {"lanes": lanes})
 
     def number(self, base: str, i: Int) -> Symbol:
         return self.e.symbol(self.e.load(base, i))
@@ -41,6 +48,10 @@ class LaneStepper(AdaptiveStepper):
     def ask(self, y: str) -> None:
         """Nobody: functions of the caller's run one at a time."""
 
+
+class LaneStepper(InLanes, AdaptiveStepper):
+    """Writes advance() for lanes; methods with an error estimate."""
+
     def stand_still(self, good: Condition) -> None:
         self.replace(self.words["new"], self.words["y"], ~good)
 
@@ -48,7 +59,7 @@ class LaneStepper(AdaptiveStepper):
         """Each lane has its own rows; one in which no sample is due writes into the row after its last."""
         e, w, samples = self.e, self.words, self.count("samples")
         rows = []
-        for lane in range(WIDE):
+        for lane in range(self.lanes):
             taken = self.bit(due, lane)
             s = e.load_int(w["sampled"], lane)
             following = e.integer("add", s, e.emit(f"zext i1 {taken} to i64"))

@@ -7,8 +7,8 @@ DOUBLES, INTEGERS  arrays, with their number of entries
 
 The machine code is given ``bound``, an array of 64-bit words: the numbers, then the addresses of all arrays, in the order of
 ``words``. A state is y = (q, v, works), or (q, p, works) where the kernel takes momenta. For one state each part is padded to
-whole vectors of WIDE numbers; with lanes every number is a vector, and there are no works. Anchors of friction that holds
-come last.
+whole vectors of WIDE numbers; with lanes every number is a vector of these, and there are no works. Anchors of friction that
+holds come last.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ...integrate import RungeKutta
 from ...model import Model
 from ...model.manifold import scalar_coordinates, turning_joints
 from ...plan import Plan
-from ..arrays import ARRAYS, plan_counts, width
+from ..arrays import ARRAYS, OF_NODES, VARIABLE, own_data, plan_counts, width
 from ..kernel import Code, aligned, bound_arrays
 from ..nodes.walk import block_width
 from .cuts.corners import NEVER, just_after, just_before
@@ -39,7 +39,14 @@ from .programs import DIRECTIONS, takes_momenta
 Array = NDArray[np.float64]
 
 WIDE = 4
-RUNNING, NOT_FINITE, COLLAPSED, SINGULAR, NOT_SOLVED, INTERRUPTED = 0, 1, 2, 3, 4, 6  # status; 5 is run.many.NOT_ASSEMBLED
+RUNNING, NOT_FINITE, COLLAPSED, SINGULAR, NOT_SOLVED, INTERRUPTED = (
+    0,
+    1,
+    2,
+    3,
+    4,
+    6,
+)  # status; 5 is run.lanes.samples.NOT_ASSEMBLED
 LEFT = 7  # a run that is stiff, left to another method
 ENDLESS = 8  # its end is not in sight
 
@@ -67,7 +74,8 @@ _ALONG = ("along", "along_passes", "along_change", "jumped", "usual", "rate_of_g
 _BEFORE = ("tried", "h_before", "h_accepted", "error_accepted", "change", "change_before")
 _IMPLICIT = (*_NEWTON, *_ALONG, *_BEFORE)
 REALS = {name: k for k, name in enumerate((*_STEP, *_FASTEST, *_CUTS, *_OPENINGS, *_CLOSING, *STIFFNESS, *_IMPLICIT))}
-COUNTS = {name: k for k, name in enumerate((*_LOOP, "parameter", "uncut", "cuts", "jacobians", "factorizations"))}
+_COUNTED = ("parameter", "uncut", "logged", "cuts", "jacobians", "factorizations")
+COUNTS = {name: k for k, name in enumerate((*_LOOP, *_COUNTED))}
 TURNING = ("attitude", "spin", "position", "push")  # places in y of g, mu, x, l; the last two are -1 without a position
 
 
@@ -82,6 +90,7 @@ class Layout:
     samples: int
     corners: int = 0
     parameters: int = 0  # by which the state is differentiated
+    log: int = 0  # accepted steps that are written down before the host takes them over
 
     @property
     def tangents(self) -> int:
@@ -102,9 +111,14 @@ class Layout:
         """Doubles of the tangents of a state, of one chunk."""
         return (self.model.nq + self.model.nv) * self.tangents
 
+    @property
+    def vector(self) -> int:
+        """Doubles of a vector: of the lanes, or of WIDE numbers of one state."""
+        return self.lanes if self.lanes > 1 else WIDE
+
     def wide(self, count: int) -> int:
         """Doubles that so many numbers take, in whole vectors."""
-        return (count if self.lanes > 1 else -(-count // WIDE)) * WIDE
+        return (count if self.lanes > 1 else -(-count // WIDE)) * self.vector
 
     @property
     def model(self) -> Model:
@@ -114,14 +128,14 @@ class Layout:
     def works(self) -> tuple[int, int, int]:
         """How many works there are of force elements, drives and driven closures; that of given efforts comes last."""
         model = self.model
-        if self.lanes > 1 or self.tangents:
+        if self.lanes > 1 or self.tangents or self.log:
             return 0, 0, 0
         drives = sum(joint.nv for joint, driven in zip(model.joints, model.driven, strict=True) if driven)
         return len(model.elements), drives, len(model.closures) if self.plan.loads.closing.driven else 0
 
     @cached_property
     def v_start(self) -> int:
-        return self.wide(self.model.nq)
+        return self.wide(max(self.model.nq, self.model.nv))  # displacements have the size of v (implicit/newton.py)
 
     @cached_property
     def w_start(self) -> int:
@@ -140,6 +154,11 @@ class Layout:
     def t_start(self) -> int:
         return self.anchor_start + self.wide(len(self.anchors.places))
 
+    @property
+    def log_row(self) -> int:
+        """Doubles that are written down of an accepted step: machine.adjoint.log."""
+        return WIDE + self.w_start
+
     @cached_property
     def row_width(self) -> int:
         """How many entries the rows of closures have, as the projection leaves them for the watch."""
@@ -157,7 +176,7 @@ class Layout:
     @cached_property
     def surfaces(self) -> Surfaces:
         """Of v only where v is integrated, and not p."""
-        places, limits = known_surfaces(self.model)
+        places, limits = known_surfaces(self.model, distinct=not self.plan.lane_designs)
         kept = places < (self.model.nq if takes_momenta(self.called) else np.inf)
         return Surfaces(places[kept], limits[kept])
 
@@ -165,23 +184,31 @@ class Layout:
     def surface_places(self) -> NDArray[np.int64]:
         """Places in a state, where v begins with a vector of its own."""
         places, nq = self.surfaces.places, self.model.nq
-        return np.where(places < nq, places, places - nq + self.v_start // (1 if self.lanes == 1 else WIDE))
+        return np.where(places < nq, places, places - nq + self.v_start // self.lanes)
 
     @cached_property
     def gates(self) -> Array:
-        """Limits laid out as q and v are: see cuts.surfaces."""
+        return self.gates_of(np.tile(self.surfaces.limits, (self.lanes, 1)))
+
+    def gates_of(self, limits: Array) -> Array:
+        """Limits of each lane (lanes, surfaces) laid out as q and v are: see cuts.surfaces."""
         nq, nv = self.model.nq, self.model.nv
-        layers = self.surfaces.gates(nq + nv, NEVER)
+        layers = np.stack([Surfaces(self.surfaces.places, own).gates(nq + nv, NEVER) for own in limits], axis=-1)
         wide = np.full((*layers.shape[:2], self.w_start), NEVER)
-        for start, part in ((0, layers[..., :nq]), (self.v_start, layers[..., nq:])):
-            rows = np.repeat(part, self.lanes, axis=2)
+        for start, part in ((0, layers[:, :, :nq]), (self.v_start, layers[:, :, nq:])):
+            rows = part.reshape(*part.shape[:2], part.shape[2] * self.lanes)
             wide[..., start : start + rows.shape[2]] = rows
         return wide
 
     @cached_property
     def v_place(self) -> int:
         """Numbers of a state before its speeds."""
-        return self.v_start if self.lanes == 1 else self.v_start // WIDE
+        return self.v_start // self.lanes
+
+    def split(self, rows: Array) -> tuple[Array, Array, Array]:
+        """q, v and anchors of rows of states of lanes."""
+        nq, nv, v = self.model.nq, self.model.nv, self.v_place
+        return rows[..., :nq], rows[..., v : v + nv], rows[..., v + nv :]
 
     @cached_property
     def turning(self) -> NDArray[np.int64]:
@@ -254,6 +281,10 @@ class Layout:
 Size = Callable[[Layout], int]
 
 
+def _size_of(name: str) -> Size:
+    return lambda s: ARRAYS[name].size(plan_counts(s.plan))
+
+
 def _step_of(name: str) -> Size:
     """From one chunk of tangents of some data to the next, in doubles."""
     return lambda s: ARRAYS[name].size(plan_counts(s.plan)) * s.tangents
@@ -276,9 +307,9 @@ NUMBERS: dict[str, Size] = {
     "tangent_block": lambda s: s.tangent_block,
     "parameters": lambda s: s.parameters,
     "state": lambda s: s.state,
-    "controlled": lambda s: s.w_start // WIDE,  # vectors of q and v
-    "works_end": lambda s: s.t_start // WIDE,
-    "vectors": lambda s: s.state // WIDE,
+    "controlled": lambda s: s.w_start // s.vector,  # vectors of q and v
+    "works_end": lambda s: s.t_start // s.vector,
+    "vectors": lambda s: s.state // s.vector,
     "elements": lambda s: s.works[0],
     "drives": lambda s: s.works[1],
     "closings": lambda s: s.works[2],
@@ -290,28 +321,34 @@ NUMBERS: dict[str, Size] = {
     "row_width": lambda s: s.row_width,
     "surfaces": lambda s: len(s.surfaces.places),
     "anchors": lambda s: len(s.anchors.places),
-    "anchor_start": lambda s: s.anchor_start // (1 if s.lanes == 1 else WIDE),
+    "anchor_start": lambda s: s.anchor_start // s.lanes,
     "gate_layers": lambda s: len(s.gates),
     "openings": lambda s: s.plan.loads.openings,
     "inputs": lambda s: s.model.input_width,
     "order": lambda s: s.order,
-    "stride": lambda s: s.wide(s.order) // (1 if s.lanes == 1 else WIDE),  # numbers from row to row of a matrix
-    "row_chunks": lambda s: s.wide(s.order) // WIDE,  # of a row
+    "stride": lambda s: s.wide(s.order) // s.lanes,  # numbers from row to row of a matrix
+    "row_chunks": lambda s: s.wide(s.order) // s.vector,  # of a row
     "row": lambda s: s.wide(s.order),  # doubles of a row
     "matrix": lambda s: s.order * s.wide(s.order),  # and of a matrix
+    "log_row": lambda s: s.log_row,
+    "log_room": lambda s: s.log,
     "held_width": lambda s: s.held_width,
     "control": lambda s: 0,  # a function that is called before every evaluation, and its argument: see Stepper.ask
     "controller": lambda s: 0,
     "control_all": lambda s: 0,  # whether errors of tangents are controlled too
 }
+DESIGN_DATA = (*VARIABLE, *OF_NODES)
+NUMBERS |= {f"size:{name}": _size_of(name) for name in DESIGN_DATA}
 NUMBERS |= {f"step:{name}": _step_of(name) for name, array in ARRAYS.items() if array.kind == "tangent"}
 DOUBLES: dict[str, Size] = {
+    "log": lambda s: s.log * s.log_row,
     "y": lambda s: s.state,
     "new": lambda s: s.state,
     "aside": lambda s: s.state,
     "origin": lambda s: s.state,
     "asked": lambda s: s.state,
     "reach": lambda s: s.state,
+    "moves": lambda s: s.state,  # 1 for speeds, 0 for states of the user's own
     "fastest": lambda s: s.state,  # the state with the largest speeds so far
     "moved": lambda s: s.wide(max(s.model.nq, s.model.nv)) if s.tangents else 0,
     "moving": lambda s: max(s.model.nq, s.model.nv) * s.tangents,
@@ -329,9 +366,9 @@ DOUBLES: dict[str, Size] = {
     "reals": lambda s: s.wide(len(REALS)),
     "before": lambda s: s.wide(s.plan.loads.closing.rows * (s.row_width + 1)),
     "times": lambda s: s.samples,
-    "corners": lambda s: s.corners + 1,  # times at which steps end, and NEVER
-    "anchor_reach": lambda s: len(s.anchors.reach),
-    "surface_limits": lambda s: len(s.surfaces.limits),
+    "corners": lambda s: (s.corners + 1) * s.lanes,  # of each lane times at which steps end, and NEVER
+    "anchor_reach": lambda s: len(s.anchors.reach) * s.lanes,
+    "surface_limits": lambda s: len(s.surfaces.limits) * s.lanes,
     "gates": lambda s: s.gates.size,
     "opening_start": lambda s: s.wide(s.plan.loads.openings),
     "opening_middle": lambda s: s.wide(s.plan.loads.openings),
@@ -380,7 +417,7 @@ def words(called: dict[str, Program]) -> list[str]:
     """What ``bound`` holds, in order; rates go into the state's own arrays, other outputs into buffers."""
     kept = ("qdot", "pdot")
     outputs = [name for program in called.values() for name in program.outputs if program.tangents or name not in kept]
-    tangent = [f"tangent:{name}" for name in own_buffers()] if "tangent" in called else []
+    tangent = [f"tangent:{name}" for name in (*own_buffers(), *DESIGN_DATA)] if "tangent" in called else []
     return [*NUMBERS, *ARRAYS, *_OTHERS, *tangent, *DOUBLES, *INTEGERS, *dict.fromkeys(f"buffer:{name}" for name in outputs)]
 
 
@@ -402,26 +439,30 @@ class Memory:
         }
         if "tangent" in layout.called:
             bound = bound_arrays(plan, code, 1)
-            self.arrays |= {f"tangent:{name}": bound[name] for name in own_buffers() if name in bound}
-        self.arrays |= {name: aligned(max(WIDE, size(layout))) for name, size in DOUBLES.items()}
+            self.arrays |= {f"tangent:{name}": bound[name] for name in (*own_buffers(), *own_data(plan)) if name in bound}
+        self.arrays |= {name: aligned(max(layout.vector, size(layout))) for name, size in DOUBLES.items()}
         self.arrays |= {name: np.zeros(max(1, size(layout)), dtype=np.int64) for name, size in INTEGERS.items()}
         self.arrays |= {name: x for name, x in (data or {}).items() if name in code.arguments}
         for program in layout.called.values():
             for name in program.outputs:
-                size = WIDE * max(1, width(plan, program, name)) * (1 + program.tangents)
+                size = layout.vector * max(1, width(plan, program, name)) * (1 + program.tangents)
                 if size > self.arrays.get(f"buffer:{name}", np.zeros(0)).size:
                     self.arrays[f"buffer:{name}"] = aligned(size)
         self.times, self.counts = self.arrays["times"][: len(times)], self.arrays["counts"]
         self.times[:] = times
         self.set_count("samples", len(times))
         known: dict[str, NDArray[Any]] = {"quaternions": layout.quaternions, "turning": layout.turning}
-        known |= {"scalars": layout.scalars, "surface_places": layout.surface_places, "surface_limits": layout.surfaces.limits}
-        known |= {f"anchor_{name}": values for name, values in layout.anchors._asdict().items()}
-        known |= {"corners": np.append(corners, NEVER), "gates": layout.gates.ravel()}
+        known |= {"scalars": layout.scalars, "surface_places": layout.surface_places, "gates": layout.gates.ravel()}
+        known |= {"surface_limits": np.repeat(layout.surfaces.limits, layout.lanes), "anchor_places": layout.anchors.places}
+        known |= {"anchor_reach": np.repeat(layout.anchors.reach, layout.lanes), "anchor_inputs": layout.anchors.inputs}
+        known |= {"corners": np.tile(np.append(corners, NEVER), layout.lanes)}
         if layout.closed_midpoint:
             known |= {"kept_rows": layout.kept_rows, "kept_scale": kept_scales(plan)}
         for name, places in known.items():
             self.arrays[name][: len(places)] = places
+        moves = np.ones(layout.model.nv)
+        moves[list(layout.model.state_places)] = 0.0
+        self.put("moves", np.tile(moves, (layout.lanes, 1)), layout.v_start)
         self.resume(0, 0)
         values = {"pivot": np.inf, "stiff_time": np.inf, "cut": NO_ROOT, "opened": -NEVER, "jacobian": TO_RENEW, "eta": 1.0}
         for name, value in values.items():
@@ -435,12 +476,16 @@ class Memory:
     def resume(self, sampled: int | NDArray[np.int64], passed: int | NDArray[np.int64]) -> None:
         """Go on behind so many samples and corners, the same in all lanes or for each."""
         self.arrays["sampled"][:] = sampled
-        self.arrays["corner"][:] = passed
-        place = self.arrays["corner"]
+        self.arrays["corner"][:] = place = passed + self.first_corners
         following, last = self.arrays["corners"][place], self.arrays["corners"][place - 1]
         values = {"corner": following, "latest": just_before(following)}
-        for name, value in (values | {"earliest": np.where(place > 0, just_after(last), -NEVER)}).items():
+        for name, value in (values | {"earliest": np.where(place > self.first_corners, just_after(last), -NEVER)}).items():
             self.lane(name)[:] = value
+
+    @property
+    def first_corners(self) -> NDArray[np.int64]:
+        """Where the corners of each lane begin."""
+        return np.arange(self.layout.lanes) * (self.layout.corners + 1)
 
     def set_number(self, name: str, value: int) -> None:
         self._words[self.layout.places[name]] = value

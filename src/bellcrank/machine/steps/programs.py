@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ...formulations import QUANTITIES, WITH_MULTIPLIERS, Program
 from ...plan import Plan
 from ..arrays import for_plan
@@ -41,6 +43,8 @@ def powers(plan: Plan, program: Program) -> dict[str, Program]:
     if plan.loads.motions and plan.model.closures:  # powers of drives need the multipliers
         called["powers" if canonical else "kernel"] = WITH_MULTIPLIERS["coordinate_reduction" if canonical else program.name]
     wanted = {"element": "elements"} if plan.loads.elements else {}
+    if wanted and not canonical:  # the kernel evaluates the force elements anyway
+        called["kernel"] = replace(called["kernel"], outputs=called["kernel"].outputs | {"element": "element*3"})
     if plan.model.driven.any():
         wanted["drive"] = "closed_drives" if plan.model.closures else "canonical_drives" if canonical else "drives"
     if plan.loads.closing.driven:

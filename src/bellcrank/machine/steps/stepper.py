@@ -21,6 +21,7 @@ from ...kernels.llvm.emitter import Emitter, Int
 from ...kernels.llvm.flow import each, total, when
 from ...numbers import Condition, Number, Symbol, maximum, minimum
 from ...plan import Plan
+from ..arrays import own_data
 from ..module import Module, assemble, write_kernel
 from ..tangents import steps as tangents
 from ..tangents.turning import write_turning_tangents
@@ -41,10 +42,12 @@ def write_with_kernels(plan: Plan, called: dict[str, Program], method: RungeKutt
     """A module of a stepper and the kernels that it calls."""
     lanes = {name: 1 if name == "tangent" else stepper.lanes for name in called}
     kernels = {name: write_kernel(plan, program, lanes[name], name=name) for name, program in called.items()}
-    plain_rates = all(joint.quaternion is None for joint in plan.model.joints)
+    plain_rates = all(joint.quaternion is None and joint.mechanical for joint in plan.model.joints)
     arguments = {name: kernel.arguments for name, kernel in kernels.items()}
     parts = [write_unit_quaternions(stepper.lanes), write_first_root(method.degree, stepper.lanes)]
-    parts.append(stepper(called, method, plain_rates, arguments).write())
+    made = stepper(called, method, plain_rates, arguments)
+    made.own_data = own_data(plan)
+    parts.append(made.write())
     if method.implicit:
         parts += write_newton(stepper, method, plain_rates)
     if method.turns:
@@ -76,16 +79,22 @@ class Stepper:
     """Writes advance(), for one state."""
 
     lanes = 1  # states that a kernel evaluates at a time
+    own_data: tuple[str, ...] = ()  # arrays of data of which every lane has its own
     with_works = True
 
     def __init__(self, called: dict[str, Program], method: RungeKutta, plain_rates: bool, arguments: dict[str, list[str]]):
         self.called, self.method, self.arguments = called, method, arguments
         self.plain_rates = plain_rates  # dq/dt = v
         self.momenta, self.closed = takes_momenta(called), "positions" in called
-        self.e = Emitter(WIDE)
+        self.e = Emitter(self.vector())
         self.stages = method.stages
         self.tangents = called["kernel"].tangents
         self.with_works = self.with_works and not self.tangents
+
+    @classmethod
+    def vector(cls) -> int:
+        """Doubles of a vector: of the lanes, or of WIDE numbers of one state."""
+        return cls.lanes if cls.lanes > 1 else WIDE
 
     def write(self) -> tuple[str, dict[str, str]]:
         e = self.e
@@ -152,10 +161,15 @@ class Stepper:
     def copy(self, source: str, to: str) -> None:
         self.over_state(lambda i: self.e.store(self.get(source, i), to, i))
 
+    def replace(self, old: str, new: str, where: Condition) -> None:
+        """``old`` becomes ``new`` where that holds."""
+        self.over_state(lambda i: self.e.store(where.select(self.get(new, i), self.get(old, i)), old, i))
+
     def note_fastest(self, t: Number) -> None:
         """Keep the state with the largest speeds: samples may all fall on rest, and the energy that flows is to be known."""
         w, y = self.words, self.words["y"]
-        speed = self.sum_of_squares(lambda i: self.get(y, i), self.vectors("v_start"), w["controlled"])
+        first = self.vectors("v_start")
+        speed = self.sum_of_squares(lambda i: self.get(y, i) * self.get(w["moves"], i), first, w["controlled"])
 
         def keep() -> None:
             self.copy(y, w["fastest"])
@@ -296,7 +310,8 @@ class Stepper:
         if "lambda" in program.inputs:
             known["lambda"] = w["buffer:lambda"]
         if name == "tangent":
-            known |= {taken: w[f"tangent:{taken}"] for taken in self.arguments[name] if taken in own_buffers()}
+            apart = (*own_buffers(), *self.own_data)
+            known |= {taken: w[f"tangent:{taken}"] for taken in self.arguments[name] if taken in apart}
         elif name != "kernel":
             known |= {taken: w[f"other_{taken}"] for taken in ("work", "messages") if taken in known}
         arguments = ", ".join(f"ptr {known[a]}" for a in [*self.arguments[name], *program.inputs, *program.outputs])
@@ -340,7 +355,7 @@ class Stepper:
         e.do(f"store double {self._sum(products)}, ptr {place}, align 8")
 
     def vectors(self, name: str) -> str:
-        return self.e.emit(f"sdiv i64 {self.words[name]}, {WIDE}")
+        return self.e.emit(f"sdiv i64 {self.words[name]}, {self.vector()}")
 
     # the method ---------------------------------------------------------------------------------------------------
 
@@ -396,6 +411,9 @@ class Stepper:
         """A step of a watched run waits for the host to look at it; the next call goes on where it stopped."""
         self.set_count("held", 1)
         self.set_count("budget", 0)
+
+    def note_step(self, h: Number, where: Condition) -> None:
+        """Before a state moves on: runs that are gone through backward later write the step down (machine.adjoint.log)."""
 
     def unit_state(self, state: str, k: str) -> None:
         """Quaternions of a state after a step, and what belongs to them."""

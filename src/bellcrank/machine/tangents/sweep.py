@@ -10,7 +10,6 @@ the caller has it.
 from __future__ import annotations
 
 import ctypes
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -22,10 +21,12 @@ from numpy.typing import NDArray
 from ...formulations import Program
 from ...kernels.llvm.emitter import Emitter
 from ...kernels.llvm.flow import each
+from ...kernels.threads import thread_count, workers
 from ...plan import Plan
 from ..arrays import ARRAYS, is_tangent, width
-from ..kernel import bound_arrays, obtain, structure_key, workers
-from ..module import Module, Text, assemble, write_kernel
+from ..calls.bound import Text
+from ..kernel import bound_arrays, obtain, structure_key
+from ..module import Module, assemble, write_kernel
 
 Numbers = NDArray[np.float64]
 
@@ -57,7 +58,7 @@ class TangentKernel:
         states, unit = len(inputs["q"]), 1 + self.program.tangents
         out = {name: np.empty((states, chunks, self.widths[name], unit)) for name in self.program.outputs}
         given = {name: x for name, x in (data or {}).items() if name in self.code.arguments} | dict(inputs)
-        tasks = max(1, min(os.cpu_count() or 1, states * chunks // _STATES_PER_TASK))
+        tasks = max(1, min(thread_count(), states * chunks // _STATES_PER_TASK))
         cuts = [states * k // tasks for k in range(tasks + 1)]
         jobs = [(Words(self, given, out, chunks), a, b) for a, b in pairwise(cuts)]
         if tasks == 1:

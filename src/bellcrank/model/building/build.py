@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...joints import Joint, turned_round
+from ...joints import Joint, State, turned_round
 from ...numbers.variable import as_array, as_number, length_of, on_constants, values_of
 from ..geometry.gears import TreeRows
 from ..measures.measure import Measure
@@ -33,7 +33,7 @@ from .checks import (
 )
 from .closures import make_closures
 from .cuts import check_cuts
-from .forces import make_elements
+from .forces import make_elements, make_states
 from .measures import Named, make_measures
 from .motions import make_motion
 from .references import ModelRows, Trouble
@@ -135,7 +135,8 @@ class _Rows:
         self.closures = closures or ()
         if closures is not None:
             self._check_resistance(problems)
-        self.elements = make_elements(spec, names, problems)
+        self.elements = (*make_elements(spec, names, problems), *make_states(spec, names, problems))
+        self.states = [(item.name, State(unit=item.unit)) for item in spec.states]
         tables = make_tables(spec, problems)
         self.measures = make_measures(spec, names, self._named(), tables, problems)
         self.signals: tuple[Measure, ...] = ()
@@ -145,16 +146,23 @@ class _Rows:
 
     def _named(self) -> Named:
         return Named(
-            joint_names=[item.name for item in self.items],
-            body_names=self.tree.carried,
-            parents=self.tree.inboard,
-            joints=self.joints,
-            driven=self.driven,
-            turned=self.tree.reversed,
+            **self._rows(),
+            driven=[*self.driven, *(False for _ in self.states)],
             closures=self.closures,
             elements=self.elements,
             inputs=self.spec.inputs,
         )
+
+    def _rows(self) -> dict[str, Any]:
+        """Names and joints: those of the tree, then the states of the user's own, each a row without a body."""
+        alone, reversed_ = len(self.states), self.tree.reversed
+        return {
+            "joint_names": (*(item.name for item in self.items), *(name for name, _ in self.states)),
+            "body_names": (*self.tree.carried, *(f"state {name}" for name, _ in self.states)),
+            "parents": (*self.tree.inboard, *[-1] * alone),
+            "joints": (*self.joints, *(joint for _, joint in self.states)),
+            "turned": (*reversed_, *[False] * alone) if any(reversed_) else (),
+        }
 
     def _names(self, joints: Mapping[str, Joint], origins: Array) -> ModelRows:
         spec, tree = self.spec, self.tree
@@ -206,23 +214,21 @@ class _Rows:
         """Of the model."""
         q, v = self._initial()
         free = np.array([joint.kind == "free" for joint in self.joints])
+        alone = len(self.states)
         return {
             "name": self.spec.name,
-            "joint_names": tuple(item.name for item in self.items),
-            "body_names": self.tree.carried,
-            "parents": self.tree.inboard,
-            "joints": tuple(self.joints),
-            "position": np.where(free[:, None], 0.0, self.position),
-            "mass": self.mass,
-            "center": self.center,
-            "inertia": self.inertia,
-            "armature": as_array([x for of_joint in self._moving(self.armature) for x in of_joint]),
+            **self._rows(),
+            "position": _and_zeros(np.where(free[:, None], 0.0, self.position), alone),
+            "mass": _and_zeros(self.mass, alone),
+            "center": _and_zeros(self.center, alone),
+            "inertia": _and_zeros(self.inertia, alone),
+            "armature": as_array([*(x for of_joint in self._moving(self.armature) for x in of_joint), *[1.0] * alone]),
             "gravity": as_array(self.spec.gravity),
             "given_q": as_array(q),
             "given_v": as_array(v),
             "duration": None if self.spec.duration is None else as_number(self.spec.duration),
             "step": None if self.spec.step is None else as_number(self.spec.step),
-            "motions": tuple(self.motions) if any(self.driven) else (),
+            "motions": (*self.motions, *[None] * alone) if any(self.driven) else (),
             "elements": self.elements,
             "inputs": self.spec.inputs,
             "measures": self.measures,
@@ -232,12 +238,11 @@ class _Rows:
             "held_q": self._held("q"),
             "held_v": self._held("v"),
             "source": self.spec.source,
-            "turned": self.tree.reversed if any(self.tree.reversed) else (),
         }
 
     def _limits(self) -> tuple[Limits | None, ...]:
         given = [None if item.limits is None else limits_of(item.limits) for item in self.items]
-        return tuple(given) if any(given) else ()
+        return (*given, *[None] * len(self.states)) if any(given) else ()
 
     def _moving(self, rows: Sequence[Any]) -> list[Any]:
         """The rows of the joints that are not driven."""
@@ -257,7 +262,12 @@ class _Rows:
             start = written.get(item.name, InitialSpec(item.name))
             q.extend(_initial_q(joint, start.q, offset))
             v.extend(start.v if start.v is not None else (0.0,) * joint.nv)
-        return q, v
+        return q, [*v, *(as_number(item.initial) for item in self.spec.states)]
+
+
+def _and_zeros(rows: Array, count: int) -> Array:
+    """Rows of the states of the user's own are zero."""
+    return rows if count == 0 else np.concatenate([rows, np.zeros((count, *rows.shape[1:]))])
 
 
 def limits_of(item: LimitsSpec) -> Limits:

@@ -50,6 +50,7 @@ NOUNS = {
     "constraints": "constraint",
     "couplers": "coupler",
     "gears": "gear, rack or belt",
+    "states": "state",
     "elements": "element",
     "measures": "measure",
     "inputs": "input",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from ...joints import Joint
@@ -14,6 +15,7 @@ from ..parameters.expressions import Live
 from ..spec import elements
 from ..spec.fields import XYZ
 from ..spec.items import Attachment
+from ..spec.laws import StateSpec
 from ..spec.problems import Problems
 from ..spec.shapes import axes_of, axes_problems, rows_of
 from ..spec.spec import Spec
@@ -38,6 +40,19 @@ def make_elements(spec: Spec, rows: ModelRows, problems: Problems) -> tuple[Elem
         return MAKERS[type(item)](item, rows)
 
     return make_all(spec.elements, make, problems, element_problems, rows.kinds)
+
+
+def make_states(spec: Spec, rows: ModelRows, problems: Problems) -> tuple[Element, ...]:
+    """The rates of the states of the user's own, which come after the rows of the tree."""
+    row = {item.name: len(rows.joints) + k for k, item in enumerate(spec.states)}
+
+    def make(item: StateSpec) -> Element:
+        if not is_finite(item.initial):
+            raise Trouble(f"initial is {item.initial}. Give a finite number.", "initial")
+        made = _with_formulas(item, rows, "state_rate", {"value": ("rate", item.rate)}, joint=row[item.name])
+        return replace(made, name=f"rate of {item.name}")
+
+    return make_all(spec.states, make, problems, element_problems, rows.kinds)
 
 
 def _element(item: Any, kind: str, *values: Any, **where: Any) -> Element:

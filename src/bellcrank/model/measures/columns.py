@@ -93,9 +93,16 @@ def unit_of(model: Mechanics, measure: Measure) -> str:
     joint = joint_of(model, measure)
     if kind == "drive":
         return EFFORT[joint.v_units[measure.dof]]
+    if not joint.mechanical:
+        return rate_unit(joint.v_units[0]) if part == "a" else joint.v_units[0]
     return {"": joint.q_units, "q": joint.q_units, "v": joint.v_units}.get(part, tuple(f"{unit}2" for unit in joint.v_units))[
         measure.dof
     ]
+
+
+def rate_unit(unit: str) -> str:
+    """Of the rate of a state of the user's own; "" where its unit is not known."""
+    return f"{unit}/s" if unit else ""
 
 
 def joint_of(model: Mechanics, measure: Measure) -> Joint:
@@ -120,5 +127,7 @@ def element_unit(model: Mechanics, e: Element) -> str:
     """N, or N m where an element acts on an angle or against a turn."""
     if e.kind == "turning_spring":
         return EFFORT["rad/s"]
+    if e.kind == "state_rate":
+        return rate_unit(model.joints[e.joint].v_units[0])
     joint = model.joints[e.joint] if e.joint >= 0 else model.closures[e.closure].joint if e.closure >= 0 else None
     return "N" if joint is None else EFFORT[joint.v_units[e.dof]]

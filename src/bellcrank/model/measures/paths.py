@@ -5,6 +5,7 @@ crank_pivot.q .v .a              coordinate of a joint, its velocity and acceler
                                  coordinates and velocities too, driven ones all three
 crank_pivot.fx ... .mz           reaction on the child at the joint's point, world axes; .force and .moment: magnitudes
 crank_pivot.effort .power        of the drive of a driven joint, rod or coupler
+pressure .rate                   a state of one's own, and its rate
 rod.force                        of a rod, a guided point or a coupler, as type = "force" measures it
 rod.error                        largest error of the equations of what closes a loop; closure.error: of all
 strut.force .energy .power       of a force element; .fx .fy .fz of a force that is a vector
@@ -62,15 +63,19 @@ def _coordinates(model: Mechanics) -> Paths:
     for name, joint, place in named:
         for dof, suffix in enumerate(joint.v_names):
             path = f"{name}.{suffix}" if suffix else name
-            yield f"{path}.v", {"kind": "coordinate", "part": "v", "dof": dof, **place}
-            if suffix:
+            if joint.mechanical:
+                yield f"{path}.v", {"kind": "coordinate", "part": "v", "dof": dof, **place}
+            if suffix or not joint.mechanical:
                 yield path, {"kind": "coordinate", "part": "v", "dof": dof, **place}
             if "joint" in place:
-                yield f"{path}.a", {"kind": "coordinate", "part": "a", "dof": dof, **place}
+                rate = "a" if joint.mechanical else "rate"
+                yield f"{path}.{rate}", {"kind": "coordinate", "part": "a", "dof": dof, **place}
 
 
 def _forces(model: Mechanics) -> Paths:
     for i, name in enumerate(model.joint_names):
+        if not model.joints[i].mechanical:
+            continue
         yield from _wrench(name, {"joint": i})
         if model.driven[i]:
             yield from _drive(name, model.joints[i].v_names, {"joint": i})
@@ -83,6 +88,8 @@ def _forces(model: Mechanics) -> Paths:
             yield from _drive(closure.name, ("",) if closure.joint is None else closure.joint.v_names, {"closure": k})
         yield f"{closure.name}.error", {"kind": "closure_error", "closure": k}
     for e in model.elements:
+        if e.kind == "state_rate":
+            continue
         vector = e.kind in VECTOR_FORCES
         for part in ("force", "energy", "power"):
             size = {"component": "magnitude"} if vector and part == "force" else {}
@@ -107,6 +114,8 @@ def _drive(name: str, parts: tuple[str, ...], place: dict[str, int]) -> Paths:
 
 def _bodies(model: Mechanics) -> Paths:
     for i, name in enumerate(model.body_names):
+        if not model.joints[i].mechanical:
+            continue
         for prefix, kind in _OF_BODIES:
             for j, axis in enumerate(COMPONENTS):
                 yield f"{name}.{prefix}{axis}", {"kind": kind, "body_a": i, "component": j}

@@ -57,8 +57,9 @@ class Table:
 
     @cached_property
     def rows(self) -> Array:
-        """The numbers that are looked up: the curve, then how many breaks it has, and where."""
-        return as_array([*self._curve, float(len(self.breaks)), *(self.x[k] for k in self.breaks)])
+        """The numbers that are looked up: the curve, then how many breaks it has, and where, with room for all points."""
+        filled = [*self.breaks, *[-1] * (len(self.x) - len(self.breaks))]
+        return as_array([*self._curve, float(len(self.breaks)), *(self.x[k] for k in filled)])
 
     @cached_property
     def _curve(self) -> list[Any]:
@@ -69,16 +70,17 @@ class Table:
         """Points at which a time step has to end, since the curve behind them cannot be foreseen from before.
 
         They are those of straight lines and steps, and of a smooth curve those where a straight piece begins or ends; all,
-        where a design may change the rows.
+        where a design may change the rows, or where all values are the same, as in a pulse that is yet to get its height.
         """
         numbers = np.array(self._curve, dtype=object)
-        if varied(numbers).any():
+        if varied(numbers).any() or len(set(self.y)) == 1:
             return tuple(range(len(self.x)))
         return straight_ends(numbers.astype(float), self.outside)
 
     @property
     def lookup(self) -> Lookup:
-        return Lookup(halvings(len(self.x)), self.outside, self.interpolation == "previous", len(self.breaks).bit_length())
+        gates = len(self.x).bit_length() if self.breaks else 0
+        return Lookup(halvings(len(self.x)), self.outside, self.interpolation == "previous", gates)
 
     def curve(self, x: Array) -> Curve:
         """Values and slopes at many places."""

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from ...numbers.interpolation import INTERPOLATIONS
 from ..parameters.tables import OUTSIDE
-from .fields import Choice, Direction, Matrix, Number, Numbers, Records, Rows, Scalar, Series, Triple
+from .fields import Choice, Direction, Matrix, Number, Numbers, Records, Rows, Scalar, Series, Text, Triple
 from .items import Item
 
 Pairs = tuple[tuple[Scalar, Scalar], ...]
@@ -98,6 +98,19 @@ class TableSpec(Item, section="tables"):
         str | None, Choice('"pchip" unless given; of two arguments "linear", or "cubic"', options=INTERPOLATIONS)
     ] = None
     outside: Outside = "error"
+
+
+@dataclass(frozen=True)
+class StateSpec(Item, section="states"):
+    """A state of one's own: a number that changes at a given rate and is integrated with the motion."""
+
+    rate: Annotated[
+        Scalar,
+        Number("its rate of change: constant, or a formula over the time, coordinates, measures, inputs and states", live=True,
+               remedy='Give it: rate = "=..."'),
+    ]  # fmt: skip
+    initial: Annotated[Scalar, Number("its value at the start")] = 0.0
+    unit: Annotated[str, Text("its unit, as results show it")] = ""
 
 
 @dataclass(frozen=True)

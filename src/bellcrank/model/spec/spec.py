@@ -15,7 +15,7 @@ from ..source import Source
 from .elements import ZERO3, ConstraintSpec, CouplerSpec, ElementSpec
 from .fields import Choice, Direction, Flag, Name, Number, Numbers, Place, Position, Record, Scalar, Text, Triple, Vector3
 from .items import GROUND, PARAMETERS, Item, Written
-from .laws import MotionSpec, TableSpec
+from .laws import MotionSpec, StateSpec, TableSpec
 from .measures import MeasureSpec
 from .shapes import SOLIDS, MassProperties, Shape
 
@@ -143,6 +143,7 @@ class PartsSpec(Written):
     couplers: tuple[CouplerSpec, ...] = ()
     tables: tuple[TableSpec, ...] = ()
     gears: tuple[GearItem, ...] = ()
+    states: tuple[StateSpec, ...] = ()
 
 
 class AssemblySpec(PartsSpec):
@@ -164,5 +165,6 @@ class Spec(PartsSpec):
 
 # of PartsSpec, in the order of a file
 LISTS = (
-    "parameters", "tables", "points", "bodies", "joints", "constraints", "couplers", "gears", "elements", "measures", "initial",
+    "parameters", "tables", "points", "bodies", "joints", "constraints", "couplers", "gears", "states", "elements", "measures",
+    "initial",
 )  # fmt: skip

@@ -46,6 +46,20 @@ class Relative(NamedTuple):
     p: Array
 
 
+LEAST_INERTIA = 1e-8  # of the mass times the square of a typical length
+
+
+def least_inertia(model: Model, length: float) -> Array:
+    """Moments of inertia of the bodies (n, 3, 3), zero ones replaced by very small ones: a thin rod, or a point mass.
+
+    The turns that they belong to are held by joints, or have no effect on anything; but a body that moves by itself needs a
+    matrix that can be inverted.
+    """
+    moments, axes = np.linalg.eigh(model.inertia)
+    moments = np.maximum(moments, LEAST_INERTIA * model.mass[:, None] * length**2)
+    return np.asarray(axes @ (moments[..., None] * np.swapaxes(axes, 1, 2)))
+
+
 def axes_of(p: Array) -> Array:
     """Matrices of unit quaternions."""
     w, x, y, z = (p[..., k] for k in range(4))

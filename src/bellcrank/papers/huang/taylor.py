@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from ...dynamics.dynamics import Dynamics
 from ...dynamics.output_frames import on_children
-from ...errors import DynamicsError
+from ...errors import BellcrankError, DynamicsError
 from ...singular.factors import factored
 from ...singular.impulse import started
 from ...singular.loop import Progress, march
@@ -37,7 +37,7 @@ from ...singular.records import EnergyBalance, States
 from ...spatial.rank import Factors
 from ...wording import argument
 from .applied import Applied
-from .maximal import Bodies, Converter, apply, cross, turned
+from .maximal import Bodies, Converter, apply, cross, least_inertia, turned
 from .ties import Ints, PlacedBodies, Ties, Wrenches, all_ties
 
 Array = NDArray[np.float64]
@@ -94,7 +94,8 @@ class ReactionTaylor:
         self.converter = Converter(dynamics)
         self.applied = Applied(dynamics, self.converter, start["tau"], start["u"])
         self.root_mass = np.sqrt(model.mass)[:, None]
-        L = np.linalg.cholesky(model.inertia)  # about the centres, in body axes
+        self.inertia = least_inertia(model, self.length)  # about the centres, in body axes
+        L = np.linalg.cholesky(self.inertia)
         self.L_inverse = np.linalg.inv(L)
         self.L_T, self.L_inverse_T = np.swapaxes(L, 1, 2), np.swapaxes(self.L_inverse, 1, 2)
         self.watch = PassageFinder(self.ties.names_of, self._moving)
@@ -114,6 +115,12 @@ class ReactionTaylor:
 
     def step(self, until: float) -> None:
         """One step to the time ``until``; raises DynamicsError where there is none."""
+        try:
+            self._step(until)
+        except np.linalg.LinAlgError as trouble:  # singular values of numbers that have grown without bound
+            raise DynamicsError(f"the motion grows without bound. Take shorter steps ({argument('max_step')})") from trouble
+
+    def _step(self, until: float) -> None:
         now, self._dt = self.moment, until - self.t
         pushed = self._solve(now, self._dt)
         now.reactions = pushed.reactions
@@ -157,7 +164,7 @@ class ReactionTaylor:
         self._solves += 1
         applied = self.applied(now.t, b, R, self._last_q)
         a = applied[:, :3] / self.model.mass[:, None]
-        J = self.model.inertia
+        J = self.inertia
         moment = apply(np.swapaxes(R, 1, 2), applied[:, 3:]) - cross(b.w, apply(J, b.w))
         alpha: Array = np.linalg.solve(J, moment[..., None])[..., 0].astype(float)
         pool = self._carried(now, a, apply(R, alpha), dt)
@@ -223,7 +230,7 @@ class ReactionTaylor:
     def _momenta(self, now: Moment) -> Array:
         b = now.bodies
         linear = self.model.mass[:, None] * b.v
-        own = apply(now.R, apply(self.model.inertia, b.w))
+        own = apply(now.R, apply(self.inertia, b.w))
         return np.array([linear.sum(0), (cross(b.r, linear) + own).sum(0)])
 
     def _see(self) -> None:
@@ -260,7 +267,7 @@ class ReactionTaylor:
         n = self.model.n
         last = samples[-1]
         if last.reactions is None:
-            last.reactions = self._solve(last, self._dt or 1e-3).reactions
+            last.reactions = self._last_reactions(last)
         reactions = np.array([moment.reactions for moment in samples])
         bodies = Bodies(*(np.array(x) for x in zip(*(moment.bodies for moment in samples), strict=True)))
         origins = bodies.r - apply(bodies.axes, self.model.center)
@@ -268,6 +275,14 @@ class ReactionTaylor:
         self.report.reactions = Reactions(tree, reactions[:, n:])
         self.report.momentum = Momentum(*self._worst.tolist())
         self.report.passages = self.watch.passages
+
+    def _last_reactions(self, last: Moment) -> Array:
+        """Of the step that would come next; not numbers where a run that grows without bound has ended."""
+        try:
+            with np.errstate(all="ignore"):
+                return self._solve(last, self._dt or 1e-3).reactions
+        except (BellcrankError, np.linalg.LinAlgError):
+            return np.full((len(self.ties.a), 6), np.nan)
 
     def counts(self) -> dict[str, int]:
         return {"solves": self._solves}

@@ -62,7 +62,10 @@ def has_steps_of_its_own(method: str, model: Model) -> bool:
 def _outcome(passed: Passed) -> Outcome:
     _tell_impacts(passed.report.impacts)
     states = (passed.times, passed.q, passed.v, passed.works)
-    return Outcome(*states, dict(passed.counts), passed.problem, _passages(passed.report), lost=_lost(passed.report))
+    found = passed.report.reactions
+    reactions = None if found is None else np.concatenate([found.joints, found.closures], axis=1)
+    counts, passages = dict(passed.counts), _passages(passed.report)
+    return Outcome(*states, counts, passed.problem, passages, lost=_lost(passed.report), reactions=reactions)
 
 
 def _passages(report: Report) -> tuple[Passage, ...]:

@@ -29,7 +29,7 @@ class Details:
     def refresh(self) -> None:
         run, sample = self.playback.recording.run, self.playback.sample
         model = self.playback.recording.scene.model
-        if self.name in model.body_names:
+        if self.name in model.body_names[: model.body_count]:
             lines = self._body(model.body_names.index(self.name), sample)
         elif self.name in run.labels.joints:
             lines = self._joint(self.name, sample)

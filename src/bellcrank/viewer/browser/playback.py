@@ -93,7 +93,7 @@ class Playback:
         """Points whose paths can be shown: measured ones, and of a small mechanism the bodies and joints too."""
         places = self.recording.scene.places()
         measured = [name for name, _ in self.recording.scene.measured()]
-        return list(places) if len(places) <= MANY else measured or list(self.recording.scene.model.body_names)[:MANY]
+        return list(places) if len(places) <= MANY else measured or list(self.recording.scene.bodies)[:MANY]
 
     def draw_traces(self) -> None:
         for name, box in self.traces.items():

@@ -46,10 +46,10 @@ class Stage:
         self.scene = scene
         kept: set[str] = set()
         colors = [color_of(mixed(fill, edge, DEEPER)) for fill, edge in body_colors(scene)]
-        while len(self._frames) < scene.model.n:
+        while len(self._frames) < len(scene.bodies):
             self._frames.append(self.server.scene.add_frame(f"/bodies/{len(self._frames)}", show_axes=False))
         for k, solid in enumerate(solids_of(scene)):
-            name = scene.model.body_names[solid.body] if solid.body >= 0 else "ground"
+            name = scene.bodies[solid.body] if solid.body >= 0 else "ground"
             color = colors[solid.body] if solid.color is None else color_of(solid.color)
             kept.add(self._put(f"{self._parent(solid.body)}/solid{k}", solid, color, name))
         loops = {mark.name: k for k, mark in enumerate(m for m in scene.joints if m.loop is not None)}

@@ -25,7 +25,7 @@ def loop_color(number: int) -> str:
 def body_colors(scene: Scene) -> list[tuple[str, str]]:
     """Fill and edge of each body, and in the end of ground."""
     found, seen = [], [0] * (len(scene.loops) + 1)
-    for row in range(scene.model.n):
+    for row in range(len(scene.bodies)):
         loop = next((k for k, bodies in enumerate(scene.loops) if row in bodies), len(scene.loops))
         base = loop_color(loop) if loop < len(scene.loops) else SLATE
         found.append((mixed(base, PAPER, TINTS[seen[loop] % len(TINTS)]), mixed(base, "#000000", 0.25)))

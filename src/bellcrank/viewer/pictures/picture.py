@@ -146,11 +146,11 @@ class Picture:
                 near[0].append(name)
         size = 8.0 if len(groups) <= 16 else 7.0 if len(groups) <= 26 else 6.0
         labels = [Label("\n".join(texts), where / unit, color, size, clear=SOCKET) for texts, where, color in groups]
-        return labels + (self._body_names(sketch) if self.scene.model.n <= FEW_BODIES else [])
+        return labels + (self._body_names(sketch) if len(self.scene.bodies) <= FEW_BODIES else [])
 
     def _body_names(self, sketch: Sketch) -> list[Label]:
         found = []
-        for row, name in enumerate(self.scene.model.body_names):
+        for row, name in enumerate(self.scene.bodies):
             own = [solid for solid in self.solids if solid.body == row]
             if own:
                 middle = _middle(sketch, own)

@@ -20,7 +20,7 @@ def draw_anchors(stepper: Stepper, where: Condition) -> None:
     s, e, w = stepper, stepper.e, stepper.words
 
     def one(i: str) -> None:
-        q, reach = s.number(w["y"], e.load_int(w["anchor_places"], i)), e.symbol(e.splat(e.load_double(w["anchor_reach"], i)))
+        q, reach = s.number(w["y"], e.load_int(w["anchor_places"], i)), s.number(w["anchor_reach"], i)
         at = e.load_int(w["anchor_inputs"], i)
         before = s.number(w["u"], at)
         drawn = maximum(minimum(before, q + reach), q - reach)

@@ -9,7 +9,7 @@ anchors   of friction that holds: what it holds, and how far its anchor may be a
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,7 +51,7 @@ class Surfaces(NamedTuple):
 
 def known_times(model: Model, first: float, last: float, others: Iterable[float] = ()) -> Array:
     """Times inside a run at which its steps have to end, in order; ``others`` are those of what is given to the run."""
-    knots = [x for table in _tables(model) for x in _knots(table, first, last)]
+    knots = [x for table in time_tables(model) for x in _knots(table, first, last)]
     found = np.unique([*knots, *kink_times(model, first, last), *others])
     found = found[(found > first + SAME * abs(first)) & (found < last - SAME * abs(last))]
     distinct = np.diff(found, prepend=-np.inf) > SAME * np.abs(found)
@@ -68,8 +68,8 @@ def _knots(table: Table, first: float, last: float) -> Array:
     return (x[:-1] + period * turns[:, None]).ravel()
 
 
-def _tables(model: Model) -> Iterator[Table]:
-    """Those over time."""
+def time_tables(model: Model) -> Iterator[Table]:
+    """Tables over time."""
     yield from (e.table for e in model.elements if e.kind == "joint_effort" and e.table is not None)
     motions: list[PrescribedMotion | None] = [*model.motions, *(closure.motion for closure in model.closures)]
     for motion in motions:
@@ -88,29 +88,43 @@ def stop_limits(model: Model) -> list[tuple[int, str, int]]:
     ]
 
 
-def known_surfaces(model: Model) -> Surfaces:
-    """Those of stops, and of friction that holds; a driven joint has no coordinate."""
-    found = [(place, model.elements[k].values[name]) for k, name, place in stop_limits(model)]
-    held = (model.elements[k] for k in model.stictions)
-    found += [(model.nq + int(model.v_index[e.joint]) + e.dof, 0.0) for e in held]
-    found = sorted({(place, limit) for place, limit in found if np.isfinite(limit)})
+def known_surfaces(model: Model, *, distinct: bool = True) -> Surfaces:
+    """Those of stops, and of friction that holds; ``distinct``: equal ones once, in order, else as ``limits_of`` has them."""
+    found = [(place, limit) for place, limit in limits_of(model) if np.isfinite(limit)]
+    found = sorted(set(found)) if distinct else found
     return Surfaces(np.array([place for place, _ in found], dtype=np.int64), np.array([limit for _, limit in found]))
+
+
+def limits_of(model: Model) -> list[tuple[int, Any]]:
+    """Places and limits over any number, the infinite ones too; a driven joint has no coordinate."""
+    found: list[tuple[int, Any]] = [(place, model.elements[k].values[name]) for k, name, place in stop_limits(model)]
+    held = (model.elements[k] for k in model.stictions)
+    return found + [(model.nq + int(model.v_index[e.joint]) + e.dof, 0.0) for e in held]
+
+
+def reaches_of(model: Model) -> list[Any]:
+    """Of friction that holds, over any number: how far its anchor may be away."""
+    held = [model.elements[k] for k in model.stictions]
+    return [e.values["effort"] / e.values["stiffness"] for e in held]
 
 
 def known_anchors(model: Model) -> Anchors:
     held = [model.elements[k] for k in model.stictions]
     places = [int(model.q_index[e.joint]) + e.dof for e in held]
     inputs = [model.input_of(e) for e in held]
-    reach = [e.values["effort"] / e.values["stiffness"] for e in held]
+    reach = reaches_of(model)
     return Anchors(np.array(places, dtype=np.int64), np.array(inputs, dtype=np.int64), np.array(reach, dtype=np.float64))
 
 
-def first_anchors(model: Model, q: Array, v: Array) -> Array:
-    """Where a run begins (rows of q and v): at rest nothing is stretched; what moves has been sliding."""
+def first_anchors(model: Model, q: Array, v: Array, reach: Array | None = None) -> Array:
+    """Where a run begins (rows of q and v): at rest nothing is stretched; what moves has been sliding.
+
+    ``reach``: of each run, where it is not that of the model.
+    """
     held = [model.elements[k] for k in model.stictions]
     speeds = v[..., [int(model.v_index[e.joint]) + e.dof for e in held]]
     anchors = known_anchors(model)
-    return _no_zero(q[..., anchors.places] - np.sign(speeds) * anchors.reach)
+    return _no_zero(q[..., anchors.places] - np.sign(speeds) * (anchors.reach if reach is None else reach))
 
 
 def drawn_along(anchors: Anchors, q: Array, u: Array) -> Array:

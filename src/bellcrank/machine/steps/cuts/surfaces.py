@@ -28,7 +28,7 @@ class Surface:
         self.stepper, self.h, w = stepper, h, stepper.words
         e = stepper.e
         self.place = e.load_int(w["surface_places"], i)
-        limit = e.symbol(e.splat(e.load_double(w["surface_limits"], i)))
+        limit = stepper.number(w["surface_limits"], i)
         y = stepper.number(w["y"], self.place)
         self.before, self.after = y - limit, stepper.number(w["new"], self.place) - limit
         size = abs(limit) + abs(y) + abs(self.after)

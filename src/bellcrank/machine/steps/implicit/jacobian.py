@@ -54,6 +54,8 @@ class _Directions:
                 own = w[f"lane_{'v' if name == speed else name}"]
                 self._copy_lane(given[name], own, size)
                 given[name] = own
+            for name in (name for name in s.own_data if name in s.arguments["tangent"]):
+                self._copy_lane(w[name], w[f"tangent:{name}"], w[f"size:{name}"])
         self.arrays = given | {"d_q": w["seed_q"], f"d_{speed}": w["seed_v"]}
         self.outputs = [("v", 0), ("pdot", w["v_start"])] if s.momenta else [("a", 0)]
         for name, size in (("seed_q", w["nq"]), ("seed_v", w["nv"])):

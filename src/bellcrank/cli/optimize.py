@@ -1,0 +1,48 @@
+"""``bellcrank optimize STUDY``: the best design of a study; writes better.toml, study.png and evaluations.jsonl."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from .outcome import KEEP, reported
+from .searching import (
+    JSON,
+    METHOD,
+    NO_PLOT,
+    OUT,
+    RECORD,
+    RESUME,
+    SEED,
+    STARTS,
+    STUDY,
+    best_so_far,
+    finish,
+    prepared,
+    with_options,
+)
+
+
+def command(
+    study: Annotated[str, STUDY],
+    starts: Annotated[int | None, STARTS] = None,
+    seed: Annotated[int | None, SEED] = None,
+    method: Annotated[str | None, METHOD] = None,
+    resume: Annotated[bool, RESUME] = False,
+    out: Annotated[Path, OUT] = Path("."),
+    keep: Annotated[bool, KEEP] = False,
+    as_json: Annotated[bool, JSON] = False,
+    no_plot: Annotated[bool, NO_PLOT] = False,
+) -> None:
+    """Find the best design of STUDY: print it, write the model with its numbers, a picture, and all evaluations.
+
+    Ctrl-C ends the search with the best design so far. Exit codes: 0 good, 1 not converged, 2 bad input.
+    """
+    with reported(as_json=as_json):
+        import bellcrank as bc
+
+        wanted = with_options(bc.load_study(study), {"starts": starts, "seed": seed, "method": method})
+        files = prepared(out, keep=keep, resume=resume, plot=not no_plot)
+        with best_so_far() as progress:
+            found = bc.optimize(wanted, record=out / RECORD, resume=resume, progress=progress)
+        finish(found, files, keep=keep, as_json=as_json)

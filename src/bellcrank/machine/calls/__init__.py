@@ -1,0 +1,1 @@
+"""The ways into a kernel: batches, and functions that Python calls directly."""

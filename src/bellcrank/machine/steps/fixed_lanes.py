@@ -1,0 +1,56 @@
+"""Steps of a fixed length in lanes: all runs are at the same time, and one that fails stands still.
+
+Nothing ends a step early: models with stops, tables over time or contacts run one at a time (fixed.py).
+"""
+
+from __future__ import annotations
+
+from ...kernels.llvm.flow import when
+from ...numbers import Condition
+from .fixed import FixedStepper
+from .lanes import InLanes
+from .memory import NOT_FINITE
+from .projection import Watch, close
+
+
+class FixedLaneStepper(InLanes, FixedStepper):
+    """Writes advance() for lanes; explicit methods without an error estimate."""
+
+    def step(self) -> None:
+        self.add_count("budget", -1)
+        self.new_state(self.real("h"))
+        before = self.running()
+        running = before & self.finite(self.words["new"])
+        self.set_real("status", (before & ~running).select(float(NOT_FINITE), self.real("status")))
+        running = self._closed(running) if self.closed else running
+        if not self.closed:
+            self.unit_quaternions(self.words["new"], self.k[0])
+        self.replace(self.words["y"], self.words["new"], running)
+        for name, by in (("t", self.real("h")), ("steps", 1.0)):
+            self.set_real(name, running.select(self.real(name) + by, self.real(name)))
+        self._count_step()
+
+    def _closed(self, running: Condition) -> Condition:
+        """Where the run stands after the projection; what does not go on is projected where it is."""
+        self.replace(self.words["new"], self.words["y"], ~running)
+        close(self, self.real("t") + self.real("h"))
+        stands = running & (self.real("met") <= 0.0)
+        self.set_real("status", (running & ~stands).select(self.real("met"), self.real("status")))
+        Watch(self).remember(stands)
+        return stands
+
+    def _count_step(self) -> None:
+        e = self.e
+        self.add_count("substep")
+        done = e.emit(f"icmp sge i64 {self.count('substep')}, {self.count('substeps')}")
+        when(e, done, self._take_sample)
+
+    def _take_sample(self) -> None:
+        """One row for all lanes; times are those of the samples, free of the rounding of sums of steps."""
+        e, w = self.e, self.words
+        self.set_count("substep", 0)
+        s = e.load_int(w["sampled"], 0)
+        time = e.symbol(e.splat(e.load_double(w["times"], s)))
+        self.set_real("t", self.running().select(time, self.real("t")))
+        self.copy(w["y"], e.pointer(w["out"], e.integer("mul", s, w["state"])))
+        e.do(f"store i64 {e.integer('add', s, 1)}, ptr {w['sampled']}, align 8")

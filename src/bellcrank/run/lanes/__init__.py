@@ -1,0 +1,1 @@
+"""Many runs of one model in lanes: starts, designs, samples."""

@@ -1,0 +1,160 @@
+"""Pictures of an optimisation: convergence, parameters on their ranges, curves and paths before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...dynamics.dynamics import Dynamics
+from ...model import Model
+from ...model.measures.paths import built_in
+from ...run import simulate
+from ...writing import write_whole
+from ..output_names import parsed
+from .problem import Point, Problem
+from .searching import better
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from .optimum import Optimum
+
+Array = NDArray[np.float64]
+BEFORE, AFTER, MEASURED = "0.6", "C0", "C3"
+
+
+def optimum_figure(found: Optimum, path: str | Path | None, points: Sequence[str] = ()) -> Figure:
+    from matplotlib.figure import Figure
+
+    names, points = _curves(found.problem), list(points) or _points(found.problem)
+    panels = 2 + len(names) + len(points)
+    rows = -(-panels // 2)
+    figure = Figure(figsize=(11, 3.2 * rows), layout="constrained")
+    axes = list(np.atleast_1d(figure.subplots(rows, 2)).ravel())
+    for extra in axes[panels:]:
+        extra.set_visible(False)
+    convergence(axes[0], found.problem, found.history)
+    on_ranges(axes[1], found)
+    if names or points:
+        runs = [_sampled(found.problem, model, names, points) for model in (found.first_model, found.model)]
+        for k, name in enumerate(names):
+            _histories(axes[2 + k], found.problem, name, runs)
+        for k, point in enumerate(points):
+            _paths(axes[2 + len(names) + k], found.problem, point, runs)
+    if path is not None:
+        write_whole(path, lambda file: figure.savefig(file, format=Path(path).suffix[1:] or "png", dpi=110), keep=False)
+    return figure
+
+
+def convergence(axes: Axes, problem: Problem, history: Sequence[Point]) -> None:
+    """Costs of all evaluations, and the best so far."""
+    best: Point | None = None
+    lowest = []
+    for point in history:
+        best = point if better(problem, point, best) else best
+        lowest.append(np.nan if best is None else best.cost)
+    count = np.arange(1, len(history) + 1)
+    costs = np.array([point.cost if point.reason is None else np.nan for point in history])
+    axes.plot(count, costs, ".", color=BEFORE, label="evaluated")
+    axes.plot(count, lowest, color=AFTER, label="best so far")
+    bad = [k for k, point in zip(count, history, strict=True) if point.reason is not None]
+    if bad:
+        axes.plot(bad, np.full(len(bad), np.nanmax(costs)), "x", color=MEASURED, label="infeasible")
+    positive = costs[np.isfinite(costs)]
+    if len(positive) and positive.min() > 0 and positive.max() > 20 * positive.min():
+        axes.set_yscale("log")
+    axes.set_xlabel("evaluations, each with its gradient")
+    axes.set_title("cost", fontsize="medium")
+    axes.legend(fontsize="small")
+
+
+def on_ranges(axes: Axes, found: Optimum) -> None:
+    """Each parameter from its lower to its upper bound; where one is missing, about its start and best value."""
+    problem, n = found.problem, len(found.names)
+    first, best = found.first.x, found.best.x
+    reach = np.maximum(np.abs(best - first), 1e-3 * problem.scale)
+    low = np.where(np.isfinite(problem.lower), problem.lower, np.minimum(first, best) - reach)
+    high = np.where(np.isfinite(problem.upper), problem.upper, np.maximum(first, best) + reach)
+    rows = np.arange(n)[::-1]
+    axes.hlines(rows, 0, 1, color="0.85", linewidth=4)
+    axes.plot((first - low) / (high - low), rows, "o", color=BEFORE, label="start")
+    axes.plot((best - low) / (high - low), rows, "o", color=AFTER, label="best")
+    axes.set_yticks(rows, [name.removeprefix("parameters.") for name in found.names], fontsize="small" if n < 12 else 5)
+    axes.set_xticks([0, 1], ["min", "max"])
+    axes.set_title("parameters on their ranges", fontsize="medium")
+    axes.legend(fontsize="small")
+
+
+def _curves(problem: Problem) -> list[str]:
+    """Measures that the cost and the constraints look at; of a fit, the measured ones that are no paths."""
+    fit = problem.study.fit
+    if fit is not None:
+        return [] if _points(problem) else list(fit.columns)[:4]
+    end = problem.study.duration or problem.model.duration or np.inf
+    found = [output.of for output in parsed(problem.texts, list(problem.study.events), float(end)) if output.of]
+    return list(dict.fromkeys(found))[:4]
+
+
+def _points(problem: Problem) -> list[str]:
+    """Points whose x and y, or others, are measured."""
+    fit = problem.study.fit
+    if fit is None:
+        return []
+    stems = [text.rpartition(".")[0] for text in fit.columns if text.rpartition(".")[2] in ("x", "y", "z")]
+    return [stem for stem in dict.fromkeys(stems) if stems.count(stem) > 1]
+
+
+def _sampled(problem: Problem, model: Model, names: Sequence[str], points: Sequence[str]) -> dict[str, Array]:
+    """Curves over the time of the first case."""
+    study, case = problem.study, problem.study.cases[0]
+    options: dict[str, Any] = {name: x for name, x in study.run.given().items() if name != "control"}
+    for name in ("inputs", "q", "v"):
+        own = options.get(name, {}) | dict(getattr(case, name))
+        options |= {name: own} if own else {}
+    changed = model.with_parameters(dict(case.set)) if case.set else model
+    run = simulate(changed, case.duration or study.duration, **options)
+    wanted = [f"={name}" for name in names] + [name for point in points for name in components(model, point)]
+    state = {name: run.values(name) for name in ("q", "v", "a")}
+    inputs = [options.get("inputs", {}).get(name, 0.0) for name in model.inputs] or None
+    table = Dynamics(changed, quick=True).measures(**state, t=run.values("time"), inputs=inputs, names=wanted)
+    return {"time": run.values("time")} | dict(zip(wanted, np.asarray(table).T, strict=True))
+
+
+def components(model: Model, point: str) -> list[str]:
+    names = [f"{point}.{axis}" for axis in "xyz"]
+    return [name for name in names if name in model.measure_names or built_in(model, name) is not None]
+
+
+def _histories(axes: Axes, problem: Problem, name: str, runs: Sequence[dict[str, Array]]) -> None:
+    for run, color, label in zip(runs, (BEFORE, AFTER), ("before", "after"), strict=True):
+        axes.plot(run["time"], run[f"={name}"], color=color, label=label)
+    curves = getattr(problem, "curves", None)
+    if curves is not None:
+        column = problem.study.fit.columns[name]  # type: ignore[union-attr]
+        axes.plot(curves[0].times, curves[0].columns[column], ".", color=MEASURED, markersize=3, label="measured")
+    axes.set_xlabel("time (s)")
+    axes.set_title(name, fontsize="medium")
+    axes.legend(fontsize="small")
+
+
+def _paths(axes: Axes, problem: Problem, point: str, runs: Sequence[dict[str, Array]]) -> None:
+    names = components(problem.model, point)
+    spans = [float(np.ptp(runs[1][name])) for name in names]
+    first, second = sorted(np.argsort(spans)[-2:])
+    across, up = names[int(first)], names[int(second)]
+    for run, color, label in zip(runs, (BEFORE, AFTER), ("before", "after"), strict=True):
+        axes.plot(run[across], run[up], color=color, label=label)
+    curves, fit = getattr(problem, "curves", None), problem.study.fit
+    if curves is not None and fit is not None and across in fit.columns and up in fit.columns:
+        columns = curves[0].columns
+        axes.plot(columns[fit.columns[across]], columns[fit.columns[up]], "o", color=MEASURED, markersize=4, label="wanted")
+    axes.set_aspect("equal", adjustable="datalim")
+    axes.set_xlabel(across)
+    axes.set_ylabel(up)
+    axes.set_title(f"path of {point}", fontsize="medium")
+    axes.legend(fontsize="small")

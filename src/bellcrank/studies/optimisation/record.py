@@ -1,0 +1,102 @@
+"""Every evaluation of an optimisation, in memory and in a file of one line each, from which it can be taken up again.
+
+An optimiser that begins at the same place asks for the same designs. Those that the file has are not run again, so that the
+search arrives where it was interrupted, and goes on from there.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import StudyError
+from .problem import Point, Problem
+
+Array = NDArray[np.float64]
+
+
+@dataclass
+class Record:
+    """Points in the order in which they were evaluated."""
+
+    points: list[Point] = field(default_factory=list)
+    known: dict[bytes, Point] = field(default_factory=dict)
+    file: IO[str] | None = None
+
+    @classmethod
+    def at(cls, path: str | Path | None, problem: Problem, *, resume: bool) -> Record:
+        """Kept in a file, unless path is None; with ``resume`` what the file has is known."""
+        record = cls()
+        if path is None:
+            return record
+        target, head = Path(path), {"bellcrank_study": 1, "of": problem.identity, "names": list(problem.names)}
+        lines = target.read_text(encoding="utf-8").splitlines() if resume and target.exists() else []
+        if lines:
+            record._take_up(lines, head, target)
+        try:
+            record.file = target.open("a" if lines else "w", encoding="utf-8")
+        except OSError as error:
+            raise StudyError(f"{target} cannot be written: {error.strerror}.") from error
+        if not lines:
+            record._write(head)
+        return record
+
+    def _take_up(self, lines: list[str], head: dict[str, Any], target: Path) -> None:
+        try:
+            first = json.loads(lines[0])
+        except ValueError:
+            first = None
+        if first != head:
+            raise StudyError(f"{target} is the record of another study, or model. Name another file, or do not resume.")
+        for line in lines[1:]:
+            try:
+                point = as_point(json.loads(line))
+            except (ValueError, TypeError, KeyError):
+                break  # the last line of a run that was ended in the midst of it
+            self.known[point.x.tobytes()] = point
+
+    def find(self, x: Array) -> Point | None:
+        """A point that is known from before; it counts as evaluated."""
+        point = self.known.pop(x.tobytes(), None)
+        if point is not None:
+            self.points.append(point)
+        return point
+
+    def add(self, point: Point) -> None:
+        self.points.append(point)
+        if self.file is not None:
+            self._write(as_json(point))
+
+    def _write(self, value: dict[str, Any]) -> None:
+        assert self.file is not None
+        self.file.write(json.dumps(value) + "\n")
+        self.file.flush()
+
+    def close(self) -> None:
+        if self.file is not None:
+            self.file.close()
+            self.file = None
+
+
+def as_json(point: Point) -> dict[str, Any]:
+    if point.reason is not None:
+        return {"x": point.x.tolist(), "reason": point.reason}
+    found = {f.name: getattr(point, f.name) for f in fields(point)}
+    return {name: x.tolist() if isinstance(x, np.ndarray) else x for name, x in found.items() if x is not None and np.size(x)}
+
+
+def as_point(value: dict[str, Any]) -> Point:
+    x = np.array(value["x"], dtype=np.float64)
+    given: dict[str, Any] = {}
+    for name in ("gradient", "limits", "slopes", "residuals", "jacobian"):
+        if name in value:
+            given[name] = np.array(value[name], dtype=np.float64)
+    if "slopes" not in given:
+        given["slopes"] = np.zeros((0, len(x)))
+    cost = float(value.get("cost", np.inf))
+    return Point(x, cost, reason=value.get("reason"), **given)

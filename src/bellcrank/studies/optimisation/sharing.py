@@ -1,0 +1,135 @@
+"""Several searches: where they begin; one after the other or shared among processes; every evaluation comes back to one record.
+
+Each process is started with this package alone, not with the caller's script, so that no script needs a guard for it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..study.spec import Search
+from .evaluation import Infeasible
+from .problem import Problem
+from .record import Record, as_json, as_point
+from .searching import Ended, search_from
+
+Array = NDArray[np.float64]
+Starts = Sequence[tuple[int, Array]]
+Noted = Callable[[int], None]
+
+
+def starting_points(problem: Problem, count: int, seed: int) -> Array:
+    """(count, parameters): the start, then a Latin hypercube: of every parameter one value in each of as many strata.
+
+    A parameter without two bounds is taken within its scale of the start.
+    """
+    n, others = len(problem.start), count - 1
+    rng = np.random.default_rng(seed)
+    strata = np.array([rng.permutation(others) for _ in range(n)]).T.reshape(others, n)
+    u = (strata + rng.random((others, n))) / max(others, 1)
+    bounded = np.isfinite(problem.lower) & np.isfinite(problem.upper)
+    low = np.where(bounded, problem.lower, np.maximum(problem.start - problem.scale, problem.lower))
+    high = np.where(bounded, problem.upper, np.minimum(problem.start + problem.scale, problem.upper))
+    return np.vstack([problem.start, low + u * (high - low)])
+
+
+def search_here(problem: Problem, starts: Starts, search: Search, began: Noted) -> list[Ended]:
+    """One after the other."""
+    ended = []
+    for k, x0 in starts:
+        began(k)
+        try:
+            ended.append(search_from(problem, x0, search, k))
+        except Infeasible as error:
+            ended.append(Ended(k, False, f"the start is infeasible: {error}"))
+    return ended
+
+
+def search_shared(
+    problem: Problem, starts: Starts, search: Search, record: Record, processes: int, noted: Callable[[Any], None]
+) -> list[Ended]:
+    """Among processes; ``noted`` is told every evaluation as it comes."""
+    queue: SimpleQueue[dict[str, Any] | None] = SimpleQueue()
+    shares = [list(starts[k::processes]) for k in range(processes)]
+    job = {"study": problem.study, "search": search, "known": list(record.known.values())}
+    workers = [_Worker({**job, "starts": share, "kind": type(problem)}, queue) for share in shares if share]
+    ended, running = [], len(workers)
+    try:
+        while running:
+            line = queue.get()
+            if line is None:
+                running -= 1
+            elif "ended" in line:
+                ended.append(Ended(line["start"], line["success"], line["ended"]))
+            else:
+                noted(as_point(line))
+    finally:
+        for worker in workers:
+            worker.stop()
+    for worker in workers:
+        if worker.failed:
+            missing = {k for share in shares for k, _ in share} - {one.start for one in ended}
+            ended += [Ended(k, False, f"its process ended: {worker.failed}") for k in sorted(missing)]
+            break
+    return ended
+
+
+class _Worker:
+    """A process, and a thread that reads its lines."""
+
+    def __init__(self, job: dict[str, Any], queue: SimpleQueue[dict[str, Any] | None]) -> None:
+        self.failed, self._queue = "", queue
+        paths = os.pathsep.join(path for path in sys.path if path)
+        limits = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # the processes share the processors
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", f"{__package__}.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=os.environ | limits | {"PYTHONPATH": paths},
+        )
+        self._thread = Thread(target=self._talk, args=(pickle.dumps(job),), daemon=True)
+        self._thread.start()
+
+    def _talk(self, job: bytes) -> None:
+        process = self._process
+        assert process.stdin is not None and process.stdout is not None and process.stderr is not None
+        try:
+            process.stdin.write(job)
+            process.stdin.close()
+            for line in process.stdout:
+                self._queue.put(json.loads(line))
+        except (OSError, ValueError):
+            pass
+        errors = process.stderr.read().decode(errors="replace").strip()
+        for pipe in (process.stdout, process.stderr):
+            pipe.close()
+        if process.wait() != 0:
+            self.failed = errors.splitlines()[-1] if errors else f"exit code {process.returncode}"
+        self._queue.put(None)
+
+    def stop(self) -> None:
+        if self._process.poll() is None:
+            self._process.terminate()
+        self._thread.join()
+
+
+def serve(job: dict[str, Any], write: Callable[[dict[str, Any]], None]) -> None:
+    """What a process does: its share of the starts."""
+    problem: Problem = job["kind"](job["study"])
+    record = Record(known={point.x.tobytes(): point for point in job["known"]})
+    problem.seen, problem.noted = record.find, lambda point: write(as_json(point))
+    for k, x0 in job["starts"]:
+        (ended,) = search_here(problem, [(k, x0)], job["search"], lambda k: None)
+        write({"start": ended.start, "success": ended.success, "ended": ended.message})

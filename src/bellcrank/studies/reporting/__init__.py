@@ -1,0 +1,1 @@
+"""Derivatives for people: tables, tolerances, pictures."""

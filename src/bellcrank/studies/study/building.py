@@ -1,0 +1,113 @@
+"""Studies from Python: the arguments of optimize and fit, as the same Study that a file gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+from ...errors import StudyError
+from ...model import Model
+from ...model.spec.problems import Problems
+from ...run import Event
+from .checks import check_study
+from .spec import Case, Constraint, Cost, RunOptions, Search, Study, Watched
+from .variations import Bounds, Distribution, Listed, Spaced, Variation
+
+Over = Mapping[str, Any] | Sequence[str]
+
+
+def made_study(
+    model: str | Model,
+    over: Over,
+    *,
+    minimize: str | None = None,
+    subject_to: Mapping[str, Any] | None = None,
+    outputs: Mapping[str, str] | None = None,
+    duration: float | None = None,
+    cases: Mapping[str, Any] | None = None,
+    events: Iterable[Event] = (),
+    search: Search | None = None,
+    run: Mapping[str, Any] | None = None,
+    **more: Any,
+) -> Study:
+    """A Study of these arguments, checked as a file is; raises StudyError with all of its problems."""
+    if isinstance(over, str) or not isinstance(over, Mapping | Sequence):
+        raise StudyError(f"over is {over!r}: give paths of parameters with their bounds, {{path: (min, max)}}.")
+    bounds = over if isinstance(over, Mapping) else dict.fromkeys(over)
+    study = Study(
+        model=model,
+        parameters={path: _variation(path, given) for path, given in bounds.items()},
+        name=more.pop("name", "study"),
+        duration=duration,
+        run=_made(RunOptions, "run options", dict(run or {})),
+        events=dict(map(_watched, events)),
+        cases=tuple(_case(name, given) for name, given in (cases or {}).items()) or (Case(),),
+        outputs=dict(outputs or {}),
+        cost=None if minimize is None else Cost(minimize),
+        constraints={name: _constraint(name, given) for name, given in (subject_to or {}).items()},
+        search=search or Search(),
+        **more,
+    )
+    return checked(study)
+
+
+def checked(study: Study) -> Study:
+    """The study with its model loaded; raises StudyError with everything that is wrong with it."""
+    problems = Problems("study", StudyError)
+    for path, variation in study.parameters.items():
+        if reason := variation.wrong():
+            problems.add(f'"{path}": {reason}.')
+    model = check_study(study, problems)
+    problems.raise_if_any()
+    assert model is not None
+    return replace(study, model=model)
+
+
+def _made(cls: type[Any], what: str, given: Mapping[str, Any], **more: Any) -> Any:
+    unknown = sorted(set(given) - {f.name for f in fields(cls)})
+    if unknown:
+        known = ", ".join(f.name for f in fields(cls))
+        raise StudyError(f"{what} have no {', '.join(map(repr, unknown))}; there are {known}.")
+    return cls(**given, **more)
+
+
+def _variation(path: str, given: Any) -> Variation:
+    """None, (min, max), (min, max, start), a mapping of min, max, start, scale, or what a file gives."""
+    if isinstance(given, Bounds | Distribution | Listed | Spaced):
+        return given
+    if given is None:
+        return Bounds()
+    if isinstance(given, Mapping):
+        made: Variation = _made(Bounds, f'bounds of "{path}"', given)
+        return made
+    if isinstance(given, Sequence) and not isinstance(given, str) and len(given) in (2, 3):
+        return Bounds(*(None if x is None else float(x) for x in given))
+    raise StudyError(f'the bounds of "{path}" are {given!r}: give (min, max), or {{"min": ..., "max": ..., "start": ...}}.')
+
+
+def _constraint(name: str, given: Any) -> Constraint:
+    """A number (equals), (min, max), or a mapping with min, max, equals; ``of`` is the name unless given."""
+    if isinstance(given, Constraint):
+        return given
+    if isinstance(given, Mapping):
+        made: Constraint = _made(Constraint, f'constraint "{name}"', {"of": name, **given})
+        return made
+    if isinstance(given, int | float):
+        return Constraint(name, equals=float(given))
+    if isinstance(given, Sequence) and not isinstance(given, str) and len(given) == 2:
+        return Constraint(name, *(None if x is None else float(x) for x in given))
+    raise StudyError(f'constraint "{name}" is {given!r}: give a number, (min, max), or {{"of": ..., "max": ...}}.')
+
+
+def _case(name: str, given: Any) -> Case:
+    if isinstance(given, Case):
+        return given
+    made: Case = _made(Case, f'case "{name}"', {} if given is None else dict(given), name=name)
+    return made
+
+
+def _watched(event: Event) -> tuple[str, Watched]:
+    if not isinstance(event.of, str) or event.name is None:
+        raise StudyError("events of a study watch a measure, and have a name: bc.Event('tip.y', 0.0, name='landing').")
+    return event.name, Watched(event.of, event.value, event.direction, event.then)

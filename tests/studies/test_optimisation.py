@@ -1,0 +1,229 @@
+"""Optimisation with exact gradients: optima in closed form, designs that cannot be, records, interruption."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank.studies.optimisation.evaluation import CaseOutputs, Infeasible
+from tests.studies.carts import cart
+
+MASS = {"parameters.m": (0.5, 4.0)}
+LENGTHS = ["parameters.crank_length", "parameters.coupler_length"]
+
+
+@pytest.mark.parametrize("method", ["auto", "L-BFGS-B", "SLSQP", "trust-constr"])
+def test_the_mass_that_a_force_moves_by_one_metre_in_one_second(method):
+    """F t^2/(2 m) = 1 for m = 1.5 kg; the curvature of (x - 1)^2 there is 2 (dx/dm)^2 = 2/m^2."""
+    best = bc.optimize(cart(), "=(x - 1)**2", MASS, outputs={"x": "rail.q@end"}, method=method, tolerance=1e-12)
+    assert best.success
+    assert best.x[0] == pytest.approx(1.5, rel=1e-5)
+    assert best.cost < 1e-9
+    assert best.model.parameters["parameters.m"] == best.x[0]
+    assert best.flatness.hessian[0, 0] == pytest.approx(2 / 1.5**2, rel=1e-3)
+    assert best.active == []
+
+
+def test_a_constraint_that_holds_has_the_multiplier_of_the_least_cost():
+    """The lightest cart that is never beyond 1.2 m: m = F t^2/(2 limit), and d m/d limit = -m/limit."""
+    given = {
+        "subject_to": {"reach": {"of": "x", "max": 1.2}},
+        "outputs": {"x": "rail.q@end", "weight": "mean(push.force/cart.ax)"},
+    }
+    best = bc.optimize(cart(), "weight", MASS, **given)
+    assert best.success
+    assert best.x[0] == pytest.approx(1.25, rel=1e-6)
+    (active,) = best.active
+    assert (active.name, active.side, active.limit) == ("reach", "max", 1.2)
+    assert active.multiplier == pytest.approx(-1.25 / 1.2, rel=1e-4)
+    assert best.constraint_values()["reach"] == pytest.approx(1.2, rel=1e-6)
+
+
+def test_an_equation_and_two_parameters():
+    """Least F^2 + m^2 with F t^2/(2 m) = 1: F = 2 m, so both are as small as their bounds allow."""
+    over = {"parameters.m": (1.0, 4.0), "parameters.F": (1.0, 9.0)}
+    given = {"outputs": {"x": "rail.q@end", "f": "push.force@end", "a": "cart.ax@end"}, "subject_to": {"x": 1.0}}
+    best = bc.optimize(cart(), "=f**2 + (f/a)**2", over, **given)
+    np.testing.assert_allclose(best.x, [1.0, 2.0], rtol=1e-6)
+    assert {one.name for one in best.active} == {"parameters.m", "x"}
+
+
+def test_load_cases_are_weighed_against_each_other():
+    """sum w (F/(2 m) - 1)^2 is least where 1/m = 2 sum(w F)/sum(w F^2)."""
+    cases = {"light": {"set": {"parameters.F": 2.0}}, "heavy": {"set": {"parameters.F": 4.0}, "weight": 3.0}}
+    best = bc.optimize(cart(), "=(x - 1)**2", MASS, outputs={"x": "rail.q@end"}, cases=cases)
+    assert best.x[0] == pytest.approx((4 + 3 * 16) / (2 * (2 + 3 * 4)), rel=1e-5)
+
+
+def test_the_gradient_of_a_closed_loop_is_that_of_differences():
+    """With assembly, constraints and two cases; central differences of 1e-5 are good for about 1e-8."""
+    study = bc.optimize(
+        "four_bar",
+        "=a + 0.1*b",
+        {name: (0.8 * x, 1.2 * x) for name, x in zip(LENGTHS, (0.5, 1.8), strict=True)},
+        outputs={"a": "rms(crank_pivot.v)", "b": "energy.kinetic@end"},
+        cases={"one": {}, "two": {"set": {"gravity.y": -5.0}, "weight": 0.5}},
+        subject_to={"b": (None, 100.0)},
+        duration=0.2,
+        iterations=1,
+    ).problem
+    x, h = np.array([0.52, 1.75]), 1e-5
+    _, gradient = study.cost_and_gradient(x)
+    limits, slopes = study.constraints(x)
+    assert limits.shape == (2,)
+    for k, e in enumerate(np.eye(2)):
+        ahead, behind = study.evaluate(x + h * e), study.evaluate(x - h * e)
+        assert gradient[k] == pytest.approx((ahead.cost - behind.cost) / (2 * h), rel=1e-6)
+        np.testing.assert_allclose(slopes[:, k], (ahead.limits - behind.limits) / (2 * h), rtol=1e-6)
+
+
+def test_a_design_that_was_moved_is_the_design_of_the_other_model():
+    """Nothing is planned anew, and values and derivatives are the same, but for rounding."""
+    design = bc.Design(bc.load("four_bar"), LENGTHS)
+    moved = design.moved([0.47, 1.9])
+    asked = (["energy.kinetic@end", "coupler.x@end"], 0.2)
+    one = bc.sensitivity(moved.base, moved, *asked)
+    other = bc.sensitivity(design.model([0.47, 1.9]), LENGTHS, *asked)
+    for name in asked[0]:
+        assert one.value(name) == pytest.approx(other.value(name), rel=1e-11)
+        np.testing.assert_allclose(one.d(name), other.d(name), rtol=1e-10)
+
+
+def test_linkages_that_cannot_be_assembled_are_infeasible_with_their_reason():
+    """A long rocker has more energy, but beyond 3.45 m it meets no coupler: the search goes on, and ends near there."""
+    over = {"parameters.rocker_length": (0.2, 4.5, 1.2)}
+    best = bc.optimize("four_bar", "=-e", over, outputs={"e": "energy.total@end"}, duration=0.02, iterations=15)
+    assert 3.0 < best.x[0] < 3.46
+    assert best.infeasible
+    assert all("do not meet" in point.reason for point in best.infeasible)
+    assert np.isfinite(best.cost)
+    with pytest.raises(Infeasible, match="do not meet"):
+        best.problem.cost_and_gradient([4.4])
+    with pytest.raises(bc.StudyError, match="where the search starts is infeasible"):
+        bc.optimize("four_bar", "rocker.wz@end", {"parameters.rocker_length": (4.0, 4.5, 4.4)}, duration=0.05)
+
+
+def test_a_search_is_taken_up_from_its_record(tmp_path, monkeypatch):
+    """What the file has is not run again, and the search ends at the same design; a line cut short is left out."""
+    asked = (cart(), "=(x - 1)**2", MASS)
+    given = {"outputs": {"x": "rail.q@end"}, "record": tmp_path / "all.jsonl"}
+    whole = bc.optimize(*asked, **given)
+    lines = given["record"].read_text().splitlines()
+    assert len(lines) == 1 + whole.gradients
+    given["record"].write_text("\n".join([*lines[:4], lines[4][:20]]))
+    runs = []
+    inner = CaseOutputs.at
+    monkeypatch.setattr(CaseOutputs, "at", lambda self, x, more=None: runs.append(1) or inner(self, x, more))
+    again = bc.optimize(*asked, **given, resume=True)
+    assert again.x[0] == whole.x[0]
+    assert again.gradients == whole.gradients
+    assert len(runs) == whole.gradients - 3 + 1  # and the confirmation of the best
+    with pytest.raises(bc.StudyError, match="the record of another study"):
+        bc.optimize(cart(), "=(x - 2)**2", MASS, **given, resume=True)
+
+
+def test_an_interrupted_search_gives_the_best_so_far():
+    def interrupt(count, cost):
+        if count == 3:
+            raise KeyboardInterrupt
+
+    best = bc.optimize(cart(), "=(x - 1)**2", MASS, outputs={"x": "rail.q@end"}, progress=interrupt)
+    assert best.interrupted
+    assert not best.success
+    assert best.gradients == 3
+    assert best.cost == min(point.cost for point in best.history)
+    assert "interrupted; the best so far" in str(best)
+
+
+def test_several_starts_find_the_lower_of_two_valleys():
+    """The reach is x = 1.5/m: from the model's own start, 0.75 m, only the valley near 1 m is found."""
+    given = {"outputs": {"x": "rail.q@end"}, "starts": 5, "seed": 3}
+    cost = "=((x - 1)**2 + 0.05)*((x - 3)**2)"
+    best = bc.optimize(cart(), cost, {"parameters.m": (0.3, 2.0)}, **given)
+    alone = bc.optimize(cart(), cost, {"parameters.m": (0.3, 2.0)}, outputs=given["outputs"])
+    assert alone.x[0] == pytest.approx(1.5, rel=0.1)
+    assert best.x[0] == pytest.approx(0.5, rel=1e-3)
+    assert sorted(one.start for one in best.searches) == [0, 1, 2, 3, 4]
+
+
+def test_the_best_model_is_saved_with_the_comments_of_its_file(tmp_path):
+    path = tmp_path / "cart.toml"
+    from tests.studies.carts import CART
+
+    path.write_text(CART)
+    best = bc.optimize(path, "=(x - 1)**2", MASS, outputs={"x": "rail.q@end"})
+    bc.save(best.model, tmp_path / "better.toml")
+    text = (tmp_path / "better.toml").read_text()
+    assert "# kg, to be found" in text
+    assert bc.load(tmp_path / "better.toml").parameters["parameters.m"] == best.x[0]
+    assert json.loads(json.dumps(best.as_dict()))["parameters"] == best.values
+
+
+def test_the_picture_shows_convergence_ranges_and_curves(tmp_path):
+    best = bc.optimize(cart(), "=(x - 1)**2", MASS, outputs={"x": "rail.q@end"}, iterations=2)
+    figure = best.plot(tmp_path / "found.png", points=["cart"])
+    titles = [axes.get_title() for axes in figure.axes]
+    assert titles[:4] == ["cost", "parameters on their ranges", "rail.q", "path of cart"]
+    assert (tmp_path / "found.png").stat().st_size > 1000
+
+
+WRONG = {
+    "no over": (lambda: bc.optimize(cart(), "rail.q@end"), "over is missing"),
+    "bounds": (lambda: bc.optimize(cart(), "rail.q@end", {"parameters.m": 3}), "give \\(min, max\\)"),
+    "names": (lambda: bc.optimize(cart(), "rail.q@end", "parameters.m"), "give paths of parameters"),
+    "order": (lambda: bc.optimize(cart(), "rail.q@end", {"parameters.m": (4, 1)}), "Give a min below max"),
+    "no cost": (lambda: bc.optimize(cart(), None, MASS), "the study has no cost"),
+    "a curve": (lambda: bc.optimize(cart(), "rail.q", MASS), "is a curve over time"),
+    "constraint": (lambda: bc.optimize(cart(), "rail.q@end", MASS, subject_to={"rail.q@end": "x"}), "give a number"),
+    "option": (lambda: bc.optimize(cart(), "rail.q@end", MASS, stepp=1), "have no 'stepp'"),
+    "not for derivatives": (lambda: bc.optimize(cart(), "rail.q@end", MASS, max_steps=9.0), "max_steps"),
+    "method": (
+        lambda: bc.optimize(cart(), "rail.q@end", MASS, subject_to={"rail.q@end": 1}, method="L-BFGS-B"),
+        "takes no constraints",
+    ),
+    "least squares": (lambda: bc.optimize(cart(), "rail.q@end", MASS, method="least_squares"), "for fits"),
+    "event": (lambda: bc.optimize(cart(), "rail.q@end", MASS, events=[bc.Event("rail", 0.5)]), "have a name"),
+    "distribution": (
+        lambda: bc.optimize(cart(), "rail.q@end", {"parameters.m": bc.studies.study.variations.Uniform(1.0, 2.0)}),
+        "an optimisation takes bounds",
+    ),
+    "x": (lambda: bc.optimize(cart(), "rail.q@end", MASS, iterations=1).problem.evaluate([1.0, 2.0]), "give 1 finite"),
+    "minimize": (lambda: bc.optimize("some.toml", "rail.q@end"), "a study says its cost itself"),
+    "record": (lambda: bc.optimize(cart(), "rail.q@end", MASS, record="no/such/folder/x"), "cannot be written"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_is_wrong_with_an_optimisation_is_said(case):
+    call, said = WRONG[case]
+    with pytest.raises(bc.BellcrankError, match=said):
+        call()
+
+
+@pytest.mark.parametrize("package", ["jax", "torch"])
+def test_a_missing_package_names_its_install(package, monkeypatch):
+    monkeypatch.setitem(sys.modules, package, None)
+    problem = bc.optimize(cart(), "rail.q@end", MASS, iterations=1).problem
+    with pytest.raises(bc.MissingExtraError, match=f"pip install {package}"):
+        getattr(problem, package)()
+
+
+def test_the_cost_is_differentiable_in_jax():
+    jax = pytest.importorskip("jax")
+    problem = bc.optimize(cart(), "rail.q@end", MASS, iterations=1).problem
+    with jax.enable_x64(True) if hasattr(jax, "enable_x64") else jax.experimental.enable_x64():
+        value, slope = jax.value_and_grad(lambda x: 2 * problem.jax()(x))(jax.numpy.array([2.0]))
+    assert float(value) == pytest.approx(1.5, rel=1e-6)
+    assert float(slope[0]) == pytest.approx(-0.75, rel=1e-6)
+
+
+def test_the_cost_is_differentiable_in_torch():
+    torch = pytest.importorskip("torch")
+    problem = bc.optimize(cart(), "rail.q@end", MASS, iterations=1).problem
+    x = torch.tensor([2.0], dtype=torch.float64, requires_grad=True)
+    (2 * problem.torch()(x)).backward()
+    assert float(x.grad[0]) == pytest.approx(-0.75, rel=1e-9)
