@@ -21,6 +21,7 @@ from ..model import Model
 from ..results.labels import Labels
 from ..run import Event, simulate
 from ..run.arguments import AUTO, formulation_for, must_be_known, must_be_positive, sample_times, span, starting_state
+from ..run.control import refuse_loads
 from ..run.loops.passing import has_steps_of_its_own
 from ..run.loops.treatment import loops_of
 from .accuracy import doubt_derivatives
@@ -85,6 +86,7 @@ def sensitivity(
     At a singular position of the loops derivatives end, and a SimulationError says where.
     """
     _must_be_possible(method, control, mode)
+    refuse_loads(model, "sensitivity")
     must_be_positive(rtol=rtol, atol=atol, max_step=max_step)
     design = parameters if isinstance(parameters, Design) else Design(model, parameters)
     for remark in design.remarks:
