@@ -1,6 +1,7 @@
 """Costs of exact derivatives by a design, and by the state, in machine code; one state at a time, one thread.
 
     python bench/sensitivity.py [--parameters 1 4 8 32] [--only WORD ...]
+    python bench/sensitivity.py --forms        the forms of Anderson & Hsu's figure 2, counted and timed (sensitivity_forms.py)
 
 value      one evaluation of the acceleration, us
 partial    with its derivatives by so many parameters at the same q and v: us, and of one parameter as a part of the value
@@ -129,7 +130,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--parameters", type=int, nargs="+", default=[1, 4, 8, 32])
     parser.add_argument("--only", nargs="*", default=[])
+    parser.add_argument("--forms", action="store_true")
     asked = parser.parse_args()
+    if asked.forms:
+        import sensitivity_forms
+
+        for parameters in (1, 8):
+            sensitivity_forms.report([2, 3, 4, 6, 8], parameters)
+        return
     for name, make in MODELS.items():
         if asked.only and not any(word in name for word in asked.only):
             continue
