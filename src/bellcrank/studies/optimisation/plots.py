@@ -86,8 +86,9 @@ def on_ranges(axes: Axes, found: Optimum) -> None:
     axes.plot((best - low) / (high - low), rows, "o", color=AFTER, label="best")
     axes.set_yticks(rows, [name.removeprefix("parameters.") for name in found.names], fontsize="small" if n < 12 else 5)
     axes.set_xticks([0, 1], ["min", "max"])
+    axes.set_ylim(-0.12 * n - 0.6, n - 0.5)
     axes.set_title("parameters on their ranges", fontsize="medium")
-    axes.legend(fontsize="small")
+    axes.legend(fontsize="small", loc="lower center", ncols=2)
 
 
 def _curves(problem: Problem) -> list[str]:
