@@ -27,6 +27,10 @@ class DynamicsError(BellcrankError, ArithmeticError):
     """The equations of motion have no finite answer at this state."""
 
 
+class NoAdjointError(StateError):
+    """What the adjoint of a run cannot differentiate; forward derivatives can: mode="forward"."""
+
+
 class AssemblyError(BellcrankError, ArithmeticError):
     """Loops that do not close, or velocities that they do not agree with. ``q`` is the nearest configuration found."""
 

@@ -102,7 +102,7 @@ def test_a_quaternion_off_by_rounding_is_normalised():
 
 # what is replaced, by what, and what the error says
 MISTAKES = {
-    "not TOML": ("step = 0.5", "step == 0.5", r"model text, line 5: not TOML: .*Mend"),
+    "not TOML": ("step = 0.5", "step == 0.5", r"model text, line 5: not TOML: .*Correct"),
     "cut off": ("wrist = { q = [0.6, 0, 0.8, 0], v = [1, 2, 3] }\n", "wrist = { q =", r"line 30: not TOML"),
     "a key twice": ("step = 0.5", "step = 0.5\nstep = 0.6", r"line 6: not TOML: Cannot overwrite"),
     "no format": ("format = 1\n", "", r"model text: the file does not say its format\. Begin it with: format = 1"),

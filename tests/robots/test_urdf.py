@@ -93,7 +93,6 @@ def test_what_is_not_simulated_is_told_in_one_warning():
     for line in (
         'limits of the joints "z_turn", "slide", "b_far"',
         'contacts of the links "base"',
-        'looks of the links "base"',
         'safety controllers of the joints "a_spin"',
         "1 element <transmission>",
         "1 element <controller:plugin>",

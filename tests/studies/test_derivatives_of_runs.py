@@ -116,7 +116,7 @@ def test_a_singular_position_ends_the_derivatives_with_a_word():
     [
         ({"method": "bdf"}, "derivatives are integrated by auto, rk4, dopri5, .*, not by 'bdf'"),
         ({"control": "both"}, "control is 'both'"),
-        ({"mode": "adjoint"}, "mode is 'adjoint'"),
+        ({"mode": "backward"}, "mode is 'backward'"),
         ({"outputs": "energy.total"}, "outputs must be a list of names"),
         ({"outputs": ["energy.total@noon"]}, "is taken at 'noon'"),
         ({"outputs": ["energy.total@t=9"]}, "outside the run"),

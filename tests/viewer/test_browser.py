@@ -1,6 +1,7 @@
 """The viewer: what the browser is told is the run; in a real browser it plays, and a slider simulates again.
 
-Pixels are not compared: how soon software draws them depends on what else the machine does.
+What is drawn is read from the scene graph of the page. Pixels are not compared: how soon software draws them depends on what else
+the machine does.
 """
 
 from __future__ import annotations
@@ -113,6 +114,31 @@ def test_a_slider_simulates_again_and_a_bad_value_says_why(page: Page) -> None:
     assert bench.simulated == 1  # what was shown stays
 
 
+def test_bars_are_the_changes_of_the_output_that_one_per_cent_of_a_slider_brings(page: Page) -> None:
+    bench = page.workbench
+    assert bench is not None
+    bench.change("parameters.length", 0.5)
+    bench.bars.choice.value = "rms(hinge.q)"
+    assert until(lambda: "parameters.length" in bench.bars.found and bench.simulated == 1)
+    assert until(lambda: "rms(hinge.q)" in bench.bars.html.content)
+
+    def rms(length: float) -> float:
+        model = bc.load(PENDULUM).with_parameters({"parameters.length": length})
+        time = np.linspace(0.0, 1.0, 2001)
+        q = bc.simulate(model, 1.0, step=time[1]).values("q")[:, 0]
+        return float(np.sqrt(np.trapezoid(q**2, time)))
+
+    change = (rms(0.5 + 1e-5) - rms(0.5 - 1e-5)) / 2e-5 * 0.01 * 0.5
+    assert bench.bars.found["parameters.length"] == pytest.approx(change, rel=1e-4)
+
+
+def test_bars_say_why_an_output_has_no_derivatives(page: Page) -> None:
+    bars = page.workbench.bars
+    bars.choice.value = bars.outputs[0]
+    bars.show(bc.load(PENDULUM), ["bob.no_such_number"], {"duration": 0.1})
+    assert "no_such_number" in bars.html.content
+
+
 def test_the_handle_keeps_the_loops_closed() -> None:
     page = bc.load("four_bar").view(open_browser=False, port=8290, duration=0.1)
     try:
@@ -183,6 +209,14 @@ def test_a_run_carries_its_model_in_its_file(tmp_path) -> None:
         page.close()
 
 
+def turn_that_is_drawn(tab) -> float:
+    """The angle about y of the bob in the scene graph of the browser, once its origin is on the pivot."""
+    node = "window.__viserMutable.nodeRefFromName['/bodies/0']"
+    x, y, z, w = tab.evaluate(f"{node}.quaternion.toArray()")
+    assert tab.evaluate(f"{node}.position.toArray()") == [0, 0, 0] and x == z == 0
+    return 2 * float(np.arctan2(y, w))
+
+
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
 def test_in_a_real_browser_it_plays_and_a_slider_simulates(page: Page) -> None:
     browsers = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -199,10 +233,14 @@ def test_in_a_real_browser_it_plays_and_a_slider_simulates(page: Page) -> None:
         assert until(lambda: page.playback.sample > 3)
         tab.get_by_label("Play", exact=True).uncheck(timeout=60_000)
         assert until(lambda: not page.playback.play.value)
+        angle = page.playback.recording.run.values("q")[page.playback.sample, 0]
+        assert angle != 0.5 and until(lambda: abs(turn_that_is_drawn(tab) - angle) < 1e-6)
         length = tab.get_by_text("length", exact=True).locator("xpath=ancestor::*[.//input][1]").locator("input").last
         length.fill("0.6")
         length.press("Enter")
         assert page.workbench is not None and until(lambda: page.workbench.simulated > 0)
+        after = page.playback.recording.run.values("q")[page.playback.sample, 0]
+        assert after != angle and until(lambda: abs(turn_that_is_drawn(tab) - after) < 1e-6)
         browser.close()
     assert page.workbench.bench.changes == {"parameters.length": 0.6}
     assert not problems

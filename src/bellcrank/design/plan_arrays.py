@@ -63,6 +63,14 @@ class PlanArrays:
         whole[:, self._where] = np.swapaxes(along.reshape(len(rows), count, -1), 1, 2)[:, :-1]
         return self._named(whole.reshape(*p.shape[:-1], *whole.shape[1:]), p.shape[:-1], (count,))
 
+    def gradient(self, p: Array, bars: Mapping[str, Array]) -> Array:
+        """Adjoints of the parameters, (np,), from those of the arrays: the sum of bar * d(entry)/dp over all entries."""
+        whole = np.zeros(len(self._template))
+        for name, a, b, _ in self._parts:
+            if name in bars:
+                whole[a:b] = np.ravel(bars[name])[: b - a]
+        return self._map.gradient(p, np.append(whole[self._where], 0.0))
+
     def _named(self, whole: Array, first: tuple[int, ...], last: tuple[int, ...] = ()) -> dict[str, Array]:
         if not first and not last:
             return {name: whole[a:b].reshape(shape) for name, a, b, shape in self._parts}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..formulations import Program
+from ..kernels.adjoint.transpose import MARGIN, transposed
 from ..kernels.llvm.emitter import Emitter
 from ..kernels.processor import lane_count
 from ..machine.calls.batch import write_batch
@@ -77,9 +79,56 @@ class RecordedMap:
             return np.array([[_tangent(x) for x in row] for row in rows], dtype=float).reshape(len(p), -1)
         return self._tangents.batch({"p": np.ascontiguousarray(p), "dp": np.ascontiguousarray(dp)}, threads=1)
 
+    @cached_property
+    def _backward(self) -> BackwardMap:
+        return BackwardMap(self)
+
+    def gradient(self, p: Numbers, bars: Numbers) -> Numbers:
+        """(np,): the sum of bar * d(output)/dp over all outputs, at p (np,)."""
+        if self.compiled:
+            return self._backward(p, bars)
+        rows = np.repeat(p[None], len(p), axis=0)
+        return self.along(rows, np.eye(len(p))) @ bars
+
 
 def _tangent(x: Any) -> Any:
     return x.tangents[0] if isinstance(x, Dual) else 0.0
+
+
+class BackwardMap:
+    """A tape compiled, and run backward: the adjoints of the parameters from those of the outputs."""
+
+    def __init__(self, recorded: RecordedMap):
+        tape = recorded.tape
+        steps = [(k, tape.steps[k]) for k in recorded.places]
+        outputs = [getattr(x, "ref", x) for x in recorded.outputs]
+        level = 1 if len(steps) <= LONG else 0
+        key = ("recorded map, backward", level, len(tape.parameters), steps, outputs)
+        self.code = obtain(key, lambda: _backward_module(recorded), level)
+        self.tape = np.empty(self.code.facts.largest_frame + 2 * MARGIN)
+        self.outputs = len(outputs)
+        self._gradient = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 6)(self.code.library.address("gradient"))
+
+    def __call__(self, p: Numbers, bars: Numbers) -> Numbers:
+        found, values, seeds = np.zeros(len(p)), np.empty(self.outputs), np.array(bars, dtype=np.float64)
+        p, tape = np.ascontiguousarray(p), self.tape
+        limit = tape.ctypes.data + 8 * (tape.size - MARGIN)
+        arrays = (p, values, found, seeds, tape)
+        self._gradient(*[x.ctypes.data for x in arrays], limit)
+        return found
+
+
+def _backward_module(recorded: RecordedMap) -> Module:
+    e = _recorded(recorded, VALUES, 1)
+    found = transposed(e, "kernel", ["p", "values"], ["p"], ["p"])
+    text = """define void @gradient(ptr %p, ptr %values, ptr %bar.p, ptr %bar.values, ptr %tape, ptr %limit) {
+%end = call ptr @kernel_forward(i64 0, i64 0, ptr %p, ptr %values, ptr %tape, ptr %tape, ptr %limit)
+call void @kernel_reverse(i64 0, i64 0, ptr %p, ptr %values, ptr %bar.p, ptr %bar.values, ptr %end)
+ret void
+}
+"""
+    kernel = KernelText((found.text, found.declarations), [], Facts(largest_frame=found.largest_frame))
+    return assemble([kernel], [(text, {})])
 
 
 class MapKernel(Kernel):
@@ -101,7 +150,7 @@ class MapKernel(Kernel):
         return {}, {"n": 0, "nv": 0}
 
 
-def _module(recorded: RecordedMap, program: Program, lanes: int) -> Module:
+def _recorded(recorded: RecordedMap, program: Program, lanes: int) -> Emitter:
     e = Emitter(lanes)
     count = len(recorded.tape.parameters)
     p: list[Any] = [e.symbol(e.load("%p", k)) for k in range(count)]
@@ -111,6 +160,11 @@ def _module(recorded: RecordedMap, program: Program, lanes: int) -> Module:
     for k, x in enumerate(found):
         e.store(_tangent(x) if program is TANGENTS else x, "%values", k)
     e.do("ret void")
+    return e
+
+
+def _module(recorded: RecordedMap, program: Program, lanes: int) -> Module:
+    e = _recorded(recorded, program, lanes)
     pointers = ", ".join(f"ptr noalias %{name}" for name in (*program.inputs, *program.outputs))
     text = f"define internal void @kernel(i64 %n, i64 %nv, {pointers}) {{\nentry:\n{e.text()}\n}}\n"
     others = [write_batch(program, [], lanes), *([write_single(program, [])] if lanes == 1 else [])]

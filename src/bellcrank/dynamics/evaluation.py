@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import DynamicsError, StateError
 from ..formulations import QUANTITIES, Program
 from ..kernels.processor import lane_count
+from ..machine.adjoint.kernel import AdjointKernel
 from ..machine.kernel import Kernel
 from ..machine.tangents.lane_data import LaneDesigns
 from ..machine.tangents.sweep import TangentKernel
@@ -45,6 +46,7 @@ class Evaluation:
         self.lanes_only = False
         self.kernels: dict[tuple[str, int, int, bool], Kernel] = {}
         self.tangent_kernels: dict[tuple[str, int, int], TangentKernel] = {}  # see differentiation
+        self.adjoint_kernels: dict[tuple[str, tuple[str, ...], int], AdjointKernel] = {}  # see transposition
         self.measuring_code: dict[tuple[str, ...], Any] = {}  # by names of measures (quantities.measures)
 
     def rates(self, q: ArrayLike, v: ArrayLike) -> Array:

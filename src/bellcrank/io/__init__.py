@@ -71,7 +71,7 @@ def save(model: Model, path: str | PathLike[str], *, keep: bool = False, partial
 
     .toml        our own format: everything, formulas and all
     .xml, .mjcf  MJCF
-    .urdf        URDF
+    .urdf        URDF, both with shapes, colours, and meshes that are in the folder of the new file
 
     Raises ModelError for what MJCF or URDF cannot express. ``partial`` leaves it out, with a warning; what everything
     else depends on (joints of other kinds, prescribed motions of joints, impossible inertias) cannot be left out.
@@ -80,7 +80,7 @@ def save(model: Model, path: str | PathLike[str], *, keep: bool = False, partial
     format = FORMATS.get(target.suffix.lower())
     if format is None:
         raise ModelError(f"{target}: models are written as {', '.join(FORMATS)} files. Name one.")
-    text, left_out = import_module(f".{format}.writer", __name__).write(model, partial=partial)
+    text, left_out = import_module(f".{format}.writer", __name__).write(model, partial=partial, folder=target.parent)
     write_whole(target, lambda file: file.write(text.encode()), keep=keep)
     if left_out:
         warn("\n  ".join([f"{target} does not hold:", *left_out]))

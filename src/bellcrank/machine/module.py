@@ -43,9 +43,13 @@ class Facts:
     tangents: int = 0  # of every active number
     node_rows: list[int] = field(default_factory=list)  # of each signature of a node: numbers that are kept
     node_matrices: list[int] = field(default_factory=list)  # and those of matrices
+    adjoints: dict[str, list[str]] = field(default_factory=dict)  # of transposed kernels: the arrays whose adjoints they take
+    largest_frame: int = 0  # doubles that they put on their tape at once
 
     def merged(self, other: Facts) -> Facts:
         def larger(a: Any, b: Any) -> Any:
+            if isinstance(a, dict):
+                return a | b
             return [max(x, y) for x, y in zip(a, b, strict=True)] if isinstance(a, list) and a else max(a, b)
 
         return Facts(**{name: larger(x, getattr(other, name)) for name, x in vars(self).items()})
@@ -109,14 +113,21 @@ def _without_collections() -> Iterator[None]:
             gc.enable()
 
 
-@_without_collections()
 def write_kernel(plan: Plan, program: Program, lanes: int, name: str = "kernel") -> KernelText:
+    e, arguments, facts = recorded_kernel(plan, program, lanes)
+    pointers = ", ".join(f"ptr noalias %{argument}" for argument in [*arguments, *program.inputs, *program.outputs])
+    text = f"define internal void @{name}(i64 %n, i64 %nv, {pointers}) {{\nentry:\n{e.text()}\n}}\n"
+    e.release()
+    return KernelText((text, e.declarations), arguments, facts)
+
+
+@_without_collections()
+def recorded_kernel(plan: Plan, program: Program, lanes: int) -> tuple[LlvmExecutor, list[str], Facts]:
+    """A kernel as a graph, the arrays that it takes before its inputs and outputs, and what it needs of buffers."""
     e, walk = recorded(plan, program, lanes, CellPlan())
     if walk.visits_nodes:
         e, walk = recorded(plan, program, lanes, learned(e.region, walk.node_messages.passes, e.wide))
     arguments = [array for array in ARRAYS if array in e.used and ARRAYS[array].kind != "local"]
-    pointers = ", ".join(f"ptr noalias %{argument}" for argument in [*arguments, *program.inputs, *program.outputs])
-    text = f"define internal void @{name}(i64 %n, i64 %nv, {pointers}) {{\nentry:\n{e.text()}\n}}\n"
     records = list(walk.node_workspaces.values())
     facts = Facts(
         work_row=max(r.slots for r in walk.workspaces.values()) or 1,
@@ -128,8 +139,7 @@ def write_kernel(plan: Plan, program: Program, lanes: int, name: str = "kernel")
         node_rows=[record.slots for record in records],
         node_matrices=[record.matrices * e.unit // lanes for record in records],
     )
-    e.release()
-    return KernelText((text, e.declarations), arguments, facts)
+    return e, arguments, facts
 
 
 def recorded(plan: Plan, program: Program, lanes: int, memory: CellPlan) -> tuple[LlvmExecutor, Walk]:

@@ -62,7 +62,7 @@ class Source:
     rounding     of its places and directions, relative, where they look rounded: how far out of line redundant parts may be
     undetermined joints that move nothing that has mass: such a model can be driven, assembled and drawn, but has no
                  accelerations
-    looks        of bodies: shapes, colours, files of meshes; drawn, and not written to files
+    looks        of bodies: shapes, colours, files of meshes; drawn, and written to URDF and MJCF files
     """
 
     format: str

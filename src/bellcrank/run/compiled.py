@@ -17,6 +17,7 @@ from ..dynamics.dynamics import Dynamics
 from ..dynamics.singular_positions import closure_of_row, nearest_singularity
 from ..errors import warn
 from ..integrate import RungeKutta
+from ..machine.adjoint.log import Log
 from ..machine.steps.memory import COLLAPSED, NOT_FINITE, NOT_SOLVED, SINGULAR
 from ..machine.steps.projection import LOOK_FIRST
 from ..machine.steps.trajectory import Tangents, Trajectory
@@ -51,9 +52,10 @@ def in_machine_code(
     control: Control | None = None,
     horizon: Horizon | None = None,
     tangents: Tangents | None = None,
+    log: Log | None = None,
 ) -> Outcome:
     given = dynamics, scheme, start, times, *limits
-    trajectory = prepare(*given, metric=loops.metric, control=control, tangents=tangents)
+    trajectory = prepare(*given, metric=loops.metric, control=control, tangents=tangents, log=log)
     _treat_loops(trajectory, dynamics, loops)
     trajectory.set_count("watched", 0 if watcher is None else 1)
     problem, host = None, _Host(dynamics, scheme, start, watcher, progress, stiffness, control, horizon, tangents)

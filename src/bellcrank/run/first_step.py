@@ -12,6 +12,7 @@ from ..dynamics.differentiation import Changes, derivatives
 from ..dynamics.dynamics import Dynamics
 from ..formulations import CANONICAL, QUANTITIES
 from ..integrate import RungeKutta
+from ..machine.adjoint.log import Log
 from ..machine.steps.adaptive import GROW
 from ..machine.steps.cuts.known import known_times
 from ..machine.steps.memory import COLLAPSED, NOT_FINITE
@@ -41,15 +42,16 @@ def prepare(
     metric: str = "minimum_norm",
     control: Control | None = None,
     tangents: Tangents | None = None,
+    log: Log | None = None,
 ) -> Trajectory:
-    """``tangents``: of the data; those of the first state are ``dq`` and ``dv`` of ``start``."""
+    """``tangents``: of the data; those of the first state are ``dq`` and ``dv`` of ``start``. ``log``: of its steps."""
     momenta, q, first_time = in_momenta(dynamics, scheme, control), start["q"], float(start["t"])
     speeds = dynamics.speeds_of(q, start["v"], first_time) if momenta else start["v"]
     program = dynamics.stepping if momenta else dynamics.program
     if dynamics.model.closures and scheme.turns:  # the midpoint rule for closed loops is built on the open tree
         program = CANONICAL["canonical_momenta:joint"]
     known = known_times(dynamics.model, first_time, float(times[-1]), () if control is None else control.known_times())
-    trajectory = Trajectory(dynamics.plan, program, scheme, times[1:], known, metric=metric, tangents=tangents)
+    trajectory = Trajectory(dynamics.plan, program, scheme, times[1:], known, metric=metric, tangents=tangents, log=log)
     if control is not None:
         start = control.applied(dynamics, start)
         control.attach(trajectory)
@@ -57,7 +59,7 @@ def prepare(
     rates = partial(slopes, dynamics, start, momenta)
     slope = rates(first_time, q[None], speeds[None])[0] if momenta else np.hstack([dynamics.rates(q, start["v"]), start["a"]])
     given = {"tau": start["tau"][None], "u": start["u"][None]}
-    works = np.zeros(1) if tangents is not None else powers(dynamics, start)
+    works = np.zeros(1) if tangents is not None or log is not None else powers(dynamics, start)
     trajectory.start((q[None], speeds[None]), (slope[None, : len(q)], slope[None, len(q) :], works[None]), given)
     if tangents is not None:
         along = tangents_of_state(dynamics, start, tangents, momenta)

@@ -46,7 +46,7 @@ def sensitivity(
                 formulation, rtol, atol, max_step
                 control       "state", or "all": steps follow the errors of the derivatives too
                 events        of which outputs may speak, by their names
-                mode          "auto", "forward"
+                mode          "forward", "adjoint" (many parameters, few outputs), or "auto": what costs less of the two
                 progress      called with the part that is done
 
                 "drive": an input through its range, with the options of bc.drive: coordinate, values (or times), speed,

@@ -13,7 +13,7 @@ from ..assembly import Given
 from ..defaults import TOLERANCE
 from ..design import Design
 from ..dynamics.dynamics import Dynamics
-from ..errors import DynamicsError, SimulationError, StateError, warn
+from ..errors import DynamicsError, NoAdjointError, SimulationError, StateError, warn
 from ..extremes import in_our_errors
 from ..integrate import METHODS
 from ..kernels.stopwatch import compiling
@@ -24,6 +24,8 @@ from ..run.arguments import AUTO, formulation_for, must_be_known, must_be_positi
 from ..run.loops.passing import has_steps_of_its_own
 from ..run.loops.treatment import loops_of
 from .accuracy import doubt_derivatives
+from .adjoint.backward import Backward
+from .adjoint.choice import taken_backward
 from .checking.kinks import warn_of_kinks
 from .history import History, Scaled, integrate
 from .jumps import warn_of_jumps
@@ -35,6 +37,7 @@ from .taking import Moments, moments, taken
 Array = NDArray[np.float64]
 
 FORWARD = (AUTO, *METHODS)
+MODES = ("auto", "forward", "adjoint")
 
 
 @in_our_errors(DynamicsError)
@@ -74,7 +77,9 @@ def sensitivity(
                 which are estimated all the same, are much larger; "all": steps follow both, each parameter measured by its
                 own size
     events      of which outputs may speak, by their names; all are followed to the end of the run
-    mode        "forward", which is also "auto"
+    mode        "forward": derivatives are integrated with the run, which costs a part of a run for every parameter; "adjoint":
+                for every output the run is gone through backward, which costs a few runs, however many parameters there are;
+                "auto": the one of the two that costs less (settings["mode"] of the result says which)
 
     What the model's file gives of the start is kept, and the rest of it follows the design as the assembly of the loops does.
     At a singular position of the loops derivatives end, and a SimulationError says where.
@@ -106,16 +111,26 @@ def sensitivity(
     grid = sample_times(whole, interval)
     when = moments(dynamics, wanted, grid, first)
     study = _Study(dynamics, Scaled.of(design), given, method, (rtol, atol, max_step), projection, control == "all")
+    settings = study.settings | {"duration": whole, "step": interval}
+    if taken_backward(mode, wanted, len(design.names), method, control):
+        backward = Backward(dynamics, design, given, method, (rtol, atol, max_step), projection)
+        try:
+            history, found = backward.run_and_back(wanted, events, when, progress)
+            return _result(model, design, found, history, when, settings | {"mode": "adjoint"})
+        except NoAdjointError:
+            if mode == "adjoint":
+                raise
     history = study.run(when.times, progress)
     doubt_derivatives(model.name, design.names, history.outcome.missed, history.outcome.counts["steps"], rtol)
-    return _result(model, design, wanted, events, history, when, study.settings | {"duration": whole, "step": interval})
+    found = taken(model, wanted, events, history, when)
+    return _result(model, design, found, history, when, settings | {"mode": "forward"})
 
 
 def _must_be_possible(method: str, control: str, mode: str) -> None:
     must_be_known(method)
     if method not in FORWARD:
         raise StateError(f"derivatives are integrated by {', '.join(FORWARD)}, not by {method!r}")
-    for name, value, known in (("control", control, ("state", "all")), ("mode", mode, ("auto", "forward"))):
+    for name, value, known in (("control", control, ("state", "all")), ("mode", mode, MODES)):
         if value not in known:
             raise StateError(f"{name} is {value!r}: use one of {', '.join(known)}")
 
@@ -186,14 +201,12 @@ class _Study:
 def _result(
     model: Model,
     design: Design,
-    wanted: Sequence[Output],
-    events: Sequence[Event],
+    found: dict[str, Found],
     history: History,
     when: Moments,
     settings: dict[str, Any],
 ) -> Sensitivity:
-    grid = when.on_grid
-    found: dict[str, Found] = taken(model, wanted, events, history, when)
+    grid, along = when.on_grid, history.outcome.dq is not None
     labels, outcome = Labels.of(model), history.outcome
     return Sensitivity(
         model=model.name,
@@ -207,8 +220,8 @@ def _result(
         dof_units=labels.dof_units,
         q_values=outcome.q[grid],
         v_values=outcome.v[grid],
-        dq_values=history.dq[grid],
-        dv_values=history.dv[grid],
+        dq_values=history.dq[grid] if along else None,
+        dv_values=history.dv[grid] if along else None,
         found=found,
         settings=settings | outcome.counts,
     )

@@ -18,6 +18,7 @@ from ..integrate import METHODS
 from ..machine.steps.programs import projections
 from ..machine.steps.trajectory import Tangents
 from ..machine.tangents.data import design_tangents
+from ..model import Model
 from ..model.manifold import turning_joints, unit_quaternions
 from ..plan import Plan
 from ..run.arguments import AUTO
@@ -95,6 +96,36 @@ class History:
                 parts.append((value, along, self._rates(dyn, here, names)))
         values, along, rates = (np.concatenate(part) for part in zip(*parts, strict=True))
         return values, along, rates, units
+
+    def values(self, names: Sequence[str]) -> tuple[Array, tuple[str, ...]]:
+        """Of measures at all samples, (T, columns), and their units; of a run in one stretch."""
+        (_, dyn), *_ = self.stretches
+        rows, t = self._rows(slice(None)), self.times
+        return dyn.measures(**rows, t=t, inputs=self.start["u"], names=list(names)), measuring(dyn, names).units
+
+    def rates(self, names: Sequence[str]) -> Array:
+        """How measures change in time, (T, columns); of a run in one stretch."""
+        return self._rates(self.stretches[0][1], slice(None), names)
+
+    def rate_of_state(self, of: str, k: int) -> float:
+        """Of a coordinate or a velocity, by its name, at a sample."""
+        dyn = next(dyn for first, dyn in reversed(self.stretches) if first <= k)
+        model, q, v = dyn.model, self.outcome.q[k], self.outcome.v[k]
+        if of in model.q_names:
+            return float(dyn.rates(q, v)[model.q_names.index(of)])
+        velocity = velocity_named(model, of)
+        assert velocity is not None
+        a = dyn.acceleration(q, v, self.start["tau"], t=float(self.times[k]), inputs=self.start["u"])
+        return float(a[velocity])
+
+    def along_state(self, of: str, k: int) -> Array:
+        """Derivatives of the same, (parameters,)."""
+        model = self.stretches[0][1].model
+        if of in model.q_names:
+            return np.asarray(self.dq[k, model.q_names.index(of)])
+        velocity = velocity_named(model, of)
+        assert velocity is not None
+        return np.asarray(self.dv[k, velocity])
 
     def _rows(self, here: slice) -> dict[str, Array]:
         q, v = self.outcome.q[here], self.outcome.v[here]
@@ -204,3 +235,13 @@ def _unit(model: object, q: Array, dq: Array) -> Array:
         x, dx = q[:, at.quaternion], dq[:, at.quaternion]
         dq[:, at.quaternion] = dx - x[:, :, None] * np.einsum("ti,tip->tp", x, dx)[:, None, :]
     return dq
+
+
+def is_state(model: Model, of: str) -> bool:
+    return of in model.q_names or velocity_named(model, of) is not None
+
+
+def velocity_named(model: Model, of: str) -> int | None:
+    names = {f"{name}.v" if "." not in name else name: k for k, name in enumerate(model.v_names)}
+    names |= {f"{name}.v": k for k, name in enumerate(model.v_names)}
+    return names.get(of)

@@ -59,8 +59,8 @@ class Sensitivity:
     dof_units: tuple[str, ...]
     q_values: Array
     v_values: Array
-    dq_values: Array
-    dv_values: Array
+    dq_values: Array | None  # None after an adjoint, which is of the outputs alone
+    dv_values: Array | None
     found: dict[str, Found]
     settings: dict[str, Any]
     analysis: str = "run"
@@ -118,11 +118,11 @@ class Sensitivity:
 
     @property
     def dq(self) -> xr.DataArray:
-        return self._array(self.dq_values, (*self._samples, "coordinate", "parameter"))
+        return self._array(_there(self.dq_values), (*self._samples, "coordinate", "parameter"))
 
     @property
     def dv(self) -> xr.DataArray:
-        return self._array(self.dv_values, (*self._samples, "dof", "parameter"))
+        return self._array(_there(self.dv_values), (*self._samples, "dof", "parameter"))
 
     @property
     def q(self) -> xr.DataArray:
@@ -157,10 +157,10 @@ class Sensitivity:
         data: dict[str, Any] = {
             "q": self.q,
             "v": self.v,
-            "dq": self.dq,
-            "dv": self.dv,
             "at": self._array(self.at, ("parameter",)),
         }
+        if self.dq_values is not None:
+            data |= {"dq": self.dq, "dv": self.dv}
         for name, found in self.found.items():
             dims = (found.over,) if found.value.ndim else ()
             taken = {} if found.time is None else {"taken_at": found.time}
@@ -239,3 +239,9 @@ class Sensitivity:
         if not (outputs or self.outputs):
             raise StateError("there are no outputs to plot: name them when you ask for the sensitivity")
         return outputs or self.outputs
+
+
+def _there(derivatives: Array | None) -> Array:
+    if derivatives is None:
+        raise StateError('the adjoint gives derivatives of the outputs, not of the state: ask with mode="forward"')
+    return derivatives

@@ -44,9 +44,9 @@ def first_tangents(
     loops, q, t = Loops(dynamics), start["q"], float(start["t"])
     asked = start_of(dynamics, given["q"], given["v"], None)
     turned = rate_matrix(model, q)
-    dq = dq + turned @ _followed(loops, q, t, _held_basis(loops, asked.held, q), _left(dynamics, start, changes, dq, dv, 0))
+    dq = dq + turned @ followed(loops, q, t, held_basis(loops, asked.held, q), _left(dynamics, start, changes, dq, dv, 0))
     free = np.diag(loops.units)[:, ~asked.held_v]
-    dv = dv + _followed(loops, q, t, free, _left(dynamics, start, changes, dq, dv, 1))
+    dv = dv + followed(loops, q, t, free, _left(dynamics, start, changes, dq, dv, 1))
     return dq, dv
 
 
@@ -57,7 +57,7 @@ def _written(along: Array | None, given: Any, size: int, count: int) -> Array:
     return np.array(along)
 
 
-def _held_basis(loops: Loops, held: Held, q: Array) -> Array:
+def held_basis(loops: Loops, held: Held, q: Array) -> Array:
     basis = held.basis(q, loops.units)
     return np.asarray(basis.toarray() if hasattr(basis, "toarray") else basis)
 
@@ -69,20 +69,31 @@ def _left(dynamics: Dynamics, start: dict[str, Array], changes: Changes, dq: Arr
     return derivatives(dynamics, QUANTITIES["closure"], rows, along, float(start["t"]))["closure"].along[0, which::2]
 
 
-def _followed(loops: Loops, q: Array, t: float, B: Array, left: Array) -> Array:
-    """The smallest displacements along columns of B that mend what is left of the equations."""
+def followed(loops: Loops, q: Array, t: float, B: Array, left: Array) -> Array:
+    """The smallest displacements along columns of B that mend what is left of the equations, (nv, parameters)."""
+    found, missed = smallest_displacements(loops, q, t, B, left)
+    sizes = np.abs(left * loops.rows[:, None]).max(axis=0, initial=0.0)
+    must_follow(loops, np.abs(missed).max(axis=0, initial=0.0), sizes)
+    return found
+
+
+def smallest_displacements(loops: Loops, q: Array, t: float, B: Array, left: Array) -> tuple[Array, Array]:
+    """The same, unchecked, and what is left then, in units of the equations: (m, parameters)."""
     rows, scale = loops.G(q, t) @ B, loops.rows[:, None]
     if not B.shape[1]:
-        return np.zeros((loops.model.nv, left.shape[1]))
+        return np.zeros((loops.model.nv, left.shape[1])), np.zeros_like(left)
     M = metric(loops, q, B, t) if not loops.model.kinematic else None
     changes = [smallest_change(rows, -right, M) for right in (left * scale).T]
     found = np.array(changes).T.reshape(B.shape[1], left.shape[1])
-    missed = np.abs(rows @ found + left * scale).max(axis=0, initial=0.0)
-    if missed.max(initial=0.0) > MISSED * (loops.length + np.abs(left * scale).max(initial=0.0)):
+    return np.asarray(B @ found), rows @ found + left * scale
+
+
+def must_follow(loops: Loops, missed: Array, sizes: Array) -> None:
+    """Of each parameter: what its change leaves open of the equations, and how large their change is."""
+    if missed.max(initial=0.0) > MISSED * (loops.length + sizes.max(initial=0.0)):
         names = design_of(loops.dynamics).names
         raise DynamicsError(
             f"the start of {loops.model.name!r} has no derivative by {names[int(np.argmax(missed))]!r}: what is held there "
             "does not leave the loops free to follow a change of it. The start is at a dead centre, or too much is held; begin "
             "elsewhere, or hold less."
         )
-    return np.asarray(B @ found)

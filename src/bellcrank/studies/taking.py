@@ -23,7 +23,7 @@ from ..model import Model
 from ..model.parameters.expressions import derived
 from ..numbers import Dual
 from ..run import Event
-from .history import History
+from .history import History, is_state
 from .outcome import Found
 from .output_names import Output
 
@@ -128,7 +128,7 @@ class _Series:
 def taken(model: Model, wanted: Sequence[Output], events: Sequence[Event], history: History, when: Moments) -> dict[str, Found]:
     watched = {event.title: str(event.of) for event in events}
     needed = {output.event for output in wanted if output.event}
-    of_measures = [watched[name] for name in needed if not _is_state(model, watched[name])]
+    of_measures = [watched[name] for name in needed if not is_state(model, watched[name])]
     series = _Series(wanted, history, of_measures)
     return {output.name: _taken(model, output, series, history, when, watched) for output in wanted}
 
@@ -174,35 +174,11 @@ def _event(
     if output.event not in when.events:
         raise StateError(f"output {output.name!r}: the event {output.event!r} does not happen in this run")
     k, of = when.events[output.event], watched[output.event]
-    if _is_state(model, of):
-        along, rate = _of_state(model, of, history, k)
+    if is_state(model, of):
+        along, rate = history.along_state(of, k), history.rate_of_state(of, k)
     else:
         _, alongs, rates = series.of(of)
         along, rate = alongs[k], float(rates[k])
     if not abs(rate) > 0:
         raise StateError(f"the event {output.event!r} is touched, not crossed: its time has no derivative")
     return k, -along / rate
-
-
-def _is_state(model: Model, of: str) -> bool:
-    return of in model.q_names or _velocity(model, of) is not None
-
-
-def _velocity(model: Model, of: str) -> int | None:
-    names = {f"{name}.v" if "." not in name else name: k for k, name in enumerate(model.v_names)}
-    names |= {f"{name}.v": k for k, name in enumerate(model.v_names)}
-    return names.get(of)
-
-
-def _of_state(model: Model, of: str, history: History, k: int) -> tuple[Array, float]:
-    """Derivative and rate of a coordinate or velocity."""
-    dyn = next(dyn for first, dyn in reversed(history.stretches) if first <= k)
-    q, v = history.outcome.q[k], history.outcome.v[k]
-    if of in model.q_names:
-        place = model.q_names.index(of)
-        return history.dq[k, place], float(dyn.rates(q, v)[place])
-    velocity = _velocity(model, of)
-    assert velocity is not None
-    start = history.start
-    a = dyn.acceleration(q, v, start["tau"], t=float(history.times[k]), inputs=start["u"])
-    return history.dv[k, velocity], float(a[velocity])

@@ -1,18 +1,24 @@
-"""How the bodies of an MJCF model look: its visible geoms."""
+"""How the bodies of an MJCF model look: its visible geoms, read; and written as geoms that touch nothing."""
 
 from __future__ import annotations
 
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..exchange.imported import Array, ImportedParts, matrix_of
+from ...model.source import Look
+from ..exchange.export import Export, closed, numbers
+from ..exchange.imported import Array, ImportedParts, matrix_of, quaternion_of
 from ..exchange.meshes import farthest
 
 if TYPE_CHECKING:
     from .reader import Compiled
 
 KINDS = {2: "sphere", 3: "capsule", 4: "ellipsoid", 5: "cylinder", 6: "box", 7: "mesh"}  # by MuJoCo's numbers
+READ = (".stl", ".obj", ".msh")  # files of meshes that MuJoCo opens
+MOST_FACES = 200_000
+FLAT = 1e-6  # thickness of a mesh, as a part of its size, below which MuJoCo finds no hull
 SHOWN_GROUPS = 3  # as MuJoCo's own viewer does: groups 0, 1, 2
 
 
@@ -41,3 +47,72 @@ def _mesh(compiled: Compiled, mesh: int) -> tuple[tuple[float, ...], ...]:
     first = int(m.mesh_vertadr[mesh])
     vertices = np.asarray(m.mesh_vert[first : first + int(m.mesh_vertnum[mesh])], dtype=float)
     return tuple(map(tuple, farthest(vertices).tolist()))
+
+
+class Looks:
+    """Geoms by body; ``assets`` are the meshes that they need."""
+
+    def __init__(self, export: Export, folder: Path | None) -> None:
+        self.export, self.folder = export, folder or Path()
+        self.assets: list[str] = []
+
+    def geoms(self, looks: list[Look], R: Array) -> list[str]:
+        """Of one body, whose axes are the columns of R."""
+        return [line for look in looks for line in self._geom(look, R)]
+
+    def _geom(self, look: Look, R: Array) -> list[str]:
+        sizes = _half(look)
+        mesh = self._mesh(look) if look.kind == "mesh" else None
+        if look.kind == "mesh" and mesh is None:
+            return []
+        place, turn = R.T @ np.array(look.position), quaternion_of(R.T @ np.array(look.axes))
+        return [
+            closed(
+                "geom",
+                type=look.kind,
+                size=None if sizes is None else numbers(sizes),
+                mesh=mesh,
+                pos=numbers(place),
+                quat=numbers(turn),
+                rgba=None if look.color is None else numbers(look.color),
+                contype="0",
+                conaffinity="0",
+                group="1",
+            )
+        ]
+
+    def _mesh(self, look: Look) -> str | None:
+        """The name of an asset: a file that MuJoCo reads, or the points of the hull."""
+        name = f"look_{len(self.assets)}"
+        if look.file and _is_read(self.folder / look.file):
+            self.assets.append(closed("mesh", name=name, file=look.file, scale=numbers(look.size), inertia="convex"))
+            return name
+        points = np.array(look.points, dtype=float).reshape(-1, 3)
+        spread = np.linalg.svd(points - points.mean(axis=0), compute_uv=False) if len(points) > 3 else np.zeros(3)
+        if spread[2] <= FLAT * spread[0]:
+            what = f'the mesh "{PurePosixPath(look.file).name}"' if look.file else "a flat mesh"
+            self.export.lost.append(f'{what} that shows "{look.body}"')
+            return None
+        vertices = numbers((points * np.array(look.size)).ravel())
+        self.assets.append(closed("mesh", name=name, vertex=vertices, inertia="convex"))
+        return name
+
+
+def _half(look: Look) -> tuple[float, ...] | None:
+    """Sizes as MuJoCo counts them: halves of edges and lengths."""
+    if look.kind == "box":
+        return tuple(edge / 2 for edge in look.size)
+    if look.kind in ("cylinder", "capsule"):
+        return look.size[0], look.size[1] / 2
+    return None if look.kind == "mesh" else look.size
+
+
+def _is_read(file: Path) -> bool:
+    """Whether MuJoCo opens a file: of STL it takes the binary kind alone, 80 bytes, a count, and 50 bytes for each face."""
+    if file.suffix.lower() not in READ:
+        return False
+    if file.suffix.lower() != ".stl":
+        return True
+    with file.open("rb") as stream:
+        faces = int.from_bytes(stream.read(84)[80:], "little")
+    return 0 < faces <= MOST_FACES and file.stat().st_size == 84 + 50 * faces

@@ -6,31 +6,38 @@ more joint of the body beyond.
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 
 from ...model import Model
 from ..exchange.export import Array, Export, JointForces, along, closed, equal, indented, numbers, principal, tag
 from ..exchange.imported import quaternion_of
+from ..exchange.looks import looks_by_body
+from .looks import Looks
 from .written_closures import equalities
 from .written_forces import Forces, given
 
-MOST_NESTED = (
-    496  # bodies inside each other: MuJoCo reads 500 elements so, these, those around and those in the last among them
-)
+MOST_NESTED = 496  # bodies inside each other: MuJoCo reads 500 elements so, with those around and in the last
 LEAST = 1e-14  # kg m2: MuJoCo wants every principal moment of a moving body to be more than 1e-15
 Named = tuple[str, str, Array | None]  # name, type, axis in the design position
 
 
-def write(model: Model, *, partial: bool = False) -> tuple[str, list[str]]:
-    """The text, and what it leaves out; raises ModelError for what MJCF cannot express, unless ``partial``."""
-    writing = Writing(model)
+def write(model: Model, *, partial: bool = False, folder: Path | None = None) -> tuple[str, list[str]]:
+    """The text, and what it leaves out; raises ModelError for what MJCF cannot express, unless ``partial``.
+
+    Looks are written for a file in a ``folder``, from which meshes are named.
+    """
+    writing = Writing(model, folder)
     text = indented(writing.document())
     return text, writing.export.finish(partial=partial)
 
 
 class Writing:
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, folder: Path | None = None) -> None:
         self.model, self.export = model, Export(model, "mjcf")
+        self.looks, self.seen = looks_by_body(self.export, folder), Looks(self.export, folder)
         self.sites: dict[int, list[str]] = {}
         self.taken: set[str] = set()
         self.body_names = self._body_names()
@@ -56,11 +63,13 @@ class Writing:
             self.site(self.export.name(name), body, at)
         self.acting = Forces(self)
         equality = equalities(self, self.acting.tendons)
-        bodies = self._bodies()
+        bodies = [*self.seen.geoms(self.looks.get(-1, []), np.eye(3)), *self._bodies()]
+        assets = self.seen.assets
         lines = [
             f"{tag('mujoco', model=model.name)}>",
             '<compiler angle="radian" autolimits="true" inertiafromgeom="false"/>',
             closed("option", gravity=numbers(model.gravity)),
+            *(["<asset>", *assets, "</asset>"] if assets else []),
             "<worldbody>",
             *self.sites.get(-1, []),
             *bodies,
@@ -146,7 +155,16 @@ class Writing:
         for i in reversed(rows):
             joints = [*self._joint(i, R, R.T @ back), *joints]
             back = back - export.offset(i)
-        return [*lines, *joints, *self.sites.get(last, [])]
+        return [*lines, *joints, *self._geoms(rows, R), *self.sites.get(last, [])]
+
+    def _geoms(self, rows: list[int], R: Array) -> list[str]:
+        """Of the bodies that are one there; those without mass are drawn where they are by design."""
+        lines, back = [], np.zeros(3)
+        for i in reversed(rows):
+            moved = [replace(look, position=(*(np.array(look.position) + back).tolist(),)) for look in self.looks.get(i, [])]
+            lines += self.seen.geoms(moved, R)
+            back = back - self.export.offset(i)
+        return lines
 
     def _lift(self, i: int) -> str | None:
         return numbers(self.acting.gravcomp[i]) if i in self.acting.gravcomp else None

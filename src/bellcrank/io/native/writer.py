@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 from ...errors import ModelError
@@ -53,7 +54,7 @@ def dumps(model: Model | Spec) -> str:
     return "\n".join(lines) + "\n"
 
 
-def write(model: Model, *, partial: bool = False) -> tuple[str, list[str]]:
+def write(model: Model, *, partial: bool = False, folder: Path | None = None) -> tuple[str, list[str]]:
     """The text, and what it leaves out: nothing. A file in which only numbers were changed stays as it was otherwise."""
     from .editing import edited  # which reads what it has written
 

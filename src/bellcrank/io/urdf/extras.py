@@ -1,4 +1,4 @@
-"""What a URDF holds besides mechanics: shapes, looks, transmissions. Listed, so that nothing is left out in silence."""
+"""What a URDF holds besides mechanics: shapes that touch, transmissions. Listed, so that nothing is left out in silence."""
 
 from __future__ import annotations
 
@@ -23,9 +23,6 @@ def extras(root: XmlElement, file: str, options: Options) -> Iterator[str]:
     touching = [node.attributes["name"] for node in root.all("link") if node.all("collision")]
     if touching:
         yield f"contacts of the links {names(touching, LISTED)}"
-    seen = [node.attributes["name"] for node in root.all("link") if node.all("visual")]
-    if seen:
-        yield f"looks of the links {names(seen, LISTED)}"
     for tag, words in (("safety_controller", "safety controllers"), ("calibration", "calibrations")):
         found = [node.attributes["name"] for node in root.all("joint") if node.all(tag)]
         if found:

@@ -6,27 +6,33 @@ A universal or cylindrical joint is two joints with a link without mass between 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ...model import Model
 from ..exchange.export import Array, Export, JointForces, along, closed, equal, indented, numbers, roll_pitch_yaw, tag
+from ..exchange.looks import looks_by_body
 from ..exchange.states import unlimited
 from .reader import across
+from .written_looks import visuals
 
 GRAVITY = (0.0, 0.0, -9.81)
 
 
-def write(model: Model, *, partial: bool = False) -> tuple[str, list[str]]:
-    """The text, and what it leaves out; raises ModelError for what URDF cannot express, unless ``partial``."""
-    writing = _Writing(model)
+def write(model: Model, *, partial: bool = False, folder: Path | None = None) -> tuple[str, list[str]]:
+    """The text, and what it leaves out; raises ModelError for what URDF cannot express, unless ``partial``.
+
+    Looks are written for a file in a ``folder``, from which meshes are named.
+    """
+    writing = _Writing(model, folder)
     text = indented(writing.document())
     return text, writing.export.finish(partial=partial)
 
 
 class _Writing:
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, folder: Path | None) -> None:
         self.model, self.export = model, Export(model, "urdf")
         imported = model.source is not None and model.source.format == "urdf"
         self.references = dict(model.source.references) if model.source is not None and imported else {}
@@ -34,6 +40,7 @@ class _Writing:
             if joint.kind == "planar" and not imported:  # whose x lies on the x of its frame
                 z, x = np.array(joint.axis), np.array(joint.axis2)
                 self.export.R[i] = np.column_stack([x, np.cross(z, x), z])
+        self.looks = looks_by_body(self.export, folder)
         self._check()
 
     def _check(self) -> None:
@@ -64,7 +71,8 @@ class _Writing:
             root += "_"
         yield '<?xml version="1.0" encoding="utf-8"?>'
         yield f"{tag('robot', name=model.name)}>"
-        yield closed("link", name=root)
+        seen = list(visuals(self.looks.get(-1, []), np.eye(3), self.export))
+        yield from [f"{tag('link', name=root)}>", *seen, "</link>"] if seen else [closed("link", name=root)]
         for i in range(model.n):
             yield from self._link(i)
         mimics = self._mimics()
@@ -76,8 +84,10 @@ class _Writing:
     def _link(self, i: int) -> Iterator[str]:
         model, R = self.model, self.export.axes(i)
         head = tag("link", name=self.export.name(model.body_names[i]))
-        if not model.mass[i] and not model.inertia[i].any():
-            yield f"{head}/>"
+        seen = list(visuals(self.looks.get(i, []), R, self.export))
+        massless = not model.mass[i] and not model.inertia[i].any()
+        if massless:
+            yield from [f"{head}>", *seen, "</link>"] if seen else [f"{head}/>"]
             return
         J = R.T @ model.inertia[i] @ R
         entries = {f"i{'xyz'[a]}{'xyz'[b]}": numbers(J[a, b]) for a in range(3) for b in range(a, 3)}
@@ -87,6 +97,7 @@ class _Writing:
         yield closed("mass", value=numbers(model.mass[i]))
         yield closed("inertia", **entries)
         yield "</inertial>"
+        yield from seen
         yield "</link>"
 
     def _joint(self, i: int, parent: str, mimics: dict[tuple[int, int], str]) -> Iterator[str]:

@@ -122,6 +122,7 @@ class AdaptiveStepper(Stepper):
         y, new = self.words["y"], self.words["new"]
         if not self.closed:
             self.unit_state(new, self.slope_at_end())
+        self.note_step(self.real("h"), stands)
         self.replace(y, new, stands)
         draw_anchors(self, stands)
         if self.tangents:

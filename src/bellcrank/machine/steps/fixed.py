@@ -146,6 +146,7 @@ class FixedStepper(Stepper):
 
     def _accept(self) -> None:
         e, w = self.e, self.words
+        self.note_step(self.real("piece"), self.running())
         self.copy(w["new"], w["y"])
         draw_anchors(self, self.running())
         if not self.closed:

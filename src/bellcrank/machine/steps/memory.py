@@ -74,7 +74,7 @@ _ALONG = ("along", "along_passes", "along_change")  # tangents of the stages: se
 _BEFORE = ("tried", "h_before", "h_accepted", "error_accepted", "change", "change_before")
 _IMPLICIT = (*_NEWTON, *_ALONG, *_BEFORE)
 REALS = {name: k for k, name in enumerate((*_STEP, *_FASTEST, *_CUTS, *_OPENINGS, *_CLOSING, *STIFFNESS, *_IMPLICIT))}
-COUNTS = {name: k for k, name in enumerate((*_LOOP, "parameter", "cuts", "jacobians", "factorizations"))}
+COUNTS = {name: k for k, name in enumerate((*_LOOP, "parameter", "logged", "cuts", "jacobians", "factorizations"))}
 TURNING = ("attitude", "spin", "position", "push")  # places in y of g, mu, x, l; the last two are -1 without a position
 
 
@@ -89,6 +89,7 @@ class Layout:
     samples: int
     corners: int = 0
     parameters: int = 0  # by which the state is differentiated
+    log: int = 0  # accepted steps that are written down before the host takes them over
 
     @property
     def tangents(self) -> int:
@@ -121,7 +122,7 @@ class Layout:
     def works(self) -> tuple[int, int, int]:
         """How many works there are of force elements, drives and driven closures; that of given efforts comes last."""
         model = self.model
-        if self.lanes > 1 or self.tangents:
+        if self.lanes > 1 or self.tangents or self.log:
             return 0, 0, 0
         drives = sum(joint.nv for joint, driven in zip(model.joints, model.driven, strict=True) if driven)
         return len(model.elements), drives, len(model.closures) if self.plan.loads.closing.driven else 0
@@ -146,6 +147,11 @@ class Layout:
     @property
     def t_start(self) -> int:
         return self.anchor_start + self.wide(len(self.anchors.places))
+
+    @property
+    def log_row(self) -> int:
+        """Doubles that are written down of an accepted step: machine.adjoint.log."""
+        return WIDE + self.w_start
 
     @cached_property
     def row_width(self) -> int:
@@ -318,6 +324,8 @@ NUMBERS: dict[str, Size] = {
     "row_chunks": lambda s: s.wide(s.order) // s.vector,  # of a row
     "row": lambda s: s.wide(s.order),  # doubles of a row
     "matrix": lambda s: s.order * s.wide(s.order),  # and of a matrix
+    "log_row": lambda s: s.log_row,
+    "log_room": lambda s: s.log,
     "held_width": lambda s: s.held_width,
     "control": lambda s: 0,  # a function that is called before every evaluation, and its argument: see Stepper.ask
     "controller": lambda s: 0,
@@ -327,6 +335,7 @@ DESIGN_DATA = (*VARIABLE, *OF_NODES)
 NUMBERS |= {f"size:{name}": _size_of(name) for name in DESIGN_DATA}
 NUMBERS |= {f"step:{name}": _step_of(name) for name, array in ARRAYS.items() if array.kind == "tangent"}
 DOUBLES: dict[str, Size] = {
+    "log": lambda s: s.log * s.log_row,
     "y": lambda s: s.state,
     "new": lambda s: s.state,
     "aside": lambda s: s.state,

@@ -412,6 +412,9 @@ class Stepper:
         self.set_count("held", 1)
         self.set_count("budget", 0)
 
+    def note_step(self, h: Number, where: Condition) -> None:
+        """Before a state moves on: runs that are gone through backward later write the step down (machine.adjoint.log)."""
+
     def unit_state(self, state: str, k: str) -> None:
         """Quaternions of a state after a step, and what belongs to them."""
         self.unit_quaternions(state, k)

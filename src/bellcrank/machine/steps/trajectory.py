@@ -14,6 +14,7 @@ from ...integrate import RungeKutta
 from ...model.manifold import unit_quaternions
 from ...plan import Plan
 from ...plan.turns import turn_weights
+from ..adjoint.log import Log, LoggedAdaptive, LoggedFixed
 from ..kernel import obtain, structure_key
 from ..module import Module
 from ..tangents.data import chunk_of, in_chunks
@@ -31,19 +32,25 @@ from .stepper import write_with_kernels
 Array = NDArray[np.float64]
 
 
-def write_stepper(plan: Plan, program: Program, method: RungeKutta, metric: str = MINIMUM_NORM, tangents: int = 0) -> Module:
-    """The stepper of a method, for one state, perhaps with so many tangents at a time."""
+def write_stepper(
+    plan: Plan, program: Program, method: RungeKutta, metric: str = MINIMUM_NORM, tangents: int = 0, logged: bool = False
+) -> Module:
+    """The stepper of a method, for one state, perhaps with so many tangents at a time, or ``logged``."""
     adaptive, fixed = (RadauStepper, ImplicitStepper) if method.implicit else (AdaptiveStepper, FixedStepper)
-    called = called_by(plan, program, method, metric, tangents)
+    if logged:
+        adaptive, fixed = LoggedAdaptive, LoggedFixed
+    called = called_by(plan, program, method, metric, tangents, logged)
     if is_closed_midpoint(plan, method):
         fixed = ClosedMidpointStepper
     return write_with_kernels(plan, called, method, adaptive if method.adaptive else fixed)
 
 
-def called_by(plan: Plan, program: Program, method: RungeKutta, metric: str, tangents: int) -> dict[str, Program]:
+def called_by(
+    plan: Plan, program: Program, method: RungeKutta, metric: str, tangents: int, logged: bool = False
+) -> dict[str, Program]:
     if is_closed_midpoint(plan, method):
         return closed_midpoint_programs(plan)
-    called = programs(plan, program, metric, works=not tangents, implicit=method.implicit)
+    called = programs(plan, program, metric, works=not (tangents or logged), implicit=method.implicit)
     return with_tangents(called, tangents) if tangents else called
 
 
@@ -67,14 +74,17 @@ class Trajectory(Memory):
         corners: Array,
         metric: str = MINIMUM_NORM,
         tangents: Tangents | None = None,
+        log: Log | None = None,
     ):
         at_once = 0 if tangents is None else chunk_of(tangents.parameters)
-        key = ("stepper", program.name, method.name, metric, at_once, *structure_key(plan))
-        code = obtain(key, lambda: write_stepper(plan, program, method, metric, at_once))
+        logged = log is not None
+        key = ("stepper", program.name, method.name, metric, at_once, logged, *structure_key(plan))
+        code = obtain(key, lambda: write_stepper(plan, program, method, metric, at_once, logged))
         parameters, data = (0, {}) if tangents is None else tangents[:2]
-        called = called_by(plan, program, method, metric, at_once)
-        super().__init__(Layout(plan, called, method, 1, len(times), len(corners), parameters), code, times, corners, data)
-        self.plan, self.method = plan, method
+        called = called_by(plan, program, method, metric, at_once, logged)
+        layout = Layout(plan, called, method, 1, len(times), len(corners), parameters, 0 if log is None else log.room)
+        super().__init__(layout, code, times, corners, data)
+        self.plan, self.method, self.log = plan, method, log
         self.set_number("control_all", int(tangents is not None and tangents.control))
         self.tried = 0  # steps of the last call, accepted or not
 
@@ -95,6 +105,8 @@ class Trajectory(Memory):
         steps, rejected = self.lane("steps"), self.lane("rejected")
         before = steps[0] + rejected[0]
         self.take_steps(budget)
+        if self.log is not None:
+            self.log.take_over(self)
         self.tried = int(steps[0] + rejected[0] - before)
 
     def limit_turns(self) -> None:

@@ -16,6 +16,7 @@ from ...model import Model
 from ...run import simulate
 from ..recording import Recording
 from ..scene import Placement
+from .bars import Bars
 from .charts import Charts
 from .details import as_plain
 from .playback import Playback
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 FEW = 8  # sliders that are there from the start
 CHOOSE = "choose a number"
+PAUSE = 0.15  # s without a change, after which the bars follow
+SHARED = ("duration", "step", "method", "formulation", "rtol", "atol", "max_step", "tau", "inputs", "v", "projection")
 WIDE = 0.5  # a slider goes from half of the value to one and a half of it
 
 
@@ -44,14 +47,14 @@ class Bench:
     def run(self) -> Run:
         """The run of the changed model; of one that stops early, what there is."""
         try:
-            return simulate(self.model, q=self._start(), **self.options)
+            return simulate(self.model, q=self.given_start(), **self.options)
         except SimulationError as error:
             if error.run is None or not error.run.values("time").size:
                 raise
             found: Run = error.run
             return found
 
-    def _start(self) -> Given:
+    def given_start(self) -> Given:
         """The given start, with the coordinates that were moved."""
         if self.given_q is None or isinstance(self.given_q, Mapping):
             return {**(self.given_q or {}), **self.start} or None
@@ -68,6 +71,7 @@ class Workbench:
         self.server, self.bench, self.playback, self.charts = server, bench, playback, charts
         self.simulated = 0
         self._wanted, self._closed = threading.Event(), threading.Event()
+        self._changed = threading.Event()  # since the last simulation
         self._sliders: dict[str, Any] = {}
         gui = server.gui
         self.folder = gui.add_folder("Design")
@@ -82,6 +86,8 @@ class Workbench:
             self.more = gui.add_dropdown("Another", (CHOOSE, *others), initial_value=CHOOSE, visible=bool(others))
             self.save = gui.add_button("Save the model file", disabled=bench.original.spec is None)
         self.more.on_update(lambda _: self.add_slider(self.more.value))
+        self.bars = Bars(server, bench.original)
+        self.bars.choice.on_update(lambda _: self._wanted.set())
         self.save.on_click(self._download)
         names = bench.original.q_names
         if names:
@@ -114,7 +120,7 @@ class Workbench:
 
     def change(self, path: str, value: float) -> None:
         self.bench.changes[path] = float(value)
-        self._wanted.set()
+        self._simulate_soon()
 
     def _start_slider(self, name: str) -> None:
         place = self.bench.original.q_names.index(name)
@@ -124,6 +130,10 @@ class Workbench:
 
     def _set_start(self, name: str, value: float) -> None:
         self.bench.start[name] = float(value)
+        self._simulate_soon()
+
+    def _simulate_soon(self) -> None:
+        self._changed.set()
         self._wanted.set()
 
     def _handle(self, names: tuple[str, ...]) -> None:
@@ -158,8 +168,18 @@ class Workbench:
         while not self._closed.is_set():
             self._wanted.wait()
             self._wanted.clear()
-            if not self._closed.is_set():
+            if self._closed.is_set():
+                return
+            if self._changed.is_set():
+                self._changed.clear()
                 self.simulate()
+            if not self._wanted.wait(PAUSE):  # no slider has moved since
+                self.compare()
+
+    def compare(self) -> None:
+        """Bars of the chosen output for the present numbers."""
+        options = {name: value for name, value in self.bench.options.items() if name in SHARED}
+        self.bars.show(self.bench.model, list(self._sliders), options | {"q": self.bench.given_start()})
 
     def simulate(self) -> None:
         """Simulate the present numbers and show what comes out, or why nothing does."""

@@ -1,0 +1,168 @@
+"""A run gone through backward, seen from the host: the memory that back() works on."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...formulations import Program
+from ...integrate import RungeKutta
+from ...kernels.adjoint.transpose import MARGIN
+from ...model.manifold import turning_joints
+from ...plan import Plan
+from ..arrays import width
+from ..kernel import aligned, bound_arrays, obtain, structure_key
+from ..module import Module, assemble
+from ..steps.memory import Layout
+from ..steps.programs import programs
+from .kernel import active_data, adjoint_arrays, first_tape, write_adjoint
+from .steps import Retrace, words
+
+Array = NDArray[np.float64]
+
+
+def retraced(plan: Plan, program: Program, metric: str, project: bool) -> dict[str, Program]:
+    """The kernels of a step that are differentiated."""
+    called = programs(plan, program, metric, works=False)
+    wanted = ["kernel", "rates", *(["positions", "velocities"] if project and plan.model.closures else [])]
+    return {name: called[name] for name in wanted}
+
+
+class Retraced:
+    """The adjoint of the steps of a run: ``back`` from the adjoints of its samples to those of its start and of the data."""
+
+    def __init__(self, plan: Plan, program: Program, method: RungeKutta, metric: str, project: bool):
+        self.plan, self.method = plan, method
+        self.called = retraced(plan, program, metric, project)
+        self.plain_rates = all(joint.quaternion is None for joint in plan.model.joints)
+        self.unit = project or not plan.model.closures
+        key = ("retrace", program.name, method.name, metric, project, *structure_key(plan))
+        self.code = obtain(key, self._write)
+        self.adjoints: dict[str, list[str]] = self.code.facts.adjoints
+        layout = Layout(plan, self.called, method, 1, 0)
+        self.state, self.v_start = layout.w_start, layout.v_start
+        self.table, self.c = _tableau(method)
+        self._numbers = self._known_numbers(layout)
+        self.arrays = self._memory()
+        self._back = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(
+            self.code.library.address("back")
+        )
+
+    def _write(self) -> Module:
+        written = {name: write_adjoint(self.plan, p, ("q", "v"), name) for name, p in self.called.items()}
+        arguments = {name: text.kernel.arguments for name, text in written.items()}
+        adjoints = {name: text.adjoints for name, text in written.items()}
+        module = assemble([text.kernel for text in written.values()], [])
+        places = self._places(module.arguments, adjoints)
+        retrace = Retrace(self.called, arguments, adjoints, places, self.plain_rates, self.method.adaptive, self.unit)
+        module = assemble([text.kernel for text in written.values()], [retrace.write()])
+        module.facts.adjoints = adjoints
+        module.facts.largest_frame = max(text.largest_frame for text in written.values())
+        return module
+
+    def _places(self, arguments: list[str], adjoints: Mapping[str, list[str]]) -> list[str]:
+        outputs = dict.fromkeys(x for program in self.called.values() for x in program.outputs)
+        return words(arguments, list(outputs), list(dict.fromkeys(x for names in adjoints.values() for x in names)))
+
+    @property
+    def stages(self) -> int:
+        return len(self.c)
+
+    def _known_numbers(self, layout: Layout) -> dict[str, int]:
+        model = self.plan.model
+        found = {"n": self.plan.n, "nv": model.nv, "nq": model.nq, "state": self.state, "v_start": self.v_start}
+        found |= {"log_row": layout.log_row, "plain_stages": len(self.method.b), "all_stages": self.stages}
+        return found | {"quaternion_count": len(layout.quaternions)}
+
+    def _memory(self) -> dict[str, NDArray[Any]]:
+        plan, size, stages, model = self.plan, self.state, self.stages, self.plan.model
+        arrays: dict[str, NDArray[Any]] = bound_arrays(plan, self.code, 1)
+        used = list(dict.fromkeys(x for names in self.adjoints.values() for x in names))
+        self.bars = adjoint_arrays(plan, self.code, used)
+        arrays |= {f"bar:{name}": x for name, x in self.bars.items()}
+        for program in self.called.values():
+            for name in program.outputs:
+                for of in ("out", "bar"):
+                    arrays[f"{of}:{name}"] = aligned(max(size, width(plan, program, name)))
+        arrays |= {f"bar:{name}": aligned(size) for name in ("q", "v")}
+        arrays |= {name: aligned(size) for name in ("lam", "bar", "moved", "seed", "unused")}
+        arrays |= {name: aligned(stages * size) for name in ("Y", "k", "k_bar")}
+        arrays |= {"A": self.table.ravel().copy(), "c": self.c, "b": self._weights(), "clocks": aligned(stages)}
+        arrays |= {"ends": np.zeros(2 * stages + 1, dtype=np.int64), "tape": first_tape(self.code)}
+        places = [at.quaternion.start for at in turning_joints(model)]
+        arrays |= {"quaternions": np.array([*places, 0], dtype=np.int64)}
+        return arrays | {"tau": aligned(max(1, model.nv)), "u": aligned(max(1, model.input_width))}
+
+    def _weights(self) -> Array:
+        b = np.zeros(self.stages)
+        b[: len(self.method.b)] = self.method.b
+        return b
+
+    def dense_weights(self, log: Array, step: NDArray[np.intp], times: Array) -> Array:
+        """h w_i of samples at times inside their steps, (samples, stages)."""
+        found = np.zeros((len(times), self.stages))
+        if self.method.adaptive:
+            t, h = log[step, 0], log[step, 1]
+            x = (times - t) / h
+            dense = np.array(self.method.dense)  # (stages, degree)
+            found[:, : len(dense)] = h[:, None] * ((x[:, None] ** np.arange(1, dense.shape[1] + 1)) @ dense.T)
+        return found
+
+    def back(self, log: Array, given: Mapping[str, Array], times: Array, seeds: Array, last: Array) -> Array:
+        """Adjoint of the first state, (nq + nv,); those of the data are added to ``bars``.
+
+        ``log``: rows of the accepted steps and of the end; ``times``: of the samples, in order, with their adjoints ``seeds``,
+        (samples, nq + nv); ``last``: the adjoint of the end of the last step, (nq + nv,).
+        """
+        steps = len(log) - 1
+        inside = np.minimum(np.searchsorted(log[1:, 0], times, side="left"), steps - 1)
+        samples = np.searchsorted(inside, np.arange(steps + 1), side="left").astype(np.int64)
+        self.arrays["lam"][:] = self._padded(last[None])[0]
+        for name in ("tau", "u"):
+            self.arrays[name][: len(given[name])] = given[name]
+        more: dict[str, NDArray[Any]] = {"log": log, "samples": samples, "seeds": self._padded(seeds)}
+        more["weights"] = self.dense_weights(log, inside, times)
+        todo = steps
+        while todo > 0:
+            todo = self._back(self._bound(more).ctypes.data, todo, 0)
+            if todo > 0:
+                self.arrays["tape"] = np.empty(2 * self.arrays["tape"].size)
+        lam, model = self.arrays["lam"], self.plan.model
+        return np.concatenate([lam[: model.nq], lam[self.v_start : self.v_start + model.nv]])
+
+    def _padded(self, rows: Array) -> Array:
+        nq, nv = self.plan.model.nq, self.plan.model.nv
+        found = np.zeros((max(1, len(rows)), self.state))
+        found[: len(rows), :nq] = rows[:, :nq]
+        found[: len(rows), self.v_start : self.v_start + nv] = rows[:, nq:]
+        return found
+
+    def _bound(self, more: Mapping[str, NDArray[Any]]) -> NDArray[np.int64]:
+        arrays = self.arrays | dict(more)
+        known = self._numbers | {name: x.ctypes.data for name, x in arrays.items()}
+        tape = arrays["tape"]
+        known["limit"] = tape.ctypes.data + 8 * (tape.size - MARGIN)
+        places = self._places(self.code.arguments, self.adjoints)
+        return np.array([known[name] for name in places], dtype=np.int64)
+
+    def data_bars(self) -> dict[str, Array]:
+        """Adjoints of the data of the design so far, and zeros in their place."""
+        found = {name: self.bars[name].copy() for name in active_data(self.plan) if name in self.bars}
+        for name in found:
+            self.bars[name][:] = 0.0
+        return found
+
+
+def _tableau(method: RungeKutta) -> tuple[Array, Array]:
+    """All stages as rows of a square matrix, and their times: that at the end, and those of dense output, come last."""
+    rows = [*zip(method.c, method.A, strict=True)]
+    if method.adaptive:
+        rows += [(1.0, method.b), *method.extra]
+    A = np.zeros((len(rows), len(rows)))
+    for i, (_, row) in enumerate(rows):
+        A[i, : len(row)] = row
+    return A, np.array([c for c, _ in rows])

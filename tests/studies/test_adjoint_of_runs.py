@@ -1,0 +1,112 @@
+"""Gradients by the adjoint: the same numbers as derivatives integrated with the run, on the same accepted steps."""
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank.errors import DynamicsError, NoAdjointError, StateError
+from bellcrank.studies.adjoint.first_state import FirstState
+
+SAME = 1e-9  # of the largest entry of a gradient
+
+
+def both(model, parameters, outputs, duration, **options):
+    """Forward and adjoint, on as many steps."""
+    forward, adjoint = (
+        bc.sensitivity(model, parameters, outputs, duration, mode=mode, **options) for mode in ("forward", "adjoint")
+    )
+    assert forward.settings["steps"] == adjoint.settings["steps"]
+    assert (forward.settings["mode"], adjoint.settings["mode"]) == ("forward", "adjoint")
+    return forward, adjoint
+
+
+def must_agree(forward, adjoint):
+    for output in forward.outputs:
+        exact = forward.d(output).values
+        assert np.abs(exact).max() > 0
+        np.testing.assert_allclose(adjoint.d(output).values, exact, rtol=0, atol=SAME * np.abs(exact).max(), err_msg=output)
+        assert adjoint.value(output) == pytest.approx(forward.value(output), rel=1e-11)
+        assert adjoint.when(output) == forward.when(output)
+
+
+@pytest.mark.parametrize("method", ["dopri5", "dop853", "rk4"])
+def test_a_tree_with_outputs_of_every_kind(method):
+    model = bc.load("double_pendulum")
+    outputs = ["lower.x@end", "lower.y@t=0.23", "max(lower.y)", "rms(lower.x)", "mean(energy.kinetic)"]
+    outputs += ["integral(lower.x * energy.kinetic)", "elbow.fx@end"]
+    parameters = ["upper.mass", "lower.inertia.zz", "lower.center.x", "gravity.z", "knee.x", "initial.elbow.q.0"]
+    must_agree(*both(model, parameters, outputs, 0.4, step=0.05, method=method, max_step=0.005))
+
+
+def test_quaternions_and_constant_efforts():
+    model = bc.load("heavy_top")
+    parameters = list(model.parameters)[5::4]
+    must_agree(*both(model, parameters, ["energy.kinetic@end", "mean(tip.fx)"], 0.05, step=0.01, tau=[0.1] * model.nv))
+
+
+def test_a_loop_whose_start_is_assembled():
+    """Moving a hard point moves the start; projection and assembly go back by their transposed solves."""
+    model = bc.load("four_bar")
+    parameters = [name for name in model.parameters if name.startswith(("parameters", "C.y", "initial"))]
+    must_agree(*both(model, parameters, ["energy.kinetic@end", "rms(rocker.x)", "crank_pivot.a@t=0.1"], 0.2, step=0.05))
+
+
+def test_a_start_at_a_dead_centre_is_named_without_taking_one_parameter_after_the_other():
+    """The rocker is held where it turns back: a longer crank would carry it further; what the bars weigh does not matter."""
+    model = bc.load("four_bar")
+    design = bc.Design(model, ["parameters.density", "parameters.crank_length"])
+    dynamics = bc.compile(model, "multipliers", design=design, quick=True)
+    end = bc.drive(model, "rocker_pin", [0.5, 2.0]).limits[0]
+    start = {"q": end.q, "v": np.zeros(3), "t": np.array(0.0)}
+    held = FirstState(dynamics, design, start, {"q": {"rocker_pin": end.value}, "v": np.zeros(3)})
+    with pytest.raises(DynamicsError, match="no derivative by 'parameters.crank_length'.*dead centre"):
+        held.must_follow()
+
+
+def test_the_time_of_an_event_and_what_is_taken_there():
+    model = bc.load("pendulum")
+    event = bc.Event("hinge.q", value=0.0, name="passage")
+    parameters = list(model.parameters)[5:]
+    forward, adjoint = both(model, parameters, ["passage.time", "energy.kinetic@passage"], 1.0, step=0.1, events=[event])
+    must_agree(forward, adjoint)
+
+
+def test_several_outputs_are_those_of_each():
+    model = bc.load("pendulum")
+    parameters, outputs = list(model.parameters)[5:], ["energy.kinetic@end", "rms(energy.kinetic)"]
+    together = bc.sensitivity(model, parameters, outputs, 0.5, step=0.1, mode="adjoint")
+    for output in outputs:
+        alone = bc.sensitivity(model, parameters, [output], 0.5, step=0.1, mode="adjoint")
+        np.testing.assert_allclose(together.d(output), alone.d(output), rtol=1e-10)
+
+
+def test_the_cheaper_of_the_two_is_taken_by_counting():
+    model = bc.load("pendulum")
+    few, many = list(model.parameters)[5:8], list(model.parameters)[5:]
+
+    def mode(parameters, outputs, **options):
+        return bc.sensitivity(model, parameters, outputs, 0.2, step=0.1, **options).settings["mode"]
+
+    assert mode(few, ["energy.kinetic@end"]) == "forward"
+    assert mode(many, ["energy.kinetic@end"]) == "adjoint"
+    assert mode(many, ["energy.kinetic@end", "energy.kinetic"]) == "forward"
+    assert mode(many, ["energy.kinetic@end"], control="all") == "forward"
+    assert mode(many, []) == "forward"
+
+
+def test_what_an_adjoint_cannot_do_is_refused_with_the_way_out():
+    model = bc.load("pendulum")
+
+    def ask(outputs, **options):
+        return bc.sensitivity(model, ["gravity.y"], outputs, 0.2, step=0.1, mode="adjoint", **options)
+
+    with pytest.raises(NoAdjointError, match='none is named.*mode="forward"'):
+        ask([])
+    with pytest.raises(NoAdjointError, match='taken at all samples.*mode="forward"'):
+        ask(["energy.kinetic"])
+    with pytest.raises(NoAdjointError, match='control="all".*mode="forward"'):
+        ask(["energy.kinetic@end"], control="all")
+    found = ask(["energy.kinetic@end"])
+    with pytest.raises(StateError, match='not of the state: ask with mode="forward"'):
+        found.dq
+    assert "dq" not in found.to_dataset()
