@@ -265,7 +265,7 @@ axis = "x"
 WRONG = {
     "[states.x]\ninitial = 1": r"\[states.x\] has no rate. Give it: rate = ",
     '[states.x]\nrate = "=y"': r'state "x": "y" is neither a measure, nor a coordinate, nor a parameter',
-    '[states.x]\nrate = "=slide.a"': r'state "x": the formula "=slide.a" needs what this force itself changes|needs',
+    '[states.x]\nrate = "=slide.a"': r'state "x": the formula "=slide.a" needs what the forces',
     '[states.x]\nrate = "=slide.fy"': r"an acceleration, a reaction, or another force",
     "[states.x]\nrate = 1\ninitial = inf": r"initial .*finite",
     "[states.slide]\nrate = 1": r'the state "slide" has the same name as a joint',

@@ -60,6 +60,15 @@ def test_differences_are_the_same_but_for_truncation_and_are_laid_over(found, tm
         bc.finite_differences(bc.load("double_pendulum"), NAMES, OUTPUTS, 0.2, relative_step=0.0)
 
 
+def test_gradients_of_outputs_are_checked_by_two_steps():
+    """The equilibrium of a hanging pendulum: rounding rules at 1e-6, and truncation falls by a hundred from 1e-3 to 1e-4."""
+    model = bc.load("double_pendulum")
+    table = bc.check_gradients(model, ["upper.mass"], outputs=["shoulder.fy"], analysis="equilibrium")
+    assert table.worst < 1e-7 and "shoulder.fy" in str(table) and table.rows[0].derivative == pytest.approx(9.81)
+    with pytest.raises(StateError, match="are for outputs"):
+        bc.check_gradients(model, ["upper.mass"], duration=1.0)
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [

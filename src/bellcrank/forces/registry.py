@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .actuator import Actuator
 from .base import BodyForce, JointForce
+from .bearing_friction import BearingFriction
 from .bushing import Bushing
 from .contact import CylinderContact, PlaneContact
 from .force import ConstantForce
@@ -38,6 +39,7 @@ _ALL: tuple[type[JointForce] | type[BodyForce], ...] = (
     CylinderContact,
     Tyre,
     StateRate,
+    BearingFriction,
 )
 
 FORCES: dict[str, type[JointForce] | type[BodyForce]] = {force.kind: force for force in _ALL}

@@ -111,7 +111,7 @@ def _stops(model: Model) -> Iterator[str]:
 
 def _creeping(model: Model) -> Iterator[str]:
     """Smooth friction: under a part s of its effort it moves at velocity * s / sqrt(1 - s^2)."""
-    smooth = [e for e in model.elements if e.kind == "joint_friction" and e.values["effort"]]
+    smooth = [e for e in model.elements if e.kind == "bearing_friction" or (e.kind == "joint_friction" and e.values["effort"])]
     if smooth:
         names = together([f'"{e.name}"' for e in smooth[:3]] + ([f"{len(smooth) - 3} more"] if len(smooth) > 3 else []))
         speed = max(e.values["velocity"] for e in smooth) / np.sqrt(3)

@@ -444,13 +444,16 @@ class Parts:
         self,
         name: str,
         joint: str,
-        effort: Value,
+        effort: Value | None = None,
         *,
         velocity: Value | None = None,
         stiffness: Value | None = None,
         damping: Value = 0.0,
         coordinate: str | None = None,
+        coefficient: Value | None = None,
+        radius: Value | None = None,
     ) -> None:
+        """Smooth; with a stiffness one that holds; with a coefficient one that grows with the joint's reaction."""
         self._item("elements", elements.FrictionSpec, locals())
 
     def stop(

@@ -16,6 +16,7 @@ ELEMENTS: dict[str, tuple[str, ...]] = {
     "joint_spring": ("stiffness", "rest", "preload"),
     "joint_damper": ("damping",),
     "joint_friction": ("effort", "velocity"),
+    "bearing_friction": ("effort", "coefficient", "radius", "velocity"),
     "joint_stiction": ("effort", "stiffness", "damping"),
     "joint_stop": ("lower", "upper", "stiffness", "damping"),
     "joint_effort": ("value",),
@@ -46,6 +47,7 @@ class Element:
     joint_spring    effort = preload - stiffness (q - rest)
     joint_damper    effort = -damping v
     joint_friction  effort = -effort v / sqrt(v^2 + velocity^2)
+    bearing_friction  effort = -(effort + coefficient radius inputs[input]) v / sqrt(v^2 + velocity^2)
     joint_stiction  friction that holds: spring and damper to an anchor that slips, within +-effort
     joint_stop      spring and damper beyond lower or upper, only pushing back; +-inf for no limit
     joint_effort    value; with a table: of time

@@ -166,6 +166,11 @@ class Model:
         """Rows of the elements that are friction that holds; each has an anchor, which a run keeps."""
         return tuple(k for k, element in enumerate(self.elements) if element.kind == "joint_stiction")
 
+    @cached_property
+    def bearings(self) -> tuple[Element, ...]:
+        """Friction that grows with the load of its joint; the load is an input, which ``simulate`` finds."""
+        return tuple(e for e in self.elements if e.kind == "bearing_friction")
+
     @property
     def input_width(self) -> int:
         """Numbers that machine code takes as inputs: those of the user, then the anchors."""

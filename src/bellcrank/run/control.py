@@ -16,15 +16,66 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..dynamics.dynamics import Dynamics
-from ..errors import StateError
+from ..errors import DynamicsError, StateError
 from ..machine.steps.trajectory import Trajectory
-from ..model import Model
+from ..model import Element, Model
 from ..results import read_column
 from ..wording import argument, counted
 from .arguments import named_inputs
 
 Array = NDArray[np.float64]
 Function = Callable[[float, Array, Array], Any]
+
+
+LOADED = 1e-10  # of the largest load: how far iterations may still change one
+MOST_ITERATIONS = 60
+
+
+class Loads:
+    """Inputs of a run with friction that grows with the load of its joint: the loads are found at every evaluation.
+
+    Accelerations and reactions are those of the friction that the reactions give: R = |reaction(a(R))|, by iteration from the
+    loads of the evaluation before. Each changes the next by the coefficient times what an effort does to the reaction.
+    """
+
+    dynamics: Dynamics  # set when the model has been compiled
+
+    def __init__(self, model: Model, tau: Any, inputs: Any):
+        self.tau, self.inputs = tau, inputs if callable(inputs) else named_inputs(model, inputs)
+        self.own = len(model.inputs) - len(model.bearings)
+        self.names = [f"{joint_name(model, e)}.force" for e in model.bearings]
+        self.loads = np.zeros(len(model.bearings))
+
+    def __call__(self, t: float, q: Array, v: Array) -> Array:
+        given = self.inputs(t, q, v) if callable(self.inputs) else self.inputs
+        u = np.zeros(self.own) if given is None else np.asarray(given, dtype=np.float64)
+        tau = self.tau(t, q, v) if callable(self.tau) else self.tau
+        for _ in range(MOST_ITERATIONS):
+            before = self.loads
+            known: dict[str, Any] = {"t": t, "inputs": np.concatenate([u[: self.own], self.loads])}
+            a = self.dynamics.acceleration(q, v, tau, **known)
+            self.loads = self.dynamics.measures(q, v, tau, a=a, names=self.names, **known)
+            if np.abs(self.loads - before).max() <= LOADED * max(1.0, np.abs(self.loads).max()):
+                return np.concatenate([u[: self.own], self.loads])
+        names = ", ".join(e.name for e in self.dynamics.model.bearings)
+        self.loads = np.zeros_like(self.loads)
+        raise DynamicsError(
+            f"friction {names} finds no load at t = {t:g} s: every reaction asks for a larger one. With this coefficient the "
+            "joint jams; give a smaller coefficient or radius"
+        )
+
+
+def joint_name(model: Model, element: Element) -> str:
+    return model.closures[element.closure].name if element.closure >= 0 else model.joint_names[element.joint]
+
+
+def refuse_loads(model: Model, what: str) -> None:
+    """Of friction that grows with the load of its joint, where nothing finds the loads."""
+    if model.bearings:
+        raise StateError(
+            f"{what} does not find the load of friction {model.bearings[0].name!r}: simulate does, or give it an effort in "
+            "place of its coefficient"
+        )
 
 
 class Control:

@@ -25,6 +25,7 @@ from ..wording import counted
 from .arguments import AUTO
 from .checks.horizon import MOST_STEPS
 from .checks.size import must_fit
+from .control import refuse_loads
 from .lanes.designs import chosen_designs
 from .lanes.samples import Samples
 from .lanes.starts import First
@@ -77,6 +78,7 @@ def simulate_many(
     steps, and one that would need many times more is stopped as soon as that is clear. Interrupted, there is a SimulationError;
     what was computed until then is its ``run``.
     """
+    refuse_loads(model, "simulate_many")
     watch = Stopwatch()
     options: dict[str, Any] = {"formulation": formulation, "reference": reference, "rank_tolerance": rank_tolerance}
     limits: dict[str, Any] = {"rtol": rtol, "atol": atol, "max_step": max_step, "max_steps": max_steps}

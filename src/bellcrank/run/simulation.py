@@ -29,7 +29,7 @@ from .checks.horizon import MOST_STEPS, Horizon, must_be_few
 from .checks.trust import doubt_energy, with_missing
 from .checks.unwatched import tell_uncut, tell_unopened
 from .compiled import Limits, in_machine_code
-from .control import Control, Function, TabledInputs, with_tables
+from .control import Control, Function, Loads, TabledInputs, with_tables
 from .events import Event, Surroundings, Watcher
 from .joining import State, from_last, joined, on_grid, still_to_come, stopped_by_singularity
 from .loops.midpoint import is_compiled
@@ -120,8 +120,7 @@ def simulate(
     for text in overshooting(model):
         warn(text)
     loops = loops_of(projection, on_singular)
-    inputs = with_tables(model, inputs)
-    named_inputs(model, None if callable(inputs) else inputs)  # refuses names that are no inputs
+    inputs, tables = _inputs(model, tau, inputs)
     times = times_of(model, duration, step)
     if method in PASSING_METHODS or (method in METHODS and not METHODS[method].adaptive):
         must_be_few(method, times, max_step, int(max_steps))
@@ -131,6 +130,8 @@ def simulate(
     options |= {"variant": variant, "dependents": dependents, "fictitious": fictitious}
     with compiling():
         dynamics = Dynamics(model, formulation, quick=method not in STIFF_METHODS, **options)
+    if isinstance(inputs, Loads):
+        inputs.dynamics = dynamics
     given = {"q": q, "v": v, "tau": None if callable(tau) else tau, "u": None if callable(inputs) else inputs}
     start = starting_state(dynamics, after, given, passing=method in PASSING_METHODS or loops.switch)
     if model.closures and q is None and after is None:
@@ -141,8 +142,8 @@ def simulate(
     if method in (*PASSING_METHODS, "bdf") or dynamics.formulation.startswith("canonical"):
         tell_unopened(model, dynamics.plan, method)
     horizon = Horizon(float(times[0]), float(times[-1]), int(max_steps))
-    if isinstance(inputs, TabledInputs):
-        inputs.must_cover(float(times[0]), float(times[-1]))
+    if tables is not None:
+        tables.must_cover(float(times[0]), float(times[-1]))
     begins = _stopped_by(after, float(start["t"])) if q is None and v is None else ()
     around = Surroundings(dynamics, start["tau"], start["u"], None if control is None else control.at_samples)
     watcher = _watcher(around, method, events, control, begins, float(start["t"]))
@@ -173,6 +174,14 @@ def simulate(
     if problem is not None:
         raise SimulationError(f"model {model.name!r} {with_reach(dynamics, run, problem)}", run)
     return run
+
+
+def _inputs(model: Model, tau: Any, inputs: Any) -> tuple[Any, TabledInputs | None]:
+    """Inputs with tables as a function and the loads of bearings, and the tables; names that are no inputs are refused."""
+    inputs = with_tables(model, inputs)
+    named_inputs(model, None if callable(inputs) else inputs)
+    tables = inputs if isinstance(inputs, TabledInputs) else None
+    return Loads(model, tau, inputs) if model.bearings else inputs, tables
 
 
 def _control(model: Model, tau: Any, inputs: Any) -> Control | None:
@@ -220,6 +229,10 @@ def _watcher(
 
 def _tell_slower(control: Control) -> None:
     what = "tau or inputs are Python functions" if control.asks_functions else "inputs are tables over time"
+    if isinstance(control.functions.get("inputs"), Loads):
+        names = ", ".join(e.name for e in control.model.bearings)
+        warn(f"the load of friction {names} is found by iteration at every evaluation, in Python: the run takes long")
+        return
     slower = "they are called from machine code at every evaluation, which makes the run slower"
     warn(f"{what}: {slower}")
 

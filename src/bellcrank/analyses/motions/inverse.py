@@ -16,6 +16,7 @@ from ...model.measures.columns import EFFORT
 from ...results import Run
 from ...results.derived import drive_efforts
 from ...results.labels import Labels
+from ...run.control import refuse_loads
 from ..state import compiled, increasing, input_values, refuse_states
 from .closed_motion import actuator_efforts, closed_course, given_motion
 from .motion import course_of, state_of
@@ -52,6 +53,7 @@ def inverse_motion(
     effort is what must be applied besides the model's own forces; effort = tau of a simulated run. power = effort v.
     """
     refuse_states(model, "inverse_motion")
+    refuse_loads(model, "inverse_motion")
     dyn = compiled(model)
     u = input_values(dyn, inputs)
     if actuated is not None and not model.closures:

@@ -46,7 +46,7 @@ def along(joint: Any, axis: str) -> Array:
     return x if axis == "x" else np.cross(z, x)
 
 
-ONLY_OURS = ("actuator", "one_sided_spring", "point_stop", "plane_contact", "cylinder_contact", "tyre")
+ONLY_OURS = ("bearing_friction", "actuator", "one_sided_spring", "point_stop", "plane_contact", "cylinder_contact", "tyre")
 
 
 class Export:

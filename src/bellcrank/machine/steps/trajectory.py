@@ -104,9 +104,11 @@ class Trajectory(Memory):
     def advance(self, budget: int) -> None:
         steps, rejected = self.lane("steps"), self.lane("rejected")
         before = steps[0] + rejected[0]
+        if self.log is not None:
+            self.log.begin(self, budget)
         self.take_steps(budget)
         if self.log is not None:
-            self.log.take_over(self)
+            self.log.take_over()
         self.tried = int(steps[0] + rejected[0] - before)
 
     def limit_turns(self) -> None:

@@ -136,6 +136,7 @@ class _Rows:
         if closures is not None:
             self._check_resistance(problems)
         self.elements = (*make_elements(spec, names, problems), *make_states(spec, names, problems))
+        self.inputs = (*spec.inputs, *names.loads)
         self.states = [(item.name, State(unit=item.unit)) for item in spec.states]
         tables = make_tables(spec, problems)
         self.measures = make_measures(spec, names, self._named(), tables, problems)
@@ -150,7 +151,7 @@ class _Rows:
             driven=[*self.driven, *(False for _ in self.states)],
             closures=self.closures,
             elements=self.elements,
-            inputs=self.spec.inputs,
+            inputs=self.inputs,
         )
 
     def _rows(self) -> dict[str, Any]:
@@ -230,7 +231,7 @@ class _Rows:
             "step": None if self.spec.step is None else as_number(self.spec.step),
             "motions": (*self.motions, *[None] * alone) if any(self.driven) else (),
             "elements": self.elements,
-            "inputs": self.spec.inputs,
+            "inputs": self.inputs,
             "measures": self.measures,
             "signals": self.signals,
             "closures": self.closures,

@@ -142,7 +142,37 @@ def _line_spring(item: elements.LineSpring, rows: ModelRows) -> Element:
     return _element(item, "spring_damper", *values, **ends, table=table_of(item))
 
 
+def _bearing(item: elements.FrictionSpec, rows: ModelRows) -> Element:
+    """Friction that grows with the reaction, which is an input of its own."""
+    for key in ("stiffness", "damping"):
+        if getattr(item, key):
+            raise Trouble(f"friction that grows with the load is smooth: remove {key}.", key)
+    on = on_joint(item, rows, rates=True)
+    turns = rows.kinds[item.joint].v_units[on["dof"]] == "rad/s"
+    if turns and item.radius is None:
+        raise Trouble(f'joint "{item.joint}" turns: give the radius of its bearing, radius = ... in m.', "radius")
+    if not turns and item.radius is not None:
+        raise Trouble(f'joint "{item.joint}" slides, and has no radius: remove it.', "radius")
+    rows.loads.append(load_input(item.name))
+    values = item.effort or 0.0, item.coefficient, 1.0 if item.radius is None else item.radius
+    velocity = elements.CREEP if item.velocity is None else item.velocity
+    return _element(item, "bearing_friction", *values, velocity, **on, input=len(rows.inputs) + len(rows.loads) - 1)
+
+
+def load_input(name: str) -> str:
+    """The input that the load of a bearing's friction is."""
+    return f"load of {name}"
+
+
 def _friction(item: elements.FrictionSpec, rows: ModelRows) -> Element:
+    if item.coefficient is not None:
+        return _bearing(item, rows)
+    if item.radius is not None:
+        raise Trouble(
+            "a radius goes with a coefficient, of friction that grows with the load. Give it, or remove radius.", "radius"
+        )
+    if item.effort is None:
+        raise Trouble("it has no effort. Give it, or a coefficient and the radius of the bearing.", "effort")
     if item.stiffness is None:
         if item.damping:
             raise Trouble("smooth friction has no damping: give a stiffness too, or a damper beside it.", "damping")

@@ -31,6 +31,7 @@ class ModelRows:
     origins  of the bodies, by row; the last one, -1, is ground's
     driven   joints whose motion is prescribed
     written  all joints as the user wrote them
+    loads    inputs that friction of bearings has been found to have
     live     formulas over a run that elements have been found to have: the item, its key, the formula
     """
 
@@ -43,6 +44,7 @@ class ModelRows:
     inputs: Sequence[str]
     written: Mapping[str, JointSpec]
     live: dict[str, tuple[Any, str, Live]] = field(default_factory=dict)
+    loads: list[str] = field(default_factory=list)
 
 
 class Trouble(Exception):

@@ -103,9 +103,11 @@ def make_signals(
     def make(one: One) -> Measure:
         made = names.measure(one.signal, one.live, one.key)
         if not depends_on_state_alone(names.named, (*own, made), made.name):
+            whose = "the forces, which states change, determine" if one.section == "states" else "this force itself changes"
             raise Trouble(
-                f'the formula "{one.live.formula}" needs what this force itself changes: an acceleration, a reaction, or '
-                "another force. Let it depend on the time, inputs, positions and velocities.",
+                f'the formula "{one.live.formula}" needs what {whose}: an acceleration, a reaction, or '
+                "another force. Let it depend on the time, inputs, positions, velocities and states: on a filtered value, or, "
+                "for friction that grows with a joint's load, write [frictions] with a coefficient.",
                 one.key,
             )
         return made

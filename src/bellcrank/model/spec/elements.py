@@ -116,10 +116,13 @@ CREEP = 0.01  # rad/s or m/s, where smooth friction has 70 % of its effort unles
 
 @dataclass(frozen=True)
 class FrictionSpec(ElementSpec, section="frictions"):
-    """Coulomb friction. Smooth, -effort v / sqrt(v^2 + velocity^2), which creeps; or, with a stiffness, one that holds."""
+    """Coulomb friction. Smooth, -effort v / sqrt(v^2 + velocity^2), which creeps; or, with a stiffness, one that holds.
+
+    With a coefficient the effort grows by coefficient * radius * the joint's reaction force.
+    """
 
     joint: JointName
-    effort: Annotated[Scalar, Number("when sliding", unit="N m or N", sign="zero or more", remedy="Give it.")]
+    effort: Annotated[Scalar | None, Number("when sliding", unit="N m or N", sign="zero or more")] = None
     velocity: Annotated[
         Scalar | None,
         Number(f"where smooth friction has 70 % of it, {CREEP:g} by default", unit="rad/s or m/s", sign="more than zero"),
@@ -129,6 +132,8 @@ class FrictionSpec(ElementSpec, section="frictions"):
     ] = None
     damping: Annotated[Scalar, Number("of what holds", unit="N m s/rad or N s/m", sign="zero or more")] = 0.0
     coordinate: Coordinate = None
+    coefficient: Annotated[Scalar | None, Number("of friction that grows with the joint's load", sign="zero or more")] = None
+    radius: Annotated[Scalar | None, Number("of the bearing, of a joint that turns", unit="m", sign="more than zero")] = None
 
 
 @dataclass(frozen=True)

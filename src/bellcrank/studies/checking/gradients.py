@@ -14,9 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...design import Design
 from ...dynamics.dynamics import Dynamics
+from ...errors import StateError
 from ...machine.in_python import InPython
 from ...model import Model
 from .complex_step import STEP, complex_data
+from .outputs import OutputCheck, check_outputs
 
 Array = NDArray[np.float64]
 
@@ -67,12 +69,26 @@ def check_gradients(
     t: float = 0.0,
     formulation: str = "auto",
     step: float = 1e-6,
-) -> GradientCheck:
-    """Compare derivatives of the acceleration at a state, the model's start unless given, with those found in other ways.
+    outputs: Sequence[str] | None = None,
+    duration: float | None = None,
+    **options: Any,
+) -> GradientCheck | OutputCheck:
+    """Compare exact derivatives with those found in other ways, and say how far they are apart: print what it returns.
 
-    step   of central differences, as a part of each parameter (of 1, where that is zero)
+    Without ``outputs`` those of the acceleration at a state, the model's start unless given, beside a complex step of the
+    recursion in Python and central differences; with them those of a run or of an analysis, beside differences by two steps.
+
+    step       of central differences, as a part of each parameter (of 1, where that is zero)
+    outputs, duration, and other options   as for sensitivity
     """
     design = parameters if isinstance(parameters, Design) else Design(model, parameters)
+    if outputs is not None:
+        given = {"q": q, "v": v, "tau": tau, "t": t or None, "formulation": None if formulation == "auto" else formulation}
+        return check_outputs(
+            model, design, outputs, duration, step, **{name: x for name, x in given.items() if x is not None}, **options
+        )
+    if options or duration is not None:
+        raise StateError("a duration and options of sensitivity are for outputs: name some, outputs=[...]")
     dyn = Dynamics(model, formulation, design=design, quick=True)
     state: dict[str, Any] = {"q": model.initial_q if q is None else q, "v": model.initial_v if v is None else v, "tau": tau}
     rows, _ = dyn.checked(state)

@@ -1,0 +1,159 @@
+"""Curves for the pages of the gallery's mechanisms.   python examples/mechanisms.py [--out FOLDER]
+
+One picture for each page of docs/gallery: what the page says about the mechanism, over its travel, its angle or the time.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.figure import Figure
+
+import bellcrank as bc
+
+OUT = Path(__file__).parents[1] / "docs" / "curves"
+Curve = tuple[np.ndarray, np.ndarray, str, str, str]  # x, y, labels of both, and the name of the curve
+G = 9.81
+
+
+def wheel_rate(travel: np.ndarray, spring: np.ndarray) -> np.ndarray:
+    """Vertical force at the wheel over its travel, from the energy of the spring: d2E/dz2."""
+    return np.gradient(np.gradient(spring, travel), travel)
+
+
+def double_wishbone(points: int) -> list[Curve]:
+    moved = bc.drive(bc.load("double_wishbone"), "lower", np.linspace(-0.2, 0.2, points))
+    travel, camber, toe, energy = along(moved, "travel", "camber", "toe", "coil.energy")
+    mm = 1e3 * travel
+    return [
+        (mm, np.degrees(camber), "travel (mm)", "angle (deg)", "camber"),
+        (mm, np.degrees(toe), "travel (mm)", "angle (deg)", "toe"),
+        (mm[2:-2], 1e-3 * wheel_rate(travel, energy)[2:-2], "travel (mm)", "rate (N/mm)", "wheel rate"),
+    ]
+
+
+def engine(points: int) -> list[Curve]:
+    run = bc.simulate(bc.load("engine"), 0.002 * points, step=2e-4)
+    turns = run.q.values[:, 0] / (2 * np.pi)
+    speed, bearing = run.measures.sel(measure="speed").values, run.measures.sel(measure="main_bearing").values
+    return [
+        (turns, speed, "turns of the crank", "speed (rpm)", "speed"),
+        (turns, 1e-3 * bearing, "turns of the crank", "load (kN)", "main bearing"),
+    ]
+
+
+def scissor_lift(points: int) -> list[Curve]:
+    model = bc.load("scissor_lift")
+    moved = bc.drive(model, "base", np.linspace(0.1, -0.8, points))
+    height, foot, energy = along(moved, "height", "base", "energy.potential")
+    force = -np.gradient(energy, foot)  # by virtual work
+    exact = 500 * G * (2.0 * np.cos(np.radians(25)) + foot) / height
+    return [
+        (height[1:-1], 1e-3 * force[1:-1], "height (m)", "force (kN)", "by virtual work"),
+        (height, 1e-3 * exact, "height (m)", "force (kN)", "W / tan of the arms' angle"),
+    ]
+
+
+def gearbox(points: int) -> list[Curve]:
+    run = bc.simulate(bc.load("gearbox"), 0.02 * points)
+    teeth = run.reactions.sel(joint="mesh").values
+    wheel = run.reactions.sel(joint="wheel_shaft").values
+    time = run.time.values
+    return [
+        (time, np.abs(teeth[:, 1]), "time (s)", "force (N)", "tangential force of the teeth"),
+        (time, np.linalg.norm(wheel[:, :3], axis=1), "time (s)", "force (N)", "load of the wheel's bearing"),
+    ]
+
+
+def slack_cable(points: int) -> list[Curve]:
+    run = bc.simulate(bc.load("slack_cable"), 0.04 * points)
+    place = run.positions.sel(body="ball").values
+    return [
+        (run.time.values, np.linalg.norm(place, axis=1), "time (s)", "distance (m)", "of the ball from the hook"),
+        (run.time.values, run.measures.values[:, 0], "time (s)", "pull (N)", "of the cable"),
+    ]
+
+
+def bump(points: int) -> list[Curve]:
+    run = bc.simulate(bc.load("bump"), 0.02 * points)
+    load, height = (run.measures.sel(measure=name).values for name in ("wheel_load", "height"))
+    way = 8.0 * run.time.values
+    return [
+        (way, 1e-3 * load, "way (m)", "load (kN)", "of the wheel"),
+        (way, 1e3 * (height - 0.9), "way (m)", "lift (mm)", "of the body"),
+    ]
+
+
+def strandbeest(points: int) -> list[Curve]:
+    run = bc.simulate(bc.load("strandbeest"), 2.0, step=2.0 / points)
+    x, y = (run.measures.sel(measure=f"left.step.{axis}").values for axis in "xy")
+    return [
+        (100 * x, 100 * y, "x (cm)", "y (cm)", "path of the left foot"),
+        (run.time.values, run.drives.values[:, 0], "time (s)", "torque (N m)", "of the crank"),
+    ]
+
+
+def hydraulic_boom(points: int) -> list[Curve]:
+    run = bc.simulate(bc.load("hydraulic_boom"), 0.1 * points)
+    time, (pressure, integral) = run.time.values, run.states.values.T
+    return [
+        (time, np.degrees(run.q.values[:, 0]), "time (s)", "angle (deg)", "of the boom"),
+        (time, 1e-6 * pressure, "time (s)", "pressure (MPa)", "of the oil"),
+        (time, integral, "time (s)", "integral (rad s)", "of the controller"),
+    ]
+
+
+def along(moved: bc.Drive, *names: str) -> list[np.ndarray]:
+    """Measures of the positions of a drive, at rest."""
+    values = bc.compile(moved.model, quick=True).measures(moved.q, 0 * moved.v, names=names)
+    return list(values.T)
+
+
+PAGES: dict[str, tuple[Callable[[int], list[Curve]], int]] = {
+    "double_wishbone": (double_wishbone, 41),
+    "engine": (engine, 100),
+    "scissor_lift": (scissor_lift, 31),
+    "gearbox": (gearbox, 100),
+    "slack_cable": (slack_cable, 100),
+    "bump": (bump, 100),
+    "strandbeest": (strandbeest, 200),
+    "hydraulic_boom": (hydraulic_boom, 60),
+}
+
+
+def draw(curves: list[Curve]) -> Figure:
+    """Curves of one label share a panel."""
+    panels = list(dict.fromkeys((x_label, y_label) for _, _, x_label, y_label, _ in curves))
+    figure, axes = plt.subplots(1, len(panels), figsize=(4.2 * len(panels), 3.0), layout="constrained", squeeze=False)
+    for panel, (x_label, y_label) in zip(axes[0], panels, strict=True):
+        for x, y, *labels in curves:
+            if labels[:2] == [x_label, y_label]:
+                panel.plot(x, y, label=labels[2])
+        panel.set(xlabel=x_label, ylabel=y_label)
+        panel.grid(alpha=0.3)
+        panel.legend(fontsize=8, frameon=False)
+        if (x_label, y_label) == ("x (cm)", "y (cm)"):
+            panel.set_aspect("equal")
+    return figure
+
+
+def write(folder: Path, short: bool = False) -> list[Path]:
+    """All pictures; ``short``: with a tenth of the points."""
+    written = []
+    for name, (curves, points) in PAGES.items():
+        figure = draw(curves(max(7, points // 10) if short else points))
+        written.append(folder / f"{name}.png")
+        figure.savefig(written[-1], dpi=80)
+        plt.close(figure)
+    return written
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, default=OUT)
+    for path in write(parser.parse_args().out):
+        print(path)
