@@ -29,7 +29,7 @@ from .adjoint.backward import Backward
 from .adjoint.choice import MEMORY, taken_backward
 from .checking.kinks import warn_of_kinks
 from .history import History, Scaled, integrate
-from .jumps import warn_of_jumps
+from .jumps import may_jump, warn_of_jumps, warn_of_missed
 from .outcome import Found, Sensitivity
 from .output_names import Output, parsed
 from .starting import first_tangents
@@ -94,7 +94,6 @@ def sensitivity(
     design = parameters if isinstance(parameters, Design) else Design(model, parameters)
     for remark in design.remarks:
         warn(remark)
-    warn_of_jumps(model)
     whole, interval = span(model, duration, step)
     wanted = parsed(outputs, [event.title for event in events], whole)
     options: dict[str, Any] = {"rank_tolerance": rank_tolerance, "design": design}
@@ -117,15 +116,19 @@ def sensitivity(
     when = moments(dynamics, wanted, grid, first)
     study = _Study(dynamics, Scaled.of(design), given, method, (rtol, atol, max_step), projection, control == "all")
     settings = study.settings | {"duration": whole, "step": interval}
-    if taken_backward(mode, wanted, len(design.names), method, control):
+    followed = mode == "auto" and may_jump(model)  # backward, jumps of derivatives would be missing
+    if taken_backward(mode, wanted, len(design.names), method, control) and not followed:
         backward = Backward(dynamics, design, given, method, (rtol, atol, max_step), projection, memory)
         try:
             history, found = backward.run_and_back(wanted, events, when, progress)
+            warn_of_jumps(model)
             return _result(model, design, found, history, when, settings | {"mode": "adjoint"})
         except NoAdjointError:
             if mode == "adjoint":
                 raise
+    warn_of_jumps(model, added=not dynamics.canonical)
     history = study.run(when.times, progress)
+    warn_of_missed(model, history.outcome.counts["uncut"])
     doubt_derivatives(model.name, design.names, history.outcome.missed, history.outcome.counts["steps"], rtol)
     found = taken(model, wanted, events, history, when)
     return _result(model, design, found, history, when, settings | {"mode": "forward"})
