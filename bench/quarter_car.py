@@ -5,7 +5,8 @@ drawn at random, so that nothing is zero, one or parallel. The rows are what the
 equations leave at the joints; solving for the multipliers is the same for all three. Times are per state, strut included.
 
 The paper's table 5 has 100 % for the centroid and 86 % for the origin, and counts 36 + 6n + 6m multiplications saved per body
-(n degrees of freedom, m equations) with dense rows and full 6 x 6 products.
+(n degrees of freedom, m equations) with dense rows; its 48 for the inertia takes the
+structure of the shift into account (papers/reference_points.py).
 """
 
 from __future__ import annotations

@@ -1,12 +1,14 @@
 """Costs of exact derivatives by a design, and by the state, in machine code; one state at a time, one thread.
 
     python bench/sensitivity.py [--parameters 1 4 8 32] [--only WORD ...]
+    python bench/sensitivity.py --forms        the forms of Anderson & Hsu's figure 2, counted and timed (sensitivity_forms.py)
 
 value      one evaluation of the acceleration, us
 partial    with its derivatives by so many parameters at the same q and v: us, and of one parameter as a part of the value
 total      with dq and dv given too
 jacobians  d(acceleration) by q, v and tau, us; beside it Pinocchio's computeABADerivatives, for trees, if it is installed
 
+Times are the shortest of many short rounds.
 Parameters change masses, first moments and inertias of all bodies, where these are not zero, and the joints' offsets.
 """
 
@@ -31,15 +33,16 @@ from bellcrank.model.generators import chain, ladder, random_state
 from bellcrank.plan import make_plan
 from bellcrank.plan.signature import SLOTS
 
-STATES = 256
+STATES, ROUNDS = 8, 200  # few states in a round: what a time loop has at hand is in the cache, and a round is soon over
+REPEATED = 8  # of the value alone, whose round is shorter: the call from Python is spread over more
 CHANGED = ("offset", "J", "mc", "m", "center", "Jc", "carried_m", "carried_mc")
 MODELS: dict[str, Callable[[], Any]] = {f"chain {n}": (lambda n=n: chain(n)) for n in (2, 4, 8, 12, 24)}  # type: ignore[misc]
 MODELS |= {name: (lambda name=name: bc.load(name)) for name in ("humanoid", "four_bar", "quarter_car")}  # type: ignore[misc]
 MODELS |= {f"ladder {n}": (lambda n=n: ladder(n)) for n in (10, 100)}  # type: ignore[misc]
 
 
-def best(call: Callable[[], Any], rounds: int = 7) -> float:
-    """Seconds; the shortest of several."""
+def best(call: Callable[[], Any], rounds: int = ROUNDS) -> float:
+    """Seconds; the shortest of many short rounds, since other work may run beside."""
     times = []
     for _ in range(rounds):
         began = time.perf_counter()
@@ -70,7 +73,8 @@ def of_value(model: Any, rows: dict[str, Any]) -> float:
     evaluation = Evaluation(planned(model))
     kernel = evaluation.kernel(evaluation.program, 1)
     given = {name: rows[name] for name in kernel.program.inputs}
-    return best(lambda: kernel.batch(given, threads=1)) / STATES
+    repeated = {name: np.repeat(x, REPEATED, axis=0) for name, x in given.items()}
+    return best(lambda: kernel.batch(repeated, threads=1)) / len(repeated["q"])
 
 
 def of_tangents(dyn: Evaluation, rows: dict[str, Any], along: tuple[str, ...], count: int) -> float:
@@ -102,7 +106,7 @@ def of_jacobians(model: Any, rows: dict[str, Any]) -> float:
         name: np.empty((STATES, chunks, kernel.widths[name], 1 + kernel.program.tangents)) for name in kernel.program.outputs
     }
     words = Words(kernel, given, out, chunks)
-    return best(lambda: kernel.sweep(words, 0, 16)) / 16
+    return best(lambda: kernel.sweep(words, 0, STATES), 40) / STATES
 
 
 def of_pinocchio(model: Any) -> float | None:
@@ -116,17 +120,24 @@ def of_pinocchio(model: Any) -> float | None:
     v = tau = np.zeros(other.nv)
 
     def many() -> None:
-        for _ in range(200):
+        for _ in range(STATES):
             pin.computeABADerivatives(other, data, q, v, tau)
 
-    return best(many) / 200
+    return best(many) / STATES
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--parameters", type=int, nargs="+", default=[1, 4, 8, 32])
     parser.add_argument("--only", nargs="*", default=[])
+    parser.add_argument("--forms", action="store_true")
     asked = parser.parse_args()
+    if asked.forms:
+        import sensitivity_forms
+
+        for parameters in (1, 8):
+            sensitivity_forms.report([2, 3, 4, 6, 8], parameters)
+        return
     for name, make in MODELS.items():
         if asked.only and not any(word in name for word in asked.only):
             continue

@@ -2,12 +2,14 @@
 
 An undamped chain of seven rods under gravity: implicit midpoint and Gauss 4 on q and p, beside RK4 at the same step and DOP853
 at about the cost of implicit midpoint. Then a mechanism with ball joints that floats in space, by a method that goes through
-rotations as a group and by two that do not. Prints two tables and writes two pictures; docs/momenta.md shows them.
+rotations as a group and by two that do not. Then two closed linkages, the four-bar in its plane and Bricard's in space. Prints
+four tables and writes four pictures; docs/momenta.md shows them.
 """
 
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -79,13 +81,28 @@ def compare_floating(steps: int) -> MethodComparison:
     return bc.compare_methods(model, duration, step=interval, max_step=SLOW_STEP, methods=names, v=tumbling(model))
 
 
+def compare_loop(name: str, step: float, steps: int) -> MethodComparison:
+    """A closed linkage of the gallery, undamped: the midpoint rule between pushes of its closures, beside RK4."""
+    model, duration = bc.load(name), steps * step
+    methods = ("rk4", "implicit_midpoint")
+    return bc.compare_methods(model, duration, step=duration / min(SAMPLES, steps), max_step=step, methods=methods)
+
+
+COMPARED = {
+    "long_time_chain": compare_on_chain,
+    "long_time_floating": compare_floating,
+    "long_time_four_bar": partial(compare_loop, "four_bar", 0.005),
+    "long_time_bricard": partial(compare_loop, "bricard", 0.002),
+}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--steps", type=int, default=1_000_000, help="steps of the methods of fixed step")
     parser.add_argument("--out", type=Path, default=Path("."), help="folder for the pictures")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
-    for name, compared in (("long_time_chain", compare_on_chain), ("long_time_floating", compare_floating)):
+    for name, compared in COMPARED.items():
         found = compared(options.steps)
         print(found)
         for row in found.rows:

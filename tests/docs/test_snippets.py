@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 
 import bellcrank as bc
 from bellcrank.cli import COMMANDS, main
+from bellcrank.studies.study import read_study
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -55,6 +56,9 @@ def load_model(block: Block) -> None:
     name = re.match(r"# (\S+\.toml)\n", block.text)
     if name:
         Path(name[1]).write_text(block.text, encoding="utf-8")
+    if re.search(r"^model = ", block.text, re.MULTILINE):
+        assert read_study(block.text).parameters
+        return
     assert bc.load(name[1] if name else block.text).n > 0
 
 

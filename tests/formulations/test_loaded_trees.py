@@ -76,6 +76,7 @@ def test_the_table_has_every_joint_law_and_element():
     joints = [(joint.kind, bool(driven)) for m in models for joint, driven in zip(m.joints, m.driven, strict=True)]
     assert set(joints) >= {(kind, driven) for kind in JOINTS for driven in (False, True)} - {("fixed", True)}
     elsewhere = {"joint_stiction", "actuator", "one_sided_spring", "point_stop", "plane_contact", "cylinder_contact", "tyre"}
+    elsewhere |= {"bearing_friction", "state_rate"}
     assert {e.kind for m in models for e in m.elements} == set(
         ELEMENTS
     ) - elsewhere  # they have tests of their own in tests/forces

@@ -21,6 +21,8 @@ def test_the_wheel_has_the_code_its_types_and_the_gallery(tmp_path, monkeypatch)
         metadata = wheel.read(f"bellcrank-{bc.__version__}.dist-info/METADATA").decode()
         commands = wheel.read(f"bellcrank-{bc.__version__}.dist-info/entry_points.txt").decode()
     assert {f"bellcrank/gallery/{path.name}" for path in (ROOT / "models").iterdir()} <= names
+    studies = [path for path in (ROOT / "studies").rglob("*") if path.is_file()]
+    assert {f"bellcrank/study_gallery/{path.relative_to(ROOT / 'studies').as_posix()}" for path in studies} <= names
     assert {path.relative_to(ROOT / "src").as_posix() for path in (ROOT / "src").rglob("*.py")} <= names
     assert "bellcrank/py.typed" in names
     assert {name.split("/")[0] for name in names} == {"bellcrank", f"bellcrank-{bc.__version__}.dist-info"}

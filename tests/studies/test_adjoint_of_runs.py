@@ -4,8 +4,36 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.errors import DynamicsError, NoAdjointError, StateError
+from bellcrank.errors import AccuracyWarning, DynamicsError, NoAdjointError, StateError
+from bellcrank.kernels.adjoint.transpose import transposed
+from bellcrank.kernels.llvm.emitter import Emitter
+from bellcrank.studies.adjoint import choice
 from bellcrank.studies.adjoint.first_state import FirstState
+
+OVERDAMPED = """
+format = 1
+name = "overdamped"
+gravity = [0, 0, 0]
+[parameters]
+c = 2e5
+k = 1e5
+[bodies.block]
+point_mass = { at = [0, 0, 0], mass = 1.0 }
+[joints.slide]
+type = "prismatic"
+parent = "ground"
+child = "block"
+point = [0, 0, 0]
+axis = "x"
+[springs.strut]
+joint = "slide"
+stiffness = "=k"
+[dampers.oil]
+joint = "slide"
+damping = "=c"
+[initial]
+slide = 1.0
+"""
 
 SAME = 1e-9  # of the largest entry of a gradient
 
@@ -106,7 +134,37 @@ def test_what_an_adjoint_cannot_do_is_refused_with_the_way_out():
         ask(["energy.kinetic"])
     with pytest.raises(NoAdjointError, match='control="all".*mode="forward"'):
         ask(["energy.kinetic@end"], control="all")
+    with pytest.raises(NoAdjointError, match="'implicit_midpoint' has no adjoint yet.*mode=\"forward\""):
+        ask(["energy.kinetic@end"], method="implicit_midpoint")
+    with pytest.raises(StateError, match="memory"):
+        ask(["energy.kinetic@end"], memory=0.0)
     found = ask(["energy.kinetic@end"])
     with pytest.raises(StateError, match='not of the state: ask with mode="forward"'):
         found.dq
     assert "dq" not in found.to_dataset()
+
+
+def test_steps_that_are_taken_again_give_the_same_gradient_bit_by_bit():
+    model, parameters = bc.load("double_pendulum"), ["upper.mass", "lower.mass", "knee.x"]
+    kept, again = (
+        bc.sensitivity(model, parameters, ["energy.kinetic@end"], 1.0, step=0.1, mode="adjoint", memory=memory)
+        for memory in (100.0, 1e-4)
+    )
+    np.testing.assert_array_equal(again.d("energy.kinetic@end"), kept.d("energy.kinetic@end"))
+
+
+def test_a_run_that_becomes_stiff_is_refused_or_differentiated_forward(monkeypatch):
+    model = bc.load(OVERDAMPED)
+    with pytest.raises(NoAdjointError, match='stiff.*radau has no adjoint yet: use mode="forward"'):
+        bc.sensitivity(model, ["parameters.c"], ["slide.q@end"], 1.0, step=0.1, mode="adjoint")
+    monkeypatch.setattr(choice, "AN_OUTPUT", 0.0)  # the adjoint is tried first
+    with pytest.warns(AccuracyWarning):
+        found = bc.sensitivity(model, ["parameters.c"], ["slide.q@end"], 1.0, step=0.1)
+    assert found.settings["mode"] == "forward"
+
+
+def test_kernels_that_call_routines_on_matrices_have_no_adjoint_yet():
+    e = Emitter(1)
+    e.do("call void @matrix_product(ptr $)", "%A")
+    with pytest.raises(NoAdjointError, match='matrices stand in memory.*mode="forward"'):
+        transposed(e, "kernel", ["A"], ["A"], [])

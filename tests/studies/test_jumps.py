@@ -1,4 +1,4 @@
-"""Forces that may jump are named before their run is differentiated."""
+"""Forces that jump: the derivatives of the run jump too, where the run passes; what is missed is named."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.studies.jumps import warn_of_jumps
+from bellcrank.studies.jumps import warn_of_jumps, warn_of_missed
 
 BLOCK = """
 format = 1
@@ -66,3 +66,54 @@ def test_the_height_and_the_place_of_a_pulse_are_parameters_like_others():
     v = np.sqrt(100 + 2 * 20)
     np.testing.assert_allclose(found.value("slide.v@end"), v, rtol=1e-8)
     np.testing.assert_allclose(found.d("slide.v@end"), [0.2 / v, 0.0], atol=1e-7)
+
+
+RUNNING = BLOCK.replace("[bodies.block]", "gravity = [0, 0, 0]\n[parameters]\nwall = 1.0\nfast = 1.93\n[bodies.block]")
+RUNNING += '[initial.slide]\nv = "=fast"\n'
+DAMPED = '[stops.end]\njoint = "slide"\nupper = "=wall"\nstiffness = 1e3\ndamping = 10.0'
+DECIDED = '[motors.drive]\njoint = "slide"\neffort = "=if(slide.q > wall, -5, 1)"'
+
+
+@pytest.mark.parametrize("method", ["dopri5", "radau"])
+def test_a_damped_stop_that_is_moved_is_met_later(method):
+    """A block of speed v0 meets a wall that pushes with -(k d + c d') at once. Moved by dw, the wall is met dw/v0 later, and all
+    that follows is the same but later: dv = -a dw/v0 in contact, and behind it dv = 0, dq = (1 - v/v0) dw."""
+    model = bc.load(RUNNING + DAMPED)
+    given = {"duration": 0.7, "step": 0.01, "method": method, "control": "all"}
+    found = bc.sensitivity(model, ["parameters.wall"], **given)
+    q, v, a = (
+        found.q_values[:, 0],
+        found.v_values[:, 0],
+        bc.compile(model, quick=True).acceleration(found.q_values, found.v_values),
+    )
+    before, touching = found.time < 1 / 1.93, (q > 1.0) & (a[:, 0] < -1.0)
+    behind = (q < 1.0) & (v < 0)
+    assert touching.sum() > 3 and behind.sum() > 3
+    np.testing.assert_array_equal(found.dv_values[before], 0.0)
+    np.testing.assert_allclose(found.dv_values[touching, 0, 0], -a[touching, 0] / 1.93, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(found.dv_values[behind, 0, 0], 0.0, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(found.dq_values[behind, 0, 0], 1.0 - v[behind] / 1.93, rtol=0, atol=1e-6)
+
+
+def test_a_force_that_turns_round_where_a_formula_says():
+    """+1 N before the wall, -5 N behind it: v = v* - 5 (t - t*), v*^2 = v0^2 + 2 w, t* = v* - v0, so that dv/dw = 6/v*."""
+    found = bc.sensitivity(bc.load(RUNNING + DECIDED), ["parameters.wall", "parameters.fast"], duration=0.8, step=0.05)
+    top = np.sqrt(1.93**2 + 2)
+    behind = found.time > top - 1.93
+    assert behind.any() and not behind.all()
+    slopes = np.array([6 / top, 6 * 1.93 / top - 5])
+    np.testing.assert_allclose(found.dv_values[behind, 0], np.broadcast_to(slopes, (behind.sum(), 2)), rtol=0, atol=1e-8)
+    np.testing.assert_allclose(found.dv_values[~behind, 0], np.broadcast_to([0.0, 1.0], ((~behind).sum(), 2)), atol=1e-12)
+
+
+def test_what_is_still_missed_is_named():
+    """A jump at a time, and passages that no short step was made for."""
+    timed = bc.load(BLOCK + '[motors.drive]\njoint = "slide"\neffort = "=if(time > 1, 2, 0)"')
+    with pytest.warns(bc.BellcrankWarning, match="decides between values"):
+        warn_of_jumps(timed, added=True)
+    with pytest.warns(bc.BellcrankWarning, match="3 passages of surfaces"):
+        warn_of_missed(bc.load(RUNNING + DAMPED), 3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_of_jumps(bc.load(RUNNING + DAMPED), added=True)
+        warn_of_jumps(bc.load(RUNNING + DECIDED), added=True)

@@ -12,7 +12,7 @@ B       (nv, free)   displacements that leave held coordinates where they are; s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -128,6 +128,7 @@ class Held:
     model: Model
     q: Mask
     v: Mask  # velocities that have one coordinate each, and turns of held quaternions; not those of free positions
+    known: dict[bytes, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def of(cls, model: Model, names: set[str]) -> Held:
@@ -163,6 +164,14 @@ class Held:
 
     def basis(self, q: Array, units: Array) -> Any:
         """B, sparse: columns are displacements of one radian, or of the typical length."""
+        if any(at.free for at in turning_joints(self.model)):
+            return self._basis(q, units)
+        key = units.tobytes()
+        if key not in self.known:  # it does not depend on q
+            self.known[key] = self._basis(q, units)
+        return self.known[key]
+
+    def _basis(self, q: Array, units: Array) -> Any:
         from scipy.sparse import csc_array
 
         keep, places = ~self.v, np.arange(self.model.nv)

@@ -65,7 +65,7 @@ def _chains(joint: str, as_json: bool) -> None:
     typer.echo(
         f"Of Kang & Yoon's three reference points, the origin saves {saved['origin']} multiplications a body over the centroid"
         f" and the joint point {saved['joint']}, as counted here with structural zeros left out.\n"
-        "The paper gives 36 + 6n for the origin, with full 6 x 6 products and n the joint's degrees of freedom."
+        "The paper gives 36 + 6n for the origin, shifting before joints are eliminated; n: the joint's degrees of freedom."
     )
 
 

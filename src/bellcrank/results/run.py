@@ -427,6 +427,12 @@ class Run:
         if told:
             warn(f"run of {self.labels.model!r}: {'; '.join(told)}: not finite numbers")
 
+    @property
+    def dynamics(self) -> Any:
+        """The model in machine code, a ``Dynamics``, as it was at the first sample."""
+        self._need_code()
+        return self._stretches[0][1]
+
     def _need_code(self) -> None:
         from .derived import compiled
 

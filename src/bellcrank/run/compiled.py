@@ -76,7 +76,7 @@ def in_machine_code(
         _doubt_cut_steps(scheme, trajectory.count("cuts"))
     counts = {name: int(trajectory.real(name)) for name in ("steps", "rejected")}
     names = ("evaluations", "jacobians", "factorizations") if scheme.implicit else ("evaluations",)
-    counts |= {name: trajectory.count(name) for name in names}
+    counts |= {name: trajectory.count(name) for name in (*names, *(("uncut",) if tangents is not None else ()))}
     return _known(dynamics, host.collected(trajectory, problem)._replace(counts=counts, peak=host.peak_kinetic(trajectory)))
 
 

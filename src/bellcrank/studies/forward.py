@@ -26,10 +26,10 @@ from ..run.loops.passing import has_steps_of_its_own
 from ..run.loops.treatment import loops_of
 from .accuracy import doubt_derivatives
 from .adjoint.backward import Backward
-from .adjoint.choice import taken_backward
+from .adjoint.choice import MEMORY, taken_backward
 from .checking.kinks import warn_of_kinks
 from .history import History, Scaled, integrate
-from .jumps import warn_of_jumps
+from .jumps import may_jump, warn_of_jumps, warn_of_missed
 from .outcome import Found, Sensitivity
 from .output_names import Output, parsed
 from .starting import first_tangents
@@ -63,6 +63,7 @@ def sensitivity(
     projection: str = "minimum_norm",
     rank_tolerance: float | None = None,
     mode: str = "auto",
+    memory: float = MEMORY,
     progress: Callable[[float], None] | None = None,
 ) -> Sensitivity:
     """Derivatives of a run, and of outputs of it, by parameters of the model: exact, integrated with the state.
@@ -81,17 +82,18 @@ def sensitivity(
     mode        "forward": derivatives are integrated with the run, which costs a part of a run for every parameter; "adjoint":
                 for every output the run is gone through backward, which costs a few runs, however many parameters there are;
                 "auto": the one of the two that costs less (settings["mode"] of the result says which)
+    memory      MB that the steps of a run may take which is gone through backward; beyond that they are taken again, which
+                costs one run more
 
     What the model's file gives of the start is kept, and the rest of it follows the design as the assembly of the loops does.
     At a singular position of the loops derivatives end, and a SimulationError says where.
     """
     _must_be_possible(method, control, mode)
     refuse_loads(model, "sensitivity")
-    must_be_positive(rtol=rtol, atol=atol, max_step=max_step)
+    must_be_positive(rtol=rtol, atol=atol, max_step=max_step, memory=memory)
     design = parameters if isinstance(parameters, Design) else Design(model, parameters)
     for remark in design.remarks:
         warn(remark)
-    warn_of_jumps(model)
     whole, interval = span(model, duration, step)
     wanted = parsed(outputs, [event.title for event in events], whole)
     options: dict[str, Any] = {"rank_tolerance": rank_tolerance, "design": design}
@@ -114,15 +116,19 @@ def sensitivity(
     when = moments(dynamics, wanted, grid, first)
     study = _Study(dynamics, Scaled.of(design), given, method, (rtol, atol, max_step), projection, control == "all")
     settings = study.settings | {"duration": whole, "step": interval}
-    if taken_backward(mode, wanted, len(design.names), method, control):
-        backward = Backward(dynamics, design, given, method, (rtol, atol, max_step), projection)
+    followed = mode == "auto" and may_jump(model)  # backward, jumps of derivatives would be missing
+    if taken_backward(mode, wanted, len(design.names), method, control) and not followed:
+        backward = Backward(dynamics, design, given, method, (rtol, atol, max_step), projection, memory)
         try:
             history, found = backward.run_and_back(wanted, events, when, progress)
+            warn_of_jumps(model)
             return _result(model, design, found, history, when, settings | {"mode": "adjoint"})
         except NoAdjointError:
             if mode == "adjoint":
                 raise
+    warn_of_jumps(model, added=not dynamics.canonical)
     history = study.run(when.times, progress)
+    warn_of_missed(model, history.outcome.counts["uncut"])
     doubt_derivatives(model.name, design.names, history.outcome.missed, history.outcome.counts["steps"], rtol)
     found = taken(model, wanted, events, history, when)
     return _result(model, design, found, history, when, settings | {"mode": "forward"})

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..dynamics import Dynamics, compile
 from ..errors import StateError
 from ..wording import did_you_mean
 from .scene import Anchor, Array, ElementMark, JointMark, Placement, Scene
@@ -28,10 +27,6 @@ class Recording:
             raise StateError(f"the run of {run.labels.model!r} has no samples, and so nothing to show")
         self.run, self.scene = run, Scene(run.model)
         self.time: Array = run.values("time")
-
-    @cached_property
-    def _dynamics(self) -> Dynamics:
-        return compile(self.scene.model, quick=True)
 
     @cached_property
     def positions(self) -> Array:
@@ -71,7 +66,7 @@ class Recording:
 
     def placement(self, sample: int) -> Placement:
         """One sample by itself: of a long run, the poses of all samples take seconds and a gigabyte."""
-        return Placement(*self._dynamics.poses(self.run.values("q")[sample], t=float(self.time[sample])))
+        return Placement(*self.run.dynamics.poses(self.run.values("q")[sample], t=float(self.time[sample])))
 
     def path(self, anchor: Anchor) -> Array:
         """Where a point is at every sample, (T, 3)."""

@@ -6,8 +6,9 @@ may see in it (they differ at corners), then q and v, padded as a state is.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-ROOM = 256  # steps between two looks of the host
+ROOM = 2048  # steps at most in a piece
+_CHANGING: tuple[str, ...] = ("y", "new", "aside", "origin", "k", "reals", "counts", "sampled", "corner", "before", "clock")
+_CHANGING += ("opening_start", "opening_middle", "fastest")
 
 
 def note_step(s: Stepper, h: Number, where: Condition) -> None:
@@ -60,21 +63,63 @@ class LoggedFixed(FixedStepper):
 
 
 @dataclass
+class Piece:
+    """Steps of one call of the machine code: what its memory was before, so that they can be taken again, and perhaps rows."""
+
+    before: dict[str, NDArray[Any]]
+    budget: int
+    rows: Array | None
+
+
+@dataclass
 class Log:
-    """All accepted steps of a run, and the state after the last of them."""
+    """All accepted steps of a run. Rows beyond ``limit`` bytes are not kept: the steps are taken again when they are needed."""
 
+    limit: float = 256e6
     room: int = ROOM
-    parts: list[Array] = field(default_factory=list)
-    last: Array = field(default_factory=lambda: np.zeros(0))
+    pieces: list[Piece] = field(default_factory=list)
+    trajectory: Trajectory | None = None
+    full: bool = False
 
-    def take_over(self, trajectory: Trajectory) -> None:
-        layout, count = trajectory.layout, trajectory.count("logged")
+    def begin(self, trajectory: Trajectory, budget: int) -> None:
+        """Before some steps."""
+        self.trajectory = trajectory
+        self.pieces.append(Piece({name: trajectory.arrays[name].copy() for name in _CHANGING}, budget, None))
+
+    def take_over(self) -> None:
+        """After them."""
+        self.pieces[-1].rows = self._rows()
+        kept = [piece.rows.nbytes for piece in self.pieces if piece.rows is not None]
+        if self.full or sum(kept) > self.limit:
+            self.full = True
+            for piece in self.pieces:
+                piece.rows = None
+
+    def _rows(self) -> Array:
+        """What the machine code has written down, and the state after it as one row more."""
+        trajectory = self.trajectory
+        assert trajectory is not None
+        layout, count, t = trajectory.layout, trajectory.count("logged"), trajectory.real("t")
         rows = trajectory.arrays["log"][: count * layout.log_row].reshape(count, layout.log_row)
-        self.parts.append(rows.copy())
         trajectory.set_count("logged", 0)
-        t = trajectory.real("t")
-        self.last = np.concatenate([[t, 0.0, t, t], trajectory.arrays["y"][: layout.w_start]])
+        end = np.concatenate([[t, 0.0, t, t], trajectory.arrays["y"][: layout.w_start]])
+        return np.vstack([rows, end[None]])
 
-    def rows(self) -> Array:
-        """(steps + 1, doubles of a row)"""
-        return np.vstack([*self.parts, self.last[None]])
+    def backward(self) -> Iterator[Array]:
+        """Pieces from the last to the first: a row for each accepted step, and one for the state after the last of them."""
+        trajectory = self.trajectory
+        assert trajectory is not None
+        for piece in reversed(self.pieces):
+            if piece.rows is not None:
+                yield piece.rows
+                continue
+            for name, x in piece.before.items():
+                trajectory.arrays[name][:] = x
+            trajectory.take_steps(piece.budget)
+            yield self._rows()
+
+    @property
+    def nbytes(self) -> int:
+        """What is kept."""
+        rows = sum(piece.rows.nbytes for piece in self.pieces if piece.rows is not None)
+        return rows + sum(x.nbytes for piece in self.pieces for x in piece.before.values())

@@ -20,6 +20,7 @@ from ..module import Module, assemble
 from ..steps.memory import Layout
 from ..steps.programs import programs
 from .kernel import active_data, adjoint_arrays, first_tape, write_adjoint
+from .log import Log
 from .steps import Retrace, words
 
 Array = NDArray[np.float64]
@@ -112,27 +113,33 @@ class Retraced:
             found[:, : len(dense)] = h[:, None] * ((x[:, None] ** np.arange(1, dense.shape[1] + 1)) @ dense.T)
         return found
 
-    def back(self, log: Array, given: Mapping[str, Array], times: Array, seeds: Array, last: Array) -> Array:
+    def back(self, log: Log, given: Mapping[str, Array], times: Array, seeds: Array) -> Array:
         """Adjoint of the first state, (nq + nv,); those of the data are added to ``bars``.
 
-        ``log``: rows of the accepted steps and of the end; ``times``: of the samples, in order, with their adjoints ``seeds``,
-        (samples, nq + nv); ``last``: the adjoint of the end of the last step, (nq + nv,).
+        ``times``: of the samples, in order, with their adjoints ``seeds``, (samples, nq + nv).
         """
-        steps = len(log) - 1
-        inside = np.minimum(np.searchsorted(log[1:, 0], times, side="left"), steps - 1)
-        samples = np.searchsorted(inside, np.arange(steps + 1), side="left").astype(np.int64)
-        self.arrays["lam"][:] = self._padded(last[None])[0]
+        self.arrays["lam"][:] = 0.0
         for name in ("tau", "u"):
             self.arrays[name][: len(given[name])] = given[name]
-        more: dict[str, NDArray[Any]] = {"log": log, "samples": samples, "seeds": self._padded(seeds)}
-        more["weights"] = self.dense_weights(log, inside, times)
+        for rows in log.backward():
+            if len(rows) > 1:
+                here = slice(*np.searchsorted(times, rows[[0, -1], 0], side="right"))
+                self._back_through(rows, times[here], seeds[here])
+        lam, model = self.arrays["lam"], self.plan.model
+        return np.concatenate([lam[: model.nq], lam[self.v_start : self.v_start + model.nv]])
+
+    def _back_through(self, rows: Array, times: Array, seeds: Array) -> None:
+        """Steps that have a row each, and one for the state after the last."""
+        steps = len(rows) - 1
+        inside = np.minimum(np.searchsorted(rows[1:, 0], times, side="left"), steps - 1)
+        samples = np.searchsorted(inside, np.arange(steps + 1), side="left").astype(np.int64)
+        more: dict[str, NDArray[Any]] = {"log": rows, "samples": samples, "seeds": self._padded(seeds)}
+        more["weights"] = self.dense_weights(rows, inside, times)
         todo = steps
         while todo > 0:
             todo = self._back(self._bound(more).ctypes.data, todo, 0)
             if todo > 0:
                 self.arrays["tape"] = np.empty(2 * self.arrays["tape"].size)
-        lam, model = self.arrays["lam"], self.plan.model
-        return np.concatenate([lam[: model.nq], lam[self.v_start : self.v_start + model.nv]])
 
     def _padded(self, rows: Array) -> Array:
         nq, nv = self.plan.model.nq, self.plan.model.nv

@@ -14,6 +14,7 @@ from ...kernels.llvm.flow import when, while_
 from ...numbers import Condition, Number, Symbol, maximum, minimum
 from ...plan.turns import FINE
 from ..tangents import steps as tangents
+from ..tangents.jumps import jump
 from .cuts.anchors import draw_anchors
 from .cuts.corners import pass_corner, start_of_step
 from .cuts.openings import find_opening, near_openings
@@ -122,6 +123,8 @@ class AdaptiveStepper(Stepper):
         y, new = self.words["y"], self.words["new"]
         if not self.closed:
             self.unit_state(new, self.slope_at_end())
+        if self.tangents:
+            jump(self, self.real("h"), self.real("full"), stands)
         self.note_step(self.real("h"), stands)
         self.replace(y, new, stands)
         draw_anchors(self, stands)
@@ -146,6 +149,8 @@ class AdaptiveStepper(Stepper):
         y, last = self.words["y"], self.slope_at_end()
         # the projection has moved the state, and with it what was the last stage; after a corner that is another
         anew = stands if self.closed or (self.tangents and not self.plain_rates) else passed
+        if self.tangents:
+            anew = anew | (self.real("jumped") > 0.0)
         when(self.e, self.any(anew), lambda: self.derivative(y, last, start_of_step(self)))
         self.replace(self.k[0], last, stands)
 

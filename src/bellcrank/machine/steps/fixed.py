@@ -9,6 +9,7 @@ from __future__ import annotations
 from ...kernels.llvm.flow import when, while_
 from ...numbers import Number, maximum, minimum
 from ..tangents import steps as tangents
+from ..tangents.jumps import jump
 from .cuts.anchors import draw_anchors
 from .cuts.corners import pass_corner, start_of_step
 from .cuts.openings import find_opening, near_openings
@@ -146,6 +147,8 @@ class FixedStepper(Stepper):
 
     def _accept(self) -> None:
         e, w = self.e, self.words
+        if self.tangents:
+            jump(self, self.real("piece"), self.real("h"), self.running())
         self.note_step(self.real("piece"), self.running())
         self.copy(w["new"], w["y"])
         draw_anchors(self, self.running())

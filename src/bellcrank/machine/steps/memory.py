@@ -70,11 +70,12 @@ _NEWTON = (
     "shorten",
 )  # see implicit/
 FRESH, OLD, TO_RENEW = 0.0, 1.0, 2.0  # "jacobian": of this step, of one before, to be taken again
-_ALONG = ("along", "along_passes", "along_change")  # tangents of the stages: see tangents/stages.py
+_ALONG = ("along", "along_passes", "along_change", "jumped", "usual", "rate_of_gap")  # see tangents/
 _BEFORE = ("tried", "h_before", "h_accepted", "error_accepted", "change", "change_before")
 _IMPLICIT = (*_NEWTON, *_ALONG, *_BEFORE)
 REALS = {name: k for k, name in enumerate((*_STEP, *_FASTEST, *_CUTS, *_OPENINGS, *_CLOSING, *STIFFNESS, *_IMPLICIT))}
-COUNTS = {name: k for k, name in enumerate((*_LOOP, "parameter", "logged", "cuts", "jacobians", "factorizations"))}
+_COUNTED = ("parameter", "uncut", "logged", "cuts", "jacobians", "factorizations")
+COUNTS = {name: k for k, name in enumerate((*_LOOP, *_COUNTED))}
 TURNING = ("attitude", "spin", "position", "push")  # places in y of g, mu, x, l; the last two are -1 without a position
 
 
@@ -95,6 +96,11 @@ class Layout:
     def tangents(self) -> int:
         """Of a chunk."""
         return self.called["kernel"].tangents
+
+    @property
+    def way(self) -> int:
+        """Tangents of the openings along the motion."""
+        return self.called["openings_along"].tangents if "openings_along" in self.called else 0
 
     @property
     def tangent_chunks(self) -> int:
@@ -347,6 +353,10 @@ DOUBLES: dict[str, Size] = {
     "moved": lambda s: s.wide(max(s.model.nq, s.model.nv)) if s.tangents else 0,
     "moving": lambda s: max(s.model.nq, s.model.nv) * s.tangents,
     "still": lambda s: s.model.nq * s.tangents,
+    "surface_tangents": lambda s: len(s.surfaces.places) * s.tangent_chunks * s.tangents,  # of the limits
+    "way_q": lambda s: s.model.nq * s.way,
+    "way_v": lambda s: s.model.nv * s.way,
+    "way_t": lambda s: s.way,
     "tangent_error": lambda s: s.tangent_chunks * s.tangents,  # of the last step, over its tolerance, for each parameter
     "tangent_errors": lambda s: s.tangent_chunks * s.tangents,  # and added up over the accepted steps
     "k": lambda s: (s.method.stages + len(s.method.extra)) * s.state,

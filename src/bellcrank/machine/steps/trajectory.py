@@ -9,10 +9,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...forces import FORCES
 from ...formulations import Program
 from ...integrate import RungeKutta
 from ...model.manifold import unit_quaternions
 from ...plan import Plan
+from ...plan.loads import ELEMENT_ROW
 from ...plan.turns import turn_weights
 from ..adjoint.log import Log, LoggedAdaptive, LoggedFixed
 from ..kernel import obtain, structure_key
@@ -20,6 +22,7 @@ from ..module import Module
 from ..tangents.data import chunk_of, in_chunks
 from ..tangents.steps import with_tangents
 from .adaptive import AdaptiveStepper
+from .cuts.known import stop_limits
 from .fixed import FixedStepper
 from .implicit.closed import ClosedMidpointStepper, closed_midpoint_programs
 from .implicit.fixed import ImplicitStepper
@@ -86,7 +89,19 @@ class Trajectory(Memory):
         super().__init__(layout, code, times, corners, data)
         self.plan, self.method, self.log = plan, method, log
         self.set_number("control_all", int(tangents is not None and tangents.control))
+        self._set_limits(data)
         self.tried = 0  # steps of the last call, accepted or not
+
+    def _set_limits(self, data: Mapping[str, Array]) -> None:
+        """How the limits at which steps are cut change with the parameters: (surfaces, chunks, tangents of a chunk)."""
+        changes, (places, limits) = data.get("d_element_data"), self.layout.surfaces
+        if changes is None or not len(places):
+            return
+        shape = (len(places), self.layout.tangent_chunks, self.layout.tangents)
+        found = self.arrays["surface_tangents"][: int(np.prod(shape))].reshape(shape)
+        for k, name, place in stop_limits(self.plan.model):
+            own = (places == place) & (limits == self.plan.model.elements[k].values[name])
+            found[own] = changes[0, :, k * ELEMENT_ROW + FORCES["joint_stop"].values.index(name)]
 
     def ask(self, control: Callable[[], None]) -> None:
         """Call a function before every evaluation: of the state in ``asked``, at the time in ``clock``, into ``tau`` and ``u``.
@@ -104,9 +119,11 @@ class Trajectory(Memory):
     def advance(self, budget: int) -> None:
         steps, rejected = self.lane("steps"), self.lane("rejected")
         before = steps[0] + rejected[0]
+        if self.log is not None:
+            self.log.begin(self, budget)
         self.take_steps(budget)
         if self.log is not None:
-            self.log.take_over(self)
+            self.log.take_over()
         self.tried = int(steps[0] + rejected[0] - before)
 
     def limit_turns(self) -> None:

@@ -11,6 +11,7 @@ from ...formulations.base import tangent_of
 from ...plan import Plan
 from ...plan.signature import OWN
 from ..arrays import ARRAYS, OF_NODES, VARIABLE, plan_counts
+from ..kernel import aligned
 
 Numbers = NDArray[np.float64]
 
@@ -40,13 +41,18 @@ def design_tangents(plan: Plan, tangents: Mapping[str, Numbers], parameters: int
 
 
 def in_chunks(rows: Numbers) -> Numbers:
-    """(states, size, parameters) as (states, chunks, size, tangents of a chunk); what fills up is zero."""
+    """(states, size, parameters) as (states, chunks, size, tangents of a chunk); what fills up is zero.
+
+    A vector of tangents begins a line of the cache, so that reading it touches one.
+    """
     states, size, parameters = rows.shape
     wide = chunk_of(parameters)
     chunks = max(1, -(-parameters // wide))
-    padded = np.zeros((states, size, chunks * wide))
-    padded[..., :parameters] = rows
-    return np.ascontiguousarray(np.moveaxis(padded.reshape(states, size, chunks, wide), 2, 1))
+    found = aligned(states * chunks * size * wide).reshape(states, chunks, size, wide)
+    for c in range(chunks):
+        part = rows[..., c * wide : (c + 1) * wide]
+        found[:, c, :, : part.shape[-1]] = part
+    return found
 
 
 def from_chunks(rows: Numbers, parameters: int) -> tuple[Numbers, Numbers]:

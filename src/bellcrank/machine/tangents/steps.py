@@ -21,6 +21,7 @@ from ...kernels.llvm.flow import each, total
 from ...numbers import Condition, Number, Symbol, maximum
 from ..arrays import ARRAYS
 from ..steps.memory import WIDE
+from .data import FEW
 
 if TYPE_CHECKING:
     from ..steps.stepper import Stepper
@@ -38,6 +39,9 @@ def with_tangents(called: dict[str, Program], tangents: int) -> dict[str, Progra
     also = {f"d_{name}": called[name].differentiated(("q", "v"), tangents) for name in DIFFERENTIATED if name in called}
     if "tangent" in called:
         also["plain"] = first
+    if "openings" in called:
+        also["d_openings"] = called["openings"].differentiated(("q", "v"), tangents)
+        also["openings_along"] = called["openings"].differentiated(("q", "v", "t"), FEW, of_design=False)
     return called | {"kernel": first.differentiated(("q", speed), tangents)} | also
 
 

@@ -33,7 +33,7 @@ from ..history import History, is_state
 from ..outcome import Found
 from ..output_names import Output
 from ..taking import Moments
-from .choice import FORWARD_INSTEAD
+from .choice import FORWARD_INSTEAD, MEMORY
 from .first_state import FirstState
 from .samples import Bars, Samples, summed
 from .weights import Curves, Weighed, weighed
@@ -52,6 +52,7 @@ class Backward:
     method: str
     limits: Limits
     projection: str
+    memory: float = MEMORY
     logs: list[tuple[Dynamics, Log]] = field(default_factory=list)
 
     def run_and_back(
@@ -78,7 +79,7 @@ class Backward:
 
     def _logged(self, progress: Progress) -> Callable[[Dynamics, State, Array, Loops], Outcome]:
         def run(by: Dynamics, first: State, until: Array, how: Loops) -> Outcome:
-            log, stiffness = Log(), self._stiffness()
+            log, stiffness = Log(1e6 * self.memory), self._stiffness()
             self.logs.append((by, log))
             found = in_machine_code(by, self.scheme, first, until, self.limits, None, progress, how, stiffness, log=log)
             if stiffness.left_at is not None:
@@ -114,20 +115,19 @@ class Backward:
         retraced = Retraced(dyn.plan, dyn.program, self.scheme, self.loops.metric, self.loops.project)
         first = FirstState(dyn, self.design, history.start, self.given)
         first.must_follow()
-        rows, found = log.rows(), {}
+        found = {}
         for output in wanted:
             one = weighed(model, output, curves, when, watched)
-            gradient = self._gradient(one, curves.names, history, first, retraced, rows)
+            gradient = self._gradient(one, curves.names, history, first, retraced, log)
             found[output.name] = Found(np.array(one.value), gradient, one.unit, one.time)
         return found
 
     def _gradient(
-        self, one: Weighed, names: list[str], history: History, first: FirstState, retraced: Retraced, log: Array
+        self, one: Weighed, names: list[str], history: History, first: FirstState, retraced: Retraced, log: Log
     ) -> Array:
         states, bars = self._of_samples(one, names, history)
         seeded = np.flatnonzero(states[1:].any(axis=1)) + 1
-        nothing = np.zeros(states.shape[1])
-        start = states[0] + retraced.back(log, history.start, history.times[seeded], states[seeded], nothing)
+        start = states[0] + retraced.back(log, history.start, history.times[seeded], states[seeded])
         dyn = self.logs[0][0]
         bars.append((dyn.plan, retraced.data_bars()))
         bars += [(dyn.plan, x) for x in first.bars(start)]

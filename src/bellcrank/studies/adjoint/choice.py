@@ -8,7 +8,8 @@ from ...errors import NoAdjointError
 from ...run.arguments import AUTO
 from ..output_names import Output
 
-A_PARAMETER, AN_OUTPUT = 0.4, 3.0  # about what each costs, forward and backward, in runs (bench/adjoint.py)
+A_PARAMETER, AN_OUTPUT = 0.2, 2.4  # about what each costs, forward and backward, in runs (bench/adjoint.py)
+MEMORY = 256.0  # MB that accepted steps may take
 METHODS_BACKWARD = (AUTO, "dopri5", "dop853", "rk4")
 FORWARD_INSTEAD = 'use mode="forward"'
 

@@ -54,19 +54,25 @@ class FirstState:
         """Raises DynamicsError for a parameter whose change the start cannot follow."""
         if not self.dynamics.model.closures:
             return
-        loops, (_, left) = Loops(self.dynamics), self._mending[0]
+        loops = Loops(self.dynamics)
         weights = np.random.default_rng(1).uniform(0.5, 1.0, self.dynamics.equations)
         sizes = np.where(self.design.start == 0, 1.0, np.abs(self.design.start))
-        missed, whole = (np.abs(self._weighed(x)) * sizes for x in (left.T @ weights, loops.rows * weights))
-        must_follow(loops, missed, whole)
+        for which, (_, left) in enumerate(self._mending):
+            seeds = left.T @ weights, loops.rows * weights
+            missed, whole = (np.abs(self._weighed(which, x)) * sizes for x in seeds)
+            must_follow(loops, missed, whole)
 
-    def _weighed(self, seeds: Array) -> Array:
-        """Derivatives by the parameters of a weighted sum of the errors of the closures, with the start as it is written."""
-        model = self.dynamics.model
+    def _weighed(self, which: int, seeds: Array) -> Array:
+        """Derivatives by the parameters of a weighted sum of the errors of the closures (0), or of their rates (1).
+
+        The start is as it is written; of the rates, with the positions mended.
+        """
+        model, plan = self.dynamics.model, self.dynamics.plan
         bar_q, bar_v = np.zeros(model.nq), np.zeros(model.nv)
-        data = self._back(0, seeds, bar_q, bar_v)
-        plan = self.dynamics.plan
-        bars = design_bars(plan, data, self._written(bar_q, bar_v))
+        data = [self._back(which, seeds, bar_q, bar_v)]
+        if which:
+            data.append(self._back(0, self._mending[0][0].T @ bar_q, bar_q, bar_v))
+        bars = design_bars(plan, *data, self._written(bar_q, bar_v))
         return self.design.plan_arrays(plan).gradient(np.array(self.design.start), bars)
 
     def _written(self, bar_q: Array, bar_v: Array) -> dict[str, Array]:

@@ -93,6 +93,13 @@ class Optimum:
         return len(self.history)
 
     @property
+    def reached(self) -> int:
+        """How many of the searches ended at the best cost, to a thousandth of it and a millionth of the first one."""
+        first = self.first.cost if np.isfinite(self.first.cost) else 0.0
+        near = self.cost + 1e-3 * abs(self.cost) + 1e-6 * abs(first)
+        return sum(one.cost <= near for one in self.searches)
+
+    @property
     def infeasible(self) -> list[Point]:
         return [point for point in self.history if point.reason is not None]
 
@@ -130,7 +137,8 @@ class Optimum:
             "active": [one._asdict() for one in self.active],
             "evaluations": self.gradients,
             "infeasible": len(self.infeasible),
-            "searches": [one._asdict() for one in self.searches],
+            "searches": [one._asdict() | {"cost": one.cost if np.isfinite(one.cost) else None} for one in self.searches],
+            "reached": self.reached,
             "notes": self.notes,
         }
 

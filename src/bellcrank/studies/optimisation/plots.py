@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 BEFORE, AFTER, MEASURED = "0.6", "C0", "C3"
+MOST_NAMED = 40  # parameters whose names can be read side by side
 
 
 def optimum_figure(found: Optimum, path: str | Path | None, points: Sequence[str] = ()) -> Figure:
@@ -85,9 +86,12 @@ def on_ranges(axes: Axes, found: Optimum) -> None:
     axes.plot((first - low) / (high - low), rows, "o", color=BEFORE, label="start")
     axes.plot((best - low) / (high - low), rows, "o", color=AFTER, label="best")
     axes.set_yticks(rows, [name.removeprefix("parameters.") for name in found.names], fontsize="small" if n < 12 else 5)
+    if n > MOST_NAMED:
+        axes.set_yticks([])
     axes.set_xticks([0, 1], ["min", "max"])
+    axes.set_ylim(-0.12 * n - 0.6, n - 0.5)
     axes.set_title("parameters on their ranges", fontsize="medium")
-    axes.legend(fontsize="small")
+    axes.legend(fontsize="small", loc="lower center", ncols=2)
 
 
 def _curves(problem: Problem) -> list[str]:

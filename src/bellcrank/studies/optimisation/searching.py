@@ -29,6 +29,7 @@ class Ended(NamedTuple):
     start: int
     success: bool
     message: str
+    cost: float = np.inf
 
 
 def violation(problem: Problem, point: Point) -> float:
@@ -123,7 +124,8 @@ def search_from(problem: Problem, x0: Array, search: Search, start: int = 0) -> 
     scaled = Scaled(problem, x0)
     run = _least_squares if method == "least_squares" else _minimized
     found = run(scaled, method, search)
-    return Ended(start, bool(found.success), str(found.message))
+    cost = float(found.cost) if method == "least_squares" else float(found.fun) * scaled.size
+    return Ended(start, bool(found.success), str(found.message), cost)
 
 
 def _least_squares(scaled: Scaled, method: str, search: Search) -> Any:

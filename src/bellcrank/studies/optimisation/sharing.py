@@ -71,7 +71,7 @@ def search_shared(
             if line is None:
                 running -= 1
             elif "ended" in line:
-                ended.append(Ended(line["start"], line["success"], line["ended"]))
+                ended.append(Ended(line["start"], line["success"], line["ended"], line.get("cost", np.inf)))
             else:
                 noted(as_point(line))
     finally:
@@ -132,4 +132,5 @@ def serve(job: dict[str, Any], write: Callable[[dict[str, Any]], None]) -> None:
     problem.seen, problem.noted = record.find, lambda point: write(as_json(point))
     for k, x0 in job["starts"]:
         (ended,) = search_here(problem, [(k, x0)], job["search"], lambda k: None)
-        write({"start": ended.start, "success": ended.success, "ended": ended.message})
+        line: dict[str, Any] = {"start": ended.start, "success": ended.success, "ended": ended.message}
+        write(line | ({"cost": ended.cost} if np.isfinite(ended.cost) else {}))

@@ -77,6 +77,17 @@ def time_tables(model: Model) -> Iterator[Table]:
             yield from (term.table for term in law.terms if term.table is not None)
 
 
+def stop_limits(model: Model) -> list[tuple[int, str, int]]:
+    """Limits of stops on coordinates of the tree: which element, which of its values, and the place in q."""
+    stops = ((k, e) for k, e in enumerate(model.elements) if e.kind == "joint_stop" and e.joint >= 0)
+    return [
+        (k, name, int(model.q_index[e.joint]) + e.dof)
+        for k, e in stops
+        if not model.driven[e.joint]
+        for name in ("lower", "upper")
+    ]
+
+
 def known_surfaces(model: Model, *, distinct: bool = True) -> Surfaces:
     """Those of stops, and of friction that holds; ``distinct``: equal ones once, in order, else as ``limits_of`` has them."""
     found = [(place, limit) for place, limit in limits_of(model) if np.isfinite(limit)]
@@ -86,10 +97,7 @@ def known_surfaces(model: Model, *, distinct: bool = True) -> Surfaces:
 
 def limits_of(model: Model) -> list[tuple[int, Any]]:
     """Places and limits over any number, the infinite ones too; a driven joint has no coordinate."""
-    stops = [e for e in model.elements if e.kind == "joint_stop" and e.joint >= 0 and not model.driven[e.joint]]
-    found: list[tuple[int, Any]] = [
-        (int(model.q_index[e.joint]) + e.dof, e.values[name]) for e in stops for name in ("lower", "upper")
-    ]
+    found: list[tuple[int, Any]] = [(place, model.elements[k].values[name]) for k, name, place in stop_limits(model)]
     held = (model.elements[k] for k in model.stictions)
     return found + [(model.nq + int(model.v_index[e.joint]) + e.dof, 0.0) for e in held]
 

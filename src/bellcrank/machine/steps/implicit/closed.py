@@ -35,6 +35,7 @@ MOST_ITERATIONS = 80
 RENEWED = 2  # the iteration after which S is taken with the rows at both ends
 SMALL, IDLE = 1e-11, 2  # changes that may be rounding; iterations in which they shrink no further
 CLOSED = 1e-11  # errors of a closure, as a part of the model's size, that may remain
+ROUNDED = 0.01  # for each radian or metre of the largest coordinate: what its rounding adds to such changes and errors
 SETTLINGS = 2  # the second push is found twice, so that only rounding is left
 
 
@@ -125,7 +126,12 @@ class ClosedMidpointStepper(FixedStepper):
             sizes = self.largest(self.folded(start, stop, size, maximum)) + floor
             part = self.largest(self.folded(start, stop, moved, maximum)) / sizes
             found = part if isinstance(found, float) else maximum(found, part)
-        return found
+        return found / self._known_to(w["pushed"])
+
+    def _known_to(self, state: str) -> Number:
+        """A crank that has gone round a thousand times is known to fewer digits: by how much more a change may be rounding."""
+        largest = self.folded(0, self.vectors("v_start"), lambda i: abs(self.get(state, i)), maximum)
+        return 1.0 + ROUNDED * self.largest(largest)
 
     def _push(self, h: Number) -> None:
         """``pushed``: the state at the start with p' = p - h G^T lambda."""
@@ -222,7 +228,8 @@ class ClosedMidpointStepper(FixedStepper):
             self._put(w["right"], r, error)
             return e.operand(maximum(e.symbol(largest), abs(error)))
 
-        return e.symbol(total(e, 0, w["order"], e.constant(0.0), one))
+        largest = self.largest(total(e, 0, w["order"], e.constant(0.0), one))
+        return largest / self._known_to(state)
 
     # linear equations -----------------------------------------------------------------------------------------------
 
