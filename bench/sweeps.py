@@ -3,7 +3,8 @@
     python bench/sweeps.py
 
 An arm of seven joints by rk4 with steps of 2 ms for 0.2 s, states stored every step, on as many threads as the process may
-use; the fastest of interleaved repetitions. Prints ratios first. MuJoCo cannot change the design without compiling its model again.
+use; the fastest of interleaved repetitions. Prints ratios first. MuJoCo cannot change the design without compiling its model
+again.
 """
 
 from __future__ import annotations
