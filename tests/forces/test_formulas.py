@@ -168,7 +168,7 @@ def test_a_ball_that_bounces_comes_back_to_its_height(method):
 
 def test_methods_that_do_not_look_for_contacts_say_so():
     with pytest.warns(
-        bc.BellcrankWarning, match=r"contacts, or formulas with kinks \('floor'\), and bdf does not end its steps"
+        bc.BellcrankWarning, match=r"contacts, or formulas or tables with kinks \('floor'\), and bdf does not end its steps"
     ):
         bc.simulate(dropped(), 0.1, step=0.1, method="bdf")
 

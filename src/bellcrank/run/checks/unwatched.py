@@ -26,8 +26,8 @@ def tell_uncut(model: Model, method: str, first: float, last: float) -> None:
         )
 
 
-def tell_unopened(model: Model, plan: Plan, method: str) -> None:
-    """Of a method that does not look where contacts begin and where formulas of forces have kinks."""
+def tell_unopened(model: Model, plan: Plan, method: str, momenta: bool) -> None:
+    """Of a method, or a run in momenta, that does not look where contacts begin and where forces have kinks."""
     if not plan.loads.openings:
         return
     names = [
@@ -36,7 +36,9 @@ def tell_unopened(model: Model, plan: Plan, method: str) -> None:
         if e.live or (e.joint < 0 and (FORCES[e.kind].gates or (e.table is not None and FORCES[e.kind].watches_table)))
     ]
     listed = f"{', '.join(map(repr, names[:3]))}{', ...' if len(names) > 3 else ''}"
+    what = "a run in momenta" if momenta else method
+    remedy = argument("formulation", "auto") if momenta else argument("method", "dopri5")
     warn(
-        f"model {model.name!r} has contacts, or formulas with kinks ({listed}), and {method} does not end its steps there: "
-        f"what happens within a step may be missed. Give a short {argument('max_step')}, or use {argument('method', 'dopri5')}."
+        f"model {model.name!r} has contacts, or formulas or tables with kinks ({listed}), and {what} does not end its steps "
+        f"there: what happens within a step may be missed. Give a short {argument('max_step')}, or use {remedy}."
     )
