@@ -297,7 +297,7 @@ def test_a_store_of_another_sweep_is_refused(pendulum, tmp_path):
         swept(pendulum, tmp_path / "full", runs=8)
     with pytest.raises(StudyError, match="there is no sweep"):
         bc.load_sweep(tmp_path / "nothing")
-    with pytest.raises(StudyError, match="design='saltelli'"):
+    with pytest.raises(StudyError, match='design="saltelli"'):
         bc.load_sweep(store).sobol_indices("left")
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ...errors import StateError, StudyError
 from ...run import simulate
+from ...wording import argument
 from .statistics import Indices, saltelli_indices, statistics_of
 from .store import PREFIX, UNKNOWN, Store
 from .task import Task
@@ -137,7 +138,9 @@ class SweepResult:
     def sobol_indices(self, output: str, *, resamples: int = 200) -> Indices:
         """First-order and total indices of each parameter, of a sweep with design="saltelli"."""
         if self.attributes["design"] != "saltelli":
-            raise StudyError(f"Sobol' indices need design='saltelli'; this sweep's is {self.attributes['design']!r}")
+            raise StudyError(
+                f"Sobol' indices need {argument('design', 'saltelli')}; this sweep's is {self.attributes['design']!r}"
+            )
         return saltelli_indices(self.values(output), self.parameters, int(self.attributes["seed"]), resamples)
 
     def worst(self, output: str, count: int = 5, *, smallest: bool = False) -> xr.Dataset:
