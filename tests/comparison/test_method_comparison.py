@@ -127,9 +127,13 @@ def test_a_run_that_ends_early_is_kept_and_told():
         ([], "give a list of names"),
         (["rk5"], "there is no method 'rk5'"),
         ({"mine": {"method": "leapfrog"}}, "there is no method 'leapfrog'"),
-        (["reaction_taylor"], "no method took model 'simple pendulum': reaction_taylor: "),
     ],
 )
 def test_what_makes_no_sense_is_an_error(methods, message):
     with pytest.raises(bc.StateError, match=message):
         bc.compare_methods(bc.load("pendulum"), 1.0, methods=methods)
+
+
+def test_a_model_that_no_method_takes_is_an_error():
+    with pytest.raises(bc.StateError, match="no method took model 'bump': reaction_taylor: "):
+        bc.compare_methods(bc.load("bump"), 0.1, methods=["reaction_taylor"])

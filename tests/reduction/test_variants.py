@@ -32,6 +32,7 @@ COUPLERS = {name for name in ALL if any(c.kind == "coupler" for c in ALL[name]()
 SINGULAR_AT_THE_END = {"planar", "spherical"}
 OVERLAPPING = {
     "loops that share bodies",
+    "axes at right angles",
     "multi-dof joints close loops",
     "a slider, a screw and a weld close loops",
     "loops on a floating base",

@@ -16,7 +16,15 @@ from bellcrank.results import Run
 
 WIDTHS = {"revolute": (1, 1), "prismatic": (1, 1), "spherical": (4, 3), "free": (7, 6), "fixed": (0, 0)}
 NOTHING_ELSE = {"closures": (), "closing_names": (), "elements": (), "inputs": (), "measures": ()}
-NOTHING_ELSE |= {"measure_names": (), "measure_units": (), "stictions": (), "input_width": 0}
+NOTHING_ELSE |= {
+    "force_count": 0,
+    "state_places": (),
+    "state_names": (),
+    "measure_names": (),
+    "measure_units": (),
+    "stictions": (),
+    "input_width": 0,
+}
 
 
 def make_model(*kinds: str, name: str = "cart") -> SimpleNamespace:
@@ -26,6 +34,7 @@ def make_model(*kinds: str, name: str = "cart") -> SimpleNamespace:
         spec=None,
         name=name,
         joints=tuple(JOINTS[kind] for kind in kinds),
+        body_count=len(kinds),
         driven=(False,) * len(kinds),
         joint_names=tuple(f"j{i}" for i in range(len(kinds))),
         body_names=tuple(f"b{i}" for i in range(len(kinds))),

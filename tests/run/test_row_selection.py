@@ -15,9 +15,10 @@ from bellcrank.integrate import METHODS
 from bellcrank.machine.steps.memory import SINGULAR
 from bellcrank.model import Model
 from bellcrank.plan import blocks
-from bellcrank.run import many, simulation
+from bellcrank.run import simulation
 from bellcrank.run.arguments import starting_state
 from bellcrank.run.compiled import in_machine_code
+from bellcrank.run.lanes.samples import message_of
 from bellcrank.run.loops.row_choice import KeptRows
 from bellcrank.run.loops.treatment import NO_LOOPS
 
@@ -228,5 +229,5 @@ def test_many_runs_together_say_that_they_do_not_choose_again():
     assert (
         bc.compile(bricard()).plan.nodes.interchangeable and not bc.compile(bc.load("parallelogram")).plan.nodes.interchangeable
     )
-    assert "by itself, would choose others" in many._message(SINGULAR, 0.95, interchangeable=True)
-    assert "others" not in many._message(SINGULAR, 0.95, interchangeable=False)
+    assert "by itself, would choose others" in message_of(SINGULAR, 0.95, interchangeable=True)
+    assert "others" not in message_of(SINGULAR, 0.95, interchangeable=False)

@@ -168,7 +168,7 @@ def frequency_response(
     if model.state_places:
         raise StateError(
             f"model {model.name!r} has states of its own ({', '.join(model.state_names)}), which frequency_response does not "
-            "know: linearize(model, q=..., v=...).response(frequencies) does."
+            "know: linearize(model).response(frequencies) does."
         )
     still = frozen(model, t)
     dyn = compiled(still)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from ...errors import StateError
 from ...model import Model
 from ...spatial.rank import rank
+from ...wording import argument
 from . import acs, body, forces, gcl, rcr
 from .opened import Opened, graph, open_loops
 from .report import Choice, Reduced
@@ -48,9 +49,11 @@ def accelerate(
     if variant not in THRESHOLDS:
         raise StateError(f'there is no variant "{variant}". Choose from {", ".join(THRESHOLDS)}.')
     if dependents is not None and variant != "acs":
-        raise StateError(f'dependents were named for variant "{variant}", which finds its own. Use variant="acs".')
+        raise StateError(
+            f'dependents were named for variant "{variant}", which finds its own. Use {argument("variant", "acs")}.'
+        )
     if fictitious is not None and variant != "gcl":
-        raise StateError(f'a fictitious joint was asked for with variant "{variant}". Use variant="gcl".')
+        raise StateError(f'a fictitious joint was asked for with variant "{variant}". Use {argument("variant", "gcl")}.')
     least = THRESHOLDS[variant] if threshold is None else threshold
     if not 0 < least < 1:
         raise StateError(f"the threshold is {least}. Give a number between 0 and 1.")
@@ -142,7 +145,8 @@ def _refuse_couplers(mechanism: Mechanism, variant: str) -> None:
     couplers = [tie.name for tie in mechanism.ties if tie.terms]
     if couplers:
         raise StateError(
-            f'variant "{variant}" closes loops of bodies, and {", ".join(couplers)} couples coordinates. Use variant="body".'
+            f'variant "{variant}" closes loops of bodies, and {", ".join(couplers)} couples coordinates. '
+            f"Use {argument('variant', 'body')}."
         )
 
 
@@ -153,7 +157,7 @@ def _refuse_shared_bodies(opened: Opened, variant: str) -> None:
             if k in owner:
                 raise StateError(
                     f'variant "{variant}" takes loops one by one, and the loops "{owner[k]}" and "{loop.name}" share '
-                    f'{opened.body_name(k)}. Use variant="gcl" or "body".'
+                    f'{opened.body_name(k)}. Use {argument("variant", "gcl")} or "body".'
                 )
             owner[k] = loop.name
 

@@ -26,6 +26,7 @@ import numpy as np
 
 from ...errors import StateError
 from ...spatial.rank import factored, rank
+from ...wording import argument
 from .form import Form, NothingMoves, Step, Values, by_size, eliminated, equations, inertia, merged, substituted
 from .opened import NOWHERE, Edge, Opened, directed, graph, open_loops
 from .report import Choice, SingularChoice, massless
@@ -95,7 +96,7 @@ def _search(mechanism: Mechanism, tried: Representation, threshold: float) -> So
         else:
             raise SingularChoice(
                 f"{singular} Neither the opposite direction nor one fictitious joint avoids that. Lower the threshold, or use "
-                'variant="body".',
+                f"{argument('variant', 'body')}.",
                 singular.loop,
             )
 

@@ -24,6 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...spatial.rank import rank
+from ...wording import argument
 from .opened import Link, Loop
 from .report import Choice, SingularChoice
 from .state import GROUND, Array
@@ -107,7 +108,7 @@ def _singular(chain: Chain, dependents: Collection[int], choices: list[Choice], 
     return (
         f'loop "{chain.loop.name}": the coordinates {names} cannot be dependent together. {worst.name} moves the end of the '
         f"loop only as {others}: its pivot is {worst.pivot:.1e}, and more than {threshold:g} is needed. Name others with "
-        'variant="acs", or use variant="gcl" or "body", which find their own.'
+        f'{argument("variant", "acs")}, or use {argument("variant", "gcl")} or "body", which find their own.'
     )
 
 

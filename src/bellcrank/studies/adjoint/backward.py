@@ -28,6 +28,7 @@ from ...run.loops.row_choice import KeptRows
 from ...run.loops.treatment import Loops, loops_of
 from ...run.stiffness import Stiffness, remedy
 from ...run.system import Outcome
+from ...wording import argument
 from ..checking.kinks import warn_of_kinks
 from ..history import History, is_state
 from ..outcome import Found
@@ -85,7 +86,7 @@ class Backward:
             if stiffness.left_at is not None:
                 raise NoAdjointError(
                     f"the run is stiff from t = {stiffness.left_at:.4g} s on, and radau has no adjoint yet: {FORWARD_INSTEAD}, "
-                    'or method="dopri5"'
+                    f"or {argument('method', 'dopri5')}"
                 )
             return _on_closures(by, found) if self._projected else found
 
