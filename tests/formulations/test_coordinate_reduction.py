@@ -177,7 +177,7 @@ def test_a_function_of_a_kernel_outlives_the_kernel():
     """Python looks at a function's definition when it disposes of it, which must still be there then."""
     model = bc.load("four_bar")
     dyn = bc.compile(model)
-    for _ in range(20):
+    for _ in range(4):
         kernel = Kernel(dyn.plan, dyn.program, 1)
         function = kernel.single()
         del kernel

@@ -13,7 +13,7 @@ from bellcrank.errors import DynamicsError
 from bellcrank.extremes import in_our_errors
 from tests.damage import damaged_model, damaged_robot, defects_of
 
-FILES = int(os.environ.get("BELLCRANK_RANDOM", "16"))
+FILES = int(os.environ.get("BELLCRANK_RANDOM", "10"))
 
 
 def test_damaged_models_give_results_or_errors_of_ours():

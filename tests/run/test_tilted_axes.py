@@ -71,7 +71,7 @@ def test_so_it_is_whatever_the_angle_below_it(four_bar, straight, angle):
         assert last(model, **way) == pytest.approx(expected, abs=1e-10), way
 
 
-@pytest.mark.parametrize(("name", "angle"), list(zip(HINGES, [1e-5, 1e-5, 1e-3, 1e-5], strict=True)))
+@pytest.mark.parametrize(("name", "angle"), [("crank_pivot", 1e-5), ("rocker_pin", 1e-3)])
 def test_a_hinge_that_is_off_by_more_locks_and_all_name_it_with_its_angle(four_bar, name, angle):
     model = tilted(four_bar, name, angle)
     words = f"joint '{name}' locks its loop: it is {np.degrees(angle):.3g} degrees off"

@@ -139,9 +139,8 @@ def simulate(
     times = float(start["t"]) + times
     if method in PASSING_METHODS:
         tell_uncut(model, method, float(times[0]), float(times[-1]))
-    momenta = dynamics.formulation.startswith("canonical")
-    if momenta or method in (*PASSING_METHODS, "bdf"):
-        tell_unopened(model, dynamics.plan, method, momenta)
+    if dynamics.formulation.startswith("canonical") or method in (*PASSING_METHODS, "bdf"):
+        tell_unopened(dynamics, method)
     horizon = Horizon(float(times[0]), float(times[-1]), int(max_steps))
     if tables is not None:
         tables.must_cover(float(times[0]), float(times[-1]))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from ...dynamics.dynamics import Dynamics
 from ...errors import warn
 from ...forces import FORCES
 from ...machine.steps.cuts.known import known_surfaces, known_times
 from ...model import Model
-from ...plan import Plan
 from ...wording import argument
 
 
@@ -26,9 +26,10 @@ def tell_uncut(model: Model, method: str, first: float, last: float) -> None:
         )
 
 
-def tell_unopened(model: Model, plan: Plan, method: str, momenta: bool) -> None:
+def tell_unopened(dynamics: Dynamics, method: str) -> None:
     """Of a method, or a run in momenta, that does not look where contacts begin and where forces have kinks."""
-    if not plan.loads.openings:
+    model, momenta = dynamics.model, dynamics.formulation.startswith("canonical")
+    if not dynamics.plan.loads.openings:
         return
     names = [
         e.name
