@@ -9,6 +9,8 @@ from bellcrank.kernels.adjoint.transpose import transposed
 from bellcrank.kernels.llvm.emitter import Emitter
 from bellcrank.studies.adjoint.first_state import FirstState
 
+from ..adjoint_agreement import differences, drawn
+
 OVERDAMPED = """
 format = 1
 name = "overdamped"
@@ -158,6 +160,24 @@ def test_implicit_methods_by_the_transposed_equations_of_their_stages(method):
     options = {"rtol": 1e-10, "atol": 1e-10} if method == "radau" else {"max_step": 0.01}
     outputs = ["lower.x@t=0.13", "rms(lower.y)", "energy.kinetic@end"]
     must_agree(*both(bc.load("double_pendulum"), OF_ARMS, outputs, 0.2, step=0.05, method=method, **options))
+
+
+GALLERY = [
+    ("every_joint", "dopri5"),
+    ("hydraulic_boom", "dopri5"),  # states of one's own
+    ("bump", "dop853"),  # contacts
+    ("gearbox", "radau"),  # couplers and loops
+    ("engine", "dopri5"),  # many accepted steps, cut where tables have kinks: forward alone would take others
+]
+
+
+@pytest.mark.parametrize(("name", "method"), GALLERY)
+def test_models_of_the_gallery_on_the_very_steps_of_the_adjoint(name, method):
+    """python -m tests.adjoint_agreement has the others, and longer runs."""
+    model = bc.load(name)
+    steps, found = differences(model, method, drawn(model, 6), 0.05)
+    assert steps > 1
+    assert max(x for x in found.values() if x is not None) < SAME
 
 
 def test_quaternions_and_loops_by_radau():
