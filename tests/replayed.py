@@ -76,7 +76,7 @@ class Replay:
             at, time, here = y + h * A[i] @ k, min(t + c[i] * h, latest), slice(i * size, (i + 1) * size)
             matrix[here] -= h * np.kron(A[i], self.jacobian(at, time))
             right[here] = self.slope(at, dy, time)[1]
-        return np.linalg.solve(matrix, right).reshape(len(c), *dy.shape)
+        return _solved(matrix, right).reshape(len(c), *dy.shape)
 
     def state(self, row):
         y = row[WIDE:]
@@ -121,6 +121,13 @@ class Replay:
             g = y[at.quaternion]
             dy[at.quaternion] -= np.outer(g, g @ dy[at.quaternion])
         return dy
+
+
+def _solved(matrix, right):
+    """With the rounding of the elimination mended: pressures and angles make matrices with entries of very different size."""
+    found = np.linalg.solve(matrix, right)
+    left = right.astype(np.longdouble) - matrix.astype(np.longdouble) @ found.astype(np.longdouble)
+    return found + np.linalg.solve(matrix, left.astype(float))
 
 
 def gradients(model, names, outputs, duration, *, step, method, rtol=1e-8):
