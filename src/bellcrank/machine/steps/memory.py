@@ -157,7 +157,8 @@ class Layout:
     @property
     def log_row(self) -> int:
         """Doubles that are written down of an accepted step: machine.adjoint.log."""
-        return WIDE + self.w_start
+        slopes = len(self.method.c) * len(self.method.parts) if self.method.implicit else 0
+        return WIDE + self.w_start * (1 + slopes)
 
     @cached_property
     def row_width(self) -> int:
