@@ -26,6 +26,7 @@ from ..model.parameters.overshoot import overshooting
 from ..wording import argument
 from .arguments import AUTO, formulation_for, must_be_known, must_be_positive, named_inputs, starting_state, times_of
 from .checks.horizon import MOST_STEPS, Horizon, must_be_few
+from .checks.jumps import jumping
 from .checks.trust import doubt_energy, with_missing
 from .checks.unwatched import tell_uncut, tell_unopened
 from .compiled import Limits, in_machine_code
@@ -121,8 +122,6 @@ def simulate(
     watch = Stopwatch()
     must_be_known(method)
     must_be_positive(rtol=rtol, atol=atol, max_step=max_step, max_steps=max_steps)
-    for text in overshooting(model):
-        warn(text)
     loops = loops_of(projection, on_singular)
     inputs, tables = _inputs(model, tau, inputs)
     times = times_of(model, duration, step)
@@ -141,6 +140,8 @@ def simulate(
     if model.closures and q is None and after is None:
         tell_moved_start(model, start)
     times = float(start["t"]) + times
+    for text in (*overshooting(model), *jumping(model, float(times[0]), float(times[-1]))):
+        warn(text)
     if method in PASSING_METHODS:
         tell_uncut(model, method, float(times[0]), float(times[-1]))
     if dynamics.formulation.startswith("canonical") or method in (*PASSING_METHODS, "bdf"):
