@@ -47,6 +47,7 @@ from .stiffness import MANY, MANY_IN_PYTHON, Stiffness, remedy
 from .system import Outcome
 
 if TYPE_CHECKING:
+    from ..design import Design
     from ..results import Run
 
 Array = NDArray[np.float64]
@@ -80,6 +81,7 @@ def simulate(
     dependents: Sequence[str] | None = None,
     fictitious: Sequence[str] | None = None,
     on_singular: str = "stop",
+    design: Design | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Run:
     """Run a model through time.
@@ -101,6 +103,8 @@ def simulate(
                differs in them from the model's own start is kept where the loops allow it
     after      a run to go on from: its last state and time
     events     what to watch for; ``run.crossings`` says what happened
+    design     a bc.Design whose model this is. With ``moved = design.moved(p)``, ``simulate(moved.base, design=moved)`` is
+               the run of other values of its parameters, for which nothing is planned or compiled again
     progress   is told the fraction done, now and then
 
     For models with closed loops:
@@ -126,7 +130,7 @@ def simulate(
     control = _control(model, tau, inputs)
     formulation = formulation_for(method, model, formulation, control is not None)
     options: dict[str, Any] = {"reference": reference, "rank_tolerance": rank_tolerance, "baumgarte": baumgarte}
-    options |= {"variant": variant, "dependents": dependents, "fictitious": fictitious}
+    options |= {"variant": variant, "dependents": dependents, "fictitious": fictitious, "design": design}
     with compiling():
         dynamics = Dynamics(model, formulation, quick=method not in STIFF_METHODS, **options)
     if isinstance(inputs, Loads):
