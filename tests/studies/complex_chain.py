@@ -42,7 +42,8 @@ class Chain:
     """A dynamics with a design at a state, and a change of its parameters."""
 
     def __init__(self, dyn, q, v, inputs=(), t=0.0):
-        self.dyn, self.design = dyn, dyn.planned.design
+        self.dyn, self.design, model = dyn, dyn.planned.design, dyn.model
+        self.held = [name for name, joint in zip(model.joint_names, model.joints, strict=True) if joint.mechanical]
         self.state = {"q": q, "v": v, "tau": np.zeros(len(v)), "t": [t], "u": np.asarray(inputs, dtype=float)}
 
     def data(self, plan, dp):
@@ -69,8 +70,7 @@ class Chain:
         """Changes of the acceleration and of the wrenches of all joints of the tree, along dp."""
         data, model = self.data(self.dyn.plan, dp), self.dyn.model
         a = self.run(self.dyn.program, data)["a"]
-        held = [name for name, joint in zip(model.joint_names, model.joints, strict=True) if joint.mechanical]
-        code = measuring(self.dyn, [f"{name}.{part}" for name in held for part in WRENCH])
+        code = measuring(self.dyn, [f"{name}.{part}" for name in self.held for part in WRENCH])
         more = {"a": a} | ({"lambda": self.multipliers(data, a, dp)} if model.closures else {})
         measured = self.run(code.program, self.data(code.evaluation.plan, dp), code.evaluation.plan, **more)["measure"]
         return a.imag / STEP, measured[code.columns].imag / STEP
@@ -86,22 +86,22 @@ class Chain:
         (G,) = self.run(QUANTITIES["closure_jacobian"], data).values()
         G = G.reshape(m, dyn.model.nv)
         G = G[:, np.argsort(-np.abs(np.linalg.qr(G.real)[1].diagonal()))[: dyn.plan.nodes.rank]] if m else G
-        w = [self.wrenches(a, x, dp) for x in (found, *(found + np.eye(m)))]
+        w = self.wrenches(a, [found, *(found + np.eye(m))], dp)
         C = np.array([x - w[0] for x in w[1:]]).T
         whole = np.block([[C.T @ C, G], [G.T, np.zeros((G.shape[1],) * 2)]])
         return found + np.linalg.solve(whole, np.concatenate([-C.T @ w[0], np.zeros(G.shape[1])]))[:m]
 
     def wrenches(self, a, multipliers, dp):
-        """Of all joints, with their efforts, and of all closures; moments over the size of the mechanism."""
+        """At each of some multipliers: of all joints, with their efforts, and of all closures; moments over the size of the mechanism."""
         model = self.dyn.model
-        names = [f"{name}.whole" for name in model.joint_names] + [closure.name for closure in model.closures]
+        names = [f"{name}.whole" for name in self.held] + [closure.name for closure in model.closures]
         code = measuring(self.dyn, [f"{name}.{part}" for name in names for part in WRENCH])
         data = self.data(code.evaluation.plan, dp)
-        w = self.run(code.program, data, code.evaluation.plan, a=a, **{"lambda": multipliers})["measure"][code.columns]
+        w = [self.run(code.program, data, code.evaluation.plan, a=a, **{"lambda": x})["measure"] for x in multipliers]
         square = mean_square(self.design.recording.model)
         if depends_on_design(square):
             (square,) = Replay(self.design.recording.tape, [square])(list(self.design.start + 1j * STEP * dp))
-        return w / np.tile(np.repeat([1.0, np.sqrt(complex(square))], 3), len(names))
+        return np.array(w)[:, code.columns] / np.tile(np.repeat([1.0, np.sqrt(complex(square))], 3), len(names))
 
 
 def _column(chunks, size):

@@ -7,14 +7,12 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.forces import FORCES
-from bellcrank.joints import JOINTS
 from tests.forces.test_every_formulation import HINGES, add_elements, loop, tree
 from tests.machine.test_least_reactions import four_bar
 
 from .complex_chain import Chain, by_kind
 
-MOST = 8  # parameters of a kind
+MOST = 4  # parameters of a kind
 INERTIA = ((0.2, 0.02, 0.01), (0.02, 0.25, 0.03), (0.01, 0.03, 0.3))
 
 
@@ -33,11 +31,13 @@ def arm(m, name, at, kinds):
 
 WRIST = ("spherical", {})
 ELBOW = ("universal", {"axis": (1, 0.2, 0), "axis2": (-0.2, 1, 0)})
+SLIDE = ("prismatic", {"axis": (0.3, 0.5, 1)})
+HINGE = ("revolute", {"axis": (0.3, 0.5, 1)})
 SLEEVE = ("cylindrical", {"axis": (0.3, 0.5, 1)})
 CLOSING = {
-    "revolute": ((WRIST, ELBOW, SLEEVE), {"axis": (0.2, 1, 0.1)}),
-    "prismatic": ((WRIST, ELBOW, SLEEVE), {"axis": (0.2, 1, 0.1)}),
-    "screw": ((WRIST, ELBOW, SLEEVE), {"axis": (0.2, 1, 0.1), "pitch": 0.1}),
+    "revolute": ((WRIST, ELBOW, SLIDE), {"axis": (0.2, 1, 0.1)}),
+    "prismatic": ((WRIST, ELBOW, HINGE), {"axis": (0.2, 1, 0.1)}),
+    "screw": ((WRIST, ELBOW, HINGE), {"axis": (0.2, 1, 0.1), "pitch": 0.1}),
     "fixed": ((WRIST, ELBOW, SLEEVE), {}),
     "universal": ((WRIST, SLEEVE), {"axis": (0.2, 1, 0), "axis2": (1, -0.2, 0)}),
     "cylindrical": ((WRIST, SLEEVE), {"axis": (0.2, 1, 0.1)}),
@@ -56,26 +56,30 @@ def closed(kind):
 
 
 def guided():
-    """Rods, points on lines and planes, axes at right angles, couplers, and a driven rod."""
+    """Rods, points on lines and planes, axes at right angles, couplers, gears, belts, a driven rod and a driven slide."""
     m = bc.Mechanism("guided", gravity=(0.5, -1.0, -9.0))
-    for k, kind in enumerate(("distance", "line", "plane", "right", "meeting", "driven")):
+    m.parameter("swing", 0.1)
+    for k, kind in enumerate(("distance", "line", "right")):
         end, at = arm(m, kind, 2.0 * k, (WRIST, SLEEVE))
-        ends = (("ground", (at[0] + 0.4, 0.9, 0.8)), (end, at))
+        here, away = (end, at), ("ground", (at[0] + 0.4, 0.9, 0.8))
         if kind == "distance":
-            m.distance(kind, *ends)
-        elif kind == "driven":
-            m.distance(kind, *ends, motion="=0.5 + 0.1*sin(t)")
+            m.distance(kind, away, here)
+            m.point_on_plane("plane", away, here, axis=(0.3, 1, 0.2))
         elif kind == "line":
-            m.point_on_line(kind, ("ground", at), (end, at), axis=(0.3, 1, 0.2))
-        elif kind == "plane":
-            m.point_on_plane(kind, *ends, axis=(0.3, 1, 0.2))
-        elif kind == "right":
-            m.perpendicular(kind, *ends, axis=(1, 0, 0), axis2=(0, 1, 0.5))
+            m.point_on_line(kind, ("ground", at), here, axis=(0.3, 1, 0.2))
+            m.distance("driven", ("ground", (5.0, 3.0, 0.1)), here, motion="=sqrt(11.57) + swing*sin(t)")
         else:
-            m.coincident(kind, ("ground", at), (end, at))
-    m.body("wheel", mass=1.0, center=(20.0, 0.1, 0), inertia=(0.2, 0.2, 0.3))
-    m.joint("axle", "revolute", "ground", "wheel", (20.0, 0, 0), axis="z")
-    m.coupler("coupled", ["axle", "line_joint1.slide"], [1.0, -0.7])
+            m.perpendicular(kind, away, here, axis=(1, 0, 0), axis2=(0, 1, 0.5))
+            m.coincident("meeting", ("ground", at), here)
+    for name, x in (("pinion", 20.0), ("wheel", 20.5), ("pulley", 22.0), ("rocker", 23.0)):
+        m.body(name, mass=1.0, center=(x, 0.1, 0), inertia=(0.2, 0.2, 0.3))
+        m.joint(f"{name}_axle", "revolute", "ground", name, (x, 0, 0), axis="z")
+    m.gear("teeth", ["pinion", "wheel"], radii=[0.2, 0.3])
+    m.belt("strap", ["wheel", "pulley"], radii=[0.4, 0.2])
+    m.coupler("cam", ["rocker_axle", "pulley_axle"], table=[(-2.0, 0.3), (0.0, 0.0), (1.0, 0.4), (3.0, 1.0)])
+    m.coupler("coupled", ["pinion_axle", "line_joint1.slide"], [1.0, -0.7])
+    m.body("ram", mass=1.0, center=(30.0, 0, 0.1), inertia=INERTIA)
+    m.joint("push", "prismatic", "ground", "ram", (30.0, 0, 0), axis=(1, 0.2, 0), motion="=swing*t*t")
     return m.build()
 
 
@@ -103,11 +107,13 @@ def test_derivatives_are_those_of_a_complex_step(name):
     names = [x for of in kinds.values() for x in of]
     dyn = bc.compile(model, design=bc.Design(model, names), quick=True)
     q, v = model.initial_q, model.initial_v + 0.3 * rng.normal(size=model.nv)
-    found = dyn.sensitivity(q, v, inputs=inputs)
-    chain, tolerance = Chain(dyn, q, v, inputs), 1e-9 if model.closures else 1e-11
+    found = dyn.sensitivity(q, v, inputs=inputs, t=0.3)
+    chain, tolerance = Chain(dyn, q, v, inputs, 0.3), 1e-9 if model.closures else 1e-11
     held = [joint.mechanical for joint in model.joints]
     reactions = found.dreactions[held].reshape(-1, len(names))
     for kind, of in kinds.items():
         dp = np.where(np.isin(names, of), rng.normal(size=len(names)) * (np.abs(dyn.planned.design.start) + 0.1), 0.0)
         for ours, exact in zip((found.da @ dp, reactions @ dp), chain.all_of(dp), strict=True):
-            np.testing.assert_allclose(ours, exact, rtol=0, atol=tolerance * np.abs(exact).max() + 1e-12, err_msg=kind, equal_nan=False)
+            np.testing.assert_allclose(
+                ours, exact, rtol=0, atol=tolerance * np.abs(exact).max() + 1e-12, err_msg=kind, equal_nan=False
+            )

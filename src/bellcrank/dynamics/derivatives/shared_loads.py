@@ -143,8 +143,8 @@ class OneState:
         if len(broken):
             raise StateError(
                 f"a change of {self.design.names[broken[0]]!r} takes apart loops of {self.dyn.model.name!r} that have "
-                "redundant equations: reactions have no derivative by it. Change parameters together, by a formula, so that the parts "
-                "stay aligned; where q and v are given, give dq and dv too, so that the loops stay closed."
+                "redundant equations: reactions have no derivative by it. Change parameters together, by a formula, so that "
+                "the parts stay aligned; where q and v are given, give dq and dv too, so that the loops stay closed."
             )
         return np.asarray(dN.reshape(len(N), len(left), -1))
 
