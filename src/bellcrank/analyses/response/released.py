@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...dynamics.derivatives.of_measures import effort_changes, measure_changes
 from ...dynamics.dynamics import Dynamics
-from ...dynamics.quantities.measure_derivatives import effort_changes, measure_changes
 from ...dynamics.quantities.measures import measuring
 from ...model import Model
 from ..motions.kinematics import frozen
