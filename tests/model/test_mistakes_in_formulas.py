@@ -162,7 +162,14 @@ FUNCTIONS = {
     "nothing": (lambda t: None, "returns NoneType"),
     "condition": (lambda t: t < 2, "returns a condition"),
     "error": (lambda t: t.nothing, "AttributeError"),
-    "stars": (lambda *a: 1.0, "arguments without a place"),
+    "remainder": (lambda t: t % 2, "takes a remainder.*mod"),
+    "whole": (lambda t: t // 2, "rounds a value.*floor"),
+    "round": (lambda t: round(t), "rounds a value.*floor"),
+    "integer": (lambda t: int(t), "rounds a value.*floor"),
+    "entry": (lambda t: [1.0, 2.0][t], "an entry of a list.*select"),
+    "largest": (lambda t: max(t, 1.0), "branches on a value.*maximum"),
+    "not a number": (lambda t: math.nan, "returns nan. Let it return a finite number"),
+    "stars": (lambda *a: 1.0, "arguments without a name"),
     "unknown": (lambda angle: angle, '"angle" is neither a measure'),
 }
 

@@ -26,6 +26,7 @@ from ..model.parameters.overshoot import overshooting
 from ..wording import argument
 from .arguments import AUTO, formulation_for, must_be_known, must_be_positive, named_inputs, starting_state, times_of
 from .checks.horizon import MOST_STEPS, Horizon, must_be_few
+from .checks.jumps import jumping
 from .checks.trust import doubt_energy, with_missing
 from .checks.unwatched import tell_uncut, tell_unopened
 from .compiled import Limits, in_machine_code
@@ -46,6 +47,7 @@ from .stiffness import MANY, MANY_IN_PYTHON, Stiffness, remedy
 from .system import Outcome
 
 if TYPE_CHECKING:
+    from ..design import Design
     from ..results import Run
 
 Array = NDArray[np.float64]
@@ -79,6 +81,7 @@ def simulate(
     dependents: Sequence[str] | None = None,
     fictitious: Sequence[str] | None = None,
     on_singular: str = "stop",
+    design: Design | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Run:
     """Run a model through time.
@@ -100,6 +103,8 @@ def simulate(
                differs in them from the model's own start is kept where the loops allow it
     after      a run to go on from: its last state and time
     events     what to watch for; ``run.crossings`` says what happened
+    design     a bc.Design whose model this is. With ``moved = design.moved(p)``, ``simulate(moved.base, design=moved)`` is
+               the run of other values of its parameters, for which nothing is planned or compiled again
     progress   is told the fraction done, now and then
 
     For models with closed loops:
@@ -117,8 +122,6 @@ def simulate(
     watch = Stopwatch()
     must_be_known(method)
     must_be_positive(rtol=rtol, atol=atol, max_step=max_step, max_steps=max_steps)
-    for text in overshooting(model):
-        warn(text)
     loops = loops_of(projection, on_singular)
     inputs, tables = _inputs(model, tau, inputs)
     times = times_of(model, duration, step)
@@ -127,7 +130,7 @@ def simulate(
     control = _control(model, tau, inputs)
     formulation = formulation_for(method, model, formulation, control is not None)
     options: dict[str, Any] = {"reference": reference, "rank_tolerance": rank_tolerance, "baumgarte": baumgarte}
-    options |= {"variant": variant, "dependents": dependents, "fictitious": fictitious}
+    options |= {"variant": variant, "dependents": dependents, "fictitious": fictitious, "design": design}
     with compiling():
         dynamics = Dynamics(model, formulation, quick=method not in STIFF_METHODS, **options)
     if isinstance(inputs, Loads):
@@ -137,6 +140,8 @@ def simulate(
     if model.closures and q is None and after is None:
         tell_moved_start(model, start)
     times = float(start["t"]) + times
+    for text in (*overshooting(model), *jumping(model, float(times[0]), float(times[-1]))):
+        warn(text)
     if method in PASSING_METHODS:
         tell_uncut(model, method, float(times[0]), float(times[-1]))
     if dynamics.formulation.startswith("canonical") or method in (*PASSING_METHODS, "bdf"):

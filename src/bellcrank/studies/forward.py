@@ -118,7 +118,7 @@ def sensitivity(
     study = _Study(dynamics, Scaled.of(design), given, method, (rtol, atol, max_step), projection, control == "all")
     settings = study.settings | {"duration": whole, "step": interval}
     followed = mode == "auto" and may_jump(model)  # backward, jumps of derivatives would be missing
-    if taken_backward(mode, wanted, len(design.names), method, control) and not followed:
+    if taken_backward(mode, wanted, len(design.names), control) and not followed:
         backward = Backward(dynamics, design, given, method, (rtol, atol, max_step), projection, memory)
         try:
             history, found = backward.run_and_back(wanted, events, when, progress)

@@ -36,11 +36,18 @@ def read_fields(table: TomlTable, cls: type[Any], skip: tuple[str, ...] = ()) ->
             found[attribute] = placeholder(field) if value is None else value
         elif required:
             if not (key == "point" and "at" in values and cls is Attachment):
-                table.need(key, kind.remedy or f"Give {kind.doc or key}.")
+                table.need(key, kind.remedy or _wanted(key, kind))
             found[attribute] = placeholder(field)
         else:
             found[attribute] = default
     return found
+
+
+def _wanted(key: str, kind: Any) -> str:
+    if isinstance(kind, fields.Choice) and kind.options:
+        options = " or ".join(f'"{option}"' for option in kind.options)
+        return f"Give it: {key} = {options}."
+    return f"Give {kind.doc or key}."
 
 
 def check_units(table: TomlTable, key: str, value: Any, unit: str) -> None:

@@ -157,7 +157,8 @@ class Layout:
     @property
     def log_row(self) -> int:
         """Doubles that are written down of an accepted step: machine.adjoint.log."""
-        return WIDE + self.w_start
+        slopes = len(self.method.c) * len(self.method.parts) if self.method.implicit else 0
+        return WIDE + self.w_start * (1 + slopes)
 
     @cached_property
     def row_width(self) -> int:
@@ -471,7 +472,7 @@ class Memory:
             self.lane(name)[:] = value
         addresses = {name: array.__array_interface__["data"][0] for name, array in self.arrays.items()}  # as array.ctypes.data
         words_known = layout.numbers | addresses
-        self._words = np.array([words_known.get(word, 0) for word in layout.places], dtype=np.int64)
+        self.words = np.array([words_known.get(word, 0) for word in layout.places], dtype=np.int64)
         self.code = code
         self._advance: Any = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(code.library.address("advance"))
 
@@ -490,7 +491,7 @@ class Memory:
         return np.arange(self.layout.lanes) * (self.layout.corners + 1)
 
     def set_number(self, name: str, value: int) -> None:
-        self._words[self.layout.places[name]] = value
+        self.words[self.layout.places[name]] = value
 
     def put(self, array: str, rows: Array, at: int = 0) -> None:
         """Numbers (count,), or those of each lane (lanes, count), into an array, from a place on."""
@@ -531,4 +532,4 @@ class Memory:
     def take_steps(self, budget: int) -> None:
         """Let the machine code take at most so many steps."""
         self.set_count("budget", budget)
-        self._advance(self._words.ctypes.data)
+        self._advance(self.words.ctypes.data)
