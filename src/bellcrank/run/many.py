@@ -24,6 +24,7 @@ from ..model.parameters.overshoot import overshooting
 from ..wording import counted
 from .arguments import AUTO
 from .checks.horizon import MOST_STEPS
+from .checks.jumps import jumping
 from .checks.size import must_fit
 from .control import refuse_loads
 from .lanes.designs import chosen_designs
@@ -84,7 +85,7 @@ def simulate_many(
     limits: dict[str, Any] = {"rtol": rtol, "atol": atol, "max_step": max_step, "max_steps": max_steps}
     chosen = chosen_designs(model, parameters, design, p)
     study = ManyRuns(model, duration, step, method, on_singular, limits, options, None if chosen is None else chosen[0])
-    for text in overshooting(model):
+    for text in (*overshooting(model), *jumping(model, float(study.times[0]), float(study.times[-1]))):
         warn(text)
     first = study.starts({"q": q, "v": v, "tau": tau, "u": inputs}, None if chosen is None else chosen[1])
     must_fit(model, len(study.times), len(first.problems))
