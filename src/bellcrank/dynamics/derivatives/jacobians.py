@@ -82,10 +82,11 @@ def _seeds(dyn: Evaluation, q: Array, sizes: Sequence[int]) -> list[Array]:
     read = np.zeros((1, dyn.model.input_width, total))  # of which the first are the model's inputs
     read[:, : sizes[2]] = seeds[2]
     seeds[2] = read
+    if all(joint.quaternion is None for joint in dyn.model.joints):
+        q = q[:1]  # rates are velocities, at every state
+    directions = np.zeros((len(q), 0, dyn.model.nq))
     if n:
         directions = dyn.rates(np.repeat(q, n, axis=0), np.tile(np.eye(n), (len(q), 1))).reshape(len(q), n, -1)
-    else:
-        directions = np.zeros((len(q), 0, dyn.model.nq))
     seeds[0] = np.zeros((len(q), dyn.model.nq, total))
     seeds[0][:, :, :n] = np.swapaxes(directions, 1, 2)
     return seeds
