@@ -373,7 +373,7 @@ def wrong(change):
         ({"radii": (0.4, 0.6), "internal": True}, "differ by 0.2 m"),
         ({"radii": (0.4, -0.6)}, "Give more than zero"),
         ({"radii": (0.4,)}, "it has 1 radii. Give two"),
-        ({"radii": None}, "neither radii and teeth"),
+        ({"radii": None}, "neither radii nor teeth"),
         ({"teeth": (20, 30)}, "both radii and teeth"),
         ({"radii": None, "teeth": (20, 30), "module": 0.1}, "Move an axis, or give teeth without a module"),
         ({"radii": None, "teeth": (20, 20), "internal": True}, "the ring is larger"),

@@ -33,8 +33,8 @@ from .compiled import Limits, in_machine_code
 from .control import Control, Function, Loads, TabledInputs, with_tables
 from .events import Event, Surroundings, Watcher
 from .joining import State, from_last, joined, on_grid, still_to_come, stopped_by_singularity
-from .loops.midpoint import is_compiled
-from .loops.passing import PASSING_METHODS, Passing, has_steps_of_its_own, integrate_passing
+from .loops.midpoint import closes_by_itself
+from .loops.passing import PASSING_METHODS, Passing, integrate_passing
 from .loops.row_choice import KeptRows, Stretches, open_beyond
 from .loops.treatment import Loops, freedom_along, loops_of
 from .loops.undetermined import tell as tell_undetermined
@@ -157,7 +157,7 @@ def simulate(
     stiffness = Stiffness(model.name, method, remedy(functions=functions), many, switches=method == AUTO and not functions)
     one_run = _OneRun(method, (rtol, atol, max_step), control, watcher, progress, stiffness, horizon)
     kept = KeptRows(dynamics, one_run, loops)
-    own = not has_steps_of_its_own(method, model) and dynamics.planned.variant is None
+    own = method not in PASSING_METHODS and not closes_by_itself(method, model) and dynamics.planned.variant is None
     whole = kept if model.closures and loops.project and own else kept.unchanged
     through = loops.switch and model.closures and own and control is None
     outcome = Passing(dynamics, whole, one_run.limits, watcher)(start, times) if through else whole(start, times)
@@ -221,14 +221,11 @@ def _watcher(
     model = around.dynamics.model
     if around.dynamics.planned.variant is not None and (events or control is not None):
         raise StateError("runs by a variant in Python watch no events and take no functions or tables: leave out variant")
-    own_steps = has_steps_of_its_own(method, model)
-    if model.stictions and own_steps:
+    if model.stictions and (method in PASSING_METHODS or closes_by_itself(method, model)):
         held = model.elements[model.stictions[0]].name
         raise StateError(f"{method} knows no friction that holds ({held!r}): use another method, or smooth friction")
-    if events and own_steps:
-        of_loops = "" if method in PASSING_METHODS else " of models with closed loops"
-        at_singular = f", with {argument('on_singular', 'pass')}" if method in PASSING_METHODS else ""
-        raise StateError(f"{method} watches no events{of_loops}: use another method{at_singular}")
+    if events and method in PASSING_METHODS:
+        raise StateError(f"{method} watches no events: use another method, with {argument('on_singular', 'pass')}")
     return Watcher(around, events, begins, first_time) if events else None
 
 
@@ -265,11 +262,11 @@ class _OneRun:
             limits = VariantLimits(rtol, atol, max_step)
             outcome = integrate_variant(by, method, first, until, limits, self.progress, how, self.horizon)
             return _on_closures(by, outcome) if how.project else outcome
-        if is_compiled(method, by.model):
+        if closes_by_itself(method, by.model):
             outcome = self._compiled(by, first, until, how._replace(project=False))
             self.horizon.stretch_done(outcome.counts)
             return outcome
-        if has_steps_of_its_own(method, by.model):
+        if method in PASSING_METHODS:
             return integrate_passing(by, method, first, until, max_step, self.progress)
         if method in STIFF_METHODS:
             outcome = integrate_stiff(

@@ -18,6 +18,8 @@ from ...wording import counted
 from .table import TomlTable, as_scalar, as_triple
 
 NUMBER = "a finite number"
+A_LAW = 'a law of time, such as { rate = 2.0 } or { formula = "=0.3*sin(2*t)" }'
+RECORDS: dict[type[Any], str] = {Attachment: "{ body = ..., point = ... }", MotionSpec: A_LAW}
 PLACE = "the name of a point, three finite numbers [x, y, z], { body = ..., at = [x, y, z] }, or a construction"
 
 
@@ -251,10 +253,10 @@ def _matrix(table: TomlTable, key: str, kind: fields.Matrix) -> Any:
 
 
 def _record(table: TomlTable, key: str, kind: fields.Record) -> Any:
-    inner = table.table(key)
+    cls = kind.classes[0]
+    inner = table.table(key, RECORDS.get(cls, A_LAW if cls in LAW_SPECS else ""))
     if inner is None:
         return None
-    cls = kind.classes[0]
     if cls is MotionSpec:
         return read_motion(inner)
     if cls is Attachment:

@@ -78,16 +78,16 @@ class ImplicitRetrace(Retrace):
             ]
             for i, (c, weights) in enumerate(zip(self.method.c, self.method.A, strict=True)):
                 at = part * self.count + i
-                self._moved(start, k, [share * h * a for a in weights], self.row("Y", at))
+                self.moved(start, k, [share * h * a for a in weights], self.row("Y", at))
                 self.put(minimum(t + c * share * h, latest), w["clocks"], at)
                 self.slopes(at, n)
             t = t + share * h
             following = self.row("part_states", part)
-            self._moved(start, k, [share * h * b for b in self.method.b], following)
+            self.moved(start, k, [share * h * b for b in self.method.b], following)
             start = following
         return self.end(2 * self.count * len(self.method.parts))
 
-    def _moved(self, start: str, k: list[str], weights: list[Number], into: str) -> None:
+    def moved(self, start: str, k: list[str], weights: list[Number], into: str) -> None:
         def one(i: str) -> None:
             terms = [weight * self.get(slope, i) for weight, slope in zip(weights, k, strict=True)]
             self.put(sum(terms, self.get(start, i)), into, i)
@@ -110,17 +110,29 @@ class ImplicitRetrace(Retrace):
 
     def _solve(self, h: Number, first: int) -> None:
         """m in ``right``."""
-        e, w = self.e, self.words
         for j in range(self.count):
             self._take_jacobian(h, first, j)
-        each(e, 0, w["order"], lambda k: self._add_one(e.integer("add", e.integer("mul", k, w["stride"]), k)))
-        factors = ", ".join(f"ptr {w[name]}" for name in ("matrix", "below", "diagonal", "pivots"))
-        sizes = f"i64 {w['order']}, i64 {w['stride']}, i64 {w['row_chunks']}"
-        e.do(f"call void @factor_1({factors}, {sizes})")
-        e.forget()
+        self.factor()
         self._right_hand_side(h, first)
-        e.do(f"call void @solve_1({factors}, ptr {w['right']}, {sizes})")
+        self.solve()
+
+    def factor(self) -> None:
+        """1 and what is in ``matrix``."""
+        e, w = self.e, self.words
+        each(e, 0, w["order"], lambda k: self._add_one(e.integer("add", e.integer("mul", k, w["stride"]), k)))
+        e.do(f"call void @factor_1({self._factors()}, {self._sizes()})")
         e.forget()
+
+    def solve(self) -> None:
+        e, right = self.e, self.words["right"]
+        e.do(f"call void @solve_1({self._factors()}, ptr {right}, {self._sizes()})")
+        e.forget()
+
+    def _factors(self) -> str:
+        return ", ".join(f"ptr {self.words[name]}" for name in ("matrix", "below", "diagonal", "pivots"))
+
+    def _sizes(self) -> str:
+        return ", ".join(f"i64 {self.words[name]}" for name in ("order", "stride", "row_chunks"))
 
     def _add_one(self, place: Int) -> None:
         matrix = self.words["matrix"]

@@ -23,6 +23,7 @@ from .implicit import ImplicitRetrace, implicit_words, jacobian_programs, write_
 from .kernel import active_data, adjoint_arrays, first_tape, write_adjoint
 from .log import Log
 from .steps import Retrace, words
+from .turning import WORDS, TurningRetrace, turning_texts
 
 Array = NDArray[np.float64]
 
@@ -41,7 +42,8 @@ class Retraced:
         self.plan, self.method = plan, method
         self.called = retraced(plan, program, metric, project)
         self.plain_rates = all(joint.quaternion is None and joint.mechanical for joint in plan.model.joints)
-        self.others = jacobian_programs(plan, program, self.plain_rates) if method.implicit else {}
+        self.turns = method.turns and not self.plain_rates
+        self.others = jacobian_programs(plan, program, self.plain_rates) if method.implicit and not self.turns else {}
         self.unit = project or not plan.model.closures
         key = ("retrace", program.name, method.name, metric, project, *structure_key(plan))
         self.code = obtain(key, self._write)
@@ -50,7 +52,7 @@ class Retraced:
         self.state, self.v_start = layout.w_start, layout.v_start
         self.table, self.c = _tableau(method)
         self._numbers = self._known_numbers(layout)
-        self.arrays = self._memory()
+        self.arrays = self._memory() | (self._memory_of_turning(layout) if self.turns else {})
         self._back = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(
             self.code.library.address("back")
         )
@@ -74,15 +76,19 @@ class Retraced:
     def _functions(
         self, arguments: Mapping[str, list[str]], adjoints: Mapping[str, list[str]], taken: list[str]
     ) -> list[tuple[str, dict[str, str]]]:
-        places, kind = self._places(taken, adjoints), ImplicitRetrace if self.method.implicit else Retrace
-        known = self.called | self.others
+        places, known = self._places(taken, adjoints), self.called | self.others
+        kind = TurningRetrace if self.turns else ImplicitRetrace if self.method.implicit else Retrace
         retrace = kind(known, arguments, adjoints, places, self.plain_rates, self.method, self.unit)
-        return [*(write_linear_algebra() if self.method.implicit else []), retrace.write()]
+        if isinstance(retrace, TurningRetrace):
+            retrace.thrown_away = {x: retrace.words[f"thrown:{x}"] for x in active_data(self.plan)}
+        more = write_linear_algebra() if self.method.implicit else []
+        return [*more, *(turning_texts() if self.turns else []), retrace.write()]
 
     def _places(self, arguments: list[str], adjoints: Mapping[str, list[str]]) -> list[str]:
         outputs = dict.fromkeys(x for program in (self.called | self.others).values() for x in program.outputs)
         found = words(arguments, list(outputs), list(dict.fromkeys(x for names in adjoints.values() for x in names)))
-        return [*found, *(implicit_words() if self.method.implicit else [])]
+        found += implicit_words() if self.method.implicit else []
+        return found + ([*WORDS, *(f"thrown:{x}" for x in active_data(self.plan))] if self.turns else [])
 
     @property
     def stages(self) -> int:
@@ -114,6 +120,12 @@ class Retraced:
         found |= {f"tangent:{name}": bound[name] for name in own_buffers() if name in bound}
         return found | {"v_tangents": aligned(model.nv * DIRECTIONS)}
 
+    def _memory_of_turning(self, layout: Layout) -> dict[str, NDArray[Any]]:
+        """What TurningRetrace works on besides."""
+        found: dict[str, NDArray[Any]] = {"turning": layout.turning, "step": aligned(len(self.method.parts))}
+        found |= {name: aligned(self.state) for name in ("Y_bar", "y_bar", "unit", "column", "unused_state")}
+        return found | {f"thrown:{name}": aligned(x.size) for name, x in self.bars.items() if name in active_data(self.plan)}
+
     def _memory(self) -> dict[str, NDArray[Any]]:
         plan, size, stages, model = self.plan, self.state, self.stages, self.plan.model
         arrays: dict[str, NDArray[Any]] = bound_arrays(plan, self.code, 1)
@@ -132,7 +144,7 @@ class Retraced:
         arrays |= {name: aligned(stages * size) for name in ("Y", "k", "k_bar", "velocities")}
         arrays |= self._memory_of_equations() if self.method.implicit else {}
         arrays |= {"A": self.table.ravel().copy(), "c": self.c, "b": self._weights(), "clocks": aligned(stages)}
-        arrays |= {"ends": np.zeros(2 * stages + 1, dtype=np.int64), "tape": first_tape(self.code)}
+        arrays |= {"ends": np.zeros(5 * stages + 1, dtype=np.int64), "tape": first_tape(self.code)}
         places = [at.quaternion.start for at in turning_joints(model)]
         arrays |= {"quaternions": np.array([*places, 0], dtype=np.int64)}
         return arrays | {"tau": aligned(max(1, model.nv)), "u": aligned(max(1, model.input_width))}

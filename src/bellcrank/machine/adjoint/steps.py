@@ -108,6 +108,11 @@ class Retrace:
         taken = ", ".join(f"ptr {x}" for x in self.taken(name, arrays))
         n, nv, bottom, limit = (self.words[x] for x in ("n", "nv", "tape", "limit"))
         end = e.emit(f"call ptr @{name}_forward(i64 {n}, i64 {nv}, {taken}, ptr {tape}, ptr {bottom}, ptr {limit})")
+        return self.unless_short(end, step)
+
+    def unless_short(self, end: str, step: str) -> str:
+        """back() ends here where the tape was too short."""
+        e = self.e
         short, fine = e.new_label("short"), e.new_label("fine")
         e.do(f"br i1 {e.emit('icmp eq ptr $, null', end)}, label %{short}, label %{fine}")
         e.do(f"{short}:")

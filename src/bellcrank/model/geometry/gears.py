@@ -193,7 +193,9 @@ def _gear(item: GearSpec, way: _Way) -> Mesh:
 def _sizes(item: GearSpec) -> tuple[Any, Any, Any]:
     """Radii or teeth as written, and how many metres of radius one of them is: None if only the axes say that."""
     if (item.radii is None) == (item.teeth is None):
-        raise Trouble(f"it has {'neither' if item.radii is None else 'both'} radii and teeth. Give one of the two.", "radii")
+        raise Trouble(
+            f"it has {'neither radii nor' if item.radii is None else 'both radii and'} teeth. Give one of the two.", "radii"
+        )
     key = "radii" if item.teeth is None else "teeth"
     first, second = (as_number(x) for x in _two(getattr(item, key), key))
     if not (first > 0 and second > 0):

@@ -13,16 +13,13 @@ from numpy.typing import NDArray
 
 from ...dynamics.dynamics import Dynamics
 from ...dynamics.transposition import adjoint
-from ...errors import NoAdjointError
 from ...formulations import QUANTITIES
 from ...integrate import RungeKutta
 from ...machine.adjoint.log import Log
 from ...machine.adjoint.retrace import Retraced
-from ...model.manifold import turning_joints
 from ...run.first_step import in_momenta
 from ...run.joining import State
 from ...run.loops.treatment import Loops
-from .choice import FORWARD_INSTEAD
 from .samples import Bars
 
 Array = NDArray[np.float64]
@@ -54,10 +51,6 @@ class Stretch:
         return in_momenta(self.dyn, self.scheme, None)
 
     def retraced(self, loops: Loops) -> Retraced:
-        if self.scheme.turns and any(turning_joints(self.dyn.model)):
-            raise NoAdjointError(
-                f"{self.scheme.name} turns quaternions as a group, which the adjoint does not follow yet: {FORWARD_INSTEAD}"
-            )
         program = self.dyn.stepping if self.momenta else self.dyn.program
         return Retraced(self.dyn.plan, program, self.scheme, loops.metric, loops.project)
 

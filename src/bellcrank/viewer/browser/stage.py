@@ -9,7 +9,9 @@ import numpy as np
 from matplotlib.colors import to_rgb
 from scipy.spatial.transform import Rotation
 
+from ..fixed_lines import Line, lines_of
 from ..pictures.colors import DRIVEN, INK, body_colors, loop_color, mixed
+from ..pictures.symbols import BETWEEN, LINES
 from ..pictures.views import up_of, view_of
 from ..scene import Array, ElementMark, JointMark, Placement, Scene
 from ..solids import Solid, box_about, cylinder_between, solids_of
@@ -22,7 +24,7 @@ LINE = 0.008  # radius of a rod without mass
 COILS = 9
 DEEPER = 0.45  # of a body's edge colour in its fill: in the light of a scene colours are paler than on paper
 AMBIENT, LAMP = 1.3, 2.2  # strengths of the lights
-NEAR = 1.25  # distance of the camera, in extents of what is seen
+NEAR = 0.9  # distance of the camera, in extents of what is seen
 
 
 def color_of(name: str) -> Color:
@@ -63,6 +65,8 @@ class Stage:
                 loop = loops.get(mark.name)
                 color = color_of(DRIVEN if mark.driven else INK if loop is None else loop_color(loop))
                 kept.add(self._put(f"{self._parent(mark.a.body)}/joint{k}", symbol, color, mark.name))
+        for k, line in enumerate(lines_of(scene, PIN * scene.extent)):
+            kept.add(self._put_line(f"{self._parent(line.body)}/line{k}", line, scene.extent))
         for name in set(self._handles) - kept:
             self._handles.pop(name).remove()
             del self._drawn[name]
@@ -110,9 +114,23 @@ class Stage:
         self._handles[path], self._drawn[path] = handle, now
         return path
 
+    def _put_line(self, path: str, line: Line, extent: float) -> str:
+        """Draw a line that moves with a body, unless it is drawn already."""
+        before = self._drawn.get(path)
+        if before is not None and np.array_equal(before[0], line.points):
+            return path
+        if path in self._handles:
+            self._handles[path].remove()
+        points = np.stack([line.points[:-1], line.points[1:]], axis=1)
+        color, width = LINES[line.role]
+        thickness = LINE * extent * width / 2
+        self._handles[path] = self.server.scene.add_line_segments(path, points, color_of(color), thickness=thickness)
+        self._drawn[path] = (line.points,)
+        return path
+
     def _draw_lines(self, scene: Scene) -> None:
         """Springs, rods without mass, and other things that are stretched between two bodies; ``show`` places them."""
-        between = [mark for mark in scene.marks if mark.kind in ("spring_damper", "distance", "bushing")]
+        between = [mark for mark in scene.marks if mark.kind in ("distance", "bushing", *BETWEEN)]
         if [(mark.name, mark.kind) for mark in between] == [(mark.name, mark.kind) for mark, _ in self._lines]:
             self._lines = [(mark, handle) for mark, (_, handle) in zip(between, self._lines, strict=True)]
             return
@@ -120,8 +138,8 @@ class Stage:
             handle.remove()
         self._lines = []
         for k, mark in enumerate(between):
-            rod = isinstance(mark, JointMark)
-            color = color_of(loop_color(mark.loop or 0) if isinstance(mark, JointMark) else INK)
+            rod = isinstance(mark, JointMark) or mark.kind == "actuator"
+            color = color_of(_color_between(mark))
             points = _segments(scene.design.point(mark.a), scene.design.point(mark.b), mark, PIN * scene.extent)
             thickness = (LINE if rod else LINE / 3) * 2 * scene.extent
             handle = self.server.scene.add_line_segments(f"/between/{k}", points, color, thickness=thickness)
@@ -181,10 +199,16 @@ def _symbol(mark: JointMark, size: float) -> Solid | None:
     return cylinder_between(at - along, at + along, size)
 
 
+def _color_between(mark: JointMark | ElementMark) -> str:
+    if isinstance(mark, JointMark):
+        return loop_color(mark.loop or 0)
+    return DRIVEN if mark.kind in ("actuator", "coupler") else INK
+
+
 def _segments(start: Array, end: Array, mark: JointMark | ElementMark, size: float) -> Array:
     """A straight line, or the zigzag of a spring, as segments (k, 2, 3)."""
     length = float(np.linalg.norm(end - start))
-    if isinstance(mark, JointMark) or not mark.stiff or length < 1e-12:
+    if isinstance(mark, JointMark) or not mark.stiff or mark.is_cable or length < 1e-12:
         return np.array([[start, end]])
     along = (end - start) / length
     across = np.cross(along, np.eye(3)[np.abs(along).argmin()])
