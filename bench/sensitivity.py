@@ -21,6 +21,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from part import Part, Row
 
 import bellcrank as bc
 from bellcrank.dynamics.differentiation import tangent_kernel
@@ -124,6 +125,45 @@ def of_pinocchio(model: Any) -> float | None:
             pin.computeABADerivatives(other, data, q, v, tau)
 
     return best(many) / STATES
+
+
+QUICK = ("chain 8", "humanoid", "four_bar")
+
+
+def part(quick: bool) -> Part:
+    """Derivatives by 8 parameters beside one-sided differences, and Jacobians beside Pinocchio's."""
+    rows, table = [], []
+    for name in QUICK if quick else tuple(MODELS):
+        model = MODELS[name]()
+        at, dyn = states(model), varied(model)
+        value, jacobians = of_value(model, at), of_jacobians(model, at)
+        partial, total = (of_tangents(dyn, at, along, 8) for along in ((), ("q", "v")))
+        for what, taken in (("at a state", partial), ("along a motion", total)):
+            title = f"derivatives by 8 parameters {what}, {name}"
+            rows.append(Row(title, 8 * value / taken, 1e6 * taken, "8 evaluations more", 8e6 * value, "us", None))
+        line = {"model": name, "value": 1e6 * value, "partial of one": partial / value / 8, "total of one": total / value / 8}
+        other = None if model.closures else of_pinocchio(model)
+        if other is not None:
+            title = f"Jacobians by q, v and tau, {name}"
+            error = jacobian_error(model)
+            rows.append(Row(title, other / jacobians, 1e6 * jacobians, "computeABADerivatives", 1e6 * other, "us", error))
+        table.append(line | {"jacobians": 1e6 * jacobians, "Pinocchio": "" if other is None else 1e6 * other})
+    return Part("sensitivities", rows, {"Derivatives, us; of one parameter as a part of the value": table})
+
+
+def jacobian_error(model: Any) -> float:
+    """The largest difference of the derivatives by tau, of the largest entry, at rest."""
+    import peers
+    import pinocchio as pin
+
+    other = peers.to_pinocchio(model)
+    data, q = other.createData(), pin.neutral(other)
+    pin.computeABADerivatives(other, data, q, np.zeros(other.nv), np.zeros(other.nv))
+    order = peers.pinocchio_order(model, other)
+    ours = bc.compile(model).jacobians(model.neutral_q, np.zeros(model.nv)).dtau
+    theirs = np.array(data.Minv)
+    theirs = np.triu(theirs) + np.triu(theirs, 1).T
+    return float(np.abs(ours - theirs[np.ix_(order, order)]).max() / np.abs(theirs).max())
 
 
 def main() -> None:
