@@ -83,7 +83,7 @@ class Case:
     def adjoint(self) -> None:
         backward = Backward(self.dyn, self.design, self.given, "dopri5", LIMITS, "minimum_norm", self.room)
         backward.run_and_back(self.wanted, [], self.when, None)
-        self.memory = backward.logs[0][1].nbytes / 1e6
+        self.memory = sum(stretch.log.nbytes for stretch in backward.stretches) / 1e6
 
     def forward(self) -> None:
         scaled = Scaled.of(self.design)

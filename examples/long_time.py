@@ -3,12 +3,14 @@
 An undamped chain of seven rods under gravity: implicit midpoint and Gauss 4 on q and p, beside RK4 at the same step and DOP853
 at about the cost of implicit midpoint. Then a mechanism with ball joints that floats in space, by a method that goes through
 rotations as a group and by two that do not. Then two closed linkages, the four-bar in its plane and Bricard's in space. Prints
-four tables and writes four pictures; docs/momenta.md shows them.
+four tables and writes four pictures; and how the change of the chain's energy depends on the length of the run, which tells a
+trend from none. docs/momenta.md shows all of it.
 """
 
 from __future__ import annotations
 
 import argparse
+import warnings
 from functools import partial
 from pathlib import Path
 
@@ -16,6 +18,7 @@ import numpy as np
 
 import bellcrank as bc
 from bellcrank.comparison import MethodComparison
+from bellcrank.comparison.trends import neighbours_alike, trend
 
 STEP = 0.005  # s: long enough for RK4 to lose energy that can be seen
 SLOW_STEP = 0.02  # s, for the floating mechanism, which moves more slowly
@@ -82,10 +85,35 @@ def compare_floating(steps: int) -> MethodComparison:
 
 
 def compare_loop(name: str, step: float, steps: int) -> MethodComparison:
-    """A closed linkage of the gallery, undamped: the midpoint rule between pushes of its closures, beside RK4."""
+    """A closed linkage of the gallery, undamped: midpoint rules between pushes of its closures, beside RK4."""
     model, duration = bc.load(name), steps * step
-    methods = ("rk4", "implicit_midpoint")
+    methods = ("rk4", "implicit_midpoint", "midpoint4")
     return bc.compare_methods(model, duration, step=duration / min(SAMPLES, steps), max_step=step, methods=methods)
+
+
+def changes_by_length(steps: int, starts: int = 8) -> dict[tuple[str, int], tuple[float, float, float]]:
+    """Change of the chain's energy error over runs of different lengths from starts that are 1e-6 rad apart.
+
+    The mean and its standard error from run to run, and the correlation of neighbouring stretches within a run.
+    """
+    model, found = hanging_chain(), {}
+    nearby = model.initial_q + 1e-6 * np.random.default_rng(0).normal(size=(starts, model.nq))
+    for method, length in ((method, steps // part) for method in ("rk4", "implicit_midpoint") for part in (100, 10, 1)):
+        changes, alike = [], []
+        for q in nearby:
+            duration = length * STEP
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", bc.BellcrankWarning)  # of errors of the energy, which are what is looked at
+                run = bc.simulate(model, duration, step=duration / SAMPLES, max_step=STEP, method=method, q=q)
+            t, error = run.values("time"), run.values("balance") / run.values("kinetic").max()
+            slope = trend(t, error)
+            assert slope is not None
+            changes.append(slope[0] * duration)
+            alike.append(neighbours_alike(error))
+        mean, doubt = float(np.mean(changes)), float(np.std(changes, ddof=1) / starts**0.5)
+        found[method, length] = mean, doubt, float(np.mean(alike))
+        print(f"  {method:18} {length:9,d} steps: {mean:+.1e} +- {doubt:.0e}, neighbours {found[method, length][2]:.2f} alike")
+    return found
 
 
 COMPARED = {
@@ -110,6 +138,8 @@ def main() -> None:
                 change, doubt = (x * found.duration for x in (row.trend, row.trend_error))
                 print(f"  {row.method}: energy error changes by {change:+.1e} +- {doubt:.0e} over the run")
         found.plot(options.out / f"{name}.png")
+    print("The chain from eight starts 1e-6 rad apart: mean change of the energy error over runs of different lengths")
+    changes_by_length(options.steps)
 
 
 if __name__ == "__main__":

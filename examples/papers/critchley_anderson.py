@@ -55,20 +55,21 @@ def figure_7(short: bool) -> dict[str, Any]:
     return found
 
 
-def stability(short: bool) -> dict[str, list[float]]:
+def stability(short: bool) -> dict[float, dict[str, Any]]:
     """The claim on constraint stability: closure errors without projection, same method and steps."""
-    model, duration, h = bc.load("four_bar"), 0.2 if short else 10.0, 0.005
+    model, duration = bc.load("four_bar"), 0.2 if short else 10.0
     ways = ("coordinate_reduction", "multipliers", "canonical_momenta")
-    found: dict[str, Any] = {}
-    print(f"\nClosure error without projection, four-bar, rk4 with steps of {1e3 * h:g} ms, {duration:g} s")
-    for name in ways:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", bc.BellcrankWarning)
-            run = bc.simulate(
-                model, duration, step=duration / 50, max_step=h, method="rk4", formulation=name, projection="none"
-            )
-        found[name] = (run.values("time"), np.abs(run.values("closure")).max(axis=1))
-        print(f"  {name:22} {found[name][1].max():.2e} m")
+    found: dict[float, dict[str, Any]] = {}
+    for h in (0.005, 0.001):
+        found[h] = {}
+        print(f"\nClosure error without projection, four-bar, rk4 with steps of {1e3 * h:g} ms, {duration:g} s")
+        for name in ways:
+            options = {"step": duration / 50, "max_step": h, "method": "rk4", "formulation": name, "projection": "none"}
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", bc.BellcrankWarning)
+                run = bc.simulate(model, duration, **options)
+            found[h][name] = (run.values("time"), np.abs(run.values("closure")).max(axis=1))
+            print(f"  {name:22} {found[h][name][1].max():.2e} m")
     return found
 
 
@@ -87,6 +88,9 @@ def growth(short: bool) -> dict[str, dict[int, tuple[int, int]]]:
         print(f"\nOperations by the number of {what} ({'ladder' if what == 'loops' else 'one loop'}): reduction, multipliers")
         for n, (ours, theirs) in found[what].items():
             print(f"  {n:4d} {ours:9d} ({ours / n:8.1f} each) {theirs:9d} ({theirs / n:8.1f} each)")
+        few, many = list(found[what])[-2:]
+        each = [(b - a) / (many - few) for a, b in zip(found[what][few], found[what][many], strict=True)]
+        print(f"  for every further one from {few} to {many}: {each[0]:.1f}, {each[1]:.1f}")
     return found
 
 
@@ -95,18 +99,21 @@ def draw(runs: dict[str, Any], drift: dict[str, Any], counts: dict[str, Any], fi
 
     figure = Figure(figsize=(11, 3.6), layout="constrained")
     left, middle, right = figure.subplots(1, 3)
-    for k, name in enumerate(("compiled", "ACS, dependent q2, q3, q5", "GCL, figure 8.a")):
+    for k, name in enumerate(("compiled", "GCL, figure 8.b", "ACS, dependent q2, q3, q5", "GCL, figure 8.a")):
         run = runs[name]["run"]
         start = np.pi / 4 + run.values("q")[:, 0]
-        style = {"color": ("#bbbbbb", "#4477aa", "#ee6677")[k], "lw": (5, 2, 1)[k]}
+        style = {"color": ("#bbbbbb", "#ccbb44", "#4477aa", "#ee6677")[k], "lw": (6, 4, 2, 1)[k]}
         left.plot(run.values("time"), start, label=name, **style)
         left.plot(run.values("time"), run.values("q")[:, 3], ls="--", **style)
     left.set(title="figure 7: q1 (rad) and q4 (m, dashed)", xlabel="t (s)")
     left.legend(frameon=False, fontsize=7)
-    for name, (t, error) in drift.items():
-        middle.semilogy(t[1:], np.maximum(error[1:], 1e-18), label=name)
+    for h, style in ((0.005, "-"), (0.001, "--")):
+        for (name, (t, error)), color in zip(drift[h].items(), ("#bbbbbb", "#4477aa", "#ee6677"), strict=True):
+            wide = 4 if color == "#bbbbbb" else 1.5
+            label = f"{name}, {1e3 * h:g} ms"
+            middle.semilogy(t[1:], np.maximum(error[1:], 1e-18), style, color=color, lw=wide, label=label)
     middle.set(title="closure error without projection (m)", xlabel="t (s)")
-    middle.legend(frameon=False, fontsize=7)
+    middle.legend(frameon=False, fontsize=6, loc="lower right")
     for what, color in (("loops", "#4477aa"), ("bars", "#ee6677")):
         sizes = list(counts[what])
         for place, style in ((0, "-o"), (1, ":s")):

@@ -220,6 +220,20 @@ def test_a_start_is_closed_from_a_near_one():
         design.assembled(np.tile(design.start, (2, 1)))
 
 
+def test_a_run_of_a_moved_design_is_that_of_the_model_with_its_numbers():
+    """Both are within the tolerance of the same motion; their steps differ, as nothing of a design folds."""
+    model = bc.load("four_bar")
+    design = bc.Design(model, ["parameters.crank_length", "parameters.density"])
+    p = design.start * 1.02
+    moved = design.moved(p)
+    found = bc.simulate(moved.base, 0.5, step=0.1, design=moved)
+    expected = bc.simulate(model.with_parameters(dict(zip(design.names, p.tolist(), strict=True))), 0.5, step=0.1)
+    assert found.values("q") == pytest.approx(expected.values("q"), abs=1e-6)
+    assert found.model.parameters == expected.model.parameters
+    with pytest.raises(bc.StateError, match="the design is of another model"):
+        bc.simulate(model, 0.5, design=moved)
+
+
 def test_the_start_of_a_tree_is_as_it_is_written(swing):
     model, _ = swing
     q, v = bc.Design(model, ["initial.shoulder.q.0"]).assembled([0.7])

@@ -36,9 +36,10 @@ def test_critchley_and_anderson(tmp_path):
     assert runs["RCR"]["until"] == 0.0
     others = [run for name, run in runs.items() if name != "RCR"]
     assert all(run["until"] == pytest.approx(0.1) and run["off"] < 1e-7 for run in others)
-    drift = {name: error.max() for name, (_, error) in found["drift"].items()}
-    assert drift["canonical_momenta"] < 0.5 * drift["multipliers"]
-    assert drift["coordinate_reduction"] == pytest.approx(drift["multipliers"], rel=0.01)
+    long, brief = ({name: error.max() for name, (_, error) in found["drift"][h].items()} for h in (0.005, 0.001))
+    assert long["canonical_momenta"] < 0.5 * long["multipliers"]
+    assert long["coordinate_reduction"] == pytest.approx(long["multipliers"], rel=0.01)
+    assert brief["multipliers"] < 0.01 * long["multipliers"]  # a fifth of the step, of order four
     loops, bars = found["growth"]["loops"], found["growth"]["bars"]
     assert loops[4][0] / loops[2][0] < 2.4 < 4.0 < loops[4][1] / loops[2][1]
     assert bars[16][0] - bars[8][0] == 8 * 224
@@ -61,4 +62,4 @@ def test_huang(tmp_path):
     assert found["pendulum"]["rattle"]["order"] == pytest.approx(2, abs=0.1)
     assert found["pendulum"]["det"] == pytest.approx(41)
     assert found["ringing"]["flips False"] == 1.0 and np.abs(found["ringing"][True][1:]).max() < 1e-12
-    assert found["stewart"]["disc (2.5, 2.5, 5)"]["least"] > 0.1 and found["stewart"]["off"] < 1e-4
+    assert found["stewart"]["disc (2.5, 2.5, 5)"]["least"] > 0.1 and found["stewart"]["off"][0.02] < 1e-4

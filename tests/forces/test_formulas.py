@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from bellcrank.machine.in_python import run_plain
 from bellcrank.model import Element, Table
 from bellcrank.numbers import less, select, sin, sqrt
 from bellcrank.plan import make_plan
+from bellcrank.run.checks.jumps import jumping
 from tests.forces.test_body_forces import state, two_bodies
 
 FORMULATIONS = ["articulated_body", "reference_point", "mass_matrix", "canonical_momenta"]
@@ -288,3 +290,40 @@ def test_laws_of_motion_in_every_form_are_the_same_motion():
     for form in ((times, 0.3 * np.sin(2 * times)), np.column_stack([times, 0.3 * np.sin(2 * times)])):
         np.testing.assert_allclose(driven(form), sine, rtol=1e-3)
     assert driven({"rate": 2.0}) == driven({"polynomial": [0.0, 2.0]})
+
+
+def test_a_function_may_be_decorated_with_names_and_keeps_its_default_values():
+    @bc.Function(angle="hinge.q")
+    def pull(angle, gain=3.0, *, t):
+        return -gain * angle + t
+
+    assert pull.names == ("hinge.q", "t")
+    m = bc.Mechanism("wheel", gravity=(0, 0, 0))
+    m.body("wheel", 1.0, (0, 0, 0), (1.0, 1.0, 2.0))
+    m.joint("hinge", "revolute", "ground", "wheel", (0, 0, 0), axis="z")
+    m.motor("pull", "hinge", pull)
+    assert bc.compile(m.build()).acceleration([0.4], [0.0], t=0.5) == pytest.approx([(-3.0 * 0.4 + 0.5) / 2.0])
+
+
+@pytest.mark.parametrize(
+    ("law", "told"),
+    [
+        ("=abs(t - 0.1)", "velocity .* jumps by 2 at t = 0.1 s"),
+        ("=0.2*step(t - 0.1)", "coordinate .* jumps by 0.2 at t = 0.1 s"),
+        ("=if(t < 0.1, 0, (t - 0.1)**2)", None),  # only its acceleration jumps
+        ("=smoothstep(t, 0.05, 0.15)", None),
+    ],
+)
+def test_a_prescribed_motion_that_jumps_is_told_since_its_impulse_is_missing(law, told):
+    m = bc.Mechanism("cart", duration=0.2, step=0.1)
+    m.body("cart", 1.0, (0, 0, 0), (1, 1, 1))
+    m.rod("arm", (0, 0, 0), (0, 0, -1), mass=2.0, radius=0.02)
+    m.joint("rail", "prismatic", "ground", "cart", (0, 0, 0), axis="x", motion=law)
+    m.joint("hinge", "revolute", "cart", "arm", (0, 0, 0), axis="y")
+    model = m.build()
+    found = list(jumping(model, 0.0, 0.2))
+    assert (told is None and not found) or (len(found) == 1 and re.search(f"the {told}", found[0]))
+    assert [text for text in model.check().remarks if "jumps" in text] == found
+    if told is not None:
+        with pytest.warns(bc.BellcrankWarning, match=told):
+            bc.simulate_many(model, 0.2, q=np.zeros((2, 1)))

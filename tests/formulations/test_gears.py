@@ -64,6 +64,102 @@ def test_the_bearings_carry_tangential_radial_and_axial_force_of_the_teeth(inter
     np.testing.assert_allclose(joints[1], [*force, *(np.cross(arm, force) * [1, 1, 0])], rtol=1e-12, atol=1e-12)
 
 
+APEX = np.array([0.03, -0.02, 0.05])  # m: where the axes of the bevel gears meet
+
+
+def bevel_pair(angle, z, *, sense=1.0, **gear):
+    """A pinion along x and a wheel at an angle to it in the x-y plane, both 0.2 m from the apex; teeth 0.1 m from it."""
+    m = Mechanism("bevel", gravity=(0, 0, 0))
+    along = np.array([np.cos(angle), np.sin(angle), 0.0])
+    touching = z[1] * np.array([1.0, 0, 0]) + z[0] * along
+    ends = APEX + [0.2, 0, 0], APEX + 0.2 * along
+    m.body("pinion", 1.0, tuple(ends[0]), (J_PINION, 2e-3, 2e-3))
+    m.body("wheel", 3.0, tuple(ends[1]), (J_WHEEL,) * 3)
+    m.joint("pinion_shaft", "revolute", "ground", "pinion", tuple(ends[0]), axis=(sense, 0, 0))
+    m.joint("wheel_shaft", "revolute", "ground", "wheel", tuple(ends[1]), axis=tuple(along))
+    point = tuple(APEX + 0.1 * touching / np.linalg.norm(touching))
+    m.gear("mesh", ["pinion", "wheel"], **({"teeth": z, "point": point} | gear))
+    m.motor("torque", "pinion_shaft", sense * TORQUE)
+    return m.build()
+
+
+@pytest.mark.parametrize(("angle", "sense"), [(90, 1.0), (90, -1.0), (60, 1.0), (105, 1.0)])
+def test_bevel_gears_push_each_other_apart_and_along_their_axes(angle, sense):
+    """tan(delta) = sin(shaft angle)/(z2/z1 + cos(shaft angle)); radial F tan(20 deg) cos(delta), axial F tan(20 deg) sin(delta)."""
+    angle, alpha = np.radians(angle), np.radians(20)
+    a, joints, mesh = at_rest(bevel_pair(angle, (20, 35), sense=sense))
+    delta = np.arctan2(np.sin(angle), 35 / 20 + np.cos(angle))
+    r = 0.1 * np.sin(delta), 0.1 * np.sin(angle - delta)
+    assert r[1] / r[0] == pytest.approx(35 / 20, rel=1e-12)
+    turns = TORQUE / (J_PINION + J_WHEEL * (r[0] / r[1]) ** 2)
+    np.testing.assert_allclose(a, [sense * turns, -turns * r[0] / r[1]], rtol=1e-12)
+    F = J_WHEEL * turns * r[0] / r[1] ** 2
+    on_pinion = np.array([F * np.tan(alpha) * np.sin(delta), -F * np.tan(alpha) * np.cos(delta), -F])  # away from the apex
+    np.testing.assert_allclose(mesh[0], [*-on_pinion, 0, 0, 0], rtol=1e-12, atol=1e-12)
+    arm = np.array([0.1 * np.cos(delta) - 0.2, r[0], 0])  # from the bearing to the teeth
+    np.testing.assert_allclose(joints[0], [*-on_pinion, *(-np.cross(arm, on_pinion) * [0, 1, 1])], rtol=1e-11, atol=1e-11)
+
+
+def test_spiral_bevel_gears_have_the_axial_force_of_the_textbooks():
+    """axial F/cos(psi) (tan(alpha) sin(delta) + sin(psi) cos(delta)), radial F/cos(psi) (tan(alpha) cos(delta) - sin(psi) sin(delta)).
+
+    These are Shigley's signs of a driving pinion with a right-handed spiral that turns counterclockwise, seen from its large end.
+    """
+    psi, alpha = 0.5, np.radians(20)
+    delta = np.arctan(20 / 35)
+    for helix, hand in ((psi, 1.0), (-psi, -1.0)):
+        _, _, mesh = at_rest(bevel_pair(np.pi / 2, (20, 35), helix_angle=helix))
+        fx, fy, fz = -mesh[0, :3]
+        F = abs(fz)
+        axial = F / np.cos(psi) * (np.tan(alpha) * np.sin(delta) + hand * np.sin(psi) * np.cos(delta))
+        radial = F / np.cos(psi) * (np.tan(alpha) * np.cos(delta) - hand * np.sin(psi) * np.sin(delta))
+        np.testing.assert_allclose([fx, -fy], [axial, radial], rtol=1e-12)
+
+
+def test_radii_or_a_module_of_bevel_gears_say_where_their_teeth_are():
+    r = 0.1 * np.array([20, 35]) / np.hypot(20, 35)
+    point = tuple(APEX + [0.0866, 0.0495, 0.0])  # rounded
+    _, expected, _ = at_rest(bevel_pair(np.pi / 2, (20, 35)))
+    for given in ({"radii": r, "teeth": None}, {"teeth": (20, 35), "module": 2 * r[0] / 20}):
+        _, found, _ = at_rest(bevel_pair(np.pi / 2, (20, 35), point=point, **given))
+        np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-11)
+
+
+def differential():
+    """Two side gears about x, and a pinion about y on a cage that turns about x too."""
+    m = Mechanism("differential", gravity=(0, 0, -9.81))
+    for name, x in (("left", -0.05), ("right", 0.05)):
+        m.body(name, 1.0, (x, 0, 0), (0.01, 0.02, 0.02))
+        m.joint(f"{name}_shaft", "revolute", "ground", name, (2 * x, 0, 0), axis="x")
+    m.body("cage", 2.0, (0, 0, 0), (0.05, 0.04, 0.04))
+    m.body("pinion", 0.3, (0, 0.05, 0), (1e-3, 2e-3, 1e-3))
+    m.joint("cage_shaft", "revolute", "ground", "cage", (0, 0, 0), axis="x")
+    m.joint("pinion_pin", "revolute", "cage", "pinion", (0, 0.05, 0), axis="y")
+    for name, x in (("left", -0.04), ("right", 0.04)):
+        bodies = ["pinion", name] if name == "left" else [name, "pinion"]
+        m.gear(f"{name}_teeth", bodies, teeth=(12, 16) if name == "left" else (16, 12), point=(x, 0.053, 0))
+    m.motor("torque", "cage_shaft", 5.0)
+    m.damper("brake", "right_shaft", 0.2)
+    m.start("cage_shaft", v=3.0)
+    m.start("right_shaft", v=5.0)
+    return m.build()
+
+
+def test_a_differential_shares_the_torque_and_its_speeds_add_up():
+    """w_left + w_right = 2 w_cage; the teeth differ by what turns the pinion."""
+    model = differential()
+    run = bc.simulate(model, 0.5, step=0.1)
+    left, right, cage = (run.v.sel(dof=f"{name}_shaft").values for name in ("left", "right", "cage"))
+    np.testing.assert_allclose(left + right, 2 * cage, rtol=1e-9)
+    dyn = bc.compile(model, quick=True)
+    at = run.q.values[-1], run.v.values[-1]
+    forces = dyn.measures(*at, names=["left_teeth.force", "right_teeth.force"])
+    spun = 2e-3 * dyn.acceleration(*at)[model.v_names.index("pinion_pin")]  # N m: what turns the pinion on its pin
+    r = 0.6 * (0.6 * 0.04 + 0.8 * 0.053)  # m: of the pinion, whose cones touch along (0.6, 0.8, 0) as far out as the point
+    assert abs(abs(forces[0]) - abs(forces[1])) * r == pytest.approx(abs(spun), rel=1e-9) and abs(forces[0]) > 10
+    assert run.energy_error < 1e-7
+
+
 def test_teeth_give_the_radii_by_the_distance_of_the_axes():
     by_radii, by_teeth = pair(), pair(radii=None, teeth=(20, 80))
     np.testing.assert_allclose(
@@ -144,9 +240,11 @@ def machine(drive=None):
     return m.build()
 
 
-@pytest.mark.parametrize("drive", [None, polynomial(0.1, 2.0, 1.5)], ids=["free", "driven"])
-def test_every_formulation_and_both_back_ends_agree_on_gears(drive):
-    model = machine(drive)
+@pytest.mark.parametrize(
+    "make", [machine, lambda: machine(polynomial(0.1, 2.0, 1.5)), differential], ids=["free", "driven", "bevel"]
+)
+def test_every_formulation_and_both_back_ends_agree_on_gears(make):
+    model = make()
     t, q, v = 0.0, model.initial_q, model.initial_v
     tau = 0.1 * np.arange(model.nv)
     expected = None
@@ -185,9 +283,10 @@ def test_measures_by_path_are_the_reactions_of_gears_and_bearings():
     np.testing.assert_allclose(found[6], dyn.drive_efforts(q, v, a)[0], rtol=1e-9)
 
 
-def test_forces_and_moments_on_every_body_balance_its_motion():
+@pytest.mark.parametrize("make", [machine, differential])
+def test_forces_and_moments_on_every_body_balance_its_motion(make):
     """Newton and Euler of each body by hand, from reactions, tooth and belt forces at their points: no term is missing."""
-    model = machine()
+    model = make()
     dyn = bc.compile(model, quick=True)
     q, v = model.initial_q, model.initial_v
     a = dyn.acceleration(q, v)
@@ -274,14 +373,20 @@ def wrong(change):
         ({"radii": (0.4, 0.6), "internal": True}, "differ by 0.2 m"),
         ({"radii": (0.4, -0.6)}, "Give more than zero"),
         ({"radii": (0.4,)}, "it has 1 radii. Give two"),
-        ({"radii": None}, "neither radii and teeth"),
+        ({"radii": None}, "neither radii nor teeth"),
         ({"teeth": (20, 30)}, "both radii and teeth"),
         ({"radii": None, "teeth": (20, 30), "module": 0.1}, "Move an axis, or give teeth without a module"),
         ({"radii": None, "teeth": (20, 20), "internal": True}, "the ring is larger"),
         ({"bodies": ["a", "a"]}, 'couples "a" with itself'),
         ({"bodies": ["a", "c"]}, 'it names "c", which is no body'),
         ({"bodies": ["a", "b", "a"]}, "it has 3 bodies"),
-        ({"axis": "x"}, "are not parallel"),
+        ({"axis": "x"}, "meet in [0, 0, 0] m: bevel gears. Say where their teeth are"),
+        ({"axis": "x", "point": (0.4, 0, 0.4), "internal": True}, "internal bevel gears are not known"),
+        ({"axis": "x", "point": (0.4, 0, 0)}, "on which sides of the apex"),
+        ({"axis": "x", "point": (0.4, 0, 0.8)}, "its radii put the teeth 0.7211 m from where the axes meet"),
+        ({"axis": "y", "point": (0.4, 0, 0.8)}, "neither parallel nor do they meet: they pass each other at 1 m"),
+        ({"axis": "x", "kind": "cylindrical"}, "must be revolute"),
+        ({"what": "belt", "axis": "x"}, "are not parallel"),
         ({"kind": "prismatic"}, "which is prismatic"),
         ({"at": (0, 0, 1)}, "turn"),
         ({"pressure_angle": 1.2}, "less than 60 degrees"),

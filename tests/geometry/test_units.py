@@ -111,7 +111,7 @@ MISTAKES = [
     ('toward = "B"', 'toward = "Q"', 8, 'names the point "Q"'),
     ("fraction = 0.5", "fraction = 0.5, distance = 1", 8, "both distance and fraction"),
     ("fraction = 0.5", 'fraction = 0.5, along = "x"', 8, "both toward and along"),
-    (", fraction = 0.5", "", 8, "neither distance and fraction"),
+    (", fraction = 0.5", "", 8, "neither distance nor fraction"),
     ('{ from = "A", toward', '{ fro = "A", toward', 8, "does not say where it is"),
     ('normal = "y"', "normal = [0, 0, 0]", 9, "its normal is zero"),
     (', normal = "y"', "", 9, "has no normal"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from threading import Event, get_ident
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from bellcrank.dynamics import Dynamics
 from bellcrank.errors import StateError
 from bellcrank.kernels.processor import lane_count
-from bellcrank.kernels.threads import thread_count
+from bellcrank.kernels.threads import one_thread, stopping, thread_count, workers
 from bellcrank.machine import kernel
 from bellcrank.model.generators import chain, random_state, random_tree
 
@@ -218,3 +219,19 @@ def test_either_number_of_lanes_gives_the_states_alone(monkeypatch, lanes):
     found = dyn.acceleration(q, v)
     np.testing.assert_allclose(found, alone, rtol=1e-12)
     np.testing.assert_array_equal(dyn.acceleration(q[:2], v[:2]), found[:2])  # however many there are
+
+
+def test_what_a_thread_does_alone_it_does_at_once_and_in_that_thread():
+    with one_thread():
+        assert thread_count() == 1
+        assert workers().submit(get_ident).result() == get_ident()
+        failed = workers().submit(lambda: 1 // 0)
+    assert isinstance(failed.exception(), ZeroDivisionError)
+    assert workers().submit(get_ident).result() != get_ident()
+
+
+def test_a_thread_is_told_to_stop_by_whoever_started_it():
+    stop = Event()
+    with one_thread(stop):
+        assert stopping() is stop
+    assert not stopping().is_set()

@@ -13,7 +13,7 @@ import pytest
 import bellcrank as bc
 from bellcrank.errors import StateError
 from bellcrank.joints import make_joint
-from bellcrank.machine.steps import lane_runs
+from bellcrank.machine.steps.lanes import runs as lane_runs
 from bellcrank.model.generators import chain, random_state, random_tree
 from tests.mechanisms import loaded_tree
 from tests.run.test_early_ends import elbow_without_mass

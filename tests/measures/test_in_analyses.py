@@ -67,6 +67,23 @@ def test_a_mode_says_how_much_each_measure_takes_part():
     assert mode.measures["reach"] == pytest.approx(mode.shape["guide"], abs=1e-9)
 
 
+def test_paths_and_formulas_are_measures_in_every_analysis():
+    """As Dynamics gives them, beside those of the model."""
+    model = crank()
+    rest = bc.equilibrium(model)
+    assert rest.measure() == pytest.approx(list(rest.measures.values()), abs=1e-12)
+    fx, twice = rest.measure("pin_joint.fx", "=2*reach")
+    assert (fx, twice) == pytest.approx((rest.reactions[rest.joints.index("pin_joint"), 0], 2 * rest.measures["reach"]))
+    modes = bc.modes(model, rest)
+    assert modes.measure("=2*reach", "guide")[0] == pytest.approx([2 * modes[0].measures["reach"], modes[0].shape["guide"]])
+    turned = bc.drive(model, "shaft", np.linspace(0.5, 1.2, 4))
+    np.testing.assert_array_equal(turned.measure("reach", "=2*reach")[:, 1], 2 * turned.measure("reach"))
+    times = np.linspace(0.0, 1.0, 4)
+    taken = bc.inverse_motion(model, {"shaft": 0.8}, times, measures=["pin_joint.fx", "=2*reach"])
+    assert list(taken.measures_unit.values) == ["N", ""]
+    np.testing.assert_allclose(taken.measures[:, 0], taken.reactions.sel(joint="pin_joint", component="fx"), rtol=1e-9)
+
+
 def test_a_linear_model_has_measures_as_outputs():
     model = crank()
     rest = bc.equilibrium(model)

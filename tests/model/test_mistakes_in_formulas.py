@@ -1,9 +1,8 @@
-"""Deliberate mistakes in formulas, tables and functions: each is one line with its place and a remedy, never a traceback."""
+"""Deliberate mistakes in files of tables, Python functions and laws, and in what elements allow; test_mistakes.py has the others."""
 
 from __future__ import annotations
 
 import math
-import re
 
 import numpy as np
 import pytest
@@ -38,79 +37,6 @@ type = "position"
 body = "b"
 point = [1, 0, 0]
 """
-
-FORMULAS = {
-    "k*": "ends too early",
-    "k k": r"Write \* for a product",
-    "k ^ 2": r"Write \*\* for a power",
-    "k = 2": "Write == to compare",
-    "hinge.q > 0": r"write if\(condition, a, b\)",
-    "if(hinge.q, 1, 2)": "if takes a condition first",
-    "if(hinge.q > 0, 1)": "if takes 3 values, not 2",
-    "0 < hinge.q < 1": "write a < b and b < c",
-    "not hinge.q": "joins conditions",
-    "1 and 2": "joins conditions",
-    "(hinge.q < 1)*2": "for numbers",
-    "step(1, 2)": "step takes 1 value",
-    "smoothstep(t)": "smoothstep takes 3 values",
-    "mod(t)": "mod takes 2 values",
-    "sgn(t)": 'no function "sgn".*Did you mean "sign"',
-    "curv(t)": 'no function "curv".*Did you mean "curve"',
-    "curve(t, 1)": 'table "curve" takes 1 value, not 2',
-    "map(t)": 'table "map" takes 2 values, not 1',
-    "curve + 1": "is a table. Give it its arguments",
-    "hinge.qq": "neither a measure, nor a coordinate, nor a parameter.*hinge.q",
-    "tip": "is a vector. Write tip.x",
-    "tip.w": "neither a measure",
-    "trottle": 'Did you mean "throttle"',
-    "hinge.a": "needs what this force itself changes",
-    "hinge.fx": "needs what this force itself changes",
-    "push.force": "needs what this force itself changes",
-    "energy.kinetic + sqroot(2)": "no function",
-    "$0 + 1": "not expected",
-    "$0 = 1": "does not end with ;",
-    "t + [1]": "one for each component",
-    "1e40*t": "larger than",
-    "hinge.q &&  1": "Write and",
-    "import(t)": 'no function "import"',
-}
-
-
-@pytest.mark.parametrize("text", FORMULAS)
-def test_a_wrong_formula_of_a_force(text):
-    with pytest.raises(bc.ModelError) as error:
-        bc.load(f'{MODEL}\n[motors.push]\njoint = "hinge"\neffort = "={text}"\n')
-    (line,) = str(error.value).splitlines()
-    assert re.search(FORMULAS[text], line) and "line 31" in line and "push" in line
-
-
-TABLES = {
-    "rows = [[0, 1]]": "Give two at least",
-    "rows = [[0, 1], [0, 2]]": "Let the first column increase",
-    "rows = [[0, 1], [1]]": "rows of two numbers",
-    "rows = 3": "rows of two numbers",
-    "outside = 'clamp'": "rows, a file, or x, y and values",
-    "x = [0, 1]\ny = [0, 1]": "has x, y and values",
-    "x = [0, 1]\ny = [0, 1]\nvalues = [[1, 2]]": "2 rows of 2",
-    "x = [0, 1]\ny = [1, 0]\nvalues = [[1, 2], [3, 4]]": "Let y increase",
-    "x = [0, 1]\ny = [0, 1]\nvalues = [[1, 2], [3]]": "all of the same length",
-    "x = [0, 1]\ny = [0, 1]\nvalues = [[1, 2], [3, 4]]\ninterpolation = 'pchip'": "of a table of two arguments",
-    "x = [0, 1]\ny = [0, 1]\nvalues = [[1, 2], [3, 4]]\noutside = 'periodic'": "of a table of two arguments",
-    "rows = [[0, 1], [1, 2]]\ninterpolation = 'spline'": "linear",
-    "rows = [[0, 1], [1, 2]]\noutside = 'hold'": "clamp",
-    "rows = [[0, 1], [1, 2]]\noutside = 'periodic'": "Let it end as it begins",
-    "rows = [[0, 1], [1, 2]]\nfile = 'x.csv'": "both file and rows",
-    "file = 'x.csv'": "has no folder",
-    "row = [[0, 1], [1, 2]]": "row",
-}
-
-
-@pytest.mark.parametrize("text", TABLES)
-def test_a_wrong_table(text):
-    with pytest.raises(bc.ModelError, match=TABLES[text]) as error:
-        bc.load(f"{MODEL}\n[tables.wrong]\n{text}\n")
-    assert "line" in str(error.value) and "wrong" in str(error.value)
-
 
 FILES = {
     "1,2": "two lines",
@@ -162,7 +88,14 @@ FUNCTIONS = {
     "nothing": (lambda t: None, "returns NoneType"),
     "condition": (lambda t: t < 2, "returns a condition"),
     "error": (lambda t: t.nothing, "AttributeError"),
-    "stars": (lambda *a: 1.0, "arguments without a place"),
+    "remainder": (lambda t: t % 2, "takes a remainder.*mod"),
+    "whole": (lambda t: t // 2, "rounds a value.*floor"),
+    "round": (lambda t: round(t), "rounds a value.*floor"),
+    "integer": (lambda t: int(t), "rounds a value.*floor"),
+    "entry": (lambda t: [1.0, 2.0][t], "an entry of a list.*select"),
+    "largest": (lambda t: max(t, 1.0), "branches on a value.*maximum"),
+    "not a number": (lambda t: math.nan, "returns nan. Let it return a finite number"),
+    "stars": (lambda *a: 1.0, "arguments without a name"),
     "unknown": (lambda angle: angle, '"angle" is neither a measure'),
 }
 

@@ -76,6 +76,13 @@ def test_the_energy_of_an_undamped_run_is_kept(swinging):
     assert swinging.energy_error < 1e-8
 
 
+def test_the_compiled_model_of_a_run_gives_its_accelerations_and_its_kinetic_energy(swinging):
+    """v' M v/2 is the kinetic energy."""
+    dynamics, q, v = swinging.dynamics, swinging.values("q")[-1], swinging.values("v")[-1]
+    assert dynamics.acceleration(q, v) == pytest.approx(swinging.values("a")[-1], rel=1e-12)
+    assert v @ dynamics.mass_matrix(q) @ v / 2 == pytest.approx(swinging.values("kinetic")[-1], rel=1e-12)
+
+
 def test_the_summary_tells_what_was_done(swinging):
     summary = swinging.summary()
     assert summary.formulation == "articulated_body"

@@ -34,6 +34,8 @@ def test_a_loaded_run_needs_no_model(make_run, tmp_path, compiled):
     assert back.model is None
     back.plot()
     assert compiled == []
+    with pytest.raises(StateError, match="without its model, and has no Dynamics"):
+        back.dynamics
 
 
 def test_why_a_run_stopped_is_in_the_file(make_run, tmp_path):

@@ -283,15 +283,85 @@ def test_wrong_states_are_told_with_their_place(text):
     assert "line" in str(caught.value)
 
 
+def test_a_frequency_response_has_the_states_in_it():
+    """x/F = s/(m s^3 + kd s^2 + kp s + ki); the integral is -x/s, which at a standstill carries the force."""
+    f = np.array([0.0, 0.1, 0.7, 3.0])
+    s = 2j * np.pi * f
+    nominator = MASS * s**3 + KD * s**2 + KP * s + KI
+    found = bc.frequency_response(controlled(), "tau of slide", ["slide", "integral", "error", "controller.force"], f)
+    np.testing.assert_allclose(found.of("slide"), s / nominator, atol=1e-15)
+    np.testing.assert_allclose(found.of("integral"), -1 / nominator, rtol=1e-12)
+    np.testing.assert_allclose(found.of("error"), -s / nominator, atol=1e-15)
+    np.testing.assert_allclose(found.of("controller.force"), -(KD * s**2 + KP * s + KI) / nominator, rtol=1e-12)
+    at = bc.frequency_response(controlled(), "tau of slide", "slide", f, q=[TARGET], v=REST[1:])
+    np.testing.assert_array_equal(at.values[:, 0], found.values[:, 0])
+    for given, text in (({"v": [0, 0]}, "v goes with a position"), ({"q": [0.0], "v": [1.0, 0.0]}, "velocities of zero")):
+        with pytest.raises(bc.StateError, match=text):
+            bc.frequency_response(controlled(), "tau of slide", "slide", f, **given)
+
+
+def test_a_driven_range_holds_the_states():
+    model, places = controlled(), np.linspace(0.0, 0.6, 4)
+    found = bc.drive(model, "slide", places, speed=0.5, states={"integral": 0.2})
+    assert found.v == pytest.approx(np.tile([0.5, 0.2], (4, 1)))
+    assert found.measure("controller.force") == pytest.approx(KP * (TARGET - places) + KI * 0.2 - KD * 0.5 - LOAD)
+    assert bc.drive(lag(), "slide", [0.0, 1.0]).measure("x") == pytest.approx([0.5, 0.5])  # as they start
+    for states, text in (({"integrl": 0.0}, "did you mean 'integral'"), ({"integral": math.nan}, "one finite number")):
+        with pytest.raises(bc.StateError, match=text):
+            bc.drive(model, "slide", places, states=states)
+
+
+def test_states_follow_a_given_motion():
+    """x = x0 sin(w t): the integral is target t - x0 (1 - cos(w t))/w, and the effort makes up for the controller's."""
+    model, w, times = controlled(), 3.0, np.linspace(0.0, 1.0, 101)
+    found = bc.inverse_motion(
+        model, {"slide": lambda t: (np.sin(w * t), w * np.cos(w * t), -(w**2) * np.sin(w * t))}, times, measures=["error"]
+    )
+    integral = TARGET * times - (1 - np.cos(w * times)) / w
+    np.testing.assert_allclose(found.v.sel(dof="integral"), integral, atol=1e-8)
+    np.testing.assert_allclose(found.measures.sel(measure="error"), TARGET - np.sin(w * times), atol=1e-9)
+    x, v = np.sin(w * times), w * np.cos(w * times)
+    controller = KP * (TARGET - x) + KI * integral - KD * v - LOAD
+    np.testing.assert_allclose(found.effort.sel(dof="slide"), -MASS * w**2 * x - controller, atol=1e-6)
+    assert not found.effort.sel(dof="integral").any()
+    run = bc.simulate(model)
+    assert abs(bc.inverse_motion(model, run).effort).max() < 1e-12
+    assert bc.inverse_motion(model, {"slide": 0.0}, [0.0]).v.sel(dof="integral").item() == 0.0
+
+
+def test_states_that_run_away_along_a_motion_are_told():
+    m = slider()
+    m.state("x", "=1e3*x**2", 1.0)
+    with pytest.raises(bc.DynamicsError, match="cannot be integrated along this motion|not finite"):
+        bc.inverse_motion(m.build(), {"slide": 0.0}, [0.0, 1.0])
+
+
+def test_states_beside_a_loop_in_drive_and_along_a_motion():
+    """Heat of a crank's bearing, which only cools: exp(-t); the crank's effort is that without it."""
+    m = bc.Mechanism("parallelogram", gravity=(0, -9.81, 0))
+    for name, x in (("left", 0.0), ("right", 1.0)):
+        m.rod(name, (x, 0, 0), (x, 0.5, 0), mass=1.0, radius=0.01)
+        m.joint(f"{name}_pivot", "revolute", "ground", name, point=(x, 0, 0), axis="z")
+    m.rod("bar", (0, 0.5, 0), (1, 0.5, 0), mass=2.0, radius=0.01)
+    m.joint("first", "revolute", "left", "bar", point=(0, 0.5, 0), axis="z")
+    m.joint("second", "revolute", "right", "bar", point=(1, 0.5, 0), axis="z")
+    m.state("heat", "=-heat", 1.0)
+    model = m.build()
+    driven = bc.drive(model, "left_pivot", [0.2, 0.4, 0.6], states={"heat": 3.0})
+    assert driven.measure("heat") == pytest.approx(np.full(3, 3.0)) and driven.error.max() < 1e-12
+    times = np.linspace(0.0, 1.0, 21)
+    found = bc.inverse_motion(model, {"left_pivot": 0.4}, times, measures=["heat", "left_pivot.force"])
+    np.testing.assert_allclose(found.measures.sel(measure="heat"), np.exp(-times), rtol=1e-7)
+    weight = 9.81 * (2 * 0.25 + 2 * 0.5) * math.sin(0.4)  # N m: of both rods and the bar about the pivots
+    np.testing.assert_allclose(found.effort.sel(dof="left_pivot"), -weight, rtol=1e-9)
+    with pytest.raises(bc.StateError, match="actuated has 'heat'"):
+        bc.inverse_motion(model, {"left_pivot": 0.4}, times, actuated=["heat"])
+
+
 def test_what_does_not_know_states_says_so(tmp_path):
     model = controlled()
     with pytest.raises(bc.StateError, match="reaction_taylor knows no states of one's own"):
         bc.simulate(model, method="reaction_taylor", max_step=0.01)
-    for analysis in (lambda: bc.drive(model, "slide", [0, 1]), lambda: bc.inverse_motion(model, {"slide": 0.0}, [0, 1, 2])):
-        with pytest.raises(bc.StateError, match=r"states of its own \(integral\), which follow from the past"):
-            analysis()
-    with pytest.raises(bc.StateError, match=r"frequency_response does not know: linearize"):
-        bc.frequency_response(model, "tau of slide", "slide")
     for ending in ("urdf", "xml"):
         with pytest.raises(bc.ModelError, match='the state "integral"'):
             bc.save(model, tmp_path / f"model.{ending}")

@@ -145,7 +145,7 @@ def test_closed_loops_are_noticed_with_the_fastest_rate_of_their_equations():
 
 def test_many_runs_name_the_one_that_is_stiff(monkeypatch):
     """The start with no velocity is as stiff as the other; what is not damped is not."""
-    monkeypatch.setattr("bellcrank.machine.steps.lane_runs._LOOK_SECONDS", 0.0)
+    monkeypatch.setattr("bellcrank.machine.steps.lanes.runs._LOOK_SECONDS", 0.0)
     runs, told = warned(lambda: bc.simulate_many(arm(2e5), 1.0, v=[[0.0], [3.0]], method="dopri5", **LOOSE))
     assert [run["stiff"][1] for run in runs.per_run] == pytest.approx([4e5, 4e5], rel=1e-6)
     (message,) = told

@@ -7,8 +7,9 @@ import bellcrank as bc
 from bellcrank.errors import AccuracyWarning, DynamicsError, NoAdjointError, StateError
 from bellcrank.kernels.adjoint.transpose import transposed
 from bellcrank.kernels.llvm.emitter import Emitter
-from bellcrank.studies.adjoint import choice
 from bellcrank.studies.adjoint.first_state import FirstState
+
+from ..adjoint_agreement import differences, drawn
 
 OVERDAMPED = """
 format = 1
@@ -35,6 +36,27 @@ damping = "=c"
 slide = 1.0
 """
 
+TUMBLING = """
+format = 1
+name = "a brick on a spring"
+[bodies.brick]
+box = { center = [0.1, 0.2, 0], size = [0.3, 0.2, 0.1], mass = 2.0 }
+[joints.flight]
+type = "free"
+parent = "ground"
+child = "brick"
+point = [0, 0, 0]
+[springs.cord]
+from = { body = "ground", point = [0, 0, 1] }
+to = { body = "brick", point = [0.1, 0, 0] }
+stiffness = 400
+damping = 2
+length = 0.5
+[initial]
+flight = { v = [1, 0, 0, 3, -2, 1] }
+"""
+
+OF_ARMS = ["upper.mass", "lower.inertia.zz", "lower.center.x", "gravity.z", "knee.x", "initial.elbow.q.0"]
 SAME = 1e-9  # of the largest entry of a gradient
 
 
@@ -62,8 +84,7 @@ def test_a_tree_with_outputs_of_every_kind(method):
     model = bc.load("double_pendulum")
     outputs = ["lower.x@end", "lower.y@t=0.23", "max(lower.y)", "rms(lower.x)", "mean(energy.kinetic)"]
     outputs += ["integral(lower.x * energy.kinetic)", "elbow.fx@end"]
-    parameters = ["upper.mass", "lower.inertia.zz", "lower.center.x", "gravity.z", "knee.x", "initial.elbow.q.0"]
-    must_agree(*both(model, parameters, outputs, 0.4, step=0.05, method=method, max_step=0.005))
+    must_agree(*both(model, OF_ARMS, outputs, 0.4, step=0.05, method=method, max_step=0.005))
 
 
 def test_quaternions_and_constant_efforts():
@@ -134,8 +155,6 @@ def test_what_an_adjoint_cannot_do_is_refused_with_the_way_out():
         ask(["energy.kinetic"])
     with pytest.raises(NoAdjointError, match='control="all".*mode="forward"'):
         ask(["energy.kinetic@end"], control="all")
-    with pytest.raises(NoAdjointError, match="'implicit_midpoint' has no adjoint yet.*mode=\"forward\""):
-        ask(["energy.kinetic@end"], method="implicit_midpoint")
     with pytest.raises(StateError, match="memory"):
         ask(["energy.kinetic@end"], memory=0.0)
     found = ask(["energy.kinetic@end"])
@@ -144,23 +163,66 @@ def test_what_an_adjoint_cannot_do_is_refused_with_the_way_out():
     assert "dq" not in found.to_dataset()
 
 
-def test_steps_that_are_taken_again_give_the_same_gradient_bit_by_bit():
-    model, parameters = bc.load("double_pendulum"), ["upper.mass", "lower.mass", "knee.x"]
+@pytest.mark.parametrize("method", ["dopri5", "radau", "gauss4"])
+def test_steps_that_are_taken_again_give_the_same_gradient_bit_by_bit(method):
+    """Also those that go on with a Jacobian from long before."""
+    model = bc.load("double_pendulum")
     kept, again = (
-        bc.sensitivity(model, parameters, ["energy.kinetic@end"], 1.0, step=0.1, mode="adjoint", memory=memory)
+        bc.sensitivity(model, OF_ARMS, ["energy.kinetic@end"], 1.0, step=0.1, mode="adjoint", memory=memory, method=method)
         for memory in (100.0, 1e-4)
     )
     np.testing.assert_array_equal(again.d("energy.kinetic@end"), kept.d("energy.kinetic@end"))
 
 
-def test_a_run_that_becomes_stiff_is_refused_or_differentiated_forward(monkeypatch):
+@pytest.mark.parametrize("method", ["radau", "implicit_midpoint", "gauss4"])
+def test_implicit_methods_by_the_transposed_equations_of_their_stages(method):
+    """Forward the iterations of radau end at a part of the tolerance, which therefore is small here."""
+    options = {"rtol": 1e-10, "atol": 1e-10} if method == "radau" else {"max_step": 0.01}
+    outputs = ["lower.x@t=0.13", "rms(lower.y)", "energy.kinetic@end"]
+    must_agree(*both(bc.load("double_pendulum"), OF_ARMS, outputs, 0.2, step=0.05, method=method, **options))
+
+
+GALLERY = [
+    ("every_joint", "dopri5"),
+    ("hydraulic_boom", "dopri5"),  # states of one's own
+    ("bump", "dop853"),  # contacts
+    ("gearbox", "radau"),  # couplers and loops
+    ("heavy_top", "radau"),  # quaternions
+    ("engine", "dopri5"),  # many accepted steps, cut where tables have kinks: forward alone would take others
+]
+
+
+@pytest.mark.parametrize(("name", "method"), GALLERY)
+def test_models_of_the_gallery_on_the_very_steps_of_the_adjoint(name, method):
+    """python -m tests.adjoint_agreement has the others, and longer runs."""
+    model = bc.load(name)
+    steps, found = differences(model, method, drawn(model, 6), 0.05)
+    assert steps > 1
+    assert max(x for x in found.values() if x is not None) < SAME
+
+
+def test_momenta_as_coordinates_and_velocities():
+    """p at the start depends on the masses, and so does v at a sample."""
+    options = {"step": 0.05, "formulation": "canonical_momenta"}
+    must_agree(*both(bc.load("double_pendulum"), OF_ARMS, ["lower.x@end", "mean(energy.kinetic)"], 0.2, **options))
+
+
+def test_a_run_that_becomes_stiff_is_gone_through_backward_by_both_of_its_methods():
+    """dopri5 until it shows itself stiff, radau from there on; samples on both sides of that."""
     model = bc.load(OVERDAMPED)
-    with pytest.raises(NoAdjointError, match='stiff.*radau has no adjoint yet: use mode="forward"'):
-        bc.sensitivity(model, ["parameters.c"], ["slide.q@end"], 1.0, step=0.1, mode="adjoint")
-    monkeypatch.setattr(choice, "AN_OUTPUT", 0.0)  # the adjoint is tried first
+    outputs = ["slide.q@end", "mean(slide.q)", "slide.v@t=0.1"]
     with pytest.warns(AccuracyWarning):
-        found = bc.sensitivity(model, ["parameters.c"], ["slide.q@end"], 1.0, step=0.1)
-    assert found.settings["mode"] == "forward"
+        forward, adjoint = both(model, ["parameters.c", "parameters.k"], outputs, 1.0, step=0.02)
+    must_agree(forward, adjoint)
+    assert adjoint.settings["jacobians"] > 0
+    np.testing.assert_allclose(adjoint.d("slide.q@end"), [0.5 / 2e5 * np.exp(-0.5), -1 / 2e5 * np.exp(-0.5)], rtol=1e-4)
+
+
+def test_quaternions_that_are_turned_as_a_group():
+    """By a step of five parts; the functions that turn them are transposed as kernels are."""
+    outputs, options = ["energy.kinetic@end", "rms(brick.x)"], {"step": 0.05, "max_step": 0.01, "method": "midpoint4"}
+    names = ["cord.stiffness", "brick.mass", "brick.center.y", "gravity.z", "initial.flight.v.3"]
+    must_agree(*both(bc.load(TUMBLING), names, outputs, 0.1, **options))
 
 
 def test_kernels_that_call_routines_on_matrices_have_no_adjoint_yet():

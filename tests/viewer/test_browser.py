@@ -18,7 +18,8 @@ import bellcrank as bc
 from bellcrank.viewer.browser import page as pages
 from bellcrank.viewer.browser.details import as_plain
 from bellcrank.viewer.browser.page import Page, write_html
-from bellcrank.viewer.browser.triangles import triangles_of
+from bellcrank.viewer.browser.triangles import COARSE, FINE, bands_for, triangles_of
+from bellcrank.viewer.browser.workbench import first_sliders
 from bellcrank.viewer.scene import Scene
 from bellcrank.viewer.solids import Solid, solids_of
 
@@ -66,9 +67,9 @@ def until(true: Callable[[], bool]) -> bool:
     return False
 
 
-def volume(solid: Solid) -> float:
+def volume(solid: Solid, bands: int = FINE) -> float:
     """Of a closed surface whose triangles all turn outward: the sum of the tetrahedra to the origin."""
-    points, faces = triangles_of(solid)
+    points, faces = triangles_of(solid, bands)
     a, b, c = (points[faces[:, k]] for k in range(3))
     return float(np.einsum("ij,ij->i", a, np.cross(b, c)).sum() / 6)
 
@@ -81,6 +82,16 @@ def test_triangles_enclose_the_volume_of_the_solid_and_face_outward() -> None:
     assert 0.92 * sphere < volume(ball) < sphere  # a polyhedron inside the sphere
     assert 0.92 * (sphere + np.pi) < volume(bar) < sphere + np.pi
     assert 0 < volume(Solid(0, np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0]]))) < 1e-3  # flat: given a thickness
+
+
+def test_an_ellipsoid_has_as_few_triangles_as_a_ball_and_nearly_its_volume() -> None:
+    turns, heights = np.meshgrid(np.linspace(0, 2 * np.pi, 48, endpoint=False), np.linspace(0, np.pi, 21))
+    ball = np.stack([np.sin(heights) * np.cos(turns), np.sin(heights) * np.sin(turns), np.cos(heights)], axis=2).reshape(-1, 3)
+    ellipsoid = Solid(0, ball * [0.2, 0.5, 1.0])
+    for bands, least in ((FINE, 0.9), (COARSE, 0.7)):
+        assert len(triangles_of(ellipsoid, bands)[1]) <= len(triangles_of(Solid(0, np.zeros((1, 3)), 1.0), bands)[1])
+        assert least < volume(ellipsoid, bands) / (4 / 3 * np.pi * 0.2 * 0.5) < 1
+    assert bands_for(3) == FINE and bands_for(40) == COARSE
 
 
 @pytest.mark.parametrize("name", bc.gallery())
@@ -98,6 +109,24 @@ def test_the_browser_is_told_the_positions_of_the_run(page: Page) -> None:
             [np.cos(recording.run.values("q")[sample, 0] / 2), 0, np.sin(recording.run.values("q")[sample, 0] / 2), 0]
         )
         assert abs(page.stage._frames[0].wxyz @ turned) == pytest.approx(1.0, abs=1e-9)
+
+
+def test_while_it_plays_the_scene_goes_ahead_of_the_panel_and_the_end_is_followed_by_the_start(page: Page) -> None:
+    playback = page.playback
+    playback.go_on(0.2, now=100.0)
+    assert (playback.sample, playback.slider.value) == (4, 0.2)
+    playback.go_on(0.1, now=100.05)  # s: too soon for plots and sliders to follow
+    assert (playback.sample, playback.slider.value) == (6, 0.2)
+    assert page.stage.position(0) == pytest.approx(playback.recording.run.positions.values[6, 0])
+    playback.go_on(0.1, now=100.15)
+    assert (playback.sample, playback.slider.value) == (8, pytest.approx(0.4))
+    playback.go_on(0.7, now=100.2)
+    assert playback.sample == 0
+
+
+def test_sliders_are_of_parameters_else_of_springs_and_masses() -> None:
+    assert first_sliders(bc.load(PENDULUM)) == ["parameters.length"]
+    assert first_sliders(bc.load("quarter_car"))[:4] == ["strut.stiffness", "strut.damping", "strut.length", "arm.mass"]
 
 
 def test_a_slider_simulates_again_and_a_bad_value_says_why(page: Page) -> None:

@@ -75,6 +75,12 @@ class Equilibrium:
         v[list(self.model.state_places)] = list(self.states.values())
         return v
 
+    def measure(self, *names: str) -> Array:
+        """Any measures (columns,): of the model by name, those of every model by path, "hinge.fx", or formulas, "=..."."""
+        dyn = compiled(with_still_closures(self.model, self.t))
+        given: dict[str, Any] = {"t": self.t, "inputs": self.inputs, "a": np.zeros(self.model.nv)}
+        return dyn.measures(self.q, self.v, self.tau, names=names or None, **given)
+
     def as_dict(self) -> dict[str, Any]:
         """Plain values, fit for JSON."""
         return {

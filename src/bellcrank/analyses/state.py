@@ -21,15 +21,6 @@ def compiled(model: Model) -> Dynamics:
     return Dynamics(model, "multipliers" if model.closures else "auto", quick=True)
 
 
-def refuse_states(model: Model, what: str) -> None:
-    """States of the user's own follow from what has been: motions that are given do not say them."""
-    if model.state_places:
-        raise StateError(
-            f"{what} is told positions only, and model {model.name!r} has states of its own ({', '.join(model.state_names)}), "
-            "which follow from the past. Prescribe the motion of the joint (motion = ...) and simulate."
-        )
-
-
 def conditions(dyn: Dynamics, tau: ArrayLike | None, inputs: ArrayLike | None, t: float) -> Conditions:
     model = dyn.model
     u = input_values(dyn, inputs)

@@ -14,6 +14,7 @@ About a state that moves, the roots are those of the linearized equations (linea
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -108,6 +109,11 @@ class Modes:
     q: Array
     v: Array
     about: str
+    given: Conditions
+
+    def measure(self, *names: str) -> Complex:
+        """How much measures take part, (modes, columns): as Mode.measures, of any measures, paths, "hinge.fx", or formulas."""
+        return participation(compiled(self.model), self.modes, self.q, self.v, self.given, names or None)
 
     def __len__(self) -> int:
         return len(self.modes)
@@ -196,21 +202,24 @@ def modes(
     found = [_mode(model, kind, root, shape) for kind, root, shape in _untangled(roots)]
     found.sort(key=lambda mode: (mode.kind != "rigid", abs(mode.root), mode.root.real))
     if model.measures and found:
-        found = _with_measures(dyn, found, q, moving, given)
-    return Modes(model, tuple(found), q, moving, label)
+        parts = participation(dyn, found, q, moving, given).tolist()
+        found = [
+            replace(mode, measures=dict(zip(model.measure_names, part, strict=True)))
+            for mode, part in zip(found, parts, strict=True)
+        ]
+    return Modes(model, tuple(found), q, moving, label, given)
 
 
-def _with_measures(dyn: Dynamics, found: list[Mode], q: Array, v: Array, given: Conditions) -> list[Mode]:
-    """Modes with what they do to the measures: d, d' = s d, and the accelerations that follow."""
-    J = dyn.measure_jacobians(q, v, given.tau, t=given.t, inputs=given.inputs)
-    own, result = list(dyn.model.state_places), []
-    for mode in found:
-        d = np.array(list(mode.shape.values()))
-        speeds = mode.root * d
-        speeds[own] = d[own]
-        parts = J.dq @ d + J.dv @ speeds
-        result.append(replace(mode, measures=dict(zip(dyn.model.measure_names, map(complex, parts), strict=True))))
-    return result
+def participation(
+    dyn: Dynamics, found: Sequence[Mode], q: Array, v: Array, given: Conditions, names: Sequence[str] | None = None
+) -> Complex:
+    """What modes do to measures, (modes, columns): d, d' = s d, and the accelerations that follow."""
+    J = dyn.measure_jacobians(q, v, given.tau, t=given.t, inputs=given.inputs, names=names)
+    d = np.array([list(mode.shape.values()) for mode in found], dtype=complex).reshape(len(found), dyn.model.nv)
+    speeds = np.array([mode.root for mode in found])[:, None] * d
+    own = list(dyn.model.state_places)
+    speeds[:, own] = d[:, own]
+    return np.asarray(d @ J.dq.T + speeds @ J.dv.T)
 
 
 def _about(dyn: Dynamics, about: Any, v: ArrayLike | None, given: Conditions) -> tuple[Array, Array, str]:

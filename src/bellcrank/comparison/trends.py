@@ -13,16 +13,29 @@ def trend(t: Array, x: Array) -> tuple[float, float] | None:
     """Slope of x over t and its standard error; None where there are too few samples to tell.
 
     Neighbouring samples of an oscillation depend on each other, so that a line through all of them would look far more
-    certain than it is. Means of 20 stretches, each much longer than the oscillation, do not.
+    certain than it is. Means of 20 stretches, each much longer than the oscillation, do not, as long as the motion has no
+    slower changes (neighbours_alike). Where it has, what tells a trend from none is the length of the run: a trend brings ten
+    times as much in ten times the steps.
     """
     count = min(STRETCHES, len(t) // 2)
     if count < FEWEST or not np.isfinite(x).all():
         return None
-    t_mean, x_mean = (np.array([part.mean() for part in np.array_split(y, count)]) for y in (t, x))
+    t_mean, x_mean = _means(t, count), _means(x, count)
     s = t_mean - t_mean.mean()
     slope = float(s @ x_mean / (s @ s))
     rest = x_mean - x_mean.mean() - slope * s
     return slope, float(np.sqrt(rest @ rest / (count - 2) / (s @ s)))
+
+
+def neighbours_alike(x: Array) -> float:
+    """Correlation of the means of neighbouring stretches: about 0 if they are independent, near 1 if x changes slowly."""
+    z = _means(x, STRETCHES)
+    z = z - z.mean()
+    return float(z[1:] @ z[:-1] / (z @ z))
+
+
+def _means(x: Array, count: int) -> Array:
+    return np.array([part.mean() for part in np.array_split(x, count)])
 
 
 def envelope(t: Array, x: Array, stretches: int = 200) -> tuple[Array, Array]:

@@ -13,7 +13,7 @@ from ..errors import DynamicsError
 from ..extremes import in_our_errors
 from ..formulations import CANONICAL, Program
 from ..model import Model
-from . import quantities
+from . import derivatives, quantities
 from .evaluation import OPTIMISED, Array, Evaluation, OrZero
 from .planning import Planned, planned
 
@@ -144,7 +144,7 @@ class Dynamics(Evaluation):
         state is not finite and 2 where the equations have no finite answer.
         """
         if p is not None:
-            return quantities.sensitivities.acceleration_at(self, q, v, tau, p, t, inputs, status)
+            return derivatives.by_design.acceleration_at(self, q, v, tau, p, t, inputs, status)
         out = np.empty(self._nv)
         effort = self._no_effort if tau is None else tau
         if not self._extras:
@@ -177,8 +177,8 @@ class Dynamics(Evaluation):
 
     mass_matrix = quantities.momenta.mass_matrix
     inverse_dynamics = quantities.forces.inverse_dynamics
-    jacobians = quantities.derivatives.jacobians
-    sensitivity = quantities.sensitivities.sensitivity
+    jacobians = derivatives.jacobians.jacobians
+    sensitivity = derivatives.by_design.sensitivity
 
     energy = quantities.momenta.energy
     momentum = quantities.momenta.momentum
@@ -204,7 +204,7 @@ class Dynamics(Evaluation):
 
     measures = quantities.measures.measures
     measure_units = quantities.measures.measure_units
-    measure_jacobians = quantities.measure_derivatives.measure_jacobians
+    measure_jacobians = derivatives.of_measures.measure_jacobians
 
     momenta = quantities.momenta.momenta
     velocities = quantities.momenta.velocities

@@ -11,6 +11,7 @@ from ..errors import AssemblyError, BellcrankError
 from ..model.element import ELEMENTS
 from ..model.parameters.expressions import derived
 from ..model.parameters.overshoot import motion_tables, overshooting
+from ..run.checks.jumps import jumping
 from ..wording import together
 from . import units
 from .starting import compiled, position
@@ -138,6 +139,11 @@ def _overshoot(model: Model) -> Iterator[str]:
     yield from overshooting(model)
 
 
+def _jumps(model: Model) -> Iterator[str]:
+    if model.duration is not None:
+        yield from jumping(model, 0.0, model.duration)
+
+
 def _names(model: Model) -> Iterator[str]:
     """Names that are easily taken for each other."""
     forces = (e.name for e in model.elements[: model.force_count])
@@ -182,7 +188,7 @@ def _fast(model: Model, speed: Speeds) -> Iterator[str]:
 
 KINDS: tuple[Callable[[Model], Iterator[str]], ...] = (
     _freedom, _masses, _inertias, _distances, _idle_elements, _unread_inputs, _stops, _creeping, _tables,
-    _overshoot, _names, _start,
+    _overshoot, _jumps, _names, _start,
 )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ..numbers import Dual, Number, sincos
+from ..numbers import Dual, Number, Rate, SecondRate, sincos
 from ..numbers.spline import Curve
 
 
@@ -39,12 +39,14 @@ def of_table(values: Sequence[Number], t: Number, table: Callable[[Number], Curv
 
 
 def curve_of(function: Callable[[Number], Number], t: Number) -> Curve:
-    """A function of the time with its first two derivatives, by dual numbers over dual numbers."""
-    found = function(Dual(Dual(t, (1.0,)), (Dual(1.0, (0.0,)),)))
-    inner, outer = (found.value, found.tangents[0]) if isinstance(found, Dual) else (found, 0.0)
-    value = inner.value if isinstance(inner, Dual) else inner
-    slope, bend = (outer.value, outer.tangents[0]) if isinstance(outer, Dual) else (outer, 0.0)
-    return Curve(value, slope, bend)
+    """A function of the time with its first two derivatives, by rates of rates; its numbers may have tangents of their own."""
+    inner, outer = _parts(SecondRate, function(SecondRate(Rate(t, (1.0,)), (Rate(1.0, (0.0,)),))))
+    return Curve(_parts(Rate, inner)[0], *_parts(Rate, outer))
+
+
+def _parts(kind: type[Dual], x: Number) -> tuple[Number, Number]:
+    """Value and rate."""
+    return (x.value, x.tangents[0]) if isinstance(x, kind) else (x, 0.0)
 
 
 def added(curves: Sequence[Curve]) -> Curve:

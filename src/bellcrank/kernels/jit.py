@@ -17,9 +17,12 @@ class Library:
 
     def __init__(self, engine: Any):
         self._engine = engine
+        self._addresses: dict[str, int] = {}  # LLVM takes half a millisecond to find one
 
     def address(self, function: str) -> int:
-        return int(self._engine.get_function_address(function))
+        if function not in self._addresses:
+            self._addresses[function] = int(self._engine.get_function_address(function))
+        return self._addresses[function]
 
 
 def machine(level: int = 3) -> Any:

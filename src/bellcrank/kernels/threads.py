@@ -1,18 +1,37 @@
-"""Threads that run machine code: as many as the process may use processors, or as BELLCRANK_THREADS says."""
+"""Threads that run machine code: as many as the process may use processors, or as BELLCRANK_THREADS says.
+
+What a thread of its own does for a caller (``one_thread``) it does alone: it starts no others.
+"""
 
 from __future__ import annotations
 
 import os
-from concurrent.futures import ThreadPoolExecutor
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cache
+from typing import Any
 
 from ..errors import StateError
 
 VARIABLE = "BELLCRANK_THREADS"
 
 
+class _Here(threading.local):
+    """Of each thread: whether it works alone, and what tells it to stop."""
+
+    alone = False
+    stop: threading.Event | None = None
+
+
+_here = _Here()
+
+
 def thread_count() -> int:
-    """BELLCRANK_THREADS, or the number of processors that this process is allowed to run on."""
+    """BELLCRANK_THREADS, or the number of processors that this process is allowed to run on; 1 in a thread that works alone."""
+    if _here.alone:
+        return 1
     wanted = os.environ.get(VARIABLE)
     if wanted:
         return _given(wanted)
@@ -31,9 +50,37 @@ def _given(wanted: str) -> int:
     return count
 
 
-def workers() -> ThreadPoolExecutor:
-    """The threads of this process."""
-    return _pool(thread_count())
+def workers() -> Executor:
+    """The threads of this process, or this one if it works alone."""
+    return _ThisThread() if _here.alone else _pool(thread_count())
+
+
+@contextmanager
+def one_thread(stop: threading.Event | None = None) -> Iterator[None]:
+    """All that is asked for inside runs in this thread; machine code that takes long looks now and then whether to ``stop``."""
+    before = _here.alone, _here.stop
+    _here.alone, _here.stop = True, stop
+    try:
+        yield
+    finally:
+        _here.alone, _here.stop = before
+
+
+def stopping() -> threading.Event:
+    """What is set when this thread's work is no longer wanted."""
+    return _here.stop or threading.Event()
+
+
+class _ThisThread(Executor):
+    """Does at once what it is given."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except BaseException as problem:
+            future.set_exception(problem)
+        return future
 
 
 @cache

@@ -349,7 +349,7 @@ class Parts:
         helix_angle: Value = 0.0,
         point: Where3 | None = None,
     ) -> None:
-        """Two toothed wheels on parallel axes; the tooth force acts at the pitch point and loads the bearings."""
+        """Two toothed wheels, on parallel axes or as bevel gears on axes that meet; the tooth force loads the bearings."""
         self._item("gears", gear_specs.GearSpec, locals())
 
     def rack(

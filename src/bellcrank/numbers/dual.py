@@ -194,6 +194,13 @@ class Rate(Dual):
     level = 1
 
 
+class SecondRate(Dual):
+    """A value and its rate, over numbers that may be rates themselves: for second derivatives."""
+
+    __slots__ = ()
+    level = 2
+
+
 def _highest(a: Number, b: Number) -> Dual:
     """Of two numbers, one of which is a dual at least: that of the highest level."""
     found: Dual = max((x for x in (a, b) if isinstance(x, Dual)), key=lambda x: x.level)

@@ -273,7 +273,8 @@ def _element(model: Model, frames: Frames, place: dict[int, int], rows: dict[int
         joint = model.joints[e.joint]
         q, v = int(model.q_index[e.joint]) + e.dof, int(model.v_index[e.joint]) + e.dof
         u = model.input_of(e)
-        signature = ElementSignature(e.kind, True, joint.quaternion is None, True, True, table, u >= 0, terms=len(e.terms))
+        scalar = joint.quaternion is None and joint.mechanical  # states of one's own have no q
+        signature = ElementSignature(e.kind, True, scalar, True, True, table, u >= 0, terms=len(e.terms))
         start = ELEMENT_SLOTS["factors"]
         row[start : start + len(e.terms)] = [factor for _, _, factor in e.terms]
         places = [int(index[joint]) + dof for joint, dof, _ in e.terms for index in (model.q_index, model.v_index)]

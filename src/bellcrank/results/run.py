@@ -429,7 +429,12 @@ class Run:
 
     @property
     def dynamics(self) -> Any:
-        """The model in machine code, a ``Dynamics``, as it was at the first sample."""
+        """The compiled model of this run, a ``Dynamics``: ``run.dynamics.mass_matrix(q)`` and the like.
+
+        Where the kept equations of closed loops were chosen anew during the run, it is the one of the first sample.
+        """
+        if self.model is None:
+            raise StateError("this run was loaded without its model, and has no Dynamics: load it by Run.load(path, model)")
         self._need_code()
         return self._stretches[0][1]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -37,7 +37,7 @@ class Runs:
     reached: np.ndarray
     messages: tuple[str | None, ...]
     settings: Mapping[str, Any]
-    per_run: tuple[Mapping[str, Any], ...]
+    per_run: Sequence[Mapping[str, Any]]
 
     def __len__(self) -> int:
         return len(self.status)

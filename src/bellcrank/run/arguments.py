@@ -20,7 +20,7 @@ from ..model import Model
 from ..wording import argument
 from .checks.size import must_fit
 from .loops.contradictions import must_agree
-from .loops.midpoint import CLOSED_METHODS, is_compiled
+from .loops.midpoint import CLOSED_METHODS
 from .loops.passing import PASSING_METHODS
 from .stiff import STIFF_METHODS
 
@@ -88,28 +88,17 @@ def formulation_for(method: str, model: Model, formulation: str, functions: bool
             f"{method} would not keep the structure at joints with quaternions ({', '.join(turning[:3])}): "
             "use implicit_midpoint, or midpoint4, which has order 4 too"
         )
-    if model.closures:
-        _must_take_loops(method, model, turning)
+    if model.closures and method not in CLOSED_METHODS:
+        raise StateError(
+            f"{method} is for trees, and model {model.name!r} has closed loops: use implicit_midpoint, or midpoint4, "
+            "which has order 4 too"
+        )
     if formulation not in ("auto", "canonical_momenta"):
         raise StateError(
             f"{method} keeps the structure of Hamilton's equations in q and p: use formulation 'canonical_momenta' "
             f"(or 'auto', which then is that), not {formulation!r}"
         )
     return "canonical_momenta"
-
-
-def _must_take_loops(method: str, model: Model, turning: list[str]) -> None:
-    if method not in CLOSED_METHODS:
-        raise StateError(
-            f"{method} is for trees, and model {model.name!r} has closed loops: use implicit_midpoint, or midpoint4, "
-            "which has order 4 too"
-        )
-    if turning and not is_compiled(method, model):
-        raise StateError(
-            f"with closed loops and prescribed motions {method} takes no joints with quaternions in the tree "
-            f"({', '.join(turning[:3])}): let such a joint close its loop, or use dop853, whose error of the energy follows "
-            "rtol and atol"
-        )
 
 
 def starting_state(dynamics: Dynamics, after: Run | None, given: dict[str, Any], *, passing: bool = False) -> dict[str, Array]:

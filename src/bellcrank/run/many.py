@@ -6,8 +6,8 @@ A run that fails does not disturb the others, and the result does not depend on 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,6 +24,7 @@ from ..model.parameters.overshoot import overshooting
 from ..wording import counted
 from .arguments import AUTO
 from .checks.horizon import MOST_STEPS
+from .checks.jumps import jumping
 from .checks.size import must_fit
 from .control import refuse_loads
 from .lanes.designs import chosen_designs
@@ -84,7 +85,7 @@ def simulate_many(
     limits: dict[str, Any] = {"rtol": rtol, "atol": atol, "max_step": max_step, "max_steps": max_steps}
     chosen = chosen_designs(model, parameters, design, p)
     study = ManyRuns(model, duration, step, method, on_singular, limits, options, None if chosen is None else chosen[0])
-    for text in overshooting(model):
+    for text in (*overshooting(model), *jumping(model, float(study.times[0]), float(study.times[-1]))):
         warn(text)
     first = study.starts({"q": q, "v": v, "tau": tau, "u": inputs}, None if chosen is None else chosen[1])
     must_fit(model, len(study.times), len(first.problems))
@@ -100,19 +101,42 @@ def _runs(study: ManyRuns, first: First, found: Samples, clock: dict[str, float]
     model, method, times = study.model, study.method, study.times
     settings = {"formulation": study.dynamics.formulation.partition(":")[0], "method": method, "duration": float(times[-1])}
     settings |= {"step": float(times[1] - times[0]), "rtol": study.limits["rtol"], "atol": study.limits["atol"], **clock}
-    names = () if study.design is None else study.design.names
-    per_run = tuple(
-        {"steps": int(found.steps[i]), "rejected": int(found.rejected[i]), "tau": first.state["tau"][i].tolist()}
-        | {"inputs": first.state["u"][i, : len(model.inputs)].tolist() if model.inputs else None}
-        | {"stiff": [float(found.stiff_time[i]), float(found.rate[i]), None] if np.isfinite(found.stiff_time[i]) else None}
-        | {"methods": _methods(method, float(found.switched[i]))}
-        | ({"parameters": dict(zip(names, first.p[i].tolist(), strict=True))} if first.p is not None else {})
-        for i in range(len(first.problems))
-    )
     from ..results import Runs
 
     messages = study.messages(first, found)
-    return Runs(model, times, found.q, found.v, found.a, found.status, found.reached, messages, settings, per_run)
+    return Runs(
+        model, times, found.q, found.v, found.a, found.status, found.reached, messages, settings, _PerRun(study, first, found)
+    )
+
+
+class _PerRun(Sequence[Mapping[str, Any]]):
+    """What is told of each run, when it is asked for."""
+
+    def __init__(self, study: ManyRuns, first: First, found: Samples):
+        self.method, self.inputs = study.method, len(study.model.inputs)
+        self.names = () if study.design is None else study.design.names
+        self.tau, self.u, self.p = first.state["tau"], first.state["u"], first.p
+        self.steps, self.rejected, self.switched = found.steps, found.rejected, found.switched
+        self.stiff_time, self.rate = found.stiff_time, found.rate
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    @overload
+    def __getitem__(self, i: int) -> Mapping[str, Any]: ...
+    @overload
+    def __getitem__(self, i: slice) -> Sequence[Mapping[str, Any]]: ...
+    def __getitem__(self, i: int | slice) -> Mapping[str, Any] | Sequence[Mapping[str, Any]]:
+        if isinstance(i, slice):
+            return [self[k] for k in range(*i.indices(len(self)))]
+        told: dict[str, Any] = {"steps": int(self.steps[i]), "rejected": int(self.rejected[i]), "tau": self.tau[i].tolist()}
+        told["inputs"] = self.u[i, : self.inputs].tolist() if self.inputs else None
+        stiff = float(self.stiff_time[i]), float(self.rate[i])
+        told["stiff"] = [*stiff, None] if np.isfinite(stiff[0]) else None
+        told["methods"] = _methods(self.method, float(self.switched[i]))
+        if self.p is not None:
+            told["parameters"] = dict(zip(self.names, self.p[i].tolist(), strict=True))
+        return told
 
 
 def _methods(method: str, switched: float) -> list[list[float | str]]:

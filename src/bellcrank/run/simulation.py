@@ -26,14 +26,15 @@ from ..model.parameters.overshoot import overshooting
 from ..wording import argument
 from .arguments import AUTO, formulation_for, must_be_known, must_be_positive, named_inputs, starting_state, times_of
 from .checks.horizon import MOST_STEPS, Horizon, must_be_few
+from .checks.jumps import jumping
 from .checks.trust import doubt_energy, with_missing
 from .checks.unwatched import tell_uncut, tell_unopened
 from .compiled import Limits, in_machine_code
 from .control import Control, Function, Loads, TabledInputs, with_tables
 from .events import Event, Surroundings, Watcher
 from .joining import State, from_last, joined, on_grid, still_to_come, stopped_by_singularity
-from .loops.midpoint import is_compiled
-from .loops.passing import PASSING_METHODS, Passing, has_steps_of_its_own, integrate_passing
+from .loops.midpoint import closes_by_itself
+from .loops.passing import PASSING_METHODS, Passing, integrate_passing
 from .loops.row_choice import KeptRows, Stretches, open_beyond
 from .loops.treatment import Loops, freedom_along, loops_of
 from .loops.undetermined import tell as tell_undetermined
@@ -46,6 +47,7 @@ from .stiffness import MANY, MANY_IN_PYTHON, Stiffness, remedy
 from .system import Outcome
 
 if TYPE_CHECKING:
+    from ..design import Design
     from ..results import Run
 
 Array = NDArray[np.float64]
@@ -79,6 +81,7 @@ def simulate(
     dependents: Sequence[str] | None = None,
     fictitious: Sequence[str] | None = None,
     on_singular: str = "stop",
+    design: Design | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Run:
     """Run a model through time.
@@ -100,6 +103,8 @@ def simulate(
                differs in them from the model's own start is kept where the loops allow it
     after      a run to go on from: its last state and time
     events     what to watch for; ``run.crossings`` says what happened
+    design     a bc.Design whose model this is. With ``moved = design.moved(p)``, ``simulate(moved.base, design=moved)`` is
+               the run of other values of its parameters, for which nothing is planned or compiled again
     progress   is told the fraction done, now and then
 
     For models with closed loops:
@@ -117,8 +122,6 @@ def simulate(
     watch = Stopwatch()
     must_be_known(method)
     must_be_positive(rtol=rtol, atol=atol, max_step=max_step, max_steps=max_steps)
-    for text in overshooting(model):
-        warn(text)
     loops = loops_of(projection, on_singular)
     inputs, tables = _inputs(model, tau, inputs)
     times = times_of(model, duration, step)
@@ -127,7 +130,7 @@ def simulate(
     control = _control(model, tau, inputs)
     formulation = formulation_for(method, model, formulation, control is not None)
     options: dict[str, Any] = {"reference": reference, "rank_tolerance": rank_tolerance, "baumgarte": baumgarte}
-    options |= {"variant": variant, "dependents": dependents, "fictitious": fictitious}
+    options |= {"variant": variant, "dependents": dependents, "fictitious": fictitious, "design": design}
     with compiling():
         dynamics = Dynamics(model, formulation, quick=method not in STIFF_METHODS, **options)
     if isinstance(inputs, Loads):
@@ -137,6 +140,8 @@ def simulate(
     if model.closures and q is None and after is None:
         tell_moved_start(model, start)
     times = float(start["t"]) + times
+    for text in (*overshooting(model), *jumping(model, float(times[0]), float(times[-1]))):
+        warn(text)
     if method in PASSING_METHODS:
         tell_uncut(model, method, float(times[0]), float(times[-1]))
     if dynamics.formulation.startswith("canonical") or method in (*PASSING_METHODS, "bdf"):
@@ -152,7 +157,7 @@ def simulate(
     stiffness = Stiffness(model.name, method, remedy(functions=functions), many, switches=method == AUTO and not functions)
     one_run = _OneRun(method, (rtol, atol, max_step), control, watcher, progress, stiffness, horizon)
     kept = KeptRows(dynamics, one_run, loops)
-    own = not has_steps_of_its_own(method, model) and dynamics.planned.variant is None
+    own = method not in PASSING_METHODS and not closes_by_itself(method, model) and dynamics.planned.variant is None
     whole = kept if model.closures and loops.project and own else kept.unchanged
     through = loops.switch and model.closures and own and control is None
     outcome = Passing(dynamics, whole, one_run.limits, watcher)(start, times) if through else whole(start, times)
@@ -216,14 +221,11 @@ def _watcher(
     model = around.dynamics.model
     if around.dynamics.planned.variant is not None and (events or control is not None):
         raise StateError("runs by a variant in Python watch no events and take no functions or tables: leave out variant")
-    own_steps = has_steps_of_its_own(method, model)
-    if model.stictions and own_steps:
+    if model.stictions and (method in PASSING_METHODS or closes_by_itself(method, model)):
         held = model.elements[model.stictions[0]].name
         raise StateError(f"{method} knows no friction that holds ({held!r}): use another method, or smooth friction")
-    if events and own_steps:
-        of_loops = "" if method in PASSING_METHODS else " of models with closed loops"
-        at_singular = f", with {argument('on_singular', 'pass')}" if method in PASSING_METHODS else ""
-        raise StateError(f"{method} watches no events{of_loops}: use another method{at_singular}")
+    if events and method in PASSING_METHODS:
+        raise StateError(f"{method} watches no events: use another method, with {argument('on_singular', 'pass')}")
     return Watcher(around, events, begins, first_time) if events else None
 
 
@@ -260,11 +262,11 @@ class _OneRun:
             limits = VariantLimits(rtol, atol, max_step)
             outcome = integrate_variant(by, method, first, until, limits, self.progress, how, self.horizon)
             return _on_closures(by, outcome) if how.project else outcome
-        if is_compiled(method, by.model):
+        if closes_by_itself(method, by.model):
             outcome = self._compiled(by, first, until, how._replace(project=False))
             self.horizon.stretch_done(outcome.counts)
             return outcome
-        if has_steps_of_its_own(method, by.model):
+        if method in PASSING_METHODS:
             return integrate_passing(by, method, first, until, max_step, self.progress)
         if method in STIFF_METHODS:
             outcome = integrate_stiff(

@@ -76,7 +76,7 @@ def _householder(A: list[list[Number]], gamma: Sequence[Number], n: int, directi
     R = Q.R
     z: list[Number] = []  # R^T z = gamma
     for r in range(m):
-        z.append((gamma[r] - _total(R[k][r] * z[k] for k in range(r))) / R[r][r])
+        z.append((gamma[r] - summed(R[k][r] * z[k] for k in range(r))) / R[r][r])
     z[-1] = _if_kept(Q.smallest, least, Q.whole, z[-1])
     units = [[0.0] * m + [1.0 if i == j else 0.0 for i in range(n - m)] for j in range(n - m)]
     space = NullSpace(tuple(Q.times(unit) for unit in units), Q.times([*z, *[0.0] * (n - m)]), Q.smallest / Q.whole)
@@ -104,7 +104,7 @@ class _Orthogonal(NamedTuple):
     @property
     def whole(self) -> Number:
         """Sum of squares of all of G, which is that of R."""
-        return _total([*self.squares, *(x * x for k, row in enumerate(self.R) for x in row[k + 1 :])])
+        return summed([*self.squares, *(x * x for k, row in enumerate(self.R) for x in row[k + 1 :])])
 
     def times(self, y: list[Number]) -> tuple[Number, ...]:
         """Q y."""
@@ -124,7 +124,7 @@ def _orthogonal(A: list[list[Number]]) -> _Orthogonal:
     Q = _Orthogonal([], [[0.0] * m for _ in range(m)], [])
     for k in range(m):
         x = A[k][k:]
-        square = _total(t * t for t in x)
+        square = summed(t * t for t in x)
         length = sqrt(square)
         signed = select(less(x[0], 0.0), -length, length)
         v = [x[0] + signed, *x[1:]]
@@ -153,7 +153,7 @@ class Combination:
         R, y = self.Q.R, self.Q.transposed_times(list(x))
         c: list[Number] = [0.0] * self.rows
         for k in reversed(range(self.rows)):
-            c[k] = (y[k] - _total(R[k][r] * c[r] for r in range(k + 1, self.rows))) / R[k][k]
+            c[k] = (y[k] - summed(R[k][r] * c[r] for r in range(k + 1, self.rows))) / R[k][k]
         return c
 
     def _of_pair(self, x: Vector) -> list[Number]:
@@ -167,7 +167,7 @@ class Combination:
 
 def reflection(x: Sequence[Number]) -> tuple[list[Number], Number]:
     """v and factor of 1 - v factor v^T, which turns x onto the first axis; safe at x = 0."""
-    square = _total(t * t for t in x) + 1e-300
+    square = summed(t * t for t in x) + 1e-300
     length = sqrt(square)
     signed = select(less(x[0], 0.0), -length, length)
     v = [x[0] + signed, *x[1:]]
@@ -176,51 +176,8 @@ def reflection(x: Sequence[Number]) -> tuple[list[Number], Number]:
 
 def reflected(v: Sequence[Number], factor: Number, x: Sequence[Number]) -> list[Number]:
     """(1 - v factor v^T) x."""
-    along = _total(a * b for a, b in zip(v, x, strict=True)) * factor
+    along = summed(a * b for a, b in zip(v, x, strict=True)) * factor
     return [a - along * b for a, b in zip(x, v, strict=True)]
-
-
-def with_row(R: Rows, w: Sequence[Number]) -> list[list[Number]]:
-    """R, an upper triangle, with R'^T R' = R^T R + w w^T, by plane rotations: nothing is squared.   sqrt and 1/x for each w"""
-    new, w = [list(row) for row in R], list(w)
-    for i, row in enumerate(new):
-        if _is_nothing(w[i]):
-            continue
-        if _is_nothing(row[i]):  # nor is anything else in the row
-            new[i] = [0.0] * i + w[i:]
-            return new
-        square = row[i] * row[i] + w[i] * w[i]
-        length = sqrt(square + _TINY)
-        inverse = 1.0 / length
-        there = less(_NOTICED, square)  # else nothing has been added to the row yet, nor is now
-        cosine, sine = select(there, row[i] * inverse, 1.0), select(there, w[i] * inverse, 0.0)
-        row[i] = length
-        for j in range(i + 1, len(w)):
-            row[j], w[j] = cosine * row[j] + sine * w[j], cosine * w[j] - sine * row[j]
-    return new
-
-
-_TINY, _NOTICED = 1e-300, 1e-280
-
-
-def _is_nothing(x: Number) -> bool:
-    return isinstance(x, float) and x == 0
-
-
-def forward(R: Rows, right: Sequence[Number]) -> list[Number]:
-    """R^-T right."""
-    z: list[Number] = []
-    for i in range(len(right)):
-        z.append((right[i] - _total(R[k][i] * z[k] for k in range(i))) / R[i][i])
-    return z
-
-
-def backward(R: Rows, z: Sequence[Number]) -> list[Number]:
-    """R^-1 z."""
-    x = list(z)
-    for i in reversed(range(len(x))):
-        x[i] = (x[i] - _total(R[i][k] * x[k] for k in range(i + 1, len(x)))) / R[i][i]
-    return x
 
 
 class Factors(NamedTuple):
@@ -239,10 +196,10 @@ def factored(D: Rows) -> Factors:
         scaled: list[Number] = []  # L_ij d_j
         below: list[Number] = []
         for j in range(i):
-            x = row[j] - _total(scaled[k] * L[j][k] for k in range(j))
+            x = row[j] - summed(scaled[k] * L[j][k] for k in range(j))
             scaled.append(x)
             below.append(x * inverse[j])
-        pivot = row[i] - _total(scaled[k] * below[k] for k in range(i))
+        pivot = row[i] - summed(scaled[k] * below[k] for k in range(i))
         L.append(below)
         diagonal.append(pivot)
         inverse.append(1.0 / pivot)
@@ -254,14 +211,14 @@ def substituted(factors: Factors, right: Sequence[Number]) -> list[Number]:
     L, inverse = factors
     y = list(right)
     for i in range(len(y)):
-        y[i] = y[i] - _total(L[i][k] * y[k] for k in range(i))
+        y[i] = y[i] - summed(L[i][k] * y[k] for k in range(i))
     y = [x * e for x, e in zip(y, inverse, strict=True)]
     for i in reversed(range(len(y))):
-        y[i] = y[i] - _total(L[k][i] * y[k] for k in range(i + 1, len(y)))
+        y[i] = y[i] - summed(L[k][i] * y[k] for k in range(i + 1, len(y)))
     return y
 
 
-def _total(terms: object) -> Number:
+def summed(terms: object) -> Number:
     result: Number = 0.0
     for term in terms:  # type: ignore[attr-defined]
         result = term if is_constant(result) and not hasattr(result, "value") and result == 0 else result + term

@@ -22,7 +22,8 @@ from ..results.labels import Labels
 from ..run import Event, simulate
 from ..run.arguments import AUTO, formulation_for, must_be_known, must_be_positive, sample_times, span, starting_state
 from ..run.control import refuse_loads
-from ..run.loops.passing import has_steps_of_its_own
+from ..run.loops.midpoint import closes_by_itself
+from ..run.loops.passing import PASSING_METHODS
 from ..run.loops.treatment import loops_of
 from .accuracy import doubt_derivatives
 from .adjoint.backward import Backward
@@ -98,7 +99,7 @@ def sensitivity(
     wanted = parsed(outputs, [event.title for event in events], whole)
     options: dict[str, Any] = {"rank_tolerance": rank_tolerance, "design": design}
     formulation = formulation_for(method, model, formulation, functions=False)
-    if has_steps_of_its_own(method, model):
+    if method in PASSING_METHODS or closes_by_itself(method, model):
         raise StateError(f"derivatives of closed loops are not integrated by {method}: use auto, dopri5, dop853, rk4 or radau")
     with compiling():
         dynamics = Dynamics(model, formulation, quick=True, **options)
@@ -117,7 +118,7 @@ def sensitivity(
     study = _Study(dynamics, Scaled.of(design), given, method, (rtol, atol, max_step), projection, control == "all")
     settings = study.settings | {"duration": whole, "step": interval}
     followed = mode == "auto" and may_jump(model)  # backward, jumps of derivatives would be missing
-    if taken_backward(mode, wanted, len(design.names), method, control) and not followed:
+    if taken_backward(mode, wanted, len(design.names), control) and not followed:
         backward = Backward(dynamics, design, given, method, (rtol, atol, max_step), projection, memory)
         try:
             history, found = backward.run_and_back(wanted, events, when, progress)

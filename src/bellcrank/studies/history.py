@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ..dynamics.derivatives.by_design import AtState
 from ..dynamics.differentiation import Changes, derivatives
 from ..dynamics.dynamics import Dynamics
 from ..dynamics.quantities.measures import measuring
-from ..dynamics.quantities.sensitivities import AtState
 from ..formulations import QUANTITIES
 from ..integrate import METHODS
 from ..machine.steps.programs import projections

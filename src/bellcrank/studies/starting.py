@@ -17,9 +17,9 @@ from ..assembly.loops import Held, Loops
 from ..assembly.minimum_norm import smallest_change
 from ..assembly.newton import metric
 from ..assembly.start import start_of
+from ..dynamics.derivatives.by_design import design_of
 from ..dynamics.differentiation import Changes, derivatives
 from ..dynamics.dynamics import Dynamics
-from ..dynamics.quantities.sensitivities import design_of
 from ..errors import DynamicsError
 from ..formulations import QUANTITIES
 from ..model.manifold import rate_matrix

@@ -14,7 +14,9 @@ from .scene import Anchor, Array, ElementMark, JointMark, Placement, Scene
 if TYPE_CHECKING:
     from ..results import Run
 
-PULLS = ("spring_damper", "force")  # elements with a force that has a place and a direction
+# elements with a force that has a place and a direction
+PULLS = ("spring_damper", "one_sided_spring", "point_stop", "actuator", "force")
+PUSHES = ("plane_contact", "tyre")  # along the normal of what they touch
 
 
 class Recording:
@@ -43,7 +45,7 @@ class Recording:
 
     @cached_property
     def _elements(self) -> dict[str, ElementMark]:
-        return {mark.name: mark for mark in self.scene.elements if mark.kind in PULLS}
+        return {mark.name: mark for mark in self.scene.elements if mark.kind in (*PULLS, *PUSHES)}
 
     def frames(self, fps: float, speed: float, most: int) -> Array:
         """The samples that a film shows, so many a second, one for each frame: the nearest to its time."""
@@ -88,12 +90,17 @@ class Recording:
             known = [*self._joints, *self._elements]
             text = f"{self.scene.model.name!r} has no force {name!r}{did_you_mean(name, known)}"
             raise StateError(
-                f"{text}; forces that can be drawn are those of joints, springs between points and constant forces"
+                f"{text}; forces that can be drawn are those of joints, of springs, cables and actuators between points, of "
+                "contacts and tyres, and constant forces"
             )
         start, end = self.path(mark.a), self.path(mark.b)
         if mark.force is not None:
             turned = self.rotations[:, mark.force_body] @ mark.force if mark.force_body >= 0 else mark.force
             return end, np.broadcast_to(turned, end.shape)
+        if mark.axes is not None:
+            normal = self.rotations[:, mark.b.body] @ mark.axes[:, 2] if mark.b.body >= 0 else mark.axes[:, 2]
+            push = self.run.values("forces")[:, self.run.labels.elements.index(name)]
+            return start - mark.radius * normal, push[:, None] * normal
         along = start - end
         tension = self.run.values("forces")[:, self.run.labels.elements.index(name)]
         return end, tension[:, None] * along / np.linalg.norm(along, axis=1, keepdims=True)

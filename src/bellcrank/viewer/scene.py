@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import StateError
 from ..model.building.resolve import without_formulas
+from ..model.parameters.tables import Table
 from ..wording import did_you_mean
 
 if TYPE_CHECKING:
@@ -57,7 +59,11 @@ class JointMark:
 
 @dataclass(frozen=True)
 class ElementMark:
-    """A force element between two places; of one that acts on a joint both are at the joint."""
+    """A force element, or a coupler, between two places; of one that acts on a joint both are at the joint.
+
+    axes       of a contact or a tyre: columns, in the frame of what is touched; radius of its ball or wheel, m
+    road       the road of a tyre: places along it and heights, m
+    """
 
     name: str
     kind: str
@@ -68,6 +74,17 @@ class ElementMark:
     force: Array | None = None  # of a constant force, N
     force_body: int = GROUND  # whose axes the force has
     slide: Array | None = None  # of an element along a slide, its direction
+    joint: str = ""  # of an element that acts on a joint
+    length: float = 0.0  # of a cable, m
+    pushes: bool = False  # of a spring with one side: it only pushes
+    axes: Array | None = None
+    radius: float = 0.0
+    cylinder: float = 0.0  # radius of the cylinder that is touched, m
+    road: tuple[tuple[float, ...], tuple[float, ...]] | None = None
+
+    @property
+    def is_cable(self) -> bool:
+        return self.kind == "one_sided_spring" and not self.pushes
 
 
 @dataclass(frozen=True)
@@ -108,7 +125,8 @@ class Scene:
         self.spec: Spec | None = None if model.spec is None else without_formulas(model.spec)
         self.origins = _origins(model, self.spec)
         self.joints = (*_tree_joints(model), *_closures(model))
-        self.elements = tuple(_element(model, item, self.joints) for item in model.elements if _has_place(item))
+        acting = (_element(model, item, self.joints) for item in model.elements if item.kind in DRAWN)
+        self.elements = (*acting, *_couplers(model, self.joints))
         self.marks: tuple[JointMark | ElementMark, ...] = (*self.joints, *self.elements)
         self.loops = tuple(_loop(model, mark) for mark in self.joints if mark.loop is not None)
         self.design = Placement(self.origins, np.tile(np.eye(3), (len(self.bodies), 1, 1)))
@@ -206,12 +224,24 @@ def _axes(joint: Joint) -> tuple[Array | None, Array | None]:
     return first, second
 
 
-def _has_place(element: Element) -> bool:
-    return element.kind in ("joint_spring", "spring_damper", "bushing", "turning_spring", "force")
+DRAWN = (
+    "joint_spring", "joint_damper", "joint_effort", "joint_input", "spring_damper", "bushing", "turning_spring", "force",
+    "actuator", "one_sided_spring", "point_stop", "plane_contact", "cylinder_contact", "tyre",
+)  # fmt: skip
+
+
+def _couplers(model: Model, joints: tuple[JointMark, ...]) -> Iterator[ElementMark]:
+    """Between each two joints that are coupled by a relation of their coordinates, and not by teeth or a belt."""
+    places = {mark.name: mark for mark in joints}
+    for closure in model.closures:
+        terms = (*closure.terms, *closure.driven_terms) if closure.kind == "coupler" and not closure.mesh else ()
+        coupled = [places[name] for name in dict.fromkeys(model.joint_names[row] for row, _, _ in terms) if name in places]
+        for first, second in pairwise(coupled):
+            yield ElementMark(closure.name, "coupler", first.b, second.b, stiff=False, damped=False)
 
 
 def _element(model: Model, element: Element, joints: tuple[JointMark, ...]) -> ElementMark:
-    values, force, axes_of, slide = element.values, None, GROUND, None
+    values, force, axes_of, slide, name = element.values, None, GROUND, None, ""
     a, b = Anchor(element.body_a, np.array(element.point_a)), Anchor(element.body_b, np.array(element.point_b))
     if element.kind.startswith("joint_"):
         name = model.closures[element.closure].name if element.closure >= 0 else model.joint_names[element.joint]
@@ -223,7 +253,25 @@ def _element(model: Model, element: Element, joints: tuple[JointMark, ...]) -> E
         axes_of = GROUND if values["world"] else element.body_a
     stiff = element.table is not None or any(values.get(key, 0.0) != 0 for key in ("stiffness", "kx", "ky", "kz"))
     damped = any(values.get(key, 0.0) != 0 for key in ("damping", "cx", "cy", "cz"))
-    return ElementMark(element.name, element.kind, a, b, stiff, damped, force, axes_of, slide)
+    axes = None if element.axes is None else np.array(element.axes, dtype=float)
+    sizes = {key: float(values.get(key, 0.0)) for key in ("length", "radius", "cylinder")}
+    road = (element.table.x, element.table.y) if element.kind == "tyre" and isinstance(element.table, Table) else None
+    return ElementMark(
+        element.name,
+        element.kind,
+        a,
+        b,
+        stiff,
+        damped,
+        force,
+        axes_of,
+        slide,
+        name,
+        pushes=values.get("side", 1) < 0,
+        axes=axes,
+        road=road,
+        **sizes,
+    )
 
 
 def _loop(model: Model, mark: JointMark) -> frozenset[int]:

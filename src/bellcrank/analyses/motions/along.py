@@ -34,6 +34,7 @@ def measured_along(model: Model, driven: Any, names: Sequence[str]) -> Array:
         warn(f"measures of forces are not known while {driven.input!r} is driven, which closes a loop: drive another joint")
         return _without_forces(dyn, driven, times, names)
     efforts = dyn.inverse_dynamics(q, v, a, t=times)
+    efforts[:, list(model.state_places)] = 0.0  # states are held
     tau = np.full_like(efforts, np.nan)
     for k in range(len(times)):
         rows = slice(k, k + 1)

@@ -43,11 +43,11 @@ def given_motion(model: Model, motion: Mapping[str, Any] | Run) -> tuple[str, ..
     """Degrees of freedom whose motion is given; where all are, those with motors, or all."""
     if not isinstance(motion, Run):
         given = _given_dofs(held_by(model, motion))
-        if not given.all():
+        if not np.delete(given, list(model.state_places)).all():
             return tuple(name for name, is_given in zip(model.v_names, given, strict=True) if is_given)
     acting = (e for e in model.elements if e.kind in ("joint_effort", "joint_input") and e.joint >= 0)
     motors = {int(model.v_index[e.joint]) + e.dof for e in acting if not model.driven[e.joint]}
-    return tuple(model.v_names[k] for k in sorted(motors)) or model.v_names
+    return tuple(model.v_names[k] for k in sorted(motors)) or model.v_names[: model.nv - len(model.state_places)]
 
 
 def _given_dofs(held: Held) -> NDArray[np.bool_]:
@@ -160,18 +160,29 @@ def _must_follow(loops: Loops, q: Array, v: Array, t: float, held: Held) -> None
         )
 
 
+def _of_motion(model: Model, N: Array) -> Array:
+    """Displacements that the loops allow, without states of the user's own, which no effort moves."""
+    own = list(model.state_places)
+    if not own:
+        return N
+    N = N.copy()
+    N[own] = 0.0
+    return np.asarray(np.linalg.svd(N, full_matrices=False)[0][:, : N.shape[1] - len(own)])
+
+
 def actuator_efforts(dyn: Dynamics, q: Array, times: Array, r: Array, actuated: tuple[str, ...]) -> tuple[Array, str]:
     """Efforts (T, nv) of the actuators, and in words how they share the load."""
     model = dyn.model
+    moving = [name for name in model.v_names if name not in model.state_names]
     for name in actuated:
-        if name not in model.v_names:
-            raise StateError(f"actuated has {name!r}, which is none of {listed(model.v_names)}")
+        if name not in moving:
+            raise StateError(f"actuated has {name!r}, which is none of {listed(moving)}")
     places = [model.v_names.index(name) for name in actuated]
     efforts = np.zeros_like(r)
     free = 0
     for k, t in enumerate(times):
         ties = Ties(dyn, float(t))
-        N = ties.basis(q[k])
+        N = _of_motion(model, ties.basis(q[k]))
         free = max(free, N.shape[1])
         factors = factored(N[places].T, WEAK)
         if factors.rank < N.shape[1]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -21,10 +21,11 @@ from ...run.reach import at_end_of_reach
 from ...wording import argument, counted, did_you_mean
 from ..recut import carried_over, completed, joint_of, near_turns, recut
 from ..report import listed, table
-from ..state import compiled, increasing, refuse_states
+from ..state import compiled, increasing
 from .along import measured_along
 from .change_points import Change
 from .kinematics import End, MovingState, along_values, freedom_left, frozen, over_times
+from .own_states import held_states
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -77,14 +78,14 @@ class Drive:
     held: tuple[str, ...] = ()
     t: float = 0.0
 
-    def measure(self, names: Sequence[str] | str | None = None) -> Array:
-        """Measures over the values, (k,) of one name, else (k, columns); all of the model unless given.
+    def measure(self, *names: str) -> Array:
+        """Any measures over the values, (k,) of one name, else (k, columns): of the model by name, those that every model has
+        by path, "hinge.fx", or formulas, "=..."; all of the model unless given.
 
         Those that depend on forces take the effort that moves the input, and those that hold what is held.
         """
-        wanted = self.model.measure_names if names is None else [names] if isinstance(names, str) else list(names)
-        found = measured_along(self.model, self, wanted)
-        return found[:, 0] if isinstance(names, str) else found
+        found = measured_along(self.model, self, names or self.model.measure_names)
+        return found[:, 0] if len(names) == 1 else found
 
     @cached_property
     def measures(self) -> Array:
@@ -204,6 +205,7 @@ def drive(
     hold: Iterable[str] | str = (),
     q: ArrayLike | None = None,
     t: float = 0.0,
+    states: Mapping[str, float] | None = None,
 ) -> Drive:
     """Positions, velocities and accelerations of a mechanism whose input is moved through a range.
 
@@ -214,6 +216,7 @@ def drive(
     speed, acceleration   of the input; unit speed gives the velocity ratios
     hold           coordinates that stay where they are, of mechanisms with more than one degree of freedom
     q              approximate start, as for assemble
+    states         by name, the values at which states of one's own are held; those of the model's start unless given
 
     What lies beyond a toggle is not reached: ``limits`` says where the input cannot go on, ``missing`` which values are left.
     A change point is passed on the branch that goes straight on, and is listed in ``change_points``. Interrupted, it ends with
@@ -221,9 +224,27 @@ def drive(
     """
     if (coordinate is None) == (times is None) or (values is None) != (coordinate is None):
         raise StateError("give a coordinate and its values, or the times at which the model's own drivers are looked at")
-    refuse_states(model, "drive")
+    own = held_states(model, states)
     if coordinate is None:
-        return _over_times(model, increasing("times", times), q)
+        found = _over_times(model, increasing("times", times), q)
+    else:
+        given: dict[str, Any] = {"speed": speed, "acceleration": acceleration, "hold": hold, "q": q, "t": t}
+        found = _through_values(model, coordinate, values, **given)
+    found.v[:, list(model.state_places)] = own
+    return found
+
+
+def _through_values(
+    model: Model,
+    coordinate: str,
+    values: ArrayLike | None,
+    *,
+    speed: float,
+    acceleration: float,
+    hold: Iterable[str] | str,
+    q: ArrayLike | None,
+    t: float,
+) -> Drive:
     wanted = np.atleast_1d(np.asarray(values, dtype=float))
     upward = _monotonic(wanted)
     if coordinate in model.closing_names:
@@ -281,7 +302,7 @@ def _of_closing_joint(model: Model, coordinate: str, wanted: Array, **given: Any
     t, loops = given["t"], Loops(compiled(frozen(model, given["t"])))
     start = assemble(compiled(model), given["q"], np.zeros(model.nv), t=t).q
     there = carried_over(loops.dynamics, start, other, 0.0)
-    found = drive(other, coordinate, wanted, **given | {"q": there, "hold": hold})
+    found = _through_values(other, coordinate, wanted, **given | {"q": there, "hold": hold})
     theirs = compiled(frozen(other, t))
 
     def back(q: Array) -> Array:

@@ -68,7 +68,7 @@ def _standing(motion: PrescribedMotion, t: float) -> PrescribedMotion:
 def freedom_left(loops: Loops, q: Array, held: Held, t: float) -> int:
     """Degrees of freedom besides the held ones."""
     B = held.basis(q, loops.units)
-    return int(B.shape[1]) - rank(loops.G(q, t) @ B, loops.tolerance)
+    return int(B.shape[1]) - len(loops.model.state_places) - rank(loops.G(q, t) @ B, loops.tolerance)
 
 
 def motion_of(loops: Loops, q: Array, held: Held, t: float, v: Array, a: Array) -> tuple[Array, Array, float]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ...dynamics.dynamics import Dynamics
 from ...errors import DynamicsError, StateError, warn
 from ...extremes import in_our_errors
 from ...model import Model
@@ -19,7 +20,7 @@ from ...wording import did_you_mean
 from ..motions.kinematics import frozen
 from ..report import table
 from ..resting import resting_place
-from ..state import compiled, conditions, increasing, position
+from ..state import compiled, conditions, increasing, position, vector
 from ..vibration import Modes, modes
 from .harmonic import Excitation, Harmonic
 from .plots import bode
@@ -151,6 +152,7 @@ def frequency_response(
     frequencies: ArrayLike | None = None,
     *,
     q: ArrayLike | None = None,
+    v: ArrayLike | None = None,
     tau: ArrayLike | None = None,
     inputs: ArrayLike | None = None,
     t: float = 0.0,
@@ -163,30 +165,49 @@ def frequency_response(
                  measures of the model, or its coordinates if it has none, unless given
     frequencies  Hz, increasing; if not given, from below the slowest to above the fastest mode, denser at its peaks
     q            the position of rest; that of equilibrium if not given
+    v            with q: velocities of zero, and states of one's own at rest; those of the model's start if not given
     tau, inputs, t   what acts at rest, and when: prescribed motions stand still as they are then
     """
-    if model.state_places:
-        raise StateError(
-            f"model {model.name!r} has states of its own ({', '.join(model.state_names)}), which frequency_response does not "
-            "know: linearize(model).response(frequencies) does."
-        )
     still = frozen(model, t)
     dyn = compiled(still)
     given = conditions(dyn, tau, inputs, t)
-    rest = position(dyn, q) if q is not None else resting_place(still, tau=given.tau, inputs=given.inputs, t=t).q
-    found = modes(still, rest, tau=given.tau, inputs=given.inputs, t=t) if model.nv else None
+    if q is None and v is not None:
+        raise StateError("v goes with a position of rest: give q too, or leave v out")
+    if q is None:
+        found_at = resting_place(still, tau=given.tau, inputs=given.inputs, t=t)
+        rest, own, found = found_at.q, found_at.v, modes(still, found_at) if model.nv else None
+    else:
+        rest, own = position(dyn, q), _states(dyn, v)
+        found = modes(still, rest, v=own, tau=given.tau, inputs=given.inputs, t=t) if model.nv else None
     if found is not None and not found.stable:
         warn(f"model {model.name!r} runs away from this position of rest: its frequency response is that of no steady motion")
-    at = at_rest(model, rest, given)
+    at = at_rest(model, rest, own, given)
     excited = _excitations(model, at, excite)
     wanted = _names("outputs", outputs, model.measure_names or model.q_names)
-    f = _frequencies(found) if frequencies is None else increasing("frequencies", frequencies)
+    f = _frequencies(found) if frequencies is None else _not_negative(increasing("frequencies", frequencies))
     names, place, units = _outputs(at, wanted)
     harmonic = Harmonic(at, list(excited.values()), names)
     values = np.array([harmonic.at(x)[place] for x in f.tolist()])
     return FrequencyResponse(
         model, f, values, tuple(excited), tuple(wanted), tuple(x.unit for x in excited.values()), units, rest
     )
+
+
+def _states(dyn: Dynamics, v: ArrayLike | None) -> Array:
+    """Velocities of zero, with the states of the user's own."""
+    speeds = vector(dyn, "v", np.zeros(dyn.model.nv) if v is None else v)
+    own = list(dyn.model.state_places)
+    if np.delete(speeds, own).any():
+        raise StateError("a frequency response is one about rest: give velocities of zero, and states of one's own only")
+    if v is None:
+        speeds[own] = dyn.model.given_v[own]
+    return speeds
+
+
+def _not_negative(f: Array) -> Array:
+    if f[0] < 0:
+        raise StateError(f"frequencies must not be negative; the first is {f[0]:g} Hz")
+    return f
 
 
 def _names(what: str, given: Sequence[str] | str | None, all_of_them: Sequence[str]) -> list[str]:
@@ -203,8 +224,10 @@ def _excitations(model: Model, at: AtRest, wanted: Sequence[str] | str | None) -
     known |= {name: Excitation(units[name].removesuffix("/s"), "drive", k) for k, name in enumerate(at.drives)}
     own = list(known)
     places = {name: k for k, name in enumerate(at.dyn.model.v_names)}
-    known |= {f"tau of {name}": Excitation(EFFORT[units[name]], "effort", places[name]) for name in model.v_names}
-    names = _names("excitations, since the model has neither inputs nor drives", wanted, own)
+    moving = [name for name in model.v_names if name not in model.state_names]
+    known |= {f"tau of {name}": Excitation(EFFORT[units[name]], "effort", places[name]) for name in moving}
+    example = f", such as 'tau of {moving[0]}'" if moving else ""
+    names = _names(f"excitations, since the model has neither inputs nor drives{example}", wanted, own)
     for name in names:
         if name not in known:
             raise StateError(f"there is no excitation {name!r}{did_you_mean(name, known)}: use one of {', '.join(known)}")

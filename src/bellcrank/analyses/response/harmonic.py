@@ -5,6 +5,8 @@ With s = 2 pi i f and displacements d = N y that the loops allow, of which the d
     N^T (s^2 M + s C + K) N y = N^T f,    y = Y p + Z z,    (E^T N) Y = 1,  (E^T N) Z = 0
 
 The forces of closures and drives are what is left over: (s^2 M + s C + K) d - f = G^T lambda + E e.  (released.py)
+
+A state of the user's own has no displacement: its unknown is the state z itself, whose columns of M and C count s z and z.
 """
 
 from __future__ import annotations
@@ -46,6 +48,7 @@ class Harmonic:
             else:
                 self.push[k, j] = 1.0
         self.parts = at.measures(names)
+        self.own = list(at.dyn.model.state_places)
         E = np.eye(n)[:, list(at.drives.values())]
         G = at.dyn.closure_jacobian(at.q, t=at.given.t)
         self.equations, self.left = len(G), np.linalg.pinv(np.hstack([G.T, E]), rcond=1e-10)
@@ -55,13 +58,20 @@ class Harmonic:
     def at(self, f: float) -> Complex:
         """(measures and drives, excitations)."""
         s, N, Z = 2j * np.pi * f, self.N, self.Z
-        D = s * s * self.M + s * self.C + self.K
+        D = self._along(s, self.K, self.C, self.M)
         led = self.Y @ self.moved
         y = led + Z @ _solution(Z.T @ N.T @ D @ N @ Z, Z.T @ (N.T @ (self.push - D @ (N @ led))))
         x = N @ y
         forces, drives = np.split(self.left @ (D @ x - self.push), [self.equations])
         by_d, by_v, by_a, by_input, by_force = self.parts
-        return np.vstack([(by_d + s * by_v + s * s * by_a) @ x + by_input @ self.fed + by_force @ forces, drives])
+        measured = self._along(s, by_d, by_v, by_a) @ x + by_input @ self.fed + by_force @ forces
+        return np.vstack([measured, drives])
+
+    def _along(self, s: complex, by_d: Array, by_v: Array, by_a: Array) -> Complex:
+        """What unit amplitudes of the unknowns bring: displacements, and states of the user's own."""
+        found = by_d + s * by_v + s * s * by_a
+        found[:, self.own] = by_v[:, self.own] + s * by_a[:, self.own]
+        return np.asarray(found)
 
 
 def _prescribed(P: Array) -> tuple[Array, Array]:

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...dynamics.derivatives.of_measures import effort_changes, measure_changes
 from ...dynamics.dynamics import Dynamics
-from ...dynamics.quantities.measure_derivatives import effort_changes, measure_changes
 from ...dynamics.quantities.measures import measuring
 from ...model import Model
 from ..motions.kinematics import frozen
@@ -32,6 +32,7 @@ class AtRest(NamedTuple):
 
     dyn: Dynamics
     q: Array
+    v: Array  # zero but for states of the user's own
     given: Conditions
     multipliers: Array
     drives: dict[str, int]
@@ -39,7 +40,7 @@ class AtRest(NamedTuple):
     @property
     def rows(self) -> dict[str, Array]:
         still = np.zeros((1, self.dyn.model.nv))
-        return {"q": self.q[None], "v": still, "a": still, "lambda": self.multipliers[None]}
+        return {"q": self.q[None], "v": self.v[None], "a": still, "lambda": self.multipliers[None]}
 
     def matrices(self) -> tuple[Array, Array, Array, Array]:
         """M, C, K (nv, nv), and what a unit of each input brings (nv, inputs)."""
@@ -71,17 +72,18 @@ class AtRest(NamedTuple):
         return Ties(self.dyn, self.given.t).basis(self.q)
 
 
-def at_rest(model: Model, q: Array, given: Conditions) -> AtRest:
-    """``q``: a position of rest of the model, its drives standing as they do at the time."""
+def at_rest(model: Model, q: Array, v: Array, given: Conditions) -> AtRest:
+    """``q``: a position of rest of the model, its drives standing as they do at the time; ``v``: with states of one's own."""
     still = frozen(model, given.t)
-    dyn, zero = compiled(still), np.zeros(model.nv)
+    dyn = compiled(still)
     multipliers = np.zeros(0)
     if model.closures:
-        multipliers = dyn.multipliers(q, zero, given.tau, t=given.t, inputs=given.inputs)
+        multipliers = dyn.multipliers(q, v, given.tau, t=given.t, inputs=given.inputs)
     whole, drives = _released(still, dyn, q, given)
-    tau = np.zeros(whole.nv)
-    tau[[k for k in range(whole.nv) if k not in drives.values()]] = given.tau
-    return AtRest(compiled(whole), np.array(whole.given_q), given._replace(tau=tau), multipliers, drives)
+    free = [k for k in range(whole.nv) if k not in drives.values()]
+    tau, speeds = np.zeros(whole.nv), np.zeros(whole.nv)
+    tau[free], speeds[free] = given.tau, v
+    return AtRest(compiled(whole), np.array(whole.given_q), speeds, given._replace(tau=tau), multipliers, drives)
 
 
 def _released(model: Model, dyn: Dynamics, q: Array, given: Conditions) -> tuple[Model, dict[str, int]]:

@@ -54,15 +54,26 @@ def road_spectrum(road: str, speed: float) -> Callable[[Array], Array]:
 def density(of: Spectrum, f: Array) -> Array:
     """A spectrum at frequencies."""
     if isinstance(of, tuple):
-        x, y = (np.asarray(part, dtype=float) for part in of)
+        x, y = _numbers(of[0]), _numbers(of[1]) if len(of) == 2 else np.zeros(0)
         if x.ndim != 1 or x.shape != y.shape or len(x) < 2 or not ((np.diff(x) > 0).all() and x[0] > 0 and (y > 0).all()):
             raise StateError("a spectrum is a pair (frequencies, densities), as many of each, increasing and more than zero")
         values = np.exp(np.interp(np.log(np.maximum(f, x[0])), np.log(x), np.log(y)))
         return np.where((f >= x[0]) & (f <= x[-1]), values, 0.0)
-    values = np.asarray(of(f) if callable(of) else of, dtype=float)
+    values = _numbers(of(f) if callable(of) else of)
+    if values.shape not in ((), (1,), f.shape):
+        raise StateError(f"the spectrum gives an array of shape {values.shape}: it must give a density for each frequency")
     if not np.isfinite(values).all() or (values < 0).any():
         raise StateError("a spectrum must be finite and not negative at all frequencies of the response")
     return np.array(np.broadcast_to(values, f.shape))
+
+
+def _numbers(given: Any) -> Array:
+    try:
+        return np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        hint = f"bc.road_spectrum({given!r}, speed=20.0)" if isinstance(given, str) and given in tuple(ROADS) else "a number"
+        ways = f"give {hint}, a function of the frequency, or a pair (frequencies, densities)"
+        raise StateError(f"{given!r} is no spectrum: {ways}") from None
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,15 +1,12 @@
 """What can be asked of a planned model, one subject a file: functions of an Evaluation, which Dynamics has as its methods."""
 
-from . import accelerations, derivatives, forces, loops, measure_derivatives, measures, momenta, reactions, sensitivities
+from . import accelerations, forces, loops, measures, momenta, reactions
 
 __all__ = [
     "accelerations",
-    "derivatives",
     "forces",
     "loops",
-    "measure_derivatives",
     "measures",
     "momenta",
     "reactions",
-    "sensitivities",
 ]

@@ -20,6 +20,7 @@ The wrench of a closure loads the joints of its cycle only, so that C is sparse.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
@@ -29,6 +30,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...model import Closure, Model
 from ...model.order import ancestors, outward_order
+from ...numbers.variable import as_array
 from ...plan.blocks import find_blocks, make_graph
 from ...plan.closures import row_scales
 from ..evaluation import Array, Evaluation, OrZero
@@ -121,7 +123,7 @@ class Stressed:
         closing = closure_wrenches(dyn, at.q, at.v, multipliers, t=at.t)
         for k in coupled:
             closing[:, k] = 0.0
-            closing[:, k, _place(model, model.closures[k])] = multipliers[:, model.closure_index[k]]
+            closing[:, k, coupler_place(model, model.closures[k])] = multipliers[:, model.closure_index[k]]
         return np.concatenate([tree, closing], axis=1) / self.metric
 
     @cached_property
@@ -158,7 +160,7 @@ class Stressed:
         for k, closure in enumerate(model.closures):
             if closure.kind == "coupler":
                 own[:, k] = 0.0
-                own[:, k, _place(model, closure), 0] = 1.0
+                own[:, k, coupler_place(model, closure), 0] = 1.0
         return own
 
     # --- the self-stresses
@@ -225,7 +227,7 @@ class Stressed:
         return np.asarray(x[:m])
 
 
-def _place(model: Model, closure: Closure) -> int:
+def coupler_place(model: Model, closure: Closure) -> int:
     """Where the effort of a coupler stands in its wrench: a force, as that of teeth and belts is, or a moment."""
     row, dof, _ = closure.terms[0]
     return 3 if not closure.mesh and model.joints[row].v_units[dof] == "rad/s" else 0
@@ -256,11 +258,16 @@ def loop_blocks(dyn: Evaluation) -> list[tuple[Index, Index]]:
 @lru_cache(maxsize=64)
 def size_of(model: Model) -> float:
     """L: root mean square distance of all joints from their middle, in the design position; 1 m where all of them meet."""
-    origins = np.zeros((model.n + 1, 3))  # the last row is ground
+    size = math.sqrt(mean_square(model))
+    return size if size > 0 else 1.0
+
+
+def mean_square(model: Model) -> Any:
+    """L^2, over any number."""
+    origins = np.zeros((model.n + 1, 3), dtype=np.asarray(model.position).dtype)  # the last row is ground
     for i in outward_order(model.parents):
         origins[i] = origins[model.parents[i]] + model.position[i]
     held = [i for i, joint in enumerate(model.joints) if joint.kind != "free"]
-    ends = [origins[c.body_a] + np.array(c.point_a) for c in model.closures if c.kind != "coupler"]
+    ends = [origins[c.body_a] + as_array(c.point_a) for c in model.closures if c.kind != "coupler"]
     points = np.vstack([origins[held].reshape(-1, 3), *ends])
-    size = float(np.sqrt(((points - points.mean(axis=0)) ** 2).sum(axis=1).mean()))
-    return size if size > 0 else 1.0
+    return ((points - points.mean(axis=0)) ** 2).sum(axis=1).mean()

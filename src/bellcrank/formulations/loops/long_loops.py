@@ -32,7 +32,8 @@ from typing import Any
 from ...numbers import Number, minimum, select, sqrt
 from ...spatial import ArticulatedInertia, Force, Matrix, Motion, Vector
 from ...spatial.rank import keeps
-from ...spatial.small import Factors, backward, forward, substituted, with_row
+from ...spatial.small import Factors, substituted
+from ...spatial.triangle import forward, solved, values, with_row
 from ...spatial.vector import ZERO
 from ..base import Carried, Closure, Node, Placed
 from .node_forms import dot, total
@@ -144,7 +145,7 @@ def solve(node: Node, least: Number | None = None) -> tuple[list[Force], list[Nu
     slots = range(node.link.equations)
     R = node.factor()
     right = [-node.right_hand_side(slot) for slot in slots]
-    still = backward(R, forward(R, right))
+    still = solved(R, right)
     if least is not None:
         smallest, whole = size_of(R)
         still = [select(keeps(least * whole, smallest), x, NAN) for x in still]
@@ -158,12 +159,13 @@ def _moving(R: Sequence[Sequence[Number]], K: Sequence[Force]) -> tuple[Force, .
     """(R^T R)^-1 K."""
     if not K:
         return ()
-    columns = [backward(R, forward(R, [k[part][i] for k in K])) for part in (0, 1) for i in range(3)]
+    columns = [solved(R, [k[part][i] for k in K]) for part in (0, 1) for i in range(3)]
     return tuple(Force(Vector(*[x[a] for x in columns[:3]]), Vector(*[x[a] for x in columns[3:]])) for a in range(len(K)))
 
 
 def size_of(R: Sequence[Sequence[Number]]) -> tuple[Number, Number]:
-    """The smallest part of an equation that is new, and the sum of squares of all; both squares."""
+    """The smallest part of an equation that is new, and the sum of squares of all; both squares, and without tangents."""
+    R = values(R)
     smallest = R[0][0] * R[0][0]
     for i in range(1, len(R)):
         smallest = minimum(smallest, R[i][i] * R[i][i])
@@ -211,8 +213,8 @@ def carry_rigidly(node: Node, weights: Sequence[Number], free: Sequence[Number])
 
 def note(node: Node) -> None:
     """For the watch of a time loop: the direction of each equation among the joints, and its pivot."""
-    R = node.factor()
-    ways = [forward(R, w) for w in node.columns]
+    R = values(node.factor())
+    ways = [forward(R, w) for w in values(node.columns)]
     for slot in range(node.link.equations):
         node.note_direction(slot, [way[slot] for way in ways])
     if node.closing:

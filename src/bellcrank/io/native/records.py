@@ -18,6 +18,8 @@ from ...wording import counted
 from .table import TomlTable, as_scalar, as_triple
 
 NUMBER = "a finite number"
+A_LAW = 'a law of time, such as { rate = 2.0 } or { formula = "=0.3*sin(2*t)" }'
+RECORDS: dict[type[Any], str] = {Attachment: "{ body = ..., point = ... }", MotionSpec: A_LAW}
 PLACE = "the name of a point, three finite numbers [x, y, z], { body = ..., at = [x, y, z] }, or a construction"
 
 
@@ -36,11 +38,18 @@ def read_fields(table: TomlTable, cls: type[Any], skip: tuple[str, ...] = ()) ->
             found[attribute] = placeholder(field) if value is None else value
         elif required:
             if not (key == "point" and "at" in values and cls is Attachment):
-                table.need(key, kind.remedy or f"Give {kind.doc or key}.")
+                table.need(key, kind.remedy or _wanted(key, kind))
             found[attribute] = placeholder(field)
         else:
             found[attribute] = default
     return found
+
+
+def _wanted(key: str, kind: Any) -> str:
+    if isinstance(kind, fields.Choice) and kind.options:
+        options = " or ".join(f'"{option}"' for option in kind.options)
+        return f"Give it: {key} = {options}."
+    return f"Give {kind.doc or key}."
 
 
 def check_units(table: TomlTable, key: str, value: Any, unit: str) -> None:
@@ -244,10 +253,10 @@ def _matrix(table: TomlTable, key: str, kind: fields.Matrix) -> Any:
 
 
 def _record(table: TomlTable, key: str, kind: fields.Record) -> Any:
-    inner = table.table(key)
+    cls = kind.classes[0]
+    inner = table.table(key, RECORDS.get(cls, A_LAW if cls in LAW_SPECS else ""))
     if inner is None:
         return None
-    cls = kind.classes[0]
     if cls is MotionSpec:
         return read_motion(inner)
     if cls is Attachment:

@@ -134,13 +134,13 @@ class TomlTable:
             self.wrong(key, "text in quotes")
         return default
 
-    def table(self, key: str) -> TomlTable | None:
-        """The table of a key; None where it is missing, or after a complaint."""
+    def table(self, key: str, wanted: str = "") -> TomlTable | None:
+        """The table of a key; None where it is missing, or after a complaint that says what is ``wanted``."""
         value = self.get(key)
         if isinstance(value, dict):
             return TomlTable(self.source, (*self.path, key), value, self.about)
         if key in self.values:
-            self.wrong(key, f"a table, [{self.full(key)}]")
+            self.wrong(key, wanted or f"a table, [{self.full(key)}]")
         return None
 
     def items(self) -> Iterator[TomlTable]:

@@ -1,7 +1,8 @@
 """Accepted steps of a run, written down: a run is gone through backward along the steps that it took.
 
 Of a step: the time at which it starts, its length, the time that the equations see at its start and the latest one that they
-may see in it (they differ at corners), then q and v, padded as a state is.
+may see in it (they differ at corners), then q and v (or p), padded as a state is; of an implicit method the slopes at its
+stages, each padded likewise, part by part.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from ...numbers import Condition, Number
 from ..steps.adaptive import AdaptiveStepper
 from ..steps.cuts.corners import start_of_step
 from ..steps.fixed import FixedStepper
+from ..steps.implicit.fixed import ImplicitStepper
+from ..steps.implicit.radau import RadauStepper
 from ..steps.memory import WIDE
 from ..steps.stepper import Stepper
 
@@ -29,6 +32,7 @@ Array = NDArray[np.float64]
 ROOM = 2048  # steps at most in a piece
 _CHANGING: tuple[str, ...] = ("y", "new", "aside", "origin", "k", "reals", "counts", "sampled", "corner", "before", "clock")
 _CHANGING += ("opening_start", "opening_middle", "fastest")
+_CHANGING += ("accepted", "linearised", "by_position", "by_velocity", "by_both", "upper", "below", "diagonal", "pivots")
 
 
 def note_step(s: Stepper, h: Number, where: Condition) -> None:
@@ -57,6 +61,34 @@ class LoggedAdaptive(AdaptiveStepper):
 
 class LoggedFixed(FixedStepper):
     with_works = False
+
+    def note_step(self, h: Number, where: Condition) -> None:
+        note_step(self, h, where)
+
+
+def note_slopes(s: Stepper, part: int) -> None:
+    """Of all stages of a part of a step, behind the row that will be written when the step stands."""
+    e, w, stages = s.e, s.words, len(s.method.c)
+    row = e.pointer(w["log"], e.integer("mul", s.count("logged"), w["log_row"]))
+    for i in range(stages):
+        place = e.integer("add", WIDE, e.integer("mul", w["w_start"], 1 + part * stages + i))
+        into, k = e.pointer(row, place), s.k[i]
+        each(e, 0, w["controlled"], lambda j, k=k, into=into: e.store(s.get(k, j), into, j))  # type: ignore[misc]
+
+
+class LoggedRadau(RadauStepper):
+    with_works = False
+
+    def note_step(self, h: Number, where: Condition) -> None:
+        note_slopes(self, 0)
+        note_step(self, h, where)
+
+
+class LoggedImplicit(ImplicitStepper):
+    with_works = False
+
+    def note_part(self, n: int) -> None:
+        note_slopes(self, n)
 
     def note_step(self, h: Number, where: Condition) -> None:
         note_step(self, h, where)
@@ -102,7 +134,9 @@ class Log:
         layout, count, t = trajectory.layout, trajectory.count("logged"), trajectory.real("t")
         rows = trajectory.arrays["log"][: count * layout.log_row].reshape(count, layout.log_row)
         trajectory.set_count("logged", 0)
-        end = np.concatenate([[t, 0.0, t, t], trajectory.arrays["y"][: layout.w_start]])
+        end = np.zeros(layout.log_row)
+        end[:WIDE] = t, 0.0, t, t
+        end[WIDE : WIDE + layout.w_start] = trajectory.arrays["y"][: layout.w_start]
         return np.vstack([rows, end[None]])
 
     def backward(self) -> Iterator[Array]:

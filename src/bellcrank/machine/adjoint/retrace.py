@@ -16,12 +16,14 @@ from ...model.manifold import turning_joints
 from ...plan import Plan
 from ..arrays import width
 from ..kernel import aligned, bound_arrays, obtain, structure_key
-from ..module import Module, assemble
-from ..steps.memory import Layout
-from ..steps.programs import programs
+from ..module import Module, assemble, write_kernel
+from ..steps.memory import WIDE, Layout, own_buffers
+from ..steps.programs import DIRECTIONS, programs, takes_momenta
+from .implicit import ImplicitRetrace, implicit_words, jacobian_programs, write_linear_algebra
 from .kernel import active_data, adjoint_arrays, first_tape, write_adjoint
 from .log import Log
 from .steps import Retrace, words
+from .turning import WORDS, TurningRetrace, turning_texts
 
 Array = NDArray[np.float64]
 
@@ -39,7 +41,9 @@ class Retraced:
     def __init__(self, plan: Plan, program: Program, method: RungeKutta, metric: str, project: bool):
         self.plan, self.method = plan, method
         self.called = retraced(plan, program, metric, project)
-        self.plain_rates = all(joint.quaternion is None for joint in plan.model.joints)
+        self.plain_rates = all(joint.quaternion is None and joint.mechanical for joint in plan.model.joints)
+        self.turns = method.turns and not self.plain_rates
+        self.others = jacobian_programs(plan, program, self.plain_rates) if method.implicit and not self.turns else {}
         self.unit = project or not plan.model.closures
         key = ("retrace", program.name, method.name, metric, project, *structure_key(plan))
         self.code = obtain(key, self._write)
@@ -48,26 +52,43 @@ class Retraced:
         self.state, self.v_start = layout.w_start, layout.v_start
         self.table, self.c = _tableau(method)
         self._numbers = self._known_numbers(layout)
-        self.arrays = self._memory()
+        self.arrays = self._memory() | (self._memory_of_turning(layout) if self.turns else {})
         self._back = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(
             self.code.library.address("back")
         )
 
     def _write(self) -> Module:
-        written = {name: write_adjoint(self.plan, p, ("q", "v"), name) for name, p in self.called.items()}
-        arguments = {name: text.kernel.arguments for name, text in written.items()}
+        along = ("q", "p") if takes_momenta(self.called) else ("q", "v")
+        written = {
+            name: write_adjoint(self.plan, p, along if name == "kernel" else ("q", "v"), name)
+            for name, p in self.called.items()
+        }
+        others = {name: write_kernel(self.plan, program, 1, name) for name, program in self.others.items()}
+        kernels = {name: text.kernel for name, text in written.items()} | others
+        arguments = {name: kernel.arguments for name, kernel in kernels.items()}
         adjoints = {name: text.adjoints for name, text in written.items()}
-        module = assemble([text.kernel for text in written.values()], [])
-        places = self._places(module.arguments, adjoints)
-        retrace = Retrace(self.called, arguments, adjoints, places, self.plain_rates, self.method.adaptive, self.unit)
-        module = assemble([text.kernel for text in written.values()], [retrace.write()])
+        module = assemble(list(kernels.values()), [])
+        module = assemble(list(kernels.values()), self._functions(arguments, adjoints, module.arguments))
         module.facts.adjoints = adjoints
         module.facts.largest_frame = max(text.largest_frame for text in written.values())
         return module
 
+    def _functions(
+        self, arguments: Mapping[str, list[str]], adjoints: Mapping[str, list[str]], taken: list[str]
+    ) -> list[tuple[str, dict[str, str]]]:
+        places, known = self._places(taken, adjoints), self.called | self.others
+        kind = TurningRetrace if self.turns else ImplicitRetrace if self.method.implicit else Retrace
+        retrace = kind(known, arguments, adjoints, places, self.plain_rates, self.method, self.unit)
+        if isinstance(retrace, TurningRetrace):
+            retrace.thrown_away = {x: retrace.words[f"thrown:{x}"] for x in active_data(self.plan)}
+        more = write_linear_algebra() if self.method.implicit else []
+        return [*more, *(turning_texts() if self.turns else []), retrace.write()]
+
     def _places(self, arguments: list[str], adjoints: Mapping[str, list[str]]) -> list[str]:
-        outputs = dict.fromkeys(x for program in self.called.values() for x in program.outputs)
-        return words(arguments, list(outputs), list(dict.fromkeys(x for names in adjoints.values() for x in names)))
+        outputs = dict.fromkeys(x for program in (self.called | self.others).values() for x in program.outputs)
+        found = words(arguments, list(outputs), list(dict.fromkeys(x for names in adjoints.values() for x in names)))
+        found += implicit_words() if self.method.implicit else []
+        return found + ([*WORDS, *(f"thrown:{x}" for x in active_data(self.plan))] if self.turns else [])
 
     @property
     def stages(self) -> int:
@@ -77,7 +98,33 @@ class Retraced:
         model = self.plan.model
         found = {"n": self.plan.n, "nv": model.nv, "nq": model.nq, "state": self.state, "v_start": self.v_start}
         found |= {"log_row": layout.log_row, "plain_stages": len(self.method.b), "all_stages": self.stages}
-        return found | {"quaternion_count": len(layout.quaternions)}
+        return found | {"quaternion_count": len(layout.quaternions)} | self._sizes_of_equations()
+
+    def _sizes_of_equations(self) -> dict[str, int]:
+        """Of the linear equations for the adjoints of all slopes of a part."""
+        model, halved = self.plan.model, self.plain_rates and not takes_momenta(self.called)
+        unknowns = model.nv if halved else model.nq + model.nv
+        order = len(self.method.c) * unknowns
+        chunks = -(-order // WIDE)
+        return {"order": order, "stride": WIDE * chunks, "row_chunks": chunks, "unknowns": unknowns}
+
+    def _memory_of_equations(self) -> dict[str, NDArray[Any]]:
+        """What ImplicitRetrace works on."""
+        model, sizes = self.plan.model, self._sizes_of_equations()
+        found: dict[str, NDArray[Any]] = {name: aligned(sizes["order"] * sizes["stride"]) for name in ("matrix", "below")}
+        found |= {name: aligned(sizes["stride"]) for name in ("diagonal", "right")}
+        found |= {"pivots": np.zeros(sizes["stride"], dtype=np.int64)}
+        found |= {"stage_bars": aligned(self.stages * self.state), "part_states": aligned(len(self.method.parts) * self.state)}
+        found |= {"seed_q": aligned(model.nq * DIRECTIONS), "seed_v": aligned(model.nv * DIRECTIONS)}
+        bound = bound_arrays(self.plan, self.code, 1)
+        found |= {f"tangent:{name}": bound[name] for name in own_buffers() if name in bound}
+        return found | {"v_tangents": aligned(model.nv * DIRECTIONS)}
+
+    def _memory_of_turning(self, layout: Layout) -> dict[str, NDArray[Any]]:
+        """What TurningRetrace works on besides."""
+        found: dict[str, NDArray[Any]] = {"turning": layout.turning, "step": aligned(len(self.method.parts))}
+        found |= {name: aligned(self.state) for name in ("Y_bar", "y_bar", "unit", "column", "unused_state")}
+        return found | {f"thrown:{name}": aligned(x.size) for name, x in self.bars.items() if name in active_data(self.plan)}
 
     def _memory(self) -> dict[str, NDArray[Any]]:
         plan, size, stages, model = self.plan, self.state, self.stages, self.plan.model
@@ -85,15 +132,19 @@ class Retraced:
         used = list(dict.fromkeys(x for names in self.adjoints.values() for x in names))
         self.bars = adjoint_arrays(plan, self.code, used)
         arrays |= {f"bar:{name}": x for name, x in self.bars.items()}
-        for program in self.called.values():
+        for program in (self.called | self.others).values():
             for name in program.outputs:
+                count = max(size, width(plan, program, name) * (1 + program.tangents))
                 for of in ("out", "bar"):
-                    arrays[f"{of}:{name}"] = aligned(max(size, width(plan, program, name)))
-        arrays |= {f"bar:{name}": aligned(size) for name in ("q", "v")}
-        arrays |= {name: aligned(size) for name in ("lam", "bar", "moved", "seed", "unused")}
-        arrays |= {name: aligned(stages * size) for name in ("Y", "k", "k_bar")}
+                    if count > arrays.get(f"{of}:{name}", np.zeros(0)).size:
+                        arrays[f"{of}:{name}"] = aligned(count)
+        arrays |= {f"bar:{name}": aligned(size) for name in ("q", "v", "p")}
+        arrays |= {name: aligned(size) for name in ("lam", "bar", "moved", "seed", "unused", "v_bar")}
+        stages *= len(self.method.parts)
+        arrays |= {name: aligned(stages * size) for name in ("Y", "k", "k_bar", "velocities")}
+        arrays |= self._memory_of_equations() if self.method.implicit else {}
         arrays |= {"A": self.table.ravel().copy(), "c": self.c, "b": self._weights(), "clocks": aligned(stages)}
-        arrays |= {"ends": np.zeros(2 * stages + 1, dtype=np.int64), "tape": first_tape(self.code)}
+        arrays |= {"ends": np.zeros(5 * stages + 1, dtype=np.int64), "tape": first_tape(self.code)}
         places = [at.quaternion.start for at in turning_joints(model)]
         arrays |= {"quaternions": np.array([*places, 0], dtype=np.int64)}
         return arrays | {"tau": aligned(max(1, model.nv)), "u": aligned(max(1, model.input_width))}
@@ -109,22 +160,25 @@ class Retraced:
         if self.method.adaptive:
             t, h = log[step, 0], log[step, 1]
             x = (times - t) / h
-            dense = np.array(self.method.dense)  # (stages, degree)
+            dense = np.array(self.method.dense)[: self.stages]  # (stages, degree)
             found[:, : len(dense)] = h[:, None] * ((x[:, None] ** np.arange(1, dense.shape[1] + 1)) @ dense.T)
         return found
 
-    def back(self, log: Log, given: Mapping[str, Array], times: Array, seeds: Array) -> Array:
+    def back(self, log: Log, given: Mapping[str, Array], times: Array, seeds: Array, end: Array) -> Array:
         """Adjoint of the first state, (nq + nv,); those of the data are added to ``bars``.
 
-        ``times``: of the samples, in order, with their adjoints ``seeds``, (samples, nq + nv).
+        ``times``: of the samples, in order, with their adjoints ``seeds``, (samples, nq + nv); ``end``: adjoint of the last
+        state by what comes after it, (nq + nv,).
         """
-        self.arrays["lam"][:] = 0.0
+        self.arrays["lam"][: self.state] = self._padded(end[None])[0]
         for name in ("tau", "u"):
             self.arrays[name][: len(given[name])] = given[name]
+        left = len(times)  # samples of the pieces that are still to come
         for rows in log.backward():
             if len(rows) > 1:
-                here = slice(*np.searchsorted(times, rows[[0, -1], 0], side="right"))
-                self._back_through(rows, times[here], seeds[here])
+                first = int(np.searchsorted(times[:left], rows[0, 0], side="right"))
+                self._back_through(rows, times[first:left], seeds[first:left])
+                left = first
         lam, model = self.arrays["lam"], self.plan.model
         return np.concatenate([lam[: model.nq], lam[self.v_start : self.v_start + model.nv]])
 
@@ -154,7 +208,7 @@ class Retraced:
         tape = arrays["tape"]
         known["limit"] = tape.ctypes.data + 8 * (tape.size - MARGIN)
         places = self._places(self.code.arguments, self.adjoints)
-        return np.array([known[name] for name in places], dtype=np.int64)
+        return np.array([known.get(name, 0) for name in places], dtype=np.int64)
 
     def data_bars(self) -> dict[str, Array]:
         """Adjoints of the data of the design so far, and zeros in their place."""
@@ -167,7 +221,7 @@ class Retraced:
 def _tableau(method: RungeKutta) -> tuple[Array, Array]:
     """All stages as rows of a square matrix, and their times: that at the end, and those of dense output, come last."""
     rows = [*zip(method.c, method.A, strict=True)]
-    if method.adaptive:
+    if method.adaptive and not method.implicit:
         rows += [(1.0, method.b), *method.extra]
     A = np.zeros((len(rows), len(rows)))
     for i, (_, row) in enumerate(rows):

@@ -17,15 +17,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from ...formulations import Program
+from ...integrate import RungeKutta
 from ...kernels.llvm.emitter import Emitter, Int
 from ...kernels.llvm.flow import each
 from ...numbers import Number, minimum
 from ..calls.bound import Text
 from ..steps.memory import WIDE
+from ..steps.programs import takes_momenta
 
 NUMBERS = ("n", "nv", "nq", "state", "v_start", "log_row", "plain_stages", "all_stages", "quaternion_count")
+EQUATIONS = ("order", "stride", "row_chunks", "unknowns")  # sizes of those of an implicit method (implicit.py)
 DOUBLES = ("log", "seeds", "weights", "A", "b", "c", "lam", "bar", "Y", "k", "k_bar", "clocks", "tau", "u")
-OTHERS = ("samples", "ends", "quaternions", "tape", "limit", "moved", "seed", "unused")
+OTHERS = ("samples", "ends", "quaternions", "tape", "limit", "moved", "seed", "unused", "velocities", "v_bar")
 
 
 def words(arrays: Sequence[str], outputs: Sequence[str], adjoints: Sequence[str]) -> list[str]:
@@ -43,17 +46,19 @@ class Retrace:
         adjoints: Mapping[str, list[str]],
         places: Sequence[str],
         plain_rates: bool,
-        adaptive: bool,
+        method: RungeKutta,
         unit: bool,
     ):
         """``unit``: quaternions are made unit after each step."""
         self.called, self.arguments, self.adjoints = called, arguments, adjoints
-        self.plain_rates, self.adaptive, self.unit, self.closed = plain_rates, adaptive, unit, "positions" in called
+        self.plain_rates, self.method, self.unit, self.closed = plain_rates, method, unit, "positions" in called
+        self.adaptive = method.adaptive
+        self.momenta = takes_momenta(dict(called))
         self.e = Emitter(1)
         self.words = {name: self._word(name, k) for k, name in enumerate(places)}
 
     def _word(self, name: str, place: int) -> str:
-        kind = "i64" if name in NUMBERS else "ptr"
+        kind = "i64" if name in (*NUMBERS, *EQUATIONS) else "ptr"
         return self.e.emit(f"load {kind}, ptr $, align 8", self.e.pointer("%bound", place))
 
     def write(self) -> Text:
@@ -100,9 +105,14 @@ class Retrace:
     def forward(self, name: str, arrays: dict[str, str], tape: str, step: str) -> str:
         """The end of the tape; back() ends where it is too short, before anything of the step has been changed."""
         e = self.e
-        taken = ", ".join(f"ptr {x}" for x in self._taken(name, arrays))
+        taken = ", ".join(f"ptr {x}" for x in self.taken(name, arrays))
         n, nv, bottom, limit = (self.words[x] for x in ("n", "nv", "tape", "limit"))
         end = e.emit(f"call ptr @{name}_forward(i64 {n}, i64 {nv}, {taken}, ptr {tape}, ptr {bottom}, ptr {limit})")
+        return self.unless_short(end, step)
+
+    def unless_short(self, end: str, step: str) -> str:
+        """back() ends here where the tape was too short."""
+        e = self.e
         short, fine = e.new_label("short"), e.new_label("fine")
         e.do(f"br i1 {e.emit('icmp eq ptr $, null', end)}, label %{short}, label %{fine}")
         e.do(f"{short}:")
@@ -112,10 +122,10 @@ class Retrace:
 
     def reverse(self, name: str, arrays: dict[str, str], bars: dict[str, str], end: str) -> None:
         own = [bars.get(x, self.words[f"bar:{x}"]) for x in self.adjoints[name]]
-        taken = ", ".join(f"ptr {x}" for x in [*self._taken(name, arrays), *own, end])
+        taken = ", ".join(f"ptr {x}" for x in [*self.taken(name, arrays), *own, end])
         self.e.do(f"call void @{name}_reverse(i64 {self.words['n']}, i64 {self.words['nv']}, {taken})")
 
-    def _taken(self, name: str, arrays: dict[str, str]) -> list[str]:
+    def taken(self, name: str, arrays: dict[str, str]) -> list[str]:
         program = self.called[name]
         known = {"tau": self.words["tau"], "u": self.words["u"]}
         known |= {x: self.words[f"out:{x}"] for x in program.outputs}
@@ -134,27 +144,32 @@ class Retrace:
         stages = w["plain_stages"]
         if self.adaptive:
             stages = e.emit("select i1 $, i64 $, i64 $", sampled, w["all_stages"], stages)
-        self._stages(row, y, h, stages, n)
-        ends = self._closing(following, self._end(e.integer("mul", stages, 2)), n) if self.closed else {}
+        tape = self.stages(row, y, h, stages, n)
+        ends = self._closing(following, tape, n) if self.closed else {}
         if not self.adaptive:
             each(e, first, last, lambda s: self.add(self.row("seeds", s), w["lam"]))
         if self.unit:
             self._unit(e.pointer(following, WIDE), w["lam"])
         if self.closed:
             self._project(following, ends)
-        self._slopes_of_end(h, stages)
+        self.to_start(h, stages, lambda: each(e, first, last, lambda s: self._sample(s, stages)))
+
+    def to_start(self, h: Number, stages: str, sample: Callable[[], None]) -> None:
+        """From the adjoint of what the slopes give to that of the state at the start; ``sample`` adds those of samples."""
+        e = self.e
+        self.slopes_of_end(h, stages)
         if self.adaptive:
-            each(e, first, last, lambda s: self._sample(s, stages))
+            sample()
         each(e, 0, stages, lambda i: self._back(str(e.integer("sub", e.integer("sub", stages, 1), i)), h))
 
-    def _stages(self, row: str, y: str, h: Number, stages: str, n: str) -> None:
-        """Computed again, each with what its way back needs."""
+    def stages(self, row: str, y: str, h: Number, stages: str, n: str) -> str:
+        """Computed again, each with what its way back needs; the end of the tape."""
         e, w = self.e, self.words
         start, t, latest = self.get(row, 2), self.get(row, 0), self.get(row, 3)
-        self._put_end(w["tape"], 0)
+        self.put_end(w["tape"], 0)
 
         def stage(i: str) -> None:
-            at, k, A = self.row("Y", i), self.row("k", i), e.pointer(w["A"], e.integer("mul", i, w["all_stages"]))
+            at, A = self.row("Y", i), e.pointer(w["A"], e.integer("mul", i, w["all_stages"]))
             self.copy(y, at, w["state"])
             each(e, 0, i, lambda j: self.add(self.row("k", j), at, h * self.get(A, j)))
             inner = minimum(t + self.get(w["c"], i) * h, latest)
@@ -162,28 +177,38 @@ class Retrace:
             time = e.emit("select i1 $, double $, double $", is_first, e.operand(start), e.operand(inner))
             clock = e.pointer(w["clocks"], i)
             e.do("store double $, ptr $, align 8", time, clock)
-            arrays = self._at(at, k, clock)
-            end = self.forward("kernel", arrays, self._end(e.integer("mul", i, 2)), n)
-            self._put_end(end, e.integer("add", e.integer("mul", i, 2), 1))
-            if self.plain_rates:
-                self.copy(self.speeds(at), k, w["nv"])
-            else:
-                end = self.forward("rates", arrays, end, n)
-            self._put_end(end, e.integer("add", e.integer("mul", i, 2), 2))
+            self.slopes(i, n)
 
         each(e, 0, stages, stage)
+        return self.end(e.integer("mul", stages, 2))
 
-    def _at(self, state: str, slope: str, clock: str) -> dict[str, str]:
-        return {"q": state, "v": self.speeds(state), "t": clock, "qdot": slope, "a": self.speeds(slope)}
+    def slopes(self, i: Int, n: str) -> None:
+        """Those of a stage whose state and time are known."""
+        e, w = self.e, self.words
+        arrays, k = self.at_stage(i), self.row("k", i)
+        end = self.forward("kernel", arrays, self.end(e.integer("mul", i, 2)), n)
+        self.put_end(end, e.integer("add", e.integer("mul", i, 2), 1))
+        if self.plain_rates:
+            self.copy(arrays["v"], k, w["nv"])
+        else:
+            end = self.forward("rates", arrays, end, n)
+        self.put_end(end, e.integer("add", e.integer("mul", i, 2), 2))
 
-    def _end(self, place: Int) -> str:
+    def at_stage(self, i: Int) -> dict[str, str]:
+        state, slope = self.row("Y", i), self.row("k", i)
+        known = {"q": state, "t": self.e.pointer(self.words["clocks"], i), "qdot": slope}
+        if self.momenta:
+            return known | {"p": self.speeds(state), "pdot": self.speeds(slope), "v": self.row("velocities", i)}
+        return known | {"v": self.speeds(state), "a": self.speeds(slope)}
+
+    def end(self, place: Int) -> str:
         """Where the tape ended after the kernels of a stage: twice as many as stages, and one."""
         return self.e.emit("load ptr, ptr $, align 8", self.e.pointer(self.words["ends"], place))
 
-    def _put_end(self, end: str, place: Int) -> None:
+    def put_end(self, end: str, place: Int) -> None:
         self.e.do("store ptr $, ptr $, align 8", end, self.e.pointer(self.words["ends"], place))
 
-    def _slopes_of_end(self, h: Number, stages: str) -> None:
+    def slopes_of_end(self, h: Number, stages: str) -> None:
         w, e = self.words, self.e
 
         def one(i: str) -> None:
@@ -202,18 +227,29 @@ class Retrace:
     def _back(self, i: str, h: Number) -> None:
         """f'(Y_i)^T on the adjoint of the slope, and what it adds to the others."""
         e, w = self.e, self.words
-        at, k, k_bar, bar = self.row("Y", i), self.row("k", i), self.row("k_bar", i), w["bar"]
-        arrays, twice = self._at(at, k, e.pointer(w["clocks"], i)), e.integer("mul", i, 2)
+        bar = w["bar"]
         self.clear(bar, w["state"])
-        bars = {"q": bar, "v": self.speeds(bar), "qdot": k_bar, "a": self.speeds(k_bar)}
-        if self.plain_rates:
-            self.copy(k_bar, self.speeds(bar), w["nv"])
-        else:
-            self.reverse("rates", arrays, bars, self._end(e.integer("add", twice, 2)))
-        self.reverse("kernel", arrays, bars, self._end(e.integer("add", twice, 1)))
+        self.slope_back(i, bar)
         self.add(bar, w["lam"])
         A = e.pointer(w["A"], e.integer("mul", i, w["all_stages"]))
         each(e, 0, i, lambda j: self.add(bar, self.row("k_bar", j), h * self.get(A, j)))
+
+    def slope_back(self, i: Int, bar: str) -> None:
+        """From the adjoint of the slope at a stage, k_bar, to what it adds to that of the stage, ``bar``."""
+        w, k_bar = self.words, self.row("k_bar", i)
+        bars = {"q": bar, "v": w["v_bar"] if self.momenta else self.speeds(bar), "qdot": k_bar}
+        if self.momenta:
+            self.clear(w["v_bar"], w["nv"])
+        if self.plain_rates:
+            each(self.e, 0, w["nv"], lambda j: self.put(self.get(bars["v"], j) + self.get(k_bar, j), bars["v"], j))
+        else:
+            self.reverse("rates", self.at_stage(i), bars, self.end(self.e.integer("add", self.e.integer("mul", i, 2), 2)))
+        self.kernel_back(i, bars)
+
+    def kernel_back(self, i: Int, bars: dict[str, str]) -> None:
+        e, slope = self.e, self.speeds(self.row("k_bar", i))
+        bars = bars | ({"p": self.speeds(bars["q"]), "pdot": slope} if self.momenta else {"a": slope})
+        self.reverse("kernel", self.at_stage(i), bars, self.end(e.integer("add", e.integer("mul", i, 2), 1)))
 
     # the way back onto the closures -----------------------------------------------------------------------------------
 

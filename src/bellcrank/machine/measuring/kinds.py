@@ -154,7 +154,7 @@ def reaction(at: At) -> Sequence[Number]:
         start = at.entry("index") * 7
         f, n = at.triple("closing", start), at.triple("closing", start + 3)
     else:
-        start = at.entry("index") * 12
+        start = at.entry("index") * 12 + (6 if at.signature.part == "whole" else 0)
         f, n = at.triple("wrench", start), at.triple("wrench", start + 3)
         _, p, _ = at.state("a").point(at.vector("point_a"))
         f, n = f * at.value, (n + (at.state("b").r - p).cross(f)) * at.value

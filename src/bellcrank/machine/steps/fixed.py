@@ -128,7 +128,7 @@ class FixedStepper(Stepper):
         self.set_real("status", maximum(self.real("status"), finite))  # its equations may not have been solved
         if self.closed:
             when(e, self.any(self.running()), self._close)
-        when(e, self.any(self.running()), self._accept)
+        when(e, self.any(self.running()), self.accept)
 
     def new_state(self, h: Number) -> None:
         """One step from y, into ``new``."""
@@ -145,7 +145,7 @@ class FixedStepper(Stepper):
         if self.tangents:
             tangents.project(self, self.words["new"])
 
-    def _accept(self) -> None:
+    def accept(self) -> None:
         e, w = self.e, self.words
         if self.tangents:
             jump(self, self.real("piece"), self.real("h"), self.running())

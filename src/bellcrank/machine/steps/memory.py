@@ -33,7 +33,7 @@ from ..nodes.walk import block_width
 from .cuts.corners import NEVER, just_after, just_before
 from .cuts.known import Anchors, Surfaces, known_anchors, known_surfaces
 from .cuts.roots import NO_ROOT, STATE
-from .implicit.kept_rows import ARRAY_SIZES, is_closed_midpoint, kept_rows, kept_scales
+from .implicit.kept_rows import ARRAY_SIZES, count_of_rows, is_closed_midpoint, scales_of_rows
 from .programs import DIRECTIONS, takes_momenta
 
 Array = NDArray[np.float64]
@@ -157,7 +157,8 @@ class Layout:
     @property
     def log_row(self) -> int:
         """Doubles that are written down of an accepted step: machine.adjoint.log."""
-        return WIDE + self.w_start
+        slopes = len(self.method.c) * len(self.method.parts) if self.method.implicit else 0
+        return WIDE + self.w_start * (1 + slopes)
 
     @cached_property
     def row_width(self) -> int:
@@ -233,7 +234,7 @@ class Layout:
         if not self.method.implicit:
             return 0
         if self.closed_midpoint:
-            return len(self.kept_rows)
+            return self.kept_rows
         return self.w_start if takes_momenta(self.called) else self.model.nv
 
     @property
@@ -241,9 +242,9 @@ class Layout:
         return is_closed_midpoint(self.plan, self.method)
 
     @cached_property
-    def kept_rows(self) -> NDArray[np.int64]:
-        """Equations of closures that the midpoint rule for closed loops holds."""
-        return kept_rows(self.plan) if self.closed_midpoint else np.zeros(0, dtype=np.int64)
+    def kept_rows(self) -> int:
+        """How many equations of closures the midpoint rule for closed loops holds."""
+        return count_of_rows(self.plan) if self.closed_midpoint else 0
 
     @property
     def held_width(self) -> int:
@@ -290,8 +291,8 @@ def _step_of(name: str) -> Size:
     return lambda s: ARRAYS[name].size(plan_counts(s.plan)) * s.tangents
 
 
-def _of_rows(size: Callable[[int, int], int], s: Layout) -> int:
-    return size(len(s.kept_rows), s.held_width) if s.closed_midpoint else 0
+def _of_rows(size: Callable[[int, int, int], int], s: Layout) -> int:
+    return size(s.kept_rows, s.plan.loads.closing.rows, s.held_width) if s.closed_midpoint else 0
 
 
 NUMBERS: dict[str, Size] = {
@@ -396,9 +397,10 @@ DOUBLES: dict[str, Size] = {
     "lane_t": lambda s: s.of_a_lane(1),
 }
 DOUBLES["pushed"] = lambda s: s.state if s.closed_midpoint else 0
+DOUBLES |= dict.fromkeys(("parts", "parts_before"), lambda s: len(s.method.parts))  # of a step that is composed
 DOUBLES |= {name: partial(_of_rows, size) for name, size in ARRAY_SIZES.items()}
 INTEGERS: dict[str, Size] = {
-    "kept_rows": lambda s: len(s.kept_rows),
+    "kept_rows": lambda s: s.kept_rows,
     "counts": lambda s: len(COUNTS),
     "sampled": lambda s: s.lanes,  # samples taken so far
     "corner": lambda s: s.lanes,  # corners passed so far
@@ -457,7 +459,8 @@ class Memory:
         known |= {"anchor_reach": np.repeat(layout.anchors.reach, layout.lanes), "anchor_inputs": layout.anchors.inputs}
         known |= {"corners": np.tile(np.append(corners, NEVER), layout.lanes)}
         if layout.closed_midpoint:
-            known |= {"kept_rows": layout.kept_rows, "kept_scale": kept_scales(plan)}
+            parts = np.array(layout.method.parts)
+            known |= {"row_scale": scales_of_rows(plan), "parts": parts, "parts_before": np.cumsum(parts) - parts}
         for name, places in known.items():
             self.arrays[name][: len(places)] = places
         moves = np.ones(layout.model.nv)
@@ -477,7 +480,7 @@ class Memory:
             self.lane(name)[:] = value
         addresses = {name: array.__array_interface__["data"][0] for name, array in self.arrays.items()}  # as array.ctypes.data
         words_known = layout.numbers | addresses
-        self._words = np.array([words_known.get(word, 0) for word in layout.places], dtype=np.int64)
+        self.words = np.array([words_known.get(word, 0) for word in layout.places], dtype=np.int64)
         self.code = code
         self._advance: Any = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(code.library.address("advance"))
 
@@ -496,7 +499,7 @@ class Memory:
         return np.arange(self.layout.lanes) * (self.layout.corners + 1)
 
     def set_number(self, name: str, value: int) -> None:
-        self._words[self.layout.places[name]] = value
+        self.words[self.layout.places[name]] = value
 
     def put(self, array: str, rows: Array, at: int = 0) -> None:
         """Numbers (count,), or those of each lane (lanes, count), into an array, from a place on."""
@@ -537,4 +540,4 @@ class Memory:
     def take_steps(self, budget: int) -> None:
         """Let the machine code take at most so many steps."""
         self.set_count("budget", budget)
-        self._advance(self._words.ctypes.data)
+        self._advance(self.words.ctypes.data)

@@ -4,7 +4,7 @@ advance(bound)    steps until the end, a failure, or the budget of steps is used
                   (memory.py), so that it can be called again to go on
 
 For one state the arithmetic of a step runs along the state, four numbers at a time, and the kernel inside evaluates one state;
-what controls the step is the same in all four places of a vector. With lanes (lanes.py) every number is a vector, each lane has
+what controls the step is the same in all four places of a vector. With lanes (lanes/) every number is a vector, each lane has
 its own time and step, and conditions differ from lane to lane. Loops are written once for both: on numbers, conditions and
 ``select``. The works of force elements, drives and given efforts are integrated along with one state, for the balance of
 energy; their errors are controlled relative to the energy at hand.

@@ -16,7 +16,7 @@ from ...model.manifold import unit_quaternions
 from ...plan import Plan
 from ...plan.loads import ELEMENT_ROW
 from ...plan.turns import turn_weights
-from ..adjoint.log import Log, LoggedAdaptive, LoggedFixed
+from ..adjoint.log import Log, LoggedAdaptive, LoggedFixed, LoggedImplicit, LoggedRadau
 from ..kernel import obtain, structure_key
 from ..module import Module
 from ..tangents.data import chunk_of, in_chunks
@@ -41,7 +41,7 @@ def write_stepper(
     """The stepper of a method, for one state, perhaps with so many tangents at a time, or ``logged``."""
     adaptive, fixed = (RadauStepper, ImplicitStepper) if method.implicit else (AdaptiveStepper, FixedStepper)
     if logged:
-        adaptive, fixed = LoggedAdaptive, LoggedFixed
+        adaptive, fixed = (LoggedRadau, LoggedImplicit) if method.implicit else (LoggedAdaptive, LoggedFixed)
     called = called_by(plan, program, method, metric, tangents, logged)
     if is_closed_midpoint(plan, method):
         fixed = ClosedMidpointStepper

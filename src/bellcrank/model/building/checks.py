@@ -243,7 +243,7 @@ def check_initial(start: InitialSpec, joints: Mapping[str, Joint], known: Mappin
 def _check_start(label: str, values: tuple[float, ...], wanted: tuple[str, ...], where: Where, problems: Problems) -> None:
     if len(values) != len(wanted):
         listed = f" ({', '.join(wanted)})" if len(wanted) > 1 else ""
-        needs = f"this joint has {len(wanted)}{listed}" if wanted else "this joint cannot move: remove it"
+        needs = f"this joint has {len(wanted)}{listed}: give as many" if wanted else "this joint cannot move: remove it"
         problems.add(f"{label} has {counted(len(values), 'value')}, but {needs}.", where)
     elif not all(map(is_finite, values)):
         problems.add(f"{label} is {brief(values)}. Give finite numbers.", where)

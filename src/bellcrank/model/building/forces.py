@@ -255,6 +255,8 @@ def _contact(item: elements.ContactSpec, rows: ModelRows) -> Element:
             f"exponent is {exponent:g}. Give 1 or more: below, the stiffness at the first touch has no bound.", "exponent"
         )
     radius, inside = (item.cylinder.radius, item.cylinder.inside) if item.cylinder is not None else (0.0, False)
+    if item.cylinder is not None and not value_of(radius) > 0:
+        raise Trouble(f"the radius of its cylinder is {value_of(radius):g} m. Give more than zero.", "cylinder")
     if inside and value_of(item.radius) >= value_of(radius):
         raise Trouble(
             f"its ball of {value_of(item.radius):g} m does not fit into the cylinder of {value_of(radius):g} m.", "radius"
@@ -268,7 +270,8 @@ def _contact(item: elements.ContactSpec, rows: ModelRows) -> Element:
 def _tyre(item: elements.TyreSpec, rows: ModelRows) -> Element:
     (a, point_a) = on_body(item, rows, ground=False)
     for text in axes_problems(item.up, item.forward, "it"):
-        raise Trouble(text.replace("axis2", "forward").replace("axis", "up"), "up")
+        about = "forward" if "axis2" in text and "not perpendicular" not in text else "up"
+        raise Trouble(text.replace("axis2", "forward").replace("axis", "up").replace(" of it", ""), about)
     numbers = {name: (name, getattr(item, name)) for name in ("radius", "stiffness", "damping", "friction", "traction")}
     numbers["velocity"] = ("friction_velocity", item.friction_velocity)
     where = {"body_a": a, "point_a": point_a, "axes": rows_of(axes_of(item.up, item.forward))}

@@ -28,8 +28,8 @@ def make_motion(item: JointSpec, joint: Joint, offset: Sequence[float]) -> Presc
         raise Trouble(f"it has several coordinates. Give a law for each: {', '.join(wanted)}.", "motion")
     for name in laws:
         if name and name not in wanted:
-            there = ", ".join(wanted) if wanted != ("",) else "one coordinate"
-            raise Trouble(f'its motion gives "{name}". It has {there}.', "motion")
+            there = f"It has {', '.join(wanted)}" if wanted != ("",) else "It has one coordinate: give its law alone"
+            raise Trouble(f'its motion gives "{name}". {there}.', "motion")
     if turns and axis is None and ("angle" in laws or "" in laws):
         raise Trouble("its motion needs an axis to turn about.", "motion")
     if not turns and axis is not None:

@@ -91,7 +91,7 @@ def bad_signs(item: Any) -> Iterator[tuple[str, str]]:
             if isinstance(x, Live):
                 continue
             if not (is_finite(x) and (x >= 0 if kind.sign == "zero or more" else x > 0)):
-                yield f"{key} is {x:g} {kind.unit}. Give {kind.sign}.".replace("  ", " "), key
+                yield f"{key} is {f'{x:g} {kind.unit}'.strip()}. Give {kind.sign}.", key
 
 
 def bad_units(item: Any, joints: Mapping[str, Joint]) -> Iterator[tuple[str, str]]:

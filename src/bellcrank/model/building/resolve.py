@@ -27,6 +27,10 @@ def without_formulas(spec: Spec) -> Spec:
     return resolve(expand(spec, Problems()), Problems())
 
 
+ONLY = "only forces, motors, actuators, rates of states and measures may"
+MOVING = f"changes during a run, and this number does not: {ONLY} depend on it."
+
+
 def resolve(spec: Spec, problems: Problems) -> Spec:
     """The same spec with numbers only; what cannot be known is a placeholder, and its owner blamed."""
     values = Values(spec, problems)
@@ -214,7 +218,7 @@ class Values:
             beginning = path.rpartition(".")[0]
             made = isinstance(self.listing(item).places.get(beginning), Construction)
             if str(error) and beginning not in self._failed:
-                self.complain(beginning if made else path, str(error))
+                self.complain(beginning if made else path, self._of_tables(str(error)))
             self.problems.blame(getattr(item, "name", None))
             if made:  # its other components fail for the same reason
                 self._failed.add(beginning)
@@ -235,8 +239,20 @@ class Values:
         item = self.owner(path)
         unknown = [need for need in slot.needs if self.known[need] is None and self.slot(need) is None]
         for need in unknown if not self.problems.blames(f"[{PARAMETERS}]") else []:
-            self.complain(path, f'"{need}" is not known.{self._hint(need)}', stop="")
+            told = MOVING if self._moves(need) else f"is not known.{self._hint(need)}"
+            self.complain(path, f'"{need}" {told}', stop="")
         self.problems.blame(item.name)
+
+    def _of_tables(self, reason: str) -> str:
+        named = [table.name for table in self.spec.tables if f'no function "{table.name}"' in reason]
+        return f'"{named[0]}" is a table, and this number does not change: {ONLY} use tables' if named else reason
+
+    def _moves(self, name: str) -> bool:
+        """Whether it is the time, an input, or something of a joint or measure that changes during a run."""
+        joints = {joint.path for joint in self.spec.joints}
+        owner, _, part = name.rpartition(".")
+        changing = {"t", "time", *self.spec.inputs, *(measure.name for measure in self.spec.measures)}
+        return name in changing or name in joints or (owner in joints and part in ("q", "v", "a"))
 
     def _hint(self, name: str) -> str:
         item = self.owner(name)

@@ -132,9 +132,10 @@ class OnLine(Construction):
 
     def wrong(self, at: OnLine) -> str:
         if (self.toward is None) == (self.along is None):
-            return f"it has {'neither' if self.along is None else 'both'} toward and along. Give one of the two"
+            return f"it has {'neither toward nor' if self.along is None else 'both toward and'} along. Give one of the two"
         if (self.distance is None) == (self.fraction is None):
-            return f"it has {'neither' if self.distance is None else 'both'} distance and fraction. Give one of the two"
+            both = "neither distance nor" if self.distance is None else "both distance and"
+            return f"it has {both} fraction. Give one of the two"
         if self.along is not None and self.fraction is not None:
             return "a fraction is of the way toward a point, and it has none. Give the distance"
         way = _vector(at.along) if at.toward is None else _vector(at.toward) - _vector(at.start)

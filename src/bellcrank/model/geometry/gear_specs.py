@@ -14,6 +14,10 @@ Two = Annotated[tuple[str, ...], Names("the two bodies", to="body", remedy='Name
 Pressure = Annotated[Scalar, Number("in the normal section; 20 degrees unless given", unit="rad", sign="zero or more")]
 Helix = Annotated[Scalar, Number("of the first body, right-handed; of straight teeth zero", unit="rad")]
 Height = Annotated[Place | None, Position("the middle of the teeth along the axis; the first joint's point unless given")]
+Teeth = Annotated[
+    Place | None,
+    Position("the middle of the teeth, of which the place along the axis counts; of bevel gears where they touch"),
+]
 
 
 class GearItem(Item):
@@ -22,7 +26,7 @@ class GearItem(Item):
 
 @dataclass(frozen=True)
 class GearSpec(GearItem, section="gears"):
-    """Two toothed wheels on parallel axes. The tooth force acts at the pitch point."""
+    """Two toothed wheels, on parallel axes or as bevel gears on axes that meet. The tooth force acts at the pitch point."""
 
     bodies: Two
     radii: Annotated[Any, Numbers("of the pitch circles", unit="m")] = None
@@ -31,7 +35,7 @@ class GearSpec(GearItem, section="gears"):
     internal: Annotated[bool, Flag("whether the larger wheel has its teeth inside")] = False
     pressure_angle: Pressure = TWENTY_DEGREES
     helix_angle: Helix = 0.0
-    point: Height = None
+    point: Teeth = None
 
 
 @dataclass(frozen=True)

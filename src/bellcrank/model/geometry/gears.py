@@ -16,6 +16,7 @@ from ..closure import Action, Closure
 from ..spec.elements import ZERO3
 from ..spec.problems import names
 from . import meshing
+from .bevel import bevel
 from .gear_specs import BeltSpec, GearSpec, RackSpec
 from .meshing import Mesh
 
@@ -85,8 +86,11 @@ class _Way:
         self.other, second = self._about(rest, b)
         if len(second) < len(rest):
             raise Trouble(f"{self._what(rest)} do not turn about one axis. {REMEDY}", "bodies")
-        if length_of(self.line.axis.cross(self.other.axis)) > PARALLEL:
+        self.crossing = bool(length_of(self.line.axis.cross(self.other.axis)) > PARALLEL)
+        if self.crossing and not isinstance(item, GearSpec):
             raise Trouble(f'the axes of "{a}" and "{b}" are not parallel. {REMEDY}', "bodies")
+        if self.crossing and any(tree.joints[step.row].kind != "revolute" for step in steps):
+            raise Trouble(f"{self._what(steps)} must be revolute, since wheels on crossing axes cannot slide.", "bodies")
 
     def _between(self, ends: list[int]) -> list[Step]:
         parents, sides = self.tree.parents, []
@@ -165,37 +169,53 @@ class _Way:
 
 
 TURNING = {"revolute": ("angle",), "cylindrical": ("angle", "slide")}
-REMEDY = "Gears and belts need revolute joints with parallel axes on a common carrier; a coupler ties any coordinates."
+REMEDY = (
+    "Gears need revolute joints on a common carrier, with axes that are parallel or meet, belts with parallel ones; "
+    "a coupler ties any coordinates."
+)
 
 
 def _gear(item: GearSpec, way: _Way) -> Mesh:
+    _check_angles(item)
+    angles = as_number(item.pressure_angle), as_number(item.helix_angle)
+    if way.crossing:
+        return bevel(item, (way.line, way.other), (way.a, way.b), _sizes(item), angles)
     a, at = way.line.axis, way.height(item.point)
     across, d = way.across(at)
     if not d > 0:
         raise Trouble(f'"{way.a}" and "{way.b}" turn about one axis. Move one of them, or use a coupler.', "bodies")
     r_a, r_b = _radii(item, d)
-    _check_angles(item)
     ring = item.internal and r_a > r_b  # whether A is the one with its teeth inside
     r = across * ((-1.0 if item.internal and not ring else 1.0) / d)
-    return meshing.teeth(at + r * r_a, a, r, as_number(item.pressure_angle), as_number(item.helix_angle), -1.0 if ring else 1.0)
+    return meshing.teeth(at + r * r_a, a, r, *angles, -1.0 if ring else 1.0)
 
 
-def _radii(item: GearSpec, d: float) -> tuple[float, float]:
-    """Of the pitch circles, which touch: they add up to the distance of the axes, or differ by it."""
+def _sizes(item: GearSpec) -> tuple[Any, Any, Any]:
+    """Radii or teeth as written, and how many metres of radius one of them is: None if only the axes say that."""
     if (item.radii is None) == (item.teeth is None):
-        raise Trouble(f"it has {'neither' if item.radii is None else 'both'} radii and teeth. Give one of the two.", "radii")
+        raise Trouble(
+            f"it has {'neither radii nor' if item.radii is None else 'both radii and'} teeth. Give one of the two.", "radii"
+        )
     key = "radii" if item.teeth is None else "teeth"
     first, second = (as_number(x) for x in _two(getattr(item, key), key))
     if not (first > 0 and second > 0):
         raise Trouble(f"its {key} are {first:g} and {second:g}. Give more than zero.", key)
+    if item.teeth is None:
+        return first, second, 1.0
+    if item.module is None:
+        return first, second, None
+    return first, second, as_number(item.module) / (2 * sincos(as_number(item.helix_angle))[1])
+
+
+def _radii(item: GearSpec, d: float) -> tuple[float, float]:
+    """Of the pitch circles, which touch: they add up to the distance of the axes, or differ by it."""
+    first, second, size = _sizes(item)
+    key = "radii" if item.teeth is None else "teeth"
     sign = -1.0 if item.internal else 1.0
     if item.internal and first == second:
         raise Trouble(f"its {key} are equal. Of internal gears the ring is larger than the pinion.", key)
-    size = 1.0
-    if item.teeth is not None:
-        if item.module is None:
-            return first * d / abs(first + sign * second), second * d / abs(first + sign * second)
-        size = as_number(item.module) / (2 * sincos(as_number(item.helix_angle))[1])
+    if size is None:
+        return first * d / abs(first + sign * second), second * d / abs(first + sign * second)
     r_a, r_b = first * size, second * size
     wanted = abs(r_a + sign * r_b)
     if abs(wanted - d) > FITS * d:

@@ -33,9 +33,9 @@ class Measure:
     angle          between direction_a and direction_b, from 0 to pi; with an ``axis``, fixed to body_a, the angle by which
                    direction_a turns about it until it shows to where direction_b does, from -pi to pi; part "rate": its rate
     coordinate     ``dof`` of ``joint``, or of the closing joint ``closure``; part "q", its velocity "v", or acceleration "a"
-    reaction       of ``joint`` or ``closure``: wrench of the parent on the child at its point, without the joint's own effort,
-                   in the axes of the body ``axes``; component 0 to 5 (force, then moment), "force" or "moment" for their
-                   magnitudes, or all six (None)
+    reaction       of ``joint`` or ``closure``: wrench of the parent on the child at its point, without the joint's own effort
+                   (part "whole": with it), in the axes of the body ``axes``; component 0 to 5 (force, then moment),
+                   "force" or "moment" for their magnitudes, or all six (None)
     element        of the force element of the name ``element``: part "force" (its effort or tension; of a bushing or force, its
                    component or all, on the second body or on the one that it acts on), "energy" or "power"
     closure        force of the closure ``closure``, which is no joint: tension of a rod, force on the point of a plane along

@@ -4,6 +4,7 @@ crank_pivot.q .v .a              coordinate of a joint, its velocity and acceler
                                  crank_pivot alone is its coordinate, base.vx alone a velocity; joints that close loops have
                                  coordinates and velocities too, driven ones all three
 crank_pivot.fx ... .mz           reaction on the child at the joint's point, world axes; .force and .moment: magnitudes
+crank_pivot.whole.fx ... .mz     the same with the joint's own effort: of its springs, motors and drives
 crank_pivot.effort .power        of the drive of a driven joint, rod or coupler
 pressure .rate                   a state of one's own, and its rate
 rod.force                        of a rod, a guided point or a coupler, as type = "force" measures it
@@ -77,6 +78,8 @@ def _forces(model: Mechanics) -> Paths:
         if not model.joints[i].mechanical:
             continue
         yield from _wrench(name, {"joint": i})
+        for j, component in enumerate(WRENCH):
+            yield f"{name}.whole.{component}", {"kind": "reaction", "part": "whole", "component": j, "joint": i}
         if model.driven[i]:
             yield from _drive(name, model.joints[i].v_names, {"joint": i})
     for k, closure in enumerate(model.closures):

@@ -174,7 +174,7 @@ def _parse(formula: Formula, parser: _Parser) -> None:
 def unknown_function(name: str, tables: Collection[str] = ()) -> Any:
     """Raises the error of a function that does not exist."""
     close = difflib.get_close_matches(name, [*FUNCTIONS, *tables], n=1)
-    hint = f'Did you mean "{close[0]}"?' if close else f"There are {', '.join([*FUNCTIONS, *tables])}."
+    hint = f'Did you mean "{close[0]}"?' if close else f"There are {', '.join([*FUNCTIONS, *tables])}"
     raise FormulaError(f'there is no function "{name}". {hint}')
 
 
@@ -183,13 +183,13 @@ def _apply(operation: str, operands: list[float]) -> Any:
     try:
         value = OPERATIONS[operation](*operands)
     except ZeroDivisionError:
-        raise FormulaError(f"{operands[0]:g} is divided by zero") from None
+        raise FormulaError(f"{operands[0]:g} is divided by zero: change the formula, or the numbers in it") from None
     except OverflowError:
         raise FormulaError(f"{_shown(operation, operands)} is too large for a number") from None
     if isinstance(value, bool | np.bool_):
         return bool(value)
     if math.isnan(value) or (operation == "log" and operands[0] <= 0):
-        raise FormulaError(f"{_shown(operation, operands)} is not a real number")
+        raise FormulaError(f"{_shown(operation, operands)} is not a real number: change the formula, or the numbers in it")
     if math.isinf(value):
         raise FormulaError(f"{_shown(operation, operands)} is too large for a number")
     if not abs(value) <= LARGEST:

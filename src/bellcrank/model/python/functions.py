@@ -65,39 +65,54 @@ class Function:
 
         gas = bc.Function(lambda theta, speed: ..., theta="crank_pivot.q", speed="crank_pivot.v")
 
-    Its arguments are called like measures, parameters, inputs or ``t`` of the model, or are given such names here. It may use
-    arithmetic and the functions of ``bellcrank.numbers``: sin, cos, sqrt, exp, minimum, select and so on. It cannot branch on
-    a value, since it is called once, before any value is known.
+        @bc.Function(theta="crank_pivot.q")
+        def spring(theta, stiffness=20.0):
+            return -stiffness * theta
+
+    Its arguments are called like measures, parameters, inputs or ``t`` of the model, or are given such names here. An argument
+    with a default value keeps that value unless it is given a name here. The function may use arithmetic and the functions of
+    ``bellcrank.numbers``: sin, cos, sqrt, exp, minimum, select and so on. It cannot branch on a value, since it is called once,
+    before any value is known.
     """
+
+    def __new__(cls, function: Callable[..., Any] | None = None, **names: str) -> Any:
+        """Without a function, a decorator that takes one."""
+        return super().__new__(cls) if function is not None else lambda decorated: cls(decorated, **names)
 
     def __init__(self, function: Callable[..., Any], **names: str):
         if not callable(function):
             raise ModelError(f"{function!r} is no function. Give one, as in bc.Function(lambda t: 2.0 * t).")
         self.function, self.name = function, getattr(function, "__name__", type(function).__name__)
-        arguments = self._arguments()
+        self.parameters = self._parameters()
+        arguments = [p.name for p in self.parameters]
         for name in names:
             if name not in arguments:
                 raise ModelError(f'function "{self.name}" has no argument "{name}". It has {", ".join(arguments) or "none"}.')
-        self.names = tuple(names.get(argument, argument) for argument in arguments)
-        self.formula = self._recorded()
+        own = {p.name: names.get(p.name, p.name) for p in self.parameters if p.default is p.empty or p.name in names}
+        self.names = tuple(own.values())
+        self.formula = self._recorded(own)
 
     def __call__(self, *values: Any) -> Any:
         """The function itself, on numbers."""
         return self.function(*values)
 
-    def _arguments(self) -> list[str]:
+    def _parameters(self) -> list[inspect.Parameter]:
         try:
-            parameters = inspect.signature(self.function).parameters.values()
+            parameters = list(inspect.signature(self.function).parameters.values())
         except (TypeError, ValueError):
             raise ModelError(f'function "{self.name}" does not say its arguments. Wrap it: lambda t: {self.name}(t).') from None
-        if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD, p.KEYWORD_ONLY) for p in parameters):
-            raise ModelError(f'function "{self.name}" has arguments without a place. Give it plain ones, such as t.')
-        return [p.name for p in parameters]
+        if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters):
+            raise ModelError(f'function "{self.name}" has arguments without a name. Give each a name, such as t.')
+        return parameters
 
-    def _recorded(self) -> Formula:
+    def _recorded(self, arguments: dict[str, str]) -> Formula:
         graph = FormulaGraph()
+        given = {p.name: Symbol(graph, arguments[p.name]) if p.name in arguments else p.default for p in self.parameters}
+        by_name = [p.name for p in self.parameters if p.kind is p.KEYWORD_ONLY]
         try:
-            found = self.function(*[Symbol(graph, name) for name in self.names])
+            found = self.function(
+                *[x for name, x in given.items() if name not in by_name], **{name: given[name] for name in by_name}
+            )
         except ModelError:
             raise
         except Exception as error:
@@ -105,6 +120,8 @@ class Function:
         if isinstance(found, bool | np.bool_) or not isinstance(found, Symbol | int | float | np.floating | np.integer):
             what = "a condition" if hasattr(found, "select") else f"{type(found).__name__}"
             raise ModelError(f'function "{self.name}" returns {what}. Let it return one number.')
+        if not isinstance(found, Symbol) and not np.isfinite(found):
+            raise ModelError(f'function "{self.name}" returns {found}. Let it return a finite number.')
         text = "; ".join([*graph.parts, _operand(found)])
         try:
             formula = derived(text)
@@ -125,13 +142,26 @@ class Function:
         if frames:
             line = (linecache.getline(frames[-1].filename, frames[-1].lineno or 0) or frames[-1].line or "").strip()
             place = f", line {frames[-1].lineno}" + (f", {brief(line)}" if line else "")
-        text = str(error)
-        if "no value to make a float of" in text:
-            text, remedy = "it needs a value, as functions of math do", "Use those of bellcrank.numbers, such as sin and sqrt"
-        elif "no value to branch on" in text:
-            text, remedy = "it branches on a value", "Write select(condition, a, b) of bellcrank.numbers"
-        elif "ufunc" in text or "numpy" in text:
-            text, remedy = "it calls numpy", "Use the functions of bellcrank.numbers, such as sin and sqrt"
-        else:
-            text, remedy = f"{type(error).__name__}: {text}", "Use arithmetic and the functions of bellcrank.numbers"
-        return f'function "{self.name}"{place}: {text}, and cannot be recorded. {remedy}.'
+        what, remedy = _reason(error)
+        return f'function "{self.name}"{place}: {what}, so that the function cannot be recorded. {remedy}.'
+
+
+_REASONS = (  # part of what Python or numpy says, what it means, what to do
+    ("no value to make a float of", "it needs a value, as functions of math do", "sin and sqrt"),
+    ("no value to branch on", "it branches on a value", "select(condition, a, b), minimum(a, b) and maximum(a, b)"),
+    ("for %:", "it takes a remainder", "mod(a, b)"),
+    ("for //:", "it rounds a value", "floor(a / b)"),
+    ("__round__", "it rounds a value", "floor(a + 0.5)"),
+    ("int()", "it rounds a value", "floor(a)"),
+    ("list indices", "it takes an entry of a list by a value", "select(condition, a, b), or a table of the model"),
+    ("ufunc", "it calls numpy", "sin and sqrt"),
+    ("numpy", "it calls numpy", "sin and sqrt"),
+)
+
+
+def _reason(error: Exception) -> tuple[str, str]:
+    """What is in the way, and what to write instead."""
+    for said, what, instead in _REASONS:
+        if said in str(error):
+            return what, f"Use functions of bellcrank.numbers, such as {instead}"
+    return f"{type(error).__name__}: {error}", "Use arithmetic and the functions of bellcrank.numbers"

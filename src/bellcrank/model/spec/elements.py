@@ -31,8 +31,12 @@ Coordinates = Annotated[
     tuple[str, ...], Names("coordinates, by the names of their joints", remedy='Name them: joints = ["hip", "knee"]')
 ]
 Factors = Annotated[Any, Numbers("one for each coordinate", remedy="Give one for each of the joints: factors = [1.0, -2.0]")]
-JointStiffness = Annotated[Scalar, Number("", unit="N m/rad or N/m", sign="zero or more", remedy="Give it.")]
-JointDamping = Annotated[Scalar, Number("", unit="N m s/rad or N s/m", sign="zero or more", remedy="Give it.")]
+JointStiffness = Annotated[
+    Scalar, Number("", unit="N m/rad or N/m", sign="zero or more", remedy="Give it in N m/rad, or in N/m.")
+]
+JointDamping = Annotated[
+    Scalar, Number("", unit="N m s/rad or N s/m", sign="zero or more", remedy="Give it in N m s/rad, or in N s/m.")
+]
 Damping = Annotated[Scalar, Number("zero unless given", unit="N s/m or N m s/rad", sign="zero or more")]
 Effort = Annotated[Scalar, Number("effort at rest", unit="N m or N")]
 Bound = Annotated[Scalar | None, Number("limit", unit="rad or m")]
@@ -99,7 +103,7 @@ class LineDamper(ElementSpec, section="dampers"):
 
     start: Start
     end: End
-    damping: Annotated[Scalar, Number("", unit="N s/m", sign="zero or more", remedy="Give it.")]
+    damping: Annotated[Scalar, Number("", unit="N s/m", sign="zero or more", remedy="Give it in N s/m.")]
 
 
 @dataclass(frozen=True)
@@ -154,7 +158,7 @@ class LineStop(ElementSpec, section="stops"):
 
     start: Start
     end: End
-    stiffness: Annotated[Scalar, Number("", unit="N/m", sign="zero or more", remedy="Give it.")]
+    stiffness: Annotated[Scalar, Number("", unit="N/m", sign="zero or more", remedy="Give it in N/m.")]
     lower: Annotated[Scalar | None, Number("least distance", unit="m", sign="zero or more")] = None
     upper: Annotated[Scalar | None, Number("largest distance", unit="m", sign="zero or more")] = None
     damping: Damping = 0.0
@@ -166,7 +170,7 @@ class CableSpec(ElementSpec, section="cables"):
 
     start: Start
     end: End
-    stiffness: Annotated[Scalar, Number("", unit="N/m", sign="zero or more", remedy="Give it.")]
+    stiffness: Annotated[Scalar, Number("", unit="N/m", sign="zero or more", remedy="Give it in N/m.")]
     damping: Damping = 0.0
     length: Annotated[Scalar | None, Number("without force; as designed unless given", unit="m", sign="zero or more")] = None
 
@@ -243,7 +247,7 @@ class CylinderSpec:
     body: BodyName
     point: Annotated[Place, Position("of its axis", remedy="Give one: point = ...")]
     axis: Annotated[Triple, Direction("direction of its axis", remedy='Give it: axis = "y"')]
-    radius: Annotated[Scalar, Number("", unit="m", sign="more than zero", remedy="Give it.")]
+    radius: Annotated[Scalar, Number("", unit="m", sign="more than zero", remedy="Give it in m.")]
     inside: Annotated[bool, Flag("whether it is touched from inside")] = False
 
 
@@ -259,7 +263,10 @@ class ContactSpec(ElementSpec, section="contacts"):
     body: BodyName
     point: Annotated[Place, Position("centre of the ball, or the point", remedy="Say which: point = ...")]
     stiffness: Annotated[
-        Scalar, Number("force = stiffness depth^exponent", unit="N/m^exponent", sign="more than zero", remedy="Give it.")
+        Scalar,
+        Number(
+            "force = stiffness depth^exponent", unit="N/m^exponent", sign="more than zero", remedy="Give it in N/m^exponent."
+        ),
     ]
     radius: Annotated[Scalar, Number("of the ball; zero: a point", unit="m", sign="zero or more")] = 0.0
     plane: Annotated[PlaneSpec | None, Record("what it touches", classes=(PlaneSpec,))] = None
@@ -284,8 +291,8 @@ class TyreSpec(ElementSpec, section="tyres"):
 
     body: BodyName
     point: Annotated[Place, Position("centre of the wheel", remedy="Say where it is: point = ...")]
-    radius: Annotated[Scalar, Number("without load", unit="m", sign="more than zero", remedy="Give it.")]
-    stiffness: Annotated[Scalar, Number("radial", unit="N/m", sign="more than zero", remedy="Give it.")]
+    radius: Annotated[Scalar, Number("without load", unit="m", sign="more than zero", remedy="Give it in m.")]
+    stiffness: Annotated[Scalar, Number("radial", unit="N/m", sign="more than zero", remedy="Give it in N/m.")]
     damping: Annotated[Scalar, Number("radial", unit="N s/m", sign="zero or more")] = 0.0
     up: Annotated[Triple, Direction("out of the road")] = (0.0, 0.0, 1.0)
     forward: Annotated[Triple, Direction("along which the road's table counts, across up")] = (1.0, 0.0, 0.0)

@@ -97,7 +97,8 @@ class Solid:
     def problems(self) -> list[str]:
         found = self.measures()
         if (self.mass is None) == (self.density is None):
-            found.append(f"its {self.shape} has {'no' if self.mass is None else 'both'} mass and density. Give one of them.")
+            what = "neither mass nor" if self.mass is None else "both mass and"
+            found.append(f"its {self.shape} has {what} density. Give one of them.")
         elif self.density is not None and not found:
             density = as_number(self.density)
             if not density >= 0:

@@ -6,5 +6,5 @@ recursive.py     the fully recursive form, O(p n)                               
 steps.py         how far differences are off for steps of any size, and complex steps
 counted.py       operations of all of them: the crossover of the paper's figure 2
 
-Bellcrank's own derivatives are the recursive form on dual numbers, in machine code (dynamics.quantities.sensitivities).
+Bellcrank's own derivatives are the recursive form on dual numbers, in machine code (dynamics.derivatives.by_design).
 """

@@ -17,7 +17,7 @@ from ...design.recorded_map import RecordedMap
 from ...errors import ModelError, StateError
 from ...machine.steps.cuts.corners import NEVER
 from ...machine.steps.cuts.known import known_times, limits_of, reaches_of, time_tables
-from ...machine.steps.lane_runs import Own
+from ...machine.steps.lanes.runs import Own
 from ...model import Model
 from ...numbers.variable import varied
 from ...plan import Plan

@@ -15,7 +15,7 @@ from ...errors import StateError
 from ...integrate import METHODS, RADAU
 from ...kernels.stopwatch import compiling
 from ...machine.steps.cuts.known import known_surfaces, known_times
-from ...machine.steps.lane_runs import PLACES, Own, Patience, Progress, run_lanes
+from ...machine.steps.lanes.runs import PLACES, Own, Patience, Progress, run_lanes
 from ...machine.steps.memory import LEFT
 from ...model import Model
 from ...model.manifold import unit_quaternions
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from ...design import Design
 
 Array = NDArray[np.float64]
+
+WORTH_OPTIMISING = 50_000  # states whose accelerations are asked for: better code takes a fraction of a second to compile
 
 
 class ManyRuns:
@@ -56,11 +58,19 @@ class ManyRuns:
         if on_singular not in ("stop", "warn"):
             raise StateError(f"on_singular is {on_singular!r}: many runs know stop and warn")
         self.going_on = on_singular == "warn"
-        with compiling():
-            self.dynamics = Dynamics(model, **options, design=design, quick=quick).in_lanes()
+        self.options, self.quick = options, quick
+        self.dynamics = self._made(quick)
         self.plan = replace(self.dynamics.plan, lane_designs=design is not None)
         if method != AUTO:
             _must_run_in_lanes(self.plan, method, self.times)
+
+    def _made(self, quick: bool) -> Dynamics:
+        with compiling():
+            return Dynamics(self.model, **self.options, design=self.design, quick=quick).in_lanes()
+
+    @cached_property
+    def _optimised(self) -> Dynamics:
+        return self._made(quick=False) if self.quick else self.dynamics
 
     @cached_property
     def _designs(self) -> RunDesigns:
@@ -76,6 +86,8 @@ class ManyRuns:
     def run(self, first: First, accelerations: bool = True) -> Samples:
         """All runs that can start; the others have nothing."""
         starting = np.array([problem is None for problem in first.problems])
+        if starting.all():
+            return self._run(first.state, np.arange(len(starting)), first.p, accelerations)
         found = Samples.nothing(self.model, len(first.problems), len(self.times))
         if starting.any():
             rows, numbers = {name: x[starting] for name, x in first.state.items()}, np.flatnonzero(starting)
@@ -87,14 +99,17 @@ class ManyRuns:
         """Why a run did not arrive, or None."""
         nodes = self.dynamics.plan.nodes
         interchangeable = nodes is not None and nodes.interchangeable
-        told = zip(first.problems, found.status, found.reached, strict=True)
-        return tuple(problem or message_of(int(s), t, interchangeable) for problem, s, t in told)
+        messages = list(first.problems)
+        for k in np.flatnonzero(found.status):
+            messages[k] = messages[k] or message_of(int(found.status[k]), found.reached[k], interchangeable)
+        return tuple(messages)
 
-    def at(self, p: Array | None, every: int = 1) -> Dynamics:
-        """The dynamics of the runs' designs, or of the model."""
+    def at(self, p: Array | None, every: int = 1, states: int = 0) -> Dynamics:
+        """The dynamics of the runs' designs, or of the model; for so many states that it is worth optimising, optimised."""
+        dynamics = self._optimised if states >= WORTH_OPTIMISING else self.dynamics
         if p is None or self.design is None:
-            return self.dynamics
-        return self.dynamics.at_designs(self.design.rows(p, self.dynamics.plan)[0], every)
+            return dynamics
+        return dynamics.at_designs(self.design.rows(p, dynamics.plan)[0], every)
 
     def _run(self, start: dict[str, Array], numbers: NDArray[np.int64], p: Array | None, accelerations: bool) -> Samples:
         """Runs from states that satisfy the loops, and the numbers by which the user knows them."""
@@ -134,14 +149,14 @@ class ManyRuns:
     def _sampled(
         self, start: dict[str, Array], found: dict[str, Any], switched: Array, p: Array | None, accelerations: bool
     ) -> Samples:
-        model, times = self.model, self.times
-        q, v = (np.concatenate([start[name][:, None], found[name]], axis=1) for name in ("q", "v"))
+        model, times, q, v = self.model, self.times, found["q"], found["v"]
         if model.closures and METHODS.get(self.method, METHODS["dopri5"]).adaptive:
             q[:, 1:], v[:, 1:] = _projected(self.at(p, len(times) - 1), q[:, 1:], v[:, 1:], times[1:])
         if model.stictions:
-            first = start["u"][:, None, len(model.inputs) :]
-            start = start | {"anchors": np.concatenate([first, found["anchors"]], axis=1)}
-        a = _accelerations(self.at(p, len(times)), start, q, v, times) if accelerations else np.full_like(v, np.nan)
+            start = start | {"anchors": found["anchors"]}
+        a = np.broadcast_to(np.nan, v.shape)
+        if accelerations:
+            a = _accelerations(self.at(p, len(times), len(q) * len(times)), start, q, v, times)
         status, steps, rejected = (found[name].astype(np.int64) for name in ("status", "steps", "rejected"))
         return Samples(q, v, a, status, found["t"], steps, rejected, found["stiff_time"], found["rate"], switched)
 
@@ -194,7 +209,7 @@ def _go_on(
     rest = run(method=RADAU, start=state, slopes=slopes, reals=of_each, places=places, **whose)
     for row, place, k in zip(np.flatnonzero(left), places["sampled"], range(len(t)), strict=True):
         for name in ("q", "v", "anchors"):
-            found[name][row, place:] = rest[name][k, place:]
+            found[name][row, 1 + place :] = rest[name][k, 1 + place :]
     for name in ("status", "t"):
         found[name][left] = rest[name]
     for name in ("steps", "rejected"):

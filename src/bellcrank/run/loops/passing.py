@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from ...dynamics.dynamics import Dynamics
 from ...dynamics.singular_positions import kept_equations, singular_loops
 from ...errors import BellcrankError, warn
-from ...integrate import METHODS
-from ...model import Model
 from ...papers.huang.taylor import integrate_reaction_taylor
 from ...plan.turns import LONGEST, turn_weights
 from ...singular import Extrapolation, Impact, Interval, Passed, Report, Tolerance, integrate_rattle
@@ -21,7 +19,6 @@ from ...wording import argument
 from ..events import Watcher
 from ..joining import State, from_last, joined, on_grid, still_to_come, stopped_by_singularity
 from ..system import FirstOrder, Outcome, Passage, energy_scale
-from .midpoint import CLOSED_METHODS, integrate_closed_midpoint
 from .treatment import NEAR
 
 Array = NDArray[np.float64]
@@ -48,15 +45,8 @@ def integrate_passing(
     max_step: float | None,
     progress: Callable[[float], None] | None,
 ) -> Outcome:
-    if method in CLOSED_METHODS:
-        return _outcome(integrate_closed_midpoint(dynamics, METHODS[method], start, times, max_step, progress))
     integrate = integrate_rattle if method == "rattle" else integrate_reaction_taylor
     return _outcome(integrate(dynamics, start, times, max_step, progress))
-
-
-def has_steps_of_its_own(method: str, model: Model) -> bool:
-    """Whether a method treats closed loops in its own way, step by step, outside of machine code."""
-    return method in PASSING_METHODS or (method in CLOSED_METHODS and bool(model.closures))
 
 
 def _outcome(passed: Passed) -> Outcome:

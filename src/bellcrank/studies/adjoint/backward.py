@@ -23,12 +23,11 @@ from ...model.manifold import unit_quaternions
 from ...run import Event
 from ...run.arguments import AUTO, starting_state
 from ...run.compiled import Limits, in_machine_code
-from ...run.joining import State
+from ...run.joining import State, from_last, joined, on_grid, still_to_come
 from ...run.loops.row_choice import KeptRows
 from ...run.loops.treatment import Loops, loops_of
 from ...run.stiffness import Stiffness, remedy
 from ...run.system import Outcome
-from ...wording import argument
 from ..checking.kinks import warn_of_kinks
 from ..history import History, is_state
 from ..outcome import Found
@@ -37,6 +36,7 @@ from ..taking import Moments
 from .choice import FORWARD_INSTEAD, MEMORY
 from .first_state import FirstState
 from .samples import Bars, Samples, summed
+from .stretch import Seeds, Stretch
 from .weights import Curves, Weighed, weighed
 
 Array = NDArray[np.float64]
@@ -54,7 +54,7 @@ class Backward:
     limits: Limits
     projection: str
     memory: float = MEMORY
-    logs: list[tuple[Dynamics, Log]] = field(default_factory=list)
+    stretches: list[Stretch] = field(default_factory=list)
 
     def run_and_back(
         self, wanted: Sequence[Output], events: Sequence[Event], when: Moments, progress: Progress
@@ -71,31 +71,34 @@ class Backward:
         outcome = (kept if self._projected else kept.unchanged)(start, times)
         if outcome.problem is not None:
             raise SimulationError(f"model {self.dynamics.model.name!r} {outcome.problem} Derivatives end there too.", None)
-        if len(self.logs) > 1:
+        if len({id(stretch.dyn) for stretch in self.stretches}) > 1:
             raise NoAdjointError(
                 f"model {self.dynamics.model.name!r}: the equations that close its loops are chosen again along the run, which "
                 f"the adjoint does not follow yet: {FORWARD_INSTEAD}"
             )
-        return History(outcome, [(0, self.logs[0][0])], start, np.ones(len(self.design.names)))
+        return History(outcome, [(0, self.stretches[0].dyn)], start, np.ones(len(self.design.names)))
 
     def _logged(self, progress: Progress) -> Callable[[Dynamics, State, Array, Loops], Outcome]:
+        """Steps as studies.history takes them: by one method, or by radau as soon as the run shows itself stiff."""
+
+        def steps(by: Dynamics, first: State, until: Array, how: Loops, scheme: RungeKutta) -> Outcome:
+            log, stiffness = Log(1e6 * self.memory), None if scheme.implicit else self._stiffness()
+            self.stretches.append(Stretch(by, scheme, first, log))
+            found = in_machine_code(by, scheme, first, until, self.limits, None, progress, how, stiffness, log=log)
+            if stiffness is None or stiffness.left_at is None:
+                return found
+            found = on_grid(found, until)
+            later = still_to_come(found, until)
+            if found.problem is not None or not len(later):
+                return found
+            rest = steps(by, from_last(by, first, found), np.append(found.times[-1], later), how, METHODS["radau"])
+            return joined(found, rest, np.isin(found.times, until))
+
         def run(by: Dynamics, first: State, until: Array, how: Loops) -> Outcome:
-            log, stiffness = Log(1e6 * self.memory), self._stiffness()
-            self.logs.append((by, log))
-            found = in_machine_code(by, self.scheme, first, until, self.limits, None, progress, how, stiffness, log=log)
-            if stiffness.left_at is not None:
-                raise NoAdjointError(
-                    f"the run is stiff from t = {stiffness.left_at:.4g} s on, and radau has no adjoint yet: {FORWARD_INSTEAD}, "
-                    f"or {argument('method', 'dopri5')}"
-                )
+            found = steps(by, first, until, how, METHODS["dopri5" if self.method == AUTO else self.method])
             return _on_closures(by, found) if self._projected else found
 
         return run
-
-    @property
-    def scheme(self) -> RungeKutta:
-        """Explicit steps; a run whose method is to be chosen starts with those of dopri5."""
-        return METHODS["dopri5" if self.method == AUTO else self.method]
 
     def _stiffness(self) -> Stiffness:
         return Stiffness(self.dynamics.model.name, self.method, remedy(), switches=self.method == AUTO)
@@ -112,26 +115,28 @@ class Backward:
         model, watched = self.dynamics.model, {event.title: str(event.of) for event in events}
         needed = {output.event for output in wanted if output.event}
         curves = Curves(wanted, history, [watched[name] for name in needed if not is_state(model, watched[name])])
-        dyn, log = self.logs[0]
-        retraced = Retraced(dyn.plan, dyn.program, self.scheme, self.loops.metric, self.loops.project)
-        first = FirstState(dyn, self.design, history.start, self.given)
+        retraced = [stretch.retraced(self.loops) for stretch in self.stretches]
+        first = FirstState(self.stretches[0].dyn, self.design, history.start, self.given)
         first.must_follow()
         found = {}
         for output in wanted:
             one = weighed(model, output, curves, when, watched)
-            gradient = self._gradient(one, curves.names, history, first, retraced, log)
+            gradient = self._gradient(one, curves.names, history, first, retraced)
             found[output.name] = Found(np.array(one.value), gradient, one.unit, one.time)
         return found
 
     def _gradient(
-        self, one: Weighed, names: list[str], history: History, first: FirstState, retraced: Retraced, log: Log
+        self, one: Weighed, names: list[str], history: History, first: FirstState, retraced: Sequence[Retraced]
     ) -> Array:
         states, bars = self._of_samples(one, names, history)
-        seeded = np.flatnonzero(states[1:].any(axis=1)) + 1
-        start = states[0] + retraced.back(log, history.start, history.times[seeded], states[seeded])
-        dyn = self.logs[0][0]
-        bars.append((dyn.plan, retraced.data_bars()))
-        bars += [(dyn.plan, x) for x in first.bars(start)]
+        bar, seeded = np.zeros(states.shape[1]), np.flatnonzero(states[1:].any(axis=1)) + 1
+        for stretch, by in reversed(list(zip(self.stretches, retraced, strict=True))):
+            here = seeded[history.times[seeded] > stretch.begins]
+            seeded = seeded[: len(seeded) - len(here)]
+            seeds = Seeds(history.times[here], history.outcome.q[here], history.outcome.v[here], states[here])
+            bar, more = stretch.back(by, seeds, bar)
+            bars += more
+        bars += [(first.dynamics.plan, x) for x in first.bars(states[0] + bar)]
         p = np.array(self.design.start)
         return np.asarray(sum(self.design.plan_arrays(plan).gradient(p, x) for plan, x in summed(bars)))
 
@@ -151,7 +156,7 @@ class Backward:
     def _samples(self, history: History, places: NDArray[np.intp]) -> Samples:
         rows = {"q": history.outcome.q[places], "v": history.outcome.v[places]}
         rows["tau"] = np.broadcast_to(history.start["tau"], rows["v"].shape).copy()
-        return Samples(self.logs[0][0], rows, history.times[places], history.start["u"])
+        return Samples(self.stretches[0].dyn, rows, history.times[places], history.start["u"])
 
 
 def _on_closures(dynamics: Dynamics, outcome: Outcome) -> Outcome:

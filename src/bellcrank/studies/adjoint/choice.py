@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...errors import NoAdjointError
-from ...run.arguments import AUTO
 from ..output_names import Output
 
 A_PARAMETER, AN_OUTPUT = 0.2, 2.4  # about what each costs, forward and backward, in runs (bench/adjoint.py)
 MEMORY = 256.0  # MB that accepted steps may take
-METHODS_BACKWARD = (AUTO, "dopri5", "dop853", "rk4")
 FORWARD_INSTEAD = 'use mode="forward"'
 
 
-def must_have_adjoint(wanted: Sequence[Output], method: str, control: str) -> None:
+def must_have_adjoint(wanted: Sequence[Output], control: str) -> None:
     """Raises NoAdjointError with what has none."""
     if not wanted:
         raise NoAdjointError(f"an adjoint is of outputs, and none is named: name some, or {FORWARD_INSTEAD}")
@@ -24,19 +22,16 @@ def must_have_adjoint(wanted: Sequence[Output], method: str, control: str) -> No
                 f"output {output.name!r} is taken at all samples, and an adjoint is of a number: take it @end, as rms(...) or "
                 f"the like, or {FORWARD_INSTEAD}"
             )
-    if method not in METHODS_BACKWARD:
-        known = ", ".join(METHODS_BACKWARD)
-        raise NoAdjointError(f"{method!r} has no adjoint yet, {known} have: use one of them, or {FORWARD_INSTEAD}")
     if control != "state":
         raise NoAdjointError(f'control="{control}" follows derivatives along the run, an adjoint has none: {FORWARD_INSTEAD}')
 
 
-def taken_backward(mode: str, wanted: Sequence[Output], parameters: int, method: str, control: str) -> bool:
+def taken_backward(mode: str, wanted: Sequence[Output], parameters: int, control: str) -> bool:
     """Whether the adjoint is to be used; raises NoAdjointError if it was asked for and there is none."""
     if mode == "forward":
         return False
     try:
-        must_have_adjoint(wanted, method, control)
+        must_have_adjoint(wanted, control)
     except NoAdjointError:
         if mode == "adjoint":
             raise

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...assembly.loops import Held, Loops
 from ...design import Design
+from ...dynamics.derivatives.shared_loads import ByDesign
 from ...dynamics.differentiation import Changes, Derivative, derivatives
 from ...dynamics.dynamics import Dynamics
 from ...dynamics.quantities.measures import measuring
@@ -62,6 +63,16 @@ class Equations:
         rows = {name: x for name, x in rows.items() if name in ("q", "v", *code.program.inputs)}
         found = derivatives(code.evaluation, code.program, rows, whole, self.t, self.inputs)["measure"]
         return Derivative(found.value[:, code.columns], found.along[:, code.columns])
+
+    def least(self, multipliers: Derivative, rows: dict[str, Array], changes: dict[str, Array]) -> Derivative:
+        """Multipliers (k, m) for which reactions are of least norm, where they are not unique."""
+        loops, G = self.loops, self.G(rows["q"])
+        ranks = [factored(x * loops.units, loops.tolerance).rank for x in G]
+        if min(ranks) == len(loops.rows):
+            return multipliers
+        given = {"tau": np.zeros_like(rows["v"]), **{name: rows[name] for name in ("q", "v", "a")}}
+        along = {name: changes[name] for name in ("q", "v", "a")}
+        return ByDesign(self.dynamics, self.design, given, along, None, self.t, self.inputs).least(multipliers, ranks)
 
     # --- what closes the loops
 

@@ -25,7 +25,6 @@ from ...dynamics.quantities.measures import measuring
 from ...errors import StateError
 from ...model.measures.columns import EFFORT
 from ...results.labels import Labels
-from ...spatial.rank import factored
 from .equations import Array, Equations, Solved
 
 
@@ -34,7 +33,6 @@ class Efforts(NamedTuple):
 
     tau: Derivative
     multipliers: Derivative
-    unique: bool  # the multipliers
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,16 +108,9 @@ class Moved:
                 )
             rows["a"], changes["a"] = self.a, self.da
         if code.pushed:
-            rows["lambda"], changes["lambda"] = self._unique_multipliers()
+            moved = {"q": self.q, "v": self.v, "a": self.a}
+            rows["lambda"], changes["lambda"] = self.equations.least(self.efforts.multipliers, moved, self.changes)
         return self.equations.measured(names, rows, changes), code.units
-
-    def _unique_multipliers(self) -> Derivative:
-        if not self.efforts.unique:
-            raise StateError(
-                f"the loops of {self.equations.model.name!r} have redundant equations: their reactions are not unique, and "
-                "have no derivatives"
-            )
-        return self.efforts.multipliers
 
     @cached_property
     def efforts(self) -> Efforts:
@@ -130,7 +121,7 @@ class Moved:
         free = eq.along("inverse_dynamics", {"q": self.q, "v": self.v, "a": self.a}, self.changes)
         if not model.closures:
             none = Derivative(np.zeros((len(self.q), 0)), np.zeros((len(self.q), 0, eq.count)))
-            return Efforts(free, none, True)
+            return Efforts(free, none)
         places = [model.v_names.index(name) for name in self.actuated]
         E = np.zeros((model.nv, model.nv))
         E[places, places] = 1.0
@@ -144,8 +135,7 @@ class Moved:
         turned = -eq.motion_changes(self.q, eta, self.dq) / scale
         found = [_solved(E, *given) for given in zip(G, taken, turned, strict=True)]
         d_eta, d_multipliers = (np.array(part) for part in zip(*found, strict=True))
-        unique = all(factored(g * scale * eq.loops.units, eq.loops.tolerance).rank == m for g in G)
-        return Efforts(Derivative(eta @ E, E @ d_eta), Derivative(multipliers, d_multipliers), unique)
+        return Efforts(Derivative(eta @ E, E @ d_eta), Derivative(multipliers, d_multipliers))
 
 
 def _solved(E: Array, G: Array, first: Array, second: Array) -> tuple[Array, Array]:

@@ -24,7 +24,7 @@ from ...design import Design
 from ...dynamics.differentiation import Derivative
 from ...dynamics.dynamics import Dynamics
 from ...dynamics.quantities.measures import measuring
-from ...errors import DynamicsError, StateError, warn
+from ...errors import DynamicsError, warn
 from ...spatial.rank import factored
 from ..checking.kinks import warn_of_kinks
 from .equations import Array, Equations, Solved
@@ -44,7 +44,6 @@ class Rest(NamedTuple):
     dq: Array
     multipliers: Array
     d_multipliers: Array
-    unique: bool  # the multipliers
 
     @property
     def rows(self) -> dict[str, Array]:
@@ -58,13 +57,12 @@ class Rest(NamedTuple):
 
     def measured(self, names: list[str]) -> tuple[Derivative, tuple[str, ...]]:
         code = measuring(self.equations.dynamics, names)
-        if code.pushed and not self.unique:
-            raise StateError(
-                f"the loops of {self.equations.model.name!r} have redundant equations: their reactions are not unique, and "
-                "have no derivatives"
-            )
+        rows, changes = self.rows, self.changes
+        if code.pushed:
+            given = Derivative(rows["lambda"], changes["lambda"])
+            rows["lambda"], changes["lambda"] = self.equations.least(given, rows, changes)
         kept = ("q", "v", *code.program.inputs)
-        rows, changes = ({name: x for name, x in part.items() if name in kept} for part in (self.rows, self.changes))
+        rows, changes = ({name: x for name, x in part.items() if name in kept} for part in (rows, changes))
         return self.equations.measured(names, rows, changes), code.units
 
 
@@ -109,7 +107,7 @@ class _Solution:
         none = np.zeros((0, eq.count))
         if not self.ties.any:
             d = self._balanced(np.eye(model.nv), np.zeros((model.nv, eq.count)))
-            return Rest(eq, self.found, self.K, d, eq.turned(self.q[None], d[None])[0], none[:, 0], none, True)
+            return Rest(eq, self.found, self.K, d, eq.turned(self.q[None], d[None])[0], none[:, 0], none)
         assert self.multipliers is not None
         q = self.q[None]
         free = np.zeros((1, model.nq, eq.count))
@@ -120,7 +118,7 @@ class _Solution:
         r = factors.rank
         d_multipliers = factors.U[:, :r] @ ((factors.Vt[:r] @ pushes) / factors.s[:r, None]) * scale
         dq = eq.turned(q, d[None])[0]
-        return Rest(eq, self.found, self.K, d, dq, self.multipliers, d_multipliers, r == len(scale))
+        return Rest(eq, self.found, self.K, d, dq, self.multipliers, d_multipliers)
 
     def _closed(self, left: Array) -> Array:
         """The smallest displacement that keeps the loops closed."""

@@ -9,7 +9,7 @@ A worker that dies loses nothing but the chunks that it had, which are computed 
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 from uuid import uuid4
@@ -21,7 +21,7 @@ from .task import Columns, Task
 ATTEMPTS = 10  # at a chunk whose workers die
 
 
-def chunks_on_cluster(task: Task, bounds: Mapping[int, tuple[int, int]], scheduler: Any) -> Iterator[tuple[int, Columns]]:
+def chunks_on_cluster(task: Task, bounds: Mapping[int, tuple[int, int]], scheduler: Any) -> Generator[tuple[int, Columns]]:
     """Chunks by number, in the order in which they are finished."""
     try:
         import distributed

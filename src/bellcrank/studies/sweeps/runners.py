@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ...design import Design
 from ...errors import BellcrankError, SimulationError, StateError
 from ...integrate import METHODS
+from ...kernels.threads import one_thread, thread_count
 from ...machine.steps.memory import INTERRUPTED
 from ...run import Event, simulate
 from ...run.arguments import AUTO
@@ -30,6 +31,7 @@ Array = NDArray[np.float64]
 SAMPLES = 24 * 2**20  # bytes of samples that are in memory at a time
 NOT_STARTED = 5  # run.lanes.samples.NOT_ASSEMBLED: also of a run that stopped with an error of its own
 MOST_COMPILED = 4
+PIECE = 1024  # runs that a thread takes on together, at most
 
 
 class Compiled:
@@ -49,12 +51,20 @@ class Compiled:
         self.lanes = lanes
         self.alone = None if lanes is not None else OneByOne(task, self.design)
 
-    def run(self, first: int, last: int) -> Columns:
-        """All columns of runs first .. last-1, in pieces that fit into memory."""
-        runner: Lanes | OneByOne | None = self.lanes or self.alone
+    @property
+    def runner(self) -> Lanes | OneByOne:
+        runner = self.lanes or self.alone
         assert runner is not None
-        parts = [runner.run(a, b) for a, b in runner.pieces(first, last)]
-        return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        return runner
+
+    def run(self, first: int, last: int) -> Columns:
+        """All columns of runs first .. last-1, in pieces that fit into memory, in this thread alone."""
+        with one_thread():
+            return joined([self.runner.run(a, b) for a, b in self.runner.pieces(first, last)])
+
+
+def joined(parts: list[Columns]) -> Columns:
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
 class Lanes:
@@ -81,7 +91,8 @@ class Lanes:
     def pieces(self, first: int, last: int) -> Iterator[tuple[int, int]]:
         """Multiples of 64 runs, so that lanes are shared as they would be by all of them together."""
         model, times = self.task.model, len(self.when.times)
-        each = 64 * max(1, SAMPLES // (64 * 8 * times * (4 * (model.nq + 2 * model.nv) + len(self.measured.names) + 2)))
+        room = SAMPLES // (thread_count() * 64 * 8 * times * (4 * (model.nq + 2 * model.nv) + len(self.measured.names) + 2))
+        each = 64 * max(1, min(room, PIECE // 64))
         for a in range(first, last, each):
             yield a, min(a + each, last)
 
@@ -145,9 +156,10 @@ def _rows_of(task: Task, design: Design, first: int, last: int) -> Array:
 def _bytes(messages: tuple[str | None, ...]) -> NDArray[np.uint8]:
     """Reasons as UTF-8, zero where there is none."""
     found = np.zeros((len(messages), REASON), dtype=np.uint8)
-    for row, message in zip(found, messages, strict=True):
-        text = (message or "").encode()[:REASON]
-        row[: len(text)] = np.frombuffer(text, dtype=np.uint8)
+    for k, message in enumerate(messages):
+        if message is not None:
+            text = message.encode()[:REASON]
+            found[k, : len(text)] = np.frombuffer(text, dtype=np.uint8)
     return found
 
 

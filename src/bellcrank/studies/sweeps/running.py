@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -19,9 +20,9 @@ from ..study import Study, load_study
 from ..study.spec import RunOptions, Sweep
 from ..study.variations import Bounds, Listed, Variation
 from .cluster import chunks_on_cluster
+from .here import chunks_here, written
 from .points import points_of
 from .result import SweepResult
-from .runners import compiled
 from .store import Store, machine_here
 from .task import Columns, Task
 
@@ -97,20 +98,21 @@ def _run(task: Task, kept: Store, scheduler: Any, progress: Callable[[Progress],
     sizes = {k: kept.bounds(k)[1] - kept.bounds(k)[0] for k in missing}
     done = before = task.count - sum(sizes.values())
     began = time.perf_counter()
-    parts: Iterable[tuple[int, Columns]] = _here(task, kept, missing)
-    if scheduler is not None and missing:
+    if not missing:
+        return
+    parts: Generator[tuple[int, Columns]] = chunks_here(task, kept, missing)
+    if scheduler is not None:
         parts = chunks_on_cluster(task, {k: kept.bounds(k) for k in missing}, scheduler)
-    for k, columns in parts:
+
+    def put(k: int, columns: Columns) -> None:
         kept.put(k, columns, task.designs(*kept.bounds(k)), task.parameters)
-        done += sizes[k]
-        if progress is not None:
-            rate = (done - before) / max(time.perf_counter() - began, 1e-9)
-            progress(Progress(done, task.count, rate, (task.count - done) / rate))
 
-
-def _here(task: Task, kept: Store, missing: list[int]) -> Iterable[tuple[int, Columns]]:
-    for k in missing:
-        yield k, compiled(task).run(*kept.bounds(k))
+    with closing(parts):
+        for k in written(parts, put):
+            done += sizes[k]
+            if progress is not None:
+                rate = (done - before) / max(time.perf_counter() - began, 1e-9)
+                progress(Progress(done, task.count, rate, (task.count - done) / rate))
 
 
 def _chunk(chunk: int | None, task: Task) -> int:

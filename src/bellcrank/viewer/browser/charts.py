@@ -31,7 +31,9 @@ class Charts:
         with server.gui.add_folder("Plot"):
             self.choice = server.gui.add_dropdown("Quantity", tuple(self.groups), initial_value=next(iter(self.groups)))
             chart = self._chart()
-            self.plot = server.gui.add_uplot(_data(chart, self._time(), 0.0), _series(chart), aspect=1.4, scales=_scales(chart))
+            self._names = tuple(chart)
+            scales = {"x": {"time": False}}
+            self.plot = server.gui.add_uplot(_data(chart, self._time(), 0.0), _series(chart), aspect=1.4, scales=scales)
         self.choice.on_update(lambda _: self._draw())
         playback.listeners.append(self.mark)
 
@@ -50,7 +52,8 @@ class Charts:
     def _draw(self) -> None:
         chart = self._chart()
         now = float(self.playback.recording.time[self.playback.sample])
-        self.plot.series, self.plot.scales = _series(chart), _scales(chart)
+        if self._names != tuple(chart):  # the browser makes a new plot for other series, and takes its time for that
+            self._names, self.plot.series = tuple(chart), _series(chart)
         self.plot.data = _data(chart, self._time(), now)
 
     def _stride(self) -> int:
@@ -86,10 +89,6 @@ def _data(chart: Chart, time: Array, now: float) -> tuple[Array, ...]:
 def _series(chart: Chart) -> tuple[Any, ...]:
     lines = [{"label": name, "stroke": PALETTE[k % len(PALETTE)], "width": 1.5} for k, name in enumerate(chart)]
     return {"label": "time (s)"}, *lines, {"label": "shown", "stroke": "#888888", "width": 1.0, "points": {"show": False}}
-
-
-def _scales(chart: Chart) -> dict[str, Any]:
-    return {"x": {"time": False}, "y": {"range": _range(chart)}}
 
 
 def groups_of(run: Run) -> Groups:

@@ -16,6 +16,7 @@ from ..scene import Array
 from .stage import LINE, Stage, color_of
 
 FRAMES = 30.0  # a second, at most
+PANEL = 10.0  # times a second that plots, numbers and the slider of time follow while it plays: a browser draws them slowly
 SPEEDS = ("0.05", "0.1", "0.25", "0.5", "1", "2", "5")
 ARROW = 0.25  # length of a usual force, as a part of the mechanism's extent
 LONGEST_ARROW = 4 * ARROW
@@ -30,6 +31,8 @@ class Playback:
         self.server, self.stage, self.recording = server, stage, recording
         self.listeners: list[Callable[[int], None]] = []  # told of the sample that is shown
         self.sample = 0
+        self.time = float(recording.time[0])  # while it plays, between two samples
+        self._told = 0.0  # when listeners were told last, on the clock of a thread
         self._closed = threading.Event()
         gui, end = server.gui, float(recording.time[-1])
         start = float(recording.time[0])
@@ -46,6 +49,7 @@ class Playback:
         self._forces: tuple[tuple[str, ...], list[tuple[Array, Array]], float] | None = None  # by names, and their usual size
         self._paths: dict[str, Any] = {}
         self.slider.on_update(lambda event: None if event.client is None else self.show_time(self.slider.value))
+        self.play.on_update(lambda _: self._rest())
         for box in (self.joint_forces, self.element_forces, self.force_scale):
             box.on_update(lambda _: self.show(self.sample))
         for box in self.traces.values():
@@ -66,28 +70,48 @@ class Playback:
         self.show(min(self.sample, len(recording.time) - 1))
 
     def show_time(self, time: float) -> None:
+        """Show what is at a time, and go on from there."""
+        self.time = time
         self.show(int(self.recording.nearest(np.array([time]))[0]))
 
     def show(self, sample: int) -> None:
-        self.sample = sample
-        self.stage.show(self.recording.placement(sample))
-        self._draw_arrows(sample)
+        """Show a sample, in the scene and beside it."""
+        self._show_scene(sample)
         for told in self.listeners:
             told(sample)
 
+    def _show_scene(self, sample: int) -> None:
+        self.sample = sample
+        self.stage.show(self.recording.placement(sample))
+        self._draw_arrows(sample)
+
     def _run(self) -> None:
         """Go on while it plays; at the end, from the start again."""
-        last = clock.monotonic()
-        while not self._closed.wait(1 / FRAMES):
+        last = due = clock.monotonic()
+        while not self._closed.wait(max(0.0, due - clock.monotonic())):
             now = clock.monotonic()
             passed, last = now - last, now
-            if not self.play.value:
-                continue
-            begin, end = float(self.recording.time[0]), float(self.recording.time[-1])
-            time = self.slider.value + passed * float(self.speed.value)
-            time = begin if time > end else time
-            self.slider.value = time
-            self.show_time(time)
+            due = max(due + 1 / FRAMES, now)
+            if self.play.value:
+                self.go_on(passed, now)
+
+    def _rest(self) -> None:
+        """After the last frame: what is beside the scene shows the same time as the scene."""
+        if not self.play.value:
+            self.slider.value = self.time
+            self.show(self.sample)
+
+    def go_on(self, passed: float, now: float) -> None:
+        """The next frame, after so many seconds; what is beside the scene follows less often."""
+        begin, end = float(self.recording.time[0]), float(self.recording.time[-1])
+        time = self.time + passed * float(self.speed.value)
+        self.time = begin if time > end else time
+        sample = int(self.recording.nearest(np.array([self.time]))[0])
+        if now - self._told < 1 / PANEL:
+            self._show_scene(sample)
+        else:
+            self._told, self.slider.value = now, self.time
+            self.show(sample)
 
     def _points(self) -> list[str]:
         """Points whose paths can be shown: measured ones, and of a small mechanism the bodies and joints too."""

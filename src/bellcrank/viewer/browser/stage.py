@@ -9,11 +9,13 @@ import numpy as np
 from matplotlib.colors import to_rgb
 from scipy.spatial.transform import Rotation
 
+from ..fixed_lines import Line, lines_of
 from ..pictures.colors import DRIVEN, INK, body_colors, loop_color, mixed
+from ..pictures.symbols import BETWEEN, LINES
 from ..pictures.views import up_of, view_of
 from ..scene import Array, ElementMark, JointMark, Placement, Scene
 from ..solids import Solid, box_about, cylinder_between, solids_of
-from .triangles import triangles_of
+from .triangles import FINE, bands_for, triangles_of
 
 Color = tuple[int, int, int]
 
@@ -21,7 +23,8 @@ PIN = 0.014  # radius of a joint's symbol, as a part of the mechanism's extent
 LINE = 0.008  # radius of a rod without mass
 COILS = 9
 DEEPER = 0.45  # of a body's edge colour in its fill: in the light of a scene colours are paler than on paper
-NEAR = 1.25  # distance of the camera, in extents of what is seen
+AMBIENT, LAMP = 1.3, 2.2  # strengths of the lights
+NEAR = 0.9  # distance of the camera, in extents of what is seen
 
 
 def color_of(name: str) -> Color:
@@ -39,6 +42,7 @@ class Stage:
         self._lines: list[tuple[JointMark | ElementMark, Any]] = []
         self._drawn: dict[str, tuple[Array, ...]] = {}  # what was sent of each solid, so that only changes are sent again
         self._handles: dict[str, Any] = {}
+        self._bands = FINE
 
     def set(self, scene: Scene) -> None:
         """Show another scene: of another model, or of the same with other numbers, of which only the changes are sent."""
@@ -48,7 +52,9 @@ class Stage:
         colors = [color_of(mixed(fill, edge, DEEPER)) for fill, edge in body_colors(scene)]
         while len(self._frames) < len(scene.bodies):
             self._frames.append(self.server.scene.add_frame(f"/bodies/{len(self._frames)}", show_axes=False))
-        for k, solid in enumerate(solids_of(scene)):
+        solids = solids_of(scene)
+        self._bands = bands_for(len(solids))
+        for k, solid in enumerate(solids):
             name = scene.bodies[solid.body] if solid.body >= 0 else "ground"
             color = colors[solid.body] if solid.color is None else color_of(solid.color)
             kept.add(self._put(f"{self._parent(solid.body)}/solid{k}", solid, color, name))
@@ -59,6 +65,8 @@ class Stage:
                 loop = loops.get(mark.name)
                 color = color_of(DRIVEN if mark.driven else INK if loop is None else loop_color(loop))
                 kept.add(self._put(f"{self._parent(mark.a.body)}/joint{k}", symbol, color, mark.name))
+        for k, line in enumerate(lines_of(scene, PIN * scene.extent)):
+            kept.add(self._put_line(f"{self._parent(line.body)}/line{k}", line, scene.extent))
         for name in set(self._handles) - kept:
             self._handles.pop(name).remove()
             del self._drawn[name]
@@ -95,23 +103,43 @@ class Stage:
             return path
         if path in self._handles:
             self._handles[path].remove()
-        vertices, faces = triangles_of(solid)
-        flat = solid.radius == 0
-        handle = self.server.scene.add_mesh_simple(path, vertices, faces, color=color, flat_shading=flat, side="double")
+        vertices, faces = triangles_of(solid, self._bands)
+        drawn = {
+            "flat_shading": bool(solid.faces) or solid.mesh is not None,
+            "side": "front" if solid.mesh is None else "double",
+        }
+        handle = self.server.scene.add_mesh_simple(path, vertices, faces, color=color, **drawn)
         if self.select is not None:
             handle.on_click(lambda _, name=name: self.select(name))
         self._handles[path], self._drawn[path] = handle, now
         return path
 
+    def _put_line(self, path: str, line: Line, extent: float) -> str:
+        """Draw a line that moves with a body, unless it is drawn already."""
+        before = self._drawn.get(path)
+        if before is not None and np.array_equal(before[0], line.points):
+            return path
+        if path in self._handles:
+            self._handles[path].remove()
+        points = np.stack([line.points[:-1], line.points[1:]], axis=1)
+        color, width = LINES[line.role]
+        thickness = LINE * extent * width / 2
+        self._handles[path] = self.server.scene.add_line_segments(path, points, color_of(color), thickness=thickness)
+        self._drawn[path] = (line.points,)
+        return path
+
     def _draw_lines(self, scene: Scene) -> None:
-        """Springs, rods without mass, and other things that are stretched between two bodies."""
+        """Springs, rods without mass, and other things that are stretched between two bodies; ``show`` places them."""
+        between = [mark for mark in scene.marks if mark.kind in ("distance", "bushing", *BETWEEN)]
+        if [(mark.name, mark.kind) for mark in between] == [(mark.name, mark.kind) for mark, _ in self._lines]:
+            self._lines = [(mark, handle) for mark, (_, handle) in zip(between, self._lines, strict=True)]
+            return
         for _, handle in self._lines:
             handle.remove()
         self._lines = []
-        between = [mark for mark in scene.marks if mark.kind in ("spring_damper", "distance", "bushing")]
         for k, mark in enumerate(between):
-            rod = isinstance(mark, JointMark)
-            color = color_of(loop_color(mark.loop or 0) if isinstance(mark, JointMark) else INK)
+            rod = isinstance(mark, JointMark) or mark.kind == "actuator"
+            color = color_of(_color_between(mark))
             points = _segments(scene.design.point(mark.a), scene.design.point(mark.b), mark, PIN * scene.extent)
             thickness = (LINE if rod else LINE / 3) * 2 * scene.extent
             handle = self.server.scene.add_line_segments(f"/between/{k}", points, color, thickness=thickness)
@@ -129,6 +157,7 @@ class Stage:
         camera.position = tuple(middle + NEAR * size * toward + 0.15 * size * up)
         camera.look_at = tuple(middle)
         camera.up = tuple(up)
+        self._light(toward, up)
         axis = int(np.abs(up).argmax())
         if abs(up[axis]) > 0.99:
             plane = {0: "yz", 1: "xz", 2: "xy"}[axis]
@@ -142,6 +171,19 @@ class Stage:
                 "section_size": 10 * cell,
             }
             self.server.scene.add_grid("/grid", width=4 * size, height=4 * size, plane=plane, position=tuple(at), **lines)
+
+    def _light(self, toward: Array, up: Array) -> None:
+        """Two lamps and light from all sides.
+
+        viser's own lights cast shadows and reflect an environment, which without a graphics card takes three times as long.
+        """
+        lights = self.server.scene
+        lights.configure_default_lights(enabled=False, cast_shadow=False)
+        lights.configure_environment_map(None)
+        right = np.cross(up, toward)
+        lights.add_light_ambient("/light/ambient", intensity=AMBIENT)
+        for k, (direction, strength) in enumerate(((toward + up + 0.6 * right, LAMP), (0.4 * up - toward - right, 0.4 * LAMP))):
+            lights.add_light_directional(f"/light/lamp{k}", intensity=strength, position=tuple(direction))
 
 
 def _symbol(mark: JointMark, size: float) -> Solid | None:
@@ -157,10 +199,16 @@ def _symbol(mark: JointMark, size: float) -> Solid | None:
     return cylinder_between(at - along, at + along, size)
 
 
+def _color_between(mark: JointMark | ElementMark) -> str:
+    if isinstance(mark, JointMark):
+        return loop_color(mark.loop or 0)
+    return DRIVEN if mark.kind in ("actuator", "coupler") else INK
+
+
 def _segments(start: Array, end: Array, mark: JointMark | ElementMark, size: float) -> Array:
     """A straight line, or the zigzag of a spring, as segments (k, 2, 3)."""
     length = float(np.linalg.norm(end - start))
-    if isinstance(mark, JointMark) or not mark.stiff or length < 1e-12:
+    if isinstance(mark, JointMark) or not mark.stiff or mark.is_cable or length < 1e-12:
         return np.array([[start, end]])
     along = (end - start) / length
     across = np.cross(along, np.eye(3)[np.abs(along).argmin()])

@@ -14,11 +14,17 @@ from ..solids import Solid, mesh_triangles
 Triangles = tuple[Array, NDArray[np.int64]]  # vertices (k, 3) and faces (m, 3), counter-clockwise from outside
 
 MOST_FACES = 200_000  # of a mesh that is drawn as it is; of a finer one the hull is
-ROUND = 10  # bands of a sphere between its poles
+FINE, COARSE = 9, 5  # bands of a sphere between its poles, in a scene of few and of many solids
+MANY = 25  # solids
 THIN = 1e-4  # of a flat solid's size: the thickness that it is given
 
 
-def triangles_of(solid: Solid) -> Triangles:
+def bands_for(solids: int) -> int:
+    """How finely spheres are drawn. Without a graphics card a browser takes its time for every triangle."""
+    return FINE if solids <= MANY else COARSE
+
+
+def triangles_of(solid: Solid, bands: int = FINE) -> Triangles:
     """The surface of a solid, in the frame of its body: the hull of its vertices, or of balls about them."""
     if solid.mesh is not None:
         vertices, faces = mesh_triangles(solid.mesh.file)
@@ -26,7 +32,9 @@ def triangles_of(solid: Solid) -> Triangles:
             return solid.mesh.offset + vertices @ solid.mesh.linear.T, faces
     points = solid.vertices
     if solid.radius > 0:
-        points = (points[:, None, :] + solid.radius * _ball()[None, :, :]).reshape(-1, 3)
+        points = (points[:, None, :] + solid.radius * _ball(bands)[None, :, :]).reshape(-1, 3)
+    elif len(points) > 4 * bands:
+        points = _outermost(points, _ball(bands))
     try:
         return _hull(points)
     except QhullError:  # all in one plane: such a plate has no volume
@@ -43,16 +51,22 @@ def _hull(points: Array) -> Triangles:
     return points[used], place.reshape(-1, 3)
 
 
+def _outermost(points: Array, directions: Array) -> Array:
+    """Of many vertices those that are farthest in some directions: an ellipsoid has no more triangles than a ball."""
+    size = np.maximum(np.ptp(points, axis=0), 1e-12)
+    return points[np.unique(((points / size) @ directions.T).argmax(axis=0))]
+
+
 def _thickened(points: Array) -> Array:
     size = max(float(np.ptp(points, axis=0).max()), 1e-9)
     return np.vstack([points + THIN * size * corner for corner in np.array([[1, 1, 1], [-1, 1, -1], [1, -1, -1], [-1, -1, 1]])])
 
 
-@lru_cache(maxsize=1)
-def _ball() -> Array:
+@lru_cache(maxsize=2)
+def _ball(bands: int) -> Array:
     """Points of a sphere of radius one."""
-    angles = np.linspace(0, np.pi, ROUND + 1)
-    turns = np.linspace(0, 2 * np.pi, 2 * ROUND, endpoint=False)
+    angles = np.linspace(0, np.pi, bands + 1)
+    turns = np.linspace(0, 2 * np.pi, 2 * bands, endpoint=False)
     rings = [
         np.column_stack([np.sin(a) * np.cos(turns), np.sin(a) * np.sin(turns), np.full_like(turns, np.cos(a))])
         for a in angles[1:-1]

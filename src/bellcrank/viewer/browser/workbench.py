@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...assembly import Given, assemble
+from ...design import Design
 from ...dynamics import Dynamics
 from ...errors import BellcrankError, SimulationError
 from ...io.native.writer import dumps
@@ -31,23 +32,53 @@ SHARED = ("duration", "step", "method", "formulation", "rtol", "atol", "max_step
 WIDE = 0.5  # a slider goes from half of the value to one and a half of it
 
 
+def first_sliders(model: Model) -> list[str]:
+    """Numbers that have a slider from the start: the parameters; of a model without any, those of springs and the masses."""
+    numbers = model.parameters
+    named = [path for path in numbers if path.startswith("parameters.")]
+    elements, bodies = {element.name for element in model.elements}, set(model.body_names)
+    ends = ((elements, ("stiffness", "damping", "length")), (bodies, ("mass",)))
+    others = [f"{owner}.{end}" for owners, words in ends for owner in sorted(owners) for end in words]
+    return (named or [path for path in others if numbers.get(path)])[:FEW]
+
+
 class Bench:
-    """A model, numbers that were changed, and the run that follows."""
+    """A model, numbers that were changed, and the run that follows.
+
+    The changed numbers are parameters of a Design, so that each run is planned and compiled only when another one is changed.
+    """
 
     def __init__(self, model: Model, options: Mapping[str, Any]) -> None:
         self.original, self.options = model, dict(options)
         self.given_q = self.options.pop("q", None)
         self.changes: dict[str, float] = {}
         self.start: dict[str, float] = {}
+        self.names: tuple[str, ...] = ()  # parameters of the design
+        self._design: Design | None = None
 
     @property
     def model(self) -> Model:
         return self.original.with_parameters(self.changes) if self.changes else self.original
 
+    def vary(self, *paths: str) -> None:
+        """Numbers that will be changed."""
+        self.names = tuple(dict.fromkeys((*self.names, *paths)))
+
+    def design(self) -> Design | None:
+        """The design with the changed numbers; None where nothing was changed."""
+        if not self.changes:
+            return None
+        self.vary(*self.changes)
+        if self._design is None or self._design.names != self.names:
+            self._design = Design(self.original, self.names)
+        return self._design.moved(self.changes)
+
     def run(self) -> Run:
         """The run of the changed model; of one that stops early, what there is."""
         try:
-            return simulate(self.model, q=self.given_start(), **self.options)
+            moved = self.design()
+            model = self.original if moved is None else moved.base
+            return simulate(model, q=self.given_start(), design=moved, **self.options)
         except SimulationError as error:
             if error.run is None or not error.run.values("time").size:
                 raise
@@ -77,8 +108,7 @@ class Workbench:
         self.folder = gui.add_folder("Design")
         with self.folder:
             self.message = gui.add_markdown("")
-        numbers = bench.original.parameters
-        first = [path for path in numbers if path.startswith("parameters.")][:FEW]
+        numbers, first = bench.original.parameters, first_sliders(bench.original)
         for path in first:
             self.add_slider(path)
         with self.folder:
@@ -109,6 +139,7 @@ class Workbench:
         """A slider for a number of the model file."""
         if path in self._sliders or path not in self.bench.original.parameters:
             return
+        self.bench.vary(path)
         value = self.bench.original.parameters[path]
         reach = WIDE * abs(value) or 1.0
         with self.folder:

@@ -13,14 +13,27 @@ from numpy.typing import ArrayLike
 from ...assembly import assemble
 from ...dynamics import compile
 from ...results.plots import save_figure
-from ..scene import Anchor, Array, JointMark, Placement, Scene
+from ..fixed_lines import lines_of
+from ..scene import Anchor, Array, ElementMark, JointMark, Placement, Scene
 from ..solids import Solid, solids_of
 from .colors import GAP, INK, body_colors, mixed
 from .labels import Label, place_labels
 from .outline import outline
 from .paper import Sheet, draw_surroundings, new_sheet
 from .sketch import NAMES, Sketch
-from .symbols import SOCKET, draw_element, draw_gap, draw_ground, draw_joint, draw_rail, side_for_ground
+from .symbols import (
+    BETWEEN,
+    PIN,
+    SOCKET,
+    cable,
+    draw_element,
+    draw_gap,
+    draw_ground,
+    draw_joint,
+    draw_line,
+    draw_rail,
+    side_for_ground,
+)
 from .views import View, view_of
 
 if TYPE_CHECKING:
@@ -28,6 +41,7 @@ if TYPE_CHECKING:
 
 FEW_BODIES = 12  # up to so many bodies have their names beside them
 UNDER = ("prismatic", "cylindrical", "screw", "planar")  # symbols that would hide those of other joints
+UNSUPPORTED = ("force", "coupler", "tyre", "plane_contact", "cylinder_contact", "joint_damper", "joint_effort", "joint_input")
 SAME = 5.0  # joints nearer to each other than this, in points, share a label
 
 
@@ -75,6 +89,7 @@ class Picture:
         corners = [point for placement in placements for point in self._extremes(placement)]
         everything = np.vstack([*corners, *([] if also is None else [view.project(also)])])
         self.sheet: Sheet = new_sheet(np.array([everything.min(axis=0), everything.max(axis=0)]))
+        self.lines = lines_of(scene, PIN * self.sheet.unit)
 
     def draw(self, placement: Placement, *, names: bool) -> Sketch:
         """Draw one placement on the empty sheet."""
@@ -82,6 +97,8 @@ class Picture:
         sketch.solids(self.solids, self.colors)
         labels: list[Label] = []
         self._supports(sketch)
+        for line in self.lines:
+            draw_line(sketch, line)
         for element in self.scene.elements:
             draw_element(sketch, element)
         loops = {mark.name: k for k, mark in enumerate(m for m in self.scene.joints if m.loop is not None)}
@@ -103,6 +120,7 @@ class Picture:
     def _extremes(self, placement: Placement) -> list[Array]:
         found = [outline(solid, placement, self.view) for solid in self.solids]
         ends = [placement.point(end) for mark in self.scene.marks for end in (mark.a, mark.b)]
+        found += [cable(mark, placement, self.view) for mark in self.scene.elements if mark.is_cable]
         return [*found, self.view.project(np.array(ends).reshape(-1, 3))]
 
     def _supports(self, sketch: Sketch) -> None:
@@ -110,7 +128,7 @@ class Picture:
         at: dict[tuple[float, ...], list[Array]] = {}
         for mark in self.scene.marks:
             ends = [end for end in (mark.a, mark.b) if end.body < 0]
-            if len(ends) != 1 or mark.kind == "force" or (isinstance(mark, JointMark) and draw_rail(sketch, mark)):
+            if len(ends) != 1 or mark.kind in UNSUPPORTED or (isinstance(mark, JointMark) and draw_rail(sketch, mark)):
                 continue
             other = mark.b if mark.a.body < 0 else mark.a
             beside = at.setdefault(tuple(ends[0].point.round(9).tolist()), [])
@@ -134,8 +152,10 @@ class Picture:
         """Names of joints, springs and measured points, those at one place together; and of bodies, if they are few."""
         unit, at = sketch.unit, sketch.placement.point
         marks = [(mark.name, sketch.flat(at(mark.b)), INK) for mark in self.scene.joints if mark.kind != "distance"]
-        between = [m for m in self.scene.marks if m.kind in ("distance", "spring_damper", "force", "bushing")]
-        marks += [(m.name, sketch.flat((at(m.a) + at(m.b)) / 2), INK) for m in between]
+        between = [m for m in self.scene.marks if m.kind in ("distance", "force", "bushing", *BETWEEN)]
+        marks += [(m.name, _between(sketch, m), INK) for m in between]
+        meshes = {line.name: line for line in reversed(self.lines) if line.role in ("gear", "belt", "tyre", "contact")}
+        marks += [(name, sketch.flat(sketch.placement.points(line.body, line.points[0])), INK) for name, line in meshes.items()]
         marks += [(name, sketch.flat(at(anchor)), "#555555") for name, anchor in self.scene.measured()]
         groups: list[tuple[list[str], Array, str]] = []
         for name, where, color in [mark for mark in marks if mark[0] not in but]:
@@ -178,6 +198,14 @@ class Picture:
                 toward = (near - label.at) / np.linalg.norm(near - label.at)
                 ends = np.array([label.at + max(label.clear, 0) * toward, near - 1.5 * toward]) * unit
                 self.sheet.axes.plot(ends[:, 0], ends[:, 1], color="0.45", lw=0.5, zorder=NAMES, scalex=False, scaley=False)
+
+
+def _between(sketch: Sketch, mark: JointMark | ElementMark) -> Array:
+    """The middle of what is between two points."""
+    if isinstance(mark, ElementMark) and mark.is_cable:
+        line = cable(mark, sketch.placement, sketch.view)
+        return np.asarray(line[len(line) // 2])
+    return sketch.flat((sketch.placement.point(mark.a) + sketch.placement.point(mark.b)) / 2)
 
 
 def _middle(sketch: Sketch, solids: list[Solid]) -> Array:

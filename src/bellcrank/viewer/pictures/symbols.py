@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..scene import Array, ElementMark, JointMark
+from ..fixed_lines import Line
+from ..scene import Array, ElementMark, JointMark, Placement
 from ..solids import box_about, cylinder_between
 from .colors import DRIVEN, FORCE, GAP, INK, PAPER, loop_color, mixed
 from .sketch import ARROWS, SPRINGS, SUPPORTS, Sketch
+from .views import View
 
 PIN = 3.6  # radius of a hinge
 HALF = 6.5  # half the length of a hinge, or of a slider's block
@@ -18,6 +20,17 @@ MARGIN = 3.4  # of the ring around a joint that closes a loop
 SUPPORT = 13.0  # height of the triangle between a joint and ground
 COIL = 6.0  # half the width of a spring
 SLIDES = ("prismatic", "cylindrical", "screw", "point_on_line")
+BETWEEN = (
+    "spring_damper",
+    "one_sided_spring",
+    "actuator",
+    "point_stop",
+    "coupler",
+)  # elements that are lines between two points
+LINES = {
+    "gear": (INK, 0.9), "belt": (INK, 2.2), "road": (INK, 1.6), "contact": (INK, 0.9), "motor": (mixed(DRIVEN, INK, 0.35), 1.7),
+    "damper": (INK, 1.1), "tyre": (INK, 2.4),
+}  # colours and widths by the role of a line  # fmt: skip
 DIRECTIONS = ((0.0, -1.0), (0.0, 1.0), (-1.0, 0.0), (1.0, 0.0))  # where ground may be
 
 
@@ -166,6 +179,16 @@ def _hatched(sketch: Sketch, middle: Array, half: Array, below: Array) -> None:
         sketch.line(np.array([start, start + stroke]), width=0.8, z=SUPPORTS)
 
 
+def draw_line(sketch: Sketch, line: Line) -> None:
+    """Teeth, belts, roads, motors and the like."""
+    color, width = LINES[line.role]
+    points = sketch.flat(sketch.placement.points(line.body, line.points))
+    if line.role == "road":  # what is far beyond the sheet would only cost time
+        low, high = sketch.axes.viewLim.get_points()
+        points = np.clip(points, low - (high - low), high + (high - low))
+    sketch.line(points, color=color, width=width, z=SUPPORTS if line.role in ("road", "contact") else SPRINGS)
+
+
 def draw_element(sketch: Sketch, mark: ElementMark) -> None:
     """A spring as a zigzag and a damper as a dashpot beside it; a spring at a joint as a spiral; a force as an arrow."""
     start, end = (sketch.flat(sketch.placement.point(anchor)) for anchor in (mark.a, mark.b))
@@ -184,6 +207,8 @@ def draw_element(sketch: Sketch, mark: ElementMark) -> None:
         turns = np.linspace(0, 5 * np.pi, 90)
         spiral = np.column_stack([np.cos(turns), np.sin(turns)]) * (1.3 + turns[:, None] / (5 * np.pi)) * 1.5 * PIN * unit
         sketch.line(end + spiral, width=0.9, z=SPRINGS)
+    elif mark.kind in BETWEEN and mark.kind != "spring_damper":
+        _draw_between(sketch, mark, start, end)
     elif mark.kind == "spring_damper" and np.linalg.norm(end - start) > 4 * COIL * unit:
         aside = (1.0 if mark.damped else 0.0) if mark.stiff else 0.0
         if mark.stiff or not mark.damped:
@@ -193,6 +218,37 @@ def draw_element(sketch: Sketch, mark: ElementMark) -> None:
     elif mark.kind == "bushing":
         sketch.circle(end, 1.9 * PIN, face=mixed(INK, PAPER, 0.7))
         sketch.circle(end, PIN, face=PAPER)
+
+
+def _draw_between(sketch: Sketch, mark: ElementMark, start: Array, end: Array) -> None:
+    """A cable as a line, slack or taut; an actuator as a cylinder; a coupler as a line of dots."""
+    ends = np.array([start, end])
+    if mark.kind == "coupler":
+        sketch.line(ends, color=DRIVEN, width=1.6, style=(0, (1, 1.6)), z=SPRINGS)
+    elif mark.kind == "actuator":
+        middle = start + 0.55 * (end - start)
+        sketch.line(ends, width=2.0, z=SPRINGS)
+        sketch.line(np.array([start, middle]), width=7.5, z=SPRINGS)
+        sketch.line(np.array([start, middle]), color=DRIVEN, width=5.0, z=SPRINGS)
+    elif mark.kind == "point_stop":
+        sketch.line(ends, width=0.9, style=(0, (4, 2)), z=SPRINGS)
+    elif mark.pushes:
+        _zigzag(sketch, start, end, 0.0)
+    else:
+        sketch.line(cable(mark, sketch.placement, sketch.view), width=1.6, z=SPRINGS)
+    for point in () if mark.kind == "coupler" else ends:
+        sketch.circle(point, 0.45 * PIN, face=INK, z=SPRINGS)
+
+
+def cable(mark: ElementMark, placement: Placement, view: View) -> Array:
+    """Points (k, 2) of a cable: straight if it is taut, else a parabola of about its length, which sags down the sheet.
+
+    Of a small sag f in a span d the length is d + 8 f^2/(3 d).
+    """
+    start, end = (placement.point(anchor) for anchor in (mark.a, mark.b))
+    distance, parts = float(np.linalg.norm(end - start)), np.linspace(0, 1, 33)[:, None]
+    sag = np.sqrt(max(mark.length - distance, 0.0) * 3 * max(distance, 0.05 * mark.length) / 8)
+    return np.asarray(view.project(start + parts * (end - start)) - 4 * sag * parts * (1 - parts) * np.array([0.0, 1.0]))
 
 
 def _zigzag(sketch: Sketch, start: Array, end: Array, aside: float) -> None:

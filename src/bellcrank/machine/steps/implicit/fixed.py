@@ -41,12 +41,16 @@ class ImplicitStepper(FixedStepper):
             self.solve(t, h, distinct.index(part))
             if self.tangents:
                 self._solve_tangents(t, h, distinct.index(part))
+            self.note_part(n)
             self.move(h, self.method.b, w["new"])
             if self.method.turns:
                 self.turn_state(h, w["new"], end=True)
             t = t + h
         if len(parts) > 1:
             self.copy(w["origin"], w["y"])
+
+    def note_part(self, n: int) -> None:
+        """The slopes of the n-th part are known: runs that are gone through backward write them down (machine.adjoint.log)."""
 
     def extrapolate(self) -> None:
         """Stages of the last step, as a polynomial in time, at those of the next; one stage with the one before it."""

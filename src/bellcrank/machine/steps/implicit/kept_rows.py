@@ -16,31 +16,31 @@ def is_closed_midpoint(plan: Plan, method: RungeKutta) -> bool:
     return bool(plan.model.closures) and method.turns
 
 
-def kept_rows(plan: Plan) -> NDArray[np.int64]:
-    """Numbers of the equations that planning found to be independent."""
-    nodes, first = plan.nodes, plan.model.closure_index
+def count_of_rows(plan: Plan) -> int:
+    """How many equations are independent, in general."""
+    nodes = plan.nodes
     assert nodes is not None
-    found = [
-        int(first[k]) + row
-        for node, code in zip(nodes.nodes, nodes.table[:, 0], strict=True)
-        for k, shape in zip(node.closures, nodes.signatures[code].closures, strict=True)
-        for row in shape.kept
-    ]
-    return np.array(sorted(found), dtype=np.int64)
+    return sum(len(shape.kept) for code in nodes.table[:, 0] for shape in nodes.signatures[code].closures)
 
 
-def kept_scales(plan: Plan) -> NDArray[np.float64]:
-    """What makes the kept equations numbers without unit; in the last place, what is a large coordinate."""
+def scales_of_rows(plan: Plan) -> NDArray[np.float64]:
+    """What makes the equations numbers without unit; in the last place, what is a large coordinate."""
     length = float(plan.length)
-    return np.append((row_scales(plan.model, length) / length)[kept_rows(plan)], min(1.0, length))
+    return np.append(row_scales(plan.model, length) / length, min(1.0, length))
 
 
-Sized = Callable[[int, int], int]
-"""Doubles of an array, by the number of kept equations and that of padded velocities."""
+Sized = Callable[[int, int, int], int]
+"""Doubles of an array, by the number of kept equations, that of all, and that of padded velocities."""
 ARRAY_SIZES: dict[str, Sized] = {
-    "held": lambda rows, width: rows * width,
-    "held_there": lambda rows, width: rows * width,
-    "yields": lambda rows, width: rows * width,
-    "pushes": lambda rows, width: rows,
-    "kept_scale": lambda rows, width: rows + 1,
+    "held": lambda kept, rows, width: kept * width,
+    "held_there": lambda kept, rows, width: kept * width,
+    "yields": lambda kept, rows, width: kept * width,
+    "pushes": lambda kept, rows, width: kept,
+    "row_scale": lambda kept, rows, width: rows + 1,
+    "candidates": lambda kept, rows, width: rows * width,
+    "at_rest": lambda kept, rows, width: width,
+    "no_momenta": lambda kept, rows, width: width,
+    "rest": lambda kept, rows, width: width,
+    "rest_at_start": lambda kept, rows, width: width,
+    "rest_at_end": lambda kept, rows, width: width,
 }

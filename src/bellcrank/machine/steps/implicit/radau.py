@@ -15,7 +15,7 @@ from ....numbers import Condition, Number, Symbol, maximum, minimum
 from ...tangents.stages import GIVEN_UP, SOLVED, SOLVING, StageTangents
 from ..adaptive import SAFETY, SHRINK, AdaptiveStepper, polynomial_at
 from ..cuts.corners import start_of_step
-from ..lanes import LaneStepper
+from ..lanes.stepping import LaneStepper
 from ..memory import FRESH, OLD, TO_RENEW
 from ..stepper import EPSILON
 from .newton import Newton, stage_times

@@ -58,7 +58,7 @@ class TurningJoint:
             self.e.store(x, array, self.e.integer("add", self.at[name], k))
 
     def if_placed(self, act: Callable[[], None]) -> None:
-        when(self.e, self.e.emit(f"icmp sge i64 {self.at['position']}, 0"), act)
+        when(self.e, self.e.emit("icmp sge i64 $, 0", self.at["position"]), act)
 
 
 def _write_slopes() -> tuple[str, dict[str, str]]:
@@ -100,8 +100,8 @@ def _write_state() -> tuple[str, dict[str, str]]:
     return _function(e, "turn_state", "ptr noalias %y, ptr noalias %k, ptr noalias %new, double %h, i64 %end")
 
 
-def turn_state(joint: TurningJoint, h: Number, at_end: str) -> None:
-    """Of one joint; over any number."""
+def turn_state(joint: TurningJoint, h: Number, at_end: str | bool) -> None:
+    """Of one joint; over any number. ``at_end``: an i1, or known beforehand."""
     w, torque = joint.vector("%k", "attitude"), joint.vector("%k", "spin")
     start, mu = joint.get("%y", "attitude", 4), joint.vector("%y", "spin")
     xi = w * h
@@ -127,7 +127,10 @@ def turn_state(joint: TurningJoint, h: Number, at_end: str) -> None:
 
         joint.if_placed(placed)
 
-    when(joint.e, at_end, at_the_end, at_middle)
+    if isinstance(at_end, str):
+        when(joint.e, at_end, at_the_end, at_middle)
+    else:
+        (at_the_end if at_end else at_middle)()
 
 
 def product(a: Sequence[Number], b: Sequence[Number]) -> tuple[Number, ...]:

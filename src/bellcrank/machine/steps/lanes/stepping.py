@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from typing import Self
 
-from ...kernels.llvm.elementary import any_lane, per_lane
-from ...kernels.llvm.emitter import Int
-from ...numbers import Condition, Number, Symbol
-from .adaptive import AdaptiveStepper
-from .stepper import Stepper
+from ....kernels.llvm.elementary import any_lane, per_lane
+from ....kernels.llvm.emitter import Emitter, Int
+from ....kernels.llvm.flow import each
+from ....numbers import Condition, Number, Symbol
+from ..adaptive import AdaptiveStepper
+from ..stepper import Stepper
 
 
 class InLanes(Stepper):
@@ -25,6 +26,11 @@ class InLanes(Stepper):
     def of(cls, lanes: int) -> type[Self]:
         """The same for so many lanes."""
         return type(f"{cls.__name__}{lanes}", (cls,), {"lanes": lanes})
+
+    def write(self) -> tuple[str, dict[str, str]]:
+        """advance(), and the same for memories that follow each other."""
+        text, declarations = super().write()
+        return text + write_advance_each(), declarations
 
     def number(self, base: str, i: Int) -> Symbol:
         return self.e.symbol(self.e.load(base, i))
@@ -48,6 +54,26 @@ class InLanes(Stepper):
     def ask(self, y: str) -> None:
         """Nobody: functions of the caller's run one at a time."""
 
+    def row_of_sample(self, lane: int, row: Int) -> str:
+        """Each lane has its own rows, one behind the other, and one more for what nobody asked for."""
+        e, w = self.e, self.words
+        first = e.integer("mul", e.integer("add", self.count("samples"), 1), lane)
+        return e.pointer(w["out"], e.integer("mul", e.integer("add", first, row), w["vectors"]))
+
+    def put_sample(self, value: Number, rows: list[str], i: str) -> None:
+        e = self.e
+        for lane, row in enumerate(rows):
+            x = e.emit(f"extractelement {e.type} {e.operand(value)}, i32 {lane}")
+            e.do(f"store double {x}, ptr {e.pointer(row, i)}, align 8")
+
+
+def write_advance_each() -> str:
+    """@advance_each(bound, words, count): advance() with each of ``count`` arrays of so many words."""
+    e = Emitter(1)
+    each(e, 0, "%count", lambda k: e.do(f"call void @advance(ptr {e.pointer('%bound', e.integer('mul', k, '%words'))})"))
+    e.do("ret void")
+    return f"define void @advance_each(ptr %bound, i64 %words, i64 %count) {{\nentry:\n{e.text()}\n}}\n"
+
 
 class LaneStepper(InLanes, AdaptiveStepper):
     """Writes advance() for lanes; methods with an error estimate."""
@@ -56,21 +82,13 @@ class LaneStepper(InLanes, AdaptiveStepper):
         self.replace(self.words["new"], self.words["y"], ~good)
 
     def rows_of_samples(self, due: Condition) -> list[str]:
-        """Each lane has its own rows; one in which no sample is due writes into the row after its last."""
-        e, w, samples = self.e, self.words, self.count("samples")
+        """A lane in which no sample is due writes into the row after its last."""
+        e, w = self.e, self.words
         rows = []
         for lane in range(self.lanes):
             taken = self.bit(due, lane)
             s = e.load_int(w["sampled"], lane)
             following = e.integer("add", s, e.emit(f"zext i1 {taken} to i64"))
             e.do(f"store i64 {following}, ptr {e.pointer(w['sampled'], lane)}, align 8")
-            row = e.emit(f"select i1 {taken}, i64 {s}, i64 {samples}")
-            block = e.integer("add", e.integer("mul", e.integer("add", samples, 1), lane), row)
-            rows.append(e.pointer(w["out"], e.integer("mul", block, w["vectors"])))
+            rows.append(self.row_of_sample(lane, e.emit(f"select i1 {taken}, i64 {s}, i64 {self.count('samples')}")))
         return rows
-
-    def put_sample(self, value: Number, rows: list[str], i: str) -> None:
-        e = self.e
-        for lane, row in enumerate(rows):
-            x = e.emit(f"extractelement {e.type} {e.operand(value)}, i32 {lane}")
-            e.do(f"store double {x}, ptr {e.pointer(row, i)}, align 8")

@@ -16,10 +16,11 @@ from numpy.typing import ArrayLike
 
 from ...errors import StateError
 from ...formulations import QUANTITIES
-from ...machine.tangents.data import design_data, design_tangents
+from ...machine.tangents.data import design_data
 from ..differentiation import Changes, Derivative, derivatives, values_at
 from ..evaluation import Array, Evaluation, OrZero
-from .measures import Measuring, measuring
+from ..quantities.measures import Measuring, measuring
+from .shared_loads import ByDesign, design_changes
 
 if TYPE_CHECKING:
     from ...design import Design
@@ -87,12 +88,12 @@ class AtState:
             changes = self._changes(dyn, a=a.along)
             given = self.rows | {"a": a.value}
             found = derivatives(dyn, QUANTITIES["block_multipliers"], given, changes, self.t, self.inputs)["lambda"]
-        if kept < dyn.equations:
-            raise StateError(
-                f"the loops of {dyn.model.name!r} have {dyn.equations - kept} redundant equations: their multipliers and "
-                "reactions are not unique, and have no derivatives. Accelerations have: ask for da."
-            )
-        return found
+        if kept == dyn.equations or not dyn.model.nv:
+            return found
+        a = self._acceleration
+        along = {**self.along, "a": a.along}
+        loops = ByDesign(dyn, design_of(dyn), self.rows | {"a": a.value}, along, self.p, self.t, self.inputs)
+        return loops.least(found, [kept] * len(a.value))
 
     @property
     def dlambda(self) -> Array:
@@ -101,8 +102,11 @@ class AtState:
     @cached_property
     def dreactions(self) -> Array:
         model = self.dyn.model
-        found = self.measures([f"{joint}.{component}" for joint in model.joint_names for component in COMPONENTS])
-        return found.reshape(*found.shape[:-2], model.n, 6, found.shape[-1])
+        held = [k for k, joint in enumerate(model.joints) if joint.mechanical]  # states of one's own have none
+        found = self.measures([f"{model.joint_names[k]}.{component}" for k in held for component in COMPONENTS])
+        whole = np.zeros((*found.shape[:-2], model.n, 6, found.shape[-1]))
+        whole[..., held, :, :] = found.reshape(*found.shape[:-2], len(held), 6, found.shape[-1])
+        return whole
 
     @cached_property
     def dmeasures(self) -> Array:
@@ -185,13 +189,6 @@ def design_of(dyn: Evaluation) -> Design:
             "with bc.compile(model, design=design)"
         )
     return design
-
-
-def design_changes(dyn: Evaluation, design: Design, p: Array | None, along: dict[str, Array]) -> Changes:
-    """What changes with the parameters: data of the plan, and inputs of the program."""
-    at, count = design.start if p is None else p, len(design.names)
-    data = {} if p is None else design_data(dyn.plan, design.arrays(p, dyn.plan))
-    return Changes(count, along, design_tangents(dyn.plan, design.tangents(at, dyn.plan), count), data)
 
 
 def _for_each_design(rows: dict[str, Array], states: int, batched: bool, designs: int) -> dict[str, Array]:

@@ -13,9 +13,9 @@ from ...errors import StateError
 from ...formulations import QUANTITIES, Program
 from ..differentiation import Changes, derivatives
 from ..evaluation import Array, Evaluation, OrZero
-from .derivatives import jacobians
-from .loops import multipliers as multipliers_of
-from .measures import Measuring, measuring
+from ..quantities.loops import multipliers as multipliers_of
+from ..quantities.measures import Measuring, measuring
+from .jacobians import jacobians
 
 
 class MeasureJacobians(NamedTuple):

@@ -1,16 +1,16 @@
 """Steps of a fixed length in lanes: all runs are at the same time, and one that fails stands still.
 
-Nothing ends a step early: models with stops, tables over time or contacts run one at a time (fixed.py).
+Nothing ends a step early: models with stops, tables over time or contacts run one at a time (../fixed.py).
 """
 
 from __future__ import annotations
 
-from ...kernels.llvm.flow import when
-from ...numbers import Condition
-from .fixed import FixedStepper
-from .lanes import InLanes
-from .memory import NOT_FINITE
-from .projection import Watch, close
+from ....kernels.llvm.flow import when
+from ....numbers import Condition
+from ..fixed import FixedStepper
+from ..memory import NOT_FINITE
+from ..projection import Watch, close
+from .stepping import InLanes
 
 
 class FixedLaneStepper(InLanes, FixedStepper):
@@ -46,11 +46,12 @@ class FixedLaneStepper(InLanes, FixedStepper):
         when(e, done, self._take_sample)
 
     def _take_sample(self) -> None:
-        """One row for all lanes; times are those of the samples, free of the rounding of sums of steps."""
+        """A row of each lane; times are those of the samples, free of the rounding of sums of steps."""
         e, w = self.e, self.words
         self.set_count("substep", 0)
         s = e.load_int(w["sampled"], 0)
         time = e.symbol(e.splat(e.load_double(w["times"], s)))
         self.set_real("t", self.running().select(time, self.real("t")))
-        self.copy(w["y"], e.pointer(w["out"], e.integer("mul", s, w["state"])))
+        rows = [self.row_of_sample(lane, s) for lane in range(self.lanes)]
+        self.over_state(lambda i: self.put_sample(self.get(w["y"], i), rows, i))
         e.do(f"store i64 {e.integer('add', s, 1)}, ptr {w['sampled']}, align 8")

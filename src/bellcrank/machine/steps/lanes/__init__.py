@@ -1,0 +1,1 @@
+"""Many runs at a time, one in each lane of machine code."""

@@ -1,0 +1,119 @@
+"""d(acceleration) and d(reactions) by every kind of parameter, in machine code, against complex steps of the whole chain in
+Python: every joint, every force element, everything that closes a loop, and loops with redundant equations."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from tests.forces.test_every_formulation import HINGES, add_elements, loop, tree
+from tests.machine.test_least_reactions import four_bar
+
+from .complex_chain import Chain, by_kind
+
+MOST = 4  # parameters of a kind
+INERTIA = ((0.2, 0.02, 0.01), (0.02, 0.25, 0.03), (0.01, 0.03, 0.3))
+
+
+def arm(m, name, at, kinds):
+    """Bodies one on the other, beginning at ground."""
+    parent = "ground"
+    for k, (kind, axes) in enumerate(kinds):
+        here = (at + 0.1 * k, 0.3 * k, 0.2 * k)
+        body = f"{name}{k}"
+        middle = (here[0] + 0.1, here[1] + 0.1, here[2] + 0.2)
+        m.body(body, mass=1.0 + 0.3 * k, center=middle, inertia=INERTIA)
+        m.joint(f"{name}_joint{k}", kind, parent, body, here, **axes)
+        parent = body
+    return parent, (at + 0.4, 0.9, 0.5)
+
+
+WRIST = ("spherical", {})
+ELBOW = ("universal", {"axis": (1, 0.2, 0), "axis2": (-0.2, 1, 0)})
+SLIDE = ("prismatic", {"axis": (0.3, 0.5, 1)})
+HINGE = ("revolute", {"axis": (0.3, 0.5, 1)})
+SLEEVE = ("cylindrical", {"axis": (0.3, 0.5, 1)})
+CLOSING = {
+    "revolute": ((WRIST, ELBOW, SLIDE), {"axis": (0.2, 1, 0.1)}),
+    "prismatic": ((WRIST, ELBOW, HINGE), {"axis": (0.2, 1, 0.1)}),
+    "screw": ((WRIST, ELBOW, HINGE), {"axis": (0.2, 1, 0.1), "pitch": 0.1}),
+    "fixed": ((WRIST, ELBOW, SLEEVE), {}),
+    "universal": ((WRIST, SLEEVE), {"axis": (0.2, 1, 0), "axis2": (1, -0.2, 0)}),
+    "cylindrical": ((WRIST, SLEEVE), {"axis": (0.2, 1, 0.1)}),
+    "planar": ((WRIST, SLEEVE), {"axis": (0.2, 1, 0), "axis2": (1, -0.2, 0)}),
+    "spherical": ((WRIST, SLEEVE), {}),
+}
+
+
+def closed(kind):
+    """An arm whose end is tied to ground by a joint of one kind."""
+    m = bc.Mechanism(kind, gravity=(0.5, -1.0, -9.0))
+    chain, given = CLOSING[kind]
+    end, at = arm(m, "a", 0.0, chain)
+    m.joint("last", kind, "ground", end, at, cut=True, **given)
+    return m.build()
+
+
+def guided():
+    """Rods, points on lines and planes, axes at right angles, couplers, gears, belts, a driven rod and a driven slide."""
+    m = bc.Mechanism("guided", gravity=(0.5, -1.0, -9.0))
+    m.parameter("swing", 0.1)
+    for k, kind in enumerate(("distance", "line", "right")):
+        end, at = arm(m, kind, 2.0 * k, (WRIST, SLEEVE))
+        here, away = (end, at), ("ground", (at[0] + 0.4, 0.9, 0.8))
+        if kind == "distance":
+            m.distance(kind, away, here)
+            m.point_on_plane("plane", away, here, axis=(0.3, 1, 0.2))
+        elif kind == "line":
+            m.point_on_line(kind, ("ground", at), here, axis=(0.3, 1, 0.2))
+            m.distance("driven", ("ground", (5.0, 3.0, 0.1)), here, motion="=sqrt(11.57) + swing*sin(t)")
+        else:
+            m.perpendicular(kind, away, here, axis=(1, 0, 0), axis2=(0, 1, 0.5))
+            m.coincident("meeting", ("ground", at), here)
+    for name, x in (("pinion", 20.0), ("wheel", 20.5), ("pulley", 22.0), ("rocker", 23.0)):
+        m.body(name, mass=1.0, center=(x, 0.1, 0), inertia=(0.2, 0.2, 0.3))
+        m.joint(f"{name}_axle", "revolute", "ground", name, (x, 0, 0), axis="z")
+    m.gear("teeth", ["pinion", "wheel"], radii=[0.2, 0.3])
+    m.belt("strap", ["wheel", "pulley"], radii=[0.4, 0.2])
+    m.coupler("cam", ["rocker_axle", "pulley_axle"], table=[(-2.0, 0.3), (0.0, 0.0), (1.0, 0.4), (3.0, 1.0)])
+    m.coupler("coupled", ["pinion_axle", "line_joint1.slide"], [1.0, -0.7])
+    m.body("ram", mass=1.0, center=(30.0, 0, 0.1), inertia=INERTIA)
+    m.joint("push", "prismatic", "ground", "ram", (30.0, 0, 0), axis=(1, 0.2, 0), motion="=swing*t*t")
+    return m.build()
+
+
+def case(name):
+    if name in CLOSING:
+        return closed(name), ()
+    if name in ("tree", "loop"):
+        m, bodies = (tree if name == "tree" else loop)()
+        return add_elements(m, bodies, HINGES[name]), (0.8, 3.0)
+    if name == "hinges that share a load":
+        return four_bar("C"), ()
+    return (guided() if name == "guided" else bc.load(name)), ()
+
+
+SHARING = ("loop", "hinges that share a load")
+CASES = ["every_joint", "tree", "loop", "guided", *CLOSING, SHARING[1]]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_derivatives_are_those_of_a_complex_step(name):
+    model, inputs = case(name)
+    kinds, rng = by_kind(model, MOST), np.random.default_rng(5)
+    if name in SHARING:
+        del kinds["axis"]  # hinges that are not parallel hold each other fast
+    names = [x for of in kinds.values() for x in of]
+    dyn = bc.compile(model, design=bc.Design(model, names), quick=True)
+    q, v = model.initial_q, model.initial_v + 0.3 * rng.normal(size=model.nv)
+    found = dyn.sensitivity(q, v, inputs=inputs, t=0.3)
+    chain, tolerance = Chain(dyn, q, v, inputs, 0.3), 1e-9 if model.closures else 1e-11
+    held = [joint.mechanical for joint in model.joints]
+    reactions = found.dreactions[held].reshape(-1, len(names))
+    for kind, of in kinds.items():
+        dp = np.where(np.isin(names, of), rng.normal(size=len(names)) * (np.abs(dyn.planned.design.start) + 0.1), 0.0)
+        for ours, exact in zip((found.da @ dp, reactions @ dp), chain.all_of(dp), strict=True):
+            np.testing.assert_allclose(
+                ours, exact, rtol=0, atol=tolerance * np.abs(exact).max() + 1e-12, err_msg=kind, equal_nan=False
+            )
