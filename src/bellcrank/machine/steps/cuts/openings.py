@@ -2,9 +2,9 @@
 
 Unlike limits of coordinates (surfaces.py) these are any functions of the state, which a kernel evaluates along the dense output
 of a step: at a few places between its ends, and where one of them has changed its sign, at those of a bisection. The step is
-taken again, to end just before; from there a short one ends just behind. Where that does not get nearer, since states that differ by
-less than their rounding have the same sign, the change is passed all the same. Where the sign changes back at once, as that of a velocity at rest under a jump of friction
-does, steps are left to the control of their error.
+taken again, to end just before; from there a short one ends just behind. Where that does not get nearer, since states that
+differ by less than their rounding have the same sign, the change is passed all the same. Where the sign changes back at once,
+as that of a velocity at rest under a jump of friction does, steps are left to the control of their error.
 """
 
 from __future__ import annotations
