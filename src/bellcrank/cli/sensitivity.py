@@ -18,7 +18,9 @@ def command(
     model: Annotated[ModelFile, MODEL],
     parameters: Annotated[list[str], typer.Option(help="What may change: a path, or several with commas.")],
     outputs: Annotated[list[str] | None, typer.Option(help="Outputs: tip.x@end, max(tip.x); several with commas.")] = None,
-    analysis: Annotated[str, typer.Option(help="run, drive, equilibrium or modes.")] = "run",
+    analysis: Annotated[
+        str, typer.Option(help="run, drive, equilibrium or modes; that of a given motion is for Python.")
+    ] = "run",
     duration: Annotated[float | None, typer.Option(help="Length of the run in s; the model's own if not given.")] = None,
     step: Annotated[float | None, typer.Option(help="Interval of the samples in s.")] = None,
     method: Annotated[str | None, typer.Option(help="Integrator of the run.")] = None,
