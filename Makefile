@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test lint docs package clean
+.PHONY: demo test lint docs bench bench-quick package clean
 
 demo: $(VENV)/.runs
 	$(BIN)/bellcrank run models/double_pendulum.toml
@@ -20,6 +20,13 @@ lint: $(VENV)/.tests
 docs: $(VENV)/.tests
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --site-dir site
 
+bench: $(VENV)/.bench
+	$(BIN)/python bench/everything.py
+	$(BIN)/python bench/page.py
+
+bench-quick: $(VENV)/.bench
+	$(BIN)/python bench/everything.py --quick
+
 package: | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check build
 	$(BIN)/python -m build
@@ -34,6 +41,11 @@ $(VENV)/.runs: pyproject.toml | $(BIN)/python
 
 $(VENV)/.tests: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test,docs,peers,robots,view,video,cluster]"
+	@touch $@ $(VENV)/.runs
+
+$(VENV)/.bench: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[bench]"
+	-$(BIN)/python -m pip install --quiet --disable-pip-version-check exudyn drake  # not for every platform: named if they are missing
 	@touch $@ $(VENV)/.runs
 
 clean:

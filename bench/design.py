@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from trees import show
+from part import show
 
 import bellcrank as bc
 from bellcrank.model import build

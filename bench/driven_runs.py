@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 from cpu_timing import once
-from trees import show
+from part import show
 
 import bellcrank as bc
 from bellcrank.integrate import METHODS

@@ -38,7 +38,7 @@ LAYOUTS = (  # where the modules are that Tree uses
         "stepper": "machine.steps.memory",
         "adaptive": "machine.steps.trajectory",
         "lanes": "machine.steps.lanes.runs",
-        "stiffness": "run.stiffness",
+        "stiffness": "analyses.stiffness",
     },
     {
         "module": "machine.module",

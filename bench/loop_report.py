@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from trees import show
+from part import show
 
 ONCE, LINEAR, ACCURATE = "LCABA, once", "LCABA", "LCABA, mu 1e-4"
 PINOCCHIO = ("constraintDynamics", ONCE, LINEAR, ACCURATE)

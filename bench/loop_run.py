@@ -10,7 +10,6 @@ processor, per step, as each engine goes through its steps by itself: the best o
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -24,7 +23,7 @@ from cpu_timing import once
 from loops import formulations
 from mujoco import rollout
 from numpy.typing import NDArray
-from trees import show
+from part import Part, Row, found, show
 
 import bellcrank as bc
 from bellcrank.integrate import METHODS
@@ -36,6 +35,9 @@ Array = NDArray[np.float64]
 MODEL = Path(__file__).parents[1] / "models" / "four_bar.toml"
 DURATION, SAMPLE, STEP = 10.0, 0.01, 1e-3
 STRETCH, REPEATS = 200, 300  # steps, short enough not to be interrupted, and how often they are timed
+
+
+RULES = ("GeneralizedAlpha", "TrapezoidalIndex2")
 
 
 def best(call: Callable[[], object], repeats: int) -> float:
@@ -201,6 +203,21 @@ def _point(place: Array, body: int, at: Array) -> Array:
     return np.stack([x + cos * at[0] - sin * at[1], y + sin * at[0] + cos * at[1]], axis=-1)
 
 
+def part(quick: bool) -> Part:
+    """Ten seconds of the four-bar by engines that keep the loop closed in their own ways."""
+    table = ours(bc.load(MODEL))
+    table += [in_mujoco(bc.load(MODEL), stiff, STEP) for stiff in (False, True)]
+    if found("exudyn"):
+        table += [in_exudyn(bc.load(MODEL), rule) for rule in (("GeneralizedAlpha",) if quick else RULES)]
+    own = next(x for x in table if "coordinate_reduction" in x["engine"])
+    mine, rows = own["us a step"], []
+    for x in table:
+        if not x["engine"].startswith("Bellcrank"):
+            theirs, energy = x["us a step"], {"energy error of the other, J": x["energy, J"]}
+            rows.append(Row("four-bar, a step of 1 ms", theirs / mine, mine, x["engine"], theirs, "us", beside=energy))
+    return Part("runs of a loop", rows, {"Ten seconds of the four-bar, steps of 1 ms": table})
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=Path, help="write the figures here too")
@@ -208,8 +225,8 @@ def main() -> None:
     model = bc.load(MODEL)
     rows = ours(model)
     rows += [in_mujoco(model, stiff, step) for stiff, step in ((False, STEP), (True, STEP), (True, STEP / 10))]
-    if importlib.util.find_spec("exudyn"):
-        rows += [in_exudyn(model, rule) for rule in ("GeneralizedAlpha", "TrapezoidalIndex2")]
+    if found("exudyn"):
+        rows += [in_exudyn(model, rule) for rule in RULES]
     else:
         print("Exudyn is not installed (pip install exudyn): left out")
     show("Ten seconds of the four-bar", rows)

@@ -5,8 +5,8 @@
 Four mechanisms of N loops, bars of 1 m and 1 kg: N four-bars side by side (one degree of freedom), a ladder and a ladder in
 space (N each), a ladder of ropes with 12 links from rung to rung (23 N); and a lattice of N by N cells (N).
 
-Contestants take turns over up to 256 closed states, and the best of many
-short windows counts, in microseconds of processor time per state. Ours: one state, and four at a time in lanes, on one core.
+Contestants take turns over up to 256 closed states, and the best of many short windows counts, in microseconds of processor
+time per state. Ours: one state, and four or eight at a time in lanes, on one core.
 Pinocchio: its call from Python less what a call costs (a tree from Python, less the same tree in Pinocchio's own loop). MuJoCo:
 mj_forward at one state in a loop of machine code. A contestant that would take too long for the next N, to compile or to run,
 or too much memory, stops. Errors are against the dense equations of motion in long double, at one state, of the largest
@@ -27,9 +27,10 @@ import loop_peers
 import loop_reference
 import numpy as np
 from cpu_timing import once, race
-from loop_report import PINOCCHIO, plot, report
+from loop_report import ONCE, PINOCCHIO, plot, report, table
 from loop_states import FAMILIES, SIDES, States
 from numpy.typing import NDArray
+from part import Part, Row
 
 import bellcrank as bc
 from bellcrank.errors import BellcrankError
@@ -151,11 +152,12 @@ def errors(model: Model, states: States, calls: dict[str, Evaluate]) -> dict[str
 
 
 def compete(
-    family: str, sizes: tuple[int, ...], seconds: float, *, every: bool = False, patience: float = 100.0
+    family: str, sizes: tuple[int, ...], seconds: float, *, every: bool = False, patience: float = 100.0, only: str = ""
 ) -> dict[str, Any]:
-    """Times (us), errors and times to compile (s) by N and contestant; ``patience`` is for the compiler (s)."""
+    """Times (us), errors and times to compile (s) by N and contestant; ``patience`` (s) is for the compiler."""
     make, draw = FAMILIES[family]
     arguments, cost = formulations(every), call_cost(family)
+    arguments = {name: given for name, given in arguments.items() if name.startswith(only)}
     names = {name + suffix for name in arguments for suffix in ("", ", lanes")}
     names |= {*PINOCCHIO, "MuJoCo"}
     times: dict[int, dict[str, float]] = {}
@@ -186,6 +188,27 @@ def expected(times: dict[int, dict[str, float]], name: str, N: int, following: i
     if before:
         power = max(1.0, math.log(times[N][name] / times[before[-1]][name]) / math.log(N / before[-1]))
     return times[N][name] * (following / N) ** power
+
+
+SOME = (20, 100)
+LADDERS = ("N-four-bar", "ladder", "spatial ladder")
+ASKED = {("spatial ladder", "one state"): 6.0, ("spatial ladder", "lanes"): 20.0}  # times LCABA at 100 loops
+
+
+def part(quick: bool) -> Part:
+    """A hundred loops: coordinate_reduction beside LCABA, constraintDynamics and MuJoCo."""
+    rows, tables = [], {}
+    for family in LADDERS[quick:]:
+        found = compete(family, SOME[quick:], 0.5 if quick else 3.0, patience=np.inf, only="coordinate_reduction")
+        tables[f"{family}, microseconds per state"] = table(found["us"])
+        times, errors = found["us"][100], found["errors"][100]
+        for ours, name in (("one state", "coordinate_reduction"), ("lanes", "coordinate_reduction, lanes")):
+            for peer in (ONCE, "constraintDynamics", "MuJoCo"):
+                if peer in times:
+                    asked = ASKED.get((family, ours)) if peer == ONCE else None
+                    what, ratio = f"100 loops, {family}, {ours}", times[peer] / times[name]
+                    rows.append(Row(what, ratio, times[name], peer, times[peer], "us a state", errors[peer], asked))
+    return Part("loops", rows, tables)
 
 
 def main() -> None:

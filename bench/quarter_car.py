@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 from cpu_timing import race
-from trees import show
+from part import show
 
 import bellcrank as bc
 from bellcrank.formulations import CLOSED, Program, reference_point

@@ -21,13 +21,15 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from part import Part, Row
 
 import bellcrank as bc
 from bellcrank.dynamics.differentiation import tangent_kernel
 from bellcrank.dynamics.evaluation import Evaluation
 from bellcrank.dynamics.node_ranks import plan_generic_nodes
 from bellcrank.dynamics.planning import planned
-from bellcrank.machine.tangents.data import chunk_of, design_tangents, in_chunks
+from bellcrank.formulations import QUANTITIES
+from bellcrank.machine.tangents.data import chunk_of, design_tangents, from_chunks, in_chunks
 from bellcrank.machine.tangents.sweep import TangentKernel, Words
 from bellcrank.model.generators import chain, ladder, random_state
 from bellcrank.plan import make_plan
@@ -93,20 +95,41 @@ def of_tangents(dyn: Evaluation, rows: dict[str, Any], along: tuple[str, ...], c
 
 
 def of_jacobians(model: Any, rows: dict[str, Any]) -> float:
-    dyn = Evaluation(planned(model))
-    n = model.nv
-    kernel = tangent_kernel(dyn, dyn.program, ("q", "v", "tau"), chunk_of(3 * n))
+    """As Dynamics.jacobians finds them: of trees by inverse dynamics and the inverse mass matrix, of loops all at once."""
+    dyn, n = Evaluation(planned(model)), model.nv
+    rows = rows | {"a": np.random.default_rng(1).normal(size=(STATES, n))}
+    if model.closures:
+        return best(along_units(dyn, dyn.program, rows, ("q", "v", "tau"))[0], 40) / STATES
+    inverse, by_tau = along_units(dyn, dyn.program, rows, ("tau",))
+    efforts, by_state = along_units(dyn, QUANTITIES["inverse_dynamics"], rows, ("q", "v"))
+    found = np.empty((STATES, n, 2 * n))
+
+    def all_parts() -> None:
+        inverse()
+        efforts()
+        M, D = (from_chunks(x, count)[1] for x, count in ((by_tau["a"], n), (by_state["tau"], 2 * n)))
+        np.matmul(-M, D, out=found)
+
+    return best(all_parts) / STATES
+
+
+def along_units(
+    dyn: Evaluation, program: Any, rows: dict[str, Any], along: tuple[str, ...]
+) -> tuple[Callable[[], None], dict[str, Any]]:
+    """A program along unit directions of some inputs: a call for all states, and what it fills."""
+    n, count = dyn.model.nv, len(along) * dyn.model.nv
+    kernel = tangent_kernel(dyn, program, along, chunk_of(count), of_design=False)
     given = {name: x for name, x in rows.items() if name in kernel.program.inputs}
-    for k, name in enumerate(("q", "v", "tau")):
-        seed = np.zeros((1, rows[name].shape[1], 3 * n))
+    for k, name in enumerate(along):
+        seed = np.zeros((1, rows[name].shape[1], count))
         seed[0, :n, k * n : (k + 1) * n] = np.eye(n)
         given[f"d_{name}"] = in_chunks(seed)
-    chunks = -(-3 * n // chunk_of(3 * n))
+    chunks = -(-count // chunk_of(count))
     out = {
         name: np.empty((STATES, chunks, kernel.widths[name], 1 + kernel.program.tangents)) for name in kernel.program.outputs
     }
     words = Words(kernel, given, out, chunks)
-    return best(lambda: kernel.sweep(words, 0, STATES), 40) / STATES
+    return lambda: kernel.sweep(words, 0, STATES), out
 
 
 def of_pinocchio(model: Any) -> float | None:
@@ -124,6 +147,45 @@ def of_pinocchio(model: Any) -> float | None:
             pin.computeABADerivatives(other, data, q, v, tau)
 
     return best(many) / STATES
+
+
+QUICK = ("chain 8", "humanoid", "four_bar")
+
+
+def part(quick: bool) -> Part:
+    """Derivatives by 8 parameters beside one-sided differences, and Jacobians beside Pinocchio's."""
+    rows, table = [], []
+    for name in QUICK if quick else tuple(MODELS):
+        model = MODELS[name]()
+        at, dyn = states(model), varied(model)
+        value, jacobians = of_value(model, at), of_jacobians(model, at)
+        partial, total = (of_tangents(dyn, at, along, 8) for along in ((), ("q", "v")))
+        for what, taken in (("at a state", partial), ("along a motion", total)):
+            title = f"derivatives by 8 parameters {what}, {name}"
+            rows.append(Row(title, 8 * value / taken, 1e6 * taken, "8 evaluations more", 8e6 * value, "us", None))
+        line = {"model": name, "value": 1e6 * value, "partial of one": partial / value / 8, "total of one": total / value / 8}
+        other = None if model.closures else of_pinocchio(model)
+        if other is not None:
+            title = f"Jacobians by q, v and tau, {name}"
+            error = jacobian_error(model)
+            rows.append(Row(title, other / jacobians, 1e6 * jacobians, "computeABADerivatives", 1e6 * other, "us", error))
+        table.append(line | {"jacobians": 1e6 * jacobians, "Pinocchio": "" if other is None else 1e6 * other})
+    return Part("sensitivities", rows, {"Derivatives, us; of one parameter as a part of the value": table})
+
+
+def jacobian_error(model: Any) -> float:
+    """The largest difference of the derivatives by tau, of the largest entry, at rest."""
+    import peers
+    import pinocchio as pin
+
+    other = peers.to_pinocchio(model)
+    data, q = other.createData(), pin.neutral(other)
+    pin.computeABADerivatives(other, data, q, np.zeros(other.nv), np.zeros(other.nv))
+    order = peers.pinocchio_order(model, other)
+    ours = bc.compile(model).jacobians(model.neutral_q, np.zeros(model.nv)).dtau
+    theirs = np.array(data.Minv)
+    theirs = np.triu(theirs) + np.triu(theirs, 1).T
+    return float(np.abs(ours - theirs[np.ix_(order, order)]).max() / np.abs(theirs).max())
 
 
 def main() -> None:

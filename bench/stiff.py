@@ -13,9 +13,9 @@ import warnings
 
 import numpy as np
 from cpu_timing import once
+from part import show
 from scipy.integrate import solve_ivp
 from stiff_models import stiff_models
-from trees import show
 
 import bellcrank as bc
 from bellcrank.integrate import METHODS

@@ -1,57 +1,308 @@
-"""Runs a second of many short runs: Bellcrank's lanes with a design in each, and MuJoCo's rollout of one design.
+"""Many runs a second: Bellcrank's lanes, MuJoCo's rollout with its own threads, and Pinocchio in its best loop.
 
-    python bench/sweeps.py
+    python bench/sweeps.py [--quick]      runs a second of processor time (per core), and on all processors at once
+    python bench/sweeps.py --cores        what the second core brings, by the clock on the wall: for an idle machine
+    python bench/sweeps.py --workers      what a second worker of a local Dask cluster brings: the same
 
-An arm of seven joints by rk4 with steps of 2 ms for 0.2 s, states stored every step, on as many threads as the process may
-use; the fastest of interleaved repetitions. Prints ratios first. MuJoCo cannot change the design without compiling its model
-again.
+All by rk4 with the same step, coordinates and velocities stored at every step. The arm has seven joints and starts from other
+states in each run; or has other masses in each run. MuJoCo takes one model for all runs, or a model for each: then it has to be
+compiled for each design, or its numbers overwritten in copies, whichever is faster. Pinocchio computes accelerations of all
+runs together in its own loop, on one thread, and numpy adds the stages up. MuJoCo's loops are soft.
+Each engine first shows that it computes the same motion. Windows are short and take turns; the shortest counts.
 """
 
 from __future__ import annotations
 
+import argparse
+import copy
 import tempfile
 import time
+import warnings
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from part import Part, Row, found, missing, show_rows
 
 import bellcrank as bc
 from bellcrank.kernels.threads import thread_count
 from bellcrank.model.generators import chain
 
-RUNS, DURATION, STEP, REPETITIONS = 512, 0.2, 0.002, 5
+Array = NDArray[np.float64]
+
+RUNS, DURATION, STEP = 512, 0.2, 0.002  # s
+STEPS = round(DURATION / STEP)
+
+
+def both_clocks(call: Callable[[], Any], repeats: int) -> tuple[float, float]:
+    """The shortest times of a call: of the processor, all threads added up, and by the clock on the wall."""
+    best = [np.inf, np.inf]
+    for _ in range(repeats):
+        wall, cpu = time.perf_counter(), time.process_time()
+        call()
+        taken = time.process_time() - cpu, time.perf_counter() - wall
+        best = [min(a, b) for a, b in zip(best, taken, strict=True)]
+    return best[0], best[1]
+
+
+def interleaved(calls: dict[str, Callable[[], Any]], rounds: int) -> dict[str, tuple[float, float]]:
+    best = dict.fromkeys(calls, (np.inf, np.inf))
+    for _ in range(rounds):
+        for name, call in calls.items():
+            a, b = both_clocks(call, 2)
+            best[name] = min(best[name][0], a), min(best[name][1], b)
+    return best
+
+
+# The arm -------------------------------------------------------------------------------------------------------------
+
+
+def arm_states() -> tuple[Array, Array]:
+    q, v = 0.3 * np.random.default_rng(0).standard_normal((2, RUNS, 7))
+    return q, v
+
+
+def written_arm() -> bc.Model:
+    """As a file, so that its numbers have paths."""
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        path = Path(folder) / "arm.toml"
+        bc.save(chain(7), path)
+        return bc.load(path)
+
+
+class InMujoco:
+    """A model in MuJoCo, by rk4 without contacts, with as many threads as we have."""
+
+    def __init__(self, model: bc.Model):
+        import mujoco
+
+        with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            path = Path(folder) / "model.xml"
+            bc.save(model, path)
+            self.spec = mujoco.MjSpec.from_file(str(path))
+        self.spec.option.integrator, self.spec.option.timestep = mujoco.mjtIntegrator.mjINT_RK4, STEP
+        self.spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
+        self.model, self.module = self.spec.compile(), mujoco
+        self.data = [mujoco.MjData(self.model) for _ in range(thread_count())]
+
+    def run(self, q: Array, v: Array, models: list[Any] | None = None) -> Array:
+        from mujoco import rollout
+
+        start = np.hstack([np.zeros((len(q), 1)), q, v])
+        states, _ = rollout.rollout(models or self.model, self.data, start, nstep=STEPS)
+        return np.asarray(states)[:, :, 1 : 1 + q.shape[1]]
+
+    def compiled(self, masses: Array) -> list[Any]:
+        """A model for each row of masses, by the compiler of MuJoCo."""
+        bodies, found = self.spec.bodies[1:], []
+        for row in masses:
+            for body, mass in zip(bodies, row, strict=True):
+                body.mass = mass
+            found.append(self.spec.compile())
+        return found
+
+    def overwritten(self, masses: Array) -> list[Any]:
+        """The same in copies of the compiled model."""
+        found = []
+        for row in masses:
+            made = copy.copy(self.model)
+            made.body_mass[1:] = row
+            self.module.mj_setConst(made, self.data[0])
+            found.append(made)
+        return found
+
+
+def in_pinocchio(model: bc.Model, q: Array, v: Array) -> Array:
+    """rk4 of all runs together: accelerations by abaInParallel, the rest by numpy; coordinates at every step.
+
+    With one thread: those of OpenMP wait by spinning, which would count as time of the processor.
+    """
+    import peers
+    import pinocchio as pin
+
+    theirs = peers.to_pinocchio(model)
+    pool, tau = pin.ModelPool(theirs, 1), np.asfortranarray(np.zeros(q.T.shape))
+    q, v = np.asfortranarray(q.T), np.asfortranarray(v.T)
+    kept = np.empty((STEPS, *q.shape))
+    rates = [np.asfortranarray(np.zeros(q.shape)) for _ in range(4)]
+    h = STEP
+    for k in range(STEPS):
+        speeds = []
+        for a, (before, part) in zip(rates, ((0, 0.0), (0, h / 2), (1, h / 2), (2, h)), strict=True):
+            at_q, at_v = (q, v) if not part else (q + part * speeds[before], v + part * rates[before])
+            speeds.append(at_v)
+            pin.abaInParallel(1, pool, at_q, at_v, tau, a)
+        q = q + h / 6 * (speeds[0] + 2 * speeds[1] + 2 * speeds[2] + speeds[3])
+        v = v + h / 6 * (rates[0] + 2 * rates[1] + 2 * rates[2] + rates[3])
+        kept[k] = q
+    return np.moveaxis(kept, 2, 0)
+
+
+def arm(rounds: int) -> list[Row]:
+    """One design from other states, and other masses in every run."""
+    model, (q, v) = chain(7), arm_states()
+    ours = partial(bc.simulate_many, model, DURATION, step=STEP, method="rk4", q=q, v=v)
+    written = written_arm()
+    paths = [f"{name}.mass" for name in written.body_names]
+    masses = written.mass * np.random.default_rng(1).uniform(0.8, 1.2, (RUNS, 7))
+    design = bc.Design(written, paths)
+    many = partial(bc.simulate_many, written, DURATION, step=STEP, method="rk4", q=q, v=v, design=design, p=masses)
+    calls: dict[str, Callable[[], Any]] = {"ours": ours, "ours, designs": many}
+    agreement: dict[str, float] = {}
+    if found("mujoco"):
+        theirs = InMujoco(model)
+        made = theirs.overwritten(masses)
+        calls["MuJoCo"] = partial(theirs.run, q, v)
+        calls["MuJoCo, compiled"] = lambda: theirs.run(q, v, theirs.compiled(masses))
+        calls["MuJoCo, overwritten"] = lambda: theirs.run(q, v, theirs.overwritten(masses))
+        agreement["MuJoCo"] = apart(ours().q_values[:, -1], theirs.run(q, v)[:, -1])
+        agreement["MuJoCo, overwritten"] = apart(many().q_values[:, -1], theirs.run(q, v, made)[:, -1])
+        agreement["MuJoCo, compiled"] = apart(many().q_values[:, -1], theirs.run(q, v, theirs.compiled(masses))[:, -1])
+    if found("pinocchio"):
+        calls["Pinocchio"] = partial(in_pinocchio, model, q, v)
+        agreement["Pinocchio"] = apart(ours().q_values[:, -1], in_pinocchio(model, q, v)[:, -1])
+    best = interleaved(calls, rounds)
+    rows = [
+        row("arm of 7 joints, one design", best, "ours", name, agreement, 8.0 if name == "MuJoCo" else None)
+        for name in ("MuJoCo", "Pinocchio")
+        if name in best
+    ]
+    return rows + [
+        row("arm of 7 joints, a design in each run", best, "ours, designs", name, agreement, 8.0)
+        for name in ("MuJoCo, compiled", "MuJoCo, overwritten")
+        if name in best
+    ]
+
+
+def apart(a: Array, b: Array) -> float:
+    return float(np.abs(a - b).max())
+
+
+def row(
+    what: str,
+    best: dict[str, tuple[float, float]],
+    ours: str,
+    peer: str,
+    agreement: dict[str, float],
+    asked: float | None,
+    runs: int = RUNS,
+) -> Row:
+    """Runs a second of processor time; beside it by the clock on the wall, on all processors."""
+    (cpu, wall), (their_cpu, their_wall) = best[ours], best[peer]
+    return Row(
+        what,
+        their_cpu / cpu,
+        runs / cpu,
+        peer,
+        runs / their_cpu,
+        "runs a second and core",
+        agreement.get(peer),
+        asked,
+        {"wall ratio": their_wall / wall, "runs a second, all cores": runs / wall},
+    )
+
+
+# Closed loops --------------------------------------------------------------------------------------------------------
+
+LOOPS = {
+    "four_bar": {"parameters.coupler_length": (1.7, 1.9), "parameters.rocker_length": (1.1, 1.3)},
+    "quarter_car": {"arm.mass": (3.0, 6.0), "knuckle.mass": (8.0, 14.0)},
+}
+
+
+def loops(name: str, rounds: int) -> list[Row]:
+    """A design in each run; MuJoCo runs one design, whose constraints are soft."""
+    model, spread = bc.load(name), LOOPS[name]
+    rng, runs = np.random.default_rng(2), RUNS
+    p = np.stack([rng.uniform(*ends, runs) for ends in spread.values()], axis=1)
+    design = bc.Design(model, list(spread))
+    ours = partial(bc.simulate_many, model, DURATION, step=STEP, method="rk4", design=design, p=p)
+    calls: dict[str, Callable[[], Any]] = {"ours": ours}
+    agreement: dict[str, float] = {}
+    if found("mujoco"):
+        theirs = InMujoco(model)
+        q, v = model.to_mujoco(np.tile(model.initial_q, (runs, 1)), np.tile(model.initial_v, (runs, 1)))
+        calls["MuJoCo, one design"] = partial(theirs.run, q, v)
+        alone = bc.simulate_many(model, DURATION, step=STEP, method="rk4").q_values[0, -1]
+        agreement["MuJoCo, one design"] = apart(model.to_mujoco(alone), theirs.run(q[:1], v[:1])[0, -1])
+    best = interleaved(calls, rounds)
+    if "MuJoCo, one design" not in best:
+        return []
+    return [row(f"{name}, a design in each run", best, "ours", "MuJoCo, one design", agreement, None)]
+
+
+# Cores and workers ---------------------------------------------------------------------------------------------------
+
+
+def _sweep(runs: int, **options: Any) -> None:
+    model = bc.load("double_pendulum")
+    spread = {"upper.mass": (12.0, 17.0), "initial.elbow.q.0": (-1.5, 1.5)}
+    with tempfile.TemporaryDirectory() as folder:
+        bc.sweep(model, spread, ["max(abs(elbow.v))"], 0.5, step=0.05, runs=runs, store=Path(folder) / "s.zarr", **options)
+
+
+def cores(rounds: int) -> float:
+    """One sweep with one thread and with two, in turns; the shortest of each by the clock on the wall."""
+    import os
+
+    best = {"1": np.inf, "2": np.inf}
+    for _ in range(rounds):
+        for threads in best:
+            os.environ["BELLCRANK_THREADS"] = threads
+            _sweep(16384)
+            best[threads] = min(best[threads], both_clocks(partial(_sweep, 16384), 2)[1])
+    rates = [f"{16384 / seconds:.0f}" for seconds in best.values()]
+    print(f"two threads: {best['1'] / best['2']:.2f} times one ({' and '.join(rates)} runs a second)")
+    return best["1"] / best["2"]
+
+
+def workers(rounds: int) -> float:
+    """The same with one worker of a local Dask cluster and with two, each of one thread."""
+    from distributed import Client, LocalCluster
+
+    best = {1: np.inf, 2: np.inf}
+    options = {"threads_per_worker": 1, "processes": True, "host": "127.0.0.1", "dashboard_address": None}
+    with LocalCluster(n_workers=2, **options) as cluster, Client(cluster) as client:
+        for _ in range(rounds):
+            for count in best:
+                cluster.scale(count)
+                client.wait_for_workers(count)
+                while len(client.nthreads()) != count:
+                    time.sleep(0.05)
+                run = partial(_sweep, 65536, scheduler=client, chunk=2048)
+                run()
+                best[count] = min(best[count], both_clocks(run, 2)[1])
+    print(f"two workers: {best[1] / best[2]:.2f} times one ({65536 / best[1]:.0f} and {65536 / best[2]:.0f} runs a second)")
+    return best[1] / best[2]
+
+
+def part(quick: bool) -> Part:
+    rounds = 2 if quick else 12
+    rows = arm(rounds) + [x for name in LOOPS for x in loops(name, max(2, rounds // 3))]
+    return Part("sweeps", rows)
 
 
 def main() -> None:
-    import mujoco
-    from mujoco import rollout
-
-    model = chain(7)
-    rng = np.random.default_rng(0)
-    q, v = 0.3 * rng.standard_normal((2, RUNS, 7))
-    options = {"step": STEP, "method": "rk4", "q": q, "v": v}
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "arm.xml"
-        bc.save(model, path)
-        arm = mujoco.MjModel.from_xml_path(str(path))
-    arm.opt.integrator, arm.opt.timestep = mujoco.mjtIntegrator.mjINT_RK4, STEP
-    arm.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
-    data = [mujoco.MjData(arm) for _ in range(thread_count())]
-    start = np.hstack([np.zeros((RUNS, 1)), q, v])
-    steps = round(DURATION / STEP)
-    best = {"bellcrank": np.inf, "mujoco": np.inf}
-    for _ in range(REPETITIONS):
-        began = time.perf_counter()
-        ours = bc.simulate_many(model, DURATION, **options)
-        best["bellcrank"] = min(best["bellcrank"], time.perf_counter() - began)
-        began = time.perf_counter()
-        theirs, _ = rollout.rollout(arm, data, start, nstep=steps)
-        best["mujoco"] = min(best["mujoco"], time.perf_counter() - began)
-    apart = np.abs(ours.q_values[:, -1] - theirs[:, -1, 1:8]).max()
-    print(f"ratio of runs a second, Bellcrank over MuJoCo's rollout: {best['mujoco'] / best['bellcrank']:.2f}")
-    print(f"agreement of the last coordinates: {apart:.1e}")
-    for name, seconds in best.items():
-        print(f"{name:<10} {RUNS / seconds:10.0f} runs a second, {thread_count()} threads")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="fewer rounds")
+    parser.add_argument("--cores", action="store_true")
+    parser.add_argument("--workers", action="store_true")
+    asked = parser.parse_args()
+    rounds = 3 if asked.quick else 12
+    if asked.cores or asked.workers:
+        if asked.cores:
+            cores(rounds)
+        if asked.workers:
+            workers(max(2, rounds // 4))
+        return
+    show_rows(part(asked.quick))
+    for name in missing():
+        print(f"{name} is not installed: left out")
 
 
 if __name__ == "__main__":

@@ -1,32 +1,28 @@
-"""Trees: Bellcrank beside Pinocchio and MuJoCo, in one process, with ratios.   python bench/trees.py [--quick] [--json FILE]
+"""Trees: Bellcrank beside Pinocchio and MuJoCo, in one process, with ratios.   python bench/trees.py [--quick]
 
 One state, C++ and C: loops over 256 states inside each engine (Pinocchio's abaInParallel with one thread; MuJoCo's mj_forward
-called from a loop in machine code). Lanes: four states at a time, per core. Python: one call with arrays in hand.
+called from a loop in machine code). Lanes: four or eight states at a time, per core. Python: one call with arrays in hand.
 Momenta: canonical_momenta, v and dp/dt from q and p, where the others find accelerations from q and v.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
-import platform
 import subprocess
 import sys
 import tempfile
 from dataclasses import replace
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import contestants
 import numpy as np
-from rich.console import Console
-from rich.table import Table
+import peers
+from part import Part, Row, alone, found
 from timing import once, race
 
 import bellcrank as bc
 from bellcrank.formulations import CANONICAL
-from bellcrank.kernels import jit
 from bellcrank.kernels.processor import lane_count
 from bellcrank.model import Model, generators
 
@@ -55,35 +51,39 @@ def engines(model: Model) -> dict[str, Any]:
         "lanes": lambda: lanes.batch(inputs, threads=1),
         "momenta": lambda: momenta.batch(canonical, threads=1),
         "momenta, lanes": lambda: momenta_lanes.batch(canonical, threads=1),
-        "Pinocchio": contestants.pinocchio_batch(model, q, v, tau),
-        "MuJoCo": contestants.mujoco_loop(model, q[0], v[0], tau[0], STATES),
     }
-    reference = contestants.pinocchio_accelerations(model, q, v, tau)
-    error = np.abs(lanes.batch(inputs) - reference).max() / np.abs(reference).max()
-    return {"calls": calls, "error": error}
+    errors, accelerations = {}, lanes.batch(inputs)
+    if found("pinocchio"):
+        calls["Pinocchio"] = contestants.pinocchio_batch(model, q, v, tau)
+        errors["Pinocchio"] = apart(accelerations, contestants.pinocchio_accelerations(model, q, v, tau))
+    if found("mujoco"):
+        calls["MuJoCo"] = contestants.mujoco_loop(model, q[0], v[0], tau[0], STATES)
+        mj_model = peers.to_mujoco(model)
+        errors["MuJoCo"] = apart(accelerations[0], peers.mujoco_acceleration(model, mj_model, q[0], v[0], tau[0]))
+    return {"calls": calls, "errors": errors}
 
 
-def evaluations(seconds: float) -> list[dict[str, Any]]:
-    mechanisms = {f"chain {n}": generators.chain(n) for n in (2, 7, 24, 100)} | {"humanoid": generators.humanoid()}
+def apart(a: np.ndarray, b: np.ndarray) -> float:
+    """The largest difference, of the largest acceleration."""
+    return float(np.abs(a - b).max() / np.abs(b).max())
+
+
+MECHANISMS = {f"chain {n}": partial(generators.chain, n) for n in (2, 7, 24, 100)} | {"humanoid": generators.humanoid}
+
+
+def evaluations(seconds: float, names: tuple[str, ...] = tuple(MECHANISMS)) -> list[dict[str, Any]]:
+    """Microseconds per state, how many times faster than the better peer, and by how much accelerations differ."""
     rows = []
-    for name, model in mechanisms.items():
-        entry = engines(model)
+    for name in names:
+        entry = engines(MECHANISMS[name]())
         best = {key: value / STATES * 1e6 for key, value in race(entry["calls"], seconds).items()}
-        rival = min(best["Pinocchio"], best["MuJoCo"])
-        rows.append(
-            {
-                "mechanism": name,
-                **best,
-                "one state / Pinocchio": best["Pinocchio"] / best["one state"],
-                "one state / best": rival / best["one state"],
-                "lanes / Pinocchio": best["Pinocchio"] / best["lanes"],
-                "lanes / best": rival / best["lanes"],
-                "momenta / Pinocchio": best["Pinocchio"] / best["momenta"],
-                "momenta / one state": best["one state"] / best["momenta"],
-                "momenta, lanes / lanes": best["lanes"] / best["momenta, lanes"],
-                "difference": float(entry["error"]),
-            }
-        )
+        row: dict[str, Any] = {"mechanism": name, **best}
+        rivals = [best[peer] for peer in ("Pinocchio", "MuJoCo") if peer in best]
+        if rivals:
+            row |= {f"{ours} / best": min(rivals) / best[ours] for ours in ("one state", "lanes")}
+        row |= {"momenta / one state": best["one state"] / best["momenta"]}
+        row |= {"momenta, lanes / lanes": best["lanes"] / best["momenta, lanes"]}
+        rows.append(row | {"difference": max(entry["errors"].values(), default=0.0), "errors": entry["errors"]})
     return rows
 
 
@@ -93,24 +93,26 @@ def python_calls(seconds: float) -> dict[str, float]:
     dyn = bc.compile(model)
     q, v, tau = (x[0] for x in states(model, 1))
     rivals = contestants.python_calls(model, q, v, tau)
+    for name, call in rivals.items():
+        assert apart(acceleration := dyn.acceleration(q, v, tau), np.array(call())) < 1e-9, (name, acceleration)
     acceleration, many = dyn.acceleration, range(50)
     calls = {"Bellcrank": lambda: [acceleration(q, v, tau) for _ in many]}
     calls |= {name: (lambda call=call: [call() for _ in many]) for name, call in rivals.items()}
     return {name: value / 50 * 1e6 for name, value in race(calls, seconds).items()}
 
 
-def start_up() -> dict[str, float]:
-    """Seconds to compile from nothing and from the cache, and to import; each in a new process and a new cache."""
+def start_up(models: tuple[str, ...] = ("chain(7)", "chain(100)", "chain(10000)", "humanoid()")) -> dict[str, float]:
+    """Seconds of the processor to compile from nothing and from the cache, and to import; each in a new process."""
     script = (
-        "import time, sys; t = time.perf_counter(); import bellcrank as bc; print(time.perf_counter() - t);"
+        "import time, sys; t = time.process_time(); import bellcrank as bc; print(time.process_time() - t);"
         "from bellcrank.model import generators as g; import bellcrank.dynamics;"
         "m = eval('g.' + sys.argv[1], {'g': g}); from bellcrank.kernels import jit; jit.machine();"
-        "t = time.perf_counter(); d = bc.compile(m); print(time.perf_counter() - t); print(len(d.plan.signatures))"
+        "t = time.process_time(); d = bc.compile(m); print(time.process_time() - t); print(len(d.plan.signatures))"
     )
     result = {}
     with tempfile.TemporaryDirectory() as folder:
         environment = os.environ | {"BELLCRANK_CACHE": folder}
-        for made in ("chain(7)", "chain(100)", "chain(10000)", "humanoid()"):
+        for made in models:
             for kind in ("compiled", "cached"):
                 out = subprocess.run(
                     [sys.executable, "-c", script, made], env=environment, capture_output=True, text=True, check=True
@@ -165,45 +167,30 @@ def runs(sizes: tuple[int, ...] = (2, 7, 24)) -> list[dict[str, Any]]:
     return rows
 
 
-def _without(rows: list[dict[str, Any]], word: str) -> list[dict[str, Any]]:
-    return [{key: x for key, x in row.items() if word not in key} for row in rows]
-
-
-def _beside(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    times = ("mechanism", "one state", "lanes", "Pinocchio")
-    return [{key: x for key, x in row.items() if key in times or "momenta" in key} for row in rows]
-
-
-def show(title: str, rows: list[dict[str, Any]]) -> None:
-    table = Table(title=title, title_justify="left")
-    for heading in rows[0]:
-        table.add_column(heading, justify="right")
-    for row in rows:
-        table.add_row(*[x if isinstance(x, str) else f"{x:.3g}" for x in row.values()])
-    Console(width=160).print(table)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="shorter windows")
-    parser.add_argument("--json", type=Path, help="write the figures here too")
-    options = parser.parse_args()
-    seconds = 0.5 if options.quick else 4.0
-    figures: dict[str, Any] = {"machine": platform.processor() or platform.machine(), "cpu": jit.identity().split("\n")[0]}
-    figures["evaluations"] = evaluations(seconds)
-    show("Forward dynamics, microseconds per state", _without(figures["evaluations"], "momenta"))
-    show("Canonical momenta beside them", _beside(figures["evaluations"]))
-    figures["python"] = python_calls(seconds)
-    show("One call from Python at n = 7, microseconds", [figures["python"]])
-    figures["growth"] = growth()
-    show("Long chains, microseconds", [figures["growth"]])
-    figures["start"] = start_up()
-    show("Start, seconds", [{"what": name, "seconds": value} for name, value in figures["start"].items()])
-    figures["runs"] = runs()
-    show("Adaptive runs of 2 s, 200 samples", figures["runs"])
-    if options.json:
-        options.json.write_text(json.dumps(figures, indent=1))
+def part(quick: bool) -> Part:
+    """Evaluations beside the peers, calls from Python, long chains, compiling and starting, and adaptive runs."""
+    seconds = 0.3 if quick else 3.0
+    names = ("chain 7", "chain 100", "humanoid") if quick else tuple(MECHANISMS)
+    rows, table = [], evaluations(seconds, names)
+    for row in table:
+        errors = row.pop("errors")
+        for ours in ("one state", "lanes"):
+            for peer in errors:
+                what, asked = f"forward dynamics, {row['mechanism']}, {ours}", None
+                rows.append(Row(what, row[peer] / row[ours], row[ours], peer, row[peer], "us a state", errors[peer], asked))
+    calls = python_calls(seconds)
+    own = calls["Bellcrank"]
+    for peer, other in calls.items():
+        if peer != "Bellcrank":
+            rows.append(Row("one call from Python, chain 7", other / own, own, peer, other, "us", None))
+    started = start_up(("chain(7)", "humanoid()") if quick else ("chain(7)", "chain(100)", "chain(10000)", "humanoid()"))
+    adaptive = runs((2, 7) if quick else (2, 7, 24))
+    tables = {"Forward dynamics, microseconds per state": table, "One call from Python, chain 7, microseconds": [calls]}
+    tables |= {"Long chains, microseconds": [growth()]} if not quick else {}
+    tables["Start, seconds of the processor"] = [{"what": name, "seconds": value} for name, value in started.items()]
+    tables["Adaptive runs of 2 s, 200 samples"] = adaptive
+    return Part("trees", rows, tables)
 
 
 if __name__ == "__main__":
-    main()
+    alone(part, __doc__)

@@ -11,6 +11,8 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.errors import MissingExtraError, StudyError
+from bellcrank.studies.cluster import on_cluster
+from tests.studies.carts import cart
 from tests.sweeps.test_sweeps import same, swept
 
 pytest.importorskip("distributed")
@@ -44,6 +46,60 @@ def test_a_worker_that_dies_loses_nothing(cluster):
     assert killed and found.complete
     same(found, swept(model, runs=640))
     assert np.isfinite(found.values("left")).all()
+
+
+@pytest.fixture(scope="module")
+def client():
+    """Two workers that are threads of this process: the way of what travels is the same."""
+    from distributed import Client
+
+    with Client(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None, silence_logs=50) as made:
+        yield made
+
+
+def test_searches_from_several_starts_run_on_a_cluster(client):
+    """The lower of two valleys, x = 1.5/m = 3, which the search from the model's own start does not find."""
+    given = {"outputs": {"x": "rail.q@end"}, "starts": 5, "seed": 3}
+    cost, over = "=((x - 1)**2 + 0.05)*((x - 3)**2)", {"parameters.m": (0.3, 2.0)}
+    found = bc.optimize(cart(), cost, over, scheduler=client, **given)
+    assert found.x[0] == pytest.approx(0.5, rel=1e-3)
+    here = bc.optimize(cart(), cost, over, parallel=False, **given)
+    assert sorted(one.start for one in found.searches) == [0, 1, 2, 3, 4]
+    assert found.cost == here.cost and found.x[0] == here.x[0]
+
+
+def test_differences_are_found_on_a_cluster(client):
+    model, outputs = cart(), ["rail.q@end"]
+    there = bc.finite_differences(model, ["parameters.m", "parameters.F"], outputs, 1.0, scheduler=client)
+    here = bc.finite_differences(model, ["parameters.m", "parameters.F"], outputs, 1.0)
+    np.testing.assert_array_equal(there.d("rail.q@end"), here.d("rail.q@end"))
+    np.testing.assert_array_equal(there.dq_values, here.dq_values)
+
+
+def test_a_call_whose_workers_die_again_and_again_is_named(monkeypatch):
+    """Every answer is that the worker died."""
+    import distributed
+
+    class Future:
+        def __init__(self, key):
+            self.key = key
+
+        def result(self):
+            raise distributed.client.FutureCancelledError(self.key, "lost")
+
+    class Client:
+        def nthreads(self):
+            return {"one": 1}
+
+        def submit(self, call, *given, key, **options):
+            return Future(key)
+
+    class Completed(list):
+        add = list.append
+
+    monkeypatch.setattr(distributed, "as_completed", Completed)
+    with pytest.raises(StudyError, match="10 workers died at the answer 7"):
+        list(on_cluster(int, {7: ()}, Client(), "the answer"))
 
 
 def test_no_scheduler_is_an_error_that_names_the_address(monkeypatch):

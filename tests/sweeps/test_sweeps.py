@@ -11,8 +11,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import bellcrank as bc
+from bellcrank.cli import main
 from bellcrank.errors import MissingExtraError, SimulationError, StateError, StudyError
 from bellcrank.studies.study.variations import Bounds, Listed, Normal, Uniform
 from bellcrank.studies.sweeps import running
@@ -116,6 +118,59 @@ def test_loops_are_assembled_for_every_design():
     alone = bc.simulate(model.with_parameters({"parameters.crank_length": 0.45}), 0.1, step=0.05)
     assert found.values("crank_pivot.q@end")[0] == pytest.approx(float(alone.measure("crank_pivot.q")[-1, 0]), abs=1e-7)
     assert found.values("crank_pivot.fx@end")[0] == pytest.approx(float(alone.measure("crank_pivot.fx")[-1, 0]), rel=1e-5)
+
+
+def test_works_and_trajectories_of_loops_are_those_of_each_design():
+    """The work of friction is the integral of its power: what bodies and springs lose. The piston does not turn round yet."""
+    model = bc.load("slider_crank")
+    spread = {"rings.effort": [1.0, 3.0], "gas.stiffness": [1e3, 2e3]}
+    crank = model.joint_names[0]
+    outputs = {"rings": "integral(rings.power)", "angle": f"{crank}.q@end", "speed": f"{crank}.v"}
+    found = bc.sweep(model, spread, outputs, 0.06, design="list", step=0.005, trajectories=True)
+    assert (found.status == 0).all() and found.task.in_lanes
+    for k in range(2):
+        alone = bc.simulate(found.model(k), 0.06, step=0.005)
+        np.testing.assert_allclose(found.values("q")[k], alone.values("q"), atol=1e-7)
+        np.testing.assert_allclose(found.values("v")[k], alone.values("v"), atol=1e-5)
+        np.testing.assert_array_equal(found.values("speed")[k], found.values("v")[k][:, 0])
+        assert found.values("angle")[k] == found.values("q")[k][-1, 0]
+        total = np.asarray(alone.energy.total)
+        assert found.values("rings")[k] == pytest.approx(total[-1] - total[0], rel=1e-6)
+
+
+def test_the_command_prints_writes_draws_and_goes_on(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    study = tmp_path / "swing.toml"
+    study.write_text(
+        """
+        format = 1
+        name = "swing"
+        model = "double_pendulum"
+        duration = 0.2
+        [run]
+        step = 0.05
+        [parameters]
+        "upper.mass" = { min = 12.0, max = 17.0 }
+        "initial.elbow.q.0" = { min = -1.5, max = 1.5 }
+        [outputs]
+        fastest = "max(abs(elbow.v))"
+        [sweep]
+        design = "sobol"
+        runs = 150
+        seed = 3
+        """
+    )
+    done = CliRunner().invoke(main, ["sweep", str(study), "--chunk", "64", "--plot", "swing.png", "--json"])
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout)
+    assert (told["runs"], told["arrived"]) == (150, 150) and (tmp_path / "swing.png").stat().st_size > 5000
+    found = bc.load_sweep("swing.zarr", study)
+    assert told["outputs"]["fastest"]["max"] == found.values("fastest").max()
+    (tmp_path / "swing.zarr" / "status" / "c" / "1").unlink()
+    again = CliRunner().invoke(main, ["sweep", str(study)])
+    assert again.exit_code == 0 and "150 runs, 0 of them failed" in again.output
+    refused = CliRunner().invoke(main, ["sweep", str(study), "--runs", "151"])
+    assert refused.exit_code == 2 and "holds another sweep" in refused.output
 
 
 def test_events_are_found_run_by_run(tmp_path):

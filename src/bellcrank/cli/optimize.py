@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+import typer
+
 from .outcome import KEEP, reported
 from .searching import (
     JSON,
@@ -28,6 +30,9 @@ def command(
     starts: Annotated[int | None, STARTS] = None,
     seed: Annotated[int | None, SEED] = None,
     method: Annotated[str | None, METHOD] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(help="Address of a Dask scheduler, tcp://...:8786, for searches from several starts.")
+    ] = None,
     resume: Annotated[bool, RESUME] = False,
     out: Annotated[Path, OUT] = Path("."),
     keep: Annotated[bool, KEEP] = False,
@@ -44,5 +49,5 @@ def command(
         wanted = with_options(bc.load_study(study), {"starts": starts, "seed": seed, "method": method})
         files = prepared(out, keep=keep, resume=resume, plot=not no_plot)
         with best_so_far() as progress:
-            found = bc.optimize(wanted, record=out / RECORD, resume=resume, progress=progress)
+            found = bc.optimize(wanted, record=out / RECORD, resume=resume, progress=progress, scheduler=scheduler)
         finish(found, files, keep=keep, as_json=as_json)

@@ -20,7 +20,9 @@ def command(
     outputs: Annotated[
         list[str] | None, typer.Option(help="Outputs: tip.x@end, max(tip.x); several separated by commas.")
     ] = None,
-    analysis: Annotated[str, typer.Option(help="run, drive, equilibrium or modes.")] = "run",
+    analysis: Annotated[
+        str, typer.Option(help="run, drive, equilibrium or modes; inverse_motion is available in Python.")
+    ] = "run",
     duration: Annotated[float | None, typer.Option(help="Length of the run in s; the model's own if not given.")] = None,
     step: Annotated[float | None, typer.Option(help="Interval of the samples in s.")] = None,
     method: Annotated[str | None, typer.Option(help="Integrator of the run.")] = None,

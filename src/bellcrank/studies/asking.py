@@ -81,9 +81,15 @@ def sensitivity(
 def _called(
     by: Callable[..., Sensitivity], analysis: str, model: Model, design: Any, outputs: Sequence[str], options: Any, **more: Any
 ) -> Sensitivity:
-    known = [name for name, taken in inspect.signature(by).parameters.items() if taken.kind is taken.KEYWORD_ONLY]
+    taken_by_name = {name: x for name, x in inspect.signature(by).parameters.items() if x.kind is x.KEYWORD_ONLY}
+    known = list(taken_by_name)
     for name in options:
         if name not in known:
             hint = did_you_mean(name, known)
             raise StateError(f"the analysis {analysis!r} takes no {name!r}{hint}: it takes {', '.join(known)}")
+    missing = [name for name, x in taken_by_name.items() if x.default is x.empty and name not in {**more, **options}]
+    if missing:
+        raise StateError(
+            f"the analysis {analysis!r} needs {' and '.join(map(repr, missing))}: give it as bc.{analysis} takes it"
+        )
     return by(model, design, outputs, **more, **options)

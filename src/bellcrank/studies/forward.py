@@ -125,7 +125,7 @@ def sensitivity(
         except NoAdjointError:
             if mode == "adjoint":
                 raise
-    warn_of_jumps(model, added=not dynamics.canonical)
+    warn_of_jumps(model, added=not dynamics.canonical, timed=True)
     history = study.run(when.times, progress)
     warn_of_missed(model, history.outcome.counts["uncut"])
     doubt_derivatives(model.name, design.names, history.outcome.missed, history.outcome.counts["steps"], rtol)

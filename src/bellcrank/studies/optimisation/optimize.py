@@ -18,7 +18,7 @@ from .optimum import Optimum, best_of
 from .problem import Point, Problem
 from .record import Record
 from .searching import Ended, better, chosen_method
-from .sharing import search_here, search_shared, starting_points
+from .sharing import search_here, search_on_cluster, search_shared, starting_points
 
 Progress = Callable[[int, float], None]
 
@@ -41,6 +41,7 @@ def optimize(
     iterations: int = 200,
     tolerance: float = 1e-8,
     parallel: bool = True,
+    scheduler: Any = None,
     mode: str = "auto",
     record: str | Path | None = None,
     resume: bool = False,
@@ -59,6 +60,7 @@ def optimize(
     method      "L-BFGS-B", "SLSQP" or "trust-constr" (with constraints), or "auto"
     starts      how many designs the search begins from: the model's own, then random ones within the bounds, shared among
                 the processors
+    scheduler   address of a Dask scheduler ("tcp://...:8786") or a Client: searches from several starts run on its workers
     record      a file of all evaluations; with ``resume`` the search continues from that file
     progress    is called with the number of evaluations and the best cost so far
     run         options of simulate: method is ``run_method`` there; step, rtol, atol, inputs, q, v ...
@@ -75,7 +77,7 @@ def optimize(
         study = made_study(_named(model), over, minimize=minimize, subject_to=subject_to, search=search, run=options, **more)
     if study.cost is None:
         raise StudyError("the study has no cost. Say what is minimised: minimize, or [cost] in the file.")
-    return solved(Problem(study, mode), record=record, resume=resume, progress=progress)
+    return solved(Problem(study, mode), record=record, resume=resume, progress=progress, scheduler=scheduler)
 
 
 def _named(model: str | Model | Study | Path) -> str | Model:
@@ -98,6 +100,7 @@ def solved(
     resume: bool = False,
     progress: Progress | None = None,
     search: Search | None = None,
+    scheduler: Any = None,
 ) -> Optimum:
     """The optimum of a problem, from all of its starts."""
     search = search or problem.study.search
@@ -110,7 +113,7 @@ def solved(
         first = problem.evaluate(problem.start.clip(problem.lower, problem.upper))
         if first.reason is not None and search.starts == 1:
             raise StudyError(f"the design where the search starts is infeasible: {first.reason} Give another start.")
-        ended = _searched(problem, search, kept, follow)
+        ended = _searched(problem, search, kept, follow, scheduler)
     except KeyboardInterrupt:
         interrupted = True
     finally:
@@ -126,9 +129,11 @@ def solved(
     return found
 
 
-def _searched(problem: Problem, search: Search, record: Record, follow: _Follow) -> list[Ended]:
+def _searched(problem: Problem, search: Search, record: Record, follow: _Follow, scheduler: Any) -> list[Ended]:
     count = int(search.starts)
     points = list(enumerate(starting_points(problem, count, int(search.seed))))
+    if scheduler is not None and count > 1:
+        return search_on_cluster(problem, points, search, record, scheduler, follow.add)
     processes = min(os.cpu_count() or 1, count) if search.parallel else 1
     if processes < 2 or count < 4:
         return search_here(problem, points, search, lambda k: None)

@@ -1,4 +1,4 @@
-"""Several searches: where they begin; one after the other or shared among processes; every evaluation comes back to one record.
+"""Several searches: where they begin; one after the other, among processes or on a cluster; all evaluations in one record.
 
 Each process is started with this package alone, not with the caller's script, so that no script needs a guard for it.
 """
@@ -10,6 +10,7 @@ import os
 import pickle
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from queue import SimpleQueue
 from threading import Thread
@@ -18,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..cluster import on_cluster
 from ..study.spec import Search
 from .evaluation import Infeasible
 from .problem import Problem
@@ -83,6 +85,31 @@ def search_shared(
             ended += [Ended(k, False, f"its process ended: {worker.failed}") for k in sorted(missing)]
             break
     return ended
+
+
+def search_on_cluster(
+    problem: Problem, starts: Starts, search: Search, record: Record, scheduler: Any, noted: Callable[[Any], None]
+) -> list[Ended]:
+    """On the workers of a Dask cluster, a start at a time; its evaluations come back when it has ended."""
+    job = {"study": problem.study, "search": search, "known": list(record.known.values()), "kind": type(problem)}
+    packed = {k: (pickle.dumps({**job, "starts": [(k, x0)]}),) for k, x0 in starts}
+    ended = []
+    for _, lines in on_cluster(searched_there, packed, scheduler, "the search from start"):
+        for line in lines:
+            if "ended" in line:
+                ended.append(Ended(line["start"], line["success"], line["ended"], line.get("cost", np.inf)))
+            else:
+                noted(as_point(line))
+    return ended
+
+
+def searched_there(packed: bytes) -> list[dict[str, Any]]:
+    """On a worker."""
+    lines: list[dict[str, Any]] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the first process has given them
+        serve(pickle.loads(packed), lines.append)
+    return lines
 
 
 class _Worker:

@@ -64,7 +64,11 @@ class Compiled:
 
 
 def joined(parts: list[Columns]) -> Columns:
-    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    """One after the other; reasons, which take most of the room, only if there are any."""
+    columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    if not columns["status"].any():
+        del columns["reason"]
+    return columns
 
 
 class Lanes:

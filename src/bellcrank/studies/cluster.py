@@ -1,0 +1,77 @@
+"""Calls on the workers of a Dask cluster, by address or by a client: chunks of sweeps, searches, runs of differences.
+
+Few calls are with the scheduler at a time, two for each thread of a worker: it never holds more than it can give out, however
+many there are. What a call needs travels with it, since what is scattered is lost with the worker that holds it; a worker that
+dies loses nothing but the calls that it had, which are made again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Mapping
+from typing import Any
+from uuid import uuid4
+
+from ..errors import MissingExtraError, StateError, StudyError
+
+ATTEMPTS = 10  # at a call whose workers die
+
+Jobs = Mapping[int, tuple[Any, ...]]
+
+
+def on_cluster(call: Callable[..., Any], jobs: Jobs, scheduler: Any, what: str) -> Generator[tuple[int, Any]]:
+    """call(*jobs[k]) of each k, in the order in which they are finished; ``what`` a job is, for errors."""
+    try:
+        import distributed
+    except ImportError:
+        raise MissingExtraError('clusters need Dask. Install it with: pip install "bellcrank[cluster]"') from None
+    own = isinstance(scheduler, str)
+    client: Any = _client(distributed.Client, scheduler) if own else scheduler
+    if not hasattr(client, "submit") or not hasattr(client, "nthreads"):
+        raise StateError(f"scheduler is {scheduler!r}: give the address of a Dask scheduler, or a distributed.Client")
+    lost = (distributed.client.FutureCancelledError, distributed.scheduler.KilledWorker)
+    left = dict(jobs)
+    try:
+        while left:  # Dask may forget a result that was with a worker which died
+            for k, found in _gathered(client, distributed.as_completed, lost, call, dict(left), what):
+                del left[k]
+                yield k, found
+    finally:
+        if own:
+            client.close()
+
+
+def _gathered(
+    client: Any, as_completed: Any, lost: tuple[type[Exception], ...], call: Callable[..., Any], jobs: Jobs, what: str
+) -> Iterator[tuple[int, Any]]:
+    waiting, attempts = iter(jobs), dict.fromkeys(jobs, 0)
+    numbers: dict[str, int] = {}
+
+    def submitted(k: int) -> Any:
+        attempts[k] += 1
+        key = f"bellcrank-{uuid4().hex}"
+        numbers[key] = k
+        return client.submit(call, *jobs[k], key=key, pure=False, retries=ATTEMPTS)
+
+    room = 2 * max(1, sum(client.nthreads().values()))
+    pool = as_completed([submitted(k) for k, _ in zip(waiting, range(room), strict=False)])
+    for future in pool:
+        k = numbers.pop(future.key)
+        try:
+            found = future.result()
+        except lost as problem:
+            if attempts[k] >= ATTEMPTS:
+                raise StudyError(f"{ATTEMPTS} workers died at {what} {k}: {problem}") from None
+            pool.add(submitted(k))
+            continue
+        future.release()
+        following = next(waiting, None)
+        if following is not None:
+            pool.add(submitted(following))
+        yield k, found
+
+
+def _client(kind: Any, address: str) -> Any:
+    try:
+        return kind(address, timeout=20)
+    except OSError as problem:
+        raise StudyError(f"no Dask scheduler answers at {address}: {problem}") from None

@@ -1,0 +1,73 @@
+"""Drivers and workers that are killed at random times while they sweep: what is found must be as if nothing had happened.
+
+    python -m tests.sweeps.deaths [TIMES]
+
+A driver is killed (kill -9) and started again until it ends; then each of so many sweeps on two Dask workers loses one of them.
+Prints how far each came, and ends with an error where a number differs.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import bellcrank as bc
+from tests.sweeps.test_sweeps import OUTPUTS, PARAMETERS, same
+
+GIVEN = {"step": 0.05, "runs": 40_000, "seed": 3, "chunk": 512}
+SCRIPT = f"""
+import sys, bellcrank as bc
+from tests.sweeps.test_sweeps import OUTPUTS, PARAMETERS
+bc.sweep(bc.load("double_pendulum"), PARAMETERS, OUTPUTS, 0.2, store=sys.argv[1], **{GIVEN!r})
+"""
+
+
+def drivers(times: int, folder: Path, whole: bc.SweepResult) -> None:
+    store, rng = folder / "driver.zarr", random.Random(0)
+    for k in range(times):
+        process = subprocess.Popen([sys.executable, "-c", SCRIPT, str(store)])
+        while not (store / "status" / "c").is_dir() and process.poll() is None:
+            time.sleep(0.01)
+        time.sleep(rng.uniform(0.0, 0.4))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        print(f"driver {k + 1}: {bc.load_sweep(store)!r}", flush=True)
+    subprocess.run([sys.executable, "-c", SCRIPT, str(store)], check=True)
+    same(bc.load_sweep(store), whole)
+    print(f"the same numbers after {times} drivers")
+
+
+def workers(times: int, folder: Path, whole: bc.SweepResult) -> None:
+    from distributed import Client, LocalCluster
+
+    rng = random.Random(1)
+    options = {"threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": None, "silence_logs": 50}
+    with LocalCluster(n_workers=2, processes=True, **options) as cluster, Client(cluster) as client:
+        for k in range(times):
+            client.wait_for_workers(2)
+            pid = rng.choice(list(cluster.workers.values())).pid
+            threading.Timer(rng.uniform(0.1, 1.5), os.kill, (pid, signal.SIGKILL)).start()
+            store = folder / f"worker{k}.zarr"
+            same(bc.sweep(bc.load("double_pendulum"), PARAMETERS, OUTPUTS, 0.2, store=store, scheduler=client, **GIVEN), whole)
+            print(f"worker {k + 1}: the same numbers", flush=True)
+            time.sleep(1.0)  # Dask starts another
+
+
+def main() -> None:
+    times = int(sys.argv[1]) if len(sys.argv) > 1 else 10
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        whole = bc.sweep(bc.load("double_pendulum"), PARAMETERS, OUTPUTS, 0.2, store=folder / "whole.zarr", **GIVEN)
+        drivers(times, folder, whole)
+        workers(times, folder, whole)
+
+
+if __name__ == "__main__":
+    main()
