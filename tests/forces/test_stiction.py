@@ -97,7 +97,7 @@ def test_what_cannot_be_is_refused(block):
         bc.load(BLOCK + HOLDS + "velocity = 0.1\n")
     with pytest.raises(ModelError, match="smooth friction has no damping"):
         bc.load(BLOCK + "damping = 1.0\n")
-    with pytest.raises(StateError, match="rattle knows no friction that holds .'floor'."):
+    with pytest.raises(StateError, match="rattle does not support friction that holds .'floor'."):
         bc.simulate(block, 1.0, method="rattle")
 
 

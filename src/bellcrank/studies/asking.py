@@ -47,7 +47,7 @@ def sensitivity(
                 control       "state", or "all": steps follow the errors of the derivatives too
                 events        of which outputs may speak, by their names
                 mode          "forward", "adjoint" (many parameters, few outputs), or "auto": what costs less of the two
-                memory        MB for the steps of a run that is gone through backward
+                memory        MB for the recorded steps of the adjoint method
                 progress      called with the part that is done
 
                 "drive": an input through its range, with the options of bc.drive: coordinate, values (or times), speed,

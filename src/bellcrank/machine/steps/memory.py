@@ -125,6 +125,10 @@ class Layout:
         return self.plan.model
 
     @cached_property
+    def counts(self) -> dict[str, int]:
+        return plan_counts(self.plan)
+
+    @cached_property
     def works(self) -> tuple[int, int, int]:
         """How many works there are of force elements, drives and driven closures; that of given efforts comes last."""
         model = self.model
@@ -283,12 +287,12 @@ Size = Callable[[Layout], int]
 
 
 def _size_of(name: str) -> Size:
-    return lambda s: ARRAYS[name].size(plan_counts(s.plan))
+    return lambda s: ARRAYS[name].size(s.counts)
 
 
 def _step_of(name: str) -> Size:
     """From one chunk of tangents of some data to the next, in doubles."""
-    return lambda s: ARRAYS[name].size(plan_counts(s.plan)) * s.tangents
+    return lambda s: ARRAYS[name].size(s.counts) * s.tangents
 
 
 def _of_rows(size: Callable[[int, int, int], int], s: Layout) -> int:
