@@ -1,5 +1,7 @@
 """Gradients by the adjoint: the same numbers as derivatives integrated with the run, on the same accepted steps."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,8 @@ import bellcrank as bc
 from bellcrank.errors import AccuracyWarning, DynamicsError, NoAdjointError, StateError
 from bellcrank.kernels.adjoint.transpose import transposed
 from bellcrank.kernels.llvm.emitter import Emitter
+from bellcrank.machine.adjoint.log import Log
+from bellcrank.studies.adjoint import backward
 from bellcrank.studies.adjoint.first_state import FirstState
 
 from ..adjoint_agreement import differences, drawn
@@ -172,6 +176,16 @@ def test_steps_that_are_taken_again_give_the_same_gradient_bit_by_bit(method):
         for memory in (100.0, 1e-4)
     )
     np.testing.assert_array_equal(again.d("energy.kinetic@end"), kept.d("energy.kinetic@end"))
+
+
+def test_a_long_run_is_written_down_in_many_pieces(monkeypatch):
+    """More than sixty of them: the steps that a piece may have are doubled after each, up to a limit."""
+    model, asked = bc.load("pendulum"), (["gravity.y"], ["energy.kinetic@end"], 20.0)
+    whole = bc.sensitivity(model, *asked, step=1.0, mode="adjoint")
+    monkeypatch.setattr(backward, "Log", partial(Log, room=8))
+    pieces = bc.sensitivity(model, *asked, step=1.0, mode="adjoint")
+    assert pieces.settings["steps"] == whole.settings["steps"] > 70 * 8
+    np.testing.assert_allclose(pieces.d("energy.kinetic@end"), whole.d("energy.kinetic@end"), rtol=1e-12)
 
 
 @pytest.mark.parametrize("method", ["radau", "implicit_midpoint", "gauss4"])

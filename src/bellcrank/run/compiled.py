@@ -37,6 +37,7 @@ Limits = tuple[float, float, float | None]  # rtol, atol, max_step
 _A_STEP_AWAY = 0.05  # pivots from which one step may lead to a singular position
 SAME_TIME = 1e-6  # of a step
 _FIRST_PIECE, _PIECE_SECONDS = 4, 0.1  # steps, seconds
+_LONGEST_PIECE = 1 << 40  # steps; a run that is written down comes back earlier than it may, again and again
 
 
 def in_machine_code(
@@ -281,7 +282,7 @@ def _advance_samples(trajectory: Trajectory, host: _Host | None) -> None:
         if trajectory.held and host is not None:
             host.look(trajectory)
         elif seconds < _PIECE_SECONDS:
-            budget *= 2
+            budget = min(2 * budget, _LONGEST_PIECE)
         if host is not None:
             host.between(trajectory, seconds)
 
