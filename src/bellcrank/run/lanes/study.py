@@ -85,9 +85,9 @@ class ManyRuns:
 
     def run(self, first: First, accelerations: bool = True) -> Samples:
         """All runs that can start; the others have nothing."""
+        if not any(first.problems):
+            return self._run(first.state, np.arange(len(first.problems)), first.p, accelerations)
         starting = np.array([problem is None for problem in first.problems])
-        if starting.all():
-            return self._run(first.state, np.arange(len(starting)), first.p, accelerations)
         found = Samples.nothing(self.model, len(first.problems), len(self.times))
         if starting.any():
             rows, numbers = {name: x[starting] for name, x in first.state.items()}, np.flatnonzero(starting)

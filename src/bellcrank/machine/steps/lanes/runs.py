@@ -44,7 +44,7 @@ _FIRST_PIECE, _LEAST_PIECE, _MOST_PIECE = 4, 64, 4096  # steps of a call, which 
 _PIECE_BODIES = 200_000  # bodies times steps; never from a clock, since what is looked at between calls is part of the result
 _LOOK_SECONDS = 0.1  # between looks at runs that go on
 _BLOCKS = 4  # of groups for each thread, so that all end at about the same time
-_BYTES = 1 << 22  # of the memory of a block and its samples, which stay in the processor's cache
+_BYTES = 1 << 24  # of the memory of a block and its samples
 
 
 class Patience(NamedTuple):
@@ -172,8 +172,9 @@ class _Lot:
 
     def most(self, groups: int) -> int:
         """Groups of a block."""
-        size = sum(x.nbytes for x in self.one.arrays.values())
-        return max(1, min(-(-groups // (_BLOCKS * thread_count())), _BYTES // size))
+        size, threads = sum(x.nbytes for x in self.one.arrays.values()), thread_count()
+        shared = groups if threads == 1 else -(-groups // (_BLOCKS * threads))
+        return max(1, min(shared, _BYTES // size))
 
     def run(self, runs: NDArray[np.int64], given: Rows, reals: Rows, own: Own | None, found: Rows) -> None:
         """Runs of a block, (groups, lanes); what they find goes to their rows."""
