@@ -107,6 +107,7 @@ def run_lanes(
     numbers: NDArray[np.int64] | None = None,
     own: Own | None = None,
     substeps: int = 1,
+    made: dict[tuple[str, int], Memory] | None = None,
 ) -> dict[str, NDArray[Any]]:
     """Runs from states ``start`` (q, v, tau, u by run) and their ``slopes`` (qdot, a).
 
@@ -122,16 +123,17 @@ def run_lanes(
 
     ``numbers``: of the runs, in order, which decide who shares lanes; 0, 1, ... unless given. ``own``: where runs have designs
     of their own (then the plan says so). ``substeps``: of a method of fixed steps, so many of length h for a sample.
+    ``made``: memories that calls with the same plan, times and corners share, by method and number of corners.
     """
     count, model, lanes = len(start["q"]), plan.model, lane_count()
-    key = ("lanes", lanes, program.name, method.name, *structure_key(plan))
-    code = obtain(key, lambda: write_lane_stepper(plan, program, method, lanes))
-    called = programs(plan, program, works=False, implicit=method.implicit)
-    most = corners.shape[-1] if own is None else own.corners.shape[1]
-    layout = Layout(plan, called, method, lanes, len(times), most)
+    most, shared = corners.shape[-1] if own is None else own.corners.shape[1], {} if made is None else made
+    one = shared.get((method.name, most))
+    if one is None:
+        one = shared[method.name, most] = _memory(plan, program, method, times, corners, most)
+    layout = one.layout
     given: Rows = {**start, **slopes, **(places or {name: np.zeros(count, dtype=np.int64) for name in PLACES})}
     each_reals = {name: np.broadcast_to(value, count) for name, value in reals.items()}
-    lot = _Lot(Memory(layout, code, times, corners), leaves, patience, substeps)
+    lot = _Lot(one, leaves, patience, substeps)
     found = _room(layout, count)
     together = _together(np.arange(count) if numbers is None else numbers, lanes)
     blocks = np.split(together, range(lot.most(len(together)), len(together), lot.most(len(together))))
@@ -140,6 +142,15 @@ def run_lanes(
     last_q, last_v, last_anchors = layout.split(found.pop("last"))
     found |= {"last_q": last_q, "last_v": last_v, "last_u": np.hstack([start["u"][:, : len(model.inputs)], last_anchors])}
     return found
+
+
+def _memory(plan: Plan, program: Program, method: RungeKutta, times: Array, corners: Array, most: int) -> Memory:
+    """Of a group of runs before they begin, with its machine code."""
+    lanes = lane_count()
+    key = ("lanes", lanes, program.name, method.name, *structure_key(plan))
+    code = obtain(key, lambda: write_lane_stepper(plan, program, method, lanes))
+    called = programs(plan, program, works=False, implicit=method.implicit)
+    return Memory(Layout(plan, called, method, lanes, len(times), most), code, times, corners)
 
 
 def _together(numbers: NDArray[np.int64], lanes: int) -> NDArray[np.int64]:
