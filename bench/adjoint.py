@@ -24,6 +24,7 @@ import numpy as np
 import bellcrank as bc
 from bellcrank.dynamics.dynamics import Dynamics
 from bellcrank.integrate import METHODS
+from bellcrank.io.shipped import gallery
 from bellcrank.run.arguments import starting_state
 from bellcrank.run.compiled import in_machine_code
 from bellcrank.run.loops.treatment import loops_of
@@ -34,15 +35,23 @@ from bellcrank.studies.output_names import parsed
 from bellcrank.studies.starting import first_tangents
 from bellcrank.studies.taking import moments
 
-MODELS = {"double_pendulum": 60.0, "four_bar": 20.0, "quarter_car": 4.0, "humanoid": 4.0}  # s of the run
+MODELS = {"double_pendulum": 60.0, "four_bar": 20.0, "quarter_car": 4.0, "humanoid": 4.0, "torque_table": 50.0}  # s of the run
 LIMITS = (1e-8, 1e-8, None)
 OUTPUT = "energy.kinetic@end"
 
 
+def torque_table() -> bc.Model:
+    """The four-bar with a motor whose torque has a thousand values over 50 s: an open-loop control."""
+    rows = ", ".join(f"[{50.0 * k / 999:.12g}, {0.3 * np.sin(0.37 * k):.6g}]" for k in range(1000))
+    table = f'[tables.control]\nrows = [{rows}]\ninterpolation = "linear"\n'
+    motor = '[motors.drive]\njoint = "crank_pivot"\neffort = "=control(t)"\n'
+    return bc.load(f"{gallery()['four_bar'].read_text()}\n{table}\n{motor}")
+
+
 def usable(model: bc.Model, count: int) -> list[str]:
     """Parameters of bodies, joints and forces; those that a formula gives are left out."""
-    found: list[str] = []
-    for name in model.parameters:
+    found = [f"control.rows.{k}.1" for k in range(1000) if f"control.rows.{k}.1" in model.parameters][:count]
+    for name in model.parameters if not found else ():
         if name in ("duration", "step") or (model.closures and (".axis." in name or ".normal." in name)):
             continue
         try:
@@ -117,7 +126,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     print(f"{'model':18} {'parameters':>10} {'run':>9} {'steps':>7} {'adjoint':>8} {'again':>8} {'forward':>8} {'memory':>8}")
     for name in asked.only:
-        model = bc.load(name)
+        model = torque_table() if name == "torque_table" else bc.load(name)
         names = usable(model, max(asked.parameters))
         for count in sorted({min(count, len(names)) for count in asked.parameters}):
             case = Case(model, names[:count], asked.duration or MODELS[name])

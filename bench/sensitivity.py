@@ -28,7 +28,8 @@ from bellcrank.dynamics.differentiation import tangent_kernel
 from bellcrank.dynamics.evaluation import Evaluation
 from bellcrank.dynamics.node_ranks import plan_generic_nodes
 from bellcrank.dynamics.planning import planned
-from bellcrank.machine.tangents.data import chunk_of, design_tangents, in_chunks
+from bellcrank.formulations import QUANTITIES
+from bellcrank.machine.tangents.data import chunk_of, design_tangents, from_chunks, in_chunks
 from bellcrank.machine.tangents.sweep import TangentKernel, Words
 from bellcrank.model.generators import chain, ladder, random_state
 from bellcrank.plan import make_plan
@@ -94,20 +95,41 @@ def of_tangents(dyn: Evaluation, rows: dict[str, Any], along: tuple[str, ...], c
 
 
 def of_jacobians(model: Any, rows: dict[str, Any]) -> float:
-    dyn = Evaluation(planned(model))
-    n = model.nv
-    kernel = tangent_kernel(dyn, dyn.program, ("q", "v", "tau"), chunk_of(3 * n))
+    """As Dynamics.jacobians finds them: of trees by inverse dynamics and the inverse mass matrix, of loops all at once."""
+    dyn, n = Evaluation(planned(model)), model.nv
+    rows = rows | {"a": np.random.default_rng(1).normal(size=(STATES, n))}
+    if model.closures:
+        return best(along_units(dyn, dyn.program, rows, ("q", "v", "tau"))[0], 40) / STATES
+    inverse, by_tau = along_units(dyn, dyn.program, rows, ("tau",))
+    efforts, by_state = along_units(dyn, QUANTITIES["inverse_dynamics"], rows, ("q", "v"))
+    found = np.empty((STATES, n, 2 * n))
+
+    def all_parts() -> None:
+        inverse()
+        efforts()
+        M, D = (from_chunks(x, count)[1] for x, count in ((by_tau["a"], n), (by_state["tau"], 2 * n)))
+        np.matmul(-M, D, out=found)
+
+    return best(all_parts) / STATES
+
+
+def along_units(
+    dyn: Evaluation, program: Any, rows: dict[str, Any], along: tuple[str, ...]
+) -> tuple[Callable[[], None], dict[str, Any]]:
+    """A program along unit directions of some inputs: a call for all states, and what it fills."""
+    n, count = dyn.model.nv, len(along) * dyn.model.nv
+    kernel = tangent_kernel(dyn, program, along, chunk_of(count), of_design=False)
     given = {name: x for name, x in rows.items() if name in kernel.program.inputs}
-    for k, name in enumerate(("q", "v", "tau")):
-        seed = np.zeros((1, rows[name].shape[1], 3 * n))
+    for k, name in enumerate(along):
+        seed = np.zeros((1, rows[name].shape[1], count))
         seed[0, :n, k * n : (k + 1) * n] = np.eye(n)
         given[f"d_{name}"] = in_chunks(seed)
-    chunks = -(-3 * n // chunk_of(3 * n))
+    chunks = -(-count // chunk_of(count))
     out = {
         name: np.empty((STATES, chunks, kernel.widths[name], 1 + kernel.program.tangents)) for name in kernel.program.outputs
     }
     words = Words(kernel, given, out, chunks)
-    return best(lambda: kernel.sweep(words, 0, STATES), 40) / STATES
+    return lambda: kernel.sweep(words, 0, STATES), out
 
 
 def of_pinocchio(model: Any) -> float | None:

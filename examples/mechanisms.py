@@ -37,7 +37,8 @@ def double_wishbone(points: int) -> list[Curve]:
 
 
 def engine(points: int) -> list[Curve]:
-    run = bc.simulate(bc.load("engine"), 0.002 * points, step=2e-4)
+    loaded = bc.load("engine").with_parameters({"parameters.load": 0.16})  # which keeps it near 2100 rpm
+    run = bc.simulate(loaded, 0.002 * points, step=2e-4)
     turns = run.q.values[:, 0] / (2 * np.pi)
     speed, bearing = run.measures.sel(measure="speed").values, run.measures.sel(measure="main_bearing").values
     return [
@@ -107,6 +108,30 @@ def hydraulic_boom(points: int) -> list[Curve]:
     ]
 
 
+def stewart(points: int) -> list[Curve]:
+    """Six legs, 0.9 m high, whose lengths are held while a load moves across."""
+    turns = np.radians([turn + side for turn in (0, 120, 240) for side in (-1, 1)])
+    sides = np.radians(np.tile([-1.0, 1.0], 3))
+    feet, heads = (
+        np.column_stack([r * np.cos(turns + sides * (half - 1)), r * np.sin(turns + sides * (half - 1)), np.full(6, z)])
+        for r, half, z in ((1.0, 45.0, 0.0), (0.6, 20.0, 0.9))
+    )
+    m = bc.Mechanism("Stewart platform")
+    m.cylinder("plate", (0, 0, 0.88), (0, 0, 0.92), radius=0.65, mass=100.0)
+    m.joint("free", "free", "ground", "plate", point=(0, 0, 0.9))
+    for k in range(6):
+        ends = ("ground", feet[k]), ("plate", heads[k])
+        m.measure_distance(f"leg{k}", *ends)
+        m.measure_distance(f"speed{k}", *ends, rate=True)
+        m.actuator(f"ram{k}", *ends, f"=5e5*(leg{k} - {np.linalg.norm(heads[k] - feet[k])}) + 1e4*speed{k}")
+    m.force("man", "plate", (0, 0, 0.9), (0, 0, -785.0), moment=(0, "=785*(0.3*t - 0.6)", 0))
+    run = bc.simulate(m.build(), 0.1 * points, step=0.02)
+    forces, place = run.measure(*[f"ram{k}.force" for k in range(6)]).values, 0.3 * run.time.values - 0.6
+    settled = place > -0.55
+    pairs = ((0, "front legs"), (2, "middle legs"), (3, "rear legs"))
+    return [(place[settled], -forces[settled, k], "place of the load (m)", "push (N)", name) for k, name in pairs]
+
+
 def along(moved: bc.Drive, *names: str) -> list[np.ndarray]:
     """Measures of the positions of a drive, at rest."""
     values = bc.compile(moved.model, quick=True).measures(moved.q, 0 * moved.v, names=names)
@@ -117,6 +142,7 @@ PAGES: dict[str, tuple[Callable[[int], list[Curve]], int]] = {
     "double_wishbone": (double_wishbone, 41),
     "engine": (engine, 100),
     "scissor_lift": (scissor_lift, 31),
+    "stewart": (stewart, 40),
     "gearbox": (gearbox, 100),
     "slack_cable": (slack_cable, 100),
     "bump": (bump, 100),

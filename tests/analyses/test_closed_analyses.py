@@ -103,7 +103,7 @@ class TestModes:
 
     def test_about_a_moving_state_they_are_the_roots_of_the_linear_model(self):
         model = four_bar()
-        with pytest.warns(bc.BellcrankWarning, match="no equilibrium"):
+        with pytest.warns(bc.BellcrankWarning, match="not an equilibrium"):
             found = bc.modes(model, "start")
         roots = sorted(mode.root.real for mode in found)
         assert roots == pytest.approx(sorted(bc.linearize(model).poles.real), rel=1e-9)

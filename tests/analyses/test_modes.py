@@ -170,7 +170,7 @@ def test_modes_about_an_equilibrium_that_was_found():
 
 
 def test_a_state_that_accelerates_gives_a_warning():
-    with pytest.warns(bc.BellcrankWarning, match="no equilibrium: 'joint1' accelerates at -6.7"):
+    with pytest.warns(bc.BellcrankWarning, match="not an equilibrium: 'joint1' accelerates at -6.7"):
         found = bc.modes(pendulum(0.7), [0.5])
     assert rates(found)[0] == pytest.approx(np.sqrt(GRAVITY / 0.7 * np.cos(0.5)), rel=1e-12)
     assert bc.modes(pendulum(0.7), "start").about == "the start"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,7 @@ from bellcrank.cli import COMMANDS
 
 pytest.importorskip("material", reason="the site needs mkdocs-material, which comes with bellcrank[docs]")
 ROOT = Path(__file__).parents[2]
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +57,22 @@ def test_every_model_of_the_gallery_has_a_section_and_shows_its_picture(site):
     assert [name for name in bc.gallery() if f'<h2 id="{name}"' not in page] == []
     drawn = {path.stem for path in (ROOT / "docs" / "gallery").iterdir()}
     assert len(drawn) > 20 and [name for name in drawn if f'src="gallery/{name}.' not in page] == []
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
+def test_the_search_of_a_site_that_is_opened_from_a_folder_finds_a_page(site):
+    browsers = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with browsers.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        tab = browser.new_page()
+        tab.goto((site / "index.html").as_uri())
+        words = tab.locator("input.md-search__input")
+        words.focus(timeout=60_000)  # opens the search, which loads the index
+        words.press_sequentially("torsion spring")
+        found = tab.locator("a.md-search-result__link", has_text="springs")
+        found.first.wait_for(state="attached", timeout=60_000)
+        assert "springs.html" in str(found.first.get_attribute("href"))
+        browser.close()
 
 
 def test_no_page_fetches_anything_from_the_web(site):

@@ -12,11 +12,13 @@ import bellcrank as bc
 from bellcrank.formulations import QUANTITIES
 from bellcrank.io.native.writer import dumps
 from bellcrank.machine.in_python import run_plain
+from bellcrank.machine.steps.cuts.kinks import kink_times
 from bellcrank.model import Element, Table
 from bellcrank.numbers import less, select, sin, sqrt
 from bellcrank.plan import make_plan
 from bellcrank.run.checks.jumps import jumping
 from tests.forces.test_body_forces import state, two_bodies
+from tests.growth import counted_calls
 
 FORMULATIONS = ["articulated_body", "reference_point", "mass_matrix", "canonical_momenta"]
 
@@ -223,9 +225,11 @@ def flying():
     return m
 
 
-@pytest.mark.parametrize("method", ["dopri5", "dop853", "radau", "many"])
-@pytest.mark.parametrize("interpolation", ["pchip", "linear"])
-@pytest.mark.parametrize("rows", [PULSE, [*PULSE, [2000, 0]]], ids=["even", "odd"])
+EVEN = [(method, curve, PULSE) for method in ("dopri5", "dop853", "radau", "many") for curve in ("pchip", "linear")]
+ODD = [(method, "pchip", [*PULSE, [2000, 0]]) for method in ("dopri5", "many")]
+
+
+@pytest.mark.parametrize(("method", "interpolation", "rows"), EVEN + ODD)
 def test_a_pulse_over_a_coordinate_is_not_stepped_over(method, interpolation, rows):
     """Free flight takes steps of seconds; the pulse takes 0.03 s of them, and gives 20 J."""
     m = flying()
@@ -327,3 +331,33 @@ def test_a_prescribed_motion_that_jumps_is_told_since_its_impulse_is_missing(law
     if told is not None:
         with pytest.warns(bc.BellcrankWarning, match=told):
             bc.simulate_many(model, 0.2, q=np.zeros((2, 1)))
+
+
+def test_a_table_over_the_time_is_looked_through_once():
+    """A control of a thousand values: the work before a run grows with their number, not with its square."""
+
+    def look(count):
+        rows = ", ".join(f"[{k}, {k % 3}]" for k in range(count))
+        model = bc.load(f'{TIMED}[tables.control]\nrows = [{rows}]\ninterpolation = "linear"\n')
+        return lambda: kink_times(model, 0.0, count - 1.0)
+
+    few, many = look(50), look(100)
+    assert len(many()) == 98  # all but both ends
+    assert counted_calls(many) < 1.5 * counted_calls(few)
+
+
+TIMED = """
+format = 1
+name = "driven"
+[bodies.bob]
+point_mass = { at = [0, 0, -1], mass = 1.0 }
+[joints.hinge]
+type = "revolute"
+parent = "ground"
+child = "bob"
+point = [0, 0, 0]
+axis = "y"
+[motors.drive]
+joint = "hinge"
+effort = "=control(t)"
+"""

@@ -381,7 +381,7 @@ def wrong(change):
         ({"bodies": ["a", "c"]}, 'it names "c", which is no body'),
         ({"bodies": ["a", "b", "a"]}, "it has 3 bodies"),
         ({"axis": "x"}, "meet in [0, 0, 0] m: bevel gears. Say where their teeth are"),
-        ({"axis": "x", "point": (0.4, 0, 0.4), "internal": True}, "internal bevel gears are not known"),
+        ({"axis": "x", "point": (0.4, 0, 0.4), "internal": True}, "internal bevel gears are not supported"),
         ({"axis": "x", "point": (0.4, 0, 0)}, "on which sides of the apex"),
         ({"axis": "x", "point": (0.4, 0, 0.8)}, "its radii put the teeth 0.7211 m from where the axes meet"),
         ({"axis": "y", "point": (0.4, 0, 0.8)}, "neither parallel nor do they meet: they pass each other at 1 m"),

@@ -118,7 +118,7 @@ def test_dense_output_is_smooth_from_step_to_step():
 
 
 def test_a_mistyped_coefficient_is_noticed():
-    with pytest.raises(ValueError, match="the coefficients of wrong do not add up"):
+    with pytest.raises(ValueError, match="the coefficients of wrong do not sum correctly"):
         RungeKutta("wrong", 2, "nobody", c=(0.0, 1.0), A=((), (1.0,)), b=(0.5, 0.4))
 
 

@@ -65,7 +65,7 @@ def test_llvm_itself_is_asked_for_its_processors(monkeypatch):
     """Whatever the architecture, it knows "generic", and no "crankshaft"."""
     assert "Select the generic processor" in processor._tried().stderr
     monkeypatch.setenv("BELLCRANK_CPU", "crankshaft")
-    with pytest.raises(StateError, match="LLVM knows no such processor"):
+    with pytest.raises(StateError, match="LLVM has no such processor"):
         jit.machine()
 
 

@@ -177,6 +177,11 @@ def test_a_path_is_found_before_its_model_has_measures_and_a_wrong_one_says_so()
     dyn = measured("tree")[0]
     with pytest.raises(bc.StateError, match=r'"energy.kinetik" is no measure; did you mean energy.kinetic\?'):
         dyn.measures(dyn.model.initial_q, dyn.model.initial_v, names=["energy.kinetik"])
+    with pytest.raises(bc.StateError, match='"momentum" has several values: write momentum.x, momentum.y or momentum.z'):
+        dyn.measures(dyn.model.initial_q, dyn.model.initial_v, names=["momentum"])
+    undriven = next(name for name, driven in zip(dyn.model.joint_names, dyn.model.driven, strict=True) if not driven)
+    with pytest.raises(bc.StateError, match=f"'{undriven}' has no prescribed motion, and so no drive"):
+        dyn.measures(dyn.model.initial_q, dyn.model.initial_v, names=[f"{undriven}.effort"])
     with pytest.raises(bc.StateError, match="names must be a list"):
         dyn.measures(dyn.model.initial_q, dyn.model.initial_v, names="time")
     bare = bc.compile(replace(dyn.model, measures=()), quick=True)

@@ -224,7 +224,7 @@ def test_joints_without_names_are_known_by_their_bodies():
 
 
 def test_what_mujoco_refuses_is_told_in_its_words():
-    with pytest.raises(bc.ModelError, match=r"MuJoCo's compiler refuses it: .*'foo' Element 'motor', line 2"):
+    with pytest.raises(bc.ModelError, match=r"MuJoCo's compiler rejects it: .*'foo' Element 'motor', line 2"):
         bc.load(SMALL.format('<actuator><motor name="m" joint="none" foo="1"/></actuator>'))
 
 

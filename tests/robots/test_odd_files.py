@@ -35,7 +35,7 @@ def test_a_mesh_that_is_a_pipe_is_refused_and_not_waited_for(tmp_path):
 def test_meshes_and_includes_that_are_links_in_a_ring_are_refused(tmp_path):
     (tmp_path / "m.stl").symlink_to("m.stl")
     (tmp_path / "robot.xml").write_text(MESH)
-    assert "robot.xml: MuJoCo's compiler refuses it" in refusal(tmp_path / "robot.xml")
+    assert "robot.xml: MuJoCo's compiler rejects it" in refusal(tmp_path / "robot.xml")
     (tmp_path / "robot.xml").write_text(MESH.replace("<asset>", '<include file="m.stl"/><asset>'))
     assert '<include> names the file "m.stl", which is not in' in refusal(tmp_path / "robot.xml")
 

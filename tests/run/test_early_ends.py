@@ -161,7 +161,7 @@ def two_joints():
 
 
 def test_a_model_without_a_duration_asks_for_one():
-    with pytest.raises(bc.StateError, match="does not say how long to run: give duration"):
+    with pytest.raises(bc.StateError, match="has no duration: give duration"):
         bc.simulate(chain(2))
 
 

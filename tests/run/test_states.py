@@ -331,8 +331,8 @@ def test_states_follow_a_given_motion():
 
 def test_states_that_run_away_along_a_motion_are_told():
     m = slider()
-    m.state("x", "=1e3*x**2", 1.0)
-    with pytest.raises(bc.DynamicsError, match="cannot be integrated along this motion|not finite"):
+    m.state("x", "=exp(50*x)", 1.0)
+    with pytest.raises(bc.DynamicsError, match="cannot be integrated along this motion beyond t = "):
         bc.inverse_motion(m.build(), {"slide": 0.0}, [0.0, 1.0])
 
 
@@ -360,7 +360,7 @@ def test_states_beside_a_loop_in_drive_and_along_a_motion():
 
 def test_what_does_not_know_states_says_so(tmp_path):
     model = controlled()
-    with pytest.raises(bc.StateError, match="reaction_taylor knows no states of one's own"):
+    with pytest.raises(bc.StateError, match="reaction_taylor does not support states of one's own"):
         bc.simulate(model, method="reaction_taylor", max_step=0.01)
     for ending in ("urdf", "xml"):
         with pytest.raises(bc.ModelError, match='the state "integral"'):

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
+from bellcrank.dynamics.quantities.momenta import hamilton
 from tests.forces.test_every_formulation import HINGES, add_elements, loop, tree
 from tests.machine.test_least_reactions import four_bar
 
-from .complex_chain import Chain, by_kind
+from .complex_chain import STEP, Chain, by_kind
 
 MOST = 4  # parameters of a kind
 INERTIA = ((0.2, 0.02, 0.01), (0.02, 0.25, 0.03), (0.01, 0.03, 0.3))
@@ -117,3 +118,21 @@ def test_derivatives_are_those_of_a_complex_step(name):
             np.testing.assert_allclose(
                 ours, exact, rtol=0, atol=tolerance * np.abs(exact).max() + 1e-12, err_msg=kind, equal_nan=False
             )
+
+
+@pytest.mark.parametrize(("name", "names"), [("double_pendulum", ["knee.y", "upper.mass"]), ("slider_crank", ["parameters.r"])])
+def test_in_canonical_form_velocities_and_rates_of_momenta_have_derivatives(name, names):
+    """Partial ones at the same q and p; and total ones, which the change of p adds to."""
+    model = bc.load(name)
+    dyn = bc.compile(model, "canonical_momenta", design=bc.Design(model, names), quick=True)
+    q, p = model.initial_q, dyn.momenta(model.initial_q, model.initial_v + 0.1)
+    found, chain, ones = dyn.canonical_sensitivity(q, p), Chain(dyn, q, model.initial_v), np.ones(len(names))
+    exact = chain.run(hamilton(dyn), chain.data(dyn.plan, ones), p=p)
+    np.testing.assert_allclose(found.v, dyn.velocities(q, p), rtol=1e-12)
+    np.testing.assert_allclose(found.rates, dyn.canonical_rates(q, p)[1], rtol=1e-12)
+    for ours, name_of in ((found.dv, "v"), (found.drates, "pdot")):
+        wanted = exact[name_of].imag / STEP
+        np.testing.assert_allclose(ours @ ones, wanted, rtol=0, atol=1e-10 * np.abs(wanted).max())
+    total = dyn.canonical_sensitivity([q], [p], dp=np.ones((model.nv, len(names))))
+    moved = dyn.velocities(q, p + 1e-3) - dyn.velocities(q, p)  # linear in p
+    np.testing.assert_allclose(total.dv[0, :, 0] - found.dv[:, 0], moved / 1e-3, rtol=1e-8, atol=1e-9)

@@ -106,11 +106,65 @@ def test_a_force_that_turns_round_where_a_formula_says():
     np.testing.assert_allclose(found.dv_values[~behind, 0], np.broadcast_to([0.0, 1.0], ((~behind).sum(), 2)), atol=1e-12)
 
 
+TIMED = BLOCK.replace("[bodies.block]", "gravity = [0, 0, 0]\n[parameters]\nT = 0.37\nH = 2.0\n[bodies.block]")
+ROWS = '[[0.0, 0.0], ["=T", "=H"], [1.0, 0.0]]\ninterpolation = "previous"\noutside = "clamp"\n'
+DRIVE = '[motors.drive]\njoint = "slide"\n'
+
+
+@pytest.mark.parametrize(
+    "drive",
+    [
+        DRIVE + 'effort = "=if(time > T, H, 0)"',
+        DRIVE + "table = " + ROWS,
+        "[tables.steps]\nrows = " + ROWS + DRIVE + 'effort = "=steps(time)"',
+    ],
+)
+@pytest.mark.parametrize("options", [{"method": "radau"}, {"formulation": "canonical_momenta"}])
+def test_a_force_that_begins_at_a_time_that_is_moved(drive, options):
+    """H from T on: v = H (t - T), q = H (t - T)^2/2. Also at a sample that is a jump, and in momenta."""
+    given = {"duration": 0.74, "step": 0.37, **options}
+    found = bc.sensitivity(bc.load(TIMED + drive), ["parameters.T", "parameters.H"], ["slide.v@end"], **given)
+    np.testing.assert_allclose(found.time, [0.0, 0.37, 0.74])
+    np.testing.assert_allclose(found.d("slide.v@end"), [-2.0, 0.37], rtol=1e-9)
+    np.testing.assert_allclose(found.dq_values[-1, 0], [-2.0 * 0.37, 0.37**2 / 2], rtol=1e-9)
+
+
+def test_a_force_that_comes_back_again_and_again():
+    """H (t mod T): v = H (n T^2/2 + r^2/2), r = t - n T, so that dv/dT = H n (T - r)."""
+    model = bc.load(TIMED + DRIVE + 'effort = "=H*mod(time, T)"')
+    found = bc.sensitivity(model, ["parameters.T"], ["slide.v@end"], 0.8, step=0.1)
+    assert len(found.time) == 9
+    np.testing.assert_allclose(found.d("slide.v@end"), [2.0 * 2 * (0.37 - (0.8 - 2 * 0.37))], rtol=1e-8)
+
+
+def test_a_contact_with_damping_that_is_moved_is_met_later():
+    """A ball flies at a wall that is dw further away: all that follows is the same but later by dw/v0."""
+    m = bc.Mechanism("ball", gravity=(0, 0, 0))
+    m.parameter("wall", 1.0)
+    m.sphere("ball", (0, 0, 0), 0.1, mass=1.0)
+    m.joint("slide", "prismatic", "ground", "ball", point=(0, 0, 0), axis="x")
+    m.contact(
+        "touch", "ball", (0, 0, 0), 1e3, radius=0.1, plane=("ground", ("=wall", 0, 0), (-1, 0, 0)), law="linear", damping=10.0
+    )
+    m.start("slide", v=1.93)
+    model = m.build()
+    found = bc.sensitivity(model, ["parameters.wall"], duration=0.7, step=0.01, control="all")
+    q, v = found.q_values[:, 0], found.v_values[:, 0]
+    a = bc.compile(model, quick=True).acceleration(found.q_values, found.v_values)[:, 0]
+    touching, behind = (q > 0.9) & (a < -1.0), (q < 0.9) & (v < 0)
+    assert touching.sum() > 3 and behind.sum() > 3
+    np.testing.assert_allclose(found.dv_values[touching, 0, 0], -a[touching] / 1.93, rtol=0, atol=1e-5)
+    np.testing.assert_allclose(found.dq_values[behind, 0, 0], 1.0 - v[behind] / 1.93, rtol=0, atol=1e-5)
+
+
 def test_what_is_still_missed_is_named():
-    """A jump at a time, and passages that no short step was made for."""
-    timed = bc.load(BLOCK + '[motors.drive]\njoint = "slide"\neffort = "=if(time > 1, 2, 0)"')
-    with pytest.warns(bc.BellcrankWarning, match="decides between values"):
-        warn_of_jumps(timed, added=True)
+    """A table of steps over a coordinate, and passages that no short step was made for."""
+    stepped = bc.load(
+        BLOCK + '[tables.steps]\nrows = [[-1.0, 0.0], [0.5, 1.0], [9.0, 0.0]]\ninterpolation = "previous"\n'
+        '[motors.drive]\njoint = "slide"\neffort = "=steps(slide.q)"'
+    )
+    with pytest.warns(bc.BellcrankWarning, match="its table has steps"):
+        warn_of_jumps(stepped, added=True)
     with pytest.warns(bc.BellcrankWarning, match="3 passages of surfaces"):
         warn_of_missed(bc.load(RUNNING + DAMPED), 3)
     with warnings.catch_warnings():

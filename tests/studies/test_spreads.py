@@ -114,6 +114,8 @@ def test_the_command_drives_and_complains():
     driven = ["--analysis", "drive", "--coordinate", "shoulder", "--from", 0, "--to", 1, "--count", 3]
     done = run("double_pendulum", "--parameters", "knee.y", "--outputs", "lower.x", *driven, "--json")
     assert json.loads(done.stdout)["shoulder"] == [0.0, 0.5, 1.0]
+    unknown = run("double_pendulum", "--parameters", "knee.y", "--outputs", "shoulder.effort", "--analysis", "inverse_motion")
+    assert unknown.exit_code == 2 and "motion" in unknown.output
     refused = run("double_pendulum", "--parameters", "knee.y", "--tornado", "t.png")
     assert refused.exit_code == 2 and "needs tolerances" in refused.output
     wrong = run("double_pendulum", "--parameters", "knee.y", "--outputs", "lower.x@end", "--tolerance", "a=1,b")

@@ -332,7 +332,7 @@ def test_pictures_and_statistics(pendulum, tmp_path):
         ({"scheduler": 3}, "address of a Dask scheduler"),
         ({"outputs": "tip.x"}, "must be a list"),
         ({"outputs": ()}, "no outputs"),
-        ({"parameters": {"upper.mass": "heavy"}}, "says nothing of a parameter"),
+        ({"parameters": {"upper.mass": "heavy"}}, "does not describe a parameter"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(pendulum, options, words):
@@ -348,7 +348,7 @@ def test_a_store_of_another_sweep_is_refused(pendulum, tmp_path):
         swept(pendulum, store, runs=16)
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "letter.txt").write_text("mine")
-    with pytest.raises(StudyError, match="has other things in it"):
+    with pytest.raises(StudyError, match="contains other files"):
         swept(pendulum, tmp_path / "full", runs=8)
     with pytest.raises(StudyError, match="there is no sweep"):
         bc.load_sweep(tmp_path / "nothing")

@@ -152,6 +152,20 @@ def test_a_ring_surrounds_its_planets_and_a_wheel_of_two_meshes_is_drawn_once() 
     assert radii(ring.points, [0, 0]).mean() == pytest.approx(0.06, rel=0.01)  # 60 teeth of module 2 mm
 
 
+def test_bevel_gears_turn_about_their_own_axes_and_touch_at_their_point() -> None:
+    m = bc.Mechanism("corner", gravity=(0, 0, 0))
+    m.body("pinion", mass=0.5, center=(0.1, 0, 0), inertia=(1e-3, 1e-3, 1e-3))
+    m.body("crown", mass=2.0, center=(0, 0.1, 0), inertia=(0.01, 0.02, 0.01))
+    m.joint("pinion_shaft", "revolute", "ground", "pinion", point=(0.12, 0, 0), axis="x")
+    m.joint("crown_shaft", "revolute", "ground", "crown", point=(0, 0.1, 0), axis="y")
+    m.gear("mesh", ["pinion", "crown"], teeth=(18, 36), point=(0.08, 0.04, 0))
+    scene = Scene(m.build())
+    pinion, crown = (world(scene, line) for line in lines(scene, "mesh"))
+    assert np.ptp(pinion[:, 0]) < 1e-12 and np.ptp(crown[:, 1]) < 1e-12
+    assert np.hypot(pinion[:, 1], pinion[:, 2]).mean() == pytest.approx(0.04, rel=0.01)
+    assert np.hypot(crown[:, 0], crown[:, 2]).mean() == pytest.approx(0.08, rel=0.01)
+
+
 def test_the_belt_has_the_length_of_tangents_and_arcs(machine) -> None:
     """Open: 2 sqrt(d^2 - (R - r)^2) + (pi - 2 phi) r + (pi + 2 phi) R, sin(phi) = (R - r)/d; crossed: with R + r, and both
     arcs pi + 2 phi."""

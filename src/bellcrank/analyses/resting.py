@@ -142,14 +142,14 @@ def equilibrium(
     seek: Seek = "stable",
     max_iterations: int = MOST,
 ) -> Equilibrium:
-    """A position in which nothing accelerates at rest: a = 0 at v = 0. Closed loops stay closed.
+    """A position of rest: a = 0 at v = 0. Closed loops stay closed.
 
     q0       where the search begins; the model's start if not given
     tau      constant joint efforts besides the model's forces
     t        the time of tables and prescribed motions. Driven joints move as they do then: for constant rates this is
              relative equilibrium, with centrifugal forces. Driven closures, such as rams, have the lengths of that time
-    seek     "stable" goes downhill, as the mechanism itself would with much friction, and on from where it would run away
-             after a small disturbance; "nearest" finds the next equilibrium of any kind, an inverted pendulum too
+    seek     "stable" reduces the energy, as strong friction would, and leaves equilibria that are unstable
+             after a small disturbance; "nearest" finds the nearest equilibrium of any kind, also of an inverted pendulum
 
     Raises DynamicsError, with the unbalanced efforts by name, if there is none or it is not found, and, with the directions
     in which it runs away, if those that were found are not stable and a stable one is sought.
@@ -236,9 +236,9 @@ def _stable(dyn: Dynamics, found: Found, given: Conditions, max_iterations: int)
         return result
     where = ", ".join(f"{name!r} = {value} {unit}" for name, value, unit in result.rows()[:6])
     raise DynamicsError(
-        f"model {dyn.model.name!r} found no stable equilibrium: that at {where}{' ...' if len(result.rows()) > 6 else ''} is "
-        f"{result.verdict}, and no stable one was found from there. Begin elsewhere ({argument('q0')}), or take it with "
-        f"{argument('seek', 'nearest')}."
+        f"model {dyn.model.name!r} has no stable equilibrium near its start: that at {where}"
+        f"{' ...' if len(result.rows()) > 6 else ''} is {result.verdict}, and no stable one was found from there. "
+        f"Begin elsewhere ({argument('q0')}), or take it with {argument('seek', 'nearest')}."
     )
 
 

@@ -185,7 +185,7 @@ def modes(
              Equilibrium, or a position q, with ``v`` if it moves
     tau, inputs, t   what acts, and when; an Equilibrium brings its own
 
-    A state that accelerates gives a warning: its modes describe motions beside its own only for a moment.
+    A state that accelerates gives a warning: its modes are valid only for an instant.
     """
     if isinstance(about, Equilibrium):
         if about.model is not model:
@@ -244,8 +244,8 @@ def _warn_of_acceleration(dyn: Dynamics, a: Array, given: Conditions) -> None:
     worst = int(np.argmax(np.abs(a))) if len(a) else -1
     if worst >= 0 and abs(a[worst]) > 1e-9 * scale:
         warn(
-            f"this state is no equilibrium: {dyn.model.v_names[worst]!r} accelerates at {a[worst]:.4g}. Its modes hold for a "
-            f"moment only; {argument('about', 'equilibrium')} finds one."
+            f"this state is not an equilibrium: {dyn.model.v_names[worst]!r} accelerates at {a[worst]:.4g}. Its modes are "
+            f"valid only for an instant; {argument('about', 'equilibrium')} finds one."
         )
 
 

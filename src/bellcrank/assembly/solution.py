@@ -109,21 +109,21 @@ def assemble(
     t: float = 0.0,
     tolerance: float | None = None,
 ) -> Assembly:
-    """Positions and velocities near a start that all loops agree with, on the branch nearest to it.
+    """Positions and velocities that satisfy all loops, near a given start and on its branch.
 
     q, v       approximate start: an array, or values by name, which are then held; the model's own if not given
     hold       names of coordinates, or of joints, that must keep their values, and velocities. If not given: what q and v name;
                or what the model's file gives in [initial], unless arrays are given
-    weight     what is small about the change: "mass" its kinetic energy, "norm" angles, and lengths over the typical length,
+    weight     what is minimised of the change: "mass" its kinetic energy, "norm" angles, and lengths over the typical length,
                as always for a model that was imported for kinematics alone
     t          s, of prescribed motions
     tolerance  m, of the closures, angles times the typical length; 1e-10 of the typical length if not given
 
     Redundant equations that contradict each other by no more than 1e-4 of the typical length, as the rounding of the numbers in
-    a file makes them, are closed in the least-squares sense; a note says how far apart they remain.
+    a file makes them, are closed in the least-squares sense; a note states the remaining gap.
 
     From its design position (what the file gives) or from the model's own start (what q names) the mechanism is moved until the
-    held coordinates have their values, loops closed all the way. Raises AssemblyError where that cannot be: it names the loops
+    held coordinates have their values, with closed loops. Raises AssemblyError where that is impossible: it names the loops
     that stay open, and by how much, or how far the held coordinates get.
     """
     if weight not in ("mass", "norm"):

@@ -1,7 +1,7 @@
 """The command line: ``bellcrank COMMAND``.
 
-One file a command, with a function ``command``; a new one is that file and its name in COMMANDS. Commands hold no numerics
-and import Bellcrank inside, so that ``bellcrank --help`` answers at once.
+Each command has a file with a function ``command``; a new one is that file and its name in COMMANDS. Commands hold no
+numerics and import Bellcrank inside, so that ``bellcrank --help`` answers at once.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ COMMANDS = (
 main = typer.Typer(
     name="bellcrank",
     cls=Commands,
-    help="Dynamics of mechanisms: simulate a model file, look at what came out.",
+    help="Dynamics of mechanisms: simulate model files and examine the results.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_show_locals=False,
@@ -40,10 +40,10 @@ def _print_version(wanted: bool) -> None:
 @main.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and leave.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    """Dynamics of mechanisms: simulate a model file, look at what came out."""
+    """Dynamics of mechanisms: simulate model files and examine the results."""
 
 
 for _name in COMMANDS:

@@ -24,14 +24,17 @@ def command(
         list[str] | None,
         typer.Option(metavar=FORM, help="A velocity that must have this value (rad/s, m/s); may be repeated."),
     ] = None,
-    hold: Annotated[list[str] | None, typer.Option(help="A coordinate or joint that keeps its start; may be repeated.")] = None,
+    hold: Annotated[
+        list[str] | None, typer.Option(help="A coordinate or joint that keeps its initial value; may be repeated.")
+    ] = None,
     tolerance: Annotated[
-        float | None, typer.Option(help="How far loops may stay open, in m.", show_default="1e-10 of the typical length")
+        float | None,
+        typer.Option(help="Largest opening of a loop that is accepted, in m.", show_default="1e-10 of the typical length"),
     ] = None,
     time: Annotated[float, typer.Option("--time", help="Time in s, for prescribed motions.")] = 0.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the state as JSON.")] = False,
 ) -> None:
-    """Close the loops of MODEL and print how far its coordinates had to move.
+    """Close the loops of MODEL and print the changes of its coordinates.
 
     Exit code 2 if they do not close: the message names the loop and its gap, or how far a coordinate can go.
     """

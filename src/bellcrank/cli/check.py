@@ -22,7 +22,7 @@ def command(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
-    """List bodies, joints, forces, inputs and measures of MODEL, and say what is unusual.
+    """List bodies, joints, forces, inputs and measures of MODEL, and report what is unusual.
 
     Exit codes: 0 the model can be read, whatever is unusual about it; 2 it cannot.
     """

@@ -14,8 +14,10 @@ from .reading import MODEL, ModelFile, reads_model
 def command(
     model: Annotated[ModelFile, MODEL],
     states: Annotated[int, typer.Option(help="Random states at which accelerations are compared.")] = 20,
-    duration: Annotated[float | None, typer.Option(help="Seconds of the runs.", show_default="the model's, 1 at most")] = None,
-    seed: Annotated[int, typer.Option(help="Of the random states.")] = 0,
+    duration: Annotated[
+        float | None, typer.Option(help="Duration of the runs in seconds.", show_default="the model's, 1 at most")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the random states.")] = 0,
     no_peers: Annotated[bool, typer.Option("--no-peers", help="Leave out MuJoCo and Pinocchio.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the table as JSON.")] = False,
 ) -> None:

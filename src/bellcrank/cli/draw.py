@@ -20,13 +20,15 @@ def command(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="The file: PNG, SVG or PDF.", show_default="the model's name, .png")
     ] = None,
-    view: Annotated[str, typer.Option(metavar="[auto|front|top|side|iso]", help="From where it is seen.")] = "auto",
+    view: Annotated[str, typer.Option(metavar="[auto|front|top|side|iso]", help="Direction of view.")] = "auto",
     q: Annotated[
         list[str] | None,
-        typer.Option(metavar=FORM, help="A coordinate that has this value (rad, m), loops closed; may be repeated."),
+        typer.Option(
+            metavar=FORM, help="A coordinate to be set to this value (rad, m), with the loops closed; may be repeated."
+        ),
     ] = None,
     as_drawn: Annotated[
-        bool, typer.Option("--as-drawn", help="The design position, with the gaps of loops that do not close.")
+        bool, typer.Option("--as-drawn", help="Draw the design position, with the gaps of loops that do not close.")
     ] = False,
     names: Annotated[bool, typer.Option(help="Write the names of joints, bodies and points.")] = True,
     time: Annotated[float, typer.Option("--time", help="Time in s, for prescribed motions.")] = 0.0,

@@ -19,7 +19,7 @@ def command(
     first: Annotated[float, typer.Option("--from", help="First value, rad or m.")] = -3.141592653589793,
     last: Annotated[float, typer.Option("--to", help="Last value.")] = 3.141592653589793,
     count: Annotated[int, typer.Option(min=2, help="Number of values.")] = 25,
-    hold: Annotated[list[str] | None, typer.Option(help="A coordinate that stays where it is.")] = None,
+    hold: Annotated[list[str] | None, typer.Option(help="A coordinate that is held.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the motion into this file.")] = None,
     keep: Annotated[bool, KEEP] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print positions, velocities and accelerations as JSON.")] = False,

@@ -15,13 +15,14 @@ from .reading import MODEL, ModelFile, reads_model
 def command(
     model: Annotated[ModelFile, MODEL],
     seek: Annotated[
-        str, typer.Option(help="stable: go downhill from the model's start; nearest: the next equilibrium of any kind.")
+        str,
+        typer.Option(help="stable: a stable equilibrium, found from the model's start; nearest: the nearest one of any kind."),
     ] = "stable",
     q0: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="Where the search begins (rad, m), else the model's start; may be repeated."),
+        typer.Option(metavar="NAME=VALUE", help="Start of the search (rad, m), instead of the model's start; may be repeated."),
     ] = None,
-    max_iterations: Annotated[int, typer.Option(help="Most steps of the search.")] = 200,
+    max_iterations: Annotated[int, typer.Option(help="Largest number of steps of the search.")] = 200,
     time: Annotated[float, typer.Option("--time", help="Time in s, for prescribed motions and tables.")] = 0.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the position, reactions and forces as JSON.")] = False,
 ) -> None:

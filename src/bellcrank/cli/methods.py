@@ -20,14 +20,14 @@ def command(
     duration: Annotated[float | None, typer.Option(help="Seconds to simulate.", show_default="the model's")] = None,
     step: Annotated[float | None, typer.Option(help="Seconds between samples.", show_default="the model's")] = None,
     max_step: Annotated[
-        float | None, typer.Option(help="Step of methods of fixed step, in seconds.", show_default="that of --step")
+        float | None, typer.Option(help="Step of the fixed-step methods, in seconds.", show_default="that of --step")
     ] = None,
     methods: Annotated[
         str | None,
-        typer.Option(help="Names, with commas between.", show_default="rk4,dopri5,dop853,implicit_midpoint,midpoint4,gauss4"),
+        typer.Option(help="Names, separated by commas.", show_default="rk4,dopri5,dop853,implicit_midpoint,midpoint4,gauss4"),
     ] = None,
     rtol: Annotated[float, typer.Option(help="Relative tolerance of methods that adapt their step.")] = TOLERANCE,
-    atol: Annotated[float, typer.Option(help="Absolute tolerance of those.")] = TOLERANCE,
+    atol: Annotated[float, typer.Option(help="Absolute tolerance of methods that adapt their step.")] = TOLERANCE,
     plot: Annotated[Path | None, typer.Option(help="Draw the errors over time into this file.")] = None,
     keep: Annotated[bool, KEEP] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the table as JSON.")] = False,

@@ -16,7 +16,7 @@ import typer
 from ..errors import BellcrankError, BellcrankWarning, SimulationError
 from ..wording import in_terms_of_options
 
-KEEP = typer.Option("--keep", help="Keep files that are there: it is an error if one would be replaced.")
+KEEP = typer.Option("--keep", help="Do not replace existing files; report an error instead.")
 
 STOPPED_EARLY = 1
 BAD_INPUT = 2

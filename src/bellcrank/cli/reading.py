@@ -56,17 +56,21 @@ def _reading(
     *,
     changes: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="PATH=VALUE", help="Another number in the model, such as rod.mass=2; may be repeated."),
+        typer.Option("--set", metavar="PATH=VALUE", help="Change a number of the model, such as rod.mass=2; may be repeated."),
     ] = None,
-    base: Annotated[str | None, _of_importers(help="URDF: the robot's base.")] = None,
-    fixed: Annotated[str | None, _of_importers(help="Bodies that are fixed to others.")] = None,
-    massless: Annotated[str | None, _of_importers(help="URDF: joints that move nothing that has mass.")] = None,
-    broken_inertia: Annotated[str | None, _of_importers(help="URDF: masses and inertias that no body can have.")] = None,
+    base: Annotated[str | None, _of_importers(help="URDF: whether the base is fixed or free.")] = None,
+    fixed: Annotated[str | None, _of_importers(help="Whether bodies that are fixed to others are merged or kept.")] = None,
+    massless: Annotated[str | None, _of_importers(help="URDF: treatment of joints that move no mass.")] = None,
+    broken_inertia: Annotated[
+        str | None, _of_importers(help="URDF: treatment of masses and inertias that no body can have.")
+    ] = None,
     keyframe: Annotated[str | None, _of_importers(help="MJCF: the keyframe to start from.", show_default="the first")] = None,
     packages: Annotated[
         list[str] | None, _of_importers(metavar="NAME=FOLDER", help="URDF: the folder of a package; may be repeated.")
     ] = None,
-    gravity: Annotated[str | None, _of_importers(metavar="X,Y,Z", help="URDF: m/s2.", show_default="0,0,-9.81")] = None,
+    gravity: Annotated[
+        str | None, _of_importers(metavar="X,Y,Z", help="URDF: gravity in m/s2.", show_default="0,0,-9.81")
+    ] = None,
     allow_outside: Annotated[bool, _of_importers("--allow-outside", help="Open files outside the model's folder.")] = False,
 ) -> tuple[list[str], dict[str, Any]]:
     """The numbers to change, and the options of ``load`` that were given."""

@@ -55,7 +55,7 @@ def command(
     rtol: Annotated[float | None, typer.Option(help="Relative tolerance.", show_default=f"{TOLERANCE:g}")] = None,
     atol: Annotated[float | None, typer.Option(help="Absolute tolerance.", show_default=f"{TOLERANCE:g}")] = None,
     max_step: Annotated[float | None, typer.Option(help="Longest step, in seconds.", show_default="none, or --step")] = None,
-    max_steps: Annotated[int | None, typer.Option(help="How many steps the run may take.", show_default="1e8")] = None,
+    max_steps: Annotated[int | None, typer.Option(help="Largest number of steps.", show_default="1e8")] = None,
     projection: Annotated[
         str | None,
         typer.Option(
@@ -88,7 +88,7 @@ def command(
     keep: Annotated[bool, KEEP] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     no_plot: Annotated[bool, typer.Option("--no-plot", help="Do not draw run.png.")] = False,
-    csv: Annotated[bool, typer.Option("--csv", help="Write the table run.csv too.")] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="Also write the table run.csv.")] = False,
 ) -> None:
     """Simulate MODEL, print a summary, write run.nc and run.png.
 

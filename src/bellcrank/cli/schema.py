@@ -9,7 +9,7 @@ import typer
 from .outcome import print_json, reported
 
 
-def command(as_json: Annotated[bool, typer.Option("--json", help="The schema is JSON anyway.")] = False) -> None:
+def command(as_json: Annotated[bool, typer.Option("--json", help="Has no effect: the schema is JSON.")] = False) -> None:
     """Print the JSON Schema of model files."""
     with reported(as_json=as_json):
         import bellcrank as bc

@@ -21,12 +21,12 @@ MODEL, PICTURE, RECORD = "better.toml", "study.png", "evaluations.jsonl"
 PATIENCE, EVERY = 1.0, 0.2  # seconds
 
 STUDY = typer.Argument(metavar="STUDY", help="A study file, or the name of a study of the gallery.")
-STARTS = typer.Option(min=1, help="How many designs to start from.", show_default="the study's")
-SEED = typer.Option(min=0, help="Of the random starts.", show_default="the study's")
+STARTS = typer.Option(min=1, help="Number of initial designs.", show_default="the study's")
+SEED = typer.Option(min=0, help="Seed of the random initial designs.", show_default="the study's")
 METHOD = typer.Option(help="L-BFGS-B, SLSQP, trust-constr, least_squares or auto.", show_default="the study's")
-RESUME = typer.Option("--resume", help="Go on from the evaluations that the folder has.")
+RESUME = typer.Option("--resume", help="Continue from the evaluations in the folder.")
 OUT = typer.Option("--out", "--output-dir", help="Folder for the results.", file_okay=False)
-JSON = typer.Option("--json", help="Print what was found as JSON.")
+JSON = typer.Option("--json", help="Print the result as JSON.")
 NO_PLOT = typer.Option("--no-plot", help=f"Do not draw {PICTURE}.")
 
 

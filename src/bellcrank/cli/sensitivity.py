@@ -16,25 +16,29 @@ from .reading import MODEL, ModelFile, reads_model
 @reads_model
 def command(
     model: Annotated[ModelFile, MODEL],
-    parameters: Annotated[list[str], typer.Option(help="What may change: a path, or several with commas.")],
-    outputs: Annotated[list[str] | None, typer.Option(help="Outputs: tip.x@end, max(tip.x); several with commas.")] = None,
-    analysis: Annotated[str, typer.Option(help="run, drive, equilibrium or modes.")] = "run",
+    parameters: Annotated[list[str], typer.Option(help="Parameters: a path, or several separated by commas.")],
+    outputs: Annotated[
+        list[str] | None, typer.Option(help="Outputs: tip.x@end, max(tip.x); several separated by commas.")
+    ] = None,
+    analysis: Annotated[
+        str, typer.Option(help="run, drive, equilibrium or modes; inverse_motion is available in Python.")
+    ] = "run",
     duration: Annotated[float | None, typer.Option(help="Length of the run in s; the model's own if not given.")] = None,
     step: Annotated[float | None, typer.Option(help="Interval of the samples in s.")] = None,
     method: Annotated[str | None, typer.Option(help="Integrator of the run.")] = None,
-    control: Annotated[str | None, typer.Option(help="Steps follow the errors of the state, or of all.")] = None,
+    control: Annotated[str | None, typer.Option(help="Which errors control the steps: those of the state, or all.")] = None,
     coordinate: Annotated[str | None, typer.Option(help="For drive: the coordinate that is moved.")] = None,
     first: Annotated[float, typer.Option("--from", help="For drive: first value, rad or m.")] = -3.141592653589793,
     last: Annotated[float, typer.Option("--to", help="For drive: last value.")] = 3.141592653589793,
     count: Annotated[int, typer.Option(min=2, help="For drive: number of values.")] = 25,
     tolerance: Annotated[
-        list[str] | None, typer.Option(help="How far a parameter may be off: path=0.001, path=0.5% or 0.5% for all.")
+        list[str] | None, typer.Option(help="Tolerance of a parameter: path=0.001, path=0.5% or 0.5% for all.")
     ] = None,
-    differences: Annotated[bool, typer.Option(help="Find differences too, and lay them over the plot.")] = False,
+    differences: Annotated[bool, typer.Option(help="Also compute finite differences, and show them in the plot.")] = False,
     plot: Annotated[Path | None, typer.Option(help="Draw the derivatives into this file.")] = None,
     tornado: Annotated[Path | None, typer.Option(help="Draw a tornado chart into this file; needs --tolerance.")] = None,
     out: Annotated[Path | None, typer.Option(help="Write everything into this NetCDF file.")] = None,
-    csv: Annotated[Path | None, typer.Option(help="Write outputs and derivatives as a table of text.")] = None,
+    csv: Annotated[Path | None, typer.Option(help="Write outputs and derivatives as a CSV file.")] = None,
     keep: Annotated[bool, KEEP] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print outputs, derivatives and spreads as JSON.")] = False,
 ) -> None:

@@ -18,14 +18,14 @@ from .searching import STUDY
 def command(
     study: Annotated[str, STUDY],
     store: Annotated[
-        Path | None, typer.Option(help="Folder for the results; one that is there goes on.", show_default="NAME.zarr")
+        Path | None, typer.Option(help="Folder for the results; an existing store is continued.", show_default="NAME.zarr")
     ] = None,
     design: Annotated[
         str | None,
         typer.Option(help="grid, list, random, latin_hypercube, sobol or saltelli.", show_default="the study's"),
     ] = None,
-    runs: Annotated[int | None, typer.Option(min=1, help="How many designs.", show_default="the study's")] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Of the random numbers.", show_default="the study's")] = None,
+    runs: Annotated[int | None, typer.Option(min=1, help="Number of designs.", show_default="the study's")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed of the random numbers.", show_default="the study's")] = None,
     chunk: Annotated[int | None, typer.Option(help="Runs that are written together, a multiple of 64.")] = None,
     scheduler: Annotated[str | None, typer.Option(help="Address of a Dask scheduler: tcp://...:8786.")] = None,
     trajectories: Annotated[bool, typer.Option("--trajectories", help="Keep coordinates and velocities too.")] = False,

@@ -26,7 +26,7 @@ def command(
     duration: Annotated[float | None, typer.Option(help="Seconds to simulate a model.", show_default="the model's")] = None,
     step: Annotated[float | None, typer.Option(help="Seconds between samples.", show_default="the model's")] = None,
     html: Annotated[Path | None, typer.Option(help="Write one HTML file instead, which plays without a server.")] = None,
-    speed: Annotated[float, typer.Option(help="How fast the HTML file plays: 0.5 is half as fast as it happens.")] = 1.0,
+    speed: Annotated[float, typer.Option(help="Speed of the HTML file: 0.5 plays at half speed.")] = 1.0,
     port: Annotated[int, typer.Option(help="Port of the server; the next free one, if it is taken.")] = 8080,
     host: Annotated[str, typer.Option(help="Address of the server; 127.0.0.1 is for this machine alone.")] = "127.0.0.1",
     browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,

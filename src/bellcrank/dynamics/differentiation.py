@@ -78,10 +78,9 @@ def tangent_kernel(
     dyn: Evaluation, program: Program, along: tuple[str, ...], tangents: int, *, of_design: bool = True
 ) -> TangentKernel:
     """A program on dual numbers, compiled for this model; ``of_design``: with tangents of the data that a design may change."""
-    if program.optimisation > dyn.optimisation:
-        program = replace(program, optimisation=dyn.optimisation)
-    whole = for_plan(program, dyn.plan).differentiated(along, tangents, of_design=of_design)
-    key = (whole.name, 0, whole.optimisation)
+    key = (program.name, program.optimisation, along, tangents, of_design)
     if key not in dyn.tangent_kernels:
+        level = min(program.optimisation, dyn.optimisation)
+        whole = for_plan(replace(program, optimisation=level), dyn.plan).differentiated(along, tangents, of_design=of_design)
         dyn.tangent_kernels[key] = TangentKernel(dyn.plan, whole)
     return dyn.tangent_kernels[key]

@@ -209,6 +209,7 @@ class Dynamics(Evaluation):
     momenta = quantities.momenta.momenta
     velocities = quantities.momenta.velocities
     impulses = quantities.momenta.impulses
+    canonical_sensitivity = derivatives.by_momenta.canonical_sensitivity
     canonical_rates = quantities.momenta.canonical_rates
     canonical_reactions = quantities.momenta.canonical_reactions
 

@@ -45,7 +45,7 @@ class Evaluation:
         self.designs: LaneDesigns | None = None
         self.lanes_only = False
         self.kernels: dict[tuple[str, int, int, bool], Kernel] = {}
-        self.tangent_kernels: dict[tuple[str, int, int], TangentKernel] = {}  # see differentiation
+        self.tangent_kernels: dict[tuple[Any, ...], TangentKernel] = {}  # see differentiation
         self.adjoint_kernels: dict[tuple[str, tuple[str, ...], int], AdjointKernel] = {}  # see transposition
         self.measuring_code: dict[tuple[str, ...], Any] = {}  # by names of measures (quantities.measures)
 

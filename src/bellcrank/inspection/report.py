@@ -101,7 +101,7 @@ class Report:
 
 @in_our_errors(DynamicsError)
 def check(model: Model, *, rank_tolerance: float | None = None) -> Report:
-    """What a model is made of, and what is unusual about it; ``rank_tolerance``: what counts as redundant, as in compile."""
+    """The parts of a model, and anything unusual about it; ``rank_tolerance``: what counts as redundant, as in compile."""
     ends, count = _written_ends(model), model.body_count
     rows = list(zip(model.joint_names, model.joints, ends, model.driven.tolist(), strict=True))[:count]
     bodies = zip(model.body_names[:count], model.joint_names, model.mass.tolist(), strict=False)

@@ -74,4 +74,4 @@ class RungeKutta:
             ends = zip(self.dense, (*self.b, 0.0, *(0.0 for _ in self.extra)), strict=True)
             sums += [abs(sum(row) - weight) for row, weight in ends]
         if max(sums) > 2e-13:
-            raise ValueError(f"the coefficients of {self.name} do not add up (by {max(sums)})")
+            raise ValueError(f"the coefficients of {self.name} do not sum correctly (by {max(sums)})")

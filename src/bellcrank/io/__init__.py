@@ -67,7 +67,7 @@ def _tell(model: Model, file: str) -> None:
 
 
 def save(model: Model, path: str | PathLike[str], *, keep: bool = False, partial: bool = False) -> None:
-    """Writes a model file. One that is there already is replaced, whole or not at all; with ``keep`` it is an error.
+    """Writes a model file. An existing file is replaced, completely or not at all; with ``keep`` it is an error.
 
     .toml        our own format: everything, formulas and all
     .xml, .mjcf  MJCF

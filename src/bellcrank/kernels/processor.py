@@ -79,7 +79,7 @@ def _must_be_known(wanted: str) -> None:
     if wanted not in known:
         near = difflib.get_close_matches(wanted, known, n=5, cutoff=0.5)
         example = f", such as {', '.join(near or known[:5])}" if known else ""
-        raise StateError(f"BELLCRANK_CPU is {wanted!r}: LLVM knows no such processor for {triple}. {remedy}{example}.")
+        raise StateError(f"BELLCRANK_CPU is {wanted!r}: LLVM has no such processor for {triple}. {remedy}{example}.")
     if _tried(wanted).returncode != 0:
         raise StateError(f"BELLCRANK_CPU is {wanted!r}: that processor does not run code for {triple}. {remedy}.")
 

@@ -14,6 +14,7 @@ work, messages, channels ...   what passes keep on bodies and nodes, and what th
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -65,7 +66,7 @@ _DECLARED = (
     _table("dofs", "nv", 1, lambda plan: _parents_of_dofs(plan)),
     _data("data", "bodies", ROW, lambda plan: plan.data),
     _data("gravity", 1, 3, lambda plan: plan.gravity),
-    _table("sizes", 1, SIZES, lambda plan: [plan_counts(plan)[name] for name in SIZES]),
+    _table("sizes", 1, SIZES, lambda plan: _sizes(plan_counts(plan))),
     _table("motion_table", "motions", MOTION_TABLE, lambda plan: plan.loads.motion_table),
     _data("motion_data", "motions", "motion_row", lambda plan: plan.loads.motion_data),
     _table("element_table", "elements", ELEMENT_TABLE, lambda plan: plan.loads.element_table),
@@ -197,6 +198,10 @@ def width(plan: Plan, program: Program, name: str) -> int:
     counts |= {"opening": plan.loads.openings}
     counts |= {"node": 0 if plan.nodes is None else plan.nodes.count}
     return counts[per] * (model.nv if size == "v" else int(size or 1))
+
+
+def _sizes(counts: Mapping[str, int]) -> list[int]:
+    return [counts[name] for name in SIZES]
 
 
 def _parents_of_dofs(plan: Plan) -> NDArray[np.int64]:

@@ -131,7 +131,7 @@ class Model:
             object.__setattr__(self, name, value)
 
     def check(self, *, rank_tolerance: float | None = None) -> Report:
-        """What the model is made of, and what is unusual about it; ``print`` it. ``rank_tolerance``: see compile."""
+        """The parts of the model, and anything unusual about it; ``print`` it. ``rank_tolerance``: see compile."""
         from ..inspection import check  # goes upward
 
         return check(self, rank_tolerance=rank_tolerance)
@@ -149,7 +149,7 @@ class Model:
     ) -> Figure:
         """A picture of the mechanism, written to ``path`` (PNG, SVG, PDF by its ending) if one is given.
 
-        q         the state: by names, and the loops are closed; or an array as it is, and loops that gape are marked; else the
+        q         the state: by names, and the loops are closed; or an array, drawn unchanged, with open loops marked; else the
                   model's start
         view      "front", "top", "side" or "iso"; "auto" looks at a planar mechanism along the normal of its plane
         names     whether names of joints, bodies and points are written
@@ -357,7 +357,7 @@ class Model:
         return MappingProxyType({} if self.spec is None else parameters_of(self.spec))
 
     def with_parameters(self, changes: Mapping[str, float]) -> Model:
-        """The model with other numbers, all formulas evaluated again; raises ModelError for what is no parameter."""
+        """The model with other numbers, all formulas evaluated again; raises ModelError for a path that is not a parameter."""
         from .parameters.changing import changed_model
 
         if self.written is None:

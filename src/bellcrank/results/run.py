@@ -267,7 +267,7 @@ class Run:
     # Reports
 
     def summary(self) -> Summary:
-        """The few numbers that say how the run went; print it, or take ``.as_dict()``."""
+        """The most important numbers of the run; print it, or use ``.as_dict()``."""
         from .summary import summarize
 
         return summarize(self)
@@ -320,11 +320,12 @@ class Run:
         """Write the motion as a GIF, or as an MP4 where ffmpeg is installed, by the ending of ``path``.
 
         points    whose traces are drawn: joints, measured positions, bodies (centre of mass), BODY.POINT of the file
-        forces    that are drawn as arrows: joints (on their child), springs between points, constant forces
-        fps       frames a second
-        speed     how fast it is shown: 0.5 is half as fast as it happens
+        forces    that are drawn as arrows: joints (on their child), springs, cables and actuators between points, contacts,
+                  tyres, constant forces
+        fps       frames per second
+        speed     of the animation: 0.5 is half of real time
         view      see Model.draw; names: whether names are written
-        progress  is told the fraction done, after every frame
+        progress  is called with the completed fraction after every frame
         """
         from ..viewer.pictures.animation import animate_run  # goes upward, when a picture is asked for
 
@@ -344,13 +345,13 @@ class Run:
         return write_html(self, path, fps=fps, speed=speed, keep=keep)
 
     def save(self, path: str | Path, *, keep: bool = False) -> Path:
-        """Write everything to a NetCDF file. An existing one is replaced, whole or not at all; with ``keep`` it is an error."""
+        """Write everything to a NetCDF file. An existing one is replaced as a whole; with ``keep`` it is an error."""
         from .files.netcdf import save_run
 
         return save_run(self, path, keep=keep)
 
     def to_csv(self, path: str | Path, *, keep: bool = False) -> Path:
-        """Write one wide table, a row a sample: time, states, energies, works, forces, measures, reactions."""
+        """Write one wide table with a row for each sample: time, states, energies, works, forces, measures, reactions."""
         from .files.tables import write_csv
 
         return write_csv(self, path, keep=keep)

@@ -52,7 +52,7 @@ def sample_times(duration: float, step: float) -> Array:
 def span(model: Model, duration: float | None, step: float | None) -> tuple[float, float]:
     duration = model.duration if duration is None else duration
     if duration is None:
-        raise StateError(f"model {model.name!r} does not say how long to run: give {argument('duration')}, in seconds")
+        raise StateError(f"model {model.name!r} has no duration: give {argument('duration')}, in seconds")
     must_be_positive(duration=duration)
     step = model.step if step is None else step
     step = duration / 100 if step is None else step

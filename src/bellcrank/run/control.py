@@ -27,15 +27,19 @@ Array = NDArray[np.float64]
 Function = Callable[[float, Array, Array], Any]
 
 
-LOADED = 1e-10  # of the largest load: how far iterations may still change one
+LOADED = 1e-13  # of the largest load: how far iterations may still change one
 MOST_ITERATIONS = 60
 
 
 class Loads:
     """Inputs of a run with friction that grows with the load of its joint: the loads are found at every evaluation.
 
-    Accelerations and reactions are those of the friction that the reactions give: R = |reaction(a(R))|, by iteration from the
-    loads of the evaluation before. Each changes the next by the coefficient times what an effort does to the reaction.
+    Accelerations and reactions are those of the friction that the reactions give. Friction is proportional to the loads R, and
+    reactions f are linear in efforts, so that a few states that differ in their loads alone say all about them:
+
+        f_j = f_j(0) + sum of R_k (f_j(s e_k) - f_j(0))/s,    R_j = |f_j|
+
+    which is solved by iteration from the loads of the evaluation before.
     """
 
     dynamics: Dynamics  # set when the model has been compiled
@@ -43,18 +47,17 @@ class Loads:
     def __init__(self, model: Model, tau: Any, inputs: Any):
         self.tau, self.inputs = tau, inputs if callable(inputs) else named_inputs(model, inputs)
         self.own = len(model.inputs) - len(model.bearings)
-        self.names = [f"{joint_name(model, e)}.force" for e in model.bearings]
+        self.names = [f"{joint_name(model, e)}.{axis}" for e in model.bearings for axis in ("fx", "fy", "fz")]
         self.loads = np.zeros(len(model.bearings))
 
     def __call__(self, t: float, q: Array, v: Array) -> Array:
         given = self.inputs(t, q, v) if callable(self.inputs) else self.inputs
         u = np.zeros(self.own) if given is None else np.asarray(given, dtype=np.float64)
         tau = self.tau(t, q, v) if callable(self.tau) else self.tau
+        free, by_load = self._reactions(t, q, v, tau, u[: self.own])
         for _ in range(MOST_ITERATIONS):
             before = self.loads
-            known: dict[str, Any] = {"t": t, "inputs": np.concatenate([u[: self.own], self.loads])}
-            a = self.dynamics.acceleration(q, v, tau, **known)
-            self.loads = self.dynamics.measures(q, v, tau, a=a, names=self.names, **known)
+            self.loads = np.linalg.norm(free + self.loads @ by_load, axis=1)
             if np.abs(self.loads - before).max() <= LOADED * max(1.0, np.abs(self.loads).max()):
                 return np.concatenate([u[: self.own], self.loads])
         names = ", ".join(e.name for e in self.dynamics.model.bearings)
@@ -63,6 +66,20 @@ class Loads:
             f"friction {names} finds no load at t = {t:g} s: every reaction asks for a larger one. With this coefficient the "
             "joint jams; give a smaller coefficient or radius"
         )
+
+    def _reactions(self, t: float, q: Array, v: Array, tau: Any, u: Array) -> tuple[Array, Array]:
+        """f(0) (bearings, 3), and what a newton of each load adds to it, (bearings, loads, 3)."""
+        count = len(self.loads)
+        size = max(1.0, float(self.loads.max(initial=0.0)))
+        given = np.zeros((count + 1, self.own + count))
+        given[:, : self.own], given[1:, self.own :] = u, size * np.eye(count)
+        rows = np.tile(q, (count + 1, 1)), np.tile(v, (count + 1, 1))
+        efforts = None if tau is None else np.tile(tau, (count + 1, 1))
+        a = self.dynamics.acceleration(*rows, efforts, t=t, inputs=given)
+        if not np.isfinite(a).all():
+            self.dynamics.acceleration(q, v, tau, t=t, inputs=given[0])  # says why
+        f = self.dynamics.measures(*rows, efforts, t=t, inputs=given, a=a, names=self.names).reshape(count + 1, count, 3)
+        return f[0], ((f[1:] - f[0]) / size).transpose(1, 0, 2)
 
 
 def joint_name(model: Model, element: Element) -> str:

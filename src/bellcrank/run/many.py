@@ -75,7 +75,7 @@ def simulate_many(
     With closed loops every state is projected onto the closures after each step; a run that meets a singular configuration
     stops there, or goes on with on_singular = "warn".
 
-    Nothing raises for one run: ``runs.status`` and ``runs.messages`` say what went wrong in which. A run may take ``max_steps``
+    A single run that fails raises nothing: ``runs.status`` and ``runs.messages`` give the reasons. A run may take ``max_steps``
     steps, and one that would need many times more is stopped as soon as that is clear. Interrupted, there is a SimulationError;
     what was computed until then is its ``run``.
     """

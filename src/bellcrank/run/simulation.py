@@ -84,7 +84,7 @@ def simulate(
     design: Design | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Run:
-    """Run a model through time.
+    """Simulate a model over time.
 
     duration   seconds; the model's own if not given
     step       interval of the samples in seconds; the model's own, or a hundredth of the duration
@@ -94,7 +94,7 @@ def simulate(
                "rattle" and "reaction_taylor" (Huang) take closed loops through singular configurations, by steps of max_step;
                "implicit_midpoint" (order 2), "midpoint4" and "gauss4" (order 4) integrate q and p and keep the structure of
                Hamilton's equations: no trend in the energy over any time; steps of max_step. Closed loops: the first two
-    max_steps  how many steps the run may take: one that would need many times more is stopped as soon as that is clear
+    max_steps  largest number of steps: a run that would need many times more is stopped as soon as that is clear
     tau        joint efforts (nv,) besides the model's forces: constant, or a function of t, q, v, called at every evaluation
     inputs     values of the model's inputs: constant, in order or by name, or a function of t, q, v; of those by name each may
                also be a table over time (between its rows straight lines): a pair (times, values), or a CSV file
@@ -102,10 +102,10 @@ def simulate(
                that do not satisfy the closed loops are changed, and a warning says what was changed and by how much; what
                differs in them from the model's own start is kept where the loops allow it
     after      a run to go on from: its last state and time
-    events     what to watch for; ``run.crossings`` says what happened
+    events     to be detected; ``run.crossings`` lists those that occurred
     design     a bc.Design whose model this is. With ``moved = design.moved(p)``, ``simulate(moved.base, design=moved)`` is
                the run of other values of its parameters, for which nothing is planned or compiled again
-    progress   is told the fraction done, now and then
+    progress   is called with the completed fraction from time to time
 
     For models with closed loops:
 
@@ -117,7 +117,7 @@ def simulate(
                     "body"; a run ends where its dependent coordinates are no longer independent of each other
     on_singular     at a singular configuration "stop", or "pass" it by going on with rattle, or "warn" and go on
 
-    A run that cannot go on raises SimulationError; what was computed until then is its ``run``.
+    A run that cannot continue raises SimulationError, whose ``run`` holds the results until then.
     """
     watch = Stopwatch()
     must_be_known(method)
@@ -223,7 +223,7 @@ def _watcher(
         raise StateError("runs by a variant in Python watch no events and take no functions or tables: leave out variant")
     if model.stictions and (method in PASSING_METHODS or closes_by_itself(method, model)):
         held = model.elements[model.stictions[0]].name
-        raise StateError(f"{method} knows no friction that holds ({held!r}): use another method, or smooth friction")
+        raise StateError(f"{method} does not support friction that holds ({held!r}): use another method, or smooth friction")
     if events and method in PASSING_METHODS:
         raise StateError(f"{method} watches no events: use another method, with {argument('on_singular', 'pass')}")
     return Watcher(around, events, begins, first_time) if events else None

@@ -47,7 +47,7 @@ def sensitivity(
                 control       "state", or "all": steps follow the errors of the derivatives too
                 events        of which outputs may speak, by their names
                 mode          "forward", "adjoint" (many parameters, few outputs), or "auto": what costs less of the two
-                memory        MB for the steps of a run that is gone through backward
+                memory        MB for the recorded steps of the adjoint method
                 progress      called with the part that is done
 
                 "drive": an input through its range, with the options of bc.drive: coordinate, values (or times), speed,
@@ -81,9 +81,15 @@ def sensitivity(
 def _called(
     by: Callable[..., Sensitivity], analysis: str, model: Model, design: Any, outputs: Sequence[str], options: Any, **more: Any
 ) -> Sensitivity:
-    known = [name for name, taken in inspect.signature(by).parameters.items() if taken.kind is taken.KEYWORD_ONLY]
+    taken_by_name = {name: x for name, x in inspect.signature(by).parameters.items() if x.kind is x.KEYWORD_ONLY}
+    known = list(taken_by_name)
     for name in options:
         if name not in known:
             hint = did_you_mean(name, known)
             raise StateError(f"the analysis {analysis!r} takes no {name!r}{hint}: it takes {', '.join(known)}")
+    missing = [name for name, x in taken_by_name.items() if x.default is x.empty and name not in {**more, **options}]
+    if missing:
+        raise StateError(
+            f"the analysis {analysis!r} needs {' and '.join(map(repr, missing))}: give it as bc.{analysis} takes it"
+        )
     return by(model, design, outputs, **more, **options)

@@ -104,9 +104,7 @@ def sensitivity(
     with compiling():
         dynamics = Dynamics(model, formulation, quick=True, **options)
     if model.stictions:
-        raise StateError(
-            "friction that holds has no derivatives: give it a speed below which it only resists, instead of holds"
-        )
+        raise StateError("friction that holds has no derivatives: use smooth friction, with a velocity instead of a stiffness")
     if dynamics.canonical and model.closures:
         raise StateError(
             "derivatives of closed loops are integrated with q and v: use another formulation than canonical_momenta"
@@ -127,7 +125,7 @@ def sensitivity(
         except NoAdjointError:
             if mode == "adjoint":
                 raise
-    warn_of_jumps(model, added=not dynamics.canonical)
+    warn_of_jumps(model, added=not dynamics.canonical, timed=True)
     history = study.run(when.times, progress)
     warn_of_missed(model, history.outcome.counts["uncut"])
     doubt_derivatives(model.name, design.names, history.outcome.missed, history.outcome.counts["steps"], rtol)

@@ -28,6 +28,7 @@ from ..run.loops.row_choice import KeptRows, Stretches
 from ..run.loops.treatment import Loops
 from ..run.stiffness import Stiffness, remedy
 from ..run.system import Outcome
+from .timed_jumps import run_through, timed_jumps
 
 if TYPE_CHECKING:
     from ..design import Design
@@ -166,8 +167,11 @@ def integrate(
     steps = _Steps(scaled, limits, control, progress, Stiffness(dynamics.model.name, method, remedy(), switches=method == AUTO))
     steps.method = "dopri5" if method == AUTO else method
 
+    found = timed_jumps(scaled.design, float(times[0]), float(times[-1]))
+    jumps = [jump._replace(along=jump.along * scaled.size) for jump in found]
+
     def run(by: Dynamics, first: State, until: Array, how: Loops) -> Outcome:
-        outcome = steps(by, first, until, how)
+        outcome = run_through(jumps, steps, by, first, until, how)
         return on_closures(by, scaled, outcome) if by.model.closures and how.project else outcome
 
     kept = KeptRows(dynamics, run, loops)

@@ -85,10 +85,11 @@ def _mesh(scene: Scene, closure: Closure) -> Iterator[Line]:
             scene, closure.name, "gear", bodies[1], _rack(at, along, (at - center) / radius, 2 * np.pi * radius / teeth)
         )
         return
-    inside = isinstance(item, GearSpec) and item.internal
-    toward = (at - center) * ratio * (-1.0 if inside else 1.0)
-    other = at + toward
-    yield _fixed(scene, closure.name, "gear", bodies[1], _wheel(other, axis, at - other, teeth * ratio, 0.5))
+    second, other = _axis(scene, bodies[1], at)
+    if second is None:  # a ring that is fixed to ground
+        inside = isinstance(item, GearSpec) and item.internal
+        second, other = axis, at + (at - center) * ratio * (-1.0 if inside else 1.0)
+    yield _fixed(scene, closure.name, "gear", bodies[1], _wheel(other, second, at - other, teeth * ratio, 0.5))
 
 
 def _same_wheel(line: Line, other: Line) -> bool:

@@ -223,7 +223,7 @@ def drive(
     a SimulationError whose ``run`` holds what was found.
     """
     if (coordinate is None) == (times is None) or (values is None) != (coordinate is None):
-        raise StateError("give a coordinate and its values, or the times at which the model's own drivers are looked at")
+        raise StateError("give a coordinate and its values, or the times at which the model's own drivers are evaluated")
     own = held_states(model, states)
     if coordinate is None:
         found = _over_times(model, increasing("times", times), q)
@@ -419,5 +419,5 @@ def _monotonic(values: Array) -> Array:
         raise StateError("values must be a list of finite numbers")
     steps = np.diff(values)
     if not ((steps > 0).all() or (steps < 0).all()):
-        raise StateError("values must increase, or decrease, all the way")
+        raise StateError("values must increase or decrease monotonically")
     return values if len(values) < 2 or steps[0] > 0 else values[::-1]

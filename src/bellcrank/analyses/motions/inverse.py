@@ -39,7 +39,7 @@ def inverse_motion(
     actuated: Sequence[str] | None = None,
     measures: Sequence[str] | None = None,
 ) -> xr.Dataset:
-    """What a motion takes: ``effort``, ``power``, ``reactions``, ``measures``, and ``drives`` of what is driven, over time.
+    """Efforts of a motion: ``effort``, ``power``, ``reactions``, ``measures``, and ``drives`` of what is driven, over time.
 
     motion   for every coordinate, or for a joint as a whole: a number; a function of time, which may give (x, x', x''); a pair
              (times, values) or Table, through which a quintic spline is laid; an array with a row for each of ``times``.
@@ -102,7 +102,7 @@ def _motion(
             raise StateError(f"the run is one of {motion.labels.model!r}, whose coordinates are not those of {model.name!r}")
         return motion.values("time"), (q, v, a)
     if times is None:
-        raise StateError("give the times, in seconds, at which the efforts are wanted")
+        raise StateError("give the times, in seconds, at which the efforts are to be computed")
     at = increasing("times", times)
     if model.closures:
         return at, closed_course(dyn, motion, at)

@@ -158,7 +158,7 @@ def sensitivity(
     if dq is not None or dv is not None:
         sizes = {"q": dyn.model.nq, "v": dyn.model.nv}
         given = {"q": dq, "v": dv}
-        along = {name: _tangents(f"d{name}", given[name], states, sizes[name], count) for name in sizes}
+        along = {name: state_tangents(f"d{name}", given[name], states, sizes[name], count) for name in sizes}
     return AtState(dyn, rows, along, design_p, t, inputs, batched)
 
 
@@ -197,7 +197,8 @@ def _for_each_design(rows: dict[str, Array], states: int, batched: bool, designs
     return {name: np.ascontiguousarray(np.broadcast_to(x, (designs, x.shape[1]))) for name, x in rows.items()}
 
 
-def _tangents(name: str, given: ArrayLike | None, states: int, size: int, count: int) -> Array:
+def state_tangents(name: str, given: ArrayLike | None, states: int, size: int, count: int) -> Array:
+    """Given derivatives of a state, (states or 1, size, parameters)."""
     if given is None:
         return np.zeros((1, size, count))
     x = np.asarray(given, dtype=np.float64)

@@ -74,7 +74,7 @@ def _compile(root: XmlElement, file: str, *, from_text: bool) -> Any:
             return mujoco.MjModel.from_xml_path(os.path.abspath(file))  # from relative paths included files are not found
     except (ValueError, RuntimeError, mujoco.FatalError) as error:
         reason = " ".join(str(error).split())
-        raise ModelError(f"{file}: MuJoCo's compiler refuses it: {reason}") from None
+        raise ModelError(f"{file}: MuJoCo's compiler rejects it: {reason}") from None
 
 
 def _lines(documents: Sequence[Document], file: str) -> Callable[[str, str], Where]:

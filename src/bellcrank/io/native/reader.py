@@ -103,7 +103,7 @@ def check_format(top: TomlTable) -> None:
     value = top.get("format")
     at = top.source.where(("format",)) if "format" in top else top.source.file
     if value is None:
-        raise ModelError(f"{at}: the file does not say its format. Begin it with: format = {FORMAT}")
+        raise ModelError(f"{at}: the file does not state its format. Begin it with: format = {FORMAT}")
     if value is True or value != FORMAT:
         raise ModelError(f"{at}: format is {value!r}. This version of Bellcrank reads format = {FORMAT}.")
 

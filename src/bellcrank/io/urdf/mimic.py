@@ -28,7 +28,9 @@ class Mimics:
             what = (
                 f'joint "{ring[0]}" mimics itself' if len(ring) == 1 else f"the joints {names(ring)} mimic each other in a ring"
             )
-            raise ModelError(f"{where}: {what}, so that nothing leads them. Let one of them be free: remove its <mimic>.")
+            raise ModelError(
+                f"{where}: {what}, so that none of them is independent. Let one of them be free: remove its <mimic>."
+            )
 
     def _ring(self) -> list[str]:
         """Joints of which each follows the next, and the last the first; or none."""

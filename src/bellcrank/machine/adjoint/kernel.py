@@ -60,10 +60,9 @@ def first_tape(code: Code) -> Numbers:
     return np.empty(max(FIRST_TAPE, 2 * code.facts.largest_frame) + 2 * MARGIN)
 
 
-def adjoint_arrays(plan: Plan, code: Code, names: Sequence[str]) -> dict[str, Numbers]:
+def adjoint_arrays(bound: Mapping[str, Numbers], names: Sequence[str]) -> dict[str, Numbers]:
     """Zeros for the adjoints of arrays of a plan."""
-    sizes = bound_arrays(plan, code, 1)
-    return {name: aligned(max(1, sizes[name].size)) for name in names if name in sizes}
+    return {name: aligned(max(1, bound[name].size)) for name in names if name in bound}
 
 
 class AdjointKernel:
@@ -82,7 +81,7 @@ class AdjointKernel:
         self._sweep = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(
             self.code.library.address("sweep")
         )
-        self.tape = first_tape(self.code)
+        self.tape, self.bound = first_tape(self.code), bound_arrays(plan, self.code, 1)
 
     def _write(self) -> Module:
         written = write_adjoint(self.plan, self.program, self.along)
@@ -104,8 +103,8 @@ class AdjointKernel:
         for name, x in seeds.items():
             bars[name][:] = x
         own = {name: x.ravel() for name, x in (data or {}).items() if name in self.code.arguments}
-        arrays = bound_arrays(self.plan, self.code, 1) | own | dict(inputs) | out
-        of_arrays = adjoint_arrays(self.plan, self.code, self.adjoints)
+        arrays = self.bound | own | dict(inputs) | out
+        of_arrays = adjoint_arrays(self.bound, self.adjoints)
         done = 0
         while done < states:
             words = self._words(arrays, bars | of_arrays, {*inputs, *out})

@@ -130,7 +130,7 @@ class Retraced:
         plan, size, stages, model = self.plan, self.state, self.stages, self.plan.model
         arrays: dict[str, NDArray[Any]] = bound_arrays(plan, self.code, 1)
         used = list(dict.fromkeys(x for names in self.adjoints.values() for x in names))
-        self.bars = adjoint_arrays(plan, self.code, used)
+        self.bars = adjoint_arrays(arrays, used)
         arrays |= {f"bar:{name}": x for name, x in self.bars.items()}
         for program in (self.called | self.others).values():
             for name in program.outputs:

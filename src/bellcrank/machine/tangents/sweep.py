@@ -43,6 +43,8 @@ class TangentKernel:
         self.code = obtain(key, lambda: _write(plan, program), program.optimisation)
         self.arrays = [*self.code.arguments, *program.inputs, *program.outputs]
         self.widths = {name: width(plan, program, name) for name in [*program.inputs, *program.outputs]}
+        self.chunked = frozenset(name for name in self.arrays if _has_tangents(program, name))
+        self._free: list[dict[str, NDArray[Any]]] = []
         self._sweep = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(
             self.code.library.address("sweep")
         )
@@ -58,7 +60,8 @@ class TangentKernel:
         states, unit = len(inputs["q"]), 1 + self.program.tangents
         out = {name: np.empty((states, chunks, self.widths[name], unit)) for name in self.program.outputs}
         given = {name: x for name, x in (data or {}).items() if name in self.code.arguments} | dict(inputs)
-        tasks = max(1, min(thread_count(), states * chunks // _STATES_PER_TASK))
+        parts = states * chunks // _STATES_PER_TASK
+        tasks = 1 if parts < 2 else max(1, min(thread_count(), parts))
         cuts = [states * k // tasks for k in range(tasks + 1)]
         jobs = [(Words(self, given, out, chunks), a, b) for a, b in pairwise(cuts)]
         if tasks == 1:
@@ -66,7 +69,15 @@ class TangentKernel:
         else:
             for job in [workers().submit(self.sweep, *each_job) for each_job in jobs]:
                 job.result()
+        self._free += [words.bound for words, _, _ in jobs]
         return out
+
+    def bound(self) -> dict[str, NDArray[Any]]:
+        """Arrays of the plan and buffers for one thread: those of a call that is over, or new ones."""
+        try:
+            return self._free.pop()
+        except IndexError:
+            return bound_arrays(self.plan, self.code, 1)
 
     def sweep(self, words: Words, first: int, last: int) -> None:
         self._sweep(words.words.ctypes.data, first, last)
@@ -76,11 +87,12 @@ class Words:
     """What binds a sweep to arrays, with buffers of its own."""
 
     def __init__(self, kernel: TangentKernel, given: Mapping[str, Numbers], out: Mapping[str, Numbers], chunks: int):
-        self.arrays: dict[str, NDArray[Any]] = bound_arrays(kernel.plan, kernel.code, 1) | {**given, **out}
+        self.bound = kernel.bound()
+        self.arrays: dict[str, NDArray[Any]] = self.bound | {**given, **out}
         words = [kernel.plan.n, kernel.plan.model.nv, chunks]
         for name in kernel.arrays:
             array = self.arrays[name]
-            chunked = name in out or (name in given and _has_tangents(kernel.program, name))
+            chunked = name in out or (name in given and name in kernel.chunked)
             further = [0, 0]
             if name in given or name in out:
                 further[0] = 0 if len(array) == 1 else array[0].size

@@ -33,7 +33,7 @@ def bevel(
     """``lines``: point and axis of both; ``sizes``: radii or teeth, and the metres for each of them, None if not known."""
     first, second, unit = sizes
     if item.internal:
-        raise Trouble("its axes meet, and internal bevel gears are not known. Leave out internal.", "internal")
+        raise Trouble("its axes meet, and internal bevel gears are not supported. Leave out internal.", "internal")
     apex = _apex(lines, names)
     if item.point is None:
         where = ", ".join(f"{value_of(x):.4g}" for x in apex)
@@ -83,7 +83,8 @@ def _cones(to_point: Vector, lines: tuple[Any, Any], sizes: tuple[Any, Any]) -> 
     found.sort(key=lambda way: way[0])
     if not found[-1][0] - found[-2][0] > CLEAR * value_of(length_of(to_point)):
         raise Trouble(
-            "its point does not say on which sides of the apex the wheels are. Give one in the middle of the teeth that touch.",
+            "its point does not determine on which sides of the apex the wheels are. "
+            "Give one in the middle of the teeth that touch.",
             "point",
         )
     return found[-1][1:]

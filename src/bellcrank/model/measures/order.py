@@ -63,8 +63,15 @@ class Finder:
         begin = f'measure "{user}" uses "{name}", which' if user else f'"{name}"'
         if vectors:
             return f"{begin} is a vector: write {', '.join(vectors[:-1])} or {vectors[-1]}"
+        paths = path_names(self.model)
+        parts = [path for path in paths if path.rpartition(".")[0] == name]
+        if parts:
+            return f"{begin} has several values: write {', '.join(parts[:-1][:5])} or {parts[-1]}"
+        joint, _, part = name.rpartition(".")
+        if part in ("effort", "power") and f"{joint}.force" in paths:
+            return f"{begin} is no measure: {joint!r} has no prescribed motion, and so no drive whose {part} could be measured"
         listed = [*self.owner]
-        near = difflib.get_close_matches(name, [*listed, *path_names(self.model)], n=1)
+        near = difflib.get_close_matches(name, [*listed, *paths], n=1)
         hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(listed)}" if listed else "the model has none"
         return f"{begin} is no measure; {hint}"
 

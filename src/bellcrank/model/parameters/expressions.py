@@ -389,14 +389,14 @@ class _Parser:
             self._name(token)
         else:
             what = f"{token.text!r} was not expected here" if token.text else "the formula ends too early"
-            raise FormulaError(f"{what}. A number, a name or ( should come", token.at)
+            raise FormulaError(f"{what}. A number, a name or ( is expected", token.at)
         return False
 
     def _name(self, token: _Token) -> None:
         if token.text in CONSTANTS:
             self.steps.append(Step("push", CONSTANTS[token.text]))
         elif token.text in LOGICAL:
-            raise FormulaError(f"{token.text!r} was not expected here. A number, a name or ( should come", token.at)
+            raise FormulaError(f"{token.text!r} was not expected here. A number, a name or ( is expected", token.at)
         elif token.text in FUNCTIONS:
             raise FormulaError(f"{token.text} is a function: write {token.text}(...)", token.at)
         else:

@@ -100,7 +100,9 @@ class Function:
         try:
             parameters = list(inspect.signature(self.function).parameters.values())
         except (TypeError, ValueError):
-            raise ModelError(f'function "{self.name}" does not say its arguments. Wrap it: lambda t: {self.name}(t).') from None
+            raise ModelError(
+                f'function "{self.name}" does not declare its arguments. Wrap it: lambda t: {self.name}(t).'
+            ) from None
         if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters):
             raise ModelError(f'function "{self.name}" has arguments without a name. Give each a name, such as t.')
         return parameters
@@ -130,7 +132,7 @@ class Function:
         if len(text) > LONGEST:
             raise ModelError(
                 f'function "{self.name}" takes {len(graph.parts)} operations, which is too long for a formula. '
-                "Let it do less, or lay a table through its values."
+                "Simplify it, or replace it by a table of its values."
             )
         return formula
 

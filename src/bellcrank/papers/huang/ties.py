@@ -205,16 +205,18 @@ def refuse(model: Model) -> None:
     """What this method cannot do, in the user's names."""
     instead = f"use {argument('method', 'rattle')}"
     if model.state_places:
-        raise StateError(f'reaction_taylor knows no states of one\'s own, and "{model.state_names[0]}" is one: {instead}')
+        raise StateError(
+            f'reaction_taylor does not support states of one\'s own, and "{model.state_names[0]}" is one: {instead}'
+        )
     for closure in [*_tree(model), *model.closures]:
         if rows_of(_kind(closure)) is None:
-            raise StateError(f'reaction_taylor knows no {_kind(closure)}, and "{closure.name}" is one: {instead}')
+            raise StateError(f'reaction_taylor does not support {_kind(closure)}, and "{closure.name}" is one: {instead}')
     for name, driven in [*zip(model.joint_names, model.driven, strict=True), *((c.name, c.motion) for c in model.closures)]:
         if driven:
-            raise StateError(f'reaction_taylor knows no prescribed motions, and "{name}" has one: {instead}')
+            raise StateError(f'reaction_taylor does not support prescribed motions, and "{name}" has one: {instead}')
     if model.armature.any():
         name = model.v_names[int(np.flatnonzero(model.armature)[0])]
-        raise StateError(f'reaction_taylor knows no armature, and "{name}" has {model.armature.max():g}: {instead}')
+        raise StateError(f'reaction_taylor does not support armature, and "{name}" has {model.armature.max():g}: {instead}')
     for name, mass in zip(model.body_names, model.mass, strict=True):
         if not mass > 0:
             raise StateError(f'reaction_taylor moves every body by itself, and "{name}" has no mass: {instead}')

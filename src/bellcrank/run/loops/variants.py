@@ -172,6 +172,6 @@ def _check(method: str, loops: Loops) -> None:
         )
     if loops.switch:
         raise StateError(
-            f"the variants in Python know no {argument('on_singular', 'pass')}: leave out {argument('variant')}, or use "
+            f"the variants in Python do not support {argument('on_singular', 'pass')}: leave out {argument('variant')}, or use "
             f"{argument('on_singular', 'warn')}"
         )

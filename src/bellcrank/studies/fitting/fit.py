@@ -50,7 +50,7 @@ def fit(
     columns    {output: column}: which measure each column shows, {"crank_pivot.q": "angle"}
     time       the column of times
     deviation  standard deviation of the measurement, one for all columns or by column. Where none is given it is estimated
-               from what the fit leaves over
+               from the residuals
 
     The result has ``interval`` (95 %), ``deviation`` and ``covariance`` of the parameters besides what optimize gives. Options
     of optimize and of simulate may follow.

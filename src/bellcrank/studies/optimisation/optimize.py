@@ -61,8 +61,8 @@ def optimize(
     starts      how many designs the search begins from: the model's own, then random ones within the bounds, shared among
                 the processors
     scheduler   address of a Dask scheduler ("tcp://...:8786") or a Client: searches from several starts run on its workers
-    record      a file of all evaluations; with ``resume`` the search goes on where the file ends
-    progress    is told the number of evaluations and the best cost so far
+    record      a file of all evaluations; with ``resume`` the search continues from that file
+    progress    is called with the number of evaluations and the best cost so far
     run         options of simulate: method is ``run_method`` there; step, rtol, atol, inputs, q, v ...
 
     Ctrl-C ends the search with the best design so far. A design that cannot be assembled, locks or stops is infeasible: the

@@ -51,7 +51,7 @@ def _check_run(study: Study, model: Model | None, problems: Problems) -> None:
         except StateError as error:
             problems.add(f"{error}.", study.where("run", "method"))
     if model is not None and study.duration is None and model.duration is None:
-        problems.add("neither the study nor its model says how long to run. Give duration, in seconds.")
+        problems.add("neither the study nor its model has a duration. Give duration, in seconds.")
     for name in study.events:
         if not name.isidentifier() or name in RESERVED:
             problems.add(f'an event has the name "{name}". Use letters, digits and _.', study.where("events", name))

@@ -66,7 +66,7 @@ def sweep(
     duration      and further ``options`` of a run: step, method, rtol, atol, max_step, formulation, inputs
     design        "grid" of lists, "list", "random", "latin_hypercube", "sobol", or "saltelli" for Sobol' indices; with
                   ``runs`` and ``seed``
-    store         a folder for the results (Zarr); one that is there already goes on where it was left. Temporary unless given
+    store         a folder for the results (Zarr); an existing store is continued. Temporary unless given
     chunk         runs that are written together, and lost together if the process is killed; a multiple of 64
     trajectories  keep coordinates and velocities at all samples besides
     scheduler     address of a Dask scheduler ("tcp://...:8786") or a Client: chunks run on its workers
@@ -163,7 +163,7 @@ def _variation(given: Variation | Sequence[float]) -> Variation:
         return Listed(tuple(float(x) for x in given))
     if isinstance(given, Variation):
         return given
-    raise StateError(f"{given!r} says nothing of a parameter: give (least, largest), a list of values, or a distribution")
+    raise StateError(f"{given!r} does not describe a parameter: give (least, largest), a list of values, or a distribution")
 
 
 def task_of(study: Any, design: str | None, runs: int | None, seed: int | None, trajectories: bool) -> Task:

@@ -49,7 +49,9 @@ class Store:
         except (FileNotFoundError, ValueError, KeyError):
             raise StudyError(f"{path}: there is no sweep in this folder") from None
         if "fingerprint" not in group.attrs or "chunk" not in group.attrs:
-            raise StudyError(f"{path}: this Zarr store is none of a sweep, or it was left before it had begun: remove it")
+            raise StudyError(
+                f"{path}: this Zarr store does not belong to a sweep, or the sweep ended before its first run: remove it"
+            )
         return cls(path, group)
 
     @classmethod
@@ -60,7 +62,7 @@ class Store:
             if "chunk" in group.attrs:
                 return cls.open(path)._goes_on(task, machine)
         elif path.exists() and any(path.iterdir()):
-            raise StudyError(f"{path} has other things in it: name a folder that is new or empty")
+            raise StudyError(f"{path} contains other files: name a folder that is new or empty")
         group = zarr_module().open_group(path, mode="w")
         _make_arrays(group, task, chunk)
         group.attrs.update({**described(task), "machines": [machine], "chunk": chunk})  # last: now it is a sweep's

@@ -29,7 +29,12 @@ def kink_times(model: Model, first: float, last: float) -> Array:
     """Times inside a span; none where formulas depend on other things."""
     formulas = [*model.signals, *_laws(model)]
     t = np.linspace(first, last, TIMES if formulas else 0)
-    found = [_roots(model, formula, k, t) for formula in formulas for k in range(len(_at(model, formula, t)))]
+    found: list[Array] = []
+    for formula in formulas:
+        look = _Kinks(model, t)
+        numbers = look.of(formula)[1]
+        found += [_roots(model, formula, k, g, t) for k, g in enumerate(numbers)]
+        found += [points[(points > first) & (points < last)] for points in look.points]
     return np.concatenate([np.zeros(0), *found])
 
 
@@ -40,31 +45,29 @@ def _laws(model: Model) -> Iterator[Measure]:
             yield Measure("", "expression", expression=term.expression, values=tuple(zip(term.names, term.values, strict=True)))
 
 
-def _roots(model: Model, formula: Measure, k: int, t: Array) -> Array:
-    g = _at(model, formula, t)[k]
+def _roots(model: Model, formula: Measure, k: int, g: Array, t: Array) -> Array:
+    """Of the k-th of the numbers of a formula that change their sign at kinks, whose values are g."""
     if not np.isfinite(g).all():
         return np.zeros(0)
     line = g[0] + (g[-1] - g[0]) * (t - t[0]) / (t[-1] - t[0])
-    if np.allclose(g, line, rtol=0, atol=1e-12 * max(float(np.abs(g).max()), 1e-300)):
+    if float(np.abs(g - line).max()) <= 1e-12 * max(float(np.abs(g).max()), 1e-300):
         return t[:1] - g[:1] * (t[-1] - t[0]) / (g[-1] - g[0]) if g[0] * g[-1] < 0 else np.zeros(0)
     changes = np.flatnonzero((g[:-1] < 0) != (g[1:] < 0))
     low, high = t[changes], t[changes + 1]
     side = g[changes] < 0
     for _ in range(HALVINGS if len(changes) else 0):
         middle = 0.5 * (low + high)
-        same = (_at(model, formula, middle)[k] < 0) == side
+        same = (_Kinks(model, middle).of(formula)[1][k] < 0) == side
         low, high = np.where(same, middle, low), np.where(same, high, middle)
     return high
 
 
-def _at(model: Model, measure: Measure, t: Array) -> list[Array]:
-    """Numbers that change their sign at kinks, at each of the times."""
-    return list(_Kinks(model, t).of(measure)[1])
-
-
 class _Kinks:
+    """``points``: those of tables over the time itself, which need not be looked for."""
+
     def __init__(self, model: Model, t: Array):
         self.model, self.t, self.unknown = model, t, np.full(len(t), np.nan)
+        self.points: list[Array] = []
         self.own = {measure.name: measure for measure in model.all_measures}
 
     def of(self, measure: Measure) -> tuple[Array, list[Array]]:
@@ -80,8 +83,12 @@ class _Kinks:
             return OPERATIONS[operation](*operands)
 
         def call(name: str, operands: list[Any]) -> Any:
-            found.extend(_points(tables[name], operands, len(self.t)))
-            return tables[name](*operands)
+            table = tables[name]
+            if operands[0] is self.t and isinstance(table, Table) and table.outside != "periodic":
+                self.points.append(np.array(table.x))
+            else:
+                found.extend(_points(table, operands, len(self.t)))
+            return table(*operands)
 
         with np.errstate(all="ignore"):
             value = program.run(values, apply, call)
