@@ -266,7 +266,7 @@ def workers(rounds: int) -> float:
     from distributed import Client, LocalCluster
 
     best = {1: np.inf, 2: np.inf}
-    options = {"threads_per_worker": 1, "processes": True, "host": "127.0.0.1", "dashboard_address": None}
+    options = {"threads_per_worker": 1, "processes": True, "host": "127.0.0.1", "dashboard_address": ":0"}
     with LocalCluster(n_workers=2, **options) as cluster, Client(cluster) as client:
         for _ in range(rounds):
             for count in best:

@@ -55,7 +55,7 @@ def workers(times: int, folder: Path, whole: bc.SweepResult) -> None:
     from distributed import Client, LocalCluster
 
     rng = random.Random(1)
-    options = {"threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": None, "silence_logs": 50}
+    options = {"threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": ":0", "silence_logs": 50}
     for k in range(times):
         with LocalCluster(n_workers=2, processes=True, **options) as cluster, Client(cluster) as client:
             pid = rng.choice(list(cluster.workers.values())).pid
