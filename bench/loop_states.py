@@ -57,7 +57,7 @@ def lattice_states(model: Model, N: int, count: int) -> States:
 
 
 def rope_states(model: Model, N: int, count: int) -> States:
-    """Near the one in which the ropes hang, closed by projection."""
+    """Near the one in which ropes or rings hang, closed by projection."""
     rng, dyn = np.random.default_rng(0), bc.compile(model)
     q, v = rng.uniform(-0.05, 0.05, (count, model.nv)), rng.uniform(-1, 1, (count, model.nv))
     q, v = dyn.projected(q, v, steps=20)
@@ -69,6 +69,7 @@ FAMILIES: dict[str, tuple[Callable[[int], Model], Callable[[Model, int, int], St
     "ladder": (generators.ladder, ladder_states),
     "spatial ladder": (generators.spatial_ladder, spatial_states),
     "rope ladder": (lambda N: generators.rope_ladder(N, 12), rope_states),
+    "hooked rings": (lambda N: generators.hooked_rings(N, 50), rope_states),
     "lattice": (lambda N: generators.lattice(N, N), lattice_states),
 }
 SIDES = (1, 2, 4, 8, 16)  # of the lattice

@@ -2,8 +2,9 @@
 
     python bench/loops.py [--quick] [--all] [--family NAME] [--patience SECONDS] [--json FILE] [--plot FILE.png]
 
-Four mechanisms of N loops, bars of 1 m and 1 kg: N four-bars side by side (one degree of freedom), a ladder and a ladder in
-space (N each), a ladder of ropes with 12 links from rung to rung (23 N); and a lattice of N by N cells (N).
+Five mechanisms of N loops, bars of 1 m and 1 kg: N four-bars side by side (one degree of freedom), a ladder and a ladder in
+space (N each), a ladder of ropes with 12 links from rung to rung (23 N), N rings of 50 links that hang on each other by bars
+(49 N - 1); and a lattice of N by N cells (N).
 
 Contestants take turns over up to 256 closed states, and the best of many short windows counts, in microseconds of processor
 time per state. Ours: one state, and four or eight at a time in lanes, on one core.

@@ -8,25 +8,31 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-_of_a_command: ContextVar[bool] = ContextVar("of_a_command", default=False)
+PYTHON, OPTIONS, STUDY = "python", "options", "study"  # in whose terms remedies are given
+_terms: ContextVar[str] = ContextVar("terms", default=PYTHON)
 
 
 def argument(name: str, value: str | bool | None = None) -> str:
-    """An argument as a remedy names it: ``on_singular="pass"`` in Python, ``--on-singular pass`` while a command runs."""
-    if _of_a_command.get():
+    """An argument as a remedy names it: ``on_singular="pass"`` in Python, ``--on-singular pass`` while a command runs, and
+    ``on_singular = "pass" in [run]`` while a command works on a study."""
+    terms = _terms.get()
+    if terms == OPTIONS:
         option = f"--{name.replace('_', '-')}"
         return f"{option} {value}" if isinstance(value, str) else option
+    if terms == STUDY:
+        written = str(value).lower() if isinstance(value, bool) else f'"{value}"'
+        return f"{name} in [run]" if value is None else f"{name} = {written} in [run]"
     return name if value is None else f"{name}={value}" if isinstance(value, bool) else f'{name}="{value}"'
 
 
 @contextmanager
-def in_terms_of_options() -> Iterator[None]:
-    """Let messages name options of the command line, not arguments of functions."""
-    token = _of_a_command.set(True)
+def in_terms_of(terms: str) -> Iterator[None]:
+    """Let messages name options of the command line, or what a study file has, not arguments of functions."""
+    token = _terms.set(terms)
     try:
         yield
     finally:
-        _of_a_command.reset(token)
+        _terms.reset(token)
 
 
 def counted(count: int, one: str, several: str | None = None) -> str:

@@ -15,7 +15,7 @@ from bellcrank.cli import main
 from bellcrank.inspection.loops.naming import direction_words
 from bellcrank.model.builder import rate
 from bellcrank.results.summary import Effort
-from bellcrank.wording import argument, counted, in_terms_of_options, together
+from bellcrank.wording import OPTIONS, STUDY, argument, counted, in_terms_of, together
 
 SMALL = ("pendulum", "four_bar")
 SLOPPY = {
@@ -124,6 +124,9 @@ def test_words():
         "keep=True",
         'seek="nearest"',
     ]
-    with in_terms_of_options():
+    with in_terms_of(OPTIONS):
         assert [argument("max_step"), argument("keep", True)] == ["--max-step", "--keep"]
         assert argument("seek", "nearest") == "--seek nearest"
+    with in_terms_of(STUDY):
+        assert [argument("max_step"), argument("works", False)] == ["max_step in [run]", "works = false in [run]"]
+        assert argument("control", "all") == 'control = "all" in [run]'

@@ -7,6 +7,7 @@ import pytest
 import bellcrank as bc
 from bellcrank.comparison import measuring
 from bellcrank.comparison.engines import Ours
+from bellcrank.model.builder import polynomial
 from bellcrank.model.generators import random_state, random_tree
 
 from .engines import loaded
@@ -60,6 +61,20 @@ def test_loops_that_hinges_close_are_compared_in_all_formulations_and_in_pinocch
     rows = engines(bc.compare(bc.load("four_bar"), **FAST))
     assert {"coordinate_reduction", "multipliers:joint", "canonical_momenta"} <= set(rows)
     assert rows["Pinocchio"].agreement < 1e-9 and rows["canonical_momenta"].closure < 1e-9
+    assert 0 < rows["canonical_momenta"].agreement < 1e-12  # by Hamilton's equations, not by the same accelerations
+
+
+def test_loops_of_prescribed_length_are_closed_at_their_own_times_and_a_run_that_stops_is_told():
+    """A bar that a rod pushes at 10 m/s until both are in line, after (2 - sqrt 2)/10 s."""
+    m = bc.Mechanism("pulled")
+    m.rod("bar", (0, 0, 0), (1, 0, 0), mass=1, radius=0.1)
+    m.joint("hinge", "revolute", "ground", "bar", (0, 0, 0), axis="y")
+    m.distance("rod", ("ground", (0, 0, 1)), ("bar", (1, 0, 0)), motion=polynomial(2**0.5, 10.0))
+    model = m.build()
+    rows = engines(bc.compare(model, peers=False, **FAST | {"duration": 0.02}))
+    assert all(row.closure < 1e-12 and row.agreement < 1e-12 for row in rows.values())
+    stopped = engines(bc.compare(model, peers=False, **FAST | {"duration": 0.1}))["multipliers:joint"]
+    assert stopped.agreement < 1e-12 and stopped.closure is None and "stopped at t = 0.0585" in stopped.note
 
 
 def test_an_engine_that_cannot_hold_the_model_says_why():

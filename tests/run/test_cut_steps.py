@@ -192,3 +192,15 @@ def test_a_stop_on_the_joint_at_which_a_loop_is_cut_is_not_stepped_over(limits):
     run = bc.simulate(m.build(), 30.0, step=30.0)
     np.testing.assert_allclose(run.values("q")[-1, 0], -0.5, atol=1e-3)  # the contact takes a while
     np.testing.assert_allclose(run.values("v")[-1, 0], -0.05, rtol=1e-4)
+
+
+def test_a_slow_contact_far_from_the_origin_is_not_lost_in_rounding():
+    """At 100 km coordinates are known to 15 pm: the ball passes such a distance in 15 ns, over which no sign changes."""
+    m = bc.Mechanism("far", gravity=(0, 0, 0))
+    m.sphere("ball", (0, 0, 0), 0.1, mass=1.0)
+    m.joint("slide", "prismatic", "ground", "ball", point=(0, 0, 0), axis="z")
+    m.contact("floor", "ball", (0, 0, 0), 100.0, plane=("ground", (0, 0, 1e5), "z"), law="linear")
+    run = bc.simulate(m.build(), 3.0, step=0.5, q=[1e5 + 1e-3], v=[-1e-3], max_steps=1000)
+    left = 1.0 + np.pi / 10
+    assert run.values("v")[-1, 0] == pytest.approx(1e-3, rel=1e-4)
+    assert run.values("q")[-1, 0] - 1e5 == pytest.approx(1e-3 * (3.0 - left), abs=1e-7)

@@ -331,8 +331,8 @@ def test_states_follow_a_given_motion():
 
 def test_states_that_run_away_along_a_motion_are_told():
     m = slider()
-    m.state("x", "=1e3*x**2", 1.0)
-    with pytest.raises(bc.DynamicsError, match="cannot be integrated along this motion|not finite"):
+    m.state("x", "=exp(50*x)", 1.0)
+    with pytest.raises(bc.DynamicsError, match="cannot be integrated along this motion beyond t = "):
         bc.inverse_motion(m.build(), {"slide": 0.0}, [0.0, 1.0])
 
 

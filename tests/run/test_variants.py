@@ -79,8 +79,9 @@ def test_what_goes_together_with_no_variant_is_refused(five, options, message):
         bc.simulate(five, 0.1, formulation="coordinate_reduction", **options)
 
 
-def test_the_command_line_takes_them_too(tmp_path):
-    words = "run five_bar --duration 0.02 --step 0.01 --formulation coordinate_reduction --variant acs"
-    words += " --dependents pin2,pin3,guide --rtol 1e-3 --atol 1e-3 --no-plot --json --out"
+@pytest.mark.parametrize("options", ["acs --dependents pin2,pin3,guide", "gcl --fictitious ground,bar4"])
+def test_the_command_line_takes_them_too(tmp_path, options):
+    words = f"run five_bar --duration 0.02 --step 0.01 --formulation coordinate_reduction --variant {options}"
+    words += " --rtol 1e-3 --atol 1e-3 --no-plot --json --out"
     told = CliRunner().invoke(main, [*words.split(), str(tmp_path)])
     assert told.exit_code == 0 and json.loads(told.stdout)["samples"] == 3

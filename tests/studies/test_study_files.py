@@ -132,7 +132,7 @@ def test_all_mistakes_come_at_once():
 
 
 def test_a_file_that_is_no_study_is_refused(tmp_path):
-    for text, said in (("[", "line 1: not TOML"), ("x = 1\n", "does not say its format"), ("format = 2\n", "format is 2")):
+    for text, said in (("[", "line 1: not TOML"), ("x = 1\n", "does not state its format"), ("format = 2\n", "format is 2")):
         with pytest.raises(bc.StudyError, match=said):
             read_study(text)
     with pytest.raises(bc.StudyError, match="there is no such file"):

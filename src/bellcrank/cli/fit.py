@@ -43,7 +43,7 @@ def command(
 
     Ctrl-C ends the search with the best fit so far. Exit codes: 0 good, 1 not converged, 2 bad input.
     """
-    with reported(as_json=as_json):
+    with reported(as_json=as_json, study=True):
         import bellcrank as bc
 
         wanted = with_options(bc.load_study(study), {"starts": starts, "seed": seed, "method": method})

@@ -14,7 +14,7 @@ from typing import Any
 import typer
 
 from ..errors import BellcrankError, BellcrankWarning, SimulationError
-from ..wording import in_terms_of_options
+from ..wording import OPTIONS, STUDY, in_terms_of
 
 KEEP = typer.Option("--keep", help="Do not replace existing files; report an error instead.")
 
@@ -24,9 +24,12 @@ INTERRUPTED = 130
 
 
 @contextmanager
-def reported(*, as_json: bool) -> Iterator[None]:
-    """Turn Bellcrank's errors into a message and an exit code, and its warnings into lines on stderr."""
-    with warnings.catch_warnings(), in_terms_of_options():
+def reported(*, as_json: bool, study: bool = False) -> Iterator[None]:
+    """Turn Bellcrank's errors into a message and an exit code, and its warnings into lines on stderr.
+
+    ``study``: the command works on a study file, where options of runs are written.
+    """
+    with warnings.catch_warnings(), in_terms_of(STUDY if study else OPTIONS):
         warnings.simplefilter("always", BellcrankWarning)
         warnings.showwarning = lambda message, *_, **__: say("warning", str(message), "yellow")
         try:

@@ -38,7 +38,7 @@ def command(
     Ctrl-C, or a crash, leaves what is finished in the store: the same command goes on from there. A run that fails is a row
     with its reason. Exit codes: 0 good, 1 interrupted, 2 bad input.
     """
-    with reported(as_json=as_json):
+    with reported(as_json=as_json, study=True):
         import bellcrank as bc
 
         wanted = bc.load_study(study)

@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..dynamics import Dynamics, compile
+from ..dynamics.differentiation import Changes, derivatives
 from ..errors import BellcrankError
+from ..formulations import QUANTITIES
 from ..model import Model
 from ..model.manifold import turning_joints
 from ..run import simulate
@@ -24,7 +26,7 @@ STEP = 1e-3  # s, of engines without an integrator that controls its error
 
 @dataclasses.dataclass(frozen=True)
 class Trajectory:
-    """A run: samples of q and v, in our coordinates."""
+    """A run: samples of q and v at equal intervals, the first at the start, in our coordinates."""
 
     q: Array
     v: Array
@@ -59,7 +61,17 @@ class Ours:
         self.model, self.dynamics = model, compile(model, **self.options)
 
     def acceleration(self, q: Array, v: Array, tau: Array) -> Array:
+        if self.dynamics.canonical and self.model.closures and not has_motions(self.model):
+            return self._from_momenta(q, v, tau)
         return self.dynamics.acceleration(q, v, tau)
+
+    def _from_momenta(self, q: Array, v: Array, tau: Array) -> Array:
+        """Of closed loops the rates of v(q, p) along Hamilton's equations: dv/dq dq/dt + dv/dp dp/dt, exactly."""
+        p = self.dynamics.momenta(q, v)
+        along = dict(zip("qp", self.dynamics.canonical_rates(q, p, tau), strict=True))
+        changes = Changes(1, {name: x[None, :, None] for name, x in along.items()})
+        rows = {"q": q[None], "p": p[None]}
+        return derivatives(self.dynamics, QUANTITIES["closed_velocities"], rows, changes)["v"].along[0, :, 0]
 
     def call(self, q: Array, v: Array, tau: Array) -> Callable[[], Any]:
         return lambda: self.dynamics.acceleration(q, v, tau)
@@ -71,6 +83,11 @@ class Ours:
     def move(self, duration: float) -> Trajectory:
         run = simulate(self.model, duration, step=duration / 100, **self.options)
         return Trajectory(run.values("q"), run.values("v"))
+
+
+def has_motions(model: Model) -> bool:
+    """Whether motions are prescribed, of joints or of closures."""
+    return bool(model.driven.any()) or any(closure.motion is not None for closure in model.closures)
 
 
 def runge_kutta(engine: Engine, dynamics: Dynamics, q: Array, v: Array, duration: float) -> Trajectory:

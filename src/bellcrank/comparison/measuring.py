@@ -14,7 +14,7 @@ from ..model import Model
 from ..model.generators import random_state
 from ..model.manifold import displaced
 from ..wording import counted, printed
-from .engines import BATCH, Array, Ours, Trajectory, formulations, normalised, seconds
+from .engines import BATCH, Array, Ours, Trajectory, formulations, has_motions, normalised, seconds
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
@@ -171,12 +171,15 @@ def _row(
 ) -> Row:
     try:
         far = [_far(engine.acceleration(*sample), a) for sample, a in zip(samples, expected, strict=True)]
-        energy, closure = _conserved(engine, dynamics, length)
     except BellcrankError as error:
         return Row(engine.name, note=str(error))
+    try:
+        (energy, closure), note = _conserved(engine, dynamics, length), engine.note
+    except BellcrankError as error:  # without its forces a mechanism may fall into a singular position
+        energy, closure, note = None, None, str(error)
     batch = seconds(engine.batch(*samples[0]), budget) / BATCH if isinstance(engine, Ours) else None
     time = seconds(engine.call(*samples[0]), budget)
-    return Row(engine.name, max(far), energy, closure, time, batch, engine.note)
+    return Row(engine.name, max(far), energy, closure, time, batch, note)
 
 
 def _far(a: Array, expected: Array) -> float:
@@ -188,8 +191,9 @@ def _conserved(engine: Any, dynamics: Dynamics, length: float) -> tuple[float | 
     """Changes of the energy, and errors of the closures; None where motions are prescribed, which do work, or without loops."""
     model = dynamics.model
     motion: Trajectory = engine.move(length)
-    closure = float(np.abs(dynamics.closure(motion.q, motion.v)[0]).max()) if model.closures else None
-    if model.driven.any() or any(closing.motion is not None for closing in model.closures):
+    times = np.linspace(0.0, length, len(motion.q))
+    closure = float(np.abs(dynamics.closure(motion.q, motion.v, t=times)[0]).max()) if model.closures else None
+    if has_motions(model):
         return None, closure
     kinetic, potential = dynamics.energy(motion.q, motion.v)
     total = np.asarray(kinetic) + np.asarray(potential)

@@ -21,16 +21,29 @@ SLIPPING = 1e-6  # of the reach: an anchor that is drawn along is there but for 
 class JointStiction(JointForce):
     kind = "joint_stiction"
     values = ("effort", "stiffness", "damping")
+    gates = 1
 
     @staticmethod
     def effort(state: JointState, given: Settings) -> Effort:
         most, k = given.value("effort"), given.value("stiffness")
-        reach = most / k
-        stretch = select(less(0.0, abs(given.u)), state.q - given.u, 0.0)
-        elastic = k * _within(stretch, reach)
+        elastic = k * _within(_stretch(state, given), most / k)
         effort = _within(-(elastic + given.value("damping") * state.v), most)
-        conserved = select(less(abs(stretch), (1.0 - SLIPPING) * reach), elastic, 0.0)
+        conserved = select(less(_beyond(state, given), 0.0), elastic, 0.0)
         return Effort(effort, 0.5 * elastic * elastic / k, (effort + conserved) * state.v)
+
+    @staticmethod
+    def openings(state: JointState, given: Settings) -> list[Number]:
+        """Where it begins to slip the power jumps."""
+        return [_beyond(state, given)]
+
+
+def _stretch(state: JointState, given: Settings) -> Number:
+    return select(less(0.0, abs(given.u)), state.q - given.u, 0.0)
+
+
+def _beyond(state: JointState, given: Settings) -> Number:
+    """Less than zero where it holds, more where it slips."""
+    return abs(_stretch(state, given)) - (1.0 - SLIPPING) * given.value("effort") / given.value("stiffness")
 
 
 def _within(x: Number, bound: Number) -> Number:

@@ -140,13 +140,18 @@ def closing_wrenches(signature: ElementSignature, data: Data, a: BodyState, b: B
     return Wrenches(on_a, on_b, answer.energy, answer.power, answer.effort)
 
 
-def openings_of(signature: ElementSignature, around: Around, data: Data, a: BodyState, b: BodyState) -> list[Number]:
-    """Numbers that change their sign where an element's force begins or ends; of one between bodies."""
+def openings_of(
+    signature: ElementSignature, around: Around, data: Data, on: JointState | tuple[BodyState, BodyState]
+) -> list[Number]:
+    """Numbers that change their sign where an element's force begins or ends, or has a kink."""
     given, force = _settings(signature, data, around), FORCES[signature.kind]
     if issubclass(force, BodyForce):
-        return force.openings(a, b, given)
-    q, _, _, _ = closing_coordinates(signature, given, a, b)
-    return force.openings(JointState(q[signature.dof], 0.0), given)
+        assert not isinstance(on, JointState)
+        return force.openings(*on, given)
+    if not isinstance(on, JointState):  # of a joint that closes a loop
+        q, _, _, _ = closing_coordinates(signature, given, *on)
+        on = JointState(q[signature.dof], 0.0)
+    return force.openings(on, given)
 
 
 def closing_coordinates(

@@ -101,14 +101,12 @@ def _element(walk: Walk, signature: ElementSignature, i: Integer) -> list[Number
     if signature.terms:
         values = _on_sum(walk, signature, i, data)
     elif signature.on_joint:
-        v = table[i, "v"]
-        q = walk.given("q", table[i, "q"]) if signature.scalar else 0.0
-        answer = joint_effort(signature, data, JointState(q, walk.given("v", v)), around)
-        add_to(walk.array("effort"), v, answer.effort)
+        answer = joint_effort(signature, data, _joint_state(walk, signature, i), around)
+        add_to(walk.array("effort"), table[i, "v"], answer.effort)
         values = (answer.energy, answer.power, answer.effort)
     else:
         grounds, rows = (signature.ground_a, signature.ground_b), ("row_a", "row_b")
-        a, b = (BodyState.ground() if on else state_of(walk, table[i, row]) for on, row in zip(grounds, rows, strict=True))
+        a, b = _body_states(walk, signature, i)
         evaluate = closing_wrenches if signature.closing else body_wrenches
         answers = evaluate(signature, data, a, b, around)
         for on, row, wrench in zip(grounds, rows, (answers.on_a, answers.on_b), strict=True):
@@ -135,15 +133,29 @@ def output_openings(walk: Walk) -> None:
 
     def case(signature: ElementSignature, i: Integer) -> list[Number]:
         if element_gates(signature):
-            grounds, rows = (signature.ground_a, signature.ground_b), ("row_a", "row_b")
-            a, b = (BodyState.ground() if on else state_of(walk, table[i, row]) for on, row in zip(grounds, rows, strict=True))
+            on = _joint_state(walk, signature, i) if signature.on_joint else _body_states(walk, signature, i)
             data = data_of(walk, "element_data", i, signature)
-            for k, x in enumerate(openings_of(signature, _around(walk, signature, i), data, a, b)):
+            for k, x in enumerate(openings_of(signature, _around(walk, signature, i), data, on)):
                 walk.array("opening")[table[i, "opening"] + k] = x
         return []
 
     if any(map(element_gates, signatures)):
         e.each(0, e.count("elements"), lambda i: e.switch(table[i, "code"], [lambda s=s: case(s, i) for s in signatures]))
+
+
+def _joint_state(walk: Walk, signature: ElementSignature, i: Integer) -> JointState:
+    table = walk.array("element_table")
+    q = walk.given("q", table[i, "q"]) if signature.scalar else 0.0
+    return JointState(q, walk.given("v", table[i, "v"]))
+
+
+def _body_states(walk: Walk, signature: ElementSignature, i: Integer) -> tuple[BodyState, BodyState]:
+    table = walk.array("element_table")
+    a, b = (table[i, row] for row in ("row_a", "row_b"))
+    return (
+        BodyState.ground() if signature.ground_a else state_of(walk, a),
+        BodyState.ground() if signature.ground_b else state_of(walk, b),
+    )
 
 
 def _around(walk: Walk, signature: ElementSignature, i: Integer) -> Around:

@@ -78,6 +78,8 @@ def power(x: Number, exponent: Number) -> Number:
 
 def less(a: Number, b: Number) -> Any:
     """a < b; complex numbers compare by their real parts, as a complex step needs, and duals by their values."""
+    if type(a) is float and type(b) is float:
+        return a < b
     return _ordered(a) < _ordered(b)
 
 

@@ -123,15 +123,32 @@ class Replay:
     """What outputs need of a tape, ready to be computed on any numbers."""
 
     def __init__(self, tape: Tape, outputs: Sequence[Any]) -> None:
-        self.outputs = list(outputs)
-        needed = [(k, *tape.steps[k]) for k in tape.needed(self.outputs)]
-        self._steps = [(k, OPERATIONS[kind], args) for k, kind, args in needed if kind != "input"]
+        steps = [(k, *tape.steps[k]) for k in tape.needed(outputs)]
+        steps = [step for step in steps if step[1] != "input"]
+        count = len(tape.parameters)
+        self._constants = [a for _, _, args in steps for a in args if type(a) is not Place]
+        self._constants += [x for x in outputs if not isinstance(x, Symbol | Condition)]
+        constants = iter(range(count, count + len(self._constants)))
+        first = count + len(self._constants)
+        places = {k: k for k in range(count)} | {step[0]: first + i for i, step in enumerate(steps)}
+
+        def entry(a: Any) -> int:
+            return places[a.at] if type(a) is Place else next(constants)
+
+        self._steps: list[tuple[Any, ...]] = [(OPERATIONS[kind], *[entry(a) for a in args]) for _, kind, args in steps]
+        self._outputs = [entry(x.ref if isinstance(x, Symbol | Condition) else x) for x in outputs]
 
     def __call__(self, parameters: Sequence[Number]) -> list[Number]:
-        found: dict[int, Any] = dict(enumerate(parameters))
-        for k, operation, args in self._steps:
-            found[k] = operation(*[found[a.at] if type(a) is Place else a for a in args])
-        return [found[x.ref.at] if isinstance(x, Symbol | Condition) else x for x in self.outputs]
+        """Parameters, constants and what follows stand in one list: a step appends what it makes of some of them."""
+        found: list[Any] = [*parameters, *self._constants]
+        for step in self._steps:
+            if len(step) == 3:  # nearly all
+                operation, a, b = step
+                found.append(operation(found[a], found[b]))
+            else:
+                operation, *args = step
+                found.append(operation(*[found[a] for a in args]))
+        return [found[k] for k in self._outputs]
 
 
 class Place:

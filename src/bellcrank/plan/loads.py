@@ -85,7 +85,7 @@ class ElementSignature(NamedTuple):
 
 def element_gates(signature: ElementSignature) -> int:
     """Numbers that say where an element's force is not smooth; stops on coordinates of the tree are watched otherwise."""
-    if signature.on_joint:
+    if signature.on_joint and signature.kind == "joint_stop":
         return 0
     force, table = FORCES[signature.kind], signature.table
     return force.gates + (table.gates if table is not None and force.watches_table else 0)

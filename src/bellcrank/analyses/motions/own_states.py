@@ -15,6 +15,7 @@ from ...wording import did_you_mean
 
 Array = NDArray[np.float64]
 
+MOST = 20_000  # evaluations of the rates, and 500 more for each time
 EXACT = 1e-9  # relative tolerance of the integration; absolutely, of the largest value a state has at the start, or of 1
 
 
@@ -38,11 +39,9 @@ def states_along(dyn: Dynamics, times: Array, q: Array, v: Array, a: Array, u: A
     """
     model, own = dyn.model, list(dyn.model.state_places)
     v, a = v.copy(), a.copy()
-    v[:, own] = z = np.tile(np.asarray(model.given_v)[own], (len(times), 1))
+    v[:, own] = np.asarray(model.given_v)[own]
     if len(times) > 1:
-        v[:, own] = z = _integrated(dyn, times, q, v, a, u)
-    if not np.isfinite(z).all():
-        raise DynamicsError(f"the states of model {model.name!r} are not finite along this motion")
+        v[:, own] = _integrated(dyn, times, q, v, a, u)
     a[:, own] = dyn.elements(q, v, t=times, inputs=u)[2][:, model.force_count :]
     return v, a
 
@@ -54,7 +53,11 @@ def _integrated(dyn: Dynamics, times: Array, q: Array, v: Array, a: Array, u: Ar
     model, own = dyn.model, list(dyn.model.state_places)
     positions, speeds = CubicHermiteSpline(times, q, dyn.rates(q, v)), CubicHermiteSpline(times, v, a)
 
+    evaluations = iter(range(MOST + 500 * len(times)))
+
     def rates(t: float, z: Array) -> Array:
+        if next(evaluations, None) is None:
+            raise _stuck(model, t)
         here = np.asarray(speeds(t))
         here[own] = z
         at = unit_quaternions(model, np.asarray(positions(t))[None])
@@ -65,6 +68,13 @@ def _integrated(dyn: Dynamics, times: Array, q: Array, v: Array, a: Array, u: Ar
     found = solve_ivp(
         rates, (times[0], times[-1]), start, "LSODA", t_eval=times, rtol=EXACT, atol=EXACT * size, max_step=np.diff(times).max()
     )
-    if not found.success or found.y.shape[1] != len(times):
-        raise DynamicsError(f"the states of model {model.name!r} cannot be integrated along this motion: {found.message}")
+    if not found.success:
+        raise _stuck(model, float(found.t[-1]))
     return np.asarray(found.y.T)
+
+
+def _stuck(model: Model, t: float) -> DynamicsError:
+    return DynamicsError(
+        f"the states of model {model.name!r} cannot be integrated along this motion beyond t = {t:.6g} s: it takes too many "
+        "steps. Do they grow without bound, or are they too fast?"
+    )

@@ -104,7 +104,7 @@ class PathToSingularity:
                 return None
             q, tangent = new
             trail.append((q, tangent, self.pivot(q)))
-            if len(trail) > 2 and trail[-2][2] <= min(trail[-3][2], trail[-1][2]):
+            if len(trail) > 2 and _may_be_near(*(pivot for _, _, pivot in trail[-3:])):
                 found = self._lowest(*trail[-3][:2])
                 if found[1] < NEAR:
                     return k, *found
@@ -129,6 +129,11 @@ class PathToSingularity:
             if self.pivot(q) > NEAR:
                 return q, self.pivot(q)
         return None
+
+
+def _may_be_near(before: float, pivot: float, after: float) -> bool:
+    """Whether pivots pass a minimum that may be less than NEAR: a step changes them by no more than it does beside it."""
+    return pivot <= min(before, after) and pivot - (max(before, after) - pivot) < NEAR
 
 
 def moved_words(loops: Loops, q: Array, to: Array, named: set[int]) -> str:

@@ -51,7 +51,7 @@ LEFT = 7  # a run that is stiff, left to another method
 ENDLESS = 8  # its end is not in sight
 
 _CUTS = ("corner", "latest", "earliest", "full", "cut", "left", "piece")  # see cuts/
-_OPENINGS = ("opening_low", "opening_high", "opened")
+_OPENINGS = ("opening_low", "opening_high", "approached", "approaches", "opened")
 _STEP = ("t", "h", "end", "until", "rtol", "atol", "longest", "grow", "error", "energy", "status", "steps", "rejected")
 _FASTEST = ("speed", "fastest_time")  # sum of the squares of v (or p), and when
 _CLOSING = ("turn", "met", "seen", "near", "go_on", "pivot", "pivot_time", "singular", "singular_row", "singular_time")
@@ -471,7 +471,15 @@ class Memory:
         moves[list(layout.model.state_places)] = 0.0
         self.put("moves", np.tile(moves, (layout.lanes, 1)), layout.v_start)
         self.resume(0, 0)
-        values = {"pivot": np.inf, "stiff_time": np.inf, "cut": NO_ROOT, "opened": -NEVER, "jacobian": TO_RENEW, "eta": 1.0}
+        values = {
+            "pivot": np.inf,
+            "stiff_time": np.inf,
+            "cut": NO_ROOT,
+            "approached": -NEVER,
+            "opened": -NEVER,
+            "jacobian": TO_RENEW,
+            "eta": 1.0,
+        }
         for name, value in values.items():
             self.lane(name)[:] = value
         addresses = {name: array.__array_interface__["data"][0] for name, array in self.arrays.items()}  # as array.ctypes.data

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 BEFORE, AFTER, MEASURED = "0.6", "C0", "C3"
+SAMPLES = 200  # of a curve at least
 MOST_NAMED = 40  # parameters whose names can be read side by side
 
 
@@ -82,12 +83,14 @@ def on_ranges(axes: Axes, found: Optimum) -> None:
     low = np.where(np.isfinite(problem.lower), problem.lower, np.minimum(first, best) - reach)
     high = np.where(np.isfinite(problem.upper), problem.upper, np.maximum(first, best) + reach)
     rows = np.arange(n)[::-1]
-    axes.hlines(rows, 0, 1, color="0.85", linewidth=4)
-    axes.plot((first - low) / (high - low), rows, "o", color=BEFORE, label="start")
-    axes.plot((best - low) / (high - low), rows, "o", color=AFTER, label="best")
+    many = n > MOST_NAMED
+    axes.hlines(rows, 0, 1, color="0.85", linewidth=1 if many else 4)
+    for x, color, label in ((first, BEFORE, "start"), (best, AFTER, "best")):
+        axes.plot((x - low) / (high - low), rows, "." if many else "o", color=color, label=label)
     axes.set_yticks(rows, [name.removeprefix("parameters.") for name in found.names], fontsize="small" if n < 12 else 5)
-    if n > MOST_NAMED:
+    if many:
         axes.set_yticks([])
+        axes.set_ylabel(f"{n} parameters, the first on top", fontsize="small")
     axes.set_xticks([0, 1], ["min", "max"])
     axes.set_ylim(-0.12 * n - 0.6, n - 0.5)
     axes.set_title("parameters on their ranges", fontsize="medium")
@@ -121,7 +124,9 @@ def _sampled(problem: Problem, model: Model, names: Sequence[str], points: Seque
         own = options.get(name, {}) | dict(getattr(case, name))
         options |= {name: own} if own else {}
     changed = model.with_parameters(dict(case.set)) if case.set else model
-    run = simulate(changed, case.duration or study.duration, **options)
+    span = case.duration or study.duration or changed.duration or 1.0
+    options["step"] = min(options.get("step") or changed.step or span, span / SAMPLES)
+    run = simulate(changed, span, **options)
     wanted = [f"={name}" for name in names] + [name for point in points for name in components(model, point)]
     state = {name: run.values(name) for name in ("q", "v", "a")}
     inputs = [options.get("inputs", {}).get(name, 0.0) for name in model.inputs] or None
@@ -161,4 +166,4 @@ def _paths(axes: Axes, problem: Problem, point: str, runs: Sequence[dict[str, Ar
     axes.set_xlabel(across)
     axes.set_ylabel(up)
     axes.set_title(f"path of {point}", fontsize="medium")
-    axes.legend(fontsize="small")
+    axes.legend(fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5))  # beside it: paths may be anywhere

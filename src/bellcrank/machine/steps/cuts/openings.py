@@ -2,8 +2,9 @@
 
 Unlike limits of coordinates (surfaces.py) these are any functions of the state, which a kernel evaluates along the dense output
 of a step: at a few places between its ends, and where one of them has changed its sign, at those of a bisection. The step is
-taken again, to end just before; from there a short one ends just behind. Where the sign changes back at once, as that of a
-velocity at rest under a jump of friction does, steps are left to the control of their error.
+taken again, to end just before; from there a short one ends just behind. Where that does not get nearer, since states that
+differ by less than their rounding have the same sign, the change is passed all the same. Where the sign changes back at once,
+as that of a velocity at rest under a jump of friction does, steps are left to the control of their error.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 PLACES = 8  # in a step, at which the signs are looked at
 HALVINGS = 36
 CLOSE = 1e-10  # of a step: how far before and behind a change of sign steps end
+APPROACHES = 3.0  # steps one after the other that end just before a change of sign, until one goes behind it
 REST = 1e4  # times as much: the least time between two such cuts
 
 
@@ -83,10 +85,14 @@ def _cut(s: Stepper, h: Number) -> None:
     low, high, t = s.real("opening_low"), s.real("opening_high"), s.real("t")
     close = maximum(CLOSE * maximum(h, s.real("full")), 4.0 * s.shortest())
     part = close / h
-    soon = high * h <= 4.0 * close
+    again = abs(t - s.real("approached")) <= 4.0 * close
+    soon = (high * h <= 4.0 * close) | (again & (s.real("approaches") >= APPROACHES))
     rests = soon & (t - s.real("opened") < REST * close)
     found = soon.select(high + part, low - part)
     taken = (high <= 1.0) & (found < 1.0) & (found * h > s.shortest()) & ~rests
+    before, approaches = taken & ~soon, s.real("approaches")
+    s.set_real("approaches", before.select(again.select(approaches + 1.0, 0.0), approaches))
+    s.set_real("approached", before.select(t + found * h, s.real("approached")))
     s.set_real("opened", ((high <= 1.0) & soon & ~rests).select(t, s.real("opened")))
     s.set_real("cut", taken.select(minimum(s.real("cut"), found), s.real("cut")))
 
