@@ -85,7 +85,7 @@ def main() -> None:
     asked = parser.parse_args()
     task = made_task(10**9)
     cluster.run_chunk = stub  # travels by value
-    options: dict[str, Any] = {"threads_per_worker": 1, "processes": True, "host": "127.0.0.1", "dashboard_address": None}
+    options: dict[str, Any] = {"threads_per_worker": 1, "processes": True, "host": "127.0.0.1", "dashboard_address": ":0"}
     with LocalCluster(n_workers=asked.workers, **options) as local, Client(local) as client:
         sizes = ((64, asked.chunks), (8192, asked.chunks), (65536, max(20, asked.chunks // 20)))
         rows = [through_scheduler(client, task, chunk, count) for chunk, count in sizes]

@@ -243,7 +243,7 @@ def _sweep(runs: int, **options: Any) -> None:
     model = bc.load("double_pendulum")
     spread = {"upper.mass": (12.0, 17.0), "initial.elbow.q.0": (-1.5, 1.5)}
     with tempfile.TemporaryDirectory() as folder:
-        bc.sweep(model, spread, ["max(abs(elbow.v))"], 0.5, step=0.05, runs=runs, store=Path(folder) / "s.zarr", **options)
+        bc.sweep(model, spread, ["max(abs(elbow.v))"], 2.0, step=0.05, runs=runs, store=Path(folder) / "s.zarr", **options)
 
 
 def cores(rounds: int) -> float:
@@ -266,7 +266,7 @@ def workers(rounds: int) -> float:
     from distributed import Client, LocalCluster
 
     best = {1: np.inf, 2: np.inf}
-    options = {"threads_per_worker": 1, "processes": True, "host": "127.0.0.1", "dashboard_address": None}
+    options = {"threads_per_worker": 1, "processes": True, "host": "127.0.0.1", "dashboard_address": ":0"}
     with LocalCluster(n_workers=2, **options) as cluster, Client(cluster) as client:
         for _ in range(rounds):
             for count in best:

@@ -134,7 +134,7 @@ class TestResult:
         (("crank_joint",), "give a coordinate and its values, or the times"),
         ((), "give a coordinate and its values, or the times"),
         (("crank", [0.0]), r"there is no coordinate 'crank' \(did you mean 'crank_joint'\?\)"),
-        (("crank_joint", [0.0, 0.2, 0.1]), "values must increase, or decrease"),
+        (("crank_joint", [0.0, 0.2, 0.1]), "values must increase or decrease"),
         (("crank_joint", [np.inf]), "values must be a list of finite numbers"),
     ],
 )

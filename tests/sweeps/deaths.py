@@ -21,7 +21,7 @@ from pathlib import Path
 import bellcrank as bc
 from tests.sweeps.test_sweeps import OUTPUTS, PARAMETERS, same
 
-GIVEN = {"step": 0.05, "runs": 40_000, "seed": 3, "chunk": 512}
+GIVEN = {"step": 0.05, "runs": 100_000, "seed": 3, "chunk": 512}
 SCRIPT = f"""
 import sys, bellcrank as bc
 from tests.sweeps.test_sweeps import OUTPUTS, PARAMETERS
@@ -29,13 +29,20 @@ bc.sweep(bc.load("double_pendulum"), PARAMETERS, OUTPUTS, 0.2, store=sys.argv[1]
 """
 
 
+def finished(store: Path) -> int:
+    """Chunks that are there."""
+    folder = store / "status" / "c"
+    return len(list(folder.iterdir())) if folder.is_dir() else 0
+
+
 def drivers(times: int, folder: Path, whole: bc.SweepResult) -> None:
     store, rng = folder / "driver.zarr", random.Random(0)
     for k in range(times):
+        before = finished(store)
         process = subprocess.Popen([sys.executable, "-c", SCRIPT, str(store)])
-        while not (store / "status" / "c").is_dir() and process.poll() is None:
+        while finished(store) == before and process.poll() is None:
             time.sleep(0.01)
-        time.sleep(rng.uniform(0.0, 0.4))
+        time.sleep(rng.uniform(0.0, 0.2))
         process.send_signal(signal.SIGKILL)
         process.wait()
         print(f"driver {k + 1}: {bc.load_sweep(store)!r}", flush=True)
@@ -48,16 +55,14 @@ def workers(times: int, folder: Path, whole: bc.SweepResult) -> None:
     from distributed import Client, LocalCluster
 
     rng = random.Random(1)
-    options = {"threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": None, "silence_logs": 50}
-    with LocalCluster(n_workers=2, processes=True, **options) as cluster, Client(cluster) as client:
-        for k in range(times):
-            client.wait_for_workers(2)
+    options = {"threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": ":0", "silence_logs": 50}
+    for k in range(times):
+        with LocalCluster(n_workers=2, processes=True, **options) as cluster, Client(cluster) as client:
             pid = rng.choice(list(cluster.workers.values())).pid
-            threading.Timer(rng.uniform(0.1, 1.5), os.kill, (pid, signal.SIGKILL)).start()
+            threading.Timer(rng.uniform(0.1, 3.0), os.kill, (pid, signal.SIGKILL)).start()
             store = folder / f"worker{k}.zarr"
             same(bc.sweep(bc.load("double_pendulum"), PARAMETERS, OUTPUTS, 0.2, store=store, scheduler=client, **GIVEN), whole)
             print(f"worker {k + 1}: the same numbers", flush=True)
-            time.sleep(1.0)  # Dask starts another
 
 
 def main() -> None:

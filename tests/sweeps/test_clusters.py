@@ -24,7 +24,7 @@ def cluster():
     from distributed import LocalCluster
 
     with LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None, silence_logs=50
+        n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=":0", silence_logs=50
     ) as made:
         yield made
 
@@ -53,7 +53,7 @@ def client():
     """Two workers that are threads of this process: the way of what travels is the same."""
     from distributed import Client
 
-    with Client(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None, silence_logs=50) as made:
+    with Client(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0", silence_logs=50) as made:
         yield made
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -38,7 +39,7 @@ def given_starts(dynamics: Dynamics, given: dict[str, Any]) -> tuple[dict[str, A
     start = _all_rows(rows | {"q": first.q, "v": first.v}, count)
     if model.stictions:
         start["u"] = np.hstack([start["u"], first_anchors(model, first.q, first.v)])
-    return start, tuple(problem and f"cannot start: {problem}" for problem in first.problems)
+    return start, _told(first.problems)
 
 
 def design_starts(dynamics: Dynamics, designs: RunDesigns, given: dict[str, Any], p: Array, times: Array) -> First:
@@ -59,7 +60,7 @@ def design_starts(dynamics: Dynamics, designs: RunDesigns, given: dict[str, Any]
     own = designs.own(p, np.zeros((count, 0)), float(times[0]), float(times[-1])) if model.stictions else None
     if own is not None:
         start["u"] = np.hstack([start["u"], first_anchors(model, start["q"], start["v"], own.reach)])
-    return First(start, tuple(problem and f"cannot start: {problem}" for problem in problems), p)
+    return First(start, _told(problems), p)
 
 
 def _rows(dynamics: Dynamics, given: dict[str, Any], others: dict[str, Array]) -> tuple[dict[str, Array], int]:
@@ -76,6 +77,12 @@ def _rows(dynamics: Dynamics, given: dict[str, Any], others: dict[str, Array]) -
     if count == 0:
         raise StateError("there is nothing to run: q, v, tau, inputs or parameters have no rows")
     return {"tau": tau, "u": np.atleast_2d(u)}, count
+
+
+def _told(problems: Sequence[str | None]) -> tuple[str | None, ...]:
+    if not any(problems):
+        return tuple(problems)
+    return tuple(problem and f"cannot start: {problem}" for problem in problems)
 
 
 def _all_rows(rows: dict[str, Array], count: int) -> dict[str, Array]:

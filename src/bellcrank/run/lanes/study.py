@@ -16,7 +16,7 @@ from ...integrate import METHODS, RADAU
 from ...kernels.stopwatch import compiling
 from ...machine.steps.cuts.known import known_surfaces, known_times
 from ...machine.steps.lanes.runs import PLACES, Own, Patience, Progress, run_lanes
-from ...machine.steps.memory import LEFT
+from ...machine.steps.memory import LEFT, Memory
 from ...model import Model
 from ...model.manifold import unit_quaternions
 from ...plan import Plan, make_plan
@@ -63,6 +63,7 @@ class ManyRuns:
         self.plan = replace(self.dynamics.plan, lane_designs=design is not None)
         if method != AUTO:
             _must_run_in_lanes(self.plan, method, self.times)
+        self._made_memories: dict[tuple[str, int], Memory] = {}
 
     def _made(self, quick: bool) -> Dynamics:
         with compiling():
@@ -85,9 +86,9 @@ class ManyRuns:
 
     def run(self, first: First, accelerations: bool = True) -> Samples:
         """All runs that can start; the others have nothing."""
+        if not any(first.problems):
+            return self._run(first.state, np.arange(len(first.problems)), first.p, accelerations)
         starting = np.array([problem is None for problem in first.problems])
-        if starting.all():
-            return self._run(first.state, np.arange(len(starting)), first.p, accelerations)
         found = Samples.nothing(self.model, len(first.problems), len(self.times))
         if starting.any():
             rows, numbers = {name: x[starting] for name, x in first.state.items()}, np.flatnonzero(starting)
@@ -140,6 +141,7 @@ class ManyRuns:
             "meanwhile": _nothing if method == AUTO else partial(_tell_stiffness, stiffness, numbers),
             "patience": Patience(most, LOOK, HOPELESS * most),
             "substeps": substeps,
+            "made": self._made_memories,
         }
         run = partial(run_lanes, self.plan, dynamics.program, **to_all)
         found = run(method=scheme, start=start, slopes=slopes, reals=reals, leaves=leaves, numbers=numbers, own=own)

@@ -31,7 +31,7 @@ Array = NDArray[np.float64]
 SAMPLES = 24 * 2**20  # bytes of samples that are in memory at a time
 NOT_STARTED = 5  # run.lanes.samples.NOT_ASSEMBLED: also of a run that stopped with an error of its own
 MOST_COMPILED = 4
-PIECE = 1024  # runs that a thread takes on together, at most
+PIECE = 4096  # runs that a thread takes on together, at most
 
 
 class Compiled:
@@ -96,7 +96,7 @@ class Lanes:
         """Multiples of 64 runs, so that lanes are shared as they would be by all of them together."""
         model, times = self.task.model, len(self.when.times)
         room = SAMPLES // (thread_count() * 64 * 8 * times * (4 * (model.nq + 2 * model.nv) + len(self.measured.names) + 2))
-        each = 64 * max(1, min(room, PIECE // 64))
+        each = 64 * max(1, min(room, PIECE // 64, -(-(last - first) // (64 * 2 * thread_count()))))
         for a in range(first, last, each):
             yield a, min(a + each, last)
 

@@ -44,7 +44,7 @@ _FIRST_PIECE, _LEAST_PIECE, _MOST_PIECE = 4, 64, 4096  # steps of a call, which 
 _PIECE_BODIES = 200_000  # bodies times steps; never from a clock, since what is looked at between calls is part of the result
 _LOOK_SECONDS = 0.1  # between looks at runs that go on
 _BLOCKS = 4  # of groups for each thread, so that all end at about the same time
-_BYTES = 1 << 22  # of the memory of a block and its samples, which stay in the processor's cache
+_BYTES = 1 << 24  # of the memory of a block and its samples
 
 
 class Patience(NamedTuple):
@@ -107,6 +107,7 @@ def run_lanes(
     numbers: NDArray[np.int64] | None = None,
     own: Own | None = None,
     substeps: int = 1,
+    made: dict[tuple[str, int], Memory] | None = None,
 ) -> dict[str, NDArray[Any]]:
     """Runs from states ``start`` (q, v, tau, u by run) and their ``slopes`` (qdot, a).
 
@@ -122,16 +123,17 @@ def run_lanes(
 
     ``numbers``: of the runs, in order, which decide who shares lanes; 0, 1, ... unless given. ``own``: where runs have designs
     of their own (then the plan says so). ``substeps``: of a method of fixed steps, so many of length h for a sample.
+    ``made``: memories that calls with the same plan, times and corners share, by method and number of corners.
     """
     count, model, lanes = len(start["q"]), plan.model, lane_count()
-    key = ("lanes", lanes, program.name, method.name, *structure_key(plan))
-    code = obtain(key, lambda: write_lane_stepper(plan, program, method, lanes))
-    called = programs(plan, program, works=False, implicit=method.implicit)
-    most = corners.shape[-1] if own is None else own.corners.shape[1]
-    layout = Layout(plan, called, method, lanes, len(times), most)
+    most, shared = corners.shape[-1] if own is None else own.corners.shape[1], {} if made is None else made
+    one = shared.get((method.name, most))
+    if one is None:
+        one = shared[method.name, most] = _memory(plan, program, method, times, corners, most)
+    layout = one.layout
     given: Rows = {**start, **slopes, **(places or {name: np.zeros(count, dtype=np.int64) for name in PLACES})}
     each_reals = {name: np.broadcast_to(value, count) for name, value in reals.items()}
-    lot = _Lot(Memory(layout, code, times, corners), leaves, patience, substeps)
+    lot = _Lot(one, leaves, patience, substeps)
     found = _room(layout, count)
     together = _together(np.arange(count) if numbers is None else numbers, lanes)
     blocks = np.split(together, range(lot.most(len(together)), len(together), lot.most(len(together))))
@@ -140,6 +142,15 @@ def run_lanes(
     last_q, last_v, last_anchors = layout.split(found.pop("last"))
     found |= {"last_q": last_q, "last_v": last_v, "last_u": np.hstack([start["u"][:, : len(model.inputs)], last_anchors])}
     return found
+
+
+def _memory(plan: Plan, program: Program, method: RungeKutta, times: Array, corners: Array, most: int) -> Memory:
+    """Of a group of runs before they begin, with its machine code."""
+    lanes = lane_count()
+    key = ("lanes", lanes, program.name, method.name, *structure_key(plan))
+    code = obtain(key, lambda: write_lane_stepper(plan, program, method, lanes))
+    called = programs(plan, program, works=False, implicit=method.implicit)
+    return Memory(Layout(plan, called, method, lanes, len(times), most), code, times, corners)
 
 
 def _together(numbers: NDArray[np.int64], lanes: int) -> NDArray[np.int64]:
@@ -172,8 +183,9 @@ class _Lot:
 
     def most(self, groups: int) -> int:
         """Groups of a block."""
-        size = sum(x.nbytes for x in self.one.arrays.values())
-        return max(1, min(-(-groups // (_BLOCKS * thread_count())), _BYTES // size))
+        size, threads = sum(x.nbytes for x in self.one.arrays.values()), thread_count()
+        shared = groups if threads == 1 else -(-groups // (_BLOCKS * threads))
+        return max(1, min(shared, _BYTES // size))
 
     def run(self, runs: NDArray[np.int64], given: Rows, reals: Rows, own: Own | None, found: Rows) -> None:
         """Runs of a block, (groups, lanes); what they find goes to their rows."""
