@@ -213,3 +213,9 @@ def test_a_name_stands_beside_its_place_and_not_on_another():
         for other in placed[:k]:
             low, high = np.maximum(one.corner, other.corner), np.minimum(one.corner + one.box, other.corner + other.box)
             assert (high - low).min() <= 0
+
+
+def test_a_notebook_shows_the_picture_and_the_plot_of_a_run():
+    model = bc.load("pendulum")
+    for figure in (model.draw(), bc.simulate(model, 0.1).plot()):
+        assert figure._repr_png_().startswith(b"\x89PNG")

@@ -13,6 +13,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from ..figures import NotebookFigure
 from ..results.plots import LEGEND, PALETTE, save_figure
 from .trends import envelope
 
@@ -27,7 +28,7 @@ LEAST = 1e-17  # where a logarithm of zero is drawn
 def plot_methods(found: MethodComparison, path: str | Path | None = None, *, keep: bool = False) -> Figure:
     """A panel for the energy, and one for momenta if the model keeps any."""
     panels = ["energy", *(["momentum"] if found.kept else [])]
-    figure = Figure(figsize=(9, 3.3 * len(panels)), layout="constrained")
+    figure = NotebookFigure(figsize=(9, 3.3 * len(panels)), layout="constrained")
     for k, what in enumerate(panels):
         _panel(found, what, figure.add_subplot(len(panels), 1, k + 1))
     figure.axes[-1].set_xlabel("time (s)")

@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ..errors import StateError
+from ..figures import NotebookFigure
 from .plots import AXIS, LEGEND, color_cycle, finish, literal, save_figure
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def plot_chosen(
     runs = {"": run} | dict(beside)
     panels = _panels(run, plain)
     count = len(panels) + len(curves)
-    figure = Figure(figsize=(9, 0.6 + 2.6 * len(panels) + 4.2 * len(curves)), layout="constrained")
+    figure = NotebookFigure(figsize=(9, 0.6 + 2.6 * len(panels) + 4.2 * len(curves)), layout="constrained")
     axes = figure.subplots(count, 1, squeeze=False, height_ratios=[2.6] * len(panels) + [4.2] * len(curves))[:, 0]
     for panel, (unit, entries) in zip(axes, panels.items(), strict=False):
         _draw_panel(panel, runs, entries, unit, over)

@@ -19,6 +19,7 @@ from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpec
 
 from ..errors import BellcrankError, StateError
+from ..figures import NotebookFigure
 from ..writing import write_whole
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def plot_run(run: Run, path: str | Path | None = None, *, keep: bool = False) ->
     below = [_energy, _reactions, *_more(run)]
     tall, lower = max(len(q), len(v)), (len(below) + 1) // 2
     rows = math.lcm(len(q) or 1, len(v) or 1) if tall else 0
-    figure = Figure(figsize=(11, 2.2 * tall + 3.2 + 2.6 * (lower - 1)), layout="constrained")
+    figure = NotebookFigure(figsize=(11, 2.2 * tall + 3.2 + 2.6 * (lower - 1)), layout="constrained")
     grid = figure.add_gridspec(rows + lower, 2, height_ratios=[tall] * rows + [1.15 * max(rows, 1)] * lower)
     _states(run, "q", q, _panels(figure, grid, rows, 0, len(q)))
     _states(run, "v", v, _panels(figure, grid, rows, 1, len(v)))

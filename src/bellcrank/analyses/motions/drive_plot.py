@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from ...figures import NotebookFigure
 from ...results.labels import Labels
 from ...results.plots import AXIS, PALETTE, QUATERNION, STOP_COLOR, by_unit, draw_lines, literal
 
@@ -29,7 +30,7 @@ def draw_drive(drive: Drive) -> Figure:
         for unit, places in by_unit(units).items():
             if unit != QUATERNION:
                 panels.append((words.get(unit, unit), values[:, places], [names[k] for k in places]))
-    figure = Figure(figsize=(9, 1.0 + 2.4 * len(panels)), layout="constrained")
+    figure = NotebookFigure(figsize=(9, 1.0 + 2.4 * len(panels)), layout="constrained")
     axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
     for panel, (title, columns, named) in zip(axes, panels, strict=True):
         draw_lines(panel, drive.values, columns, named)

@@ -15,12 +15,12 @@ MOST = 12  # lines that a legend can tell apart
 
 def bode(response: Any, path: str | Path | None, *, keep: bool) -> Figure:
     """Magnitudes, outputs of one unit together, and below them all phases."""
-    from matplotlib.figure import Figure
+    from ...figures import NotebookFigure
 
     pairs = [(i, j) for j in range(len(response.excitations)) for i in range(len(response.outputs))]
     unit_of = {(i, j): (response.output_units[i] or "1", response.excitation_units[j] or "1") for i, j in pairs}
     units = list(dict.fromkeys(unit_of.values()))
-    figure = Figure(figsize=(9, 4.2 + 2.4 * len(units)), layout="constrained")
+    figure = NotebookFigure(figsize=(9, 4.2 + 2.4 * len(units)), layout="constrained")
     axes = np.atleast_1d(figure.subplots(len(units) + 1, 1, sharex=True))
     one = len(response.excitations) == 1
     for k, (i, j) in enumerate(pairs):
@@ -47,10 +47,10 @@ def _phase(values: Any) -> Any:
 
 
 def plot_spectrum(response: Any, path: str | Path | None, *, keep: bool) -> Figure:
-    from matplotlib.figure import Figure
+    from ...figures import NotebookFigure
 
     units = list(dict.fromkeys(response.units))
-    figure = Figure(figsize=(9, 1.5 + 2.6 * len(units)), layout="constrained")
+    figure = NotebookFigure(figsize=(9, 1.5 + 2.6 * len(units)), layout="constrained")
     axes = np.atleast_1d(figure.subplots(len(units), 1, sharex=True))
     for name, unit, values in zip(response.outputs, response.units, response.densities.T, strict=True):
         shown = np.where(values > 0, values, np.nan)

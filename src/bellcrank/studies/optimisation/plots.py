@@ -31,12 +31,12 @@ MOST_NAMED = 40  # parameters whose names can be read side by side
 
 
 def optimum_figure(found: Optimum, path: str | Path | None, points: Sequence[str] = ()) -> Figure:
-    from matplotlib.figure import Figure
+    from ...figures import NotebookFigure
 
     names, points = _curves(found.problem), list(points) or _points(found.problem)
     panels = 2 + len(names) + len(points)
     rows = -(-panels // 2)
-    figure = Figure(figsize=(11, 3.2 * rows), layout="constrained")
+    figure = NotebookFigure(figsize=(11, 3.2 * rows), layout="constrained")
     axes = list(np.atleast_1d(figure.subplots(rows, 2)).ravel())
     for extra in axes[panels:]:
         extra.set_visible(False)

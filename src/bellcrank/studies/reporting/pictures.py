@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import StateError
+from ...figures import NotebookFigure
 from ...results.plots import save_figure
 from .tables import short
 
@@ -23,9 +24,7 @@ POINTS = 40  # marks of the derivatives that are laid over
 
 
 def draw(found: Sensitivity, names: Sequence[str], over: Sensitivity | None, scaled: bool, path: Any, keep: bool) -> Figure:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8, 2.6 * len(names)), layout="constrained")
+    figure = NotebookFigure(figsize=(8, 2.6 * len(names)), layout="constrained")
     for name, axes in zip(names, np.atleast_1d(figure.subplots(len(names), 1)).ravel(), strict=True):
         size = np.where(found.at == 0, 1.0, np.abs(found.at)) if scaled else np.ones(len(found.at))
         other = None if over is None else np.asarray(over.d(name)) * size
@@ -64,14 +63,12 @@ def _bars(axes: Any, names: Sequence[str], slopes: Any, other: Any) -> None:
 
 def draw_tornado(spread: Tolerances, names: Sequence[str], path: Any, keep: bool) -> Figure:
     """Of each output, a bar from below to above for each parameter, those with most influence on top."""
-    from matplotlib.figure import Figure
-
     found = spread.of
     for name in names:
         if np.ndim(found.value(name)):
             raise StateError(f"a tornado chart is of numbers, and {name!r} is a curve: ask for 'max({name})' or '{name}@end'")
     height = 1.0 + 0.35 * len(found.parameters)
-    figure = Figure(figsize=(8, height * len(names)), layout="constrained")
+    figure = NotebookFigure(figsize=(8, height * len(names)), layout="constrained")
     for name, axes in zip(names, np.atleast_1d(figure.subplots(len(names), 1)).ravel(), strict=True):
         _tornado(axes, spread, name)
     figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside lower right", ncols=2, fontsize="small")

@@ -40,11 +40,11 @@ def plot_sweep(
 
 
 def _scatter(columns: Mapping[str, Array], parameters: int) -> Figure:
-    from matplotlib.figure import Figure
+    from ...figures import NotebookFigure
 
     names = list(columns)
     across, down = names[:parameters], names[parameters:]
-    figure = Figure(figsize=(2.6 * len(across) + 0.8, 2.2 * len(down) + 0.6), layout="constrained")
+    figure = NotebookFigure(figsize=(2.6 * len(across) + 0.8, 2.2 * len(down) + 0.6), layout="constrained")
     axes = figure.subplots(len(down), len(across), squeeze=False, sharex="col", sharey="row")
     for i, output in enumerate(down):
         for j, parameter in enumerate(across):
@@ -60,7 +60,8 @@ def _parallel(columns: Mapping[str, Array], parameters: int) -> Figure:
     """Each column is scaled to its range; lines are coloured by the last output."""
     from matplotlib import colormaps
     from matplotlib.collections import LineCollection
-    from matplotlib.figure import Figure
+
+    from ...figures import NotebookFigure
 
     names = list(columns)
     table = np.stack([columns[name] for name in names], axis=1)
@@ -69,7 +70,7 @@ def _parallel(columns: Mapping[str, Array], parameters: int) -> Figure:
     scaled = (table - low) / np.where(high > low, high - low, 1.0)
     order = np.argsort(scaled[:, -1], kind="stable")
     lines = np.stack([np.broadcast_to(np.arange(len(names)), scaled.shape), scaled], axis=2)[order]
-    figure = Figure(figsize=(1.6 * len(names) + 1.0, 4.2), layout="constrained")
+    figure = NotebookFigure(figsize=(1.6 * len(names) + 1.0, 4.2), layout="constrained")
     axes = figure.subplots()
     axes.add_collection(LineCollection(list(lines), colors=colormaps["viridis"](scaled[order, -1]), linewidths=0.6, alpha=0.5))
     axes.set_xlim(-0.2, len(names) - 0.8)

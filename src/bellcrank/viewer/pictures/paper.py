@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, FancyArrowPatch
 
+from ...figures import NotebookFigure
 from ..scene import Array, Scene
 from .colors import DRIVEN, GAP, INK, PAPER, loop_color
 from .views import View
@@ -42,7 +43,7 @@ def new_sheet(bounds: Array) -> Sheet:
     half = np.array([WIDTH, height]) / POINT * unit / 2
     middle = bounds.mean(axis=0)
     whole = height + HEAD + FOOT
-    figure = Figure(figsize=(WIDTH, whole), facecolor=PAPER)
+    figure = NotebookFigure(figsize=(WIDTH, whole), facecolor=PAPER)
     axes = figure.add_axes((0, FOOT / whole, 1, height / whole))
     foot = figure.add_axes((0, 0, 1, FOOT / whole))
     for each, low, high in ((axes, middle - half, middle + half), (foot, np.zeros(2), np.array([WIDTH, FOOT]))):
