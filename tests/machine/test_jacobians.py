@@ -123,9 +123,10 @@ def test_many_states_at_a_time_are_as_one_by_one():
             np.testing.assert_array_equal(found[k], expected)
 
 
-def test_with_loops_they_are_those_of_the_formulations_own_acceleration():
+@pytest.mark.parametrize("name", ["four_bar", "excavator"])
+def test_with_loops_they_are_those_of_the_formulations_own_acceleration(name):
     """Also off the closures, against differences of it; measured 3e-9 of the largest."""
-    model = bc.load("four_bar")
+    model = bc.load(name)
     dynamics, rng, h = bc.compile(model, quick=True), np.random.default_rng(0), 1e-6
     q, v = model.initial_q + 0.01 * rng.normal(size=model.nq), model.initial_v + 0.1 * rng.normal(size=model.nv)
     found, steps = dynamics.jacobians(q, v), h * np.eye(model.nv)
