@@ -9,7 +9,7 @@ demo: $(VENV)/.runs
 	$(BIN)/bellcrank run models/double_pendulum.toml
 
 test: lint
-	$(BIN)/python -m pytest -q -n 2
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal
 
 lint: $(VENV)/.tests
 	$(BIN)/ruff check .
