@@ -105,7 +105,7 @@ MISTAKES = {
     "not TOML": ("step = 0.5", "step == 0.5", r"model text, line 5: not TOML: .*Correct"),
     "cut off": ("wrist = { q = [0.6, 0, 0.8, 0], v = [1, 2, 3] }\n", "wrist = { q =", r"line 30: not TOML"),
     "a key twice": ("step = 0.5", "step = 0.5\nstep = 0.6", r"line 6: not TOML: Cannot overwrite"),
-    "no format": ("format = 1\n", "", r"model text: the file does not say its format\. Begin it with: format = 1"),
+    "no format": ("format = 1\n", "", r"model text: the file does not state its format\. Begin it with: format = 1"),
     "a later format": ("format = 1", "format = 2", r"line 1: format is 2\. This version .* reads format = 1"),
     "true is not one": ("format = 1", "format = true", r"line 1: format is True"),
     "no bodies": (ARM[ARM.index("[bodies.upper]") : ARM.index("[joints.sh")], "", r"has no bodies\. Describe at least one"),

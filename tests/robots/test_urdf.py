@@ -177,7 +177,7 @@ def test_joints_that_mimic_each_other_are_an_error():
 
 
 def test_a_joint_that_mimics_itself_is_an_error():
-    with pytest.raises(bc.ModelError, match=r'line \d+: joint "follower" mimics itself, so that nothing leads'):
+    with pytest.raises(bc.ModelError, match=r'line \d+: joint "follower" mimics itself, so that none of them is independent'):
         bc.load(MIMIC.replace('joint="hinge"', 'joint="follower"'))
 
 

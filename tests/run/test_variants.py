@@ -68,7 +68,7 @@ def test_a_batch_never_raises_for_one_state(five):
     ("options", "message"),
     [
         ({"variant": "body", "method": "radau"}, "go with auto, dopri5, dop853, rk4, not with radau"),
-        ({"variant": "body", "on_singular": "pass"}, "know no on_singular"),
+        ({"variant": "body", "on_singular": "pass"}, "do not support on_singular"),
         ({"variant": "body", "events": [bc.Event("pin1")]}, "watch no events"),
         ({"variant": "acs", "fictitious": ("ground", "bar4")}, "give two bodies, with variant 'gcl'"),
         ({"variant": "gcl", "fictitious": ("ground",)}, "give two bodies"),

@@ -44,7 +44,7 @@ class Chain:
     def __init__(self, dyn, q, v, inputs=(), t=0.0):
         self.dyn, self.design, model = dyn, dyn.planned.design, dyn.model
         self.held = [name for name, joint in zip(model.joint_names, model.joints, strict=True) if joint.mechanical]
-        self.state = {"q": q, "v": v, "tau": np.zeros(len(v)), "t": [t], "u": np.asarray(inputs, dtype=float)}
+        self.state = {"q": q, "v": v, "tau": np.zeros(len(v)), "t": [t], "u": dyn.input_rows(inputs or None, 1)[0]}
 
     def data(self, plan, dp):
         """Arrays of a plan along dp, as machine.in_python takes them."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ...dynamics.dynamics import Dynamics
 from ...model import Model
+from ...model.measures.columns import unit_of
 from ...model.measures.paths import built_in
 from ...run import simulate
 from ...writing import write_whole
@@ -139,6 +140,14 @@ def components(model: Model, point: str) -> list[str]:
     return [name for name in names if name in model.measure_names or built_in(model, name) is not None]
 
 
+def _with_unit(model: Model, name: str) -> str:
+    """Of a measure of the model, or a path; formulas over measures have no unit."""
+    own = dict(zip(model.measure_names, model.measure_units, strict=True))
+    path = built_in(model, name)
+    unit = own.get(name, "" if path is None else unit_of(model, path))
+    return f"{name} ({unit})" if unit else name
+
+
 def _histories(axes: Axes, problem: Problem, name: str, runs: Sequence[dict[str, Array]]) -> None:
     for run, color, label in zip(runs, (BEFORE, AFTER), ("before", "after"), strict=True):
         axes.plot(run["time"], run[f"={name}"], color=color, label=label)
@@ -147,7 +156,7 @@ def _histories(axes: Axes, problem: Problem, name: str, runs: Sequence[dict[str,
         column = problem.study.fit.columns[name]  # type: ignore[union-attr]
         axes.plot(curves[0].times, curves[0].columns[column], ".", color=MEASURED, markersize=3, label="measured")
     axes.set_xlabel("time (s)")
-    axes.set_title(name, fontsize="medium")
+    axes.set_title(_with_unit(problem.model, name), fontsize="medium")
     axes.legend(fontsize="small")
 
 
@@ -163,7 +172,7 @@ def _paths(axes: Axes, problem: Problem, point: str, runs: Sequence[dict[str, Ar
         columns = curves[0].columns
         axes.plot(columns[fit.columns[across]], columns[fit.columns[up]], "o", color=MEASURED, markersize=4, label="wanted")
     axes.set_aspect("equal", adjustable="datalim")
-    axes.set_xlabel(across)
-    axes.set_ylabel(up)
+    axes.set_xlabel(_with_unit(problem.model, across))
+    axes.set_ylabel(_with_unit(problem.model, up))
     axes.set_title(f"path of {point}", fontsize="medium")
     axes.legend(fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5))  # beside it: paths may be anywhere
