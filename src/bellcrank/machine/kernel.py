@@ -30,7 +30,7 @@ from .tangents.lane_data import LaneDesigns, Places, lane_places
 
 Numbers = NDArray[np.float64]
 
-_BLOCKS_PER_TASK = 64  # below this a second thread costs more than it brings
+_BLOCKS_PER_TASK = 128  # below this a second thread costs more than it brings
 
 
 class Code:
