@@ -167,7 +167,7 @@ def test_the_picture_shows_convergence_ranges_and_curves(tmp_path):
     best = bc.optimize(cart(), "=(x - 1)**2", MASS, outputs={"x": "rail.q@end"}, iterations=2)
     figure = best.plot(tmp_path / "found.png", points=["cart"])
     titles = [axes.get_title() for axes in figure.axes]
-    assert titles[:4] == ["cost", "parameters on their ranges", "rail.q", "path of cart"]
+    assert titles[:4] == ["cost", "parameters on their ranges", "rail.q (m)", "path of cart"]
     assert (tmp_path / "found.png").stat().st_size > 1000
 
 
