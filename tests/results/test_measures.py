@@ -244,3 +244,12 @@ def test_measures_survive_the_file_and_show_in_the_summary(tmp_path):
     assert rows["root"] == "never a number"
     assert back.summary() == run.summary()
     assert run.summary().measures[2].highest == pytest.approx(-math.cos(0.5))
+
+
+def test_a_measure_that_is_asked_for_leaves_those_of_the_model_alone(tmp_path):
+    run = bc.simulate(pendulum(measures=(Measure("root", "expression", expression="sqrt(2)"),)), 1.0)
+    angle = run.measure(f"{run.labels.joints[0]}.q").values
+    assert np.ptp(angle) > 0.1
+    assert dict(run.summary().rows())["root"].startswith("1.414")
+    np.testing.assert_allclose(bc.load_run(run.save(tmp_path / "run.nc")).measures, math.sqrt(2))
+    np.testing.assert_allclose(run.measures, math.sqrt(2))

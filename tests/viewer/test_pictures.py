@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -133,9 +134,10 @@ def test_an_animation_has_a_frame_for_each_of_its_moments(turning, tmp_path):
     with Image.open(file) as film:
         assert film.n_frames == 4  # 0, 0.1, 0.2, 0.3 s
     np.testing.assert_allclose(told, [0.25, 0.5, 0.75, 1.0])
-    slow = turning.animate(tmp_path / "slow.gif", fps=10, speed=0.5)
-    with Image.open(slow) as film:
+    slow = turning.animate(fps=10, speed=0.5)
+    with Image.open(BytesIO(slow.gif)) as film:
         assert film.n_frames == 7
+    assert slow._repr_html_().startswith('<img src="data:image/gif;base64,')  # what notebooks show
 
 
 def test_what_cannot_be_animated_is_said_by_name(turning, tmp_path):

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from ..model import Model
     from ..viewer.browser.page import Page
+    from ..viewer.pictures.animation import MovingPicture
     from .summary import Summary
 
 
@@ -213,7 +214,7 @@ class Run:
 
         if self.model is None:
             raise StateError("measures are computed from the model, which this run's file does not hold: Run.load(path, model)")
-        found = self._swept(lambda at: measured(at, names))["measures"]
+        found = self._computed(lambda at: measured(at, names))["measures"]  # not kept: the model's own are
         return label_measures(found, self._time, self.labels, names, self._stretches[0][1].measure_units(names))
 
     @cached_property
@@ -306,7 +307,7 @@ class Run:
 
     def animate(
         self,
-        path: str | Path,
+        path: str | Path | None = None,
         *,
         points: Sequence[str] = (),
         forces: Sequence[str] = (),
@@ -316,8 +317,10 @@ class Run:
         names: bool = False,
         keep: bool = False,
         progress: Callable[[float], None] | None = None,
-    ) -> Path:
+    ) -> Path | MovingPicture:
         """Write the motion as a GIF, or as an MP4 where ffmpeg is installed, by the ending of ``path``.
+
+        Without a path it is a GIF in memory, which a notebook shows below the cell.
 
         points    whose traces are drawn: joints, measured positions, bodies (centre of mass), BODY.POINT of the file
         forces    that are drawn as arrows: joints (on their child), springs, cables and actuators between points, contacts,
@@ -409,13 +412,17 @@ class Run:
             raise StateError(f"this run's file does not hold {name!r}; to compute it give the model: Run.load(path, model)")
         return self._swept(SWEEPS[name])
 
-    def _swept(self, compute: Any) -> dict[str, np.ndarray]:
+    def _computed(self, compute: Any) -> dict[str, np.ndarray]:
         from .derived import sweep
 
         assert self.model is not None
         self._need_code()
         tau = self._values.get("tau", self.settings.get("tau"))
-        found = sweep(compute, self.model, self.values, self._stretches, tau)
+        return sweep(compute, self.model, self.values, self._stretches, tau)
+
+    def _swept(self, compute: Any) -> dict[str, np.ndarray]:
+        """The same, kept; what is not a number is reported."""
+        found = self._computed(compute)
         self._values.update(found)
         self._tell_missing(found)
         return found

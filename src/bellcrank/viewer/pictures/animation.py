@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import shutil
+from base64 import b64encode
 from collections.abc import Callable, Sequence
+from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 import numpy as np
 from matplotlib import rcParams
@@ -31,9 +33,21 @@ DOTS_PER_INCH = 100
 ENDINGS = (".gif", ".mp4")
 
 
+class MovingPicture(NamedTuple):
+    """A GIF in memory, which notebooks show."""
+
+    gif: bytes
+
+    def _repr_html_(self) -> str:
+        return f'<img src="data:image/gif;base64,{b64encode(self.gif).decode()}" alt="the motion">'
+
+    def __repr__(self) -> str:
+        return f"<MovingPicture: {len(self.gif)} bytes>"
+
+
 def animate_run(
     run: Run,
-    path: str | Path,
+    path: str | Path | None,
     *,
     points: Sequence[str],
     forces: Sequence[str],
@@ -43,19 +57,20 @@ def animate_run(
     names: bool,
     keep: bool,
     progress: Callable[[float], None] | None,
-) -> Path:
+) -> Path | MovingPicture:
     """See Run.animate."""
-    path = Path(path)
+    target = Path("film.gif" if path is None else path)
     recording = Recording(run)
     frames = recording.frames(fps, speed, MOST_FRAMES)
     film = Film(recording, frames, points, forces, view)
-    writer = _writer(path, fps)
-    refuse_to_replace([path], keep=keep)
+    writer = _writer(target, fps)
+    if path is not None:
+        refuse_to_replace([target], keep=keep)
 
     def write(file: BinaryIO) -> None:
         """By way of a folder of its own: the program that makes MP4 takes a name."""
         with TemporaryDirectory() as folder:
-            made = Path(folder) / f"film{path.suffix.lower()}"
+            made = Path(folder) / f"film{target.suffix.lower()}"
             with writer.saving(film.picture.sheet.figure, str(made), DOTS_PER_INCH):
                 for k in range(len(frames)):
                     film.draw(k, names=names)
@@ -65,7 +80,11 @@ def animate_run(
             with made.open("rb") as source:
                 shutil.copyfileobj(source, file)
 
-    return write_whole(path, write, keep=keep)
+    if path is not None:
+        return write_whole(target, write, keep=keep)
+    made = BytesIO()
+    write(made)
+    return MovingPicture(made.getvalue())
 
 
 def _writer(path: Path, fps: float) -> AbstractMovieWriter:
