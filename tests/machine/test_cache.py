@@ -274,10 +274,12 @@ def test_a_folder_that_cannot_be_written_is_one_warning_and_works(tmp_path, star
 
 
 def test_off_keeps_nothing(tmp_path, start, monkeypatch):
-    monkeypatch.setenv("BELLCRANK_CACHE", "off")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert cache.folder() is None
+    monkeypatch.chdir(tmp_path)
+    for word in ("off", "Off", "no", "None", "FALSE", "0 ", "0"):
+        monkeypatch.setenv("BELLCRANK_CACHE", word)
+        assert cache.folder() is None
     assert np.isfinite(Dynamics(MODEL).acceleration(Q, V)).all()
     assert entries(tmp_path) == []
 
@@ -305,6 +307,10 @@ def test_the_folder_is_private(folder):
         (Unix, {"XDG_CACHE_HOME": ""}, "/h/.cache/bellcrank/bellcrank-code-1"),
         (MacOS, {}, "/h/Library/Caches/bellcrank/bellcrank-code-1"),
         (Unix, {"BELLCRANK_CACHE": "/b"}, "/b/bellcrank-code-1"),
+        (Unix, {"BELLCRANK_CACHE": "a/b"}, "a/b/bellcrank-code-1"),
+        (Unix, {"BELLCRANK_CACHE": "1"}, "/h/.cache/bellcrank/bellcrank-code-1"),
+        (Unix, {"BELLCRANK_CACHE": "True"}, "/h/.cache/bellcrank/bellcrank-code-1"),
+        (Unix, {"BELLCRANK_CACHE": ""}, "/h/.cache/bellcrank/bellcrank-code-1"),
     ],
 )
 def test_the_folder_is_where_the_system_keeps_caches(system, environment, expected, monkeypatch):

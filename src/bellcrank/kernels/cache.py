@@ -39,16 +39,23 @@ FOLDERS = (
     "integrate",
     "design",
 )
+_OFF = ("0", "off", "no", "none", "false")
+_ON = ("1", "on", "yes", "true")
 _LARGEST = 256 * 2**20  # bytes in all
 _unseen: dict[Path, int] = {}  # bytes that this process put into a folder since it last looked at all of it
 _complained: set[Path] = set()  # folders that could not be written: said once each
 
 
 def folder() -> Path | None:
-    """Where entries are kept: inside BELLCRANK_CACHE ("off" for nowhere), or inside the system's place for caches."""
-    chosen = os.environ.get("BELLCRANK_CACHE")
-    if chosen == "off":
+    """Where entries are kept: inside BELLCRANK_CACHE, or inside the system's place for caches; None for nowhere.
+
+    Words that switch something on or off elsewhere do so here, and are no names of folders.
+    """
+    chosen = os.environ.get("BELLCRANK_CACHE", "").strip()
+    if chosen.lower() in _OFF:
         return None
+    if chosen.lower() in _ON:
+        chosen = ""
     return (Path(chosen) if chosen else platformdirs.user_cache_path("bellcrank", appauthor=False)) / _FOLDER
 
 
