@@ -7,12 +7,14 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
+from typer.testing import CliRunner
 
 import bellcrank as bc
+from bellcrank.cli import main
 from bellcrank.errors import ModelError
+from bellcrank.machine.steps.trajectory import Trajectory
 from bellcrank.terminal import PlainConsole, visible
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="devices, pipes and signals of POSIX")
@@ -95,23 +97,26 @@ def test_with_json_a_wrong_option_is_json_too(words, said):
     assert done.returncode == 2 and said in json.loads(done.stdout)["error"] and done.stderr == b""
 
 
-def interrupted(*words, after):
-    """The command, interrupted some seconds after it began."""
-    start = lambda: signal.signal(signal.SIGINT, signal.default_int_handler)  # noqa: E731
-    full = [sys.executable, "-m", "bellcrank.cli", *words]
-    with subprocess.Popen(full, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=start) as process:
-        time.sleep(after)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
-    return process.returncode, out.decode(), err.decode()
-
-
 @posix
-def test_methods_that_are_interrupted_keep_what_is_done_and_run_no_other():
-    code, out, err = interrupted(
-        "methods", "double_pendulum", "--duration", "1e6", "--step", "10", "--max-step", "0.01", after=6
-    )
-    assert code == 1 and "interrupted at t =" in out and "gauss4: not run: interrupted before" in out, err
+@pytest.mark.parametrize("piece", [1, 3])  # of the short run before the first method's own, and of that
+def test_methods_that_are_interrupted_keep_what_is_done_and_run_no_other(piece, monkeypatch):
+    pieces, advance = [], Trajectory.advance
+
+    def interrupted(trajectory, budget):
+        pieces.append(budget)
+        advance(trajectory, budget)
+        if len(pieces) == piece:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(Trajectory, "advance", interrupted)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        words = ("double_pendulum", "--duration", "1e5", "--step", "10", "--max-step", "0.01", "--methods", "rk4,dopri5")
+        done = CliRunner().invoke(main, ["methods", *words])
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert len(pieces) == piece and done.exit_code == 1
+    assert "interrupted at t =" in done.output and "dopri5: not run: interrupted before" in done.output
 
 
 def test_a_folder_named_like_a_model_of_the_gallery_does_not_hide_it(tmp_path, monkeypatch):

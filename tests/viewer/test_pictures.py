@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 import bellcrank as bc
 from bellcrank.cli import main
+from bellcrank.viewer.pictures import animation
 from bellcrank.viewer.pictures.labels import Label, place_labels
 from bellcrank.viewer.recording import Recording
 
@@ -155,12 +156,20 @@ def test_what_cannot_be_animated_is_said_by_name(turning, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_animation_that_is_interrupted_leaves_no_file(turning, tmp_path):
+@pytest.mark.parametrize("ending", ["gif", "mp4"])
+def test_an_animation_that_is_interrupted_encodes_nothing_and_leaves_no_file(ending, turning, tmp_path, monkeypatch):
     def stop(fraction):
         raise KeyboardInterrupt
 
+    def encode(writer):
+        raise AssertionError("an interrupt would have to wait for this")
+
+    if ending == "mp4":
+        pytest.importorskip("imageio_ffmpeg", reason="MP4 needs ffmpeg, which comes with bellcrank[video]")
+    for writer in (animation.PillowWriter, animation.FFMpegWriter):
+        monkeypatch.setattr(writer, "finish", encode)
     with pytest.raises(KeyboardInterrupt):
-        turning.animate(tmp_path / "x.gif", progress=stop)
+        turning.animate(tmp_path / f"x.{ending}", progress=stop)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -194,8 +194,10 @@ def _run(model: Model, duration: float, options: dict[str, Any], progress: Progr
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", BellcrankWarning)
             simulate(model, min(duration, WARMING * options["step"]), **options)
-    except SimulationError:
-        pass  # so will the next one, and be kept
+    except SimulationError as error:
+        if error.run is not None and error.run.interrupted:
+            return error.run, str(error)
+        # else so will the next one, and be kept
     except BellcrankError as error:
         return None, str(error)
     try:

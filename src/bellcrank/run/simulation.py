@@ -224,8 +224,6 @@ def _watcher(
     if model.stictions and (method in PASSING_METHODS or closes_by_itself(method, model)):
         held = model.elements[model.stictions[0]].name
         raise StateError(f"{method} does not support friction that holds ({held!r}): use another method, or smooth friction")
-    if events and method in PASSING_METHODS:
-        raise StateError(f"{method} watches no events: use another method, with {argument('on_singular', 'pass')}")
     return Watcher(around, events, begins, first_time) if events else None
 
 
@@ -267,7 +265,7 @@ class _OneRun:
             self.horizon.stretch_done(outcome.counts)
             return outcome
         if method in PASSING_METHODS:
-            return integrate_passing(by, method, first, until, max_step, self.progress)
+            return integrate_passing(by, method, first, until, max_step, self.progress, self.watcher)
         if method in STIFF_METHODS:
             outcome = integrate_stiff(
                 by, method, first, until, rtol, atol, max_step, self.progress, how, self.watcher, self.horizon

@@ -30,7 +30,7 @@ from ..wording import argument
 from .factors import Metric
 from .implicit import settled
 from .impulse import started
-from .loop import Progress, march
+from .loop import Look, Progress, march
 from .outcome import Passed, Report
 from .passages import PassageFinder, Seen
 from .quantities import Quantities
@@ -49,10 +49,11 @@ def integrate_rattle(
     times: Array,
     max_step: float | None = None,
     progress: Progress | None = None,
+    look: Look | None = None,
 ) -> Passed:
     """From ``start`` (q, v, tau, u) at times[0] to times[-1], in equal steps of at most max_step between the samples."""
     stepper = Rattle(dynamics, start, float(times[0]))
-    return march(stepper, EnergyBalance(dynamics, start["tau"], start["u"]), times, max_step, progress)
+    return march(stepper, EnergyBalance(dynamics, start["tau"], start["u"]), times, max_step, progress, look)
 
 
 class Place(NamedTuple):

@@ -29,7 +29,7 @@ from ...dynamics.output_frames import on_children
 from ...errors import BellcrankError, DynamicsError
 from ...singular.factors import factored
 from ...singular.impulse import started
-from ...singular.loop import Progress, march
+from ...singular.loop import Look, Progress, march
 from ...singular.outcome import Momentum, Passed, Reactions, Report
 from ...singular.passages import PassageFinder, Seen
 from ...singular.quantities import Quantities
@@ -49,6 +49,7 @@ def integrate_reaction_taylor(
     times: Array,
     max_step: float | None = None,
     progress: Progress | None = None,
+    look: Look | None = None,
     *,
     project: bool = True,
 ) -> Passed:
@@ -57,7 +58,7 @@ def integrate_reaction_taylor(
     ``project=False`` leaves out the projection of the velocities, as published; nobody should want that but to see it.
     """
     stepper = ReactionTaylor(dynamics, start, float(times[0]), project=project)
-    return march(stepper, EnergyBalance(dynamics, start["tau"], start["u"]), times, max_step, progress)
+    return march(stepper, EnergyBalance(dynamics, start["tau"], start["u"]), times, max_step, progress, look)
 
 
 @dataclass

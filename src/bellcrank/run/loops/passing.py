@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,11 +11,13 @@ from numpy.typing import NDArray
 from ...dynamics.dynamics import Dynamics
 from ...dynamics.singular_positions import kept_equations, singular_loops
 from ...errors import BellcrankError, warn
+from ...model.manifold import unit_quaternions
 from ...papers.huang.taylor import integrate_reaction_taylor
 from ...plan.turns import LONGEST, turn_weights
 from ...singular import Extrapolation, Impact, Interval, Passed, Report, Tolerance, integrate_rattle
 from ...singular.impulse import started
 from ...singular.quantities import Quantities
+from ...singular.records import States
 from ...wording import argument
 from ..events import Watcher
 from ..joining import State, from_last, joined, on_grid, still_to_come, stopped_by_singularity
@@ -44,9 +47,35 @@ def integrate_passing(
     times: Array,
     max_step: float | None,
     progress: Callable[[float], None] | None,
+    watcher: Watcher | None = None,
 ) -> Outcome:
+    look = None if watcher is None else partial(_looked, dynamics, watcher)
     integrate = integrate_rattle if method == "rattle" else integrate_reaction_taylor
-    return _outcome(integrate(dynamics, start, times, max_step, progress))
+    return _outcome(integrate(dynamics, start, times, max_step, progress, look))
+
+
+def _looked(dynamics: Dynamics, watcher: Watcher, ends: States) -> float | None:
+    """Events in a step, between whose ends q and v are the cubics that have their values and rates there.
+
+    Huang's method has no accelerations at the ends: bodies have constant ones in a step, and v is taken to be linear.
+    """
+    t, h = float(ends.t[0]), float(ends.t[1] - ends.t[0])
+    gains = h * ends.a if ends.a.size else np.repeat(np.diff(ends.v, axis=0), 2, axis=0)
+    rates = np.array([dynamics.rates(q, v) for q, v in zip(ends.q, ends.v, strict=True)])
+
+    def inside(x: Array) -> tuple[Array, Array]:
+        q = _between(x, ends.q, h * rates)
+        return unit_quaternions(dynamics.model, q), _between(x, ends.v, gains)
+
+    watcher.stopped = watcher.look(t, h, inside)
+    return None if watcher.stopped is None else watcher.stopped.time
+
+
+def _between(x: Array, values: Array, slopes: Array) -> Array:
+    """Hermite's cubic at places x of a step from 0 to 1, as rows."""
+    x = x[:, None]
+    (a, b), (da, db) = values, slopes
+    return np.asarray(a + x * (x * (3 - 2 * x) * (b - a) + (1 - x) * ((1 - x) * da - x * db)))
 
 
 def _outcome(passed: Passed) -> Outcome:

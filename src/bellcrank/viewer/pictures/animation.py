@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 import numpy as np
 from matplotlib import rcParams
-from matplotlib.animation import AbstractMovieWriter, FFMpegWriter, PillowWriter
+from matplotlib.animation import FFMpegWriter, PillowWriter
 
 from ...errors import MissingExtraError, StateError
 from ...results.plots import PALETTE
@@ -71,12 +71,17 @@ def animate_run(
         """By way of a folder of its own: the program that makes MP4 takes a name."""
         with TemporaryDirectory() as folder:
             made = Path(folder) / f"film{target.suffix.lower()}"
-            with writer.saving(film.picture.sheet.figure, str(made), DOTS_PER_INCH):
+            writer.setup(film.picture.sheet.figure, str(made), DOTS_PER_INCH)
+            try:
                 for k in range(len(frames)):
                     film.draw(k, names=names)
                     writer.grab_frame()
                     if progress is not None:
                         progress((k + 1) / len(frames))
+                writer.finish()
+            except BaseException:  # the writer's own ``saving`` would encode the frames so far before an interrupt got through
+                writer.give_up()
+                raise
             with made.open("rb") as source:
                 shutil.copyfileobj(source, file)
 
@@ -87,13 +92,20 @@ def animate_run(
     return MovingPicture(made.getvalue())
 
 
-def _writer(path: Path, fps: float) -> AbstractMovieWriter:
+def _writer(path: Path, fps: float) -> GifWriter | Mp4Writer:
     ending = path.suffix.lower()
     if ending not in ENDINGS:
         raise StateError(f"cannot animate {path}: its ending must be one of {', '.join(ENDINGS)}")
     if ending == ".gif":
-        return PillowWriter(fps=fps)  # type: ignore[arg-type]
+        return GifWriter(fps=fps)  # type: ignore[arg-type]
     return Mp4Writer(_ffmpeg(), fps)
+
+
+class GifWriter(PillowWriter):
+    """Encodes the frames when all are there."""
+
+    def give_up(self) -> None:
+        """The frames are forgotten."""
 
 
 class Mp4Writer(FFMpegWriter):
@@ -105,6 +117,12 @@ class Mp4Writer(FFMpegWriter):
 
     def bin_path(self) -> str:  # type: ignore[override]
         return self.program
+
+    def give_up(self) -> None:
+        """The program ends at once."""
+        process = self._proc  # type: ignore[attr-defined]
+        process.kill()
+        process.communicate()
 
 
 def _ffmpeg() -> str:
