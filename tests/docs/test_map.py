@@ -42,8 +42,13 @@ def test_no_function_is_longer_than_a_page():
 
 def test_the_way_of_one_number_goes_through_files_and_names_that_exist():
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    steps = re.findall(r"^\d+\. `([a-z_/]+\.py)`, `(\w+)`", text, re.MULTILINE)
-    assert 5 <= len(steps) <= 10
-    for file, name in steps:
+    assert 5 <= len(re.findall(r"^\d+\. `[a-z_/]+\.py`, `\w+`", text, re.MULTILINE)) <= 10
+    for file, name in re.findall(r"`([a-z_/]+\.py)`, `(\w+)`", text):
         source = (SOURCE / file).read_text(encoding="utf-8")
         assert re.search(rf"^(def|class) {name}\b|^{name}\b", source, re.MULTILINE), (file, name)
+
+
+def test_every_file_that_contributors_are_sent_to_exists():
+    named = re.findall(r"`?((?:[a-z_]+/)+[a-z_]+\.py)\b", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+    assert len(named) > 20
+    assert [file for file in named if not ((SOURCE / file).exists() or (ROOT / file).exists())] == []

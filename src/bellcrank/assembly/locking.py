@@ -26,7 +26,7 @@ from ..model.manifold import displaced
 from ..model.order import outward_order
 from ..plan.blocks import Block, find_blocks, make_graph
 from ..plan.closures import closing_axes, turning_rows
-from ..spatial.rank import null_space, rank
+from ..spatial.rank import factored, null_space, rank
 from .loops import Held, Loops
 from .newton import close
 
@@ -39,6 +39,8 @@ MOST = 60  # equations of a loop that is looked at
 STEP = 0.05  # rad, of the motion that is tried
 OPENS = 1e-3  # of what the axis is off by: in a motion in which the loop opens by more, another axis is wrong too
 ROUNDING = 1e-12  # of the typical length
+MOVED = 1e-6  # of the largest: a direction in which the joint moves in what the loop would allow
+STILL = 1e-3  # the least that the largest is taken for: a joint that moves by less than MOVED of it stands still
 
 
 class Axis(NamedTuple):
@@ -142,10 +144,10 @@ def _of_block(place: _Place, block: Block, rows: list[int], columns: list[int], 
 
 def _wanted(name: str, moved: Array, axes: dict[str, tuple[float, float, float] | None]) -> Iterator[Axis]:
     """``moved``: (3, k) turns or shifts of the joint, in its parent's axes, in the motions that it would have."""
-    U, s, _ = np.linalg.svd(moved, full_matrices=False) if moved.size else (np.zeros((3, 0)), np.zeros(0), None)
-    U = U[:, s > 1e-6 * s.max(initial=0.0)] if s.size and s.max() > 1e-9 else np.zeros((3, 0))
-    if not U.shape[1]:
+    factors = factored(moved, MOVED, unit=STILL)
+    if not factors.rank:
         return
+    U = factors.U[:, : factors.rank]
     own = np.array(axes[name])
     along = U @ (U.T @ own)
     wanted = along if np.linalg.norm(along) > 1e-9 else U[:, 0]

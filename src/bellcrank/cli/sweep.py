@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from .outcome import KEEP, print_json, reported, tell
-from .progress import PATIENCE
+from .progress import shown_bar
 from .searching import STUDY
 
 
@@ -56,22 +55,6 @@ def command(
 
 @contextmanager
 def _bar() -> Iterator[Callable[[Any], None]]:
-    """Runs that are done, their rate and the time left; nothing where stderr is no terminal."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    parts = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    bar = Progress(*parts, console=console, transient=True, disable=not console.is_terminal)
-    task = bar.add_task("runs", total=None)
-    began = time.perf_counter()
-
-    def report(at: Any) -> None:
-        bar.update(task, completed=at.done, total=at.count, description=f"{at.done} runs, {at.rate:.0f} a second")
-        if not bar.live.is_started and time.perf_counter() - began > PATIENCE:
-            bar.start()
-
-    try:
-        yield report
-    finally:
-        bar.stop()
+    """A function to report how far a sweep is: runs that are done, their rate and the time left."""
+    with shown_bar("runs", None) as update:
+        yield lambda at: update(completed=at.done, total=at.count, description=f"{at.done} runs, {at.rate:.0f} a second")

@@ -226,7 +226,3 @@ class Dynamics(Evaluation):
     def speeds_of(self, q: Array, v: Array, t: float) -> Array:
         """What a time loop in machine code integrates beside q: p, or v itself."""
         return self.momenta(q, v, t=t) if self.canonical else v
-
-    def velocities_of(self, q: Array, speeds: Array, t: float) -> Array:
-        """v, from what a time loop in machine code integrates beside q."""
-        return self.velocities(q, speeds, t=t) if self.canonical else speeds

@@ -281,7 +281,7 @@ class Node(Protocol):
 
     @property
     def pose_of_parent(self) -> Placed:
-        """Of the body that the link hangs on, seen from the base of the loop."""
+        """Of the parent of the link, seen from the base of the loop."""
 
     def pose_of_end(self, closing: int, side: int) -> Placed: ...
 
@@ -295,7 +295,7 @@ class Node(Protocol):
         """An equation on the acceleration of the link's body."""
 
     def carry_row(self, slot: int, wrench: Force) -> None:
-        """To the body that the link hangs on."""
+        """To the parent of the link."""
 
     def take_known(self, known: Sequence[Number]) -> None:
         """From the right-hand sides of all equations."""
@@ -325,7 +325,7 @@ class Node(Protocol):
     separator: int  # the first of the coordinates, shared with the parent
     shared: Sequence[Sequence[int]]  # coordinates that each of the children shares
     form_sizes: Sequence[int]  # of their y
-    equations: Sequence[int]  # of the closures, then of images that must agree: those that are not redundant
+    equations: Sequence[int]  # of the closures, then of condensed forms that must agree: those that are not redundant
     kept_unknowns: int  # size of our y
 
     in_memory: bool  # its matrices are in memory (machine.nodes.in_memory), otherwise unrolled (spatial.matrices)

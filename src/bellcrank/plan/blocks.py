@@ -34,7 +34,7 @@ class BlockNode:
     separator  how many of the joints are shared with the parent
     closures   indices of the model's closures whose equations are here
     children   children by their separators
-    parent     node that this one hangs on; None: it reports to the base
+    parent     parent of this node in the clique tree; None: it reports to the base
     link       of a joint of a long loop (plan.long_loops): which loop
     """
 

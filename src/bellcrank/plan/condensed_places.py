@@ -1,7 +1,7 @@
 """Where nodes leave what they report to their parent.
 
 Nodes are gone through from the last to the first, and those that hang on one come after it. What a node reports is no longer
-needed when the one that it hangs on is done: its place is used again, so that all stays small, and near at hand.
+needed when its parent is done: its place is used again, so that all stays small, and near at hand.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ class ClosureShape(NamedTuple):
 
 
 class FormShape(NamedTuple):
-    """Of a node that hangs on another: size of y, dofs of the other one that it shares, whether its matrices are in memory."""
+    """Of a child in the clique tree: size of y, dofs of its parent that it shares, whether its matrices are in memory."""
 
     size: int
     shared: tuple[int, ...]
@@ -296,7 +296,7 @@ def _images(plan: Plan, nodes: Sequence[BlockNode], ranks: Mapping[int, Ranks], 
 
 
 def _is_wide(plan: Plan, nodes: Sequence[BlockNode], ranks: Mapping[int, Ranks], node: BlockNode) -> bool:
-    """By its coordinates; and by its unknowns, which are those that no image gives and those of the images."""
+    """By its coordinates; and by its unknowns, which are those that no condensed form gives and those of the forms."""
     n = len(node_dofs(plan, node))
     given = {j for c in node.children for j in _shared(plan, nodes[c], node)}
     unknowns = n - len(given) + sum(ranks[c].size for c in node.children)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..dynamics.dynamics import Dynamics
-from ..spatial.rank import LENIENT
+from ..spatial.rank import LENIENT, factored
 from .cone import independent, quadratic_forms, toward_cone
 from .factors import Metric
 from .outcome import Impact
@@ -72,9 +72,8 @@ def onto_branch(quantities: Quantities, q: Array, v: Array, t: float) -> tuple[A
     """
     inverse = Metric.of(quantities.mass(q, t)).inverse
     A = quantities.jacobian(q, t) @ inverse.T
-    U, _, Vt = np.linalg.svd(A)
-    r = quantities.factored(A, q, t).rank
-    lost, free = U[:, r:], inverse.T @ Vt[r:].T
+    factors = factored(A, whole=True)._replace(rank=quantities.factored(A, q, t).rank)
+    lost, free = factors.stresses, inverse.T @ factors.motions
     moving = np.abs(quantities.closure(q, np.zeros(quantities.nv), t)[:, 1]).max() > 0
     if not lost.shape[1] or not 0 < free.shape[1] <= LARGEST or moving or not v.any():
         return v, None
@@ -84,7 +83,7 @@ def onto_branch(quantities: Quantities, q: Array, v: Array, t: float) -> tuple[A
 
     least = LENIENT * quantities.loops.tolerance * quantities.length * float(np.sum(free**2))  # of redundant equations
     forms, mixed = independent(quadratic_forms(demanded, free.shape[1]), least)
-    x = Vt[r:] @ np.linalg.solve(inverse.T, v)
+    x = factors.motions.T @ np.linalg.solve(inverse.T, v)
     left = np.einsum("kij,i,j->k", forms, x, x)
     if not len(forms) or np.abs(left).max() <= NOTHING * np.abs(forms).max() * float(x @ x):
         return v, None

@@ -91,10 +91,10 @@ class Factors(NamedTuple):
         return np.asarray(x - V.T @ (V @ x))
 
 
-def factored(J: Array, tolerance: float = RANK_TOLERANCE, *, whole: bool = False) -> Factors:
-    """Of any matrix; ``whole``: with all stresses and motions."""
+def factored(J: Array, tolerance: float = RANK_TOLERANCE, *, whole: bool = False, unit: float = 0.0) -> Factors:
+    """Of any matrix; ``whole``: with all stresses and motions; ``unit``: what the largest is compared with at least."""
     U, s, Vt = np.linalg.svd(J, full_matrices=whole or not J.size)
-    return Factors(U, s, Vt, rank_of(s, tolerance))
+    return Factors(U, s, Vt, rank_of(s, tolerance, unit))
 
 
 def rank(J: Array, tolerance: float = RANK_TOLERANCE, unit: float = 0.0) -> int:

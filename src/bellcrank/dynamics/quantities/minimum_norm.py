@@ -194,7 +194,11 @@ class Stressed:
         return self.C[:, items][..., equations].reshape(len(self.G), -1, len(equations))
 
     def null_spaces(self, loops: list[tuple[Index, Index]], rank: int) -> Iterator[Array]:
-        """N of each block (B, equations, k), orthonormal: G^T N = 0; their ranks add up to ``rank``."""
+        """N of each block (B, equations, k), orthonormal: G^T N = 0.
+
+        No rank is decided here: ``rank``, of all of G, was found with the multipliers (spatial.rank), and the blocks share it,
+        the strongest singular values first.
+        """
         factors = []
         for equations, _ in loops:
             rows = self.G[:, equations]

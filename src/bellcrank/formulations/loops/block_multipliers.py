@@ -124,7 +124,7 @@ def by_closure(node: Node, kept: Sequence[Number], dropped: Sequence[Number]) ->
 
 
 def by_kept(node: Node, values: Sequence[Sequence[Number]]) -> tuple[list[Number], list[Number]]:
-    """The other way round."""
+    """Values row by row of each closure, as those of the kept rows and those of the others: the inverse of by_closure."""
     pairs = [(x, k in closure.kept) for closure, own in zip(node.closures, values, strict=True) for k, x in enumerate(own)]
     return [x for x, kept in pairs if kept], [x for x, kept in pairs if not kept]
 

@@ -46,7 +46,7 @@ def eliminate_condensed(node: Node, H: Any, among: Sequence[int], *, watch: bool
 
 
 def children_of(node: Any) -> list[tuple[Sequence[int], int]]:
-    """Of each node that hangs here: our coordinates that it shares, size of its y."""
+    """Of each child: our coordinates that it shares, size of its y."""
     return list(zip(node.shared, node.form_sizes, strict=True))
 
 

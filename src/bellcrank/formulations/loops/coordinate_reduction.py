@@ -65,7 +65,7 @@ def unchecked(walk: Walk) -> None:
 
 
 def kinematics(walk: Walk, node: Node) -> None:
-    """Positions, velocities, closures; and, where no other node hangs on this one, all that the inward pass needs."""
+    """Positions, velocities, closures; and, where this node has no children, all that the inward pass needs."""
     places = place_all(node)
     G, gamma = closure_rows(node, places, walk.baumgarte)
     if node.condensed:

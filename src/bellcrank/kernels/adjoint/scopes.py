@@ -78,7 +78,6 @@ class Scopes:
     def __init__(self, region: Region, active: Iterable[str]):
         self.of: dict[int, Scope] = {}
         self.made: dict[str, Operation] = {}
-        self.counters: dict[str, str] = {}  # integers that loops count with
         self._scan(region)
         self.arrays = set(active)
         self.active: set[str] = set()

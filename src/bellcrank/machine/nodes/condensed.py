@@ -65,11 +65,11 @@ class CondensedForms:
 
     def _message(self, node: Integer, column: str, start: int, rows: int, columns: int) -> Any:
         """Part of what a node reports or is given, packed."""
-        place, images = self.walk.array("node_table")[node, column] + start, self.walk.array("forms")
+        place, forms = self.walk.array("node_table")[node, column] + start, self.walk.array("forms")
         if not self.in_memory:
-            return Packed(images, place, rows, columns)
+            return Packed(forms, place, rows, columns)
         self.walk.e.use("forms")
-        return MatrixInMemory(self.walk.arena, images.base, place, columns, rows, columns)
+        return MatrixInMemory(self.walk.arena, forms.base, place, columns, rows, columns)
 
     def condensed_form(self, k: int, T: tuple[int, int], H: tuple[int, int]) -> tuple[Any, Any]:
         child = self._child(k)

@@ -343,8 +343,8 @@ def condensed_facts(signature: NodeSignature) -> dict[str, Any]:
         "has_parent": signature.has_parent,
         "children": len(signature.forms),
         "separator": signature.separator,
-        "shared": [image.shared for image in signature.forms],
-        "form_sizes": [image.size for image in signature.forms],
+        "shared": [form.shared for form in signature.forms],
+        "form_sizes": [form.size for form in signature.forms],
         "equations": signature.equations,
         "kept_unknowns": signature.kept,
     }

@@ -12,7 +12,9 @@ X holds named blocks: accelerations of bodies, of joints, and single numbers. Th
     z                                                free: minimised now
     D nu_d = V_d^T (H X - f)_y - (U_0^T E_y V_d)^T nu_0        the multipliers, on the way back
 
-What is left of the equations, U_0, is compressed: those that say nothing any more are redundant and dropped.
+What is left of the equations, U_0, is compressed: those that say nothing any more are redundant and dropped, by the rule of
+spatial.rank. Which directions of y are dependent, pending or free is another question: there both thresholds are given, and a
+direction that counts little is decided on further inward, where more is known of it.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
+from ...spatial.rank import rank_of
 from .state import Array
 
 Name = tuple[Any, ...]  # what it is, and of which body
@@ -184,7 +187,7 @@ def _compressed(E: Array, e: Array, rank: float) -> tuple[Array, float]:
     if not E.size:
         return np.zeros((len(e), 0)), float(np.linalg.norm(e))
     U, s, _ = np.linalg.svd(E)
-    n = int((s > rank).sum())
+    n = rank_of(s, rank, unit=1.0)
     return U[:, :n], float(np.linalg.norm(U[:, n:].T @ e))
 
 
@@ -208,7 +211,7 @@ def only_pending(E_p: Array, E_o: Array, zero: float, rank: float) -> Choice | N
     None where all of them stay."""
     m, n = E_p.shape
     U, s, _ = np.linalg.svd(E_o) if E_o.size else (np.eye(m), np.zeros(0), None)
-    seen = int((s > rank).sum())
+    seen = rank_of(s, rank, unit=1.0)
     U_2, U_1 = U[:, :seen], U[:, seen:]
     A = U_1.T @ E_p
     U_a, s_a, Vt_a = np.linalg.svd(A) if A.size else (np.eye(A.shape[0]), np.zeros(0), np.eye(n))

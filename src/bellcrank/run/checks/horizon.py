@@ -18,7 +18,7 @@ from ...wording import argument, duration_words
 Array = NDArray[np.float64]
 
 MOST_STEPS = 100_000_000
-LOOK, LOOK_IN_PYTHON = 200_000, 2_000  # steps after which the pace is judged; in loops of Python each takes about a millisecond
+LOOK = 200_000  # steps after which the pace is judged
 HOPELESS = 10.0  # times max_steps
 
 
