@@ -1,8 +1,8 @@
 """What a gradient of one number of a run costs, in runs: by the adjoint and forward, for 1 to 1000 parameters; one thread.
 
-    python bench/adjoint.py [--parameters 1 10 100 1000] [--only WORD ...] [--duration SECONDS]
+    python bench/adjoint.py [--parameters 1 10 100 1000] [--only WORD ...] [--duration SECONDS] [--method radau]
 
-run        one run by dopri5 without derivatives, ms, and its accepted steps
+run        one run by the method without derivatives, ms, and its accepted steps
 adjoint    a run whose steps are written down, the way back, and the gradient by the parameters, over that
 again      the same with next to no memory: all steps are taken once more, from states kept on the way
 forward    the same run with all derivatives beside it, over that; only up to --forward parameters
@@ -67,14 +67,14 @@ def usable(model: bc.Model, count: int) -> list[str]:
 class Case:
     """A model, some of its parameters, and the ways to a gradient."""
 
-    def __init__(self, model: bc.Model, names: list[str], duration: float):
+    def __init__(self, model: bc.Model, names: list[str], duration: float, method: str = "dopri5"):
         at_rest = not model.closures and not model.initial_v.any()
         self.given: dict[str, Any] = {"q": None, "v": np.full(model.nv, 0.5) if at_rest else None, "tau": None, "u": None}
-        self.design = bc.Design(model, names)
+        self.design, self.method = bc.Design(model, names), method
         self.dyn = Dynamics(model, "auto", quick=True, design=self.design)
         self.times = np.linspace(0.0, duration, 11)
         self.wanted = parsed([OUTPUT], [], duration)
-        self.when = moments(self.dyn, self.wanted, self.times, None)
+        self.when = moments(self.wanted, self.times)
         self.start = starting_state(self.dyn, None, self.given)
         self.loops = loops_of("minimum_norm", "stop")
         self.memory, self.steps, self.room = 0.0, 0.0, MEMORY
@@ -86,11 +86,11 @@ class Case:
         self.room = MEMORY
 
     def run(self) -> None:
-        found = in_machine_code(self.dyn, METHODS["dopri5"], self.start, self.times, LIMITS, None, None, self.loops)
+        found = in_machine_code(self.dyn, METHODS[self.method], self.start, self.times, LIMITS, None, None, self.loops)
         self.steps = found.counts["steps"]
 
     def adjoint(self) -> None:
-        backward = Backward(self.dyn, self.design, self.given, "dopri5", LIMITS, "minimum_norm", self.room)
+        backward = Backward(self.dyn, self.design, self.given, self.method, LIMITS, "minimum_norm", self.room)
         backward.run_and_back(self.wanted, [], self.when, None)
         self.memory = sum(stretch.log.nbytes for stretch in backward.stretches) / 1e6
 
@@ -99,7 +99,7 @@ class Case:
         written = {name: x * scaled.size for name, x in self.design.tangents(self.design.start, self.dyn.plan).items()}
         dq, dv = first_tangents(self.dyn, self.start, self.given, scaled.changes(self.dyn.plan), written)
         begun = self.start | {"dq": dq, "dv": dv}
-        integrate(self.dyn, scaled, begun, self.when.times, "dopri5", LIMITS, self.loops, False)
+        integrate(self.dyn, scaled, begun, self.when.times, self.method, LIMITS, self.loops, False)
 
 
 def shortest(ways: list[Any], rounds: int) -> list[float]:
@@ -122,6 +122,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", default=list(MODELS))
     parser.add_argument("--duration", type=float)
     parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--method", default="dopri5", choices=list(METHODS))
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
     print(f"{'model':18} {'parameters':>10} {'run':>9} {'steps':>7} {'adjoint':>8} {'again':>8} {'forward':>8} {'memory':>8}")
@@ -129,7 +130,7 @@ def main() -> None:
         model = torque_table() if name == "torque_table" else bc.load(name)
         names = usable(model, max(asked.parameters))
         for count in sorted({min(count, len(names)) for count in asked.parameters}):
-            case = Case(model, names[:count], asked.duration or MODELS[name])
+            case = Case(model, names[:count], asked.duration or MODELS[name], asked.method)
             ways = [case.checkpoints, case.run, case.adjoint, *([case.forward] if count <= asked.forward else [])]
             again, run, adjoint, *forward = shortest(ways, asked.rounds)
             shown = f"{forward[0] / run:8.2f}" if forward else f"{'-':>8}"

@@ -1,10 +1,11 @@
-"""A gradient through time beside MuJoCo's MJX, which is differentiated by JAX on the processor: a double pendulum by rk4.
+"""A gradient through time beside MuJoCo's MJX and brax, differentiated by JAX on the processor: a double pendulum, by rk4.
 
     python bench/mjx_gradient.py [--steps 100]
 
 d(angle at the end) by the two masses, forward, in double precision. Needs mujoco-mjx and the mujoco of its own version, which
-need not be the one that other comparisons use: pip install --target DIR mujoco-mjx, then PYTHONPATH=DIR. Times are the shortest
-of many, interleaved; compiling is told apart. Ours are calls of bc.sensitivity, with all that Python does around the loop.
+need not be the one that other comparisons use: pip install --target DIR brax mujoco-mjx, then PYTHONPATH=DIR. Times are the
+shortest of many, interleaved; compiling is told apart. Ours are calls of bc.sensitivity, with all that Python does around the
+loop. brax (generalized) has semi-implicit Euler only: one evaluation in a step, where rk4 has four, and another result.
 """
 
 from __future__ import annotations
@@ -59,6 +60,29 @@ def theirs(steps: int) -> tuple[Any, Callable[[], Any], Callable[[], Any]]:
     return model.body_inertia[1:], (lambda: run(masses).block_until_ready()), (lambda: slope(masses).block_until_ready())
 
 
+def of_brax(steps: int) -> dict[str, Callable[[], Any]]:
+    import jax
+    from brax.generalized import pipeline
+    from brax.io import mjcf
+
+    numpy = jax.numpy
+    system = mjcf.loads(XML.replace('integrator="RK4"', ""))
+
+    def final(masses: Any) -> Any:
+        inertia = system.link.inertia.replace(mass=masses)
+        changed = system.replace(link=system.link.replace(inertia=inertia))
+        start = pipeline.init(changed, system.init_q, numpy.zeros(2))
+        idle = numpy.zeros(system.act_size())
+        end, _ = jax.lax.scan(lambda state, _: (pipeline.step(changed, state, idle), None), start, None, length=steps)
+        return end.q[0]
+
+    run, slope, masses = jax.jit(final), jax.jit(jax.jacfwd(final)), numpy.ones(2)
+    return {
+        "brax run": lambda: run(masses).block_until_ready(),
+        "brax gradient": lambda: slope(masses).block_until_ready(),
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--steps", type=int, default=100)
@@ -68,6 +92,10 @@ def main() -> None:
     except ImportError as missing:
         raise SystemExit(f"{missing}: see the top of this file") from None
     calls = {"bellcrank gradient": ours(inertias, steps), "mjx run": run, "mjx gradient": slope}
+    try:
+        calls |= of_brax(steps)
+    except ImportError as missing:
+        print(f"without brax: {missing}")
     first = {}
     for name, call in calls.items():
         began = time.perf_counter()

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import tempfile
+import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 PEERS = {"pinocchio": "pin", "mujoco": "mujoco", "exudyn": "exudyn", "pydrake": "drake"}  # module: package on PyPI
@@ -45,6 +48,19 @@ def found(module: str) -> bool:
 def missing() -> list[str]:
     """Peers that are not installed, by their names on PyPI."""
     return [package for module, package in PEERS.items() if not found(module)]
+
+
+def written(model: Any) -> Any:
+    """The same from a file, so that its numbers have paths."""
+    import bellcrank as bc
+
+    if model.written is not None:
+        return model
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        path = Path(folder) / "model.toml"
+        bc.save(model, path)
+        return bc.load(path)
 
 
 def shown(x: Any) -> str:

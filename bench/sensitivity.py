@@ -18,12 +18,14 @@ import argparse
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
-from part import Part, Row
+from part import Part, Row, written
 
 import bellcrank as bc
+from bellcrank.dynamics.derivatives.jacobians import FEW
 from bellcrank.dynamics.differentiation import tangent_kernel
 from bellcrank.dynamics.evaluation import Evaluation
 from bellcrank.dynamics.node_ranks import plan_generic_nodes
@@ -95,10 +97,10 @@ def of_tangents(dyn: Evaluation, rows: dict[str, Any], along: tuple[str, ...], c
 
 
 def of_jacobians(model: Any, rows: dict[str, Any]) -> float:
-    """As Dynamics.jacobians finds them: of trees by inverse dynamics and the inverse mass matrix, of loops all at once."""
+    """As Dynamics.jacobians finds them: of large trees by inverse dynamics and the inverse mass matrix, else all at once."""
     dyn, n = Evaluation(planned(model)), model.nv
     rows = rows | {"a": np.random.default_rng(1).normal(size=(STATES, n))}
-    if model.closures:
+    if model.closures or n <= FEW:
         return best(along_units(dyn, dyn.program, rows, ("q", "v", "tau"))[0], 40) / STATES
     inverse, by_tau = along_units(dyn, dyn.program, rows, ("tau",))
     efforts, by_state = along_units(dyn, QUANTITIES["inverse_dynamics"], rows, ("q", "v"))
@@ -157,12 +159,13 @@ def part(quick: bool) -> Part:
     rows, table = [], []
     for name in QUICK if quick else tuple(MODELS):
         model = MODELS[name]()
-        at, dyn = states(model), varied(model)
+        at = states(model)
+        apart, dyn = difference_errors(model, at), varied(model)
         value, jacobians = of_value(model, at), of_jacobians(model, at)
         partial, total = (of_tangents(dyn, at, along, 8) for along in ((), ("q", "v")))
-        for what, taken in (("at a state", partial), ("along a motion", total)):
+        for (what, error), taken in zip(apart.items(), (partial, total), strict=True):
             title = f"derivatives by 8 parameters {what}, {name}"
-            rows.append(Row(title, 8 * value / taken, 1e6 * taken, "8 evaluations more", 8e6 * value, "us", None))
+            rows.append(Row(title, 8 * value / taken, 1e6 * taken, "8 evaluations more", 8e6 * value, "us", error))
         line = {"model": name, "value": 1e6 * value, "partial of one": partial / value / 8, "total of one": total / value / 8}
         other = None if model.closures else of_pinocchio(model)
         if other is not None:
@@ -171,6 +174,46 @@ def part(quick: bool) -> Part:
             rows.append(Row(title, other / jacobians, 1e6 * jacobians, "computeABADerivatives", 1e6 * other, "us", error))
         table.append(line | {"jacobians": 1e6 * jacobians, "Pinocchio": "" if other is None else 1e6 * other})
     return Part("sensitivities", rows, {"Derivatives, us; of one parameter as a part of the value": table})
+
+
+def difference_errors(model: Any, at: dict[str, Any], h: float = 1e-4) -> dict[str, float]:
+    """By how much derivatives by up to eight masses, or parameters of the file, differ from central differences of order four.
+
+    In parts of the largest one. Ladders, made from arrays, have no parameters by name: theirs are by the state.
+    """
+    if model.closures and model.written is None:
+        return dict.fromkeys(("at a state", "along a motion"), state_error(model, at["q"][0], at["v"][0], h))
+    model = written(model)
+    heavy = [f"{name}.mass" for name, m in zip(model.body_names, model.mass, strict=True) if m > 0]
+    masses = [path for path in heavy if path in model.parameters]
+    design = bc.Design(model, (masses or [path for path in model.parameters if path.startswith("parameters.")])[:8])
+    dyn, q, v, p = bc.compile(model, design=design), at["q"][0], at["v"][0], np.array(design.start)
+    rng, found = np.random.default_rng(2), {}
+    for what, size in (("at a state", 0.0), ("along a motion", 1.0)):
+        dq = size * rng.normal(size=(model.nq, len(p))) * (model.nq == model.nv)  # quaternions stay as they are
+        dv = size * rng.normal(size=(model.nv, len(p)))
+        exact = dyn.sensitivity(q, v, dq=dq, dv=dv).da
+
+        def moved(k: int, by: float, dq: Any = dq, dv: Any = dv) -> Any:
+            return dyn.acceleration(q + by * dq[:, k], v + by * dv[:, k], p=p + by * np.eye(len(p))[k])
+
+        near = np.stack([difference(partial(moved, k), h) for k in range(len(p))], axis=1)
+        found[what] = float(np.abs(near - exact).max() / np.abs(exact).max())
+    return found
+
+
+def difference(f: Callable[[float], Any], h: float) -> Any:
+    """Its derivative at 0."""
+    return (8 * (f(h) - f(-h)) - (f(2 * h) - f(-2 * h))) / (12 * h)
+
+
+def state_error(model: Any, q: Any, v: Any, h: float) -> float:
+    """The same of the Jacobians by q and v, along a random change."""
+    dyn, (dq, dv) = bc.compile(model), np.random.default_rng(2).normal(size=(2, model.nv))
+    found = dyn.jacobians(q, v)
+    exact = found.dq @ dq + found.dv @ dv
+    near = difference(lambda by: dyn.acceleration(q + by * dq, v + by * dv), h)
+    return float(np.abs(near - exact).max() / np.abs(exact).max())
 
 
 def jacobian_error(model: Any) -> float:

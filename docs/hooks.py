@@ -39,7 +39,7 @@ def on_config(config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    parts = {"commands": commands, "model_file": model_file, "errors": errors, "gallery": gallery}
+    parts = {"commands": commands, "model_file": model_file, "errors": errors, "gallery": gallery, "dynamics": dynamics}
     parts["other_names"] = lambda: other_names(markdown)
     return MARK.sub(lambda found: "\n".join(parts[found[1]]()), markdown)
 
@@ -53,6 +53,20 @@ def other_names(page: str) -> Iterator[str]:
         is_error = inspect.isclass(thing) and issubclass(thing, Exception)
         if callable(thing) and not is_error and not re.search(rf"^::: \S+\.{name}$", page, re.MULTILINE):
             yield f"\n::: {thing.__module__}.{name}\n"
+
+
+def dynamics() -> Iterator[str]:
+    """What a compiled model computes: methods that are written in files of their own, by subject."""
+    import bellcrank as bc
+
+    yield "Its other methods, by example on the pages of the subjects:\n\n| method | result |\n|---|---|"
+    inherited = {name: getattr(bc.Dynamics, name) for name in ("closure", "closure_jacobian", "poses", "rates")}
+    for name, method in sorted((vars(bc.Dynamics) | inherited).items()):
+        if inspect.isfunction(method) and method.__module__ != bc.Dynamics.__module__:
+            arguments = str(inspect.signature(method).replace(return_annotation=inspect.Signature.empty))
+            names = re.sub(r": (?:[^,=()\[\]]|\[[^\]]*\])+?(?= =|,|\))", "", arguments).replace(" = ", "=")
+            names = re.sub(r"^\((?:dyn|self), ", "(", names)
+            yield f"| `{name}{_cell(names)}` | {_cell((inspect.getdoc(method) or '').split(chr(10) * 2)[0])} |"
 
 
 def _title(path: Path) -> str:

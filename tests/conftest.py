@@ -1,5 +1,10 @@
-"""Hypothesis tries the same examples every time, and a busy machine is no failure. Compiled code is kept for one session."""
+"""Hypothesis tries the same examples every time, and a busy machine is no failure. Compiled code is kept for one session.
 
+Most tests compile a model to run it for an instant, so LLVM does not optimise for them. Folders that compare with independent
+references and look at the code itself have it as users do. BELLCRANK_OPTIMISATION=3 makes it so for all.
+"""
+
+import gc
 import os
 import sys
 from pathlib import Path
@@ -7,8 +12,16 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+for library in ("OPENBLAS", "MKL", "OMP"):  # before numpy is loaded: its threads would wait for those of the other worker
+    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+
+sys.dont_write_bytecode = False  # each worker and each subprocess would compile the whole package again
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 settings.register_profile("steady", derandomize=True, deadline=None, max_examples=50)
 settings.load_profile("steady")
+
+OPTIMISED = ("examples", "machine", "oracles", "peers")
 
 ROOT = str(Path(__file__).parent.parent)  # helpers are imported as tests.<folder>.<file>
 if ROOT not in sys.path:
@@ -23,3 +36,17 @@ def folder_of_compiled_code(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BELLCRANK_CACHE", str(folder))
         yield folder
+
+
+@pytest.fixture(scope="module", autouse=True)
+def optimisation(request):
+    with pytest.MonkeyPatch.context() as patch:
+        if "BELLCRANK_OPTIMISATION" not in os.environ:
+            patch.setenv("BELLCRANK_OPTIMISATION", "3" if request.path.parent.name in OPTIMISED else "0")
+        yield
+
+
+def pytest_collection_finish():
+    """What collection made stays to the end: no search for garbage among it."""
+    gc.collect()
+    gc.freeze()

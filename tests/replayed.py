@@ -136,7 +136,7 @@ def gradients(model, names, outputs, duration, *, step, method, rtol=1e-8):
     dyn, wanted = Dynamics(model, "auto", quick=True, design=design), parsed(outputs, [], whole)
     grid = sample_times(whole, step)
     first = bc.simulate(model, whole, step=step, method=method, rtol=rtol, atol=rtol)
-    when, given = moments(dyn, wanted, grid, first), {"q": None, "v": None, "tau": None, "u": None}
+    when, given = moments(wanted, grid, first), {"q": None, "v": None, "tau": None, "u": None}
     backward = Backward(dyn, design, given, method, (rtol, rtol, None), "minimum_norm")
     history, found = backward.run_and_back(wanted, (), when, None)
     adjoint = {name: x.along for name, x in found.items()}

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import sys
+import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 
@@ -63,8 +66,30 @@ class AccuracyWarning(BellcrankWarning):
     """A result is less accurate than its tolerance promises; the message says by how much, and what to do about it."""
 
 
+class _Heard(threading.local):
+    """Of each thread: warnings that are kept instead of given."""
+
+    texts: list[str] | None = None
+
+
+_heard = _Heard()
+
+
+@contextmanager
+def kept_warnings() -> Iterator[list[str]]:
+    """What this thread would warn of: for runs among many, which are told of together."""
+    before, _heard.texts = _heard.texts, []
+    try:
+        yield _heard.texts
+    finally:
+        _heard.texts = before
+
+
 def warn(message: str, kind: type[BellcrankWarning] = BellcrankWarning) -> None:
     """A warning at the line outside this package from which it was called, however deep inside it arises."""
+    if _heard.texts is not None:
+        _heard.texts.append(message)
+        return
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
         frame, level = frame.f_back, level + 1

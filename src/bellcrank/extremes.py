@@ -1,4 +1,5 @@
-"""What arithmetic and memory cannot do, in our own errors: public functions are marked with ``in_our_errors``."""
+"""Public functions are marked with ``in_our_errors``: what arithmetic and memory cannot do, and what is no model, are errors
+of ours."""
 
 from __future__ import annotations
 
@@ -6,9 +7,9 @@ import functools
 import os
 import traceback
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
-from .errors import BellcrankError
+from .errors import BellcrankError, StateError
 
 PACKAGE = os.path.dirname(__file__)
 P = ParamSpec("P")
@@ -16,11 +17,16 @@ R = TypeVar("R")
 
 
 def in_our_errors(kind: type[BellcrankError]) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """A function that raises ``kind`` where numbers are too large, too small or too unequal for it, or memory ends."""
+    """A function that raises ``kind`` where numbers are too large, too small or too unequal for it, or memory ends; and
+    StateError where its first argument, annotated as a Model, is something else."""
 
     def marked(function: Callable[P, R]) -> Callable[P, R]:
+        takes_model = next(iter(function.__annotations__.items()), None) == ("model", "Model")
+
         @functools.wraps(function)
         def called(*arguments: P.args, **options: P.kwargs) -> R:
+            if takes_model and (arguments or "model" in options):
+                require_model(arguments[0] if arguments else options["model"], function.__name__)
             try:
                 return function(*arguments, **options)
             except BellcrankError:
@@ -34,6 +40,25 @@ def in_our_errors(kind: type[BellcrankError]) -> Callable[[Callable[P, R]], Call
         return called
 
     return marked
+
+
+def require_model(model: Any, where: str) -> None:
+    """Raises StateError if this is not a Model, with what to write instead."""
+    from .model import Model
+
+    if isinstance(model, Model):
+        return
+    if isinstance(model, str | os.PathLike):
+        name = os.fspath(model)
+        shown = name if "\n" not in name else "..."
+        raise StateError(f'{where} takes a loaded model, not text or a path: give bc.load("{shown}")')
+    if isinstance(getattr(model, "model", None), Model):
+        raise StateError(f"{where} takes a model, not {_a(model)}: give its .model")
+    raise StateError(f"{where} takes a model, not {_a(model)}: bc.load reads one")
+
+
+def _a(x: Any) -> str:
+    return "None" if x is None else f"an object of type {type(x).__name__}"
 
 
 def _is_ours(error: Exception) -> bool:

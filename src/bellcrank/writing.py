@@ -6,6 +6,7 @@ A writer holds a lock on its neighbour, so that the next writer can tell what a 
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import secrets
@@ -29,6 +30,12 @@ _FORGOTTEN = 86400.0  # seconds, where there are no locks
 _LONGEST = 200  # characters of a path in a message
 
 Write = Callable[[BinaryIO], object]
+
+
+def refuse_to_wait(path: Path) -> None:
+    """An OSError for what could make a reader or a writer wait for ever: a pipe, a device."""
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise OSError(errno.EINVAL, "it is not a regular file")
 
 
 def write_whole(path: str | os.PathLike[str], write: Write, *, keep: bool) -> Path:

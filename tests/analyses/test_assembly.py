@@ -267,12 +267,12 @@ class TestRefusals:
         [
             ({"weight": "heavy"}, "weight must be 'mass' or 'norm'"),
             ({"tolerance": 0.0}, "tolerance must be a length in m"),
-            ({"q": {"crank": 1.0}}, r"q has 'crank', which is no coordinate of 'four-bar' \(did you mean 'crank_joint'\?\)"),
-            ({"v": {"pin1": 1.0}}, "v has 'pin1', which is no coordinate of 'four-bar'"),
+            ({"q": {"crank": 1.0}}, r"q has 'crank', which is not a coordinate of 'four-bar' \(did you mean 'crank_joint'\?\)"),
+            ({"v": {"pin1": 1.0}}, "v has 'pin1', which is not a coordinate of 'four-bar'"),
             ({"q": {"crank_joint": "far"}}, "q of 'crank_joint' must be a number; it is 'far'"),
             ({"q": np.zeros((2, 3))}, r"q must be one state; it has shape \(2, 3\)"),
             ({"q": [0.0, np.nan, 0.0]}, "q of 'coupler_joint' is nan: all of a state must be finite"),
-            ({"hold": "crank"}, "hold has 'crank', which is no coordinate"),
+            ({"hold": "crank"}, "hold has 'crank', which is not a coordinate"),
         ],
     )
     def test_arguments_that_make_no_sense_are_refused(self, bars, arguments, message):

@@ -127,6 +127,23 @@ class TestResult:
         assert (tmp_path / "drive.png").stat().st_size > 5000
         assert found.__rich__().renderables[-1].row_count == 2
 
+    def test_its_picture_has_smooth_curves_up_to_the_dead_centres_from_few_values(self):
+        """Drawn from a start, at a speed and downward as it was asked: at every value the curve is that of a drive of its own."""
+        model = bc.load("four_bar")
+        found = bc.drive(model, "rocker_pin", [2.0, 0.5, 0.0, -1.0], speed=2.0, q=bc.assemble(model).q)
+        panel = found.plot().axes[1]
+        curve = {line.get_label(): line for line in panel.lines}["crank_pivot"]
+        x, y = curve.get_xdata(), curve.get_ydata()
+        low, high = sorted(found.toggles)
+        assert (
+            len(x) == 201
+            and x[0] == pytest.approx(high - 0.01 * (high - low))
+            and x[-1] == pytest.approx(low + 0.01 * (high - low))
+        )
+        at = bc.drive(model, "rocker_pin", x[[150, 50]], speed=2.0)
+        assert y[[150, 50]] == pytest.approx(at.v[:, 0], rel=1e-9)
+        assert [t.get_text() for t in found.plot().axes[0].texts] == [f"dead centre {v:.4g} rad" for v in found.toggles]
+
 
 @pytest.mark.parametrize(
     ("arguments", "message"),

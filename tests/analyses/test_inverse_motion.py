@@ -114,7 +114,7 @@ ONE = (TIMES, swing(TIMES)[0])
         ({"joint1": 0.0}, [0.0, 0.0], "times must be finite numbers that increase"),
         ({"joint1": 0.0}, [np.nan], "times must be finite numbers that increase"),
         ({}, TIMES, "there is no motion for 'joint1': give each coordinate one function"),
-        ({"joint2": 0.0}, TIMES, "'joint2', which is no free joint or coordinate of 'by hand' .did you mean 'joint1'"),
+        ({"joint2": 0.0}, TIMES, "'joint2', which is not a free joint or coordinate of 'by hand' .did you mean 'joint1'"),
         ({"joint1": "up"}, TIMES, "the motion of 'joint1' must be numbers or a function of time; it is 'up'"),
         ({"joint1": np.zeros(7)}, TIMES, r"the motion of 'joint1' has shape \(7,\); give 1 number"),
         ({"joint1": (TIMES, np.zeros(7))}, TIMES, "they must agree"),

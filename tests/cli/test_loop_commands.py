@@ -27,7 +27,9 @@ def test_a_value_out_of_reach_is_bad_input_with_the_reachable_one():
     assert result.exit_code == 2 and "it gets to 'rocker_pin' = 0.842778 rad" in result.stderr
 
 
-@pytest.mark.parametrize(("pair", "words"), [("crank_pivot", "give NAME=VALUE"), ("crank_pivot=fast", "'fast' is no number")])
+@pytest.mark.parametrize(
+    ("pair", "words"), [("crank_pivot", "give NAME=VALUE"), ("crank_pivot=fast", "'fast' is not a number")]
+)
 def test_a_setting_must_be_a_name_and_a_number(pair, words):
     result = run("assemble", "four_bar", "--q", pair)
     assert result.exit_code == 2 and words in result.stderr

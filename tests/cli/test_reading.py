@@ -49,7 +49,7 @@ def test_a_refusal_names_the_option_and_the_option_helps(run):
     assert run("check", "arm.urdf", "--massless", "fix").exit_code == 0
     wrong = run("check", "arm.urdf", "--massless", "fixed", "--json")
     assert wrong.exit_code == 2 and json.loads(wrong.stdout)["error"].startswith("--massless is 'fixed': use 'refuse' or 'fix'")
-    assert "--base is no option of a TOML file. It has none" in run("check", "pendulum", "--base", "free").output
+    assert "--base is not an option of TOML files, which have none" in run("check", "pendulum", "--base", "free").output
 
 
 def test_gravity_and_packages_are_read(run):
@@ -57,7 +57,7 @@ def test_gravity_and_packages_are_read(run):
     start = ("modes", "arm.urdf", "--massless", "fix", "--about", "start", "--json")
     assert run(*start, "--gravity", "0,0,0", "--packages", "mine=here").exit_code == 0
     assert "--gravity 0,0: give 3 numbers" in run(*start, "--gravity", "0,0").output
-    assert "--gravity 0,0,down: 'down' is no number" in run(*start, "--gravity", "0,0,down").output
+    assert "--gravity 0,0,down: 'down' is not a number" in run(*start, "--gravity", "0,0,down").output
     assert "--packages mine: give NAME=FOLDER" in run(*start, "--packages", "mine").output
 
 
@@ -72,7 +72,11 @@ def test_another_number_makes_another_pendulum(run):
 
 @pytest.mark.parametrize(
     ("change", "message"),
-    [("bob.z", "--set bob.z: give PATH=VALUE"), ("bob.y=low", "'low' is no number"), ("bab.y=1", "is no number of this model")],
+    [
+        ("bob.z", "--set bob.z: give PATH=VALUE"),
+        ("bob.y=low", "'low' is not a number"),
+        ("bab.y=1", "is not a number of this model"),
+    ],
 )
 def test_a_change_that_cannot_be_is_told(run, change, message):
     result = run("check", "pendulum", "--set", change, "--json")

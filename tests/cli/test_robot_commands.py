@@ -37,7 +37,7 @@ def test_convert_passes_its_options_on(run):
     assert run("convert", "arm.xml", "arm.toml").exit_code == 0
     assert bc.load("arm.toml").initial_q.tolist() == [0.3]
     result = run("convert", "arm.xml", "other.toml", "--base", "free")
-    assert result.exit_code == 2 and "no option of a MJCF file" in result.output
+    assert result.exit_code == 2 and "not an option of MJCF files" in result.output
 
 
 def test_convert_says_what_cannot_be_said(run):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
@@ -13,6 +14,7 @@ from typer.testing import CliRunner
 
 import bellcrank as bc
 from bellcrank.cli import main
+from bellcrank.comparison import methods
 from bellcrank.errors import ModelError
 from bellcrank.machine.steps.trajectory import Trajectory
 from bellcrank.terminal import PlainConsole, visible
@@ -37,16 +39,28 @@ def odd(tmp_path_factory):
     return path
 
 
-@pytest.mark.parametrize(
-    "words", [["run", "--no-plot"], ["check"], ["equilibrium"], ["assemble"], ["ops"], ["convert", "b.toml"]]
-)
-@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
-def test_names_that_do_not_fit_are_printed_with_replacements(words, encoding, odd, tmp_path):
-    done = command(words[0], odd, *words[1:], encoding=encoding, folder=tmp_path, stdout=subprocess.PIPE)
-    assert done.returncode == 0, done.stderr
-    text = done.stdout.decode(encoding)
+def has_replacements(printed, encoding):
+    text = printed.decode(encoding)
     assert "[/x] [red]b?2J?" in text and not set(text) & set("\x1b\x9b\u202e")
-    assert (b"\xe9" in done.stdout) == (encoding == "cp1252")
+    assert (b"\xe9" in printed) == (encoding == "cp1252")
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+def test_names_that_do_not_fit_are_printed_with_replacements(encoding, odd, tmp_path):
+    done = command("check", odd, encoding=encoding, folder=tmp_path, stdout=subprocess.PIPE)
+    assert done.returncode == 0, done.stderr
+    has_replacements(done.stdout, encoding)
+
+
+@pytest.mark.parametrize("words", [["run", "--no-plot"], ["equilibrium"], ["assemble"], ["ops"], ["convert", "b.toml"]])
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+def test_by_every_command(words, encoding, odd, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding=encoding))
+    with pytest.raises(SystemExit) as end:
+        main([words[0], str(odd), *words[1:]])
+    assert end.value.code in (0, None)
+    has_replacements(sys.stdout.buffer.getvalue(), encoding)
 
 
 def test_errors_and_warnings_hold_no_control_characters(tmp_path):
@@ -97,6 +111,9 @@ def test_with_json_a_wrong_option_is_json_too(words, said):
     assert done.returncode == 2 and said in json.loads(done.stdout)["error"] and done.stderr == b""
 
 
+METHODS = ("double_pendulum", "--duration", "1e5", "--step", "10", "--max-step", "0.01", "--methods", "rk4,dopri5")
+
+
 @posix
 @pytest.mark.parametrize("piece", [1, 3])  # of the short run before the first method's own, and of that
 def test_methods_that_are_interrupted_keep_what_is_done_and_run_no_other(piece, monkeypatch):
@@ -111,18 +128,36 @@ def test_methods_that_are_interrupted_keep_what_is_done_and_run_no_other(piece, 
     monkeypatch.setattr(Trajectory, "advance", interrupted)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        words = ("double_pendulum", "--duration", "1e5", "--step", "10", "--max-step", "0.01", "--methods", "rk4,dopri5")
-        done = CliRunner().invoke(main, ["methods", *words])
+        done = CliRunner().invoke(main, ["methods", *METHODS])
     finally:
         signal.signal(signal.SIGINT, before)
     assert len(pieces) == piece and done.exit_code == 1
     assert "interrupted at t =" in done.output and "dopri5: not run: interrupted before" in done.output
 
 
+def test_methods_that_are_interrupted_outside_of_a_run_keep_those_before(monkeypatch):
+    """In the second method's compiling, say; with nothing done there is nothing to keep."""
+    real, begun = methods.simulate, []
+
+    def simulate(model, duration, **options):
+        begun.append(options["method"])
+        if options["method"] == interrupted:
+            raise KeyboardInterrupt
+        return real(model, 20.0, **options)
+
+    monkeypatch.setattr(methods, "simulate", simulate)
+    interrupted = "dopri5"
+    done = CliRunner().invoke(main, ["methods", *METHODS])
+    assert done.exit_code == 1 and "rk4 " in done.output and "dopri5: interrupted" in done.output
+    interrupted = "rk4"
+    assert CliRunner().invoke(main, ["methods", *METHODS]).exit_code == 130 and begun == ["rk4", "rk4", "dopri5", "rk4"]
+
+
 def test_a_folder_named_like_a_model_of_the_gallery_does_not_hide_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "pendulum").mkdir()
-    assert bc.load("pendulum").name == "simple pendulum"
+    (tmp_path / "balancing").mkdir()
+    assert bc.load("pendulum").name == "simple pendulum" and bc.load_study("balancing").cost is not None
     (tmp_path / "results").mkdir()
     with pytest.raises(ModelError, match="results is a folder"):
         bc.load("results")

@@ -94,5 +94,5 @@ axis = [0.1, 1, 0]
 
 
 def test_what_is_no_chain_is_refused():
-    with pytest.raises(StateError, match="is no chain of revolute and prismatic joints"):
+    with pytest.raises(StateError, match="is not a chain of revolute and prismatic joints"):
         chain_of(bc.load("four_bar"))

@@ -86,7 +86,7 @@ WRONG = {
     "too few factors": (["elbow", "shoulder"], [1.0], "it has 1 factor for 2 joints"),
     "no joint": ([], [], "it has 0 factors for 0 joints"),
     "twice": (["elbow", "elbow"], [1.0, 2.0], "it names a coordinate twice"),
-    "unknown": (["elbw"], [1.0], 'names "elbw", which is no joint. Did you mean "elbow"'),
+    "unknown": (["elbw"], [1.0], 'names "elbw", which is not a joint. Did you mean "elbow"'),
     "which": (["rail"], [1.0], 'Write "rail.angle" or "rail.slide"'),
 }
 

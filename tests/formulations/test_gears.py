@@ -378,7 +378,7 @@ def wrong(change):
         ({"radii": None, "teeth": (20, 30), "module": 0.1}, "Move an axis, or give teeth without a module"),
         ({"radii": None, "teeth": (20, 20), "internal": True}, "the ring is larger"),
         ({"bodies": ["a", "a"]}, 'couples "a" with itself'),
-        ({"bodies": ["a", "c"]}, 'it names "c", which is no body'),
+        ({"bodies": ["a", "c"]}, 'it names "c", which is not a body'),
         ({"bodies": ["a", "b", "a"]}, "it has 3 bodies"),
         ({"axis": "x"}, "meet in [0, 0, 0] m: bevel gears. Say where their teeth are"),
         ({"axis": "x", "point": (0.4, 0, 0.4), "internal": True}, "internal bevel gears are not supported"),

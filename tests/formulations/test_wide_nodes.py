@@ -12,6 +12,7 @@ import bellcrank as bc
 from bellcrank.dynamics.node_ranks import plan_nodes
 from bellcrank.formulations import CANONICAL, QUANTITIES, WITH_MULTIPLIERS
 from bellcrank.kernels.processor import lane_count
+from bellcrank.machine.adjoint.kernel import AdjointKernel
 from bellcrank.machine.in_python import run_plain
 from bellcrank.machine.kernel import Kernel
 from bellcrank.plan import make_plan, nodes
@@ -88,6 +89,23 @@ def test_the_lookout_for_singularities_sees_the_same():
     for name in ("left", "rows"):
         assert unrolled[name].any()
         np.testing.assert_allclose(wide[name], unrolled[name], atol=1e-13)
+
+
+def test_routines_on_matrices_go_back_as_numbers_one_by_one_do():
+    """From the adjoints of accelerations, multipliers and powers, and of velocities, to those of what they depend on."""
+    model, rng = lattice(1, 2, afloat=True), np.random.default_rng(8)
+    state = moving(model, 2, reach=0.2)
+    for name in ("accelerations, multipliers and powers", "velocities in the metric of mass"):
+        program = replace(PROGRAMS[name], scratch=(), optimisation=0)
+        inputs = {x: state.get(x, np.ones(model.nv))[None] for x in program.inputs}
+        seeds, found = {}, []
+        for widest in (1, 100):
+            kernel = AdjointKernel(planned(model, widest), program, program.inputs)
+            seeds = seeds or {x: rng.normal(size=(1, kernel.widths[x])) for x in program.outputs if x != "residual"}
+            found.append(kernel.run(inputs, seeds)[1])
+        for x, expected in found[1].items():
+            assert expected.any()
+            np.testing.assert_allclose(found[0][x], expected, rtol=0, atol=1e-11 * np.abs(expected).max(), err_msg=x)
 
 
 def arch(N):

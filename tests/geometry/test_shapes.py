@@ -65,7 +65,7 @@ def test_python_makes_compound_bodies_too():
     assert bc.load(dumps(model)).spec == model.spec
     with pytest.raises(bc.ModelError, match=r'a box has no "radius"'):
         part("box", center=(0, 0, 0), size=(1, 1, 1), radius=2)
-    with pytest.raises(bc.ModelError, match="is no shape"):
+    with pytest.raises(bc.ModelError, match="is not a shape"):
         part("cone")
 
 

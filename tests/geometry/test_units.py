@@ -92,7 +92,7 @@ q = [1, 0, 0]
 MISTAKES = [
     ('"300 mm"', '"300 mmm"', 5, '"mm" is one'),
     ('"300 mm"', '"300 kg"', 5, "'300 kg' is a mass. Give it in m"),
-    ('"300 mm"', '"300 mm/"', 5, "is no unit"),
+    ('"300 mm"', '"300 mm/"', 5, "is not a unit"),
     ('O = "400 mm"', 'O = "50 mm"', 6, "do not meet: they are 0.3 m apart, less than the difference"),
     ("A = 0.5 }", "A = 9 }", 6, "do not meet"),
     ("A = 0.5 }", "A = -0.5 }", 6, "Give more than zero"),
@@ -117,7 +117,7 @@ MISTAKES = [
     (', normal = "y"', "", 9, "has no normal"),
     ('"90 deg"', '"90 mm"', 10, "is a length. Give it in rad"),
     ('axis = "z", angle', "axis = [0, 0, 0], angle", 10, "its axis is zero"),
-    ('about = "B"', 'about = { body = "x", at = [0, 0, 0] }', 10, 'the frame of "x", which is no body'),
+    ('about = "B"', 'about = { body = "x", at = [0, 0, 0] }', 10, 'the frame of "x", which is not a body'),
     ('"7.8 g/cm3"', '"7.8 kg"', 12, "is a mass. Give it in kg/m3"),
     ('size = ["10 cm", 0.1, 0.1]', 'size = ["10 cm", 0.1]', 13, "three finite numbers"),
     ('mass = "200 g"', 'mass = "200 g", density = 2', 11, "both mass and density"),

@@ -342,7 +342,7 @@ def _vector(values):
 # what is replaced in HEAD + ELEMENTS, by what, and what the error says
 MISTAKES = {
     "negative stiffness": ('stiffness = "=10*L"', 'stiffness = "=-10*L"', r'spring "coil": stiffness is -20 .*Give zero or more'),
-    "no joint": ('joint = "shoulder"\nstiffness = "=10', 'joint = "sholder"\nstiffness = "=10', r'"sholder", which is no joint\. Did you mean "shoulder"'),
+    "no joint": ('joint = "shoulder"\nstiffness = "=10', 'joint = "sholder"\nstiffness = "=10', r'"sholder", which is not a joint\. Did you mean "shoulder"'),
     "where": ('joint = "shoulder"\nstiffness = "=10*L"\nrest = 0.1', "stiffness = 1", r"does not say where it acts"),
     "both": ('upper = 1.5', 'upper = 1.5\nlower = 2', r"lower is 2 and upper 1\.5"),
     "no limit": ("upper = 1.5\n", "", r'stop "end": it has no limit'),
@@ -357,14 +357,14 @@ MISTAKES = {
     "coordinate unknown": ('coordinate = "slide"', 'coordinate = "slid"', r'there is no coordinate "slid"'),
     "coordinate of one": ("rest = 0.1", 'coordinate = "x"', r"has one coordinate: remove"),
     "same body": ('body = "arm", point = "tip" }\nstiffness', 'body = "ground", point = "tip" }\nstiffness', r'begins and ends on "ground"'),
-    "unknown body": ('body = "arm", point = "tip" }\nstiffness', 'body = "arn", point = "tip" }\nstiffness', r'"arn", which is no body\. Did you mean "arm"'),
-    "force on ground": ('[forces.wind]\nbody = "arm"', '[forces.wind]\nbody = "ground"', r"no body that can move"),
+    "unknown body": ('body = "arm", point = "tip" }\nstiffness', 'body = "arn", point = "tip" }\nstiffness', r'"arn", which is not a body\. Did you mean "arm"'),
+    "force on ground": ('[forces.wind]\nbody = "arm"', '[forces.wind]\nbody = "ground"', r"not a body that can move"),
     "point and at": ("at = [0, 0, 0.1] }", 'at = [0, 0, 0.1], point = "tip" }', r"has both point and at"),
     "skewed axes": ('axis = "x"\naxis2 = "y"', 'axis = "x"\naxis2 = "x"', r"not perpendicular"),
     "to itself": ('parent = "ground"\nchild = "hand"\npoint', 'parent = "hand"\nchild = "hand"\npoint', r'it joins "hand" to itself'),
     "axes": ('axes = "body"', 'axes = "boby"', r"forces\.wind\.axes is 'boby'\. Give \"world\" or \"body\""),
     "measure type": ('type = "distance"', 'type = "distanse"', r'no measure of type "distanse"\. Did you mean "distance"'),
-    "element": ('element = "strut"', 'element = "strutt"', r'"strutt", which is no force element, .* Did you mean "strut"'),
+    "element": ('element = "strut"', 'element = "strutt"', r'"strutt", which is not a force element, .* Did you mean "strut"'),
     "unknown measure": ("=pull*reach", "=pul*reach", r'"pul" is neither a measure nor a parameter\. Did you mean "pull"'),
     "measure of itself": ("=pull*reach", "=work*reach", r'measure "work" depends on itself'),
     "a joint's name": ("[springs.coil]", "[springs.wrist]", r'the element "wrist" has the same name as a joint'),
@@ -372,7 +372,7 @@ MISTAKES = {
     "unknown item": ("=arm.mass/10", "=arn.mass/10", r'"arn\.mass" is not known\. Did you mean "arm"'),
     "division": ("=arm.mass/10", "=arm.mass/(L - 2)", r'line \d+: bodies\.hand\.sphere\.mass is "=arm\.mass/\(L - 2\)": 62\.8\d+ is divided by zero'),
     "its own frame": ('point = "tip"\naxis = "x"', 'point = { body = "hand", at = [0, 0, 0] }\naxis = "x"', r"wrist\.point\.x.* depends on itself"),
-    "frame of nothing": ('body = "hand", at = ["=', 'body = "hanp", at = ["=', r'is in the frame of "hanp", which is no body\. Did you mean "hand"'),
+    "frame of nothing": ('body = "hand", at = ["=', 'body = "hanp", at = ["=', r'is in the frame of "hanp", which is not a body\. Did you mean "hand"'),
     "density and mass": ("density = 1000, radius", "mass = 1, density = 1000, radius", r"its rod has both mass and density"),
     "thin and dense": ("density = 1000, radius = 0.1", "density = 1000", r"has a density but no volume"),
     "driven twice": ('axis = "y"', 'axis = "y"\nmotion = { rate = 1 }', r'\[initial\] gives "shoulder", which is driven'),
@@ -422,7 +422,7 @@ def test_a_force_on_a_driven_joint_is_refused():
 
 
 COPIES = {
-    "unknown assembly": ('[copies.left]\nof = "leg"', '[copies.left]\nof = "lge"', r'copy "left" is of "lge", which is no assembly\. Did you mean "leg"'),
+    "unknown assembly": ('[copies.left]\nof = "leg"', '[copies.left]\nof = "lge"', r'copy "left" is of "lge", which is not an assembly\. Did you mean "leg"'),
     "unknown parameter": ("{ L = 0.7 }", "{ M = 0.7 }", r'gives the parameter "M", which "leg" does not have'),
     "a mirror": ('mirror = "y"', 'mirror = "q"', r"copies\.right\.mirror is 'q'\. Give \"x\" or \"y\" or \"z\""),
     "the name of a body": ("[copies.left]", "[copies.hull]", r'the copy "hull" has the same name as a body'),

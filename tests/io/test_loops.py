@@ -127,5 +127,5 @@ def test_a_model_with_loops_made_from_arrays_has_no_text():
 
 
 def test_a_measure_of_a_closure_that_is_no_joint_is_refused():
-    with pytest.raises(ModelError, match='measure "m": its closure is 1, which is no joint'):
+    with pytest.raises(ModelError, match='measure "m": its closure is 1, which is not a joint'):
         dataclasses.replace(load(TEXT), measures=(Measure("m", "coordinate", closure=1),))

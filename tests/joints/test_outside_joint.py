@@ -395,7 +395,7 @@ def other_axis(i, j, given):
 
 
 WRONG = {
-    "a name with blanks": ({"kind": "slot pin"}, "its kind 'slot pin' is no name"),
+    "a name with blanks": ({"kind": "slot pin"}, "its kind 'slot pin' is not a name"),
     "a name that is taken": ({"kind": "planar"}, 'there is a "planar" already'),
     "the name of a tie": ({"kind": "distance"}, 'there is a "distance" already'),
     "parts of another program": ({"mjcf": (("slide", "y"), ("hinge", "z"))}, "its mjcf does not move as its motion does"),

@@ -11,6 +11,7 @@ import pytest
 
 from bellcrank.dynamics import Dynamics
 from bellcrank.errors import StateError
+from bellcrank.kernels import jit
 from bellcrank.kernels.processor import lane_count
 from bellcrank.kernels.threads import one_thread, stopping, thread_count, workers
 from bellcrank.machine import kernel
@@ -200,6 +201,24 @@ def test_a_number_of_threads_that_is_none_is_refused(monkeypatch, wanted):
     monkeypatch.setenv("BELLCRANK_THREADS", wanted)
     with pytest.raises(StateError, match="BELLCRANK_THREADS"):
         thread_count()
+
+
+def test_a_limit_of_optimisation_holds_for_all_code_and_is_part_of_its_name(monkeypatch, hinges):
+    levels, make = [], jit.compile_text
+    monkeypatch.setenv("BELLCRANK_CACHE", "off")
+    monkeypatch.setattr(kernel, "_loaded", {})
+    monkeypatch.setattr(jit, "compile_text", lambda text, level: levels.append(level) or make(text, level))
+    for limit in ("", "0", "1", "0"):
+        monkeypatch.setenv("BELLCRANK_OPTIMISATION", limit)
+        kernel.Kernel(hinges.plan, hinges.program, 1)
+    assert levels == [3, 0, 1]
+
+
+@pytest.mark.parametrize("wanted", ["fast", "-1", "4"])
+def test_a_level_of_optimisation_that_is_none_is_refused(monkeypatch, wanted):
+    monkeypatch.setenv("BELLCRANK_OPTIMISATION", wanted)
+    with pytest.raises(StateError, match="BELLCRANK_OPTIMISATION"):
+        jit.at_most(3)
 
 
 def test_a_number_of_lanes_that_is_none_is_refused(monkeypatch):

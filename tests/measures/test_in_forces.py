@@ -91,7 +91,7 @@ def test_a_force_that_reads_what_it_changes_is_refused():
     element = replace(reading.elements[0], arguments=(f"{reading.joint_names[0]}.fx",))
     with pytest.raises(bc.ModelError, match=r'element "motor": it reads .*, which forces and accelerations change'):
         replace(reading, elements=(element,))
-    with pytest.raises(bc.ModelError, match=r'element "motor": it reads "lav" is no measure; did you mean law\?'):
+    with pytest.raises(bc.ModelError, match=r'element "motor": it reads "lav" is not a measure; did you mean law\?'):
         replace(reading, elements=(replace(element, arguments=("lav",)),))
 
 

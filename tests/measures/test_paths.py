@@ -175,7 +175,7 @@ def test_lanes_and_many_states_say_the_same():
 
 def test_a_path_is_found_before_its_model_has_measures_and_a_wrong_one_says_so():
     dyn = measured("tree")[0]
-    with pytest.raises(bc.StateError, match=r'"energy.kinetik" is no measure; did you mean energy.kinetic\?'):
+    with pytest.raises(bc.StateError, match=r'"energy.kinetik" is not a measure; did you mean energy.kinetic\?'):
         dyn.measures(dyn.model.initial_q, dyn.model.initial_v, names=["energy.kinetik"])
     with pytest.raises(bc.StateError, match='"momentum" has several values: write momentum.x, momentum.y or momentum.z'):
         dyn.measures(dyn.model.initial_q, dyn.model.initial_v, names=["momentum"])

@@ -131,12 +131,12 @@ def test_reactions_are_given_in_the_axes_of_either_body():
 
 
 WRONG = [
-    (lambda m: m.measure_reaction("r", "hing"), 'names "hing", which is no joint. Did you mean "hinge"'),
+    (lambda m: m.measure_reaction("r", "hing"), 'names "hing", which is not a joint. Did you mean "hinge"'),
     (lambda m: m.measure_formula("f", "=tip + 1"), '"tip" is a vector. Write tip.x, tip.y or tip.z'),
     (lambda m: m.measure_formula("f", "=turn.x"), "has no part of this name: turn is one number"),
     (lambda m: m.measure_formula("f", "=hinge.forc"), 'Did you mean "hinge.force"'),
     (lambda m: m.measure_angle("w", ("rod", "x"), ("ground", "x"), axis="x"), "the direction is along the axis"),
-    (lambda m: m.measure_position("w", "rod", (0, 0, 0), axes="rood"), 'names "rood", which is no body'),
+    (lambda m: m.measure_position("w", "rod", (0, 0, 0), axes="rood"), 'names "rood", which is not a body'),
 ]
 
 

@@ -98,7 +98,7 @@ def test_what_is_shown_is_what_was_found(tmp_path):
 def test_what_cannot_be_answered_is_told():
     cases = [
         ({"excite": "shakr"}, "no excitation 'shakr'"),
-        ({"outputs": ["hight"]}, '"hight" is no measure; did you mean height'),
+        ({"outputs": ["hight"]}, '"hight" is not a measure; did you mean height'),
         ({"frequencies": [2.0, 1.0]}, "frequencies must be finite numbers that increase"),
         ({"frequencies": [-2.0, 1.0]}, "frequencies must not be negative; the first is -2 Hz"),
     ]
@@ -111,7 +111,7 @@ def test_what_cannot_be_answered_is_told():
         (lambda: found.of("hight", "push"), "no output 'hight'"),
         (lambda: found.spectrum((F, -F), "push"), "a spectrum is a pair"),
         (lambda: found.spectrum(lambda f: f - 2, "push"), "finite and not negative"),
-        (lambda: found.spectrum("C", "push"), r"'C' is no spectrum: give bc.road_spectrum\('C', speed=20.0\)"),
+        (lambda: found.spectrum("C", "push"), r"'C' is not a spectrum: give bc.road_spectrum\('C', speed=20.0\)"),
         (lambda: found.spectrum(lambda f: [1.0, 2.0], "push"), r"an array of shape \(2,\)"),
         (lambda: found.spectrum((1.0, 2.0, 3.0), "push"), "a spectrum is a pair"),
         (lambda: bc.road_spectrum("Z", 1.0), "class of ISO 8608"),

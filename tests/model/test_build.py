@@ -115,12 +115,14 @@ def test_a_long_group_is_abbreviated():
 
 def test_an_unknown_body_suggests_a_known_one():
     fails(
-        'joint "jb": its parent "ground_" is no body\\. Did you mean "ground"', PAIR, [JOINTS[0], hinge("jb", "ground_", "b")]
+        'joint "jb": its parent "ground_" is not a body\\. Did you mean "ground"',
+        PAIR,
+        [JOINTS[0], hinge("jb", "ground_", "b")],
     )
 
 
 def test_an_unknown_body_unlike_any_other_lists_them():
-    fails('its child "wheel" is no body\\. Choose from: "a", "b", "ground"', PAIR, [*JOINTS, hinge("jw", "b", "wheel")])
+    fails('its child "wheel" is not a body\\. Choose from: "a", "b", "ground"', PAIR, [*JOINTS, hinge("jw", "b", "wheel")])
 
 
 def test_a_joint_from_a_body_to_itself_is_refused():
@@ -282,7 +284,7 @@ def test_a_joint_that_cannot_be_is_refused(changes, message):
 @pytest.mark.parametrize(
     ("start", "message"),
     [
-        (InitialSpec("jaa", (0.0,)), '\\[initial\\] names "jaa", which is no joint\\. Did you mean "ja"'),
+        (InitialSpec("jaa", (0.0,)), '\\[initial\\] names "jaa", which is not a joint\\. Did you mean "ja"'),
         (InitialSpec("ja", (1.0, 0.0)), 'q of "ja" has 2 values, but this joint has 4 \\(w, x, y, z\\)'),
         (InitialSpec("ja", None, (1.0,)), 'v of "ja" has 1 value, but this joint has 3'),
         (InitialSpec("ja", None, (1.0, float("nan"), 0.0)), "Give finite numbers"),

@@ -342,7 +342,7 @@ def test_their_numbers_are_design_parameters():
         (lambda m: m.distance("x", ("a", "tip"), ("a", (0, 0, 0))), 'constraint "x": it begins and ends on "a"'),
         (lambda m: m.distance("x", ("a", "tip"), ("b", "tip")), "in one place, .* Give length, or use a spherical joint"),
         (lambda m: m.distance("x", ("a", "tip"), ("c", "tip"), 0.0), "length is 0 m. Give more than zero"),
-        (lambda m: m.distance("x", ("a", "tip"), ("d", "tip")), 'names "d", which is no body'),
+        (lambda m: m.distance("x", ("a", "tip"), ("d", "tip")), 'names "d", which is not a body'),
         (lambda m: m.distance("x", ("a", "tip"), ("b", (0, 0, 0)), 1, motion=rate(1)), "has length and motion. Keep one"),
         (lambda m: m.distance("x", ("a", "tip"), ("b", (0, 0, 0)), motion=sine(1, math.inf)), "Give finite numbers"),
         (lambda m: m.point_on_line("x", ("a", "tip"), ("b", (0, 0, 0)), (0, 0, 0)), "its axis is .* not zero"),
@@ -351,7 +351,10 @@ def test_their_numbers_are_design_parameters():
             lambda m: m.perpendicular("x", ("a", "tip"), ("b", "tip"), "x", (1, 1, 0)),
             "at 45 degrees .* Let axis2 be perpendicular",
         ),
-        (lambda m: m.coupler("x", ["ja", "jbb"], ratio=2), 'coupler "x": it names "jbb", which is no joint. Did you mean "jb"'),
+        (
+            lambda m: m.coupler("x", ["ja", "jbb"], ratio=2),
+            'coupler "x": it names "jbb", which is not a joint. Did you mean "jb"',
+        ),
         (lambda m: m.coupler("x", ["ja", "jb"]), "neither factors nor a ratio"),
         (lambda m: m.coupler("x", ["ja", "jb"], [1, 2], ratio=2), "it has factors and ratio. Give one of the three"),
         (lambda m: m.coupler("x", ["ja", "jb", "slide.angle"], ratio=2), "a ratio and 3 joints"),
@@ -371,7 +374,7 @@ def test_a_constraint_that_cannot_be_is_refused(wrong, message):
 
 
 def test_names_of_joints_are_texts():
-    with pytest.raises(ModelError, match="are no names of joints"):
+    with pytest.raises(ModelError, match="is not a list of names of joints"):
         pair().coupler("x", "ja", [1])
 
 

@@ -117,12 +117,12 @@ def test_a_function_that_cannot_be_recorded_shows_its_line(name):
 
 LAWS = {
     "text": ("3", "A formula begins with ="),
-    "flat": ([1, 2, 3], "is no law"),
-    "key": ({"rat": 2.0}, 'gives "rat"|is no law'),
+    "flat": ([1, 2, 3], "is not a law"),
+    "key": ({"rat": 2.0}, 'gives "rat"|is not a law'),
     "two": ({"rate": 2.0, "stat": 1}, "there may be rate, start"),
     "state": ("=sin(hinge.q)", "by the time t and by parameters"),
     "table": ("=curve(t)", "A motion by a table is"),
-    "object": (object(), "is no law"),
+    "object": (object(), "is not a law"),
 }
 
 
@@ -150,7 +150,7 @@ ELEMENTS = {
         'body = "b"\npoint = [0, 0, 0]\nstiffness = 1e5\nplane = { body = "b", point = [0, 0, 0], normal = "z" }',
         "two bodies",
     ),
-    "tyres.t": ('body = "ground"\npoint = [0, 0, 0]\nstiffness = 1e5\nradius = 0.3', "no body that can move"),
+    "tyres.t": ('body = "ground"\npoint = [0, 0, 0]\nstiffness = 1e5\nradius = 0.3', "not a body that can move"),
     "tyres.u": ('body = "b"\npoint = [0, 0, 0]\nstiffness = -1\nradius = 0.3', "more than zero"),
     "springs.s": (
         'from = { body = "ground", point = [0, 0, 1] }\nto = { body = "b", point = [0, 0, 0] }\nstiffness = 1\nonly = "push"\npreload = 2',

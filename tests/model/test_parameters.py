@@ -62,7 +62,7 @@ def test_every_parameter_can_be_set_to_what_it_is():
         ("coil.rest", 'Change "parameters.right" instead'),
         ("arm.length", 'follows from other numbers\\. Change .*"parameters.L"'),
         ("one.weight.mass", '"one.weight.mass" is a copy\\. Change "part.weight.mass"|formula'),
-        ("", "is no number"),
+        ("", "is not a number"),
     ],
 )
 def test_what_is_no_parameter_says_what_to_change_instead(path, message):

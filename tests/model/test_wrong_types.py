@@ -59,7 +59,7 @@ def test_the_message_names_the_argument_its_owner_and_the_value():
         m.motor("pull", "h", table=5)
     with pytest.raises(ModelError, match='stiffness of "soft" is missing'):
         m.spring("soft", "h", None)
-    with pytest.raises(ModelError, match="3 is no text"):
+    with pytest.raises(ModelError, match="3 is not text"):
         m.damper("d", 3, 1.0)
-    with pytest.raises(ModelError, match="'wheel.stl' is no Mesh"):
+    with pytest.raises(ModelError, match="'wheel.stl' is not of type Mesh"):
         m.sphere("ball", (0, 0, 0), 1.0, mass=1.0, mesh="wheel.stl")

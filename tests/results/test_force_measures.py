@@ -96,8 +96,8 @@ def test_the_force_of_a_plane_and_of_a_line_on_what_they_carry():
 
 WRONG = [
     ({"element": "hinge"}, 'joint "hinge" has no motion and so no drive. Write type = "reaction" for its reaction'),
-    ({"element": "rods"}, 'which is no force element, constraint, coupler or driven joint. Did you mean "rod"?'),
-    ({"element": "rod", "coordinate": "x"}, '"rod" is no driven joint: remove coordinate = "x"'),
+    ({"element": "rods"}, 'which is not a force element, constraint, coupler or driven joint. Did you mean "rod"?'),
+    ({"element": "rod", "coordinate": "x"}, '"rod" is not a driven joint: remove coordinate = "x"'),
 ]
 
 

@@ -205,7 +205,7 @@ class TestExpressions:
     @pytest.mark.parametrize(
         ("expressions", "message"),
         [
-            ({"a": "2*nowhere"}, r'"a" uses "nowhere", which is no measure; there are bob.x, bob.y, bob.z, a'),
+            ({"a": "2*nowhere"}, r'"a" uses "nowhere", which is not a measure; there are bob.x, bob.y, bob.z, a'),
             ({"a": "2*bob"}, r'"a" uses "bob", which is a vector: write bob.x, bob.y or bob.z'),
             ({"a": "2*b", "b": "a + 1"}, r"measures a, b depend on each other in a ring"),
         ],

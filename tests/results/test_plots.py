@@ -141,4 +141,4 @@ def test_works_drives_and_measures_have_panels_where_there_are_any(tmp_path):
 def test_measures_that_cannot_be_evaluated_say_so_in_their_panel():
     model = make(SLIDE_X, measures=(Measure("lost", "expression", expression="2*nowhere"),))
     texts = panels(bellcrank.simulate(model, 0.1).plot())["formula"].texts
-    assert "which is no measure" in texts[0].get_text().replace("\n", " ")
+    assert "which is not a measure" in texts[0].get_text().replace("\n", " ")

@@ -19,7 +19,7 @@ TEXTS = {
     "a file from elsewhere": (STRANGER, "it declares a document type"),
     "not closed": ("<robot>\n<link>\n</robot>", "line 3: not XML: mismatched tag"),
     "empty": ("<\n", "not XML"),
-    "another root": ("<svg>\n</svg>", "XML with the root <svg> is no model. Give a native model"),
+    "another root": ("<svg>\n</svg>", "XML with the root <svg> is not a model. Give a native model"),
     "SDF": ("<sdf>\n</sdf>", "this is SDF, which is not read"),
     "a part": ("<mujocoinclude>\n</mujocoinclude>", "a part of an MJCF model. Load the file that includes it"),
     "a mesh": ("<COLLADA>\n</COLLADA>", "this is a mesh"),

@@ -117,7 +117,7 @@ def test_what_is_wrong_with_a_robot_is_told_with_its_line_and_the_remedy(case):
 
 def test_a_joint_that_mimics_an_absent_one_is_told_with_its_line():
     text = chain(joint("x", "continuous", "arm", "c", '<mimic joint="hing"/>'), link("c"))
-    message = r'joint "x" \(.*line 7\) follows "hing", which is no joint, and moves freely\. Did you mean "hinge"\?'
+    message = r'joint "x" \(.*line 7\) follows "hing", which is not a joint, and moves freely\. Did you mean "hinge"\?'
     with pytest.warns(bc.BellcrankWarning, match=message):
         bc.load(text)
 

@@ -237,7 +237,7 @@ def test_a_missing_mujoco_gives_the_command_that_installs_it(monkeypatch):
     import sys
 
     monkeypatch.setitem(sys.modules, "mujoco", None)
-    with pytest.raises(bc.MissingExtraError, match=r"pip install bellcrank\[robots\]"):
+    with pytest.raises(bc.MissingExtraError, match=r'pip install "bellcrank\[robots\]"'):
         bc.load(SMALL.format(""))
 
 

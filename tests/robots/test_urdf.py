@@ -297,7 +297,7 @@ WRONG = {
     "two of a name": (chain(link("arm")), 'there are two links "arm"'),
     "no such type": (chain(link("x"), joint("j", "ball", "arm", "x")), 'there is no joint type "ball"'),
     "no parent": (chain(link("x"), '<joint name="j" type="fixed"><child link="x"/></joint>'), 'joint "j" has no parent'),
-    "no such link": (chain(joint("j", "fixed", "arm", "bse")), '"bse" is no link. Did you mean "base"'),
+    "no such link": (chain(joint("j", "fixed", "arm", "bse")), '"bse" is not a link. Did you mean "base"'),
     "no number": (chain(link("x", center="0 one 0"), joint("j", "fixed", "arm", "x")), "xyz of its origin is '0 one 0'"),
     "not finite": (chain(link("x", center="0 nan 0"), joint("j", "fixed", "arm", "x")), "Give 3 finite numbers"),
     "an axis of words": (chain(link("x"), joint("j", "fixed", "arm", "x", '<axis xyz="up"/>')), "xyz of its axis is 'up'"),
@@ -320,7 +320,7 @@ def test_what_is_wrong_is_told_with_its_line(case):
 
 def test_a_missing_yourdfpy_gives_the_command_that_installs_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "yourdfpy", None)
-    with pytest.raises(bc.MissingExtraError, match=r"pip install bellcrank\[robots\]"):
+    with pytest.raises(bc.MissingExtraError, match=r'pip install "bellcrank\[robots\]"'):
         bc.load(chain())
 
 
@@ -330,7 +330,7 @@ def test_a_missing_yourdfpy_gives_the_command_that_installs_it(monkeypatch):
         ({"base": "loose"}, "base is 'loose': use 'fixed' or 'free'"),
         ({"bases": "free"}, r"load has no option 'bases'\. Did you mean base\?"),
         ({"xyz": 1}, "There are base, fixed, massless"),
-        ({"keyframe": 0}, r"keyframe is no option of a URDF file\. It has base"),
+        ({"keyframe": 0}, r"keyframe is not an option of URDF files, which have base"),
     ],
 )
 def test_options_are_checked(options, message):
@@ -339,7 +339,7 @@ def test_options_are_checked(options, message):
 
 
 def test_native_models_have_no_such_options():
-    with pytest.raises(bc.StateError, match="is no option of a TOML file. It has none"):
+    with pytest.raises(bc.StateError, match="is not an option of TOML files, which have none"):
         bc.load("pendulum", base="free")
 
 

@@ -95,8 +95,3 @@ def test_many_runs_need_rows_and_unit_quaternions():
         bc.simulate_many(top, 0.1, q=[[1, 0, 0, 0], [2, 0, 0, 0]])
     with pytest.raises(bc.StateError, match="nothing to run"):
         bc.simulate_many(top, 0.1, q=np.zeros((0, 4)))
-
-
-def test_a_name_is_not_a_model():
-    with pytest.raises(bc.StateError, match=r"compile takes a Model.*bc.load\('pendulum'\)"):
-        bc.compile("pendulum")

@@ -182,10 +182,10 @@ def test_events_of_a_driven_model_know_the_time():
         (
             [Event("hing")],
             {},
-            r"an event watches 'hing', which is no coordinate, velocity or measure of 'simple pendulum' \(did you mean 'hinge'\?\)",
+            r"an event watches 'hing', which is not a coordinate, velocity or measure of 'simple pendulum' \(did you mean 'hinge'\?\)",
         ),
         ([Event("hinge.w")], {}, r"did you mean 'hinge.v'"),
-        ([Event("zzz")], {}, r"watches 'zzz', which is no coordinate, velocity or measure of 'simple pendulum'$"),
+        ([Event("zzz")], {}, r"watches 'zzz', which is not a coordinate, velocity or measure of 'simple pendulum'$"),
         ([Event("hinge", direction="sideways")], {}, "event 'hinge crosses 0': direction is up, down or both"),
         ([Event("hinge", then="jump", name="e")], {}, "event 'e': .* then is stop or mark"),
     ],
@@ -267,6 +267,6 @@ def test_the_force_in_a_joint_can_be_watched_with_its_direction():
 
 
 def test_a_formula_that_cannot_be_watched_says_so_before_the_run():
-    for text, message in (("=tip +", "ends too early"), ("=tipp", "is no measure; did you mean tip")):
+    for text, message in (("=tip +", "ends too early"), ("=tipp", "is not a measure; did you mean tip")):
         with pytest.raises(bc.StateError, match=message):
             bc.simulate(bc.load(BOB), 1.0, events=[bc.Event(text)])

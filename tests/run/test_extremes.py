@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from importlib.util import find_spec
 
@@ -64,3 +65,33 @@ def test_other_errors_pass():
 
     with pytest.raises(ValueError, match="something else"):
         in_our_errors(DynamicsError)(wrong)()
+
+
+NO_MODELS = {
+    "a name": ("four_bar", r'not text or a path: give bc\.load\("four_bar"\)'),
+    "a Dynamics": (lambda: bc.compile(bc.load("pendulum")), r"not an object of type Dynamics: give its \.model"),
+    "nothing": (None, r"not None: bc\.load reads one"),
+}
+TAKE_MODELS = [
+    name
+    for name in bc.__all__
+    if inspect.isfunction(function := getattr(bc, name))
+    and next(iter(function.__annotations__.items()), None) == ("model", "Model")
+]
+
+
+@pytest.mark.parametrize("given", NO_MODELS)
+@pytest.mark.parametrize("name", TAKE_MODELS)
+def test_what_is_no_model_is_an_error_that_says_what_to_give(name, given):
+    made, message = NO_MODELS[given]
+    with pytest.raises(bc.StateError, match=f"{name} takes a .*model, {message}"):
+        getattr(bc, name)(made() if callable(made) else made)
+
+
+def test_a_design_is_of_a_model():
+    with pytest.raises(bc.StateError, match=r'Design takes a loaded model, not text or a path: give bc\.load\("four_bar"\)'):
+        bc.Design("four_bar", ["gravity.z"])
+
+
+def test_most_public_functions_are_of_a_model():
+    assert {"simulate", "compile", "check", "sensitivity", "save", "compare", "drive"} <= set(TAKE_MODELS)

@@ -126,9 +126,36 @@ def test_numbers_of_a_run_that_are_not_finite_are_told_with_their_names_and_time
     assert any("joint accelerations of 'elbow' at t = 0.1 s" in words for words in run.summary().not_finite)
 
 
-def test_methods_that_cut_no_steps_say_so():
-    model = bc.load("parallelogram")
-    stop = Element("bumper", "joint_stop", {"lower": -9.0, "upper": 9.0, "stiffness": 1.0, "damping": 0.0}, joint=0, dof=0)
-    model = replace(model, elements=(*model.elements, stop))
-    with pytest.warns(BellcrankWarning, match=r"has stops \('bumper'\), and rattle does not end its steps there"):
-        bc.simulate(model, 0.02, step=0.01, method="rattle")
+def pushed(effort, **stop):
+    """1 kg on a slide, with a stop if one is given."""
+    m = bc.Mechanism("pushed", gravity=(0, 0, 0))
+    m.table("pulse", [(0, 0), (5, 0), (5.05, 100), (5.1, 0), (10, 0)], interpolation="linear")
+    m.sphere("block", (0, 0, 0), 0.1, mass=1.0)
+    m.joint("slide", "prismatic", "ground", "block", point=(0, 0, 0), axis="x")
+    m.motor("motor", "slide", effort)
+    model = m.build()
+    bumper = Element("bumper", "joint_stop", {"lower": -np.inf, **stop}, joint=0, dof=0)
+    return replace(model, elements=(*model.elements, bumper)) if stop else model
+
+
+SPEED = np.sqrt(40.0)  # m/s after 20 m
+CONTACT = (np.pi + 2 * np.arctan(1 / (100 * SPEED))) / 100  # s on a stop of 100 rad/s
+STOP = {"upper": 20.0, "stiffness": 1e4, "damping": 0.0}
+
+
+@pytest.mark.filterwarnings("ignore:.*energy does not add up")  # by the trapezoidal rule over such steps
+@pytest.mark.parametrize(
+    ("method", "effort", "stop", "speed", "tolerance"),
+    [
+        ("rattle", "=if(t > 5 and t < 5.1, 50, 0)", {}, 5.0, 1e-9),
+        ("reaction_taylor", "=if(t > 5 and t < 5.1, 50, 0)", {}, 5.0, 1e-9),
+        ("rattle", "=pulse(t)", {}, 5.0, 1e-9),
+        ("rattle", "=if(slide.q > 3, -1, 1)", {}, 10 - 4 * np.sqrt(6), 1e-6),
+        ("reaction_taylor", "=if(slide.q > 3, -1, 1)", {}, 10 - 4 * np.sqrt(6), 1e-2),
+        ("rattle", "=1", STOP, 10 - 2 * SPEED - CONTACT, 3e-4),
+    ],
+)
+def test_methods_of_singular_positions_end_their_steps_where_forces_begin_and_end(method, effort, stop, speed, tolerance):
+    """Steps of 0.3 s, in which the forces are constant or linear; 5 ms where a stop throws the block back."""
+    run = bc.simulate(pushed(effort, **stop), 10.0, step=10.0, method=method, max_step=5e-3 if stop else 0.3)
+    np.testing.assert_allclose(run.values("v")[-1], speed, rtol=tolerance)

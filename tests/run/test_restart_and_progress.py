@@ -9,7 +9,9 @@ import bellcrank as bc
 from bellcrank.machine.steps.trajectory import Trajectory
 from bellcrank.model import Element, Law, PrescribedMotion, Table
 from bellcrank.model.generators import random_state, random_tree
+from tests.closed_linkages import bricard
 from tests.results.mechanisms import HINGE_Y, SLIDE_X, make
+from tests.run.test_stiffness import arm
 
 TIGHT = {"rtol": 1e-12, "atol": 1e-12}
 
@@ -108,3 +110,23 @@ def test_ctrl_c_while_told_of_progress(monkeypatch):
     with pytest.raises(bc.SimulationError, match="interrupted") as stop:
         bc.simulate(shaken(), 2.0, step=0.01, progress=told.append)
     assert len(told) == 2 and stop.value.run.values("time")[-1] == pytest.approx(2.0 * told[-1])
+
+
+@pytest.mark.filterwarnings("ignore::bellcrank.errors.BellcrankWarning")
+@pytest.mark.parametrize(
+    ("parts", "model", "duration", "options"),
+    [
+        ("simulation", arm(1e5), 1.0, {}),  # auto leaves it to radau
+        ("loops.passing", "parallelogram", 0.6, {"on_singular": "pass"}),
+        ("loops.row_choice", bricard(), 1.1, {}),
+    ],
+)
+def test_an_interrupt_between_two_parts_of_a_run_keeps_the_first(parts, model, duration, options, monkeypatch):
+    def from_last(*given):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(f"bellcrank.run.{parts}.from_last", from_last)
+    with pytest.raises(bc.SimulationError, match="interrupted at t = ") as stop:
+        bc.simulate(bc.load(model) if isinstance(model, str) else model, duration, step=1e-3, **options)
+    times = stop.value.run.values("time")
+    assert stop.value.run.interrupted and len(times) > 1 and 0 < times[-1] < duration

@@ -136,7 +136,7 @@ class TestOfAModel:
 
     @pytest.mark.parametrize("field", ["held_q", "held_v"])
     def test_what_is_held_must_be_a_joint(self, four_bar, field):
-        with pytest.raises(ModelError, match=f'{field} names "crank", which is no joint. Did you mean "crank_pi'):
+        with pytest.raises(ModelError, match=f'{field} names "crank", which is not a joint. Did you mean "crank_pi'):
             replace(four_bar, **{field: ("crank",)})
 
     def test_a_model_that_cannot_be_assembled_can_still_be_looked_at_and_saved(self, tmp_path):
@@ -253,7 +253,7 @@ class TestOfARun:
     @pytest.mark.parametrize(
         ("given", "error", "message"),
         [
-            ({"q": {"crank": 1.0}}, StateError, "q has 'crank', which is no coordinate of 'four-bar'"),
+            ({"q": {"crank": 1.0}}, StateError, "q has 'crank', which is not a coordinate of 'four-bar'"),
             ({"v": {"crank_pivot": "fast"}}, StateError, "v of 'crank_pivot' must be a number"),
             ({"q": {"rocker_pin": -3.0}}, AssemblyError, "'rocker_pin' = -3 rad is past a toggle"),
             ({"v": {"crank_pivot": 1.0, "crank_pin": 1.0}}, AssemblyError, "no velocities that its loops agree with"),
@@ -331,7 +331,7 @@ class TestOfManyRuns:
             ({"q": {"crank_pivot": [0.1, 0.2], "crank_pin": [1, 2, 3]}}, "q has 2 and 3 values by name: give one for each run"),
             ({"q": {"crank_pivot": [[0.1]]}}, r"q of 'crank_pivot' must be a number, or one for each run; it has shape \(1, 1\)"),
             ({"v": {"crank_pivot": ["fast"]}}, "v of 'crank_pivot' must be a number, or one for each run; it is"),
-            ({"v": {"crank": 1.0}}, "v has 'crank', which is no coordinate"),
+            ({"v": {"crank": 1.0}}, "v has 'crank', which is not a coordinate"),
         ],
     )  # fmt: skip
     def test_rows_that_make_no_sense_are_refused(self, four_bar, given, message):

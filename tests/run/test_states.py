@@ -271,7 +271,7 @@ WRONG = {
     "[states.slide]\nrate = 1": r'the state "slide" has the same name as a joint',
     "[states.x]\nrate = 1\nstart = 2": r'"start"',
     '[states.x]\nrate = "=1 +"': r"states.x.rate",
-    '[states.x]\nrate = 1\n[springs.s]\njoint = "x"\nstiffness = 1': r'"x", which is no joint',
+    '[states.x]\nrate = 1\n[springs.s]\njoint = "x"\nstiffness = 1': r'"x", which is not a joint',
     "[states.x]\nrate = 1\n[initial]\nx = 2": r'"x"',
 }
 

@@ -7,9 +7,10 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.errors import AccuracyWarning, DynamicsError, NoAdjointError, StateError
-from bellcrank.kernels.adjoint.transpose import transposed
-from bellcrank.kernels.llvm.emitter import Emitter
 from bellcrank.machine.adjoint.log import Log
+from bellcrank.run.joining import from_last, joined
+from bellcrank.run.loops.row_choice import Change, KeptRows
+from bellcrank.studies import history
 from bellcrank.studies.adjoint import backward
 from bellcrank.studies.adjoint.first_state import FirstState
 
@@ -61,6 +62,7 @@ flight = { v = [1, 0, 0, 3, -2, 1] }
 """
 
 OF_ARMS = ["upper.mass", "lower.inertia.zz", "lower.center.x", "gravity.z", "knee.x", "initial.elbow.q.0"]
+OF_BARS = ["parameters.crank_length", "parameters.density", "gravity.y", "initial.crank_pivot.v.0"]
 SAME = 1e-9  # of the largest entry of a gradient
 
 
@@ -167,13 +169,16 @@ def test_what_an_adjoint_cannot_do_is_refused_with_the_way_out():
     assert "dq" not in found.to_dataset()
 
 
-@pytest.mark.parametrize("method", ["dopri5", "radau", "gauss4"])
-def test_steps_that_are_taken_again_give_the_same_gradient_bit_by_bit(method):
-    """Also those that go on with a Jacobian from long before."""
-    model = bc.load("double_pendulum")
+BIT_BY_BIT = [("double_pendulum", "dopri5"), ("double_pendulum", "radau"), ("double_pendulum", "gauss4")]
+
+
+@pytest.mark.parametrize(("name", "method"), [*BIT_BY_BIT, ("four_bar", "midpoint4")])
+def test_steps_that_are_taken_again_give_the_same_gradient_bit_by_bit(name, method):
+    """Also those that go on with a Jacobian, or with the pushes of closed loops, from long before."""
+    model, options = bc.load(name), {"step": 0.1, "max_step": 0.02, "mode": "adjoint", "method": method}
+    parameters = OF_ARMS if name == "double_pendulum" else OF_BARS
     kept, again = (
-        bc.sensitivity(model, OF_ARMS, ["energy.kinetic@end"], 1.0, step=0.1, mode="adjoint", memory=memory, method=method)
-        for memory in (100.0, 1e-4)
+        bc.sensitivity(model, parameters, ["energy.kinetic@end"], 1.0, memory=memory, **options) for memory in (100.0, 1e-4)
     )
     np.testing.assert_array_equal(again.d("energy.kinetic@end"), kept.d("energy.kinetic@end"))
 
@@ -239,8 +244,54 @@ def test_quaternions_that_are_turned_as_a_group():
     must_agree(*both(bc.load(TUMBLING), names, outputs, 0.1, **options))
 
 
-def test_kernels_that_call_routines_on_matrices_have_no_adjoint_yet():
-    e = Emitter(1)
-    e.do("call void @matrix_product(ptr $)", "%A")
-    with pytest.raises(NoAdjointError, match='matrices stand in memory.*mode="forward"'):
-        transposed(e, "kernel", ["A"], ["A"], [])
+def test_pushes_that_keep_loops_closed_by_their_transposed_equations():
+    """Of every part of a step the two pushes, at its start and at its end, do not move the adjoint of the momenta."""
+    outputs, options = ["energy.kinetic@end", "energy.potential@t=0.1"], {"step": 0.1, "max_step": 0.02, "method": "midpoint4"}
+    must_agree(*both(bc.load("four_bar"), OF_BARS, outputs, 0.2, **options))
+
+
+def test_pushes_of_a_linkage_in_space_with_a_redundant_equation():
+    """Bricard's, beside differences along a direction, extrapolated: good for 1e-10."""
+    names, output, options = (
+        ["parameters.L", "parameters.m"],
+        "energy.kinetic@end",
+        {"step": 0.01, "method": "implicit_midpoint"},
+    )
+
+    def asked(x):
+        model = bc.load("bricard").with_parameters(dict(zip(names, x, strict=True)))
+        return bc.sensitivity(model, names, [output], 0.04, mode="adjoint", **options)
+
+    at = np.array([bc.load("bricard").parameters[name] for name in names])
+    rough, fine = (
+        float((asked(at * (1 + e)).value(output) - asked(at * (1 - e)).value(output)) / (2 * e)) for e in (2e-3, 1e-3)
+    )
+    assert asked(at).d(output).values @ at == pytest.approx((4 * fine - rough) / 3, rel=1e-8)
+
+
+@pytest.mark.parametrize("given_up", [0, 1])
+def test_equations_that_are_chosen_again_along_the_run(monkeypatch, given_up):
+    """Made to be chosen again in the midst of a run, at its last state or at a sample behind which steps are given up.
+
+    dopri5 takes its samples from inside of steps, and projects them."""
+    changed = []
+
+    class Changing(KeptRows):
+        def __call__(self, start, times):
+            middle = len(times) // 2
+            outcome = self.run(self.dynamics, start, times[: middle + given_up], self.loops).until(middle)
+            other = self.dynamics.replanned(outcome.q[-1], outcome.times[-1])
+            self._planned, self.changes = [self.dynamics, other], [Change(float(outcome.times[-1]), "chosen again")]
+            changed.append(other is not self.dynamics)
+            rest = self.run(other, from_last(other, start, outcome), times[middle - 1 :], self.loops)
+            return joined(outcome, rest, np.isfinite(outcome.times))
+
+    for module in (backward, history):
+        monkeypatch.setattr(module, "KeptRows", Changing)
+    outputs = ["energy.kinetic@end", "energy.kinetic@t=0.05", "mean(crank_pivot.a)"]
+    forward, adjoint = (
+        bc.sensitivity(bc.load("four_bar"), OF_BARS, outputs, 0.2, step=0.05, mode=mode, max_step=0.004)
+        for mode in ("forward", "adjoint")
+    )
+    assert changed == [True, True]
+    must_agree(forward, adjoint)

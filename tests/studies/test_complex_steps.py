@@ -1,5 +1,5 @@
 """d(acceleration) and d(reactions) by every kind of parameter, in machine code, against complex steps of the whole chain in
-Python: every joint, every force element, everything that closes a loop, and loops with redundant equations."""
+Python: every joint, every force element, everything that closes a loop, and loops with redundant equations. Runs likewise."""
 
 from __future__ import annotations
 
@@ -45,19 +45,24 @@ CLOSING = {
     "planar": ((WRIST, SLEEVE), {"axis": (0.2, 1, 0), "axis2": (1, -0.2, 0)}),
     "spherical": ((WRIST, SLEEVE), {}),
 }
+DRIVEN = {"driven slide": "prismatic", "driven hinge": "revolute"}  # at the end of an arm that can still move
 
 
 def closed(kind):
     """An arm whose end is tied to ground by a joint of one kind."""
     m = bc.Mechanism(kind, gravity=(0.5, -1.0, -9.0))
+    motion, kind = ("=swing*t*t", DRIVEN[kind]) if kind in DRIVEN else (None, kind)
     chain, given = CLOSING[kind]
+    chain = (WRIST, ELBOW, SLEEVE) if motion else chain
     end, at = arm(m, "a", 0.0, chain)
-    m.joint("last", kind, "ground", end, at, cut=True, **given)
+    m.parameter("swing", 0.1)
+    m.joint("last", kind, "ground", end, at, cut=True, motion=motion, **given)
     return m.build()
 
 
 def guided():
-    """Rods, points on lines and planes, axes at right angles, couplers, gears, belts, a driven rod and a driven slide."""
+    """Rods, points on lines and planes, axes at right angles, couplers, gears, bevel gears, belts, a rack; a rod, a plane, a coupler
+    and a slide that are driven."""
     m = bc.Mechanism("guided", gravity=(0.5, -1.0, -9.0))
     m.parameter("swing", 0.1)
     for k, kind in enumerate(("distance", "line", "right")):
@@ -65,7 +70,7 @@ def guided():
         here, away = (end, at), ("ground", (at[0] + 0.4, 0.9, 0.8))
         if kind == "distance":
             m.distance(kind, away, here)
-            m.point_on_plane("plane", away, here, axis=(0.3, 1, 0.2))
+            m.point_on_plane("plane", away, here, axis=(0.3, 1, 0.2), motion="=-0.18/sqrt(1.13) + swing*t*t")
         elif kind == "line":
             m.point_on_line(kind, ("ground", at), here, axis=(0.3, 1, 0.2))
             m.distance("driven", ("ground", (5.0, 3.0, 0.1)), here, motion="=sqrt(11.57) + swing*sin(t)")
@@ -78,14 +83,20 @@ def guided():
     m.gear("teeth", ["pinion", "wheel"], radii=[0.2, 0.3])
     m.belt("strap", ["wheel", "pulley"], radii=[0.4, 0.2])
     m.coupler("cam", ["rocker_axle", "pulley_axle"], table=[(-2.0, 0.3), (0.0, 0.0), (1.0, 0.4), (3.0, 1.0)])
-    m.coupler("coupled", ["pinion_axle", "line_joint1.slide"], [1.0, -0.7])
+    m.coupler("coupled", ["pinion_axle", "line_joint1.slide"], [1.0, -0.7], motion="=swing*(cos(t) - 1)")
+    m.body("bar", mass=1.0, center=(22.0, -0.3, 0.1), inertia=INERTIA)
+    m.joint("guide", "prismatic", "ground", "bar", (22.0, -0.4, 0), axis="x")
+    m.rack("rack", "pulley", "bar", (22.3, -0.3, 0), helix_angle=0.2)
+    m.body("crown", mass=1.0, center=(20.3, 0.1, 0), inertia=INERTIA)
+    m.joint("crown_axle", "revolute", "ground", "crown", (20.4, 0, 0), axis="x")
+    m.gear("bevel", ["pinion", "crown"], teeth=(12, 16), point=(20.15, 0, 0.2))
     m.body("ram", mass=1.0, center=(30.0, 0, 0.1), inertia=INERTIA)
     m.joint("push", "prismatic", "ground", "ram", (30.0, 0, 0), axis=(1, 0.2, 0), motion="=swing*t*t")
     return m.build()
 
 
 def case(name):
-    if name in CLOSING:
+    if name in CLOSING or name in DRIVEN:
         return closed(name), ()
     if name in ("tree", "loop"):
         m, bodies = (tree if name == "tree" else loop)()
@@ -96,7 +107,7 @@ def case(name):
 
 
 SHARING = ("loop", "hinges that share a load")
-CASES = ["every_joint", "tree", "loop", "guided", *CLOSING, SHARING[1]]
+CASES = ["every_joint", "tree", "loop", "guided", *CLOSING, *DRIVEN, SHARING[1]]
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -118,6 +129,44 @@ def test_derivatives_are_those_of_a_complex_step(name):
             np.testing.assert_allclose(
                 ours, exact, rtol=0, atol=tolerance * np.abs(exact).max() + 1e-12, err_msg=kind, equal_nan=False
             )
+
+
+def run_by_rk4(chain, data, h, steps):
+    """The classical Runge-Kutta steps, on complex numbers: joints whose coordinates change as their velocities."""
+    y, nv = np.array([*chain.state["q"], *chain.state["v"]], dtype=complex), len(chain.state["v"])
+
+    def slope(t, x):
+        a = chain.run(chain.dyn.program, data, q=x[:nv], v=x[nv:], t=[t])["a"]
+        return np.concatenate([x[nv:], a])
+
+    for t in h * np.arange(steps):
+        k = [slope(t, y)]
+        k += [slope(t + h / 2, y + h / 2 * k[-1])]
+        k += [slope(t + h / 2, y + h / 2 * k[-1])]
+        k += [slope(t + h, y + h * k[-1])]
+        y = y + h / 6 * (k[0] + 2 * k[1] + 2 * k[2] + k[3])
+    return y[:nv]
+
+
+OF_RUNS = {
+    "double_pendulum": ("shoulder.q@end", ["upper.mass", "knee.x", "lower.center.x", "lower.inertia.zz", "gravity.z"]),
+    "four_bar": ("crank_pivot.q@end", ["parameters.density", "parameters.spin", "gravity.y"]),
+}
+
+
+@pytest.mark.parametrize("name", OF_RUNS)
+def test_the_adjoint_of_a_run_is_that_of_a_complex_run(name):
+    """Along one direction, by the same fixed steps, without a way back onto the closures."""
+    model, (output, names) = bc.load(name), OF_RUNS[name]
+    options = {"step": 0.05, "max_step": 0.01, "method": "rk4", "projection": "none"}
+    found = bc.sensitivity(model, names, [output], 0.05, mode="adjoint", **options)
+    assert found.settings["steps"] == 5
+    dyn = bc.compile(model, design=bc.Design(model, names), quick=True)
+    chain, dp = Chain(dyn, model.initial_q, model.initial_v), 0.1 + np.abs(found.at)
+    q = run_by_rk4(chain, chain.data(dyn.plan, dp), 0.01, 5)
+    place = model.q_names.index(output.partition(".")[0])
+    assert found.value(output) == pytest.approx(q[place].real, rel=1e-12)
+    assert found.d(output).values @ dp == pytest.approx(q[place].imag / STEP, rel=1e-10)
 
 
 @pytest.mark.parametrize(("name", "names"), [("double_pendulum", ["knee.y", "upper.mass"]), ("slider_crank", ["parameters.r"])])

@@ -134,6 +134,7 @@ def test_the_command_optimize_goes_on_where_it_was(folder):
     done = called("optimize", "study.toml", "--no-plot", "--json")
     assert done.exit_code == 0, done.output
     assert '"success": true' in done.output
+    assert '"play": {' in done.output
     lines = (folder / "evaluations.jsonl").read_text()
     assert called("optimize", "study.toml", "--no-plot", "--resume", "--method", "L-BFGS-B").exit_code == 0
     assert (folder / "evaluations.jsonl").read_text() == lines
@@ -167,7 +168,7 @@ def test_what_is_wrong_with_a_fit_is_said(case):
     [
         ("time,x\n", "has no rows"),
         ("time,x\n0,1,2\n", "row 2 has 3 cells"),
-        ("time,x\n0,a\n1,2\n", "'a' in column 'x' is no number"),
+        ("time,x\n0,a\n1,2\n", "'a' in column 'x' is not a number"),
     ],
 )
 def test_a_data_file_that_cannot_be_used_says_where(tmp_path, text, said):

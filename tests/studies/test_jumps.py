@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.studies.jumps import warn_of_jumps, warn_of_missed
+from bellcrank.errors import AccuracyWarning
+from bellcrank.studies.jumps import warn_of_integrals, warn_of_jumps, warn_of_missed
+from bellcrank.studies.output_names import parsed
+from bellcrank.studies.timed_jumps import timed_jumps
 
 BLOCK = """
 format = 1
@@ -137,6 +140,30 @@ def test_a_force_that_comes_back_again_and_again():
     np.testing.assert_allclose(found.d("slide.v@end"), [2.0 * 2 * (0.37 - (0.8 - 2 * 0.37))], rtol=1e-8)
 
 
+@pytest.mark.parametrize(
+    ("text", "names", "options"),
+    [
+        (RUNNING + DAMPED, ["parameters.wall", "parameters.fast"], {"method": "rk4", "max_step": 0.0025}),
+        (RUNNING + DECIDED, ["parameters.wall", "parameters.fast"], {}),
+        (TIMED + DRIVE + 'effort = "=H*mod(time, T)"', ["parameters.T", "parameters.H"], {}),
+    ],
+)
+def test_jumps_go_back_by_their_transposed(text, names, options):
+    """At a limit that is a number of the design, where a formula decides, and at times. Where the run is not the same polynomial
+    whatever the steps are, steps are fixed: rounding after a short step would choose others forward and backward."""
+    outputs = ["slide.v@end", "mean(slide.q)", "slide.v@t=0.37"]
+    must_go_back(bc.load(text), names, outputs, duration=0.7, step=0.1, **options)
+
+
+def must_go_back(model, names, outputs, **given):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AccuracyWarning)
+        found = [bc.sensitivity(model, names, outputs, mode=mode, **given) for mode in ("forward", "adjoint")]
+    for output in outputs:
+        exact, backward = (x.d(output).values for x in found)
+        np.testing.assert_allclose(backward, exact, rtol=0, atol=1e-8 * np.abs(exact).max())
+
+
 def test_a_contact_with_damping_that_is_moved_is_met_later():
     """A ball flies at a wall that is dw further away: all that follows is the same but later by dw/v0."""
     m = bc.Mechanism("ball", gravity=(0, 0, 0))
@@ -149,6 +176,7 @@ def test_a_contact_with_damping_that_is_moved_is_met_later():
     m.start("slide", v=1.93)
     model = m.build()
     found = bc.sensitivity(model, ["parameters.wall"], duration=0.7, step=0.01, control="all")
+    must_go_back(model, ["parameters.wall"], ["slide.q@end"], duration=0.5, step=0.1, method="rk4", max_step=0.0025)
     q, v = found.q_values[:, 0], found.v_values[:, 0]
     a = bc.compile(model, quick=True).acceleration(found.q_values, found.v_values)[:, 0]
     touching, behind = (q > 0.9) & (a < -1.0), (q < 0.9) & (v < 0)
@@ -171,3 +199,31 @@ def test_what_is_still_missed_is_named():
         warnings.simplefilter("error")
         warn_of_jumps(bc.load(RUNNING + DAMPED), added=True)
         warn_of_jumps(bc.load(RUNNING + DECIDED), added=True)
+
+
+@pytest.mark.parametrize("mode", ["forward", "adjoint"])
+def test_an_integral_over_a_switch_changes_with_its_time(mode):
+    """1 kg is pushed by 3 N until T, then by 6 N: a integrates to 6 - 3 T, a^2 to 36 - 27 T."""
+    text = BLOCK.replace('name = "block"', 'name = "block"\n[parameters]\nT = 0.43')
+    model = bc.load(text + '[motors.drive]\njoint = "slide"\neffort = "=if(t < T, 3, 6)"')
+    outputs = ["integral(block.ax)", "rms(drive.force)", "mean(block.vx)"]
+    found = bc.sensitivity(model, ["parameters.T"], outputs, 1.0, step=0.25, mode=mode)
+    rms = np.sqrt(36 - 27 * 0.43)
+    assert [float(found.value(name)) for name in outputs[:2]] == pytest.approx([6 - 3 * 0.43, rms], rel=1e-12)
+    # the mean of v is 3/2 + 3 (1 - T)^2 / 2
+    np.testing.assert_allclose([found.d(name)[0] for name in outputs], [-3.0, -27 / (2 * rms), -3 * 0.57], rtol=1e-9)
+
+
+def test_integrals_of_what_jumps_at_a_place_are_named():
+    with pytest.warns(bc.BellcrankWarning, match=r"rms\(block.ax\) may be taken of what jumps.*end"):
+        warn_of_integrals(bc.load(RUNNING + DAMPED), parsed(["rms(block.ax)", "mean(block.vx)"], [], 1.0))
+
+
+def test_only_points_of_tables_that_the_design_moves_divide_a_run():
+    """A motor table of straight lines: its values move no time, its points do, each by itself."""
+    table = '[motors.drive]\njoint = "slide"\neffort = "=f(t)"\n[tables.f]\ninterpolation = "linear"\nrows = '
+    model = bc.load(BLOCK + table + "[[0, 0], [1, 2], [2, 1], [3, 4], [9, 4]]")
+    values = [f"f.rows.{k}.1" for k in range(5)]
+    assert timed_jumps(bc.Design(model, values), 0.0, 5.0, moved=True) == []
+    moved = timed_jumps(bc.Design(model, [*values, "f.rows.2.0"]), 0.0, 5.0, moved=True)
+    assert [(jump.time, *jump.along) for jump in moved] == [(2.0, 0, 0, 0, 0, 0, 1)]

@@ -10,7 +10,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.studies.optimisation.evaluation import CaseOutputs, Infeasible
-from tests.studies.carts import cart
+from tests.studies.carts import CART, cart
 
 MASS = {"parameters.m": (0.5, 4.0)}
 LENGTHS = ["parameters.crank_length", "parameters.coupler_length"]
@@ -24,6 +24,7 @@ def test_the_mass_that_a_force_moves_by_one_metre_in_one_second(method):
     assert best.x[0] == pytest.approx(1.5, rel=1e-5)
     assert best.cost < 1e-9
     assert best.model.parameters["parameters.m"] == best.x[0]
+    assert "play" not in str(best)
     assert best.flatness.hessian[0, 0] == pytest.approx(2 / 1.5**2, rel=1e-3)
     assert best.active == []
 
@@ -152,8 +153,6 @@ def test_several_starts_find_the_lower_of_two_valleys():
 
 def test_the_best_model_is_saved_with_the_comments_of_its_file(tmp_path):
     path = tmp_path / "cart.toml"
-    from tests.studies.carts import CART
-
     path.write_text(CART)
     best = bc.optimize(path, "=(x - 1)**2", MASS, outputs={"x": "rail.q@end"})
     bc.save(best.model, tmp_path / "better.toml")
@@ -166,9 +165,13 @@ def test_the_best_model_is_saved_with_the_comments_of_its_file(tmp_path):
 def test_the_picture_shows_convergence_ranges_and_curves(tmp_path):
     best = bc.optimize(cart(), "=(x - 1)**2", MASS, outputs={"x": "rail.q@end"}, iterations=2)
     figure = best.plot(tmp_path / "found.png", points=["cart"])
-    titles = [axes.get_title() for axes in figure.axes]
+    titles = [axes.get_title() or axes.get_ylabel() for axes in figure.axes]
     assert titles[:4] == ["cost", "parameters on their ranges", "rail.q (m)", "path of cart"]
     assert (tmp_path / "found.png").stat().st_size > 1000
+
+
+def optimum_in(case):
+    return bc.optimize(cart(), "rail.q@end", MASS, cases={"a": case})
 
 
 WRONG = {
@@ -193,6 +196,19 @@ WRONG = {
     ),
     "x": (lambda: bc.optimize(cart(), "rail.q@end", MASS, iterations=1).problem.evaluate([1.0, 2.0]), "give 1 finite"),
     "minimize": (lambda: bc.optimize("some.toml", "rail.q@end"), "a study says its cost itself"),
+    "analysis": (lambda: optimum_in({"analysis": "driv"}), "there is no analysis 'driv'"),
+    "no such coordinate": (lambda: optimum_in({"analysis": "drive", "coordinate": "rai", "values": [0, 1]}), 'mean "rail"'),
+    "no input": (lambda: optimum_in({"analysis": "drive", "values": [0, 1]}), "a drive without an input"),
+    "to and fro": (
+        lambda: optimum_in({"analysis": "drive", "coordinate": "rail", "values": [0, 1, 0]}),
+        "increase or decrease",
+    ),
+    "a number of a position": (lambda: optimum_in({"analysis": "equilibrium"}), "there is one position only"),
+    "all modes": (lambda: optimum_in({"analysis": "modes", "minimize": "damping"}), "a number of every mode"),
+    "no such case": (
+        lambda: bc.optimize(cart(), "rail.q@end", MASS, subject_to={"a": {"of": "rail.q@end", "max": 1.0, "cases": ("b",)}}),
+        'there is no case "b"',
+    ),
     "record": (lambda: bc.optimize(cart(), "rail.q@end", MASS, record="no/such/folder/x"), "cannot be written"),
 }
 
@@ -202,6 +218,32 @@ def test_what_is_wrong_with_an_optimisation_is_said(case):
     call, said = WRONG[case]
     with pytest.raises(bc.BellcrankError, match=said):
         call()
+
+
+SPRUNG = CART.replace("m = 2.0 ", "k = 20.0\nm = 0.3 ") + '[springs.coil]\njoint = "rail"\nstiffness = "=k"\n'
+OF_ALL_KINDS = {
+    "swings": {"analysis": "modes", "minimize": "=(turns - 2)**2"},
+    "hangs": {"analysis": "equilibrium", "minimize": "=100*(sag - 0.1)**2", "weight": 2.0},
+    "pulled": {"analysis": "drive", "coordinate": "rail", "values": [0.0, 0.05, 0.2]},
+}
+
+
+def test_cases_are_drives_equilibria_and_modes_too():
+    """F = k x at rest gives k = 30, and (2 pi f)^2 = k/m the mass; the spring pulls with k 0.2 where it is driven to 0.2 m."""
+    best = bc.optimize(
+        bc.load(SPRUNG),
+        over={"parameters.k": (5.0, 100.0), "parameters.m": (0.1, 1.0)},
+        outputs={"turns": "mode1.frequency", "sag": "rail.q", "pull": "max(abs(coil.force))"},
+        subject_to={"pull": {"of": "pull", "max": 50.0, "cases": ("pulled",)}},
+        cases=OF_ALL_KINDS,
+    )
+    assert best.x == pytest.approx([30.0, 30.0 / (4 * np.pi) ** 2], rel=1e-5)
+    assert best.constraint_values() == {"pull in pulled": pytest.approx(6.0, rel=1e-5)}
+    over = {"parameters.crank_length": (0.3, 1.5)}
+    case = {"analysis": "drive", "coordinate": "crank_pivot", "values": [-0.5, 0.5, 2.5]}
+    turned = bc.optimize("four_bar", "max(rocker.x)", over, cases={"a": case}, iterations=1).problem
+    with pytest.raises(Infeasible, match="only 2 of 3 values"):
+        turned.cost_and_gradient([1.3])
 
 
 @pytest.mark.parametrize("package", ["jax", "torch"])

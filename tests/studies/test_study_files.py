@@ -98,12 +98,14 @@ MISTAKES = {
     "count = 3": ("count = 1", 19, "Give 2 or more"),
     "[-9.81, ": ('["2 kg", ', 20, "kg"),
     "[-9.81, -1.62]": ("[]", 20, "one or more finite numbers"),
-    '"gravity.y"': ('"gravity.w"', 20, '"gravity.w" is no number of this model'),
+    '"gravity.y"': ('"gravity.w"', 20, '"gravity.w" is not a number of this model'),
+    "crank_pivot = 0.2": ("crank = 0.2", 10, "not a coordinate of 'four-bar' (did you mean 'crank_pin'?)"),
+    "crank_pivot = 8.0": ("turns = 8.0", 26, "v has 'turns', which is not a coordinate"),
     "weight = 2": ("weight = -2", 24, "zero or more"),
     '"gravity.x" = 1.0': ('"gravity.y" = 1.0', 25, "is a parameter of the study"),
     "rocker_pivot.v": ("rocker_pivott.v", 29, 'Did you mean "rocker_pivot.v"'),
     'energy = "': ('"my energy" = "', 30, "so that formulas can name it"),
-    "0.1*energy": ("0.1*energies", 33, 'names "energies", which is no output. Did you mean "energy"'),
+    "0.1*energy": ("0.1*energies", 33, 'names "energies", which is not an output. Did you mean "energy"'),
     "swing**2": ("swing^2", 33, "Write ** for a power"),
     'of = "pass.time"': ('of = "crank_pivot.v"', 36, "is a curve over time"),
     "equals = 2.0": ("equals = 2.0\nmin = 1", 38, "it has equals, and min or max besides"),
@@ -127,8 +129,38 @@ def test_all_mistakes_come_at_once():
     with pytest.raises(bc.StudyError) as error:
         read_study('format = 1\nmodel = "pendulum"\n[parameters]\n"a.b" = { min = 1 }\n[outputs]\nx = "no.such"\n[cost]\n')
     assert str(error.value).startswith("3 problems in this study:")
-    for said in ('line 4: "a.b" is no number', 'line 6: output "no.such"', "[cost] has no minimize"):
+    for said in ('line 4: "a.b" is not a number', 'line 6: output "no.such"', "[cost] has no minimize"):
         assert said in str(error.value)
+
+
+OF_A_DRIVE = """\
+format = 1
+model = "four_bar"
+[parameters]
+"parameters.rocker_length" = { min = 1, max = 2 }
+[cases.turn]
+analysis = "drive"
+coordinate = "crank_pivot"
+values = { from = 0, to = "90 deg", count = 3 }
+minimize = "max(rocker.x)"
+[cases.hang]
+analysis = "equilibrium"
+minimize = "rocker.x"
+"""
+
+
+def test_cases_of_a_file_name_their_analysis():
+    turn, hang = read_study(OF_A_DRIVE).cases
+    assert (turn.coordinate, turn.minimize) == ("crank_pivot", "max(rocker.x)")
+    assert turn.values == pytest.approx([0.0, np.pi / 4, np.pi / 2])
+    assert hang == Case("hang", analysis="equilibrium", minimize="rocker.x")
+    for given, wrong in (
+        ('"drive"', '"drives"'),
+        ("count = 3", "count = 1"),
+        ('{ from = 0, to = "90 deg", count = 3 }', '"all"'),
+    ):
+        with pytest.raises(bc.StudyError, match=r"line \d+.*(analysis|2 or more|Give numbers)"):
+            read_study(OF_A_DRIVE.replace(given, wrong))
 
 
 def test_a_file_that_is_no_study_is_refused(tmp_path):

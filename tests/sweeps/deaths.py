@@ -8,20 +8,23 @@ Prints how far each came, and ends with an error where a number differs.
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import random
 import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import bellcrank as bc
 from tests.sweeps.test_sweeps import OUTPUTS, PARAMETERS, same
 
-GIVEN = {"step": 0.05, "runs": 100_000, "seed": 3, "chunk": 512}
+GIVEN: dict[str, Any] = {"step": 0.05, "runs": 100_000, "seed": 3, "chunk": 512}
+CHUNKS = -(-GIVEN["runs"] // GIVEN["chunk"])
+HUNG = 300  # seconds after which a series that says nothing shows where it stands, and ends
 SCRIPT = f"""
 import sys, bellcrank as bc
 from tests.sweeps.test_sweeps import OUTPUTS, PARAMETERS
@@ -57,12 +60,22 @@ def workers(times: int, folder: Path, whole: bc.SweepResult) -> None:
     rng = random.Random(1)
     options = {"threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": ":0", "silence_logs": 50}
     for k in range(times):
+        faulthandler.dump_traceback_later(HUNG, exit=True)
         with LocalCluster(n_workers=2, processes=True, **options) as cluster, Client(cluster) as client:
-            pid = rng.choice(list(cluster.workers.values())).pid
-            threading.Timer(rng.uniform(0.1, 3.0), os.kill, (pid, signal.SIGKILL)).start()
-            store = folder / f"worker{k}.zarr"
-            same(bc.sweep(bc.load("double_pendulum"), PARAMETERS, OUTPUTS, 0.2, store=store, scheduler=client, **GIVEN), whole)
-            print(f"worker {k + 1}: the same numbers", flush=True)
+            pid, store = rng.choice(list(cluster.workers.values())).pid, folder / f"worker{k}.zarr"
+            enough, died = rng.randrange(CHUNKS // 2), []
+
+            def watch(progress: Any, pid: int = pid, store: Path = store, enough: int = enough, died: list[int] = died) -> None:
+                if not died and progress.done >= enough * GIVEN["chunk"]:  # in the middle: never while the cluster is closed
+                    time.sleep(rng.uniform(0.0, 0.05))
+                    os.kill(pid, signal.SIGKILL)
+                    died.append(finished(store))
+
+            given = {**GIVEN, "store": store, "scheduler": client, "progress": watch}
+            same(bc.sweep(bc.load("double_pendulum"), PARAMETERS, OUTPUTS, 0.2, **given), whole)
+            assert died
+            print(f"worker {k + 1}: died after {died[0]} of {CHUNKS} chunks, the same numbers", flush=True)
+    faulthandler.cancel_dump_traceback_later()
 
 
 def main() -> None:

@@ -15,9 +15,8 @@ from typer.testing import CliRunner
 
 import bellcrank as bc
 from bellcrank.cli import main
-from bellcrank.errors import MissingExtraError, SimulationError, StateError, StudyError
+from bellcrank.errors import SimulationError, StateError, StudyError
 from bellcrank.studies.study.variations import Bounds, Listed, Normal, Uniform
-from bellcrank.studies.sweeps import running
 from bellcrank.studies.sweeps.points import points_of
 from bellcrank.studies.sweeps.statistics import saltelli_indices
 
@@ -236,6 +235,97 @@ def test_cases_follow_each_other_for_every_design(tmp_path):
     assert found.values("v")[3] == pytest.approx(float(bc.simulate(model, 0.1).measure("elbow.v")[-1, 0]), abs=1e-7)
 
 
+def test_starts_that_cases_name_take_the_place_of_the_designs(tmp_path):
+    """Each case names other coordinates; what it does not name is the design's own, a parameter here."""
+    study = tmp_path / "study.toml"
+    study.write_text(
+        """
+        format = 1
+        model = "double_pendulum"
+        duration = 0.1
+        [parameters]
+        "initial.shoulder.q.0" = { values = [-1.0, -0.5] }
+        [cases.bent]
+        q = { elbow = 0.5 }
+        [cases.turning]
+        v = { elbow = 1.0 }
+        [cases.plain]
+        [outputs]
+        x = "elbow.q@end"
+        """
+    )
+    found = bc.sweep(study)
+    assert found.task.in_lanes and not found.reasons
+    for k, start in enumerate(({"q": {"elbow": 0.5}}, {"v": {"elbow": 1.0}}, {}) * 2):
+        alone = bc.simulate(found.model(k), 0.1, **start).measure("elbow.q").values[-1, 0]
+        assert found.values("x")[k] == pytest.approx(alone, abs=1e-8)
+        assert found.run(k).measure("elbow.q").values[-1, 0] == alone
+    rows = bc.simulate_many(
+        bc.load("double_pendulum"), 0.1, parameters={"initial.shoulder.q.0": [-1.0, -0.5]}, q={"elbow": 0.5}
+    )
+    np.testing.assert_allclose(rows.q_values[:, -1, 1], found.values("x")[[0, 3]], atol=1e-12)
+
+
+def test_a_run_ends_at_an_event_that_no_output_names(tmp_path):
+    study = tmp_path / "study.toml"
+    study.write_text(
+        """
+        format = 1
+        model = "double_pendulum"
+        duration = 1.0
+        [parameters]
+        "upper.mass" = { values = [10.0] }
+        [events.there]
+        of = "elbow.q"
+        value = 0.2
+        then = "stop"
+        [outputs]
+        furthest = "max(elbow.q)"
+        """
+    )
+    found = bc.sweep(study)
+    assert found.values("furthest")[0] == pytest.approx(0.2, abs=1e-9)
+    assert found.run(0).measure("elbow.q").values[-1, 0] == pytest.approx(0.2, abs=1e-9)
+
+
+def test_friction_that_grows_with_its_load_is_found_run_by_run(tmp_path):
+    """A heavy wheel on a dry axle: w falls by mu m g r t/J from the load of its own weight, J = m/2 a^2; m has no influence."""
+    path = tmp_path / "wheel.toml"
+    path.write_text(
+        """
+        format = 1
+        gravity = [0, -10, 0]
+        [bodies.wheel]
+        cylinder = { from = [0, 0, -0.1], to = [0, 0, 0.1], radius = 0.5, mass = 2.0 }
+        [joints.axle]
+        type = "revolute"
+        parent = "ground"
+        child = "wheel"
+        point = [0, 0, 0]
+        axis = "z"
+        [frictions.dry]
+        joint = "axle"
+        coefficient = 0.2
+        radius = 0.1
+        [initial]
+        axle = { v = 5.0 }
+        """
+    )
+    with pytest.warns(bc.BellcrankWarning, match="2 runs of the sweep would have warned") as told:
+        found = bc.sweep(bc.load(path), {"wheel.mass": [2.0, 4.0]}, ["axle.v@end"], 0.1)
+    assert len(told) == 1 and not found.reasons and "found by iteration" in found.notes[1]
+    np.testing.assert_allclose(found.values("axle.v@end"), 5.0 - 0.2 * 10 * 0.1 * 0.1 / 0.125, rtol=1e-6)
+
+
+def test_names_of_outputs_may_have_any_letters_but_those_of_the_store(pendulum):
+    found = bc.sweep(pendulum, {"upper.mass": [10.0]}, ["max(elbow.v/2)", "elbow.v/2@end"], 0.1)
+    assert found.outputs == ("max(elbow.v/2)", "elbow.v/2@end") == tuple(found.dataset.data_vars)[:2]
+    assert found.values("max(elbow.v/2)")[0] >= found.values("elbow.v/2@end")[0] > 0.1
+    for name in ("status", "reached", "upper.mass", "parameter upper.mass", ".."):
+        with pytest.raises(StudyError, match="for something else"):
+            bc.sweep(pendulum, {"upper.mass": [10.0]}, {name: "elbow.v@end"}, 0.1)
+
+
 # --- points
 
 
@@ -254,6 +344,16 @@ def test_points_are_the_same_in_whatever_parts_they_are_asked_for():
 def test_a_latin_hypercube_has_one_point_in_each_slice():
     rows = points_of("latin_hypercube", {"a": Bounds(0.0, 1.0)}, [0.0], 50, 1).rows(0, 50)
     assert sorted((rows[:, 0] * 50).astype(int)) == list(range(50))
+
+
+def test_a_distribution_that_is_cut_off_far_above_its_mean_keeps_its_digits():
+    """Beyond a = 15 deviations, x - a is nearly exponential with the mean 1/a (1 - 1/a^2)."""
+    u = (np.arange(1000) + 0.5) / 1000
+    x = Normal(1.0, mean=0.0, min=15.0).quantile(u, 0.0)
+    assert (np.diff(x) > 0).all() and x[0] > 15.0
+    assert x.mean() - 15.0 == pytest.approx(1 / 15 * (1 - 1 / 225), rel=0.02)
+    mirrored = Normal(1.0, mean=0.0, max=-15.0).quantile(u, 0.0)
+    np.testing.assert_allclose(mirrored, -x[::-1], rtol=1e-12)
 
 
 def test_grids_go_through_all_values():
@@ -319,58 +419,3 @@ def test_pictures_and_statistics(pendulum, tmp_path):
         found.plot(kind="pie")
     with pytest.raises(StateError, match="has no 'none'"):
         found.values("none")
-
-
-# --- what is refused
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"chunk": 65}, "a multiple of 64"),
-        ({"colour": "red"}, "no option 'colour'"),
-        ({"scheduler": 3}, "address of a Dask scheduler"),
-        ({"outputs": "tip.x"}, "must be a list"),
-        ({"outputs": ()}, "no outputs"),
-        ({"parameters": {"upper.mass": "heavy"}}, "does not describe a parameter"),
-    ],
-)
-def test_options_that_do_not_fit_are_refused(pendulum, options, words):
-    given = {"parameters": {"upper.mass": [1.0]}, "outputs": ["elbow.q@end"], "duration": 0.1} | options
-    with pytest.raises((StateError, StudyError), match=words):
-        bc.sweep(pendulum, **given)
-
-
-def test_a_store_of_another_sweep_is_refused(pendulum, tmp_path):
-    store = tmp_path / "one.zarr"
-    swept(pendulum, store, runs=8)
-    with pytest.raises(StudyError, match="holds another sweep"):
-        swept(pendulum, store, runs=16)
-    (tmp_path / "full").mkdir()
-    (tmp_path / "full" / "letter.txt").write_text("mine")
-    with pytest.raises(StudyError, match="contains other files"):
-        swept(pendulum, tmp_path / "full", runs=8)
-    with pytest.raises(StudyError, match="there is no sweep"):
-        bc.load_sweep(tmp_path / "nothing")
-    with pytest.raises(StudyError, match='design="saltelli"'):
-        bc.load_sweep(store).sobol_indices("left")
-
-
-def test_a_study_has_its_own_parameters(pendulum):
-    with pytest.raises(StateError, match="a study has its own"):
-        bc.sweep("study.toml", {"upper.mass": [1.0]})
-
-
-def test_a_store_begun_on_another_processor_says_so(pendulum, tmp_path, monkeypatch):
-    store = tmp_path / "moved.zarr"
-    swept(pendulum, store, runs=8)
-    here = running.machine_here()
-    monkeypatch.setattr(running, "machine_here", lambda: here | {"processor": "another"})
-    with pytest.warns(bc.BellcrankWarning, match="another type of processor"):
-        swept(pendulum, store, runs=8)
-
-
-def test_what_is_not_installed_is_named_with_its_command(pendulum, monkeypatch):
-    monkeypatch.setitem(sys.modules, "zarr", None)
-    with pytest.raises(MissingExtraError, match=r'pip install "bellcrank\[cluster\]"'):
-        swept(pendulum, runs=8)

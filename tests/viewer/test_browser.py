@@ -215,7 +215,7 @@ def test_without_the_package_the_error_names_the_install_command(monkeypatch) ->
     import sys
 
     monkeypatch.setitem(sys.modules, "viser", None)
-    with pytest.raises(bc.MissingExtraError, match=r"pip install bellcrank\[view\]"):
+    with pytest.raises(bc.MissingExtraError, match=r'pip install "bellcrank\[view\]"'):
         bc.load(PENDULUM).view(duration=0.1)
 
 

@@ -24,12 +24,17 @@ REFINED = 3
 
 def smallest_change(J: Array, r: Array, M: Array | None = None, *, tolerance: float = CLEAR) -> Array:
     """x of least norm, or of least x^T M x; of least squares where the equations contradict each other."""
+    return smallest_changes(J, r[:, None], M, tolerance=tolerance)[:, 0]
+
+
+def smallest_changes(J: Array, right: Array, M: Array | None = None, *, tolerance: float = CLEAR) -> Array:
+    """The same for every column of ``right``, with one factorization: (n, columns)."""
     if not J.size:
-        return np.zeros(J.shape[1])
+        return np.zeros((J.shape[1], right.shape[1]))
     if min(J.shape) > LARGE:
-        return _sparse(J, r, M)
+        return np.array([_sparse(J, r, M) for r in right.T]).T.reshape(J.shape[1], right.shape[1])
     factors = factored(J, tolerance)
-    x = factors.solve(r)
+    x = factors.solve_many(right)
     if M is None or not factors.rank:
         return x
     V = factors.Vt[: factors.rank]

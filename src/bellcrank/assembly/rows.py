@@ -48,6 +48,12 @@ class Wanted:
     def repeated(self, count: int) -> Wanted:
         return Wanted(self.what, np.array(np.broadcast_to(self.rows, (count, self.rows.shape[1]))), self.given, self.names)
 
+    def over(self, own: Array, known: tuple[str, ...]) -> Array:
+        """Rows (B, n) of other models, with what is given in place of their own."""
+        found, at = np.array(own), slice(None) if self.names is None else [known.index(name) for name in self.names]
+        found[:, at] = self.rows[:, at]
+        return found
+
     def of_row(self, i: int, known: tuple[str, ...]) -> Given:
         """The same as it is given to a single run."""
         if not self.given:

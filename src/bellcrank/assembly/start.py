@@ -199,7 +199,7 @@ def _coordinates(model: Model, hold: list[str]) -> set[str]:
 def _no_such(name: str, known: Iterable[str], model: Model) -> str:
     near = difflib.get_close_matches(name, list(known), n=1)
     hint = f" (did you mean {near[0]!r}?)" if near else ""
-    return f"which is no coordinate of {model.name!r}{hint}; joints that close a loop and driven joints have none"
+    return f"which is not a coordinate of {model.name!r}{hint}; joints that close a loop and driven joints have none"
 
 
 def _velocities(held: Held) -> Mask:

@@ -23,7 +23,7 @@ def command(
 ) -> None:
     """Compare accelerations, energy and closure over a run, and time per evaluation.
 
-    MuJoCo and Pinocchio take part if they are installed and can hold MODEL.
+    MuJoCo and Pinocchio are included if they are installed and support MODEL.
     """
     with reported(as_json=as_json):
         import bellcrank as bc

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from ..writing import refuse_to_replace
 from .outcome import KEEP, STOPPED_EARLY, reported, say, show
 from .reading import MODEL, ModelFile, reads_model
-
-if TYPE_CHECKING:
-    from ..analyses import Drive
-
-SMOOTH = 201  # values of a curve that is drawn, whatever the number of those that are printed
-BESIDE = 0.01  # of the range is not drawn beside a dead centre
 
 
 @reads_model
@@ -38,30 +31,15 @@ def command(
         refuse_to_replace([plot] if plot else [], keep=keep)
         loaded, interrupted = model.load(), None
         try:
-            found = drawn = bc.drive(loaded, coordinate, _range(first, last, count), hold=hold or ())
-            if plot is not None and len(found.values):
-                smooth = _range(*_reach(found, first, last), max(count, SMOOTH))
-                drawn = replace(bc.drive(loaded, coordinate, smooth, hold=hold or ()), limits=found.limits)
+            found = bc.drive(loaded, coordinate, _range(first, last, count), hold=hold or ())
         except bc.SimulationError as error:
             found, interrupted = error.run, error
-            drawn = found
         if plot is not None:
-            drawn.plot(plot, keep=keep)
+            found.plot(plot, keep=keep)
         show(found, as_json=as_json)
         if interrupted is not None:
             say("error", str(interrupted), "red")
             raise typer.Exit(STOPPED_EARLY)
-
-
-def _reach(found: Drive, first: float, last: float) -> tuple[float, float]:
-    """What can be reached of a range, less a little beside dead centres, where velocities grow without bound."""
-    low, high = min(first, last), max(first, last)
-    below = [x.value for x in found.limits if x.value <= found.values.min()]
-    above = [x.value for x in found.limits if x.value >= found.values.max()]
-    ends = max([low, *below]), min([high, *above])
-    margin = BESIDE * (ends[1] - ends[0])
-    low, high = ends[0] + (margin if below else 0.0), ends[1] - (margin if above else 0.0)
-    return (low, high) if first < last else (high, low)
 
 
 def _range(first: float, last: float, count: int) -> list[float]:

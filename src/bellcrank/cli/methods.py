@@ -32,7 +32,7 @@ def command(
     keep: Annotated[bool, KEEP] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the table as JSON.")] = False,
 ) -> None:
-    """Run MODEL by several methods; compare evaluations, time, energy and the momenta that MODEL keeps."""
+    """Simulate MODEL by several methods; compare evaluations, time, energy errors and conserved momenta."""
     with reported(as_json=as_json):
         import bellcrank as bc
 
@@ -46,5 +46,5 @@ def command(
         show(found, as_json=as_json)
         if plot is not None:
             found.plot(plot, keep=keep)
-        if any(run.interrupted for run in found.runs.values()):
+        if found.interrupted:
             raise typer.Exit(STOPPED_EARLY)

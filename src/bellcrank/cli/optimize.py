@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -38,8 +39,15 @@ def command(
     keep: Annotated[bool, KEEP] = False,
     as_json: Annotated[bool, JSON] = False,
     no_plot: Annotated[bool, NO_PLOT] = False,
+    flatness: Annotated[
+        bool | None,
+        typer.Option(
+            help="How far each parameter can be moved until the cost rises by 1 %, by a gradient for each.",
+            show_default="where that takes no more gradients than the search",
+        ),
+    ] = None,
 ) -> None:
-    """Find the best design of STUDY: print it, write the model with its numbers, a picture, and all evaluations.
+    """Find the best design of STUDY: print it, and write the model with the new numbers, a picture, and all evaluations.
 
     Ctrl-C ends the search with the best design so far. Exit codes: 0 good, 1 not converged, 2 bad input.
     """
@@ -50,4 +58,7 @@ def command(
         files = prepared(out, keep=keep, resume=resume, plot=not no_plot)
         with best_so_far() as progress:
             found = bc.optimize(wanted, record=out / RECORD, resume=resume, progress=progress, scheduler=scheduler)
+        if flatness or (flatness is None and found.success and len(found.names) <= found.gradients):
+            with suppress(KeyboardInterrupt):
+                found.flatness  # noqa: B018  which the result then tells
         finish(found, files, keep=keep, as_json=as_json)

@@ -33,7 +33,7 @@ def number(text: str, where: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise StateError(f"{where}: {text!r} is no number") from None
+        raise StateError(f"{where}: {text!r} is not a number") from None
 
 
 def listed(texts: list[str]) -> list[str]:

@@ -42,7 +42,7 @@ def command(
     keep: Annotated[bool, KEEP] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print outputs, derivatives and spreads as JSON.")] = False,
 ) -> None:
-    """Print derivatives of OUTPUTS of MODEL by PARAMETERS: exact, of a run or of an analysis."""
+    """Print exact derivatives of outputs of MODEL, of a run or of an analysis, with respect to parameters."""
     with reported(as_json=as_json):
         import bellcrank as bc
 

@@ -32,10 +32,10 @@ def command(
     keep: Annotated[bool, KEEP] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the statistics as JSON.")] = False,
 ) -> None:
-    """Run STUDY for many designs: print statistics of its outputs, write all of them into a store.
+    """Simulate STUDY for many designs: print statistics of its outputs, and write all outputs into a store.
 
-    Ctrl-C, or a crash, leaves what is finished in the store: the same command goes on from there. A run that fails is a row
-    with its reason. Exit codes: 0 good, 1 interrupted, 2 bad input.
+    Ctrl-C, or a crash, leaves the finished runs in the store, and the same command continues from there. A run that fails is a
+    row with its reason. Exit codes: 0 good, 1 interrupted, 2 bad input.
     """
     with reported(as_json=as_json, study=True):
         import bellcrank as bc

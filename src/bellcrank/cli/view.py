@@ -28,7 +28,9 @@ def command(
     html: Annotated[Path | None, typer.Option(help="Write one HTML file instead, which plays without a server.")] = None,
     speed: Annotated[float, typer.Option(help="Speed of the HTML file: 0.5 plays at half speed.")] = 1.0,
     port: Annotated[int, typer.Option(help="Port of the server; the next free one, if it is taken.")] = 8080,
-    host: Annotated[str, typer.Option(help="Address of the server; 127.0.0.1 is for this machine alone.")] = "127.0.0.1",
+    host: Annotated[
+        str, typer.Option(help="Address of the server; 127.0.0.1 is reached from this machine alone.")
+    ] = "127.0.0.1",
     browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,
     keep: Annotated[bool, KEEP] = False,
 ) -> None:

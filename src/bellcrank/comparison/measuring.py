@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..dynamics import Dynamics, compile
-from ..errors import BellcrankError, StateError
+from ..errors import BellcrankError, DynamicsError, StateError
+from ..extremes import in_our_errors
 from ..model import Model
 from ..model.generators import random_state
 from ..model.manifold import displaced
@@ -81,10 +82,11 @@ def _figure(x: float | None) -> str:
     return "" if x is None else f"{x:.1e}" if x else "0"
 
 
+@in_our_errors(DynamicsError)
 def compare(
     model: Model, *, states: int = 20, duration: float | None = None, seed: int = 0, peers: bool = True, budget: float = 0.1
 ) -> Comparison:
-    """One model in all formulations that apply, and in MuJoCo and Pinocchio if they are installed and ``peers`` is true.
+    """Compare all formulations that apply to a model, and MuJoCo and Pinocchio if installed and ``peers`` is true.
 
     states    random states at which accelerations are compared, the model's forces included
     duration  s of the runs, of the mechanism under gravity alone; the model's, at most 1 s, unless given

@@ -6,7 +6,7 @@ import dataclasses
 import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..defaults import TOLERANCE
-from ..dynamics import compile
+from ..dynamics import Dynamics, compile
 from ..errors import BellcrankError, BellcrankWarning, SimulationError, StateError
+from ..extremes import in_our_errors
 from ..integrate import METHODS
 from ..model import Model
 from ..run import simulate
@@ -63,7 +64,10 @@ class MethodRow:
 
 @dataclass(frozen=True)
 class MethodComparison:
-    """What came out; ``runs`` by the names of the rows, ``kept`` the momenta that the model keeps (see kept_momenta)."""
+    """What came out; ``runs`` by the names of the rows, ``kept`` the momenta that the model keeps (see kept_momenta).
+
+    ``interrupted``: by Ctrl-C, so that methods were not run, or not to their end.
+    """
 
     model: str
     duration: float
@@ -72,6 +76,7 @@ class MethodComparison:
     rows: tuple[MethodRow, ...]
     runs: Mapping[str, Run]
     errors: Mapping[str, Mapping[str, Array]]
+    interrupted: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, fit for JSON."""
@@ -124,6 +129,7 @@ def _finite(x: Any) -> Any:
     return None if isinstance(x, float) and not math.isfinite(x) else x
 
 
+@in_our_errors(SimulationError)
 def compare_methods(
     model: Model,
     duration: float | None = None,
@@ -137,7 +143,7 @@ def compare_methods(
     v: ArrayLike | None = None,
     progress: Progress | None = None,
 ) -> MethodComparison:
-    """Run a model by several methods; compare cost, energy and the momenta that it keeps.
+    """Simulate a model by several methods, and compare their cost, energy errors and changes of conserved momenta.
 
     duration, step  of the run and between samples, in s, as in ``simulate``
     max_step        s; what methods of fixed step take. The interval of the samples unless given
@@ -150,27 +156,50 @@ def compare_methods(
     must_be_positive(rtol=rtol, atol=atol, max_step=max_step)
     shared = {"step": step, "rtol": rtol, "atol": atol, "q": q, "v": v}
     dynamics = compile(model)
-    kept = kept_momenta(dynamics, duration)
-    rows: list[MethodRow] = []
-    runs: dict[str, Run] = {}
-    errors: dict[str, Mapping[str, Array]] = {}
+    found = _Found(dynamics, kept_momenta(dynamics, duration))
     for k, (name, options) in enumerate(wanted.items()):
-        if any(run.interrupted for run in runs.values()):
-            rows.append(MethodRow(name, note="not run: interrupted before"))
-            continue
         report = None if progress is None else _part(progress, k, len(wanted))
         method = options["method"]
         adapts = method in STIFF_METHODS or (method in METHODS and METHODS[method].adaptive)
         fixed = {} if adapts else {"max_step": max_step}
-        run, note = _run(model, duration, {**shared, **fixed, **options}, report)
-        if run is None:
-            rows.append(MethodRow(name, note=note))
-            continue
-        runs[name], errors[name] = run, _errors(run, dynamics, kept)
-        rows.append(_row(name, run, errors[name], note))
+        found.try_one(name, duration, {**shared, **fixed, **options}, report)
+    rows, runs = tuple(found.rows), found.runs
     if not runs:
         raise StateError(f"no method took model {model.name!r}: " + "; ".join(f"{row.method}: {row.note}" for row in rows))
-    return MethodComparison(model.name, duration, step, len(kept), tuple(rows), runs, errors)
+    return MethodComparison(model.name, duration, step, len(found.kept), rows, runs, found.errors, found.interrupted)
+
+
+@dataclass
+class _Found:
+    """What the methods have found so far; an interrupt ends the method that is at work, and those behind it do not begin."""
+
+    dynamics: Dynamics
+    kept: Array
+    rows: list[MethodRow] = field(default_factory=list)
+    runs: dict[str, Run] = field(default_factory=dict)
+    errors: dict[str, Mapping[str, Array]] = field(default_factory=dict)
+    interrupted: bool = False
+
+    def try_one(self, name: str, duration: float, options: dict[str, Any], progress: Progress | None) -> None:
+        if self.interrupted:
+            self.rows.append(MethodRow(name, note="not run: interrupted before"))
+            return
+        try:
+            self.rows.append(self._row_of(name, duration, options, progress))
+        except KeyboardInterrupt:
+            if not self.rows:
+                raise
+            self.rows.append(MethodRow(name, note="interrupted"))
+            self.interrupted = True
+
+    def _row_of(self, name: str, duration: float, options: dict[str, Any], progress: Progress | None) -> MethodRow:
+        run, note = _run(self.dynamics.model, duration, options, progress)
+        if run is None:
+            return MethodRow(name, note=note)
+        errors = _errors(run, self.dynamics, self.kept)
+        row = _row(name, run, errors, note)
+        self.runs[name], self.errors[name], self.interrupted = run, errors, run.interrupted
+        return row
 
 
 def _wanted(methods: Wanted) -> dict[str, dict[str, Any]]:

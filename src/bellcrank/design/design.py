@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import AssemblyError, ModelError, StateError
+from ..extremes import require_model
 from ..model import Model, build
 from ..model.parameters.changing import Remaking
 from ..model.parameters.parameters import changed, is_number
@@ -46,14 +47,14 @@ class Design:
     remarks  what is unusual: parameters that change nothing, and formulas that have a kink exactly where the design starts
 
     ``p`` is an array (np,), in the order of the names; (B, np) gives one result for each row. A mapping from names to numbers
-    will do too, and leaves the other parameters as they are at the start.
+    is also accepted, and leaves the other parameters at their initial values.
     """
 
     def __init__(self, model: Model, names: Sequence[str]):
-        if not isinstance(model, Model):
-            raise StateError(f"a Design is of a Model; load a file or a gallery model first: bc.load({model!r})")
+        require_model(model, "Design")
         if isinstance(names, str) or not all(isinstance(name, str) for name in names):
-            raise ModelError(f"{names!r} is no list of parameters. Give their paths: [{'names' if not names else repr(names)}]")
+            paths = repr(names) if names else "names"
+            raise ModelError(f"{names!r} is not a list of parameters. Give their paths: [{paths}]")
         if model.written is None:
             raise ModelError(f'"{model.name}" was made from arrays and has no parameters. Build it by a Mechanism, or a file.')
         twice = sorted({name for name in names if list(names).count(name) > 1})
@@ -151,7 +152,7 @@ class Design:
         return found
 
     def moved(self, p: ArrayLike | Mapping[str, float]) -> Design:
-        """The same design starting from other values: nothing is recorded, planned or compiled again.
+        """The same design with other initial values: nothing is recorded, planned or compiled again.
 
         Raises ModelError with what is wrong with these values.
         """
@@ -211,7 +212,7 @@ class Design:
         return NearStarts(self)
 
     def check(self, p: ArrayLike | Mapping[str, float]) -> tuple[str, ...]:
-        """What is wrong with a design: bodies that cannot exist, lengths below zero, loops that cannot be closed; else ()."""
+        """The problems of a design: impossible bodies, negative lengths, loops that cannot be closed; () if there are none."""
         try:
             self.model(p).initial_q  # noqa: B018, it closes the loops
         except (ModelError, AssemblyError) as error:

@@ -103,7 +103,7 @@ class BackwardMap:
         steps = [(k, tape.steps[k]) for k in recorded.places]
         outputs = [getattr(x, "ref", x) for x in recorded.outputs]
         level = 1 if len(steps) <= LONG else 0
-        key = ("recorded map, backward", level, len(tape.parameters), steps, outputs)
+        key = ("recorded map, backward", len(tape.parameters), steps, outputs)
         self.code = obtain(key, lambda: _backward_module(recorded), level)
         self.tape = np.empty(self.code.facts.largest_frame + 2 * MARGIN)
         self.outputs = len(outputs)
@@ -140,7 +140,7 @@ class MapKernel(Kernel):
         outputs = [getattr(x, "ref", x) for x in recorded.outputs]
         level = 1 if len(steps) <= LONG else 0
         self.program, self.lanes = program, lanes
-        key = (program.name, lanes, level, len(tape.parameters), steps, outputs)
+        key = (program.name, lanes, len(tape.parameters), steps, outputs)
         self.code = obtain(key, lambda: _module(recorded, program, lanes), level)
         self.widths = {"p": len(tape.parameters), "dp": len(tape.parameters), "values": len(recorded.outputs)}
         self.widths = {name: self.widths[name] for name in (*program.inputs, "values")}

@@ -110,6 +110,12 @@ class Dynamics(Evaluation):
         """Pickled as what was planned: it is compiled where it arrives."""
         return Dynamics.of, (self.planned, self.optimisation)
 
+    def __copy__(self) -> Dynamics:
+        """With the same kernels; what else is compiled when it is asked for belongs to the copy."""
+        other = Dynamics.__new__(Dynamics)
+        other.__dict__ |= self.__dict__ | {"tangent_kernels": {}, "adjoint_kernels": {}, "measuring_code": {}}
+        return other
+
     def replanned(self, q: Array, t: float) -> Dynamics:
         """The same, with the equations that are kept of those that close the loops chosen at q."""
         return Dynamics.of(self.planned.chosen_at(q, t), self.optimisation)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import StateError
+from ..extremes import require_model
 from ..formulations import Program
 from ..model import Model
 from ..plan import Plan, make_plan
@@ -63,8 +64,7 @@ def planned(
     design: Design | None = None,
 ) -> Planned:
     """The plan of a model for the options of compile(), which are checked."""
-    if not isinstance(model, Model):
-        raise StateError(f"compile takes a Model; load a file or a gallery model first: bc.load({model!r})")
+    require_model(model, "compile")
     if rank_tolerance is None:
         rank_tolerance = max(RANK_TOLERANCE, 0.0 if model.source is None else model.source.misalignment)
     if not isinstance(rank_tolerance, float | int) or not 0 < rank_tolerance < 1:

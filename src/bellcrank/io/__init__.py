@@ -27,7 +27,7 @@ __all__ = ["dumps", "gallery", "load", "save", "schema"]
 
 @in_our_errors(ModelError)
 def load(source: str | PathLike[str], **options: Any) -> Model:
-    """The model in a file, in a text, or of the gallery.
+    """Load a model from a file, from a text, or from the gallery.
 
     A string of several lines, or of XML, is the text of a model; any other is a path, or the name of a gallery model such as
     ``"pendulum"``. The format is recognised by the content: our own TOML, MJCF or URDF. Raises ModelError with all problems of
@@ -66,6 +66,7 @@ def _tell(model: Model, file: str) -> None:
         warn("\n  ".join([f"{file}:", *lines]))
 
 
+@in_our_errors(ModelError)
 def save(model: Model, path: str | PathLike[str], *, keep: bool = False, partial: bool = False) -> None:
     """Writes a model file. An existing file is replaced, completely or not at all; with ``keep`` it is an error.
 

@@ -23,14 +23,14 @@ def real(path: Path) -> Path:
 
 
 def strange(name: str) -> str | None:
-    """Why a name is no path of a file here, if it is none."""
+    """Why a name cannot be the path of a file here, or None."""
     address = _ADDRESS.match(name)
     if address and address[1] not in ("package", "model", "file"):
         return f"is an address ({address[1]}://), and nothing is fetched"
     if is_macro(name):
         return "is a macro: run xacro first"
     if not name.isprintable() or not name.strip():
-        return "is no name of a file"
+        return "is not the name of a file"
     if PureWindowsPath(name).drive:
         return "is a path of another system"
     return None

@@ -58,7 +58,7 @@ def options_for(kind: str, given: Mapping[str, Any]) -> Options:
             raise StateError(f"load has no option {name!r}.{hint}")
         if name not in OF_FORMAT[kind]:
             there = ", ".join(map(argument, OF_FORMAT[kind])) or "none"
-            raise StateError(f"{argument(name)} is no option of a {kind.upper()} file. It has {there}.")
+            raise StateError(f"{argument(name)} is not an option of {kind.upper()} files, which have {there}.")
         if name in CHOICES and value not in CHOICES[name]:
             raise StateError(f"{argument(name)} is {value!r}: use {' or '.join(map(repr, CHOICES[name]))}")
     options = Options(**given)

@@ -29,7 +29,7 @@ def recognise(data: bytes, file: str) -> tuple[str, XmlElement | None]:
     if root.tag in PARTS:
         raise ModelError(f"{file}: this is {PARTS[root.tag]}")
     if root.tag not in ROOTS:
-        raise ModelError(f"{file}: XML with the root <{root.tag}> is no model. Give {KINDS}.")
+        raise ModelError(f"{file}: XML with the root <{root.tag}> is not a model. Give {KINDS}.")
     macro = next((node for node in root.walk() if node.tag.startswith("xacro:")), None)
     if macro is not None:
         raise ModelError(f"{file}, line {macro.line}: <{macro.tag}> is a macro. Run xacro first, and load what it writes.")

@@ -9,7 +9,7 @@ FOLDERS = (PACKAGE / "gallery", PACKAGE.parents[1] / "models")  # installed; in 
 
 
 def gallery() -> dict[str, Path]:
-    """Files by name, without the ending."""
+    """The files by their names, without the ending."""
     for folder in FOLDERS:
         if folder.is_dir():
             return {path.stem: path for path in sorted(folder.glob("*.toml"))}

@@ -50,7 +50,7 @@ def _of_names(joint: type[Joint]) -> Iterator[str]:
     if joint.quaternion is not None:
         yield "it has a quaternion, which spherical and free joints alone can have"
     if not joint.kind.isidentifier():
-        yield f"its kind {joint.kind!r} is no name: use letters, digits and _"
+        yield f"its kind {joint.kind!r} is not a name: use letters, digits and _"
     for name, size in (("q_units", joint.nq), ("v_names", joint.nq), ("v_units", joint.nv), ("neutral", joint.nq)):
         if len(getattr(joint, name)) != size:
             yield f"its {name} are {len(getattr(joint, name))}, and there should be {size}"

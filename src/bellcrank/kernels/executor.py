@@ -15,7 +15,7 @@ Integers have the usual operators; with LLVM they may be known while the kernel 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..numbers import Number
@@ -23,6 +23,7 @@ from .arrays import Array
 
 Integer = Any  # int, or an integer that is known at run time only
 Condition = Any  # bool, or one bit at run time
+Address = Any  # of numbers in the memory of a run: see StepExecutor
 
 
 class Executor(ABC):
@@ -89,3 +90,75 @@ class Executor(ABC):
     @abstractmethod
     def total(self, start: Integer, stop: Integer, term: Callable[[Integer], Number]) -> Number:
         """Sum of the terms."""
+
+
+class StepExecutor(Executor):
+    """Words that steps through time need besides, on the memory of a run: addresses of numbers, one behind the other.
+
+    ``base[i]``          the i-th vector from an address on: neighbours of one state, or a number of every lane
+    ``base.at(k)``       the address of its k-th double; ``base.integer(i)`` and ``put_integer`` of arrays of integers
+    """
+
+    @property
+    @abstractmethod
+    def zero(self) -> Number:
+        """One that does not fold: 0 x is not zero where x is not finite."""
+
+    @abstractmethod
+    def read(self, base: Any, i: Integer) -> Number:
+        """The i-th number, in all places of a vector of one state."""
+
+    @abstractmethod
+    def write(self, x: Number, base: Any, i: Integer) -> None: ...
+
+    @abstractmethod
+    def number_of(self, i: Integer) -> Number:
+        """An integer as a number."""
+
+    @abstractmethod
+    def added_up(self, x: Number) -> Number:
+        """The sum of the neighbours of one state; in lanes the number itself, and so for ``largest``."""
+
+    @abstractmethod
+    def largest(self, x: Number) -> Number: ...
+
+    @abstractmethod
+    def power(self, x: Number, exponent: float) -> Number: ...
+
+    @abstractmethod
+    def of_lanes(self, base: Any, place: Callable[[int], Integer]) -> Number:
+        """Of each lane the double at a place of its own."""
+
+    @abstractmethod
+    def put_of_lane(self, x: Number, lane: int, base: Any, i: Integer) -> None: ...
+
+    @abstractmethod
+    def one_if(self, condition: Any, lane: int) -> Integer:
+        """One where a comparison holds in a lane, else zero."""
+
+    @abstractmethod
+    def place_if(self, condition: Any, lane: int, i: Integer, j: Integer) -> Integer:
+        """i where a comparison holds in a lane, else j."""
+
+    @abstractmethod
+    def smaller(self, i: Integer, j: Integer) -> Integer: ...
+
+    @abstractmethod
+    def equal(self, i: Integer, j: Integer) -> Condition: ...
+
+    @abstractmethod
+    def unequal(self, i: Integer, j: Integer) -> Condition: ...
+
+    @abstractmethod
+    def all_of(self, *bits: Condition) -> Condition: ...
+
+    @abstractmethod
+    def any_of(self, *bits: Condition) -> Condition: ...
+
+    @abstractmethod
+    def call(self, name: str, integers: Sequence[Integer], arrays: Mapping[str, Any]) -> None:
+        """A kernel, or another function, on arrays that begin at these addresses."""
+
+    @abstractmethod
+    def call_back(self, function: Integer, argument: Integer, failed: Callable[[], None]) -> None:
+        """A function of the caller's that takes an address and returns one; zero if it failed."""

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import sys
 from functools import cache
 from typing import Any
 
 import llvmlite.binding as llvm
 
+from ..errors import StateError
 from .processor import Processor, processor
+
+VARIABLE = "BELLCRANK_OPTIMISATION"
 
 
 class Library:
@@ -23,6 +27,14 @@ class Library:
         if function not in self._addresses:
             self._addresses[function] = int(self._engine.get_function_address(function))
         return self._addresses[function]
+
+
+def at_most(level: int) -> int:
+    """A level of optimisation, or BELLCRANK_OPTIMISATION where that is lower."""
+    limit = os.environ.get(VARIABLE, "").strip() or "3"
+    if limit not in ("0", "1", "2", "3"):
+        raise StateError(f"{VARIABLE} is {limit!r}: give 0 (compile fast) to 3 (run fast), or leave it unset")
+    return min(level, int(limit))
 
 
 def machine(level: int = 3) -> Any:

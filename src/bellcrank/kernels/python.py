@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..numbers import Number
+from ..numbers import Number, power
 from .arrays import Array
-from .executor import Executor
+from .executor import Executor, StepExecutor
 
 
 class Stored:
@@ -19,7 +20,10 @@ class Stored:
         self.values, self.width, self.place = values, width, declaration.place
 
     def __getitem__(self, place: Any) -> Any:
-        return self.values[place if type(place) is int else self._at(place)]
+        if type(place) is int:
+            return self.values[place]
+        row, column = place
+        return self.values[row * self.width + (self.place[column] if type(column) is str else column)]
 
     def __setitem__(self, place: Any, x: Any) -> None:
         self.values[place if type(place) is int else self._at(place)] = x
@@ -109,3 +113,101 @@ class PythonExecutor(Executor):
 
     def table(self, array: Stored, length: int, tangents: Stored | None = None) -> list[Any]:
         return array.values
+
+
+class Numbers:
+    """Numbers of a list or an array, from a place on."""
+
+    __slots__ = ("start", "values")
+
+    def __init__(self, values: Any, start: int = 0):
+        self.values, self.start = values, start
+
+    def at(self, k: int) -> Numbers:
+        return Numbers(self.values, self.start + k)
+
+    def __getitem__(self, i: int) -> Any:
+        return self.values[self.start + i]
+
+    def __setitem__(self, i: int, x: Any) -> None:
+        self.values[self.start + i] = x
+
+    def first(self, count: int) -> Any:
+        """So many of them."""
+        return self.values[self.start :][:count]
+
+    def vector(self) -> Any:
+        return self[0]
+
+    def put_vector(self, x: Any) -> None:
+        self[0] = x
+
+    def integer(self, i: int) -> int:
+        return int(self[i])
+
+    put_integer = __setitem__
+
+
+Function = Callable[[Sequence[int], Mapping[str, Numbers]], None]
+
+
+class StepsInPython(PythonExecutor, StepExecutor):
+    """``functions``: those that are called, by name, on integers and arrays."""
+
+    zero = 0.0
+
+    def __init__(self, functions: Mapping[str, Function]):
+        super().__init__({}, {})
+        self.functions = functions
+
+    def read(self, base: Numbers, i: int) -> Number:
+        return base[i]
+
+    def write(self, x: Number, base: Numbers, i: int) -> None:
+        base[i] = x
+
+    def number_of(self, i: int) -> Number:
+        return float(i)
+
+    def added_up(self, x: Number) -> Number:
+        return x
+
+    def largest(self, x: Number) -> Number:
+        return x
+
+    def power(self, x: Number, exponent: float) -> Number:
+        return power(x, exponent)
+
+    def of_lanes(self, base: Numbers, place: Callable[[int], int]) -> Number:
+        return base[place(0)]
+
+    def put_of_lane(self, x: Number, lane: int, base: Numbers, i: int) -> None:
+        base[i] = x
+
+    def one_if(self, condition: Any, lane: int) -> int:
+        return int(condition)
+
+    def place_if(self, condition: Any, lane: int, i: int, j: int) -> int:
+        return i if condition else j
+
+    def smaller(self, i: int, j: int) -> int:
+        return min(i, j)
+
+    def equal(self, i: int, j: int) -> bool:
+        return i == j
+
+    def unequal(self, i: int, j: int) -> bool:
+        return i != j
+
+    def all_of(self, *bits: bool) -> bool:
+        return all(bits)
+
+    def any_of(self, *bits: bool) -> bool:
+        return any(bits)
+
+    def call(self, name: str, integers: Sequence[int], arrays: Mapping[str, Numbers]) -> None:
+        self.functions[name](integers, arrays)
+
+    def call_back(self, function: int, argument: int, failed: Callable[[], None]) -> None:
+        """What it raises is not caught."""
+        ctypes.cast(argument, ctypes.py_object).value()

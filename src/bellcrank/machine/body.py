@@ -69,10 +69,13 @@ class Body:
     def input(self, name: str) -> tuple[Number, ...]:
         walk, size = self.walk, range(self._joint.nq if name == "q" else self._joint.nv)
         if self.driven:
-            return () if name == "push" else tuple(self.number(f"driven_{name}", k) for k in size)
-        if name in ("effort", "push"):
-            return tuple(walk.array(name)[self.entry("v") + k] for k in size)
-        return tuple(self.number(name, k) for k in size)
+            if name == "push":
+                return ()
+            name = f"driven_{name}"
+        elif name in ("effort", "push") or not walk.e.folds:
+            array, first = walk.array(name), self.entry("q" if name == "q" else "v")
+            return tuple([array[first + k] for k in size])
+        return tuple([self.number(name, k) for k in size])
 
     def output(self, name: str, values: Sequence[Number]) -> None:
         walk, kind = self.walk, self.walk.program.outputs[name]
@@ -114,6 +117,8 @@ class Body:
     # what is asked ------------------------------------------------------------------------------------------------
 
     def _values(self, name: str, count: int | None = None) -> list[Number]:
+        if not self.walk.e.folds:
+            return [self._constants[k] if k in self._constants else self.data(k) for k in SLOTS[name][:count]]
         return [self._value(k) for k in SLOTS[name][:count]]
 
     def _value(self, slot: int) -> Number:

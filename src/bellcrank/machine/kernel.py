@@ -46,7 +46,8 @@ _MOST_LOADED = 128
 
 def obtain(key_parts: tuple[Any, ...], write: Callable[[], Module], level: int = 3) -> Code:
     """Loaded already, from the cache on disk, or written, compiled (jit.machine explains the level) and put there."""
-    name = object_cache.key(jit.identity(), *key_parts)
+    level = jit.at_most(level)
+    name = object_cache.key(jit.identity(), level, *key_parts)
     code = _loaded.get(name)
     if code is None:
         if len(_loaded) >= _MOST_LOADED:
@@ -84,10 +85,8 @@ class Kernel:
         program = for_plan(program, plan)
         plan = plan if program.nodes or plan.nodes is None else replace(plan, nodes=None)  # one code, however they are planned
         self.plan, self.program, self.lanes = plan, program, lanes
-        level = program.optimisation
-        self.code = obtain(
-            (program.name, lanes, level, *structure_key(plan)), lambda: write_module(plan, program, lanes), level
-        )
+        key = (program.name, lanes, *structure_key(plan))
+        self.code = obtain(key, lambda: write_module(plan, program, lanes), program.optimisation)
         self.widths = {name: width(plan, program, name) for name in [*program.inputs, *program.outputs]}
         if plan.lane_designs:
             self.design_places = lane_places(plan)

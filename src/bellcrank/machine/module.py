@@ -122,11 +122,13 @@ def write_kernel(plan: Plan, program: Program, lanes: int, name: str = "kernel")
 
 
 @_without_collections()
-def recorded_kernel(plan: Plan, program: Program, lanes: int) -> tuple[LlvmExecutor, list[str], Facts]:
+def recorded_kernel(
+    plan: Plan, program: Program, lanes: int, *, transposable: bool = False
+) -> tuple[LlvmExecutor, list[str], Facts]:
     """A kernel as a graph, the arrays that it takes before its inputs and outputs, and what it needs of buffers."""
-    e, walk = recorded(plan, program, lanes, CellPlan())
+    e, walk = recorded(plan, program, lanes, CellPlan(), transposable)
     if walk.visits_nodes:
-        e, walk = recorded(plan, program, lanes, learned(e.region, walk.node_messages.passes, e.wide))
+        e, walk = recorded(plan, program, lanes, learned(e.region, walk.node_messages.passes, e.wide), transposable)
     arguments = [array for array in ARRAYS if array in e.used and ARRAYS[array].kind != "local"]
     records = list(walk.node_workspaces.values())
     facts = Facts(
@@ -142,11 +144,15 @@ def recorded_kernel(plan: Plan, program: Program, lanes: int) -> tuple[LlvmExecu
     return e, arguments, facts
 
 
-def recorded(plan: Plan, program: Program, lanes: int, memory: CellPlan) -> tuple[LlvmExecutor, Walk]:
+def recorded(
+    plan: Plan, program: Program, lanes: int, memory: CellPlan, transposable: bool = False
+) -> tuple[LlvmExecutor, Walk]:
+    """``transposable``: matrices in memory are gone through number by number."""
     counts = {"bodies": "%n", "nv": "%nv", "left_row": "%nv", "work_row": _WORK_ROW, "message_row": _MESSAGE_ROW}
     known = counts | {"motion_row": motion_row(plan.loads.motion_signatures)}
     known["measure_row"] = plan.loads.measures.data.shape[1]
     e = LlvmExecutor(lanes, program.tangents, known, ARRAYS["sizes"])
+    e.chunked = e.chunked and not transposable
     walk = Walk(e, plan, program, memory)
     walk.run()
     e.do("ret void")

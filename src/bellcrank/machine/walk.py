@@ -32,6 +32,17 @@ from .workspace import make_workspace
 Step = Callable[[Any, Any], Any]
 
 
+class _Arrays(dict[str, Any]):
+    """Arrays of an executor by their names, made when they are first asked for."""
+
+    def __init__(self, e: Executor, declared: Mapping[str, Array]):
+        self.e, self.declared = e, declared
+
+    def __missing__(self, name: str) -> Any:
+        made = self[name] = self.e.array(self.declared[name])
+        return made
+
+
 class Walk:
     """Implements formulations.Walk on an executor: runs the recursion, or writes its loops."""
 
@@ -53,15 +64,10 @@ class Walk:
         self.node_messages: Any = make_node_messages(self)
         self.arena = Arena(e)
         self._declared: Mapping[str, Array] = arrays_of(plan, program)
-        self._arrays: dict[str, Any] = {}
+        self.array: Callable[[str], Any] = _Arrays(e, self._declared).__getitem__
         self.array("cursor")  # where the kernel begins, so that it stays in registers
         there = plan.has_gravity
         self.gravity = Vector(*[self.data("gravity", (0, k), plan.varies("gravity", k)) if there[k] else 0.0 for k in range(3)])
-
-    def array(self, name: str) -> Any:
-        if name not in self._arrays:
-            self._arrays[name] = self.e.array(self._declared[name])
-        return self._arrays[name]
 
     def carries(self, name: str) -> bool:
         """Whether numbers of an array have their tangents behind them."""

@@ -88,7 +88,7 @@ PARTS: dict[str, type[Any]] = {"": shapes.MassProperties, **{cls.shape: cls for 
 def part(shape: str, **given: Any) -> Any:
     """A shape of a compound body: "rod", "cylinder", "box" or "sphere", with the arguments of the methods of these names."""
     if shape not in PARTS or not shape:
-        raise ModelError(f"{shape!r} is no shape. Choose from {', '.join(name for name in PARTS if name)}.")
+        raise ModelError(f"{shape!r} is not a shape. Choose from {', '.join(name for name in PARTS if name)}.")
     known = [field.attribute for field in fields_of(PARTS[shape])]
     for key in given:
         if key not in known:
@@ -103,7 +103,7 @@ def _group(joint: str, first: Mapping[str, int]) -> int:
 
 def _arrow(given: tuple[str, Axis]) -> measures.Arrow:
     if not isinstance(given, tuple) or len(given) != 2:
-        raise ModelError(f"{given!r} is no direction on a body. Give (body, direction).")
+        raise ModelError(f"{given!r} is not a direction on a body. Give (body, direction).")
     return measures.Arrow(text(given[0]), direction(given[1]))
 
 
@@ -658,7 +658,7 @@ class Parts:
 
 
 class Mechanism(Parts):
-    """Collects what a mechanism is made of; ``build`` judges it and makes the Model."""
+    """A mechanism written in Python: add its bodies, joints and forces; ``build`` checks them and returns the Model."""
 
     def __init__(
         self,

@@ -130,7 +130,7 @@ def _axis_problems(closure: Closure) -> Iterator[str]:
         yield "a second axis is given for perpendicular axes, and for nothing else."
     for axis in (closure.axis, closure.axis2):
         if axis is not None and abs(math.hypot(*axis) - 1) > 1e-9:
-            yield f"its axis {axis} is no unit vector."
+            yield f"its axis {axis} is not a unit vector."
     if closure.axis is not None and closure.axis2 is not None:
         cosine = sum(x * y for x, y in zip(closure.axis, closure.axis2, strict=True))
         if abs(cosine) > 1e-9:

@@ -59,8 +59,8 @@ class Model:
     motions      n, or ()  of driven joints, None for the others; a driven joint has no entries in q and v
     elements               force elements
     closures               what closes loops: joints cut out of them, rods, guided points, couplers
-    inputs                 names of the values that the caller sets during a run
-    measures               outputs that the user asked for
+    inputs                 names of the values that the caller gives for a run
+    measures               outputs that the user defined
     signals                measures of the formulas that force elements have
     limits       n, or ()  of joints, kept and not simulated; None for joints without
     held_q       names     of joints whose coordinates keep their given values when the loops are closed
@@ -71,7 +71,7 @@ class Model:
 
     The start that satisfies the loops follows from the given one: ``initial_q`` and ``initial_v``.
 
-    Arrays are copied and read-only. Whatever is impossible is listed in one ModelError.
+    Arrays are copied and read-only. Everything that is impossible is listed in one ModelError.
     """
 
     name: str
@@ -185,11 +185,11 @@ class Model:
     def view(self, *, host: str = "127.0.0.1", port: int = 8080, open_browser: bool = True, **options: Any) -> Page:
         """The mechanism in the browser, with sliders for its numbers, each change of which is simulated at once.
 
-        host, port    where it is served: to this machine alone, unless another address is given
+        host, port    address of the page: only this machine can open it, unless another address is given
         open_browser  whether the page is opened in the browser of this machine
         options       of ``simulate``: duration, step, method ...
 
-        It is served while the program runs: ``page.wait()`` keeps it running, ``page.close()`` ends it.
+        The page is served while the program runs: ``page.wait()`` keeps it running, ``page.close()`` ends it.
         """
         from ..viewer.browser.page import view  # goes upward, as check does
 
@@ -197,7 +197,7 @@ class Model:
 
     @property
     def initial_q(self) -> Array:
-        """The start, (nq,): of a tree the given one; of closed loops the assembled one, at t = 0.
+        """The initial coordinates, (nq,): those given, and with closed loops the assembled ones, at t = 0.
 
         Raises AssemblyError, with what stays open and by how much, where the loops cannot be closed.
         """

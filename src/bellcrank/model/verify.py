@@ -64,7 +64,7 @@ def _check_lists(model: Model, problems: Problems) -> None:
         problems.add(f"limits has {len(model.limits)} entries for {n} joints. Give one each, None for a joint without.")
     for field in ("held_q", "held_v"):
         for name in (name for name in getattr(model, field) if name not in model.joint_names):
-            problems.add(f'{field} names "{name}", which is no joint.{problems.suggest(name, model.joint_names)}')
+            problems.add(f'{field} names "{name}", which is not a joint.{problems.suggest(name, model.joint_names)}')
     for text in () if model.source is None else model.source.problems():
         problems.add(text)
     if model.motions and len(model.motions) != n:
@@ -206,7 +206,7 @@ def _of_closure(model: Model, measure: Measure) -> Iterator[str]:
         return
     closure = model.closures[measure.closure]
     if measure.kind in ("coordinate", "closure") and (closure.joint is None) != (measure.kind == "closure"):
-        yield f"its closure is {measure.closure}, which is {'no joint' if measure.kind != 'closure' else 'a joint'}."
+        yield f"its closure is {measure.closure}, which is {'not a joint' if measure.kind != 'closure' else 'a joint'}."
     elif measure.kind == "coordinate" and measure.part == "a":
         yield "joints that close loops have coordinates and velocities, and no accelerations of their own."
     elif measure.kind == "coordinate" and not 0 <= measure.dof < _dofs(model, measure):
@@ -281,7 +281,7 @@ def _on_joint(model: Model, element: Element) -> Iterator[str]:
             closure = model.closures[element.closure]
             name, driven = closure.name, closure.motion is not None
         else:
-            yield f"its closure is {element.closure}, which is no joint."
+            yield f"its closure is {element.closure}, which is not a joint."
     elif 0 <= element.joint < model.n:
         row = element.joint
         joint, name, driven = model.joints[row], model.joint_names[row], bool(model.driven[row])

@@ -8,7 +8,7 @@ dual       Dual over any of these                 exact derivatives, one value a
 
 from .counting import CountingGraph, Operations
 from .dual import Dual, Rate, SecondRate
-from .functions import absolute, atan2, exp, floor, gather, less, log, maximum, minimum, power, select, sincos, sqrt
+from .functions import absolute, atan2, exp, floor, gather, less, log, maximum, minimum, negated, power, select, sincos, sqrt
 from .operations import acos, asin, atan, cos, mod, sign, sin, smoothstep, step, tan
 from .symbol import Condition, Graph, Number, Symbol, is_constant
 
@@ -37,6 +37,7 @@ __all__ = [
     "maximum",
     "minimum",
     "mod",
+    "negated",
     "power",
     "select",
     "sign",

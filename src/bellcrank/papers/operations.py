@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from ..dynamics.dynamics import Dynamics
 from ..dynamics.node_ranks import plan_generic_nodes, plan_nodes
 from ..errors import StateError
+from ..extremes import in_our_errors
 from ..formulations import CANONICAL, CLOSED, FORMULATIONS, QUANTITIES, Program
 from ..joints import JOINTS
 from ..machine.arrays import ARRAYS
@@ -60,6 +61,7 @@ class Count(NamedTuple):
         return f"{self.per_body.total}n{self.offset.total:+d}"
 
 
+@in_our_errors(StateError)
 def count_operations(model: Model, *, style: Style = "plane", gravity: bool = True) -> dict[str, Operations]:
     """Operations of one evaluation of each formulation that takes the model, without its force elements."""
     programs = _LOOPS if model.closures else _TREES

@@ -15,6 +15,7 @@ ground's frame then is fixed in the world.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -154,13 +155,13 @@ def _zxz(R: Array) -> tuple[Array, Array, Array]:
     return gamma, alpha, np.arctan2(left[:, 1, 0], left[:, 0, 0])
 
 
-def axes_to_z(z: Array, axis2: list[tuple[float, float, float] | None]) -> Array:
+def axes_to_z(z: Array, axis2: Sequence[tuple[float, float, float] | Array | None]) -> Array:
     """Rotations whose third columns are the axes, and first columns the second axes where there are such.
 
     Elsewhere permutations of the coordinate axes where that is possible. An axis that a design can turn takes its frame with
     it by the shortest way from where the model starts.
     """
-    if z.dtype == object:
+    if z.dtype == object or any(x is not None and varied(as_array(x)).any() for x in axis2):
         return _turning_axes(z, axis2)
     helper = np.eye(3)[np.argmin(np.abs(z), axis=1)]
     x = np.cross(helper, z)
@@ -171,9 +172,9 @@ def axes_to_z(z: Array, axis2: list[tuple[float, float, float] | None]) -> Array
     return np.stack([x, np.cross(z, x), z], axis=2)
 
 
-def _turning_axes(z: Array, axis2: list[tuple[float, float, float] | None]) -> Array:
+def _turning_axes(z: Array, axis2: Sequence[tuple[float, float, float] | Array | None]) -> Array:
     """x = x0 + w x x0 + w x (w x x0) / (1 + cos), w = z0 x z: where z is not the opposite of z0."""
-    at_start = axes_to_z(values_of(z), axis2)
+    at_start = axes_to_z(values_of(z), [None if x is None else values_of(x) for x in axis2])
     x = at_start[:, :, 0].astype(object)
     for k, given in enumerate(axis2):
         if given is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -78,6 +78,10 @@ class Labels:
             measures=model.measure_names,
             measure_units=model.measure_units,
         )
+
+    def filled_from(self, other: Labels) -> Labels:
+        """With the names of another one where there are none: a file without an array lacks those along it."""
+        return replace(self, **{field: names for field, names in vars(other).items() if not getattr(self, field)})
 
 
 def _closing_drives(model: Model) -> list[tuple[str, Names, Names]]:

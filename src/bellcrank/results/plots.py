@@ -48,6 +48,11 @@ AXIS = {
     "m/s": "velocity (m/s)",
     "N": "force (N)",
     "N m": "moment (N m)",
+    "m/s2": "acceleration (m/s2)",
+    "rad/s2": "angular acceleration (rad/s2)",
+    "J": "energy (J)",
+    "W": "power (W)",
+    "Pa": "pressure (Pa)",
 }
 
 
@@ -116,7 +121,7 @@ def _states(run: Run, name: str, groups: dict[str, np.ndarray], panels: list[Axe
     names = run.labels.coordinates if name == "q" else run.labels.dofs
     for axes, (unit, indices) in zip(panels, groups.items(), strict=True):
         draw_lines(axes, run.values("time"), run.values(name)[:, indices], [names[i] for i in indices])
-        axes.set_ylabel(AXIS.get(unit, unit))
+        axes.set_ylabel(AXIS.get(unit, f"state ({unit})"))
     if panels:
         velocities = "Velocities and states" if run.settings.get("states") else "Velocities"
         panels[0].set_title("Coordinates" if name == "q" else velocities, loc="left", weight="bold")

@@ -188,7 +188,7 @@ class Run:
 
     @cached_property
     def drives(self) -> xr.DataArray:
-        """Efforts that keep the prescribed motions going (time, drive)."""
+        """Efforts of the prescribed motions (time, drive)."""
         return self._labelled("drives")
 
     @cached_property
@@ -260,7 +260,7 @@ class Run:
         return self._labelled("rotations")
 
     def final_state(self) -> FinalState:
-        """q, v and t of the last sample, from which a run can go on."""
+        """q, v and t of the last sample, from which a run can be continued."""
         if not self._time.size:
             raise StateError(f"the run of {self.labels.model!r} has no samples, and so no final state")
         return FinalState(self._values["q"][-1].copy(), self._values["v"][-1].copy(), float(self._time[-1]))
@@ -336,7 +336,7 @@ class Run:
         return animate_run(self, path, **chosen, keep=keep, progress=progress)
 
     def view(self, *, host: str = "127.0.0.1", port: int = 8080, open_browser: bool = True) -> Page:
-        """The motion in the browser: play it, look at it from all sides, see forces, traces and plots; see Model.view."""
+        """Show the motion in the browser, with forces, traces and plots; see Model.view."""
         from ..viewer.browser.page import view  # goes upward, when it is asked for
 
         return view(self, host=host, port=port, open_browser=open_browser)

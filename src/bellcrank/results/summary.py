@@ -166,7 +166,7 @@ class Summary:
         rows += _some([("singular", f"at t = {item.time:.6g} s, loop of {item.event}") for item in self.passages], "singular")
         singular = [("no acceleration", f"at t = {item.time:.6g} s, loop of {item.event}") for item in self.undetermined]
         rows += _some(singular, "samples without acceleration")
-        rows += _some([("not a number", words) for words in self.not_finite], "that are no numbers")
+        rows += _some([("not a number", words) for words in self.not_finite], "that are not finite")
         return rows + ([("stopped early", self.stopped)] if self.stopped else [])
 
     def _formulations(self) -> str | None:

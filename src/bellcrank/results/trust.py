@@ -45,9 +45,12 @@ def not_finite(run: Run, name: str) -> str | None:
 
     Those are in singular positions, where nothing determines accelerations and reactions, or have states that are not finite.
     """
-    from .quantities import NAMES, QUANTITIES
+    values = run.values(name)
+    if np.isfinite(values).all():
+        return None
+    from .quantities import NAMES, QUANTITIES  # xarray takes longer to import than a short run takes
 
-    values, time = run.values(name), run.values("time")
+    time = run.values("time")
     known = np.isin(time, [at for at, _ in run.settings.get("undetermined") or ()])
     if name not in ("q", "v", "a"):  # what follows from a state that is not finite is not either
         known = known | ~np.isfinite(np.hstack([run.values(part) for part in ("q", "v", "a")])).all(axis=1)

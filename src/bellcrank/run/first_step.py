@@ -43,6 +43,7 @@ def prepare(
     control: Control | None = None,
     tangents: Tangents | None = None,
     log: Log | None = None,
+    made: Callable[..., Trajectory] = Trajectory,
 ) -> Trajectory:
     """``tangents``: of the data; those of the first state are ``dq`` and ``dv`` of ``start``. ``log``: of its steps."""
     momenta, q, first_time = in_momenta(dynamics, scheme, control), start["q"], float(start["t"])
@@ -51,7 +52,7 @@ def prepare(
     if dynamics.model.closures and scheme.turns:  # the midpoint rule for closed loops is built on the open tree
         program = CANONICAL["canonical_momenta:joint"]
     known = known_times(dynamics.model, first_time, float(times[-1]), () if control is None else control.known_times())
-    trajectory = Trajectory(dynamics.plan, program, scheme, times[1:], known, metric=metric, tangents=tangents, log=log)
+    trajectory = made(dynamics.plan, program, scheme, times[1:], known, metric=metric, tangents=tangents, log=log)
     if control is not None:
         start = control.applied(dynamics, start)
         control.attach(trajectory)

@@ -22,6 +22,12 @@ def _time(outcome: Outcome) -> float:
     return float(outcome.times[-1])
 
 
+def interrupted(outcome: Outcome) -> Outcome:
+    """What there is when the user interrupts what comes after it."""
+    passages = outcome.passages[:-1] if stopped_by_singularity(outcome) else outcome.passages
+    return outcome._replace(problem=f"interrupted at t = {_time(outcome):.6g} s", passages=passages)
+
+
 def on_grid(outcome: Outcome, times: Array) -> Outcome:
     """The same, its last time rid of rounding: a run may have ended at a sample but for that."""
     reached = _time(outcome)

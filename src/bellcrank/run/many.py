@@ -64,16 +64,16 @@ def simulate_many(
 ) -> Runs:
     """Runs from rows of q (B, nq), v (B, nv), under rows of tau (B, nv) and inputs; what is given once holds for all.
 
-    ``parameters`` of the model by their paths (model.parameters lists them), each a number for every run, make a run of each
-    design: {"arm.mass": [1.0, 1.2, 1.4]}. Or give a ``design`` and rows ``p`` (B, parameters). Nothing is compiled again, and a
-    run starts as the model of its design does. One that is no mechanism, or whose loops cannot be closed, does not start.
+    ``parameters`` of the model by their paths (model.parameters lists them), with a value for each run, give every run a design
+    of its own: {"arm.mass": [1.0, 1.2, 1.4]}. Or give a ``design`` and rows ``p`` (B, parameters). Nothing is compiled again,
+    and a run starts as the model of its design does. An impossible design, or one whose loops cannot be closed, does not start.
 
-    q and v may be given by name as well, each a number or one for each run: what is named is kept, and the others follow. Every
-    run starts as ``simulate`` would start it, with its loops closed. Rows that do not satisfy the loops are changed, and a
-    warning says by how much; a run whose loops cannot be closed does not start.
+    q and v may be given by name as well, each a number or one for each run: the named values are kept, and the others follow.
+    Every run starts as ``simulate`` would start it, with its loops closed. Rows that do not satisfy the loops are changed, and
+    a warning states by how much; a run whose loops cannot be closed does not start.
 
     With closed loops every state is projected onto the closures after each step; a run that meets a singular configuration
-    stops there, or goes on with on_singular = "warn".
+    stops there, or continues with on_singular = "warn".
 
     A single run that fails raises nothing: ``runs.status`` and ``runs.messages`` give the reasons. A run may take ``max_steps``
     steps, and one that would need many times more is stopped as soon as that is clear. Interrupted, there is a SimulationError;

@@ -28,11 +28,10 @@ from .arguments import AUTO, formulation_for, must_be_known, must_be_positive, n
 from .checks.horizon import MOST_STEPS, Horizon, must_be_few
 from .checks.jumps import jumping
 from .checks.trust import doubt_energy, with_missing
-from .checks.unwatched import tell_uncut, tell_unopened
 from .compiled import Limits, in_machine_code
 from .control import Control, Function, Loads, TabledInputs, with_tables
 from .events import Event, Surroundings, Watcher
-from .joining import State, from_last, joined, on_grid, still_to_come, stopped_by_singularity
+from .joining import State, from_last, interrupted, joined, on_grid, still_to_come, stopped_by_singularity
 from .loops.midpoint import closes_by_itself
 from .loops.passing import PASSING_METHODS, Passing, integrate_passing
 from .loops.row_choice import KeptRows, Stretches, open_beyond
@@ -88,7 +87,7 @@ def simulate(
 
     duration   seconds; the model's own if not given
     step       interval of the samples in seconds; the model's own, or a hundredth of the duration
-    method     "auto" is "dopri5" until the run shows itself stiff, then "radau", which the summary and the settings say;
+    method     "auto" is "dopri5", and "radau" from the time at which the run is found to be stiff (see the summary);
                "dopri5" and "dop853" adapt their step to rtol and atol; "radau" (Radau IIA of order 5, with exact Jacobians)
                does so for stiff models, and "bdf" is scipy's; "rk4" takes steps of at most max_step (default: the interval);
                "rattle" and "reaction_taylor" (Huang) take closed loops through singular configurations, by steps of max_step;
@@ -101,7 +100,7 @@ def simulate(
     q, v       start, instead of the model's: values by name, which are kept while the others follow, or whole arrays. Arrays
                that do not satisfy the closed loops are changed, and a warning says what was changed and by how much; what
                differs in them from the model's own start is kept where the loops allow it
-    after      a run to go on from: its last state and time
+    after      a run to be continued, from its last state and time
     events     to be detected; ``run.crossings`` lists those that occurred
     design     a bc.Design whose model this is. With ``moved = design.moved(p)``, ``simulate(moved.base, design=moved)`` is
                the run of other values of its parameters, for which nothing is planned or compiled again
@@ -115,7 +114,7 @@ def simulate(
     variant         of formulation "coordinate_reduction": "block" (compiled), or Critchley & Anderson's own, in Python and
                     slow: "rcr", "acs" with ``dependents`` (names of coordinates), "gcl" with ``fictitious`` (two bodies),
                     "body"; a run ends where its dependent coordinates are no longer independent of each other
-    on_singular     at a singular configuration "stop", or "pass" it by going on with rattle, or "warn" and go on
+    on_singular     at a singular configuration: "stop"; "pass" it with rattle and continue; or "warn" and continue
 
     A run that cannot continue raises SimulationError, whose ``run`` holds the results until then.
     """
@@ -142,10 +141,6 @@ def simulate(
     times = float(start["t"]) + times
     for text in (*overshooting(model), *jumping(model, float(times[0]), float(times[-1]))):
         warn(text)
-    if method in PASSING_METHODS:
-        tell_uncut(model, method, float(times[0]), float(times[-1]))
-    if dynamics.formulation.startswith("canonical") or method in (*PASSING_METHODS, "bdf"):
-        tell_unopened(dynamics, method)
     horizon = Horizon(float(times[0]), float(times[-1]), int(max_steps))
     if tables is not None:
         tables.must_cover(float(times[0]), float(times[-1]))
@@ -291,7 +286,10 @@ class _OneRun:
         later = still_to_come(outcome, until)
         if outcome.problem is not None or not len(later):
             return outcome
-        rest = self._compiled(by, from_last(by, first, outcome), np.append(outcome.times[-1], later), how)
+        try:
+            rest = self._compiled(by, from_last(by, first, outcome), np.append(outcome.times[-1], later), how)
+        except KeyboardInterrupt:
+            return interrupted(outcome)
         return joined(outcome, rest, np.isin(outcome.times, until))
 
 

@@ -32,6 +32,7 @@ from .system import Fastest, FirstOrder, Outcome, Passage, energy_scale
 Array = NDArray[np.float64]
 
 STIFF_METHODS = ("bdf",)
+_COUNTED = ("nfev", "njev", "nlu")
 FINEST = 100 * float(np.finfo(float).eps)  # of scipy's solvers
 
 
@@ -63,18 +64,17 @@ def integrate_stiff(
     solver = solver_from(float(times[0]), y)
     kept, peak, anchored = [y], Fastest(dynamics), [system.anchors()]
     steps, problem = 0, None
-    ends = Ends(dynamics.model, times, rtol, atol)
+    ends = Ends(system, times, rtol, atol)
     counted = np.zeros(3, dtype=int)  # evaluations, Jacobians and factorizations of solvers before this one
     try:
         while problem is None and len(kept) < len(times) and not (ends.final and solver.t >= ends.cut):
             solver.t_bound, solver.status = ends.next(solver.t), "running"
-            before = solver.t, solver.y.copy()
+            before, saved = (solver.t, solver.y.copy()), _saved(solver)
             if watch is not None:
                 solver.max_step = min(max_step or np.inf, _longest(system, watch, solver.t, solver.y))
             problem = _step(solver, system, method)
-            if problem is None and ends.shorten(before, solver, watcher, system):
-                counted += _counts(solver)
-                solver = solver_from(*before, first_step=ends.cut - before[0])
+            if problem is None and ends.shorten(before, solver, watcher):
+                vars(solver).update(saved)
                 continue
             if problem is None and watch is not None:
                 _close(solver, system)
@@ -147,8 +147,13 @@ def _solvers(system: FirstOrder, end: float, **options: Any) -> Callable[..., An
     return solver_from
 
 
+def _saved(solver: Any) -> dict[str, Any]:
+    """All of a solver before a step, from which it may be taken again with another end, but what it has counted."""
+    return {name: x for name, x in vars(solver).items() if name not in _COUNTED} | {"D": solver.D.copy()}
+
+
 def _counts(solver: Any) -> NDArray[np.int_]:
-    return np.array([solver.nfev, solver.njev, solver.nlu])
+    return np.array([getattr(solver, name) for name in _COUNTED])
 
 
 def _longest(system: FirstOrder, watch: SingularityWatch, t: float, y: Array) -> float:

@@ -1,4 +1,4 @@
-"""Where steps of a stiff method end besides at samples: at times that are known, at stops, and at events that end the run."""
+"""Where steps of a stiff method end besides at samples: at known times, at stops, contacts and kinks, at final events."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..machine.steps.cuts.corners import just_after, just_before
 from ..machine.steps.cuts.known import known_surfaces, known_times
-from ..model import Model
 from .events import Watcher
+from .events.openings import Openings
 from .events.roots import Quantity, narrowed, one_way
 from .system import FirstOrder
 
@@ -22,42 +23,60 @@ _SHORTEST = 1e-14  # of the time
 class Ends:
     """``cut`` is the time at which the step at hand is to end, infinite if nothing is known; ``final``: the run ends there."""
 
-    def __init__(self, model: Model, times: Array, rtol: float, atol: float):
-        self.surfaces = known_surfaces(model)
-        self.corners = np.append(known_times(model, float(times[0]), float(times[-1])), float(times[-1]))
+    def __init__(self, system: FirstOrder, times: Array, rtol: float, atol: float):
+        self.system, self.last = system, float(times[-1])
+        self.surfaces = known_surfaces(system.model)
+        self.openings = Openings(system.dynamics, system.u)
+        self.corners = known_times(system.model, float(times[0]), self.last)
         self.rtol, self.atol = rtol, atol
         self.cut, self.final = np.inf, False
+        self._set_window(-np.inf)
 
     def next(self, t: float) -> float:
         """The first that comes after t."""
+        return min(self._corner_after(t), self.last, self.cut)
+
+    def _corner_after(self, t: float) -> float:
         ahead = self.corners[self.corners > t]
-        return min(float(ahead[0]) if len(ahead) else np.inf, self.cut)
+        return float(ahead[0]) if len(ahead) else np.inf
+
+    def _set_window(self, t: float) -> None:
+        """What begins at a corner at t has begun, and what ends at the next has not."""
+        following = self._corner_after(t)
+        latest = just_before(following) if np.isfinite(following) else np.inf
+        self.system.window = (just_after(t) if np.isfinite(t) else -np.inf, latest)
 
     def reached(self, t: float) -> bool:
         """Whether a step has come to such a time; a cut is then done with, unless the run ends there."""
-        arrived = t >= self.cut or t in self.corners[:-1]
+        corner = t in self.corners
+        if corner:
+            self._set_window(t)
+        arrived = t >= self.cut or corner
         if arrived and not self.final:
             self.cut = np.inf
         return arrived
 
-    def shorten(self, before: tuple[float, Array], solver: Any, watcher: Watcher | None, system: FirstOrder) -> bool:
-        """Whether the step from ``before`` is to be taken again until ``cut``, since it crosses a stop or an event ends it."""
-        t, h = before[0], solver.t - before[0]
-        if self.final or (watcher is None and not len(self.surfaces.places)):
+    def shorten(self, before: tuple[float, Array], solver: Any, watcher: Watcher | None) -> bool:
+        """Whether the step from ``before`` is to be taken again until ``cut``: it crosses a surface, or an event ends it."""
+        t, h, system = before[0], solver.t - before[0], self.system
+        if self.final or (watcher is None and not len(self.surfaces.places) and not self.openings.watched):
             return False
         between = solver.dense_output()
         parts = [self._crossed(k, before[1], between, t, h) for k in range(len(self.surfaces.places))]
         first = min(parts, default=np.inf)
-        if first * h > _SHORTEST * max(abs(t), h) and first < 1.0:
-            self.cut = t + first * h
-            return True
-        if watcher is None:
-            return False
+        cut = t + first * h if first * h > _SHORTEST * max(abs(t), h) and first < 1.0 else np.inf
 
         def inside(x: Array) -> tuple[Array, Array]:
             q, v, _ = system.parts(np.atleast_2d(between(t + x * h).T))
             return q, v
 
+        self.openings.inputs = system.u
+        cut = min(cut, self.openings.cut(t, h, inside) or np.inf)
+        if cut < np.inf:
+            self.cut = cut
+            return True
+        if watcher is None:
+            return False
         stop = watcher.look(t, h, inside)
         if stop is not None:
             watcher.stopped = stop

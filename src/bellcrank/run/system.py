@@ -138,6 +138,7 @@ class FirstOrder:
         self.loops = loops
         self.dynamics, self.model = dynamics, model
         self.tau, self.u = start["tau"], start["u"]
+        self.window = (-np.inf, np.inf)  # times between which the equations hold as they are
         self.state = model.nq + model.nv
         self._anchors = known_anchors(model)
         self.closings = len(model.closures) if any(c.motion is not None for c in model.closures) else 0
@@ -167,7 +168,7 @@ class FirstOrder:
 
     def slope(self, t: float, y: Array) -> Array:
         """dy/dt; not a number where the equations have no finite answer, from which the solver takes a step back."""
-        q, v = y[: self.model.nq], y[self.model.nq : self.state]
+        q, v, t = y[: self.model.nq], y[self.model.nq : self.state], min(max(t, self.window[0]), self.window[1])
         try:
             a = self.dynamics.acceleration(q, v, self.tau, t=t, inputs=self.u)
             return np.concatenate([self.dynamics.rates(q, v), a, self._powers(t, q, v, a)])
@@ -179,6 +180,7 @@ class FirstOrder:
 
     def jacobian(self, t: float, y: Array) -> Array:
         nq, q, v = self.model.nq, y[: self.model.nq], y[self.model.nq : self.state]
+        t = min(max(t, self.window[0]), self.window[1])
         J = self.dynamics.jacobians(q, v, self.tau, t=t, inputs=self.u)
         inverse = velocity_matrix(self.model, q)
         full = np.zeros((len(y), len(y)))

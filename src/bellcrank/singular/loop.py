@@ -5,21 +5,42 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import BellcrankError
+from ..machine.steps.cuts.corners import NEVER, just_after, just_before
 from .outcome import Passed, Report
 from .passages import PassageFinder
 from .records import EnergyBalance, States
 
 Array = NDArray[np.float64]
 Progress = Callable[[float], None]
-Look = Callable[[States], float | None]  # at both ends of a step: the time inside it at which the run is to end, if it is
+
+
+class Cut(NamedTuple):
+    """A time inside a step at which it is to end; ``final``: and the run with it."""
+
+    time: float
+    final: bool
+
+
+Look = Callable[[States], Cut | None]  # at both ends of a step
 
 BATCH = 256  # steps
+OFTEN = 20  # times that one step is made shorter
+
+
+class Watched(NamedTuple):
+    """What is looked for in every step, and times at which the equations of motion are not smooth: steps end there."""
+
+    look: Look | None = None
+    corners: tuple[float, ...] = ()
+
+
+NOTHING = Watched()
 
 
 class Stepper(Protocol):
@@ -31,6 +52,9 @@ class Stepper(Protocol):
     @property
     def t(self) -> float: ...
     def step(self, until: float) -> None: ...
+    def begin(self, window: tuple[float, float]) -> None:
+        """A piece of the motion: forces are asked for at times of the window only, so that what begins there has begun."""
+
     def now(self) -> Any:
         """What is to be kept of the present state."""
 
@@ -46,26 +70,57 @@ class Stepper(Protocol):
 class Keeper:
     """Takes the steps, keeps each until a batch is full, and of each batch the samples."""
 
-    def __init__(self, stepper: Stepper, balance: EnergyBalance, look: Look | None):
-        self.stepper, self.balance, self.look, self.steps = stepper, balance, look, 0
+    def __init__(self, stepper: Stepper, balance: EnergyBalance, watched: Watched):
+        self.stepper, self.balance, self.look, self.steps = stepper, balance, watched.look, 0
+        self.corners = [*watched.corners, NEVER]
         self.waiting: list[Any] = []
         self.wanted: list[int] = []  # of those that wait, which are samples
         self.samples: list[Any] = []
         self.rows: list[tuple[Array, Array, Array, Array]] = []
 
+    def begin(self) -> None:
+        if self.corners[0] < NEVER:
+            self._window(-np.inf)
+
     def step(self, until: float) -> bool:
-        """One step, and whether the run ends with it: the step in which that happens is taken again, to end there."""
-        before = None if self.look is None else _twin(self.stepper)
+        """On to ``until``, in pieces that end at corners and where a step was cut; whether the run ends with it."""
         with np.errstate(all="ignore"):  # what is not finite is found, and said, by the step
+            while True:
+                if self.stepper.t >= self.corners[0]:
+                    self._pass_corner()
+                if self._piece(min(until, self.corners[0])):
+                    return True
+                if self.stepper.t >= until:
+                    return False
+                self.keep(False)
+
+    def _piece(self, until: float) -> bool:
+        """One step: taken again, to end where it is cut; whether the run ends with it."""
+        for _ in range(OFTEN):
+            before = None if self.look is None else _twin(self.stepper)
             self.stepper.step(until)
             self.steps += 1
             if self.look is None or before is None:
                 return False
-            end = self.look(self.stepper.states([before.now(), self.stepper.now()]))
-            if end is not None and end < until:
-                self.stepper = before
-                self.stepper.step(end)
-        return end is not None
+            cut = self.look(self.stepper.states([before.now(), self.stepper.now()]))
+            if cut is None or cut.time >= until:
+                return cut is not None and cut.final
+            self.stepper, until = before, cut.time
+            if cut.final:
+                self.stepper.step(until)
+                return True
+        self.stepper.step(until)
+        return False
+
+    def _pass_corner(self) -> None:
+        """What holds from there on: the state is entered once more, with other forces."""
+        self.enter()
+        self._window(just_after(self.corners.pop(0)))
+        self.keep(False)
+
+    def _window(self, earliest: float) -> None:
+        self.balance.window = (earliest, just_before(self.corners[0]))
+        self.stepper.begin(self.balance.window)
 
     def keep(self, sample: bool) -> None:
         if sample:
@@ -99,12 +154,13 @@ def march(
     times: Array,
     longest: float | None,
     progress: Progress | None,
-    look: Look | None = None,
+    watched: Watched,
 ) -> Passed:
     """Equal steps of at most ``longest`` between the samples; the interval of the samples unless given."""
-    keeper, problem = Keeper(stepper, balance, look), None
-    keeper.keep(True)
+    keeper, problem = Keeper(stepper, balance, watched), None
     try:
+        keeper.begin()
+        keeper.keep(True)
         _march(keeper, times, longest, progress)
     except BellcrankError as trouble:
         problem = f"stopped at t = {keeper.stepper.t:.9g} s: {trouble}. What was computed until then is kept."

@@ -56,6 +56,7 @@ class Quantities:
         self.length = float(dynamics.plan.length)
         self.loops = Loops(dynamics)
         self.scale = self.loops.rows
+        self.window = (-np.inf, np.inf)  # times between which forces are as they are
         self.rank: int | None = None  # the largest that the equations have had
         self.mass_matrix = Quantity(dynamics, "mass_matrix", u)
         closed = "closed_" if model.closures else ""
@@ -66,22 +67,25 @@ class Quantities:
             self._jacobian = Quantity(dynamics, "closure_jacobian", u)
         self._still = np.zeros(self.nv)
 
+    def clock(self, t: float) -> float:
+        return min(max(t, self.window[0]), self.window[1])
+
     def mass(self, q: Array, t: float) -> Array:
         return self.mass_matrix(t, q=q).reshape(self.nv, self.nv)
 
     def force(self, q: Array, v: Array, t: float) -> Array:
         """What accelerates the mechanism with its loops open: M a = force."""
-        return self.tau - self._inverse_dynamics(t, q=q, v=v)
+        return self.tau - self._inverse_dynamics(self.clock(t), q=q, v=v)
 
     def closure(self, q: Array, v: Array, t: float) -> Array:
         """Columns: errors, and their rates; (m, 2)."""
         if not self.m:
             return np.zeros((0, 2))
-        return self._closure(t, q=q, v=v).reshape(self.m, 2) * self.scale[:, None]
+        return self._closure(self.clock(t), q=q, v=v).reshape(self.m, 2) * self.scale[:, None]
 
     def right(self, q: Array, v: Array, t: float) -> Array:
         """gamma; (m,)."""
-        return self._right(t, q=q, v=v) * self.scale if self.m else np.zeros(0)
+        return self._right(self.clock(t), q=q, v=v) * self.scale if self.m else np.zeros(0)
 
     def errors(self, q: Array, t: float) -> Array:
         return self.closure(q, self._still, t)[:, 0]

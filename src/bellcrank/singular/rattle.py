@@ -30,7 +30,7 @@ from ..wording import argument
 from .factors import Metric
 from .implicit import settled
 from .impulse import started
-from .loop import Look, Progress, march
+from .loop import NOTHING, Progress, Watched, march
 from .outcome import Passed, Report
 from .passages import PassageFinder, Seen
 from .quantities import Quantities
@@ -49,11 +49,11 @@ def integrate_rattle(
     times: Array,
     max_step: float | None = None,
     progress: Progress | None = None,
-    look: Look | None = None,
+    watched: Watched = NOTHING,
 ) -> Passed:
     """From ``start`` (q, v, tau, u) at times[0] to times[-1], in equal steps of at most max_step between the samples."""
     stepper = Rattle(dynamics, start, float(times[0]))
-    return march(stepper, EnergyBalance(dynamics, start["tau"], start["u"]), times, max_step, progress, look)
+    return march(stepper, EnergyBalance(dynamics, start["tau"], start["u"]), times, max_step, progress, watched)
 
 
 class Place(NamedTuple):
@@ -96,6 +96,10 @@ class Rattle:
     @property
     def t(self) -> float:
         return self.node.place.t
+
+    def begin(self, window: tuple[float, float]) -> None:
+        self.quantities.window = window
+        self.node = self._node(self.node.place, self.node.v)
 
     def now(self) -> GridPoint:
         return self.node
@@ -195,7 +199,9 @@ class Rattle:
         """d force/dv by differences: enough for Newton's method."""
         small = 1e-6 * (1 + np.abs(v).max())
         both = np.vstack([v + small * np.eye(len(v)), v - small * np.eye(len(v))])
-        out = self.dynamics.inverse_dynamics(place.q, both, np.zeros(len(v)), t=place.t, inputs=self.quantities.u)
+        out = self.dynamics.inverse_dynamics(
+            place.q, both, np.zeros(len(v)), t=self.quantities.clock(place.t), inputs=self.quantities.u
+        )
         up, down = np.split(out, 2)
         return (down - up).T / (2 * small)
 

@@ -33,6 +33,7 @@ class EnergyBalance:
         self.closings = any(closure.motion is not None for closure in model.closures)
         self.count = len(model.elements) + len(dynamics.frames.drive_order) + self.closings * len(model.closures) + 1
         self.works = np.zeros(self.count)
+        self.window = (-np.inf, np.inf)  # times between which forces are as they are
         self._last: tuple[float, Array] | None = None
         self._first_energy: float | None = None
         self.lost = 0.0
@@ -53,6 +54,7 @@ class EnergyBalance:
     def _powers(self, states: States) -> Array:
         """Of the elements, the drives (in the order of the walk), the closures if one is driven, and the efforts."""
         dynamics, parts = self.dynamics, [(states.v @ self.tau)[:, None]]
+        states = states._replace(t=np.clip(states.t, *self.window))
         if self.closings:
             parts.insert(0, dynamics.powers_of_closures(states.q, states.v, states.multipliers, t=states.t))
         if self.driven:

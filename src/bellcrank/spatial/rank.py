@@ -75,7 +75,7 @@ class Factors(NamedTuple):
         r = self.rank
         return np.asarray(self.Vt[:r].T @ ((self.U[:, :r].T @ right) / self.s[:r]))
 
-    def solve_many(self, right: Array) -> Array:
+    def solve_many(self, right: NDArray[Any]) -> NDArray[Any]:
         """The same of columns."""
         r = self.rank
         return np.asarray(self.Vt[:r].T @ ((self.U[:, :r].T @ right) / self.s[:r, None]))

@@ -37,11 +37,6 @@ class Transform(NamedTuple):
             u = turn.down(u)
         return u
 
-    def up_vector(self, u: Vector) -> Vector:
-        for turn in reversed(self.before + self.after):
-            u = turn.up(u)
-        return u
-
     def down(self, a: Motion, centripetal: Vector | None = None) -> Motion:
         """Motion of the child's origin if it were fixed to the parent: w, v + w x r (+ w x (w x r), given apart)."""
         w, v = self.between(a.w), self.between(a.v)

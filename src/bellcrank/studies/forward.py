@@ -23,18 +23,19 @@ from ..run import Event, simulate
 from ..run.arguments import AUTO, formulation_for, must_be_known, must_be_positive, sample_times, span, starting_state
 from ..run.control import refuse_loads
 from ..run.loops.midpoint import closes_by_itself
-from ..run.loops.passing import PASSING_METHODS
 from ..run.loops.treatment import loops_of
 from .accuracy import doubt_derivatives
 from .adjoint.backward import Backward
 from .adjoint.choice import MEMORY, taken_backward
 from .checking.kinks import warn_of_kinks
 from .history import History, Scaled, integrate
-from .jumps import may_jump, warn_of_jumps, warn_of_missed
+from .jumps import warn_of_integrals, warn_of_jumps, warn_of_missed
 from .outcome import Found, Sensitivity
 from .output_names import Output, parsed
+from .peaks import Peaks
 from .starting import first_tangents
-from .taking import Moments, moments, taken
+from .taking import INTEGRALS, Moments, moments, taken
+from .timed_jumps import timed_jumps
 
 Array = NDArray[np.float64]
 
@@ -73,7 +74,7 @@ def sensitivity(
     outputs     measures, with what is taken of them in time: "tip.x", "tip.x@end", "tip.x@t=0.5", "max(abs(hub.az))", "min(x)",
                 "rms(...)", "mean(...)", "integral(...)", "tip.x@lift_off", "lift_off.time" for an event of that name
     duration, step, tau, inputs, q, v, projection, rank_tolerance   as for simulate
-    method      "auto", "dopri5", "dop853", "rk4", "radau", and for trees "implicit_midpoint", "midpoint4", "gauss4", as for
+    method      "auto", "dopri5", "dop853", "rk4", "radau", "implicit_midpoint", "midpoint4", and for trees "gauss4", as for
                 simulate: derivatives are taken along by the same steps. Of an implicit method the equations of its stages are
                 differentiated, not the iterations that solve them
     control     "state": steps follow the errors of the state, and an AccuracyWarning tells where those of the derivatives,
@@ -99,33 +100,32 @@ def sensitivity(
     wanted = parsed(outputs, [event.title for event in events], whole)
     options: dict[str, Any] = {"rank_tolerance": rank_tolerance, "design": design}
     formulation = formulation_for(method, model, formulation, functions=False)
-    if method in PASSING_METHODS or closes_by_itself(method, model):
-        raise StateError(f"derivatives of closed loops are not integrated by {method}: use auto, dopri5, dop853, rk4 or radau")
     with compiling():
         dynamics = Dynamics(model, formulation, quick=True, **options)
     if model.stictions:
         raise StateError("friction that holds has no derivatives: use smooth friction, with a velocity instead of a stiffness")
-    if dynamics.canonical and model.closures:
-        raise StateError(
-            "derivatives of closed loops are integrated with q and v: use another formulation than canonical_momenta"
-        )
     given = {"q": q, "v": v, "tau": tau, "u": inputs}
     first = _first_run(model, wanted, events, given, whole, interval, method, (rtol, atol, max_step), formulation, projection)
     grid = sample_times(whole, interval)
-    when = moments(dynamics, wanted, grid, first)
     study = _Study(dynamics, Scaled.of(design), given, method, (rtol, atol, max_step), projection, control == "all")
+    over_time = any(output.taken in INTEGRALS for output in wanted)
+    cuts = timed_jumps(design, float(grid[0]), float(grid[-1])) if over_time else []
+    when = moments(wanted, grid, first, study.peaks(first), cuts)
     settings = study.settings | {"duration": whole, "step": interval}
-    followed = mode == "auto" and may_jump(model)  # backward, jumps of derivatives would be missing
-    if taken_backward(mode, wanted, len(design.names), control) and not followed:
+    in_momenta = dynamics.canonical and bool(model.closures) and not closes_by_itself(method, model)
+    if taken_backward(mode, wanted, len(design.names), control, closed_momenta=in_momenta):
         backward = Backward(dynamics, design, given, method, (rtol, atol, max_step), projection, memory)
         try:
             history, found = backward.run_and_back(wanted, events, when, progress)
-            warn_of_jumps(model)
+            warn_of_jumps(model, added=not dynamics.canonical, timed=True)
+            warn_of_integrals(model, wanted)
+            warn_of_missed(model, backward.missed)
             return _result(model, design, found, history, when, settings | {"mode": "adjoint"})
         except NoAdjointError:
             if mode == "adjoint":
                 raise
     warn_of_jumps(model, added=not dynamics.canonical, timed=True)
+    warn_of_integrals(model, wanted)
     history = study.run(when.times, progress)
     warn_of_missed(model, history.outcome.counts["uncut"])
     doubt_derivatives(model.name, design.names, history.outcome.missed, history.outcome.counts["steps"], rtol)
@@ -186,10 +186,19 @@ class _Study:
         dq, dv = first_tangents(dynamics, start, self.given, scaled.changes(dynamics.plan), written)
         begun = start | {"dq": dq, "dv": dv}
         loops = loops_of(self.projection, "stop")
+        if closes_by_itself(self.method, dynamics.model):
+            loops = loops._replace(project=False)
         found = integrate(dynamics, scaled, begun, times, self.method, self.limits, loops, self.control, progress)
         if found.outcome.problem is not None:
             raise SimulationError(f"model {dynamics.model.name!r} {found.outcome.problem} Derivatives end there too.", None)
         return found
+
+    def peaks(self, run: Any) -> Peaks | None:
+        """Of the run without derivatives."""
+        if run is None:
+            return None
+        start = starting_state(self.dynamics, None, self.given)
+        return Peaks(self.dynamics, run, start, self.limits, loops_of(self.projection, "stop"))
 
     @property
     def settings(self) -> dict[str, Any]:

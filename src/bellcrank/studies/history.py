@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from ..dynamics.dynamics import Dynamics
 from ..dynamics.quantities.measures import measuring
 from ..formulations import QUANTITIES
 from ..integrate import METHODS
+from ..machine.steps.cuts.corners import just_after, just_before
 from ..machine.steps.programs import projections
 from ..machine.steps.trajectory import Tangents
 from ..machine.tangents.data import design_tangents
@@ -83,30 +84,41 @@ class History:
         assert self.outcome.dv is not None
         return np.asarray(self.outcome.dv / self.sizes)
 
-    def measured(self, names: Sequence[str]) -> tuple[Array, Array, Array, tuple[str, ...]]:
-        """Of measures at all samples: values (T, columns), derivatives (T, columns, parameters), rates, and units."""
-        ends = [first for first, _ in self.stretches[1:]] + [len(self.times)]
-        parts: list[tuple[Array, Array, Array]] = []
+    def measured(self, names: Sequence[str]) -> tuple[Array, Array, tuple[str, ...]]:
+        """Of measures at all samples: values (T, columns), derivatives (T, columns, parameters), and units."""
+        parts: list[tuple[Array, Array]] = []
         units: tuple[str, ...] = ()
-        for (first, dyn), last in zip(self.stretches, ends, strict=True):
+        for dyn, here in self.parts():
             code = measuring(dyn, names)
             units = code.units
-            here = slice(first, last)
+            parts.append(self._at(dyn, here).measured(code))
+        values, along = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return values, along, units
+
+    def parts(self) -> Iterator[tuple[Dynamics, slice]]:
+        """With what samples were computed, and which."""
+        ends = [first for first, _ in self.stretches[1:]] + [len(self.times)]
+        for (first, dyn), last in zip(self.stretches, ends, strict=True):
             if last > first:
-                value, along = self._at(dyn, here).measured(code)
-                parts.append((value, along, self._rates(dyn, here, names)))
-        values, along, rates = (np.concatenate(part) for part in zip(*parts, strict=True))
-        return values, along, rates, units
+                yield dyn, slice(first, last)
 
     def values(self, names: Sequence[str]) -> tuple[Array, tuple[str, ...]]:
-        """Of measures at all samples, (T, columns), and their units; of a run in one stretch."""
-        (_, dyn), *_ = self.stretches
-        rows, t = self._rows(slice(None)), self.times
-        return dyn.measures(**rows, t=t, inputs=self.start["u"], names=list(names)), measuring(dyn, names).units
+        """Of measures at all samples, (T, columns), and their units."""
+        parts, u = list(self.parts()), self.start["u"]
+        found = [dyn.measures(**self._rows(here), t=self.times[here], inputs=u, names=list(names)) for dyn, here in parts]
+        return np.concatenate(found), measuring(parts[0][0], names).units
 
     def rates(self, names: Sequence[str]) -> Array:
-        """How measures change in time, (T, columns); of a run in one stretch."""
-        return self._rates(self.stretches[0][1], slice(None), names)
+        """How measures change in time, (T, columns)."""
+        return np.concatenate([self._rates(dyn, here, names) for dyn, here in self.parts()])
+
+    def sides(self, names: Sequence[str], k: int) -> tuple[Array, Array]:
+        """Measures just before and just after the time of a sample, (columns,)."""
+        dyn = next(dyn for first, dyn in reversed(self.stretches) if first <= k)
+        given: dict[str, Any] = {"inputs": self.start["u"], "names": list(names)}
+        state = self.outcome.q[k], self.outcome.v[k], self.start["tau"]
+        before, after = (dyn.measures(*state, t=at(self.times[k]), **given) for at in (just_before, just_after))
+        return before, after
 
     def rate_of_state(self, of: str, k: int) -> float:
         """Of a coordinate or a velocity, by its name, at a sample."""
@@ -138,17 +150,22 @@ class History:
 
     def _rates(self, dyn: Dynamics, here: slice, names: Sequence[str]) -> Array:
         """How measures change in time: their derivatives along the motion."""
-        rows, t, u, code = self._rows(here), self.times[here], self.start["u"], measuring(dyn, names)
+        code = measuring(dyn, names)
+        if code.pushed:  # jerks of reactions are not asked for
+            found = np.full((here.stop - here.start, len(names)), np.nan)
+            known = [k for k, name in enumerate(names) if not measuring(dyn, [name]).pushed]
+            if known:
+                found[:, known] = self._rates(dyn, here, [names[k] for k in known])
+            return found
+        rows, t, u = self._rows(here), self.times[here], self.start["u"]
         a = dyn.evaluate(dyn.program, rows, t, u)
         motion = {"q": dyn.rates(rows["q"], rows["v"])[..., None], "v": a[..., None], "t": np.ones((1, 1, 1))}
         given = dict(rows)
         if code.moving:
             given["a"] = a
             motion["a"] = derivatives(dyn, dyn.program, rows, Changes(1, motion), t, u)["a"].along
-        if code.pushed:
-            return np.full((len(a), len(names)), np.nan)  # jerks of reactions are not asked for
-        found = derivatives(code.evaluation, code.program, given, Changes(1, motion), t, u)["measure"].along
-        return found[:, code.columns, 0]
+        along = derivatives(code.evaluation, code.program, given, Changes(1, motion), t, u)["measure"].along
+        return np.asarray(along[:, code.columns, 0])
 
 
 def integrate(
@@ -167,7 +184,7 @@ def integrate(
     steps = _Steps(scaled, limits, control, progress, Stiffness(dynamics.model.name, method, remedy(), switches=method == AUTO))
     steps.method = "dopri5" if method == AUTO else method
 
-    found = timed_jumps(scaled.design, float(times[0]), float(times[-1]))
+    found = timed_jumps(scaled.design, float(times[0]), float(times[-1]), moved=True)
     jumps = [jump._replace(along=jump.along * scaled.size) for jump in found]
 
     def run(by: Dynamics, first: State, until: Array, how: Loops) -> Outcome:

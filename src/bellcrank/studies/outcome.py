@@ -40,7 +40,7 @@ class Sensitivity:
 
     parameters, at         names of the parameters, and their values
     outputs                names of the outputs
-    value(output)          what it is: a number, or an array over time; ``when(output)``: the time at which it is taken
+    value(output)          its value: a number, or an array over time; ``when(output)``: the time at which it is taken
     d(output)              its derivatives, with the dimensions of the output, then ``parameter``
     dq, dv                 derivatives of coordinates and velocities: dimensions time, coordinate or dof, parameter
     analysis               "run", "drive", "equilibrium", "modes", "inverse_motion". In the place of the time a drive has the
@@ -96,7 +96,7 @@ class Sensitivity:
         return self._of(output).unit
 
     def axis_of(self, output: str) -> tuple[Array, str]:
-        """Where an output is known that is no number, and what that is: times, values of the input, numbers of modes."""
+        """The axis of an output that is not a number, and its meaning: times, values of the input, numbers of modes."""
         found = self._of(output)
         if found.over == "mode":
             return np.arange(1.0, 1.0 + len(found.value)), "mode"
@@ -173,7 +173,7 @@ class Sensitivity:
         )
 
     def save(self, path: str | Path, *, keep: bool = False) -> Path:
-        """Write a NetCDF file; ``keep`` refuses to replace one."""
+        """Write a NetCDF file. An existing one is replaced; with ``keep`` it is an error."""
 
         def write(file: BinaryIO) -> None:
             file.write(bytes(self.to_dataset().to_netcdf(engine="h5netcdf")))
@@ -207,7 +207,7 @@ class Sensitivity:
     ) -> Figure:
         """Histories of the derivatives of outputs, or, of outputs that are numbers, a bar for each parameter.
 
-        differences  others to lay over as marks: bc.finite_differences(...)
+        differences  others, drawn over them as marks: bc.finite_differences(...)
         scaled       derivatives are multiplied by the parameter's own size: what a change by all of it would do, to first order
         """
         from .reporting.pictures import draw
@@ -217,9 +217,9 @@ class Sensitivity:
     # --- tolerances
 
     def tolerances(self, tolerances: Given) -> Tolerances:
-        """How far outputs spread, to first order, when parameters are off: in the worst case, and by the root sum of squares.
+        """The spread of the outputs due to tolerances, to first order: in the worst case, and by the root sum of squares.
 
-        tolerances   how far a parameter may be off, either way: a number in its unit, or a text "0.5 %", a part of its value;
+        tolerances   the tolerance of a parameter, to either side: a number in its unit, or a text "0.5 %", a part of its value;
                      one for all parameters, or by their names (others are exact)
         """
         from .reporting.tolerances import Tolerances, sizes_of
@@ -227,7 +227,7 @@ class Sensitivity:
         return Tolerances(self, sizes_of(self, tolerances))
 
     def tornado(self, *outputs: str, tolerances: Given, path: str | Path | None = None, keep: bool = False) -> Figure:
-        """A tornado chart: what each parameter does to an output within its tolerance, those with most influence on top."""
+        """A tornado chart: the effect of each parameter on an output within its tolerance, the largest on top."""
         from .reporting.pictures import draw_tornado
 
         numbers = tuple(name for name in self.outputs if not self._of(name).value.ndim)

@@ -2,30 +2,38 @@
 
 What the model's file, or the caller, gives keeps its value, which may itself depend on the design; the others follow, so that
 the loops stay closed: G dq = -dPhi/dp, and for velocities the rate of that. Where the loops leave more freedom than is given,
-the others move as little as they can, in the metric of the kinetic energy.
+the others move as little as they can, in the metric of the kinetic energy. Velocities are the smallest change y of the given,
+
+    M y + A^T lambda = 0,   A y = r,   A = G B,   B the velocities that are not given
+
+and so the derivative has, besides the smallest dy that mends the rates, a part N z along N, the motions that the loops leave:
+
+    N^T M N z = -N^T (dM y + dA^T lambda)
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..assembly.loops import Held, Loops
-from ..assembly.minimum_norm import smallest_change
+from ..assembly.minimum_norm import smallest_changes
 from ..assembly.newton import metric
 from ..assembly.start import start_of
 from ..dynamics.derivatives.by_design import design_of
 from ..dynamics.differentiation import Changes, derivatives
 from ..dynamics.dynamics import Dynamics
-from ..errors import DynamicsError
+from ..errors import DynamicsError, warn
 from ..formulations import QUANTITIES
 from ..model.manifold import rate_matrix
 
 Array = NDArray[np.float64]
 
+UNCHANGED = 1e-12  # of the velocities
 MISSED = 1e-6  # of the typical length, for a change by all of a parameter: more than this is no rounding
 
 
@@ -43,11 +51,72 @@ def first_tangents(
         return dq, dv
     loops, q, t = Loops(dynamics), start["q"], float(start["t"])
     asked = start_of(dynamics, given["q"], given["v"], None)
-    turned = rate_matrix(model, q)
-    dq = dq + turned @ followed(loops, q, t, held_basis(loops, asked.held, q), _left(dynamics, start, changes, dq, dv, 0))
+    turned, basis = rate_matrix(model, q), held_basis(loops, asked.held, q)
+    left = _left(dynamics, start, changes, dq, dv, 0)
+    dq = dq + turned @ followed(loops, q, t, basis, left)
+    if not isinstance(given["q"], np.ndarray | list | tuple):
+        _warn_of_freedom(loops, q, t, basis, left)
     free = np.diag(loops.units)[:, ~asked.held_v]
     dv = dv + followed(loops, q, t, free, _left(dynamics, start, changes, dq, dv, 1))
-    return dq, dv
+    chosen = Chosen.at(loops, start, asked.v, free)
+    return dq, dv if chosen is None else dv + chosen.along(dynamics, q, t, changes, dq)
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Velocities that were chosen as the smallest change, among those with which the loops stay closed."""
+
+    loops: Loops
+    B: Array  # velocities that are not given, in units of their own
+    y: Array
+    M: Array
+    A: Array
+    N: Array
+
+    @classmethod
+    def at(cls, loops: Loops, start: dict[str, Array], given: Array, B: Array) -> Chosen | None:
+        """None where there was nothing to choose."""
+        q, t, y = start["q"], float(start["t"]), B.T @ ((start["v"] - given) / loops.units**2)
+        if loops.model.kinematic or np.abs(y).max(initial=0.0) <= UNCHANGED * np.abs(start["v"]).max(initial=0.0):
+            return None
+        A = loops.G(q, t) @ B
+        N = free_motions(A, loops.tolerance)
+        return cls(loops, B, y, metric(loops, q, B, t), A, N) if N.shape[1] else None
+
+    def along(self, dynamics: Dynamics, q: Array, t: float, changes: Changes, dq: Array) -> Array:
+        """Derivatives of that choice, (nv, parameters)."""
+        nv, count, zero = self.loops.model.nv, changes.parameters, np.zeros((1, self.loops.model.nv))
+        rows, along = {"q": q[None], "v": zero}, {"q": dq[None], "v": np.zeros((1, nv, count))}
+
+        def changed(name: str, output: str) -> Array:
+            program = QUANTITIES[name]
+            seeds = {x: along[x] for x in along if x in program.inputs}
+            how = Changes(count, seeds, changes.tangents, changes.data)
+            given = {x: rows[x] for x in rows if x in program.inputs}
+            return derivatives(dynamics, program, given, how, t)[output].along[0].reshape(-1, nv, count)
+
+        dM, dG = changed("mass_matrix", "M"), changed("closure_jacobian", "G")
+        pulls = np.linalg.lstsq(self.A.T, -self.M @ self.y, rcond=None)[0] * self.loops.rows
+        momenta = np.einsum("ijp,j->ip", dM, self.B @ self.y) + np.einsum("rjp,r->jp", dG, pulls)
+        BN = self.B @ self.N
+        return np.asarray(-BN @ np.linalg.solve(self.N.T @ self.M @ self.N, BN.T @ momenta))
+
+
+def free_motions(A: Array, tolerance: float) -> Array:
+    """Orthonormal columns y with A y = 0."""
+    _, s, Vt = np.linalg.svd(A)
+    rank = int((s > tolerance * s.max(initial=0.0)).sum())
+    return np.asarray(Vt[rank:].T)
+
+
+def _warn_of_freedom(loops: Loops, q: Array, t: float, B: Array, left: Array) -> None:
+    """Positions that are not given and that the loops leave free have come there by a search, from the design position."""
+    moved = np.abs(left * loops.rows[:, None]).max(initial=0.0) > MISSED * loops.length
+    if moved and B.shape[1] and free_motions(loops.G(q, t) @ B, loops.tolerance).shape[1]:
+        warn(
+            f"the start of {loops.model.name!r}: its loops leave more freedom than [initial] gives. Derivatives are those of "
+            "the smallest motion that keeps the loops closed; a changed model may start elsewhere: give more coordinates"
+        )
 
 
 def _written(along: Array | None, given: Any, size: int, count: int) -> Array:
@@ -83,8 +152,7 @@ def smallest_displacements(loops: Loops, q: Array, t: float, B: Array, left: Arr
     if not B.shape[1]:
         return np.zeros((loops.model.nv, left.shape[1])), np.zeros_like(left)
     M = metric(loops, q, B, t) if not loops.model.kinematic else None
-    changes = [smallest_change(rows, -right, M) for right in (left * scale).T]
-    found = np.array(changes).T.reshape(B.shape[1], left.shape[1])
+    found = smallest_changes(rows, -left * scale, M)
     return np.asarray(B @ found), rows @ found + left * scale
 
 

@@ -4,8 +4,10 @@ At an event, g(q, v, t, p) = value, its time moves with the design, and what is 
 
     dt = -dg/g',   d(x at the event) = dx + x' dt
 
-The largest value of a smooth x is where x' = 0, so that a change of that time does not matter: d max = dx there. Integrals are
-sums over Gauss' three points in every interval of the samples.
+The largest value of a smooth x is where x' = 0 (peaks), so that a change of that time does not matter: d max = dx there.
+Integrals are sums over Gauss' three points in every interval of the samples, which are cut at times T(p) where a force jumps:
+
+    d integral(x) = integral(dx) + (x- - x+) dT
 """
 
 from __future__ import annotations
@@ -17,7 +19,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..dynamics.dynamics import Dynamics
 from ..errors import StateError
 from ..model import Model
 from ..model.parameters.expressions import derived
@@ -26,6 +27,8 @@ from ..run import Event
 from .history import History, is_state
 from .outcome import Found
 from .output_names import Output
+from .peaks import Peaks
+from .timed_jumps import TimedJump
 
 if TYPE_CHECKING:
     from ..results import Run
@@ -46,54 +49,49 @@ class Moments:
     nodes: NDArray[np.intp]  # of Gauss' rule
     weights: Array
     events: dict[str, int] = field(default_factory=dict)  # where the first crossing is
+    jumps: Sequence[tuple[int, TimedJump]] = ()  # at which integrals are cut
 
     def place(self, time: float) -> int:
         return int(np.argmin(np.abs(self.times - time)))
 
 
-def moments(dyn: Dynamics, wanted: Sequence[Output], grid: Array, first: Run | None) -> Moments:
-    """``first``: a run without derivatives, where events or extremes are asked for."""
-    lengths = np.diff(grid)
-    nodes = (grid[:-1, None] + lengths[:, None] * GAUSS[0]).ravel()
+def moments(
+    wanted: Sequence[Output],
+    grid: Array,
+    first: Run | None = None,
+    peaks: Peaks | None = None,
+    jumps: Sequence[TimedJump] = (),
+) -> Moments:
+    """``first``: a run without derivatives, where events or extremes are asked for; ``peaks``: its extremes.
+
+    ``jumps``: times inside the run at which integrals are cut.
+    """
+    close = TOGETHER * float(np.diff(grid).min())
+    edges = _with(grid, [jump.time for jump in jumps], close)
+    lengths = np.diff(edges)
+    nodes = (edges[:-1, None] + lengths[:, None] * GAUSS[0]).ravel()
     weights = (lengths[:, None] * GAUSS[1]).ravel()
     if not any(output.taken in INTEGRALS for output in wanted):
         nodes, weights = nodes[:0], weights[:0]
     crossings: dict[str, float] = {}
     for crossing in () if first is None else first.crossings:
         crossings.setdefault(crossing.event, crossing.time)
-    extremes = [_near_extreme(dyn, output, first) for output in wanted if first is not None and output.taken in EXTREMES]
+    extremes = [peaks.time_of(output) for output in wanted if peaks is not None and output.taken in EXTREMES]
     at = [output.time for output in wanted if output.time is not None]
-    close = TOGETHER * float(lengths.min())
-    times = grid
-    for extra in (nodes, np.array([*crossings.values(), *extremes, *at])):
-        apart = np.array([np.abs(times - x).min() > close for x in extra], dtype=bool)
-        times = np.unique(np.concatenate([times, extra[apart] if len(extra) else extra]))
+    times = _with(_with(edges, nodes, close), [*crossings.values(), *extremes, *at], close)
 
     def places(wanted_times: Array) -> NDArray[np.intp]:
         return np.array([np.argmin(np.abs(times - x)) for x in wanted_times], dtype=np.intp)
 
     events = {name: int(np.argmin(np.abs(times - x))) for name, x in crossings.items()}
-    return Moments(times, places(grid), places(nodes), weights, events)
+    moved = [(int(np.argmin(np.abs(times - jump.time))), jump) for jump in jumps]
+    return Moments(times, places(grid), places(nodes), weights, events, moved)
 
 
-def _near_extreme(dyn: Dynamics, output: Output, run: Run) -> float:
-    """When the largest value is taken, by a parabola through the largest sample and its neighbours."""
-    t, x = run.values("time"), _plain(dyn, output, run)
-    x = -x if output.taken == "min" else x
-    k = int(np.nanargmax(x))
-    if k in (0, len(t) - 1):
-        return float(t[k])
-    h = float(t[k] - t[k - 1])
-    bend = x[k - 1] - 2 * x[k] + x[k + 1]
-    return float(t[k] + 0.5 * h * (x[k - 1] - x[k + 1]) / bend) if bend < 0 else float(t[k])
-
-
-def _plain(dyn: Dynamics, output: Output, run: Run) -> Array:
-    """Values of an output's formula at the samples of a run."""
-    program = derived(output.of)
-    state = {name: run.values(name) for name in ("q", "v", "a")}
-    columns = dyn.measures(**state, t=run.values("time"), names=list(program.names))
-    return np.array([float(program.run(dict(zip(program.names, row, strict=True)))) for row in columns])
+def _with(times: Array, more: Sequence[float] | Array, close: float) -> Array:
+    """Times and those that are not close to one of them."""
+    apart = [x for x in more if np.abs(times - x).min() > close]
+    return np.unique(np.concatenate([times, np.array(apart)]))
 
 
 class _Series:
@@ -104,7 +102,9 @@ class _Series:
         self.place = {name: k for k, name in enumerate(names)}
         self.count = history.dq.shape[-1]
         if names:
-            self.values, self.along, self.rates, self.units = history.measured(names)
+            self.values, self.along, self.units = history.measured(names)
+            at_events = bool(more) or any(output.taken == "event" for output in wanted)
+            self.rates = history.rates(names) if at_events else np.full(self.values.shape, np.nan)
 
     def of(self, text: str) -> tuple[Array, Array, Array]:
         """(T,), (T, parameters), (T,)"""
@@ -153,7 +153,19 @@ def _taken(model: Model, output: Output, series: _Series, history: History, when
     if output.taken in EXTREMES:
         k = int(np.argmax(value if output.taken == "max" else -value))
         return Found(np.array(value[k]), along[k], unit, float(when.times[k]))
-    return _over_time(output, value[when.nodes], along[when.nodes], when, unit)
+    found = _over_time(output, value[when.nodes], along[when.nodes], when, unit)
+    return found._replace(along=found.along + by_moved_times(output, float(found.value), history, when))
+
+
+def by_moved_times(output: Output, value: float, history: History, when: Moments) -> Array:
+    """What integrals gain as the times move at which their integrand jumps, (parameters,)."""
+    found, program = np.zeros(len(history.sizes)), derived(output.of)
+    names = list(program.names)
+    for k, jump in when.jumps:
+        left, right = (float(program.run(dict(zip(names, row, strict=True)))) for row in history.sides(names, k))
+        step = (left**2 - right**2) / (2 * value) if output.taken == "rms" else left - right
+        found += step * jump.along if step else 0.0
+    return found if output.taken == "integral" else found / float(when.weights.sum())
 
 
 def _over_time(output: Output, value: Array, along: Array, when: Moments, unit: str) -> Found:

@@ -27,7 +27,7 @@ from ..model.parameters.expressions import derived
 from ..model.parameters.tables import Table
 from ..numbers import Dual, Number
 from ..numbers.operations import OPERATIONS, kinks
-from ..numbers.variable import Replay, Variable
+from ..numbers.variable import Replay, Variable, values_of
 from ..run.joining import State, from_last, joined
 from ..run.loops.treatment import Loops
 from ..run.system import Outcome
@@ -46,36 +46,51 @@ class TimedJump(NamedTuple):
     along: Array
 
 
-def timed_jumps(design: Design, first: float, last: float) -> list[TimedJump]:
-    """Those inside a run, in order."""
+def timed_jumps(design: Design, first: float, last: float, *, moved: bool = False) -> list[TimedJump]:
+    """Those inside a run, in order; ``moved``: whose times the design moves, since elsewhere derivatives do not jump."""
     model = design.recording.model
     if not model.signals and not any(_stepped(e.table) for e in model.elements):
         return []
-    return [found for t in known_times(design.base, first, last) if (found := _at(design, float(t))) is not None]
-
-
-def _at(design: Design, t: float) -> TimedJump | None:
-    """The first number that vanishes at t and moves there, of all forces."""
-    looking = _Looking(design, t)
-    for g in looking.numbers():
-        slopes = np.array(g.tangents, dtype=float) if isinstance(g, Dual) else np.zeros(1)
-        rate = float(slopes[-1])
-        if rate and np.isfinite(slopes).all() and abs(float(g.value)) <= NEAR * abs(rate) * max(abs(t), NEAR):
-            return TimedJump(t, -slopes[:-1] / rate)
-    return None
+    looking = _Looking(design)
+    if moved and not looking.moving.size:
+        return []
+    found = [looking.jump_at(float(t)) for t in known_times(design.base, first, last)]
+    return [jump for jump in found if jump is not None and (jump.along.any() or not moved)]
 
 
 class _Looking:
     """Formulas and tables over variables of a design, at one time, on dual numbers: of the parameters, then of the time."""
 
-    def __init__(self, design: Design, t: float):
-        self.design, self.model = design, design.recording.model
-        count = len(design.names)
-        self.time = Dual(t, (*(0.0,) * count, 1.0))
-        self.seeds = [Dual(float(x), (*np.eye(count)[k].tolist(), 0.0)) for k, x in enumerate(design.start)]
+    def __init__(self, design: Design):
+        self.tape, self.model = design.recording.tape, design.recording.model
         self.own = {measure.name: measure for measure in self.model.all_measures}
+        self.places: dict[int, Array] = {}  # of the points of a table, by its id
+        self.moving = np.flatnonzero(self.tape.depends_on(self._read()))  # parameters that may move a time
+        self.seeds: list[Number] = [float(x) for x in design.start]
+        for along, k in zip(np.eye(len(self.moving), len(self.moving) + 1).tolist(), self.moving, strict=True):
+            self.seeds[k] = Dual(float(design.start[k]), along)
 
-    def numbers(self) -> Iterator[Any]:
+    def _read(self) -> list[Any]:
+        """What a design may change of all that is looked at: numbers of formulas, and points of tables."""
+        formulas = [*self.model.signals, *self.own.values()]
+        tables = [e.table for e in self.model.elements] + [table for formula in formulas for _, table in formula.tables]
+        read: list[Any] = [x for formula in formulas for _, x in formula.values]
+        read += [x for table in tables if isinstance(table, Table) for x in table.x]
+        return [x for x in read if isinstance(x, Variable)]
+
+    def jump_at(self, t: float) -> TimedJump | None:
+        """The first number that vanishes at t and moves there, of all forces."""
+        self.time = Dual(t, [*[0.0] * len(self.moving), 1.0])
+        for g in self._numbers():
+            slopes = np.array(g.tangents, dtype=float) if isinstance(g, Dual) else np.zeros(1)
+            rate = float(slopes[-1])
+            if rate and np.isfinite(slopes).all() and abs(float(g.value)) <= NEAR * abs(rate) * max(abs(t), NEAR):
+                along = np.zeros(len(self.seeds))
+                along[self.moving] = -slopes[:-1] / rate
+                return TimedJump(t, along)
+        return None
+
+    def _numbers(self) -> Iterator[Any]:
         for e in self.model.elements:
             if e.kind == "joint_effort" and _stepped(e.table):
                 yield from (self._points(e.table, self.time))
@@ -86,7 +101,7 @@ class _Looking:
 
     def _over(self, x: Any) -> Number:
         """A number of the model as a function of the parameters."""
-        return Replay(self.design.recording.tape, [x])(self.seeds)[0] if isinstance(x, Variable) else float(x)
+        return Replay(self.tape, [x])(self.seeds)[0] if isinstance(x, Variable) else float(x)
 
     def _value(self, measure: Measure, found: list[Any]) -> Any:
         tables, program, given = dict(measure.tables), derived(measure.expression), dict(measure.values)
@@ -111,17 +126,23 @@ class _Looking:
         return self.time if path is not None and path.kind == "time" else NAN
 
     def _points(self, table: Any, x: Any) -> Iterator[Any]:
-        """x less each point, of a periodic table the one that is next."""
-        if not isinstance(table, Table) or not isinstance(x, Dual):
+        """x less the point that is nearest to it, in its own turn of a periodic table.
+
+        Where straight pieces meet at a point that stays, inside of a table, nothing jumps.
+        """
+        if not isinstance(table, Table) or not isinstance(x, Dual) or not np.isfinite(float(x.value)):
             return
-        points = [self._over(knot) for knot in table.x]
-        if table.outside != "periodic":
-            yield from (x - point for point in points)
-            return
-        period = points[-1] - points[0]
-        for point in points[:-1]:
-            turns = (x - point) / period
-            yield x - point - period * float(np.round(turns.value if isinstance(turns, Dual) else turns))
+        places = self.places.get(id(table))
+        if places is None:
+            places = self.places[id(table)] = values_of(table.x)
+        turns = 0.0
+        if table.outside == "periodic":
+            turns = float(np.floor((x.value - places[0]) / (places[-1] - places[0])))
+        k = int(np.argmin(np.abs(places + turns * (places[-1] - places[0]) - x.value)))
+        ends = (table.x[k],) if not turns else (table.x[k], table.x[0], table.x[-1])
+        moves = any(x.tangents[:-1]) or any(isinstance(end, Variable) for end in ends)
+        if moves or _stepped(table) or k in (0, len(places) - 1):
+            yield x - self._over(table.x[k]) - (turns * (self._over(table.x[-1]) - self._over(table.x[0])) if turns else 0.0)
 
 
 def _stepped(table: Any) -> bool:
@@ -157,10 +178,18 @@ def _sampled(outcome: Outcome, t: float, asked: bool) -> Outcome:
 
 
 def _behind(by: Dynamics, state: State, jump: TimedJump) -> State:
-    """The state just behind a jump, with its derivatives."""
+    """The state just behind a jump, with its derivatives where it has some."""
+    t = just_after(jump.time)
+    a = by.acceleration(state["q"][None], state["v"][None], state["tau"], t=t, inputs=state["u"])[0]
+    behind = state | {"t": np.array(t), "a": a}
+    return behind | ({"dv": state["dv"] + np.outer(jump_of(by, state, jump), jump.along)} if "dv" in state else {})
+
+
+def jump_of(by: Dynamics, state: State, jump: TimedJump) -> Array:
+    """f- - f+ of velocities, (nv,)."""
     q, v, tau, u = state["q"][None], state["v"][None], state["tau"], state["u"]
     left, right = (by.acceleration(q, v, tau, t=at(jump.time), inputs=u)[0] for at in (just_before, just_after))
-    return state | {"t": np.array(just_after(jump.time)), "a": right, "dv": state["dv"] + np.outer(left - right, jump.along)}
+    return np.asarray(left - right)
 
 
 def only_of_time(model: Model, measure: Measure) -> bool:

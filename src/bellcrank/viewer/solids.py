@@ -24,7 +24,8 @@ from .scene import Array, Scene
 SLENDER = 0.006  # least radius of a rod, as a part of the mechanism's extent, so that it can be seen
 NOMINAL = 0.011  # radius of a bar or plate that stands for a body without a shape
 LUG = 0.005  # radius of what joins a shape with a joint beside it
-RING = 48  # vertices of a circle
+RING = 96  # vertices of a circle
+MERIDIANS = 48  # of an ellipsoid
 LARGEST_FILE = 100_000_000  # bytes of a mesh
 NOTHING = np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64)
 
@@ -224,10 +225,10 @@ def _box(row: int, center: Array, size: Array, axes: Array) -> Solid:
 
 
 def _sphere() -> Array:
-    heights, angles = np.cos(np.linspace(0, np.pi, 21)), np.linspace(0, 2 * np.pi, RING, endpoint=False)
+    heights, angles = np.cos(np.linspace(0, np.pi, 21)), np.linspace(0, 2 * np.pi, MERIDIANS, endpoint=False)
     radii = np.sqrt(np.maximum(1 - heights**2, 0.0))
     circle = np.column_stack([np.cos(angles), np.sin(angles)])
-    return np.vstack([np.column_stack([r * circle, np.full(RING, h)]) for r, h in zip(radii, heights, strict=True)])
+    return np.vstack([np.column_stack([r * circle, np.full(MERIDIANS, h)]) for r, h in zip(radii, heights, strict=True)])
 
 
 def _nearest(spine: Array, point: Array) -> Array:

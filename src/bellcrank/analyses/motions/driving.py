@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -62,6 +62,7 @@ class Drive:
     change_points     values at which the loops lose rank and branches meet: the mechanism could go on in more than one way
     held              coordinates that stay where they are; of a tree, all but the input
     t                 s, at which the model's own drivers stand still, unless the input is the time
+    given             the other arguments of drive, with which plot finds the values between; empty if it was interrupted
     """
 
     model: Model
@@ -77,6 +78,7 @@ class Drive:
     change_points: tuple[float, ...] = ()
     held: tuple[str, ...] = ()
     t: float = 0.0
+    given: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def measure(self, *names: str) -> Array:
         """Any measures over the values, (k,) of one name, else (k, columns): of the model by name, those that every model has
@@ -136,11 +138,14 @@ class Drive:
         return np.asarray(self.q[:, _place(self.model, name)])
 
     def plot(self, path: str | Path | None = None, *, keep: bool = False) -> Figure:
-        """Coordinates, velocities and accelerations over the input, with dead centres and change points."""
-        from ...results.plots import save_figure
-        from .drive_plot import draw_drive
+        """Smooth curves of coordinates, velocities and accelerations over the input, with dead centres and change points.
 
-        figure = draw_drive(self)
+        The mechanism is driven once more at 201 values or more, up to the dead centres, however few values it was asked for.
+        """
+        from ...results.plots import save_figure
+        from .drive_plot import draw_drive, smoothed
+
+        figure = draw_drive(smoothed(self))
         if path is not None:
             save_figure(figure, Path(path), keep=keep)
         return figure
@@ -225,13 +230,15 @@ def drive(
     if (coordinate is None) == (times is None) or (values is None) != (coordinate is None):
         raise StateError("give a coordinate and its values, or the times at which the model's own drivers are evaluated")
     own = held_states(model, states)
+    given: dict[str, Any] = {"q": q}
     if coordinate is None:
         found = _over_times(model, increasing("times", times), q)
     else:
-        given: dict[str, Any] = {"speed": speed, "acceleration": acceleration, "hold": hold, "q": q, "t": t}
+        hold = (hold,) if isinstance(hold, str) else tuple(hold)
+        given |= {"speed": speed, "acceleration": acceleration, "hold": hold, "t": t}
         found = _through_values(model, coordinate, values, **given)
     found.v[:, list(model.state_places)] = own
-    return found
+    return replace(found, given=given | {"states": dict(states or {})})
 
 
 def _through_values(
@@ -241,7 +248,7 @@ def _through_values(
     *,
     speed: float,
     acceleration: float,
-    hold: Iterable[str] | str,
+    hold: tuple[str, ...],
     q: ArrayLike | None,
     t: float,
 ) -> Drive:

@@ -80,7 +80,7 @@ def _columns(model: Model, motion: Mapping[str, Any], partial: bool) -> dict[str
     for name in motion:
         if name not in known:
             hint = did_you_mean(name, known)
-            raise StateError(f"the motion has {name!r}, which is no free joint or coordinate of {model.name!r}{hint}")
+            raise StateError(f"the motion has {name!r}, which is not a free joint or coordinate of {model.name!r}{hint}")
     columns = {name: known[name] for name in motion}
     times_given = np.zeros(model.nq, dtype=int)
     for places in columns.values():

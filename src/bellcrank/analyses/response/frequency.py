@@ -157,7 +157,7 @@ def frequency_response(
     inputs: ArrayLike | None = None,
     t: float = 0.0,
 ) -> FrequencyResponse:
-    """What small steady oscillations do to a mechanism at rest, exact to rounding.
+    """The response of a mechanism at rest to small steady oscillations, exact to rounding.
 
     excite       what oscillates: inputs of the model by name; driven joints, whose motion is disturbed ("road", or "table.x" of
                  one with several coordinates); efforts on joints, "tau of hinge". All inputs and drives if not given

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import StateError
+from ...spatial.rank import factored
 from .released import AtRest
 
 Array = NDArray[np.float64]
@@ -51,7 +52,7 @@ class Harmonic:
         self.own = list(at.dyn.model.state_places)
         E = np.eye(n)[:, list(at.drives.values())]
         G = at.dyn.closure_jacobian(at.q, t=at.given.t)
-        self.equations, self.left = len(G), np.linalg.pinv(np.hstack([G.T, E]), rcond=1e-10)
+        self.equations, self.held = len(G), factored(np.hstack([G.T, E]), at.dyn.plan.tolerance)
         self.N = at.basis()
         self.Y, self.Z = _prescribed(E.T @ self.N)
 
@@ -62,7 +63,7 @@ class Harmonic:
         led = self.Y @ self.moved
         y = led + Z @ _solution(Z.T @ N.T @ D @ N @ Z, Z.T @ (N.T @ (self.push - D @ (N @ led))))
         x = N @ y
-        forces, drives = np.split(self.left @ (D @ x - self.push), [self.equations])
+        forces, drives = np.split(self.held.solve_many(D @ x - self.push), [self.equations])
         by_d, by_v, by_a, by_input, by_force = self.parts
         measured = self._along(s, by_d, by_v, by_a) @ x + by_input @ self.fed + by_force @ forces
         return np.vstack([measured, drives])

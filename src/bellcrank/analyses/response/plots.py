@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...results.plots import LEGEND, PALETTE, save_figure
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -27,10 +29,10 @@ def bode(response: Any, path: str | Path | None, *, keep: bool) -> Figure:
         label = response.outputs[i] if one else f"{response.outputs[i]} / {response.excitations[j]}"
         values = response.values[:, i, j]
         shown = np.where(np.abs(values) > 0, np.abs(values), np.nan)
-        axes[units.index(unit_of[i, j])].loglog(response.frequencies, shown, label=label, color=f"C{k}")
-        axes[-1].semilogx(response.frequencies, _phase(values), color=f"C{k}")
+        axes[units.index(unit_of[i, j])].loglog(response.frequencies, shown, label=label, color=PALETTE[k % len(PALETTE)])
+        axes[-1].semilogx(response.frequencies, _phase(values), color=PALETTE[k % len(PALETTE)])
     for axis, unit in zip(axes, units, strict=False):
-        _finish(axis, " / ".join(unit), list(unit_of.values()).count(unit))
+        _finish(axis, " per ".join(unit), list(unit_of.values()).count(unit))
     _finish(axes[-1], "phase (deg)", 0)
     axes[-1].set_xlabel("frequency (Hz)")
     figure.suptitle(f"{response.model.name}: frequency response{f' to {response.excitations[0]}' if one else ''}")
@@ -64,15 +66,14 @@ def plot_spectrum(response: Any, path: str | Path | None, *, keep: bool) -> Figu
 
 def _finish(axis: Any, label: str, lines: int) -> None:
     axis.set_ylabel(label)
-    axis.grid(True, which="major", color="#dddddd")
+    axis.grid(True, which="major", color="0.9", lw=0.6)
+    axis.spines[["top", "right"]].set_visible(False)
     axis.margins(x=0)
     if 0 < lines <= MOST:
-        axis.legend(fontsize=8, frameon=False)
+        axis.legend(**LEGEND)
 
 
 def _saved(figure: Figure, path: str | Path | None, keep: bool) -> Figure:
-    from ...results.plots import save_figure
-
     if path is not None:
         save_figure(figure, Path(path), keep=keep)
     return figure

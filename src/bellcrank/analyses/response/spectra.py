@@ -73,7 +73,7 @@ def _numbers(given: Any) -> Array:
     except (TypeError, ValueError):
         hint = f"bc.road_spectrum({given!r}, speed=20.0)" if isinstance(given, str) and given in tuple(ROADS) else "a number"
         ways = f"give {hint}, a function of the frequency, or a pair (frequencies, densities)"
-        raise StateError(f"{given!r} is no spectrum: {ways}") from None
+        raise StateError(f"{given!r} is not a spectrum: {ways}") from None
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,6 +12,8 @@ from ...formulations import QUANTITIES
 from ..differentiation import Changes, derivatives
 from ..evaluation import Array, Evaluation, OrZero
 
+FEW = 6  # coordinates of a tree up to which one call costs less than two with fewer operations
+
 
 class Jacobians(NamedTuple):
     """Derivatives of the acceleration: (nv, nv), and (nv, inputs); of many states (B, nv, nv) and (B, nv, inputs).
@@ -34,7 +36,7 @@ def jacobians(
     They are those of the formulation's own acceleration, also where the loops are not closed.
     """
     given, batched = dyn.checked({"q": q, "v": v, "tau": tau})
-    way = _through_the_loops if dyn.model.closures else _by_inverse_dynamics
+    way = _by_acceleration if dyn.model.closures or dyn.model.nv <= FEW else _by_inverse_dynamics
     parts = way(dyn, given, t, inputs)
     if not batched and not all(np.isfinite(x).all() for x in parts):
         raise dyn.refusal(given | {"t": dyn.time_rows(t, len(given["q"]))})
@@ -61,8 +63,9 @@ def _by_inverse_dynamics(dyn: Evaluation, given: dict[str, Array], t: ArrayLike,
     return [dq, dv, inverse, dinputs]
 
 
-def _through_the_loops(dyn: Evaluation, given: dict[str, Array], t: ArrayLike, inputs: OrZero) -> list[Array]:
-    """All directions through the formulation itself: off the closures its acceleration is not that of a mass matrix."""
+def _by_acceleration(dyn: Evaluation, given: dict[str, Array], t: ArrayLike, inputs: OrZero) -> list[Array]:
+    """All directions through the formulation itself: off the closures its acceleration is not that of a mass matrix, and for
+    few coordinates one call is the quicker way."""
     n, controls = dyn.model.nv, len(dyn.model.inputs)
     sizes = [n, n, controls, n]
     seeds = dict(zip(("q", "v", "u", "tau"), _seeds(dyn, given["q"], sizes), strict=True))

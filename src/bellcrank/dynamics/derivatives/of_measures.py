@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from ...errors import StateError
 from ...formulations import QUANTITIES, Program
+from ...spatial.rank import factored
 from ..differentiation import Changes, derivatives
 from ..evaluation import Array, Evaluation, OrZero
 from ..quantities.loops import multipliers as multipliers_of
@@ -40,7 +41,7 @@ def measure_jacobians(
     inputs: OrZero = None,
     names: Sequence[str] | None = None,
 ) -> MeasureJacobians:
-    """Of the measures, as ``measures`` takes their names, at one state.
+    """Derivatives of measures, which are named as for ``measures``, at one state.
 
     Where loops have redundant equations, only measures that are unique have derivatives that mean something.
     """
@@ -113,4 +114,4 @@ def _change_of_multipliers(
     """G^T d(lambda) = d(efforts that the motion takes, multipliers held) - d(tau); of least norm where they are not unique."""
     taken = effort_changes(dyn, given, changes, t, inputs)
     G = dyn.closure_jacobian(given["q"][0], t=t)
-    return np.asarray(np.linalg.lstsq(G.T, (taken - changes["dtau"]).T, rcond=1e-10)[0].T)
+    return factored(G.T, dyn.plan.tolerance).solve_many((taken - changes["dtau"]).T).T

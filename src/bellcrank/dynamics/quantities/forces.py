@@ -28,7 +28,7 @@ def inverse_dynamics(
     inputs: OrZero = None,
     multipliers: OrZero = None,
 ) -> Array:
-    """Joint efforts that the motion q, v, a takes besides the model's own forces, gravity included.
+    """Joint efforts that the motion q, v, a requires besides the model's own forces (gravity is one of them).
 
     With closed loops: besides those of the closures too, which are given by their multipliers (none: the loops are open).
     """
@@ -49,7 +49,7 @@ def closure_wrenches(dyn: Evaluation, q: ArrayLike, v: ArrayLike, multipliers: A
 
 
 def powers_of_closures(dyn: Evaluation, q: ArrayLike, v: ArrayLike, multipliers: Array, *, t: ArrayLike = 0.0) -> Array:
-    """Power that each closure brings, for given multipliers; (c,)."""
+    """Power of each closure, for given multipliers; (c,)."""
     return _closing(dyn, q, v, multipliers, t)[..., 6]
 
 
@@ -60,6 +60,6 @@ def _closing(dyn: Evaluation, q: ArrayLike, v: ArrayLike, multipliers: Array, t:
 def elements(
     dyn: Evaluation, q: ArrayLike, v: ArrayLike, *, t: ArrayLike = 0.0, inputs: OrZero = None
 ) -> tuple[Array, Array, Array]:
-    """Of each force element: the energy that it stores, the power that it brings, its force or effort."""
+    """For each force element: the energy that it stores, its power, and its force or effort."""
     rows = dyn.table("elements", {"q": q, "v": v}, t, inputs, shape=(len(dyn.model.elements), 3))
     return rows[..., 0], rows[..., 1], rows[..., 2]

@@ -62,7 +62,7 @@ def multipliers(
 
 
 def closure_pivots(dyn: Evaluation, q: ArrayLike, v: ArrayLike, *, t: ArrayLike = 0.0) -> Array:
-    """How much each equation adds to those before it, as a part of what it could; 0 for a redundant one; (m,)."""
+    """Independence of each closing equation from those before it, from 1 to 0 for a redundant one; (m,)."""
     return dyn.table("multipliers", {"q": q, "v": v, "tau": None}, t, shape=(dyn.equations, 3))[..., 1]
 
 
@@ -88,7 +88,7 @@ def shared_reactions(dyn: Evaluation, q: ArrayLike, *, t: float = 0.0) -> tuple[
 def blocks(
     dyn: Evaluation, q: ArrayLike, v: ArrayLike, tau: OrZero = None, *, t: ArrayLike = 0.0, inputs: OrZero = None
 ) -> Blocks:
-    """How the blocks of coordinate_reduction are at a state, or at each of many."""
+    """Condition of the blocks of coordinate_reduction at one state, or at each of many: pivots, errors, residuals."""
     if dyn.plan.nodes is None:
         raise StateError(f"blocks are those of formulation 'coordinate_reduction', not of {dyn.formulation!r}")
     given = {"q": np.atleast_2d(q), "v": np.atleast_2d(v), "tau": tau}  # a batch does not raise where a block is singular

@@ -19,7 +19,7 @@ from .reactions import reactions
 
 
 def mass_matrix(dyn: Evaluation, q: ArrayLike, *, t: ArrayLike = 0.0) -> Array:
-    """(nv, nv), armature included."""
+    """The mass matrix, (nv, nv), armature included."""
     return dyn.table("mass_matrix", {"q": q}, t, shape=(dyn.model.nv, dyn.model.nv))
 
 

@@ -44,7 +44,7 @@ def reactions(
 def drive_efforts(
     dyn: Evaluation, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, t: ArrayLike = 0.0, inputs: OrZero = None, tau: OrZero = None
 ) -> Array:
-    """Efforts that keep the prescribed motions going, in the order of the joints that model.driven marks.
+    """Efforts of the prescribed motions, in the order of the joints that model.driven marks.
 
     ``tau`` matters for models with closed loops only, where efforts elsewhere are felt through the loops.
     """
@@ -62,7 +62,7 @@ def drive_powers(
     tau: OrZero = None,
     multipliers: ArrayLike | None = None,
 ) -> Array:
-    """Powers of the prescribed motions, in the order of the walk; ``tau`` and ``multipliers`` as for reactions."""
+    """Powers of the prescribed motions, in the order of the walk; ``tau`` and ``multipliers`` are as for reactions."""
     return _drives(dyn, _motion(dyn, q, v, a, tau, t, inputs, multipliers), t, inputs)[..., 1]
 
 
@@ -100,7 +100,7 @@ def closure_reactions(
 def closure_efforts(
     dyn: Evaluation, q: ArrayLike, v: ArrayLike, tau: OrZero = None, *, t: ArrayLike = 0.0, inputs: OrZero = None
 ) -> Array:
-    """Efforts that keep driven closures going: forces of rods, efforts of joints, along what their laws prescribe."""
+    """Efforts of driven closures, along what their laws prescribe: forces of rods, efforts of joints."""
     known = multipliers_of(dyn, q, v, tau, t=t, inputs=inputs)
     return efforts(dyn.model, *dyn.poses(q, t=t), closure_wrenches(dyn, q, v, known, t=t), known)
 
@@ -108,7 +108,7 @@ def closure_efforts(
 def closure_powers(
     dyn: Evaluation, q: ArrayLike, v: ArrayLike, tau: OrZero = None, *, t: ArrayLike = 0.0, inputs: OrZero = None
 ) -> Array:
-    """Power that each closure brings; nothing unless it is driven; (c,)."""
+    """Power of each closure; zero unless it is driven; (c,)."""
     return powers_of_closures(dyn, q, v, multipliers_of(dyn, q, v, tau, t=t, inputs=inputs), t=t)
 
 

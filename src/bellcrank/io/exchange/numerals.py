@@ -10,7 +10,7 @@ _MACRO = re.compile(r"\$[({]")
 
 
 def numerals(text: str) -> list[float] | None:
-    """The numbers of a text, also nan and inf; None if something in it is no number."""
+    """The numbers of a text, also nan and inf; None if something in it is not a number."""
     words = text.split()
     return [float(word) for word in words] if all(_NUMERAL.fullmatch(word) for word in words) else None
 

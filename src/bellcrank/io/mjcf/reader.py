@@ -66,7 +66,7 @@ def _compile(root: XmlElement, file: str, *, from_text: bool) -> Any:
     try:
         import mujoco
     except ImportError:
-        raise MissingExtraError(f"{file}: MJCF files need mujoco. Install it with: pip install bellcrank[robots]") from None
+        raise MissingExtraError(f'{file}: MJCF files need mujoco. Install it with: pip install "bellcrank[robots]"') from None
     try:
         with without_log(mujoco):
             if from_text:

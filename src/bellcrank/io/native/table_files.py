@@ -103,5 +103,5 @@ def _number(cell: str) -> float | None:
 def _value(line: _Line, k: int) -> float:
     value = _number(line.cells[k])
     if value is None:
-        raise _Wrong(f'line {line.number} has "{line.cells[k][:20]}" in column {k + 1}, which is no number.')
+        raise _Wrong(f'line {line.number} has "{line.cells[k][:20]}" in column {k + 1}, which is not a number.')
     return value

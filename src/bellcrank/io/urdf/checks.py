@@ -86,7 +86,7 @@ def _check_joint(node: XmlElement, links: set[str | None], where: Where, problem
             problems.add(f'{label} has no {role}. Name a link: <{role} link="..."/>.', where)
         elif link not in links:
             known = [name for name in links if name]
-            problems.add(f'{label}: its {role} "{link}" is no link.{problems.suggest(link, known)}', where)
+            problems.add(f'{label}: its {role} "{link}" is not a link.{problems.suggest(link, known)}', where)
     for axis in node.all("axis") if kind not in ("fixed", "floating") else []:
         if not any(numerals(axis.attributes.get("xyz", "1 0 0")) or [math.nan]):  # what is no number has been complained of
             problems.add(f"{label}: its axis is zero. Give it a direction.", where)

@@ -54,7 +54,7 @@ def _robot(root: XmlElement, file: str) -> Any:
     try:
         import yourdfpy
     except ImportError:
-        raise MissingExtraError(f"{file}: URDF files need yourdfpy. Install it with: pip install bellcrank[robots]") from None
+        raise MissingExtraError(f'{file}: URDF files need yourdfpy. Install it with: pip install "bellcrank[robots]"') from None
     wanted = {"link": {"inertial"}, "joint": {"parent", "child", *NUMBERS}}
     kept = XmlElement("robot", {"name": root.attributes.get("name") or "robot"}, root.line)
     for node in _parts(root):
@@ -231,7 +231,7 @@ class _Reading:
         what = f'joint "{name}" ({self._where("joint", name)})'
         known = [joint.name for joint in self.robot.joints]
         if leader not in known:
-            return f'{what} follows "{leader}", which is no joint, and moves freely.{Problems().suggest(leader, known)}'
+            return f'{what} follows "{leader}", which is not a joint, and moves freely.{Problems().suggest(leader, known)}'
         why = "can move in more than one way, or not at all" if moving else "cannot move"
         return f'{what} cannot follow "{leader}": one of them {why}'
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from ..llvm.emitter import Emitter
 from ..llvm.graph import Branch, Loop, Operation, Region, While, cosine_of
 from .reverse import TOP
-from .scopes import ADDRESS, BITS, LOAD_INTEGER, Scope, Scopes
+from .scopes import ADDRESS, BITS, LOAD_INTEGER, Scope, Scopes, is_routine, routine_call
 
 FULL = "%full"  # a cell of the stack: whether the tape was too short
 _PUT = "store ptr $, ptr $, align 8"
@@ -23,6 +23,7 @@ class Forward:
 
     def __init__(self, e: Emitter, scopes: Scopes):
         self.e, self.scopes = e, scopes
+        self.calls: list[Operation] = []  # of routines that are transposed
 
     def write(self, region: Region) -> Region:
         return self._copy(region, self.scopes.of[id(region)])
@@ -48,6 +49,9 @@ class Forward:
             return Branch(part.on, part.bit, regions, part.results, part.values, part.likely)
         if isinstance(part, While):
             return self._while(part, scope, found)
+        if is_routine(part) and self.scopes.touches(part):
+            self.calls.append(part)
+            return Operation(None, *routine_call(part, "forward", [TOP, FULL, "%bottom", "%limit"]))
         return part
 
     def _while(self, part: While, scope: Scope, found: Region) -> While:

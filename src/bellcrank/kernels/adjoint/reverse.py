@@ -17,10 +17,24 @@ from ...numbers import Condition, Number, Symbol, maximum, minimum
 from ..llvm.emitter import POISON, Emitter
 from ..llvm.graph import Branch, Loop, Operation, Region, While, cosine_of
 from .rules import RESULT, RULES
-from .scopes import ADDRESS, BITS, GATHERS, LOAD, LOAD_INTEGER, STORE, Scope, Scopes, arguments, plain_kind
+from .scopes import (
+    ADDRESS,
+    BITS,
+    GATHERS,
+    LOAD,
+    LOAD_INTEGER,
+    STORE,
+    Scope,
+    Scopes,
+    addresses,
+    arguments,
+    is_routine,
+    plain_kind,
+    routine_call,
+)
 
 TOP = "%top"  # a cell of the stack that has the end of the tape
-_AGAIN = ("add i64", "sub i64", "mul i64", "sub nsw i64", "icmp", "sitofp", "getelementptr")
+_AGAIN = ("add i64", "sub i64", "mul i64", "sub nsw i64", "udiv i64", "select i1 $, i64", "icmp", "sitofp", "getelementptr")
 
 
 def adjoint_of(array: str) -> str:
@@ -161,6 +175,9 @@ class Reverse:
         if part.kind == STORE:
             self._store(part)
             return
+        if is_routine(part):
+            self._routine(part)
+            return
         if part.ref is None:
             return
         if part.kind == "sincos":
@@ -201,6 +218,14 @@ class Reverse:
         if name in self.scopes.active:
             self.add(name, self.e.symbol(self.e.load_double(place, 0)))
         self.e.do(STORE, self.e.constant(0.0), place)
+
+    def _routine(self, part: Operation) -> None:
+        """Its own way back, with the adjoints of the matrices."""
+        if self.scopes.touches(part):
+            again = Operation(None, part.kind, tuple(self.value(x) for x in part.args))
+            bars = [self.address(x) for x in addresses(part)]
+            kind, args = routine_call(again, "reverse", [*bars, TOP])
+            self.e.do(kind, *args)
 
     def _gather(self, part: Operation, bar: Number) -> None:
         """To the entry of the table; its place does not change in between."""

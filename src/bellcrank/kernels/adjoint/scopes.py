@@ -6,8 +6,10 @@ on the tape, one frame each time that the region is gone through, so that loops 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import TypeGuard
 
 from ..llvm.graph import Branch, Loop, Operation, Region, While, cosine_of
 from .rules import RULES
@@ -19,6 +21,7 @@ LOAD, STORE, ADDRESS = (
 )
 LOAD_INTEGER = "load i64, ptr $, align 8"
 GATHERS = ("gather", "gather_inside")
+ROUTINE = "call void @matrix_"  # on matrices in memory, at the addresses that it is given
 BITS = ("olt", "ole", "ogt", "oge", "and", "or", "not")
 
 
@@ -61,6 +64,27 @@ class Scope:
         return self.kept.setdefault(name, len(self.kept))
 
 
+def is_routine(part: object) -> TypeGuard[Operation]:
+    return isinstance(part, Operation) and part.kind.startswith(ROUTINE)
+
+
+def addresses(call: Operation) -> list[str]:
+    """Of the matrices that a routine is given."""
+    types = call.kind.partition("(")[2].split(", ")
+    return [arg for type_, arg in zip([x for x in types if "$" in x], call.args, strict=True) if type_.startswith("ptr")]
+
+
+def routine_name(call: Operation) -> str:
+    """ "product" of "call void @matrix_product_1_plain(...)"."""
+    return call.kind.removeprefix(ROUTINE).partition("_")[0]
+
+
+def routine_call(call: Operation, way: str, more: list[str]) -> tuple[str, tuple[str, ...]]:
+    """The call of a routine transposed, which takes more addresses."""
+    taken = call.kind.partition("(")[2].removesuffix(")")
+    return f"{ROUTINE}{routine_name(call)}_{way}({taken}{', ptr $' * len(more)})", (*call.args, *more)
+
+
 def inner_regions(part: object) -> list[Region]:
     if isinstance(part, Loop):
         return [part.body]
@@ -94,6 +118,7 @@ class Scopes:
                     scope.makes |= {part.ref, cosine_of(part.ref)} if part.kind == "sincos" else {part.ref}
                     if part.kind == "sincos":
                         self.made[cosine_of(part.ref)] = part
+                scope.nested |= is_routine(part)
                 continue
             scope.nested = True
             self._scan_control(part, scope)
@@ -120,6 +145,15 @@ class Scopes:
             pointer = self.made[pointer].args[0]
         return pointer
 
+    @property
+    def largest_frame(self) -> int:
+        return max(len(scope.kept) for scope in self.of.values())
+
+    def sized(self, text: str) -> str:
+        """With the sizes of frames, which are known when both ways are written."""
+        sizes = {f"{scope.number}": len(scope.kept) for scope in self.of.values()}
+        return re.sub(r"@FRAME(\d+)@", lambda found: str(sizes[found[1]]), text)
+
     # activity -----------------------------------------------------------------------------------------------------------
 
     def _spread(self, region: Region) -> bool:
@@ -145,7 +179,10 @@ class Scopes:
 
     def _spread_operation(self, part: Operation) -> None:
         kind = part.kind
-        if kind == STORE:
+        if is_routine(part):
+            if self.touches(part):
+                self.arrays |= {self.base(x) for x in addresses(part)}
+        elif kind == STORE:
             if part.args[0] in self.active:
                 self.arrays.add(self.base(part.args[1]))
         elif part.ref is None:
@@ -159,6 +196,10 @@ class Scopes:
         elif plain_kind(kind) not in ("", "floor"):
             self._mark(part.ref, *part.args)
 
+    def touches(self, call: Operation) -> bool:
+        """Whether a routine is given anything whose numbers are differentiated."""
+        return any(self.base(x) in self.arrays for x in addresses(call))
+
     def acts(self, region: Region) -> bool:
         """Whether anything in a region has an adjoint."""
         return any(True for _ in self._acting(region))
@@ -170,6 +211,9 @@ class Scopes:
                     yield from self._acting(inner)
             elif part.kind == STORE:
                 if self.base(part.args[1]) in self.arrays:
+                    yield part
+            elif is_routine(part):
+                if self.touches(part):
                     yield part
             elif part.ref in self.active or (part.kind == "sincos" and cosine_of(part.ref or "") in self.active):
                 yield part

@@ -9,16 +9,15 @@ adjoints of the outputs there and finds, after it, those of the inputs and of th
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ...errors import NoAdjointError
 from ..llvm.emitter import Emitter
-from ..llvm.graph import Operation, Region, flat
+from ..llvm.graph import Operation, Region
 from .forward import FULL, Forward
 from .reverse import TOP, Reverse, adjoint_of
-from .scopes import Scopes
+from .routines import transposed_routine
+from .scopes import Scopes, routine_name
 
 MARGIN = 64  # doubles that must be left behind the last frame, for links: as deep as regions may stand in each other
 
@@ -35,24 +34,26 @@ class Transposed:
 
 def transposed(e: Emitter, name: str, arguments: Sequence[str], active: Iterable[str], constant: Iterable[str]) -> Transposed:
     """Of a kernel just recorded: its arrays, those of them whose numbers are differentiated, and those that it only reads."""
-    _must_be_plain(e.region)
     body = Region([part for part in e.region.parts if not _is_return(part)])
     scopes = Scopes(body, [f"%{x}" for x in active])
     back = Reverse(scopes, {f"%{x}" for x in constant}).write(body)
     back.region.parts.insert(0, Operation(TOP, "alloca ptr, align 8", ()))
     back.region.parts.insert(1, Operation(None, "store ptr %end, ptr $, align 8", (TOP,)))
     back.do("ret void")
-    forth = Forward(e, scopes)
-    e.region = forth.write(body)
+    forward = Forward(e, scopes)
+    e.region = forward.write(body)
     _in_function(e)
     adjoints = [x for x in arguments if f"%{x}" in scopes.arrays]
     taken = ", ".join(["i64 %n", "i64 %nv", *(f"ptr noalias %{x}" for x in arguments)])
     bars = "".join(f", ptr noalias {adjoint_of('%' + x)}" for x in adjoints)
     text = _function("ptr", f"{name}_forward", f"{taken}, ptr %tape, ptr %bottom, ptr %limit", e)
     text += _function("void", f"{name}_reverse", f"{taken}{bars}, ptr %end", back)
-    sizes = {f"{scope.number}": len(scope.kept) for scope in scopes.of.values()}
-    text = re.sub(r"@FRAME(\d+)@", lambda found: str(sizes[found[1]]), text)
-    return Transposed(text, e.declarations | back.declarations, adjoints, max(sizes.values()))
+    declarations, largest = e.declarations | back.declarations, scopes.largest_frame
+    for routine in dict.fromkeys(routine_name(call) for call in forward.calls):
+        declarations[f"{routine} transposed"], needed, frame = transposed_routine(routine)
+        declarations |= needed
+        largest = max(largest, frame)
+    return Transposed(scopes.sized(text), declarations, adjoints, largest)
 
 
 def _function(type_: str, name: str, taken: str, e: Emitter) -> str:
@@ -79,12 +80,3 @@ def _in_function(e: Emitter) -> None:
 
 def _is_return(part: object) -> bool:
     return isinstance(part, Operation) and part.kind == "ret void"
-
-
-def _must_be_plain(region: Region) -> None:
-    for _, _, operation in flat(region):
-        if operation is not None and operation.kind.startswith("call void"):
-            raise NoAdjointError(
-                'loops so wide that their matrices stand in memory have no adjoint yet: use mode="forward", or the '
-                'formulation "multipliers"'
-            )

@@ -36,6 +36,7 @@ class Emitter(Graph):
         self.align = 8 * lanes
         self.region = Region()  # what is being recorded
         self.rehearsing = False
+        self.chunked = lanes == 1 and not wide  # matrices in memory: several numbers of a row at once (routine)
         self.declarations: dict[str, str] = {}
         self.pointers: dict[tuple[Any, ...], Any] = {}  # addresses, integers and what is read of constant tables
         self._constants: dict[tuple[bytes, int], str] = {}

@@ -58,8 +58,20 @@ class Integer:
 
     __rmul__ = __mul__
 
+    def __floordiv__(self, other: Any) -> Any:
+        return Integer(self.e, self.e.emit("sdiv i64 $, $", self, other))
+
+    def __mod__(self, other: Any) -> Any:
+        return Integer(self.e, self.e.emit("srem i64 $, $", self, other))
+
     def __ge__(self, other: Any) -> str:
         return self.e.emit("icmp sge i64 $, $", self, other)
+
+    def __gt__(self, other: Any) -> str:
+        return self.e.emit("icmp sgt i64 $, $", self, other)
+
+    def __lt__(self, other: Any) -> str:
+        return self.e.emit("icmp slt i64 $, $", self, other)
 
 
 class ArrayInMemory:
@@ -161,12 +173,12 @@ class LlvmExecutor(Emitter, Executor):
 
     folds = True
 
-    def __init__(self, lanes: int, wide: int, known_counts: Mapping[str, int | str], sizes: Array):
+    def __init__(self, lanes: int, wide: int, known_counts: Mapping[str, int | str], sizes: Array | None = None):
         super().__init__(lanes, wide)
         self.tangents = int(wide > 0)  # of a number: none, or a vector of them
         self.used: set[str] = set()
         self._counts = {name: Integer(self, x) if isinstance(x, str) else x for name, x in known_counts.items()}
-        self._sizes = ArrayInMemory(self, sizes)
+        self._sizes = None if sizes is None else ArrayInMemory(self, sizes)
 
     def use(self, name: str) -> None:
         """A kernel takes the arrays that it uses as arguments."""
@@ -177,7 +189,9 @@ class LlvmExecutor(Emitter, Executor):
         return ArrayInMemory(self, declaration)
 
     def count(self, name: str) -> Any:
-        return self._counts[name] if name in self._counts else self._sizes[0, name]
+        if name in self._counts or self._sizes is None:
+            return self._counts[name]
+        return self._sizes[0, name]
 
     def each(self, start: Any, stop: Any, body: Callable[[Any], None]) -> None:
         flow.each(self, start, stop, lambda k: body(Integer(self, k)))

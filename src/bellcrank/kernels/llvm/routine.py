@@ -20,8 +20,9 @@ CHUNK = 4  # numbers of a chunk, with one state
 class Routine:
     """One function under construction."""
 
-    def __init__(self, lanes: int, wide: int = 0):
-        self.one = lanes == 1 and not wide
+    def __init__(self, lanes: int, wide: int = 0, *, chunked: bool = True):
+        """``chunked``: False where every number is to stand by itself, so that the routine can be transposed."""
+        self.one = lanes == 1 and not wide and chunked
         self.e = Emitter(CHUNK if self.one else lanes, wide)
         self.unit = 1 if self.one else self.e.unit  # doubles of a number
         self.per = CHUNK if self.one else 1  # numbers of a chunk
@@ -62,13 +63,13 @@ class Routine:
     def chunk(self, base: str, stride: Int, i: Int, c: Int) -> Number:
         if self.e.wide:
             return self._dual(self.address(base, stride, i, c))
-        return self.e.symbol(self.e.emit(f"load {self.e.type}, ptr {self.address(base, stride, i, c)}, align 8"))
+        return self.e.symbol(self.e.emit(f"load {self.e.type}, ptr $, align 8", self.address(base, stride, i, c)))
 
     def put_chunk(self, x: Number, base: str, stride: Int, i: Int, c: Int) -> None:
         if self.e.wide:
             self._put_dual(x, self.address(base, stride, i, c))
             return
-        self.e.do(f"store {self.e.type} {self.e.operand(x)}, ptr {self.address(base, stride, i, c)}, align 8")
+        self.e.do(f"store {self.e.type} $, ptr $, align 8", self.e.operand(x), self.address(base, stride, i, c))
 
     def at(self, base: str, stride: Int, i: Int, j: Int) -> Number:
         return self.number(base, self.e.integer("add", self.e.integer("mul", i, stride), j))
@@ -97,7 +98,7 @@ class Routine:
     def in_blocks(self, count: str, size: int, body: Callable[[str, int], None]) -> None:
         """body(first, size) while whole blocks fit, then one at a time."""
         e = self.e
-        blocks = e.emit(f"udiv i64 {count}, {size}")
+        blocks = e.emit("udiv i64 $, $", count, size)
         each(e, 0, blocks, lambda b: body(str(e.integer("mul", b, size)), size))
         each(e, e.integer("mul", blocks, size), count, lambda k: body(k, 1))
 

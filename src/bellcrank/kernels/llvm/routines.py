@@ -184,8 +184,8 @@ def copy(r: Routine) -> None:
     """X (n, m) = alpha Y; Y has its own steps: a row of it may be a column, which is gone through number by number."""
     e = r.e
     alpha = e.symbol(e.splat("%alpha"))
-    straight = e.emit("icmp eq i64 %along, 1")
-    chunks = e.emit(f"select i1 {straight}, i64 {e.emit(f'udiv i64 %m, {r.per}')}, i64 0")
+    straight = e.emit("icmp eq i64 $, 1", "%along")
+    chunks = e.emit("select i1 $, i64 $, i64 0", straight, e.emit("udiv i64 $, $", "%m", r.per))
 
     def one(i: str) -> None:
         start = e.integer("mul", i, "%across")
@@ -216,7 +216,7 @@ def mirror(r: Routine) -> None:
 
 def clear(r: Routine) -> None:
     """Whole chunks."""
-    chunks = r.e.emit(f"udiv i64 %n, {r.per}")
+    chunks = r.e.emit("udiv i64 $, $", "%n", r.per)
     each(r.e, 0, chunks, lambda c: r.put_chunk(0.0, "%X", 0, 0, c))
 
 
@@ -240,12 +240,22 @@ _ROUTINES: dict[str, tuple[Callable[[Routine], None], str]] = {
 def call(e: Emitter, name: str, **given: Int | float | bool) -> None:
     """Call a routine, which the module gets if it has not got it yet."""
     write, signature = _ROUTINES[name]
-    full = f"matrix_{name}_{e.lanes}" + (f"_{e.wide}" if e.wide else "")
+    plain = e.lanes == 1 and not e.wide and not e.chunked
+    full = f"matrix_{name}_{e.lanes}" + (f"_{e.wide}" if e.wide else "_plain" if plain else "")
     parameters = [parameter.split() for parameter in signature.split(", ")]
     if full not in e.declarations:
-        e.declarations |= _written(full, write, parameters, Routine(e.lanes, e.wide))
+        e.declarations |= _written(full, write, parameters, Routine(e.lanes, e.wide, chunked=not plain))
     places = ", ".join(f"{type_} $" for type_, _ in parameters)
     e.do(f"call void @{full}({places})", *[_word(e, type_, given[parameter]) for type_, parameter in parameters])
+
+
+def recorded(name: str) -> tuple[Routine, list[str], list[str]]:
+    """A routine on single numbers as a graph, and the types and names of what it takes."""
+    write, signature = _ROUTINES[name]
+    routine = Routine(1, chunked=False)
+    write(routine)
+    types, names = zip(*[parameter.split() for parameter in signature.split(", ")], strict=True)
+    return routine, list(types), list(names)
 
 
 def _word(e: Emitter, type_: str, x: Int | float | bool) -> str:

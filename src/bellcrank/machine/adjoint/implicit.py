@@ -61,6 +61,11 @@ class ImplicitRetrace(Retrace):
         return self.plain_rates and not self.momenta
 
     @property
+    def packed(self) -> Int:
+        """How many of the unknowns are adjoints of slopes."""
+        return self.words["order"]
+
+    @property
     def count(self) -> int:
         """Stages of a part."""
         return len(self.method.c)
@@ -119,7 +124,7 @@ class ImplicitRetrace(Retrace):
     def factor(self) -> None:
         """1 and what is in ``matrix``."""
         e, w = self.e, self.words
-        each(e, 0, w["order"], lambda k: self._add_one(e.integer("add", e.integer("mul", k, w["stride"]), k)))
+        each(e, 0, self.packed, lambda k: self._add_one(e.integer("add", e.integer("mul", k, w["stride"]), k)))
         e.do(f"call void @factor_1({self._factors()}, {self._sizes()})")
         e.forget()
 

@@ -46,7 +46,7 @@ def active_data(plan: Plan) -> list[str]:
 
 def write_adjoint(plan: Plan, program: Program, along: Sequence[str], name: str = "kernel") -> AdjointText:
     """``along``: inputs that are differentiated."""
-    e, arguments, facts = recorded_kernel(plan, program, 1)
+    e, arguments, facts = recorded_kernel(plan, program, 1, transposable=True)
     taken = [*arguments, *program.inputs, *program.outputs]
     declared = ARRAYS | program_arrays(program)
     constant = [x for x in taken if declared[x].constant]
@@ -72,7 +72,7 @@ class AdjointKernel:
         plan = plan if program.nodes or plan.nodes is None else replace(plan, nodes=None)
         self.plan, self.program = plan, program
         self.along = tuple(name for name in program.inputs if name in along)
-        key = ("adjoint", program.name, self.along, program.optimisation, *structure_key(plan))
+        key = ("adjoint", program.name, self.along, *structure_key(plan))
         self.adjoints: list[str] = []
         self.code = obtain(key, self._write, program.optimisation)
         self.arrays = [*self.code.arguments, *program.inputs, *program.outputs]

@@ -2,7 +2,8 @@
 
 Of a step: the time at which it starts, its length, the time that the equations see at its start and the latest one that they
 may see in it (they differ at corners), then q and v (or p), padded as a state is; of an implicit method the slopes at its
-stages, each padded likewise, part by part.
+stages, each padded likewise, part by part. Of the midpoint rule for closed loops behind these the numbers of the rows that are
+kept, and of every part the two pushes lambda and mu (steps.implicit.closed), in units of the closures, all padded.
 """
 
 from __future__ import annotations
@@ -14,15 +15,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...kernels.llvm.flow import each, when
+from ...kernels.executor import Integer
 from ...numbers import Condition, Number
 from ..steps.adaptive import AdaptiveStepper
 from ..steps.cuts.corners import start_of_step
 from ..steps.fixed import FixedStepper
+from ..steps.implicit.closed import ClosedMidpointStepper
 from ..steps.implicit.fixed import ImplicitStepper
 from ..steps.implicit.radau import RadauStepper
 from ..steps.memory import WIDE
 from ..steps.stepper import Stepper
+from ..tangents.jumps import SHORT
 
 if TYPE_CHECKING:
     from ..steps.trajectory import Trajectory
@@ -33,6 +36,7 @@ ROOM = 2048  # steps at most in a piece
 _CHANGING: tuple[str, ...] = ("y", "new", "aside", "origin", "k", "reals", "counts", "sampled", "corner", "before", "clock")
 _CHANGING += ("opening_start", "opening_middle", "fastest")
 _CHANGING += ("accepted", "linearised", "by_position", "by_velocity", "by_both", "upper", "below", "diagonal", "pivots")
+_CHANGING += ("pushes", "rest", "held_there")
 
 
 def note_step(s: Stepper, h: Number, where: Condition) -> None:
@@ -40,16 +44,15 @@ def note_step(s: Stepper, h: Number, where: Condition) -> None:
 
     def note() -> None:
         place = s.count("logged")
-        row = e.pointer(w["log"], e.integer("mul", place, w["log_row"]))
+        row = w["log"].at(place * w["log_row"])
         for k, x in enumerate((s.real("t"), h, start_of_step(s), s.real("latest"))):
             s.put_number(x, row, k)
-        state = e.pointer(row, WIDE)
-        each(e, 0, w["controlled"], lambda i: e.store(s.get(w["y"], i), state, i))
+        state = row.at(WIDE)
+        s.fill(state, w["y"].__getitem__, 0, w["controlled"])
         s.add_count("logged")
-        full = e.emit("icmp sge i64 $, $", s.count("logged"), w["log_room"])
-        when(e, full, lambda: s.set_count("budget", 0))
+        e.when(s.count("logged") >= w["log_room"], lambda: s.set_count("budget", 0))
 
-    when(e, s.any(where), note)
+    e.when(s.any(where), note)
 
 
 class LoggedAdaptive(AdaptiveStepper):
@@ -66,14 +69,18 @@ class LoggedFixed(FixedStepper):
         note_step(self, h, where)
 
 
-def note_slopes(s: Stepper, part: int) -> None:
+def note_slopes(s: Stepper, part: Integer) -> None:
     """Of all stages of a part of a step, behind the row that will be written when the step stands."""
-    e, w, stages = s.e, s.words, len(s.method.c)
-    row = e.pointer(w["log"], e.integer("mul", s.count("logged"), w["log_row"]))
+    w, stages = s.words, len(s.method.c)
+    row, first = _next_row(s), part * stages + 1
     for i in range(stages):
-        place = e.integer("add", WIDE, e.integer("mul", w["w_start"], 1 + part * stages + i))
-        into, k = e.pointer(row, place), s.k[i]
-        each(e, 0, w["controlled"], lambda j, k=k, into=into: e.store(s.get(k, j), into, j))  # type: ignore[misc]
+        place = WIDE + w["w_start"] * (first + i)
+        into, k = row.at(place), s.k[i]
+        s.fill(into, k.__getitem__, 0, w["controlled"])
+
+
+def _next_row(s: Stepper) -> Any:
+    return s.words["log"].at(s.count("logged") * s.words["log_row"])
 
 
 class LoggedRadau(RadauStepper):
@@ -94,6 +101,29 @@ class LoggedImplicit(ImplicitStepper):
         note_step(self, h, where)
 
 
+class LoggedClosed(ClosedMidpointStepper):
+    with_works = False
+
+    def note_part(self, n: Integer) -> None:
+        note_slopes(self, n)
+        e, w = self.e, self.words
+        behind = WIDE + w["w_start"] * (1 + len(self.method.parts))
+        rows = _next_row(self).at(behind)
+        first = n * 2 + 1
+        places = [rows.at(w["stride"] * (first + k)) for k in range(2)]
+
+        def note(r: Integer) -> None:
+            row = w["kept_rows"].integer(r)
+            self.put_number(e.number_of(row), rows, r)
+            for name, place in zip(("pushes", "second_pushes"), places, strict=True):
+                self.put_number(self.number(w["row_scale"], row) * self.number(w[name], r), place, r)
+
+        e.each(0, w["order"], note)
+
+    def note_step(self, h: Number, where: Condition) -> None:
+        note_step(self, h, where)
+
+
 @dataclass
 class Piece:
     """Steps of one call of the machine code: what its memory was before, so that they can be taken again, and perhaps rows."""
@@ -101,6 +131,7 @@ class Piece:
     before: dict[str, NDArray[Any]]
     budget: int
     rows: Array | None
+    short: NDArray[np.bool_] | None = None  # steps as short as those across a surface (machine.tangents.jumps)
 
 
 @dataclass
@@ -112,6 +143,8 @@ class Log:
     pieces: list[Piece] = field(default_factory=list)
     trajectory: Trajectory | None = None
     full: bool = False
+    end: float = 0.0  # the time after the last step
+    usual: float = 0.0  # a length of the steps before
 
     def begin(self, trajectory: Trajectory, budget: int) -> None:
         """Before some steps."""
@@ -120,12 +153,22 @@ class Log:
 
     def take_over(self) -> None:
         """After them."""
-        self.pieces[-1].rows = self._rows()
+        assert self.trajectory is not None
+        rows, self.end = self._rows(), self.trajectory.real("t")
+        self.pieces[-1].rows, self.pieces[-1].short = rows, self._short(rows[:-1, 1])
         kept = [piece.rows.nbytes for piece in self.pieces if piece.rows is not None]
         if self.full or sum(kept) > self.limit:
             self.full = True
             for piece in self.pieces:
                 piece.rows = None
+
+    def _short(self, lengths: Array) -> NDArray[np.bool_]:
+        """Of every step, whether it is: u = max(h, u/2) after each is what is usual, as machine.tangents.jumps has it."""
+        places = np.arange(len(lengths) + 1)
+        with np.errstate(divide="ignore"):
+            usual = np.exp2(np.maximum.accumulate(np.log2(np.append(self.usual, lengths)) + places) - places)
+        self.usual = float(usual[-1])
+        return np.asarray(lengths <= SHORT * usual[:-1])
 
     def _rows(self) -> Array:
         """What the machine code has written down, and the state after it as one row more."""

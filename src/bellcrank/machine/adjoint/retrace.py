@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,12 @@ from ...plan import Plan
 from ..arrays import width
 from ..kernel import aligned, bound_arrays, obtain, structure_key
 from ..module import Module, assemble, write_kernel
+from ..steps.implicit.closed import closed_midpoint_programs
+from ..steps.implicit.kept_rows import count_of_rows, is_closed_midpoint
 from ..steps.memory import WIDE, Layout, own_buffers
 from ..steps.programs import DIRECTIONS, programs, takes_momenta
+from .closed import EQUATIONS_OF_ROWS, STATES, TABLES, ClosedRetrace
+from .closed import WORDS as WORDS_OF_ROWS
 from .implicit import ImplicitRetrace, implicit_words, jacobian_programs, write_linear_algebra
 from .kernel import active_data, adjoint_arrays, first_tape, write_adjoint
 from .log import Log
@@ -28,11 +32,23 @@ from .turning import WORDS, TurningRetrace, turning_texts
 Array = NDArray[np.float64]
 
 
-def retraced(plan: Plan, program: Program, metric: str, project: bool) -> dict[str, Program]:
+def retraced(plan: Plan, program: Program, method: RungeKutta, metric: str, project: bool) -> dict[str, Program]:
     """The kernels of a step that are differentiated."""
+    if is_closed_midpoint(plan, method):
+        return {name: p for name, p in closed_midpoint_programs(plan, works=False).items() if name != "openings"}
     called = programs(plan, program, metric, works=False)
     wanted = ["kernel", "rates", *(["positions", "velocities"] if project and plan.model.closures else [])]
     return {name: called[name] for name in wanted}
+
+
+class Passing(Protocol):
+    """Steps across a surface where the equations of motion jump, and derivatives with them."""
+
+    def found(self, times: Array, states: Array, short: NDArray[np.bool_]) -> list[int]:
+        """Which of some steps, by the states at their ends, one more than steps."""
+
+    def back(self, times: Array, states: Array, bar: Array) -> Array:
+        """The adjoint of the state behind such a step, from both ends of it, before its jump."""
 
 
 class Retraced:
@@ -40,9 +56,10 @@ class Retraced:
 
     def __init__(self, plan: Plan, program: Program, method: RungeKutta, metric: str, project: bool):
         self.plan, self.method = plan, method
-        self.called = retraced(plan, program, metric, project)
+        self.called = retraced(plan, program, method, metric, project)
+        self.closed = is_closed_midpoint(plan, method)
         self.plain_rates = all(joint.quaternion is None and joint.mechanical for joint in plan.model.joints)
-        self.turns = method.turns and not self.plain_rates
+        self.turns = method.turns and (self.closed or not self.plain_rates)
         self.others = jacobian_programs(plan, program, self.plain_rates) if method.implicit and not self.turns else {}
         self.unit = project or not plan.model.closures
         key = ("retrace", program.name, method.name, metric, project, *structure_key(plan))
@@ -53,14 +70,14 @@ class Retraced:
         self.table, self.c = _tableau(method)
         self._numbers = self._known_numbers(layout)
         self.arrays = self._memory() | (self._memory_of_turning(layout) if self.turns else {})
+        self.arrays |= self._memory_of_rows() if self.closed else {}
         self._back = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(
             self.code.library.address("back")
         )
 
     def _write(self) -> Module:
-        along = ("q", "p") if takes_momenta(self.called) else ("q", "v")
         written = {
-            name: write_adjoint(self.plan, p, along if name == "kernel" else ("q", "v"), name)
+            name: write_adjoint(self.plan, p, [x for x in ("q", "v", "p") if x in p.inputs], name)
             for name, p in self.called.items()
         }
         others = {name: write_kernel(self.plan, program, 1, name) for name, program in self.others.items()}
@@ -77,17 +94,23 @@ class Retraced:
         self, arguments: Mapping[str, list[str]], adjoints: Mapping[str, list[str]], taken: list[str]
     ) -> list[tuple[str, dict[str, str]]]:
         places, known = self._places(taken, adjoints), self.called | self.others
-        kind = TurningRetrace if self.turns else ImplicitRetrace if self.method.implicit else Retrace
-        retrace = kind(known, arguments, adjoints, places, self.plain_rates, self.method, self.unit)
+        retrace = self._kind(known, arguments, adjoints, places, self.plain_rates, self.method, self.unit)
         if isinstance(retrace, TurningRetrace):
             retrace.thrown_away = {x: retrace.words[f"thrown:{x}"] for x in active_data(self.plan)}
         more = write_linear_algebra() if self.method.implicit else []
         return [*more, *(turning_texts() if self.turns else []), retrace.write()]
 
+    @property
+    def _kind(self) -> type[Retrace]:
+        if self.closed:
+            return ClosedRetrace
+        return TurningRetrace if self.turns else ImplicitRetrace if self.method.implicit else Retrace
+
     def _places(self, arguments: list[str], adjoints: Mapping[str, list[str]]) -> list[str]:
         outputs = dict.fromkeys(x for program in (self.called | self.others).values() for x in program.outputs)
         found = words(arguments, list(outputs), list(dict.fromkeys(x for names in adjoints.values() for x in names)))
         found += implicit_words() if self.method.implicit else []
+        found += WORDS_OF_ROWS if self.closed else []
         return found + ([*WORDS, *(f"thrown:{x}" for x in active_data(self.plan))] if self.turns else [])
 
     @property
@@ -104,9 +127,11 @@ class Retraced:
         """Of the linear equations for the adjoints of all slopes of a part."""
         model, halved = self.plan.model, self.plain_rates and not takes_momenta(self.called)
         unknowns = model.nv if halved else model.nq + model.nv
-        order = len(self.method.c) * unknowns
-        chunks = -(-order // WIDE)
-        return {"order": order, "stride": WIDE * chunks, "row_chunks": chunks, "unknowns": unknowns}
+        packed = len(self.method.c) * unknowns
+        rows = count_of_rows(self.plan) if self.closed else 0
+        order, chunks, of_rows = packed + rows, -(-(packed + rows) // WIDE), -(-rows // WIDE)
+        found = {"order": order, "stride": WIDE * chunks, "row_chunks": chunks, "unknowns": unknowns, "packed": packed}
+        return found | {"kept_count": rows, "rows_stride": WIDE * of_rows, "rows_chunks": of_rows}
 
     def _memory_of_equations(self) -> dict[str, NDArray[Any]]:
         """What ImplicitRetrace works on."""
@@ -125,6 +150,17 @@ class Retraced:
         found: dict[str, NDArray[Any]] = {"turning": layout.turning, "step": aligned(len(self.method.parts))}
         found |= {name: aligned(self.state) for name in ("Y_bar", "y_bar", "unit", "column", "unused_state")}
         return found | {f"thrown:{name}": aligned(x.size) for name, x in self.bars.items() if name in active_data(self.plan)}
+
+    def _memory_of_rows(self) -> dict[str, NDArray[Any]]:
+        """What ClosedRetrace works on besides."""
+        sizes, parts, nv = self._sizes_of_equations(), len(self.method.parts), self.plan.model.nv
+        rows, stride = sizes["kept_count"], sizes["rows_stride"]
+        found: dict[str, NDArray[Any]] = {name: aligned(max(1, parts * rows * nv)) for name in TABLES}
+        found |= {name: aligned(parts * self.state) for name in STATES} | {"kept_places": np.zeros(rows + 1, dtype=np.int64)}
+        found |= {name: aligned(max(1, rows) * stride) for name in EQUATIONS_OF_ROWS}
+        found |= {"rows_pivots": np.zeros(stride, dtype=np.int64)}
+        found |= {name: aligned(self.state) for name in ("no_momenta", "at_rest", "new_bar")}
+        return found | {name: aligned(parts) for name in ("starts_clock", "ends_clock")}
 
     def _memory(self) -> dict[str, NDArray[Any]]:
         plan, size, stages, model = self.plan, self.state, self.stages, self.plan.model
@@ -164,7 +200,15 @@ class Retraced:
             found[:, : len(dense)] = h[:, None] * ((x[:, None] ** np.arange(1, dense.shape[1] + 1)) @ dense.T)
         return found
 
-    def back(self, log: Log, given: Mapping[str, Array], times: Array, seeds: Array, end: Array) -> Array:
+    def back(
+        self,
+        log: Log,
+        given: Mapping[str, Array],
+        times: Array,
+        seeds: Array,
+        end: Array,
+        passing: Passing | None = None,
+    ) -> Array:
         """Adjoint of the first state, (nq + nv,); those of the data are added to ``bars``.
 
         ``times``: of the samples, in order, with their adjoints ``seeds``, (samples, nq + nv); ``end``: adjoint of the last
@@ -174,26 +218,43 @@ class Retraced:
         for name in ("tau", "u"):
             self.arrays[name][: len(given[name])] = given[name]
         left = len(times)  # samples of the pieces that are still to come
-        for rows in log.backward():
+        for piece, rows in zip(reversed(log.pieces), log.backward(), strict=True):
             if len(rows) > 1:
                 first = int(np.searchsorted(times[:left], rows[0, 0], side="right"))
-                self._back_through(rows, times[first:left], seeds[first:left])
+                states, short = self._unpadded(rows[:, WIDE:]), piece.short
+                jumps = [] if passing is None or short is None else passing.found(rows[:, 0], states, short)
+                more = self._inside(rows, times[first:left], seeds[first:left])
+                last = len(rows) - 1
+                for n in reversed(jumps):
+                    self._back_through(more, last, n + 1)
+                    assert passing is not None
+                    bar = passing.back(rows[n : n + 2, 0], states[n : n + 2], self._unpadded(self.arrays["lam"][None])[0])
+                    self.arrays["lam"][: self.state] = self._padded(bar[None])[0]
+                    last = n + 1
+                self._back_through(more, last, 0)
                 left = first
-        lam, model = self.arrays["lam"], self.plan.model
-        return np.concatenate([lam[: model.nq], lam[self.v_start : self.v_start + model.nv]])
+        return self._unpadded(self.arrays["lam"][None])[0]
 
-    def _back_through(self, rows: Array, times: Array, seeds: Array) -> None:
-        """Steps that have a row each, and one for the state after the last."""
+    def _inside(self, rows: Array, times: Array, seeds: Array) -> dict[str, NDArray[Any]]:
+        """What back() reads of steps that have a row each, and one for the state after the last, and of samples in them."""
         steps = len(rows) - 1
         inside = np.minimum(np.searchsorted(rows[1:, 0], times, side="left"), steps - 1)
         samples = np.searchsorted(inside, np.arange(steps + 1), side="left").astype(np.int64)
         more: dict[str, NDArray[Any]] = {"log": rows, "samples": samples, "seeds": self._padded(seeds)}
         more["weights"] = self.dense_weights(rows, inside, times)
-        todo = steps
-        while todo > 0:
-            todo = self._back(self._bound(more).ctypes.data, todo, 0)
-            if todo > 0:
+        return more
+
+    def _back_through(self, more: Mapping[str, NDArray[Any]], last: int, first: int) -> None:
+        """Steps last-1 .. first."""
+        while last > first:
+            bound = self._bound(more)  # alive as long as machine code reads it
+            last = self._back(bound.ctypes.data, last, first)
+            if last > first:
                 self.arrays["tape"] = np.empty(2 * self.arrays["tape"].size)
+
+    def _unpadded(self, rows: Array) -> Array:
+        nq, nv = self.plan.model.nq, self.plan.model.nv
+        return np.concatenate([rows[:, :nq], rows[:, self.v_start : self.v_start + nv]], axis=1)
 
     def _padded(self, rows: Array) -> Array:
         nq, nv = self.plan.model.nq, self.plan.model.nv

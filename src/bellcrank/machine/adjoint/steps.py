@@ -27,6 +27,7 @@ from ..steps.programs import takes_momenta
 
 NUMBERS = ("n", "nv", "nq", "state", "v_start", "log_row", "plain_stages", "all_stages", "quaternion_count")
 EQUATIONS = ("order", "stride", "row_chunks", "unknowns")  # sizes of those of an implicit method (implicit.py)
+ROWS = ("kept_count", "rows_stride", "rows_chunks", "packed")  # and of closed loops (closed.py)
 DOUBLES = ("log", "seeds", "weights", "A", "b", "c", "lam", "bar", "Y", "k", "k_bar", "clocks", "tau", "u")
 OTHERS = ("samples", "ends", "quaternions", "tape", "limit", "moved", "seed", "unused", "velocities", "v_bar")
 
@@ -58,7 +59,7 @@ class Retrace:
         self.words = {name: self._word(name, k) for k, name in enumerate(places)}
 
     def _word(self, name: str, place: int) -> str:
-        kind = "i64" if name in (*NUMBERS, *EQUATIONS) else "ptr"
+        kind = "i64" if name in (*NUMBERS, *EQUATIONS, *ROWS) else "ptr"
         return self.e.emit(f"load {kind}, ptr $, align 8", self.e.pointer("%bound", place))
 
     def write(self) -> Text:

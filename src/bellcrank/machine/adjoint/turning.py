@@ -76,20 +76,22 @@ class TurningRetrace(ImplicitRetrace):
         t, latest, start, tape = self.get(row, 0), self.get(row, 3), y, w["tape"]
         self.starts: list[str] = []
         self.slopes_at: list[str] = []
+        self.ends_of_parts: list[str] = []
         for part, share in enumerate(self.method.parts):
             k = e.pointer(row, e.integer("add", WIDE, e.integer("mul", w["state"], 1 + part)))
             following = self.row("part_states", part)
-            self.starts.append(start)
-            self.slopes_at.append(k)
-            self.put(share * h, w["step"], part)
-            tape = self._part(part, start, k, following, t, latest, share * h, tape, n)
+            tape = self.part(part, start, k, following, t, latest, share * h, tape, n)
             t, start = t + share * h, following
         return tape
 
-    def _part(
+    def part(
         self, part: int, start: str, k: str, following: str, t: Number, latest: Number, h: Number, tape: str, n: str
     ) -> str:
+        """From a state into the next one, with slopes that are known; the end of the tape."""
         w, Y = self.words, self.row("Y", part)
+        for found, x in ((self.starts, start), (self.slopes_at, k), (self.ends_of_parts, following)):
+            found.append(x)
+        self.put(h, w["step"], part)
         self.moved(start, [k], [0.5 * h], Y)
         tape = self._turn("turn_middle", part, {"y": start, "k": k, "new": Y}, tape, n)
         self.put(minimum(t + 0.5 * h, latest), w["clocks"], part)
@@ -128,27 +130,35 @@ class TurningRetrace(ImplicitRetrace):
 
     def to_start(self, h: Number, stages: str, sample: Callable[[], None]) -> None:
         for part in reversed(range(len(self.method.parts))):
-            self._back_part(part, self.method.parts[part] * h)
+            self.back_part(part, self.method.parts[part] * h)
 
-    def _back_part(self, part: int, h: Number) -> None:
+    def back_part(self, part: int, h: Number) -> None:
         w, k_bar, y_bar = self.words, self.row("k_bar", part), self.words["y_bar"]
         for bar in (k_bar, y_bar):
             self.clear(bar, w["state"])
-        following = self.row("part_states", part)
-        arrays = {"y": self.starts[part], "k": self.slopes_at[part], "new": following}
-        self._turn_back("turn_end", part, arrays, {"y": y_bar, "k": k_bar, "new": w["lam"]}, _ENDS * part + 4)
-        self.add(w["lam"], y_bar)
-        self.add(w["lam"], k_bar, h)
-        each(self.e, 0, w["order"], lambda b: self._column_of(part, h, b))
+        self.end_back(part, h, w["lam"], y_bar, k_bar)
+        each(self.e, 0, w["order"], lambda b: self.column_of(part, h, b))
         self.factor()
         self.copy_packed(k_bar, w["right"])
         self.solve()
+        self.slopes_back(part, h, y_bar)
+        self.copy(y_bar, w["lam"], w["state"])
+
+    def end_back(self, part: int, h: Number, new: str, y_bar: str, k_bar: str) -> None:
+        """y* += T1_y^T y'* and k* += T1_k^T y'*; ``new``, which is y'*, is used up."""
+        arrays = {"y": self.starts[part], "k": self.slopes_at[part], "new": self.ends_of_parts[part]}
+        self._turn_back("turn_end", part, arrays, {"y": y_bar, "k": k_bar, "new": new}, _ENDS * part + 4)
+        self.add(new, y_bar)
+        self.add(new, k_bar, h)
+
+    def slopes_back(self, part: int, h: Number, y_bar: str) -> None:
+        """y* += T0_y^T F^T m, and the adjoints of data, of the m in ``right``."""
+        w = self.words
         self.copy_unpacked(w["right"], w["unit"])
         self.clear(w["column"], w["state"])
         self._apply(part, h, w["unit"], y_bar, w["column"], {})
-        self.copy(y_bar, w["lam"], w["state"])
 
-    def _column_of(self, part: int, h: Number, b: str) -> None:
+    def column_of(self, part: int, h: Number, b: str) -> None:
         """Column b of 1 - T0_k^T F^T."""
         e, w = self.e, self.words
         for name in ("unit", "column", "unused_state"):

@@ -55,7 +55,7 @@ def effort(at: At) -> Number:
 
 
 def way(at: At) -> Vector:
-    """Unit direction along which a closure that is no joint pushes its second body: from a to b, or a plane's normal; about
+    """Unit direction along which a closure that is not a joint pushes its second body: from a to b, or a plane's normal; about
     which perpendicular axes turn it."""
     A_a, A_b, p_a, p_b, _ = _frames(at)
     if at.signature.joint == "perpendicular":

@@ -41,7 +41,7 @@ class Arena:
     @property
     def per(self) -> int:
         """Numbers of a chunk."""
-        return CHUNK if self.e.lanes == 1 and not self.e.wide else 1
+        return CHUNK if self.e.chunked else 1
 
     def stride(self, columns: int) -> int:
         return whole_chunks(columns) if self.per > 1 else columns

@@ -92,6 +92,8 @@ class NodeClosure:
         if slot in self.constants:
             return self.constants[slot]
         walk = self.node.walk
+        if not walk.e.folds:
+            return walk.array("node_closure_data")[self.row, slot]
         value = self._read("node_closure_data", slot)
         varies = walk.of_design and slot in self.shape.signature.varied
         return Dual(value, [self._read("d_node_closure_data", slot)]) if varies else value
@@ -99,8 +101,6 @@ class NodeClosure:
     def _read(self, name: str, slot: int) -> Number:
         walk = self.node.walk
         array = walk.array(name)
-        if not walk.e.folds:
-            return array[self.row, slot]
         return walk.e.once((name, slot), self.index, lambda: array[self.row, slot])
 
     def _entry(self, column: str) -> Integer:

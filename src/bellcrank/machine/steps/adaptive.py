@@ -8,10 +8,11 @@ taken back because it met a singular position.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from ...integrate.runge_kutta import Row
-from ...kernels.llvm.flow import when, while_
-from ...numbers import Condition, Number, Symbol, maximum, minimum
+from ...kernels.executor import Address, Integer
+from ...numbers import Condition, Number, maximum, minimum, negated, select, sqrt
 from ...plan.turns import FINE
 from ..tangents import steps as tangents
 from ..tangents.jumps import jump
@@ -30,14 +31,8 @@ DIVIDED = 0.25  # of a step to a singular position
 
 
 class AdaptiveStepper(Stepper):
-    def loop(self) -> None:
-        e = self.e
-
-        def going() -> str:
-            left = e.emit(f"icmp sgt i64 {self.count('budget')}, 0")
-            return self.all_of(left, self.any(self.live()))
-
-        while_(e, going, self.step)
+    def going(self) -> Any:
+        return self.all_of(self.count("budget") > 0, self.any(self.live()))
 
     def live(self) -> Condition:
         """Where the run has not arrived or failed."""
@@ -49,15 +44,15 @@ class AdaptiveStepper(Stepper):
     def after(self) -> Number:
         """The end of the step."""
         t, end = self.real("t") + self.real("h"), self.real("end")
-        t = (t >= self.real("latest")).select(self.real("corner"), t)
-        return (t >= end).select(end, t)
+        t = select(t >= self.real("latest"), self.real("corner"), t)
+        return select(t >= end, end, t)
 
     def step(self) -> None:
         fresh = self.holds("held", 0)
-        when(self.e, fresh, self.attempt)
+        self.e.when(fresh, self.attempt)
         good = self.good()
         held = self.all_of(fresh, self.holds("watched", 1), self.any(good))
-        when(self.e, held, self.hold, lambda: self.settle(good))
+        self.e.when(held, self.hold, lambda: self.settle(good))
 
     def attempt(self) -> None:
         """A step without consequences, and its error; the last one reaches the end."""
@@ -65,9 +60,9 @@ class AdaptiveStepper(Stepper):
         self.add_count("budget", -1)
         t, stop, full = self.real("t"), minimum(self.real("end"), self.real("corner")), self.real("full")
         wanted = minimum(self.real("h"), self.real("longest"))
-        stretched = (full > 0.0).select(1.0, 1.01)  # a step that ends at a surface is not made longer again
-        h = (self.live() & ((t + stretched * wanted) >= stop)).select(stop - t, wanted)
-        self.set_real("full", (h < wanted).select(maximum(full, wanted), full))
+        stretched = select(full > 0.0, 1.0, 1.01)  # a step that ends at a surface is not made longer again
+        h = select(self.live() & ((t + stretched * wanted) >= stop), stop - t, wanted)
+        self.set_real("full", select(h < wanted, maximum(full, wanted), full))
         self.set_real("h", h)
         self.trial(t, h)
         self.set_real("error", self.error_norm(h))
@@ -76,20 +71,20 @@ class AdaptiveStepper(Stepper):
         if self.method.extra:
             sampled = self.any(self.good() & (self.next_sample() <= self.after()))
             watched = self.all_of(self.holds("watched", 1), self.any(self.good()))
-            needed = e.emit(f"or i1 {e.emit(f'or i1 {sampled}, {watched}')}, {near}")
+            needed = e.any_of(sampled, watched, near)
             needed = self.any(self.good()) if "openings" in self.called else needed
-            when(e, needed, self.extra_stages)
-        when(e, near, lambda: find_cut(self, h))
+            e.when(needed, self.extra_stages)
+        e.when(near, lambda: find_cut(self, h))
         if "openings" in self.called:
-            when(e, self.any(self.good()), lambda: self._look_for_openings(h))
+            e.when(self.any(self.good()), lambda: self._look_for_openings(h))
 
     def _look_for_openings(self, h: Number) -> None:
         near = near_openings(self, h) >= 0.0
-        when(self.e, self.any(near & self.good()), lambda: find_opening(self, h))
+        self.e.when(self.any(near & self.good()), lambda: find_opening(self, h))
 
-    def put_inside(self, h: Number, x: Number, into: str) -> None:
+    def put_inside(self, h: Number, x: Number, into: Address) -> None:
         weights = [polynomial_at(row, x) for row in self.method.dense]
-        self.over_state(lambda i: self.e.store(self.get(self.words["y"], i) + h * self.combination(weights, i), into, i))
+        self.move(h, weights, into)
 
     def polynomial(self, surface: Surface) -> list[Number]:
         """Of dense output."""
@@ -108,7 +103,7 @@ class AdaptiveStepper(Stepper):
 
     def settle(self, good: Condition) -> None:
         self.set_count("held", 0)
-        when(self.e, self.any(good), lambda: self.accept(good), lambda: self.adapt(good, good))
+        self.e.when(self.any(good), lambda: self.accept(good), lambda: self.adapt(good, good))
 
     def accept(self, good: Condition) -> None:
         """Where the step is good: project, sample, and go on from its end."""
@@ -118,7 +113,7 @@ class AdaptiveStepper(Stepper):
             self.stand_still(good)
             close(self, self.after())
             stands = good & (self.real("met") <= 0.0)
-            when(self.e, self.holds("project", 1), lambda: self._remember(stands))
+            self.e.when(self.holds("project", 1), lambda: self._remember(stands))
         self.take_samples(stands)
         y, new = self.words["y"], self.words["new"]
         if not self.closed:
@@ -141,7 +136,7 @@ class AdaptiveStepper(Stepper):
         """Whether the step was short for stability alone."""
         notice_stiffness(self, good)
 
-    def slope_at_end(self) -> str:
+    def slope_at_end(self) -> Any:
         return self.k[self.stages - 1]
 
     def go_on(self, stands: Condition, passed: Condition) -> None:
@@ -151,7 +146,7 @@ class AdaptiveStepper(Stepper):
         anew = stands if self.closed or (self.tangents and not self.plain_rates) else passed
         if self.tangents:
             anew = anew | (self.real("jumped") > 0.0)
-        when(self.e, self.any(anew), lambda: self.derivative(y, last, start_of_step(self)))
+        self.e.when(self.any(anew), lambda: self.derivative(y, last, start_of_step(self)))
         self.replace(self.k[0], last, stands)
 
     def _remember(self, stands: Condition) -> None:
@@ -171,40 +166,40 @@ class AdaptiveStepper(Stepper):
         number = error <= 1e300
         following = self.proposal(stands, number)
         following, full = self._beside_cuts(following, stands, number & (error <= 1.0))
-        rejected = live & ~good
-        lost = (following <= 16 * EPSILON * maximum(abs(t), self.real("end") * 1e-3)) & (~stands | (following <= h))
-        status = (live & lost).select(number.select(float(COLLAPSED), float(NOT_FINITE)), self.real("status"))
+        rejected = live & negated(good)
+        lost = (following <= 16 * EPSILON * maximum(abs(t), self.real("end") * 1e-3)) & (negated(stands) | (following <= h))
+        status = select(live & lost, select(number, float(COLLAPSED), float(NOT_FINITE)), self.real("status"))
         if self.closed:
-            met, long = good & ~stands, self.real("turn") > FINE
-            following = met.select(long.select(DIVIDED, 1.0) * h, following)
-            status = met.select(long.select(self.real("status"), self.real("met")), status)
-            self.set_real("singular", (met & long).select(0.0, self.real("singular")))
+            met, long = good & negated(stands), self.real("turn") > FINE
+            following = select(met, select(long, DIVIDED, 1.0) * h, following)
+            status = select(met, select(long, self.real("status"), self.real("met")), status)
+            self.set_real("singular", select(met & long, 0.0, self.real("singular")))
             rejected = rejected | (met & long)
-        self.set_real("t", stands.select(self.after(), t))
-        self.set_real("h", live.select(following, h))
-        self.set_real("full", live.select(full, self.real("full")))
-        self.set_real("grow", stands.select(GROW, 1.0))
+        self.set_real("t", select(stands, self.after(), t))
+        self.set_real("h", select(live, following, h))
+        self.set_real("full", select(live, full, self.real("full")))
+        self.set_real("grow", select(stands, GROW, 1.0))
         self.set_real("status", status)
         for name, counted in (("steps", stands), ("rejected", rejected)):
-            self.set_real(name, self.real(name) + counted.select(1.0, 0.0))
+            self.set_real(name, self.real(name) + select(counted, 1.0, 0.0))
 
     def proposal(self, stands: Condition, number: Condition) -> Number:
         """The length of the next step, or of the next attempt; ``number``: the error is one."""
         h, error = self.real("h"), self.real("error")
         factor = SAFETY * self.power(maximum(error, 1e-14), -1.0 / self.method.error_power)
-        shorter = h * number.select(maximum(factor, SHRINK), SHRINK)
-        return stands.select(h * minimum(factor, self.real("grow")), shorter)
+        shorter = h * select(number, maximum(factor, SHRINK), SHRINK)
+        return select(stands, h * minimum(factor, self.real("grow")), shorter)
 
     def _beside_cuts(self, following: Number, stands: Condition, accurate: Condition) -> tuple[Number, Number]:
         """The next step after one that was, or is to be, cut; and the length before it was cut, which is tried again."""
         h, full, cut = self.real("h"), self.real("full"), self.real("cut")
         crossing = accurate & (cut <= 1.0)
-        following = stands.select(maximum(following, full), crossing.select(cut * h, following))
-        return following, crossing.select(maximum(full, h), 0.0)
+        following = select(stands, maximum(following, full), select(crossing, cut * h, following))
+        return following, select(crossing, maximum(full, h), 0.0)
 
     # the error ----------------------------------------------------------------------------------------------------
 
-    def error_norm(self, h: Number) -> Symbol:
+    def error_norm(self, h: Number) -> Number:
         """The larger of the norms of q and v, and of the works, whose tolerance is relative to the energy at hand."""
         w = self.words
         error = self._norm(h, 0, w["controlled"], w["size"], 0.0)
@@ -214,7 +209,7 @@ class AdaptiveStepper(Stepper):
             error = maximum(error, self._error_of_tangents(h))
         return maximum(error, self._error_of_turn()) if self.closed else error
 
-    def _error_of_turn(self) -> Symbol:
+    def _error_of_turn(self) -> Number:
         """turn^power: too long a turn counts as an error that makes the step shorter in proportion."""
         turn = power = self.turn()
         self.set_real("turn", turn)
@@ -222,26 +217,23 @@ class AdaptiveStepper(Stepper):
             power = power * turn
         return power
 
-    def _norm(self, h: Number, first: int | str, last: str, count: str, scale: Number) -> Symbol:
+    def _norm(self, h: Number, first: Integer, last: Integer, count: Integer, scale: Number) -> Number:
         """Root mean square of the estimated error over its tolerance; with two estimates, as Hairer combines them."""
         assert self.method.error is not None
-        size = self._size(count)
+        size = self.e.number_of(count)
         found = self.sum_of_squares(self._scaled(h, self.method.error, scale), first, last)
         if self.method.error3 is None:
-            return (found / size).sqrt()
+            return sqrt(found / size)
         third = self.sum_of_squares(self._scaled(h, self.method.error3, scale), first, last)
         both = found + 0.01 * third + 1e-300
-        return found / (both * size).sqrt()
+        return found / sqrt(both * size)
 
-    def _size(self, count: str) -> Symbol:
-        return self.e.symbol(self.e.splat(self.e.emit(f"sitofp i64 {count} to double")))
-
-    def _scaled(self, h: Number, weights: Row, scale: Number) -> Callable[[str], Number]:
+    def _scaled(self, h: Number, weights: Row, scale: Number) -> Callable[[Any], Number]:
         """The estimated error over its tolerance, at a vector of the state."""
-        w = self.words
+        y, new = self.words["y"], self.words["new"]
 
-        def scaled(i: str) -> Number:
-            largest = maximum(abs(self.get(w["y"], i)), abs(self.get(w["new"], i)))
+        def scaled(i: Integer) -> Number:
+            largest = maximum(abs(y[i]), abs(new[i]))
             return h * self.combination(weights, i) / (self.real("atol") + self.real("rtol") * (largest + scale))
 
         return scaled
@@ -250,17 +242,15 @@ class AdaptiveStepper(Stepper):
         """The largest of the norms for each parameter, if they are to be controlled; each is noted in any case."""
         assert self.method.error is not None
         rows = [row for row in (self.method.error, self.method.error3) if row is not None]
-        size = self._size(self.words["size"])
+        size = self.e.number_of(self.words["size"])
 
         def norm(found: Number, third: Number | None = None) -> Number:
             if third is None:
-                return (found / size).sqrt()
-            return found / ((found + 0.01 * third + 1e-300) * size).sqrt()
+                return sqrt(found / size)
+            return found / sqrt((found + 0.01 * third + 1e-300) * size)
 
         largest = tangents.largest_norm(self, [self._scaled(h, row, 0.0) for row in rows], norm)
-        asked = self.e.emit(f"icmp ne i64 {self.words['control_all']}, 0")
-        zero = self.e.constant(0.0)
-        return self.e.symbol(self.e.emit(f"select i1 {asked}, {self.e.type} {largest.ref}, {self.e.type} {zero}"))
+        return select(self.e.number_of(self.words["control_all"]) > 0.0, largest, 0.0)
 
     # samples ------------------------------------------------------------------------------------------------------
 
@@ -272,30 +262,22 @@ class AdaptiveStepper(Stepper):
             time = self.next_sample()
             weights = [polynomial_at(row, (time - t) / h) for row in self.method.dense]
             rows = self.rows_of_samples((time <= after) & stands)
-            self.over_state(lambda i: self.put_sample(self.get(y, i) + h * self.combination(weights, i), rows, i))
+            self.over_state(lambda i: self.put_sample(y[i] + h * self.combination(weights, i), rows, i))
 
-        while_(self.e, lambda: self.any((self.next_sample() <= after) & stands), sample)
+        self.e.repeat(lambda: self.any((self.next_sample() <= after) & stands), sample)
 
-    def next_sample(self) -> Symbol:
+    def next_sample(self) -> Number:
         """The time of the next sample; infinite after the last."""
-        return self.per_lane(self.next_time)
+        return self.e.of_lanes(self.words["times"], self.words["sampled"].integer)
 
-    def next_time(self, lane: int) -> str:
-        e = self.e
-        s, inf = e.load_int(self.words["sampled"], lane), float("inf")
-        more = e.emit(f"icmp slt i64 {s}, {self.count('samples')}")
-        time = e.load_double(self.words["times"], e.emit(f"select i1 {more}, i64 {s}, i64 0"))
-        return e.emit(f"select i1 {more}, double {time}, double {self.scalar(inf)}")
-
-    def rows_of_samples(self, due: Condition) -> list[str]:
+    def rows_of_samples(self, due: Condition) -> list[Any]:
         """Where the samples that are due go; they are counted."""
-        e, w = self.e, self.words
-        s = e.load_int(w["sampled"], 0)
-        e.do(f"store i64 {e.integer('add', s, 1)}, ptr {w['sampled']}, align 8")
-        return [e.pointer(w["out"], e.integer("mul", s, w["state"]))]
+        w, s = self.words, self.words["sampled"].integer(0)
+        w["sampled"].put_integer(0, s + 1)
+        return [w["out"].at(s * w["state"])]
 
-    def put_sample(self, value: Number, rows: list[str], i: str) -> None:
-        self.e.store(value, rows[0], i)
+    def put_sample(self, value: Number, rows: list[Any], i: Integer) -> None:
+        rows[0][i] = value
 
 
 def polynomial_at(row: Row, x: Number) -> Number:

@@ -6,8 +6,10 @@ before it is known.
 
 from __future__ import annotations
 
-from ...kernels.llvm.flow import when, while_
-from ...numbers import Number, maximum, minimum
+from typing import Any
+
+from ...kernels.executor import Address, Integer
+from ...numbers import Number, maximum, minimum, negated, select
 from ..tangents import steps as tangents
 from ..tangents.jumps import jump
 from .cuts.anchors import draw_anchors
@@ -23,23 +25,18 @@ WHOLE = 1e-9  # of a step: pieces and times that differ by less are the same
 
 
 class FixedStepper(Stepper):
-    def loop(self) -> None:
-        """``substeps`` steps of length h between one sample and the next."""
-        e = self.e
+    """``substeps`` steps of length h between one sample and the next."""
 
-        def going() -> str:
-            left = e.emit(f"icmp sgt i64 {self.count('budget')}, 0")
-            more = e.emit(f"icmp slt i64 {e.load_int(self.words['sampled'], 0)}, {self.count('samples')}")
-            return self.all_of(self.any(self.running()), left, more)
-
-        while_(e, going, self.step)
+    def going(self) -> Any:
+        left, more = self.count("budget") > 0, self.words["sampled"].integer(0) < self.count("samples")
+        return self.all_of(self.any(self.running()), left, more)
 
     def step(self) -> None:
         fresh = self.holds("held", 0)
-        when(self.e, fresh, self._attempt)
+        self.e.when(fresh, self._attempt)
         good = self.any(self.real("cut") > 1.0)
         held = self.all_of(fresh, self.holds("watched", 1), good)
-        when(self.e, held, self.hold, lambda: self._settle(good))
+        self.e.when(held, self.hold, lambda: self._settle(good))
 
     def _attempt(self) -> None:
         self.add_count("budget", -1)
@@ -51,37 +48,36 @@ class FixedStepper(Stepper):
         self._slopes_at_ends(self.real("piece"))
         super().hold()
 
-    def _settle(self, good: str) -> None:
+    def _settle(self, good: Any) -> None:
         self.set_count("held", 0)
-        when(self.e, good, self._finish, self._shorten)
+        self.e.when(good, self._finish, self._shorten)
 
     def _begin(self) -> None:
         """How long the piece at hand is."""
         left, piece, until = self.real("left"), self.real("piece"), self.real("corner") - self.real("t")
-        left = (left <= 0.0).select(self.real("h"), left)
+        left = select(left <= 0.0, self.real("h"), left)
         self.set_real("left", left)
-        self.set_real("piece", (piece <= 0.0).select(minimum(left, maximum(until, 0.0)), piece))
+        self.set_real("piece", select(piece <= 0.0, minimum(left, maximum(until, 0.0)), piece))
 
     def _look_for_surfaces(self) -> None:
         h = self.real("piece")
         self.set_real("cut", NO_ROOT)
-        when(self.e, self.any(near_surfaces(self, h)), lambda: self._find_cut(h))
+        self.e.when(self.any(near_surfaces(self, h)), lambda: self._find_cut(h))
         if "openings" in self.called:
-            when(self.e, self.any(near_openings(self, h) >= 0.0), lambda: self._find_opening(h))
+            self.e.when(self.any(near_openings(self, h) >= 0.0), lambda: self._find_opening(h))
 
     def _find_opening(self, h: Number) -> None:
         self._slopes_at_ends(h)
         find_opening(self, h)
 
-    def put_middle(self, h: Number, into: str) -> None:
-        """By a parabola that begins with the slope of the first stage."""
-        w = self.words
-
-        def one(i: str) -> None:
-            y, new, slope = self.get(w["y"], i), self.get(w["new"], i), self.get(self.k[0], i)
-            self.e.store(y + 0.25 * (new - y + h * slope), into, i)
-
-        self.over_state(one)
+    def put_middle(self, h: Number, into: Address) -> None:
+        """By a parabola that begins with the slope of the first stage; if that is not at the start, by Hermite's cubic."""
+        if self.method.implicit:
+            self._slopes_at_ends(h)
+            self.put_inside(h, 0.5, into)
+            return
+        y, new, slope = self.words["y"], self.words["new"], self.k[0]
+        self.fill(into, lambda i: y[i] + 0.25 * (new[i] - y[i] + h * slope[i]))
 
     def _find_cut(self, h: Number) -> None:
         self._slopes_at_ends(h)
@@ -98,7 +94,7 @@ class FixedStepper(Stepper):
         slopes = super().slopes_at(surface)[: len(self.method.c)]
         return [*slopes, 0.5 * slopes[0], 1.5 * slopes[0]]
 
-    def outer_slopes(self) -> tuple[str, str]:
+    def outer_slopes(self) -> tuple[Any, Any]:
         return self.k[0], self.k[len(self.method.c) - 1]
 
     def polynomial(self, surface: Surface) -> list[Number]:
@@ -106,15 +102,15 @@ class FixedStepper(Stepper):
         first, last = (surface.h * surface.slope(w[name]) for name in ("origin", "aside"))
         return [first, 3.0 * way - 2.0 * first - last, first + last - 2.0 * way]
 
-    def put_inside(self, h: Number, x: Number, into: str) -> None:
+    def put_inside(self, h: Number, x: Number, into: Address) -> None:
         w = self.words
 
-        def one(i: str) -> None:
-            y, new, first, last = (self.get(w[name], i) for name in ("y", "new", "origin", "aside"))
+        def entry(i: Integer) -> Number:
+            y, new, first, last = (w[name][i] for name in ("y", "new", "origin", "aside"))
             way, first, last = new - y, h * first, h * last
-            self.e.store(y + x * (first + x * ((3.0 * way - 2.0 * first - last) + x * (first + last - 2.0 * way))), into, i)
+            return y + x * (first + x * ((3.0 * way - 2.0 * first - last) + x * (first + last - 2.0 * way)))
 
-        self.over_state(one)
+        self.fill(into, entry)
 
     def _shorten(self) -> None:
         self.set_real("piece", self.real("cut") * self.real("piece"))
@@ -124,11 +120,11 @@ class FixedStepper(Stepper):
         e, w = self.e, self.words
         if self.closed:
             self.set_real("turn", maximum(self.real("turn"), self.turn()))
-        finite = self.finite(w["new"]).select(float(RUNNING), float(NOT_FINITE))
+        finite = select(self.finite(w["new"]), float(RUNNING), float(NOT_FINITE))
         self.set_real("status", maximum(self.real("status"), finite))  # its equations may not have been solved
         if self.closed:
-            when(e, self.any(self.running()), self._close)
-        when(e, self.any(self.running()), self.accept)
+            e.when(self.any(self.running()), self._close)
+        e.when(self.any(self.running()), self.accept)
 
     def new_state(self, h: Number) -> None:
         """One step from y, into ``new``."""
@@ -138,7 +134,7 @@ class FixedStepper(Stepper):
     def _close(self) -> None:
         close(self, self.real("t") + self.real("piece"))
         self.set_real("status", self.real("met"))
-        when(self.e, self.all_of(self.holds("project", 1), self.any(self.running())), self._remember)
+        self.e.when(self.all_of(self.holds("project", 1), self.any(self.running())), self._remember)
 
     def _remember(self) -> None:
         Watch(self).remember(self.running())
@@ -159,23 +155,21 @@ class FixedStepper(Stepper):
         left, piece, corner = self.real("left"), self.real("piece"), self.real("corner")
         whole, t = piece >= (1.0 - WHOLE) * left, self.real("t") + piece
         passed = t >= corner - WHOLE * self.real("h")
-        self.set_real("t", (passed & ~whole).select(corner, t))
-        self.set_real("left", whole.select(0.0, left - piece))
+        self.set_real("t", select(passed & negated(whole), corner, t))
+        self.set_real("left", select(whole, 0.0, left - piece))
         self.set_real("piece", 0.0)
-        when(e, self.any(whole), self._count, lambda: self.add_count("cuts"))
+        e.when(self.any(whole), self._count, lambda: self.add_count("cuts"))
         pass_corner(self, passed)
 
     def _count(self) -> None:
         """A step of the grid is done."""
-        e = self.e
         self.add_count("substep")
-        done = e.emit(f"icmp sge i64 {self.count('substep')}, {self.count('substeps')}")
-        when(e, done, self._sample)
+        self.e.when(self.count("substep") >= self.count("substeps"), self._sample)
 
     def _sample(self) -> None:
-        e, w = self.e, self.words
+        """At the time of the sample, which is free of the rounding of sums of steps."""
+        w, s = self.words, self.words["sampled"].integer(0)
         self.set_count("substep", 0)
-        s = e.load_int(w["sampled"], 0)
-        self.set_real("t", e.symbol(e.splat(e.load_double(w["times"], s))))
-        self.copy(w["y"], e.pointer(w["out"], e.integer("mul", s, w["state"])))
-        e.do(f"store i64 {e.integer('add', s, 1)}, ptr {w['sampled']}, align 8")
+        self.set_real("t", self.number(w["times"], s))
+        self.copy(w["y"], w["out"].at(s * w["state"]))
+        w["sampled"].put_integer(0, s + 1)

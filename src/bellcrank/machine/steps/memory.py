@@ -91,6 +91,8 @@ class Layout:
     corners: int = 0
     parameters: int = 0  # by which the state is differentiated
     log: int = 0  # accepted steps that are written down before the host takes them over
+    number: Any = np.float64  # a numpy type; other numbers than doubles take their steps in Python
+    neighbours: int = WIDE  # numbers of one state that stand in a vector
 
     @property
     def tangents(self) -> int:
@@ -113,12 +115,12 @@ class Layout:
 
     @property
     def vector(self) -> int:
-        """Doubles of a vector: of the lanes, or of WIDE numbers of one state."""
-        return self.lanes if self.lanes > 1 else WIDE
+        """Doubles of a vector: of the lanes, or of neighbours in one state."""
+        return self.lanes if self.lanes > 1 else self.neighbours
 
     def wide(self, count: int) -> int:
         """Doubles that so many numbers take, in whole vectors."""
-        return (count if self.lanes > 1 else -(-count // WIDE)) * self.vector
+        return (count if self.lanes > 1 else -(-count // self.vector)) * self.vector
 
     @property
     def model(self) -> Model:
@@ -162,7 +164,7 @@ class Layout:
     def log_row(self) -> int:
         """Doubles that are written down of an accepted step: machine.adjoint.log."""
         slopes = len(self.method.c) * len(self.method.parts) if self.method.implicit else 0
-        return WIDE + self.w_start * (1 + slopes)
+        return WIDE + self.w_start * (1 + slopes) + self.wide(self.kept_rows) * (1 + 2 * len(self.method.parts))
 
     @cached_property
     def row_width(self) -> int:
@@ -358,6 +360,7 @@ DOUBLES: dict[str, Size] = {
     "moved": lambda s: s.wide(max(s.model.nq, s.model.nv)) if s.tangents else 0,
     "moving": lambda s: max(s.model.nq, s.model.nv) * s.tangents,
     "still": lambda s: s.model.nq * s.tangents,
+    "unsettled": lambda s: s.wide(s.model.nv) if s.tangents else 0,  # momenta before a projection
     "surface_tangents": lambda s: len(s.surfaces.places) * s.tangent_chunks * s.tangents,  # of the limits
     "way_q": lambda s: s.model.nq * s.way,
     "way_v": lambda s: s.model.nv * s.way,
@@ -370,7 +373,7 @@ DOUBLES: dict[str, Size] = {
     "clock": lambda s: s.wide(1),
     "reals": lambda s: s.wide(len(REALS)),
     "before": lambda s: s.wide(s.plan.loads.closing.rows * (s.row_width + 1)),
-    "times": lambda s: s.samples,
+    "times": lambda s: s.samples + 1,  # and one that does not come
     "corners": lambda s: (s.corners + 1) * s.lanes,  # of each lane times at which steps end, and NEVER
     "anchor_reach": lambda s: len(s.anchors.reach) * s.lanes,
     "surface_limits": lambda s: len(s.surfaces.limits) * s.lanes,
@@ -401,6 +404,8 @@ DOUBLES: dict[str, Size] = {
     "lane_t": lambda s: s.of_a_lane(1),
 }
 DOUBLES["pushed"] = lambda s: s.state if s.closed_midpoint else 0
+DOUBLES["pushes_along"] = lambda s: s.kept_rows * s.tangent_chunks * s.tangents  # see tangents/closed.py
+DOUBLES["rows_along"] = lambda s: s.model.nv * s.tangent_chunks * s.tangents if s.closed_midpoint else 0
 DOUBLES |= dict.fromkeys(("parts", "parts_before"), lambda s: len(s.method.parts))  # of a step that is composed
 DOUBLES |= {name: partial(_of_rows, size) for name, size in ARRAY_SIZES.items()}
 INTEGERS: dict[str, Size] = {
@@ -438,14 +443,8 @@ class Memory:
     def __init__(self, layout: Layout, code: Code, times: Array, corners: Array, data: Mapping[str, Array] | None = None):
         """``data``: tangents of data, (1, chunks, size, tangents of a chunk), by the names of machine.arrays."""
         plan = layout.plan
-        self.layout = layout
-        self.arrays: dict[str, NDArray[Any]] = bound_arrays(plan, code, layout.lanes) | {
-            "other_work": aligned(plan.n * code.facts.work_row * layout.lanes),
-            "other_messages": aligned(max(1, plan.messages) * code.facts.message_row * layout.lanes),
-        }
-        if "tangent" in layout.called:
-            bound = bound_arrays(plan, code, 1)
-            self.arrays |= {f"tangent:{name}": bound[name] for name in (*own_buffers(), *own_data(plan)) if name in bound}
+        self.layout, self.code = layout, code
+        self.arrays = self._arrays_of_kernels()
         self.arrays |= {name: aligned(max(layout.vector, size(layout))) for name, size in DOUBLES.items()}
         self.arrays |= {name: np.zeros(max(1, size(layout)), dtype=np.int64) for name, size in INTEGERS.items()}
         self.arrays |= {name: x for name, x in (data or {}).items() if name in code.arguments}
@@ -454,8 +453,10 @@ class Memory:
                 size = layout.vector * max(1, width(plan, program, name)) * (1 + program.tangents)
                 if size > self.arrays.get(f"buffer:{name}", np.zeros(0)).size:
                     self.arrays[f"buffer:{name}"] = aligned(size)
+        if layout.number is not np.float64:
+            self.arrays = {name: x if x.dtype == np.int64 else x.astype(layout.number) for name, x in self.arrays.items()}
         self.times, self.counts = self.arrays["times"][: len(times)], self.arrays["counts"]
-        self.times[:] = times
+        self.times[:], self.arrays["times"][len(times) :] = times, np.inf
         self.set_count("samples", len(times))
         known: dict[str, NDArray[Any]] = {"quaternions": layout.quaternions, "turning": layout.turning}
         known |= {"scalars": layout.scalars, "surface_places": layout.surface_places, "gates": layout.gates.ravel()}
@@ -485,8 +486,23 @@ class Memory:
         addresses = {name: array.__array_interface__["data"][0] for name, array in self.arrays.items()}  # as array.ctypes.data
         words_known = layout.numbers | addresses
         self.words = np.array([words_known.get(word, 0) for word in layout.places], dtype=np.int64)
-        self.code = code
-        self._advance: Any = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(code.library.address("advance"))
+        self._advance: Any = self._bound()
+
+    def _arrays_of_kernels(self) -> dict[str, NDArray[Any]]:
+        """What kernels take besides their inputs and outputs."""
+        layout, plan, code = self.layout, self.layout.plan, self.code
+        arrays = bound_arrays(plan, code, layout.lanes) | {
+            "other_work": aligned(plan.n * code.facts.work_row * layout.lanes),
+            "other_messages": aligned(max(1, plan.messages) * code.facts.message_row * layout.lanes),
+        }
+        if "tangent" in layout.called:
+            bound = bound_arrays(plan, code, 1)
+            arrays |= {f"tangent:{name}": bound[name] for name in (*own_buffers(), *own_data(plan)) if name in bound}
+        return arrays
+
+    def _bound(self) -> Any:
+        """advance(), of the address of the words."""
+        return ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self.code.library.address("advance"))
 
     def resume(self, sampled: int | NDArray[np.int64], passed: int | NDArray[np.int64]) -> None:
         """Go on behind so many samples and corners, the same in all lanes or for each."""

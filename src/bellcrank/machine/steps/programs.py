@@ -28,8 +28,10 @@ def programs(
         called["tangent"] = program.differentiated(("q", speed), DIRECTIONS, of_design=False)
     if works:
         called |= powers(plan, program)
-    if plan.loads.openings and not takes_momenta(called):
+    if plan.loads.openings:
         called["openings"] = QUANTITIES["openings"]
+        if takes_momenta(called):
+            called["of_momenta"] = QUANTITIES["velocities"]
     if plan.model.closures:
         called |= projections(metric, plan)
         if takes_momenta(called):

@@ -7,11 +7,10 @@ a singular configuration.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ...kernels.llvm.emitter import Int
-from ...kernels.llvm.flow import each, folded, total, when, while_
-from ...numbers import Condition, Number, Symbol, maximum, minimum
+from ...kernels.executor import Address, Integer
+from ...numbers import Condition, Number, maximum, minimum, select
 from ..arrays import FIELDS
 from .memory import NOT_FINITE, RUNNING, SINGULAR
 
@@ -41,15 +40,15 @@ def close(stepper: Stepper, t: Number) -> None:
         finite = s.finite(new)
         Watch(s).look(t, finite)
         singular = s.real("singular") > 0.0
-        when(s.e, s.any(singular), lambda: s.set_count("budget", 0))  # the host hears of it right after the step
+        s.e.when(s.any(singular), lambda: s.set_count("budget", 0))  # the host hears of it right after the step
         stop = singular & (s.real("go_on") <= 0.0)
-        s.set_real("met", finite.select(stop.select(float(SINGULAR), float(RUNNING)), float(NOT_FINITE)))
+        s.set_real("met", select(finite, select(stop, float(SINGULAR), float(RUNNING)), float(NOT_FINITE)))
 
     s.set_real("met", float(RUNNING))
-    when(s.e, s.holds("project", 1), act)
+    s.e.when(s.holds("project", 1), act)
 
 
-def project(stepper: Stepper, state: str) -> None:
+def project(stepper: Stepper, state: Address) -> None:
     """Positions by Newton's method with smallest changes, then velocities, in place.
 
     Velocities that follow from momenta keep the loops closed by themselves; what closures have added to the momenta, which
@@ -69,21 +68,31 @@ def project(stepper: Stepper, state: str) -> None:
             _add(stepper, w["aside"], state, w["nq"])
             stepper.unit_quaternions(state, w["aside"])
 
-        def square(i: str, sum_: str) -> str:
+        def square(i: Integer) -> Number:
             x = stepper.number(w["buffer:dx"], i)
-            return e.operand(e.symbol(sum_) + x * x)
+            return x * x
 
-        large = e.symbol(total(e, 0, w["nv"], e.constant(0.0), square)) > SMALL
-        when(e, stepper.any(large), lambda: None, lambda: stepper.set_count("newton", MOST_ITERATIONS))
+        large = e.total(0, w["nv"], square) > SMALL
+        e.when(stepper.any(large), lambda: None, lambda: stepper.set_count("newton", MOST_ITERATIONS))
 
-    while_(e, lambda: e.emit(f"icmp slt i64 {stepper.count('newton')}, {MOST_ITERATIONS}"), newton)
+    e.repeat(lambda: stepper.count("newton") < MOST_ITERATIONS, newton)
     if stepper.momenta:
-        arrays |= {"v": _velocities(stepper, state)}
+        if stepper.tangents:
+            e.each(0, w["nv"], lambda i: stepper.put_number(stepper.number(v, i), w["unsettled"], i))
+        arrays |= {"v": stepper.velocities_of(state)}
         stepper.call("to_momenta", arrays | {"p": v})
-        stepper.call("velocities", arrays)
-    else:
-        stepper.call("velocities", arrays)
+    if stepper.tangents:
+        _clear_rows(stepper)
+    stepper.call("velocities", arrays)
+    if not stepper.momenta:
         _add(stepper, w["buffer:dv"], v, w["nv"])
+
+
+def _clear_rows(stepper: Stepper) -> None:
+    """Kernels on dual numbers leave rows and their tangents in the same buffers: none of it may be taken for a row."""
+    e, w = stepper.e, stepper.words
+    e.each(0, w["m"] * w["row_width"], lambda i: stepper.put_number(0.0, w["left"], i))
+    e.each(0, w["m"] * len(FIELDS), lambda i: stepper.put_number(0.0, w["rows"], i))
 
 
 def look_first(stepper: Stepper) -> None:
@@ -93,32 +102,21 @@ def look_first(stepper: Stepper) -> None:
     def act() -> None:
         stepper.set_clock(stepper.real("t"))
         _, arrays = _arrays(stepper, y)
-        stepper.call("velocities", arrays | ({"v": _velocities(stepper, y)} if stepper.momenta else {}))
+        stepper.call("velocities", arrays | {"v": stepper.velocities_of(y)})
         Watch(stepper).remember(stepper.running())
 
-    when(stepper.e, stepper.any(stepper.real("seen") >= LOOK_FIRST), act)
+    stepper.e.when(stepper.any(stepper.real("seen") >= LOOK_FIRST), act)
 
 
-def _arrays(stepper: Stepper, state: str) -> tuple[str, dict[str, str]]:
+def _arrays(stepper: Stepper, state: Address) -> tuple[Any, dict[str, Any]]:
     """The velocities (or momenta), and what the kernels of a projection work on."""
-    e, w = stepper.e, stepper.words
-    v = e.pointer(state, w["v_start"])
+    w = stepper.words
+    v = state.at(w["v_start"])
     return v, {"q": state, "v": v, "t": w["clock"], "dx": w["buffer:dx"], "dv": w["buffer:dv"], "qdot": w["aside"]}
 
 
-def _velocities(stepper: Stepper, state: str) -> str:
-    """Those of the momenta of a state."""
-    w = stepper.words
-    v, p = w["buffer:v"], stepper.e.pointer(state, w["v_start"])
-    stepper.call("of_momenta", {"q": state, "p": p, "t": w["clock"], "v": v})
-    return v
-
-
-def _add(stepper: Stepper, change: str, to: str, count: Int) -> None:
-    def one(i: str) -> None:
-        stepper.put_number(stepper.number(to, i) + stepper.number(change, i), to, i)
-
-    each(stepper.e, 0, count, one)
+def _add(stepper: Stepper, change: Address, to: Address, count: Integer) -> None:
+    stepper.e.each(0, count, lambda i: stepper.put_number(stepper.number(to, i) + stepper.number(change, i), to, i))
 
 
 class Watch:
@@ -128,66 +126,56 @@ class Watch:
         self.stepper, self.e, self.words = stepper, stepper.e, stepper.words
         self.width = self.words["row_width"]
 
-    def pivot(self, r: str) -> Symbol:
-        e = self.e
-        place = e.integer("add", e.integer("mul", r, len(FIELDS)), FIELDS.index("pivot"))
-        return self.stepper.number(self.words["rows"], place)
+    def pivot(self, r: Integer) -> Number:
+        return self.stepper.number(self.words["rows"], r * len(FIELDS) + FIELDS.index("pivot"))
 
-    def now(self, r: str, k: str) -> Symbol:
-        return self.stepper.number(self.words["left"], self.e.integer("add", self.e.integer("mul", r, self.width), k))
+    def now(self, r: Integer, k: Integer) -> Number:
+        return self.stepper.number(self.words["left"], r * self.width + k)
 
-    def _place(self, r: str, k: Int) -> Int:
-        e = self.e
-        return e.integer("add", e.integer("mul", r, e.integer("add", self.width, 1)), k)
+    def _place(self, r: Integer, k: Integer) -> Integer:
+        return r * (self.width + 1) + k
 
-    def before(self, r: str, k: Int) -> Symbol:
+    def before(self, r: Integer, k: Integer) -> Number:
         return self.stepper.number(self.words["before"], self._place(r, k))
 
-    def passed(self, r: str) -> Condition:
+    def passed(self, r: Integer) -> Condition:
         """Whether the row turned round, appeared or vanished."""
-        e = self.e
-
-        def along(k: str, sum_: str) -> str:
-            return e.operand(e.symbol(sum_) + self.now(r, k) * self.before(r, k))
-
-        dot = e.symbol(total(e, 0, self.width, e.constant(0.0), along))
+        dot = self.e.total(0, self.width, lambda k: self.now(r, k) * self.before(r, k))
         pivot, old = self.pivot(r), self.before(r, self.width)
         turned = (dot < 0.0) & (minimum(pivot, old) < NARROW)
         return turned | ((pivot <= 0.0) & (old > 0.0)) | ((pivot > 0.0) & (old <= 0.0))
 
-    def time(self, r: str, passed: Condition, t: Number) -> Number:
+    def time(self, r: Integer, passed: Condition, t: Number) -> Number:
         """When a row that vanishes and comes back reversed was zero, in proportion to what is left of it; t, if not passed."""
         pivot, old = self.pivot(r), self.before(r, self.width)
-        return t - passed.select(self.stepper.real("h") * pivot / maximum(pivot + old, 1e-300), 0.0)
+        return t - select(passed, self.stepper.real("h") * pivot / maximum(pivot + old, 1e-300), 0.0)
 
     def look(self, t: Number, finite: Condition) -> None:
         """Note rows that passed a singularity, or came nearer to one than the run may, and the smallest pivot so far."""
         e, s = self.e, self.stepper
         comparable, near = finite & (s.real("seen") > 0.0), s.real("near")
 
-        def row(r: str, found: list[str]) -> list[str]:
-            pivot, passed, least = self.pivot(r), self.passed(r), e.symbol(found[3])
+        def row(r: Integer, found: list[Number]) -> list[Number]:
+            pivot, passed, least = self.pivot(r), self.passed(r), found[3]
             met = (passed | ((pivot > 0.0) & (pivot < near))) & comparable
             lower = (pivot > 0.0) & (pivot < least) & comparable
-            number = e.symbol(e.splat(e.emit(f"sitofp i64 {r} to double")))
-            noted = [(met, 1.0), (met, number), (met, self.time(r, passed, t)), (lower, pivot), (lower, t)]
-            return [e.operand(c.select(new, e.symbol(old))) for (c, new), old in zip(noted, found, strict=True)]
+            noted = [(met, 1.0), (met, e.number_of(r)), (met, self.time(r, passed, t)), (lower, pivot), (lower, t)]
+            return [select(holds, new, old) for (holds, new), old in zip(noted, found, strict=True)]
 
         s.set_real("singular", 0.0)
-        first = [e.operand(s.real(name)) for name in NOTED]
-        for name, ref in zip(NOTED, folded(e, 0, self.words["m"], first, row), strict=True):
-            s.set_real(name, e.symbol(ref))
+        for name, value in zip(NOTED, e.fold(0, self.words["m"], [s.real(name) for name in NOTED], row), strict=True):
+            s.set_real(name, value)
 
     def remember(self, where: Condition) -> None:
         """The rows at hand are those with which the next step's are compared, in lanes where that holds."""
         s, width = self.stepper, self.width
 
-        def keep(value: Symbol, r: str, k: Int) -> None:
-            s.put_number(where.select(value, self.before(r, k)), self.words["before"], self._place(r, k))
+        def keep(value: Number, r: Integer, k: Integer) -> None:
+            s.put_number(select(where, value, self.before(r, k)), self.words["before"], self._place(r, k))
 
-        def row(r: str) -> None:
+        def row(r: Integer) -> None:
             keep(self.pivot(r), r, width)
-            each(self.e, 0, width, lambda k: keep(self.now(r, k), r, k))
+            self.e.each(0, width, lambda k: keep(self.now(r, k), r, k))
 
-        each(self.e, 0, self.words["m"], row)
-        s.set_real("seen", where.select(1.0, s.real("seen")))
+        self.e.each(0, self.words["m"], row)
+        s.set_real("seen", select(where, 1.0, s.real("seen")))

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING
 
 from ...integrate import RungeKutta
 from ...integrate.runge_kutta import Row
-from ...kernels.llvm.flow import when
-from ...numbers import Condition, minimum
+from ...numbers import Condition, minimum, select, sqrt
 
 if TYPE_CHECKING:
     from .adaptive import AdaptiveStepper
@@ -38,23 +37,23 @@ def notice_stiffness(stepper: AdaptiveStepper, good: Condition) -> None:
     s = stepper
     undecided = (s.real("suspicions") > 0.0) & (s.real("stiff_time") > s.real("end"))
     due = good & ((s.real("unseen") <= 0.0) | undecided)
-    s.set_real("unseen", due.select(EVERY - 1.0, s.real("unseen") - good.select(1.0, 0.0)))
-    when(s.e, s.any(due), lambda: _look(stepper, due))
+    s.set_real("unseen", select(due, EVERY - 1.0, s.real("unseen") - select(good, 1.0, 0.0)))
+    s.e.when(s.any(due), lambda: _look(stepper, due))
 
 
 def _look(s: AdaptiveStepper, good: Condition) -> None:
     assert s.method.stable is not None
     last, size = s.stages - 1, s.words["controlled"]
-    slopes = s.sum_of_squares(lambda i: s.get(s.k[last], i) - s.get(s.k[last - 1], i), 0, size)
+    slopes = s.sum_of_squares(lambda i: s.k[last][i] - s.k[last - 1][i], 0, size)
     states = s.sum_of_squares(lambda i: s.combination(last_difference(s.method), i), 0, size)
     suspicious = (slopes > s.method.stable**2 * states) & good
-    calm = s.real("calm") + good.select(1.0, 0.0)
-    suspicions = (calm >= float(CALM)).select(0.0, s.real("suspicions"))
-    suspicions = suspicious.select(s.real("suspicions") + 1.0, suspicions)
+    calm = s.real("calm") + select(good, 1.0, 0.0)
+    suspicions = select(calm >= float(CALM), 0.0, s.real("suspicions"))
+    suspicions = select(suspicious, s.real("suspicions") + 1.0, suspicions)
     undecided = s.real("stiff_time") > s.real("end")
-    s.set_real("rate", (suspicious & undecided).select((slopes / states).sqrt() / s.real("h"), s.real("rate")))
+    s.set_real("rate", select(suspicious & undecided, sqrt(slopes / states) / s.real("h"), s.real("rate")))
     stiff = suspicions >= float(SUSPICIONS)
-    when(s.e, s.any(stiff & undecided), lambda: s.set_count("budget", 0))
-    s.set_real("stiff_time", stiff.select(minimum(s.real("stiff_time"), s.real("t")), s.real("stiff_time")))
+    s.e.when(s.any(stiff & undecided), lambda: s.set_count("budget", 0))
+    s.set_real("stiff_time", select(stiff, minimum(s.real("stiff_time"), s.real("t")), s.real("stiff_time")))
     s.set_real("suspicions", suspicions)
-    s.set_real("calm", suspicious.select(0.0, calm))
+    s.set_real("calm", select(suspicious, 0.0, calm))

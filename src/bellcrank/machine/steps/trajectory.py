@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from ...model.manifold import unit_quaternions
 from ...plan import Plan
 from ...plan.loads import ELEMENT_ROW
 from ...plan.turns import turn_weights
-from ..adjoint.log import Log, LoggedAdaptive, LoggedFixed, LoggedImplicit, LoggedRadau
+from ..adjoint.log import Log, LoggedAdaptive, LoggedClosed, LoggedFixed, LoggedImplicit, LoggedRadau
 from ..kernel import obtain, structure_key
 from ..module import Module
 from ..tangents.data import chunk_of, in_chunks
@@ -28,9 +28,9 @@ from .implicit.closed import ClosedMidpointStepper, closed_midpoint_programs
 from .implicit.fixed import ImplicitStepper
 from .implicit.kept_rows import is_closed_midpoint
 from .implicit.radau import RadauStepper
-from .memory import REALS, Layout, Memory
+from .memory import REALS, WIDE, Layout, Memory
 from .programs import MINIMUM_NORM, programs, takes_momenta
-from .stepper import write_with_kernels
+from .stepper import Stepper, write_with_kernels
 
 Array = NDArray[np.float64]
 
@@ -39,21 +39,28 @@ def write_stepper(
     plan: Plan, program: Program, method: RungeKutta, metric: str = MINIMUM_NORM, tangents: int = 0, logged: bool = False
 ) -> Module:
     """The stepper of a method, for one state, perhaps with so many tangents at a time, or ``logged``."""
+    called = called_by(plan, program, method, metric, tangents, logged)
+    return write_with_kernels(plan, called, method, stepper_of(plan, method, logged))
+
+
+def stepper_of(plan: Plan, method: RungeKutta, logged: bool = False) -> type[Stepper]:
+    adaptive: type[Stepper]
     adaptive, fixed = (RadauStepper, ImplicitStepper) if method.implicit else (AdaptiveStepper, FixedStepper)
     if logged:
         adaptive, fixed = (LoggedRadau, LoggedImplicit) if method.implicit else (LoggedAdaptive, LoggedFixed)
-    called = called_by(plan, program, method, metric, tangents, logged)
     if is_closed_midpoint(plan, method):
-        fixed = ClosedMidpointStepper
-    return write_with_kernels(plan, called, method, adaptive if method.adaptive else fixed)
+        fixed = LoggedClosed if logged else ClosedMidpointStepper
+    return adaptive if method.adaptive else fixed
 
 
 def called_by(
     plan: Plan, program: Program, method: RungeKutta, metric: str, tangents: int, logged: bool = False
 ) -> dict[str, Program]:
+    works = not (tangents or logged)
     if is_closed_midpoint(plan, method):
-        return closed_midpoint_programs(plan)
-    called = programs(plan, program, metric, works=not (tangents or logged), implicit=method.implicit)
+        called = closed_midpoint_programs(plan, works=works)
+    else:
+        called = programs(plan, program, metric, works=works, implicit=method.implicit)
     return with_tangents(called, tangents) if tangents else called
 
 
@@ -68,6 +75,9 @@ class Tangents(NamedTuple):
 class Trajectory(Memory):
     """One state on its way through time; ``advance`` goes on until the end, a failure or the given number of steps."""
 
+    number: Any = np.float64
+    neighbours = WIDE
+
     def __init__(
         self,
         plan: Plan,
@@ -81,16 +91,20 @@ class Trajectory(Memory):
     ):
         at_once = 0 if tangents is None else chunk_of(tangents.parameters)
         logged = log is not None
-        key = ("stepper", program.name, method.name, metric, at_once, logged, *structure_key(plan))
-        code = obtain(key, lambda: write_stepper(plan, program, method, metric, at_once, logged))
         parameters, data = (0, {}) if tangents is None else tangents[:2]
         called = called_by(plan, program, method, metric, at_once, logged)
-        layout = Layout(plan, called, method, 1, len(times), len(corners), parameters, 0 if log is None else log.room)
-        super().__init__(layout, code, times, corners, data)
+        sizes = (len(times), len(corners), parameters, 0 if log is None else log.room)
+        layout = Layout(plan, called, method, 1, *sizes, number=self.number, neighbours=self.neighbours)
+        super().__init__(layout, self._code(program, layout, metric), times, corners, data)
         self.plan, self.method, self.log = plan, method, log
         self.set_number("control_all", int(tangents is not None and tangents.control))
         self._set_limits(data)
         self.tried = 0  # steps of the last call, accepted or not
+
+    def _code(self, program: Program, layout: Layout, metric: str) -> Any:
+        plan, method, at_once, logged = layout.plan, layout.method, layout.tangents, layout.log > 0
+        key = ("stepper", program.name, method.name, metric, at_once, logged, *structure_key(plan))
+        return obtain(key, lambda: write_stepper(plan, program, method, metric, at_once, logged))
 
     def _set_limits(self, data: Mapping[str, Array]) -> None:
         """How the limits at which steps are cut change with the parameters: (surfaces, chunks, tangents of a chunk)."""
@@ -124,14 +138,14 @@ class Trajectory(Memory):
         self.take_steps(budget)
         if self.log is not None:
             self.log.take_over()
-        self.tried = int(steps[0] + rejected[0] - before)
+        self.tried = int((steps[0] + rejected[0] - before).real)
 
     def limit_turns(self) -> None:
         """Steps in which coordinates of loops move further than one may are divided."""
         self.put("reach", turn_weights(self.plan.model, float(self.plan.length)))
 
     def real(self, name: str) -> float:
-        return float(self.arrays["reals"][REALS[name]])
+        return float(self.arrays["reals"][REALS[name]].real)
 
     def set_real(self, name: str, value: float) -> None:
         self.arrays["reals"][REALS[name]] = value
@@ -186,7 +200,7 @@ class Trajectory(Memory):
             self._end_at(time)
             return
         count = int(np.searchsorted(self.times, time))
-        self.times[count] = time
+        self.times[count], self.arrays["times"][count + 1 :] = time, np.inf
         self.set_count("samples", count + 1)
         self.set_count("watched", 0)
         self.set_real("until", time)

@@ -13,10 +13,9 @@ and again, are counted (``uncut``).
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ...kernels.llvm.emitter import Int
-from ...kernels.llvm.flow import each, when
+from ...kernels.executor import Address, Integer
 from ...numbers import Condition, Number, maximum
 from ..steps.memory import WIDE
 from . import steps as tangents
@@ -47,25 +46,25 @@ class _Passage:
 
     def look(self) -> None:
         e, w = self.e, self.w
-        each(e, 0, w["surfaces"], self._surface)
-        if "openings" in self.s.called:
+        e.each(0, w["surfaces"], self._surface)
+        if "d_openings" in self.s.called:
             self._openings()
 
     def _passed(self, crossed: Condition, act: Callable[[], None], near: Condition | None = None) -> None:
         """Act at a crossing in a short step, or in one whose ends are ``near`` the surface."""
         s, short = self.s, self.short if near is None else self.short | near
-        when(self.e, s.any(crossed & ~short), lambda: s.add_count("uncut"))
-        when(self.e, s.any(crossed & short), act)
+        self.e.when(s.any(crossed & ~short), lambda: s.add_count("uncut"))
+        self.e.when(s.any(crossed & short), act)
 
-    def _surface(self, i: str) -> None:
+    def _surface(self, i: Integer) -> None:
         """A limit of a coordinate, which may itself change with the parameters."""
-        s, e, w = self.s, self.e, self.w
-        place, limit = e.load_int(w["surface_places"], i), s.number(w["surface_limits"], i)
+        s, w = self.s, self.w
+        place, limit = w["surface_places"].integer(i), s.number(w["surface_limits"], i)
         gaps = [s.number(w[name], place) - limit for name in ("y", "new")]
-        limits = e.pointer(w["surface_tangents"], e.integer("mul", i, self._numbers()))
+        limits = w["surface_tangents"].at(i * self._numbers())
 
-        def times(c: str, part: int) -> Number:
-            own, rate = s.get(limits, str(self._vector(c, part))), s.number(self.before, place)
+        def times(c: Integer, part: int) -> Number:
+            own, rate = limits[self._vector(c, part)], s.number(self.before, place)
             return (abs(rate) > STILL).select((own - self._tangent(c, place, part)) / rate, 0.0)
 
         def act() -> None:
@@ -83,22 +82,22 @@ class _Passage:
         buffer, arrays = w["buffer:opening"], self._arrays(w["new"])
         s.set_clock(s.real("t") + self.h)
         s.call("openings", arrays)
-        each(e, 0, w["openings"], lambda i: s.put_number(s.number(buffer, i), w["opening_middle"], i))
+        e.each(0, w["openings"], lambda i: s.put_number(s.number(buffer, i), w["opening_middle"], i))
         s.set_clock(s.real("t"))
         s.call("openings", self._arrays(w["y"]))
-        each(e, 0, w["openings"], lambda i: s.put_number(s.number(buffer, i), w["opening_start"], i))
+        e.each(0, w["openings"], lambda i: s.put_number(s.number(buffer, i), w["opening_start"], i))
 
-        def one(i: str) -> None:
+        def one(i: Integer) -> None:
             sides = [s.number(w[name], i) >= 0.0 for name in ("opening_start", "opening_middle")]
             self._passed(_differ(*sides), lambda: self._opening(i))
 
-        each(e, 0, w["openings"], one)
+        e.each(0, w["openings"], one)
 
-    def _arrays(self, state: str) -> dict[str, str]:
+    def _arrays(self, state: Address) -> dict[str, Any]:
         w = self.w
-        return {"q": state, "v": self.e.pointer(state, w["v_start"]), "t": w["clock"], "u": w["u"]}
+        return {"q": state, "v": state.at(w["v_start"]), "t": w["clock"], "u": w["u"]}
 
-    def _opening(self, i: str) -> None:
+    def _opening(self, i: Integer) -> None:
         """Any function of the state, by the kernel on dual numbers: along the motion, then along the parameters."""
         s, e, w = self.s, self.e, self.w
         self._slopes()
@@ -106,36 +105,35 @@ class _Passage:
         seeds = {"d_q": w["way_q"], "d_v": w["way_v"], "d_t": w["way_t"]}
         s.call("openings_along", self._arrays(w["y"]) | seeds)
         unit = 1 + s.called["openings_along"].tangents
-        first = e.integer("add", e.integer("mul", i, unit), 1)
+        first = i * unit + 1
         s.set_real("rate_of_gap", s.number(w["buffer:opening"], first))
         rate = s.real("rate_of_gap")
         known = abs(rate) > STILL
 
         def act() -> None:
-            def times(c: str, part: int) -> Number:
-                place = e.integer("add", e.integer("mul", i, 1 + s.tangents), 1 + part * WIDE)
-                found = e.emit(f"load {e.type}, ptr {e.pointer(w['buffer:opening'], place)}, align 8")
-                return -e.symbol(found) / rate
+            def times(c: Integer, part: int) -> Number:
+                place = i * (1 + s.tangents) + 1 + part * WIDE
+                return -w["buffer:opening"].at(place).vector() / rate
 
-            def gaps(c: str) -> None:
+            def gaps(c: Integer) -> None:
                 dq, dv = tangents.parts(s, w["new"], c)
                 tangents.call(s, "d_openings", c, self._arrays(w["y"]) | {"d_q": dq, "d_v": dv})
 
             self._add(times, gaps)
 
-        when(e, s.any(known), act, lambda: s.add_count("uncut"))
+        e.when(s.any(known), act, lambda: s.add_count("uncut"))
 
     def _directions(self) -> None:
         """The motion, as the first of the tangents of ``openings_along``."""
         s, e, w = self.s, self.e, self.w
         wide = s.called["openings_along"].tangents
-        speeds = e.pointer(self.before, w["v_start"])
+        speeds = self.before.at(w["v_start"])
         for source, to, count in ((self.before, "way_q", w["nq"]), (speeds, "way_v", w["nv"])):
 
-            def one(i: str, source: str = source, to: str = to) -> None:
-                s.put_number(s.number(source, i), w[to], e.integer("mul", i, wide))
+            def one(i: Integer, source: Address = source, to: Address = to) -> None:
+                s.put_number(s.number(source, i), w[to], i * wide)
 
-            each(e, 0, count, one)
+            e.each(0, count, one)
         s.put_number(1.0, w["way_t"], 0)
 
     # the jump -----------------------------------------------------------------------------------------------------
@@ -146,40 +144,40 @@ class _Passage:
         s.derivative(w["new"], self.after, t + self.h)
         s.set_clock(t)
 
-    def _numbers(self) -> Int:
-        return self.e.integer("mul", self.w["tangent_chunks"], self.s.tangents)
+    def _numbers(self) -> Integer:
+        return self.w["tangent_chunks"] * self.s.tangents
 
-    def _vector(self, c: str, part: int) -> Int:
+    def _vector(self, c: Integer, part: int) -> Integer:
         per = self.s.tangents // WIDE
-        return self.e.integer("add", self.e.integer("mul", c, per), part)
+        return c * per + part
 
-    def _tangent(self, c: str, place: str, part: int) -> Number:
+    def _tangent(self, c: Integer, place: Any, part: int) -> Number:
         """Of a coordinate of the new state: a vector of its tangents."""
-        s, e = self.s, self.e
+        s = self.s
         dq, _ = tangents.parts(s, self.w["new"], c)
-        vector = e.integer("add", e.integer("mul", place, s.tangents // WIDE), part)
-        return s.get(dq, str(vector))
+        vector = place * s.tangents // WIDE + part
+        return dq[vector]
 
-    def _add(self, times: Callable[[str, int], Number], prepare: Callable[[str], None] | None = None) -> None:
+    def _add(self, times: Callable[[str, int], Number], prepare: Callable[[Any], None] | None = None) -> None:
         """(f- - f+) dt*/dp to the tangents of the new state; ``times(chunk, part)``: vectors of dt*/dp."""
         s, e, w = self.s, self.e, self.w
         s.set_real("jumped", 1.0)
         per = s.tangents // WIDE
 
-        def chunk(c: str, dq: str, dv: str) -> None:
+        def chunk(c: Integer, dq: Address, dv: Address) -> None:
             if prepare is not None:
                 prepare(c)
             found = [times(c, part) for part in range(per)]
             for to, at, count in ((dq, 0, w["nq"]), (dv, w["v_start"], w["nv"])):
 
-                def one(j: str, to: str = to, at: Int = at) -> None:
-                    place = e.integer("add", at, j)
+                def one(j: Integer, to: Address = to, at: Integer = at) -> None:
+                    place = at + j
                     step = s.number(self.before, place) - s.number(self.after, place)
                     for part, x in enumerate(found):
-                        vector = str(e.integer("add", e.integer("mul", j, per), part))
-                        e.store(s.get(to, vector) + step * x, to, vector)
+                        vector = j * per + part
+                        to[vector] = to[vector] + step * x
 
-                each(e, 0, count, one)
+                e.each(0, count, one)
 
         tangents.each_chunk(s, w["new"], chunk)
 

@@ -14,10 +14,9 @@ equations of the step are differentiated, not the iterations that solved them: t
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ...kernels.llvm.emitter import Int
-from ...kernels.llvm.flow import each, while_
+from ...kernels.executor import Address, Integer
 from ...numbers import Number, Symbol
 
 if TYPE_CHECKING:
@@ -28,13 +27,47 @@ SOLVED, SOLVING, GIVEN_UP = 0.0, 1.0, -1.0  # of "along"
 Judge = Callable[[Symbol, Symbol, Symbol], Number]  # of the change, the one before it and the passes so far
 
 
-class StageTangents:
-    """Writes the passes; each parameter is solved for by itself, laid out as a state is."""
+class ByParameter:
+    """Tangents of a state, one parameter after the other, each laid out as a state is."""
+
+    def __init__(self, stepper: Stepper):
+        self.s, self.e, self.w = stepper, stepper.e, stepper.words
+
+    def each_parameter(self, act: Callable[[Any], None]) -> None:
+        """act(where its tangents begin in a state)"""
+        e, w, wide = self.e, self.w, self.s.tangents
+
+        def one(p: Integer) -> None:
+            chunk, place = p // wide, p % wide
+            start = w["t_start"] + chunk * w["tangent_block"]
+            act(start + place)
+
+        e.each(0, w["parameters"], one)
+
+    def entries(self, start: Integer, act: Callable[[Any, Any], None]) -> None:
+        """act(place of a tangent in a state, place of what it is the tangent of)"""
+        e, w, wide = self.e, self.w, self.s.tangents
+        speeds = start + w["nq"] * wide
+        for first, at, count in ((start, 0, w["nq"]), (speeds, w["v_start"], w["nv"])):
+
+            def one(i: Integer, first: Integer = first, at: Integer = at) -> None:
+                act(first + i * wide, at + i)
+
+            e.each(0, count, one)
+
+    def gather(self, start: Integer, source: Callable[[Any], Number], into: Address) -> None:
+        """A number for each tangent of a parameter, laid out as a state is."""
+        self.entries(start, lambda tangent, place: self.s.put_number(source(tangent), into, place))
+
+
+class StageTangents(ByParameter):
+    """Writes the passes; each parameter is solved for by itself."""
 
     def __init__(self, stepper: Stepper, newton: Newton):
-        self.s, self.e, self.w, self.newton = stepper, stepper.e, stepper.words, newton
+        super().__init__(stepper)
+        self.newton = newton
 
-    def solve(self, h: Number, slopes: Callable[[], None], size: Callable[[str], Number], judge: Judge) -> None:
+    def solve(self, h: Number, slopes: Callable[[], None], size: Callable[[Any], Number], judge: Judge) -> None:
         """``slopes`` leaves those of the stages with their tangents in the residuals; ``size(of)`` is that of the changes there
         are then, for one parameter whose tangents, and those of a step, have the sizes ``of``. "along" says how it ended."""
         s = self.s
@@ -50,35 +83,9 @@ class StageTangents:
             s.set_real("along_passes", passes)
             s.set_real("along", judge(s.real("along_change"), before, passes))
 
-        while_(self.e, lambda: s.any(s.real("along") >= SOLVING), improve)
+        self.e.repeat(lambda: s.any(s.real("along") >= SOLVING), improve)
 
-    def each_parameter(self, act: Callable[[Int], None]) -> None:
-        """act(where its tangents begin in a state)"""
-        e, w, wide = self.e, self.w, self.s.tangents
-
-        def one(p: str) -> None:
-            chunk, place = e.emit(f"udiv i64 {p}, {wide}"), e.emit(f"urem i64 {p}, {wide}")
-            start = e.integer("add", w["t_start"], e.integer("mul", chunk, w["tangent_block"]))
-            act(e.integer("add", start, place))
-
-        each(e, 0, w["parameters"], one)
-
-    def entries(self, start: Int, act: Callable[[Int, Int], None]) -> None:
-        """act(place of a tangent in a state, place of what it is the tangent of)"""
-        e, w, wide = self.e, self.w, self.s.tangents
-        speeds = e.integer("add", start, e.integer("mul", w["nq"], wide))
-        for first, at, count in ((start, 0, w["nq"]), (speeds, w["v_start"], w["nv"])):
-
-            def one(i: str, first: Int = first, at: Int = at) -> None:
-                act(e.integer("add", first, e.integer("mul", i, wide)), e.integer("add", at, i))
-
-            each(e, 0, count, one)
-
-    def gather(self, start: Int, source: Callable[[Int], Number], into: str) -> None:
-        """A number for each tangent of a parameter, laid out as a state is."""
-        self.entries(start, lambda tangent, place: self.s.put_number(source(tangent), into, place))
-
-    def _correct(self, start: Int, h: Number, size: Callable[[str], Number]) -> None:
+    def _correct(self, start: Integer, h: Number, size: Callable[[Any], Number]) -> None:
         s, newton, aside = self.s, self.newton, self.w["aside"]
         rows = [(s.k[i], newton.residual(i)) for i in range(newton.stages)]
         for k, residual in rows:
@@ -87,7 +94,7 @@ class StageTangents:
         self.gather(start, lambda at: abs(s.number(self.w["y"], at)) + abs(h * s.number(s.k[0], at)), aside)
         s.set_real("along_change", s.real("along_change") + size(aside))
 
-        def add(tangent: Int, place: Int) -> None:
+        def add(tangent: Integer, place: Integer) -> None:
             for k, residual in rows:
                 s.put_number(s.number(k, tangent) + s.number(residual, place), k, tangent)
 

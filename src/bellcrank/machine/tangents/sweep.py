@@ -39,7 +39,7 @@ class TangentKernel:
     def __init__(self, plan: Plan, program: Program):
         plan = plan if program.nodes or plan.nodes is None else replace(plan, nodes=None)  # one code, however they are planned
         self.plan, self.program = plan, program
-        key = ("sweep", program.name, program.optimisation, *structure_key(plan))
+        key = ("sweep", program.name, *structure_key(plan))
         self.code = obtain(key, lambda: _write(plan, program), program.optimisation)
         self.arrays = [*self.code.arguments, *program.inputs, *program.outputs]
         self.widths = {name: width(plan, program, name) for name in [*program.inputs, *program.outputs]}

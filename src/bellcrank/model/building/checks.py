@@ -221,7 +221,7 @@ def check_initial(start: InitialSpec, joints: Mapping[str, Joint], known: Mappin
     if problems.blames(start.name):
         return
     if start.joint not in known:
-        text = f'[initial] names "{start.joint}", which is no joint.{problems.suggest(start.joint, known)}'
+        text = f'[initial] names "{start.joint}", which is not a joint.{problems.suggest(start.joint, known)}'
         problems.add(text, start.where)
     elif known[start.joint].motion is not None:
         text = f'[initial] gives "{start.joint}", which is driven: its motion says where it is. Remove it here.'

@@ -66,7 +66,7 @@ def _force_measure(item: measures.ForceMeasure, rows: ModelRows, sources: Source
         dof = dof_of(name, item.coordinate, rows.kinds[name])
         return Measure(item.name, "drive", rows.joints.get(name, -1), dof, closure=rows.closing.get(name, -1), part="effort")
     if item.coordinate is not None:
-        raise Trouble(f'"{name}" is no driven joint: remove coordinate = "{item.coordinate}".', "coordinate")
+        raise Trouble(f'"{name}" is not a driven joint: remove coordinate = "{item.coordinate}".', "coordinate")
     if name in sources.elements:
         return Measure(item.name, "element", element=name, component=component, part="force")
     if name in sources.closures:
@@ -74,7 +74,7 @@ def _force_measure(item: measures.ForceMeasure, rows: ModelRows, sources: Source
     if name in rows.kinds:
         raise Trouble(f'joint "{name}" has no motion and so no drive. Write type = "reaction" for its reaction.', "element")
     hint = Problems().suggest(name, {*sources.elements, *sources.closures, *rows.driven})
-    raise Trouble(f'it names "{name}", which is no force element, constraint, coupler or driven joint.{hint}', "element")
+    raise Trouble(f'it names "{name}", which is not a force element, constraint, coupler or driven joint.{hint}', "element")
 
 
 def _measure(item: Any, rows: ModelRows, sources: Sources) -> Measure:
@@ -125,9 +125,9 @@ def _reaction(item: measures.ReactionMeasure, rows: ModelRows, sources: Sources)
     if name in sources.closures and item.axes == "world":
         return Measure(item.name, "reaction", closure=sources.closures[name], component=component)
     if name in sources.closures:
-        raise Trouble(f'"{name}" is no joint: its force is in the axes of the world. Remove axes.', "axes")
+        raise Trouble(f'"{name}" is not a joint: its force is in the axes of the world. Remove axes.', "axes")
     hint = Problems().suggest(name, {*rows.kinds, *sources.closures})
-    raise Trouble(f'it names "{name}", which is no joint.{hint}', "joint")
+    raise Trouble(f'it names "{name}", which is not a joint.{hint}', "joint")
 
 
 class _Names(NamedTuple):

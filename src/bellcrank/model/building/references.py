@@ -121,7 +121,7 @@ def units_of(record: Any, turns: bool) -> Iterator[tuple[str, str]]:
 def movable(item: Any, rows: ModelRows, *, acts: bool = True) -> Joint:
     """The joint that an element names, if something can act on it."""
     if item.joint not in rows.kinds:
-        raise Trouble(f'it names "{item.joint}", which is no joint.{Problems().suggest(item.joint, rows.kinds)}', "joint")
+        raise Trouble(f'it names "{item.joint}", which is not a joint.{Problems().suggest(item.joint, rows.kinds)}', "joint")
     joint = rows.kinds[item.joint]
     if joint.nv == 0:
         raise Trouble(f'joint "{item.joint}" is fixed. Name a joint that can move.', "joint")
@@ -159,7 +159,7 @@ def coordinate_of(name: str, rows: ModelRows, *, driven: bool = False) -> tuple[
     known = {*rows.joints, *rows.closing}
     joint, wanted = (name, None) if name in known else name.rpartition(".")[::2]
     if joint not in known:
-        raise Trouble(f'it names "{name}", which is no joint.{Problems().suggest(name, known)}', "joints")
+        raise Trouble(f'it names "{name}", which is not a joint.{Problems().suggest(name, known)}', "joints")
     kind = rows.kinds[joint]
     if joint in rows.driven and not driven:
         raise Trouble(f'joint "{joint}" is driven: nothing can act on it. Remove its motion, or this.', "joints")
@@ -189,7 +189,7 @@ def row_of(body: str, rows: ModelRows, key: str = "body", *, ground: bool = True
         return -1
     if body not in rows.bodies:
         hint = Problems().suggest(body, {*rows.bodies, *([GROUND] if ground else [])})
-        raise Trouble(f'it names "{body}", which is no body{"" if ground else " that can move"}.{hint}', key)
+        raise Trouble(f'it names "{body}", which is not a body{"" if ground else " that can move"}.{hint}', key)
     return rows.bodies[body]
 
 

@@ -310,7 +310,7 @@ class Values:
         if body not in bodies:
             label, where = place_of(item, path)
             hint = self.problems.suggest(body, {GROUND, *bodies})
-            self.problems.add(f'{label} is in the frame of "{body}", which is no body.{hint}', where, item.name)
+            self.problems.add(f'{label} is in the frame of "{body}", which is not a body.{hint}', where, item.name)
         else:  # the tree is not one, which is complained of later
             self.problems.blame(item.name)
 

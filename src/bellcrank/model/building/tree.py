@@ -88,7 +88,7 @@ def _ends_exist(joints: Sequence[JointSpec], bodies: Sequence[str], problems: Pr
         for role, body in (("parent", joint.parent), ("child", joint.child)):
             if body not in known:
                 good = False
-                text = f'joint "{joint.name}": its {role} "{body}" is no body.{problems.suggest(body, known)}'
+                text = f'joint "{joint.name}": its {role} "{body}" is not a body.{problems.suggest(body, known)}'
                 problems.add(text, joint.where.at(role), joint.name)
         if joint.parent == joint.child and joint.parent in known:
             good = False

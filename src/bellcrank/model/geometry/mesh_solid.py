@@ -69,7 +69,7 @@ def integrals_of(path: str | Path) -> Integrals:
     try:
         import trimesh
     except ImportError:
-        raise MissingExtraError("the mass of a mesh needs trimesh. Install it with: pip install bellcrank[meshes]") from None
+        raise MissingExtraError('the mass of a mesh needs trimesh. Install it with: pip install "bellcrank[meshes]"') from None
     try:
         if Path(path).stat().st_size > LARGEST_FILE:
             return Integrals(wrong=f"has more than {LARGEST_FILE // 1_000_000} MB. Make it coarser.")

@@ -79,7 +79,7 @@ class Quantity(float):
     def __new__(cls, text: str) -> Quantity:
         number = _NUMBER.match(text)
         if number is None or len(text) > _MOST:
-            raise UnitError("that is no number with a unit")
+            raise UnitError("that is not a number with a unit")
         factor, dimension = unit_of(text[number.end() :].strip())
         made = super().__new__(cls, float(number[1]) * factor + 0.0)
         if not math.isfinite(made):
@@ -106,7 +106,7 @@ def unit_of(text: str) -> tuple[float, Dimension]:
     while at < len(text):
         found = _FACTOR.match(text, at)
         if found is None:
-            raise UnitError(f'"{text}" is no unit. Write "mm", "kg m2", "N/mm" or "N m s/rad"')
+            raise UnitError(f'"{text}" is not a unit. Write "mm", "kg m2", "N/mm" or "N m s/rad"')
         sign, name, power, raised = found.groups()
         if name not in _UNITS:
             close = difflib.get_close_matches(name, _UNITS, n=1, cutoff=0.5)

@@ -69,11 +69,11 @@ class Finder:
             return f"{begin} has several values: write {', '.join(parts[:-1][:5])} or {parts[-1]}"
         joint, _, part = name.rpartition(".")
         if part in ("effort", "power") and f"{joint}.force" in paths:
-            return f"{begin} is no measure: {joint!r} has no prescribed motion, and so no drive whose {part} could be measured"
+            return f"{begin} is not a measure: {joint!r} has no prescribed motion, and so no drive whose {part} can be measured"
         listed = [*self.owner]
         near = difflib.get_close_matches(name, [*listed, *paths], n=1)
         hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(listed)}" if listed else "the model has none"
-        return f"{begin} is no measure; {hint}"
+        return f"{begin} is not a measure; {hint}"
 
     def add(self, measure: Measure, users: tuple[str, ...] = ()) -> bool:
         """Note a measure after those that it needs; whether it follows from the state alone."""

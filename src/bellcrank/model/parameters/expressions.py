@@ -287,7 +287,7 @@ class _Parser:
     def _number(self) -> None:
         at = self._peek().at
         if self._condition():
-            raise FormulaError("a condition is no number: write if(condition, a, b)", at)
+            raise FormulaError("a condition is not a number: write if(condition, a, b)", at)
 
     # what follows returns whether it is a condition, and else a number
 

@@ -97,7 +97,7 @@ def _unknown(spec: Spec, path: str, written: Mapping[str, Scalar], problems: Pro
     values = Values(expand(spec, Problems()), Problems())
     slot = values.slot(path) if path else None
     if slot is None:
-        text = f'"{path}" is no number of this model.'
+        text = f'"{path}" is not a number of this model.'
         bare = f"parameters.{path}"
         return f'{text} Did you mean "{bare}"?' if bare in written else f"{text}{problems.suggest(path, written)}"
     for copy in spec.copies:

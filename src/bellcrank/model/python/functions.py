@@ -81,7 +81,7 @@ class Function:
 
     def __init__(self, function: Callable[..., Any], **names: str):
         if not callable(function):
-            raise ModelError(f"{function!r} is no function. Give one, as in bc.Function(lambda t: 2.0 * t).")
+            raise ModelError(f"{function!r} is not a function. Give one, as in bc.Function(lambda t: 2.0 * t).")
         self.function, self.name = function, getattr(function, "__name__", type(function).__name__)
         self.parameters = self._parameters()
         arguments = [p.name for p in self.parameters]

@@ -45,7 +45,7 @@ def law(value: Any) -> laws.LawSpec:
 def _from_keys(value: Mapping[str, Any]) -> laws.LawSpec:
     own = [key for key in BY_KEY if key in value]
     if len(own) != 1:
-        raise ModelError(f"{brief(dict(value))} is no law. Give one of {', '.join(BY_KEY)}.")
+        raise ModelError(f"{brief(dict(value))} is not a law. Give one of {', '.join(BY_KEY)}.")
     cls = BY_KEY[own[0]]
     known = {field.key: field.attribute for field in fields_of(cls)}
     unknown = [str(key) for key in value if key not in known]
@@ -64,7 +64,7 @@ def _from_array(value: Any) -> laws.LawSpec:
         pair = isinstance(value, tuple) and len(value) == 2
         rows = np.array(np.broadcast_arrays(*value), dtype=float).T if pair else np.array(value, dtype=float)
     except (TypeError, ValueError, OverflowError):
-        raise ModelError(f"{brief(value)} is no law. {WAYS}") from None
+        raise ModelError(f"{brief(value)} is not a law. {WAYS}") from None
     if rows.ndim != 2 or rows.shape[1] != 2 or len(rows) < 2:
-        raise ModelError(f"an array of shape {rows.shape} is no law. Give two or more rows of time and value.")
+        raise ModelError(f"an array of shape {rows.shape} is not a law. Give two or more rows of time and value.")
     return make(laws.TableLaw, table=[tuple(row) for row in rows.tolist()])

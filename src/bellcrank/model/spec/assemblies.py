@@ -35,7 +35,7 @@ def expand(spec: Spec, problems: Problems) -> Spec:
     said = {start.joint for start in spec.initial}
     for copy in spec.copies:
         if copy.of not in known:
-            text = f'copy "{copy.name}" is of "{copy.of}", which is no assembly.{problems.suggest(copy.of, known)}'
+            text = f'copy "{copy.name}" is of "{copy.of}", which is not an assembly.{problems.suggest(copy.of, known)}'
             problems.add(text, copy.where.at("of"), copy.name)
             continue
         for field, items in _copied(copy, known[copy.of], problems).items():

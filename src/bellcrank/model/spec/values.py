@@ -41,7 +41,7 @@ def number(value: Any) -> Any:
         if looks_like_quantity(value):
             return _quantity(value)
         if not value.lstrip().startswith("="):
-            raise ModelError(f'"{value}" is no number. A formula begins with =.')
+            raise ModelError(f'"{value}" is not a number. A formula begins with =.')
         try:
             return Formula(value.lstrip()[1:].strip())
         except FormulaError as error:
@@ -49,7 +49,7 @@ def number(value: Any) -> Any:
     try:
         return float(value) + 0.0
     except (TypeError, ValueError):
-        raise ModelError(f"{brief(value)} is no number.") from None
+        raise ModelError(f"{brief(value)} is not a number.") from None
     except OverflowError:
         raise ModelError("a number is too large.") from None
 
@@ -58,26 +58,26 @@ def _quantity(text: str) -> Quantity:
     try:
         return Quantity(text)
     except UnitError as error:
-        raise ModelError(f'"{text}" is no number: {error}.') from None
+        raise ModelError(f'"{text}" is not a number: {error}.') from None
 
 
 def text(value: Any) -> str:
     if not isinstance(value, str):
-        raise ModelError(f"{brief(value)} is no text.")
+        raise ModelError(f"{brief(value)} is not text.")
     return value
 
 
 def triple(value: Any) -> Triple:
     values = [number(x) for x in value] if isinstance(value, Iterable) and not isinstance(value, str) else []
     if len(values) != 3:
-        raise ModelError(f"{value!r} is no vector. Give three numbers.")
+        raise ModelError(f"{value!r} is not a vector. Give three numbers.")
     x, y, z = values
     return x, y, z
 
 
 def one_of(classes: tuple[type[Any], ...], value: Any) -> Any:
     if not isinstance(value, classes):
-        raise ModelError(f"{brief(value)} is no {' or '.join(cls.__name__ for cls in classes)}.")
+        raise ModelError(f"{brief(value)} is not of type {' or '.join(cls.__name__ for cls in classes)}.")
     return value
 
 
@@ -89,7 +89,7 @@ def direction(value: Any) -> Any:
     if isinstance(value, Between):
         return value
     if isinstance(value, str) and value not in AXES:
-        raise ModelError(f'"{value}" is no direction. Give "x", "-y" and so on, or a vector.')
+        raise ModelError(f'"{value}" is not a direction. Give "x", "-y" and so on, or a vector.')
     return AXES[value] if isinstance(value, str) else triple(value)
 
 
@@ -111,7 +111,7 @@ def _record(kind: fields.Record, value: Any) -> Any:
 def names(value: Any, what: str = "joints") -> tuple[str, ...]:
     found = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else (None,)
     if not all(isinstance(name, str) for name in found):
-        raise ModelError(f"{value!r} are no names of {what}. Give a list of texts.")
+        raise ModelError(f"{value!r} is not a list of names of {what}. Give a list of strings.")
     return found
 
 

@@ -29,7 +29,7 @@ from ...dynamics.output_frames import on_children
 from ...errors import BellcrankError, DynamicsError
 from ...singular.factors import factored
 from ...singular.impulse import started
-from ...singular.loop import Look, Progress, march
+from ...singular.loop import NOTHING, Progress, Watched, march
 from ...singular.outcome import Momentum, Passed, Reactions, Report
 from ...singular.passages import PassageFinder, Seen
 from ...singular.quantities import Quantities
@@ -49,7 +49,7 @@ def integrate_reaction_taylor(
     times: Array,
     max_step: float | None = None,
     progress: Progress | None = None,
-    look: Look | None = None,
+    watched: Watched = NOTHING,
     *,
     project: bool = True,
 ) -> Passed:
@@ -58,7 +58,7 @@ def integrate_reaction_taylor(
     ``project=False`` leaves out the projection of the velocities, as published; nobody should want that but to see it.
     """
     stepper = ReactionTaylor(dynamics, start, float(times[0]), project=project)
-    return march(stepper, EnergyBalance(dynamics, start["tau"], start["u"]), times, max_step, progress, look)
+    return march(stepper, EnergyBalance(dynamics, start["tau"], start["u"]), times, max_step, progress, watched)
 
 
 @dataclass
@@ -101,6 +101,7 @@ class ReactionTaylor:
         self.L_T, self.L_inverse_T = np.swapaxes(L, 1, 2), np.swapaxes(self.L_inverse, 1, 2)
         self.watch = PassageFinder(self.ties.names_of, self._moving)
         self._last_q, self._dt, self._solves = start["q"].copy(), 0.0, 0
+        self._window = (-np.inf, np.inf)
         v = start["v"]
         if project:
             v, impact = started(Quantities(dynamics, start["tau"], start["u"]), start["q"], v, t)
@@ -113,6 +114,9 @@ class ReactionTaylor:
     @property
     def t(self) -> float:
         return self.moment.t
+
+    def begin(self, window: tuple[float, float]) -> None:
+        self._window = window
 
     def step(self, until: float) -> None:
         """One step to the time ``until``; raises DynamicsError where there is none."""
@@ -163,7 +167,7 @@ class ReactionTaylor:
         """The reactions that keep all joints together at the end of the step.                   (4), (22)-(33)"""
         b, R, h = now.bodies, now.R, 0.5 * dt * dt
         self._solves += 1
-        applied = self.applied(now.t, b, R, self._last_q)
+        applied = self.applied(min(max(now.t, self._window[0]), self._window[1]), b, R, self._last_q)
         a = applied[:, :3] / self.model.mass[:, None]
         J = self.inertia
         moment = apply(np.swapaxes(R, 1, 2), applied[:, 3:]) - cross(b.w, apply(J, b.w))

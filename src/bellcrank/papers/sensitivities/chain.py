@@ -101,7 +101,7 @@ def chain_of(model: Model) -> Chain:
     plain = all(joint.kind in ("revolute", "prismatic") for joint in model.joints)
     if not (straight and plain) or model.elements or model.closures or any(model.driven) or np.any(model.armature):
         raise StateError(
-            f"model {model.name!r} is no chain of revolute and prismatic joints alone: the paper's forms are for these; "
+            f"model {model.name!r} is not a chain of revolute and prismatic joints alone: the paper's forms are for these; "
             "bc.sensitivity takes all models"
         )
     return Chain(tuple(joint.kind == "prismatic" for joint in model.joints), *_numbers(model))

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from ...errors import StateError
+from ...writing import refuse_to_wait
 
 
 def read_column(path: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -16,6 +17,7 @@ def read_column(path: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
     A heading may have a unit behind it, ``lift (N)``, and ``input`` before it, as those of ``Run.to_csv``.
     """
     try:
+        refuse_to_wait(path)
         with path.open(encoding="utf-8-sig", newline="") as file:
             rows = [(k, row) for k, row in enumerate(csv.reader(file), 1) if any(cell.strip() for cell in row)]
     except (OSError, UnicodeDecodeError, csv.Error) as error:

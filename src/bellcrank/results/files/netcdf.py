@@ -111,16 +111,19 @@ def _run(data: xr.Dataset, model: Model | None) -> Run:
     from ..quantities import QUANTITIES
     from ..run import Run
 
+    model = _own_model(data) if model is None else model
+    settings = dict(json.loads(data.attrs["settings"]).items())
     labels = _labels(data)
     _check_arrays(data, labels)
-    model = _own_model(data) if model is None else model
+    if model is not None:
+        labels = labels.filled_from(Labels.of(model, given_efforts=settings.get("tau") is not None))
     run = Run(
         model,
         data["time"].values,
         data["q"].values,
         data["v"].values,
         data["a"].values,
-        settings=dict(json.loads(data.attrs["settings"]).items()),
+        settings=settings,
         stopped=str(data.attrs["stopped"]) or None,
         labels=labels,
         derived={name: data[name].values for name in QUANTITIES if name in data and name not in ("q", "v", "a")},
@@ -171,7 +174,7 @@ def _check_arrays(data: xr.Dataset, labels: Labels) -> None:
 
     for name, quantity in QUANTITIES.items():
         if name in data and (data[name].dims != quantity.dims or data[name].dtype.kind != "f"):
-            raise ValueError(f"{name} is no array of numbers over {', '.join(quantity.dims)}")
+            raise ValueError(f"{name} is not an array of numbers over {', '.join(quantity.dims)}")
     for dim, names in coordinates(labels).items():
         if data.sizes.get(dim, len(names)) != len(names):
             raise ValueError(f"it has {len(names)} names along {dim}, and {data.sizes[dim]} entries")

@@ -80,4 +80,4 @@ def watched(around: Surroundings, event: Event) -> Rows:
         return lambda t, q, v: around.measure(name, t, q, v)
     near = difflib.get_close_matches(name, [*model.q_names, *velocities, *model.measure_names, *path_names(model)], n=1)
     hint = f" (did you mean {near[0]!r}?)" if near else ""
-    raise StateError(f"an event watches {name!r}, which is no coordinate, velocity or measure of {model.name!r}{hint}")
+    raise StateError(f"an event watches {name!r}, which is not a coordinate, velocity or measure of {model.name!r}{hint}")

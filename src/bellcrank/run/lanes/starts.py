@@ -51,11 +51,13 @@ def design_starts(dynamics: Dynamics, designs: RunDesigns, given: dict[str, Any]
             "runs of different designs with closed loops start where their models say: make what differs a parameter, such as "
             f"{'initial.' + model.joint_names[0] + '.v.0'!r}, instead of giving {' and '.join(given_state)}"
         )
-    asked = {name: wanted(dynamics, name, given[name]).rows for name in given_state}
-    rows, count = _rows(dynamics, given, {**asked, "p": p})
+    asked = {name: wanted(dynamics, name, given[name]) for name in given_state}
+    rows, count = _rows(dynamics, given, {**{name: x.rows for name, x in asked.items()}, "p": p})
     p = np.ascontiguousarray(np.broadcast_to(p, (count, p.shape[1])))
     q, v, problems = designs.design.lane_starts.find(p)
-    start = _all_rows({**rows, "q": q, "v": v, **asked}, count)
+    start = _all_rows({**rows, "q": q, "v": v}, count)
+    known = {"q": model.q_names, "v": model.v_names}
+    start |= {name: x.over(start[name], known[name]) for name, x in asked.items()}
     start["q"] = with_unit_quaternions(model, start["q"]) if "q" in asked else start["q"]
     own = designs.own(p, np.zeros((count, 0)), float(times[0]), float(times[-1])) if model.stictions else None
     if own is not None:

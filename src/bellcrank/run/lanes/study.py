@@ -15,8 +15,8 @@ from ...errors import StateError
 from ...integrate import METHODS, RADAU
 from ...kernels.stopwatch import compiling
 from ...machine.steps.cuts.known import known_surfaces, known_times
-from ...machine.steps.lanes.runs import PLACES, Own, Patience, Progress, run_lanes
-from ...machine.steps.memory import LEFT, Memory
+from ...machine.steps.lanes.runs import PLACES, Own, Patience, Progress, Room, run_lanes
+from ...machine.steps.memory import LEFT
 from ...model import Model
 from ...model.manifold import unit_quaternions
 from ...plan import Plan, make_plan
@@ -63,7 +63,7 @@ class ManyRuns:
         self.plan = replace(self.dynamics.plan, lane_designs=design is not None)
         if method != AUTO:
             _must_run_in_lanes(self.plan, method, self.times)
-        self._made_memories: dict[tuple[str, int], Memory] = {}
+        self._rooms: dict[tuple[str, int], Room] = {}
 
     def _made(self, quick: bool) -> Dynamics:
         with compiling():
@@ -141,7 +141,7 @@ class ManyRuns:
             "meanwhile": _nothing if method == AUTO else partial(_tell_stiffness, stiffness, numbers),
             "patience": Patience(most, LOOK, HOPELESS * most),
             "substeps": substeps,
-            "made": self._made_memories,
+            "made": self._rooms,
         }
         run = partial(run_lanes, self.plan, dynamics.program, **to_all)
         found = run(method=scheme, start=start, slopes=slopes, reals=reals, leaves=leaves, numbers=numbers, own=own)

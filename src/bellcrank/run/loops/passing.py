@@ -11,22 +11,26 @@ from numpy.typing import NDArray
 from ...dynamics.dynamics import Dynamics
 from ...dynamics.singular_positions import kept_equations, singular_loops
 from ...errors import BellcrankError, warn
+from ...machine.steps.cuts.known import known_surfaces, known_times
 from ...model.manifold import unit_quaternions
 from ...papers.huang.taylor import integrate_reaction_taylor
 from ...plan.turns import LONGEST, turn_weights
 from ...singular import Extrapolation, Impact, Interval, Passed, Report, Tolerance, integrate_rattle
 from ...singular.impulse import started
+from ...singular.loop import Cut, Watched
 from ...singular.quantities import Quantities
 from ...singular.records import States
 from ...wording import argument
 from ..events import Watcher
-from ..joining import State, from_last, joined, on_grid, still_to_come, stopped_by_singularity
+from ..events.openings import Openings
+from ..joining import State, from_last, interrupted, joined, on_grid, still_to_come, stopped_by_singularity
 from ..system import FirstOrder, Outcome, Passage, energy_scale
 from .treatment import NEAR
 
 Array = NDArray[np.float64]
 
 PASSING_METHODS = ("rattle", "reaction_taylor")
+_CLOSE = {"rattle": 1e-6, "reaction_taylor": 1e-3}  # of a step; in shorter ones rounding would become forces of closures
 CLEAR = 2 * NEAR  # pivots from which on the run goes on with its own method
 _TURN = 0.1 / LONGEST  # of what a step may move: an interval that rattle takes at once
 _MOST = 10_000  # changes of method in one run
@@ -49,13 +53,16 @@ def integrate_passing(
     progress: Callable[[float], None] | None,
     watcher: Watcher | None = None,
 ) -> Outcome:
-    look = None if watcher is None else partial(_looked, dynamics, watcher)
+    """Steps end at known times, at stops, contacts and kinks; events are watched."""
     integrate = integrate_rattle if method == "rattle" else integrate_reaction_taylor
-    return _outcome(integrate(dynamics, start, times, max_step, progress, look))
+    openings = Openings(dynamics, start["u"], _CLOSE[method], known_surfaces(dynamics.model))
+    look = partial(_looked, dynamics, watcher, openings) if watcher is not None or openings.watched else None
+    corners = known_times(dynamics.model, float(times[0]), float(times[-1]))
+    return _outcome(integrate(dynamics, start, times, max_step, progress, Watched(look, tuple(corners.tolist()))))
 
 
-def _looked(dynamics: Dynamics, watcher: Watcher, ends: States) -> float | None:
-    """Events in a step, between whose ends q and v are the cubics that have their values and rates there.
+def _looked(dynamics: Dynamics, watcher: Watcher | None, openings: Openings, ends: States) -> Cut | None:
+    """Contacts, kinks and events in a step, between whose ends q and v are the cubics that have their values and rates there.
 
     Huang's method has no accelerations at the ends: bodies have constant ones in a step, and v is taken to be linear.
     """
@@ -67,8 +74,13 @@ def _looked(dynamics: Dynamics, watcher: Watcher, ends: States) -> float | None:
         q = _between(x, ends.q, h * rates)
         return unit_quaternions(dynamics.model, q), _between(x, ends.v, gains)
 
-    watcher.stopped = watcher.look(t, h, inside)
-    return None if watcher.stopped is None else watcher.stopped.time
+    cut = openings.cut(t, h, inside)
+    if cut is not None:
+        return Cut(cut, final=False)
+    if watcher is not None:
+        watcher.stopped = watcher.look(t, h, inside)
+        return None if watcher.stopped is None else Cut(watcher.stopped.time, final=True)
+    return None
 
 
 def _between(x: Array, values: Array, slopes: Array) -> Array:
@@ -129,7 +141,10 @@ class Passing:
         for _ in range(_MOST):
             if outcome.problem is None or not stopped_by_singularity(outcome):
                 return outcome
-            outcome = self._passed(start, outcome, times)
+            try:
+                outcome = self._passed(start, outcome, times)
+            except KeyboardInterrupt:
+                return interrupted(outcome)
         return outcome
 
     def _passed(self, start: State, outcome: Outcome, times: Array) -> Outcome:

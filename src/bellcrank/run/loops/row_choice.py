@@ -21,7 +21,7 @@ from ...dynamics.dynamics import Dynamics
 from ...dynamics.singular_positions import kept_equations, lost_row
 from ...errors import warn
 from ...spatial.rank import LENIENT
-from ..joining import State, from_last, joined, on_grid, still_to_come, stopped_by_singularity
+from ..joining import State, from_last, interrupted, joined, on_grid, still_to_come, stopped_by_singularity
 from ..system import Outcome
 from .treatment import NEAR, Loops
 
@@ -69,19 +69,22 @@ class KeptRows:
                 start = start | {"a": a}  # without what was not yet known to be redundant
             self._planned = [self.dynamics]
         outcome = self._go(start, times)
-        for _ in range(_MOST):
-            outcome, better = self._judged(outcome, start)
-            if better is None:
-                break
-            outcome = on_grid(outcome, times)
-            reached, later = float(outcome.times[-1]), still_to_come(outcome, times)
-            if not len(later):
-                break
-            self.dynamics = better
-            rest = self._go(from_last(better, start, outcome), np.concatenate([[reached], later]))
-            before = outcome._replace(passages=outcome.passages[:-1]) if stopped_by_singularity(outcome) else outcome
-            outcome = joined(before, rest, np.isin(outcome.times, times))
+        try:
+            for _ in range(_MOST):
+                outcome, better = self._judged(outcome, start)
+                outcome = on_grid(outcome, times) if better is not None else outcome
+                if better is None or not len(still_to_come(outcome, times)):
+                    break
+                outcome = self._gone_on(better, outcome, start, times)
+        except KeyboardInterrupt:
+            return interrupted(outcome)
         return outcome
+
+    def _gone_on(self, by: Dynamics, outcome: Outcome, start: State, times: Array) -> Outcome:
+        self.dynamics, reached = by, float(outcome.times[-1])
+        rest = self._go(from_last(by, start, outcome), np.concatenate([[reached], still_to_come(outcome, times)]))
+        before = outcome._replace(passages=outcome.passages[:-1]) if stopped_by_singularity(outcome) else outcome
+        return joined(before, rest, np.isin(outcome.times, times))
 
     def stretches(self, times: Array) -> Stretches:
         """With what the samples at these times were computed."""

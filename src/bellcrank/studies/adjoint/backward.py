@@ -6,7 +6,7 @@ how many parameters there are (docs/sensitivity.md).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,26 +15,31 @@ from numpy.typing import NDArray
 
 from ...design import Design
 from ...dynamics.dynamics import Dynamics
-from ...errors import NoAdjointError, SimulationError
-from ...integrate import METHODS, RungeKutta
+from ...errors import SimulationError
+from ...integrate import METHODS
 from ...machine.adjoint.log import Log
 from ...machine.adjoint.retrace import Retraced
+from ...machine.steps.cuts.corners import just_after
 from ...model.manifold import unit_quaternions
 from ...run import Event
 from ...run.arguments import AUTO, starting_state
 from ...run.compiled import Limits, in_machine_code
 from ...run.joining import State, from_last, joined, on_grid, still_to_come
+from ...run.loops.midpoint import closes_by_itself
 from ...run.loops.row_choice import KeptRows
 from ...run.loops.treatment import Loops, loops_of
 from ...run.stiffness import Stiffness, remedy
 from ...run.system import Outcome
 from ..checking.kinks import warn_of_kinks
 from ..history import History, is_state
+from ..jumps import may_jump
 from ..outcome import Found
 from ..output_names import Output
 from ..taking import Moments
-from .choice import FORWARD_INSTEAD, MEMORY
+from ..timed_jumps import TimedJump, jump_of, run_through, timed_jumps
+from .choice import MEMORY
 from .first_state import FirstState
+from .passages import Passages
 from .samples import Bars, Samples, summed
 from .stretch import Seeds, Stretch
 from .weights import Curves, Weighed, weighed
@@ -55,6 +60,12 @@ class Backward:
     projection: str
     memory: float = MEMORY
     stretches: list[Stretch] = field(default_factory=list)
+    timed: list[TimedJump] = field(default_factory=list)
+    missed: int = 0  # passages of surfaces whose jump is missing
+
+    def __post_init__(self) -> None:
+        self.jumps = may_jump(self.dynamics.model)
+        self.scheme = METHODS["dopri5" if self.method == AUTO else self.method]
 
     def run_and_back(
         self, wanted: Sequence[Output], events: Sequence[Event], when: Moments, progress: Progress
@@ -65,37 +76,36 @@ class Backward:
     def run(self, times: Array, progress: Progress) -> History:
         """Without derivatives, its steps written down."""
         start = starting_state(self.dynamics, None, self.given)
+        self.timed = timed_jumps(self.design, float(times[0]), float(times[-1]), moved=True)
         if not start["v"].any():
             warn_of_kinks(self.dynamics, start["q"], float(start["t"]))
         kept = KeptRows(self.dynamics, self._logged(progress), self.loops)
         outcome = (kept if self._projected else kept.unchanged)(start, times)
         if outcome.problem is not None:
             raise SimulationError(f"model {self.dynamics.model.name!r} {outcome.problem} Derivatives end there too.", None)
-        if len({id(stretch.dyn) for stretch in self.stretches}) > 1:
-            raise NoAdjointError(
-                f"model {self.dynamics.model.name!r}: the equations that close its loops are chosen again along the run, which "
-                f"the adjoint does not follow yet: {FORWARD_INSTEAD}"
-            )
-        return History(outcome, [(0, self.stretches[0].dyn)], start, np.ones(len(self.design.names)))
+        planned = kept.stretches(outcome.times) if self._projected else [(0, self.dynamics)]
+        return History(outcome, planned, start, np.ones(len(self.design.names)))
 
     def _logged(self, progress: Progress) -> Callable[[Dynamics, State, Array, Loops], Outcome]:
         """Steps as studies.history takes them: by one method, or by radau as soon as the run shows itself stiff."""
 
-        def steps(by: Dynamics, first: State, until: Array, how: Loops, scheme: RungeKutta) -> Outcome:
+        def steps(by: Dynamics, first: State, until: Array, how: Loops) -> Outcome:
+            scheme = self.scheme
             log, stiffness = Log(1e6 * self.memory), None if scheme.implicit else self._stiffness()
             self.stretches.append(Stretch(by, scheme, first, log))
             found = in_machine_code(by, scheme, first, until, self.limits, None, progress, how, stiffness, log=log)
             if stiffness is None or stiffness.left_at is None:
                 return found
+            self.scheme = METHODS["radau"]
             found = on_grid(found, until)
             later = still_to_come(found, until)
             if found.problem is not None or not len(later):
                 return found
-            rest = steps(by, from_last(by, first, found), np.append(found.times[-1], later), how, METHODS["radau"])
+            rest = steps(by, from_last(by, first, found), np.append(found.times[-1], later), how)
             return joined(found, rest, np.isin(found.times, until))
 
         def run(by: Dynamics, first: State, until: Array, how: Loops) -> Outcome:
-            found = steps(by, first, until, how, METHODS["dopri5" if self.method == AUTO else self.method])
+            found = run_through(self.timed, steps, by, first, until, how)
             return _on_closures(by, found) if self._projected else found
 
         return run
@@ -109,7 +119,8 @@ class Backward:
 
     @property
     def _projected(self) -> bool:
-        return bool(self.dynamics.model.closures) and self.loops.project
+        model = self.dynamics.model
+        return bool(model.closures) and self.loops.project and not closes_by_itself(self.method, model)
 
     def gradients(self, wanted: Sequence[Output], events: Sequence[Event], history: History, when: Moments) -> dict[str, Found]:
         model, watched = self.dynamics.model, {event.title: str(event.of) for event in events}
@@ -130,33 +141,63 @@ class Backward:
     ) -> Array:
         states, bars = self._of_samples(one, names, history)
         bar, seeded = np.zeros(states.shape[1]), np.flatnonzero(states[1:].any(axis=1)) + 1
+        following: Stretch | None = None
+        by_times = np.zeros(len(self.design.names))
         for stretch, by in reversed(list(zip(self.stretches, retraced, strict=True))):
             here = seeded[history.times[seeded] > stretch.begins]
             seeded = seeded[: len(seeded) - len(here)]
             seeds = Seeds(history.times[here], history.outcome.q[here], history.outcome.v[here], states[here])
-            bar, more = stretch.back(by, seeds, bar)
+            if following is not None and following.begins < stretch.ends:
+                seeds, bar, more = self._left_inside(stretch, following, seeds, bar)
+                bars += more
+            passages = Passages(stretch.dyn, stretch.start, *self.limits[:2]) if self.jumps else None
+            bar, more = stretch.back(by, seeds, bar, passages)
+            self.missed = max(self.missed, passages.uncut if passages is not None else 0)
             bars += more
+            by_times += self._moved_times(stretch, bar)
+            following = stretch
         bars += [(first.dynamics.plan, x) for x in first.bars(states[0] + bar)]
         p = np.array(self.design.start)
-        return np.asarray(sum(self.design.plan_arrays(plan).gradient(p, x) for plan, x in summed(bars)))
+        return np.asarray(one.moved + by_times + sum(self.design.plan_arrays(plan).gradient(p, x) for plan, x in summed(bars)))
+
+    def _moved_times(self, stretch: Stretch, bar: Array) -> Array:
+        """Derivatives by the parameters where a stretch begins just behind a jump at a time that they move (timed_jumps)."""
+        for jump in self.timed:
+            if stretch.begins == just_after(jump.time):
+                return jump.along * float(jump_of(stretch.dyn, stretch.start, jump) @ bar[self.dynamics.model.nq :])
+        return np.zeros(len(self.design.names))
+
+    def _left_inside(self, stretch: Stretch, following: Stretch, seeds: Seeds, bar: Array) -> tuple[Seeds, Array, Bars]:
+        """The next stretch began at a sample of this one, and steps beyond that were given up: its adjoint is a sample's."""
+        start, bars = following.start, list[tuple[Any, Any]]()
+        if self._projected:
+            at = Samples(stretch.dyn, {name: start[name][None] for name in ("q", "v")}, start["t"][None], start["u"])
+            (bar,), bars = at.before_projection(bar[None])
+        more = [start["t"][None], start["q"][None], start["v"][None], bar[None]]
+        rows = [np.concatenate(pair) for pair in zip(seeds, more, strict=True)]
+        return Seeds(*rows), np.zeros_like(bar), bars
 
     def _of_samples(self, one: Weighed, names: list[str], history: History) -> tuple[Array, Bars]:
         """Adjoints of all samples as the steps left them, (T, nq + nv), and those of data."""
         states, bars = one.states.copy(), list[tuple[Any, Any]]()
-        measured = np.flatnonzero(one.measures.any(axis=1))
-        if len(measured):
-            more, bars = self._samples(history, measured).measured(names, one.measures[measured])
-            states[measured] += more
-        seeded = np.flatnonzero(states[1:].any(axis=1)) + 1
-        if self._projected and len(seeded):
-            states[seeded], more_bars = self._samples(history, seeded).before_projection(states[seeded])
-            bars = [*bars, *more_bars]
+        for places, samples in self._samples(history, np.flatnonzero(one.measures.any(axis=1))):
+            more, of_data = samples.measured(names, one.measures[places])
+            states[places] += more
+            bars += of_data
+        if self._projected:
+            for places, samples in self._samples(history, np.flatnonzero(states[1:].any(axis=1)) + 1):
+                states[places], of_data = samples.before_projection(states[places])
+                bars += of_data
         return states, bars
 
-    def _samples(self, history: History, places: NDArray[np.intp]) -> Samples:
-        rows = {"q": history.outcome.q[places], "v": history.outcome.v[places]}
-        rows["tau"] = np.broadcast_to(history.start["tau"], rows["v"].shape).copy()
-        return Samples(self.stretches[0].dyn, rows, history.times[places], history.start["u"])
+    def _samples(self, history: History, chosen: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.intp], Samples]]:
+        """Some samples, those together that were computed with the same equations."""
+        for dyn, here in history.parts():
+            places = chosen[(chosen >= here.start) & (chosen < here.stop)]
+            rows = {"q": history.outcome.q[places], "v": history.outcome.v[places]}
+            rows["tau"] = np.broadcast_to(history.start["tau"], rows["v"].shape).copy()
+            if len(places):
+                yield places, Samples(dyn, rows, history.times[places], history.start["u"])
 
 
 def _on_closures(dynamics: Dynamics, outcome: Outcome) -> Outcome:

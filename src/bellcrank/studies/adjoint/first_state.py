@@ -21,10 +21,11 @@ from ...assembly.start import start_of
 from ...design import Design
 from ...dynamics.dynamics import Dynamics
 from ...dynamics.transposition import adjoint
+from ...errors import NoAdjointError
 from ...formulations import QUANTITIES
 from ...machine.adjoint.data import design_bars
 from ...model.manifold import rate_matrix
-from ..starting import held_basis, must_follow, smallest_displacements
+from ..starting import Chosen, held_basis, must_follow, smallest_displacements
 
 Array = NDArray[np.float64]
 Bars = list[dict[str, Array]]
@@ -55,6 +56,12 @@ class FirstState:
         if not self.dynamics.model.closures:
             return
         loops = Loops(self.dynamics)
+        asked = start_of(self.dynamics, self.given["q"], self.given["v"], None)
+        if Chosen.at(loops, self.start, asked.v, np.diag(loops.units)[:, ~asked.held_v]) is not None:
+            raise NoAdjointError(
+                f"the adjoint method does not follow velocities of the start that are chosen, as those of {loops.model.name!r} "
+                "are: its loops leave more freedom than [initial] gives. Give more velocities, or use mode='forward'"
+            )
         weights = np.random.default_rng(1).uniform(0.5, 1.0, self.dynamics.equations)
         sizes = np.where(self.design.start == 0, 1.0, np.abs(self.design.start))
         for which, (_, left) in enumerate(self._mending):

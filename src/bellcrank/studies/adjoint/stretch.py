@@ -7,6 +7,7 @@ sample, p = p(q, v) at the start, and both go back by their transposed programs.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,13 +21,15 @@ from ...machine.adjoint.retrace import Retraced
 from ...run.first_step import in_momenta
 from ...run.joining import State
 from ...run.loops.treatment import Loops
+from .passages import Passages
 from .samples import Bars
 
 Array = NDArray[np.float64]
 
+ROUNDING = 1e-12  # of a time: those of samples are rid of it (run.joining)
 
-@dataclass(frozen=True)
-class Seeds:
+
+class Seeds(NamedTuple):
     """Samples that have an adjoint: their times, q, v, and adjoints of both, (samples, nq + nv)."""
 
     times: Array
@@ -47,6 +50,11 @@ class Stretch:
         return float(self.start["t"])
 
     @property
+    def ends(self) -> float:
+        """Where its last step ended: behind the start of the next stretch, if that goes on from an earlier sample."""
+        return self.log.end * (1.0 - ROUNDING)
+
+    @property
     def momenta(self) -> bool:
         return in_momenta(self.dyn, self.scheme, None)
 
@@ -54,14 +62,19 @@ class Stretch:
         program = self.dyn.stepping if self.momenta else self.dyn.program
         return Retraced(self.dyn.plan, program, self.scheme, loops.metric, loops.project)
 
-    def back(self, retraced: Retraced, seeds: Seeds, end: Array) -> tuple[Array, Bars]:
-        """The adjoint of the state at the start, and those of data, from those of samples and of the state at the end."""
+    def back(self, retraced: Retraced, seeds: Seeds, end: Array, passages: Passages | None) -> tuple[Array, Bars]:
+        """The adjoint of the state at the start, and those of data, from those of samples and of the state at the end.
+
+        ``passages``: where the equations may jump; in momenta they are not followed.
+        """
         bars: Bars = []
         rows = seeds.bars
         if self.momenta:
             rows, bars = self._of_momenta(seeds)
-        found = retraced.back(self.log, self.start, seeds.times, rows, end)
+            passages = None
+        found = retraced.back(self.log, self.start, seeds.times, rows, end, passages)
         bars.append((self.dyn.plan, retraced.data_bars()))
+        bars += passages.bars if passages is not None else []
         if self.momenta:
             found, more = self._of_velocities(found)
             bars += more

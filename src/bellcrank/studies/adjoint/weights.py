@@ -19,7 +19,7 @@ from ...model.parameters.expressions import derived
 from ...numbers import Dual
 from ..history import History, is_state, velocity_named
 from ..output_names import Output
-from ..taking import EXTREMES, Moments
+from ..taking import EXTREMES, INTEGRALS, Moments, by_moved_times
 
 Array = NDArray[np.float64]
 
@@ -33,6 +33,7 @@ class Weighed:
     time: float | None
     measures: Array
     states: Array
+    moved: Array | float = 0.0  # by parameters, of times that they move (taking.by_moved_times)
 
 
 class Curves:
@@ -97,7 +98,9 @@ class _Weighing:
 
     def done(self) -> Weighed:
         value, unit, time = self._event() if self.output.taken in ("event", "event_time") else self._taken()
-        return Weighed(value, unit, time, self.measures, self.states)
+        over_time = self.output.taken in INTEGRALS
+        moved = by_moved_times(self.output, value, self.curves.history, self.when) if over_time else 0.0
+        return Weighed(value, unit, time, self.measures, self.states, moved)
 
     def add(self, text: str, sample: int, weight: float) -> None:
         """Of a formula at a sample."""
@@ -162,4 +165,6 @@ class _Weighing:
         """How fast a coordinate, a velocity or a formula changes at a sample."""
         if is_state(self.model, of):
             return self.curves.history.rate_of_state(of, k)
-        return float(self.curves.partials(of, k) @ self.curves.rates[k])
+        partials = self.curves.partials(of, k)
+        read = partials != 0  # rates of reactions, which are not known, are asked for where they count
+        return float(partials[read] @ self.curves.rates[k, read])

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...design import Design
 from ...errors import StateError
+from ...extremes import in_our_errors
 from ...model import Model
 from ..asking import sensitivity
 from ..cluster import on_cluster
@@ -18,6 +19,7 @@ from ..outcome import Sensitivity
 STEP = 1e-6
 
 
+@in_our_errors(StateError)
 def finite_differences(
     model: Model,
     parameters: Sequence[str] | Design,
@@ -28,7 +30,7 @@ def finite_differences(
     scheduler: Any = None,
     **options: Any,
 ) -> Sensitivity:
-    """What sensitivity finds, by central differences instead: less exact, and independent of it.
+    """The derivatives of ``sensitivity`` by central differences instead: less exact, but independent of it.
 
     relative_step   of each parameter, as a part of its value (of 1, where that is zero)
     scheduler       address of a Dask scheduler ("tcp://...:8786") or a Client: the runs are made by its workers

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from ...design import Design
 from ...dynamics.dynamics import Dynamics
 from ...errors import StateError
+from ...extremes import in_our_errors
 from ...machine.in_python import InPython
 from ...model import Model
 from .complex_step import STEP, complex_data
@@ -59,6 +60,7 @@ class GradientCheck(NamedTuple):
         return "\n".join(lines)
 
 
+@in_our_errors(StateError)
 def check_gradients(
     model: Model,
     parameters: Sequence[str] | Design,
@@ -73,7 +75,7 @@ def check_gradients(
     duration: float | None = None,
     **options: Any,
 ) -> GradientCheck | OutputCheck:
-    """Compare exact derivatives with those found in other ways, and say how far they are apart: print what it returns.
+    """Compare exact derivatives with those found in other ways; the result prints the differences.
 
     Without ``outputs`` those of the acceleration at a state, the model's start unless given, beside a complex step of the
     recursion in Python and central differences; with them those of a run or of an analysis, beside differences by two steps.

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import StudyError
+from ...writing import refuse_to_wait
 from ..study.spec import Case, Fit
 
 Array = NDArray[np.float64]
@@ -33,8 +34,11 @@ class Curves:
         return len(steps) > 0 and self.times[0] == 0 and float(np.ptp(steps)) <= SAME * float(steps.mean())
 
 
-def read_curves(data: Any, fit: Fit, folder: Path | None) -> Curves:
-    """Of a file, a mapping from columns to arrays, or anything with columns, such as a table of pandas."""
+def read_curves(data: Any, fit: Fit, folder: Path | None, *, of_run: bool = True) -> Curves:
+    """Over time, or over the input of a drive.
+
+    Of a file, a mapping from columns to arrays, or anything with columns, such as a table of pandas.
+    """
     if isinstance(data, str | Path):
         path = Path(data) if folder is None or Path(data).is_absolute() else folder / data
         found, said = _from_file(path), str(path)
@@ -50,14 +54,16 @@ def read_curves(data: Any, fit: Fit, folder: Path | None) -> Curves:
     if len({len(x) for x in columns.values()}) > 1 or columns[fit.time].ndim != 1:
         raise StudyError(f"{said}: the columns {', '.join(wanted)} are not equally long.")
     times = columns.pop(fit.time)
-    if len(times) < 2 or not np.isfinite(times).all() or times[0] < 0 or (np.diff(times) <= 0).any():
-        raise StudyError(f"{said}: the times in {fit.time!r} must begin at zero or later, and increase from row to row.")
+    if len(times) < 2 or not np.isfinite(times).all() or (of_run and times[0] < 0) or (np.diff(times) <= 0).any():
+        must = "times in {} must begin at zero or later, and" if of_run else "values of the input in {} must"
+        raise StudyError(f"{said}: the {must.format(repr(fit.time))} increase from row to row.")
     return Curves(times, columns)
 
 
 def _from_file(path: Path) -> dict[str, Array]:
     """Columns by their headings, without a unit behind them: ``angle (rad)``."""
     try:
+        refuse_to_wait(path)
         with path.open(encoding="utf-8-sig", newline="") as file:
             rows = [row for row in csv.reader(file) if any(cell.strip() for cell in row) and not row[0].startswith("#")]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
@@ -81,7 +87,7 @@ def _number(cell: str, path: Path, row: int, name: str) -> float:
     try:
         return float(cell)
     except ValueError:
-        raise StudyError(f"{path}, row {row}: {cell[:20]!r} in column {name!r} is no number.") from None
+        raise StudyError(f"{path}, row {row}: {cell[:20]!r} in column {name!r} is not a number.") from None
 
 
 def curves_of(cases: tuple[Case, ...], fit: Fit, folder: Path | None, given: Any = None) -> list[Curves]:
@@ -95,5 +101,5 @@ def curves_of(cases: tuple[Case, ...], fit: Fit, folder: Path | None, given: Any
             data = case.data or fit.data
         if data is None:
             raise StudyError("the fit has no data. Give [fit] data = FILE.csv, or the data themselves.")
-        found.append(read_curves(data, fit, folder))
+        found.append(read_curves(data, fit, folder, of_run=case.analysis == "run"))
     return found

@@ -38,7 +38,7 @@ class Fitted(Optimum):
     interval       (parameters, 2): confidence intervals of 95 %
     covariance     of the parameters; ``correlation`` likewise, between -1 and 1
     residuals      what is left over, in standard deviations of the measurement
-    undetermined   parameters that the curves say nothing of
+    undetermined   parameters that the curves do not determine
     """
 
     @property
@@ -47,7 +47,7 @@ class Fitted(Optimum):
 
     @property
     def freedom(self) -> int:
-        """Measurements more than parameters."""
+        """Degrees of freedom: the number of measurements minus the number of parameters."""
         return len(self.best.residuals) - len(self._free)
 
     @property

@@ -52,7 +52,7 @@ class FitProblem(Problem):
 
     def _case(self, case: Case, model: Model, mode: str) -> CaseOutputs:
         curves = self.curves[self.study.cases.index(case)]
-        return _Sampled(self.study, model, case, self.texts, mode, curves, list(self.columns))
+        return _Sampled(self.study, model, case, self.texts(case), mode, curves, list(self.columns))
 
     def measured(self, curves: Curves) -> tuple[Array, Array]:
         """All measured values, column by column, and their standard deviations; those that are missing are left out later."""
@@ -84,10 +84,16 @@ class _Sampled(CaseOutputs):
         super().__init__(study, model, case, texts, mode)
         self.curves, self.shown = curves, shown
         end = float(curves.times[-1])
-        self._duration = max(self._duration or end, end)
-        self._whole = curves.even and abs(self._duration - end) <= 1e-9 * end
+        of_run = case.analysis == "run"
+        duration = max(self._options.get("duration") or end, end)
+        self._whole = not of_run or (curves.even and abs(duration - end) <= 1e-9 * end)
+        if not of_run:
+            self._options["values"] = curves.times.tolist()
+        elif self._whole:
+            self._options |= {"duration": duration, "step": float(end / (len(curves.times) - 1))}
+        else:
+            self._options["duration"] = duration
         if self._whole:
-            self._options["step"] = float(end / (len(curves.times) - 1))
             self.texts = [*self.texts, *shown]
         else:
             self.texts = [*self.texts, *(f"{text}@t={t!r}" for text in shown for t in curves.times.tolist())]

@@ -19,7 +19,7 @@ from ...design import Design
 from ...dynamics.differentiation import Changes, derivatives
 from ...dynamics.dynamics import Dynamics
 from ...dynamics.quantities.measures import measuring
-from ...errors import StateError, warn
+from ...errors import DynamicsError, StateError, warn
 from ...model.manifold import rate_matrix
 from ..starting import first_tangents
 from .equations import Array, Equations, Solved
@@ -45,7 +45,7 @@ def driven(design: Design, **options: Any) -> tuple[Drive, Moved]:
     asked = Asked(**options)
     found = drive(design.base, **options)
     if not len(found.values):
-        raise StateError(f"none of the values of {found.input!r} is within reach, and there is nothing to differentiate")
+        raise DynamicsError(f"none of the values of {found.input!r} is within reach, and there is nothing to differentiate")
     if len(found.missing):
         warn(
             f"{len(found.missing)} of the values of {found.input!r} are out of reach, from {found.missing[0]:.6g} on: "

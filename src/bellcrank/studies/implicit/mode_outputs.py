@@ -72,7 +72,8 @@ def found_of_modes(outputs: Sequence[str], roots: Roots) -> dict[str, Found]:
     return {name: _found(name, s, roots.slopes) for name in outputs}
 
 
-def _found(name: str, s: Complex, slopes: Complex) -> Found:
+def asked_of_modes(name: str) -> tuple[str, int | None]:
+    """What is asked, and of which mode, counted from 0; None: of all."""
     asked = re.fullmatch(r"(?:mode\s*(\d+)\s*\.)?\s*(\w+)", name.strip())
     kind = asked[2] if asked else ""
     if not asked or kind not in KINDS:
@@ -81,11 +82,15 @@ def _found(name: str, s: Complex, slopes: Complex) -> Found:
             f"output {name!r}: modes have {', '.join(KINDS)}{hint}. Write {next(iter(KINDS))!r} for all of them, or "
             f"'mode1.{next(iter(KINDS))}' for the first."
         )
-    (of, unit), number = KINDS[kind], asked[1]
+    return kind, None if asked[1] is None else int(asked[1]) - 1
+
+
+def _found(name: str, s: Complex, slopes: Complex) -> Found:
+    kind, k = asked_of_modes(name)
+    of, unit = KINDS[kind]
     value, along = of(s, slopes)
-    if number is None:
+    if k is None:
         return Found(value, along, unit, None, "mode")
-    k = int(number) - 1
     if not 0 <= k < len(s):
         raise StateError(f"output {name!r}: there are {len(s)} modes, counted from 1")
     return Found(np.array(value[k]), along[k], unit, None)

@@ -25,6 +25,7 @@ from ...dynamics.quantities.measures import measuring
 from ...errors import StateError
 from ...model.measures.columns import EFFORT
 from ...results.labels import Labels
+from ...spatial.rank import factored
 from .equations import Array, Equations, Solved
 
 
@@ -126,23 +127,24 @@ class Moved:
         E = np.zeros((model.nv, model.nv))
         E[places, places] = 1.0
         scale = eq.loops.rows[:, None]
-        G, m = eq.G(self.q) / scale, len(scale)
-        parts = [_solved(E, G_k, r, np.zeros(m)) for G_k, r in zip(G, free.value, strict=True)]
+        G, m, tolerance = eq.G(self.q) / scale, len(scale), eq.loops.tolerance
+        parts = [_solved(E, G_k, r, np.zeros(m), tolerance) for G_k, r in zip(G, free.value, strict=True)]
         eta, multipliers = (np.array(part) for part in zip(*parts, strict=True))
         rows = {"q": self.q, "v": self.v, "a": self.a, "lambda": multipliers}
         held = np.zeros((1, m, eq.count))
         taken = eq.along("closed_inverse_dynamics", rows, self.changes | {"lambda": held}).along
         turned = -eq.motion_changes(self.q, eta, self.dq) / scale
-        found = [_solved(E, *given) for given in zip(G, taken, turned, strict=True)]
+        found = [_solved(E, *given, tolerance) for given in zip(G, taken, turned, strict=True)]
         d_eta, d_multipliers = (np.array(part) for part in zip(*found, strict=True))
         return Efforts(Derivative(eta @ E, E @ d_eta), Derivative(multipliers, d_multipliers))
 
 
-def _solved(E: Array, G: Array, first: Array, second: Array) -> tuple[Array, Array]:
+def _solved(E: Array, G: Array, first: Array, second: Array, tolerance: float) -> tuple[Array, Array]:
     """eta and lambda; of least norm where they are not unique."""
     n, m = len(E), len(G)
     whole = np.block([[E, G.T], [G, np.zeros((m, m))]])
-    found = np.linalg.lstsq(whole, np.concatenate([first, second]), rcond=1e-10)[0]
+    found = factored(whole, tolerance).solve_many(np.concatenate([first, second]).reshape(n + m, -1))
+    found = found.reshape(n + m, *first.shape[1:])
     return found[:n], found[n:]
 
 

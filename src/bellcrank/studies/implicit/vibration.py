@@ -32,6 +32,7 @@ from ...formulations import QUANTITIES
 from ...machine.in_python import InPython
 from ...model.manifold import rate_matrix
 from ...numbers import Dual
+from ...spatial.rank import factored
 from ..checking.complex_step import STEP, complex_data
 from .equations import Array
 from .resting import Rest, differentiated
@@ -90,16 +91,15 @@ def _vectors(at: Rest, wanted: Sequence[complex]) -> list[_Vectors]:
         return []
     L = np.linalg.cholesky(N.T @ M @ N)
     into = N @ solve_triangular(L, np.eye(len(L)), lower=True).T  # with it, masses are one
-    return [_of_root(s, (M, C, K), into, G) for s in wanted]
+    return [_of_root(s, (M, C, K), into, G, dyn.plan.tolerance) for s in wanted]
 
 
-def _of_root(s: complex, matrices: tuple[Array, Array, Array], into: Array, G: Array) -> _Vectors:
+def _of_root(s: complex, matrices: tuple[Array, Array, Array], into: Array, G: Array, tolerance: float) -> _Vectors:
     M, C, K = matrices
     P = s * s * M + s * C + K
     U, sizes, Vh = np.linalg.svd(into.T @ P @ into)
     x, y = into @ Vh[-1].conj(), into @ U[:, -1].conj()
-    z = np.linalg.lstsq(G.T.astype(complex), P @ x, rcond=1e-10)[0]
-    w = np.linalg.lstsq(G.T.astype(complex), -P.T @ y, rcond=1e-10)[0]
+    z, w = factored(G.T, tolerance).solve_many(np.stack([P @ x, -P.T @ y], axis=1)).T
     slope = complex(y @ (2 * s * M + C) @ x)
     twice = len(sizes) > 1 and sizes[-2] <= SAME * abs(s) ** 2 + ROUNDING * sizes[0]
     return _Vectors(s, x, y, z, w, complex("nan") if twice else slope)

@@ -41,7 +41,10 @@ class CaseOutputs:
     def __init__(self, study: Study, model: Model, case: Case, texts: Sequence[str], mode: str = "auto") -> None:
         self.case, self.texts, self.names = case, list(texts), list(study.parameters)
         self._model = model.with_parameters(dict(case.set)) if case.set else model
-        self._duration = case.duration or study.duration or model.duration
+        of_run = case.analysis == "run"
+        self._options: dict[str, Any] = self._of_a_run(study, mode) if of_run else self._of_an_analysis(study)
+
+    def _of_a_run(self, study: Study, mode: str) -> dict[str, Any]:
         given = study.run.given()
         for name in NOT_FOR_DERIVATIVES:
             if name in given:
@@ -49,9 +52,21 @@ class CaseOutputs:
         if given.get("method") == "auto":
             del given["method"]
         for name in ("inputs", "q", "v"):
-            own = given.get(name, {}) | dict(getattr(case, name))
+            own = given.get(name, {}) | dict(getattr(self.case, name))
             given |= {name: own} if own else {}
-        self._options: dict[str, Any] = given | {"events": _events(study), "mode": mode}
+        duration = self.case.duration or study.duration or self._model.duration
+        return given | {"duration": duration, "events": _events(study), "mode": mode}
+
+    def _of_an_analysis(self, study: Study) -> dict[str, Any]:
+        """Of the options of runs, those that say where the mechanism is and what acts on it."""
+        case, run = self.case, study.run
+        q, inputs = dict(run.q) | dict(case.q), dict(run.inputs) | dict(case.inputs)
+        given: dict[str, Any] = {"analysis": case.analysis}
+        if case.analysis == "drive":
+            given |= {name: getattr(case, name) for name in ("coordinate", "values", "speed", "acceleration", "hold")}
+            return given | ({"q": q} if q else {})
+        given |= {"q0": q} if q and case.analysis == "equilibrium" else {}
+        return given | ({"inputs": inputs} if inputs else {})
 
     @cached_property
     def design(self) -> Design:
@@ -62,11 +77,16 @@ class CaseOutputs:
         options = self._options | dict(more or {})
         try:
             moved = self.design.moved(x)
-            found = sensitivity(moved.base, moved, self.texts, self._duration, **options)
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", ".* out of reach, from")  # it is infeasible, and says so below
+                found = sensitivity(moved.base, moved, self.texts, **options)
         except CANNOT_BE as error:
             if " interrupted at t = " in str(error):  # by the keyboard: the run has noticed it first
                 raise KeyboardInterrupt from error
             raise Infeasible(self._said(str(error))) from error
+        if self.case.analysis == "drive" and len(found.time) < len(options["values"]):
+            near, far = len(found.time), len(options["values"])
+            raise Infeasible(self._said(f'only {near} of {far} values of "{self.case.coordinate}" are within reach'))
         taken = {text: Taken(one.value, one.along) for text, one in found.found.items()}
         for text, one in taken.items():
             if not (np.isfinite(one.value).all() and np.isfinite(one.along).all()):

@@ -56,7 +56,8 @@ def optimize(
     subject_to  {output or name: (min, max)}, a number for an equation, or {"of": "=formula", "max": ...}; what must never be
                 above is max(...)
     outputs     {name: output}, which formulas may use
-    cases       {name: {"set": {path: value}, "inputs": {...}, "weight": 1.0}}: load cases, whose costs are added up
+    cases       {name: {"set": {path: value}, "inputs": {...}, "weight": 1.0}}: load cases, whose costs are added up; a case may
+                be another "analysis" than a run: "drive", "equilibrium" or "modes", and "minimize" something of its own
     method      "L-BFGS-B", "SLSQP" or "trust-constr" (with constraints), or "auto"
     starts      how many designs the search begins from: the model's own, then random ones within the bounds, shared among
                 the processors
@@ -75,7 +76,7 @@ def optimize(
         options = {"method" if name == "run_method" else name: value for name, value in run.items()}
         more: dict[str, Any] = {"outputs": outputs, "duration": duration, "cases": cases, "events": events}
         study = made_study(_named(model), over, minimize=minimize, subject_to=subject_to, search=search, run=options, **more)
-    if study.cost is None:
+    if not any(study.cost_of(case) for case in study.cases):
         raise StudyError("the study has no cost. Say what is minimised: minimize, or [cost] in the file.")
     return solved(Problem(study, mode), record=record, resume=resume, progress=progress, scheduler=scheduler)
 

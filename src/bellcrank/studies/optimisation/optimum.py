@@ -26,7 +26,7 @@ Array = NDArray[np.float64]
 class Optimum:
     """The best design that was found.
 
-    model        the Model with its numbers; bc.save(best.model, "better.toml") keeps the comments of the original
+    model        the Model with the best numbers; bc.save(best.model, "better.toml") keeps the comments of the original
     x, names     values of the parameters, and their paths; ``start`` where the search began
     cost         there, and ``first_cost`` at the start
     history      every evaluation, a Point each: x, cost, gradient, limits, and ``reason`` of an infeasible one
@@ -66,12 +66,12 @@ class Optimum:
 
     @property
     def success(self) -> bool:
-        """Whether a search came to its end, with all constraints kept."""
+        """Whether a search converged with all constraints satisfied."""
         return not self.interrupted and any(one.success for one in self.searches) and self.kept
 
     @property
     def kept(self) -> bool:
-        """Whether the best design keeps all constraints."""
+        """Whether the best design satisfies all constraints."""
         return violation(self.problem, self.best) <= VIOLATED
 
     @cached_property
@@ -109,8 +109,13 @@ class Optimum:
 
     @cached_property
     def flatness(self) -> Flatness:
-        """Found when it is first asked for, by one gradient for each parameter."""
+        """Second derivatives at the optimum, computed on first use by one gradient for each parameter."""
         return flatness(self.problem, self.best)
+
+    @property
+    def knows_flatness(self) -> bool:
+        """Whether it has been asked for."""
+        return "flatness" in self.__dict__
 
     def constraint_values(self) -> dict[str, float]:
         return {limit.title: float(x) for limit, x in zip(self.problem.limits, self.best.limits, strict=True)}
@@ -135,12 +140,20 @@ class Optimum:
             "parameters": self.values,
             "constraints": self.constraint_values(),
             "active": [one._asdict() for one in self.active],
+            "play": self._play(),
             "evaluations": self.gradients,
             "infeasible": len(self.infeasible),
             "searches": [one._asdict() | {"cost": one.cost if np.isfinite(one.cost) else None} for one in self.searches],
             "reached": self.reached,
             "notes": self.notes,
         }
+
+    def _play(self) -> dict[str, float | None] | None:
+        """What flatness says of each parameter, None where that is no finite number; None unless it has been asked for."""
+        if not self.knows_flatness:
+            return None
+        found = zip(self.names, self.flatness.play.tolist(), strict=True)
+        return {name: x if np.isfinite(x) else None for name, x in found}
 
     def plot(self, path: str | Path | None = None, *, points: Sequence[str] = ()) -> Figure:
         """Convergence, parameters on their ranges, and outputs before and after; paths of ``points`` (measured points, or

@@ -9,13 +9,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...analyses.motions.driving import drive
 from ...dynamics.dynamics import Dynamics
 from ...model import Model
 from ...model.measures.columns import unit_of
 from ...model.measures.paths import built_in
+from ...results.plots import LEGEND
 from ...run import simulate
 from ...writing import write_whole
+from ..implicit.outputs import Axis, outputs_of
 from ..output_names import parsed
+from ..study.spec import Case
 from .problem import Point, Problem
 from .searching import better
 
@@ -73,7 +77,7 @@ def convergence(axes: Axes, problem: Problem, history: Sequence[Point]) -> None:
         axes.set_yscale("log")
     axes.set_xlabel("evaluations, each with its gradient")
     axes.set_title("cost", fontsize="medium")
-    axes.legend(fontsize="small")
+    axes.legend(**LEGEND)
 
 
 def on_ranges(axes: Axes, found: Optimum) -> None:
@@ -103,9 +107,19 @@ def _curves(problem: Problem) -> list[str]:
     fit = problem.study.fit
     if fit is not None:
         return [] if _points(problem) else list(fit.columns)[:4]
-    end = problem.study.duration or problem.model.duration or np.inf
-    found = [output.of for output in parsed(problem.texts, list(problem.study.events), float(end)) if output.of]
-    return list(dict.fromkeys(found))[:4]
+    case = _drawn(problem)
+    if case is None:
+        return []
+    if case.analysis == "drive":
+        taken = outputs_of(Axis(case.coordinate or "", np.array(case.values), ""), problem.texts(case))
+    else:
+        taken = parsed(problem.texts(case), list(problem.study.events), np.inf)
+    return list(dict.fromkeys(output.of for output in taken if output.of))[:4]
+
+
+def _drawn(problem: Problem) -> Case | None:
+    """The case whose curves are drawn: the first that has some."""
+    return next((case for case in problem.study.cases if case.analysis in ("run", "drive")), None)
 
 
 def _points(problem: Problem) -> list[str]:
@@ -118,21 +132,35 @@ def _points(problem: Problem) -> list[str]:
 
 
 def _sampled(problem: Problem, model: Model, names: Sequence[str], points: Sequence[str]) -> dict[str, Array]:
-    """Curves over the time of the first case."""
-    study, case = problem.study, problem.study.cases[0]
+    """Curves of a case, over time or over the input; none of cases without any."""
+    study, case = problem.study, _drawn(problem)
+    if case is None:
+        return {}
+    wanted = [f"={name}" for name in names] + [name for point in points for name in components(model, point)]
+    changed = model.with_parameters(dict(case.set)) if case.set else model
+    if case.analysis == "drive":
+        return _driven(problem, case, changed, wanted)
     options: dict[str, Any] = {name: x for name, x in study.run.given().items() if name != "control"}
     for name in ("inputs", "q", "v"):
         own = options.get(name, {}) | dict(getattr(case, name))
         options |= {name: own} if own else {}
-    changed = model.with_parameters(dict(case.set)) if case.set else model
     span = case.duration or study.duration or changed.duration or 1.0
     options["step"] = min(options.get("step") or changed.step or span, span / SAMPLES)
     run = simulate(changed, span, **options)
-    wanted = [f"={name}" for name in names] + [name for point in points for name in components(model, point)]
     state = {name: run.values(name) for name in ("q", "v", "a")}
     inputs = [options.get("inputs", {}).get(name, 0.0) for name in model.inputs] or None
     table = Dynamics(changed, quick=True).measures(**state, t=run.values("time"), inputs=inputs, names=wanted)
     return {"time": run.values("time")} | dict(zip(wanted, np.asarray(table).T, strict=True))
+
+
+def _driven(problem: Problem, case: Case, model: Model, wanted: Sequence[str]) -> dict[str, Array]:
+    curves = getattr(problem, "curves", None)
+    values = case.values if curves is None else curves[problem.study.cases.index(case)].times
+    options: dict[str, Any] = {name: getattr(case, name) for name in ("speed", "acceleration", "hold")}
+    options["q"] = dict(problem.study.run.q) | dict(case.q) or None
+    found = drive(model, case.coordinate, values, **options)
+    table = Dynamics(model, quick=True).measures(q=found.q, v=found.v, a=found.a, names=wanted)
+    return {case.coordinate or "": found.values} | dict(zip(wanted, np.asarray(table).T, strict=True))
 
 
 def components(model: Model, point: str) -> list[str]:
@@ -149,15 +177,16 @@ def _with_unit(model: Model, name: str) -> str:
 
 
 def _histories(axes: Axes, problem: Problem, name: str, runs: Sequence[dict[str, Array]]) -> None:
+    over = next(iter(runs[0]))
     for run, color, label in zip(runs, (BEFORE, AFTER), ("before", "after"), strict=True):
-        axes.plot(run["time"], run[f"={name}"], color=color, label=label)
+        axes.plot(run[over], run[f"={name}"], color=color, label=label)
     curves = getattr(problem, "curves", None)
     if curves is not None:
         column = problem.study.fit.columns[name]  # type: ignore[union-attr]
         axes.plot(curves[0].times, curves[0].columns[column], ".", color=MEASURED, markersize=3, label="measured")
-    axes.set_xlabel("time (s)")
-    axes.set_title(_with_unit(problem.model, name), fontsize="medium")
-    axes.legend(fontsize="small")
+    axes.set_xlabel("time (s)" if over == "time" else _with_unit(problem.model, over))
+    axes.set_ylabel(_with_unit(problem.model, name))
+    axes.legend(**LEGEND)
 
 
 def _paths(axes: Axes, problem: Problem, point: str, runs: Sequence[dict[str, Array]]) -> None:
@@ -175,4 +204,4 @@ def _paths(axes: Axes, problem: Problem, point: str, runs: Sequence[dict[str, Ar
     axes.set_xlabel(_with_unit(problem.model, across))
     axes.set_ylabel(_with_unit(problem.model, up))
     axes.set_title(f"path of {point}", fontsize="medium")
-    axes.legend(fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5))  # beside it: paths may be anywhere
+    axes.legend(**LEGEND)

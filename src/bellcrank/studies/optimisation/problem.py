@@ -12,10 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...errors import StateError, StudyError, warn
 from ...model import Model
-from ...model.parameters.expressions import Formula
 from ...numbers import Dual
 from ..study import Study
-from ..study.spec import Case
+from ..study.spec import Case, formula_of, is_formula
 from ..study.variations import Bounds
 from .evaluation import CaseOutputs, Infeasible, Once, Taken
 
@@ -71,7 +70,7 @@ class Problem:
         self.lower = np.array([-np.inf if b.min is None else b.min for b in bounds])
         self.upper = np.array([np.inf if b.max is None else b.max for b in bounds])
         self.scale = np.array([_scale(b, x) for b, x in zip(bounds, self.start, strict=True)])
-        self.limits = [_limit(name, case, constraint) for case in study.cases for name, constraint in study.constraints.items()]
+        self.limits = [_limit(name, case, one) for case in study.cases for name, one in study.constraints_of(case).items()]
         self._cases = [self._case(case, model, mode) for case in study.cases]
         self._once = Once()
         self.forget()
@@ -79,16 +78,11 @@ class Problem:
         self.noted: Callable[[Point], None] = lambda point: None
 
     def _case(self, case: Case, model: Model, mode: str) -> CaseOutputs:
-        return CaseOutputs(self.study, model, case, self.texts, mode)
+        return CaseOutputs(self.study, model, case, self.texts(case), mode)
 
-    @property
-    def texts(self) -> list[str]:
-        """The outputs that are asked for, as they are written."""
-        wanted = [] if self.study.cost is None else [self.study.cost.minimize]
-        wanted += [constraint.of for constraint in self.study.constraints.values()]
-        outputs = self.study.outputs
-        names = [name for text in wanted for name in (_formula(text).names if _is_formula(text) else (text,))]
-        return list(dict.fromkeys(outputs.get(name, name) for name in names))
+    def texts(self, case: Case) -> list[str]:
+        """The outputs that a case is asked for, as they are written."""
+        return list(dict.fromkeys(self.study.outputs.get(name, name) for name in self.study.asked_of(case)))
 
     # --- what is asked of it
 
@@ -120,7 +114,7 @@ class Problem:
         return point.limits.copy(), point.slopes.copy()
 
     def residuals(self, x: ArrayLike) -> tuple[Array, Array]:
-        """Of a fit: what the model misses of each measurement, in its standard deviations, and the derivatives of that."""
+        """For a fit: the residual of each measurement, in its standard deviations, and the derivatives of the residuals."""
         point = self._feasible(x)
         return point.residuals.copy(), point.jacobian.copy()
 
@@ -171,9 +165,9 @@ class Problem:
     def _evaluated(self, x: Array) -> Point:
         found = [case.at(x) for case in self._cases]
         cost, gradient = 0.0, np.zeros(len(x))
-        if self.study.cost is not None:
-            for case, taken in zip(self.study.cases, found, strict=True):
-                value, along = self._formula_of(self.study.cost.minimize, taken)
+        for case, taken in zip(self.study.cases, found, strict=True):
+            if text := self.study.cost_of(case):
+                value, along = self._formula_of(text, taken)
                 cost, gradient = cost + case.weight * value, gradient + case.weight * along
         of = dict(zip((case.name for case in self.study.cases), found, strict=True))
         rows = [self._formula_of(limit.text, of[limit.case]) for limit in self.limits]
@@ -184,10 +178,10 @@ class Problem:
     def _formula_of(self, text: str, taken: dict[str, Taken]) -> tuple[float, Array]:
         """A number over outputs, and its derivatives."""
         outputs = self.study.outputs
-        if not _is_formula(text):
+        if not is_formula(text):
             one = taken[outputs.get(text, text)]
             return float(one.value), one.along
-        formula = _formula(text)
+        formula = formula_of(text)
         given = {name: taken[outputs[name]] for name in formula.names}
         found = formula.run({name: Dual(float(one.value), tuple(one.along.tolist())) for name, one in given.items()})
         if not isinstance(found, Dual):
@@ -196,14 +190,6 @@ class Problem:
         if not (np.isfinite(value) and np.isfinite(along).all()):
             raise Infeasible(f'"{text}" or its derivative is not a finite number')
         return value, along
-
-
-def _is_formula(text: str) -> bool:
-    return text.lstrip().startswith("=")
-
-
-def _formula(text: str) -> Formula:
-    return Formula(text.lstrip()[1:].strip())
 
 
 def _bounds(path: str, variation: Any) -> Bounds:

@@ -7,6 +7,7 @@ search arrives where it was interrupted, and goes on from there.
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import IO, Any
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import StudyError
+from ...writing import refuse_to_wait
 from .problem import Point, Problem
 
 Array = NDArray[np.float64]
@@ -35,13 +37,16 @@ class Record:
         if path is None:
             return record
         target, head = Path(path), {"bellcrank_study": 1, "of": problem.identity, "names": list(problem.names)}
-        lines = target.read_text(encoding="utf-8").splitlines() if resume and target.exists() else []
-        if lines:
-            record._take_up(lines, head, target)
         try:
+            refuse_to_wait(target)
+            lines = target.read_text(encoding="utf-8").splitlines() if resume and target.exists() else []
+            if lines:
+                record._take_up(lines, head, target)
             record.file = target.open("a" if lines else "w", encoding="utf-8")
-        except OSError as error:
-            raise StudyError(f"{target} cannot be written: {error.strerror}.") from error
+        except StudyError:
+            raise
+        except (OSError, ValueError) as error:  # no UTF-8, or a name with a zero byte
+            raise StudyError(f"{target} cannot be written: {getattr(error, 'strerror', None) or error}.") from error
         if not lines:
             record._write(head)
         return record
@@ -74,12 +79,16 @@ class Record:
 
     def _write(self, value: dict[str, Any]) -> None:
         assert self.file is not None
-        self.file.write(json.dumps(value) + "\n")
-        self.file.flush()
+        try:
+            self.file.write(json.dumps(value) + "\n")
+            self.file.flush()
+        except OSError as error:
+            raise StudyError(f"{self.file.name} cannot be written: {error.strerror}.") from error
 
     def close(self) -> None:
         if self.file is not None:
-            self.file.close()
+            with suppress(OSError):  # of a full disk, which was told
+                self.file.close()
             self.file = None
 
 

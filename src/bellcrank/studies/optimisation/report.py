@@ -17,18 +17,24 @@ def report(found: Optimum) -> str:
     width = max(len("parameter"), *(len(name) for name in found.names))
     state = "interrupted; the best so far" if found.interrupted else "converged" if found.success else "not converged"
     lines = [f"{found.problem.study.name}: {state}, cost {found.first_cost:.6g} -> {found.cost:.6g}"]
-    lines.append(f"  by {found.method}, {counted(found.gradients, 'gradient')}, {counted(len(found.searches), 'start')}")
+    starts = int(found.problem.study.search.starts)
+    lines.append(f"  by {found.method}, {counted(found.gradients, 'gradient')}, {counted(starts, 'start')}")
     if len(found.searches) > 1:
         lines.append(f"  {found.reached} of the {len(found.searches)} searches ended there")
     infeasible = found.infeasible
     if infeasible:
         lines.append(f"  {counted(len(infeasible), 'design')} infeasible; the last one: {infeasible[-1].reason}")
-    lines.append(f"  {'parameter':{width}}  {'start':>12}  {'best':>12}  {'min':>10}  {'max':>10}")
-    rows = zip(found.names, found.first.x, found.best.x, found.problem.lower, found.problem.upper, strict=True)
-    table = [f"  {name:{width}}  {a:12.6g}  {b:12.6g}  {low:10.4g}  {high:10.4g}" for name, a, b, low, high in rows]
+    play = [f"  {x:10.3g}" for x in found.flatness.play] if found.knows_flatness else [""] * len(found.names)
+    lines.append(
+        f"  {'parameter':{width}}  {'start':>12}  {'best':>12}  {'min':>10}  {'max':>10}{'        play' if play[0] else ''}"
+    )
+    rows = zip(found.names, found.first.x, found.best.x, found.problem.lower, found.problem.upper, play, strict=True)
+    table = [f"  {name:{width}}  {a:12.6g}  {b:12.6g}  {low:10.4g}  {high:10.4g}{by}" for name, a, b, low, high, by in rows]
     lines += table if len(table) <= SHOWN else [*table[: SHOWN // 2], f"  ... {len(table) - SHOWN} more", *table[-SHOWN // 2 :]]
     for limit, value in zip(found.problem.limits, found.best.limits, strict=True):
         lines.append(f"  {limit.title} = {value:.6g}, within {limit.lower:.6g} and {limit.upper:.6g}")
+    if play[0]:
+        lines.append("  play: how far a parameter can be moved, while the others follow, until the cost rises by 1 %")
     for one in found.active:
         lines.append(f"  active: {one.side} of {one.name} at {one.limit:.6g}, multiplier {one.multiplier:.4g}")
     if not found.success and not found.interrupted:

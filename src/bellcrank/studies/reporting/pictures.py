@@ -10,7 +10,7 @@ import numpy as np
 
 from ...errors import StateError
 from ...figures import NotebookFigure
-from ...results.plots import save_figure
+from ...results.plots import LEGEND, save_figure
 from .tables import short
 
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ def draw(found: Sensitivity, names: Sequence[str], over: Sensitivity | None, sca
             _lines(axes, found, name, slopes, other)
         else:
             _bars(axes, found.parameters, slopes, other)
-        what = f"d({name}) x parameter" if scaled else f"d({name})"
-        axes.set_title(f"{what}{f', {unit}' if unit else ''}", fontsize="medium")
+        axes.set_title(f"derivatives of {name}{', times each parameter' if scaled else ''}", loc="left", fontsize="medium")
+        (axes.set_ylabel if slopes.ndim == 2 else axes.set_xlabel)(f"({unit})" if unit else "")
     if path is not None:
         save_figure(figure, Path(path), keep=keep)
     return figure
@@ -50,14 +50,14 @@ def _lines(axes: Any, found: Sensitivity, name: str, slopes: Any, other: Any) ->
         axes.plot([], [], "o", mfc="none", ms=4, color="gray", label="differences")
     axes.set_xlabel(label)
     axes.grid(alpha=0.3)
-    axes.legend(fontsize="small")
+    axes.legend(**LEGEND)
 
 
 def _bars(axes: Any, names: Sequence[str], slopes: Any, other: Any) -> None:
     axes.barh(list(map(short, names)), slopes)
     if other is not None:
         axes.plot(other, list(map(short, names)), "o", mfc="none", color="black", label="differences")
-        axes.legend(fontsize="small")
+        axes.legend(**LEGEND)
     axes.axvline(0.0, color="black", lw=0.8)
 
 

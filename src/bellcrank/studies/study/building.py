@@ -11,7 +11,7 @@ from ...model import Model
 from ...model.spec.problems import Problems
 from ...run import Event
 from .checks import check_study
-from .spec import Case, Constraint, Cost, RunOptions, Search, Study, Watched
+from .spec import CASES_OF, Case, Constraint, Cost, RunOptions, Search, Study, Watched
 from .variations import Bounds, Distribution, Listed, Spaced, Variation
 
 Over = Mapping[str, Any] | Sequence[str]
@@ -96,14 +96,22 @@ def _constraint(name: str, given: Any) -> Constraint:
     if isinstance(given, int | float):
         return Constraint(name, equals=float(given))
     if isinstance(given, Sequence) and not isinstance(given, str) and len(given) == 2:
-        return Constraint(name, *(None if x is None else float(x) for x in given))
+        low, high = (None if x is None else float(x) for x in given)
+        return Constraint(name, low, high)
     raise StudyError(f'constraint "{name}" is {given!r}: give a number, (min, max), or {{"of": ..., "max": ...}}.')
 
 
 def _case(name: str, given: Any) -> Case:
     if isinstance(given, Case):
         return given
-    made: Case = _made(Case, f'case "{name}"', {} if given is None else dict(given), name=name)
+    own = {} if given is None else dict(given)
+    if "values" in own:
+        own["values"] = tuple(float(x) for x in own["values"])
+    if "hold" in own:
+        own["hold"] = (own["hold"],) if isinstance(own["hold"], str) else tuple(own["hold"])
+    made: Case = _made(Case, f'case "{name}"', own, name=name)
+    if made.analysis not in CASES_OF:
+        raise StudyError(f'case "{name}": there is no analysis {made.analysis!r}. Use one of {", ".join(CASES_OF)}.')
     return made
 
 

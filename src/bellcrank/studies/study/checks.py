@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable
+import numpy as np
 
+from ...assembly.start import must_be_coordinate
 from ...errors import BellcrankError, ModelError, StateError
 from ...model import Model
 from ...model.geometry.units import wrong_unit
-from ...model.measures.paths import built_in, path_names
-from ...model.parameters.expressions import RESERVED, Formula, FormulaError
+from ...model.parameters.expressions import RESERVED
 from ...model.parameters.parameters import checked_paths
 from ...model.parameters.unit_table import units_of
 from ...model.spec.problems import Problems
 from ...model.spec.values import scalars
 from ...run.arguments import must_be_known
-from ..output_names import Output, parsed
-from .spec import Constraint, Study
+from .outputs import check_outputs
+from .spec import Case, Study
 from .variations import Bounds
 
 
@@ -24,8 +23,7 @@ def check_study(study: Study, problems: Problems) -> Model | None:
     """Notes every problem, and returns the model; None where that cannot be had."""
     model = _model(study, problems)
     _check_run(study, model, problems)
-    known = _check_outputs(study, model, problems)
-    _check_formulas(study, model, known, problems)
+    check_outputs(study, model, problems)
     if not study.parameters:
         problems.add('the study has no parameters. List what may change in [parameters]: "path" = { min = ..., max = ... }.')
     if model is not None:
@@ -50,17 +48,30 @@ def _check_run(study: Study, model: Model | None, problems: Problems) -> None:
             must_be_known(study.run.method)
         except StateError as error:
             problems.add(f"{error}.", study.where("run", "method"))
-    if model is not None and study.duration is None and model.duration is None:
+    if model is not None and study.duration is None and model.duration is None and study.runs:
         problems.add("neither the study nor its model has a duration. Give duration, in seconds.")
     for name in study.events:
         if not name.isidentifier() or name in RESERVED:
             problems.add(f'an event has the name "{name}". Use letters, digits and _.', study.where("events", name))
+    if model is not None:
+        _check_starts(study, model, problems)
     for table, names in [("run", study.run.inputs), *((f"cases.{case.name}", case.inputs) for case in study.cases)]:
         for name in names if model is not None else ():
             assert model is not None
             if name not in model.inputs:
                 hint = problems.suggest(name, model.inputs)
                 problems.add(f'there is no input "{name}" in [{table}].{hint}', study.where(*table.split("."), "inputs", name))
+
+
+def _check_starts(study: Study, model: Model, problems: Problems) -> None:
+    """Coordinates and velocities where runs start."""
+    for table, given in [("run", study.run), *((f"cases.{case.name}", case) for case in study.cases)]:
+        for what in ("q", "v"):
+            for name in getattr(given, what):
+                try:
+                    must_be_coordinate(model, what, name)
+                except StateError as error:
+                    problems.add(f"[{table}]: {error}.", study.where(*table.split("."), what, name))
 
 
 def _check_parameters(study: Study, model: Model, problems: Problems) -> None:
@@ -97,6 +108,8 @@ def _is_parameter(model: Model, path: str, where: object, problems: Problems) ->
 
 def _check_cases(study: Study, model: Model, problems: Problems) -> None:
     for case in study.cases:
+        if case.analysis == "drive":
+            _check_drive(study, model, case, problems)
         for path in case.set:
             where = study.where("cases", case.name, "set", path)
             if path in study.parameters:
@@ -105,88 +118,15 @@ def _check_cases(study: Study, model: Model, problems: Problems) -> None:
                 _is_parameter(model, path, where, problems)
 
 
-def _check_outputs(study: Study, model: Model | None, problems: Problems) -> dict[str, Output | None]:
-    """Outputs by name; None of one that is complained of."""
-    found: dict[str, Output | None] = {}
-    for name, text in study.outputs.items():
-        where, found[name] = study.where("outputs", name), None
-        if not name.isidentifier() or name in RESERVED:
-            problems.add(f'an output has the name "{name}". Use letters, digits and _, so that formulas can name it.', where)
-            continue
-        found[name] = check_output(study, model, text, problems, "outputs", name)
-    for text in study.fit.columns if study.fit is not None else ():
-        output = check_output(study, model, text, problems, "fit", "columns", text)
-        if output is not None and output.taken != "series":
-            problems.add(
-                f'"{text}" is one number. Curves are compared at all of their times: name a measure alone.',
-                study.where("fit", "columns", text),
-            )
-    return found
-
-
-def check_output(study: Study, model: Model | None, text: str, problems: Problems, *keys: str) -> Output | None:
-    """What a text says is taken of a run; complains of what the model does not have."""
-    where, end = study.where(*keys), study.duration or (model.duration if model is not None else None)
-    try:
-        (output,) = parsed([text], list(study.events), float("inf") if end is None else end)
-    except StateError as error:
-        problems.add(f"{error}.", where)
-        return None
-    unknown = list(_unknown(model, output.measures)) if model is not None else []
-    for hint in unknown:
-        problems.add(f'output "{text}": {hint}', where)
-    return None if unknown else output
-
-
-def _unknown(model: Model, names: Iterable[str]) -> Iterable[str]:
-    for name in names:
-        if name not in model.measure_names and built_in(model, name) is None:
-            close = difflib.get_close_matches(name, [*model.measure_names, *path_names(model)], n=1)
-            hint = f' Did you mean "{close[0]}"?' if close else " model.measure_names and docs/measures.md list them."
-            yield f'there is no measure "{name}" in model "{model.name}".{hint}'
-
-
-def _check_formulas(study: Study, model: Model | None, known: dict[str, Output | None], problems: Problems) -> None:
-    """The cost and the constraints: over outputs that are numbers."""
-    wanted: list[tuple[str, tuple[str, ...]]] = [] if study.cost is None else [(study.cost.minimize, ("cost", "minimize"))]
-    wanted += [(constraint.of, ("constraints", name, "of")) for name, constraint in study.constraints.items()]
-    for text, keys in ((text, keys) for text, keys in wanted if text):
-        if text in known or not text.lstrip().startswith("="):
-            output = known[text] if text in known else check_output(study, model, text, problems, *keys)
-            _must_be_number(study, text, output, problems, *keys)
-        else:
-            _check_formula(study, text, known, problems, *keys)
-    for name, constraint in study.constraints.items():
-        if reason := _wrong_limits(constraint):
-            problems.add(f'constraint "{name}": {reason}.', study.where("constraints", name))
-
-
-def _wrong_limits(constraint: Constraint) -> str:
-    low, high, equals = constraint.min, constraint.max, constraint.equals
-    if equals is not None and (low is not None or high is not None):
-        return "it has equals, and min or max besides. Keep one"
-    if equals is None and low is None and high is None:
-        return "it has no limit. Give min, max or equals"
-    if low is not None and high is not None and not low < high:
-        return f"min is {low:g} and max is {high:g}. Give a min below max, or equals"
-    return ""
-
-
-def _must_be_number(study: Study, text: str, output: Output | None, problems: Problems, *keys: str) -> None:
-    if output is not None and output.taken == "series":
-        remedy = "Say what is taken of it: max(...), rms(...), @end."
-        problems.add(f'"{text}" is a curve over time. {remedy}', study.where(*keys))
-
-
-def _check_formula(study: Study, text: str, known: dict[str, Output | None], problems: Problems, *keys: str) -> None:
-    where = study.where(*keys)
-    try:
-        names = Formula(text.lstrip()[1:].strip()).names
-    except FormulaError as error:
-        problems.add(f'the formula "{text}": {error}.', where)
-        return
-    for name in names:
+def _check_drive(study: Study, model: Model, case: Case, problems: Problems) -> None:
+    where, known = study.where("cases", case.name), [*model.q_names, *model.closing_names, *model.joint_names]
+    if case.coordinate is None:
+        problems.add(f'case "{case.name}" is a drive without an input. Give coordinate = ..., one of the coordinates.', where)
+    for name in [*([] if case.coordinate is None else [case.coordinate]), *case.hold]:
         if name not in known:
-            problems.add(f'the formula "{text}" names "{name}", which is no output.{problems.suggest(name, known)}', where)
-        else:
-            _must_be_number(study, name, known[name], problems, *keys)
+            problems.add(f'case "{case.name}": there is no coordinate "{name}".{problems.suggest(name, known)}', where)
+    steps = np.diff(case.values)
+    complained = not len(case.values) and study.where("cases", case.name, "values") != where
+    if study.fit is None and not complained and not (len(case.values) and ((steps > 0).all() or (steps < 0).all())):
+        said = "Give values that increase or decrease: values = { from = 0, to = 1, count = 11 }."
+        problems.add(f'case "{case.name}" drives its input through {list(case.values)}. {said}', where)

@@ -209,8 +209,29 @@ def _cases(top: TomlTable) -> tuple[Case, ...]:
     found = []
     for inner in table.items() if table is not None else ():
         maps: dict[str, Any] = {key: _numbers(inner, key) for key in ("set", "inputs", "q", "v")}
+        maps["values"] = _driven_through(inner)
         found.append(Case(str(inner.about), **_record(inner, Case), **maps))
     return tuple(found) or (Case(),)
+
+
+def _driven_through(table: TomlTable) -> tuple[float, ...]:
+    """``values = [0.0, 0.1]`` or ``values = { from = 0, to = 1, count = 11 }``."""
+    table.know("values")
+    if isinstance(table.values.get("values"), dict):
+        inner = table.table("values")
+        assert inner is not None
+        spaced = Spaced(**_record(inner, Spaced))
+        if not table.source.problems.blames(str(inner.about)) and (reason := spaced.wrong()):
+            inner.complain(f"{reason}.")
+            return ()
+        return spaced.values
+    if "values" not in table:
+        return ()
+    given = table.values["values"]
+    found = [_plain(table, "values", as_scalar(x)) for x in given] if isinstance(given, list) else []
+    if not found:
+        table.wrong("values", "numbers, [0.0, 0.1, 0.2], or { from = 0, to = 1, count = 11 }")
+    return tuple(x for x in found if x is not None)
 
 
 def _numbers(table: TomlTable, key: str) -> dict[str, float]:

@@ -12,7 +12,7 @@ FOLDERS = (PACKAGE / "study_gallery", PACKAGE.parents[1] / "studies")  # install
 
 
 def studies() -> dict[str, Path]:
-    """Files by name, without the ending."""
+    """The files by their names, without the ending."""
     for folder in FOLDERS:
         if folder.is_dir():
             return {path.stem: path for path in sorted(folder.glob("*.toml"))}
@@ -21,9 +21,11 @@ def studies() -> dict[str, Path]:
 
 def study_path(path: Path) -> Path:
     """The same path, or that of a study of the gallery."""
-    if path.suffix or os.path.lexists(path):
+    if path.suffix or os.path.isfile(path):
         return path
     known = studies()
     if str(path) not in known:
+        if os.path.lexists(path):
+            return path
         raise ModelError(f"{path}: there is no such file, nor a study of that name. The gallery has: {', '.join(known)}.")
     return known[str(path)]

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from ...model.spec.fields import Choice, Flag, Number, Text
+from ...model.parameters.expressions import Formula, FormulaError
+from ...model.spec.fields import Choice, Flag, Names, Number, Text
 from ...model.spec.items import NOWHERE, Where
 from .variations import Variation
 
@@ -60,14 +61,28 @@ class Watched:
     then: Annotated[str, Choice("what happens then", options=("mark", "stop"))] = "mark"
 
 
+CASES_OF = ("run", "drive", "equilibrium", "modes")
+
+
 @dataclass(frozen=True)
 class Case:
-    """``[cases.NAME]``: the same design under other numbers (``set``), inputs or starts; costs are added up by weight."""
+    """``[cases.NAME]``: the same design under other numbers (``set``), inputs or starts; costs are added up by weight.
+
+    analysis   what outputs are of: a run, an input ``coordinate`` driven through ``values``, a position of rest, or its modes
+    minimize   the cost of this case, instead of that of [cost]
+    """
 
     name: str = ""
+    analysis: Annotated[str, Choice("what is computed", options=CASES_OF)] = "run"
+    coordinate: Annotated[str | None, Text("of a drive: the input")] = None
+    speed: Annotated[float, Number("of a drive: how fast the input moves")] = 1.0
+    acceleration: Annotated[float, Number("of a drive: of the input")] = 0.0
+    hold: Annotated[tuple[str, ...], Names("of a drive: coordinates that stay where they are")] = ()
+    minimize: Annotated[str | None, Text("what this case adds to the cost, instead of [cost]")] = None
     weight: Annotated[float, Number("of this case in the cost", sign="zero or more")] = 1.0
     duration: Annotated[float | None, Number("instead of the study's", unit="s", sign="more than zero")] = None
     data: Annotated[str | None, Text("the measured curves of this case, instead of those of [fit]")] = None
+    values: tuple[float, ...] = ()  # of the input
     set: Mapping[str, float] = field(default_factory=dict)
     inputs: Mapping[str, float] = field(default_factory=dict)
     q: Mapping[str, float] = field(default_factory=dict)
@@ -91,6 +106,7 @@ class Constraint:
     max: Annotated[float | None, Number("the largest value allowed")] = None
     equals: Annotated[float | None, Number("the value wanted")] = None
     scale: Annotated[float | None, Number("the size that is 1 to the optimiser", sign="more than zero")] = None
+    cases: Annotated[tuple[str, ...], Names("the cases in which it holds")] = ()  # all of them unless given
 
 
 @dataclass(frozen=True)
@@ -135,14 +151,31 @@ class Search:
     parallel: Annotated[bool, Flag("starts are shared among the processors")] = True
 
 
+def is_formula(text: str) -> bool:
+    return text.lstrip().startswith("=")
+
+
+def formula_of(text: str) -> Formula:
+    """Of "=ride + 0.1*work"; raises FormulaError."""
+    return Formula(text.lstrip()[1:].strip())
+
+
+def names_in(text: str) -> tuple[str, ...]:
+    """Outputs that a formula names; none where it is none."""
+    try:
+        return tuple(formula_of(text).names)
+    except FormulaError:
+        return ()
+
+
 @dataclass(frozen=True)
 class Study:
-    """A model and what is to be found out about it: read by ``load_study``, or made in Python.
+    """A model, what may change in it and what is asked: read by ``load_study``, or made in Python.
 
     model        path, name of the gallery, or a Model
     parameters   path -> bounds, a distribution or a list of values
-    outputs      name -> measure and what is taken of it in time
-    cases        loads, inputs and starts that each design has to stand
+    outputs      name -> a measure and a function of it over time
+    cases        loads, inputs and starts under which each design is evaluated
     """
 
     model: str | Model
@@ -160,6 +193,24 @@ class Study:
     search: Search = Search()
     folder: Path | None = None
     places: Mapping[tuple[str, ...], Where] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def runs(self) -> bool:
+        """Whether any of its cases is a run."""
+        return any(case.analysis == "run" for case in self.cases)
+
+    def cost_of(self, case: Case) -> str:
+        """What a case adds to the cost; "" if nothing."""
+        return case.minimize or ("" if self.cost is None else self.cost.minimize)
+
+    def constraints_of(self, case: Case) -> dict[str, Constraint]:
+        return {name: one for name, one in self.constraints.items() if not one.cases or case.name in one.cases}
+
+    def asked_of(self, case: Case) -> list[str]:
+        """The outputs that a case needs, by their names or as they are written."""
+        texts = [self.cost_of(case), *(constraint.of for constraint in self.constraints_of(case).values())]
+        found = [name for text in texts if text for name in (names_in(text) if is_formula(text) else (text,))]
+        return list(dict.fromkeys(found))
 
     def where(self, *keys: str) -> Where:
         """The place in the file of a key, or of the nearest table around it."""

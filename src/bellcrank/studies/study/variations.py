@@ -60,9 +60,10 @@ class Normal(Distribution):
         from scipy.special import ndtr, ndtri
 
         mean = own if self.mean is None else self.mean
-        low = 0.0 if self.min is None else float(ndtr((self.min - mean) / self.deviation))
-        high = 1.0 if self.max is None else float(ndtr((self.max - mean) / self.deviation))
-        return np.asarray(mean + self.deviation * ndtri(low + np.asarray(u) * (high - low)))
+        low, high = (np.nan if x is None else (x - mean) / self.deviation for x in (self.min, self.max))
+        side = -1.0 if low > 0 else 1.0  # what is cut off far above the mean is found below it, where small numbers have digits
+        first, last = (ndtr(side * np.where(np.isnan(x), end, x)) for x, end in ((low, -np.inf), (high, np.inf)))
+        return np.asarray(mean + side * self.deviation * ndtri(first + np.asarray(u) * (last - first)))
 
     def wrong(self) -> str:
         both = self.min is not None and self.max is not None

@@ -22,7 +22,8 @@ AHEAD = 1  # chunks that are begun before the one at hand has ended
 
 def chunks_here(task: Task, kept: Store, missing: list[int]) -> Generator[tuple[int, Columns]]:
     """Chunks by number, in order."""
-    runner, stop, warm = compiled(task).runner, Event(), False
+    made, stop = compiled(task), Event()
+    runner = made.runner
     team = ThreadPoolExecutor(thread_count(), thread_name_prefix="bellcrank-sweep")
 
     def piece(first: int, last: int) -> Columns:
@@ -32,11 +33,12 @@ def chunks_here(task: Task, kept: Store, missing: list[int]) -> Generator[tuple[
     waiting: deque[tuple[int, list[Columns | Future[Columns]]]] = deque()
     try:
         for k in missing:
-            pieces = list(runner.pieces(*kept.bounds(k)))
+            start, end = kept.bounds(k)
             first: list[Columns | Future[Columns]] = []
-            if not warm:  # what is compiled when it is first needed is compiled once
-                first, pieces, warm = [runner.run(*pieces[0])], pieces[1:], True
-            waiting.append((k, [*first, *(team.submit(piece, *bounds) for bounds in pieces)]))
+            if not made.warm:  # what is compiled when it is first needed is compiled once, by a few runs
+                few = min(start + runner.few, end)
+                first, start, made.warm = [piece(start, few)], few, True
+            waiting.append((k, [*first, *(team.submit(piece, *bounds) for bounds in runner.pieces(start, end))]))
             if len(waiting) > AHEAD:
                 yield _finished(*waiting.popleft())
         while waiting:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from math import prod
 
 import numpy as np
@@ -21,6 +22,7 @@ from ..study.variations import Bounds, Distribution, Listed, Spaced, Variation
 
 Array = NDArray[np.float64]
 
+LEAST = 2.0**-32  # of numbers between 0 and 1: at 0 a normal distribution is infinite. Sobol's have 30 bits
 BLOCK = 4096  # rows of random numbers that have a seed of their own
 
 
@@ -84,6 +86,7 @@ class Points:
 def _sobol(size: int, seed: int, first: int, last: int) -> Array:
     from scipy.stats import qmc
 
+    _read_directions()
     sequence = qmc.Sobol(size, scramble=True, rng=np.random.default_rng(seed))
     if first:
         sequence.fast_forward(first)
@@ -92,9 +95,18 @@ def _sobol(size: int, seed: int, first: int, last: int) -> Array:
         return np.asarray(sequence.random(last - first))
 
 
+@cache
+def _read_directions() -> None:
+    """In a thread, where nothing interrupts: scipy would lose Ctrl-C while it reads its table, and go on with part of it."""
+    from scipy.stats import qmc
+
+    with ThreadPoolExecutor(1) as reader:
+        reader.submit(qmc.Sobol, 2, scramble=False).result()
+
+
 def _values_at(u: Array, variation: Variation, own: float) -> Array:
     if isinstance(variation, Distribution):
-        return variation.quantile(u, own)
+        return variation.quantile(np.maximum(u, LEAST), own)
     if isinstance(variation, Bounds):
         assert variation.min is not None and variation.max is not None
         return np.asarray(variation.min + u * (variation.max - variation.min))
@@ -125,6 +137,8 @@ def points_of(
     for path, x in variations.items():
         if isinstance(x, Bounds) and (x.min is None or x.max is None):
             raise StudyError(f'"{path}" needs min and max to be chosen between, or a distribution')
+    if seed < 0 or int(seed) != seed:
+        raise StudyError(f"seed is {seed}: give a whole number, zero or more")
     if runs is None or int(runs) != runs or runs < 1:
         raise StudyError(f"runs is {runs}: say how many designs a {kind} design has, 1 or more")
     count = int(runs) * (len(variations) + 2 if kind == "saltelli" else 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -15,7 +15,7 @@ from ...errors import StateError, StudyError
 from ...run import simulate
 from ...wording import argument
 from .statistics import Indices, saltelli_indices, statistics_of
-from .store import PREFIX, UNKNOWN, Store
+from .store import Store, parameter_name, stored_name
 from .task import Task
 
 if TYPE_CHECKING:
@@ -27,15 +27,14 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-OWN = ("status", "reason", "reached", "time", "q", "v")
-
 
 class SweepResult:
     """A sweep in its store.
 
     path       the folder
     dataset    all of it as an xarray.Dataset, read when it is used: parameters and outputs over ``run``
-    status     0 where a run arrived, -1 where it is not finished yet; ``reasons`` says why one did not arrive
+    status     0 where a run succeeded, -1 where it is not finished yet; ``reasons`` explains the others, and ``notes`` has the
+               warnings of those that succeeded
     """
 
     def __init__(self, path: Path, task: Task | None = None):
@@ -50,21 +49,18 @@ class SweepResult:
         """What the store says of the sweep: study, design, outputs, machines."""
         return self.store.attributes
 
-    @cached_property
+    @property
     def parameters(self) -> tuple[str, ...]:
-        return tuple(name.removeprefix(PREFIX) for name in self._arrays if name.startswith(PREFIX))
+        return tuple(self.attributes["parameters"])
 
-    @cached_property
+    @property
     def outputs(self) -> tuple[str, ...]:
-        return tuple(name for name in self._arrays if name not in OWN and not name.startswith(PREFIX))
+        return tuple(self.attributes["outputs"])
 
     @cached_property
-    def _arrays(self) -> tuple[str, ...]:
-        known = {name for name, _ in self.store.group.arrays()}
-        ordered = [*self.attributes["parameters"], *self.attributes["outputs"]]
-        names = [*(f"{PREFIX}{name}" for name in self.attributes["parameters"]), *self.attributes["outputs"]]
-        assert len(ordered) == len(names)
-        return *(name for name in names if name in known), *sorted(known - set(names))
+    def _stored(self) -> dict[str, str]:
+        """Names of arrays by those of parameters and outputs."""
+        return {x: parameter_name(x) for x in self.parameters} | {x: stored_name(x) for x in self.outputs}
 
     def __len__(self) -> int:
         return self.store.count
@@ -82,8 +78,8 @@ class SweepResult:
         import xarray as xr
 
         found = xr.open_zarr(self.path, consolidated=False, chunks=None, decode_times=False)
-        named = {f"{PREFIX}{name}": name for name in self.parameters}
-        return found.rename(named).set_coords([*named.values(), "status"]).drop_vars("reason")
+        named = {stored: name for name, stored in self._stored.items() if stored != name}
+        return found.rename(named).set_coords([*self.parameters, "status"]).drop_vars("reason")
 
     @property
     def status(self) -> NDArray[np.int8]:
@@ -91,14 +87,25 @@ class SweepResult:
 
     @property
     def reasons(self) -> dict[int, str]:
-        """Of runs that did not arrive."""
-        failed = np.flatnonzero((self.status != 0) & (self.status != UNKNOWN))
-        rows = self.store.group["reason"]
-        return {int(k): bytes(rows[int(k)]).rstrip(b"\0").decode(errors="replace") for k in failed}
+        """Why runs did not succeed, by the number of the run."""
+        status = self.status
+        return {k: text for k, text in self._texts() if status[k] != 0}
+
+    @property
+    def notes(self) -> dict[int, str]:
+        """Warnings of runs that succeeded, such as an energy balance that does not close, by the number of the run."""
+        status = self.status
+        return {k: text for k, text in self._texts() if status[k] == 0}
+
+    def _texts(self) -> Iterator[tuple[int, str]]:
+        for first, last in map(self.store.bounds, range(self.store.chunks)):
+            rows = np.asarray(self.store.group["reason"][first:last])
+            for k in np.flatnonzero(rows[:, 0]).tolist():
+                yield first + k, bytes(rows[k]).rstrip(b"\0").decode(errors="replace")
 
     def values(self, name: str) -> Array:
         """A parameter or an output as an array, (runs,) or (runs, times)."""
-        known = {**{path: f"{PREFIX}{path}" for path in self.parameters}, **{x: x for x in self.outputs}}
+        known = self._stored
         if name not in known and name not in ("q", "v", "reached"):
             raise StateError(f"the sweep has no {name!r}; it has {', '.join(known)}")
         return np.asarray(self.store.group[known.get(name, name)][:])
@@ -106,12 +113,12 @@ class SweepResult:
     # --- what is asked of it
 
     def statistics(self, quantiles: Sequence[float] = (0.05, 0.5, 0.95)) -> xr.Dataset:
-        """Of each output that is a number: mean, standard deviation, smallest, largest, quantiles, over runs that arrived."""
+        """Of each output that is a number: mean, standard deviation, smallest, largest, quantiles, over runs that succeeded."""
         return statistics_of({name: self.values(name) for name in self._numbers}, quantiles)
 
     @property
     def _numbers(self) -> list[str]:
-        return [name for name in self.outputs if self.store.group[name].ndim == 1]
+        return [name for name in self.outputs if self.store.group[self._stored[name]].ndim == 1]
 
     def as_dict(self) -> dict[str, Any]:
         """Numbers of runs and statistics of outputs, for JSON: None where there is none."""
@@ -158,15 +165,9 @@ class SweepResult:
         return task.model.with_parameters({**changes, **task.study.cases[case].set})
 
     def run(self, run: int) -> Run:
-        """That run again, by itself: to look at, ``result.run(k).view()``."""
+        """Repeat one run by itself, for example to look at it: ``result.run(k).view()``."""
         task, case = self._task(run)
-        options = task.study.run.given()
-        options.pop("control", None)
-        options.pop("step", None)
-        for name in ("inputs", "q", "v"):
-            given = {**getattr(task.study.run, name), **getattr(task.study.cases[case], name)}
-            options[name] = given or None
-        return simulate(self.model(run), task.span[0], step=task.span[1], **options)
+        return simulate(self.model(run), task.span[0], step=task.span[1], events=task.events, **task.options(case))
 
     def _task(self, run: int) -> tuple[Task, int]:
         if self.task is None:
@@ -198,9 +199,8 @@ def load_sweep(path: str | PathLike[str], study: Any = None) -> SweepResult:
     from .running import task_of
 
     attributes = result.attributes
-    task = task_of(
-        study, attributes["design"], attributes["points"], attributes["seed"], "q" in dict(result.store.group.arrays())
-    )
+    kept = "q" in result.store.group and "q" not in result.outputs
+    task = task_of(study, attributes["design"], attributes["points"], attributes["seed"], kept)
     if task.fingerprint != attributes["fingerprint"]:
         raise StudyError(f"{path} is the sweep of another study: its model, parameters, outputs or options differ")
     result.task = task

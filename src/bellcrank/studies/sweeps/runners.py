@@ -14,16 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...design import Design
-from ...errors import BellcrankError, SimulationError, StateError
+from ...errors import BellcrankError, SimulationError, StateError, kept_warnings
 from ...integrate import METHODS
-from ...kernels.threads import one_thread, thread_count
+from ...kernels.threads import one_thread, stopping, thread_count
 from ...machine.steps.memory import INTERRUPTED
-from ...run import Event, simulate
+from ...run import simulate
 from ...run.arguments import AUTO
 from ...run.lanes.starts import First
 from ...run.lanes.study import ManyRuns, fixed_steps_in_lanes
 from ..taking import moments
-from .task import REASON, Columns, Task
+from .task import GROUP, REASON, Columns, Task
 from .values import Measured, NotInLanes, name_of, samples_only, taken_of, values_of_run
 
 Array = NDArray[np.float64]
@@ -38,7 +38,7 @@ class Compiled:
     """A task with its machine code."""
 
     def __init__(self, task: Task):
-        self.task = task
+        self.task, self.warm = task, False  # warm: a run has compiled what is compiled when it is first needed
         study, model = task.study, task.model
         names = dict.fromkeys((*task.parameters, *(path for case in study.cases for path in case.set)))
         self.design = Design(model, tuple(names))
@@ -66,17 +66,19 @@ class Compiled:
 def joined(parts: list[Columns]) -> Columns:
     """One after the other; reasons, which take most of the room, only if there are any."""
     columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    if not columns["status"].any():
+    if not columns["reason"].any():
         del columns["reason"]
     return columns
 
 
 class Lanes:
-    """Runs in lanes."""
+    """Runs in lanes. ``few``: so many that the others can be shared by threads after them."""
+
+    few = GROUP
 
     def __init__(self, task: Task, design: Design):
         self.task, self.design = task, design
-        study, given = task.study, task.study.run.given()
+        given = task.study.run.given()
         given.pop("control", None)
         duration, step = task.span
         limits = {name: given.get(name, default) for name, default in _LIMITS.items()}
@@ -87,10 +89,9 @@ class Lanes:
         self.runs = ManyRuns(task.model, duration, step, method, on_singular, limits, options, design, quick=False)
         outputs = list(task.outputs.values())
         fixed = method != AUTO and not METHODS[method].adaptive
-        self.when = samples_only(task.times) if fixed else moments(self.runs.dynamics, outputs, task.times, None)
+        self.when = samples_only(task.times) if fixed else moments(outputs, task.times)
         self.runs.times = self.when.times
         self.measured = Measured(self.runs.dynamics, outputs)
-        self.study = study
 
     def pieces(self, first: int, last: int) -> Iterator[tuple[int, int]]:
         """Multiples of 64 runs, so that lanes are shared as they would be by all of them together."""
@@ -103,7 +104,7 @@ class Lanes:
     def run(self, first: int, last: int) -> Columns:
         task, runs = self.task, self.runs
         p = _rows_of(task, self.design, first, last)
-        start = runs.starts(self._given(first, last), p)
+        start = self._starts(task.case_numbers(first, last), p)
         found = runs.run(start, accelerations=False)
         if (found.status == INTERRUPTED).any():
             raise KeyboardInterrupt
@@ -114,19 +115,19 @@ class Lanes:
             columns |= {"q": found.q[:, self.when.on_grid], "v": found.v[:, self.when.on_grid]}
         return columns
 
-    def _given(self, first: int, last: int) -> dict[str, Any]:
-        """Inputs and starts: those of the run, and of each case."""
-        study, numbers = self.study, self.task.case_numbers(first, last)
-        found: dict[str, Any] = {"tau": None}
-        for key, name in (("q", "q"), ("v", "v"), ("u", "inputs")):
-            cases = [{**getattr(study.run, name), **getattr(case, name)} for case in study.cases]
-            names = dict.fromkeys(k for case in cases for k in case)
-            if key == "u" and names:
-                rows = np.array([[case.get(k, 0.0) for k in self.task.model.inputs] for case in cases])
-                found[key] = rows[numbers]
-            else:
-                found[key] = {k: np.array([case.get(k, np.nan) for case in cases])[numbers] for k in names} or None
-        return found
+    def _starts(self, numbers: NDArray[np.int64], p: Array) -> First:
+        """Those of the designs, where neither the study nor the case of a run (by its number) names a coordinate."""
+        task, model, runs = self.task, self.task.model, self.runs
+        cases = range(len(task.study.cases))
+        u = np.array([[task.starts(k, "inputs").get(name, 0.0) for name in model.inputs] for k in cases])
+        given: dict[str, Any] = {"q": None, "v": None, "tau": None, "u": u[numbers]}
+        start = runs.starts(given, p)
+        for what, known in (("q", model.q_names), ("v", model.v_names)):
+            for k in cases:
+                for name, value in task.starts(k, what).items():
+                    given[what] = start.state[what].copy() if given[what] is None else given[what]
+                    given[what][numbers == k, known.index(name)] = value
+        return start if given["q"] is None and given["v"] is None else runs.starts(given, p)
 
     def _outputs(self, start: First, q: Array, v: Array, good: NDArray[np.bool_], p: Array) -> Columns:
         task, times = self.task, self.when.times
@@ -170,40 +171,44 @@ def _bytes(messages: tuple[str | None, ...]) -> NDArray[np.uint8]:
 class OneByOne:
     """Runs that lanes do not have: each by ``simulate``, of the model of its design."""
 
+    few = 1
+
     def __init__(self, task: Task, design: Design):
-        self.task, self.design = task, design
-        self.events = [Event(x.of, x.value, direction=x.direction, then=x.then, name=name) for name, x in _watched(task)]
+        self.task, self.design, self.events = task, design, task.events
 
     def pieces(self, first: int, last: int) -> Iterator[tuple[int, int]]:
-        yield first, last
+        """A few for each thread, since some runs take longer than others."""
+        each = max(1, -(-(last - first) // (8 * thread_count())))
+        for a in range(first, last, each):
+            yield a, min(a + each, last)
 
     def run(self, first: int, last: int) -> Columns:
         p = _rows_of(self.task, self.design, first, last)
-        rows = [self._one(p[k], int(case)) for k, case in enumerate(self.task.case_numbers(first, last))]
+        rows, interrupted = [], stopping()
+        for k, case in enumerate(self.task.case_numbers(first, last)):
+            if interrupted.is_set():
+                raise KeyboardInterrupt
+            rows.append(self._one(p[k], int(case)))
         messages = tuple(row.pop("message") for row in rows)
         columns: Columns = {name: np.array([row[name] for row in rows]) for name in rows[0]}
         return columns | {"status": columns["status"].astype(np.int8), "reason": _bytes(messages)}
 
     def _one(self, p: Array, number: int) -> dict[str, Any]:
-        task, case = self.task, self.task.study.cases[number]
+        task = self.task
         nothing = {name: np.full(_size(task, dims), np.nan) for name, (dims, kind, _) in task.shapes().items() if kind == "f8"}
         run: Any
         try:
             model = self.design.model(p)
-            given = task.study.run.given() | {
-                name: {**getattr(task.study.run, name), **getattr(case, name)} or None for name in ("inputs", "q", "v")
-            }
-            given.pop("control", None)
-            given.pop("step", None)
-            run = simulate(model, *task.span[:1], step=task.span[1], events=self.events, **given)
-            message, status = None, 0
+            with kept_warnings() as notes:
+                run = simulate(model, task.span[0], step=task.span[1], events=self.events, **task.options(number))
+            status, message = 0, "; ".join(notes) or None
         except SimulationError as stopped:
             run, message, status = stopped.run, str(stopped), 1
         except BellcrankError as problem:
             return nothing | {"reached": 0.0, "status": NOT_STARTED, "message": str(problem)}
         reached = float(run.values("time")[-1])
         try:
-            found = nothing | values_of_run(task.outputs, run, message is None)
+            found = nothing | values_of_run(task.outputs, run, status == 0)
         except StateError as problem:
             return nothing | {"reached": reached, "status": 1, "message": str(problem)}
         if task.trajectories:
@@ -216,10 +221,6 @@ class OneByOne:
 def _size(task: Task, dims: tuple[str, ...]) -> tuple[int, ...]:
     sizes = {"time": len(task.times), "coordinate": task.model.nq, "dof": task.model.nv, "byte": REASON}
     return tuple(sizes[name] for name in dims)
-
-
-def _watched(task: Task) -> list[tuple[str, Any]]:
-    return list(task.study.events.items())
 
 
 _compiled: dict[str, Compiled] = {}

@@ -13,21 +13,24 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import SimulationError, StateError, StudyError
+from ...errors import SimulationError, StateError, StudyError, warn
 from ...extremes import in_our_errors
 from ...model import Model
+from ...model.parameters.overshoot import overshooting
+from ...run.checks.jumps import jumping
+from ...wording import counted
 from ..study import Study, load_study
 from ..study.spec import RunOptions, Sweep
 from ..study.variations import Bounds, Listed, Variation
+from .checks import check_sweep
 from .cluster import chunks_on_cluster
 from .here import chunks_here, written
 from .points import points_of
 from .result import SweepResult
 from .store import Store, machine_here
-from .task import Columns, Task
+from .task import GROUP, Columns, Task
 
 CHUNK = 8192  # runs, unless given
-GROUP = 64  # chunks are multiples of it: lanes are shared by runs of the same group of eight
 
 
 @dataclass(frozen=True)
@@ -81,6 +84,8 @@ def sweep(
     folder = Path(tempfile.mkdtemp(prefix="bellcrank-sweep-")) / "sweep.zarr" if store is None else Path(store)
     kept = Store.make(folder, task, size, machine_here())
     result = SweepResult(folder, task)
+    for text in (*overshooting(task.model), *jumping(task.model, 0.0, task.span[0])):
+        warn(text)
     try:
         _run(task, kept, scheduler, progress)
     except KeyboardInterrupt:
@@ -104,8 +109,13 @@ def _run(task: Task, kept: Store, scheduler: Any, progress: Callable[[Progress],
     if scheduler is not None:
         parts = chunks_on_cluster(task, {k: kept.bounds(k) for k in missing}, scheduler)
 
+    notes: list[str] = []
+
     def put(k: int, columns: Columns) -> None:
         kept.put(k, columns, task.designs(*kept.bounds(k)), task.parameters)
+        if "reason" in columns:
+            noted = columns["reason"][columns["status"] == 0]
+            notes.extend(bytes(row).rstrip(b"\0").decode(errors="replace") for row in noted[noted[:, 0] > 0])
 
     with closing(parts):
         for k in written(parts, put):
@@ -113,6 +123,8 @@ def _run(task: Task, kept: Store, scheduler: Any, progress: Callable[[Progress],
             if progress is not None:
                 rate = (done - before) / max(time.perf_counter() - began, 1e-9)
                 progress(Progress(done, task.count, rate, (task.count - done) / rate))
+    if notes:
+        warn(f"{counted(len(notes), 'run')} of the sweep would have warned (its notes have all): {notes[0]}")
 
 
 def _chunk(chunk: int | None, task: Task) -> int:
@@ -120,6 +132,8 @@ def _chunk(chunk: int | None, task: Task) -> int:
         raise StateError(f"chunk is {chunk}: give a multiple of {GROUP} runs")
     if chunk is not None:
         return int(chunk)
+    if not task.in_lanes:  # runs one at a time take long: not many are to be lost together
+        return GROUP
     numbers = sum(int(np.prod([len(task.times) if d == "time" else 16 for d in dims])) for dims, _, _ in task.shapes().values())
     fitting = GROUP * max(1, 2**24 // (8 * GROUP * max(1, numbers)))  # 16 MB of results
     return min(CHUNK, fitting)
@@ -170,9 +184,12 @@ def task_of(study: Any, design: str | None, runs: int | None, seed: int | None, 
     """What a sweep of a study computes."""
     study = study if isinstance(study, Study) else load_study(study)
     model = study.load_model()
+    if not all(case.analysis == "run" for case in study.cases):
+        raise StudyError("a sweep is of runs, and this study has cases of other analyses: leave their analysis out")
     asked = study.sweep or Sweep()
     listed = all(hasattr(x, "values") for x in study.parameters.values())
     kind = design or (asked.design if study.sweep is not None else "grid" if listed else "sobol")
+    check_sweep(study, model, trajectories)
     own = [float(model.parameters.get(path, np.nan)) for path in study.parameters]
     wanted = asked.runs if runs is None else runs
     points = points_of(kind, study.parameters, own, wanted, asked.seed if seed is None else seed)

@@ -1,7 +1,7 @@
 """The store of a sweep: one Zarr group with a chunk of runs in each chunk of its arrays.
 
     status        0 a run arrived; written last, so that a chunk is finished if and only if this part of it is there
-    reason        of a run that did not arrive, as UTF-8
+    reason        why a run did not arrive, or what is to be said of one that did, as UTF-8
     reached       time to which it came
     parameter/... its design; every output by its name; q and v if they are kept
 
@@ -11,7 +11,9 @@ A chunk appears whole (Zarr's files are renamed into place). One that was not fi
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +23,20 @@ from numpy.typing import NDArray
 from ...errors import MissingExtraError, StudyError, warn
 from .task import REASON, Columns, Task, described
 
+WHOLE_FILES = (3, 1, 3)  # the version of Zarr from which on files are renamed into place
 UNKNOWN = -1  # status of a run that is not finished
 PREFIX = "parameter "
+OWN = ("status", "reason", "reached", "time", "run", "", ".", "..", "zarr.json")  # no names of outputs
+STATES = ("q", "v")  # nor these, where trajectories are kept
+
+
+def stored_name(name: str) -> str:
+    """Of an array; in Zarr, / would stand for a group."""
+    return name.replace("%", "%25").replace("/", "%2F")
+
+
+def parameter_name(name: str) -> str:
+    return PREFIX + stored_name(name)
 
 
 def zarr_module() -> Any:
@@ -30,6 +44,12 @@ def zarr_module() -> Any:
         import zarr
     except ImportError:
         raise MissingExtraError('sweeps are stored by Zarr. Install it with: pip install "bellcrank[cluster]"') from None
+    if tuple(int(x) for x in re.findall(r"\d+", zarr.__version__)[:3]) < WHOLE_FILES:
+        wanted = ".".join(map(str, WHOLE_FILES))
+        raise MissingExtraError(
+            f"Zarr is of version {zarr.__version__}, whose files may be half written when a sweep is killed. Install a "
+            f'newer one with: pip install "zarr>={wanted}"'
+        )
     return zarr
 
 
@@ -46,7 +66,7 @@ class Store:
         zarr = zarr_module()
         try:
             group = zarr.open_group(path, mode="r+")
-        except (FileNotFoundError, ValueError, KeyError):
+        except (OSError, ValueError, KeyError):
             raise StudyError(f"{path}: there is no sweep in this folder") from None
         if "fingerprint" not in group.attrs or "chunk" not in group.attrs:
             raise StudyError(
@@ -61,8 +81,13 @@ class Store:
             group = zarr_module().open_group(path, mode="r+")
             if "chunk" in group.attrs:
                 return cls.open(path)._goes_on(task, machine)
-        elif path.exists() and any(path.iterdir()):
-            raise StudyError(f"{path} contains other files: name a folder that is new or empty")
+        elif path.exists() and not (path.is_dir() and not any(path.iterdir())):
+            holds = "contains other files" if path.is_dir() else "is a file"
+            raise StudyError(f"{path} {holds}: name a folder that is new or empty")
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as problem:
+            raise StudyError(f"{path} cannot be made: {problem.strerror}") from None
         group = zarr_module().open_group(path, mode="w")
         _make_arrays(group, task, chunk)
         group.attrs.update({**described(task), "machines": [machine], "chunk": chunk})  # last: now it is a sweep's
@@ -82,6 +107,11 @@ class Store:
             )
             self.group.attrs["machines"] = [*machines, machine]
         return self
+
+    @cached_property
+    def arrays(self) -> dict[str, Any]:
+        """By their names here: opened once, which takes longer than to write a chunk."""
+        return dict(self.group.arrays())
 
     @property
     def chunks(self) -> int:
@@ -104,12 +134,16 @@ class Store:
 
     def put(self, k: int, columns: Columns, designs: NDArray[np.float64], names: tuple[str, ...]) -> None:
         first, last = self.bounds(k)
-        for j, name in enumerate(names):
-            self.group[f"{PREFIX}{name}"][first:last] = designs[:, j]
-        for name, values in columns.items():
-            if name != "status":
-                self.group[name][first:last] = values
-        self.group["status"][first:last] = columns["status"]
+        given = {parameter_name(name): designs[:, j] for j, name in enumerate(names)}
+        given |= {stored_name(name): values for name, values in columns.items() if name != "status"}
+        try:
+            for name, values in {**given, "status": columns["status"]}.items():  # the status last
+                self.arrays[name][first:last] = values
+        except OSError as problem:
+            raise StudyError(
+                f"{self.path} cannot be written ({problem.strerror}). What was finished is there: sweep into it again, and the "
+                "others follow"
+            ) from None
 
 
 def _make_arrays(group: Any, task: Task, chunk: int) -> None:
@@ -122,10 +156,10 @@ def _make_arrays(group: Any, task: Task, chunk: int) -> None:
         group.create_array(name, shape=(task.count, *shape), chunks=(min(chunk, task.count), *tail), dtype=dtype, **options)
 
     for name, unit in zip(task.parameters, units, strict=True):
-        make(f"{PREFIX}{name}", (), "f8", {"units": unit}, np.nan)
+        make(parameter_name(name), (), "f8", {"units": unit}, np.nan)
     for name, (dims, dtype, unit) in task.shapes().items():
         of = task.study.outputs.get(name, "")
-        make(name, dims, dtype, {"units": unit, "output": of}, np.nan if dtype == "f8" else 0)
+        make(stored_name(name), dims, dtype, {"units": unit, "output": of}, np.nan if dtype == "f8" else 0)
     make("status", (), "i1", {}, UNKNOWN)
     for name, values in {"time": task.times}.items():
         group.create_array(name, data=np.asarray(values), dimension_names=(name,), attributes={"units": "s"})

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ...errors import StudyError
 from ...integrate import METHODS
 from ...model import Model
+from ...run import Event
 from ...run.arguments import AUTO, sample_times, span
 from ..output_names import Output, parsed
 from ..study import Study
@@ -26,6 +27,7 @@ from .values import units_of_outputs
 Array = NDArray[np.float64]
 Columns = dict[str, NDArray[Any]]
 
+GROUP = 64  # chunks are multiples of it: lanes are shared by runs of the same group of eight
 REASON = 240  # bytes of the reason of a run that failed
 EVENTS = ("event", "event_time")
 
@@ -81,12 +83,32 @@ class Task:
         return np.arange(first, last) % len(self.study.cases)
 
     @property
+    def events(self) -> list[Event]:
+        """What a single run watches."""
+        events: Any = self.study.events.items()
+        return [Event(x.of, x.value, direction=x.direction, then=x.then, name=name) for name, x in events]
+
+    def starts(self, case: int, what: str) -> dict[str, float]:
+        """Of "inputs", "q" or "v", what the study and a case of it name."""
+        return {**getattr(self.study.run, what), **getattr(self.study.cases[case], what)}
+
+    def options(self, case: int) -> dict[str, Any]:
+        """Further arguments of ``simulate``."""
+        given = {name: x for name, x in self.study.run.given().items() if name not in ("control", "step")}
+        return given | {what: self.starts(case, what) or None for what in ("inputs", "q", "v")}
+
+    @property
     def in_lanes(self) -> bool:
         """Whether lanes have the method and all outputs; stops under steps of a fixed length are found when it is compiled."""
         method = self.study.run.method or AUTO
         known = method == AUTO or (method in METHODS and (METHODS[method].adaptive or not METHODS[method].implicit))
         plain = self.study.run.on_singular in (None, "stop", "warn") and self.study.run.projection in (None, "minimum_norm")
-        return known and plain and not any(output.taken in EVENTS for output in self.outputs.values())
+        events = any(x.taken in EVENTS for x in self.outputs.values()) or any(
+            x.then == "stop" for x in self.study.events.values()
+        )
+        cases = range(len(self.study.cases))
+        closed = bool(self.model.closures) and any(self.starts(k, what) for k in cases for what in ("q", "v"))
+        return known and plain and not events and not closed and not self.model.bearings
 
     def shapes(self) -> dict[str, tuple[tuple[str, ...], str, str]]:
         """Of each column: dimensions after the run, type, unit."""

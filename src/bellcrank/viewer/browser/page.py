@@ -100,7 +100,7 @@ def _server(host: str, port: int, title: str) -> Any:
     try:
         import viser
     except ImportError:
-        raise MissingExtraError("the viewer needs viser. Install it with: pip install bellcrank[view]") from None
+        raise MissingExtraError('the viewer needs viser. Install it with: pip install "bellcrank[view]"') from None
     with redirect_stdout(StringIO()):  # it prints a banner, where JSON or nothing at all is expected
         server = viser.ViserServer(host=host, port=port, label=title, verbose=False)
     server.gui.configure_theme(show_logo=False, show_share_button=False)

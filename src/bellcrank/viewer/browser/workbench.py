@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 FEW = 8  # sliders that are there from the start
 CHOOSE = "choose a number"
+PATIENCE = 5.0  # s to wait for a simulation when the page is closed
 PAUSE = 0.15  # s without a change, after which the bars follow
 SHARED = ("duration", "step", "method", "formulation", "rtol", "atol", "max_step", "tau", "inputs", "v", "projection")
 WIDE = 0.5  # a slider goes from half of the value to one and a half of it
@@ -132,8 +133,11 @@ class Workbench:
         self._thread.start()
 
     def close(self) -> None:
+        """End, after the simulation that is being done: the program may end next."""
         self._closed.set()
         self._wanted.set()
+        if self._thread.is_alive():
+            self._thread.join(PATIENCE)
 
     def add_slider(self, path: str) -> None:
         """A slider for a number of the model file."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ....forces.joint_stiction import TINY
-from ....kernels.llvm.flow import each
-from ....numbers import Condition, maximum, minimum
+from ....kernels.executor import Integer
+from ....numbers import Condition, maximum, minimum, select
 
 if TYPE_CHECKING:
     from ..stepper import Stepper
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 def draw_anchors(stepper: Stepper, where: Condition) -> None:
     """Where a step was taken: within their reach of the coordinates in y."""
-    s, e, w = stepper, stepper.e, stepper.words
+    s, w = stepper, stepper.words
 
-    def one(i: str) -> None:
-        q, reach = s.number(w["y"], e.load_int(w["anchor_places"], i)), s.number(w["anchor_reach"], i)
-        at = e.load_int(w["anchor_inputs"], i)
+    def one(i: Integer) -> None:
+        q, reach = s.number(w["y"], w["anchor_places"].integer(i)), s.number(w["anchor_reach"], i)
+        at = w["anchor_inputs"].integer(i)
         before = s.number(w["u"], at)
         drawn = maximum(minimum(before, q + reach), q - reach)
-        anchor = where.select((abs(drawn) > TINY).select(drawn, TINY), before)
+        anchor = select(where, select(abs(drawn) > TINY, drawn, TINY), before)
         s.put_number(anchor, w["u"], at)
-        s.put_number(anchor, w["y"], e.integer("add", w["anchor_start"], i))
+        s.put_number(anchor, w["y"], w["anchor_start"] + i)
 
-    each(e, 0, w["anchors"], one)
+    s.e.each(0, w["anchors"], one)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ....kernels.llvm.flow import when
-from ....numbers import Condition, Number, maximum
+from ....numbers import Condition, Number, maximum, select
 
 if TYPE_CHECKING:
     from ..stepper import Stepper
@@ -33,12 +32,11 @@ def pass_corner(stepper: Stepper, passed: Condition) -> None:
     s, e, w = stepper, stepper.e, stepper.words
 
     def act() -> None:
-        s.set_real("earliest", passed.select(just_after(s.real("corner")), s.real("earliest")))
+        s.set_real("earliest", select(passed, just_after(s.real("corner")), s.real("earliest")))
         for lane in range(s.lanes):
-            place = e.integer("add", e.load_int(w["corner"], lane), e.emit(f"zext i1 {s.bit(passed, lane)} to i64"))
-            e.do(f"store i64 {place}, ptr {e.pointer(w['corner'], lane)}, align 8")
-        following = s.per_lane(lambda lane: e.load_double(w["corners"], e.load_int(w["corner"], lane)))
+            w["corner"].put_integer(lane, w["corner"].integer(lane) + e.one_if(passed, lane))
+        following = e.of_lanes(w["corners"], w["corner"].integer)
         s.set_real("corner", following)
         s.set_real("latest", just_before(following))
 
-    when(e, s.any(passed), act)
+    e.when(s.any(passed), act)

@@ -18,6 +18,7 @@ from ....model.measures.paths import built_in
 from ....model.parameters.expressions import derived
 from ....model.parameters.tables import AnyTable, Table
 from ....numbers.operations import OPERATIONS, kinks
+from .pulses import pulse_times
 
 Array = NDArray[np.float64]
 
@@ -35,7 +36,7 @@ def kink_times(model: Model, first: float, last: float) -> Array:
         numbers = look.of(formula)[1]
         found += [_roots(model, formula, k, g, t) for k, g in enumerate(numbers)]
         found += [points[(points > first) & (points < last)] for points in look.points]
-    return np.concatenate([np.zeros(0), *found])
+    return np.concatenate([pulse_times(model, formulas, first, last), *found])
 
 
 def _laws(model: Model) -> Iterator[Measure]:

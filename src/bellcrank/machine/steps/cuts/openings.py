@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ....kernels.llvm.flow import each, total, when
-from ....numbers import Number, Symbol, maximum, minimum
+from ....kernels.executor import Address, Integer
+from ....numbers import Number, maximum, minimum, negated, select
 from .corners import start_of_step
 from .roots import NO_ROOT
 
@@ -26,7 +26,7 @@ APPROACHES = 3.0  # steps one after the other that end just before a change of s
 REST = 1e4  # times as much: the least time between two such cuts
 
 
-def near_openings(stepper: Stepper, h: Number) -> Symbol:
+def near_openings(stepper: Stepper, h: Number) -> Number:
     """More than zero where a sign may change, by the openings at both ends of the step and in its middle.
 
     It may not where the least of the three is larger than twice their spread.
@@ -42,14 +42,14 @@ def near_openings(stepper: Stepper, h: Number) -> Symbol:
             s.put_middle(h, state)
         _call(s, state, time)
         if array:
-            each(e, 0, w["openings"], lambda i, to=array: s.put_number(s.number(buffer, i), w[to], i))  # type: ignore[misc]
+            e.each(0, w["openings"], lambda i, to=w[array]: s.put_number(s.number(buffer, i), to, i))
 
-    def nearer(i: str, found: str) -> str:
+    def nearer(i: Integer, found: list[Number]) -> list[Number]:
         a, b, c = (s.number(array, i) for array in (w["opening_start"], w["opening_middle"], buffer))
         spread = maximum(maximum(a, b), c) - minimum(minimum(a, b), c)
-        return e.operand(maximum(e.symbol(found), 2.0 * spread - minimum(minimum(abs(a), abs(b)), abs(c))))
+        return [maximum(found[0], 2.0 * spread - minimum(minimum(abs(a), abs(b)), abs(c)))]
 
-    return e.symbol(total(e, 0, w["openings"], e.constant(-1e300), nearer))
+    return e.fold(0, w["openings"], [-1e300], nearer)[0]
 
 
 def find_opening(stepper: Stepper, h: Number) -> None:
@@ -58,61 +58,59 @@ def find_opening(stepper: Stepper, h: Number) -> None:
     s.set_real("opening_low", 0.0)
     s.set_real("opening_high", NO_ROOT)
 
-    def look(k: str) -> None:
-        x = e.symbol(e.splat(e.emit(f"sitofp i64 {k} to double"))) * (1.0 / PLACES)
+    def look(k: Integer) -> None:
+        x = e.number_of(k) * (1.0 / PLACES)
         low, high = s.real("opening_low"), s.real("opening_high")
         changed = _evaluate(s, h, x) < 0.0
         fresh = s.real("opening_high") > 1.5
-        s.set_real("opening_high", (fresh & changed).select(x, high))
-        s.set_real("opening_low", (fresh & ~changed).select(x, low))
+        s.set_real("opening_high", select(fresh & changed, x, high))
+        s.set_real("opening_low", select(fresh & negated(changed), x, low))
 
-    each(e, 1, PLACES + 1, look)
-    when(e, s.any(s.real("opening_high") <= 1.0), lambda: _cut(s, h))
+    e.each(1, PLACES + 1, look)
+    e.when(s.any(s.real("opening_high") <= 1.0), lambda: _cut(s, h))
 
 
 def _cut(s: Stepper, h: Number) -> None:
-    e = s.e
-
-    def halve(k: str) -> None:
+    def halve(k: Integer) -> None:
         low, high = s.real("opening_low"), s.real("opening_high")
         middle = 0.5 * (low + high)
         changed = _evaluate(s, h, middle) < 0.0
         inside = high <= 1.0
-        s.set_real("opening_high", (inside & changed).select(middle, s.real("opening_high")))
-        s.set_real("opening_low", (inside & ~changed).select(middle, s.real("opening_low")))
+        s.set_real("opening_high", select(inside & changed, middle, s.real("opening_high")))
+        s.set_real("opening_low", select(inside & negated(changed), middle, s.real("opening_low")))
 
-    each(e, 0, HALVINGS, halve)
+    s.e.each(0, HALVINGS, halve)
     low, high, t = s.real("opening_low"), s.real("opening_high"), s.real("t")
     close = maximum(CLOSE * maximum(h, s.real("full")), 4.0 * s.shortest())
     part = close / h
     again = abs(t - s.real("approached")) <= 4.0 * close
     soon = (high * h <= 4.0 * close) | (again & (s.real("approaches") >= APPROACHES))
     rests = soon & (t - s.real("opened") < REST * close)
-    found = soon.select(high + part, low - part)
-    taken = (high <= 1.0) & (found < 1.0) & (found * h > s.shortest()) & ~rests
-    before, approaches = taken & ~soon, s.real("approaches")
-    s.set_real("approaches", before.select(again.select(approaches + 1.0, 0.0), approaches))
-    s.set_real("approached", before.select(t + found * h, s.real("approached")))
-    s.set_real("opened", ((high <= 1.0) & soon & ~rests).select(t, s.real("opened")))
-    s.set_real("cut", taken.select(minimum(s.real("cut"), found), s.real("cut")))
+    found = select(soon, high + part, low - part)
+    taken = (high <= 1.0) & (found < 1.0) & (found * h > s.shortest()) & negated(rests)
+    before, approaches = taken & negated(soon), s.real("approaches")
+    s.set_real("approaches", select(before, select(again, approaches + 1.0, 0.0), approaches))
+    s.set_real("approached", select(before, t + found * h, s.real("approached")))
+    s.set_real("opened", select((high <= 1.0) & soon & negated(rests), t, s.real("opened")))
+    s.set_real("cut", select(taken, minimum(s.real("cut"), found), s.real("cut")))
 
 
-def _evaluate(s: Stepper, h: Number, x: Number) -> Symbol:
+def _evaluate(s: Stepper, h: Number, x: Number) -> Number:
     """The openings at a part of the step; the least of them, counted as positive on the side where the step begins."""
-    e, w = s.e, s.words
+    w = s.words
     state, buffer = w["asked"], w["buffer:opening"]
     s.put_inside(h, x, state)
     _call(s, state, minimum(s.real("t") + x * h, s.real("latest")))
 
-    def least(i: str, found: str) -> str:
-        side = (s.number(w["opening_start"], i) >= 0.0).select(1.0, -1.0)
-        return e.operand(minimum(e.symbol(found), side * s.number(buffer, i)))
+    def least(i: Integer, found: list[Number]) -> list[Number]:
+        side = select(s.number(w["opening_start"], i) >= 0.0, 1.0, -1.0)
+        return [minimum(found[0], side * s.number(buffer, i))]
 
-    return e.symbol(total(e, 0, w["openings"], e.constant(1e300), least))
+    return s.e.fold(0, w["openings"], [1e300], least)[0]
 
 
-def _call(s: Stepper, state: str, time: Number) -> None:
-    e, w = s.e, s.words
+def _call(s: Stepper, state: Address, time: Number) -> None:
+    w = s.words
     s.set_clock(time)
-    arrays = {"q": state, "v": e.pointer(state, w["v_start"]), "t": w["clock"], "u": w["u"], "opening": w["buffer:opening"]}
+    arrays = {"q": state, "v": s.velocities_of(state), "t": w["clock"], "u": w["u"], "opening": w["buffer:opening"]}
     s.call("openings", arrays)

@@ -7,12 +7,12 @@ polynomial may be zero, to 2^-FINEST of the step; a root of even order is found 
 
 from __future__ import annotations
 
+from functools import partial
 from math import comb
 
-from ....kernels.llvm.elementary import any_lane
-from ....kernels.llvm.emitter import Emitter
-from ....kernels.llvm.flow import while_
-from ....numbers import Number, minimum
+from ....kernels.executor import Integer, StepExecutor
+from ....kernels.llvm.steps import LaneVectors, write_function
+from ....numbers import Number, minimum, select
 
 FINEST = 44
 NO_ROOT, SEARCHING = 2.0, -1.0
@@ -20,34 +20,28 @@ STATE = 3  # numbers after the coefficients: the start and the width of the inte
 
 
 def write_first_root(degree: int, lanes: int) -> tuple[str, dict[str, str]]:
-    """@first_root(p): p has degree + 1 coefficients of powers, p_0 > 0, and room for STATE numbers; the last is the answer."""
-    e = Emitter(lanes)
+    return write_function("first_root", LaneVectors(lanes), ("p",), (), partial(first_root, degree=degree))
+
+
+def first_root(e: StepExecutor, p: Integer, degree: int) -> None:
+    """p has degree + 1 coefficients of powers, p_0 > 0, and room for STATE numbers; the last is the answer."""
     start, width, answer = range(degree + 1, degree + 1 + STATE)
 
-    def get(k: int) -> Number:
-        return e.symbol(e.load("%p", k))
-
-    def searching() -> str:
-        going = get(answer) < 0.0
-        return any_lane(e, going.ref)
-
     def look() -> None:
-        a, w, found = get(start), get(width), get(answer)
-        least: Number = get(0)
-        for i, b in enumerate(_bernstein([get(k) for k in range(degree + 1)], a, w)):
+        a, w, found = p[start], p[width], p[answer]
+        least: Number = p[0]
+        for i, b in enumerate(_bernstein([p[k] for k in range(degree + 1)], a, w)):
             least = b if i == 0 else minimum(least, b)
         going, low = found < 0.0, least < 0.0
-        arrived = low.select((w <= 2.0**-FINEST).select(a, SEARCHING), (a + w >= 1.0).select(NO_ROOT, SEARCHING))
-        e.store(going.select(arrived, found), "%p", answer)
-        behind = low.select(a, a + w)
-        e.store(behind, "%p", start)
-        e.store(low.select(0.5 * w, minimum(2.0 * w, 1.0 - behind)), "%p", width)
+        arrived = select(low, select(w <= 2.0**-FINEST, a, SEARCHING), select(a + w >= 1.0, NO_ROOT, SEARCHING))
+        p[answer] = select(going, arrived, found)
+        behind = select(low, a, a + w)
+        p[start] = behind
+        p[width] = select(low, 0.5 * w, minimum(2.0 * w, 1.0 - behind))
 
     for k, value in ((start, 0.0), (width, 1.0), (answer, SEARCHING)):
-        e.store(value, "%p", k)
-    while_(e, searching, look)
-    e.do("ret void")
-    return f"define internal void @first_root(ptr noalias %p) {{\nentry:\n{e.text()}\n}}\n", e.declarations
+        p[k] = value
+    e.repeat(lambda: e.any_lane(p[answer] < 0.0), look)
 
 
 def _bernstein(p: list[Number], a: Number, w: Number) -> list[Number]:

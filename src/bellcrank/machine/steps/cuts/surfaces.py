@@ -9,10 +9,10 @@ follows from where the step begins, so that nothing is remembered.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ....kernels.llvm.flow import each, total, when
-from ....numbers import Condition, Number, Symbol, maximum, minimum
+from ....kernels.executor import Integer
+from ....numbers import Condition, Number, maximum, minimum, select
 from .roots import NO_ROOT, STATE
 
 if TYPE_CHECKING:
@@ -24,17 +24,16 @@ _ROUNDING = 1e-14
 class Surface:
     """One of the surfaces of a model, in a step of length h with slopes k at its stages."""
 
-    def __init__(self, stepper: Stepper, i: str, h: Number):
+    def __init__(self, stepper: Stepper, i: Integer, h: Number):
         self.stepper, self.h, w = stepper, h, stepper.words
-        e = stepper.e
-        self.place = e.load_int(w["surface_places"], i)
+        self.place = w["surface_places"].integer(i)
         limit = stepper.number(w["surface_limits"], i)
         y = stepper.number(w["y"], self.place)
         self.before, self.after = y - limit, stepper.number(w["new"], self.place) - limit
         size = abs(limit) + abs(y) + abs(self.after)
         self.depth = stepper.real("atol") + (stepper.real("rtol") + _ROUNDING) * size
 
-    def slope(self, k: str) -> Symbol:
+    def slope(self, k: Any) -> Number:
         return self.stepper.number(k, self.place)
 
     def near(self, slopes: list[Number]) -> Condition:
@@ -47,64 +46,63 @@ class Surface:
         highest = self.before + self.h * maximum(high + spread, 0.0)
         return (lowest <= self.depth) & (highest >= -self.depth)
 
-    def crossed(self, coefficients: list[Number]) -> Symbol:
+    def crossed(self, coefficients: list[Number]) -> Number:
         """The part of the step after which it is to be cut; NO_ROOT if it need not be.
 
         ``coefficients`` of x, x^2, ... on the way from its start.
         """
         s, e, p = self.stepper, self.stepper.e, self.stepper.words["polynomial"]
-        side = (self.before >= 0.0).select(1.0, -1.0)
+        side = select(self.before >= 0.0, 1.0, -1.0)
         away = side * self.before
         answer = len(coefficients) + STATE
 
         def root(offset: Number) -> None:
             s.put_number(away + offset, p, 0)
-            e.do(f"call void @first_root(ptr {p})")
-            e.forget()
+            e.call("first_root", [], {"p": p})
 
         for k, c in enumerate(coefficients, start=1):
             s.put_number(side * c, p, k)
         root(self.depth)
         deep = s.number(p, answer) <= 1.0
-        aim = (away > self.depth).select(-0.5 * self.depth, 0.5 * self.depth)
-        when(e, s.any(deep), lambda: root(aim))
-        return deep.select(s.number(p, answer), NO_ROOT)
+        aim = select(away > self.depth, -0.5 * self.depth, 0.5 * self.depth)
+        e.when(s.any(deep), lambda: root(aim))
+        return select(deep, s.number(p, answer), NO_ROOT)
 
 
 def near_surfaces(stepper: Stepper, h: Number) -> Condition:
     """Whether one of the surfaces may be within reach of the step, by the speeds at its first and last stage."""
     s, e, w = stepper, stepper.e, stepper.words
-    vectors, (first, last) = w["controlled"], s.outer_slopes()
+    y, new, (first, last) = w["y"], w["new"], s.outer_slopes()
     coarse = 4.0 * (s.real("rtol") + _ROUNDING)
 
-    def layer(k: str, found: str) -> str:
-        lower = e.pointer(w["gates"], e.integer("mul", e.integer("mul", k, 2), w["w_start"]))
-        upper = e.pointer(lower, w["w_start"])
+    def layer(k: Integer, found: list[Number]) -> list[Number]:
+        lower = w["gates"].at(k * 2 * w["w_start"])
+        upper = lower.at(w["w_start"])
 
-        def reached(i: str) -> Number:
-            y, new = s.get(w["y"], i), s.get(w["new"], i)
-            reach = 2.0 * h * (abs(s.get(first, i)) + abs(s.get(last, i))) + abs(new - y)
-            gap = minimum(abs(y - s.get(lower, i)), abs(y - s.get(upper, i)))
-            return ((reach + coarse * (abs(y) + reach) + s.real("atol")) >= gap).select(1.0, 0.0)
+        def reached(i: Integer) -> Number:
+            before, after = y[i], new[i]
+            reach = 2.0 * h * (abs(first[i]) + abs(last[i])) + abs(after - before)
+            gap = minimum(abs(before - lower[i]), abs(before - upper[i]))
+            return select((reach + coarse * (abs(before) + reach) + s.real("atol")) >= gap, 1.0, 0.0)
 
-        return e.operand(maximum(e.symbol(found), e.symbol(s.folded(0, vectors, reached, maximum))))
+        return [maximum(found[0], s.folded(0, w["controlled"], reached, maximum))]
 
-    return s.largest(total(e, 0, w["gate_layers"], e.constant(0.0), layer)) > 0.5
+    return s.largest(e.fold(0, w["gate_layers"], [0.0], layer)[0]) > 0.5
 
 
 def find_cut(stepper: Stepper, h: Number) -> None:
     """``cut``: the smallest part of the step after which a surface is crossed, unless that is shorter than rounding allows."""
     s = stepper
 
-    def look(i: str) -> None:
+    def look(i: Integer) -> None:
         surface = Surface(s, i, h)
         near = surface.near(s.slopes_at(surface))
 
         def search() -> None:
             found = surface.crossed(s.polynomial(surface))
             taken = near & (found * h > s.shortest())
-            s.set_real("cut", taken.select(minimum(s.real("cut"), found), s.real("cut")))
+            s.set_real("cut", select(taken, minimum(s.real("cut"), found), s.real("cut")))
 
-        when(s.e, s.any(near), search)
+        s.e.when(s.any(near), search)
 
-    each(s.e, 0, s.words["surfaces"], look)
+    s.e.each(0, s.words["surfaces"], look)

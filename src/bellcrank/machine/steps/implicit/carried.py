@@ -16,9 +16,9 @@ Geometric Numerical Integration, 2006, VIII.5. Property: start + step = sum + re
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ....kernels.llvm.flow import each
+from ....kernels.executor import Address, Integer
 from ....numbers import Number, Symbol
 
 if TYPE_CHECKING:
@@ -32,22 +32,22 @@ def sum_and_rest(start: Number, step: Number) -> tuple[Number, Number]:
     return found, (start - (found - added)) + (step - added)
 
 
-def over_scalars(s: Stepper, act: Callable[[str, str], None]) -> None:
+def over_scalars(s: Stepper, act: Callable[[Any, Any], None]) -> None:
     """act(place in q, place in v) of every coordinate whose rate is its velocity."""
     e, table = s.e, s.words["scalars"]
 
-    def one(i: str) -> None:
-        first = e.integer("mul", i, 2)
-        act(e.load_int(table, first), e.load_int(table, e.integer("add", first, 1)))
+    def one(i: Integer) -> None:
+        first = i * 2
+        act(table.integer(first), table.integer(first + 1))
 
-    each(e, 0, s.words["scalar_count"], one)
+    e.each(0, s.words["scalar_count"], one)
 
 
-def move_with_rest(s: Stepper, start: str, part: Number, into: str) -> None:
+def move_with_rest(s: Stepper, start: Any, part: Number, into: Address) -> None:
     """Scalar coordinates of ``into``: those of ``start`` and their rest, moved by a part of the slopes; its rest."""
     w = s.words
 
-    def one(q: str, v: str) -> None:
+    def one(q: Integer, v: Integer) -> None:
         step = part * s.number(s.k[0], q) + s.number(w["rest_at_start"], v)
         moved, rest = sum_and_rest(s.number(start, q), step)
         s.put_number(moved, into, q)
@@ -56,16 +56,16 @@ def move_with_rest(s: Stepper, start: str, part: Number, into: str) -> None:
     over_scalars(s, one)
 
 
-def take_rest(s: Stepper, source: str, to: str) -> None:
+def take_rest(s: Stepper, source: Address, to: Address) -> None:
     w = s.words
-    each(s.e, 0, s.vectors("held_width"), lambda i: s.e.store(s.get(w[source], i), w[to], i))
+    s.fill(w[to], w[source].__getitem__, 0, s.vectors("held_width"))
 
 
-def error_of_rest(s: Stepper, rows: str, r: str) -> Symbol:
+def error_of_rest(s: Stepper, rows: Address, r: Integer) -> Symbol:
     """What the rest at the end of a part adds to the error of the closure r: G rest."""
-    e, w, width = s.e, s.words, s.vectors("held_width")
+    w, width = s.words, s.vectors("held_width")
 
-    def product(i: str) -> Number:
-        return s.get(rows, e.integer("add", e.integer("mul", r, width), i)) * s.get(w["rest_at_end"], i)
+    def product(i: Integer) -> Number:
+        return rows[r * width + i] * w["rest_at_end"][i]
 
     return s.added_up(s.folded(0, width, product, lambda a, b: a + b))

@@ -14,77 +14,76 @@ kept_rows   numbers of the chosen rows                                       row
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ....kernels.llvm.emitter import Int
-from ....kernels.llvm.flow import each, when
+from ....kernels.executor import Address, Integer
 from ....numbers import Number
 
 if TYPE_CHECKING:
     from ..stepper import Stepper
 
 
-def put_row(s: Stepper, row: Int, into: str, place: Int) -> None:
+def put_row(s: Stepper, row: Integer, into: Address, place: Integer) -> None:
     """A row of G as the kernel left it, without units, into a place of a table."""
     e, w = s.e, s.words
-    scale, source, to = s.number(w["row_scale"], row), e.integer("mul", row, w["nv"]), e.integer("mul", place, w["held_width"])
+    scale, source, to = s.number(w["row_scale"], row), row * w["nv"], place * w["held_width"]
 
-    def put(j: str) -> None:
-        s.put_number(scale * s.number(w["buffer:G"], e.integer("add", source, j)), into, e.integer("add", to, j))
+    def put(j: Integer) -> None:
+        s.put_number(scale * s.number(w["buffer:G"], source + j), into, to + j)
 
-    each(e, 0, w["nv"], put)
+    e.each(0, w["nv"], put)
 
 
 def choose_rows(s: Stepper) -> None:
     """``kept_rows`` from the Jacobian at hand."""
     e, w = s.e, s.words
-    each(e, 0, w["m"], lambda row: put_row(s, row, w["candidates"], row))
-    each(e, 0, w["order"], lambda k: _choose(s, k))
+    e.each(0, w["m"], lambda row: put_row(s, row, w["candidates"], row))
+    e.each(0, w["order"], lambda k: _choose(s, k))
 
 
-def _choose(s: Stepper, k: str) -> None:
+def _choose(s: Stepper, k: Any) -> None:
     e, w = s.e, s.words
     s.set_real("norm", -1.0)
 
-    def look(row: str) -> None:
+    def look(row: Integer) -> None:
         norm = _product(s, row, row)
 
         def take() -> None:
             s.set_real("norm", norm)
-            e.do(f"store i64 {row}, ptr {e.pointer(w['kept_rows'], k)}, align 8")
+            w["kept_rows"].put_integer(k, row)
 
-        when(e, s.any(norm > s.real("norm")), take)
+        e.when(s.any(norm > s.real("norm")), take)
 
-    each(e, 0, w["m"], look)
-    chosen = e.load_int(w["kept_rows"], k)
-    each(e, 0, w["m"], lambda row: when(e, e.emit(f"icmp ne i64 {row}, {chosen}"), lambda: _reduce(s, row, chosen)))
+    e.each(0, w["m"], look)
+    chosen = w["kept_rows"].integer(k)
+    e.each(0, w["m"], lambda row: e.when(e.unequal(row, chosen), lambda: _reduce(s, row, chosen)))
     _clear(s, chosen)
 
 
-def _reduce(s: Stepper, row: str, by: str) -> None:
+def _reduce(s: Stepper, row: Integer, by: Integer) -> None:
     """What the chosen row leaves of another."""
     e, w, width = s.e, s.words, s.vectors("held_width")
     part = _product(s, row, by) / s.real("norm")
-    one, other = (e.integer("mul", x, width) for x in (row, by))
+    one, other = (x * width for x in (row, by))
 
-    def entry(i: str) -> None:
-        at = e.integer("add", one, i)
-        e.store(s.get(w["candidates"], at) - part * s.get(w["candidates"], e.integer("add", other, i)), w["candidates"], at)
+    def entry(i: Integer) -> None:
+        at = one + i
+        w["candidates"][at] = w["candidates"][at] - part * w["candidates"][other + i]
 
-    each(e, 0, width, entry)
-
-
-def _clear(s: Stepper, row: str) -> None:
-    e, width = s.e, s.vectors("held_width")
-    start = e.integer("mul", row, width)
-    each(e, 0, width, lambda i: e.store(0.0, s.words["candidates"], e.integer("add", start, i)))
+    e.each(0, width, entry)
 
 
-def _product(s: Stepper, row: str, other: str) -> Number:
-    e, w, width = s.e, s.words, s.vectors("held_width")
+def _clear(s: Stepper, row: Integer) -> None:
+    width = s.vectors("held_width")
+    start = row * width
+    s.fill(s.words["candidates"], lambda i: 0.0, start, start + width)
 
-    def term(i: str) -> Number:
-        a, b = (s.get(w["candidates"], e.integer("add", e.integer("mul", x, width), i)) for x in (row, other))
+
+def _product(s: Stepper, row: Integer, other: Integer) -> Number:
+    w, width = s.words, s.vectors("held_width")
+
+    def term(i: Integer) -> Number:
+        a, b = (w["candidates"][x * width + i] for x in (row, other))
         return a * b
 
     return s.added_up(s.folded(0, width, term, lambda a, b: a + b))

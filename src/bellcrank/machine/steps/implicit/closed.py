@@ -15,20 +15,25 @@ is carried along (carried.py). The rows G and the equations of pushes are in clo
 
 word        meaning                                                          numbers
 pushes      lambda; right-hand sides of the linear equations                 rows
+second_pushes  mu                                                            rows
 pushed      the state at the start of the part, after the push               a state
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 from ....formulations import CANONICAL, QUANTITIES, Program
-from ....kernels.llvm.flow import each, when, while_
+from ....kernels.executor import Address, Integer
 from ....numbers import Number, maximum, minimum
 from ....plan import Plan
 from ...arrays import for_plan
+from ...tangents.closed import ClosedTangents
 from ..memory import NOT_SOLVED
 from ..programs import powers
 from .carried import move_with_rest, take_rest
 from .closed_rows import ClosureRows
+from .turning import call_turn_slopes, call_turn_state
 
 MOST_ITERATIONS = 80
 RENEWED = 2  # the iteration after which S is taken with the rows at both ends
@@ -37,12 +42,14 @@ CLOSED = 1e-11  # errors of a closure, as a part of the model's size, that may r
 SETTLINGS = 2  # the second push is found twice, so that only rounding is left
 
 
-def closed_midpoint_programs(plan: Plan) -> dict[str, Program]:
-    """Hamilton's equations of the open tree, its velocities, and the closures."""
+def closed_midpoint_programs(plan: Plan, *, works: bool = True) -> dict[str, Program]:
+    """Hamilton's equations of the open tree, its velocities, the closures, and what the works need."""
     program = CANONICAL["canonical_momenta:joint"]
     called = {"kernel": program, "rates": QUANTITIES["rates"], "tree_velocities": QUANTITIES["velocities"]}
     called |= {"closure": QUANTITIES["closure"], "closure_jacobian": QUANTITIES["closure_jacobian"]}
-    return {name: for_plan(each_program, plan) for name, each_program in (called | powers(plan, program)).items()}
+    called |= {"openings": QUANTITIES["openings"]} if plan.loads.openings else {}
+    called |= powers(plan, program) if works else {}
+    return {name: for_plan(each_program, plan) for name, each_program in called.items()}
 
 
 class ClosedMidpointStepper(ClosureRows):
@@ -51,19 +58,24 @@ class ClosedMidpointStepper(ClosureRows):
         self.copy(w["y"], w["origin"])
         take_rest(self, "rest", "rest_at_start")
 
-        def part(n: str) -> None:
-            first = e.emit(f"icmp eq i64 {n}, 0")
+        def part(n: Integer) -> None:
+            first = e.equal(n, 0)
             self._part(t + self.number(w["parts_before"], n) * h, self.number(w["parts"], n) * h, first)
+            self.note_part(n)
             self.copy(w["new"], w["origin"])
             take_rest(self, "rest_at_end", "rest_at_start")
 
-        each(e, 0, len(self.method.parts), part)
+        e.each(0, len(self.method.parts), part)
+
+    def note_part(self, n: Integer) -> None:
+        """Slopes and pushes of the n-th part are known: runs that are gone through backward write them down
+        (machine.adjoint.log)."""
 
     def accept(self) -> None:
         super().accept()
         take_rest(self, "rest_at_end", "rest")
 
-    def _part(self, t: Number, h: Number, first: str) -> None:
+    def _part(self, t: Number, h: Number, first: Integer) -> None:
         """From the state ``origin`` into ``new``; the rows that are kept are chosen at the start of the first part."""
         w = self.words
         self.held_rows(w["origin"], t, choose=first)
@@ -72,44 +84,37 @@ class ClosedMidpointStepper(ClosureRows):
         self.set_real("change_before", 1e300)
         self.set_real("passes", 0.0)
         self.set_count("iterations", 0)
-        while_(self.e, self._unsolved, lambda: self._improve(t, h))
+        self.e.repeat(self._unsolved, lambda: self._improve(t, h))
         unsolved = self.any(~(self.real("change_before") <= SMALL))
-        when(self.e, unsolved, lambda: self.set_real("status", float(NOT_SOLVED)))
-        self._push(h)
-        self._moved(w["pushed"], h, w["new"], end=True)
+        self.e.when(unsolved, lambda: self.set_real("status", float(NOT_SOLVED)))
+        self.push(h)
+        if self.tangents:
+            ClosedTangents(self).solve(t, h)
+        self.moved(h, w["new"], end=True)
         self._second_push(t + h)
 
     # the equations of a part --------------------------------------------------------------------------------------
 
-    def _unsolved(self) -> str:
+    def _unsolved(self) -> Any:
         """``change_before`` is the smallest change so far, ``passes`` the iterations since then."""
         idle = (self.real("change_before") <= SMALL) & (self.real("passes") >= float(IDLE))
         done = (self.real("change") <= 0.0) | idle
-        going = self.e.emit(f"icmp slt i64 {self.count('iterations')}, {MOST_ITERATIONS}")
-        return self.all_of(self.any(~done), going)
+        return self.all_of(self.any(~done), self.count("iterations") < MOST_ITERATIONS)
 
     def _improve(self, t: Number, h: Number) -> None:
         e, w = self.e, self.words
-        middle, slopes = w["aside"], w["residuals"]
-        self._push(h)
-        self._moved(w["pushed"], h, middle, end=False)
-        self.derivative(middle, slopes, t + 0.5 * h)
-        if self.method.turns and not self.plain_rates:
-            self._turn_slopes(middle, slopes)
+        slopes = w["residuals"]
+        self.push(h)
+        self.slopes(t, h, along=False)
         change = self._change(h, slopes)
         self.copy(slopes, self.k[0])
-        self._moved(w["pushed"], h, w["new"], end=True)
+        self.moved(h, w["new"], end=True, along=False)
         error = self.errors(w["new"], t + h, column=0)
         self._note(maximum(change, error))
         self.add_count("iterations")
-        when(e, self.holds("iterations", RENEWED), lambda: self._renew(t, h))
+        e.when(self.holds("iterations", RENEWED), lambda: self._renew(t, h))
         self.solve(w["right"])
-        each(
-            e,
-            0,
-            w["order"],
-            lambda r: self.put_number(self.number(w["pushes"], r) + self.number(w["right"], r), w["pushes"], r),
-        )
+        self.add_up(w["right"], w["pushes"])
 
     def _renew(self, t: Number, h: Number) -> None:
         self.take_rows(self.words["new"], t + h, self.words["held_there"])
@@ -121,57 +126,63 @@ class ClosedMidpointStepper(ClosureRows):
         self.set_real("passes", (change < best).select(0.0, idle + 1.0))
         self.set_real("change_before", minimum(change, best))
 
-    def _change(self, h: Number, slopes: str) -> Number:
+    def _change(self, h: Number, slopes: Address) -> Number:
         """The largest change of h k, over the largest of the state and h k."""
         w, k, first = self.words, self.k[0], self.vectors("v_start")
         least: Number = self.number(w["row_scale"], w["m"])
         found: Number = 0.0
         for start, stop, floor in (("0", first, least), (first, w["controlled"], 1e-300)):
 
-            def size(i: str) -> Number:
-                return abs(self.get(w["pushed"], i)) + abs(h * self.get(slopes, i))
+            def size(i: Integer) -> Number:
+                return abs(w["pushed"][i]) + abs(h * slopes[i])
 
-            def moved(i: str) -> Number:
-                return abs(h * (self.get(slopes, i) - self.get(k, i)))
+            def moved(i: Integer) -> Number:
+                return abs(h * (slopes[i] - k[i]))
 
             sizes = self.largest(self.folded(start, stop, size, maximum)) + floor
             part = self.largest(self.folded(start, stop, moved, maximum)) / sizes
             found = part if isinstance(found, float) else maximum(found, part)
         return found / self.known_to(w["pushed"])
 
-    def _push(self, h: Number) -> None:
+    def push(self, h: Number) -> None:
         """``pushed``: the state at the start with p' = p - h G^T lambda."""
         w = self.words
         self.copy(w["origin"], w["pushed"])
         self.less(w["held"], w["pushes"], w["pushed"], h)
 
-    def _moved(self, start: str, h: Number, into: str, *, end: bool) -> None:
-        """The state in the middle or at the end of a part, with the slopes at hand."""
-        part = h if end else 0.5 * h
-        self.over_state(lambda i: self.e.store(self.get(start, i) + part * self.get(self.k[0], i), into, i))
+    def slopes(self, t: Number, h: Number, *, along: bool) -> None:
+        """Those in the middle of a part, into ``residuals``."""
+        middle, into = self.words["aside"], self.words["residuals"]
+        self.moved(h, middle, end=False, along=along)
+        self.derivative(middle, into, t + 0.5 * h, along=along)
+        if not self.plain_rates:
+            call_turn_slopes(self, middle, into, along=along)
+
+    def moved(self, h: Number, into: Address, *, end: bool, along: bool = True) -> None:
+        """The state in the middle or at the end of a part from ``pushed``, with the slopes at hand."""
+        start, part = self.words["pushed"], h if end else 0.5 * h
+        self.fill(into, lambda i: start[i] + part * self.k[0][i])
         if end:
             move_with_rest(self, start, h, into)
         if not self.plain_rates:
-            w = self.words
-            table = f"ptr {w['turning']}, i64 {w['quaternion_count']}"
-            arrays = f"ptr {start}, ptr {self.k[0]}, ptr {into}"
-            self.e.do(f"call void @turn_state({arrays}, double {self.first(h)}, i64 {int(end)}, {table})")
-            self.e.forget()
-
-    def _turn_slopes(self, state: str, k: str) -> None:
-        w = self.words
-        table = f"ptr {w['turning']}, i64 {w['quaternion_count']}"
-        self.e.do(f"call void @turn_slopes(ptr {state}, ptr {k}, ptr {w['buffer:v']}, i64 {w['v_start']}, {table})")
-        self.e.forget()
+            call_turn_state(self, start, h, into, end=end, along=along)
 
     def _second_push(self, t: Number) -> None:
         """The second push: velocities that keep the loops closed."""
-        w = self.words
+        w, e = self.words, self.e
         self.held_rows(w["new"], t)
         self.form(w["held"], 1.0)
+        e.each(0, w["order"], lambda r: self.put_number(0.0, w["second_pushes"], r))
         for _ in range(SETTLINGS):
             self.errors(w["new"], t, column=1)
             self.solve(w["right"])
             self.less(w["held"], w["right"], w["new"], 1.0)
+            self.add_up(w["right"], w["second_pushes"])
+        if self.tangents:
+            ClosedTangents(self).settle(t)
         open_by = self.errors(w["new"], t, column=0)
-        when(self.e, self.any(~(open_by <= CLOSED)), lambda: self.set_real("status", float(NOT_SOLVED)))
+        self.e.when(self.any(~(open_by <= CLOSED)), lambda: self.set_real("status", float(NOT_SOLVED)))
+
+    def add_up(self, change: Address, to: Address) -> None:
+        """Numbers of the kept equations."""
+        self.e.each(0, self.words["order"], lambda r: self.put_number(self.number(to, r) + self.number(change, r), to, r))

@@ -11,12 +11,15 @@ iterations take their time.
 
 from __future__ import annotations
 
-from ....kernels.llvm.flow import each, when, while_
+from typing import Any
+
+from ....kernels.executor import Address, Integer
 from ....numbers import Number, Symbol, maximum
 from ...tangents.stages import GIVEN_UP, SOLVED, SOLVING, StageTangents
 from ..fixed import FixedStepper
 from ..memory import FRESH, NOT_SOLVED, OLD, TO_RENEW
 from .newton import Newton, stage_times
+from .turning import call_turn_slopes, call_turn_state
 
 MOST_ITERATIONS = 40
 MANY_ITERATIONS = 10  # after so many the Jacobian is taken again at the next step
@@ -44,7 +47,7 @@ class ImplicitStepper(FixedStepper):
             self.note_part(n)
             self.move(h, self.method.b, w["new"])
             if self.method.turns:
-                self.turn_state(h, w["new"], end=True)
+                call_turn_state(self, w["y"], h, w["new"], end=True)
             t = t + h
         if len(parts) > 1:
             self.copy(w["origin"], w["y"])
@@ -54,17 +57,17 @@ class ImplicitStepper(FixedStepper):
 
     def extrapolate(self) -> None:
         """Stages of the last step, as a polynomial in time, at those of the next; one stage with the one before it."""
-        e, c = self.e, self.method.c
+        c = self.method.c
         stages, before = self.k[: len(c)], self.k[len(c)]
 
-        def at(i: str) -> None:
-            old = [self.get(k, i) for k in stages]
+        def at(i: Integer) -> None:
+            old = [k[i] for k in stages]
             if len(c) == 1:
-                e.store(2.0 * old[0] - self.get(before, i), stages[0], i)
-                e.store(old[0], before, i)
+                stages[0][i] = 2.0 * old[0] - before[i]
+                before[i] = old[0]
                 return
             for k, place in zip(stages, c, strict=True):
-                e.store(_polynomial(c, old, 1.0 + place), k, i)
+                k[i] = _polynomial(c, old, 1.0 + place)
 
         self.over_state(at)
 
@@ -78,31 +81,29 @@ class ImplicitStepper(FixedStepper):
         self.set_count("iterations", 0)
         self._prepare(newton, t, h)
 
-        def unsolved() -> str:
+        def unsolved() -> Any:
             change, before = self.real("change"), self.real("change_before")
             done = (change <= NEGLIGIBLE) | ((change <= SMALL) & (change >= before))
-            going = e.emit(f"icmp slt i64 {self.count('iterations')}, {MOST_ITERATIONS}")
-            return self.all_of(self.any(~done), going)
+            return self.all_of(self.any(~done), self.count("iterations") < MOST_ITERATIONS)
 
         def improve() -> None:
             self.set_real("change_before", self.real("change"))
             self._pass(newton, t, h)
             self.add_count("iterations")
             slow = self.all_of(self.holds("iterations", PATIENCE), self.any(self.real("jacobian") >= OLD))
-            when(e, slow, lambda: self._renew(newton, t, h))
+            e.when(slow, lambda: self._renew(newton, t, h))
 
-        while_(e, unsolved, improve)
-        given_up = e.emit(f"icmp sge i64 {self.count('iterations')}, {MOST_ITERATIONS}")
-        when(e, given_up, lambda: self.set_real("status", float(NOT_SOLVED)))
-        slow = e.emit(f"icmp sgt i64 {self.count('iterations')}, {MANY_ITERATIONS}")
+        e.repeat(unsolved, improve)
+        e.when(self.count("iterations") >= MOST_ITERATIONS, lambda: self.set_real("status", float(NOT_SOLVED)))
+        slow = self.count("iterations") > MANY_ITERATIONS
         self.set_real("jacobian", maximum(self.real("jacobian"), OLD))
-        when(e, slow, lambda: self.set_real("jacobian", TO_RENEW))
+        e.when(slow, lambda: self.set_real("jacobian", TO_RENEW))
 
     def _prepare(self, newton: Newton, t: Number, h: Number) -> None:
         name = _factored(newton)
-        when(self.e, self.any(self.real("jacobian") >= TO_RENEW), lambda: self._linearise(newton, t))
+        self.e.when(self.any(self.real("jacobian") >= TO_RENEW), lambda: self._linearise(newton, t))
         other = (self.real(name) < h) | (self.real(name) > h)
-        when(self.e, self.any(other), lambda: self._factor(newton, h))
+        self.e.when(self.any(other), lambda: self._factor(newton, h))
 
     def _linearise(self, newton: Newton, t: Number) -> None:
         newton.linearise(self.words["y"], t)
@@ -125,22 +126,22 @@ class ImplicitStepper(FixedStepper):
         for i, time in stage_times(self, t, h):
             self._slopes_of_stage(i, time, h, rows[i][1], along=False)
 
-        def less(i: str) -> None:
+        def less(i: Integer) -> None:
             for k, residual in rows:
-                e.store(self.get(residual, i) - self.get(k, i), residual, i)
+                residual[i] = residual[i] - k[i]
 
-        def more(i: str) -> None:
+        def more(i: Integer) -> None:
             for k, change in rows:
-                e.store(self.get(k, i) + self.get(change, i), k, i)
+                k[i] = k[i] + change[i]
 
-        def powers(i: str) -> None:
+        def powers(i: Integer) -> None:
             for k, residual in rows:
-                e.store(self.get(residual, i), k, i)
+                k[i] = residual[i]
 
-        each(e, 0, w["controlled"], less)
+        e.each(0, w["controlled"], less)
         newton.correct(h)
-        each(e, 0, w["controlled"], more)
-        each(e, w["controlled"], w["works_end"], powers)
+        e.each(0, w["controlled"], more)
+        e.each(w["controlled"], w["works_end"], powers)
         size = self.vectors("v_start")
         change: Number = 0.0
         for k, residual in rows:
@@ -150,14 +151,14 @@ class ImplicitStepper(FixedStepper):
             change = of_both if isinstance(change, float) else maximum(change, of_both)
         self.set_real("change", change)
 
-    def _slopes_of_stage(self, i: int, time: Number, h: Number, into: str, *, along: bool) -> None:
+    def _slopes_of_stage(self, i: int, time: Number, h: Number, into: Address, *, along: bool) -> None:
         aside = self.words["aside"]
         self.move(h, self.method.A[i], aside)
         if self.method.turns:
-            self.turn_state(h, aside, end=False, along=along)
+            call_turn_state(self, self.words["y"], h, aside, end=False, along=along)
         self.derivative(aside, into, time, along=along)
         if self.method.turns:
-            self.turn_slopes(aside, into, along=along)
+            call_turn_slopes(self, aside, into, along=along)
 
     # tangents -----------------------------------------------------------------------------------------------------
 
@@ -169,7 +170,7 @@ class ImplicitStepper(FixedStepper):
             for i, time in stage_times(self, t, h):
                 self._slopes_of_stage(i, time, h, newton.residual(i), along=True)
 
-        def size(of: str) -> Number:
+        def size(of: Address) -> Number:
             first, found = self.vectors("v_start"), []
             for i in range(newton.stages):
                 residual = newton.residual(i)
@@ -185,50 +186,24 @@ class ImplicitStepper(FixedStepper):
             return (done | (last & (change <= GOOD_ENOUGH))).select(SOLVED, last.select(GIVEN_UP, SOLVING))
 
         StageTangents(self, newton).solve(h, slopes, size, judge)
-        when(self.e, self.any(self.real("along") < SOLVED), lambda: self.set_real("status", float(NOT_SOLVED)))
+        self.e.when(self.any(self.real("along") < SOLVED), lambda: self.set_real("status", float(NOT_SOLVED)))
 
-    def _ratio(self, first: str, last: str, of: str, change: str, h: Number) -> Symbol:
+    def _ratio(self, first: Integer, last: Integer, of: Address, change: Address, h: Number) -> Symbol:
         """The largest change of h k, over the largest of some sizes."""
-        changes = self.largest(self.folded(first, last, lambda i: abs(h * self.get(change, i)), maximum))
-        return changes / maximum(self.largest(self.folded(first, last, lambda i: self.get(of, i), maximum)), 1e-300)
+        changes = self.largest(self.folded(first, last, lambda i: abs(h * change[i]), maximum))
+        return changes / maximum(self.largest(self.folded(first, last, lambda i: of[i], maximum)), 1e-300)
 
-    def _change(self, first: str, last: str, y: str, k: str, change: str, h: Number) -> Symbol:
+    def _change(self, first: Integer, last: Integer, y: Address, k: Any, change: Address, h: Number) -> Symbol:
         """The largest change of h k, over the largest of y and h k."""
 
-        def size(i: str) -> Number:
-            return abs(self.get(y, i)) + abs(h * self.get(k, i))
+        def size(i: Integer) -> Number:
+            return abs(y[i]) + abs(h * k[i])
 
-        changes = self.largest(self.folded(first, last, lambda i: abs(h * self.get(change, i)), maximum))
+        changes = self.largest(self.folded(first, last, lambda i: abs(h * change[i]), maximum))
         return changes / maximum(self.largest(self.folded(first, last, size, maximum)), 1e-300)
 
-    # rotations ----------------------------------------------------------------------------------------------------
 
-    def turn_state(self, h: Number, into: str, *, end: bool, along: bool = True) -> None:
-        e, w = self.e, self.words
-        if self.tangents and along:
-            arrays = f"ptr {w['y']}, ptr {self.k[0]}, ptr {into}, double {self.first(h)}, i64 {int(end)}"
-            e.do(f"call void @turn_state_along({arrays}, {self._layout_of_tangents()})")
-        table = f"ptr {w['turning']}, i64 {w['quaternion_count']}"
-        e.do(
-            f"call void @turn_state(ptr {w['y']}, ptr {self.k[0]}, ptr {into}, double {self.first(h)}, i64 {int(end)}, {table})"
-        )
-        e.forget()
-
-    def _layout_of_tangents(self) -> str:
-        w = self.words
-        sizes = ", ".join(f"i64 {w[name]}" for name in ("t_start", "tangent_block", "tangent_chunks", "v_start", "nq"))
-        return f"{sizes}, ptr {w['turning']}, i64 {w['quaternion_count']}"
-
-    def turn_slopes(self, state: str, k: str, *, along: bool = True) -> None:
-        e, w = self.e, self.words
-        if self.tangents and along:
-            e.do(f"call void @turn_slopes_along(ptr {state}, ptr {k}, {self._layout_of_tangents()})")
-        table, v = f"ptr {w['turning']}, i64 {w['quaternion_count']}", w["moved" if self.tangents and along else "buffer:v"]
-        e.do(f"call void @turn_slopes(ptr {state}, ptr {k}, ptr {v}, i64 {w['v_start']}, {table})")
-        e.forget()
-
-
-def _factored(newton: Newton) -> str:
+def _factored(newton: Newton) -> Any:
     """For which length of step its matrices are."""
     return ("factored", "factored_too")[newton.part]
 

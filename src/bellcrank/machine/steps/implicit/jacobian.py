@@ -10,18 +10,17 @@ one after the other. Of q and v the two blocks of the acceleration, da/dd and da
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ....kernels.llvm.flow import each
+from ....kernels.executor import Address, Integer
 from ....numbers import Number
 from ..programs import DIRECTIONS
 
 if TYPE_CHECKING:
-    from ....kernels.llvm.emitter import Int
     from ..stepper import Stepper
 
 
-def jacobian(stepper: Stepper, state: str, t: Number) -> None:
+def jacobian(stepper: Stepper, state: Address, t: Number) -> None:
     """At a state and a time; the state is kept in ``linearised``."""
     s, w = stepper, stepper.words
     s.copy(state, w["linearised"])
@@ -30,11 +29,11 @@ def jacobian(stepper: Stepper, state: str, t: Number) -> None:
     if s.lanes == 1:
         _of_lane(s, 0)
     else:
-        each(s.e, 0, s.lanes, lambda lane: _of_lane(s, lane))
+        s.e.each(0, s.lanes, lambda lane: _of_lane(s, lane))
     s.add_count("jacobians")
 
 
-def _of_lane(stepper: Stepper, lane: Int) -> None:
+def _of_lane(stepper: Stepper, lane: Integer) -> None:
     directions = _Directions(stepper, lane)
     directions.along_positions()
     directions.along_speeds()
@@ -43,11 +42,11 @@ def _of_lane(stepper: Stepper, lane: Int) -> None:
 class _Directions:
     """Directions of one state, that of a lane."""
 
-    def __init__(self, stepper: Stepper, lane: Int):
+    def __init__(self, stepper: Stepper, lane: Integer):
         self.s, self.e, self.w, self.lane = stepper, stepper.e, stepper.words, lane
         s, w, speed = stepper, self.w, "p" if stepper.momenta else "v"
         at = w["linearised"]
-        given = {"q": at, speed: self.e.pointer(at, w["v_start"]), "tau": w["tau"], "u": w["u"], "t": w["clock"]}
+        given = {"q": at, speed: at.at(w["v_start"]), "tau": w["tau"], "u": w["u"], "t": w["clock"]}
         if s.lanes > 1:
             sizes = {"q": w["nq"], speed: w["nv"], "tau": w["nv"], "u": w["inputs"], "t": 1}
             for name, size in sizes.items():
@@ -61,89 +60,88 @@ class _Directions:
         for name, size in (("seed_q", w["nq"]), ("seed_v", w["nv"])):
             self._clear(w[name], size)
 
-    def _place(self, i: Int) -> Int:
+    def _place(self, i: Integer) -> Integer:
         """Of a number of the lane, in doubles."""
-        e, lanes = self.e, self.s.lanes
-        return i if lanes == 1 else e.integer("add", e.integer("mul", i, lanes), self.lane)
+        lanes = self.s.lanes
+        return i if lanes == 1 else (i * lanes + self.lane)
 
-    def _put(self, x: str, base: str, place: Int) -> None:
-        self.e.do(f"store double {x}, ptr {self.e.pointer(base, place)}, align 8")
+    def _put(self, x: Any, base: Address, place: Integer) -> None:
+        self.e.do("store double $, ptr $, align 8", x, base.at(place))
 
-    def _copy_lane(self, source: str, to: str, count: Int) -> None:
-        each(self.e, 0, count, lambda i: self._put(self.e.load_double(source, self._place(i)), to, i))
+    def _copy_lane(self, source: Address, to: Address, count: Integer) -> None:
+        self.e.each(0, count, lambda i: self._put(self.e.load_double(source, self._place(i)), to, i))
 
-    def _clear(self, base: str, count: Int) -> None:
-        each(self.e, 0, self.e.integer("mul", count, DIRECTIONS), lambda i: self._put(self.s.scalar(0.0), base, i))
+    def _clear(self, base: Address, count: Integer) -> None:
+        self.e.each(0, count * DIRECTIONS, lambda i: self._put(self.e.scalar(0.0), base, i))
 
-    def _seed(self, i: Int, direction: str) -> Int:
-        return self.e.integer("add", self.e.integer("mul", i, DIRECTIONS), direction)
+    def _seed(self, i: Integer, direction: Any) -> Integer:
+        return i * DIRECTIONS + direction
 
-    def _in_groups(self, act: Callable[[Callable[[Callable[[str, Int], None]], None]], None]) -> None:
+    def _in_groups(self, act: Callable[[Callable[[Callable[[Any, Any], None]], None]], None]) -> None:
         """act(over) for each group, with over(one(direction, degree of freedom)); the last group repeats the last one."""
         e, nv = self.e, self.w["nv"]
-        last = e.integer("sub", nv, 1)
-        groups = e.emit(f"udiv i64 {e.integer('add', nv, DIRECTIONS - 1)}, {DIRECTIONS}")
+        last = nv - 1
 
-        def group(g: str) -> None:
-            def over(one: Callable[[str, Int], None]) -> None:
-                def direction(k: str) -> None:
-                    j = e.integer("add", e.integer("mul", g, DIRECTIONS), k)
-                    one(k, e.emit(f"select i1 {e.emit(f'icmp slt i64 {j}, {last}')}, i64 {j}, i64 {last}"))
+        def group(g: Any) -> None:
+            def over(one: Callable[[Any, Any], None]) -> None:
+                def direction(k: Any) -> None:
+                    j = g * DIRECTIONS + k
+                    one(k, e.smaller(j, last))
 
-                each(e, 0, DIRECTIONS, direction)
+                e.each(0, DIRECTIONS, direction)
 
             act(over)
 
-        each(e, 0, groups, group)
+        e.each(0, (nv + (DIRECTIONS - 1)) // DIRECTIONS, group)
 
     def along_positions(self) -> None:
         """dq = E e_j."""
         w, plain = self.w, self.s.plain_rates
 
-        def group(over: Callable[[Callable[[str, Int], None]], None]) -> None:
+        def group(over: Callable[[Callable[[Any, Any], None]], None]) -> None:
             if plain:
-                over(lambda k, j: self._put(self.s.scalar(1.0), w["seed_q"], self._seed(j, k)))
+                over(lambda k, j: self._put(self.e.scalar(1.0), w["seed_q"], self._seed(j, k)))
             else:
                 over(self._column_of_rates)
             self._take(w["by_position"], over, 0)
             if plain:
-                over(lambda k, j: self._put(self.s.scalar(0.0), w["seed_q"], self._seed(j, k)))
+                over(lambda k, j: self._put(self.e.scalar(0.0), w["seed_q"], self._seed(j, k)))
 
         self._in_groups(group)
         self._clear(w["seed_q"], w["nq"])
 
-    def _column_of_rates(self, k: str, j: Int) -> None:
+    def _column_of_rates(self, k: Any, j: Integer) -> None:
         """E e_j into a direction of seed_q."""
         s, e, w = self.s, self.e, self.w
-        each(e, 0, w["nv"], lambda i: s.put_number(0.0, w["unit"], i))
+        e.each(0, w["nv"], lambda i: s.put_number(0.0, w["unit"], i))
         s.put_number(1.0, w["unit"], j)
         s.call("rates", {"q": w["linearised"], "v": w["unit"], "t": w["clock"], "qdot": w["aside"]})
-        each(e, 0, w["nq"], lambda i: self._put(e.load_double(w["aside"], self._place(i)), w["seed_q"], self._seed(i, k)))
+        e.each(0, w["nq"], lambda i: self._put(e.load_double(w["aside"], self._place(i)), w["seed_q"], self._seed(i, k)))
 
     def along_speeds(self) -> None:
         w, first = self.w, self.w["v_start"] if self.s.momenta else 0
 
-        def group(over: Callable[[Callable[[str, Int], None]], None]) -> None:
-            over(lambda k, j: self._put(self.s.scalar(1.0), w["seed_v"], self._seed(j, k)))
+        def group(over: Callable[[Callable[[Any, Any], None]], None]) -> None:
+            over(lambda k, j: self._put(self.e.scalar(1.0), w["seed_v"], self._seed(j, k)))
             self._take(w["by_position" if self.s.momenta else "by_velocity"], over, first)
-            over(lambda k, j: self._put(self.s.scalar(0.0), w["seed_v"], self._seed(j, k)))
+            over(lambda k, j: self._put(self.e.scalar(0.0), w["seed_v"], self._seed(j, k)))
 
         self._in_groups(group)
 
-    def _take(self, matrix: str, over: Callable[[Callable[[str, Int], None]], None], first: Int) -> None:
+    def _take(self, matrix: Address, over: Callable[[Callable[[Any, Any], None]], None], first: Integer) -> None:
         """Evaluate the tangents of a group: columns of a matrix, which are its rows in memory."""
         s, e, w = self.s, self.e, self.w
         s.call("tangent", self.arrays)
 
-        def column(k: str, j: Int) -> None:
-            start = e.integer("mul", e.integer("add", first, j), w["stride"])
+        def column(k: Any, j: Integer) -> None:
+            start = (first + j) * w["stride"]
             for name, at in self.outputs:
 
-                def one(i: str, name: str = name, at: Int = at) -> None:
-                    found = e.integer("add", e.integer("mul", i, 1 + DIRECTIONS), e.integer("add", k, 1))
-                    place = self._place(e.integer("add", e.integer("add", start, at), i))
+                def one(i: Integer, name: str = name, at: Integer = at) -> None:
+                    found = i * (1 + DIRECTIONS) + k + 1
+                    place = self._place(start + at + i)
                     self._put(e.load_double(w[f"buffer:{name}"], found), matrix, place)
 
-                each(e, 0, w["nv"], one)
+                e.each(0, w["nv"], one)
 
         over(column)

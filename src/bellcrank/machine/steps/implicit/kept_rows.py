@@ -36,6 +36,7 @@ ARRAY_SIZES: dict[str, Sized] = {
     "held_there": lambda kept, rows, width: kept * width,
     "yields": lambda kept, rows, width: kept * width,
     "pushes": lambda kept, rows, width: kept,
+    "second_pushes": lambda kept, rows, width: kept,
     "row_scale": lambda kept, rows, width: rows + 1,
     "candidates": lambda kept, rows, width: rows * width,
     "at_rest": lambda kept, rows, width: width,

@@ -20,13 +20,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ....integrate import RungeKutta
+from ....kernels.executor import Address, Integer
 from ....kernels.llvm.factorization import Parts, inverse, less, times, write_factor, write_multiply, write_solve
-from ....kernels.llvm.flow import each
 from ....numbers import Number, minimum
 from .jacobian import jacobian
 from .tangents import write_tangents
@@ -34,7 +34,7 @@ from .tangents import write_tangents
 if TYPE_CHECKING:
     from ..stepper import Stepper
 
-Text = tuple[str, dict[str, str]]
+Text = tuple[str, dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -93,32 +93,32 @@ class Newton:
 
     # memory -------------------------------------------------------------------------------------------------------
 
-    def row(self, array: str, j: int) -> str:
-        return self.e.pointer(self.w[array], self.e.integer("mul", self.w["state"], j))
+    def row(self, array: str, j: int) -> Any:
+        return self.w[array].at(self.w["state"] * j)
 
-    def residual(self, stage: int) -> str:
+    def residual(self, stage: int) -> Any:
         return self.row("residuals", stage)
 
-    def tangent(self, stage: int) -> str:
+    def tangent(self, stage: int) -> Any:
         return self.row("residuals" if self.s.plain_rates else "tangents", stage)
 
-    def _matrix(self, mode: Mode) -> dict[str, str]:
-        e, w = self.e, self.w
+    def _matrix(self, mode: Mode) -> dict[str, Any]:
+        w = self.w
         count = sum(each_mode.parts for each_mode in self.modes)
         at = self.part * count + mode.place
         size = {"upper": w["matrix"], "below": w["matrix"], "diagonal": w["row"], "pivots": w["row"]}
-        return {name: e.pointer(w[name], e.integer("mul", numbers, at)) for name, numbers in size.items()}
+        return {name: w[name].at(numbers * at) for name, numbers in size.items()}
 
     # the matrices -------------------------------------------------------------------------------------------------
 
-    def linearise(self, state: str, t: Number) -> None:
+    def linearise(self, state: Address, t: Number) -> None:
         """The Jacobian at a state, and what all matrices are made of."""
         s, w = self.s, self.w
         jacobian(s, state, t)
         if not s.momenta:
             vectors = self._vectors("matrix")
-            each(self.e, 0, vectors, lambda i: self.e.store(s.get(w["by_velocity"], i), w["by_both"], i))
-            each(self.e, 0, vectors, lambda i: self.e.store(-s.get(w["by_position"], i), w["by_position"], i))
+            s.fill(w["by_both"], lambda i: w["by_velocity"][i], 0, vectors)
+            s.fill(w["by_position"], lambda i: -w["by_position"][i], 0, vectors)
             if not s.plain_rates:
                 arrays = ", ".join(f"ptr {w[name]}" for name in ("linearised", "by_velocity", "by_both", "by_position"))
                 self._over_turning("add_spin", f"{arrays}, i64 {w['v_place']}, i64 {w['stride']}, i64 {w['order']}")
@@ -127,7 +127,7 @@ class Newton:
         self.e.do(f"call void @{function}({arguments}, ptr {self.w['turning']}, i64 {self.w['quaternion_count']})")
         self.e.forget()
 
-    def _vectors(self, name: str) -> str:
+    def _vectors(self, name: str) -> Any:
         return self.s.vectors(name)
 
     def factor(self, h: Number) -> None:
@@ -144,56 +144,56 @@ class Newton:
     def _g(self, mode: Mode, h: Number) -> Parts:
         return [h * mode.eigenvalue.real, h * mode.eigenvalue.imag][: mode.parts]
 
-    def _bases(self, base: str, mode: Mode, skip: str) -> list[str]:
-        return [base, self.e.pointer(base, self.w[skip])][: mode.parts]
+    def _bases(self, base: Address, mode: Mode, skip: str) -> list[Any]:
+        return [base, base.at(self.w[skip])][: mode.parts]
 
-    def _form(self, mode: Mode, h: Number, into: str) -> None:
+    def _form(self, mode: Mode, h: Number, into: Address) -> None:
         s, e, w = self.s, self.e, self.w
         g = self._g(mode, h)
         square = times(g, g)
         bases = self._bases(into, mode, "matrix")
 
-        def entry(i: str) -> None:
+        def entry(i: Integer) -> None:
             for base, first, second in zip(bases, g, square, strict=True):
                 if s.momenta:
-                    e.store(-(first * s.get(w["by_position"], i)), base, i)
+                    base[i] = -(first * w["by_position"][i])
                 else:
-                    e.store(second * s.get(w["by_position"], i) - first * s.get(w["by_both"], i), base, i)
+                    base[i] = second * w["by_position"][i] - first * w["by_both"][i]
 
-        def one(k: str) -> None:
-            place = e.integer("add", e.integer("mul", k, w["stride"]), k)
+        def one(k: Any) -> None:
+            place = k * w["stride"] + k
             s.put_number(s.number(into, place) + 1.0, into, place)
 
-        each(e, 0, self._vectors("matrix"), entry)
-        each(e, 0, w["order"], one)
+        e.each(0, self._vectors("matrix"), entry)
+        e.each(0, w["order"], one)
 
     # solving ------------------------------------------------------------------------------------------------------
 
     def correct(self, h: Number) -> None:
         """(1 - h A (x) J)^-1 in place of the residuals of all stages."""
-        s, e = self.s, self.e
+        e = self.e
         self._lower([(self.residual(i), self.tangent(i)) for i in range(self.stages)])
 
-        def transform(i: str) -> None:
-            given = [s.get(self.tangent(stage), i) for stage in range(self.stages)]
+        def transform(i: Integer) -> None:
+            given = [self.tangent(stage)[i] for stage in range(self.stages)]
             for mode in self.modes:
                 parts = [[c.real for c in mode.into], [c.imag for c in mode.into]][: mode.parts]
                 for k, weights in enumerate(parts):
-                    e.store(sum((a * x for a, x in zip(weights, given, strict=True)), 0.0), self.row("modes", mode.row + k), i)
+                    self.row("modes", mode.row + k)[i] = sum((a * x for a, x in zip(weights, given, strict=True)), 0.0)
 
-        def transform_back(i: str) -> None:
-            found = [[s.get(self.row("modes", mode.row + k), i) for k in range(mode.parts)] for mode in self.modes]
+        def transform_back(i: Integer) -> None:
+            found = [[self.row("modes", mode.row + k)[i] for k in range(mode.parts)] for mode in self.modes]
             for stage in range(self.stages):
                 value = sum((mode.back_to(stage, x) for mode, x in zip(self.modes, found, strict=True)), 0.0)
-                e.store(value, self.tangent(stage), i)
+                self.tangent(stage)[i] = value
 
-        each(e, 0, self.w["controlled"], transform)
+        e.each(0, self.w["controlled"], transform)
         for mode in self.modes:
             self._solve(mode, h, [self.row("modes", mode.row + k) for k in range(mode.parts)])
-        each(e, 0, self.w["controlled"], transform_back)
+        e.each(0, self.w["controlled"], transform_back)
         self._lift([(self.residual(i), self.tangent(i)) for i in range(self.stages)])
 
-    def filtered(self, h: Number, vector: str) -> None:
+    def filtered(self, h: Number, vector: Address) -> None:
         """(1 - h gamma J)^-1 in place of a vector, with gamma the real eigenvalue of A."""
         (mode,) = [mode for mode in self.modes if mode.parts == 1]
         inside = vector if self.s.plain_rates else self.row("modes", 0)
@@ -201,7 +201,7 @@ class Newton:
         self._solve(mode, h, [inside])
         self._lift([(vector, inside)])
 
-    def _solve(self, mode: Mode, h: Number, rows: list[str]) -> None:
+    def _solve(self, mode: Mode, h: Number, rows: list[Any]) -> None:
         (self._solve_whole if self.s.momenta else self._solve_halved)(mode, h, rows)
 
     def _apply_inverse(self, mode: Mode) -> None:
@@ -212,45 +212,45 @@ class Newton:
         self.e.do(f"call void @solve_{mode.parts}({arrays}, ptr {w['right']}, {sizes})")
         self.e.forget()
 
-    def _solve_whole(self, mode: Mode, h: Number, rows: list[str]) -> None:
-        s, e, w = self.s, self.e, self.w
+    def _solve_whole(self, mode: Mode, h: Number, rows: list[Any]) -> None:
+        s, w = self.s, self.w
         right = self._bases(w["right"], mode, "row")
         for row, to in zip(rows, right, strict=True):
-            each(e, 0, w["controlled"], lambda i, row=row, to=to: e.store(s.get(row, i), to, i))  # type: ignore[misc]
+            s.fill(to, row.__getitem__, 0, w["controlled"])
         self._apply_inverse(mode)
         for row, to in zip(rows, right, strict=True):
-            each(e, 0, w["controlled"], lambda i, row=row, to=to: e.store(s.get(to, i), row, i))  # type: ignore[misc]
+            s.fill(row, to.__getitem__, 0, w["controlled"])
 
-    def _solve_halved(self, mode: Mode, h: Number, rows: list[str]) -> None:
+    def _solve_halved(self, mode: Mode, h: Number, rows: list[Any]) -> None:
         s, e, w = self.s, self.e, self.w
         g = self._g(mode, h)
         right = self._bases(w["right"], mode, "row")
-        speeds = [e.pointer(row, w["v_start"]) for row in rows]
+        speeds = [row.at(w["v_start"]) for row in rows]
         vectors = self._vectors("row")
 
-        def get(bases: list[str], i: str) -> Parts:
-            return [s.get(base, i) for base in bases]
+        def get(bases: list[Any], i: Integer) -> Parts:
+            return [base[i] for base in bases]
 
-        def put(x: Parts, bases: list[str], i: str) -> None:
+        def put(x: Parts, bases: list[Any], i: Integer) -> None:
             for value, base in zip(x, bases, strict=True):
-                e.store(value, base, i)
+                base[i] = value
 
         for row, speed in zip(rows, speeds, strict=True):
             sizes = f"i64 {w['order']}, i64 {w['stride']}, i64 {w['row_chunks']}, double -1.0"
             e.do(f"call void @multiply(ptr {w['by_velocity']}, ptr {row}, ptr {speed}, {sizes})")
             e.forget()
 
-        def right_hand_side(i: str) -> None:
+        def right_hand_side(i: Integer) -> None:
             put([a + b for a, b in zip(get(rows, i), times(g, get(speeds, i)), strict=True)], right, i)
 
-        def speeds_of(i: str) -> None:
+        def speeds_of(i: Integer) -> None:
             d = get(right, i)
             put(times(less(d, get(rows, i)), inverse(g)), speeds, i)
             put(d, rows, i)
 
-        each(e, 0, vectors, right_hand_side)
+        e.each(0, vectors, right_hand_side)
         self._apply_inverse(mode)
-        each(e, 0, vectors, speeds_of)
+        e.each(0, vectors, speeds_of)
         if not s.plain_rates:
             for row in rows:
                 self._copy_displacements(row, w["aside"])
@@ -258,28 +258,28 @@ class Newton:
 
     # between rates of coordinates and displacements -----------------------------------------------------------------
 
-    def _lower(self, pairs: list[tuple[str, str]]) -> None:
+    def _lower(self, pairs: list[tuple[Any, Any]]) -> None:
         """Rates of q as velocities, E+ q'; what has no quaternions is its own."""
         s, w = self.s, self.w
         if s.plain_rates:
             return
         for vector, inside in pairs:
-            each(self.e, 0, w["controlled"], lambda i, a=vector, b=inside: self.e.store(s.get(a, i), b, i))  # type: ignore[misc]
+            s.fill(inside, vector.__getitem__, 0, w["controlled"])
             self._over_scalars(lambda q, v, a=vector, b=inside: s.put_number(s.number(a, q), b, v))  # type: ignore[misc]
             arguments = f"ptr {w['linearised']}, ptr {vector}, ptr {inside}, i64 {w['v_place']}"
             self._over_turning("group_velocities" if s.method.turns else "velocities_of_rates", arguments)
 
-    def _over_scalars(self, act: Callable[[str, str], None]) -> None:
+    def _over_scalars(self, act: Callable[[Any, Any], None]) -> None:
         """act(place in q, place in v) of every coordinate whose rate is its velocity."""
         e, table = self.e, self.w["scalars"]
 
-        def one(i: str) -> None:
-            first = e.integer("mul", i, 2)
-            act(e.load_int(table, first), e.load_int(table, e.integer("add", first, 1)))
+        def one(i: Integer) -> None:
+            first = i * 2
+            act(table.integer(first), table.integer(first + 1))
 
-        each(e, 0, self.w["scalar_count"], one)
+        e.each(0, self.w["scalar_count"], one)
 
-    def _lift(self, pairs: list[tuple[str, str]]) -> None:
+    def _lift(self, pairs: list[tuple[Any, Any]]) -> None:
         """Rates of q from displacements: q' + E (d - E+ q'), which keeps what of q' is no velocity."""
         s, e, w = self.s, self.e, self.w
         if s.plain_rates:
@@ -289,20 +289,20 @@ class Newton:
                 self._lift_group(vector, inside)
                 continue
             self._lower([(vector, w["aside"])])
-            each(e, 0, w["nv"], lambda i, a=inside: s.put_number(s.number(a, i) - s.number(w["aside"], i), w["unit"], i))  # type: ignore[misc]
+            e.each(0, w["nv"], lambda i, a=inside: s.put_number(s.number(a, i) - s.number(w["aside"], i), w["unit"], i))
             s.call("rates", {"q": w["linearised"], "v": w["unit"], "t": w["clock"], "qdot": w["aside"]})
-            each(e, 0, w["nq"], lambda i, a=vector: s.put_number(s.number(a, i) + s.number(w["aside"], i), a, i))  # type: ignore[misc]
+            e.each(0, w["nq"], lambda i, a=vector: s.put_number(s.number(a, i) + s.number(w["aside"], i), a, i))
             self._copy_speeds(inside, vector)
 
-    def _copy_displacements(self, source: str, to: str) -> None:
-        each(self.e, 0, self.w["nv"], lambda i: self.s.put_number(self.s.number(source, i), to, i))
+    def _copy_displacements(self, source: Address, to: Address) -> None:
+        self.e.each(0, self.w["nv"], lambda i: self.s.put_number(self.s.number(source, i), to, i))
 
-    def _copy_speeds(self, source: str, to: str) -> None:
-        e, w = self.e, self.w
-        a, b = e.pointer(source, w["v_start"]), e.pointer(to, w["v_start"])
+    def _copy_speeds(self, source: Address, to: Address) -> None:
+        w = self.w
+        a, b = source.at(w["v_start"]), to.at(w["v_start"])
         self._copy_displacements(a, b)
 
-    def _lift_group(self, vector: str, inside: str) -> None:
+    def _lift_group(self, vector: Address, inside: Address) -> None:
         s, w = self.s, self.w
         self._over_scalars(lambda q, v: s.put_number(s.number(inside, v), vector, q))
         self._copy_speeds(inside, vector)

@@ -8,9 +8,9 @@ the stages once these are known.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
-from ....kernels.llvm.emitter import Int
-from ....kernels.llvm.flow import each, when, while_
+from ....kernels.executor import Address, Integer
 from ....numbers import Condition, Number, Symbol, maximum, minimum
 from ...tangents.stages import GIVEN_UP, SOLVED, SOLVING, StageTangents
 from ..adaptive import SAFETY, SHRINK, AdaptiveStepper, polynomial_at
@@ -39,7 +39,7 @@ class RadauStepper(AdaptiveStepper):
         return Newton(self)
 
     @property
-    def at_start(self) -> str:
+    def at_start(self) -> Any:
         return self.k[self.stages - 1]
 
     def trial(self, t: Number, h: Number) -> None:
@@ -70,9 +70,9 @@ class RadauStepper(AdaptiveStepper):
             self.newton.factor(h)
             self.set_real("factored", h)
 
-        when(self.e, self.any(self.live() & (self.real("jacobian") >= TO_RENEW)), linearise)
+        self.e.when(self.any(self.live() & (self.real("jacobian") >= TO_RENEW)), linearise)
         other = (self.real("factored") < h) | (self.real("factored") > h)
-        when(self.e, self.any(self.live() & other), factor)
+        self.e.when(self.any(self.live() & other), factor)
 
     def _first_guess(self, h: Number) -> None:
         """The polynomial of the last step, continued; nothing where there is none or it is too far."""
@@ -81,11 +81,11 @@ class RadauStepper(AdaptiveStepper):
         weights = [_lagrange(self.method.c, 1.0 + c * ratio) for c in self.method.c]
         newton = self.newton
 
-        def at(i: str) -> None:
-            old = [self.get(newton.row("accepted", j), i) for j in range(newton.stages)]
+        def at(i: Integer) -> None:
+            old = [newton.row("accepted", j)[i] for j in range(newton.stages)]
             for k, row in zip(self.k, weights, strict=False):
                 value = sum((a * x for a, x in zip(row, old, strict=True)), 0.0)
-                self.e.store(known.select(value, 0.0), k, i)
+                k[i] = known.select(value, 0.0)
 
         self.over_state(at)
 
@@ -96,10 +96,10 @@ class RadauStepper(AdaptiveStepper):
         self.set_real("theta", 0.0)
         self.set_real("eta", self.power(maximum(self.real("eta"), EPSILON), 0.8))
 
-        def going() -> str:
+        def going() -> Any:
             return self.any(self.real("solving") >= SOLVING)
 
-        while_(self.e, going, lambda: self._pass(t, h))
+        self.e.repeat(going, lambda: self._pass(t, h))
 
     def _pass(self, t: Number, h: Number) -> None:
         newton = self.newton
@@ -108,14 +108,14 @@ class RadauStepper(AdaptiveStepper):
             self.derivative(self.words["aside"], newton.residual(i), time, works=False, along=False)
         rows = [(self.k[i], newton.residual(i)) for i in range(newton.stages)]
 
-        def less(i: str) -> None:
+        def less(i: Integer) -> None:
             for k, residual in rows:
-                self.e.store(self.get(residual, i) - self.get(k, i), residual, i)
+                residual[i] = residual[i] - k[i]
 
-        def more(i: str) -> None:
+        def more(i: Integer) -> None:
             for k, change in rows:
-                value = self.get(k, i)
-                self.e.store(going.select(value + self.get(change, i), value), k, i)
+                value = k[i]
+                k[i] = going.select(value + change[i], value)
 
         self._over_controlled(less)
         newton.correct(h)
@@ -123,25 +123,21 @@ class RadauStepper(AdaptiveStepper):
         self._judge(self._size_of_changes(h, self.words["y"]), going)
         self._over_controlled(more)
 
-    def _over_controlled(self, body: Callable[[str], None]) -> None:
+    def _over_controlled(self, body: Callable[[Any], None]) -> None:
         """All but the works."""
-        each(self.e, 0, self.words["controlled"], body)
+        self.e.each(0, self.words["controlled"], body)
 
-    def _size_of_changes(self, h: Number, of: str) -> Symbol:
+    def _size_of_changes(self, h: Number, of: Address) -> Symbol:
         """Of a state, or of tangents that are laid out as one."""
         w, newton = self.words, self.newton
 
-        def square(i: str) -> Number:
-            scale = h / (self.real("atol") + self.real("rtol") * abs(self.get(of, i)))
-            changes = [scale * self.get(newton.residual(j), i) for j in range(newton.stages)]
+        def square(i: Integer) -> Number:
+            scale = h / (self.real("atol") + self.real("rtol") * abs(of[i]))
+            changes = [scale * newton.residual(j)[i] for j in range(newton.stages)]
             return sum((x * x for x in changes[1:]), changes[0] * changes[0])
 
         squares = self.added_up(self.folded(0, w["controlled"], square, lambda a, b: a + b))
-        return (squares / (float(newton.stages) * self._as_number(w["size"]))).sqrt()
-
-    def _as_number(self, count: str) -> Symbol:
-        e = self.e
-        return e.symbol(e.splat(e.emit(f"sitofp i64 {count} to double")))
+        return (squares / (float(newton.stages) * self.e.number_of(w["size"]))).sqrt()
 
     def _judge(self, norm: Number, going: Condition) -> None:
         """Whether the iterations have converged, or will not."""
@@ -176,7 +172,7 @@ class RadauStepper(AdaptiveStepper):
         for i, time in stage_times(self, t, h):
             self.move(h, self.method.A[i], self.words["aside"])
             self.derivative(self.words["aside"], newton.residual(i), time)
-            each(self.e, first, last, lambda j, i=i: self.e.store(self.get(newton.residual(i), j), self.k[i], j))  # type: ignore[misc]
+            self.fill(self.k[i], newton.residual(i).__getitem__, first, last)
 
     # the error ----------------------------------------------------------------------------------------------------
 
@@ -187,7 +183,7 @@ class RadauStepper(AdaptiveStepper):
         after_rejection = (self.real("grow") <= 1.0) | (self.real("steps") <= 0.0)
         solved = self.real("solving") >= SOLVED
         doubtful = self.live() & solved & after_rejection & (self.real("error") > 1.0)
-        when(self.e, self.any(doubtful), lambda: self._estimate_again(h, doubtful))
+        self.e.when(self.any(doubtful), lambda: self._estimate_again(h, doubtful))
         error = self.real("error")
         if self.with_works:
             of_works = self._norm(h, w["controlled"], w["vectors"], w["works"], self.real("energy"))
@@ -198,7 +194,7 @@ class RadauStepper(AdaptiveStepper):
         if not self.tangents:
             return solved.select(error, failed)
         self.set_real("error", solved.select(error, failed))
-        when(self.e, self.any(self.live() & solved & (error <= 1.0)), lambda: self._take_tangents(h))
+        self.e.when(self.any(self.live() & solved & (error <= 1.0)), lambda: self._take_tangents(h))
         return self.real("error")
 
     # tangents -----------------------------------------------------------------------------------------------------
@@ -209,7 +205,7 @@ class RadauStepper(AdaptiveStepper):
         along.solve(h, lambda: self._slopes_of_stages(t, h), lambda dy: self._size_of_changes(h, dy), self._judge_tangents)
         self.move(h, self.method.b, self.words["new"])
         largest = self._errors_of_tangents(along, h)
-        asked = self.e.symbol(self.e.splat(self.e.emit(f"sitofp i64 {self.words['control_all']} to double"))) > 0.0
+        asked = self.e.number_of(self.words["control_all"]) > 0.0
         error = asked.select(maximum(self.real("error"), largest), self.real("error"))
         lost = self.real("along") < SOLVED
         self.set_real("error", lost.select(2.0, error))
@@ -235,8 +231,8 @@ class RadauStepper(AdaptiveStepper):
         self.set_real("along_change", 0.0)
         self.set_count("parameter", 0)
 
-        def one(start: Int) -> None:
-            def estimate(at: Int) -> Number:
+        def one(start: Integer) -> None:
+            def estimate(at: Integer) -> Number:
                 slopes = sum((a * self.number(k, at) for a, k in zip(weights, self.k, strict=False)), 0.0)
                 return h * (slopes + gamma * self.number(self.at_start, at))
 
@@ -251,28 +247,28 @@ class RadauStepper(AdaptiveStepper):
         along.each_parameter(one)
         return self.real("along_change")
 
-    def _estimate(self, h: Number, first: str) -> None:
+    def _estimate(self, h: Number, first: Integer) -> None:
         """Into ``origin``, filtered; ``first`` is the slope at the start."""
         assert self.method.error is not None
         *weights, gamma = self.method.error
 
-        def at(i: str) -> None:
-            value = self.combination(weights, i) + gamma * self.get(first, i)
-            self.e.store(h * value, self.words["origin"], i)
+        def at(i: Integer) -> None:
+            value = self.combination(weights, i) + gamma * first[i]
+            self.words["origin"][i] = h * value
 
         self._over_controlled(at)
         self.newton.filtered(h, self.words["origin"])
 
-    def _size_of_estimate(self, largest_of: str | None = None) -> Symbol:
+    def _size_of_estimate(self, largest_of: Address | None = None) -> Number:
         """Of what is in ``origin``, of the state or of tangents, whose sizes are then given."""
         w = self.words
 
-        def scaled(i: str) -> Number:
+        def scaled(i: Integer) -> Number:
             ends = (w["y"], w["new"]) if largest_of is None else (largest_of, largest_of)
-            largest = maximum(*(abs(self.get(end, i)) for end in ends))
-            return self.get(w["origin"], i) / (self.real("atol") + self.real("rtol") * largest)
+            largest = maximum(*(abs(end[i]) for end in ends))
+            return w["origin"][i] / (self.real("atol") + self.real("rtol") * largest)
 
-        return (self.sum_of_squares(scaled, 0, w["controlled"]) / self._as_number(w["size"])).sqrt() / self._leniency()
+        return (self.sum_of_squares(scaled, 0, w["controlled"]) / self.e.number_of(w["size"])).sqrt() / self._leniency()
 
     def _leniency(self) -> Number:
         """The estimate is of order three, the method of order five: its errors are proportional to tol where the estimate may
@@ -282,7 +278,7 @@ class RadauStepper(AdaptiveStepper):
     def _estimate_again(self, h: Number, where: Condition) -> None:
         """With the slope at the start and its error: of what dies out fast the first estimate says too much."""
         w, slope = self.words, self.newton.row("modes", len(self.method.c) - 1)
-        self._over_controlled(lambda i: self.e.store(self.get(w["y"], i) + self.get(w["origin"], i), w["aside"], i))
+        self.fill(w["aside"], lambda i: w["y"][i] + w["origin"][i], 0, w["controlled"])
         self.derivative(w["aside"], slope, start_of_step(self), works=False, along=False)
         self._estimate(h, slope)
         self.set_real("error", where.select(self._size_of_estimate(), self.real("error")))
@@ -330,16 +326,16 @@ class RadauStepper(AdaptiveStepper):
             self.derivative(y, last, start_of_step(self))
         else:
             self.copy(newton.residual(newton.stages - 1), last)
-            when(self.e, self.any(passed), lambda: self.derivative(y, last, start_of_step(self)))
+            self.e.when(self.any(passed), lambda: self.derivative(y, last, start_of_step(self)))
         for j in range(newton.stages):
             self.replace(newton.row("accepted", j), self.k[j], stands)
         after = passed.select(0.0, self.real("tried"))
         self.set_real("h_before", stands.select(after, self.real("h_before")))
 
-    def slope_at_end(self) -> str:
+    def slope_at_end(self) -> Any:
         return self.newton.residual(len(self.method.c) - 1)
 
-    def outer_slopes(self) -> tuple[str, str]:
+    def outer_slopes(self) -> tuple[Any, Any]:
         return self.at_start, self.k[self.stages - 2]
 
 

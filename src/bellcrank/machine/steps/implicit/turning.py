@@ -25,12 +25,16 @@ The stepper stores as slopes k what does not depend on the axes at hand: x', w, 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from ....kernels.llvm.emitter import Emitter, Int
 from ....kernels.llvm.flow import each, when
 from ....numbers import Number
 from ....spatial import Vector, quaternion_turn
 from ..memory import TURNING
+
+if TYPE_CHECKING:
+    from ..stepper import Stepper
 
 
 def write_turning() -> list[tuple[str, dict[str, str]]]:
@@ -148,3 +152,34 @@ def _function(e: Emitter, name: str, arguments: str) -> tuple[str, dict[str, str
     e.do("ret void")
     head = f"define internal void @{name}({arguments}, ptr noalias %turning, i64 %count)"
     return f"{head} {{\nentry:\n{e.text()}\n}}\n", e.declarations
+
+
+# calls ------------------------------------------------------------------------------------------------------------------
+
+
+def call_turn_state(s: Stepper, start: str, h: Number, into: str, *, end: bool, along: bool = True) -> None:
+    """The middle or the end of a step from ``start``, perhaps with its tangents (machine.tangents.turning)."""
+    arrays = f"ptr {start}, ptr {s.k[0]}, ptr {into}, double {s.e.first(h)}, i64 {int(end)}"
+    if s.tangents and along:
+        s.e.do(f"call void @turn_state_along({arrays}, {_layout_of_tangents(s)})")
+    s.e.do(f"call void @turn_state({arrays}, {_table(s)})")
+    s.e.forget()
+
+
+def call_turn_slopes(s: Stepper, state: str, k: str, *, along: bool = True) -> None:
+    """Of slopes just evaluated, with the velocities that came with them."""
+    along = bool(s.tangents) and along
+    if along:
+        s.e.do(f"call void @turn_slopes_along(ptr {state}, ptr {k}, {_layout_of_tangents(s)})")
+    v = s.words["moved" if along else "buffer:v"]
+    s.e.do(f"call void @turn_slopes(ptr {state}, ptr {k}, ptr {v}, i64 {s.words['v_start']}, {_table(s)})")
+    s.e.forget()
+
+
+def _table(s: Stepper) -> str:
+    return f"ptr {s.words['turning']}, i64 {s.words['quaternion_count']}"
+
+
+def _layout_of_tangents(s: Stepper) -> str:
+    sizes = ", ".join(f"i64 {s.words[name]}" for name in ("t_start", "tangent_block", "tangent_chunks", "v_start", "nq"))
+    return f"{sizes}, {_table(s)}"

@@ -5,8 +5,7 @@ Nothing ends a step early: models with stops, tables over time or contacts run o
 
 from __future__ import annotations
 
-from ....kernels.llvm.flow import when
-from ....numbers import Condition
+from ....numbers import Condition, negated, select
 from ..fixed import FixedStepper
 from ..memory import NOT_FINITE
 from ..projection import Watch, close
@@ -21,37 +20,34 @@ class FixedLaneStepper(InLanes, FixedStepper):
         self.new_state(self.real("h"))
         before = self.running()
         running = before & self.finite(self.words["new"])
-        self.set_real("status", (before & ~running).select(float(NOT_FINITE), self.real("status")))
+        self.set_real("status", select(before & negated(running), float(NOT_FINITE), self.real("status")))
         running = self._closed(running) if self.closed else running
         if not self.closed:
             self.unit_quaternions(self.words["new"], self.k[0])
         self.replace(self.words["y"], self.words["new"], running)
         for name, by in (("t", self.real("h")), ("steps", 1.0)):
-            self.set_real(name, running.select(self.real(name) + by, self.real(name)))
+            self.set_real(name, select(running, self.real(name) + by, self.real(name)))
         self._count_step()
 
     def _closed(self, running: Condition) -> Condition:
         """Where the run stands after the projection; what does not go on is projected where it is."""
-        self.replace(self.words["new"], self.words["y"], ~running)
+        self.replace(self.words["new"], self.words["y"], negated(running))
         close(self, self.real("t") + self.real("h"))
         stands = running & (self.real("met") <= 0.0)
-        self.set_real("status", (running & ~stands).select(self.real("met"), self.real("status")))
+        self.set_real("status", select(running & negated(stands), self.real("met"), self.real("status")))
         Watch(self).remember(stands)
         return stands
 
     def _count_step(self) -> None:
-        e = self.e
         self.add_count("substep")
-        done = e.emit(f"icmp sge i64 {self.count('substep')}, {self.count('substeps')}")
-        when(e, done, self._take_sample)
+        self.e.when(self.count("substep") >= self.count("substeps"), self._take_sample)
 
     def _take_sample(self) -> None:
         """A row of each lane; times are those of the samples, free of the rounding of sums of steps."""
-        e, w = self.e, self.words
+        w, s = self.words, self.words["sampled"].integer(0)
         self.set_count("substep", 0)
-        s = e.load_int(w["sampled"], 0)
-        time = e.symbol(e.splat(e.load_double(w["times"], s)))
-        self.set_real("t", self.running().select(time, self.real("t")))
+        time = self.e.of_lanes(w["times"], lambda lane: s)
+        self.set_real("t", select(self.running(), time, self.real("t")))
         rows = [self.row_of_sample(lane, s) for lane in range(self.lanes)]
-        self.over_state(lambda i: self.put_sample(self.get(w["y"], i), rows, i))
-        e.do(f"store i64 {e.integer('add', s, 1)}, ptr {w['sampled']}, align 8")
+        self.over_state(lambda i: self.put_sample(w["y"][i], rows, i))
+        w["sampled"].put_integer(0, s + 1)

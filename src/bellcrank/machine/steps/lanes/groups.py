@@ -25,22 +25,22 @@ _LINE = 8  # doubles of a line of the processor's cache
 
 
 class Groups:
-    """Room for ``most`` groups, of which the first ``used`` run."""
+    """Room for so many groups, of which the first ``used`` run."""
 
-    def __init__(self, one: Memory, most: int):
+    def __init__(self, one: Memory, room: int):
         """``one``: the memory of a group before anything has run in it."""
         layout = one.layout
-        self.layout, self.times, self.used, self._one = layout, one.times, most, one
+        self.layout, self.times, self.room, self.used, self._one = layout, one.times, room, room, one
         arrays = {name: x for name, x in one.arrays.items() if name not in _SHARED and name in layout.places}
         sizes = [-(-x.size // _LINE) * _LINE for x in arrays.values()]
         self._at = dict(zip(arrays, np.cumsum([0, *sizes[:-1]]).tolist(), strict=True))
         self._fresh = np.zeros(sum(sizes))
         for name, x in arrays.items():
             self._fresh[self._at[name] :][: x.size] = x.ravel().view(np.float64)
-        self._memory = aligned(most * self._fresh.size).reshape(most, -1)
-        self._out = np.empty((most, layout.lanes, len(one.times) + 1, layout.state // layout.lanes))
-        self._words = np.tile(one.words, (most, 1))
-        start, out = (x.ctypes.data + x.strides[0] * np.arange(most) for x in (self._memory, self._out))
+        self._memory = aligned(room * self._fresh.size).reshape(room, -1)
+        self._out = np.empty((room, layout.lanes, len(one.times) + 1, layout.state // layout.lanes))
+        self._words = np.tile(one.words, (room, 1))
+        start, out = (x.ctypes.data + x.strides[0] * np.arange(room) for x in (self._memory, self._out))
         for name, at in self._at.items():
             self._words[:, layout.places[name]] = start + 8 * at
         self._words[:, layout.places["out"]] = out

@@ -40,7 +40,7 @@ Array = NDArray[np.float64]
 PLACES = ("sampled", "corner")  # how many samples and corners a run has behind it
 FOUND = ("status", "t", "h", "steps", "rejected", "stiff_time", "rate")  # numbers of a lane that are told of its run
 
-_FIRST_PIECE, _LEAST_PIECE, _MOST_PIECE = 4, 64, 4096  # steps of a call, which grow to a number that follows from the model:
+_LEAST_PIECE, _MOST_PIECE = 64, 4096  # steps of a call, which grow from a sixteenth of a number that follows from the model:
 _PIECE_BODIES = 200_000  # bodies times steps; never from a clock, since what is looked at between calls is part of the result
 _LOOK_SECONDS = 0.1  # between looks at runs that go on
 _BLOCKS = 4  # of groups for each thread, so that all end at about the same time
@@ -83,6 +83,13 @@ class Own(NamedTuple):
         return Own(*(x[rows] for x in self))
 
 
+class Room(NamedTuple):
+    """Where groups of runs take place: the memory of one before it begins, with its machine code, and blocks that are free."""
+
+    one: Memory
+    free: SimpleQueue[_Block]
+
+
 def write_lane_stepper(plan: Plan, program: Program, method: RungeKutta, lanes: int) -> Module:
     """The stepper of a method for lanes."""
     called = programs(plan, program, works=False, implicit=method.implicit)
@@ -107,7 +114,7 @@ def run_lanes(
     numbers: NDArray[np.int64] | None = None,
     own: Own | None = None,
     substeps: int = 1,
-    made: dict[tuple[str, int], Memory] | None = None,
+    made: dict[tuple[str, int], Room] | None = None,
 ) -> dict[str, NDArray[Any]]:
     """Runs from states ``start`` (q, v, tau, u by run) and their ``slopes`` (qdot, a).
 
@@ -123,18 +130,18 @@ def run_lanes(
 
     ``numbers``: of the runs, in order, which decide who shares lanes; 0, 1, ... unless given. ``own``: where runs have designs
     of their own (then the plan says so). ``substeps``: of a method of fixed steps, so many of length h for a sample.
-    ``made``: memories that calls with the same plan, times and corners share, by method and number of corners.
+    ``made``: rooms that calls with the same plan, times and corners share, by method and number of corners.
     """
     count, model, lanes = len(start["q"]), plan.model, lane_count()
     most, shared = corners.shape[-1] if own is None else own.corners.shape[1], {} if made is None else made
-    one = shared.get((method.name, most))
-    if one is None:
-        one = shared[method.name, most] = _memory(plan, program, method, times, corners, most)
-    layout = one.layout
+    room = shared.get((method.name, most))
+    if room is None:
+        room = shared[method.name, most] = Room(_memory(plan, program, method, times, corners, most), SimpleQueue())
+    layout = room.one.layout
     given: Rows = {**start, **slopes, **(places or {name: np.zeros(count, dtype=np.int64) for name in PLACES})}
     each_reals = {name: np.broadcast_to(value, count) for name, value in reals.items()}
-    lot = _Lot(one, leaves, patience, substeps)
-    found = _room(layout, count)
+    lot = _Lot(room, leaves, patience, substeps)
+    found = _unfilled(layout, count)
     together = _together(np.arange(count) if numbers is None else numbers, lanes)
     blocks = np.split(together, range(lot.most(len(together)), len(together), lot.most(len(together))))
     jobs = [workers().submit(lot.run, block, given, each_reals, own, found) for block in blocks]
@@ -160,7 +167,7 @@ def _together(numbers: NDArray[np.int64], lanes: int) -> NDArray[np.int64]:
     return np.minimum(first[:, None] + np.arange(lanes), last[:, None])
 
 
-def _room(layout: Layout, count: int) -> Rows:
+def _unfilled(layout: Layout, count: int) -> Rows:
     """For what runs find: a row of each, of samples after their starts."""
     samples, model = layout.samples + 1, layout.model
     sizes = {"q": model.nq, "v": model.nv, "anchors": len(layout.anchors.places)}
@@ -171,14 +178,13 @@ def _room(layout: Layout, count: int) -> Rows:
 
 
 class _Lot:
-    """All groups of runs, and the memories in which they run, one after the other."""
+    """All groups of runs, and the blocks in which they run, one after the other."""
 
-    def __init__(self, one: Memory, leaves: float, patience: Patience, substeps: int):
-        self.one, self.leaves, self.substeps = one, leaves, substeps
+    def __init__(self, room: Room, leaves: float, patience: Patience, substeps: int):
+        self.one, self.free, self.leaves, self.substeps = room.one, room.free, leaves, substeps
         self.patience, self.interrupted = patience, stopping()
-        self.free: SimpleQueue[_Block] = SimpleQueue()
         self.going: set[_Block] = set()
-        plan = one.layout.plan
+        plan = room.one.layout.plan
         self.places = lane_places(plan) if plan.lane_designs else {}
 
     def most(self, groups: int) -> int:
@@ -199,9 +205,12 @@ class _Lot:
 
     def _free_block(self, groups: int) -> _Block:
         try:
-            return self.free.get_nowait()  # no block is larger than the first ones
+            while (block := self.free.get_nowait()).room < groups:
+                """It is given up for a larger one."""
         except Empty:
-            return _Block(self.one, groups, self.leaves, self.substeps)
+            block = _Block(self.one, groups)
+        block.leaves, block.substeps = self.leaves, self.substeps
+        return block
 
     def wait(self, jobs: list[Future[None]], meanwhile: Callable[[list[Progress]], None]) -> None:
         try:
@@ -219,10 +228,11 @@ class _Lot:
 class _Block(Groups):
     """Groups of runs that one thread takes on together."""
 
-    def __init__(self, one: Memory, most: int, leaves: float, substeps: int):
+    leaves, substeps = np.inf, 1
+
+    def __init__(self, one: Memory, most: int):
         super().__init__(one, most)
         layout = one.layout
-        self.leaves, self.substeps = leaves, substeps
         self.weights = np.tile(turn_weights(layout.model, float(layout.plan.length)), (1, layout.lanes, 1))
         self.bodies = max(1, layout.plan.n + layout.plan.loads.closing.rows)
         self.most = min(_MOST_PIECE, max(_LEAST_PIECE, 1 << (_PIECE_BODIES // self.bodies).bit_length()))
@@ -260,7 +270,7 @@ class _Block(Groups):
         corners[:, :, :-1], corners[:, :, -1] = own.corners, NEVER
 
     def run(self, interrupted: Event, patience: Patience) -> None:
-        budget, last = _FIRST_PIECE, (np.zeros(self.runs.shape), self.lane("t").copy())
+        budget, last = self.most // 16, (np.zeros(self.runs.shape), self.lane("t").copy())
         while self.going().any():
             together = max(1, _PIECE_BODIES // (self.bodies * budget))
             for first in range(0, self.used, together):

@@ -1,0 +1,130 @@
+"""Sweeps that make no sense are refused, with what to do instead."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+import bellcrank as bc
+from bellcrank.errors import MissingExtraError, StateError, StudyError
+from bellcrank.studies.study.spec import Case, Study
+from bellcrank.studies.study.variations import Listed, Lognormal, Normal, Triangular
+from bellcrank.studies.sweeps import running
+from bellcrank.studies.sweeps.store import Store
+from tests.sweeps.test_sweeps import same, swept
+
+
+@pytest.fixture(scope="module")
+def pendulum():
+    return bc.load("double_pendulum")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"chunk": 65}, "a multiple of 64"),
+        ({"colour": "red"}, "no option 'colour'"),
+        ({"scheduler": 3}, "address of a Dask scheduler"),
+        ({"outputs": "tip.x"}, "must be a list"),
+        ({"outputs": ()}, "no outputs"),
+        ({"parameters": {"upper.mass": "heavy"}}, "does not describe a parameter"),
+        ({"parameters": {"duration": [1.0, 2.0]}}, "cannot vary"),
+        ({"parameters": {"upper.mass": []}}, "has no values"),
+        ({"parameters": {"upper.mass": (2.0, 1.0)}}, "Give a min below max"),
+        ({"parameters": {"upper.mass": Triangular(100.0, 200.0)}}, "is 14.59, outside min and max"),
+        ({"parameters": {"initial.elbow.q.0": Lognormal(0.1)}}, "must be more than zero"),
+        ({"parameters": {"upper.mass": Normal(-1.0)}}, "deviation is -1"),
+        ({"parameters": {"initial.elbow.q.0": [0.1]}, "q": {"elbow": 0.2}}, "has no effect where q names"),
+        ({"parameters": {"upper.mass": (1.0, 2.0)}, "runs": 2, "seed": -1}, "seed is -1"),
+        ({"outputs": {"x" * 300: "elbow.q@end"}}, "too long a name"),
+        ({"method": "eulr"}, "no method 'eulr'"),
+        ({"projection": "sideways"}, "projection is 'sideways'"),
+        ({"max_step": -1.0}, "max_step must be a positive number"),
+        ({"inputs": {"throttle": 1.0}}, "no input 'throttle'"),
+        ({"q": {"knee": 1.0}}, "q has 'knee'"),
+        ({"q": [0.1, 0.2]}, "goes by name"),
+        ({"outputs": {"v": "elbow.v@end"}, "trajectories": True}, "for something else"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(pendulum, options, words):
+    given = {"parameters": {"upper.mass": [1.0]}, "outputs": ["elbow.q@end"], "duration": 0.1} | options
+    with pytest.raises((StateError, StudyError), match=words):
+        bc.sweep(pendulum, **given)
+
+
+def test_a_disk_that_is_full_leaves_what_is_finished(pendulum, tmp_path, monkeypatch):
+    store, put = tmp_path / "full.zarr", Store.put
+
+    def full(self, k, columns, designs, names):
+        if k == 1:
+            monkeypatch.setattr(type(self.group["reached"]), "__setitem__", no_room)
+        put(self, k, columns, designs, names)
+
+    def no_room(self, at, values):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(Store, "put", full)
+        with pytest.raises(StudyError, match=r"cannot be written \(No space left on device\)"):
+            swept(pendulum, store, chunk=64)
+        monkeypatch.undo()
+    assert bc.load_sweep(store).store.finished().tolist() == [True, False, False]
+    same(swept(pendulum, store), swept(pendulum))
+
+
+def test_cases_of_a_sweep_have_one_duration(pendulum):
+    study = Study(
+        pendulum,
+        {"upper.mass": Listed((1.0,))},
+        duration=0.1,
+        outputs={"v": "elbow.v@end"},
+        cases=(Case("long", duration=0.2),),
+    )
+    with pytest.raises(StudyError, match='case "long" has a duration of its own'):
+        bc.sweep(study)
+
+
+def test_a_store_of_another_sweep_is_refused(pendulum, tmp_path):
+    store = tmp_path / "one.zarr"
+    swept(pendulum, store, runs=8)
+    with pytest.raises(StudyError, match="holds another sweep"):
+        swept(pendulum, store, runs=16)
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "letter.txt").write_text("mine")
+    with pytest.raises(StudyError, match="contains other files"):
+        swept(pendulum, tmp_path / "full", runs=8)
+    with pytest.raises(StudyError, match="is a file"):
+        swept(pendulum, tmp_path / "full" / "letter.txt", runs=8)
+    with pytest.raises(StudyError, match="cannot be made"):
+        swept(pendulum, tmp_path / "full" / "letter.txt" / "inside", runs=8)
+    with pytest.raises(StudyError, match="there is no sweep"):
+        bc.load_sweep(tmp_path / "nothing")
+    with pytest.raises(StudyError, match='design="saltelli"'):
+        bc.load_sweep(store).sobol_indices("left")
+
+
+def test_a_study_has_its_own_parameters(pendulum):
+    with pytest.raises(StateError, match="a study has its own"):
+        bc.sweep("study.toml", {"upper.mass": [1.0]})
+
+
+def test_a_store_begun_on_another_processor_says_so(pendulum, tmp_path, monkeypatch):
+    store = tmp_path / "moved.zarr"
+    swept(pendulum, store, runs=8)
+    here = running.machine_here()
+    monkeypatch.setattr(running, "machine_here", lambda: here | {"processor": "another"})
+    with pytest.warns(bc.BellcrankWarning, match="another type of processor"):
+        swept(pendulum, store, runs=8)
+
+
+def test_what_is_not_installed_is_named_with_its_command(pendulum, monkeypatch):
+    monkeypatch.setitem(sys.modules, "zarr", None)
+    with pytest.raises(MissingExtraError, match=r'pip install "bellcrank\[cluster\]"'):
+        swept(pendulum, runs=8)
+
+
+def test_a_zarr_whose_files_may_be_half_written_is_refused(pendulum, monkeypatch):
+    monkeypatch.setattr("zarr.__version__", "3.1.2")
+    with pytest.raises(MissingExtraError, match=r"half written .* pip install \"zarr>=3.1.3\""):
+        swept(pendulum, runs=8)
