@@ -79,7 +79,9 @@ class SweepResult:
 
         found = xr.open_zarr(self.path, consolidated=False, chunks=None, decode_times=False)
         named = {stored: name for name, stored in self._stored.items() if stored != name}
-        return found.rename(named).set_coords([*self.parameters, "status"]).drop_vars("reason")
+        found = found.rename(named).set_coords([*self.parameters, "status"]).drop_vars("reason")
+        others = sorted(set(found.data_vars) - set(self.outputs), key=str)  # the folder lists its arrays in any order
+        return found[[*self.outputs, *others]]
 
     @property
     def status(self) -> NDArray[np.int8]:
