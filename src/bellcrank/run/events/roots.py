@@ -70,6 +70,9 @@ def crossings(quantity: Quantity, *, up: bool, down: bool, on_value: bool = Fals
     values = quantity(places)
     if on_value:
         values[0] = 0.0
+    kept = values != 0.0  # where an extremum is zero the quantity touches it, or goes on through it
+    kept[[0, -1]] = True
+    places, values = places[kept], values[kept]
     found = []
     for (low, before), (high, after) in pairwise(zip(places.tolist(), values.tolist(), strict=True)):
         if (up and before < 0 <= after) or (down and before > 0 >= after):
