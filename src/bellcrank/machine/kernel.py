@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
@@ -57,10 +59,23 @@ def obtain(key_parts: tuple[Any, ...], write: Callable[[], Module], level: int =
     return code
 
 
+@contextmanager
+def _without_collections() -> Iterator[None]:
+    """Recording makes many small objects and no garbage: looking for some takes a third of the time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
 def _fetch_or_compile(name: str, write: Callable[[], Module], level: int) -> Code:
     entry = object_cache.fetch(name)
     if entry is None:
-        module = write()
+        with _without_collections():
+            module = write()
         entry = {"facts": vars(module.facts), "arguments": module.arguments}, jit.compile_text(module.text, level)
         object_cache.store(name, *entry)
     said, code = entry

@@ -11,9 +11,6 @@ always computed in buffers of our own and copied, so that the user's arrays may 
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -101,18 +98,6 @@ def assemble(kernels: list[KernelText], others: list[Text]) -> Module:
 PROFILE = '!0 = !{!"branch_weights", i32 1000000, i32 1}\n'
 
 
-@contextmanager
-def _without_collections() -> Iterator[None]:
-    """Recording makes many small objects and no garbage: looking for some takes a third of the time."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
-
-
 def write_kernel(plan: Plan, program: Program, lanes: int, name: str = "kernel") -> KernelText:
     e, arguments, facts = recorded_kernel(plan, program, lanes)
     pointers = ", ".join(f"ptr noalias %{argument}" for argument in [*arguments, *program.inputs, *program.outputs])
@@ -121,14 +106,14 @@ def write_kernel(plan: Plan, program: Program, lanes: int, name: str = "kernel")
     return KernelText((text, e.declarations), arguments, facts)
 
 
-@_without_collections()
 def recorded_kernel(
     plan: Plan, program: Program, lanes: int, *, transposable: bool = False
 ) -> tuple[LlvmExecutor, list[str], Facts]:
     """A kernel as a graph, the arrays that it takes before its inputs and outputs, and what it needs of buffers."""
     e, walk = recorded(plan, program, lanes, CellPlan(), transposable)
     if walk.visits_nodes:
-        e, walk = recorded(plan, program, lanes, learned(e.region, walk.node_messages.passes, e.wide), transposable)
+        memory = learned(e.region, walk.node_messages.passes, walk.walks, e.wide)
+        e, walk = recorded(plan, program, lanes, memory, transposable)
     arguments = [array for array in ARRAYS if array in e.used and ARRAYS[array].kind != "local"]
     records = list(walk.node_workspaces.values())
     facts = Facts(
