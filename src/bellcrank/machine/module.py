@@ -113,6 +113,7 @@ def recorded_kernel(
     e, walk = recorded(plan, program, lanes, CellPlan(), transposable)
     if walk.visits_nodes:
         memory = learned(e.region, walk.node_messages.passes, walk.walks, e.wide)
+        e.release()
         e, walk = recorded(plan, program, lanes, memory, transposable)
     arguments = [array for array in ARRAYS if array in e.used and ARRAYS[array].kind != "local"]
     records = list(walk.node_workspaces.values())
