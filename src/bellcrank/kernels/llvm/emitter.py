@@ -152,7 +152,7 @@ class Emitter(Graph):
         return Symbol(self, POISON)
 
     def record(self, kind: str, args: tuple[Number, ...]) -> str:
-        if self.wide and any([type(a) is Symbol and a.ref.startswith(WIDE) for a in args]):
+        if self.wide and any(type(a) is Symbol and a.ref.startswith(WIDE) for a in args):
             ref = self.name(wide=True)
             return ref if self.rehearsing else self.emit(f"wide {kind}", *[self.operand(a, wide=True) for a in args], ref=ref)
         if self.rehearsing:
