@@ -26,7 +26,7 @@ from ..plan import Plan
 from ..plan.nodes import NODE_TABLE
 from .arrays import ARRAYS, for_plan, own_data, plan_counts, width
 from .calls.bound import bound_words, result
-from .module import Facts, Module, write_module
+from .module import Facts, Module, structure_key, write_module
 from .nodes.walk import block_width
 from .tangents.lane_data import LaneDesigns, Places, lane_places
 
@@ -80,15 +80,6 @@ def _fetch_or_compile(name: str, write: Callable[[], Module], level: int) -> Cod
         object_cache.store(name, *entry)
     said, code = entry
     return Code(jit.load_object(code), Facts(**said["facts"]), said["arguments"])
-
-
-def structure_key(plan: Plan) -> tuple[Any, ...]:
-    nodes = () if plan.nodes is None else plan.nodes.key()
-    present = (*plan.has_gravity, *(bool(x) for x in plan.baumgarte))
-    shared = ("pool", "factors", "given_factors", "action_data")  # of others the signatures say what varies
-    varied = *(plan.varies("gravity", k) for k in range(3)), *(plan.varies(name) for name in shared)
-    designs = ("a design in each lane",) * plan.lane_designs
-    return (plan.signatures, present, varied, *plan.loads.key(), nodes, plan.outside_joints, *designs)
 
 
 class Kernel:
