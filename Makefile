@@ -36,15 +36,15 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.runs: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --editable .
 	@touch $@
 
 $(VENV)/.tests: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test,docs,peers,robots,view,video,cluster]"
+	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --editable ".[test,docs,peers,robots,view,video,cluster]"
 	@touch $@ $(VENV)/.runs
 
 $(VENV)/.bench: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[bench]"
+	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --editable ".[bench]"
 	-$(BIN)/python -m pip install --quiet --disable-pip-version-check exudyn drake  # not for every platform: named if they are missing
 	@touch $@ $(VENV)/.runs
 
