@@ -15,7 +15,7 @@ from ...errors import StateError, StudyError
 from ...run import simulate
 from ...wording import argument
 from .statistics import Indices, saltelli_indices, statistics_of
-from .store import Store, parameter_name, stored_name
+from .store import Store, parameter_name, stored_name, text_of
 from .task import Task
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class SweepResult:
         for first, last in map(self.store.bounds, range(self.store.chunks)):
             rows = np.asarray(self.store.group["reason"][first:last])
             for k in np.flatnonzero(rows[:, 0]).tolist():
-                yield first + k, bytes(rows[k]).rstrip(b"\0").decode(errors="replace")
+                yield first + k, text_of(rows[k])
 
     def values(self, name: str) -> Array:
         """A parameter or an output as an array, (runs,) or (runs, times)."""

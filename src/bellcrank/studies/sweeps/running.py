@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -24,11 +24,11 @@ from ..study.spec import RunOptions, Sweep
 from ..study.variations import Bounds, Listed, Variation
 from .checks import check_sweep
 from .cluster import chunks_on_cluster
-from .here import chunks_here, written
+from .here import chunks_here
 from .points import points_of
 from .result import SweepResult
 from .store import Store, machine_here
-from .task import GROUP, Columns, Task
+from .task import GROUP, Task
 
 CHUNK = 8192  # runs, unless given
 
@@ -105,21 +105,13 @@ def _run(task: Task, kept: Store, scheduler: Any, progress: Callable[[Progress],
     began = time.perf_counter()
     if not missing:
         return
-    parts: Generator[tuple[int, Columns]] = chunks_here(task, kept, missing)
-    if scheduler is not None:
-        parts = chunks_on_cluster(task, {k: kept.bounds(k) for k in missing}, scheduler)
-
+    chunks = chunks_here(task, kept, missing) if scheduler is None else chunks_on_cluster(task, kept, missing, scheduler)
     notes: list[str] = []
-
-    def put(k: int, columns: Columns) -> None:
-        kept.put(k, columns, task.designs(*kept.bounds(k)), task.parameters)
-        if "reason" in columns:
-            noted = columns["reason"][columns["status"] == 0]
-            notes.extend(bytes(row).rstrip(b"\0").decode(errors="replace") for row in noted[noted[:, 0] > 0])
-
-    with closing(parts):
-        for k in written(parts, put):
-            done += sizes[k]
+    with closing(chunks):
+        for chunk in chunks:
+            kept.put(chunk)
+            notes += chunk.notes
+            done += sizes[chunk.k]
             if progress is not None:
                 rate = (done - before) / max(time.perf_counter() - began, 1e-9)
                 progress(Progress(done, task.count, rate, (task.count - done) / rate))
