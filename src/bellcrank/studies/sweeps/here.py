@@ -1,7 +1,7 @@
 """Chunks of a sweep on the processors of this machine.
 
 A piece of a chunk is computed from its designs to its outputs by one thread, so that threads wait for each other as little as
-they can: pieces of the next chunk begin before the last of a chunk has ended, and they are smaller towards the end of the sweep.
+they can: pieces of the next chunk begin before the last of a chunk has ended, and those at the end of the sweep are smaller.
 The thread that gives them out makes their designs, and packs and writes chunks, while the others compute.
 """
 
@@ -22,7 +22,6 @@ from .store import Chunk, Store, packed
 from .task import Columns, Task
 
 AHEAD = 1  # chunks that are begun before the one at hand has ended
-KEPT = 2**25 - 2**13  # bytes
 
 
 class _Begun(NamedTuple):
@@ -35,7 +34,6 @@ class _Begun(NamedTuple):
 
 def chunks_here(task: Task, kept: Store, missing: list[int]) -> Generator[Chunk]:
     """In order."""
-    _keep_memory()
     made, stop = compiled(task), Event()
     runner, left = made.runner, sum(last - first for first, last in map(kept.bounds, missing))
     team = ThreadPoolExecutor(thread_count(), thread_name_prefix="bellcrank-sweep")
@@ -70,12 +68,3 @@ def chunks_here(task: Task, kept: Store, missing: list[int]) -> Generator[Chunk]
     finally:
         stop.set()
         team.shutdown(wait=True, cancel_futures=True)
-
-
-def _keep_memory() -> None:
-    """Once a block of nearly 32 MB has been freed, malloc of glibc keeps what threads free, up to twice as much.
-
-    Otherwise the system would take the arrays of a piece back, and clear all their pages for the next one: up to a sixth of the
-    time, and threads wait for each other meanwhile.
-    """
-    np.empty(KEPT, dtype=np.uint8)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ...design import Design
 from ...errors import BellcrankError, SimulationError, StateError, kept_warnings
 from ...integrate import METHODS
-from ...kernels.threads import one_thread, stopping, thread_count
+from ...kernels.threads import keep_freed_memory, one_thread, stopping, thread_count
 from ...machine.steps.memory import INTERRUPTED
 from ...run import simulate
 from ...run.arguments import AUTO
@@ -75,6 +75,7 @@ class Lanes:
     few = GROUP
 
     def __init__(self, task: Task, design: Design):
+        keep_freed_memory()
         self.task, self.design = task, design
         given = task.study.run.given()
         given.pop("control", None)
