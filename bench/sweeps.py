@@ -314,7 +314,6 @@ def workers(rounds: int) -> None:
             for _ in range(rounds):
                 for count in best:
                     cluster.scale(count)
-                    client.wait_for_workers(count)
                     while len(client.nthreads()) != count:
                         time.sleep(0.05)
                     what.run(1024 * count, scheduler=client, chunk=64)  # compiles

@@ -30,7 +30,8 @@ from .result import SweepResult
 from .store import Store, machine_here
 from .task import GROUP, Task
 
-CHUNK = 8192  # runs, unless given
+CHUNK, LARGEST = 8192, 65536  # runs, unless given: the least and the most of lanes
+CHUNKS = 64  # of a long sweep: so often there is progress
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ def sweep(
                   list, or by names of your own
     duration      and further ``options`` of a run: step, method, rtol, atol, max_step, formulation, inputs
     design        "grid" of lists, "list", "random", "latin_hypercube", "sobol", or "saltelli" for Sobol' indices; with
-                  ``runs`` and ``seed``
+                  ``runs`` and ``seed``. Unless given, a grid of lists, or Sobol's sequence of anything else
     store         a folder for the results (Zarr); an existing store is continued. Temporary unless given
     chunk         runs that are written together, and lost together if the process is killed; a multiple of 64
     trajectories  keep coordinates and velocities at all samples besides
@@ -128,7 +129,7 @@ def _chunk(chunk: int | None, task: Task) -> int:
         return GROUP
     numbers = sum(int(np.prod([len(task.times) if d == "time" else 16 for d in dims])) for dims, _, _ in task.shapes().values())
     fitting = GROUP * max(1, 2**24 // (8 * GROUP * max(1, numbers)))  # 16 MB of results
-    return min(CHUNK, fitting)
+    return min(max(CHUNK, GROUP * -(-task.count // (GROUP * CHUNKS))), LARGEST, fitting)
 
 
 def _study(
@@ -180,7 +181,7 @@ def task_of(study: Any, design: str | None, runs: int | None, seed: int | None, 
         raise StudyError("a sweep is of runs, and this study has cases of other analyses: leave their analysis out")
     asked = study.sweep or Sweep()
     listed = all(hasattr(x, "values") for x in study.parameters.values())
-    kind = design or (asked.design if study.sweep is not None else "grid" if listed else "sobol")
+    kind = design or asked.design or ("grid" if listed else "sobol")
     check_sweep(study, model, trajectories)
     own = [float(model.parameters.get(path, np.nan)) for path in study.parameters]
     wanted = asked.runs if runs is None else runs

@@ -69,7 +69,7 @@ def packed(k: int, rows: int, columns: Columns, designs: dict[str, NDArray[np.fl
     """Chunk number k, of so many rows; the last one may have fewer, and is filled up. ``designs``: parameters by name."""
     from numcodecs import Zstd
 
-    zstd, files, reasons = Zstd(), {}, columns["reason"]
+    zstd, files, reasons = Zstd(checksum=True), {}, columns["reason"]
     arrays = {parameter_name(name): x for name, x in designs.items()} | {stored_name(name): x for name, x in columns.items()}
     for name in sorted(arrays, key="status".__eq__):
         x = arrays[name]
@@ -95,24 +95,27 @@ class Store:
 
     @classmethod
     def open(cls, path: Path) -> Store:
-        zarr = zarr_module()
-        try:
-            group = zarr.open_group(path, mode="r+")
-        except (OSError, ValueError, KeyError):
-            raise StudyError(f"{path}: there is no sweep in this folder") from None
+        group = _opened(path)
         if "fingerprint" not in group.attrs or "chunk" not in group.attrs:
             raise StudyError(
                 f"{path}: this Zarr store does not belong to a sweep, or the sweep ended before its first run: remove it"
             )
-        return cls(path, group)
+        found = cls(path, group)
+        names = [parameter_name(x) for x in found.attributes["parameters"]] + [
+            stored_name(x) for x in found.attributes["outputs"]
+        ]
+        for name in (*names, "status", "reason", "reached"):
+            if name not in group:
+                raise StudyError(f"{path} is damaged: it has no {name!r}. Remove it, and sweep again")
+        return found
 
     @classmethod
     def make(cls, path: Path, task: Task, chunk: int, machine: dict[str, Any]) -> Store:
-        """A new one, or the one that is there if it is of the same sweep."""
-        if (path / "zarr.json").exists():
-            group = zarr_module().open_group(path, mode="r+")
-            if "chunk" in group.attrs:
-                return cls.open(path)._goes_on(task, machine)
+        """A new one, or the one that is there if it is of the same sweep; one in which nothing is finished is replaced."""
+        if os.path.exists(path / "zarr.json"):  # of a name too long, too
+            known = cls.open(path) if "chunk" in _opened(path).attrs else None
+            if known is not None and (known.finished().any() or known.attributes["fingerprint"] == task.fingerprint):
+                return known._goes_on(task, machine)
         elif path.exists() and not (path.is_dir() and not any(path.iterdir())):
             holds = "contains other files" if path.is_dir() else "is a file"
             raise StudyError(f"{path} {holds}: name a folder that is new or empty")
@@ -141,6 +144,18 @@ class Store:
             )
             self.group.attrs["machines"] = [*machines, machine]
         return self
+
+    def read(self, name: str, first: int = 0, last: int | None = None) -> NDArray[Any]:
+        """Rows of an array by its name here."""
+        try:
+            return np.asarray(self.group[name][first:last])
+        except (OSError, RuntimeError, ValueError) as problem:
+            if last is not None:
+                raise StudyError(
+                    f"{self.path} is damaged: {name!r} of runs {first} to {last - 1} cannot be read ({problem}). Remove "
+                    f"{self.path / 'status' / 'c' / str(first // self.chunk)}, and sweep again: these runs are repeated"
+                ) from None
+        return np.concatenate([self.read(name, *self.bounds(k)) for k in range(self.chunks)])  # one of them is the bad one
 
     @property
     def chunks(self) -> int:
@@ -179,6 +194,16 @@ class Store:
             ) from None
 
 
+def _opened(path: Path) -> Any:
+    zarr = zarr_module()
+    try:
+        return zarr.open_group(path, mode="r+")
+    except (OSError, ValueError, KeyError) as problem:
+        if os.path.exists(path / "zarr.json"):  # of a name too long, too
+            raise StudyError(f"{path} is damaged: zarr.json cannot be read ({problem}). Remove it, and sweep again") from None
+        raise StudyError(f"{path}: there is no sweep in this folder") from None
+
+
 def _write(content: bytes, file: BinaryIO) -> None:
     file.write(content)
 
@@ -191,7 +216,7 @@ def _make_arrays(group: Any, task: Task, chunk: int) -> None:
     def make(name: str, dims: tuple[str, ...], dtype: str, attributes: dict[str, Any]) -> None:
         shape, tail = tuple(sizes[d] for d in dims), tuple(max(1, sizes[d]) for d in dims)
         options: dict[str, Any] = {"dimension_names": ("run", *dims), "attributes": attributes}
-        options |= {"fill_value": FILL[dtype[0]], "compressors": zarr.codecs.ZstdCodec()}
+        options |= {"fill_value": FILL[dtype[0]], "compressors": zarr.codecs.ZstdCodec(checksum=True)}
         group.create_array(name, shape=(task.count, *shape), chunks=(min(chunk, task.count), *tail), dtype=dtype, **options)
 
     for name, unit in zip(task.parameters, units, strict=True):
