@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 
 import pytest
@@ -98,6 +99,32 @@ def test_a_store_of_another_sweep_is_refused(pendulum, tmp_path):
         bc.load_sweep(tmp_path / "nothing")
     with pytest.raises(StudyError, match='design="saltelli"'):
         bc.load_sweep(path).sobol_indices("left")
+
+
+def test_a_damaged_store_says_what_to_remove(pendulum, tmp_path):
+    """Two bytes of a chunk change; an array is gone; the description of the store is cut off."""
+    path = tmp_path / "damaged.zarr"
+    whole = swept(pendulum, path, runs=70, chunk=64)
+    file = path / "left" / "c" / "0"
+    content = file.read_bytes()
+    file.write_bytes(content[:100] + bytes(x ^ 1 for x in content[100:102]) + content[102:])
+    with pytest.raises(StudyError, match=r"'left' of runs 0 to 63 cannot be read .* Remove .*status/c/0, and sweep again"):
+        whole.values("left")
+    (path / "status" / "c" / "0").unlink()
+    same(swept(pendulum, path, runs=70), swept(pendulum, runs=70))
+    shutil.rmtree(path / "left")
+    with pytest.raises(StudyError, match="is damaged: it has no 'left'"):
+        swept(pendulum, path, runs=70)
+    (path / "zarr.json").write_text("{")
+    with pytest.raises(StudyError, match=r"zarr.json cannot be read .* Remove it"):
+        swept(pendulum, path, runs=70)
+
+
+def test_a_store_in_which_nothing_is_finished_is_replaced(pendulum, tmp_path):
+    path = tmp_path / "begun.zarr"
+    swept(pendulum, path, runs=8)
+    (path / "status" / "c" / "0").unlink()
+    same(swept(pendulum, path, runs=16), swept(pendulum, runs=16))
 
 
 def test_a_study_has_its_own_parameters(pendulum):
