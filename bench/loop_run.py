@@ -225,6 +225,9 @@ def _point(place: Array, body: int, at: Array) -> Array:
     return np.stack([x + cos * at[0] - sin * at[1], y + sin * at[0] + cos * at[1]], axis=-1)
 
 
+GIVES_WAY = 0.01  # rad of the crank in 0.2 s, where constraints are soft
+
+
 def part(quick: bool) -> Part:
     """Ten seconds of the four-bar by engines that keep the loop closed in their own ways."""
     table = ours(bc.load(MODEL))
@@ -235,9 +238,9 @@ def part(quick: bool) -> Part:
     mine, rows = own["us a step"], []
     for x in table:
         if not x["engine"].startswith("Bellcrank"):
-            theirs, energy = x["us a step"], {"energy error of the other, J": x["energy, J"]}
-            off = x["crank, first 0.2 s"]
-            rows.append(Row("four-bar, a step of 1 ms", theirs / mine, mine, x["engine"], theirs, "us", off, beside=energy))
+            theirs, off = x["us a step"], x["crank, first 0.2 s"]
+            more = {"beside": {"energy error of the other, J": x["energy, J"]}, "within": GIVES_WAY}
+            rows.append(Row("four-bar, a step of 1 ms", theirs / mine, mine, x["engine"], theirs, "us", off, **more))
     return Part("runs of a loop", rows, {"Ten seconds of the four-bar, steps of 1 ms": table})
 
 

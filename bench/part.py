@@ -16,7 +16,11 @@ PEERS = {"pinocchio": "pin", "mujoco": "mujoco", "exudyn": "exudyn", "pydrake": 
 
 @dataclass
 class Row:
-    """``ratio``: how many times as fast as the peer; ``agreement``: the largest difference of results, found before timing."""
+    """``ratio``: how many times as fast as the peer; ``agreement``: the largest difference of results, found before timing.
+
+    A row whose results differ by more than ``within`` is an error. Loops that others close by soft constraints differ by more
+    than rounding, and the row says by how much they may.
+    """
 
     what: str
     ratio: float
@@ -27,6 +31,11 @@ class Row:
     agreement: float | None = None
     asked: float | None = None
     beside: dict[str, float] = field(default_factory=dict)
+    within: float = 1e-6
+
+    def __post_init__(self) -> None:
+        if self.agreement is None or not self.agreement <= self.within:
+            raise ValueError(f"{self.what}, beside {self.peer}: results differ by {self.agreement}, not within {self.within}")
 
 
 @dataclass

@@ -25,17 +25,18 @@ from bellcrank.studies.study.spec import RunOptions
 from bellcrank.studies.study.variations import Bounds
 from bellcrank.studies.sweeps import cluster
 from bellcrank.studies.sweeps.running import task_of
-from bellcrank.studies.sweeps.store import Store, machine_here
+from bellcrank.studies.sweeps.store import Chunk, Store, machine_here, packed
 
 OUTPUTS = {"fastest": "max(abs(elbow.v))", "left": "energy.total@end"}
 
 
-def stub(packed: bytes, first: int, last: int) -> dict[str, Any]:
-    """The columns of a chunk without its runs."""
+def stub(with_task: bytes, k: int, rows: int, first: int, last: int) -> Chunk:
+    """A chunk without its runs."""
     count = last - first
     rng = np.random.default_rng(first)
     numbers = {name: rng.random(count) for name in ("fastest", "left", "reached")}
-    return {**numbers, "status": np.zeros(count, dtype=np.int8)}
+    others = {"status": np.zeros(count, dtype=np.int8), "reason": np.zeros((count, 1), dtype=np.uint8)}
+    return packed(k, rows, {**numbers, **others}, {name: rng.random(count) for name in ("upper.mass", "initial.elbow.q.0")})
 
 
 def made_task(runs: int) -> Any:
@@ -44,15 +45,15 @@ def made_task(runs: int) -> Any:
     return task_of(study, "random", runs, 0, False)
 
 
-def through_scheduler(client: Any, task: Any, chunk: int, count: int) -> dict[str, Any]:
+def through_scheduler(client: Any, task: Any, chunk: int, count: int, folder: Path) -> dict[str, Any]:
     """Chunks a second, and the most tasks that the scheduler held."""
-    bounds = {k: (k * chunk, (k + 1) * chunk) for k in range(count)}
+    kept = Store.make(folder / "through.zarr", task, chunk, machine_here())
     most, began, cpu = 0, time.perf_counter(), time.process_time()
-    for done, _ in enumerate(cluster.chunks_on_cluster(task, bounds, client)):
+    for done, _ in enumerate(cluster.chunks_on_cluster(task, kept, list(range(count)), client)):
         if done % 50 == 0:
             most = max(most, client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)))
     wall, cpu = time.perf_counter() - began, time.process_time() - cpu
-    size = sum(x.nbytes for x in stub(b"", 0, chunk).values())
+    size = sum(map(len, stub(b"", 0, chunk, 0, chunk).files.values()))
     row = {"runs of a chunk": chunk, "chunks": count, "MB of a chunk": size / 1e6, "chunks a second": count / wall}
     return row | {"ms of the driver's processor": 1e3 * cpu / count, "tasks with the scheduler": most}
 
@@ -61,10 +62,10 @@ def into_store(task: Any, chunk: int, count: int) -> dict[str, Any]:
     """Milliseconds of a chunk's writing, files and bytes."""
     with tempfile.TemporaryDirectory() as folder:
         kept = Store.make(Path(folder) / "s.zarr", task, chunk, machine_here())
-        designs = [task.designs(*kept.bounds(k)) for k in range(count)]
+        packs = [stub(b"", k, chunk, *kept.bounds(k)) for k in range(count)]
         began, cpu = time.perf_counter(), time.process_time()
-        for k in range(count):
-            kept.put(k, stub(b"", *kept.bounds(k)), designs[k], task.parameters)
+        for pack in packs:
+            kept.put(pack)
         wall, cpu = time.perf_counter() - began, time.process_time() - cpu
         began = time.perf_counter()
         assert kept.finished()[:count].all()
@@ -88,7 +89,10 @@ def main() -> None:
     options: dict[str, Any] = {"threads_per_worker": 1, "processes": True, "host": "127.0.0.1", "dashboard_address": ":0"}
     with LocalCluster(n_workers=asked.workers, **options) as local, Client(local) as client:
         sizes = ((64, asked.chunks), (8192, asked.chunks), (65536, max(20, asked.chunks // 20)))
-        rows = [through_scheduler(client, task, chunk, count) for chunk, count in sizes]
+        rows = []
+        for chunk, count in sizes:
+            with tempfile.TemporaryDirectory() as folder:
+                rows.append(through_scheduler(client, task, chunk, count, Path(folder)))
     show("Stub chunks through Dask's scheduler", rows)
     show("Chunks into the store", [into_store(task, chunk, count) for chunk, count in ((64, 300), (8192, 100), (65536, 20))])
     largest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

@@ -22,11 +22,11 @@ import warnings
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from part import Part, Row, found, missing, show_rows
+from part import Part, Row, found, missing, show, show_rows
 from part import written as as_written
 
 import bellcrank as bc
@@ -36,6 +36,7 @@ from bellcrank.model.generators import chain
 Array = NDArray[np.float64]
 
 RUNS, DURATION, STEP = 512, 0.2, 0.002  # s
+RUNS_SWEPT = 65536
 STEPS = round(DURATION / STEP)
 
 
@@ -183,25 +184,27 @@ def row(
     peer: str,
     agreement: dict[str, float],
     asked: float | None,
-    runs: int = RUNS,
+    within: float = 1e-9,
 ) -> Row:
     """Runs a second of processor time; beside it by the clock on the wall, on all processors."""
     (cpu, wall), (their_cpu, their_wall) = best[ours], best[peer]
     return Row(
         what,
         their_cpu / cpu,
-        runs / cpu,
+        RUNS / cpu,
         peer,
-        runs / their_cpu,
+        RUNS / their_cpu,
         "runs a second and core",
         agreement.get(peer),
         asked,
-        {"wall ratio": their_wall / wall, "runs a second, all cores": runs / wall},
+        {"wall ratio": their_wall / wall, "runs a second, all cores": RUNS / wall},
+        within,
     )
 
 
 # Closed loops --------------------------------------------------------------------------------------------------------
 
+GIVES_WAY = 0.01  # m or rad of the motion, where constraints are soft
 LOOPS = {
     "four_bar": {"parameters.coupler_length": (1.7, 1.9), "parameters.rocker_length": (1.1, 1.3)},
     "quarter_car": {"arm.mass": (3.0, 6.0), "knuckle.mass": (8.0, 14.0)},
@@ -211,35 +214,55 @@ LOOPS = {
 def loops(name: str, rounds: int) -> list[Row]:
     """A design in each run; MuJoCo runs one design, whose constraints are soft."""
     model, spread = bc.load(name), LOOPS[name]
-    rng, runs = np.random.default_rng(2), RUNS
-    p = np.stack([rng.uniform(*ends, runs) for ends in spread.values()], axis=1)
+    rng = np.random.default_rng(2)
+    p = np.stack([rng.uniform(*ends, RUNS) for ends in spread.values()], axis=1)
     design = bc.Design(model, list(spread))
     ours = partial(bc.simulate_many, model, DURATION, step=STEP, method="rk4", design=design, p=p)
     calls: dict[str, Callable[[], Any]] = {"ours": ours}
     agreement: dict[str, float] = {}
     if found("mujoco"):
         theirs = InMujoco(model)
-        q, v = model.to_mujoco(np.tile(model.initial_q, (runs, 1)), np.tile(model.initial_v, (runs, 1)))
+        q, v = model.to_mujoco(np.tile(model.initial_q, (RUNS, 1)), np.tile(model.initial_v, (RUNS, 1)))
         calls["MuJoCo, one design"] = partial(theirs.run, q, v)
         alone = bc.simulate_many(model, DURATION, step=STEP, method="rk4").q_values[0, -1]
         agreement["MuJoCo, one design"] = apart(model.to_mujoco(alone), theirs.run(q[:1], v[:1])[0, -1])
     best = interleaved(calls, rounds)
     if "MuJoCo, one design" not in best:
         return []
-    return [row(f"{name}, a design in each run", best, "ours", "MuJoCo, one design", agreement, None)]
+    return [row(f"{name}, a design in each run", best, "ours", "MuJoCo, one design", agreement, None, GIVES_WAY)]
 
 
 # Cores and workers ---------------------------------------------------------------------------------------------------
 
 
-def _sweep(runs: int, **options: Any) -> None:
-    model = bc.load("double_pendulum")
-    spread = {"upper.mass": (12.0, 17.0), "initial.elbow.q.0": (-1.5, 1.5)}
-    with tempfile.TemporaryDirectory() as folder:
-        bc.sweep(model, spread, ["max(abs(elbow.v))"], 2.0, step=0.05, runs=runs, store=Path(folder) / "s.zarr", **options)
+class Swept(NamedTuple):
+    """A sweep whose runs are timed: a model, what varies, its output, duration and options."""
+
+    model: bc.Model
+    spread: dict[str, tuple[float, float]]
+    output: str
+    duration: float
+    options: dict[str, Any]
+
+    def run(self, runs: int, **options: Any) -> None:
+        given = {**self.options, **options, "runs": runs}
+        with tempfile.TemporaryDirectory() as folder:
+            bc.sweep(self.model, self.spread, [self.output], self.duration, store=Path(folder) / "s.zarr", **given)
 
 
-CORE_RUNS, WORKER_RUNS = 65536, 131072
+def swept() -> dict[str, Swept]:
+    """Adaptive but for the arm; of the shortest runs a thousand take a millisecond."""
+    pendulum, arm = bc.load("double_pendulum"), as_written(chain(7))
+    ends = {f"{name}.mass": (0.8, 1.2) for name in (arm.body_names[0], arm.body_names[-1])}
+    angle, energy, often = {"upper.mass": (12.0, 17.0), "initial.elbow.q.0": (-1.5, 1.5)}, "energy.total@end", {"step": 0.01}
+    short = {"step": 0.05, "rtol": 1e-6, "atol": 1e-6}
+    return {
+        "double pendulum": Swept(pendulum, angle, "max(abs(elbow.v))", 2.0, {"step": 0.05}),
+        "arm": Swept(arm, ends, energy, DURATION, {"step": STEP, "method": "rk4"}),
+        "four-bar": Swept(bc.load("four_bar"), LOOPS["four_bar"], energy, DURATION, often),
+        "quarter car": Swept(bc.load("quarter_car"), LOOPS["quarter_car"], energy, DURATION, often),
+        "short runs": Swept(pendulum, angle, "max(abs(elbow.v))", 0.1, short),
+    }
 
 
 def stay_on(processors: list[int]) -> None:
@@ -248,53 +271,65 @@ def stay_on(processors: list[int]) -> None:
         os.sched_setaffinity(int(thread.name), processors)
 
 
-def cores(rounds: int) -> float:
+def cores(rounds: int) -> None:
     """One sweep on one processor and on two, by the affinity of the process, in turns; the shortest by the clock on the wall.
 
-    Beside it, a bound by Amdahl's law from the processor time of the thread that gives out the work. It leaves out what the
-    other threads do one at a time, under Python's lock.
+    Beside it the processor time of the thread that gives out the work. What the others do one at a time, under Python's lock,
+    is not in it.
     """
-    allowed = sorted(os.sched_getaffinity(0))
-    best, alone, used = {1: np.inf, 2: np.inf}, np.inf, np.inf
-    try:
-        for _ in range(rounds):
-            for count in best:
-                stay_on(allowed[:count])
-                run = partial(_sweep, CORE_RUNS)
-                own = time.thread_time()
-                cpu, wall = both_clocks(run, 1)
-                best[count] = min(best[count], wall)
-                if count == 2:
-                    alone, used = min(alone, time.thread_time() - own), min(used, cpu)
-    finally:
-        stay_on(allowed)
-    rates = " and ".join(f"{CORE_RUNS / seconds:.0f}" for seconds in best.values())
-    print(f"two processors: {best[1] / best[2]:.2f} times one ({rates} runs a second)")
-    print(f"giving out the work: {alone:.3f} s of {used:.3f} s of processor time: at most {2 / (1 + alone / used):.2f} times")
-    return best[1] / best[2]
+    allowed, rows = sorted(os.sched_getaffinity(0)), []
+    for name, what in swept().items():
+        what.run(1024)
+        best, alone, used = {1: np.inf, 2: np.inf}, np.inf, np.inf
+        runs = RUNS_SWEPT * (8 if name == "short runs" else 1)
+        try:
+            for _ in range(rounds):
+                for count in best:
+                    stay_on(allowed[:count])
+                    own = time.thread_time()
+                    cpu, wall = both_clocks(partial(what.run, runs), 1)
+                    best[count] = min(best[count], wall)
+                    if count == 2:
+                        alone, used = min(alone, time.thread_time() - own), min(used, cpu)
+        finally:
+            stay_on(allowed)
+        rows.append(_gain(name, runs, best) | {"s of all threads": used, "s of the one that gives out work": alone})
+    show("Two processors beside one", rows)
 
 
-def workers(rounds: int) -> float:
-    """The same with one worker of a local Dask cluster and with two, each of one thread; in chunks as they are by default."""
+def _gain(name: str, runs: int, best: dict[int, float]) -> dict[str, Any]:
+    return {"sweep of": name, "runs": runs, "gain": best[1] / best[2], "runs a second": runs / best[2]}
+
+
+def workers(rounds: int) -> None:
+    """The same with one worker of a local Dask cluster and with two, each of one thread, beside the process with the driver and
+    the scheduler: on two processors the gain is at most twice the time of the workers over that of all."""
     from distributed import Client, LocalCluster
 
-    best, driver = {1: np.inf, 2: np.inf}, np.inf
-    options = {"threads_per_worker": 1, "processes": True, "host": "127.0.0.1", "dashboard_address": ":0"}
+    rows, options = [], {"threads_per_worker": 1, "processes": True, "host": "127.0.0.1", "dashboard_address": ":0"}
     with LocalCluster(n_workers=2, **options) as cluster, Client(cluster) as client:
-        for _ in range(rounds):
-            for count in best:
-                cluster.scale(count)
-                client.wait_for_workers(count)
-                while len(client.nthreads()) != count:
-                    time.sleep(0.05)
-                run = partial(_sweep, WORKER_RUNS, scheduler=client)
-                run()
-                cpu, wall = both_clocks(run, 2)
-                best[count], driver = min(best[count], wall), min(driver, cpu)
-    rates = " and ".join(f"{WORKER_RUNS / seconds:.0f}" for seconds in best.values())
-    print(f"two workers: {best[1] / best[2]:.2f} times one ({rates} runs a second)")
-    print(f"driver and scheduler: {driver:.3f} s of processor time beside {best[1]:.3f} s with one worker")
-    return best[1] / best[2]
+        for name, what in swept().items():
+            best, driver, theirs = {1: np.inf, 2: np.inf}, np.inf, np.inf
+            runs = RUNS_SWEPT * (16 if name == "short runs" else 2)
+            for _ in range(rounds):
+                for count in best:
+                    cluster.scale(count)
+                    while len(client.nthreads()) != count:
+                        time.sleep(0.05)
+                    what.run(1024 * count, scheduler=client, chunk=64)  # compiles
+                    before = _taken(client)
+                    cpu, wall = both_clocks(partial(what.run, runs, scheduler=client), 1)
+                    best[count] = min(best[count], wall)
+                    if count == 2:
+                        driver, theirs = min(driver, cpu), min(theirs, _taken(client) - before)
+            bound = {"gain at most": 2 * theirs / (theirs + driver), "s of workers": theirs, "s of driver, scheduler": driver}
+            rows.append(_gain(name, runs, best) | bound)
+    show("Two workers beside one", rows)
+
+
+def _taken(client: Any) -> float:
+    """Processor time of all workers, s."""
+    return float(sum(client.run(time.process_time).values()))
 
 
 def part(quick: bool) -> Part:
@@ -309,12 +344,12 @@ def main() -> None:
     parser.add_argument("--cores", action="store_true")
     parser.add_argument("--workers", action="store_true")
     asked = parser.parse_args()
-    rounds = 3 if asked.quick else 12
+    rounds = 2 if asked.quick else 5
+    if asked.cores:
+        cores(rounds)
+    if asked.workers:
+        workers(rounds)
     if asked.cores or asked.workers:
-        if asked.cores:
-            cores(rounds)
-        if asked.workers:
-            workers(max(2, rounds // 4))
         return
     show_rows(part(asked.quick))
     for name in missing():

@@ -20,26 +20,29 @@ pytest.importorskip("distributed")
 
 @pytest.fixture
 def cluster():
-    """Two workers in processes of their own, on the loopback interface."""
-    from distributed import LocalCluster
+    """A worker in a process of its own, on the loopback interface, and one in a thread of this process."""
+    from distributed import LocalCluster, Worker
 
-    with LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=":0", silence_logs=50
-    ) as made:
+    async def join(address):
+        return await Worker(address, nthreads=1, dashboard_address=":0")
+
+    options = {"threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": ":0", "silence_logs": 50}
+    with LocalCluster(n_workers=1, processes=True, **options) as made:
+        worker = made.sync(join, made.scheduler_address)
         yield made
+        made.sync(worker.close)
 
 
 def test_a_worker_that_dies_loses_nothing(cluster):
-    """The first worker is killed after the first chunk; all runs arrive, bit for bit those of one process."""
-    model = bc.load("double_pendulum")
-    killed = []
+    """One is killed after the first chunk; all runs arrive, bit for bit those of one process."""
+    from distributed import Client
+
+    model, killed = bc.load("double_pendulum"), []
 
     def kill(at):
         if not killed:
             killed.append(True)
             os.kill(next(iter(cluster.workers.values())).pid, signal.SIGKILL)
-
-    from distributed import Client
 
     with Client(cluster) as client:
         found = swept(model, scheduler=client, runs=640, chunk=64, progress=kill)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 
 import pytest
@@ -10,8 +11,7 @@ import bellcrank as bc
 from bellcrank.errors import MissingExtraError, StateError, StudyError
 from bellcrank.studies.study.spec import Case, Study
 from bellcrank.studies.study.variations import Listed, Lognormal, Normal, Triangular
-from bellcrank.studies.sweeps import running
-from bellcrank.studies.sweeps.store import Store
+from bellcrank.studies.sweeps import running, store
 from tests.sweeps.test_sweeps import same, swept
 
 
@@ -54,23 +54,20 @@ def test_options_that_do_not_fit_are_refused(pendulum, options, words):
 
 
 def test_a_disk_that_is_full_leaves_what_is_finished(pendulum, tmp_path, monkeypatch):
-    store, put = tmp_path / "full.zarr", Store.put
+    """There is no room for the last file of the second chunk, the status."""
+    path, replace = tmp_path / "full.zarr", store.replace
 
-    def full(self, k, columns, designs, names):
-        if k == 1:
-            monkeypatch.setattr(type(self.group["reached"]), "__setitem__", no_room)
-        put(self, k, columns, designs, names)
-
-    def no_room(self, at, values):
-        raise OSError(28, "No space left on device")
+    def no_room(path, write, **options):
+        if path.parts[-3:] == ("status", "c", "1"):
+            raise OSError(28, "No space left on device")
+        replace(path, write, **options)
 
     with monkeypatch.context() as meanwhile:
-        meanwhile.setattr(Store, "put", full)
+        meanwhile.setattr(store, "replace", no_room)
         with pytest.raises(StudyError, match=r"cannot be written \(No space left on device\)"):
-            swept(pendulum, store, chunk=64)
-        monkeypatch.undo()
-    assert bc.load_sweep(store).store.finished().tolist() == [True, False, False]
-    same(swept(pendulum, store), swept(pendulum))
+            swept(pendulum, path, chunk=64)
+    assert bc.load_sweep(path).store.finished().tolist() == [True, False, False]
+    same(swept(pendulum, path), swept(pendulum))
 
 
 def test_cases_of_a_sweep_have_one_duration(pendulum):
@@ -86,10 +83,10 @@ def test_cases_of_a_sweep_have_one_duration(pendulum):
 
 
 def test_a_store_of_another_sweep_is_refused(pendulum, tmp_path):
-    store = tmp_path / "one.zarr"
-    swept(pendulum, store, runs=8)
+    path = tmp_path / "one.zarr"
+    swept(pendulum, path, runs=8)
     with pytest.raises(StudyError, match="holds another sweep"):
-        swept(pendulum, store, runs=16)
+        swept(pendulum, path, runs=16)
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "letter.txt").write_text("mine")
     with pytest.raises(StudyError, match="contains other files"):
@@ -101,7 +98,33 @@ def test_a_store_of_another_sweep_is_refused(pendulum, tmp_path):
     with pytest.raises(StudyError, match="there is no sweep"):
         bc.load_sweep(tmp_path / "nothing")
     with pytest.raises(StudyError, match='design="saltelli"'):
-        bc.load_sweep(store).sobol_indices("left")
+        bc.load_sweep(path).sobol_indices("left")
+
+
+def test_a_damaged_store_says_what_to_remove(pendulum, tmp_path):
+    """Two bytes of a chunk change; an array is gone; the description of the store is cut off."""
+    path = tmp_path / "damaged.zarr"
+    whole = swept(pendulum, path, runs=70, chunk=64)
+    file = path / "left" / "c" / "0"
+    content = file.read_bytes()
+    file.write_bytes(content[:100] + bytes(x ^ 1 for x in content[100:102]) + content[102:])
+    with pytest.raises(StudyError, match=r"'left' of runs 0 to 63 cannot be read .* Remove .*status/c/0, and sweep again"):
+        whole.values("left")
+    (path / "status" / "c" / "0").unlink()
+    same(swept(pendulum, path, runs=70), swept(pendulum, runs=70))
+    shutil.rmtree(path / "left")
+    with pytest.raises(StudyError, match="is damaged: it has no 'left'"):
+        swept(pendulum, path, runs=70)
+    (path / "zarr.json").write_text("{")
+    with pytest.raises(StudyError, match=r"zarr.json cannot be read .* Remove it"):
+        swept(pendulum, path, runs=70)
+
+
+def test_a_store_in_which_nothing_is_finished_is_replaced(pendulum, tmp_path):
+    path = tmp_path / "begun.zarr"
+    swept(pendulum, path, runs=8)
+    (path / "status" / "c" / "0").unlink()
+    same(swept(pendulum, path, runs=16), swept(pendulum, runs=16))
 
 
 def test_a_study_has_its_own_parameters(pendulum):
@@ -110,12 +133,12 @@ def test_a_study_has_its_own_parameters(pendulum):
 
 
 def test_a_store_begun_on_another_processor_says_so(pendulum, tmp_path, monkeypatch):
-    store = tmp_path / "moved.zarr"
-    swept(pendulum, store, runs=8)
+    path = tmp_path / "moved.zarr"
+    swept(pendulum, path, runs=8)
     here = running.machine_here()
     monkeypatch.setattr(running, "machine_here", lambda: here | {"processor": "another"})
     with pytest.warns(bc.BellcrankWarning, match="another type of processor"):
-        swept(pendulum, store, runs=8)
+        swept(pendulum, path, runs=8)
 
 
 def test_what_is_not_installed_is_named_with_its_command(pendulum, monkeypatch):

@@ -7,6 +7,7 @@ stops, how far friction gives before it slides, and times at which steps end.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -66,6 +67,7 @@ class RunDesigns:
         self._map = RecordedMap(design.recording.tape, outputs) if varied(np.array(outputs, dtype=object)).any() else None
         self._values = np.array([getattr(x, "value", x) for x in outputs], dtype=np.float64)
         self._timed = _moves_times(over)
+        self._known = cache(partial(known_times, design.base))
 
     def own(self, p: Array, rows: Array, first: float, last: float) -> Own:
         """What each run has of its own, from ``first`` to ``last``."""
@@ -75,7 +77,7 @@ class RunDesigns:
 
     def _corners(self, p: Array, first: float, last: float) -> Array:
         if not self._timed:
-            return np.tile(known_times(self.design.base, first, last), (len(p), 1))
+            return np.tile(self._known(first, last), (len(p), 1))
         times = [known_times(self._model(row), first, last) for row in p]
         corners = np.full((len(p), max(map(len, times))), NEVER)
         for row, own in zip(corners, times, strict=True):

@@ -75,6 +75,10 @@ class ManyRuns:
         return self.dynamics if self.dynamics.optimisation == OPTIMISED else self._made(OPTIMISED)
 
     @cached_property
+    def _corners(self) -> Array:
+        return known_times(self.model, float(self.times[0]), float(self.times[-1]))
+
+    @cached_property
     def _designs(self) -> RunDesigns:
         assert self.design is not None
         return RunDesigns(self.design, self.dynamics.plan)
@@ -106,25 +110,26 @@ class ManyRuns:
             messages[k] = messages[k] or message_of(int(found.status[k]), found.reached[k], interchangeable)
         return tuple(messages)
 
-    def at(self, p: Array | None, every: int = 1, states: int = 0) -> Dynamics:
+    def rows(self, p: Array | None) -> Array | None:
+        """What ``at`` takes of designs p."""
+        return None if p is None or self.design is None else self.design.rows(p, self.dynamics.plan)[0]
+
+    def at(self, rows: Array | None, every: int = 1, states: int = 0) -> Dynamics:
         """The dynamics of the runs' designs, or of the model; for so many states that it is worth optimising, optimised."""
         dynamics = self._optimised if states >= WORTH_OPTIMISING else self.dynamics
-        if p is None or self.design is None:
-            return dynamics
-        return dynamics.at_designs(self.design.rows(p, dynamics.plan)[0], every)
+        return dynamics if rows is None else dynamics.at_designs(rows, every)
 
     def _run(self, start: dict[str, Array], numbers: NDArray[np.int64], p: Array | None, accelerations: bool) -> Samples:
         """Runs from states that satisfy the loops, and the numbers by which the user knows them."""
         times, method, limits = self.times, self.method, self.limits
-        own = None
-        if p is not None and self.design is not None:
-            rows = self.design.rows(p, self.dynamics.plan)[0]
+        rows, own = self.rows(p), None
+        if p is not None and rows is not None:
             own = self._designs.own(p, rows, float(times[0]), float(times[-1]))
         tolerances = {"rtol": limits["rtol"], "atol": limits["atol"]}
         longest = limits["max_step"] or float(times[-1])
         reals: dict[str, Any] = {**tolerances, "longest": longest, "go_on": float(self.going_on)}
         reals |= {"near": 0.0 if self.going_on else NEAREST}
-        dynamics = self.at(p)
+        dynamics = self.at(rows)
         slopes = _slopes(dynamics, start, 0.0)
         scheme, leaves = (METHODS["dopri5"], MANY) if method == AUTO else (METHODS[method], np.inf)
         substeps = 1
@@ -138,7 +143,7 @@ class ManyRuns:
         most = int(limits["max_steps"])
         to_all: dict[str, Any] = {
             "times": times[1:],
-            "corners": known_times(self.model, float(times[0]), float(times[-1])),
+            "corners": self._corners,
             "meanwhile": _nothing if method == AUTO else partial(_tell_stiffness, stiffness, numbers),
             "patience": Patience(most, LOOK, HOPELESS * most),
             "substeps": substeps,
@@ -146,20 +151,20 @@ class ManyRuns:
         }
         run = partial(run_lanes, self.plan, dynamics.program, **to_all)
         found = run(method=scheme, start=start, slopes=slopes, reals=reals, leaves=leaves, numbers=numbers, own=own)
-        switched = _go_on(self, start, found, reals, run, numbers, own, p)
-        return self._sampled(start, found, switched, p, accelerations)
+        switched = _go_on(self, start, found, reals, run, numbers, own)
+        return self._sampled(start, found, switched, rows, accelerations)
 
     def _sampled(
-        self, start: dict[str, Array], found: dict[str, Any], switched: Array, p: Array | None, accelerations: bool
+        self, start: dict[str, Array], found: dict[str, Any], switched: Array, rows: Array | None, accelerations: bool
     ) -> Samples:
         model, times, q, v = self.model, self.times, found["q"], found["v"]
         if model.closures and METHODS.get(self.method, METHODS["dopri5"]).adaptive:
-            q[:, 1:], v[:, 1:] = _projected(self.at(p, len(times) - 1), q[:, 1:], v[:, 1:], times[1:])
+            q[:, 1:], v[:, 1:] = _projected(self.at(rows, len(times) - 1), q[:, 1:], v[:, 1:], times[1:])
         if model.stictions:
             start = start | {"anchors": found["anchors"]}
         a = np.broadcast_to(np.nan, v.shape)
         if accelerations:
-            a = _accelerations(self.at(p, len(times), len(q) * len(times)), start, q, v, times)
+            a = _accelerations(self.at(rows, len(times), len(q) * len(times)), start, q, v, times)
         status, steps, rejected = (found[name].astype(np.int64) for name in ("status", "steps", "rejected"))
         return Samples(q, v, a, status, found["t"], steps, rejected, found["stiff_time"], found["rate"], switched)
 
@@ -195,7 +200,6 @@ def _go_on(
     run: Callable[..., Any],
     numbers: NDArray[np.int64],
     own: Own | None,
-    p: Array | None,
 ) -> Array:
     """Runs that have left their method since they are stiff are taken on by radau; since when, or not a number."""
     left = found["status"] == LEFT
@@ -207,8 +211,9 @@ def _go_on(
     of_each = {name: np.broadcast_to(value, count)[left] for name, value in reals.items()}
     of_each |= {"t": t, "h": found["h"][left]}
     places = {name: found[name][left] for name in PLACES}
-    slopes = _slopes(study.at(None if p is None else p[left]), state, t)
-    whose: dict[str, Any] = {"numbers": numbers[left], "own": None if own is None else own.taken(left)}
+    theirs = None if own is None else own.taken(left)
+    slopes = _slopes(study.at(None if theirs is None else theirs.designs), state, t)
+    whose: dict[str, Any] = {"numbers": numbers[left], "own": theirs}
     rest = run(method=RADAU, start=state, slopes=slopes, reals=of_each, places=places, **whose)
     for row, place, k in zip(np.flatnonzero(left), places["sampled"], range(len(t)), strict=True):
         for name in ("q", "v", "anchors"):

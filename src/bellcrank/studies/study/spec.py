@@ -131,7 +131,7 @@ DESIGNS = ("grid", "list", "random", "latin_hypercube", "sobol", "saltelli")
 class Sweep:
     """``[sweep]``: many runs over the parameters."""
 
-    design: Annotated[str, Choice("how designs are chosen", options=DESIGNS)] = "grid"
+    design: Annotated[str | None, Choice("how designs are chosen: grid of lists, else sobol", options=DESIGNS)] = None
     runs: Annotated[float | None, Number("how many", sign="more than zero")] = None
     seed: Annotated[float, Number("of the random numbers", sign="zero or more")] = 0.0
 

@@ -1,66 +1,70 @@
-"""Chunks of a sweep on the processors of this machine, and their writing.
+"""Chunks of a sweep on the processors of this machine.
 
 A piece of a chunk is computed from its designs to its outputs by one thread, so that threads wait for each other as little as
-they can: pieces of the next chunk begin before the last of a chunk has ended, and a thread writes what is finished.
+they can: pieces of the next chunk begin before the last of a chunk has ended, and those at the end of the sweep are smaller.
+The thread that gives them out makes their designs, and packs and writes chunks, while the others compute.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Generator
 from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Event
-from typing import Any
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ...kernels.threads import one_thread, thread_count
 from .runners import compiled, joined
-from .store import Store
+from .store import Chunk, Store, packed
 from .task import Columns, Task
 
 AHEAD = 1  # chunks that are begun before the one at hand has ended
 
 
-def chunks_here(task: Task, kept: Store, missing: list[int]) -> Generator[tuple[int, Columns]]:
-    """Chunks by number, in order."""
+class _Begun(NamedTuple):
+    """A chunk: its number, designs, and pieces."""
+
+    k: int
+    designs: NDArray[np.float64]
+    pieces: list[Columns | Future[Columns]]
+
+
+def chunks_here(task: Task, kept: Store, missing: list[int]) -> Generator[Chunk]:
+    """In order."""
     made, stop = compiled(task), Event()
-    runner = made.runner
+    runner, left = made.runner, sum(last - first for first, last in map(kept.bounds, missing))
     team = ThreadPoolExecutor(thread_count(), thread_name_prefix="bellcrank-sweep")
 
-    def piece(first: int, last: int) -> Columns:
+    def piece(first: int, last: int, designs: NDArray[np.float64]) -> Columns:
         with one_thread(stop):
-            return runner.run(first, last)
+            return runner.run(first, last, designs)
 
-    waiting: deque[tuple[int, list[Columns | Future[Columns]]]] = deque()
+    def begun(k: int) -> _Begun:
+        start, end = kept.bounds(k)
+        designs, pieces, few = task.designs(start, end), list[Columns | Future[Columns]](), 0
+        if not made.warm:  # what is compiled when it is first needed is compiled once, by a few runs
+            few, made.warm = min(runner.few, end - start), True
+            pieces.append(piece(start, start + few, designs[:few]))
+        for a, b in runner.pieces(start + few, end, left - few):
+            pieces.append(team.submit(piece, a, b, designs[a - start : b - start]))
+        return _Begun(k, designs, pieces)
+
+    def finished(chunk: _Begun) -> Chunk:
+        columns = joined([part.result() if isinstance(part, Future) else part for part in chunk.pieces])
+        return packed(chunk.k, kept.rows, columns, task.named(chunk.designs))
+
+    waiting: deque[_Begun] = deque()
     try:
         for k in missing:
-            start, end = kept.bounds(k)
-            first: list[Columns | Future[Columns]] = []
-            if not made.warm:  # what is compiled when it is first needed is compiled once, by a few runs
-                few = min(start + runner.few, end)
-                first, start, made.warm = [piece(start, few)], few, True
-            waiting.append((k, [*first, *(team.submit(piece, *bounds) for bounds in runner.pieces(start, end))]))
+            waiting.append(begun(k))
+            left -= len(waiting[-1].designs)
             if len(waiting) > AHEAD:
-                yield _finished(*waiting.popleft())
+                yield finished(waiting.popleft())
         while waiting:
-            yield _finished(*waiting.popleft())
+            yield finished(waiting.popleft())
     finally:
         stop.set()
         team.shutdown(wait=True, cancel_futures=True)
-
-
-def _finished(k: int, parts: Iterable[Columns | Future[Columns]]) -> tuple[int, Columns]:
-    return k, joined([part.result() if isinstance(part, Future) else part for part in parts])
-
-
-def written(parts: Iterable[tuple[int, Columns]], put: Callable[[int, Columns], Any]) -> Iterator[int]:
-    """Numbers of chunks that are in the store; one is written while the next is waited for."""
-    with ThreadPoolExecutor(1, thread_name_prefix="bellcrank-store") as writer:
-        before: tuple[int, Future[Any]] | None = None
-        for k, columns in parts:
-            if before is not None:
-                before[1].result()
-                yield before[0]
-            before = k, writer.submit(put, k, columns)
-        if before is not None:
-            before[1].result()
-            yield before[0]

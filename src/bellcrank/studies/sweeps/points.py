@@ -1,17 +1,18 @@
 """The designs of a sweep: grid, list, random numbers, Latin hypercube, Sobol's sequence or Saltelli's, made chunk by chunk.
 
 Row i is the same whatever chunk it is asked in: random numbers come in blocks that have seeds of their own, and Sobol's
-sequence is entered anywhere. A Latin hypercube is made as a whole, since every row depends on how many there are.
+sequence goes on from block to block. A Latin hypercube is made as a whole, since every row depends on how many there are.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, cached_property
 from math import prod
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,9 @@ from ..study.variations import Bounds, Distribution, Listed, Spaced, Variation
 Array = NDArray[np.float64]
 
 LEAST = 2.0**-32  # of numbers between 0 and 1: at 0 a normal distribution is infinite. Sobol's have 30 bits
-BLOCK = 4096  # rows of random numbers that have a seed of their own
+BLOCK = 4096  # rows of random numbers that are made together, from a seed of their own
+
+_one_at_a_time = Lock()  # threads of a worker share the designs of a task
 
 
 @dataclass(frozen=True)
@@ -55,13 +58,16 @@ class Points:
         size = len(self.variations)
         if self.kind == "latin_hypercube":
             return self._hypercube[first:last]
-        if self.kind == "sobol":
-            return _sobol(size, self.seed, first, last)
         if self.kind == "saltelli":
             return self._matrices[first:last]
-        blocks = range(first // BLOCK, -(-last // BLOCK))
-        rows = np.concatenate([np.random.default_rng([self.seed, k]).random((BLOCK, size)) for k in blocks])
-        return rows[first - blocks[0] * BLOCK : last - blocks[0] * BLOCK]
+        if self.kind == "sobol":
+            with _one_at_a_time:
+                return _from_blocks(self._sequence.block, first, last)
+        return _from_blocks(lambda k: np.random.default_rng([self.seed, k]).random((BLOCK, size)), first, last)
+
+    @cached_property
+    def _sequence(self) -> _Sobol:
+        return _Sobol(len(self.variations), self.seed)
 
     @cached_property
     def _hypercube(self) -> Array:
@@ -73,7 +79,7 @@ class Points:
     def _matrices(self) -> Array:
         """A, B, and A with one column of B after the other, for Sobol' indices."""
         size = len(self.variations)
-        both = _sobol(2 * size, self.seed, 0, self.count // (size + 2))
+        both = _from_blocks(_Sobol(2 * size, self.seed).block, 0, self.count // (size + 2))
         a, b = both[:, :size], both[:, size:]
         mixed = [np.where(np.arange(size) == k, b, a) for k in range(size)]
         return np.concatenate([a, b, *mixed])
@@ -83,16 +89,32 @@ class Points:
         return np.stack([_values_at(x, variation, own) for x, variation, own in pairs], axis=1)
 
 
-def _sobol(size: int, seed: int, first: int, last: int) -> Array:
-    from scipy.stats import qmc
+def _from_blocks(block: Callable[[int], Array], first: int, last: int) -> Array:
+    """Rows first .. last-1 of blocks by number."""
+    numbers = range(first // BLOCK, -(-last // BLOCK))
+    return np.concatenate([block(k) for k in numbers])[first - numbers[0] * BLOCK : last - numbers[0] * BLOCK]
 
-    _read_directions()
-    sequence = qmc.Sobol(size, scramble=True, rng=np.random.default_rng(seed))
-    if first:
-        sequence.fast_forward(first)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # parts of a sequence are balanced together
-        return np.asarray(sequence.random(last - first))
+
+class _Sobol:
+    """Sobol's sequence, scrambled, in blocks. To enter it anywhere takes as long as to go there: blocks go on from the last."""
+
+    def __init__(self, size: int, seed: int):
+        from scipy.stats import qmc
+
+        _read_directions()
+        self.sequence = qmc.Sobol(size, scramble=True, rng=np.random.default_rng(seed))
+        self.known, self.rows = -1, np.zeros((0, size))
+
+    def block(self, k: int) -> Array:
+        if k != self.known:
+            if k * BLOCK < self.sequence.num_generated:
+                self.sequence.reset()
+            if ahead := k * BLOCK - self.sequence.num_generated:
+                self.sequence.fast_forward(ahead)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # parts of a sequence are balanced together
+                self.known, self.rows = k, np.asarray(self.sequence.random(BLOCK))
+        return self.rows
 
 
 @cache

@@ -15,7 +15,7 @@ from ...errors import StateError, StudyError
 from ...run import simulate
 from ...wording import argument
 from .statistics import Indices, saltelli_indices, statistics_of
-from .store import Store, parameter_name, stored_name
+from .store import Store, parameter_name, stored_name, text_of
 from .task import Task
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class SweepResult:
 
     @property
     def status(self) -> NDArray[np.int8]:
-        return np.asarray(self.store.group["status"][:])
+        return self.store.read("status")
 
     @property
     def reasons(self) -> dict[int, str]:
@@ -101,16 +101,20 @@ class SweepResult:
 
     def _texts(self) -> Iterator[tuple[int, str]]:
         for first, last in map(self.store.bounds, range(self.store.chunks)):
-            rows = np.asarray(self.store.group["reason"][first:last])
+            rows = self.store.read("reason", first, last)
             for k in np.flatnonzero(rows[:, 0]).tolist():
-                yield first + k, bytes(rows[k]).rstrip(b"\0").decode(errors="replace")
+                yield first + k, text_of(rows[k])
 
     def values(self, name: str) -> Array:
         """A parameter or an output as an array, (runs,) or (runs, times)."""
         known = self._stored
         if name not in known and name not in ("q", "v", "reached"):
             raise StateError(f"the sweep has no {name!r}; it has {', '.join(known)}")
-        return np.asarray(self.store.group[known.get(name, name)][:])
+        return self.store.read(known.get(name, name))
+
+    def unit(self, name: str) -> str:
+        """Of a parameter or an output; "" where it is not known."""
+        return str(self.store.group[self._stored[name]].attrs.get("units", ""))
 
     # --- what is asked of it
 
@@ -185,7 +189,9 @@ class SweepResult:
         from .plots import plot_sweep
 
         names = [*self.parameters, *(outputs or self._numbers)]
-        return plot_sweep({name: self.values(name) for name in names}, len(self.parameters), kind, path, keep)
+        units = {name: self.unit(name) for name in names}
+        titled = {f"{name} ({unit})" if unit else name: self.values(name) for name, unit in units.items()}
+        return plot_sweep(titled, len(self.parameters), kind, path, keep)
 
 
 def _plain(x: float) -> float | None:

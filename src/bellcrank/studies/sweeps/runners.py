@@ -17,7 +17,7 @@ from ...design import Design
 from ...dynamics.evaluation import OPTIMISED
 from ...errors import BellcrankError, SimulationError, StateError, kept_warnings
 from ...integrate import METHODS
-from ...kernels.threads import one_thread, stopping, thread_count
+from ...kernels.threads import keep_freed_memory, one_thread, stopping, thread_count
 from ...machine.steps.memory import INTERRUPTED
 from ...run import simulate
 from ...run.arguments import AUTO
@@ -29,10 +29,10 @@ from .values import Measured, NotInLanes, name_of, samples_only, taken_of, value
 
 Array = NDArray[np.float64]
 
-SAMPLES = 24 * 2**20  # bytes of samples that are in memory at a time
+SAMPLES = 128 * 2**20  # bytes of samples that are in memory at a time
 NOT_STARTED = 5  # run.lanes.samples.NOT_ASSEMBLED: also of a run that stopped with an error of its own
+SMALL = 512  # runs of a piece: fewer take as long in Python as in machine code
 MOST_COMPILED = 4
-PIECE = 4096  # runs that a thread takes on together, at most
 
 
 class Compiled:
@@ -58,18 +58,16 @@ class Compiled:
         assert runner is not None
         return runner
 
-    def run(self, first: int, last: int) -> Columns:
+    def run(self, first: int, last: int, designs: Array) -> Columns:
         """All columns of runs first .. last-1, in pieces that fit into memory, in this thread alone."""
         with one_thread():
-            return joined([self.runner.run(a, b) for a, b in self.runner.pieces(first, last)])
+            pieces = self.runner.pieces(first, last, last - first)
+            return joined([self.runner.run(a, b, designs[a - first : b - first]) for a, b in pieces])
 
 
 def joined(parts: list[Columns]) -> Columns:
-    """One after the other; reasons, which take most of the room, only if there are any."""
-    columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    if not columns["reason"].any():
-        del columns["reason"]
-    return columns
+    """One after the other."""
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
 class Lanes:
@@ -78,6 +76,7 @@ class Lanes:
     few = GROUP
 
     def __init__(self, task: Task, design: Design):
+        keep_freed_memory()
         self.task, self.design = task, design
         given = task.study.run.given()
         given.pop("control", None)
@@ -93,18 +92,28 @@ class Lanes:
         self.when = samples_only(task.times) if fixed else moments(outputs, task.times)
         self.runs.times = self.when.times
         self.measured = Measured(self.runs.dynamics, outputs)
+        self.numbers = 4 * (task.model.nq + 2 * task.model.nv) + len(self.measured.names) + 2  # of a sample, all copies counted
 
-    def pieces(self, first: int, last: int) -> Iterator[tuple[int, int]]:
-        """Multiples of 64 runs, so that lanes are shared as they would be by all of them together."""
-        model, times = self.task.model, len(self.when.times)
-        room = SAMPLES // (thread_count() * 64 * 8 * times * (4 * (model.nq + 2 * model.nv) + len(self.measured.names) + 2))
-        each = 64 * max(1, min(room, PIECE // 64, -(-(last - first) // (64 * 2 * thread_count()))))
-        for a in range(first, last, each):
-            yield a, min(a + each, last)
+    def pieces(self, first: int, last: int, left: int) -> Iterator[tuple[int, int]]:
+        """Multiples of 64 runs, so that lanes are shared as they would be by all of them together.
 
-    def run(self, first: int, last: int) -> Columns:
+        With several threads a piece is at most half of a thread's share of the runs that are ``left`` of the sweep from the
+        first one on, down to pieces that are hardly worth it, so that all end at about the same time.
+        """
+        threads = thread_count()
+        room = SAMPLES // (threads * 8 * len(self.when.times) * self.numbers)
+        while first < last:
+            most = min(room, max(left // (2 * threads), min(SMALL, left // threads)) if threads > 1 else left)
+            groups = -(-(last - first) // 64)
+            count = -(-groups // max(1, most // 64))  # of equal pieces in the rest of the chunk
+            end = min(first + 64 * -(-groups // count), last)
+            yield first, end
+            first, left = end, left - (end - first)
+
+    def run(self, first: int, last: int, designs: Array) -> Columns:
+        """``designs``: parameters of these runs."""
         task, runs = self.task, self.runs
-        p = _rows_of(task, self.design, first, last)
+        p = _rows_of(task, self.design, first, designs)
         start = self._starts(task.case_numbers(first, last), p)
         found = runs.run(start, accelerations=False)
         if (found.status == INTERRUPTED).any():
@@ -136,8 +145,7 @@ class Lanes:
         rows = {name: np.repeat(start.state[name], samples, axis=0) for name in ("tau", "u")}
         rows |= {"q": q.reshape(count * samples, -1), "v": v.reshape(count * samples, -1)}
         rows["t"] = np.tile(times, count)[:, None]
-        at = self.runs.at(p, samples)
-        columns = self.measured.columns(rows, at, p, samples)
+        columns = self.measured.columns(rows, lambda: self.runs.at(self.runs.rows(p), samples), p, samples)
         found = {}
         for name, output in task.outputs.items():
             x = taken_of(output, columns[name_of(output.of)].reshape(count, samples), self.when)
@@ -148,11 +156,13 @@ class Lanes:
 _LIMITS: dict[str, Any] = {"rtol": 1e-9, "atol": 1e-9, "max_step": None, "max_steps": 100_000_000}
 
 
-def _rows_of(task: Task, design: Design, first: int, last: int) -> Array:
+def _rows_of(task: Task, design: Design, first: int, designs: Array) -> Array:
     """Values of all names of the design: parameters, and what the cases set."""
-    rows = np.tile(design.start, (last - first, 1))
-    rows[:, : len(task.parameters)] = task.designs(first, last)
-    numbers = task.case_numbers(first, last)
+    if len(design.names) == len(task.parameters):
+        return designs
+    rows = np.tile(design.start, (len(designs), 1))
+    rows[:, : len(task.parameters)] = designs
+    numbers = task.case_numbers(first, first + len(designs))
     for k, case in enumerate(task.study.cases):
         for path, value in case.set.items():
             rows[numbers == k, design.names.index(path)] = value
@@ -177,14 +187,14 @@ class OneByOne:
     def __init__(self, task: Task, design: Design):
         self.task, self.design, self.events = task, design, task.events
 
-    def pieces(self, first: int, last: int) -> Iterator[tuple[int, int]]:
+    def pieces(self, first: int, last: int, left: int) -> Iterator[tuple[int, int]]:
         """A few for each thread, since some runs take longer than others."""
         each = max(1, -(-(last - first) // (8 * thread_count())))
         for a in range(first, last, each):
             yield a, min(a + each, last)
 
-    def run(self, first: int, last: int) -> Columns:
-        p = _rows_of(self.task, self.design, first, last)
+    def run(self, first: int, last: int, designs: Array) -> Columns:
+        p = _rows_of(self.task, self.design, first, designs)
         rows, interrupted = [], stopping()
         for k, case in enumerate(self.task.case_numbers(first, last)):
             if interrupted.is_set():

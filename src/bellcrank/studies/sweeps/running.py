@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -24,13 +24,14 @@ from ..study.spec import RunOptions, Sweep
 from ..study.variations import Bounds, Listed, Variation
 from .checks import check_sweep
 from .cluster import chunks_on_cluster
-from .here import chunks_here, written
+from .here import chunks_here
 from .points import points_of
 from .result import SweepResult
 from .store import Store, machine_here
-from .task import GROUP, Columns, Task
+from .task import GROUP, Task
 
-CHUNK = 8192  # runs, unless given
+CHUNK, LARGEST = 8192, 65536  # runs, unless given: the least and the most of lanes
+CHUNKS = 64  # of a long sweep: so often there is progress
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ def sweep(
                   list, or by names of your own
     duration      and further ``options`` of a run: step, method, rtol, atol, max_step, formulation, inputs
     design        "grid" of lists, "list", "random", "latin_hypercube", "sobol", or "saltelli" for Sobol' indices; with
-                  ``runs`` and ``seed``
+                  ``runs`` and ``seed``. Unless given, a grid of lists, or Sobol's sequence of anything else
     store         a folder for the results (Zarr); an existing store is continued. Temporary unless given
     chunk         runs that are written together, and lost together if the process is killed; a multiple of 64
     trajectories  keep coordinates and velocities at all samples besides
@@ -105,21 +106,13 @@ def _run(task: Task, kept: Store, scheduler: Any, progress: Callable[[Progress],
     began = time.perf_counter()
     if not missing:
         return
-    parts: Generator[tuple[int, Columns]] = chunks_here(task, kept, missing)
-    if scheduler is not None:
-        parts = chunks_on_cluster(task, {k: kept.bounds(k) for k in missing}, scheduler)
-
+    chunks = chunks_here(task, kept, missing) if scheduler is None else chunks_on_cluster(task, kept, missing, scheduler)
     notes: list[str] = []
-
-    def put(k: int, columns: Columns) -> None:
-        kept.put(k, columns, task.designs(*kept.bounds(k)), task.parameters)
-        if "reason" in columns:
-            noted = columns["reason"][columns["status"] == 0]
-            notes.extend(bytes(row).rstrip(b"\0").decode(errors="replace") for row in noted[noted[:, 0] > 0])
-
-    with closing(parts):
-        for k in written(parts, put):
-            done += sizes[k]
+    with closing(chunks):
+        for chunk in chunks:
+            kept.put(chunk)
+            notes += chunk.notes
+            done += sizes[chunk.k]
             if progress is not None:
                 rate = (done - before) / max(time.perf_counter() - began, 1e-9)
                 progress(Progress(done, task.count, rate, (task.count - done) / rate))
@@ -136,7 +129,7 @@ def _chunk(chunk: int | None, task: Task) -> int:
         return GROUP
     numbers = sum(int(np.prod([len(task.times) if d == "time" else 16 for d in dims])) for dims, _, _ in task.shapes().values())
     fitting = GROUP * max(1, 2**24 // (8 * GROUP * max(1, numbers)))  # 16 MB of results
-    return min(CHUNK, fitting)
+    return min(max(CHUNK, GROUP * -(-task.count // (GROUP * CHUNKS))), LARGEST, fitting)
 
 
 def _study(
@@ -188,7 +181,7 @@ def task_of(study: Any, design: str | None, runs: int | None, seed: int | None, 
         raise StudyError("a sweep is of runs, and this study has cases of other analyses: leave their analysis out")
     asked = study.sweep or Sweep()
     listed = all(hasattr(x, "values") for x in study.parameters.values())
-    kind = design or (asked.design if study.sweep is not None else "grid" if listed else "sobol")
+    kind = design or asked.design or ("grid" if listed else "sobol")
     check_sweep(study, model, trajectories)
     own = [float(model.parameters.get(path, np.nan)) for path in study.parameters]
     wanted = asked.runs if runs is None else runs

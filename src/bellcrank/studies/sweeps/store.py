@@ -5,26 +5,30 @@
     reached       time to which it came
     parameter/... its design; every output by its name; q and v if they are kept
 
-A chunk appears whole (Zarr's files are renamed into place). One that was not finished is computed again, to the same numbers.
+Files of chunks are written here, in Zarr's format, since Zarr itself takes longer to write a short chunk than to compute it. A
+file appears whole: it is renamed into place. A chunk that was not finished is computed again, to the same numbers.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import MissingExtraError, StudyError, warn
+from ...writing import remove_abandoned, replace
 from .task import REASON, Columns, Task, described
 
 WHOLE_FILES = (3, 1, 3)  # the version of Zarr from which on files are renamed into place
 UNKNOWN = -1  # status of a run that is not finished
+FILL = {"f": np.nan, "i": UNKNOWN, "u": 0}  # by kind of number: what is not known yet
 PREFIX = "parameter "
 OWN = ("status", "reason", "reached", "time", "run", "", ".", "..", "zarr.json")  # no names of outputs
 STATES = ("q", "v")  # nor these, where trajectories are kept
@@ -53,6 +57,34 @@ def zarr_module() -> Any:
     return zarr
 
 
+class Chunk(NamedTuple):
+    """A chunk of runs as the store has it: ``files`` by their paths, the status last; ``notes`` of runs that arrived."""
+
+    k: int
+    files: dict[str, bytes]
+    notes: list[str]
+
+
+def packed(k: int, rows: int, columns: Columns, designs: dict[str, NDArray[np.float64]]) -> Chunk:
+    """Chunk number k, of so many rows; the last one may have fewer, and is filled up. ``designs``: parameters by name."""
+    from numcodecs import Zstd
+
+    zstd, files, reasons = Zstd(checksum=True), {}, columns["reason"]
+    arrays = {parameter_name(name): x for name, x in designs.items()} | {stored_name(name): x for name, x in columns.items()}
+    for name in sorted(arrays, key="status".__eq__):
+        x = arrays[name]
+        if not x.size or (name == "reason" and not x.any()):  # most chunks have no reasons
+            continue
+        if len(x) < rows:
+            x = np.concatenate([x, np.full((rows - len(x), *x.shape[1:]), FILL[x.dtype.kind], x.dtype)])
+        files["/".join([name, "c", str(k), *["0"] * (x.ndim - 1)])] = zstd.encode(x.astype(x.dtype.newbyteorder("<"), "C"))
+    return Chunk(k, files, [text_of(row) for row in reasons[(columns["status"] == 0) & (reasons[:, 0] > 0)]])
+
+
+def text_of(reason: NDArray[np.uint8]) -> str:
+    return bytes(reason).rstrip(b"\0").decode(errors="replace")
+
+
 class Store:
     """A folder with the results of a task, perhaps unfinished."""
 
@@ -63,24 +95,27 @@ class Store:
 
     @classmethod
     def open(cls, path: Path) -> Store:
-        zarr = zarr_module()
-        try:
-            group = zarr.open_group(path, mode="r+")
-        except (OSError, ValueError, KeyError):
-            raise StudyError(f"{path}: there is no sweep in this folder") from None
+        group = _opened(path)
         if "fingerprint" not in group.attrs or "chunk" not in group.attrs:
             raise StudyError(
                 f"{path}: this Zarr store does not belong to a sweep, or the sweep ended before its first run: remove it"
             )
-        return cls(path, group)
+        found = cls(path, group)
+        names = [parameter_name(x) for x in found.attributes["parameters"]] + [
+            stored_name(x) for x in found.attributes["outputs"]
+        ]
+        for name in (*names, "status", "reason", "reached"):
+            if name not in group:
+                raise StudyError(f"{path} is damaged: it has no {name!r}. Remove it, and sweep again")
+        return found
 
     @classmethod
     def make(cls, path: Path, task: Task, chunk: int, machine: dict[str, Any]) -> Store:
-        """A new one, or the one that is there if it is of the same sweep."""
-        if (path / "zarr.json").exists():
-            group = zarr_module().open_group(path, mode="r+")
-            if "chunk" in group.attrs:
-                return cls.open(path)._goes_on(task, machine)
+        """A new one, or the one that is there if it is of the same sweep; one in which nothing is finished is replaced."""
+        if os.path.exists(path / "zarr.json"):  # of a name too long, too
+            known = cls.open(path) if "chunk" in _opened(path).attrs else None
+            if known is not None and (known.finished().any() or known.attributes["fingerprint"] == task.fingerprint):
+                return known._goes_on(task, machine)
         elif path.exists() and not (path.is_dir() and not any(path.iterdir())):
             holds = "contains other files" if path.is_dir() else "is a file"
             raise StudyError(f"{path} {holds}: name a folder that is new or empty")
@@ -99,6 +134,8 @@ class Store:
                 f"{self.path} holds another sweep (study {self.attributes['study']!r}, {self.count} runs): its model, "
                 "parameters, outputs or options differ. Name another folder, or remove this one"
             )
+        for folder, _, _ in os.walk(self.path):
+            remove_abandoned(Path(folder))
         machines = self.attributes["machines"]
         if machine not in machines:
             warn(
@@ -108,14 +145,26 @@ class Store:
             self.group.attrs["machines"] = [*machines, machine]
         return self
 
-    @cached_property
-    def arrays(self) -> dict[str, Any]:
-        """By their names here: opened once, which takes longer than to write a chunk."""
-        return dict(self.group.arrays())
+    def read(self, name: str, first: int = 0, last: int | None = None) -> NDArray[Any]:
+        """Rows of an array by its name here."""
+        try:
+            return np.asarray(self.group[name][first:last])
+        except (OSError, RuntimeError, ValueError) as problem:
+            if last is not None:
+                raise StudyError(
+                    f"{self.path} is damaged: {name!r} of runs {first} to {last - 1} cannot be read ({problem}). Remove "
+                    f"{self.path / 'status' / 'c' / str(first // self.chunk)}, and sweep again: these runs are repeated"
+                ) from None
+        return np.concatenate([self.read(name, *self.bounds(k)) for k in range(self.chunks)])  # one of them is the bad one
 
     @property
     def chunks(self) -> int:
         return -(-self.count // self.chunk)
+
+    @property
+    def rows(self) -> int:
+        """Of a chunk's files."""
+        return min(self.chunk, self.count)
 
     def bounds(self, k: int) -> tuple[int, int]:
         return k * self.chunk, min((k + 1) * self.chunk, self.count)
@@ -132,13 +181,12 @@ class Store:
     def missing(self) -> Iterator[int]:
         yield from np.flatnonzero(~self.finished()).tolist()
 
-    def put(self, k: int, columns: Columns, designs: NDArray[np.float64], names: tuple[str, ...]) -> None:
-        first, last = self.bounds(k)
-        given = {parameter_name(name): designs[:, j] for j, name in enumerate(names)}
-        given |= {stored_name(name): values for name, values in columns.items() if name != "status"}
+    def put(self, chunk: Chunk) -> None:
         try:
-            for name, values in {**given, "status": columns["status"]}.items():  # the status last
-                self.arrays[name][first:last] = values
+            for name, content in chunk.files.items():
+                path = self.path / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                replace(path, partial(_write, content), durable=False)
         except OSError as problem:
             raise StudyError(
                 f"{self.path} cannot be written ({problem.strerror}). What was finished is there: sweep into it again, and the "
@@ -146,21 +194,37 @@ class Store:
             ) from None
 
 
+def _opened(path: Path) -> Any:
+    zarr = zarr_module()
+    try:
+        return zarr.open_group(path, mode="r+")
+    except (OSError, ValueError, KeyError) as problem:
+        if os.path.exists(path / "zarr.json"):  # of a name too long, too
+            raise StudyError(f"{path} is damaged: zarr.json cannot be read ({problem}). Remove it, and sweep again") from None
+        raise StudyError(f"{path}: there is no sweep in this folder") from None
+
+
+def _write(content: bytes, file: BinaryIO) -> None:
+    file.write(content)
+
+
 def _make_arrays(group: Any, task: Task, chunk: int) -> None:
+    zarr = zarr_module()
     sizes = {"time": len(task.times), "coordinate": task.model.nq, "dof": task.model.nv, "byte": REASON}
     units = _parameter_units(task)
 
-    def make(name: str, dims: tuple[str, ...], dtype: str, attributes: dict[str, Any], fill: Any) -> None:
+    def make(name: str, dims: tuple[str, ...], dtype: str, attributes: dict[str, Any]) -> None:
         shape, tail = tuple(sizes[d] for d in dims), tuple(max(1, sizes[d]) for d in dims)
-        options: dict[str, Any] = {"dimension_names": ("run", *dims), "attributes": attributes, "fill_value": fill}
+        options: dict[str, Any] = {"dimension_names": ("run", *dims), "attributes": attributes}
+        options |= {"fill_value": FILL[dtype[0]], "compressors": zarr.codecs.ZstdCodec(checksum=True)}
         group.create_array(name, shape=(task.count, *shape), chunks=(min(chunk, task.count), *tail), dtype=dtype, **options)
 
     for name, unit in zip(task.parameters, units, strict=True):
-        make(parameter_name(name), (), "f8", {"units": unit}, np.nan)
+        make(parameter_name(name), (), "f8", {"units": unit})
     for name, (dims, dtype, unit) in task.shapes().items():
         of = task.study.outputs.get(name, "")
-        make(stored_name(name), dims, dtype, {"units": unit, "output": of}, np.nan if dtype == "f8" else 0)
-    make("status", (), "i1", {}, UNKNOWN)
+        make(stored_name(name), dims, dtype, {"units": unit, "output": of})
+    make("status", (), "i1", {})
     for name, values in {"time": task.times}.items():
         group.create_array(name, data=np.asarray(values), dimension_names=(name,), attributes={"units": "s"})
 
@@ -173,6 +237,7 @@ def _parameter_units(task: Task) -> list[str]:
     return [known.get(name, "") for name in task.parameters]
 
 
+@cache
 def machine_here() -> dict[str, Any]:
     """The type of processor, on which the bits of results depend, and versions."""
     import platform

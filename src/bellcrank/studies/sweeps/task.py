@@ -79,6 +79,10 @@ class Task:
         rows = self.points.rows(first // cases, -(-last // cases))
         return np.repeat(rows, cases, axis=0)[first % cases :][: last - first]
 
+    def named(self, designs: Array) -> dict[str, Array]:
+        """Columns of designs by the names of the parameters."""
+        return dict(zip(self.parameters, designs.T, strict=True))
+
     def case_numbers(self, first: int, last: int) -> NDArray[np.int64]:
         return np.arange(first, last) % len(self.study.cases)
 

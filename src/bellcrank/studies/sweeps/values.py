@@ -6,7 +6,7 @@ outputs name. The largest value is that of a parabola through the largest sample
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -50,22 +50,21 @@ class Measured:
     def unit(self) -> dict[str, str]:
         return dict(zip(self.names, self.code.units if self.code else (), strict=True))
 
-    def columns(self, rows: dict[str, Array], at: Dynamics, designs: Array | None, every: int) -> dict[str, Array]:
-        """By name (states,); ``rows``: q, v, tau, u and t, (states, ...). ``designs``: p of each ``every`` states."""
+    def columns(self, rows: dict[str, Array], at: Callable[[], Dynamics], p: Array, every: int) -> dict[str, Array]:
+        """By name (states,); ``rows``: q, v, tau, u and t, (states, ...); ``p``: designs, each of ``every`` states, and ``at``
+        their dynamics."""
         code = self.code
         if code is None:
             return {}
         given: dict[str, Any] = {name: rows[name] for name in ("q", "v", "tau")}
         t, inputs = rows["t"][:, 0], rows["u"]
         if code.moving:
-            given["a"] = at.evaluate(at.program, given, t, inputs) if at.model.nv else rows["v"]
+            given["a"] = at().evaluate(self.dynamics.program, given, t, inputs) if self.dynamics.model.nv else rows["v"]
         if code.pushed:
-            given["lambda"] = multipliers(at, rows["q"], rows["v"], rows["tau"], t=t, inputs=inputs)
-        evaluation = code.evaluation.in_lanes()
-        if designs is not None:
-            design = self.dynamics.planned.design
-            assert design is not None
-            evaluation = evaluation.at_designs(design.rows(designs, code.evaluation.plan)[0], every)
+            given["lambda"] = multipliers(at(), rows["q"], rows["v"], rows["tau"], t=t, inputs=inputs)
+        design = self.dynamics.planned.design
+        assert design is not None
+        evaluation = code.evaluation.in_lanes().at_designs(design.rows(p, code.evaluation.plan)[0], every)
         arrays = {name: given[name] for name in code.program.inputs if name in given}
         found = evaluation.evaluate(code.program, arrays, t, inputs)[:, code.columns]
         return dict(zip(self.names, np.ascontiguousarray(found.T), strict=True))

@@ -84,9 +84,11 @@ class Own(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Where groups of runs take place: the memory of one before it begins, with its machine code, and blocks that are free."""
+    """Where groups of runs take place: the memory of one before it begins, with its machine code; where numbers of designs go;
+    and blocks that are free."""
 
     one: Memory
+    places: Places
     free: SimpleQueue[_Block]
 
 
@@ -136,7 +138,8 @@ def run_lanes(
     most, shared = corners.shape[-1] if own is None else own.corners.shape[1], {} if made is None else made
     room = shared.get((method.name, most))
     if room is None:
-        room = shared[method.name, most] = Room(_memory(plan, program, method, times, corners, most), SimpleQueue())
+        memory = _memory(plan, program, method, times, corners, most)
+        room = shared[method.name, most] = Room(memory, lane_places(plan) if plan.lane_designs else {}, SimpleQueue())
     layout = room.one.layout
     given: Rows = {**start, **slopes, **(places or {name: np.zeros(count, dtype=np.int64) for name in PLACES})}
     each_reals = {name: np.broadcast_to(value, count) for name, value in reals.items()}
@@ -184,8 +187,7 @@ class _Lot:
         self.one, self.free, self.leaves, self.substeps = room.one, room.free, leaves, substeps
         self.patience, self.interrupted = patience, stopping()
         self.going: set[_Block] = set()
-        plan = room.one.layout.plan
-        self.places = lane_places(plan) if plan.lane_designs else {}
+        self.places = room.places
 
     def most(self, groups: int) -> int:
         """Groups of a block."""
