@@ -24,7 +24,16 @@ from ..model import Model
 from ..model.manifold import unit_quaternions
 from ..model.parameters.overshoot import overshooting
 from ..wording import argument
-from .arguments import AUTO, formulation_for, must_be_known, must_be_positive, named_inputs, starting_state, times_of
+from .arguments import (
+    AUTO,
+    formulation_for,
+    must_be_known,
+    must_be_positive,
+    named_inputs,
+    no_functions,
+    starting_state,
+    times_of,
+)
 from .checks.horizon import MOST_STEPS, Horizon, must_be_few
 from .checks.jumps import jumping
 from .checks.trust import doubt_energy, with_missing
@@ -148,8 +157,7 @@ def simulate(
     around = Surroundings(dynamics, start["tau"], start["u"], None if control is None else control.at_samples)
     watcher = _watcher(around, method, events, control, begins, float(start["t"]))
     many = MANY if control is None and not events else MANY_IN_PYTHON
-    functions = control is not None and control.asks_functions
-    stiffness = Stiffness(model.name, method, remedy(functions=functions), many, switches=method == AUTO and not functions)
+    stiffness = Stiffness(model.name, method, remedy(), many, switches=method == AUTO)
     one_run = _OneRun(method, (rtol, atol, max_step), control, watcher, progress, stiffness, horizon)
     kept = KeptRows(dynamics, one_run, loops)
     own = method not in PASSING_METHODS and not closes_by_itself(method, model) and dynamics.planned.variant is None
@@ -205,12 +213,7 @@ def _watcher(
 ) -> Watcher | None:
     """What looks for the events; what a method cannot do is refused."""
     if control is not None and method != AUTO and method not in METHODS:
-        raise StateError(f"tau and inputs as functions or tables go with auto, dopri5, dop853 and rk4, not with {method}")
-    if control is not None and control.asks_functions and method == "radau":
-        raise StateError(
-            "tau and inputs as functions go with auto, dopri5, dop853 and rk4, not with radau, which would need their "
-            "derivatives: use forces of the model, or tables over time"
-        )
+        raise no_functions(method)
     if control is not None:
         _tell_slower(control)
     model = around.dynamics.model
