@@ -50,6 +50,19 @@ class SimulationError(BellcrankError):
         self.run = run
 
 
+class Interrupted(SimulationError):
+    """A run that Ctrl-C ended. What was computed until then is in ``run``."""
+
+
+@contextmanager
+def interrupts_pass() -> Iterator[None]:
+    """Around a run inside something longer: what ends the run ends that too."""
+    try:
+        yield
+    except Interrupted as error:
+        raise KeyboardInterrupt from error
+
+
 class MissingExtraError(BellcrankError, ImportError):
     """An optional package is not installed; the message names the install command."""
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import typer
 
-from ..errors import BellcrankError, BellcrankWarning, SimulationError
+from ..errors import BellcrankError, BellcrankWarning, Interrupted, SimulationError
 from ..wording import OPTIONS, STUDY, in_terms_of
 
 KEEP = typer.Option("--keep", help="Do not replace existing files; report an error instead.")
@@ -36,7 +36,8 @@ def reported(*, as_json: bool, study: bool = False) -> Iterator[None]:
             yield
         except BellcrankError as error:
             report_error(str(error), as_json=as_json)
-            raise typer.Exit(STOPPED_EARLY if isinstance(error, SimulationError) else BAD_INPUT) from error
+            stopped = STOPPED_EARLY if isinstance(error, SimulationError) else BAD_INPUT
+            raise typer.Exit(INTERRUPTED if isinstance(error, Interrupted) else stopped) from error
         except KeyboardInterrupt:
             report_error("interrupted", as_json=as_json)
             raise typer.Exit(INTERRUPTED) from None

@@ -114,6 +114,12 @@ def stopping() -> threading.Event:
     return _here.stop or threading.Event()
 
 
+def look_for_stop() -> None:
+    """Between two parts of something long: an interrupt, if this thread's work is no longer wanted."""
+    if _here.stop is not None and _here.stop.is_set():
+        raise KeyboardInterrupt
+
+
 class _ThisThread(Executor):
     """Does at once what it is given."""
 

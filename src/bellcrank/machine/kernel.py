@@ -90,9 +90,10 @@ class Kernel:
         self.widths = {name: width(plan, program, name) for name in [*program.inputs, *program.outputs]}
         if plan.lane_designs:
             self.design_places = lane_places(plan)
-        self._open(program)
+        self._open(program, plan.n)
 
-    def _open(self, program: Program) -> None:
+    def _open(self, program: Program, bodies: int) -> None:
+        self._piece = max(1, _PIECE_BODIES // max(1, bodies))
         self.output = result(program)
         self._batch = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(
             self.code.library.address("batch")
@@ -113,7 +114,7 @@ class Kernel:
         if blocks >= 2 * _BLOCKS_PER_TASK or threads is not None:
             tasks = max(1, min(threads or thread_count(), blocks // _BLOCKS_PER_TASK if threads is None else blocks))
         held = words, inputs, out, designs
-        in_pieces(partial(self._run, held), blocks, tasks, max(1, _PIECE_BODIES // max(1, self.plan.n)))
+        in_pieces(partial(self._run, held), blocks, tasks, self._piece)
         return out
 
     def _run(self, held: tuple[Mapping[str, int], Any, Any, Any], pieces: Iterable[tuple[int, int]]) -> None:

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..assembly import Given
 from ..defaults import TOLERANCE
 from ..dynamics.dynamics import Dynamics, Reference
-from ..errors import DynamicsError, SimulationError, StateError, warn
+from ..errors import DynamicsError, Interrupted, SimulationError, StateError, warn
 from ..extremes import in_our_errors
 from ..integrate import METHODS
 from ..kernels.stopwatch import Stopwatch, compiling
@@ -180,7 +180,8 @@ def simulate(
     doubt_energy(run, outcome.lost)
     problem = with_missing(run, outcome.problem)
     if problem is not None:
-        raise SimulationError(f"model {model.name!r} {with_reach(dynamics, run, problem)}", run)
+        kind = Interrupted if run.interrupted else SimulationError
+        raise kind(f"model {model.name!r} {with_reach(dynamics, run, problem)}", run)
     return run
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -20,10 +21,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import MissingExtraError, StudyError, warn
+from ...errors import BellcrankError, MissingExtraError, StudyError, warn
 from .task import REASON, Columns, Task, described
 
 WHOLE_FILES = (3, 1, 3)  # the version of Zarr from which on files are renamed into place
+FORMAT = 3  # of Zarr
+MOST = 1 << 40  # runs
 UNKNOWN = -1  # status of a run that is not finished
 PREFIX = "parameter "
 OWN = ("status", "reason", "reached", "time", "run", "", ".", "..", "zarr.json")  # no names of outputs
@@ -53,45 +56,97 @@ def zarr_module() -> Any:
     return zarr
 
 
+def open_group(path: Path, mode: Any) -> Any:
+    """Of the format that is written here; there are older ones, whose readers can do more than read."""
+    return zarr_module().open_group(path, mode=mode, zarr_format=FORMAT)
+
+
+@contextmanager
+def in_store(path: Path) -> Iterator[None]:
+    """What goes wrong with the files of a store, in our words."""
+    try:
+        yield
+    except (BellcrankError, ImportError):
+        raise
+    except OSError as problem:
+        raise StudyError(f"{path} cannot be read or written: {problem.strerror or problem}") from problem
+    except Exception as problem:  # a damaged file can be anything to Zarr
+        reason = str(problem).splitlines()[0] if str(problem) else type(problem).__name__
+        raise StudyError(f"{path}: this store is damaged, or does not belong to a sweep: {reason}") from problem
+
+
 class Store:
     """A folder with the results of a task, perhaps unfinished."""
 
     def __init__(self, path: Path, group: Any):
         self.path, self.group = path, group
         self.attributes: dict[str, Any] = dict(group.attrs)
-        self.count, self.chunk = int(self.attributes["runs"]), int(self.attributes["chunk"])
+        self.count, self.chunk = (self.attributes[name] for name in ("runs", "chunk"))
+        self._check()
+
+    def _check(self) -> None:
+        """That the store is what ``make`` makes."""
+        types = {
+            int: ("runs", "chunk"),
+            str: ("fingerprint", "study", "design"),
+            list: ("parameters", "machines"),
+            dict: ("outputs",),
+        }
+        for wanted, names in types.items():
+            for name in names:
+                if not isinstance(self.attributes.get(name), wanted):
+                    raise ValueError(f"its {name!r} is {self.attributes.get(name)!r:.50}")
+        if not 0 < self.count <= MOST or not 0 < self.chunk <= MOST:
+            raise ValueError(f"it says that it has {self.count} runs in chunks of {self.chunk}")
+        kinds: dict[str, str] = {"status": "i", "reason": "u"}
+        kinds |= dict.fromkeys(map(parameter_name, self.attributes["parameters"]), "f")
+        kinds |= dict.fromkeys(map(stored_name, self.attributes["outputs"]), "f")
+        for name, kind in kinds.items():
+            found = self.array(name)
+            if found.shape[:1] != (self.count,) or found.dtype.kind != kind:
+                raise ValueError(f"{name!r} has not {self.count} numbers of its kind")
+
+    def array(self, name: str) -> Any:
+        found = self.group[name]
+        if not hasattr(found, "shape"):
+            raise ValueError(f"{name!r} is no array")
+        return found
+
+    def read(self, name: str, rows: slice = slice(None)) -> NDArray[Any]:
+        with in_store(self.path):
+            return np.asarray(self.array(name)[rows])
 
     @classmethod
     def open(cls, path: Path) -> Store:
-        zarr = zarr_module()
+        zarr_module()
         try:
-            group = zarr.open_group(path, mode="r+")
+            group = open_group(path, "r+")
         except (OSError, ValueError, KeyError):
             raise StudyError(f"{path}: there is no sweep in this folder") from None
+        except Exception as problem:  # a damaged file can be anything to Zarr
+            raise StudyError(f"{path}: this store is damaged: {problem}") from problem
         if "fingerprint" not in group.attrs or "chunk" not in group.attrs:
             raise StudyError(
                 f"{path}: this Zarr store does not belong to a sweep, or the sweep ended before its first run: remove it"
             )
-        return cls(path, group)
+        with in_store(path):
+            return cls(path, group)
 
     @classmethod
     def make(cls, path: Path, task: Task, chunk: int, machine: dict[str, Any]) -> Store:
         """A new one, or the one that is there if it is of the same sweep."""
-        if (path / "zarr.json").exists():
-            group = zarr_module().open_group(path, mode="r+")
-            if "chunk" in group.attrs:
-                return cls.open(path)._goes_on(task, machine)
-        elif path.exists() and not (path.is_dir() and not any(path.iterdir())):
-            holds = "contains other files" if path.is_dir() else "is a file"
-            raise StudyError(f"{path} {holds}: name a folder that is new or empty")
-        try:
+        with in_store(path):
+            if (path / "zarr.json").exists():
+                if "chunk" in open_group(path, "r+").attrs:
+                    return cls.open(path)._goes_on(task, machine)
+            elif path.exists() and not (path.is_dir() and not any(path.iterdir())):
+                holds = "contains other files" if path.is_dir() else "is a file"
+                raise StudyError(f"{path} {holds}: name a folder that is new or empty")
             path.mkdir(parents=True, exist_ok=True)
-        except OSError as problem:
-            raise StudyError(f"{path} cannot be made: {problem.strerror}") from None
-        group = zarr_module().open_group(path, mode="w")
-        _make_arrays(group, task, chunk)
-        group.attrs.update({**described(task), "machines": [machine], "chunk": chunk})  # last: now it is a sweep's
-        return cls(path, group)
+            group = open_group(path, "w")
+            _make_arrays(group, task, chunk)
+            group.attrs.update({**described(task), "machines": [machine], "chunk": chunk})  # last: now it is a sweep's
+            return cls(path, group)
 
     def _goes_on(self, task: Task, machine: dict[str, Any]) -> Store:
         if self.attributes["fingerprint"] != task.fingerprint:
@@ -111,7 +166,8 @@ class Store:
     @cached_property
     def arrays(self) -> dict[str, Any]:
         """By their names here: opened once, which takes longer than to write a chunk."""
-        return dict(self.group.arrays())
+        with in_store(self.path):
+            return dict(self.group.arrays())
 
     @property
     def chunks(self) -> int:
@@ -124,9 +180,10 @@ class Store:
         """Of each chunk."""
         folder = self.path / "status" / "c"
         found = np.zeros(self.chunks, dtype=bool)
-        for entry in folder.iterdir() if folder.is_dir() else ():
-            if entry.name.isdigit():
-                found[int(entry.name)] = True
+        with in_store(self.path):
+            for entry in folder.iterdir() if folder.is_dir() else ():
+                if entry.name.isdecimal():
+                    found[int(entry.name)] = True
         return found
 
     def missing(self) -> Iterator[int]:
@@ -136,14 +193,15 @@ class Store:
         first, last = self.bounds(k)
         given = {parameter_name(name): designs[:, j] for j, name in enumerate(names)}
         given |= {stored_name(name): values for name, values in columns.items() if name != "status"}
-        try:
-            for name, values in {**given, "status": columns["status"]}.items():  # the status last
-                self.arrays[name][first:last] = values
-        except OSError as problem:
-            raise StudyError(
-                f"{self.path} cannot be written ({problem.strerror}). What was finished is there: sweep into it again, and the "
-                "others follow"
-            ) from None
+        with in_store(self.path):
+            try:
+                for name, values in {**given, "status": columns["status"]}.items():  # the status last
+                    self.arrays[name][first:last] = values
+            except OSError as problem:
+                raise StudyError(
+                    f"{self.path} cannot be written ({problem.strerror}). What was finished is there: sweep into it again, and "
+                    "the others follow"
+                ) from None
 
 
 def _make_arrays(group: Any, task: Task, chunk: int) -> None:
