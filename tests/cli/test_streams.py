@@ -15,9 +15,9 @@ from typer.testing import CliRunner
 import bellcrank as bc
 from bellcrank.cli import main
 from bellcrank.comparison import methods
-from bellcrank.errors import ModelError
+from bellcrank.errors import ModelError, visible
 from bellcrank.machine.steps.trajectory import Trajectory
-from bellcrank.terminal import PlainConsole, visible
+from bellcrank.terminal import PlainConsole
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="devices, pipes and signals of POSIX")
 NAME = r"\u001b[31mr\u00e9\u2192[/x] [red]b\u009b2J\u202e"
