@@ -4,14 +4,33 @@ from __future__ import annotations
 
 import sys
 import threading
+import unicodedata
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+KEPT = "\n\t\u200c\u200d"  # and what joins letters of some scripts
+
+
+def visible(text: str) -> str:
+    """A text with control characters, and those that turn the direction of writing, replaced by a mark.
+
+    Names of models and files are in messages, and with such characters a name could move the cursor of a terminal, change
+    colours or the title of its window.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(
+        c if c in KEPT or unicodedata.category(c) not in ("Cc", "Cf", "Cs") else "\N{REPLACEMENT CHARACTER}" for c in text
+    )
+
 
 class BellcrankError(Exception):
     """Base of every error that Bellcrank raises on purpose."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(visible(str(message)))
 
 
 class ModelError(BellcrankError, ValueError):
@@ -48,6 +67,19 @@ class SimulationError(BellcrankError):
     def __init__(self, message: str, run: Any = None) -> None:
         super().__init__(message)
         self.run = run
+
+
+class Interrupted(SimulationError):
+    """A run that Ctrl-C ended. What was computed until then is in ``run``."""
+
+
+@contextmanager
+def interrupts_pass() -> Iterator[None]:
+    """Around a run inside something longer: what ends the run ends that too."""
+    try:
+        yield
+    except Interrupted as error:
+        raise KeyboardInterrupt from error
 
 
 class MissingExtraError(BellcrankError, ImportError):
@@ -87,6 +119,7 @@ def kept_warnings() -> Iterator[list[str]]:
 
 def warn(message: str, kind: type[BellcrankWarning] = BellcrankWarning) -> None:
     """A warning at the line outside this package from which it was called, however deep inside it arises."""
+    message = visible(message)
     if _heard.texts is not None:
         _heard.texts.append(message)
         return

@@ -6,23 +6,13 @@ are no markup.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable
 from typing import Any
 
 from rich.console import Console
 from rich.segment import Segment
 
-KEPT = "\n\t\u200c\u200d"  # and what joins letters of some scripts
-
-
-def visible(text: str) -> str:
-    """A text with control characters, and those that turn the direction of writing, replaced by a mark."""
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(
-        c if c in KEPT or unicodedata.category(c) not in ("Cc", "Cf", "Cs") else "\N{REPLACEMENT CHARACTER}" for c in text
-    )
+from .errors import visible
 
 
 class PlainConsole(Console):

@@ -78,7 +78,13 @@ def replace(path: Path, write: Write, *, durable: bool = True, mode: int = 0o666
 
 
 def refuse_to_replace(paths: list[Path], *, keep: bool) -> None:
-    """Raises StateError for names that no file can have and, with ``keep``, for files that are there already."""
+    """Raises StateError for names that no file can have, for folders, pipes and devices and, with ``keep``, for files that are
+    there already."""
+    for path in filter(_is_there, paths):
+        try:
+            _must_be_replaceable(path)
+        except OSError as error:
+            raise _cannot_write(path, error) from error
     existing = [str(path) for path in paths if _is_there(path) and keep]
     if existing:
         are = "is" if len(existing) == 1 else "are"
@@ -145,6 +151,15 @@ def _settle(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+def _must_be_replaceable(path: Path) -> None:
+    """An OSError for what a file would take the place of without being one: a root user could lose /dev/null."""
+    if path.is_dir():
+        raise OSError(errno.EISDIR, "it is a folder")
+    refuse_to_wait(path)
+    if path.is_symlink() and os.readlink(path).startswith("/proc/"):  # such as /dev/stdout
+        raise OSError(errno.EINVAL, "it is not a regular file")
 
 
 def _is_there(path: Path) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import sys
 
 import numpy as np
@@ -142,3 +144,19 @@ def test_measures_that_cannot_be_evaluated_say_so_in_their_panel():
     model = make(SLIDE_X, measures=(Measure("lost", "expression", expression="2*nowhere"),))
     texts = panels(bellcrank.simulate(model, 0.1).plot())["formula"].texts
     assert "which is not a measure" in texts[0].get_text().replace("\n", " ")
+
+
+@pytest.mark.parametrize("ending", ["pdf", "png"])
+def test_on_a_full_disk_a_picture_is_an_error_of_ours_and_the_old_one_stays(ending, make_run, tmp_path, monkeypatch):
+    """The writer of PDF ends with an error of zlib there."""
+
+    class Full(io.BytesIO):
+        def write(self, content):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    path = tmp_path / f"run.{ending}"
+    path.write_text("old")
+    monkeypatch.setattr("bellcrank.writing.os.fdopen", lambda *_: Full())
+    with pytest.raises(StateError, match=rf"cannot write .*run\.{ending}: No space left on device"):
+        make_run("revolute").plot(path=path)
+    assert path.read_text() == "old"

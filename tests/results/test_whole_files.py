@@ -136,6 +136,19 @@ def test_names_that_no_file_can_have_are_told_before_anything_is_written(name, w
         write_whole(5, never, keep=False)
 
 
+@posix
+def test_pipes_devices_and_folders_are_not_replaced(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("pipe")
+    (tmp_path / "stdout").symlink_to("/proc/self/fd/1")
+    (tmp_path / "folder").mkdir()
+    before = {path: os.lstat(path).st_mode for path in tmp_path.iterdir()}
+    for path in before:
+        with pytest.raises(StateError, match=f"cannot write {path}: it is (not a regular file|a folder)"):
+            write_whole(path, lambda file: file.write(b"x"), keep=False)
+    assert {path: os.lstat(path).st_mode for path in tmp_path.iterdir()} == before
+
+
 def test_a_new_file_has_the_permissions_that_new_files_have(tmp_path):
     (tmp_path / "plain").write_text("")
     write_whole(tmp_path / "file", lambda file: file.write(b""), keep=False)

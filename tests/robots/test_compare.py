@@ -7,6 +7,7 @@ import pytest
 import bellcrank as bc
 from bellcrank.comparison import measuring
 from bellcrank.comparison.engines import Ours
+from bellcrank.errors import Interrupted
 from bellcrank.model.builder import polynomial
 from bellcrank.model.generators import random_state, random_tree
 
@@ -139,3 +140,12 @@ def test_a_run_that_ends_early_is_told(monkeypatch):
 
     monkeypatch.setattr(Ours, "move", move)
     assert all(row.note == "it fell apart" for row in bc.compare(bc.load("pendulum"), peers=False, **FAST).rows)
+
+
+def test_an_interrupt_in_a_run_ends_the_whole_comparison(monkeypatch):
+    def pressed(*_):
+        raise Interrupted("interrupted at t = 0.1 s")
+
+    monkeypatch.setattr(measuring, "_conserved", pressed)
+    with pytest.raises(KeyboardInterrupt):
+        bc.compare(bc.load("pendulum"), **FAST)

@@ -16,6 +16,7 @@ from tests.formulations.mechanisms import build
 MODELS = Path(__file__).parents[2] / "models"
 SLIDE = ("prismatic", (0, 0, 1))
 HINGE = ("revolute", (0, 1, 0))
+BALL = "spherical"
 
 
 def last(run):
@@ -181,9 +182,20 @@ def test_very_stiff_springs_do_not_stop_methods_of_fixed_step(method, evaluation
     assert run.settings["jacobians"] < 30
 
 
-def test_functions_are_refused_by_name():
-    with pytest.raises(bc.StateError, match="not with radau, which would need their derivatives"):
-        bc.simulate(bc.load("pendulum"), 1.0, method="radau", tau=lambda t, q, v: -v)
+@pytest.mark.parametrize("second", [SLIDE, BALL])
+@pytest.mark.filterwarnings("ignore:tau or inputs are Python functions")
+def test_stiff_controllers_in_python_are_taken_as_stiff_dampers_of_the_model_are(second):
+    """Their slopes are part of the Jacobian: as many steps as with dampers; explicit methods take 10^5."""
+    gain, width = 1e6, 1 if second is SLIDE else 3
+    dampers = [damper(0, gain), *(damper(1, gain, dof) for dof in range(width))]
+    given = {"mass": [1.0, 1.0], "center": [[0.1, 0, 0]] * 2, "given_v": [0.3] * (1 + width)}
+    damped = build([HINGE, second], **given, elements=tuple(dampers))
+    expected = bc.simulate(damped, 1.0, step=0.1, method="radau")
+    for method in ("radau", "auto"):
+        run = bc.simulate(build([HINGE, second], **given), 1.0, step=0.1, method=method, tau=lambda t, q, v: -gain * v)
+        np.testing.assert_allclose(run.values("q"), expected.values("q"), rtol=0, atol=1e-9)
+        assert run.settings["steps"] < 2 * expected.settings["steps"] + 20
+        assert run.settings["methods"][-1][1] == "radau"
 
 
 def test_a_motion_without_end_stops_with_the_joint_that_spoils_it():

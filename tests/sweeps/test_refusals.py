@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import bellcrank as bc
-from bellcrank.errors import MissingExtraError, StateError, StudyError
+from bellcrank.errors import Interrupted, MissingExtraError, StateError, StudyError
 from bellcrank.studies.study.spec import Case, Study
 from bellcrank.studies.study.variations import Listed, Lognormal, Normal, Triangular
 from bellcrank.studies.sweeps import running, store
@@ -70,6 +70,43 @@ def test_a_disk_that_is_full_leaves_what_is_finished(pendulum, tmp_path, monkeyp
     same(swept(pendulum, path), swept(pendulum))
 
 
+def test_an_interrupt_in_a_run_by_itself_ends_the_sweep_and_is_no_row(pendulum, tmp_path, monkeypatch):
+    def pressed(*_, **__):
+        raise Interrupted("interrupted at t = 0.1 s", None)
+
+    monkeypatch.setattr("bellcrank.studies.sweeps.runners.simulate", pressed)
+    with pytest.raises(bc.SimulationError, match="interrupted when 0 of 9 runs were finished"):
+        swept(pendulum, tmp_path / "store", runs=9, method="gauss4", max_step=0.1)
+    assert not bc.load_sweep(tmp_path / "store").store.finished().any()
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("zarr.json", '"runs": 64', '"runs": 1e9'),
+        ("zarr.json", '"chunk": 64', '"chunk": []'),
+        ("zarr.json", "{", "["),
+        ("zarr.json", '"zarr_format": 3', '"zarr_format": 2'),
+        ("left/zarr.json", '"float64"', '"int8"'),
+        ("left/zarr.json", '"chunk_shape"', '"shape_of_chunks"'),
+        ("status/zarr.json", "int8", "no type"),
+        ("left/c/0", None, "x"),
+        ("reason/zarr.json", None, None),
+    ],
+)
+def test_a_store_that_is_damaged_is_refused_in_our_words(pendulum, tmp_path, file, old, new):
+    swept(pendulum, tmp_path / "store", runs=64, chunk=64)
+    path = tmp_path / "store" / file
+    if new is None:
+        path.unlink()
+    else:
+        before = path.read_text() if old else ""
+        path.write_text(before.replace(old, new, 1) if old else new)
+        assert path.read_text() != before
+    with pytest.raises(StudyError, match="there is no sweep|damaged|does not belong to a sweep"):
+        bc.load_sweep(tmp_path / "store").summary()
+
+
 def test_cases_of_a_sweep_have_one_duration(pendulum):
     study = Study(
         pendulum,
@@ -93,7 +130,7 @@ def test_a_store_of_another_sweep_is_refused(pendulum, tmp_path):
         swept(pendulum, tmp_path / "full", runs=8)
     with pytest.raises(StudyError, match="is a file"):
         swept(pendulum, tmp_path / "full" / "letter.txt", runs=8)
-    with pytest.raises(StudyError, match="cannot be made"):
+    with pytest.raises(StudyError, match="cannot be read or written: Not a directory"):
         swept(pendulum, tmp_path / "full" / "letter.txt" / "inside", runs=8)
     with pytest.raises(StudyError, match="there is no sweep"):
         bc.load_sweep(tmp_path / "nothing")
@@ -113,7 +150,7 @@ def test_a_damaged_store_says_what_to_remove(pendulum, tmp_path):
     (path / "status" / "c" / "0").unlink()
     same(swept(pendulum, path, runs=70), swept(pendulum, runs=70))
     shutil.rmtree(path / "left")
-    with pytest.raises(StudyError, match="is damaged: it has no 'left'"):
+    with pytest.raises(StudyError, match="is damaged, .*: it has no 'left'. Remove it"):
         swept(pendulum, path, runs=70)
     (path / "zarr.json").write_text("{")
     with pytest.raises(StudyError, match=r"zarr.json cannot be read .* Remove it"):

@@ -25,6 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..dynamics.dynamics import Dynamics
 from ..errors import DynamicsError, StateError
 from ..extremes import in_our_errors
+from ..kernels.threads import interruptible
 from ..model import Model
 from ..model.manifold import carried
 from ..wording import did_you_mean
@@ -63,14 +64,14 @@ class StateSpace:
     @property
     def poles(self) -> NDArray[np.complex128]:
         """Eigenvalues of A in 1/s, slowest first."""
-        values = np.linalg.eigvals(self.A).astype(complex)
+        values = interruptible(np.linalg.eigvals, self.A).astype(complex)
         return values[np.lexsort((values.imag, np.abs(values)))]
 
     def response(self, frequencies: ArrayLike) -> NDArray[np.complex128]:
         """Outputs over inputs at frequencies in Hz: C (s - A)^-1 B + D, s = 2 pi i f; shape (f, outputs, inputs)."""
         s = 2j * np.pi * np.atleast_1d(np.asarray(frequencies, dtype=float))
-        resolved = np.linalg.solve(s[:, None, None] * np.eye(len(self.A)) - self.A, self.B.astype(complex))
-        return np.asarray(self.C @ resolved + self.D)
+        found = [self.C @ np.linalg.solve(x * np.eye(len(self.A)) - self.A, self.B.astype(complex)) + self.D for x in s]
+        return np.array(found, dtype=complex).reshape(len(s), *self.D.shape)
 
     def part(self, inputs: Sequence[str] | None = None, outputs: Sequence[str] | None = None) -> StateSpace:
         """The linear model with only these inputs and outputs, in this order."""

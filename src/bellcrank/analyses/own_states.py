@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ..dynamics.dynamics import Dynamics
 from ..errors import DynamicsError
+from ..kernels.threads import interruptible
 from ..wording import argument, counted
 from .linear import Matrices, state_matrices
 from .stiffness import Conditions
@@ -123,7 +124,7 @@ def _taken(
 
 def _unstable(dyn: Dynamics, about: Matrices) -> tuple[str, ...]:
     """What moves most along roots that grow."""
-    roots, vectors = np.linalg.eig(about.A)
+    roots, vectors = interruptible(np.linalg.eig, about.A)
     names = [dyn.model.v_names[k] for k in (*about.placed, *about.chosen)]
     away = np.flatnonzero(roots.real > GROWING * np.abs(roots).max(initial=0.0))
     return tuple(dict.fromkeys(names[int(np.argmax(np.abs(vectors[:, k])))] for k in away))

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..dynamics.dynamics import Dynamics
 from ..errors import DynamicsError, StateError
 from ..extremes import in_our_errors
+from ..kernels.threads import interruptible
 from ..model import Model
 from ..results.derived import drive_efforts
 from ..results.labels import Labels
@@ -309,7 +310,7 @@ def _reactions(dyn: Dynamics, q: Array, v: Array, given: Conditions) -> Array:
 def _without_potential(model: Model, found: Found) -> tuple[Array, tuple[str, ...]]:
     """Squares s^2 of the roots: a negative one diverges, a complex pair flutters (one of its four roots grows)."""
     around = found.around
-    squares, y = np.linalg.eig(around.B)
+    squares, y = interruptible(np.linalg.eig, around.B)
     order = np.argsort(squares.real)
     squares, y = squares[order], y[:, order]
     flutters = np.abs(squares.imag) > 1e-6 * np.abs(squares).max(initial=0.0)

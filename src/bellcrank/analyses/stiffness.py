@@ -23,6 +23,7 @@ from scipy.linalg import eigh, solve_triangular
 from ..dynamics.differentiation import Changes, derivatives
 from ..dynamics.dynamics import Dynamics
 from ..formulations import QUANTITIES
+from ..kernels.threads import interruptible
 from ..model import Model
 from ..model.manifold import rate_matrix
 from ..results.labels import Labels
@@ -99,7 +100,7 @@ def stiffness(dyn: Dynamics, q: Array, given: Conditions) -> Stiffness:
         K, M = N.T @ K @ N, N.T @ M @ N
     L = np.asarray(np.linalg.cholesky(M), dtype=np.float64)
     B = solve_triangular(L, solve_triangular(L, K, lower=True).T, lower=True).T
-    squares, y = eigh((B + B.T) / 2)
+    squares, y = interruptible(eigh, (B + B.T) / 2)
     shapes = solve_triangular(L, y, lower=True, trans=1)
     return Stiffness(N, L, B, squares, y, N @ shapes if ties.any else shapes, noise(dyn.model, squares))
 

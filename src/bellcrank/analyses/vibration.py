@@ -25,6 +25,7 @@ from scipy.linalg import eig, eigh
 from ..dynamics.dynamics import Dynamics
 from ..errors import DynamicsError, StateError, warn
 from ..extremes import in_our_errors
+from ..kernels.threads import interruptible
 from ..model import Model
 from ..wording import argument
 from .linear import state_matrices
@@ -266,7 +267,7 @@ def _roots_at_rest(dyn: Dynamics, q: Array, a: Array, given: Conditions) -> list
     K, C = effort_jacobians(dyn, q, still, a, given, multipliers)
     if ties.any:
         M, K, C = (basis.T @ X @ basis for X in (M, K, C))
-    squares, phi = eigh((K + K.T) / 2, M)
+    squares, phi = interruptible(eigh, (K + K.T) / 2, M)
     zero = np.abs(squares) <= noise(dyn.model, squares)
     w = np.sqrt(np.abs(squares))
     c, N = phi.T @ C @ phi, phi.T @ (K - K.T) @ phi / 2
@@ -298,7 +299,7 @@ def _damped(squares: Array, zero: NDArray[np.bool_], w: Array, c: Array, N: Arra
     A[m + kept, np.arange(m)] = -squares[kept] / w[kept]
     A[m:, :m] -= N[:, kept] / w[kept]
     A[m:, m:] = -c
-    roots, vectors = eig(A)
+    roots, vectors = interruptible(eig, A)
     roots = _without_rounding(roots)
     slowest = ROUNDING * np.abs(roots).max()
     found = []
@@ -314,7 +315,7 @@ def _roots_in_motion(dyn: Dynamics, q: Array, v: Array, given: Conditions) -> li
     n = about.N.shape[1]
     if n == 0:
         return []
-    roots, vectors = eig(about.A)
+    roots, vectors = interruptible(eig, about.A)
     roots = _without_rounding(roots)
     slowest = SPLIT * np.abs(roots).max()
     found, velocities = [], 0

@@ -13,7 +13,7 @@ from typing import Any
 
 import typer
 
-from ..errors import BellcrankError, BellcrankWarning, SimulationError
+from ..errors import BellcrankError, BellcrankWarning, Interrupted, SimulationError
 from ..wording import OPTIONS, STUDY, in_terms_of
 
 KEEP = typer.Option("--keep", help="Do not replace existing files; report an error instead.")
@@ -36,7 +36,8 @@ def reported(*, as_json: bool, study: bool = False) -> Iterator[None]:
             yield
         except BellcrankError as error:
             report_error(str(error), as_json=as_json)
-            raise typer.Exit(STOPPED_EARLY if isinstance(error, SimulationError) else BAD_INPUT) from error
+            stopped = STOPPED_EARLY if isinstance(error, SimulationError) else BAD_INPUT
+            raise typer.Exit(INTERRUPTED if isinstance(error, Interrupted) else stopped) from error
         except KeyboardInterrupt:
             report_error("interrupted", as_json=as_json)
             raise typer.Exit(INTERRUPTED) from None
@@ -67,13 +68,13 @@ def show(found: Any, *, as_json: bool) -> None:
 
 def tell(text: str) -> None:
     """A text for people, on stdout."""
-    from ..terminal import visible
+    from ..errors import visible
 
     print(visible(text))  # typer.echo writes UTF-8 to a stdout of ASCII
 
 
 def say(what: str, message: str, color: str) -> None:
     """A message for people, on stderr."""
-    from ..terminal import visible
+    from ..errors import visible
 
     typer.echo(f"{typer.style(f'{what}:', fg=color, bold=True)} {visible(message)}", err=True)

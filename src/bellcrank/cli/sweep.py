@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ..writing import refuse_to_replace
 from .outcome import KEEP, print_json, reported, tell
 from .progress import shown_bar
 from .searching import STUDY
@@ -40,6 +41,7 @@ def command(
     with reported(as_json=as_json, study=True):
         import bellcrank as bc
 
+        refuse_to_replace([] if plot is None else [plot], keep=keep)
         wanted = bc.load_study(study)
         folder = store or Path(f"{wanted.name}.zarr")
         with _bar() as progress:

@@ -60,7 +60,7 @@ def _simulated(what: Model | Run, given: dict[str, Any]) -> Run:
     try:
         return bc.simulate(what, **given)
     except SimulationError as error:
-        if error.run is None:
+        if error.run is None or error.run.interrupted:
             raise
         say("warning", str(error), "yellow")
         run: Run = error.run

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..dynamics import Dynamics, compile
-from ..errors import BellcrankError, DynamicsError, StateError
+from ..errors import BellcrankError, DynamicsError, StateError, interrupts_pass
 from ..extremes import in_our_errors
 from ..model import Model
 from ..model.generators import random_state
@@ -176,7 +176,8 @@ def _row(
     except BellcrankError as error:
         return Row(engine.name, note=str(error))
     try:
-        (energy, closure), note = _conserved(engine, dynamics, length), engine.note
+        with interrupts_pass():
+            (energy, closure), note = _conserved(engine, dynamics, length), engine.note
     except BellcrankError as error:  # without its forces a mechanism may fall into a singular position
         energy, closure, note = None, None, str(error)
     batch = seconds(engine.batch(*samples[0]), budget) / BATCH if isinstance(engine, Ours) else None

@@ -131,6 +131,9 @@ ret void
     return assemble([kernel], [(text, {})])
 
 
+_STEPS_OF_A_BODY = 100
+
+
 class MapKernel(Kernel):
     """A tape compiled, for one number of lanes."""
 
@@ -144,7 +147,7 @@ class MapKernel(Kernel):
         self.code = obtain(key, lambda: _module(recorded, program, lanes), level)
         self.widths = {"p": len(tape.parameters), "dp": len(tape.parameters), "values": len(recorded.outputs)}
         self.widths = {name: self.widths[name] for name in (*program.inputs, "values")}
-        self._open(program)
+        self._open(program, 1 + len(steps) // _STEPS_OF_A_BODY)
 
     def bound(self) -> tuple[dict[str, Any], dict[str, int]]:
         return {}, {"n": 0, "nv": 0}

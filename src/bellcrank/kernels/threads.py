@@ -8,10 +8,11 @@ from __future__ import annotations
 import ctypes
 import os
 import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 from ..errors import StateError
@@ -57,6 +58,48 @@ def workers() -> Executor:
     return _ThisThread() if _here.alone else _pool(thread_count())
 
 
+def in_pieces(task: Callable[[Iterable[tuple[int, int]]], None], count: int, tasks: int, piece: int) -> None:
+    """Each of so many threads does its part of 0 .. count-1, which it is given as pieces (first, last) one after the other.
+
+    Between two of them an interrupt gets through. Then the others are told to stop, and waited for: they write into memory
+    that is the caller's.
+    """
+    stop = threading.Event()
+
+    def pieces(first: int, last: int) -> Iterator[tuple[int, int]]:
+        for at in range(first, last, piece):
+            if stop.is_set():
+                return
+            yield at, min(at + piece, last)
+
+    if tasks == 1:
+        task(pieces(0, count))
+        return
+    cuts = [count * k // tasks for k in range(tasks + 1)]
+    jobs = [workers().submit(task, pieces(a, b)) for a, b in pairwise(cuts)]
+    try:
+        for job in jobs:
+            job.result()
+    finally:
+        stop.set()
+        wait(jobs)
+
+
+def interruptible(function: Callable[..., Any], *arguments: Any) -> Any:
+    """A call that looks for no interrupts, such as LAPACK's: after one it is left to itself, in a thread that ends with the
+    process."""
+    found: Future[Any] = Future()
+
+    def call() -> None:
+        try:
+            found.set_result(function(*arguments))
+        except BaseException as problem:
+            found.set_exception(problem)
+
+    threading.Thread(target=call, daemon=True, name="bellcrank").start()
+    return found.result()
+
+
 @contextmanager
 def one_thread(stop: threading.Event | None = None) -> Iterator[None]:
     """All that is asked for inside runs in this thread; machine code that takes long looks now and then whether to ``stop``."""
@@ -83,6 +126,12 @@ def keep_freed_memory() -> None:
     if malloc is not None:
         for parameter, size in ((_MMAP_THRESHOLD, _LARGEST), (_TRIM_THRESHOLD, 2 * _LARGEST)):
             malloc(parameter, size)
+
+
+def look_for_stop() -> None:
+    """Between two parts of something long: an interrupt, if this thread's work is no longer wanted."""
+    if _here.stop is not None and _here.stop.is_set():
+        raise KeyboardInterrupt
 
 
 class _ThisThread(Executor):

@@ -5,11 +5,10 @@ from __future__ import annotations
 import ctypes
 import gc
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cache
-from itertools import pairwise
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from ..kernels import jit
 from ..kernels.arrays import Array
 from ..kernels.llvm.routine import CHUNK
 from ..kernels.stopwatch import compiling
-from ..kernels.threads import thread_count, workers
+from ..kernels.threads import in_pieces, thread_count
 from ..plan import Plan
 from ..plan.nodes import NODE_TABLE
 from .arrays import ARRAYS, for_plan, own_data, plan_counts, width
@@ -33,6 +32,7 @@ from .tangents.lane_data import LaneDesigns, Places, lane_places
 Numbers = NDArray[np.float64]
 
 _BLOCKS_PER_TASK = 128  # below this a second thread costs more than it brings
+_PIECE_BODIES = 1 << 14  # times blocks between two looks for an interrupt: some hundredths of a second
 
 
 class Code:
@@ -96,9 +96,10 @@ class Kernel:
         self.widths = {name: width(plan, program, name) for name in [*program.inputs, *program.outputs]}
         if plan.lane_designs:
             self.design_places = lane_places(plan)
-        self._open(program)
+        self._open(program, plan.n)
 
-    def _open(self, program: Program) -> None:
+    def _open(self, program: Program, bodies: int) -> None:
+        self._piece = max(1, _PIECE_BODIES // max(1, bodies))
         self.output = result(program)
         self._batch = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(
             self.code.library.address("batch")
@@ -118,20 +119,17 @@ class Kernel:
         tasks = 1
         if blocks >= 2 * _BLOCKS_PER_TASK or threads is not None:
             tasks = max(1, min(threads or thread_count(), blocks // _BLOCKS_PER_TASK if threads is None else blocks))
-        if tasks == 1:
-            self._run(words, 0, blocks)
-        else:
-            cuts = [blocks * k // tasks for k in range(tasks + 1)]
-            jobs = [workers().submit(self._run, words, a, b) for a, b in pairwise(cuts)]
-            for job in jobs:
-                job.result()
+        held = words, inputs, out, designs
+        in_pieces(partial(self._run, held), blocks, tasks, self._piece)
         return out
 
-    def _run(self, words: Mapping[str, int], first: int, last: int) -> None:
+    def _run(self, held: tuple[Mapping[str, int], Any, Any, Any], pieces: Iterable[tuple[int, int]]) -> None:
+        """``held``: words, and the arrays whose addresses they have, which stay as long as a thread works on them."""
         frame = self._take()
-        for name, value in words.items():
+        for name, value in held[0].items():
             frame.set(name, value)
-        self._batch(frame.address, first, last)
+        for first, last in pieces:
+            self._batch(frame.address, first, last)
         self._free.append(frame)
 
     def _take(self) -> Frame:

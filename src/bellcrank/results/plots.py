@@ -9,6 +9,7 @@ import math
 import textwrap
 from collections.abc import Callable
 from functools import partial
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -80,7 +81,9 @@ def save_figure(figure: Figure, path: Path, *, keep: bool) -> None:
     formats = figure.canvas.get_supported_filetypes()
     if path.suffix[1:].lower() not in formats:
         raise StateError(f"cannot draw {path}: its ending must be one of {', '.join(sorted(formats))}")
-    write_whole(path, lambda file: figure.savefig(file, format=path.suffix[1:].lower(), dpi=140), keep=keep)
+    drawn = BytesIO()  # on a full disk the writers of some formats end with errors of their own
+    figure.savefig(drawn, format=path.suffix[1:].lower(), dpi=140)
+    write_whole(path, lambda file: file.write(drawn.getbuffer()), keep=keep)
 
 
 def by_unit(units: tuple[str, ...]) -> dict[str, np.ndarray]:

@@ -75,13 +75,18 @@ def must_be_known(name: str) -> None:
         raise StateError(f"there is no method {name!r}{hint}: use one of {', '.join(known)}")
 
 
+def no_functions(method: str) -> StateError:
+    named = ", ".join((AUTO, *(name for name, scheme in METHODS.items() if scheme.adaptive or not scheme.implicit)))
+    return StateError(f"tau and inputs as functions or tables go with {named}, not with {method}")
+
+
 def formulation_for(method: str, model: Model, formulation: str, functions: bool) -> str:
     """What "auto" means for a method: those that keep the structure of Hamilton's equations integrate q and p."""
     scheme = METHODS.get(method)
     if scheme is None or not scheme.implicit or scheme.adaptive:
         return formulation
     if functions:
-        raise StateError(f"tau and inputs as functions or tables go with auto, dopri5, dop853 and rk4, not with {method}")
+        raise no_functions(method)
     turning = [name for name, joint in zip(model.joint_names, model.joints, strict=True) if joint.quaternion is not None]
     if turning and not scheme.turns:
         raise StateError(

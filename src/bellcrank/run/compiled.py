@@ -17,6 +17,7 @@ from ..dynamics.dynamics import Dynamics
 from ..dynamics.singular_positions import closure_of_row, nearest_singularity
 from ..errors import warn
 from ..integrate import RungeKutta
+from ..kernels.threads import look_for_stop
 from ..machine.adjoint.log import Log
 from ..machine.steps.memory import COLLAPSED, NOT_FINITE, NOT_SOLVED, SINGULAR
 from ..machine.steps.projection import LOOK_FIRST
@@ -275,6 +276,7 @@ def _advance_samples(trajectory: Trajectory, host: _Host | None) -> None:
     budget = _FIRST_PIECE
     while trajectory.status == 0 and trajectory.sampled < trajectory.count("samples") and not (host and host.left):
         began = time.perf_counter()
+        look_for_stop()
         trajectory.advance(budget)
         seconds = time.perf_counter() - began
         if host is not None and trajectory.status == 0:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..assembly import Given
 from ..defaults import TOLERANCE
 from ..dynamics.dynamics import Reference
-from ..errors import DynamicsError, SimulationError, warn
+from ..errors import DynamicsError, Interrupted, warn
 from ..extremes import in_our_errors
 from ..kernels.stopwatch import Stopwatch
 from ..machine.steps.memory import INTERRUPTED
@@ -93,7 +93,7 @@ def simulate_many(
     runs = _runs(study, first, found, watch.times())
     if (found.status == INTERRUPTED).any():
         done = counted(int((found.status == 0).sum()), "run")
-        raise SimulationError(f"model {model.name!r}: interrupted when {done} of {len(runs)} had arrived", runs)
+        raise Interrupted(f"model {model.name!r}: interrupted when {done} of {len(runs)} had arrived", runs)
     return runs
 
 

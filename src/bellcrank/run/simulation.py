@@ -17,7 +17,7 @@ from ..assembly import Given
 from ..defaults import TOLERANCE
 from ..dynamics.dynamics import Dynamics, Reference
 from ..dynamics.evaluation import OPTIMISED
-from ..errors import DynamicsError, SimulationError, StateError, warn
+from ..errors import DynamicsError, Interrupted, SimulationError, StateError, warn
 from ..extremes import in_our_errors
 from ..integrate import METHODS
 from ..kernels.stopwatch import Stopwatch, compiling
@@ -25,7 +25,16 @@ from ..model import Model
 from ..model.manifold import unit_quaternions
 from ..model.parameters.overshoot import overshooting
 from ..wording import argument
-from .arguments import AUTO, formulation_for, must_be_known, must_be_positive, named_inputs, starting_state, times_of
+from .arguments import (
+    AUTO,
+    formulation_for,
+    must_be_known,
+    must_be_positive,
+    named_inputs,
+    no_functions,
+    starting_state,
+    times_of,
+)
 from .checks.horizon import MOST_STEPS, Horizon, must_be_few
 from .checks.jumps import jumping
 from .checks.trust import doubt_energy, with_missing
@@ -149,8 +158,7 @@ def simulate(
     around = Surroundings(dynamics, start["tau"], start["u"], None if control is None else control.at_samples)
     watcher = _watcher(around, method, events, control, begins, float(start["t"]))
     many = MANY if control is None and not events else MANY_IN_PYTHON
-    functions = control is not None and control.asks_functions
-    stiffness = Stiffness(model.name, method, remedy(functions=functions), many, switches=method == AUTO and not functions)
+    stiffness = Stiffness(model.name, method, remedy(), many, switches=method == AUTO)
     one_run = _OneRun(method, (rtol, atol, max_step), control, watcher, progress, stiffness, horizon)
     kept = KeptRows(dynamics, one_run, loops)
     own = method not in PASSING_METHODS and not closes_by_itself(method, model) and dynamics.planned.variant is None
@@ -173,7 +181,8 @@ def simulate(
     doubt_energy(run, outcome.lost)
     problem = with_missing(run, outcome.problem)
     if problem is not None:
-        raise SimulationError(f"model {model.name!r} {with_reach(dynamics, run, problem)}", run)
+        kind = Interrupted if run.interrupted else SimulationError
+        raise kind(f"model {model.name!r} {with_reach(dynamics, run, problem)}", run)
     return run
 
 
@@ -206,12 +215,7 @@ def _watcher(
 ) -> Watcher | None:
     """What looks for the events; what a method cannot do is refused."""
     if control is not None and method != AUTO and method not in METHODS:
-        raise StateError(f"tau and inputs as functions or tables go with auto, dopri5, dop853 and rk4, not with {method}")
-    if control is not None and control.asks_functions and method == "radau":
-        raise StateError(
-            "tau and inputs as functions go with auto, dopri5, dop853 and rk4, not with radau, which would need their "
-            "derivatives: use forces of the model, or tables over time"
-        )
+        raise no_functions(method)
     if control is not None:
         _tell_slower(control)
     model = around.dynamics.model

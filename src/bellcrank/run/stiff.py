@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from ..dynamics.dynamics import Dynamics
 from ..errors import StateError
+from ..kernels.threads import look_for_stop
 from ..machine.steps.adaptive import DIVIDED
 from ..plan.turns import FINE
 from ..wording import argument
@@ -124,6 +125,7 @@ def _held(system: FirstOrder, anchored: list[Array]) -> Array | None:
 
 def _report(horizon: Horizon | None, progress: Callable[[float], None] | None, t: float, steps: int, times: Array) -> None:
     """How far the run is."""
+    look_for_stop()
     if horizon is not None:
         horizon.look(t, steps)
     if progress is not None:

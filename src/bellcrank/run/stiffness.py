@@ -71,11 +71,6 @@ class Stiffness:
         )
 
 
-def remedy(*, functions: bool = False) -> str:
+def remedy() -> str:
     """What takes a stiff run on, in the user's terms."""
-    if functions:
-        return (
-            f"Give what is so fast as forces of the model, not by Python functions, which {argument('method', 'radau')} does "
-            "not take; or make it softer."
-        )
     return f"Use {argument('method', 'radau')}, whose steps follow the motion, or {argument('method', 'auto')}."

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import BellcrankError
+from ..kernels.threads import look_for_stop
 from ..machine.steps.cuts.corners import NEVER, just_after, just_before
 from .outcome import Passed, Report
 from .passages import PassageFinder
@@ -86,6 +87,7 @@ class Keeper:
         """On to ``until``, in pieces that end at corners and where a step was cut; whether the run ends with it."""
         with np.errstate(all="ignore"):  # what is not finite is found, and said, by the step
             while True:
+                look_for_stop()
                 if self.stepper.t >= self.corners[0]:
                     self._pass_corner()
                 if self._piece(min(until, self.corners[0])):

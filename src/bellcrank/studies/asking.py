@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..design import Design
-from ..errors import DynamicsError, StateError, warn
+from ..errors import DynamicsError, StateError, interrupts_pass, warn
 from ..extremes import in_our_errors
 from ..model import Model
 from ..wording import did_you_mean
@@ -92,4 +92,5 @@ def _called(
         raise StateError(
             f"the analysis {analysis!r} needs {' and '.join(map(repr, missing))}: give it as bc.{analysis} takes it"
         )
-    return by(model, design, outputs, **more, **options)
+    with interrupts_pass():
+        return by(model, design, outputs, **more, **options)

@@ -13,7 +13,7 @@ from ..assembly import Given
 from ..defaults import TOLERANCE
 from ..design import Design
 from ..dynamics.dynamics import Dynamics
-from ..errors import DynamicsError, NoAdjointError, SimulationError, StateError, warn
+from ..errors import DynamicsError, NoAdjointError, StateError, warn
 from ..extremes import in_our_errors
 from ..integrate import METHODS
 from ..kernels.stopwatch import compiling
@@ -28,7 +28,7 @@ from .accuracy import doubt_derivatives
 from .adjoint.backward import Backward
 from .adjoint.choice import MEMORY, taken_backward
 from .checking.kinks import warn_of_kinks
-from .history import History, Scaled, integrate
+from .history import History, Scaled, ended_early, integrate
 from .jumps import warn_of_integrals, warn_of_jumps, warn_of_missed
 from .outcome import Found, Sensitivity
 from .output_names import Output, parsed
@@ -190,7 +190,7 @@ class _Study:
             loops = loops._replace(project=False)
         found = integrate(dynamics, scaled, begun, times, self.method, self.limits, loops, self.control, progress)
         if found.outcome.problem is not None:
-            raise SimulationError(f"model {dynamics.model.name!r} {found.outcome.problem} Derivatives end there too.", None)
+            raise ended_early(dynamics.model, found.outcome.problem)
         return found
 
     def peaks(self, run: Any) -> Peaks | None:

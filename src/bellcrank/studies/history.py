@@ -13,6 +13,7 @@ from ..dynamics.derivatives.by_design import AtState
 from ..dynamics.differentiation import Changes, derivatives
 from ..dynamics.dynamics import Dynamics
 from ..dynamics.quantities.measures import measuring
+from ..errors import Interrupted, SimulationError
 from ..formulations import QUANTITIES
 from ..integrate import METHODS
 from ..machine.steps.cuts.corners import just_after, just_before
@@ -35,6 +36,12 @@ if TYPE_CHECKING:
     from ..design import Design
 
 Array = NDArray[np.float64]
+
+
+def ended_early(model: Model, problem: str) -> SimulationError:
+    """Of a run whose derivatives are wanted."""
+    kind = Interrupted if problem.startswith("interrupted") else SimulationError
+    return kind(f"model {model.name!r} {problem} Derivatives end there too.", None)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...assembly import assemble
 from ...assembly.loops import Held, Loops
-from ...errors import AssemblyError, SimulationError, StateError
+from ...errors import AssemblyError, Interrupted, StateError
 from ...extremes import in_our_errors
 from ...model import Model
 from ...results.labels import Labels
@@ -377,7 +377,7 @@ def _collect(found: Iterable[MovingState | End | Change]) -> _Way:
 def _whole(result: Drive, interrupted: bool) -> Drive:
     if interrupted:
         count = counted(len(result.values), "value")
-        raise SimulationError(f"interrupted after {count} of {result.input!r}; what was found is kept in .run", result)
+        raise Interrupted(f"interrupted after {count} of {result.input!r}; what was found is kept in .run", result)
     return result
 
 

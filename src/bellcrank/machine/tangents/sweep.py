@@ -10,9 +10,8 @@ the caller has it.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from numpy.typing import NDArray
 from ...formulations import Program
 from ...kernels.llvm.emitter import Emitter
 from ...kernels.llvm.flow import each
-from ...kernels.threads import thread_count, workers
+from ...kernels.threads import in_pieces, thread_count
 from ...plan import Plan
 from ..arrays import ARRAYS, is_tangent, width
 from ..calls.bound import Text
@@ -31,6 +30,7 @@ from ..module import Module, assemble, structure_key, write_kernel
 Numbers = NDArray[np.float64]
 
 _STATES_PER_TASK = 64
+_PIECE_BODIES = 1 << 14  # times states and chunks between two looks for an interrupt
 
 
 class TangentKernel:
@@ -62,14 +62,15 @@ class TangentKernel:
         given = {name: x for name, x in (data or {}).items() if name in self.code.arguments} | dict(inputs)
         parts = states * chunks // _STATES_PER_TASK
         tasks = 1 if parts < 2 else max(1, min(thread_count(), parts))
-        cuts = [states * k // tasks for k in range(tasks + 1)]
-        jobs = [(Words(self, given, out, chunks), a, b) for a, b in pairwise(cuts)]
-        if tasks == 1:
-            self.sweep(*jobs[0])
-        else:
-            for job in [workers().submit(self.sweep, *each_job) for each_job in jobs]:
-                job.result()
-        self._free += [words.bound for words, _, _ in jobs]
+        piece = max(1, _PIECE_BODIES // (max(1, self.plan.n) * chunks))
+
+        def sweep(pieces: Iterable[tuple[int, int]]) -> None:
+            words = Words(self, given, out, chunks)
+            for first, last in pieces:
+                self._sweep(words.words.ctypes.data, first, last)
+            self._free.append(words.bound)
+
+        in_pieces(sweep, states, tasks, piece)
         return out
 
     def bound(self) -> dict[str, NDArray[Any]]:
@@ -78,9 +79,6 @@ class TangentKernel:
             return self._free.pop()
         except IndexError:
             return bound_arrays(self.plan, self.code, 1)
-
-    def sweep(self, words: Words, first: int, last: int) -> None:
-        self._sweep(words.words.ctypes.data, first, last)
 
 
 class Words:

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 SEAL = b"\nbellcrank run sha256 "
-DAMAGES = (KeyError, ValueError, TypeError, AttributeError, IndexError, RuntimeError, OSError, MemoryError, ArithmeticError)
+DAMAGES: tuple[type[Exception], ...] = (KeyError, ValueError, TypeError, AttributeError, IndexError, RuntimeError)
+DAMAGES += (AssertionError, OSError, MemoryError, ArithmeticError)
 
 
 def save_run(run: Run, path: str | Path, *, keep: bool = False) -> Path:
@@ -170,8 +171,12 @@ def _read(path: Path) -> xr.Dataset:
 
 def _check_arrays(data: xr.Dataset, labels: Labels) -> None:
     """Raises ValueError for an array that is not one of numbers along its dimensions, or has more of them than names."""
-    from ..quantities import QUANTITIES, coordinates
+    from ..quantities import QUANTITIES, UNITS, coordinates
 
+    for name, field in UNITS.items():
+        width, units = len(coordinates(labels)[QUANTITIES[name].dims[-1]]), len(getattr(labels, field))
+        if units not in (0, width):
+            raise ValueError(f"it has {units} units of {name} for {width} entries")
     for name, quantity in QUANTITIES.items():
         if name in data and (data[name].dims != quantity.dims or data[name].dtype.kind != "f"):
             raise ValueError(f"{name} is not an array of numbers over {', '.join(quantity.dims)}")

@@ -17,6 +17,7 @@ from ...dynamics.dynamics import Dynamics
 from ...dynamics.quantities.accelerations import reduced
 from ...errors import BellcrankError, StateError
 from ...integrate import METHODS
+from ...kernels.threads import look_for_stop
 from ...wording import argument
 from ..checks.horizon import EndNotInSight, Horizon
 from ..system import FirstOrder, Outcome, energy_scale
@@ -101,6 +102,7 @@ def integrate_variant(
     kept, taken, problem = [run.y.copy()], 0, None
     try:
         for inside, problem in steps:
+            look_for_stop()
             taken += 1
             kept += [inside(t) for t in times[len(kept) :][times[len(kept) :] < run.t]]
             if problem is None and len(kept) < len(times) and run.t >= times[len(kept)]:

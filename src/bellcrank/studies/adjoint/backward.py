@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from ...design import Design
 from ...dynamics.dynamics import Dynamics
-from ...errors import SimulationError
 from ...integrate import METHODS
 from ...machine.adjoint.log import Log
 from ...machine.adjoint.retrace import Retraced
@@ -31,7 +30,7 @@ from ...run.loops.treatment import Loops, loops_of
 from ...run.stiffness import Stiffness, remedy
 from ...run.system import Outcome
 from ..checking.kinks import warn_of_kinks
-from ..history import History, is_state
+from ..history import History, ended_early, is_state
 from ..jumps import may_jump
 from ..outcome import Found
 from ..output_names import Output
@@ -82,7 +81,7 @@ class Backward:
         kept = KeptRows(self.dynamics, self._logged(progress), self.loops)
         outcome = (kept if self._projected else kept.unchanged)(start, times)
         if outcome.problem is not None:
-            raise SimulationError(f"model {self.dynamics.model.name!r} {outcome.problem} Derivatives end there too.", None)
+            raise ended_early(self.dynamics.model, outcome.problem)
         planned = kept.stretches(outcome.times) if self._projected else [(0, self.dynamics)]
         return History(outcome, planned, start, np.ones(len(self.design.names)))
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...design import Design
-from ...errors import StateError
+from ...errors import StateError, interrupts_pass
 from ...extremes import in_our_errors
 from ...model import Model
 from ..asking import sensitivity
@@ -48,7 +48,8 @@ def finite_differences(
     asked = [(design.model(design.start + move), name) for move, name in zip(moves, names, strict=True)]
     jobs = {k: (model, name, outputs, duration, options) for k, (model, name) in enumerate(asked)}
     if scheduler is None:
-        values = {k: values_of(*job) for k, job in jobs.items()}
+        with interrupts_pass():
+            values = {k: values_of(*job) for k, job in jobs.items()}
     else:
         values = dict(on_cluster(values_of, jobs, scheduler, "difference"))
 

@@ -81,8 +81,6 @@ class CaseOutputs:
                 warnings.filterwarnings("ignore", ".* out of reach, from")  # it is infeasible, and says so below
                 found = sensitivity(moved.base, moved, self.texts, **options)
         except CANNOT_BE as error:
-            if " interrupted at t = " in str(error):  # by the keyboard: the run has noticed it first
-                raise KeyboardInterrupt from error
             raise Infeasible(self._said(str(error))) from error
         if self.case.analysis == "drive" and len(found.time) < len(options["values"]):
             near, far = len(found.time), len(options["values"])

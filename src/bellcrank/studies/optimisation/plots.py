@@ -14,9 +14,8 @@ from ...dynamics.dynamics import Dynamics
 from ...model import Model
 from ...model.measures.columns import unit_of
 from ...model.measures.paths import built_in
-from ...results.plots import LEGEND
+from ...results.plots import LEGEND, save_figure
 from ...run import simulate
-from ...writing import write_whole
 from ..implicit.outputs import Axis, outputs_of
 from ..output_names import parsed
 from ..study.spec import Case
@@ -54,7 +53,7 @@ def optimum_figure(found: Optimum, path: str | Path | None, points: Sequence[str
         for k, point in enumerate(points):
             _paths(axes[2 + len(names) + k], found.problem, point, runs)
     if path is not None:
-        write_whole(path, lambda file: figure.savefig(file, format=Path(path).suffix[1:] or "png", dpi=110), keep=False)
+        save_figure(figure, Path(path), keep=False)
     return figure
 
 

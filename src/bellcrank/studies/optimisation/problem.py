@@ -183,7 +183,11 @@ class Problem:
             return float(one.value), one.along
         formula = formula_of(text)
         given = {name: taken[outputs[name]] for name in formula.names}
-        found = formula.run({name: Dual(float(one.value), tuple(one.along.tolist())) for name, one in given.items()})
+        numbers = {name: Dual(float(one.value), tuple(one.along.tolist())) for name, one in given.items()}
+        try:
+            found = formula.run(numbers)
+        except ArithmeticError as error:
+            raise Infeasible(f'"{text}" cannot be computed: {error}') from error
         if not isinstance(found, Dual):
             return float(found), np.zeros(len(self.names))
         value, along = float(found.value), np.array(found.tangents, dtype=np.float64)

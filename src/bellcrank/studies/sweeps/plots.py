@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import StateError
-from ...writing import refuse_to_replace
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,20 +23,18 @@ MOST = 4000  # runs that are drawn: more would be a blot. Chosen at random: ever
 def plot_sweep(
     columns: Mapping[str, Array], parameters: int, kind: str, path: str | PathLike[str] | None, keep: bool
 ) -> Figure:
-    from pathlib import Path
+    from ...results.plots import save_figure
 
     draw = {"scatter": _scatter, "parallel": _parallel}.get(kind)
     if draw is None:
         raise StateError(f"kind is {kind!r}: use scatter or parallel")
     if len(columns) == parameters:
         raise StateError("there is nothing to draw: none of the outputs is a number")
-    if path is not None:
-        refuse_to_replace([Path(path)], keep=keep)
     count = len(next(iter(columns.values())))
     some = np.sort(np.random.default_rng(0).choice(count, MOST, replace=False)) if count > MOST else np.arange(count)
     figure = draw({name: x[some] for name, x in columns.items()}, parameters)
     if path is not None:
-        figure.savefig(path, dpi=120)
+        save_figure(figure, Path(path), keep=keep)
     return figure
 
 

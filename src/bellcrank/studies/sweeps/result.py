@@ -15,7 +15,7 @@ from ...errors import StateError, StudyError
 from ...run import simulate
 from ...wording import argument
 from .statistics import Indices, saltelli_indices, statistics_of
-from .store import Store, parameter_name, stored_name, text_of
+from .store import FORMAT, Store, in_store, parameter_name, stored_name, text_of
 from .task import Task
 
 if TYPE_CHECKING:
@@ -77,7 +77,8 @@ class SweepResult:
     def dataset(self) -> xr.Dataset:
         import xarray as xr
 
-        found = xr.open_zarr(self.path, consolidated=False, chunks=None, decode_times=False)
+        with in_store(self.store.path):
+            found = xr.open_zarr(self.path, consolidated=False, chunks=None, decode_times=False, zarr_format=FORMAT)
         named = {stored: name for name, stored in self._stored.items() if stored != name}
         found = found.rename(named).set_coords([*self.parameters, "status"]).drop_vars("reason")
         others = sorted(set(found.data_vars) - set(self.outputs), key=str)  # the folder lists its arrays in any order
@@ -124,7 +125,7 @@ class SweepResult:
 
     @property
     def _numbers(self) -> list[str]:
-        return [name for name in self.outputs if self.store.group[self._stored[name]].ndim == 1]
+        return [name for name in self.outputs if self.store.array(self._stored[name]).ndim == 1]
 
     def as_dict(self) -> dict[str, Any]:
         """Numbers of runs and statistics of outputs, for JSON: None where there is none."""
@@ -162,7 +163,8 @@ class SweepResult:
         if x.ndim != 1:
             raise StateError(f"{output!r} is a curve: name an output that is a number")
         order = np.argsort(np.where(np.isfinite(x), x if smallest else -x, np.inf), kind="stable")[:count]
-        return self.dataset.isel(run=order).assign_coords(run=("run", order)).load()
+        with in_store(self.path):
+            return self.dataset.isel(run=order).assign_coords(run=("run", order)).load()
 
     def model(self, run: int) -> Model:
         """The model of a run's design."""
@@ -208,7 +210,8 @@ def load_sweep(path: str | PathLike[str], study: Any = None) -> SweepResult:
 
     attributes = result.attributes
     kept = "q" in result.store.group and "q" not in result.outputs
-    task = task_of(study, attributes["design"], attributes["points"], attributes["seed"], kept)
+    with in_store(result.path):
+        task = task_of(study, attributes["design"], attributes["points"], attributes["seed"], kept)
     if task.fingerprint != attributes["fingerprint"]:
         raise StudyError(f"{path} is the sweep of another study: its model, parameters, outputs or options differ")
     result.task = task

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ...design import Design
 from ...dynamics.evaluation import OPTIMISED
-from ...errors import BellcrankError, SimulationError, StateError, kept_warnings
+from ...errors import BellcrankError, SimulationError, StateError, interrupts_pass, kept_warnings
 from ...integrate import METHODS
 from ...kernels.threads import keep_freed_memory, one_thread, stopping, thread_count
 from ...machine.steps.memory import INTERRUPTED
@@ -210,7 +210,7 @@ class OneByOne:
         run: Any
         try:
             model = self.design.model(p)
-            with kept_warnings() as notes:
+            with kept_warnings() as notes, interrupts_pass():
                 run = simulate(model, task.span[0], step=task.span[1], events=self.events, **task.options(number))
             status, message = 0, "; ".join(notes) or None
         except SimulationError as stopped:

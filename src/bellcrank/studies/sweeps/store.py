@@ -15,6 +15,7 @@ import json
 import os
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -22,11 +23,13 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import MissingExtraError, StudyError, warn
+from ...errors import BellcrankError, MissingExtraError, StudyError, warn
 from ...writing import remove_abandoned, replace
 from .task import REASON, Columns, Task, described
 
 WHOLE_FILES = (3, 1, 3)  # the version of Zarr from which on files are renamed into place
+FORMAT = 3  # of Zarr
+MOST = 1 << 40  # runs
 UNKNOWN = -1  # status of a run that is not finished
 FILL = {"f": np.nan, "i": UNKNOWN, "u": 0}  # by kind of number: what is not known yet
 PREFIX = "parameter "
@@ -81,6 +84,20 @@ def packed(k: int, rows: int, columns: Columns, designs: dict[str, NDArray[np.fl
     return Chunk(k, files, [text_of(row) for row in reasons[(columns["status"] == 0) & (reasons[:, 0] > 0)]])
 
 
+@contextmanager
+def in_store(path: Path) -> Iterator[None]:
+    """What goes wrong with the files of a store, in our words."""
+    try:
+        yield
+    except (BellcrankError, ImportError):
+        raise
+    except OSError as problem:
+        raise StudyError(f"{path} cannot be read or written: {problem.strerror or problem}") from problem
+    except Exception as problem:  # a damaged file can be anything to Zarr
+        reason = str(problem).splitlines()[0] if str(problem) else type(problem).__name__
+        raise StudyError(f"{path} is damaged, or no store of a sweep: {reason}. Remove it, and sweep again") from problem
+
+
 def text_of(reason: NDArray[np.uint8]) -> str:
     return bytes(reason).rstrip(b"\0").decode(errors="replace")
 
@@ -91,7 +108,38 @@ class Store:
     def __init__(self, path: Path, group: Any):
         self.path, self.group = path, group
         self.attributes: dict[str, Any] = dict(group.attrs)
-        self.count, self.chunk = int(self.attributes["runs"]), int(self.attributes["chunk"])
+        self.count, self.chunk = (self.attributes[name] for name in ("runs", "chunk"))
+        self._check()
+
+    def _check(self) -> None:
+        """That the store is what ``make`` makes."""
+        types = {
+            int: ("runs", "chunk"),
+            str: ("fingerprint", "study", "design"),
+            list: ("parameters", "machines"),
+            dict: ("outputs",),
+        }
+        for wanted, names in types.items():
+            for name in names:
+                if not isinstance(self.attributes.get(name), wanted):
+                    raise ValueError(f"its {name!r} is {self.attributes.get(name)!r:.50}")
+        if not 0 < self.count <= MOST or not 0 < self.chunk <= MOST:
+            raise ValueError(f"it says that it has {self.count} runs in chunks of {self.chunk}")
+        kinds: dict[str, str] = {"status": "i", "reason": "u"}
+        kinds |= dict.fromkeys(map(parameter_name, self.attributes["parameters"]), "f")
+        kinds |= dict.fromkeys(map(stored_name, self.attributes["outputs"]), "f")
+        for name, kind in kinds.items():
+            found = self.array(name)
+            if found.shape[:1] != (self.count,) or found.dtype.kind != kind:
+                raise ValueError(f"{name!r} has not {self.count} numbers of its kind")
+
+    def array(self, name: str) -> Any:
+        if name not in self.group:
+            raise ValueError(f"it has no {name!r}")
+        found = self.group[name]
+        if not hasattr(found, "shape"):
+            raise ValueError(f"{name!r} is no array")
+        return found
 
     @classmethod
     def open(cls, path: Path) -> Store:
@@ -100,35 +148,28 @@ class Store:
             raise StudyError(
                 f"{path}: this Zarr store does not belong to a sweep, or the sweep ended before its first run: remove it"
             )
-        found = cls(path, group)
-        names = [parameter_name(x) for x in found.attributes["parameters"]] + [
-            stored_name(x) for x in found.attributes["outputs"]
-        ]
-        for name in (*names, "status", "reason", "reached"):
-            if name not in group:
-                raise StudyError(f"{path} is damaged: it has no {name!r}. Remove it, and sweep again")
-        return found
+        with in_store(path):
+            return cls(path, group)
 
     @classmethod
     def make(cls, path: Path, task: Task, chunk: int, machine: dict[str, Any]) -> Store:
         """A new one, or the one that is there if it is of the same sweep; one in which nothing is finished is replaced."""
-        if os.path.exists(path / "zarr.json"):  # of a name too long, too
-            known = cls.open(path) if "chunk" in _opened(path).attrs else None
-            if known is not None and (known.finished().any() or known.attributes["fingerprint"] == task.fingerprint):
-                return known._goes_on(task, machine)
-        elif path.exists() and not (path.is_dir() and not any(path.iterdir())):
-            holds = "contains other files" if path.is_dir() else "is a file"
-            raise StudyError(f"{path} {holds}: name a folder that is new or empty")
-        try:
+        with in_store(path):
+            if os.path.exists(path / "zarr.json"):  # of a name too long, too
+                known = cls.open(path) if "chunk" in _opened(path).attrs else None
+                if known is not None and (known.finished().any() or known.attributes["fingerprint"] == task.fingerprint):
+                    return known.continued(task, machine)
+            elif path.exists() and not (path.is_dir() and not any(path.iterdir())):
+                holds = "contains other files" if path.is_dir() else "is a file"
+                raise StudyError(f"{path} {holds}: name a folder that is new or empty")
             path.mkdir(parents=True, exist_ok=True)
-        except OSError as problem:
-            raise StudyError(f"{path} cannot be made: {problem.strerror}") from None
-        group = zarr_module().open_group(path, mode="w")
-        _make_arrays(group, task, chunk)
-        group.attrs.update({**described(task), "machines": [machine], "chunk": chunk})  # last: now it is a sweep's
-        return cls(path, group)
+            group = zarr_module().open_group(path, mode="w", zarr_format=FORMAT)
+            _make_arrays(group, task, chunk)
+            group.attrs.update({**described(task), "machines": [machine], "chunk": chunk})  # last: now it is a sweep's
+            return cls(path, group)
 
-    def _goes_on(self, task: Task, machine: dict[str, Any]) -> Store:
+    def continued(self, task: Task, machine: dict[str, Any]) -> Store:
+        """The same, if the task is that of the store."""
         if self.attributes["fingerprint"] != task.fingerprint:
             raise StudyError(
                 f"{self.path} holds another sweep (study {self.attributes['study']!r}, {self.count} runs): its model, "
@@ -148,8 +189,8 @@ class Store:
     def read(self, name: str, first: int = 0, last: int | None = None) -> NDArray[Any]:
         """Rows of an array by its name here."""
         try:
-            return np.asarray(self.group[name][first:last])
-        except (OSError, RuntimeError, ValueError) as problem:
+            return np.asarray(self.array(name)[first:last])
+        except Exception as problem:  # a damaged file can be anything to Zarr
             if last is not None:
                 raise StudyError(
                     f"{self.path} is damaged: {name!r} of runs {first} to {last - 1} cannot be read ({problem}). Remove "
@@ -173,9 +214,10 @@ class Store:
         """Of each chunk."""
         folder = self.path / "status" / "c"
         found = np.zeros(self.chunks, dtype=bool)
-        for entry in folder.iterdir() if folder.is_dir() else ():
-            if entry.name.isdigit():
-                found[int(entry.name)] = True
+        with in_store(self.path):
+            for entry in folder.iterdir() if folder.is_dir() else ():
+                if entry.name.isdecimal():
+                    found[int(entry.name)] = True
         return found
 
     def missing(self) -> Iterator[int]:
@@ -197,8 +239,8 @@ class Store:
 def _opened(path: Path) -> Any:
     zarr = zarr_module()
     try:
-        return zarr.open_group(path, mode="r+")
-    except (OSError, ValueError, KeyError) as problem:
+        return zarr.open_group(path, mode="r+", zarr_format=FORMAT)  # there are older ones, which readers can do more than read
+    except Exception as problem:  # a damaged file can be anything to Zarr
         if os.path.exists(path / "zarr.json"):  # of a name too long, too
             raise StudyError(f"{path} is damaged: zarr.json cannot be read ({problem}). Remove it, and sweep again") from None
         raise StudyError(f"{path}: there is no sweep in this folder") from None

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import BellcrankError
-from ...terminal import visible
+from ...errors import BellcrankError, visible
 from .playback import Playback
 
 HINT = "Click a body or a joint to see its numbers."

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 from base64 import b64encode
 from collections.abc import Callable, Sequence
 from io import BytesIO
 from pathlib import Path
+from subprocess import CalledProcessError
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
@@ -117,6 +119,13 @@ class Mp4Writer(FFMpegWriter):
 
     def bin_path(self) -> str:  # type: ignore[override]
         return self.program
+
+    def finish(self) -> None:
+        try:
+            super().finish()
+        except CalledProcessError as error:
+            said = str(error.stderr or "").strip().splitlines() or [f"it ended with code {error.returncode}"]
+            raise OSError(errno.EIO, f"ffmpeg: {said[-1]}") from error
 
     def give_up(self) -> None:
         """The program ends at once."""

@@ -5,6 +5,10 @@
 A step calls ``jacobian`` and nothing else; the kernel "tangent" takes one state and DIRECTIONS of its tangents. Lanes are taken
 one after the other. Of q and v the two blocks of the acceleration, da/dd and da/dv, are left by their columns in
 ``by_position`` and ``by_velocity``; of q and p the whole matrix in ``by_position``, laid out as a state is.
+
+Efforts and inputs u(t, q, v) that are functions of the caller's add da/du (du/dd, du/dv), by differences: what the acceleration
+at the state itself changes by, when they are asked at a state beside it. It is linear in efforts, so that the error is that of
+the differences of u; and a Jacobian that is not exact only costs iterations.
 """
 
 from __future__ import annotations
@@ -19,6 +23,8 @@ from ..programs import DIRECTIONS
 if TYPE_CHECKING:
     from ..stepper import Stepper
 
+BESIDE = 1e-7  # rad, m, rad/s, m/s: how far beside the state functions are asked
+
 
 def jacobian(stepper: Stepper, state: Address, t: Number) -> None:
     """At a state and a time; the state is kept in ``linearised``."""
@@ -28,9 +34,71 @@ def jacobian(stepper: Stepper, state: Address, t: Number) -> None:
     s.ask(w["linearised"])
     if s.lanes == 1:
         _of_lane(s, 0)
+        if not (s.momenta or s.tangents):
+            s.e.when(s.e.unequal(w["control"], 0), lambda: _Feedback(s).add())
     else:
         s.e.each(0, s.lanes, lambda lane: _of_lane(s, lane))
     s.add_count("jacobians")
+
+
+class _Feedback:
+    """What functions of the caller's add, direction by direction; rows of stages, which are yet to be computed, are used."""
+
+    def __init__(self, stepper: Stepper):
+        self.s, self.w = stepper, stepper.words
+        self.beside, self.at_state, self.answer = (self.w["residuals"].at(self.w["state"] * j) for j in range(3))
+
+    def add(self) -> None:
+        s, w = self.s, self.w
+        self._acceleration(self.at_state)
+
+        def direction(j: Integer) -> None:
+            self._column(j, w["by_position"], lambda: self._move_along(j))
+            self._column(j, w["by_velocity"], lambda: self._move(w["v_start"] + j, 1.0))
+
+        s.e.each(0, w["nv"], direction)
+        s.ask(w["linearised"])
+
+    def _acceleration(self, into: Address) -> None:
+        """At the state itself, by the efforts and inputs of the last answer."""
+        w, v_start = self.w, self.w["v_start"]
+        given = {"q": w["linearised"], "v": w["linearised"].at(v_start), "tau": w["tau"], "t": w["clock"], "u": w["u"]}
+        self.s.call("kernel", given | {"a": into.at(v_start)})
+
+    def _column(self, j: Integer, matrix: Address, move: Callable[[], None]) -> None:
+        s, w = self.s, self.w
+        s.copy(w["linearised"], self.beside)
+        move()
+        s.ask(self.beside)
+        self._acceleration(self.answer)
+
+        def one(i: Integer) -> None:
+            change = s.number(self.answer, w["v_start"] + i) - s.number(self.at_state, w["v_start"] + i)
+            at = j * w["stride"] + i
+            s.put_number(s.number(matrix, at) + change * (1.0 / BESIDE), matrix, at)
+
+        s.e.each(0, w["nv"], one)
+
+    def _move(self, place: Integer, by: Number) -> None:
+        s = self.s
+        s.put_number(s.number(self.beside, place) + BESIDE * by, self.beside, place)
+
+    def _move_along(self, j: Integer) -> None:
+        """By E e_j."""
+        s, w = self.s, self.w
+        if s.plain_rates:
+            self._move(j, 1.0)
+            return
+        column_of_rates(s, j)
+        s.e.each(0, w["nq"], lambda i: self._move(i, s.number(w["aside"], i)))
+
+
+def column_of_rates(stepper: Stepper, j: Integer) -> None:
+    """E e_j, into ``aside``."""
+    s, w = stepper, stepper.words
+    s.e.each(0, w["nv"], lambda i: s.put_number(0.0, w["unit"], i))
+    s.put_number(1.0, w["unit"], j)
+    s.call("rates", {"q": w["linearised"], "v": w["unit"], "t": w["clock"], "qdot": w["aside"]})
 
 
 def _of_lane(stepper: Stepper, lane: Integer) -> None:
@@ -112,10 +180,8 @@ class _Directions:
 
     def _column_of_rates(self, k: Any, j: Integer) -> None:
         """E e_j into a direction of seed_q."""
-        s, e, w = self.s, self.e, self.w
-        e.each(0, w["nv"], lambda i: s.put_number(0.0, w["unit"], i))
-        s.put_number(1.0, w["unit"], j)
-        s.call("rates", {"q": w["linearised"], "v": w["unit"], "t": w["clock"], "qdot": w["aside"]})
+        e, w = self.e, self.w
+        column_of_rates(self.s, j)
         e.each(0, w["nq"], lambda i: self._put(e.load_double(w["aside"], self._place(i)), w["seed_q"], self._seed(i, k)))
 
     def along_speeds(self) -> None:
