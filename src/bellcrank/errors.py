@@ -53,6 +53,10 @@ class NoAdjointError(StateError):
     """What the adjoint of a run cannot differentiate; forward derivatives can: mode="forward"."""
 
 
+class MissedEventError(StateError):
+    """An event of which an output speaks does not happen in a run, or is only touched."""
+
+
 class AssemblyError(BellcrankError, ArithmeticError):
     """Loops that do not close, or velocities that they do not agree with. ``q`` is the nearest configuration found."""
 

@@ -295,3 +295,21 @@ def test_equations_that_are_chosen_again_along_the_run(monkeypatch, given_up):
     )
     assert changed == [True, True]
     must_agree(forward, adjoint)
+
+
+@pytest.mark.parametrize("name", ["four_bar", "five_bar"])
+def test_momenta_of_loops_are_settled_backward(name):
+    """p = M v(q, p) after each step, at the momenta before that. P.z of the five-bar takes its loop out of its plane: numbers
+    of the recorded graph that nothing depends on are there multiplied with adjoints that are zero."""
+    names = OF_BARS if name == "four_bar" else ["P.z", "parameters.L", "parameters.q1"]
+    options = {"step": 0.05, "max_step": 0.005, "formulation": "canonical_momenta", "method": "dopri5"}
+    must_agree(*both(bc.load(name), names, ["energy.kinetic@end", "energy.potential@t=0.03"], 0.1, **options))
+
+
+def test_reactions_of_loops_with_redundant_equations():
+    """Those of least norm go back too, whose size of the mechanism is itself a number of the design."""
+    model, outputs = bc.load("four_bar"), ["crank_pivot.fx@end", "rms(crank_pivot.whole.mz)", "max(crank_pin.fy)"]
+    must_agree(*both(model, OF_BARS, outputs, 0.04, step=0.02, max_step=0.004))
+    planetary, names = bc.load("planetary"), ["third.turn.about.x", "sun.mass"]
+    with pytest.raises(StateError, match="'third.turn.about.x' takes apart"):
+        bc.sensitivity(planetary, names, ["third.bearing.fx@end"], 0.01, step=0.01, mode="adjoint")

@@ -108,6 +108,14 @@ def test_linkages_that_cannot_be_assembled_are_infeasible_with_their_reason():
         bc.optimize("four_bar", "rocker.wz@end", {"parameters.rocker_length": (4.0, 4.5, 4.4)}, duration=0.05)
 
 
+def test_a_design_that_misses_the_event_of_an_output_is_infeasible():
+    """x = F t^2/(2 m) = 0.5 at t = 0.9 s for m = 3 * 0.81; beyond m = 3 the cart does not arrive within the run."""
+    given = {"outputs": {"t": "arrive.time"}, "events": [bc.Event("rail.q", value=0.5, name="arrive")]}
+    best = bc.optimize(cart(), "=(t - 0.9)**2", MASS, **given)
+    assert best.x[0] == pytest.approx(3 * 0.81, rel=1e-4)
+    assert "'arrive' does not happen" in best.infeasible[0].reason
+
+
 def test_a_search_is_taken_up_from_its_record(tmp_path, monkeypatch):
     """What the file has is not run again, and the search ends at the same design; a line cut short is left out."""
     asked = (cart(), "=(x - 1)**2", MASS)
@@ -123,6 +131,7 @@ def test_a_search_is_taken_up_from_its_record(tmp_path, monkeypatch):
     assert again.x[0] == whole.x[0]
     assert again.gradients == whole.gradients
     assert len(runs) == whole.gradients - 3 + 1  # and the confirmation of the best
+    assert given["record"].read_text().splitlines() == lines  # nothing stands behind half a line
     with pytest.raises(bc.StudyError, match="the record of another study"):
         bc.optimize(cart(), "=(x - 2)**2", MASS, **given, resume=True)
 
@@ -182,12 +191,16 @@ WRONG = {
     "no cost": (lambda: bc.optimize(cart(), None, MASS), "the study has no cost"),
     "a curve": (lambda: bc.optimize(cart(), "rail.q", MASS), "is a curve over time"),
     "constraint": (lambda: bc.optimize(cart(), "rail.q@end", MASS, subject_to={"rail.q@end": "x"}), "give a number"),
-    "option": (lambda: bc.optimize(cart(), "rail.q@end", MASS, stepp=1), "have no 'stepp'"),
+    "option": (lambda: bc.optimize(cart(), "rail.q@end", MASS, stepp=1), "there is no 'stepp'"),
     "not for derivatives": (lambda: bc.optimize(cart(), "rail.q@end", MASS, max_steps=9.0), "max_steps"),
     "method": (
         lambda: bc.optimize(cart(), "rail.q@end", MASS, subject_to={"rail.q@end": 1}, method="L-BFGS-B"),
         "takes no constraints",
     ),
+    "no such optimiser": (lambda: bc.optimize(cart(), "rail.q@end", MASS, method="BFGS"), 'no optimiser .* mean "L-BFGS-B"'),
+    "no start": (lambda: bc.optimize(cart(), "rail.q@end", MASS, starts=0), "starts is 0. Give a whole number, 1 or more"),
+    "half a start": (lambda: bc.optimize(cart(), "rail.q@end", MASS, starts=2.5), "starts is 2.5"),
+    "tolerance": (lambda: bc.optimize(cart(), "rail.q@end", MASS, tolerance=0), "above zero"),
     "least squares": (lambda: bc.optimize(cart(), "rail.q@end", MASS, method="least_squares"), "for fits"),
     "event": (lambda: bc.optimize(cart(), "rail.q@end", MASS, events=[bc.Event("rail", 0.5)]), "have a name"),
     "distribution": (

@@ -162,7 +162,7 @@ def recorded(
     known = counts | {"motion_row": motion_row(plan.loads.motion_signatures)}
     known["measure_row"] = plan.loads.measures.data.shape[1]
     e = LlvmExecutor(lanes, program.tangents, known, ARRAYS["sizes"])
-    e.chunked = e.chunked and not transposable
+    e.chunked, e.transposable = e.chunked and not transposable, transposable
     walk = Walk(e, plan, program, memory)
     walk.run()
     e.do("ret void")

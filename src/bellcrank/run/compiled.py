@@ -76,6 +76,8 @@ def in_machine_code(
     if not scheme.adaptive:
         doubt_long_steps(scheme.name, trajectory.real("turn"))
         _doubt_cut_steps(scheme, trajectory.count("cuts"))
+    if log is not None:
+        log.samples = trajectory.samples()[:3]
     counts = {name: int(trajectory.real(name)) for name in ("steps", "rejected")}
     names = ("evaluations", "jacobians", "factorizations") if scheme.implicit else ("evaluations",)
     counts |= {name: trajectory.count(name) for name in (*names, *(("uncut",) if tangents is not None else ()))}

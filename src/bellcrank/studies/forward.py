@@ -112,8 +112,7 @@ def sensitivity(
     cuts = timed_jumps(design, float(grid[0]), float(grid[-1])) if over_time else []
     when = moments(wanted, grid, first, study.peaks(first), cuts)
     settings = study.settings | {"duration": whole, "step": interval}
-    in_momenta = dynamics.canonical and bool(model.closures) and not closes_by_itself(method, model)
-    if taken_backward(mode, wanted, len(design.names), control, closed_momenta=in_momenta):
+    if taken_backward(mode, wanted, len(design.names), control):
         backward = Backward(dynamics, design, given, method, (rtol, atol, max_step), projection, memory)
         try:
             history, found = backward.run_and_back(wanted, events, when, progress)

@@ -27,6 +27,7 @@ from ..assembly.start import start_of
 from ..dynamics.derivatives.by_design import design_of
 from ..dynamics.differentiation import Changes, derivatives
 from ..dynamics.dynamics import Dynamics
+from ..dynamics.transposition import adjoint
 from ..errors import DynamicsError, warn
 from ..formulations import QUANTITIES
 from ..model.manifold import rate_matrix
@@ -96,10 +97,33 @@ class Chosen:
             return derivatives(dynamics, program, given, how, t)[output].along[0].reshape(-1, nv, count)
 
         dM, dG = changed("mass_matrix", "M"), changed("closure_jacobian", "G")
-        pulls = np.linalg.lstsq(self.A.T, -self.M @ self.y, rcond=None)[0] * self.loops.rows
-        momenta = np.einsum("ijp,j->ip", dM, self.B @ self.y) + np.einsum("rjp,r->jp", dG, pulls)
+        momenta = np.einsum("ijp,j->ip", dM, self.B @ self.y) + np.einsum("rjp,r->jp", dG, self.pulls)
+        return -self.freed(momenta)
+
+    def back(self, dynamics: Dynamics, q: Array, t: float, bar_v: Array) -> tuple[Array, list[dict[str, Array]]]:
+        """The transposed of ``along``: adjoints of q, (nq,), and of the data, from that of v."""
+        rows, bar_q, data = {"q": q[None], "v": np.zeros((1, self.loops.model.nv))}, np.zeros(len(q)), []
+        pushed = -self.freed(bar_v)
+        seeds = {
+            "mass_matrix": {"M": np.outer(pushed, self.B @ self.y)},
+            "closure_jacobian": {"G": np.outer(self.pulls, pushed)},
+        }
+        for name, seed in seeds.items():
+            of = {output: x.reshape(1, -1) for output, x in seed.items()}
+            found = adjoint(dynamics, QUANTITIES[name], rows, of, ("q",), t)
+            bar_q += found.inputs["q"][0]
+            data.append(found.data)
+        return bar_q, data
+
+    @property
+    def pulls(self) -> Array:
+        """lambda, of the equations as they stand, (m,)."""
+        return np.asarray(np.linalg.lstsq(self.A.T, -self.M @ self.y, rcond=None)[0] * self.loops.rows)
+
+    def freed(self, momenta: Array) -> Array:
+        """B N (N^T M N)^-1 N^T B^T, which is symmetric: velocities by momenta, along the motions that the loops leave."""
         BN = self.B @ self.N
-        return np.asarray(-BN @ np.linalg.solve(self.N.T @ self.M @ self.N, BN.T @ momenta))
+        return np.asarray(BN @ np.linalg.solve(self.N.T @ self.M @ self.N, BN.T @ momenta))
 
 
 def free_motions(A: Array, tolerance: float) -> Array:

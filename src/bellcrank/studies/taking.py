@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import StateError
+from ..errors import MissedEventError, StateError
 from ..model import Model
 from ..model.parameters.expressions import derived
 from ..numbers import Dual
@@ -184,7 +184,7 @@ def _event(
 ) -> tuple[int, Array]:
     """Where the event is, and how its time moves with the parameters."""
     if output.event not in when.events:
-        raise StateError(f"output {output.name!r}: the event {output.event!r} does not happen in this run")
+        raise MissedEventError(f"output {output.name!r}: the event {output.event!r} does not happen in this run")
     k, of = when.events[output.event], watched[output.event]
     if is_state(model, of):
         along, rate = history.along_state(of, k), history.rate_of_state(of, k)
@@ -192,5 +192,5 @@ def _event(
         _, alongs, rates = series.of(of)
         along, rate = alongs[k], float(rates[k])
     if not abs(rate) > 0:
-        raise StateError(f"the event {output.event!r} is touched, not crossed: its time has no derivative")
+        raise MissedEventError(f"the event {output.event!r} is touched, not crossed: its time has no derivative")
     return k, -along / rate

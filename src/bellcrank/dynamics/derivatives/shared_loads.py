@@ -22,7 +22,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ...errors import StateError
 from ...formulations import QUANTITIES
@@ -101,7 +101,7 @@ class OneState:
 
     def least(self, multipliers: Array, along: Array, rank: int) -> tuple[Array, Array]:
         """Multipliers (m,) and their derivatives (m, parameters)."""
-        N = self._self_stresses(rank) * (np.abs(multipliers).max() or 1.0)  # so that what they add does not drown
+        N = self.self_stresses(rank) * (np.abs(multipliers).max() or 1.0)  # so that what they add does not drown
         dN = self._changes_of(N, multipliers)  # (m, k, parameters)
         w, _ = self._wrenches(multipliers, N, along, dN)
         z = np.linalg.lstsq((w[1:] - w[0]).T, -w[0], rcond=None)[0]
@@ -122,10 +122,10 @@ class OneState:
     def G(self) -> Array:
         m, nv = self.dyn.equations, self.dyn.model.nv
         program, data = QUANTITIES["closure_jacobian"], self._changes(self.dyn).data
-        (found,) = values_at(self.dyn, program, self._given(1), data, self._t, self._u).values()
+        (found,) = values_at(self.dyn, program, self.given(1), data, self.t, self.u).values()
         return found[0].reshape(m, nv)
 
-    def _self_stresses(self, rank: int) -> Array:
+    def self_stresses(self, rank: int) -> Array:
         """N (m, k)."""
         scale = row_scales(self.dyn.model, self.dyn.plan.length)
         U, _, _ = np.linalg.svd(self.G * scale[:, None])
@@ -151,22 +151,21 @@ class OneState:
     # --- what the programs say at lambda, and at lambda with each self-stress
 
     @property
-    def _t(self) -> Array:
+    def t(self) -> Array:
         return self.rows["t"][0]
 
     @property
-    def _u(self) -> Array:
+    def u(self) -> Array:
         return self.rows["u"][0]
 
-    def _given(self, states: int) -> dict[str, Array]:
+    def given(self, states: int) -> dict[str, Array]:
         return {name: np.repeat(self.rows[name], states, axis=0) for name in ("q", "v", "tau", "a")}
 
     def _efforts(self, multipliers: Array, N: Array) -> Array:
         """(1 + k, nv, parameters): changes of the efforts that the motion takes besides those of the closures."""
-        stressed = multipliers + np.vstack([np.zeros(len(N)), N.T])
-        given = self._given(len(stressed)) | {"lambda": stressed}
+        given = self.given(1 + N.shape[1]) | {"lambda": self.stressed(multipliers, N)}
         changes = self._changes(self.dyn)
-        found = derivatives(self.dyn, QUANTITIES["closed_inverse_dynamics"], given, changes, self._t, self._u)
+        found = derivatives(self.dyn, QUANTITIES["closed_inverse_dynamics"], given, changes, self.t, self.u)
         return found["tau"].along
 
     def _wrenches(self, multipliers: Array, N: Array, along: Array, dN: Array) -> tuple[Array, Array]:
@@ -174,27 +173,43 @@ class OneState:
 
         Couplers count by their efforts, not by what these do to bearings.
         """
-        model, code = self.dyn.model, self._measuring
-        stressed = multipliers + np.vstack([np.zeros(len(N)), N.T])
+        code, stressed = self.measuring_of_all, self.stressed(multipliers, N)
         moved = along + np.concatenate([np.zeros((1, *along.shape)), np.moveaxis(dN, 1, 0)])
-        coupled = [k for k, closure in enumerate(model.closures) if closure.kind == "coupler"]
-        efforts = [int(model.closure_index[k]) for k in coupled]
         felt, felt_along = stressed.copy(), moved.copy()
-        felt[:, efforts], felt_along[:, efforts] = 0.0, 0.0
-        given = self._given(len(stressed)) | {"lambda": felt}
+        felt[:, self.efforts], felt_along[:, self.efforts] = 0.0, 0.0
+        given = self.given(len(stressed)) | {"lambda": felt}
         changes = self._changes(code.evaluation, **{"lambda": felt_along})
-        found = derivatives(code.evaluation, code.program, given, changes, self._t, self._u)["measure"]
-        turns = [coupler_place(model, model.closures[k]) > 2 for k in coupled]
-        moments = np.array([name[-2] == "m" for name in code.names] + turns, dtype=bool)
-        values = np.concatenate([found.value[:, code.columns], stressed[:, efforts]], axis=1)
-        slopes = np.concatenate([found.along[:, code.columns], moved[:, efforts]], axis=1)
+        found = derivatives(code.evaluation, code.program, given, changes, self.t, self.u)["measure"]
+        values = np.concatenate([found.value[:, code.columns], stressed[:, self.efforts]], axis=1)
+        slopes = np.concatenate([found.along[:, code.columns], moved[:, self.efforts]], axis=1)
         L, dL = size_along(self.design, self._values)
+        moments = self.moments
         slopes[:, moments] = (slopes[:, moments] - values[:, moments, None] * (dL / L)) / L
         values[:, moments] /= L
         return values, slopes
 
+    def stressed(self, multipliers: Array, N: Array) -> Array:
+        """lambda, and lambda with each self-stress, (1 + k, m)."""
+        return np.asarray(multipliers + np.vstack([np.zeros(len(N)), N.T]))
+
     @cached_property
-    def _measuring(self) -> Measuring:
+    def _coupled(self) -> list[int]:
+        return [k for k, closure in enumerate(self.dyn.model.closures) if closure.kind == "coupler"]
+
+    @property
+    def efforts(self) -> list[int]:
+        """Multipliers of couplers, which are their efforts."""
+        return [int(self.dyn.model.closure_index[k]) for k in self._coupled]
+
+    @cached_property
+    def moments(self) -> NDArray[np.bool_]:
+        """Which of all components of the wrenches are moments."""
+        model = self.dyn.model
+        turns = [coupler_place(model, model.closures[k]) > 2 for k in self._coupled]
+        return np.array([name[-2] == "m" for name in self.measuring_of_all.names] + turns, dtype=bool)
+
+    @cached_property
+    def measuring_of_all(self) -> Measuring:
         model = self.dyn.model
         joints = [f"{name}.whole" for name, joint in zip(model.joint_names, model.joints, strict=True) if joint.mechanical]
         closing = [closure.name for closure in model.closures if closure.kind != "coupler"]

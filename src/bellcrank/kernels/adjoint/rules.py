@@ -30,6 +30,10 @@ def _quotient(bar: Number, divisor: Number) -> Number:
     return bar / divisor if isinstance(divisor, float) else _unless_zero(bar, lambda: bar / divisor)
 
 
+def _divisor(bar: Number, of: Values) -> Number:
+    return _unless_zero(bar, lambda: -(bar / of(1) * of(RESULT)))
+
+
 def _atan2(bar: Number, of: Values, other: int) -> Number:
     y, x = of(0), of(1)
     return _unless_zero(bar, lambda: bar * of(other) / (x * x + y * y))
@@ -47,7 +51,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "fadd": (lambda bar, of: bar, lambda bar, of: bar),
     "fsub": (lambda bar, of: bar, lambda bar, of: -bar),
     "fmul": (lambda bar, of: bar * of(1), lambda bar, of: bar * of(0)),
-    "fdiv": (lambda bar, of: _quotient(bar, of(1)), lambda bar, of: -(_quotient(bar, of(1)) * of(RESULT))),
+    "fdiv": (lambda bar, of: _quotient(bar, of(1)), _divisor),
     "fneg": (lambda bar, of: -bar,),
     "select": (nothing, lambda bar, of: select(of(0), bar, 0.0), lambda bar, of: select(of(0), 0.0, bar)),
     "sqrt": (lambda bar, of: _unless_zero(bar, lambda: 0.5 * bar / of(RESULT)),),

@@ -39,6 +39,7 @@ class Emitter(Graph):
         self.region = Region()  # what is being recorded
         self.rehearsing = False
         self.chunked = lanes == 1 and not wide  # matrices in memory: several numbers of a row at once (routine)
+        self.transposable = False  # whether the way back through what is recorded will be written (kernels.adjoint)
         self.declarations: dict[str, str] = {}
         self.pointers: dict[tuple[Any, ...], Any] = {}  # addresses, integers and what is read of constant tables
         self._constants: dict[tuple[bytes, int], str] = {}
@@ -148,8 +149,9 @@ class Emitter(Graph):
         return Symbol(self, ref)
 
     def needless(self) -> Symbol:
-        """A number that nothing alive depends on."""
-        return Symbol(self, POISON)
+        """A number that nothing alive depends on. On the way back its adjoint, which is zero, is multiplied with what it
+        met: there it has to be a number."""
+        return Symbol(self, self.constant(0.0) if self.transposable else POISON)
 
     def record(self, kind: str, args: tuple[Number, ...]) -> str:
         if self.wide and any(type(a) is Symbol and a.ref.startswith(WIDE) for a in args):

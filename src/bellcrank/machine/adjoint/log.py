@@ -145,6 +145,7 @@ class Log:
     full: bool = False
     end: float = 0.0  # the time after the last step
     usual: float = 0.0  # a length of the steps before
+    samples: tuple[Array, Array, Array] | None = None  # times, q, and v or p, as the steps left them
 
     def begin(self, trajectory: Trajectory, budget: int) -> None:
         """Before some steps."""

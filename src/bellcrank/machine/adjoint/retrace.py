@@ -26,7 +26,7 @@ from .closed import WORDS as WORDS_OF_ROWS
 from .implicit import ImplicitRetrace, implicit_words, jacobian_programs, write_linear_algebra
 from .kernel import active_data, adjoint_arrays, first_tape, write_adjoint
 from .log import Log
-from .steps import Retrace, words
+from .steps import SETTLED, Retrace, words
 from .turning import WORDS, TurningRetrace, turning_texts
 
 Array = NDArray[np.float64]
@@ -37,7 +37,8 @@ def retraced(plan: Plan, program: Program, method: RungeKutta, metric: str, proj
     if is_closed_midpoint(plan, method):
         return {name: p for name, p in closed_midpoint_programs(plan, works=False).items() if name != "openings"}
     called = programs(plan, program, metric, works=False)
-    wanted = ["kernel", "rates", *(["positions", "velocities"] if project and plan.model.closures else [])]
+    closing = ["positions", *(["of_momenta", "to_momenta"] if takes_momenta(called) else ["velocities"])]
+    wanted = ["kernel", "rates", *(closing if project and plan.model.closures else [])]
     return {name: called[name] for name in wanted}
 
 
@@ -57,7 +58,7 @@ class Retraced:
     def __init__(self, plan: Plan, program: Program, method: RungeKutta, metric: str, project: bool):
         self.plan, self.method = plan, method
         self.called = retraced(plan, program, method, metric, project)
-        self.closed = is_closed_midpoint(plan, method)
+        self.closed, self.settles = is_closed_midpoint(plan, method), "to_momenta" in self.called
         self.plain_rates = all(joint.quaternion is None and joint.mechanical for joint in plan.model.joints)
         self.turns = method.turns and (self.closed or not self.plain_rates)
         self.others = jacobian_programs(plan, program, self.plain_rates) if method.implicit and not self.turns else {}
@@ -175,7 +176,7 @@ class Retraced:
                     if count > arrays.get(f"{of}:{name}", np.zeros(0)).size:
                         arrays[f"{of}:{name}"] = aligned(count)
         arrays |= {f"bar:{name}": aligned(size) for name in ("q", "v", "p")}
-        arrays |= {name: aligned(size) for name in ("lam", "bar", "moved", "seed", "unused", "v_bar")}
+        arrays |= {name: aligned(size) for name in ("lam", "bar", "moved", "seed", "unused", "v_bar", *SETTLED)}
         stages *= len(self.method.parts)
         arrays |= {name: aligned(stages * size) for name in ("Y", "k", "k_bar", "velocities")}
         arrays |= self._memory_of_equations() if self.method.implicit else {}

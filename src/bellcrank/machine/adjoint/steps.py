@@ -30,11 +30,12 @@ EQUATIONS = ("order", "stride", "row_chunks", "unknowns")  # sizes of those of a
 ROWS = ("kept_count", "rows_stride", "rows_chunks", "packed")  # and of closed loops (closed.py)
 DOUBLES = ("log", "seeds", "weights", "A", "b", "c", "lam", "bar", "Y", "k", "k_bar", "clocks", "tau", "u")
 OTHERS = ("samples", "ends", "quaternions", "tape", "limit", "moved", "seed", "unused", "velocities", "v_bar")
+SETTLED = ("unsettled", "settled")  # momenta before a step takes away what closures added to them, and the velocities then
 
 
 def words(arrays: Sequence[str], outputs: Sequence[str], adjoints: Sequence[str]) -> list[str]:
     """What ``bound`` has, in order: numbers, then addresses; of kernels' arrays, of outputs, and of the adjoints of both."""
-    return [*NUMBERS, *DOUBLES, *OTHERS, *arrays, *(f"out:{x}" for x in outputs), *(f"bar:{x}" for x in adjoints)]
+    return [*NUMBERS, *DOUBLES, *OTHERS, *SETTLED, *arrays, *(f"out:{x}" for x in outputs), *(f"bar:{x}" for x in adjoints)]
 
 
 class Retrace:
@@ -55,6 +56,7 @@ class Retrace:
         self.plain_rates, self.method, self.unit, self.closed = plain_rates, method, unit, "positions" in called
         self.adaptive = method.adaptive
         self.momenta = takes_momenta(dict(called))
+        self.settles = "to_momenta" in called
         self.e = Emitter(1)
         self.words = {name: self._word(name, k) for k, name in enumerate(places)}
 
@@ -146,6 +148,8 @@ class Retrace:
         if self.adaptive:
             stages = e.emit("select i1 $, i64 $, i64 $", sampled, w["all_stages"], stages)
         tape = self.stages(row, y, h, stages, n)
+        if self.settles:
+            self._unsettled(y, h, stages)
         ends = self._closing(following, tape, n) if self.closed else {}
         if not self.adaptive:
             each(e, first, last, lambda s: self.add(self.row("seeds", s), w["lam"]))
@@ -257,20 +261,49 @@ class Retrace:
     def _closing(self, row: str, tape: str, n: str) -> dict[str, str]:
         """The kernels of tangents.steps.project at the state after the step: where the tape of each ends."""
         arrays, ends = self._closed_state(row), {}
-        for name in ("velocities", "positions") if self.plain_rates else ("velocities", "rates", "positions"):
+        if self.settles:
+            ends["of_momenta"] = tape = self.forward("of_momenta", arrays | {"p": self.words["unsettled"]}, tape, n)
+        speeds = "to_momenta" if self.settles else "velocities"
+        for name in (speeds, "positions") if self.plain_rates else (speeds, "rates", "positions"):
             ends[name] = tape = self.forward(name, arrays, tape, n)
         return ends
 
     def _closed_state(self, row: str) -> dict[str, str]:
         state = self.e.pointer(row, WIDE)
-        return {"q": state, "v": self.speeds(state), "t": row}
+        return {"q": state, "v": self.words["settled"] if self.settles else self.speeds(state), "t": row}
+
+    def _unsettled(self, y: str, h: Number, stages: str) -> None:
+        """Momenta as the slopes of a step leave them."""
+        e, w = self.e, self.words
+        p = w["unsettled"]
+        self.copy(self.speeds(y), p, w["nv"])
+
+        def stage(i: str) -> None:
+            k, weight = self.speeds(self.row("k", i)), h * self.get(w["b"], i)
+            each(e, 0, w["nv"], lambda j: self.put(self.get(p, j) + weight * self.get(k, j), p, j))
+
+        each(e, 0, stages, stage)
+
+    def _settle(self, arrays: dict[str, str], lam: str, ends: dict[str, str]) -> None:
+        """The way back of tangents.steps.settle_momenta: p = M(q) v(q, p)."""
+        w, p = self.words, self.speeds(lam)
+        self.copy(p, w["seed"], w["nv"])
+        for bar in (p, w["v_bar"]):
+            self.clear(bar, w["nv"])
+        self.reverse("to_momenta", arrays, {"q": lam, "v": w["v_bar"], "p": w["seed"]}, ends["to_momenta"])
+        unsettled = arrays | {"p": w["unsettled"]}
+        self.reverse("of_momenta", unsettled, {"q": lam, "v": w["v_bar"], "p": p}, ends["of_momenta"])
 
     def _project(self, row: str, ends: dict[str, str]) -> None:
         """Their way back, in the opposite order, on the adjoint of that state."""
         w, lam = self.words, self.words["lam"]
         arrays, bars = self._closed_state(row), {"q": lam, "v": self.speeds(lam)}
-        self.copy(self.speeds(lam), w["seed"], w["nv"])
-        self.reverse("velocities", arrays, bars | {"dv": w["seed"]}, ends["velocities"])
+        if self.settles:
+            self._settle(arrays, lam, ends)
+            bars["v"] = w["v_bar"]  # none of it: displacements do not depend on velocities
+        else:
+            self.copy(self.speeds(lam), w["seed"], w["nv"])
+            self.reverse("velocities", arrays, bars | {"dv": w["seed"]}, ends["velocities"])
         if self.plain_rates:
             self.copy(lam, w["moved"], w["nv"])
         else:

@@ -14,11 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...design import Design
+from ...dynamics.derivatives.shared_loads import size_along
+from ...dynamics.differentiation import Changes
 from ...dynamics.dynamics import Dynamics
+from ...dynamics.quantities.measures import measuring
 from ...integrate import METHODS
 from ...machine.adjoint.log import Log
 from ...machine.adjoint.retrace import Retraced
 from ...machine.steps.cuts.corners import just_after
+from ...machine.tangents.data import design_tangents
 from ...model.manifold import unit_quaternions
 from ...run import Event
 from ...run.arguments import AUTO, starting_state
@@ -34,12 +38,13 @@ from ..history import History, ended_early, is_state
 from ..jumps import may_jump
 from ..outcome import Found
 from ..output_names import Output
+from ..starting import first_tangents
 from ..taking import Moments
 from ..timed_jumps import TimedJump, jump_of, run_through, timed_jumps
 from .choice import MEMORY
 from .first_state import FirstState
 from .passages import Passages
-from .samples import Bars, Samples, summed
+from .samples import Bars, Measured, Samples, summed
 from .stretch import Seeds, Stretch
 from .weights import Curves, Weighed, weighed
 
@@ -128,6 +133,8 @@ class Backward:
         retraced = [stretch.retraced(self.loops) for stretch in self.stretches]
         first = FirstState(self.stretches[0].dyn, self.design, history.start, self.given)
         first.must_follow()
+        if curves.names and measuring(first.dynamics, curves.names).pushed:
+            self._must_stay_redundant(history.start)
         found = {}
         for output in wanted:
             one = weighed(model, output, curves, when, watched)
@@ -135,13 +142,20 @@ class Backward:
             found[output.name] = Found(np.array(one.value), gradient, one.unit, one.time)
         return found
 
+    def _must_stay_redundant(self, start: State) -> None:
+        """Raises StateError for a parameter that takes apart redundant equations: it is asked once, forward, at the start."""
+        dyn, written = self.stretches[0].dyn, self.design.tangents(self.design.start, self.stretches[0].dyn.plan)
+        changes = Changes(len(self.design.names), {}, design_tangents(dyn.plan, written, len(self.design.names)))
+        dq, dv = first_tangents(dyn, start, self.given, changes, written)
+        dyn.sensitivity(start["q"], start["v"], start["tau"], dq=dq, dv=dv, t=start["t"], inputs=start["u"]).dlambda  # noqa: B018
+
     def _gradient(
         self, one: Weighed, names: list[str], history: History, first: FirstState, retraced: Sequence[Retraced]
     ) -> Array:
-        states, bars = self._of_samples(one, names, history)
+        states, bars, size = self._of_samples(one, names, history)
         bar, seeded = np.zeros(states.shape[1]), np.flatnonzero(states[1:].any(axis=1)) + 1
         following: Stretch | None = None
-        by_times = np.zeros(len(self.design.names))
+        apart = size * size_along(self.design, self.design.start)[1] if size else np.zeros(len(self.design.names))
         for stretch, by in reversed(list(zip(self.stretches, retraced, strict=True))):
             here = seeded[history.times[seeded] > stretch.begins]
             seeded = seeded[: len(seeded) - len(here)]
@@ -153,11 +167,11 @@ class Backward:
             bar, more = stretch.back(by, seeds, bar, passages)
             self.missed = max(self.missed, passages.uncut if passages is not None else 0)
             bars += more
-            by_times += self._moved_times(stretch, bar)
+            apart += self._moved_times(stretch, bar)
             following = stretch
         bars += [(first.dynamics.plan, x) for x in first.bars(states[0] + bar)]
         p = np.array(self.design.start)
-        return np.asarray(one.moved + by_times + sum(self.design.plan_arrays(plan).gradient(p, x) for plan, x in summed(bars)))
+        return np.asarray(one.moved + apart + sum(self.design.plan_arrays(plan).gradient(p, x) for plan, x in summed(bars)))
 
     def _moved_times(self, stretch: Stretch, bar: Array) -> Array:
         """Derivatives by the parameters where a stretch begins just behind a jump at a time that they move (timed_jumps)."""
@@ -170,24 +184,27 @@ class Backward:
         """The next stretch began at a sample of this one, and steps beyond that were given up: its adjoint is a sample's."""
         start, bars = following.start, list[tuple[Any, Any]]()
         if self._projected:
-            at = Samples(stretch.dyn, {name: start[name][None] for name in ("q", "v")}, start["t"][None], start["u"])
+            at = Samples(
+                stretch.dyn, self.design, {name: start[name][None] for name in ("q", "v")}, start["t"][None], start["u"]
+            )
             (bar,), bars = at.before_projection(bar[None])
         more = [start["t"][None], start["q"][None], start["v"][None], bar[None]]
         rows = [np.concatenate(pair) for pair in zip(seeds, more, strict=True)]
         return Seeds(*rows), np.zeros_like(bar), bars
 
-    def _of_samples(self, one: Weighed, names: list[str], history: History) -> tuple[Array, Bars]:
-        """Adjoints of all samples as the steps left them, (T, nq + nv), and those of data."""
-        states, bars = one.states.copy(), list[tuple[Any, Any]]()
+    def _of_samples(self, one: Weighed, names: list[str], history: History) -> Measured:
+        """Adjoints of all samples as the steps left them, those of data, and that of L."""
+        states, bars, size = one.states.copy(), list[tuple[Any, Any]](), 0.0
         for places, samples in self._samples(history, np.flatnonzero(one.measures.any(axis=1))):
-            more, of_data = samples.measured(names, one.measures[places])
-            states[places] += more
-            bars += of_data
+            found = samples.measured(names, one.measures[places])
+            states[places] += found.states
+            bars += found.bars
+            size += found.size
         if self._projected:
             for places, samples in self._samples(history, np.flatnonzero(states[1:].any(axis=1)) + 1):
                 states[places], of_data = samples.before_projection(states[places])
                 bars += of_data
-        return states, bars
+        return Measured(states, bars, size)
 
     def _samples(self, history: History, chosen: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.intp], Samples]]:
         """Some samples, those together that were computed with the same equations."""
@@ -196,7 +213,7 @@ class Backward:
             rows = {"q": history.outcome.q[places], "v": history.outcome.v[places]}
             rows["tau"] = np.broadcast_to(history.start["tau"], rows["v"].shape).copy()
             if len(places):
-                yield places, Samples(dyn, rows, history.times[places], history.start["u"])
+                yield places, Samples(dyn, self.design, rows, history.times[places], history.start["u"])
 
 
 def _on_closures(dynamics: Dynamics, outcome: Outcome) -> Outcome:

@@ -12,13 +12,8 @@ MEMORY = 256.0  # MB that accepted steps may take
 FORWARD_INSTEAD = 'use mode="forward"'
 
 
-def must_have_adjoint(wanted: Sequence[Output], control: str, *, closed_momenta: bool = False) -> None:
-    """Raises NoAdjointError with what has none; ``closed_momenta``: those of closed loops are integrated and projected."""
-    if closed_momenta:
-        raise NoAdjointError(
-            "closed loops in canonical_momenta have an adjoint by implicit_midpoint and midpoint4 only: "
-            f"{FORWARD_INSTEAD}, one of these methods, or another formulation"
-        )
+def must_have_adjoint(wanted: Sequence[Output], control: str) -> None:
+    """Raises NoAdjointError with what has none."""
     if not wanted:
         raise NoAdjointError(f"an adjoint is of outputs, and none is named: name some, or {FORWARD_INSTEAD}")
     for output in wanted:
@@ -31,12 +26,12 @@ def must_have_adjoint(wanted: Sequence[Output], control: str, *, closed_momenta:
         raise NoAdjointError(f'control="{control}" follows derivatives along the run, an adjoint has none: {FORWARD_INSTEAD}')
 
 
-def taken_backward(mode: str, wanted: Sequence[Output], parameters: int, control: str, *, closed_momenta: bool = False) -> bool:
+def taken_backward(mode: str, wanted: Sequence[Output], parameters: int, control: str) -> bool:
     """Whether the adjoint is to be used; raises NoAdjointError if it was asked for and there is none."""
     if mode == "forward":
         return False
     try:
-        must_have_adjoint(wanted, control, closed_momenta=closed_momenta)
+        must_have_adjoint(wanted, control)
     except NoAdjointError:
         if mode == "adjoint":
             raise

@@ -3,6 +3,8 @@
 There, dq = w_q + N X_q e_q and dv = w_v + X_v e_v, with w what the file writes, e the change of the errors of the closures (of
 their rates) that is left, and X the smallest displacements that mend it. Backward: X^T on the adjoints, and the adjoint of e.
 
+Velocities that the loops leave open have one more part, by what was chosen (Chosen), which goes back before these.
+
 Whether X mends it for every parameter is found without taking one after the other: the adjoint of a sum with random weights of
 what is left open has an entry for each parameter, which vanishes only where nothing is left open.
 """
@@ -21,7 +23,6 @@ from ...assembly.start import start_of
 from ...design import Design
 from ...dynamics.dynamics import Dynamics
 from ...dynamics.transposition import adjoint
-from ...errors import NoAdjointError
 from ...formulations import QUANTITIES
 from ...machine.adjoint.data import design_bars
 from ...model.manifold import rate_matrix
@@ -47,7 +48,10 @@ class FirstState:
         found: Bars = []
         if self.dynamics.model.closures:
             (to_q, _), (to_v, _) = self._mending
-            found = [self._back(1, to_v.T @ bar_v, bar_q, bar_v)]
+            if self._chosen is not None:
+                more, found = self._chosen.back(self.dynamics, self.start["q"], float(self.start["t"]), bar_v)
+                bar_q += more
+            found.append(self._back(1, to_v.T @ bar_v, bar_q, bar_v))
             found.append(self._back(0, to_q.T @ bar_q, bar_q, bar_v))
         return [*found, self._written(bar_q, bar_v)]
 
@@ -56,12 +60,6 @@ class FirstState:
         if not self.dynamics.model.closures:
             return
         loops = Loops(self.dynamics)
-        asked = start_of(self.dynamics, self.given["q"], self.given["v"], None)
-        if Chosen.at(loops, self.start, asked.v, np.diag(loops.units)[:, ~asked.held_v]) is not None:
-            raise NoAdjointError(
-                f"the adjoint method does not follow velocities of the start that are chosen, as those of {loops.model.name!r} "
-                "are: its loops leave more freedom than [initial] gives. Give more velocities, or use mode='forward'"
-            )
         weights = np.random.default_rng(1).uniform(0.5, 1.0, self.dynamics.equations)
         sizes = np.where(self.design.start == 0, 1.0, np.abs(self.design.start))
         for which, (_, left) in enumerate(self._mending):
@@ -85,6 +83,11 @@ class FirstState:
     def _written(self, bar_q: Array, bar_v: Array) -> dict[str, Array]:
         bars = {"q": bar_q, "v": bar_v}
         return {f"given_{name}": x for name, x in bars.items() if self.given[name] is None}
+
+    @cached_property
+    def _chosen(self) -> Chosen | None:
+        loops, asked = Loops(self.dynamics), start_of(self.dynamics, self.given["q"], self.given["v"], None)
+        return Chosen.at(loops, self.start, asked.v, np.diag(loops.units)[:, ~asked.held_v])
 
     @cached_property
     def _mending(self) -> tuple[tuple[Array, Array], tuple[Array, Array]]:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...design import Design
+from ...dynamics.derivatives.shared_loads import OneState
+from ...dynamics.derivatives.shared_loads_back import least_back
 from ...dynamics.dynamics import Dynamics
 from ...dynamics.quantities.loops import multipliers as multipliers_of
-from ...dynamics.quantities.measures import Measuring, measuring
+from ...dynamics.quantities.measures import measuring
 from ...dynamics.transposition import adjoint
-from ...errors import StateError
 from ...formulations import QUANTITIES
 from ...machine.adjoint.data import design_bars
 from ...machine.steps.programs import projections
@@ -23,66 +26,85 @@ Array = NDArray[np.float64]
 Bars = list[tuple[Plan, dict[str, Array]]]  # adjoints of data, and of which plan
 
 
+class Measured(NamedTuple):
+    """Adjoints of the states, (samples, nq + nv), those of data, and that of L (quantities.minimum_norm)."""
+
+    states: Array
+    bars: Bars
+    size: float
+
+
 @dataclass(frozen=True)
 class Samples:
     """Some samples of a run: rows of q, v and tau, their times, and the model's inputs."""
 
     dyn: Dynamics
+    design: Design
     rows: dict[str, Array]
     times: Array
     inputs: Array
 
-    def measured(self, names: Sequence[str], weights: Array) -> tuple[Array, Bars]:
-        """Adjoints of the states, (samples, nq + nv), and of data, from those of measures, (samples, columns)."""
+    def measured(self, names: Sequence[str], weights: Array) -> Measured:
+        """From adjoints of measures, (samples, columns)."""
         dyn, code = self.dyn, measuring(self.dyn, names)
         rows = dict(self.rows)
         if code.moving or code.pushed:
             rows["a"] = dyn.evaluate(dyn.program, self.rows, self.times, self.inputs)
         if code.pushed:
-            rows["lambda"] = self._multipliers()
+            q, v, tau = (self.rows[name] for name in ("q", "v", "tau"))
+            rows["lambda"] = multipliers_of(dyn, q, v, tau, t=self.times, inputs=self.inputs)
         seeds = np.zeros((len(weights), code.evaluation.plan.loads.measures.ordered.size))
         seeds[:, code.columns] = weights
         along = ("q", "v", "a", "lambda")
         found = adjoint(code.evaluation, code.program, rows, {"measure": seeds}, along, self.times, self.inputs)
-        states, bars = self._state(found.inputs), [(code.evaluation.plan, found.data)]
-        more, of_data = self._accelerated(code, rows, found.inputs)
-        return states + more, [*bars, *((dyn.plan, data) for data in of_data)]
+        back = Measured(self._state(found.inputs), [(code.evaluation.plan, found.data)], 0.0)
+        bar = found.inputs.get("a", np.zeros_like(self.rows["v"]))
+        if "lambda" in found.inputs:
+            more, of_accelerations = self._of_multipliers(rows, found.inputs["lambda"])
+            back, bar = _both(back, more), bar + of_accelerations
+        if bar.any():
+            a = adjoint(dyn, dyn.program, self.rows, {"a": bar}, ("q", "v"), self.times, self.inputs)
+            back = _both(back, Measured(self._state(a.inputs), [(dyn.plan, a.data)], 0.0))
+        return back
 
     def _state(self, inputs: dict[str, Array]) -> Array:
         zeros = {name: np.zeros_like(self.rows[name]) for name in ("q", "v")}
         return np.hstack([inputs.get(name, zeros[name]) for name in ("q", "v")])
 
-    def _accelerated(
-        self, code: Measuring, rows: dict[str, Array], found: dict[str, Array]
-    ) -> tuple[Array, list[dict[str, Array]]]:
-        """Through the multipliers and the accelerations that measures depend on."""
-        dyn, data = self.dyn, []
-        states, bar = self._state({}), found.get("a", np.zeros_like(self.rows["v"]))
-        if code.pushed and "lambda" in found:
-            by_blocks = dyn.plan.nodes is not None
-            program = QUANTITIES["block_multipliers" if by_blocks else "multipliers"]
-            seeds = found["lambda"] if by_blocks else np.asarray(np.kron(found["lambda"], [1.0, 0.0, 0.0]), dtype=np.float64)
-            output = "lambda" if by_blocks else "solution"
-            back = adjoint(dyn, program, rows, {output: seeds}, ("q", "v", "a"), self.times, self.inputs)
-            states, bar = states + self._state(back.inputs), bar + back.inputs.get("a", 0.0)
-            data.append(back.data)
-        if bar.any():
-            back = adjoint(dyn, dyn.program, self.rows, {"a": bar}, ("q", "v"), self.times, self.inputs)
-            states = states + self._state(back.inputs)
-            data.append(back.data)
-        return states, data
+    def _of_multipliers(self, rows: dict[str, Array], bars: Array) -> tuple[Measured, Array]:
+        """What adjoints of multipliers leave, and that of the accelerations, (samples, nv)."""
+        dyn, by_blocks = self.dyn, self.dyn.plan.nodes is not None
+        program = QUANTITIES["block_multipliers" if by_blocks else "multipliers"]
+        found = dyn.evaluate(program, {name: rows[name] for name in program.inputs if name in rows}, self.times, self.inputs)
+        if by_blocks:
+            assert dyn.plan.nodes is not None
+            any_of_them, rank = found, dyn.plan.nodes.rank
+        else:
+            any_of_them, rank = found[:, ::3], int((found[:, 1::3] > 0).sum(axis=1).min(initial=dyn.equations))
+        back, of_accelerations = Measured(self._state({}), [], 0.0), np.zeros_like(self.rows["v"])
+        if rank < dyn.equations:
+            back, bars, of_accelerations = self._of_least_reactions(rows, any_of_them, bars, rank)
+        seeds = {"lambda": bars} if by_blocks else {"solution": np.asarray(np.kron(bars, [1.0, 0.0, 0.0]))}
+        more = adjoint(dyn, program, rows, seeds, ("q", "v", "a"), self.times, self.inputs)
+        back = _both(back, Measured(self._state(more.inputs), [(dyn.plan, more.data)], 0.0))
+        return back, of_accelerations + more.inputs.get("a", 0.0)
 
-    def _multipliers(self) -> Array:
-        """Those of loops without redundant equations, where they are unique."""
-        dyn = self.dyn
-        kept = len(dyn.plan.selected_rows) if dyn.plan.nodes is None else dyn.plan.nodes.rank
-        if kept < dyn.equations:
-            raise StateError(
-                f"the loops of {dyn.model.name!r} have {dyn.equations - kept} redundant equations: their multipliers and "
-                "reactions are not unique, and have no derivatives"
-            )
-        q, v, tau = (self.rows[name] for name in ("q", "v", "tau"))
-        return multipliers_of(dyn, q, v, tau, t=self.times, inputs=self.inputs)
+    def _of_least_reactions(
+        self, rows: dict[str, Array], multipliers: Array, bars: Array, rank: int
+    ) -> tuple[Measured, Array, Array]:
+        """Where equations are redundant: what is left, adjoints of any multipliers, and those of the accelerations."""
+        states, size, of_data = {name: np.zeros_like(self.rows[name]) for name in ("q", "v")}, 0.0, list[tuple[Plan, Any]]()
+        states["a"], of_any = np.zeros_like(self.rows["v"]), bars.copy()
+        count = len(bars)
+        known = rows | {"t": self.dyn.time_rows(self.times, count), "u": self.dyn.input_rows(self.inputs, count)}
+        for k in np.flatnonzero(bars.any(axis=1)):
+            here = OneState(self.dyn, self.design, {name: x[k : k + 1] for name, x in known.items()}, {}, None)
+            found = least_back(here, multipliers[k], bars[k], rank)
+            of_any[k], size = found.multipliers, size + found.size
+            of_data += found.data
+            for name, x in found.state.items():
+                states[name][k] = x
+        return Measured(self._state(states), summed(of_data), size), of_any, states["a"]
 
     def before_projection(self, states: Array) -> tuple[Array, Bars]:
         """The transposed of history.on_closures: from adjoints of samples on the closures to those of what a step left."""
@@ -111,3 +133,7 @@ def summed(bars: Bars) -> Bars:
     """One entry for each plan."""
     plans = {id(plan): plan for plan, _ in bars}
     return [(plan, design_bars(plan, *[x for other, x in bars if other is plan])) for plan in plans.values()]
+
+
+def _both(one: Measured, other: Measured) -> Measured:
+    return Measured(one.states + other.states, [*one.bars, *other.bars], one.size + other.size)

@@ -70,7 +70,7 @@ class Stretch:
         bars: Bars = []
         rows = seeds.bars
         if self.momenta:
-            rows, bars = self._of_momenta(seeds)
+            rows, bars = self._of_momenta(seeds, retraced.settles)
             passages = None
         found = retraced.back(self.log, self.start, seeds.times, rows, end, passages)
         bars.append((self.dyn.plan, retraced.data_bars()))
@@ -80,13 +80,25 @@ class Stretch:
             bars += more
         return found, bars
 
-    def _of_momenta(self, seeds: Seeds) -> tuple[Array, Bars]:
-        """Adjoints of q and p at samples, of those of q and v."""
+    def _of_momenta(self, seeds: Seeds, projected: bool) -> tuple[Array, Bars]:
+        """Adjoints of q and p at samples, of those of q and v; with closures, at the momenta that the steps left."""
         if not len(seeds.times):
             return seeds.bars, []
         nq, dyn = self.dyn.model.nq, self.dyn
         rows = {"q": seeds.q, "p": dyn.momenta(seeds.q, seeds.v, t=seeds.times)}
-        back = adjoint(dyn, QUANTITIES["velocities"], rows, {"v": seeds.bars[:, nq:]}, ("q", "p"), seeds.times)
+        if projected:
+            assert self.log.samples is not None
+            times, q, p = self.log.samples
+            places = [int(np.argmin(np.abs(times - t))) for t in seeds.times]
+            rows = {"q": q[places], "p": p[places]}
+        back = adjoint(
+            dyn,
+            QUANTITIES["closed_velocities" if projected else "velocities"],
+            rows,
+            {"v": seeds.bars[:, nq:]},
+            ("q", "p"),
+            seeds.times,
+        )
         return np.hstack([seeds.bars[:, :nq] + back.inputs["q"], back.inputs["p"]]), [(dyn.plan, back.data)]
 
     def _of_velocities(self, bar: Array) -> tuple[Array, Bars]:

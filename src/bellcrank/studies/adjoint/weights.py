@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import StateError
+from ...errors import MissedEventError, StateError
 from ...model import Model
 from ...model.parameters.expressions import derived
 from ...numbers import Dual
@@ -136,11 +136,11 @@ class _Weighing:
         """dt = -dg/g', and of what is taken there d(x) = dx + x' dt."""
         output, when = self.output, self.when
         if output.event not in when.events:
-            raise StateError(f"output {output.name!r}: the event {output.event!r} does not happen in this run")
+            raise MissedEventError(f"output {output.name!r}: the event {output.event!r} does not happen in this run")
         k, of = when.events[output.event], self.watched[output.event]
         rate = self._rate(of, k)
         if not abs(rate) > 0:
-            raise StateError(f"the event {output.event!r} is touched, not crossed: its time has no derivative")
+            raise MissedEventError(f"the event {output.event!r} is touched, not crossed: its time has no derivative")
         time = float(when.times[k])
         if output.taken == "event_time":
             self._watch(of, k, -1.0 / rate)

@@ -62,7 +62,7 @@ def fit(
     else:
         known = deviation if isinstance(deviation, Mapping) else dict.fromkeys((columns or {}).values(), deviation)
         asked = Fit(None, time, dict(columns or {}), {name: float(x) for name, x in known.items() if x is not None})
-        search = Search(method, float(starts), float(seed), float(iterations), tolerance, parallel)
+        search = Search(method, starts, seed, iterations, tolerance, parallel)
         options = {"method" if name == "run_method" else name: value for name, value in run.items()}
         named = str(model) if isinstance(model, Path) else model
         more: dict[str, Any] = {"duration": duration, "cases": cases, "subject_to": subject_to, "fit": asked}

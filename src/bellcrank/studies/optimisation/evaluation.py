@@ -11,7 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...design import Design
-from ...errors import AssemblyError, BellcrankError, BellcrankWarning, DynamicsError, ModelError, SimulationError, StudyError
+from ...errors import (
+    AssemblyError,
+    BellcrankError,
+    BellcrankWarning,
+    DynamicsError,
+    MissedEventError,
+    ModelError,
+    SimulationError,
+    StudyError,
+)
 from ...model import Model
 from ...run import Event
 from ..asking import sensitivity
@@ -21,11 +30,11 @@ from ..study.spec import Case
 Array = NDArray[np.float64]
 
 NOT_FOR_DERIVATIVES = ("max_steps", "on_singular")
-CANNOT_BE = (ModelError, AssemblyError, DynamicsError, SimulationError)
+CANNOT_BE = (ModelError, AssemblyError, DynamicsError, SimulationError, MissedEventError)
 
 
 class Infeasible(BellcrankError):
-    """A design that cannot be assembled, locks, or stops early; the message says why."""
+    """A design that cannot be assembled, locks, stops early or misses an event; the message says why."""
 
 
 class Taken(NamedTuple):

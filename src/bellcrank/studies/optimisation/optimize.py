@@ -72,7 +72,7 @@ def optimize(
     if isinstance(model, Study) or over is None:
         study = _given_study(model, minimize)
     else:
-        search = Search(method, float(starts), float(seed), float(iterations), tolerance, parallel)
+        search = Search(method, starts, seed, iterations, tolerance, parallel)
         options = {"method" if name == "run_method" else name: value for name, value in run.items()}
         more: dict[str, Any] = {"outputs": outputs, "duration": duration, "cases": cases, "events": events}
         study = made_study(_named(model), over, minimize=minimize, subject_to=subject_to, search=search, run=options, **more)

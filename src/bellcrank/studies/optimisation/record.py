@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import StudyError
-from ...writing import refuse_to_wait
+from ...writing import refuse_to_wait, replace
 from .problem import Point, Problem
 
 Array = NDArray[np.float64]
@@ -41,7 +41,9 @@ class Record:
             refuse_to_wait(target)
             lines = target.read_text(encoding="utf-8").splitlines() if resume and target.exists() else []
             if lines:
-                record._take_up(lines, head, target)
+                whole = record._take_up(lines, head, target)
+                if whole < len(lines):  # what follows must not be written behind half a line
+                    replace(target, lambda file: file.write("".join(f"{line}\n" for line in lines[:whole]).encode()))
             record.file = target.open("a" if lines else "w", encoding="utf-8")
         except StudyError:
             raise
@@ -51,19 +53,21 @@ class Record:
             record._write(head)
         return record
 
-    def _take_up(self, lines: list[str], head: dict[str, Any], target: Path) -> None:
+    def _take_up(self, lines: list[str], head: dict[str, Any], target: Path) -> int:
+        """How many lines are whole: the last one may be of a run that was ended in the midst of it."""
         try:
             first = json.loads(lines[0])
         except ValueError:
             first = None
         if first != head:
             raise StudyError(f"{target} is the record of another study, or model. Name another file, or do not resume.")
-        for line in lines[1:]:
+        for k, line in enumerate(lines[1:], start=1):
             try:
                 point = as_point(json.loads(line))
             except (ValueError, TypeError, KeyError):
-                break  # the last line of a run that was ended in the midst of it
+                return k
             self.known[point.x.tobytes()] = point
+        return len(lines)
 
     def find(self, x: Array) -> Point | None:
         """A point that is known from before; it counts as evaluated."""

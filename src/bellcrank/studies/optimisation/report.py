@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from ...wording import counted
+from .problem import Limit
+from .searching import keeps
 
 if TYPE_CHECKING:
     from .optimum import Optimum
 
 
 SHOWN = 30  # parameters; the others are counted
+
+
+def asked_of(limit: Limit) -> str:
+    """A constraint in words."""
+    low, high = f"{limit.lower:.6g}", f"{limit.upper:.6g}"
+    if limit.lower == limit.upper:
+        return f"asked to be {low}"
+    if not math.isfinite(limit.upper):
+        return f"asked to be at least {low}"
+    return f"asked to be between {low} and {high}" if math.isfinite(limit.lower) else f"asked to be at most {high}"
 
 
 def report(found: Optimum) -> str:
@@ -32,7 +45,7 @@ def report(found: Optimum) -> str:
     table = [f"  {name:{width}}  {a:12.6g}  {b:12.6g}  {low:10.4g}  {high:10.4g}{by}" for name, a, b, low, high, by in rows]
     lines += table if len(table) <= SHOWN else [*table[: SHOWN // 2], f"  ... {len(table) - SHOWN} more", *table[-SHOWN // 2 :]]
     for limit, value in zip(found.problem.limits, found.best.limits, strict=True):
-        lines.append(f"  {limit.title} = {value:.6g}, within {limit.lower:.6g} and {limit.upper:.6g}")
+        lines.append(f"  {limit.title} = {value:.6g}, {asked_of(limit)}{'' if keeps(limit, value) else ': not kept'}")
     if play[0]:
         lines.append("  play: how far a parameter can be moved, while the others follow, until the cost rises by 1 %")
     for one in found.active:

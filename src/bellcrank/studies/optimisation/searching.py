@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ...errors import StudyError
 from ..study.spec import Search
 from .evaluation import Infeasible
-from .problem import Point, Problem
+from .problem import Limit, Point, Problem
 
 Array = NDArray[np.float64]
 
@@ -36,11 +36,15 @@ def violation(problem: Problem, point: Point) -> float:
     """The largest part by which a constraint is missed, in its own size."""
     if point.reason is not None:
         return np.inf
-    missed = [
-        max(limit.lower - value, value - limit.upper, 0.0) / limit.scale
-        for limit, value in zip(problem.limits, point.limits, strict=True)
-    ]
-    return max(missed, default=0.0)
+    return max((_missed(limit, value) for limit, value in zip(problem.limits, point.limits, strict=True)), default=0.0)
+
+
+def _missed(limit: Limit, value: float) -> float:
+    return float(max(limit.lower - value, value - limit.upper, 0.0) / limit.scale)
+
+
+def keeps(limit: Limit, value: float) -> bool:
+    return _missed(limit, value) <= VIOLATED
 
 
 def better(problem: Problem, one: Point, other: Point | None) -> bool:

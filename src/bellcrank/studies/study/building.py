@@ -68,7 +68,7 @@ def _made(cls: type[Any], what: str, given: Mapping[str, Any], **more: Any) -> A
     unknown = sorted(set(given) - {f.name for f in fields(cls)})
     if unknown:
         known = ", ".join(f.name for f in fields(cls))
-        raise StudyError(f"{what} have no {', '.join(map(repr, unknown))}; there are {known}.")
+        raise StudyError(f"{what}: there is no {', '.join(map(repr, unknown))}. Use {known}.")
     return cls(**given, **more)
 
 

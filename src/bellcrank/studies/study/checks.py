@@ -9,13 +9,13 @@ from ...errors import BellcrankError, ModelError, StateError
 from ...model import Model
 from ...model.geometry.units import wrong_unit
 from ...model.parameters.expressions import RESERVED
-from ...model.parameters.parameters import checked_paths
+from ...model.parameters.parameters import checked_paths, is_number
 from ...model.parameters.unit_table import units_of
 from ...model.spec.problems import Problems
 from ...model.spec.values import scalars
 from ...run.arguments import must_be_known
 from .outputs import check_outputs
-from .spec import Case, Study
+from .spec import METHODS, Case, Study
 from .variations import Bounds
 
 
@@ -23,6 +23,7 @@ def check_study(study: Study, problems: Problems) -> Model | None:
     """Notes every problem, and returns the model; None where that cannot be had."""
     model = _model(study, problems)
     _check_run(study, model, problems)
+    _check_search(study, problems)
     check_outputs(study, model, problems)
     if not study.parameters:
         problems.add('the study has no parameters. List what may change in [parameters]: "path" = { min = ..., max = ... }.')
@@ -30,6 +31,24 @@ def check_study(study: Study, problems: Problems) -> Model | None:
         _check_parameters(study, model, problems)
         _check_cases(study, model, problems)
     return model
+
+
+def _check_search(study: Study, problems: Problems) -> None:
+    """What a file cannot have wrong without a complaint, but an argument can; and numbers that must be whole."""
+    search = study.search
+    if search.method not in METHODS:
+        hint = problems.suggest(str(search.method), METHODS)
+        problems.add(f"there is no optimiser {search.method!r}.{hint} Use one of {', '.join(METHODS)}.")
+    for name, least in (("starts", 1), ("seed", 0), ("iterations", 1)):
+        x = getattr(search, name)
+        if not is_number(x) or x != int(x) or x < least:
+            problems.add(f"{name} is {_shown(x)}. Give a whole number, {least} or more.", study.where("optimize", name))
+    if not is_number(search.tolerance) or not search.tolerance > 0:
+        problems.add(f"the optimiser's tolerance is {_shown(search.tolerance)}. Give a number above zero.")
+
+
+def _shown(x: object) -> str:
+    return f"{x:g}" if isinstance(x, float) else repr(x)
 
 
 def _model(study: Study, problems: Problems) -> Model | None:
