@@ -57,6 +57,7 @@ class FixedStepper(Stepper):
         left, piece, until = self.real("left"), self.real("piece"), self.real("corner") - self.real("t")
         left = select(left <= 0.0, self.real("h"), left)
         self.set_real("left", left)
+        self.set_real("full", self.real("h"))
         self.set_real("piece", select(piece <= 0.0, minimum(left, maximum(until, 0.0)), piece))
 
     def _look_for_surfaces(self) -> None:

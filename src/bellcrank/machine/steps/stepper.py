@@ -248,13 +248,17 @@ class Stepper:
             self._powers(arrays, k.at(w["w_start"]))
         self.add_count("evaluations")
 
+    @property
+    def velocity_program(self) -> str:
+        """What computes velocities of momenta."""
+        return "of_momenta" if "of_momenta" in self.called else "tree_velocities"
+
     def velocities_of(self, state: Address) -> Any:
         """Where the velocities of a state are, at the time of the clock; those of momenta are computed."""
         w, speeds = self.words, state.at(self.words["v_start"])
         if not self.momenta:
             return speeds
-        program = "of_momenta" if "of_momenta" in self.called else "tree_velocities"
-        self.call(program, {"q": state, "p": speeds, "t": w["clock"], "v": w["buffer:v"]})
+        self.call(self.velocity_program, {"q": state, "p": speeds, "t": w["clock"], "v": w["buffer:v"]})
         return w["buffer:v"]
 
     def set_clock(self, t: Number) -> None:

@@ -12,8 +12,16 @@ MEMORY = 256.0  # MB that accepted steps may take
 FORWARD_INSTEAD = 'use mode="forward"'
 
 
-def must_have_adjoint(wanted: Sequence[Output], control: str, *, closed_momenta: bool = False) -> None:
-    """Raises NoAdjointError with what has none; ``closed_momenta``: those of closed loops are integrated and projected."""
+def must_have_adjoint(
+    wanted: Sequence[Output], control: str, *, closed_momenta: bool = False, jumping_momenta: bool = False
+) -> None:
+    """Raises NoAdjointError with what has none; ``closed_momenta``: those of closed loops are integrated and projected;
+    ``jumping_momenta``: momenta are integrated under forces that may jump."""
+    if jumping_momenta:
+        raise NoAdjointError(
+            "where forces jump, as at damped stops, adjoints are of coordinates and velocities, not of momenta: "
+            f"{FORWARD_INSTEAD}, or another formulation or method"
+        )
     if closed_momenta:
         raise NoAdjointError(
             "closed loops in canonical_momenta have an adjoint by implicit_midpoint and midpoint4 only: "
@@ -31,12 +39,12 @@ def must_have_adjoint(wanted: Sequence[Output], control: str, *, closed_momenta:
         raise NoAdjointError(f'control="{control}" follows derivatives along the run, an adjoint has none: {FORWARD_INSTEAD}')
 
 
-def taken_backward(mode: str, wanted: Sequence[Output], parameters: int, control: str, *, closed_momenta: bool = False) -> bool:
+def taken_backward(mode: str, wanted: Sequence[Output], parameters: int, control: str, **momenta: bool) -> bool:
     """Whether the adjoint is to be used; raises NoAdjointError if it was asked for and there is none."""
     if mode == "forward":
         return False
     try:
-        must_have_adjoint(wanted, control, closed_momenta=closed_momenta)
+        must_have_adjoint(wanted, control, **momenta)
     except NoAdjointError:
         if mode == "adjoint":
             raise

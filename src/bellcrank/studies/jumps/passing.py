@@ -1,0 +1,45 @@
+"""Passages: times of a run at which the equations of motion jump, since it crosses a surface at which a force begins at once.
+
+Integrals are cut there, T(p), and gain (x- - x+) dT by each parameter. Where accelerations jump, derivatives of velocities do
+(machine.tangents.jumps), and say how T changes:
+
+    dv+ - dv- = (a- - a+) dT,      dT = (a- - a+).(dv+ - dv-)/|a- - a+|^2
+
+What is so just before and just behind T is found from two samples each, a small part of a step apart, along a line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..history import History
+
+Array = NDArray[np.float64]
+
+PLACES = np.array([-2.0, -1.0, 1.0, 2.0])  # of samples beside a passage
+BEFORE, BEHIND = np.array([-1.0, 2.0, 0.0, 0.0]), np.array([0.0, 0.0, 2.0, -1.0])  # what is there, by these samples
+
+
+class Passage(NamedTuple):
+    """A time, and those of four samples beside it."""
+
+    time: float
+    beside: Array
+
+
+def by_passages(
+    curve: Array, history: History, beside: Sequence[NDArray[np.intp]], step: Callable[[float, float], float]
+) -> Iterator[tuple[NDArray[np.intp], Array]]:
+    """What an integral gains as the times of passages move: weights (4, nv) of the derivatives of velocities at samples.
+
+    ``curve``: the integrand at all samples; ``step``: of what is integrated, by the curve just before and just behind.
+    """
+    for places in beside:
+        a = np.array([history.acceleration(int(k)) for k in places])
+        jump = (BEFORE - BEHIND) @ a
+        weights = np.outer(BEHIND - BEFORE, jump / (jump @ jump))
+        yield places, step(float(BEFORE @ curve[places]), float(BEHIND @ curve[places])) * weights
