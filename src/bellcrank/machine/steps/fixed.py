@@ -27,6 +27,8 @@ WHOLE = 1e-9  # of a step: pieces and times that differ by less are the same
 class FixedStepper(Stepper):
     """``substeps`` steps of length h between one sample and the next."""
 
+    approaches, margin = 8.0, 1.0 / 64.0  # no error tells that a stage, and not the end of a step, is beyond a surface
+
     def going(self) -> Any:
         left, more = self.count("budget") > 0, self.words["sampled"].integer(0) < self.count("samples")
         return self.all_of(self.any(self.running()), left, more)

@@ -27,6 +27,7 @@ from ..arrays import own_data
 from ..module import Module, assemble, write_kernel
 from ..tangents import steps as tangents
 from ..tangents.turning import write_turning_tangents
+from .cuts.openings import APPROACHES, CLOSE
 from .cuts.roots import write_first_root
 from .implicit.newton import write_newton
 from .implicit.turning import write_turning
@@ -91,6 +92,7 @@ class Stepper:
 
     lanes = 1  # states that a kernel evaluates at a time
     with_works = True
+    close, approaches, margin = CLOSE, APPROACHES, 0.0  # how steps end beside surfaces: see cuts.openings, cuts.surfaces
     words: dict[str, Any]  # numbers and arrays of the memory
     k: list[Any]  # slopes at the stages
 

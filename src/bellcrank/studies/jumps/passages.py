@@ -16,31 +16,38 @@ from .passing import PLACES, Passage
 
 Array = NDArray[np.float64]
 
-BESIDE = 1e-5  # of the steps around a passage: how far samples are from it
-AROUND = 3  # steps
+BESIDE, FARTHER = 1e-3, 1 / 32  # of the steps around a passage: how far samples are from it
+AROUND = 16  # steps, on either side
 
 
 def passages(backward: Backward, times: Array, progress: Callable[[float], None] | None) -> list[Passage]:
-    """Of a run through these times, which is made for it without derivatives."""
+    """Of a run through these times, which is made for it without derivatives.
+
+    Fixed steps to a sample that is too near would have stages behind the passage, and no error tells.
+    """
+    part = BESIDE if backward.scheme.adaptive else FARTHER
     backward.run(times, progress)
     found = sorted((found for stretch in backward.stretches for found in _of_stretch(stretch, backward)), key=lambda x: x[0])
-    apart = np.diff([times[0], *(t for t, _ in found), times[-1]])
-    near = [min(step * BESIDE, 0.125 * min(pair)) for (_, step), *pair in zip(found, apart, apart[1:], strict=False)]
-    return [Passage(t, t + width * PLACES) for (t, _), width in zip(found, near, strict=True)]
+    apart = np.diff([times[0], *(t for t, _ in found), times[-1]]) / (4 * PLACES[-1])
+    near = [np.minimum(part * steps, pair) for (_, steps), *pair in zip(found, apart, apart[1:], strict=False)]
+    return [Passage(t, t + np.repeat(width, len(PLACES) // 2) * PLACES) for (t, _), width in zip(found, near, strict=True)]
 
 
-def _of_stretch(stretch: Stretch, backward: Backward) -> Iterator[tuple[float, float]]:
-    """Times, and the length of steps there."""
+def _of_stretch(stretch: Stretch, backward: Backward) -> Iterator[tuple[float, Array]]:
+    """Times, and the lengths of steps before and behind."""
     log, model = stretch.log, stretch.dyn.model
     looking = Passages(stretch.dyn, stretch.start, *backward.limits[:2])
     assert log.trajectory is not None
-    first = WIDE + log.trajectory.layout.v_start
+    first, lengths, found = WIDE + log.trajectory.layout.v_start, list[Array](), list[tuple[float, int]]()
     for piece, rows in zip(reversed(log.pieces), log.backward(), strict=True):
+        lengths.append(rows[-2::-1, 1])  # from the last step on
         if len(rows) < 2 or piece.short is None:
             continue
         q, v = rows[:, WIDE : WIDE + model.nq], rows[:, first : first + model.nv]
         states = np.hstack([q, stretch.dyn.velocities(q, v, t=rows[:, 0]) if stretch.momenta else v])
-        ends = times_seen(rows)
-        for n in looking.found(ends, states, piece.short):
-            if looking.jumps(ends[n], states[n : n + 2]):
-                yield float(ends[n].mean()), float(rows[max(n - AROUND, 0) : n + 1 + AROUND, 1].max())
+        ends, last = times_seen(rows), sum(map(len, lengths)) - 1
+        crossed = (n for n in looking.found(ends, states, piece.short) if looking.jumps(ends[n], states[n : n + 2]))
+        found += [(float(ends[n].mean()), last - n) for n in crossed]
+    steps = np.concatenate(lengths)
+    for t, k in found:
+        yield t, np.array([steps[k : k + AROUND].max(), steps[max(k - AROUND, 0) : k + 1].max()])
