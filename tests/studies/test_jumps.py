@@ -9,9 +9,9 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.errors import AccuracyWarning
-from bellcrank.studies.jumps import warn_of_integrals, warn_of_jumps, warn_of_missed
+from bellcrank.studies.jumps.forces import may_jump, warn_of_integrals, warn_of_missed
+from bellcrank.studies.jumps.timed import timed_jumps
 from bellcrank.studies.output_names import parsed
-from bellcrank.studies.timed_jumps import timed_jumps
 
 BLOCK = """
 format = 1
@@ -27,30 +27,26 @@ axis = "x"
 """
 
 
+STOP = '[stops.end]\njoint = "slide"\nupper = 1.0\nstiffness = 1e4\n'
+MOTOR = '[motors.drive]\njoint = "slide"\neffort = '
+
+
 @pytest.mark.parametrize(
     ("force", "named"),
     [
-        ('[stops.end]\njoint = "slide"\nupper = 1.0\nstiffness = 1e4\ndamping = 10.0', '"end" .its damping begins'),
-        ('[motors.drive]\njoint = "slide"\neffort = "=if(slide.q > 1, 2, 0)"', "drive.*decides between values"),
+        (STOP + "damping = 10.0", '"end" .its damping begins'),
+        (MOTOR + '"=if(slide.q > 1, 2, 0)"', "drive.*decides between values"),
+        ('[tables.f]\nrows = [[0, 0], [1, 1]]\ninterpolation = "previous"\n' + MOTOR + '"=f(slide.q)"', "its table has steps"),
     ],
 )
-def test_forces_that_may_jump_are_named(force, named):
-    with pytest.warns(bc.BellcrankWarning, match=named):
-        warn_of_jumps(bc.load(BLOCK + force))
+def test_passages_that_no_short_step_was_made_for_are_named(force, named):
+    with pytest.warns(bc.BellcrankWarning, match=f"3 passages of surfaces.*{named}"):
+        warn_of_missed(bc.load(BLOCK + force), 3)
 
 
-@pytest.mark.parametrize(
-    "force",
-    [
-        "",
-        '[stops.end]\njoint = "slide"\nupper = 1.0\nstiffness = 1e4',
-        '[motors.drive]\njoint = "slide"\neffort = "=smoothstep(0, 1, slide.q)"',
-    ],
-)
-def test_continuous_forces_are_not(force):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        warn_of_jumps(bc.load(BLOCK + force))
+@pytest.mark.parametrize("force", ["", STOP, MOTOR + '"=smoothstep(0, 1, slide.q)"'])
+def test_continuous_forces_have_no_jumps_to_miss(force):
+    assert not may_jump(bc.load(BLOCK + force))
 
 
 def test_the_height_and_the_place_of_a_pulse_are_parameters_like_others():
@@ -185,22 +181,6 @@ def test_a_contact_with_damping_that_is_moved_is_met_later():
     np.testing.assert_allclose(found.dq_values[behind, 0, 0], 1.0 - v[behind] / 1.93, rtol=0, atol=1e-5)
 
 
-def test_what_is_still_missed_is_named():
-    """A table of steps over a coordinate, and passages that no short step was made for."""
-    stepped = bc.load(
-        BLOCK + '[tables.steps]\nrows = [[-1.0, 0.0], [0.5, 1.0], [9.0, 0.0]]\ninterpolation = "previous"\n'
-        '[motors.drive]\njoint = "slide"\neffort = "=steps(slide.q)"'
-    )
-    with pytest.warns(bc.BellcrankWarning, match="its table has steps"):
-        warn_of_jumps(stepped, added=True)
-    with pytest.warns(bc.BellcrankWarning, match="3 passages of surfaces"):
-        warn_of_missed(bc.load(RUNNING + DAMPED), 3)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        warn_of_jumps(bc.load(RUNNING + DAMPED), added=True)
-        warn_of_jumps(bc.load(RUNNING + DECIDED), added=True)
-
-
 @pytest.mark.parametrize("mode", ["forward", "adjoint"])
 def test_an_integral_over_a_switch_changes_with_its_time(mode):
     """1 kg is pushed by 3 N until T, then by 6 N: a integrates to 6 - 3 T, a^2 to 36 - 27 T."""
@@ -214,9 +194,70 @@ def test_an_integral_over_a_switch_changes_with_its_time(mode):
     np.testing.assert_allclose([found.d(name)[0] for name in outputs], [-3.0, -27 / (2 * rms), -3 * 0.57], rtol=1e-9)
 
 
-def test_integrals_of_what_jumps_at_a_place_are_named():
-    with pytest.warns(bc.BellcrankWarning, match=r"rms\(block.ax\) may be taken of what jumps.*end"):
-        warn_of_integrals(bc.load(RUNNING + DAMPED), parsed(["rms(block.ax)", "mean(block.vx)"], [], 1.0))
+TABLE = """
+[tables.steps]
+rows = [[-9.0, 1.0], ["=wall", -5.0], [9.0, 0.0]]
+interpolation = "previous"
+[motors.drive]
+joint = "slide"
+effort = "=steps(slide.q)"
+"""
+TWICE = DECIDED.replace("-5, 1)", "-6, 0)+if(slide.q > wall, 1, 1)")
+SAW = '[motors.drive]\njoint = "slide"\neffort = "=1 - 3*mod(slide.q, wall)"'
+CLOSING = ["integral(block.ax)", "mean(slide.v)", "rms(block.ax)", "slide.v@end"]
+
+
+@pytest.mark.parametrize(
+    ("force", "options"),
+    [
+        (TABLE, {"formulation": "canonical_momenta"}),
+        (TABLE, {"mode": "adjoint"}),
+        (TWICE, {}),
+        (TWICE, {"mode": "adjoint"}),
+        (DECIDED, {"method": "rk4", "max_step": 0.05}),
+    ],
+)
+def test_integrals_are_cut_where_a_force_turns_round(force, options):
+    """+1 N before the wall, -5 N behind it, passed at t* = v* - v0, v*^2 = v0^2 + 2 w: the integral of a^2 is t* + 25 (T - t*)."""
+    found = bc.sensitivity(bc.load(RUNNING + force), ["parameters.wall", "parameters.fast"], CLOSING, 0.8, step=0.1, **options)
+    top = np.sqrt(1.93**2 + 2)
+    change, passed = np.array([1 / top, 1.93 / top - 1]), top - 1.93  # of t*
+    rms = np.sqrt((passed + 25 * (0.8 - passed)) / 0.8)
+    moved = np.array([0.0, 1.0]) + 6 * (0.8 - passed) / 0.8 * change  # of the mean velocity
+    exact = [6 * change, moved, -12 / (0.8 * rms) * change, np.array([0.0, 1.0]) + 6 * change]
+    values = [passed - 5 * (0.8 - passed), None, rms, top - 5 * (0.8 - passed)]
+    for name, value, slopes in zip(CLOSING, values, exact, strict=True):
+        assert value is None or float(found.value(name)) == pytest.approx(value, rel=1e-9)
+        np.testing.assert_allclose(found.d(name), slopes, rtol=0, atol=1e-7, err_msg=name)
+
+
+def test_a_saw_tooth_over_the_state():
+    """F = 1 - 3 (x mod w) has the work n w (1 - 3 w/2) after n teeth; of one that is full, dv/dw = (1 - 3 w)/v by its end, and the
+    integral of a is what v gains."""
+    text = RUNNING.replace("wall = 1.0", "wall = 0.3")
+    outputs = ["integral(block.ax)", "slide.v@wall", "slide.v@end"]
+    watched = [bc.Event("slide", 1.05, name="wall")]
+    found = bc.sensitivity(bc.load(text + SAW), ["parameters.wall"], outputs, 0.8, step=0.1, events=watched)
+    energy = 0.5 * 1.93**2 + 3 * (0.3 - 1.5 * 0.09) + 0.15 - 1.5 * 0.15**2
+    assert float(found.value("slide.v@wall")) == pytest.approx(np.sqrt(2 * energy), rel=1e-9)
+    # the rest of 1.05 - 3 w behind the third tooth
+    slope = (3 * (1 - 0.9) - 3 * (1 - 3 * 0.15)) / np.sqrt(2 * energy)
+    np.testing.assert_allclose(found.d("slide.v@wall"), [slope], rtol=1e-7)
+    np.testing.assert_allclose(found.d("integral(block.ax)"), found.d("slide.v@end"), rtol=1e-7)
+
+
+def test_surfaces_that_are_crossed_at_once_and_move_apart_are_told():
+    """Two stops at the same place, of which a parameter moves one, on the way there and back."""
+    two = DAMPED + "\n" + DECIDED
+    with pytest.warns(bc.BellcrankWarning, match="2 passages of surfaces"):
+        bc.sensitivity(
+            bc.load(RUNNING + two.replace("slide.q > wall", "slide.q > 1")), ["parameters.wall"], duration=0.7, step=0.1
+        )
+
+
+def test_integrals_that_decide_by_themselves_are_named():
+    with pytest.warns(bc.BellcrankWarning, match=r"rms\(if\(.*jumps by its own formula"):
+        warn_of_integrals(bc.load(RUNNING), parsed(["rms(if(block.x > 1, 1, 0))", "mean(block.vx)"], [], 1.0))
 
 
 def test_only_points_of_tables_that_the_design_moves_divide_a_run():

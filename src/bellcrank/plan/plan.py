@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -104,6 +104,8 @@ def make_plan(
     masks |= {name: varied(array) for name, array in recorded.items() if name != "rotation"}
     data = _data_rows(model, tree, frames)
     loads = make_loads(model, tree, frames, measured, masks)
+    if "pool" in recorded:  # of tables that a design may change, all points are breaks
+        loads = replace(loads, pool=values_of(recorded["pool"]))
     code, signatures = _signatures(model, tree, frames, data, loads, masks.get("data"))
     order, parent = np.array(tree.order), np.array(tree.parent)
     branches = np.array([len(children) > 1 for children in tree.children])

@@ -29,13 +29,14 @@ from .adjoint.backward import Backward
 from .adjoint.choice import MEMORY, taken_backward
 from .checking.kinks import warn_of_kinks
 from .history import History, Scaled, ended_early, integrate
-from .jumps import warn_of_integrals, warn_of_jumps, warn_of_missed
+from .jumps.forces import may_jump, must_be_cut, warn_of_integrals, warn_of_missed
+from .jumps.passages import passages
+from .jumps.timed import timed_jumps
 from .outcome import Found, Sensitivity
 from .output_names import Output, parsed
 from .peaks import Peaks
 from .starting import first_tangents
 from .taking import INTEGRALS, Moments, moments, taken
-from .timed_jumps import timed_jumps
 
 Array = NDArray[np.float64]
 
@@ -110,20 +111,20 @@ def sensitivity(
     study = _Study(dynamics, Scaled.of(design), given, method, (rtol, atol, max_step), projection, control == "all")
     over_time = any(output.taken in INTEGRALS for output in wanted)
     cuts = timed_jumps(design, float(grid[0]), float(grid[-1])) if over_time else []
-    when = moments(wanted, grid, first, study.peaks(first), cuts)
+    passed = passages(study.backward(memory), grid, progress) if must_be_cut(model, wanted) else []
+    when = moments(wanted, grid, first, study.peaks(first), cuts, passed)
     settings = study.settings | {"duration": whole, "step": interval}
-    if taken_backward(mode, wanted, len(design.names), control):
-        backward = Backward(dynamics, design, given, method, (rtol, atol, max_step), projection, memory)
+    jumping = dynamics.canonical and may_jump(model)
+    if taken_backward(mode, wanted, len(design.names), control, jumping_momenta=jumping):
+        backward = study.backward(memory)
         try:
             history, found = backward.run_and_back(wanted, events, when, progress)
-            warn_of_jumps(model, added=not dynamics.canonical, timed=True)
             warn_of_integrals(model, wanted)
             warn_of_missed(model, backward.missed)
             return _result(model, design, found, history, when, settings | {"mode": "adjoint"})
         except NoAdjointError:
             if mode == "adjoint":
                 raise
-    warn_of_jumps(model, added=not dynamics.canonical, timed=True)
     warn_of_integrals(model, wanted)
     history = study.run(when.times, progress)
     warn_of_missed(model, history.outcome.counts["uncut"])
@@ -191,6 +192,9 @@ class _Study:
         if found.outcome.problem is not None:
             raise ended_early(dynamics.model, found.outcome.problem)
         return found
+
+    def backward(self, memory: float) -> Backward:
+        return Backward(self.dynamics, self.scaled.design, self.given, self.method, self.limits, self.projection, memory)
 
     def peaks(self, run: Any) -> Peaks | None:
         """Of the run without derivatives."""

@@ -30,7 +30,7 @@ from ..run.loops.row_choice import KeptRows, Stretches
 from ..run.loops.treatment import Loops
 from ..run.stiffness import Stiffness, remedy
 from ..run.system import Outcome
-from .timed_jumps import run_through, timed_jumps
+from .jumps.timed import run_through, timed_jumps
 
 if TYPE_CHECKING:
     from ..design import Design
@@ -135,8 +135,13 @@ class History:
             return float(dyn.rates(q, v)[model.q_names.index(of)])
         velocity = velocity_named(model, of)
         assert velocity is not None
-        a = dyn.acceleration(q, v, self.start["tau"], t=float(self.times[k]), inputs=self.start["u"])
-        return float(a[velocity])
+        return float(self.acceleration(k)[velocity])
+
+    def acceleration(self, k: int) -> Array:
+        """At a sample, (nv,)."""
+        dyn = next(dyn for first, dyn in reversed(self.stretches) if first <= k)
+        state = self.outcome.q[k], self.outcome.v[k], self.start["tau"]
+        return np.asarray(dyn.acceleration(*state, t=float(self.times[k]), inputs=self.start["u"]))
 
     def along_state(self, of: str, k: int) -> Array:
         """Derivatives of the same, (parameters,)."""

@@ -5,14 +5,15 @@ At an event, g(q, v, t, p) = value, its time moves with the design, and what is 
     dt = -dg/g',   d(x at the event) = dx + x' dt
 
 The largest value of a smooth x is where x' = 0 (peaks), so that a change of that time does not matter: d max = dx there.
-Integrals are sums over Gauss' three points in every interval of the samples, which are cut at times T(p) where a force jumps:
+Integrals are sums over Gauss' three points in every interval of the samples, which are cut at times T(p) where a force jumps,
+be they known beforehand (jumps.timed) or those of passages (jumps.passing):
 
     d integral(x) = integral(dx) + (x- - x+) dT
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -25,10 +26,11 @@ from ..model.parameters.expressions import derived
 from ..numbers import Dual
 from ..run import Event
 from .history import History, is_state
+from .jumps.passing import PLACES, Passage, by_passages
+from .jumps.timed import TimedJump
 from .outcome import Found
 from .output_names import Output
 from .peaks import Peaks
-from .timed_jumps import TimedJump
 
 if TYPE_CHECKING:
     from ..results import Run
@@ -50,6 +52,7 @@ class Moments:
     weights: Array
     events: dict[str, int] = field(default_factory=dict)  # where the first crossing is
     jumps: Sequence[tuple[int, TimedJump]] = ()  # at which integrals are cut
+    passages: Sequence[NDArray[np.intp]] = ()  # samples beside those at which they are cut
 
     def place(self, time: float) -> int:
         return int(np.argmin(np.abs(self.times - time)))
@@ -61,13 +64,15 @@ def moments(
     first: Run | None = None,
     peaks: Peaks | None = None,
     jumps: Sequence[TimedJump] = (),
+    passages: Sequence[Passage] = (),
 ) -> Moments:
     """``first``: a run without derivatives, where events or extremes are asked for; ``peaks``: its extremes.
 
-    ``jumps``: times inside the run at which integrals are cut.
+    ``jumps``, ``passages``: times inside the run at which integrals are cut.
     """
     close = TOGETHER * float(np.diff(grid).min())
-    edges = _with(grid, [jump.time for jump in jumps], close)
+    known = _with(grid, [jump.time for jump in jumps], close)
+    edges = _with(known, [passage.time for passage in passages], close)
     lengths = np.diff(edges)
     nodes = (edges[:-1, None] + lengths[:, None] * GAUSS[0]).ravel()
     weights = (lengths[:, None] * GAUSS[1]).ravel()
@@ -78,14 +83,16 @@ def moments(
         crossings.setdefault(crossing.event, crossing.time)
     extremes = [peaks.time_of(output) for output in wanted if peaks is not None and output.taken in EXTREMES]
     at = [output.time for output in wanted if output.time is not None]
-    times = _with(_with(edges, nodes, close), [*crossings.values(), *extremes, *at], close)
+    beside = np.array([passage.beside for passage in passages]).reshape(-1, len(PLACES))
+    times = np.union1d(_with(known, nodes, close), beside)
+    times = _with(times, [*crossings.values(), *extremes, *at], close)
 
     def places(wanted_times: Array) -> NDArray[np.intp]:
         return np.array([np.argmin(np.abs(times - x)) for x in wanted_times], dtype=np.intp)
 
     events = {name: int(np.argmin(np.abs(times - x))) for name, x in crossings.items()}
     moved = [(int(np.argmin(np.abs(times - jump.time))), jump) for jump in jumps]
-    return Moments(times, places(grid), places(nodes), weights, events, moved)
+    return Moments(times, places(grid), places(nodes), weights, events, moved, [places(row) for row in beside])
 
 
 def _with(times: Array, more: Sequence[float] | Array, close: float) -> Array:
@@ -154,18 +161,32 @@ def _taken(model: Model, output: Output, series: _Series, history: History, when
         k = int(np.argmax(value if output.taken == "max" else -value))
         return Found(np.array(value[k]), along[k], unit, float(when.times[k]))
     found = _over_time(output, value[when.nodes], along[when.nodes], when, unit)
-    return found._replace(along=found.along + by_moved_times(output, float(found.value), history, when))
+    moved = by_moved_times(output, float(found.value), history, when)
+    for places, weights in by_passages(value, history, when.passages, steps_of(output, float(found.value), when)):
+        moved = moved + np.einsum("kv,kvp->p", weights, history.dv[places])
+    return found._replace(along=found.along + moved)
+
+
+def steps_of(output: Output, value: float, when: Moments) -> Callable[[float, float], float]:
+    """What an integral changes by as a time moves at which its integrand jumps, from ``left`` to ``right``."""
+    span = 1.0 if output.taken == "integral" else float(when.weights.sum())
+
+    def step(left: float, right: float) -> float:
+        if output.taken == "rms":
+            return (left**2 - right**2) / (2 * value * span) if value else 0.0
+        return (left - right) / span
+
+    return step
 
 
 def by_moved_times(output: Output, value: float, history: History, when: Moments) -> Array:
-    """What integrals gain as the times move at which their integrand jumps, (parameters,)."""
-    found, program = np.zeros(len(history.sizes)), derived(output.of)
+    """What integrals gain as the known times move at which their integrand jumps, (parameters,)."""
+    found, program, step = np.zeros(len(history.sizes)), derived(output.of), steps_of(output, value, when)
     names = list(program.names)
     for k, jump in when.jumps:
         left, right = (float(program.run(dict(zip(names, row, strict=True)))) for row in history.sides(names, k))
-        step = (left**2 - right**2) / (2 * value) if output.taken == "rms" else left - right
-        found += step * jump.along if step else 0.0
-    return found if output.taken == "integral" else found / float(when.weights.sum())
+        found += step(left, right) * jump.along
+    return found
 
 
 def _over_time(output: Output, value: Array, along: Array, when: Moments, unit: str) -> Found:

@@ -124,6 +124,11 @@ class LoggedClosed(ClosedMidpointStepper):
         note_step(self, h, where)
 
 
+def times_seen(rows: Array) -> Array:
+    """By the equations at both ends of each step, (steps, 2): they differ at corners from the times of steps."""
+    return np.stack([rows[:-1, 2], np.minimum(rows[1:, 0], rows[:-1, 3])], axis=1)
+
+
 @dataclass
 class Piece:
     """Steps of one call of the machine code: what its memory was before, so that they can be taken again, and perhaps rows."""

@@ -25,7 +25,7 @@ from .closed import EQUATIONS_OF_ROWS, STATES, TABLES, ClosedRetrace
 from .closed import WORDS as WORDS_OF_ROWS
 from .implicit import ImplicitRetrace, implicit_words, jacobian_programs, write_linear_algebra
 from .kernel import active_data, adjoint_arrays, first_tape, write_adjoint
-from .log import Log
+from .log import Log, times_seen
 from .steps import SETTLED, Retrace, words
 from .turning import WORDS, TurningRetrace, turning_texts
 
@@ -46,7 +46,8 @@ class Passing(Protocol):
     """Steps across a surface where the equations of motion jump, and derivatives with them."""
 
     def found(self, times: Array, states: Array, short: NDArray[np.bool_]) -> list[int]:
-        """Which of some steps, by the states at their ends, one more than steps."""
+        """Which of some steps, by the times that the equations see at their ends (steps, 2), and the states there, one more
+        than steps."""
 
     def back(self, times: Array, states: Array, bar: Array) -> Array:
         """The adjoint of the state behind such a step, from both ends of it, before its jump."""
@@ -223,13 +224,14 @@ class Retraced:
             if len(rows) > 1:
                 first = int(np.searchsorted(times[:left], rows[0, 0], side="right"))
                 states, short = self._unpadded(rows[:, WIDE:]), piece.short
-                jumps = [] if passing is None or short is None else passing.found(rows[:, 0], states, short)
+                ends = times_seen(rows)
+                jumps = [] if passing is None or short is None else passing.found(ends, states, short)
                 more = self._inside(rows, times[first:left], seeds[first:left])
                 last = len(rows) - 1
                 for n in reversed(jumps):
                     self._back_through(more, last, n + 1)
                     assert passing is not None
-                    bar = passing.back(rows[n : n + 2, 0], states[n : n + 2], self._unpadded(self.arrays["lam"][None])[0])
+                    bar = passing.back(ends[n : n + 1], states[n : n + 2], self._unpadded(self.arrays["lam"][None])[0])
                     self.arrays["lam"][: self.state] = self._padded(bar[None])[0]
                     last = n + 1
                 self._back_through(more, last, 0)

@@ -27,6 +27,8 @@ WHOLE = 1e-9  # of a step: pieces and times that differ by less are the same
 class FixedStepper(Stepper):
     """``substeps`` steps of length h between one sample and the next."""
 
+    approaches, margin = 8.0, 1.0 / 64.0  # no error tells that a stage, and not the end of a step, is beyond a surface
+
     def going(self) -> Any:
         left, more = self.count("budget") > 0, self.words["sampled"].integer(0) < self.count("samples")
         return self.all_of(self.any(self.running()), left, more)
@@ -57,6 +59,7 @@ class FixedStepper(Stepper):
         left, piece, until = self.real("left"), self.real("piece"), self.real("corner") - self.real("t")
         left = select(left <= 0.0, self.real("h"), left)
         self.set_real("left", left)
+        self.set_real("full", self.real("h"))
         self.set_real("piece", select(piece <= 0.0, minimum(left, maximum(until, 0.0)), piece))
 
     def _look_for_surfaces(self) -> None:

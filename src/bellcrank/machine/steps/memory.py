@@ -362,6 +362,7 @@ DOUBLES: dict[str, Size] = {
     "still": lambda s: s.model.nq * s.tangents,
     "unsettled": lambda s: s.wide(s.model.nv) if s.tangents else 0,  # momenta before a projection
     "surface_tangents": lambda s: len(s.surfaces.places) * s.tangent_chunks * s.tangents,  # of the limits
+    "passage_times": lambda s: s.tangent_chunks * s.tangents,  # see tangents/jumps.py
     "way_q": lambda s: s.model.nq * s.way,
     "way_v": lambda s: s.model.nv * s.way,
     "way_t": lambda s: s.way,

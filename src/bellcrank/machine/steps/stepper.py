@@ -27,6 +27,7 @@ from ..arrays import own_data
 from ..module import Module, assemble, write_kernel
 from ..tangents import steps as tangents
 from ..tangents.turning import write_turning_tangents
+from .cuts.openings import APPROACHES, CLOSE
 from .cuts.roots import write_first_root
 from .implicit.newton import write_newton
 from .implicit.turning import write_turning
@@ -91,6 +92,7 @@ class Stepper:
 
     lanes = 1  # states that a kernel evaluates at a time
     with_works = True
+    close, approaches, margin = CLOSE, APPROACHES, 0.0  # how steps end beside surfaces: see cuts.openings, cuts.surfaces
     words: dict[str, Any]  # numbers and arrays of the memory
     k: list[Any]  # slopes at the stages
 
@@ -248,13 +250,17 @@ class Stepper:
             self._powers(arrays, k.at(w["w_start"]))
         self.add_count("evaluations")
 
+    @property
+    def velocity_program(self) -> str:
+        """What computes velocities of momenta."""
+        return "of_momenta" if "of_momenta" in self.called else "tree_velocities"
+
     def velocities_of(self, state: Address) -> Any:
         """Where the velocities of a state are, at the time of the clock; those of momenta are computed."""
         w, speeds = self.words, state.at(self.words["v_start"])
         if not self.momenta:
             return speeds
-        program = "of_momenta" if "of_momenta" in self.called else "tree_velocities"
-        self.call(program, {"q": state, "p": speeds, "t": w["clock"], "v": w["buffer:v"]})
+        self.call(self.velocity_program, {"q": state, "p": speeds, "t": w["clock"], "v": w["buffer:v"]})
         return w["buffer:v"]
 
     def set_clock(self, t: Number) -> None:

@@ -6,8 +6,14 @@ A force that begins at once where g(y, t, p) = 0 is passed at a time t*(p), and 
 
 with dg/dp along the tangents of the state, and dg/dt along the motion before it. Steps end just before and just behind such
 surfaces (steps.cuts): the jump is added in the short step between, with the slopes at its ends. Where the equations only have
-a kink the slopes are the same, and nothing is added. Crossings in a step that is not short, since steps may not be cut again
-and again, are counted (``uncut``).
+a kink the slopes are the same, and nothing is added. Several surfaces that are crossed at once, as two formulas that ask the
+same, are one passage, as long as their times change alike. Where these differ, and at crossings in a step that is not short,
+since steps may not be cut again and again, the jump is not known, and that is counted (``uncut``).
+
+Where momenta are integrated f is (dq/dt, dp/dt), and surfaces are functions of q and v(q, p), which is differentiated.
+
+word           meaning                                                         numbers
+passage_times  dt*/dp of the surface that was crossed first in this step       chunks x tangents
 """
 
 from __future__ import annotations
@@ -16,7 +22,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ...kernels.executor import Address, Integer
-from ...numbers import Condition, Number, maximum
+from ...numbers import Condition, Number, maximum, minimum
+from ..steps.cuts.corners import start_of_step
 from ..steps.memory import WIDE
 from . import steps as tangents
 
@@ -26,6 +33,7 @@ if TYPE_CHECKING:
 SHORT = 1e-3  # of the steps before: a longer one is not taken for a passage
 NEAR = 10.0  # times the tolerance: ends of a step on either side of a limit that are a passage, however long it took
 STILL = 1e-12  # a rate of g at which no time can be given, as that of what is constant on either side
+ALIKE = 1e-6  # of times, and of slopes: those that differ by less are the same
 
 
 def jump(stepper: Stepper, h: Number, full: Number, where: Condition) -> None:
@@ -43,12 +51,15 @@ class _Passage:
     def __init__(self, stepper: Stepper, h: Number, short: Condition):
         self.s, self.e, self.w, self.h, self.short = stepper, stepper.e, stepper.words, h, short
         self.before, self.after = self.w["origin"], self.w["aside"]  # slopes
+        self.along = "plain" not in stepper.called  # what has a kernel without tangents need not compute them
+        self.vectors = stepper.tangents // WIDE  # of a chunk
 
     def look(self) -> None:
-        e, w = self.e, self.w
+        s, e, w = self.s, self.e, self.w
         e.each(0, w["surfaces"], self._surface)
-        if "d_openings" in self.s.called:
+        if "d_openings" in s.called:
             self._openings()
+        e.when(s.any(s.real("jumped") > 0.0), self._add)
 
     def _passed(self, crossed: Condition, act: Callable[[], None], near: Condition | None = None) -> None:
         """Act at a crossing in a short step, or in one whose ends are ``near`` the surface."""
@@ -61,15 +72,16 @@ class _Passage:
         s, w = self.s, self.w
         place, limit = w["surface_places"].integer(i), s.number(w["surface_limits"], i)
         gaps = [s.number(w[name], place) - limit for name in ("y", "new")]
-        limits = w["surface_tangents"].at(i * self._numbers())
+        limits = w["surface_tangents"].at(i * w["tangent_chunks"] * s.tangents)
 
         def times(c: Integer, part: int) -> Number:
-            own, rate = limits[self._vector(c, part)], s.number(self.before, place)
-            return (abs(rate) > STILL).select((own - self._tangent(c, place, part)) / rate, 0.0)
+            own, rate = limits[c * self.vectors + part], s.number(self.before, place)
+            dq, _ = tangents.parts(s, w["new"], c)
+            return (abs(rate) > STILL).select((own - dq[place * self.vectors + part]) / rate, 0.0)
 
         def act() -> None:
             self._slopes()
-            self._add(times)
+            self._note(times)
 
         size = s.real("atol") + s.real("rtol") * (abs(limit) + abs(s.number(w["y"], place)))
         near = abs(gaps[1] - gaps[0]) <= NEAR * size
@@ -79,13 +91,15 @@ class _Passage:
 
     def _openings(self) -> None:
         s, e, w = self.s, self.e, self.w
-        buffer, arrays = w["buffer:opening"], self._arrays(w["new"])
-        s.set_clock(s.real("t") + self.h)
-        s.call("openings", arrays)
-        e.each(0, w["openings"], lambda i: s.put_number(s.number(buffer, i), w["opening_middle"], i))
-        s.set_clock(s.real("t"))
-        s.call("openings", self._arrays(w["y"]))
-        e.each(0, w["openings"], lambda i: s.put_number(s.number(buffer, i), w["opening_start"], i))
+        buffer, t = w["buffer:opening"], s.real("t")
+        ends = (
+            (w["new"], minimum(t + self.h, s.real("latest")), w["opening_middle"]),
+            (w["y"], start_of_step(s), w["opening_start"]),
+        )
+        for state, time, kept in ends:
+            s.set_clock(time)
+            s.call("openings", self._arrays(state, s.velocities_of(state)))
+            e.each(0, w["openings"], lambda i, kept=kept: s.put_number(s.number(buffer, i), kept, i))
 
         def one(i: Integer) -> None:
             sides = [s.number(w[name], i) >= 0.0 for name in ("opening_start", "opening_middle")]
@@ -93,89 +107,110 @@ class _Passage:
 
         e.each(0, w["openings"], one)
 
-    def _arrays(self, state: Address) -> dict[str, Any]:
-        w = self.w
-        return {"q": state, "v": state.at(w["v_start"]), "t": w["clock"], "u": w["u"]}
+    def _arrays(self, state: Address, v: Address) -> dict[str, Any]:
+        return {"q": state, "v": v, "t": self.w["clock"], "u": self.w["u"]}
 
     def _opening(self, i: Integer) -> None:
         """Any function of the state, by the kernel on dual numbers: along the motion, then along the parameters."""
         s, e, w = self.s, self.e, self.w
         self._slopes()
-        self._directions()
+        v = self._directions()
         seeds = {"d_q": w["way_q"], "d_v": w["way_v"], "d_t": w["way_t"]}
-        s.call("openings_along", self._arrays(w["y"]) | seeds)
+        s.call("openings_along", self._arrays(w["y"], v) | seeds)
         unit = 1 + s.called["openings_along"].tangents
         first = i * unit + 1
         s.set_real("rate_of_gap", s.number(w["buffer:opening"], first))
         rate = s.real("rate_of_gap")
         known = abs(rate) > STILL
 
-        def act() -> None:
-            def times(c: Integer, part: int) -> Number:
-                place = i * (1 + s.tangents) + 1 + part * WIDE
-                return -w["buffer:opening"].at(place).vector() / rate
+        def times(c: Integer, part: int) -> Number:
+            place = i * (1 + s.tangents) + 1 + part * WIDE
+            return -w["buffer:opening"].at(place).vector() / rate
 
-            def gaps(c: Integer) -> None:
-                dq, dv = tangents.parts(s, w["new"], c)
-                tangents.call(s, "d_openings", c, self._arrays(w["y"]) | {"d_q": dq, "d_v": dv})
+        e.when(s.any(known), lambda: self._note(times, self._gaps), lambda: s.add_count("uncut"))
 
-            self._add(times, gaps)
+    def _gaps(self, c: Integer) -> None:
+        """The openings along a chunk of the parameters."""
+        s, w = self.s, self.w
+        dq, dv = tangents.parts(s, w["new"], c)
+        v = w["y"].at(w["v_start"])
+        if s.momenta:
+            arrays = {"q": w["y"], "p": v, "t": w["clock"], "d_q": dq, "d_p": dv}
+            tangents.call(s, f"d_{s.velocity_program}", c, arrays)
+            tangents.unpack(s, w["buffer:v"], w["nv"], w["moved"], w["moving"])
+            v, dv = w["moved"], w["moving"]
+        tangents.call(s, "d_openings", c, self._arrays(w["y"], v) | {"d_q": dq, "d_v": dv})
 
-        e.when(s.any(known), act, lambda: s.add_count("uncut"))
-
-    def _directions(self) -> None:
-        """The motion, as the first of the tangents of ``openings_along``."""
+    def _directions(self) -> Address:
+        """The motion, as the first of the tangents of ``openings_along``; the velocities themselves."""
         s, e, w = self.s, self.e, self.w
         wide = s.called["openings_along"].tangents
-        speeds = self.before.at(w["v_start"])
-        for source, to, count in ((self.before, "way_q", w["nq"]), (speeds, "way_v", w["nv"])):
 
-            def one(i: Integer, source: Address = source, to: Address = to) -> None:
-                s.put_number(s.number(source, i), w[to], i * wide)
+        def seed(source: Address, to: Address, count: Integer, stride: int = 1, first: int = 0) -> None:
+            e.each(0, count, lambda i: s.put_number(s.number(source, i * stride + first), to, i * wide))
 
-            e.each(0, count, one)
+        seed(self.before, w["way_q"], w["nq"])
+        seed(self.before.at(w["v_start"]), w["way_v"], w["nv"])
         s.put_number(1.0, w["way_t"], 0)
+        v = w["y"].at(w["v_start"])
+        if not s.momenta:
+            return v
+        seeds = {"d_q": w["way_q"], "d_p": w["way_v"], "d_t": w["way_t"]}
+        s.call("velocities_along", {"q": w["y"], "p": v, "t": w["clock"]} | seeds)
+        e.each(0, w["nv"], lambda i: s.put_number(s.number(w["buffer:v"], i * (1 + wide)), w["moved"], i))
+        seed(w["buffer:v"], w["way_v"], w["nv"], 1 + wide, 1)
+        return w["moved"]
 
     # the jump -----------------------------------------------------------------------------------------------------
 
     def _slopes(self) -> None:
-        s, w, t = self.s, self.w, self.s.real("t")
-        s.derivative(w["y"], self.before, t)
-        s.derivative(w["new"], self.after, t + self.h)
-        s.set_clock(t)
+        s, w = self.s, self.w
+        s.derivative(w["new"], self.after, minimum(s.real("t") + self.h, s.real("latest")), along=self.along)
+        s.derivative(w["y"], self.before, start_of_step(s), along=self.along)
 
-    def _numbers(self) -> Integer:
-        return self.w["tangent_chunks"] * self.s.tangents
-
-    def _vector(self, c: Integer, part: int) -> Integer:
-        per = self.s.tangents // WIDE
-        return c * per + part
-
-    def _tangent(self, c: Integer, place: Any, part: int) -> Number:
-        """Of a coordinate of the new state: a vector of its tangents."""
-        s = self.s
-        dq, _ = tangents.parts(s, self.w["new"], c)
-        vector = place * s.tangents // WIDE + part
-        return dq[vector]
-
-    def _add(self, times: Callable[[str, int], Number], prepare: Callable[[Any], None] | None = None) -> None:
-        """(f- - f+) dt*/dp to the tangents of the new state; ``times(chunk, part)``: vectors of dt*/dp."""
+    def _note(self, times: Callable[[Integer, int], Number], prepare: Callable[[Integer], None] | None = None) -> None:
+        """dt*/dp of a surface, ``times(chunk, part)`` in vectors: the first one is kept, and others should be like it."""
         s, e, w = self.s, self.e, self.w
-        s.set_real("jumped", 1.0)
-        per = s.tangents // WIDE
+        first, kept = s.real("jumped") <= 0.0, w["passage_times"]
 
-        def chunk(c: Integer, dq: Address, dv: Address) -> None:
+        def chunk(c: Integer, found: list[Number]) -> list[Number]:
             if prepare is not None:
                 prepare(c)
-            found = [times(c, part) for part in range(per)]
+            worst = found[0]
+            for part in range(self.vectors):
+                place = c * self.vectors + part
+                own, other = times(c, part), kept[place]
+                worst = maximum(worst, abs(own - other) - ALIKE * (abs(own) + abs(other) + self.h))
+                kept[place] = first.select(own, other)
+            return [worst]
+
+        apart = s.largest(e.fold(0, w["tangent_chunks"], [0.0], chunk)[0]) > 0.0
+        e.when(s.any(apart & ~first & self._steps_apart()), lambda: s.add_count("uncut"))
+        s.set_real("jumped", 1.0)
+
+    def _steps_apart(self) -> Condition:
+        """Whether the slopes jump at all."""
+        s, sizes = self.s, []
+        for sign in (-1.0, 1.0):
+
+            def size(i: Integer, sign: float = sign) -> Number:
+                return abs(self.after[i] + sign * self.before[i])
+
+            sizes.append(s.largest(s.folded(0, self.w["controlled"], size, maximum)))
+        return sizes[0] > ALIKE * sizes[1]
+
+    def _add(self) -> None:
+        """(f- - f+) dt*/dp to the tangents of the new state."""
+        s, e, w = self.s, self.e, self.w
+
+        def chunk(c: Integer, dq: Address, dv: Address) -> None:
             for to, at, count in ((dq, 0, w["nq"]), (dv, w["v_start"], w["nv"])):
 
                 def one(j: Integer, to: Address = to, at: Integer = at) -> None:
-                    place = at + j
-                    step = s.number(self.before, place) - s.number(self.after, place)
-                    for part, x in enumerate(found):
-                        vector = j * per + part
-                        to[vector] = to[vector] + step * x
+                    step = s.number(self.before, at + j) - s.number(self.after, at + j)
+                    for part in range(self.vectors):
+                        place = j * self.vectors + part
+                        to[place] = to[place] + step * w["passage_times"][c * self.vectors + part]
 
                 e.each(0, count, one)
 

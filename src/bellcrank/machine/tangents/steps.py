@@ -43,9 +43,11 @@ def with_tangents(called: dict[str, Program], tangents: int) -> dict[str, Progra
     also = {f"d_{name}": called[name].differentiated(by, tangents) for name, by in along.items() if name in called}
     if "tangent" in called or "tree_velocities" in called:
         also["plain"] = first
-    if "openings" in called and speed == "v":
+    if "openings" in called:
         also["d_openings"] = called["openings"].differentiated(("q", "v"), tangents)
         also["openings_along"] = called["openings"].differentiated(("q", "v", "t"), FEW, of_design=False)
+        for velocities in (called[name] for name in BY_MOMENTA if name in called):
+            also["velocities_along"] = velocities.differentiated(("q", "p", "t"), FEW, of_design=False)
     return called | {"kernel": first.differentiated(("q", speed), tangents)} | also
 
 

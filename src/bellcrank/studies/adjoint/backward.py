@@ -35,12 +35,12 @@ from ...run.stiffness import Stiffness, remedy
 from ...run.system import Outcome
 from ..checking.kinks import warn_of_kinks
 from ..history import History, ended_early, is_state
-from ..jumps import may_jump
+from ..jumps.forces import may_jump
+from ..jumps.timed import TimedJump, jump_of, run_through, timed_jumps
 from ..outcome import Found
 from ..output_names import Output
 from ..starting import first_tangents
 from ..taking import Moments
-from ..timed_jumps import TimedJump, jump_of, run_through, timed_jumps
 from .choice import MEMORY
 from .first_state import FirstState
 from .passages import Passages
@@ -174,7 +174,7 @@ class Backward:
         return np.asarray(one.moved + apart + sum(self.design.plan_arrays(plan).gradient(p, x) for plan, x in summed(bars)))
 
     def _moved_times(self, stretch: Stretch, bar: Array) -> Array:
-        """Derivatives by the parameters where a stretch begins just behind a jump at a time that they move (timed_jumps)."""
+        """Derivatives by the parameters where a stretch begins just behind a jump at a time that they move (jumps.timed)."""
         for jump in self.timed:
             if stretch.begins == just_after(jump.time):
                 return jump.along * float(jump_of(stretch.dyn, stretch.start, jump) @ bar[self.dynamics.model.nq :])

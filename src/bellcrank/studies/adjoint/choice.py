@@ -12,8 +12,13 @@ MEMORY = 256.0  # MB that accepted steps may take
 FORWARD_INSTEAD = 'use mode="forward"'
 
 
-def must_have_adjoint(wanted: Sequence[Output], control: str) -> None:
-    """Raises NoAdjointError with what has none."""
+def must_have_adjoint(wanted: Sequence[Output], control: str, *, jumping_momenta: bool = False) -> None:
+    """Raises NoAdjointError with what has none; ``jumping_momenta``: momenta are integrated under forces that may jump."""
+    if jumping_momenta:
+        raise NoAdjointError(
+            "where forces jump, as at damped stops, adjoints are of coordinates and velocities, not of momenta: "
+            f"{FORWARD_INSTEAD}, or another formulation or method"
+        )
     if not wanted:
         raise NoAdjointError(f"an adjoint is of outputs, and none is named: name some, or {FORWARD_INSTEAD}")
     for output in wanted:
@@ -26,12 +31,12 @@ def must_have_adjoint(wanted: Sequence[Output], control: str) -> None:
         raise NoAdjointError(f'control="{control}" follows derivatives along the run, an adjoint has none: {FORWARD_INSTEAD}')
 
 
-def taken_backward(mode: str, wanted: Sequence[Output], parameters: int, control: str) -> bool:
+def taken_backward(mode: str, wanted: Sequence[Output], parameters: int, control: str, *, jumping_momenta: bool) -> bool:
     """Whether the adjoint is to be used; raises NoAdjointError if it was asked for and there is none."""
     if mode == "forward":
         return False
     try:
-        must_have_adjoint(wanted, control)
+        must_have_adjoint(wanted, control, jumping_momenta=jumping_momenta)
     except NoAdjointError:
         if mode == "adjoint":
             raise

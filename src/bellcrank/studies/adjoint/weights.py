@@ -18,8 +18,9 @@ from ...model import Model
 from ...model.parameters.expressions import derived
 from ...numbers import Dual
 from ..history import History, is_state, velocity_named
+from ..jumps.passing import by_passages
 from ..output_names import Output
-from ..taking import EXTREMES, INTEGRALS, Moments, by_moved_times
+from ..taking import EXTREMES, INTEGRALS, Moments, by_moved_times, steps_of
 
 Array = NDArray[np.float64]
 
@@ -98,9 +99,16 @@ class _Weighing:
 
     def done(self) -> Weighed:
         value, unit, time = self._event() if self.output.taken in ("event", "event_time") else self._taken()
-        over_time = self.output.taken in INTEGRALS
-        moved = by_moved_times(self.output, value, self.curves.history, self.when) if over_time else 0.0
+        moved = self._moved(value) if self.output.taken in INTEGRALS else 0.0
         return Weighed(value, unit, time, self.measures, self.states, moved)
+
+    def _moved(self, value: float) -> Array:
+        """What an integral gains as times move: by the parameters; where the state moves them, by that."""
+        output, history, when, nq = self.output, self.curves.history, self.when, self.model.nq
+        curve = self.curves.of(output.of)
+        for places, weights in by_passages(curve, history, when.passages, steps_of(output, value, when)):
+            self.states[places, nq:] += weights
+        return by_moved_times(output, value, history, when)
 
     def add(self, text: str, sample: int, weight: float) -> None:
         """Of a formula at a sample."""

@@ -81,12 +81,12 @@ def _cut(s: Stepper, h: Number) -> None:
 
     s.e.each(0, HALVINGS, halve)
     low, high, t = s.real("opening_low"), s.real("opening_high"), s.real("t")
-    close = maximum(CLOSE * maximum(h, s.real("full")), 4.0 * s.shortest())
+    close = maximum(s.close * maximum(h, s.real("full")), 4.0 * s.shortest())
     part = close / h
     again = abs(t - s.real("approached")) <= 4.0 * close
-    soon = (high * h <= 4.0 * close) | (again & (s.real("approaches") >= APPROACHES))
+    soon = (high * h <= 4.0 * close) | (again & (s.real("approaches") >= s.approaches))
     rests = soon & (t - s.real("opened") < REST * close)
-    found = select(soon, high + part, low - part)
+    found = select(soon, high + part, (1.0 - s.margin) * low - part)
     taken = (high <= 1.0) & (found < 1.0) & (found * h > s.shortest()) & negated(rests)
     before, approaches = taken & negated(soon), s.real("approaches")
     s.set_real("approaches", select(before, select(again, approaches + 1.0, 0.0), approaches))

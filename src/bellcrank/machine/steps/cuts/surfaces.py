@@ -3,7 +3,8 @@
 A step that error control would take is looked at on its dense output, a polynomial for each coordinate. Surfaces out of reach
 of the speeds at the stages are left alone: a first, coarse look at all coordinates at once costs next to nothing. If the
 coordinate goes deeper beyond the surface than ``depth``, which is the tolerance, the step is taken again, to end just before
-the surface; from there a short one ends just behind it. All stages of a longer step are thus on one side. Which side that is
+the surface; from there a short one ends just behind it. All stages of a longer step are thus on one side: of methods without
+control of the error by a ``margin``, a part of the way, since their stages may go farther than their ends. Which side that is
 follows from where the step begins, so that nothing is remembered.
 """
 
@@ -64,7 +65,7 @@ class Surface:
             s.put_number(side * c, p, k)
         root(self.depth)
         deep = s.number(p, answer) <= 1.0
-        aim = select(away > self.depth, -0.5 * self.depth, 0.5 * self.depth)
+        aim = select(away > self.depth, -maximum(0.5 * self.depth, s.margin * away), 0.5 * self.depth)
         e.when(s.any(deep), lambda: root(aim))
         return select(deep, s.number(p, answer), NO_ROOT)
 

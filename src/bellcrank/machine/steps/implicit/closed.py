@@ -53,6 +53,8 @@ def closed_midpoint_programs(plan: Plan, *, works: bool = True) -> dict[str, Pro
 
 
 class ClosedMidpointStepper(ClosureRows):
+    close = 1e-5  # in shorter steps rounding would become pushes of closures
+
     def new_state(self, h: Number) -> None:
         e, w, t = self.e, self.words, self.real("t")
         self.copy(w["y"], w["origin"])

@@ -16,21 +16,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..design import Design
-from ..dynamics.dynamics import Dynamics
-from ..machine.steps.cuts.corners import just_after, just_before
-from ..machine.steps.cuts.known import known_times
-from ..model import Model
-from ..model.measures.measure import Measure
-from ..model.measures.paths import built_in
-from ..model.parameters.expressions import derived
-from ..model.parameters.tables import Table
-from ..numbers import Dual, Number
-from ..numbers.operations import OPERATIONS, kinks
-from ..numbers.variable import Replay, Variable, values_of
-from ..run.joining import State, from_last, joined
-from ..run.loops.treatment import Loops
-from ..run.system import Outcome
+from ...design import Design
+from ...dynamics.dynamics import Dynamics
+from ...machine.steps.cuts.corners import just_after, just_before
+from ...machine.steps.cuts.known import known_times
+from ...model import Model
+from ...model.measures.measure import Measure
+from ...model.measures.paths import built_in
+from ...model.parameters.expressions import derived
+from ...model.parameters.tables import Table
+from ...numbers import Dual, Number
+from ...numbers.operations import OPERATIONS, kinks
+from ...numbers.variable import Replay, Variable, values_of
+from ...run.joining import State, from_last, joined
+from ...run.loops.treatment import Loops
+from ...run.system import Outcome
 
 Array = NDArray[np.float64]
 Run = Callable[[Dynamics, State, Array, Loops], Outcome]
