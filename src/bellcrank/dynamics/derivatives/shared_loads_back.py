@@ -73,7 +73,8 @@ def _wrenches_back(
     found = adjoint(code.evaluation, code.program, given, {"measure": seeds}, along, at.t, at.u)
     of_stressed = found.inputs.get("lambda", np.zeros_like(stressed)).copy()
     of_stressed[:, at.efforts] = bars[:, columns:]
-    state = {name: found.inputs[name].sum(axis=0) for name in ("q", "v", "a") if name in found.inputs}
+    wanted = [name for name in ("q", "v", "a") if name in found.inputs]
+    state: dict[str, Array] = {name: found.inputs[name].sum(axis=0) for name in wanted}
     return of_stressed, state, [(code.evaluation.plan, found.data)]
 
 
