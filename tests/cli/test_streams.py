@@ -185,5 +185,5 @@ def test_an_interrupt_anywhere_is_told_with_its_own_code(cli, monkeypatch):
 def test_a_run_whose_energy_does_not_add_up_warns_in_json_and_on_stderr(tmp_path):
     words = ("run", "pendulum", "--method", "rk4", "--step", "1", "--no-plot", "--json")
     done = command(*words, folder=tmp_path, stdout=subprocess.PIPE)
-    assert done.returncode == 0 and b"the energy does not add up" in done.stderr
+    assert done.returncode == 0 and b"the energy balance does not close" in done.stderr
     assert "do not trust this run" in json.loads(done.stdout)["doubt"]

@@ -359,7 +359,7 @@ def test_their_numbers_are_design_parameters():
         (lambda m: m.coupler("x", ["ja", "jb"], [1, 2], ratio=2), "it has factors and ratio. Give one of the three"),
         (lambda m: m.coupler("x", ["ja", "jb", "slide.angle"], ratio=2), "a ratio and 3 joints"),
         (lambda m: m.coupler("x", ["ja", "jb"], [1]), "1 factor for 2 joints"),
-        (lambda m: m.coupler("x", ["ja", "jb"], [1, 0]), "with the factor zero is not tied"),
+        (lambda m: m.coupler("x", ["ja", "jb"], [1, 0]), "with the factor zero is not coupled"),
         (lambda m: m.coupler("x", [], []), "names no joint"),
         (lambda m: m.coupler("x", ["ja", "ja"], [1, 2]), 'names "ja" twice'),
         (lambda m: m.coupler("x", ["ja", "slide"], ratio=2), 'names "slide". Write "slide.angle" or "slide.slide"'),

@@ -283,13 +283,13 @@ def test_what_a_format_has_no_words_for_is_named(case, tmp_path):
 
 def test_what_cannot_be_said_may_be_left_out_with_a_warning(tmp_path):
     model = added(hinged(), "stop", "s", "j", 10.0, upper=1.0).build()
-    with pytest.warns(bc.BellcrankWarning, match=r'model\.xml does not hold:\n  "s", a stop'):
+    with pytest.warns(bc.BellcrankWarning, match=r'model\.xml does not contain:\n  "s", a stop'):
         bc.save(model, tmp_path / "model.xml", partial=True)
     assert bc.load(tmp_path / "model.xml").elements == ()
 
 
 def test_what_was_not_simulated_is_not_written_and_that_is_told(tmp_path):
-    with pytest.warns(bc.BellcrankWarning, match="does not hold:\n  contacts of the geoms"):
+    with pytest.warns(bc.BellcrankWarning, match="does not contain:\n  contacts of the geoms"):
         bc.save(loaded(EVERY), tmp_path / "model.xml")
 
 

@@ -190,7 +190,7 @@ def test_nor_do_those_of_many_runs(linkage):
     np.testing.assert_array_less(times, (START + LONGEST) / np.array([4.0, 5.0]))
 
 
-@pytest.mark.filterwarnings("ignore:.*the energy does not add up")  # its steps are long
+@pytest.mark.filterwarnings("ignore:.*the energy balance does not close")  # its steps are long
 def test_steps_of_a_fixed_length_that_could_hide_one_are_doubted():
     with pytest.warns(bc.BellcrankWarning, match=r"in a step of rk4 a coordinate .* up to 2.57 rad .* shorter max_step"):
         bc.simulate(bc.load("four_bar"), 0.7, step=0.35, method="rk4")

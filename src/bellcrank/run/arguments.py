@@ -81,7 +81,9 @@ def formulation_for(method: str, model: Model, formulation: str, functions: bool
     if scheme is None or not scheme.implicit or scheme.adaptive:
         return formulation
     if functions:
-        raise StateError(f"tau and inputs as functions or tables go with auto, dopri5, dop853 and rk4, not with {method}")
+        raise StateError(
+            f"tau and inputs as functions or tables are supported by auto, dopri5, dop853 and rk4, not with {method}"
+        )
     turning = [name for name, joint in zip(model.joint_names, model.joints, strict=True) if joint.quaternion is not None]
     if turning and not scheme.turns:
         raise StateError(

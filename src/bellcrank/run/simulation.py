@@ -205,10 +205,12 @@ def _watcher(
 ) -> Watcher | None:
     """What looks for the events; what a method cannot do is refused."""
     if control is not None and method != AUTO and method not in METHODS:
-        raise StateError(f"tau and inputs as functions or tables go with auto, dopri5, dop853 and rk4, not with {method}")
+        raise StateError(
+            f"tau and inputs as functions or tables are supported by auto, dopri5, dop853 and rk4, not with {method}"
+        )
     if control is not None and control.asks_functions and method == "radau":
         raise StateError(
-            "tau and inputs as functions go with auto, dopri5, dop853 and rk4, not with radau, which would need their "
+            "tau and inputs as functions are supported by auto, dopri5, dop853 and rk4, not with radau, which would need their "
             "derivatives: use forces of the model, or tables over time"
         )
     if control is not None:
@@ -355,7 +357,7 @@ def _tell_passages(outcome: Outcome, method: str, loops: Loops) -> None:
     more = f" and {len(passed) - _TOLD} more, which are in the run's settings" if len(passed) > _TOLD else ""
     listed = times[0] if len(times) == 1 else f"{', '.join(times[:-1])}{',' if more else ' and'} {times[-1]}"
     closures = ", ".join(repr(name) for name in dict.fromkeys(passage.closure for passage in passed))
-    how = "rattle took it through" if loops.switch else f"{method} went on through it; check which branch it took"
+    how = "rattle passed it" if loops.switch else f"{method} continued through it; check which branch the motion took"
     what = "configuration" if len(passed) == 1 else "configurations"
     warn(f"singular {what} at t = {listed} s{more}, in the loop through {closures}: {how}")
 

@@ -221,7 +221,7 @@ def drive(
     speed, acceleration   of the input; unit speed gives the velocity ratios
     hold           coordinates that stay where they are, of mechanisms with more than one degree of freedom
     q              approximate start, as for assemble
-    states         by name, the values at which states of one's own are held; those of the model's start unless given
+    states         by name, the values at which user-defined states are held; those of the model's start unless given
 
     What lies beyond a toggle is not reached: ``limits`` says where the input cannot go on, ``missing`` which values are left.
     A change point is passed on the branch that goes straight on, and is listed in ``change_points``. Interrupted, it ends with

@@ -102,7 +102,7 @@ class TableSpec(Item, section="tables"):
 
 @dataclass(frozen=True)
 class StateSpec(Item, section="states"):
-    """A state of one's own: a number that changes at a given rate and is integrated with the motion."""
+    """A user-defined state: a number that changes at a given rate and is integrated with the motion."""
 
     rate: Annotated[
         Scalar,

@@ -141,8 +141,8 @@ class Store:
                 self.arrays[name][first:last] = values
         except OSError as problem:
             raise StudyError(
-                f"{self.path} cannot be written ({problem.strerror}). What was finished is there: sweep into it again, and the "
-                "others follow"
+                f"{self.path} cannot be written ({problem.strerror}). Finished runs are kept: sweep into the same folder "
+                "again to compute the others"
             ) from None
 
 
