@@ -239,7 +239,7 @@ class TestRefusals:
         end = pinned(*_from_the_other_end(), [(1, 2, polar(0.5, 0.0))], "point_on_line")
         found = bc.assemble(end, {"coupler_joint": LARGER})
         assert found.q[1] == LARGER and found.error < 1e-12
-        with pytest.raises(bc.AssemblyError, match="it cannot move at all, the mechanism is locked or stands in a dead centre"):
+        with pytest.raises(bc.AssemblyError, match="it cannot move at all: the mechanism is locked, or this is a dead centre"):
             bc.assemble(end, {"coupler_joint": -LARGER})
 
     def test_drivers_that_contradict_each_other_are_named(self):

@@ -106,7 +106,7 @@ MISTAKES = [
     ("A = 1, B = 1 }", "A = 1, B = 1, M = 2 }", 7, "4 distances. Give distances from two or three points"),
     ("A = 1, B = 1 }", "A = 1, B = 10 }", 7, "do not meet in one point"),
     ("A = 1, B = 1 }", "A = 1, E = 1 }", None, 'names the point "E"'),
-    ("[bodies.a]", 'E = [3, 0, 0]\nF = { from = { O = 1, A = 1, E = 1 }, side = "above" }\n[bodies.a]', 12, "in one line"),
+    ("[bodies.a]", 'E = [3, 0, 0]\nF = { from = { O = 1, A = 1, E = 1 }, side = "above" }\n[bodies.a]', 12, "on one line"),
     ('side = "above"', 'side = "above", normal = "x"', 7, "above and below are undefined"),
     ('toward = "B"', 'toward = "Q"', 8, 'names the point "Q"'),
     ("fraction = 0.5", "fraction = 0.5, distance = 1", 8, "both distance and fraction"),

@@ -340,7 +340,7 @@ def test_their_numbers_are_design_parameters():
     ("wrong", "message"),
     [
         (lambda m: m.distance("x", ("a", "tip"), ("a", (0, 0, 0))), 'constraint "x": it begins and ends on "a"'),
-        (lambda m: m.distance("x", ("a", "tip"), ("b", "tip")), "in one place, .* Give length, or use a spherical joint"),
+        (lambda m: m.distance("x", ("a", "tip"), ("b", "tip")), "coincide, .* Give length, or use a spherical joint"),
         (lambda m: m.distance("x", ("a", "tip"), ("c", "tip"), 0.0), "length is 0 m. Give more than zero"),
         (lambda m: m.distance("x", ("a", "tip"), ("d", "tip")), 'names "d", which is not a body'),
         (lambda m: m.distance("x", ("a", "tip"), ("b", (0, 0, 0)), 1, motion=rate(1)), "has length and motion. Keep one"),

@@ -299,7 +299,7 @@ def test_without_a_joint_of_its_kind_nothing_can_be_written_even_in_part(tmp_pat
     screw, stop, remedy = (
         r"a screw \(partial=True cannot leave it out\)",
         '\n  "s", a stop',
-        r"\nSave it as \.toml, which holds everything\.$",
+        r"\nSave it as \.toml, which can express everything\.$",
     )
     with pytest.raises(bc.ModelError, match=screw + stop + remedy):
         bc.save(mechanism.build(), tmp_path / "model.xml")

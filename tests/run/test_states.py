@@ -354,7 +354,7 @@ def test_states_beside_a_loop_in_drive_and_along_a_motion():
     np.testing.assert_allclose(found.measures.sel(measure="heat"), np.exp(-times), rtol=1e-7)
     weight = 9.81 * (2 * 0.25 + 2 * 0.5) * math.sin(0.4)  # N m: of both rods and the bar about the pivots
     np.testing.assert_allclose(found.effort.sel(dof="left_pivot"), -weight, rtol=1e-9)
-    with pytest.raises(bc.StateError, match="actuated has 'heat'"):
+    with pytest.raises(bc.StateError, match="actuated names 'heat'"):
         bc.inverse_motion(model, {"left_pivot": 0.4}, times, actuated=["heat"])
 
 

@@ -184,7 +184,7 @@ def test_what_cannot_keep_the_structure_is_refused(floating):
         bc.simulate(floating, 1.0, method="gauss4")
     with pytest.raises(StateError, match="use formulation 'canonical_momenta'"):
         bc.simulate(chain(2), 1.0, method="gauss4", formulation="articulated_body")
-    with pytest.raises(StateError, match="functions or tables go with"):
+    with pytest.raises(StateError, match="functions or tables are supported by"):
         bc.simulate(chain(2), 1.0, method="gauss4", tau=lambda t, q, v: np.zeros(2))
 
 

@@ -108,7 +108,7 @@ def groups_of(run: Run) -> Groups:
     found["Energy (J)"] = lambda: {name: run.values(name) for name in ("kinetic", "potential", "stored", "total")}
     found["Joint forces (N)"] = lambda: _joint_forces(run)
     if labels.equations:
-        found["Closure error (m)"] = lambda: {"largest": np.abs(run.values("closure")).max(axis=1)}
+        found["Closure error (log10 of m)"] = lambda: {"largest": _decades(np.abs(run.values("closure")).max(axis=1))}
     return found
 
 
@@ -116,6 +116,11 @@ def _entries(run: Run, name: str, names: tuple[str, ...], indices: Array) -> Cha
     """The columns that move most."""
     values = run.values(name)[:, indices]
     return {names[indices[k]]: values[:, k] for k in most_moving(values, CURVES)}
+
+
+def _decades(values: Array) -> Array:
+    """Powers of ten: the labels of an axis have three decimals, and errors are far smaller. Zero is drawn as rounding."""
+    return np.log10(np.maximum(values, np.finfo(float).eps ** 1.25))
 
 
 def _joint_forces(run: Run) -> Chart:
