@@ -50,7 +50,7 @@ class ByTwoDistances(Construction):
 
     distances: Annotated[Any, Distances("points and the distances from them", key="from", unit="m")]
     side: Annotated[str, Choice("of the way from the first to the second", options=("left", "right"))]
-    normal: Annotated[Triple | Between, Direction("from where it is seen; z unless given", turns="axial")] = UP
+    normal: Annotated[Triple | Between, Direction("seen from where this normal points; z unless given", turns="axial")] = UP
 
     def position(self) -> Vector:
         (a, r_a), (b, r_b) = self.distances
@@ -125,8 +125,10 @@ class OnLine(Construction):
     start: Annotated[Place, Position("where the line begins", key="from", remedy="Say where the line begins.")]
     toward: Annotated[Place | None, Position("a point of the line")] = None
     along: Annotated[Triple | Between | None, Direction("its direction, instead of a point")] = None
-    distance: Annotated[Scalar | None, Number("from where it begins; below zero the other way", unit="m")] = None
-    fraction: Annotated[Scalar | None, Number("of the way to the point, instead of the distance")] = None
+    distance: Annotated[Scalar | None, Number("distance from the beginning; negative in the opposite direction", unit="m")] = (
+        None
+    )
+    fraction: Annotated[Scalar | None, Number("fraction of the way to the point, instead of the distance")] = None
 
     def position(self) -> Vector:
         start = _vector(self.start)
@@ -168,7 +170,7 @@ class Turned(Construction):
 
     turn: Annotated[Place, Position("what is turned", remedy="Say which point is turned.")]
     axis: Annotated[Triple | Between, Direction("axis of the turn", turns="axial", remedy='Give it: axis = "z"')]
-    angle: Annotated[Scalar, Number("by which it is turned", unit="rad", remedy='Give it: angle = "30 deg"')]
+    angle: Annotated[Scalar, Number("angle by which the point is turned", unit="rad", remedy='Give it: angle = "30 deg"')]
     about: Annotated[Place, Position("a point of the axis; the origin unless given")] = XYZ_ZERO
 
     def position(self) -> Vector:
