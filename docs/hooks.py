@@ -139,7 +139,7 @@ def model_file() -> Iterator[str]:
 
 
 def _kinds(item: dict[str, Any]) -> Iterator[str]:
-    forms = item.get("anyOf", [item])
+    forms = [item] if item.get("properties") else item.get("anyOf", [item])
     objects = [form for form in forms if form.get("properties")]
     others = [form for form in forms if not form.get("properties")]
     if any(map(_kind, others)):
@@ -188,7 +188,8 @@ def errors() -> Iterator[str]:
     """The tree of errors and warnings, each with its meaning."""
     from bellcrank import errors as module
 
-    found = [one for one in vars(module).values() if inspect.isclass(one) and one.__module__ == module.__name__]
+    classes = [one for one in vars(module).values() if inspect.isclass(one) and one.__module__ == module.__name__]
+    found = [one for one in classes if issubclass(one, Exception)]
     yield "| name | kind of | meaning |\n|---|---|---|"
     for one in found:
         bases = ", ".join(f"`{base.__name__}`" for base in one.__bases__)

@@ -185,7 +185,13 @@ class SweepResult:
         from .plots import plot_sweep
 
         names = [*self.parameters, *(outputs or self._numbers)]
-        return plot_sweep({name: self.values(name) for name in names}, len(self.parameters), kind, path, keep)
+        columns = {self._titled(name): self.values(name) for name in names}
+        return plot_sweep(columns, len(self.parameters), kind, path, keep)
+
+    def _titled(self, name: str) -> str:
+        """A parameter or an output with its unit, as an axis shows it."""
+        unit = self.store.group[self._stored.get(name, name)].attrs.get("units")
+        return f"{name} ({unit})" if unit else name
 
 
 def _plain(x: float) -> float | None:
