@@ -265,7 +265,7 @@ def test_what_is_no_parameter_is_refused_by_name(swing):
             bc.Design(model, names)
     for p, words in (
         ([1.0], "this design has"),
-        ({"nothing": 1.0}, "none of"),
+        ({"nothing": 1.0}, "is not among"),
         ("x", "give"),
         ({"lower.mass": np.nan}, "finite"),
     ):
