@@ -26,6 +26,11 @@ SIMPLE = {  # definitions of the schema, in words
     "quantity": "number with unit",
     "construction": "construction of a point",
 }
+WHERE = {
+    "joint": "On a joint",
+    "joints": "On a sum of coordinates",
+    "from": "Between two points",
+}  # by a field that is required
 
 
 def on_config(config: Any) -> Any:
@@ -134,15 +139,18 @@ def model_file() -> Iterator[str]:
 
 
 def _kinds(item: dict[str, Any]) -> Iterator[str]:
-    forms = item.get("anyOf", [item])
+    forms = [item] if item.get("properties") else item.get("anyOf", [item])
     objects = [form for form in forms if form.get("properties")]
     others = [form for form in forms if not form.get("properties")]
-    if others:
-        yield f"A value is a {' or a '.join(dict.fromkeys(_kind(form) for form in others))}.\n"
+    if any(map(_kind, others)):
+        words = [f"a {word}" for form in others for word in _kind(form).split(" or ") if word]
+        yield f"A value is {' or '.join(dict.fromkeys(words))}{', or a table with these fields' if objects else ''}.\n"
     for form in objects:
         kind = form["properties"].get("type", {}).get("const")
         if kind:
             yield f'\n### type = "{kind}"\n'
+        elif len(objects) > 1:
+            yield f"\n{next(text for key, text in WHERE.items() if key in form.get('required', ()))}:\n"
         if form.get("description"):
             yield f"\n{form['description']}\n"
         yield "\n| field | kind | meaning |\n|---|---|---|"
@@ -180,7 +188,8 @@ def errors() -> Iterator[str]:
     """The tree of errors and warnings, each with its meaning."""
     from bellcrank import errors as module
 
-    found = [one for one in vars(module).values() if inspect.isclass(one) and one.__module__ == module.__name__]
+    classes = [one for one in vars(module).values() if inspect.isclass(one) and one.__module__ == module.__name__]
+    found = [one for one in classes if issubclass(one, Exception)]
     yield "| name | kind of | meaning |\n|---|---|---|"
     for one in found:
         bases = ", ".join(f"`{base.__name__}`" for base in one.__bases__)

@@ -22,6 +22,7 @@ settings.register_profile("steady", derandomize=True, deadline=None, max_example
 settings.load_profile("steady")
 
 OPTIMISED = ("examples", "machine", "oracles", "peers")
+COARSE = ("cli", "docs", "results")  # folders whose tests write pictures that no one looks at
 
 ROOT = str(Path(__file__).parent.parent)  # helpers are imported as tests.<folder>.<file>
 if ROOT not in sys.path:
@@ -43,6 +44,24 @@ def optimisation(request):
     with pytest.MonkeyPatch.context() as patch:
         if "BELLCRANK_OPTIMISATION" not in os.environ:
             patch.setenv("BELLCRANK_OPTIMISATION", "3" if request.path.parent.name in OPTIMISED else "0")
+        yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def coarse_pictures(request):
+    """Files of such pictures have few pixels. Frames of an animation are no files: their size is that of the film."""
+    if request.path.parent.name not in COARSE:
+        yield
+        return
+    from matplotlib.figure import Figure
+
+    save = Figure.savefig
+
+    def coarsely(figure, file, **options):
+        return save(figure, file, **(options | {"dpi": 20} if options.get("format") == "png" else options))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Figure, "savefig", coarsely)
         yield
 
 

@@ -87,9 +87,9 @@ def refuse_to_replace(paths: list[Path], *, keep: bool) -> None:
             raise _cannot_write(path, error) from error
     existing = [str(path) for path in paths if _is_there(path) and keep]
     if existing:
-        are = "is" if len(existing) == 1 else "are"
+        exist = "exists" if len(existing) == 1 else "exist"
         raise StateError(
-            f"{together(existing)} {are} there already, and {argument('keep', True)} keeps what is there: "
+            f"{together(existing)} {exist} already, and {argument('keep', True)} does not replace files: "
             "choose another name or folder"
         )
 

@@ -209,7 +209,7 @@ class TestInverseMotion:
         ("motion", "more", "error", "message"),
         [
             ({}, {}, bc.StateError, "leaves 1 degree of freedom of 'four-bar'"),
-            ({"crank_joint": 0.0}, {"actuated": ["crank"]}, bc.StateError, "actuated has 'crank', which is none of"),
+            ({"crank_joint": 0.0}, {"actuated": ["crank"]}, bc.StateError, "actuated names 'crank', which is not among"),
             ({"crank_joint": 0.0}, {"actuated": []}, bc.StateError, "cannot move 'four-bar' at t = 0 s"),
             ({"rocker_joint": lambda t: -3.0 * t}, {}, bc.AssemblyError, "cannot follow the motion at t = "),
             ({"crank_joint": 0.0, "rocker_joint": lambda t: (0.0, 1.0, 0.0)}, {}, bc.AssemblyError, "would open its loops"),

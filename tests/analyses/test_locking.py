@@ -61,8 +61,8 @@ def test_a_slide_that_leaves_the_plane_of_the_crank_is_named():
 
 def test_the_messages_name_the_joint_and_by_how_many_degrees_it_is_off():
     model = four_bar(knee=(0, 0.05, 1.0))
-    words = r"joint 'knee' locks its loop: it is 2\.86 degrees off\. With the axis \(0, 0, 1\), parallel to that of"
-    with pytest.raises(bc.AssemblyError, match=f"has no velocities that its loops agree with.*{words}"):
+    words = r"joint 'knee' locks its loop: it is out of line by 2\.86 degrees\. With the axis \(0, 0, 1\), parallel to that of"
+    with pytest.raises(bc.AssemblyError, match=f"has no velocities that are compatible with its loops.*{words}"):
         bc.assemble(model)
     with pytest.raises(bc.StateError, match=f"cannot move.*{words}"):
         bc.simulate(model, duration=0.1, v=np.zeros(3))

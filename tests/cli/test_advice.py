@@ -59,7 +59,10 @@ def test_the_options_that_advice_names_help():
         return CliRunner().invoke(main, words)
 
     stuck = run("equilibrium", "double_pendulum", "--max-iterations", "1")
-    assert stuck.exit_code == 2 and "(--q0), allow more steps (--max-iterations), or take any (--seek nearest)" in stuck.output
+    assert (
+        stuck.exit_code == 2
+        and "(--q0), allow more steps (--max-iterations), or accept any kind (--seek nearest)" in stuck.output
+    )
     assert run("equilibrium", "double_pendulum", "--q0", "shoulder=-1.6").exit_code == 0
     assert "--about equilibrium finds one" in run("modes", "four_bar", "--about", "start").output
     beyond = run("assemble", "four_bar", "--q", "rocker_pin=2")

@@ -73,13 +73,13 @@ def test_check_lists_the_parts_and_what_is_unusual(arm):
     assert "inputs: volts, idle" in result.stdout
     assert "fastest vibration at the start: about 0.477 Hz" in result.stdout  # sqrt(k / (m l^2/3)) = 3 rad/s
     assert "fastest decay at the start: about 1.5 1/s" in result.stdout
-    assert 'unusual: nothing reads the input "idle"\n' in result.stdout
+    assert 'unusual: nothing uses the input "idle"\n' in result.stdout
 
 
 def test_check_tells_the_same_to_machines(arm):
     report = json.loads(bellcrank("check", arm, "--json").stdout)
     assert report["bodies"] == [{"name": "arm", "joint": "hinge", "mass": 2.0}]
-    assert report["remarks"] == ['nothing reads the input "idle"']
+    assert report["remarks"] == ['nothing uses the input "idle"']
     assert [element["name"] for element in report["elements"]] == ["coil", "oil", "motor"]
 
 

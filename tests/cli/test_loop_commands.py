@@ -24,7 +24,7 @@ def test_assemble_says_how_far_coordinates_moved():
 
 def test_a_value_out_of_reach_is_bad_input_with_the_reachable_one():
     result = run("assemble", "four_bar", "--q", "rocker_pin=2")
-    assert result.exit_code == 2 and "it gets to 'rocker_pin' = 0.842778 rad" in result.stderr
+    assert result.exit_code == 2 and "it can move to 'rocker_pin' = 0.842778 rad" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_drive_prints_positions_and_toggles(tmp_path):
     )
     assert result.exit_code == 0 and (tmp_path / "x.png").exists()
     kept = run("drive", "four_bar", "crank_pivot", "--count", "2", "--plot", str(tmp_path / "x.png"), "--keep")
-    assert kept.exit_code == 2 and "x.png is there already, and --keep" in kept.stderr
+    assert kept.exit_code == 2 and "x.png exists already, and --keep" in kept.stderr
     assert "0.842777703" in result.stdout and "toggle" in result.stdout
     data = json.loads(run("drive", "four_bar", "crank_pivot", "--from", "0", "--to", "1", "--count", "3", "--json").stdout)
     assert data["values"] == [0.0, 0.5, 1.0] and data["limits"] == []

@@ -19,7 +19,7 @@ def test_a_table_and_a_picture(tmp_path):
     assert result.exit_code == 0
     assert "implicit_midpoint" in result.output and "energy" in result.output
     again = bellcrank(*SHORT, "--plot", picture, "--keep")
-    assert again.exit_code == 2 and "is there already, and --keep" in again.output
+    assert again.exit_code == 2 and "exists already, and --keep" in again.output
     assert bellcrank(*SHORT, "--plot", picture).exit_code == 0
 
 

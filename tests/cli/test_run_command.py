@@ -46,7 +46,7 @@ def test_a_table_is_written_when_asked_for(cli, tmp_path):
     assert "wrote run.nc, run.png and run.csv\n" in cli("run", "cart.toml", "--csv").stdout
     assert (tmp_path / "run.csv").read_text() == "table"
     kept = cli("run", "cart.toml", "--csv", "--keep").stderr
-    assert "run.nc, run.png and run.csv are there already, and --keep keeps what is there" in kept
+    assert "run.nc, run.png and run.csv exist already, and --keep does not replace files" in kept
 
 
 @pytest.mark.parametrize("option", ["--out", "--output-dir"])
@@ -59,7 +59,7 @@ def test_with_keep_existing_results_stay_and_nothing_is_simulated(cli, simulated
     (tmp_path / "run.png").write_text("mine")
     result = cli("run", "cart.toml", "--keep")
     assert result.exit_code == 2
-    assert "run.png is there already, and --keep" in result.stderr
+    assert "run.png exists already, and --keep" in result.stderr
     assert simulated == []
     assert (tmp_path / "run.png").read_text() == "mine"
 

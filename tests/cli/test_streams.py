@@ -183,5 +183,5 @@ def test_an_interrupt_anywhere_is_told_with_its_own_code(cli, monkeypatch):
 def test_a_run_whose_energy_does_not_add_up_warns_in_json_and_on_stderr(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     done = CliRunner().invoke(main, ["run", "pendulum", "--method", "rk4", "--step", "1", "--no-plot", "--json"])
-    assert done.exit_code == 0 and "the energy does not add up" in done.stderr
+    assert done.exit_code == 0 and "the energy balance does not close" in done.stderr
     assert "do not trust this run" in json.loads(done.stdout)["doubt"]

@@ -105,7 +105,7 @@ def test_the_picture_has_a_panel_for_energy_and_one_for_momenta(spinning, tmp_pa
     figure = spinning.plot(tmp_path / "methods.png")
     assert [len(axes.lines) for axes in figure.axes] == [3, 3]
     assert (tmp_path / "methods.png").stat().st_size > 10_000
-    with pytest.raises(bc.StateError, match="is there already, and keep=True"):
+    with pytest.raises(bc.StateError, match="exists already, and keep=True"):
         spinning.plot(tmp_path / "methods.png", keep=True)
 
 

@@ -42,6 +42,7 @@ def test_it_says_what_its_parameters_are(swing):
     assert design.names[1] == "lower.mass" and design.start.tolist() == [0.8, 1.5, 0.0, 0.0, 0.3]
     assert design.units == ("", "kg", "N/m", "", "rad")
     assert bc.Design(model, ["elbow.armature"]).units == ("kg m2",)
+    assert bc.Design(bc.load("quarter_car"), ["strut.damping"]).units == ("N s/m",)
     assert design.remarks == () and repr(design).startswith("Design('arm'")
     assert design.model({"lower.mass": 2.0}).mass[1] == 2.0
 
@@ -264,7 +265,7 @@ def test_what_is_no_parameter_is_refused_by_name(swing):
             bc.Design(model, names)
     for p, words in (
         ([1.0], "this design has"),
-        ({"nothing": 1.0}, "none of"),
+        ({"nothing": 1.0}, "is not among"),
         ("x", "give"),
         ({"lower.mass": np.nan}, "finite"),
     ):

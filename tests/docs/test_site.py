@@ -47,6 +47,10 @@ def test_the_reference_has_every_public_name_command_table_and_error(site):
     commands = (site / "reference" / "commands.html").read_text(encoding="utf-8")
     assert [name for name in COMMANDS if f'<h2 id="{name}"' not in commands] == []
     tables = (site / "reference" / "model-file.html").read_text(encoding="utf-8")
+    bodies = tables[tables.index('id="bodies"') : tables.index('id="joints"')]
+    assert all(
+        f"<code>{field}</code>" in bodies for field in bc.schema()["properties"]["bodies"]["additionalProperties"]["properties"]
+    )
     assert [
         name for name in bc.schema()["properties"] if f'id="{name}"' not in tables and f"<code>{name}</code>" not in tables
     ] == []

@@ -90,10 +90,3 @@ def test_make_lines_name_a_target(page):
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_a_section(command):
     assert f"## bellcrank {command}\n" in (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
-
-
-def test_a_block_that_writes_files_may_be_run_again(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    block = next(block for block in blocks(ROOT / "README.md") if block.language == "python" and "run.save" in block.text)
-    for _ in range(2):
-        exec(compile(block.text, "README.md", "exec"), {"__name__": "snippet"})

@@ -131,7 +131,7 @@ def test_a_table_of_time_is_a_natural_spline():
 def test_a_table_of_time_holds_its_ends_or_ends_the_run():
     held = Element("e", "joint_effort", {"value": 9.0}, joint=0, table=Table((0.0, 1.0, 2.0), (1.0, 3.0, 0.5), "clamp"))
     assert answer(held, 0.0, 1.0, t=5.0)[2] == 0.5 and answer(held, 0.0, 1.0, t=-1.0)[2] == 1.0
-    short = "the table of force element 'e' goes from 0 to 2 s only: make it longer, or let it be held"
+    short = "the table of force element 'e' goes from 0 to 2 s only: make it longer, or let it keep its last value"
     with pytest.raises(bc.DynamicsError, match=short):
         bc.compile(slider(TIMED)).acceleration([0.0], [0.0], t=2.001)
     for method in ("dopri5", "dop853", "rk4"):

@@ -74,7 +74,7 @@ UNUSUAL = {
         SLIDE_X, elements=(spring("rope", 1.0, body_a=0, body_b=0, point_a=(0, 0, 1)),)
     ),
     'spring_damper "rope" does nothing: both of its ends are on "ground"': lambda: make(SLIDE_X, elements=(spring("rope", 1.0, point_a=(0, 0, 1)),)),
-    'nothing reads the input "volts"': lambda: make(SLIDE_X, inputs=("volts",)),
+    'nothing uses the input "volts"': lambda: make(SLIDE_X, inputs=("volts",)),
     'joint "j0" starts at 2, beyond its stop "limits" (-1 to 1)': lambda: make(
         SLIDE_X, given_q=[2.0], elements=(joint_element("limits", "stop", lower=-1.0, upper=1.0, stiffness=10.0, damping=0.0),)
     ),
@@ -84,7 +84,7 @@ UNUSUAL = {
     'the table of the motion of "j0" goes from 0 to 1 s, the run from 0 to 2 s: it will stop there, unless outside = "clamp"': lambda: make(
         SLIDE_X, HINGE_Y, duration=2.0, motions=(PrescribedMotion((Law("table", table=Table((0, 1), (0, 1))),)), None)
     ),
-    'the names "my_arm" and "MyArm" are easily taken for each other': lambda: make(SLIDE_X, body_names=("my_arm",), joint_names=("MyArm",)),
+    'the names "my_arm" and "MyArm" are easily confused': lambda: make(SLIDE_X, body_names=("my_arm",), joint_names=("MyArm",)),
     "nothing is free to move: every joint is fixed or driven": lambda: make("fixed"),
 }  # fmt: skip
 

@@ -282,7 +282,7 @@ class TestProblems:
         path = tmp_path / "bars.toml"
         path.write_text(text.replace("crank_pivot = { v = 6.0 }", "crank_pivot = { v = 6.0 }\ncrank_pin = { v = 3.0 }"))
         found = check(bc.load(path))
-        assert any("no velocities that its loops agree with" in text for text in found.remarks)
+        assert any("no velocities that are compatible with its loops" in text for text in found.remarks)
         assert found.loops.mobility == 1
 
     def test_what_gives_way_but_cannot_move_is_shaky(self):

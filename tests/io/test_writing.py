@@ -178,7 +178,7 @@ def test_a_file_is_replaced_unless_it_is_to_be_kept(tmp_path):
     model, file = load("pendulum"), tmp_path / "copy.toml"
     save(model, file)
     assert load(file).spec == model.spec
-    with pytest.raises(StateError, match="is there already, and keep=True"):
+    with pytest.raises(StateError, match="exists already, and keep=True"):
         save(model, file, keep=True)
     save(model.with_parameters({"bob.y": -2.0}), file)
     assert load(file).center[0, 1] == -2

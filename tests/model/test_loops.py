@@ -340,7 +340,7 @@ def test_their_numbers_are_design_parameters():
     ("wrong", "message"),
     [
         (lambda m: m.distance("x", ("a", "tip"), ("a", (0, 0, 0))), 'constraint "x": it begins and ends on "a"'),
-        (lambda m: m.distance("x", ("a", "tip"), ("b", "tip")), "in one place, .* Give length, or use a spherical joint"),
+        (lambda m: m.distance("x", ("a", "tip"), ("b", "tip")), "coincide, .* Give length, or use a spherical joint"),
         (lambda m: m.distance("x", ("a", "tip"), ("c", "tip"), 0.0), "length is 0 m. Give more than zero"),
         (lambda m: m.distance("x", ("a", "tip"), ("d", "tip")), 'names "d", which is not a body'),
         (lambda m: m.distance("x", ("a", "tip"), ("b", (0, 0, 0)), 1, motion=rate(1)), "has length and motion. Keep one"),
@@ -359,7 +359,7 @@ def test_their_numbers_are_design_parameters():
         (lambda m: m.coupler("x", ["ja", "jb"], [1, 2], ratio=2), "it has factors and ratio. Give one of the three"),
         (lambda m: m.coupler("x", ["ja", "jb", "slide.angle"], ratio=2), "a ratio and 3 joints"),
         (lambda m: m.coupler("x", ["ja", "jb"], [1]), "1 factor for 2 joints"),
-        (lambda m: m.coupler("x", ["ja", "jb"], [1, 0]), "with the factor zero is not tied"),
+        (lambda m: m.coupler("x", ["ja", "jb"], [1, 0]), "with the factor zero is not coupled"),
         (lambda m: m.coupler("x", [], []), "names no joint"),
         (lambda m: m.coupler("x", ["ja", "ja"], [1, 2]), 'names "ja" twice'),
         (lambda m: m.coupler("x", ["ja", "slide"], ratio=2), 'names "slide". Write "slide.angle" or "slide.slide"'),

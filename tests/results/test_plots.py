@@ -106,7 +106,7 @@ def test_the_format_follows_the_ending_and_an_existing_picture_is_replaced_unles
     run = make_run()
     run.plot(tmp_path / "run.svg")
     assert "<svg" in (tmp_path / "run.svg").read_text()
-    with pytest.raises(StateError, match=r"run.svg is there already, and keep=True"):
+    with pytest.raises(StateError, match=r"run.svg exists already, and keep=True"):
         run.plot(tmp_path / "run.svg", keep=True)
     run.plot(tmp_path / "run.svg")
 

@@ -130,7 +130,7 @@ def test_events_are_told_by_the_summary_and_survive_the_file(tmp_path):
 
 
 def test_a_run_whose_energy_does_not_add_up_says_so():
-    with pytest.warns(bc.BellcrankWarning, match="the energy does not add up"):
+    with pytest.warns(bc.BellcrankWarning, match="the energy balance does not close"):
         coarse = bc.simulate(bc.load("pendulum"), 10.0, method="rk4", step=1.0)
     assert coarse.energy_error > 0.1
     assert "do not trust this run" in str(coarse.summary())

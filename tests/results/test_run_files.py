@@ -61,7 +61,7 @@ def test_runs_without_samples_or_without_freedom_are_saved_too(make_run, tmp_pat
 def test_an_existing_file_is_replaced_unless_it_is_to_be_kept(make_run, tmp_path):
     path = tmp_path / "run.nc"
     make_run().save(path)
-    with pytest.raises(StateError, match=r"run.nc is there already, and keep=True"):
+    with pytest.raises(StateError, match=r"run.nc exists already, and keep=True"):
         make_run(samples=5).save(path, keep=True)
     assert load_run(path).time.size == 201
     make_run(samples=5).save(path)

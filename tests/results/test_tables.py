@@ -59,7 +59,7 @@ def test_the_reactions_of_every_joint_are_in_the_table(run, tmp_path):
 def test_an_existing_table_is_replaced_unless_it_is_to_be_kept(run, tmp_path):
     path = tmp_path / "run.csv"
     path.write_text("mine")
-    with pytest.raises(StateError, match=r"run.csv is there already, and keep=True"):
+    with pytest.raises(StateError, match=r"run.csv exists already, and keep=True"):
         run.to_csv(path, keep=True)
     assert path.read_text() == "mine"
     run.to_csv(path)

@@ -283,13 +283,13 @@ def test_what_a_format_has_no_words_for_is_named(case, tmp_path):
 
 def test_what_cannot_be_said_may_be_left_out_with_a_warning(tmp_path):
     model = added(hinged(), "stop", "s", "j", 10.0, upper=1.0).build()
-    with pytest.warns(bc.BellcrankWarning, match=r'model\.xml does not hold:\n  "s", a stop'):
+    with pytest.warns(bc.BellcrankWarning, match=r'model\.xml does not contain:\n  "s", a stop'):
         bc.save(model, tmp_path / "model.xml", partial=True)
     assert bc.load(tmp_path / "model.xml").elements == ()
 
 
 def test_what_was_not_simulated_is_not_written_and_that_is_told(tmp_path):
-    with pytest.warns(bc.BellcrankWarning, match="does not hold:\n  contacts of the geoms"):
+    with pytest.warns(bc.BellcrankWarning, match="does not contain:\n  contacts of the geoms"):
         bc.save(loaded(EVERY), tmp_path / "model.xml")
 
 
@@ -299,7 +299,7 @@ def test_without_a_joint_of_its_kind_nothing_can_be_written_even_in_part(tmp_pat
     screw, stop, remedy = (
         r"a screw \(partial=True cannot leave it out\)",
         '\n  "s", a stop',
-        r"\nSave it as \.toml, which holds everything\.$",
+        r"\nSave it as \.toml, which can express everything\.$",
     )
     with pytest.raises(bc.ModelError, match=screw + stop + remedy):
         bc.save(mechanism.build(), tmp_path / "model.xml")

@@ -26,8 +26,8 @@ TEXTS = {
     "macros": ('<robot xmlns:xacro="x">\n<xacro:arm/></robot>', "line 2: <xacro:arm> is a macro. Run xacro first"),
     "deep": ("<robot>\n" + "<a>" * 600 + "</a>" * 600 + "</robot>", "more than 500 elements inside each other"),
     "an encoding nobody knows": ('<?xml version="1.0" encoding="klingon"?>\n<robot/>', "encoding"),
-    "a mesh of a text": ("<mujoco><asset>\n<mesh file='a.stl'/></asset></mujoco>", "but a text has no folder"),
-    "an include of a text": ("<mujoco>\n<include file='a.xml'/></mujoco>", "but a text has no folder"),
+    "a mesh of a text": ("<mujoco><asset>\n<mesh file='a.stl'/></asset></mujoco>", "but a model given as text has no folder"),
+    "an include of a text": ("<mujoco>\n<include file='a.xml'/></mujoco>", "but a model given as text has no folder"),
     "an empty anchor": ("<mujoco><equality>\n<connect body1='a' anchor=' '/></equality></mujoco>", "line 2: the anchor of <connect>"),
     "copies without end": (
         "<mujoco><worldbody>\n<replicate count='1000'><replicate count='1000'><body/></replicate></replicate></worldbody></mujoco>",

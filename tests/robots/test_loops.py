@@ -145,8 +145,8 @@ def test_an_offset_between_coordinates_is_part_of_the_start():
 REFUSED = {
     "not linear": ('<joint name="e" joint1="j" joint2="k" polycoef="0 1 2 0 0"/>', 'equality "e": its polynomial is not linear'),
     "not active": ('<joint name="e" joint1="j" joint2="k" active="false"/>', 'equality "e": it is not active'),
-    "of itself": ('<weld name="e" body1="a" body2="x"/>', 'equality "e": it ties a body to itself'),
-    "of a winding tendon": ('<tendon name="e" tendon1="t"/>', 'equality "e": its tendon winds round things'),
+    "of itself": ('<weld name="e" body1="a" body2="x"/>', 'equality "e": it connects a body to itself'),
+    "of a winding tendon": ('<tendon name="e" tendon1="t"/>', 'equality "e": its tendon wraps around objects'),
 }  # fmt: skip
 LOOSE = """<mujoco><option><flag contact="disable"/></option><worldbody><site name="w" pos="0 0 2"/>
 <body name="a"><joint name="j"/><geom size="1"/><site name="p" pos="1 0 0"/><body name="x"><geom size=".1"/></body>

@@ -150,9 +150,9 @@ UNSIMULATED = {
     "a slack spring": (
         '<tendon><spatial name="t" stiffness="1" springlength="0 2"><site site="s"/><site site="w"/></spatial></tendon>',
         'tendon "t": its spring is slack'),
-    "a spring that winds round things": (
+    "a spring that wraps around objects": (
         '<tendon><spatial name="t" stiffness="2"><site site="s"/><site site="w"/><site site="s"/></spatial></tendon>',
-        'the spring or damping of tendon "t" that winds round things'),
+        'the spring or damping of tendon "t" that wraps around objects'),
     "limits of a tendon": (
         '<tendon><spatial name="t" range="0 2" limited="true"><site site="s"/><site site="w"/></spatial></tendon>',
         'limits of tendon "t"'),

@@ -95,7 +95,7 @@ def test_drives_of_loops_do_the_work_that_the_energy_shows():
 
 def test_a_parallelogram_stops_before_its_flat_position():
     model = bc.load("parallelogram")
-    with pytest.raises(bc.SimulationError, match='the loop through "right_pin" could go on in more than one way') as caught:
+    with pytest.raises(bc.SimulationError, match='the loop through "right_pin" could continue in more than one way') as caught:
         bc.simulate(model, 2.0)
     run = caught.value.run
     assert run.closure_error.position < 1e-13
@@ -105,7 +105,7 @@ def test_a_parallelogram_stops_before_its_flat_position():
 @pytest.mark.parametrize("method", ["dopri5", "rk4"])
 def test_a_parallelogram_passes_its_flat_position_on_its_branch(method):
     """The cranks stay parallel, and the energy stays what it was."""
-    with pytest.warns(bc.BellcrankWarning, match="rattle took it through"):
+    with pytest.warns(bc.BellcrankWarning, match="rattle passed it"):
         run = bc.simulate(bc.load("parallelogram"), 2.0, step=0.01, method=method, max_step=STEP, on_singular="pass")
     q = run.values("q")
     assert run.values("time").size == 201
@@ -117,7 +117,7 @@ def test_a_parallelogram_passes_its_flat_position_on_its_branch(method):
 
 
 def test_a_run_that_goes_on_says_so():
-    with pytest.warns(bc.BellcrankWarning, match="check which branch it took"):
+    with pytest.warns(bc.BellcrankWarning, match="check which branch the motion took"):
         bc.simulate(bc.load("parallelogram"), 0.3, on_singular="warn")
 
 
@@ -208,5 +208,5 @@ def test_runs_of_other_methods_say_why_they_cannot_start_there(on_singular):
 
 def test_a_stage_that_falls_on_a_singular_position_is_told_as_one():
     """The second stage of this first step of rk4 is flat."""
-    with pytest.raises(bc.SimulationError, match='the loop through "right_pin" could go on in more than one way'):
+    with pytest.raises(bc.SimulationError, match='the loop through "right_pin" could continue in more than one way'):
         bc.simulate(bc.load("parallelogram"), 0.1, step=0.01, method="rk4", q=FLAT - 0.005 * TURNING, v=TURNING)

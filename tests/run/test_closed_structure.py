@@ -16,7 +16,7 @@ from bellcrank.machine.steps.implicit.carried import sum_and_rest
 from bellcrank.model import generators
 from bellcrank.model.builder import polynomial
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*the energy does not add up")  # in steps that are long on purpose
+pytestmark = pytest.mark.filterwarnings("ignore:.*the energy balance does not close")  # in steps that are long on purpose
 
 
 def spatial_linkage():

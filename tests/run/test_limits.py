@@ -66,16 +66,16 @@ stiffness = 1e12
 hinge = 0.1
 """
     model = bc.load(text)
-    with pytest.raises(SimulationError, match=r"its end is not in sight. After \d+ steps it would take about .* more"):
+    with pytest.raises(SimulationError, match=r"its end is out of reach. After \d+ steps it would take about .* more"):
         bc.simulate(model, 1.0, max_steps=100_000_000)
     runs = bc.simulate_many(model, 1.0, q=np.array([[0.1], [0.2]]), max_steps=100_000_000)
-    assert (runs.status == ENDLESS).all() and "its end is not in sight" in runs.messages[0]
+    assert (runs.status == ENDLESS).all() and "its end is out of reach" in runs.messages[0]
 
 
 def test_the_pace_is_that_of_the_last_steps_and_is_told_before_it_is_hopeless():
     sight = Horizon(0.0, 1.0, max_steps=1000, look_after=10)
     sight.look(0.5, 10)  # 10 steps for a half
-    with pytest.warns(BellcrankWarning, match=r"the run is at t = 0.501 s, and its end is not in sight"):
+    with pytest.warns(BellcrankWarning, match=r"the run is at t = 0.501 s, and its end is out of reach"):
         sight.look(0.501, 20)  # 5,000 to go
     with pytest.raises(EndNotInSight, match="about 5e\\+04 more, about 8 minutes"):
         sight.look(0.5011, 30, cost=0.01)
@@ -98,7 +98,7 @@ def test_many_runs_that_are_interrupted_keep_what_is_done(monkeypatch):
 
 def test_a_run_whose_energy_does_not_add_up_warns_wherever_it_is_looked_at():
     with pytest.warns(
-        BellcrankWarning, match="'double pendulum': the energy does not add up, by .* of what flows: do not trust"
+        BellcrankWarning, match="'double pendulum': the energy balance does not close: its error is .* do not trust"
     ):
         run = bc.simulate(bc.load("double_pendulum"), 5.0, step=0.2, method="rk4")
     assert run.energy_error > 1e-3 and "do not trust this run" in run.summary().doubt
@@ -143,7 +143,7 @@ CONTACT = (np.pi + 2 * np.arctan(1 / (100 * SPEED))) / 100  # s on a stop of 100
 STOP = {"upper": 20.0, "stiffness": 1e4, "damping": 0.0}
 
 
-@pytest.mark.filterwarnings("ignore:.*energy does not add up")  # by the trapezoidal rule over such steps
+@pytest.mark.filterwarnings("ignore:.*energy balance does not close")  # by the trapezoidal rule over such steps
 @pytest.mark.parametrize(
     ("method", "effort", "stop", "speed", "tolerance"),
     [

@@ -133,7 +133,7 @@ def test_a_passage_that_misses_the_tolerance_says_so(linkage, monkeypatch):
 def test_a_mechanism_that_stays_singular_without_a_motion_to_be_found_stops_and_says_why(linkage, monkeypatch):
     monkeypatch.setattr(extrapolation, "LEVELS", 1)
     monkeypatch.setattr(Passing, "_clear", lambda *_: False)
-    with pytest.raises(bc.SimulationError, match="stays in a singular configuration.*check calls it shaky") as caught:
+    with pytest.raises(bc.SimulationError, match="stays in a singular configuration.*check reports it as shaky") as caught:
         quietly(linkage, 0.4, step=0.1, on_singular="pass")
     np.testing.assert_allclose(caught.value.run.values("time")[:3], [0.0, 0.1, 0.2])
     assert 0.22 < caught.value.run.values("time")[-1] < 0.2376
@@ -168,7 +168,7 @@ def test_long_steps_do_not_hide_a_singular_position(linkage, method, formulation
     """Without gravity the cranks turn evenly, and steps are as long as they may be: two positions in one are one too many."""
     model = replace(linkage, gravity=np.zeros(3))
     options = {"method": method, "formulation": formulation, "rtol": 1e-3, "atol": 1e-3}
-    with pytest.raises(bc.SimulationError, match="could go on in more than one way") as caught:
+    with pytest.raises(bc.SimulationError, match="could continue in more than one way") as caught:
         bc.simulate(model, 3.0, step=1.0, v=-5.0 * ALONG, **options)
     assert 0.0 < caught.value.run.values("q")[-1, 0] + START < 2e-3  # as near as the step that is fine enough
     assert caught.value.run.settings["passages"][0][0] == pytest.approx(START / 5, abs=1e-3)
@@ -177,7 +177,7 @@ def test_long_steps_do_not_hide_a_singular_position(linkage, method, formulation
 @pytest.mark.parametrize("options", [{"method": "radau"}, {"method": "bdf"}, {"tau": lambda t, q, v: np.zeros(3)}])
 def test_nor_do_those_of_other_loops(linkage, options):
     model = replace(linkage, gravity=np.zeros(3))
-    with pytest.raises(bc.SimulationError, match="could go on in more than one way") as caught:
+    with pytest.raises(bc.SimulationError, match="could continue in more than one way") as caught:
         quietly(model, 3.0, step=1.0, v=-5.0 * ALONG, rtol=1e-3, atol=1e-3, **options)
     assert 0.0 < caught.value.run.values("q")[-1, 0] + START < 5e-3
 
@@ -190,7 +190,7 @@ def test_nor_do_those_of_many_runs(linkage):
     np.testing.assert_array_less(times, (START + LONGEST) / np.array([4.0, 5.0]))
 
 
-@pytest.mark.filterwarnings("ignore:.*the energy does not add up")  # its steps are long
+@pytest.mark.filterwarnings("ignore:.*the energy balance does not close")  # its steps are long
 def test_steps_of_a_fixed_length_that_could_hide_one_are_doubted():
     with pytest.warns(bc.BellcrankWarning, match=r"in a step of rk4 a coordinate .* up to 2.57 rad .* shorter max_step"):
         bc.simulate(bc.load("four_bar"), 0.7, step=0.35, method="rk4")
@@ -233,7 +233,7 @@ def test_passages_before_the_one_that_ends_a_run_are_told():
     nothing = np.zeros((1, 0))
     ended = Outcome(np.array([2.0]), nothing, nothing, nothing, {}, met[1].problem(), met)
     with pytest.warns(
-        bc.BellcrankWarning, match=r"singular configuration at t = 1 s, in the loop through 'pin': dopri5 went on"
+        bc.BellcrankWarning, match=r"singular configuration at t = 1 s, in the loop through 'pin': dopri5 continued"
     ):
         simulation._tell_passages(ended, "dopri5", Loops(go_on=True))
 

@@ -183,7 +183,7 @@ def test_blocks_that_are_taken_apart_notice_singular_positions_in_a_run(monkeypa
     model = n_four_bar(2)
     assert any(signature.condensed for signature in bc.compile(model).plan.nodes.signatures)
     v = np.array([-5.0 if parent < 0 else 5.0 for parent in model.parents])
-    with pytest.raises(bc.SimulationError, match="could go on in more than one way") as caught:
+    with pytest.raises(bc.SimulationError, match="could continue in more than one way") as caught:
         bc.simulate(model, 1.0, step=0.01, method="rk4", v=v)
     run = caught.value.run
     assert abs(run.values("q")[-1, 0] + 1.1) < 0.1  # cranks start at 1.1 rad
@@ -207,7 +207,7 @@ def trio() -> Model:
 def test_a_step_over_a_singular_position_is_seen_with_any_equations():
     """Steps of 30 ms. The equations are chosen again right before it, since others are twice as good: what comes then is compared
     with what was before."""
-    with pytest.raises(bc.SimulationError, match="could go on in more than one way") as caught:
+    with pytest.raises(bc.SimulationError, match="could continue in more than one way") as caught:
         quietly(trio(), 3.0, formulation="multipliers", method="rk4", max_step=0.03, step=0.06)
     assert 0.5 < caught.value.run.values("time")[-1] < 0.6  # at 0.591 s
 
@@ -221,7 +221,7 @@ def test_a_step_over_a_singular_position_is_seen_where_only_images_meet(monkeypa
     monkeypatch.setattr(blocks, "LARGEST", 1)
     model = trio()
     assert bc.compile(model).plan.nodes.nodes[0].children == (1, 2)
-    with pytest.raises(bc.SimulationError, match="could go on in more than one way"):
+    with pytest.raises(bc.SimulationError, match="could continue in more than one way"):
         quietly(model, 0.7, method="rk4", max_step=0.01)
 
 

@@ -237,7 +237,7 @@ class TestOfARun:
 
     def test_velocities_of_the_file_that_contradict_the_loops_can_be_replaced(self, four_bar):
         wrong = replace(four_bar, given_v=np.ones(3), held_v=four_bar.joint_names)
-        with pytest.raises(AssemblyError, match="no velocities that its loops agree with"):
+        with pytest.raises(AssemblyError, match="no velocities that are compatible with its loops"):
             wrong.initial_v
         run = bc.simulate(wrong, 0.01, v=four_bar.initial_v)
         np.testing.assert_array_equal(run.values("v")[0], four_bar.initial_v)
@@ -256,7 +256,7 @@ class TestOfARun:
             ({"q": {"crank": 1.0}}, StateError, "q has 'crank', which is not a coordinate of 'four-bar'"),
             ({"v": {"crank_pivot": "fast"}}, StateError, "v of 'crank_pivot' must be a number"),
             ({"q": {"rocker_pin": -3.0}}, AssemblyError, "'rocker_pin' = -3 rad is past a toggle"),
-            ({"v": {"crank_pivot": 1.0, "crank_pin": 1.0}}, AssemblyError, "no velocities that its loops agree with"),
+            ({"v": {"crank_pivot": 1.0, "crank_pin": 1.0}}, AssemblyError, "no velocities that are compatible with its loops"),
         ],
     )  # fmt: skip
     def test_what_cannot_be_is_refused(self, four_bar, given, error, message):

@@ -1,4 +1,4 @@
-"""States of one's own: numbers that change at a rate, integrated with the motion, and seen by forces; against closed forms."""
+"""User-defined states: numbers that change at a rate, integrated with the motion, and seen by forces; against closed forms."""
 
 from __future__ import annotations
 
@@ -354,13 +354,13 @@ def test_states_beside_a_loop_in_drive_and_along_a_motion():
     np.testing.assert_allclose(found.measures.sel(measure="heat"), np.exp(-times), rtol=1e-7)
     weight = 9.81 * (2 * 0.25 + 2 * 0.5) * math.sin(0.4)  # N m: of both rods and the bar about the pivots
     np.testing.assert_allclose(found.effort.sel(dof="left_pivot"), -weight, rtol=1e-9)
-    with pytest.raises(bc.StateError, match="actuated has 'heat'"):
+    with pytest.raises(bc.StateError, match="actuated names 'heat'"):
         bc.inverse_motion(model, {"left_pivot": 0.4}, times, actuated=["heat"])
 
 
 def test_what_does_not_know_states_says_so(tmp_path):
     model = controlled()
-    with pytest.raises(bc.StateError, match="reaction_taylor does not support states of one's own"):
+    with pytest.raises(bc.StateError, match="reaction_taylor does not support user-defined states"):
         bc.simulate(model, method="reaction_taylor", max_step=0.01)
     for ending in ("urdf", "xml"):
         with pytest.raises(bc.ModelError, match='the state "integral"'):

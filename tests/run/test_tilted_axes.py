@@ -74,7 +74,7 @@ def test_so_it_is_whatever_the_angle_below_it(four_bar, straight, angle):
 @pytest.mark.parametrize(("name", "angle"), [("crank_pivot", 1e-5), ("rocker_pin", 1e-3)])
 def test_a_hinge_that_is_off_by_more_locks_and_all_name_it_with_its_angle(four_bar, name, angle):
     model = tilted(four_bar, name, angle)
-    words = f"joint '{name}' locks its loop: it is {np.degrees(angle):.3g} degrees off"
+    words = f"joint '{name}' locks its loop: it is out of line by {np.degrees(angle):.3g} degrees"
     found = model.check()
     assert found.dof == 0 and any("the mechanism is locked" in text and words in text for text in found.remarks)
     with pytest.raises(bc.AssemblyError, match=f"with 0 degrees of freedom there.*{words}"):

@@ -199,7 +199,7 @@ def test_bodies_without_mass_are_refused_by_name():
     assert '"rocker" has no mass' in refused(replace(model, mass=mass, inertia=inertia))
 
 
-@pytest.mark.filterwarnings("ignore:.*the energy does not add up")  # a method of first order
+@pytest.mark.filterwarnings("ignore:.*the energy balance does not close")  # a method of first order
 def test_particles_move_as_they_do_in_other_methods():
     """Their moments of inertia are zero, and the turns of the massless rods are held by the hinges: first order all the same."""
     model = bc.load("double_pendulum_particles")

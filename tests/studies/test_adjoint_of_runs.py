@@ -203,7 +203,7 @@ def test_implicit_methods_by_the_transposed_equations_of_their_stages(method):
 
 GALLERY = [
     ("every_joint", "dopri5"),
-    ("hydraulic_boom", "dopri5"),  # states of one's own
+    ("hydraulic_boom", "dopri5"),  # user-defined states
     ("bump", "dop853"),  # contacts
     ("gearbox", "radau"),  # couplers and loops
     ("heavy_top", "radau"),  # quaternions

@@ -182,7 +182,7 @@ def test_a_dead_centre_and_loops_that_come_apart_are_named():
         ({"outputs": "coupler.x"}, "outputs must be a list"),
         ({"outputs": ["coupler.x@noon"]}, "write @end, or @crank_pivot=0.5"),
         ({"outputs": ["coupler.x@crank_pivot=noon"]}, "write @end, or @crank_pivot=0.5"),
-        ({"outputs": ["coupler.x@crank_pivot=7"]}, "is none of the values; the nearest is 0.1"),
+        ({"outputs": ["coupler.x@crank_pivot=7"]}, "is not among the values; the nearest is 0.1"),
         ({"outputs": ["mean(coupler.x)"]}, "give two values"),
         ({"coordinate": "rocker_pin", "values": [3.0]}, "none of the values of 'rocker_pin' is within reach"),
         ({"model": "double_pendulum"}, "the design is of another model"),

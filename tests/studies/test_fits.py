@@ -67,7 +67,7 @@ def test_parameters_that_the_curves_do_not_determine_are_named():
     over = {"parameters.m": (0.5, 5.0), "parameters.F": (0.5, 9.0)}
     found = bc.fit(cart(), {"time": t, "x": 0.7 * t**2}, over, columns=COLUMNS, deviation=0.01)
     assert found.undetermined == ["parameters.m", "parameters.F"]
-    assert "say nothing of parameters.m, parameters.F" in str(found)
+    assert "do not determine parameters.m, parameters.F" in str(found)
     assert found.as_dict()["intervals"]["parameters.m"] == [None, None]
 
 

@@ -72,7 +72,7 @@ def test_gradients_of_outputs_are_checked_by_two_steps():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"upper.masss": 0.1}, "which is none of the parameters .did you mean 'upper.mass'"),
+        ({"upper.masss": 0.1}, "which is not among the parameters .did you mean 'upper.mass'"),
         ({"upper.mass": -0.1}, "give a number of zero or more"),
         ("much", "the tolerance of 'upper.mass' is 'much'"),
     ],

@@ -311,7 +311,7 @@ def test_friction_that_grows_with_its_load_is_found_run_by_run(tmp_path):
         axle = { v = 5.0 }
         """
     )
-    with pytest.warns(bc.BellcrankWarning, match="2 runs of the sweep would have warned") as told:
+    with pytest.warns(bc.BellcrankWarning, match="2 runs of the sweep gave warnings") as told:
         found = bc.sweep(bc.load(path), {"wheel.mass": [2.0, 4.0]}, ["axle.v@end"], 0.1)
     assert len(told) == 1 and not found.reasons and "found by iteration" in found.notes[1]
     np.testing.assert_allclose(found.values("axle.v@end"), 5.0 - 0.2 * 10 * 0.1 * 0.1 / 0.125, rtol=1e-6)

@@ -16,6 +16,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.viewer.browser import page as pages
+from bellcrank.viewer.browser.charts import groups_of
 from bellcrank.viewer.browser.details import as_plain
 from bellcrank.viewer.browser.page import Page, write_html
 from bellcrank.viewer.browser.triangles import COARSE, FINE, bands_for, triangles_of
@@ -141,6 +142,26 @@ def test_a_slider_simulates_again_and_a_bad_value_says_why(page: Page) -> None:
     bench.change("bob.mass", -1.0)
     assert until(lambda: "mass" in bench.message.content)
     assert bench.simulated == 1  # what was shown stays
+
+
+def test_the_model_is_saved_at_once_with_the_numbers_of_the_sliders(page: Page) -> None:
+    assert page.workbench is not None
+    page.workbench.bench.changes["parameters.length"] = 0.5
+    sent: list[tuple[str, bytes, bool]] = []
+
+    class Client:
+        def send_file_download(self, name: str, content: bytes, *, save_immediately: bool) -> None:
+            sent.append((name, content, save_immediately))
+
+    page.workbench._download(type("Event", (), {"client": Client()}))
+    ((name, content, at_once),) = sent
+    assert (name, at_once) == ("pendulum.toml", True)
+    assert bc.load(content.decode()).parameters["parameters.length"] == 0.5
+
+
+def test_closure_errors_are_drawn_by_their_powers_of_ten() -> None:
+    chart = groups_of(bc.simulate(bc.load("four_bar"), duration=0.1))["Closure error (log10 of m)"]()
+    assert ((chart["largest"] > -21) & (chart["largest"] < -10)).all()
 
 
 def test_bars_are_the_changes_of_the_output_that_one_per_cent_of_a_slider_brings(page: Page) -> None:

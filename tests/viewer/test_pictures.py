@@ -85,7 +85,7 @@ def test_the_ending_of_the_name_says_the_format(four_bar, tmp_path):
 def test_a_picture_is_kept_if_asked(four_bar, tmp_path):
     file = tmp_path / "x.png"
     file.write_text("mine")
-    with pytest.raises(bc.StateError, match="there already"):
+    with pytest.raises(bc.StateError, match="exists already"):
         four_bar.draw(file, keep=True)
     assert file.read_text() == "mine"
 

@@ -113,6 +113,16 @@ def test_a_planar_mechanism_is_seen_along_the_normal_of_its_plane_with_gravity_d
     np.testing.assert_allclose(digging.axes, [[1, 0, 0], [0, 0, 1], [0, -1, 0]], atol=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("name", "normal"),
+    [("bump", 1), ("scissor_lift", 2), ("slack_cable", 1)],
+    ids=["slides", "a point on a plane", "a planar joint"],
+)
+def test_slides_planar_joints_and_points_on_planes_are_drawn_in_the_plane_of_their_motion(name, normal):
+    view = view_of(Scene(bc.load(name)), "auto")
+    assert view.title == "" and abs(view.axes[2][normal]) == pytest.approx(1.0)
+
+
 def test_the_loop_of_a_four_bar_holds_all_of_its_bodies_and_a_tree_has_none():
     assert Scene(bc.load("four_bar")).loops == (frozenset({0, 1, 2}),)
     assert Scene(bc.load("double_pendulum")).loops == ()

@@ -41,8 +41,8 @@ class StateSpace:
     """A linear model of a mechanism near a state, with n degrees of freedom: nv of a tree, what loops leave of a closed one.
 
     A, B, C, D                 (2 n, 2 n), (2 n, inputs), (outputs, 2 n), (outputs, inputs)
-    states                     "q of hinge": its displacement, along "ball.wx" for a quaternion; then "v of hinge"; then states
-                               of one's own by their names, which add to the 2 n. With closed
+    states                     "q of hinge": its displacement, along "ball.wx" for a quaternion; then "v of hinge"; then
+                               user-defined states by their names, which add to the 2 n. With closed
                                loops only of independent coordinates; outputs may be of all
     inputs                     "tau of hinge", then the inputs of the model by their names
     outputs                    as asked for: "q of ...", "v of ...", "a of ...", and measures by their names

@@ -48,7 +48,7 @@ class Equilibrium:
                  where they are not unique), world axes: force, then moment
     efforts      names    force or effort of each force element, and of each drive
     measures     names    measures of the model
-    states       names    states of one's own, whose rates are zero there
+    states       names    user-defined states, whose rates are zero there
     iterations   int      Newton steps that it took
     tau, inputs, t        what was given
     """
@@ -71,7 +71,7 @@ class Equilibrium:
 
     @property
     def v(self) -> Array:
-        """(nv,)  at rest: zero, but for states of one's own."""
+        """(nv,)  at rest: zero, but for user-defined states."""
         v = np.zeros(self.model.nv)
         v[list(self.model.state_places)] = list(self.states.values())
         return v
@@ -180,7 +180,7 @@ def _with_states(model: Model, q0: Any, tau: Any, inputs: Any, t: float, seek: S
     if found.unstable and seek == "stable":
         raise DynamicsError(
             f"model {model.name!r} found an equilibrium that is unstable along {listed(found.unstable)}: begin elsewhere "
-            f"({argument('q0')}), or take it with {argument('seek', 'nearest')}."
+            f"({argument('q0')}), or accept it with {argument('seek', 'nearest')}."
         )
     states = dict(zip(model.state_names, found.v[list(model.state_places)].tolist(), strict=True))
     return Equilibrium(
@@ -239,7 +239,7 @@ def _stable(dyn: Dynamics, found: Found, given: Conditions, max_iterations: int)
     raise DynamicsError(
         f"model {dyn.model.name!r} has no stable equilibrium near its start: that at {where}"
         f"{' ...' if len(result.rows()) > 6 else ''} is {result.verdict}, and no stable one was found from there. "
-        f"Begin elsewhere ({argument('q0')}), or take it with {argument('seek', 'nearest')}."
+        f"Begin elsewhere ({argument('q0')}), or accept it with {argument('seek', 'nearest')}."
     )
 
 
@@ -329,9 +329,9 @@ def _complaint(model: Model, found: Found) -> str:
     loose = [name for name, x in zip(model.v_names, fall, strict=True) if x > 0.3 * fall.max()]
     reason = {
         "falling": f"nothing holds {listed(loose)}: give a spring, a support, or drive the joint",
-        "stuck": f"no step from there brings less. Begin elsewhere ({argument('q0')}), or look for stops and tables with "
-        "sharp corners",
-        "slow": f"it may have none near. Begin elsewhere ({argument('q0')}), allow more steps "
-        f"({argument('max_iterations')}), or take any ({argument('seek', 'nearest')})",
+        "stuck": f"no further step reduces the unbalanced efforts. Begin elsewhere ({argument('q0')}), or look for stops "
+        "and tables with sharp corners",
+        "slow": f"there may be none nearby. Begin elsewhere ({argument('q0')}), allow more steps "
+        f"({argument('max_iterations')}), or accept any kind ({argument('seek', 'nearest')})",
     }[str(found.problem)]
     return f"model {model.name!r} found no equilibrium in {counted(found.iterations, 'step')}; {reason}. Unbalanced: {names}."

@@ -54,7 +54,7 @@ class Mode:
 
     kind            "rigid": no stiffness and no damping, it drifts; "oscillating"; "decaying" or "growing" without oscillation
     root            1/s; of an oscillating mode the one with positive imaginary part
-    shape           displacement of each coordinate by the names of v, and states of one's own; complex where phases differ
+    shape           displacement of each coordinate by the names of v, and user-defined states; complex where phases differ
     measures        how much each measure of the model takes part: its change for this shape, in its unit for 1 rad or 1 m
     """
 
@@ -358,7 +358,7 @@ def _kind(s: complex, shape: Complex, rigid: bool) -> list[_Root]:
 
 def _mode(model: Model, kind: str, root: complex, shape: Complex) -> Mode:
     moving = shape[: model.nv - len(model.state_places)]
-    compared = moving if moving.any() else shape  # a state of one's own has a unit of its own
+    compared = moving if moving.any() else shape  # a user-defined state has a unit of its own
     largest = compared[first_of_largest(np.abs(compared))] if len(compared) else 1.0
     scaled = shape / largest if largest else shape
     scaled = np.where(np.abs(scaled.imag) < 1e-12, scaled.real, scaled)

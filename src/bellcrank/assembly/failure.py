@@ -45,9 +45,9 @@ def out_of_reach(loops: Loops, start: Start, base: Array, end: Toggle | Lost, t:
     names = _moving_names(start, base)
     wanted, reached, begun = (values(model, q, names) for q in (start.q, at.q, base))
     if isinstance(end, Toggle):
-        why = f"is past a toggle: from {begun} it gets to {reached}, where the mechanism turns back"
+        why = f"is past a toggle: from {begun} it can move to {reached}, where the mechanism turns back"
     elif np.array_equal(at.q, base):
-        why = f"cannot be reached: from {begun} it cannot move at all, the mechanism is locked or stands in a dead centre of it"
+        why = f"cannot be reached: from {begun} it cannot move at all: the mechanism is locked, or this is a dead centre of it"
     else:
         why = f"was not reached: beyond {reached} no configuration on this branch was found, starting from {begun}"
     stays = open_loops(loops, start.held.placed(at.q, at.q, start.q, 1.0), t, most=1)
@@ -63,7 +63,7 @@ def held_in_the_way(loops: Loops, start: Start, q: Array, free: Array, t: float)
     model = loops.model
     dof, held = freedom(loops, free, t), start.held.names
     many = start.held.count
-    why = f"Held are {values(model, start.q, held[:6])}; the loops would close at {values(model, free, held[:6])}"
+    why = f"The held values are {values(model, start.q, held[:6])}; the loops would close at {values(model, free, held[:6])}"
     if many > dof:
         freely = f"{dof} degree{'s' if dof != 1 else ''} of freedom"
         what = "1 coordinate is" if many == 1 else f"{many} coordinates are"
@@ -84,7 +84,7 @@ def contradictory_velocities(loops: Loops, q: Array, v: Array, start: Start, t: 
     locked = locked_by(loops, q, t)
     remedy = f"{locked[0].upper()}{locked[1:]}" if locked else "Hold fewer velocities, or change them"
     return AssemblyError(
-        f"model {model.name!r} has no velocities that its loops agree with: held are {asked}, with {dof} "
+        f"model {model.name!r} has no velocities that are compatible with its loops: held are {asked}, with {dof} "
         f"degree{'s' if dof != 1 else ''} of freedom there; {worst}. {remedy}.",
         q,
     )

@@ -58,8 +58,8 @@ class Axis(NamedTuple):
         listed = " and ".join([", ".join(named[:-1]), named[-1]]) if len(named) > 1 else "".join(named)
         beside = f", parallel to that of {listed}," if named else ""
         return (
-            f"the axis {_vector(self.axis)} of joint {self.joint!r} locks its loop: it is {math.degrees(self.angle):.3g} "
-            f"degrees off. With the axis {_vector(self.wanted)}{beside} the loop could move"
+            f"the axis {_vector(self.axis)} of joint {self.joint!r} locks its loop: it is out of line by "
+            f"{math.degrees(self.angle):.3g} degrees. With the axis {_vector(self.wanted)}{beside} the loop could move"
         )
 
 

@@ -38,14 +38,14 @@ class Gap(NamedTuple):
         if self.distance > 1e-3 * self.angle or not self.angle:
             parts.append(f"{apart[self.closure.kind]} {length_words(self.distance)}")
         if self.angle > 1e-3 * self.distance:
-            parts.append(f"its axes are {math.degrees(self.angle):.3g} degrees off")
+            parts.append(f"its axes are {math.degrees(self.angle):.3g} degrees out of line")
         return " and ".join(parts)
 
 
 apart = {
     "joint": "its points are apart by",
     "distance": "its length is off by",
-    "point_on_line": "its point is beside the line by",
+    "point_on_line": "its point is off the line by",
     "point_on_plane": "its point is off the plane by",
     "perpendicular": "",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated
 
@@ -16,8 +17,8 @@ from .reading import MODEL, ModelFile, reads_model
 def command(
     model: Annotated[ModelFile, MODEL],
     coordinate: Annotated[str, typer.Argument(metavar="COORDINATE", help="The coordinate that is moved.")],
-    first: Annotated[float, typer.Option("--from", help="First value, rad or m.")] = -3.141592653589793,
-    last: Annotated[float, typer.Option("--to", help="Last value.")] = 3.141592653589793,
+    first: Annotated[float, typer.Option("--from", help="First value, rad or m.", show_default="-pi")] = -math.pi,
+    last: Annotated[float, typer.Option("--to", help="Last value.", show_default="pi")] = math.pi,
     count: Annotated[int, typer.Option(min=2, help="Number of values.")] = 25,
     hold: Annotated[list[str] | None, typer.Option(help="A coordinate that is held.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the motion into this file.")] = None,

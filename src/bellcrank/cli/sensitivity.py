@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -28,8 +29,8 @@ def command(
     method: Annotated[str | None, typer.Option(help="Integrator of the run.")] = None,
     control: Annotated[str | None, typer.Option(help="Which errors control the steps: those of the state, or all.")] = None,
     coordinate: Annotated[str | None, typer.Option(help="For drive: the coordinate that is moved.")] = None,
-    first: Annotated[float, typer.Option("--from", help="For drive: first value, rad or m.")] = -3.141592653589793,
-    last: Annotated[float, typer.Option("--to", help="For drive: last value.")] = 3.141592653589793,
+    first: Annotated[float, typer.Option("--from", help="For drive: first value, rad or m.", show_default="-pi")] = -math.pi,
+    last: Annotated[float, typer.Option("--to", help="For drive: last value.", show_default="pi")] = math.pi,
     count: Annotated[int, typer.Option(min=2, help="For drive: number of values.")] = 25,
     tolerance: Annotated[
         list[str] | None, typer.Option(help="Tolerance of a parameter: path=0.001, path=0.5% or 0.5% for all.")

@@ -20,8 +20,8 @@ from .trends import envelope
 if TYPE_CHECKING:
     from .methods import MethodComparison
 
-TITLES = {"energy": "Energy error", "momentum": "Change of momenta that are kept"}
-UNITS = {"energy": "of the largest kinetic energy", "momentum": "of sqrt(2 m T)"}
+TITLES = {"energy": "Energy error", "momentum": "Change of conserved momenta"}
+UNITS = {"energy": "relative to the largest kinetic energy", "momentum": "relative to sqrt(2 m T)"}
 LEAST = 1e-17  # where a logarithm of zero is drawn
 
 

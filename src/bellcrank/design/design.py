@@ -267,7 +267,7 @@ class Design:
     def _of_mapping(self, p: Mapping[str, float]) -> Array:
         unknown = [name for name in p if name not in self.names]
         if unknown or not all(map(is_number, p.values())):
-            what = f"{listed(unknown)} is none of" if unknown else "a number is not finite among those of"
+            what = f"{listed(unknown)} is not among" if unknown else "a number is not finite among those of"
             raise StateError(f"{what} the parameters of this design: {listed(self.names)}.")
         return np.array([float(p.get(name, x)) for name, x in zip(self.names, self.start, strict=True)])
 

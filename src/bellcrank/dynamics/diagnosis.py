@@ -49,7 +49,8 @@ def why_not_finite(plan: Plan, state: dict[str, NDArray[np.float64]]) -> str:
         if pivots is None or not np.isfinite([float(x) for x in leaves(tuple(pivot.gain for pivot in pivots))]).all():
             return (
                 f"joint {model.joint_names[body]!r} moves no inertia in one of its directions "
-                f"(body {model.body_names[body]!r}): give the bodies that it carries mass or inertia, or it an armature"
+                f"(body {model.body_names[body]!r}): give the bodies that it carries mass or inertia, or give the joint an "
+                "armature"
             )
     return "the accelerations are not finite: the state is too large for double precision"
 
@@ -96,20 +97,19 @@ def _rank(plan: Plan, inputs: dict[str, list[Number]]) -> int:
 def _dependent(loops: Singular) -> str:
     names = ", ".join(f'"{name}"' for name in loops.closures)
     return (
-        f"of the equations of the loop through {names}, which is over-constrained, some were kept when the model was compiled, "
-        f"and at this state they are dependent: one adds only {loops.pivot:.2g} of what it could. Others would do: runs choose "
-        f"them again by themselves; for single states use {argument('formulation', 'multipliers')}."
+        f"of the equations of the loop through {names}, which is over-constrained, some were kept when the model was compiled. "
+        f"At this state they depend on each other (the independent part of one is {loops.pivot:.2g}), and others do not: runs "
+        f"choose them again automatically; for single states use {argument('formulation', 'multipliers')}."
     )
 
 
 def _singular(loops: Singular, plan: Plan) -> str:
     names = ", ".join(f'"{name}"' for name in loops.closures)
     return (
-        f"singular position of the loop through {names}: one of its equations adds only {loops.pivot:.2g} of what it could "
-        f"({argument('rank_tolerance')} {plan.tolerance:g}), so that the loop could go on in more than one way and "
-        f"accelerations are not determined. Let a run pass it with "
-        f"{argument('method', 'rattle')} or {argument('on_singular', 'pass')}; "
-        f"{argument('formulation', 'multipliers')} leaves such equations out."
+        f"singular position of the loop through {names}: one of its equations depends on the others but for a part of "
+        f"{loops.pivot:.2g} ({argument('rank_tolerance')} {plan.tolerance:g}), so that the loop could continue in more than "
+        f"one way and accelerations are not determined. Let a run pass it with {argument('method', 'rattle')} or "
+        f"{argument('on_singular', 'pass')}; {argument('formulation', 'multipliers')} leaves such equations out."
     )
 
 
@@ -120,7 +120,7 @@ def table_that_ended(model: Model, t: float) -> str | None:
     for what, table in tables:
         if table is not None and table.outside == "error" and not table.x[0] <= t <= table.x[-1]:
             span = f"{table.x[0]:g} to {table.x[-1]:g} s"
-            return f'the table {what} goes from {span} only: make it longer, or let it be held (outside = "clamp")'
+            return f'the table {what} goes from {span} only: make it longer, or let it keep its last value (outside = "clamp")'
     return None
 
 
@@ -134,7 +134,9 @@ def _laws(model: Model) -> Iterator[tuple[str, str, Law]]:
 def _why_no_force(element: Element) -> str:
     if element.kind == "spring_damper" and element.table is not None and element.table.outside == "error":
         low, high = element.table.x[0], element.table.x[-1]
-        return f'its table covers elongations from {low:g} to {high:g} m only (or hold it: outside = "clamp")'
+        return (
+            f'its table covers elongations from {low:g} to {high:g} m only (to keep the force at its ends: outside = "clamp")'
+        )
     if element.kind == "spring_damper":
         return "its two points meet, so that it has no direction"
     if element.kind == "turning_spring":

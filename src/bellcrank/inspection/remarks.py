@@ -97,7 +97,7 @@ def _unread_inputs(model: Model) -> Iterator[str]:
     }
     for k, name in enumerate(model.inputs):
         if k not in read and name not in named:
-            yield f'nothing reads the input "{name}"'
+            yield f'nothing uses the input "{name}"'
 
 
 def _stops(model: Model) -> Iterator[str]:
@@ -145,7 +145,7 @@ def _jumps(model: Model) -> Iterator[str]:
 
 
 def _names(model: Model) -> Iterator[str]:
-    """Names that are easily taken for each other."""
+    """Names that are easily confused."""
     forces = (e.name for e in model.elements[: model.force_count])
     names = [*model.body_names[: model.body_count], *model.joint_names, *forces, *model.inputs]
     names += [m.name for m in model.measures]
@@ -153,7 +153,7 @@ def _names(model: Model) -> Iterator[str]:
     for name in names:
         other = seen.setdefault(name.lower().replace("_", "").replace("-", ""), name)
         if other != name:
-            yield f'the names "{other}" and "{name}" are easily taken for each other'
+            yield f'the names "{other}" and "{name}" are easily confused'
 
 
 def _start(model: Model) -> Iterator[str]:

@@ -84,7 +84,7 @@ def save(model: Model, path: str | PathLike[str], *, keep: bool = False, partial
     text, left_out = import_module(f".{format}.writer", __name__).write(model, partial=partial, folder=target.parent)
     write_whole(target, lambda file: file.write(text.encode()), keep=keep)
     if left_out:
-        warn("\n  ".join([f"{target} does not hold:", *left_out]))
+        warn("\n  ".join([f"{target} does not contain:", *left_out]))
 
 
 def _in_gallery(name: Path) -> Path:

@@ -378,7 +378,7 @@ class Parts:
         """A belt or chain around two pulleys; its two sides load the bearings."""
         self._item("gears", gear_specs.BeltSpec, locals())
 
-    # --- states of one's own
+    # --- user-defined states
 
     def state(self, name: str, rate: Value, initial: Value = 0.0, *, unit: str = "") -> None:
         """A number that changes at a rate (constant, a formula, a function), integrated with the motion; forces may use it."""

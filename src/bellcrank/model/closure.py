@@ -99,7 +99,7 @@ def closure_problems(closure: Closure, n: int) -> Iterator[str]:
     if not all(-1 <= row < n for row in (closure.body_a, closure.body_b)):
         yield f"a body is not in the model. Give -1 for ground, or a row up to {n - 1}."
     elif closure.kind != "coupler" and closure.body_a == closure.body_b:
-        yield "it ties a body to itself. Let its two bodies differ."
+        yield "it connects a body to itself. Let its two bodies differ."
     numbers = [*closure.point_a, *closure.point_b, closure.value, *(closure.axis or ()), *(closure.axis2 or ())]
     numbers += [factor for _, _, factor in (*closure.terms, *closure.driven_terms)]
     numbers += [x for action in closure.actions for x in (*action.point, *action.linear, *action.size, *action.always)]

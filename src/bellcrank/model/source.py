@@ -12,7 +12,7 @@ Quaternion = tuple[float, float, float, float]
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of a joint, kept for other programs and for stops of one's own; they are not simulated."""
+    """Limits of a joint, kept for other programs and for stops that are added; they are not simulated."""
 
     lower: float | None = None
     upper: float | None = None

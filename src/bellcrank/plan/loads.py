@@ -273,7 +273,7 @@ def _element(model: Model, frames: Frames, place: dict[int, int], rows: dict[int
         joint = model.joints[e.joint]
         q, v = int(model.q_index[e.joint]) + e.dof, int(model.v_index[e.joint]) + e.dof
         u = model.input_of(e)
-        scalar = joint.quaternion is None and joint.mechanical  # states of one's own have no q
+        scalar = joint.quaternion is None and joint.mechanical  # user-defined states have no q
         signature = ElementSignature(e.kind, True, scalar, True, True, table, u >= 0, terms=len(e.terms))
         start = ELEMENT_SLOTS["factors"]
         row[start : start + len(e.terms)] = [factor for _, _, factor in e.terms]

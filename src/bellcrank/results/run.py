@@ -193,9 +193,9 @@ class Run:
 
     @cached_property
     def states(self) -> xr.DataArray:
-        """States of one's own (time, dof), which are the last entries of v; none in most models."""
+        """User-defined states (time, dof), which are the last entries of v; none in most models."""
         found = self.v[:, len(self.labels.dofs) - len(self.settings.get("states", ())) :]
-        return found.rename("states").assign_attrs(long_name="states of one's own")
+        return found.rename("states").assign_attrs(long_name="user-defined states")
 
     @cached_property
     def inputs(self) -> xr.DataArray:

@@ -35,8 +35,8 @@ def energy_doubt(error: float | None) -> str | None:
     if error is None or not error >= TRUSTED:
         return None
     return (
-        f"the energy does not add up, by {error:.2g} of what flows: do not trust this run. Take shorter steps "
-        f"({argument('max_step')}), or {argument('method', 'dopri5')} with a tighter {argument('rtol')}"
+        f"the energy balance does not close: its error is {error:.2g} of the energy that flows: do not trust this run. Take "
+        f"shorter steps ({argument('max_step')}), or {argument('method', 'dopri5')} with a tighter {argument('rtol')}"
     )
 
 

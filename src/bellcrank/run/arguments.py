@@ -77,7 +77,7 @@ def must_be_known(name: str) -> None:
 
 def no_functions(method: str) -> StateError:
     named = ", ".join((AUTO, *(name for name, scheme in METHODS.items() if scheme.adaptive or not scheme.implicit)))
-    return StateError(f"tau and inputs as functions or tables go with {named}, not with {method}")
+    return StateError(f"tau and inputs as functions or tables are supported by {named}, not with {method}")
 
 
 def formulation_for(method: str, model: Model, formulation: str, functions: bool) -> str:

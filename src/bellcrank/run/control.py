@@ -63,8 +63,8 @@ class Loads:
         names = ", ".join(e.name for e in self.dynamics.model.bearings)
         self.loads = np.zeros_like(self.loads)
         raise DynamicsError(
-            f"friction {names} finds no load at t = {t:g} s: every reaction asks for a larger one. With this coefficient the "
-            "joint jams; give a smaller coefficient or radius"
+            f"friction {names} has no solution for the load at t = {t:g} s: every reaction makes it larger. With this "
+            "coefficient the joint jams; give a smaller coefficient or radius"
         )
 
     def _reactions(self, t: float, q: Array, v: Array, tau: Any, u: Array) -> tuple[Array, Array]:

@@ -360,7 +360,7 @@ def _tell_passages(outcome: Outcome, method: str, loops: Loops) -> None:
     more = f" and {len(passed) - _TOLD} more, which are in the run's settings" if len(passed) > _TOLD else ""
     listed = times[0] if len(times) == 1 else f"{', '.join(times[:-1])}{',' if more else ' and'} {times[-1]}"
     closures = ", ".join(repr(name) for name in dict.fromkeys(passage.closure for passage in passed))
-    how = "rattle took it through" if loops.switch else f"{method} went on through it; check which branch it took"
+    how = "rattle passed it" if loops.switch else f"{method} continued through it; check which branch the motion took"
     what = "configuration" if len(passed) == 1 else "configurations"
     warn(f"singular {what} at t = {listed} s{more}, in the loop through {closures}: {how}")
 

@@ -66,7 +66,7 @@ class Stiffness:
         warn(
             f"model {self.model!r} is stiff{which}: from t = {found.time:.4g} s on its fastest motion{where} dies out at a "
             f"rate of {found.rate:.2g} 1/s, and {self.method} takes steps of {pace.h:.2g} s to stay stable, not for accuracy; "
-            f"there are about {pace.left:.1g} of them to go{long}. {self.remedy}",
+            f"about {pace.left:.1g} of them remain{long}. {self.remedy}",
             StiffnessWarning,
         )
 

@@ -17,23 +17,23 @@ from .loops.treatment import NO_LOOPS, Loops
 Array = NDArray[np.float64]
 
 
-_NO_FUNCTIONS = "rattle, which passes it well, takes no functions and no tables."
+_NO_FUNCTIONS = "rattle, which passes it well, supports neither functions nor tables."
 
 
 def let_it_pass(*, functions: bool = False) -> str:
     """What may be done at a singular configuration; ``functions``: efforts or inputs are functions or tables."""
     going_on = argument("on_singular", "warn")
     if functions:
-        return f"Take this method through it with {going_on}; {_NO_FUNCTIONS}"
+        return f"Continue through it with {going_on}; {_NO_FUNCTIONS}"
     passing = f"{argument('method', 'rattle')} or {argument('on_singular', 'pass')}"
-    return f"Let it pass with {passing}, or take this method through it with {going_on}."
+    return f"Let it pass with {passing}, or continue through it by this method with {going_on}."
 
 
 def stuck(*, functions: bool = False) -> str:
     """The same, where "warn" did not help."""
     passing = f"{argument('method', 'rattle')} or {argument('on_singular', 'pass')}"
     through = _NO_FUNCTIONS if functions else f"use {passing}."
-    return f"This method does not get through, since accelerations have no bound there: {through}"
+    return f"This method cannot pass it, since accelerations have no bound there: {through}"
 
 
 class Passage(NamedTuple):
@@ -52,8 +52,8 @@ class Passage(NamedTuple):
 
     def _what(self) -> str:
         return (
-            f"stopped at t = {self.time:.9g} s: the mechanism comes to a singular configuration, where the loop through "
-            f'"{self.closure}" could go on in more than one way.'
+            f"stopped at t = {self.time:.9g} s: the mechanism reaches a singular configuration, where the loop through "
+            f'"{self.closure}" could continue in more than one way.'
         )
 
 

@@ -105,7 +105,7 @@ def _must_be_enough(loops: Loops, q: Array, held: Held, t: float) -> None:
         others = [name for name, is_held in zip(model.q_names, held.q, strict=True) if not is_held]
         raise StateError(
             f"the motion of {listed(held.names)} leaves {left} degree{'s' if left > 1 else ''} of freedom of {model.name!r}: "
-            f"give that of as many more of {listed(others)}"
+            f"give also the motion of as many of {listed(others)}"
         )
 
 
@@ -176,7 +176,7 @@ def actuator_efforts(dyn: Dynamics, q: Array, times: Array, r: Array, actuated: 
     moving = [name for name in model.v_names if name not in model.state_names]
     for name in actuated:
         if name not in moving:
-            raise StateError(f"actuated has {name!r}, which is none of {listed(moving)}")
+            raise StateError(f"actuated names {name!r}, which is not among {listed(moving)}")
     places = [model.v_names.index(name) for name in actuated]
     efforts = np.zeros_like(r)
     free = 0

@@ -59,7 +59,7 @@ class Drive:
     error             (k,)            largest error of the closures, m
     limits            where the input cannot go on, at most one below and one above
     missing           values that were asked for and not reached
-    change_points     values at which the loops lose rank and branches meet: the mechanism could go on in more than one way
+    change_points     values at which the loops lose rank and branches meet: the mechanism could continue in more than one way
     held              coordinates that stay where they are; of a tree, all but the input
     t                 s, at which the model's own drivers stand still, unless the input is the time
     given             the other arguments of drive, with which plot finds the values between; empty if it was interrupted
@@ -163,7 +163,7 @@ class Drive:
             what = "toggle, the mechanism turns back" if limit.toggle else "no configuration was found beyond"
             lines.append(f"at {self.input!r} = {limit.value:.9g} {self.unit}: {what}{limit.why and f' ({limit.why})'}")
         for value in self.change_points:
-            what = "change point, branches meet and the mechanism could go on in more than one way"
+            what = "change point, branches meet and the mechanism could continue in more than one way"
             lines.append(f"at {self.input!r} = {value:.9g} {self.unit}: {what}")
         if len(self.missing):
             lines.append(f"{counted(len(self.missing), 'value')} out of reach")
@@ -221,7 +221,7 @@ def drive(
     speed, acceleration   of the input; unit speed gives the velocity ratios
     hold           coordinates that stay where they are, of mechanisms with more than one degree of freedom
     q              approximate start, as for assemble
-    states         by name, the values at which states of one's own are held; those of the model's start unless given
+    states         by name, the values at which user-defined states are held; those of the model's start unless given
 
     What lies beyond a toggle is not reached: ``limits`` says where the input cannot go on, ``missing`` which values are left.
     A change point is passed on the branch that goes straight on, and is listed in ``change_points``. Interrupted, it ends with

@@ -55,7 +55,7 @@ def inverse_motion(
     With closed loops ``motion`` may have as many coordinates as the loops leave free: the others follow. More actuators than
     that share the load with the least sum of squares, which the attribute ``actuation`` says.
 
-    States of one's own begin as the model says and are integrated along the motion; those of a run are its own.
+    User-defined states begin as the model says and are integrated along the motion; those of a run are its own.
 
     effort is what must be applied besides the model's own forces; effort = tau of a simulated run. power = effort v.
     """

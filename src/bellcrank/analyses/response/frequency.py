@@ -165,7 +165,7 @@ def frequency_response(
                  measures of the model, or its coordinates if it has none, unless given
     frequencies  Hz, increasing; if not given, from below the slowest to above the fastest mode, denser at its peaks
     q            the position of rest; that of equilibrium if not given
-    v            with q: velocities of zero, and states of one's own at rest; those of the model's start if not given
+    v            with q: velocities of zero, and user-defined states at rest; those of the model's start if not given
     tau, inputs, t   what acts at rest, and when: prescribed motions stand still as they are then
     """
     still = frozen(model, t)
@@ -198,7 +198,7 @@ def _states(dyn: Dynamics, v: ArrayLike | None) -> Array:
     speeds = vector(dyn, "v", np.zeros(dyn.model.nv) if v is None else v)
     own = list(dyn.model.state_places)
     if np.delete(speeds, own).any():
-        raise StateError("a frequency response is one about rest: give velocities of zero, and states of one's own only")
+        raise StateError("a frequency response is one about rest: give velocities of zero, and user-defined states only")
     if v is None:
         speeds[own] = dyn.model.given_v[own]
     return speeds

@@ -102,7 +102,7 @@ class AtState:
     @cached_property
     def dreactions(self) -> Array:
         model = self.dyn.model
-        held = [k for k, joint in enumerate(model.joints) if joint.mechanical]  # states of one's own have none
+        held = [k for k, joint in enumerate(model.joints) if joint.mechanical]  # user-defined states have none
         found = self.measures([f"{model.joint_names[k]}.{component}" for k in held for component in COMPONENTS])
         whole = np.zeros((*found.shape[:-2], model.n, 6, found.shape[-1]))
         whole[..., held, :, :] = found.reshape(*found.shape[:-2], len(held), 6, found.shape[-1])

@@ -31,8 +31,8 @@ def shaky_words(loops: Loops, nearby: Place | None, parts: list[Branches | None]
             names = [model.v_names[k] for k in part.block.columns[moving > SHARE * moving.max()]]
             closed = [closure.name for closure in _parting(model, part)]
             yield (
-                f"the mechanism is shaky at {quoted(names)}: it gives way a little, but cannot move on. The equations of "
-                f"{quoted(closed)} allow velocities here that no motion follows"
+                f"the mechanism is shaky at {quoted(names)}: it is mobile infinitesimally, but cannot move further. The "
+                f"equations of {quoted(closed)} allow velocities here that no motion follows"
             )
 
 

@@ -157,7 +157,7 @@ class Export:
             left_out = argument("partial", True)
             lines = [f"{line} ({left_out} cannot leave it out)" for line in self.never]
             lines += [] if partial else self.cannot
-            remedy = "Save it as .toml, which holds everything"
+            remedy = "Save it as .toml, which can express everything"
             remedy += "." if self.never else f", or leave these out with {left_out}."
             what = f'"{self.model.name}" cannot be written as {self.format.upper()}, which cannot express'
             raise ModelError("\n  ".join([what, *lines]) + f"\n{remedy}")

@@ -20,7 +20,9 @@ def check_mesh(table: TomlTable, file: str, needed: bool = True) -> Path | None:
     folder = folder_of(table)
     reason = why_not(file, folder)
     if reason is None and folder is None and needed:
-        reason = "gives it its mass, and a text has no folder to find it in. Save the model as a file beside the mesh."
+        reason = (
+            "gives it its mass, and a model given as text has no folder to look in. Save the model as a file beside the mesh."
+        )
     if reason is not None:
         table.complain(f'the mesh file "{file}" of "{table.about}" {reason}', "file")
     return None if reason is not None or folder is None else folder / file

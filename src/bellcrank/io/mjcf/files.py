@@ -52,7 +52,8 @@ def check_files(root: XmlElement, file: str, options: Options, *, from_text: boo
                     if from_text:
                         where = f"{document.name}, line {node.line}"
                         raise ModelError(
-                            f'{where}: it needs the file "{value}", but a text has no folder. Load it from a file.'
+                            f'{where}: it needs the file "{value}", but a model given as text has no folder. '
+                            "Load it from a file."
                         )
                     for place in _check_inside(value, around, home, document, node):
                         regular_file(place)  # MuJoCo would wait for what comes out of a pipe
@@ -72,7 +73,7 @@ def _included(first: Document, home: Home, *, from_text: bool) -> Iterator[Docum
                 continue
             count += 1
             if from_text or count > MOST_INCLUDED:
-                why = "a text has no folder" if from_text else f"more than {MOST_INCLUDED} files are included"
+                why = "a model given as text has no folder" if from_text else f"more than {MOST_INCLUDED} files are included"
                 raise ModelError(f'{document.name}, line {node.line}: it includes "{inner}", but {why}.')
             assets = _folders(document.root) if node.tag == "model" else ()
             around = [folder / inside for folder in (home.folder, document.folder) for inside in (".", *assets)]

@@ -177,7 +177,7 @@ def _tendon(compiled: Compiled, assembly: ImportedParts, joints: dict[int, Named
         ends = [at_site(compiled, assembly, site) for site in between_sites(compiled, i) or ()]
         assembly.add(LineSpring, name, *ends, stiffness, damping, low if stiffness else 0.0, noun="tendon")
     else:
-        what = f"of more than {MOST_TERMS} joints" if terms is not None else "that winds round things"
+        what = f"of more than {MOST_TERMS} joints" if terms is not None else "that wraps around objects"
         assembly.unsimulated.append(f'the spring or damping of tendon "{name}" {what}')
 
 

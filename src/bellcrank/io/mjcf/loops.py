@@ -59,7 +59,7 @@ def _close(compiled: Compiled, assembly: ImportedParts, i: int, name: str, *, we
     weld = weld and float(compiled.m.eq_data[i, TORQUE_SCALE]) != 0
     parent, child = assembly.body(a - 1), assembly.body(b - 1)
     if parent == child:
-        return "it ties a body to itself"
+        return "it connects a body to itself"
     apart = float(np.linalg.norm(_world(compiled, a) + point_a - _world(compiled, b) - point_b))
     angle = angle_between(axes_a, axes_b) if weld else 0.0
     ours = assembly.names.take(name, "weld" if weld else "connect")
@@ -141,7 +141,7 @@ def _couple(
     terms: dict[int, float] = {}
     for side, factor in zip(sides, (1.0, -c1), strict=False):
         if side is None:
-            return "its tendon winds round things"
+            return "its tendon wraps around objects"
         for j, c in side.items():
             terms[j] = terms.get(j, 0.0) + factor * c
     if any(joints[j].kind not in (SLIDE, HINGE) for j in terms):

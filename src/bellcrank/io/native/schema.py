@@ -113,19 +113,34 @@ def _parts() -> Schema:
 
 def _of_types(types: dict[str, type[Any]]) -> Schema:
     """Items that say their type."""
-    return {"anyOf": [_object(cls, extra={"type": {"const": kind}}, needed=["type"]) for kind, cls in types.items()]}
+    return {
+        "anyOf": [
+            {"description": _summary(cls), **_object(cls, extra={"type": {"const": kind}}, needed=["type"])}
+            for kind, cls in types.items()
+        ]
+    }
 
 
 def _body() -> Schema:
-    solids = {key: _object(cls) for key, cls in BY_KEY.items()}
+    solids = {key: {"description": _summary(cls), **_object(cls)} for key, cls in BY_KEY.items()}
     point = {"at": _ref("place"), "mass": _ref("scalar")}
-    bob = _closed(point, ["at", "mass"])
-    own = {"mass": _ref("scalar"), "center": _ref("place"), "inertia": _ref("inertia")}
+    bob = {"description": "A mass in one point.", **_closed(point, ["at", "mass"])}
+    own = {
+        "mass": {"description": "mass (kg), with center and inertia", **_ref("scalar")},
+        "center": {"description": "centre of mass (m)", **_ref("place")},
+        "inertia": {"description": "inertia about the centre of mass (kg m2)", **_ref("inertia")},
+    }
     one: Schema = {"type": "object", "properties": {**own, "point_mass": bob, **solids}, "additionalProperties": False}
-    several = {"parts": {"type": "array", "items": one, "minItems": 1}, "holes": {"type": "array", "items": one}}
+    several = {
+        "parts": {"description": "shapes of which the body consists", "type": "array", "items": one, "minItems": 1},
+        "holes": {"description": "shapes that are removed from the parts", "type": "array", "items": one},
+        "density": {"description": "density of all parts without a mass or density (kg/m3)", **_ref("scalar")},
+        "mesh": {"description": _summary(MeshSolid), **_object(MeshSolid)},
+    }
     return {
+        "description": "A rigid body: mass, center and inertia, or one shape, or parts, or a mesh.",
         "type": "object",
-        "properties": {**one["properties"], **several, "density": _ref("scalar"), "mesh": _object(MeshSolid)},
+        "properties": {**one["properties"], **several},
         "anyOf": [{"required": [key]} for key in ("mass", "point_mass", *solids, "parts", "mesh")],
         "additionalProperties": False,
     }
@@ -133,7 +148,12 @@ def _body() -> Schema:
 
 def _named(inner: Schema, cls: type[Any] | None = None) -> Schema:
     found: Schema = {"type": "object", "additionalProperties": inner}
-    return found if cls is None or not cls.__doc__ else {"description": cls.__doc__.split("\n")[0], **found}
+    return found if cls is None else {"description": _summary(cls), **found}
+
+
+def _summary(cls: type[Any]) -> str:
+    """The first line of its docstring."""
+    return (cls.__doc__ or "").split("\n")[0]
 
 
 def _any(choices: list[Schema]) -> Schema:

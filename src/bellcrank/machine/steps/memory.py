@@ -48,7 +48,7 @@ RUNNING, NOT_FINITE, COLLAPSED, SINGULAR, NOT_SOLVED, INTERRUPTED = (
     6,
 )  # status; 5 is run.lanes.samples.NOT_ASSEMBLED
 LEFT = 7  # a run that is stiff, left to another method
-ENDLESS = 8  # its end is not in sight
+ENDLESS = 8  # its end is out of reach
 
 _CUTS = ("corner", "latest", "earliest", "full", "cut", "left", "piece")  # see cuts/
 _OPENINGS = ("opening_low", "opening_high", "approached", "approaches", "opened")

@@ -57,7 +57,7 @@ def _distance(item: DistanceSpec, rows: ModelRows) -> Closure:
     ends, motion = between(item, rows), _law(item, "length")
     length = designed_length(item) if item.length is None else as_number(item.length)
     if motion is None and not length > 0 and item.length is None:
-        raise Trouble("its points are in one place, so that it has no length. Give length, or use a spherical joint.", "to")
+        raise Trouble("its points coincide, so that it has no length. Give length, or use a spherical joint.", "to")
     return Closure(item.name, "distance", **ends, value=length, motion=motion)
 
 
@@ -134,7 +134,7 @@ def _factors(item: CouplerSpec) -> tuple[float, ...]:
     if len(many) != len(item.joints):
         raise Trouble(f"it has {counted(len(many), 'factor')} for {counted(len(item.joints), 'joint')}. Give one each.", key)
     if not all(is_finite(x) and x != 0 for x in many):
-        raise Trouble("a coordinate with the factor zero is not tied. Give finite numbers that are not zero.", key)
+        raise Trouble("a coordinate with the factor zero is not coupled. Give finite numbers that are not zero.", key)
     return many
 
 

@@ -303,7 +303,7 @@ class Values:
     def no_way(self, path: str, item: Any) -> None:
         """Complains of an axis through two places that are one."""
         if not self.problems.blames(getattr(item, "name", "")):
-            self.complain(path, "it goes from a place to the same place, and has no direction. Give two different points")
+            self.complain(path, "it goes from a point to the same point, and has no direction. Give two different points")
 
     def _complain_of_frame(self, path: str, body: str, item: Any) -> None:
         bodies = {b.name for b in self.spec.bodies}

@@ -50,7 +50,7 @@ class ByTwoDistances(Construction):
 
     distances: Annotated[Any, Distances("points and the distances from them", key="from", unit="m")]
     side: Annotated[str, Choice("of the way from the first to the second", options=("left", "right"))]
-    normal: Annotated[Triple | Between, Direction("from where it is seen; z unless given", turns="axial")] = UP
+    normal: Annotated[Triple | Between, Direction("seen from where this normal points; z unless given", turns="axial")] = UP
 
     def position(self) -> Vector:
         (a, r_a), (b, r_b) = self.distances
@@ -63,10 +63,13 @@ class ByTwoDistances(Construction):
         if reason := _bad_distances(self.distances, at.distances):
             return reason
         if not gap > 0:
-            return f'"{first}" and "{second}" are in one place. Move one of them, or use other points'
+            return f'"{first}" and "{second}" coincide. Move one of them, or use other points'
         across = _vector(at.normal).cross(_vector(b) - _vector(a))
         if not construct.length(across) > _SMALL * gap * construct.length(_vector(at.normal)):
-            return f'its normal is along the way from "{first}" to "{second}", so that there is no left. Give another normal'
+            return (
+                f'its normal is along the line from "{first}" to "{second}", so that left and right are undefined. Give '
+                f"another normal"
+            )
         if _nearly(construct.two_circles(_vector(a), r_a, _vector(b), r_b)[1], gap + abs(r_a) + abs(r_b)):
             return ""
         far = gap > r_a + r_b
@@ -98,10 +101,10 @@ class ByThreeDistances(Construction):
         if reason := _bad_distances(self.distances, at.distances):
             return reason
         if not construct.length(across) > _SMALL * size or not size > 0:
-            return f"{named} are in one line, so that they have no plane. Move one, or use two of them"
+            return f"{named} are on one line, so that they define no plane. Move one, or use two of them"
         normal = _vector(at.normal)
         if not abs(normal.dot(across)) > 1e-9 * construct.length(normal) * construct.length(across):
-            return f"its normal is in the plane of {named}, so that no side is above. Give another normal"
+            return f"its normal is in the plane of {named}, so that above and below are undefined. Give another normal"
         if _nearly(construct.three_spheres((a, b, c), r)[2], sum(r)):
             return ""
         listed = ", ".join(f'{x:.6g} m about "{name}"' for (name, _), x in zip(self.distances, r, strict=True))
@@ -122,8 +125,10 @@ class OnLine(Construction):
     start: Annotated[Place, Position("where the line begins", key="from", remedy="Say where the line begins.")]
     toward: Annotated[Place | None, Position("a point of the line")] = None
     along: Annotated[Triple | Between | None, Direction("its direction, instead of a point")] = None
-    distance: Annotated[Scalar | None, Number("from where it begins; below zero the other way", unit="m")] = None
-    fraction: Annotated[Scalar | None, Number("of the way to the point, instead of the distance")] = None
+    distance: Annotated[Scalar | None, Number("distance from the beginning; negative in the opposite direction", unit="m")] = (
+        None
+    )
+    fraction: Annotated[Scalar | None, Number("fraction of the way to the point, instead of the distance")] = None
 
     def position(self) -> Vector:
         start = _vector(self.start)
@@ -140,7 +145,7 @@ class OnLine(Construction):
             return "a fraction is of the way toward a point, and it has none. Give the distance"
         way = _vector(at.along) if at.toward is None else _vector(at.toward) - _vector(at.start)
         if not construct.length(way) > 0 and self.distance is not None:
-            return "its line has no direction, since its points are in one place. Give two different points"
+            return "its line has no direction, since its points coincide. Give two different points"
         return ""
 
 
@@ -156,7 +161,7 @@ class Mirrored(Construction):
         return construct.mirrored(_vector(self.mirror), _vector(self.through), _vector(self.normal))
 
     def wrong(self, at: Mirrored) -> str:
-        return "" if construct.length(_vector(at.normal)) > 0 else "its normal is zero. Give a vector that is not"
+        return "" if construct.length(_vector(at.normal)) > 0 else "its normal is zero. Give a vector that is not zero"
 
 
 @dataclass(frozen=True)
@@ -165,14 +170,14 @@ class Turned(Construction):
 
     turn: Annotated[Place, Position("what is turned", remedy="Say which point is turned.")]
     axis: Annotated[Triple | Between, Direction("axis of the turn", turns="axial", remedy='Give it: axis = "z"')]
-    angle: Annotated[Scalar, Number("by which it is turned", unit="rad", remedy='Give it: angle = "30 deg"')]
+    angle: Annotated[Scalar, Number("angle by which the point is turned", unit="rad", remedy='Give it: angle = "30 deg"')]
     about: Annotated[Place, Position("a point of the axis; the origin unless given")] = XYZ_ZERO
 
     def position(self) -> Vector:
         return construct.turned(_vector(self.turn), _vector(self.about), _vector(self.axis), self.angle)
 
     def wrong(self, at: Turned) -> str:
-        return "" if construct.length(_vector(at.axis)) > 0 else "its axis is zero. Give a vector that is not"
+        return "" if construct.length(_vector(at.axis)) > 0 else "its axis is zero. Give a vector that is not zero"
 
 
 BY_DISTANCES: dict[int, type[Any]] = {2: ByTwoDistances, 3: ByThreeDistances}

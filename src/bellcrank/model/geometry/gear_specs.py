@@ -11,12 +11,16 @@ from ..spec.items import Item
 
 TWENTY_DEGREES = math.radians(20)
 Two = Annotated[tuple[str, ...], Names("the two bodies", to="body", remedy='Name them: bodies = ["pinion", "wheel"]')]
-Pressure = Annotated[Scalar, Number("in the normal section; 20 degrees unless given", unit="rad", sign="zero or more")]
-Helix = Annotated[Scalar, Number("of the first body, right-handed; of straight teeth zero", unit="rad")]
+Pressure = Annotated[
+    Scalar, Number("pressure angle in the normal section; 20 degrees unless given", unit="rad", sign="zero or more")
+]
+Helix = Annotated[
+    Scalar, Number("helix angle of the first body, positive if right-handed; zero for straight teeth", unit="rad")
+]
 Height = Annotated[Place | None, Position("the middle of the teeth along the axis; the first joint's point unless given")]
 Teeth = Annotated[
     Place | None,
-    Position("the middle of the teeth, of which the place along the axis counts; of bevel gears where they touch"),
+    Position("the middle of the teeth: its position along the axis counts; for bevel gears, where the teeth touch"),
 ]
 
 
@@ -29,9 +33,9 @@ class GearSpec(GearItem, section="gears"):
     """Two toothed wheels, on parallel axes or as bevel gears on axes that meet. The tooth force acts at the pitch point."""
 
     bodies: Two
-    radii: Annotated[Any, Numbers("of the pitch circles", unit="m")] = None
+    radii: Annotated[Any, Numbers("radii of the pitch circles", unit="m")] = None
     teeth: Annotated[Any, Numbers("numbers of teeth, instead of radii")] = None
-    module: Annotated[Scalar | None, Number("with teeth, checked against the distance of the axes", unit="m")] = None
+    module: Annotated[Scalar | None, Number("module of the teeth; checked against the distance of the axes", unit="m")] = None
     internal: Annotated[bool, Flag("whether the larger wheel has its teeth inside")] = False
     pressure_angle: Pressure = TWENTY_DEGREES
     helix_angle: Helix = 0.0
@@ -54,10 +58,11 @@ class BeltSpec(GearItem, section="belts"):
     """A belt or chain around two pulleys on parallel axes, without stretch or mass."""
 
     bodies: Two
-    radii: Annotated[Any, Numbers("of the pulleys", unit="m", remedy="Give two: radii = [0.05, 0.1]")]
-    crossed: Annotated[bool, Flag("whether its two sides cross, so that the pulleys turn against each other")] = False
+    radii: Annotated[Any, Numbers("radii of the pulleys", unit="m", remedy="Give two: radii = [0.05, 0.1]")]
+    crossed: Annotated[bool, Flag("whether its two sides cross, so that the pulleys turn in opposite directions")] = False
     tension: Annotated[
-        Scalar | None, Number("of both sides at rest; unless given, the slack side has none", unit="N", sign="zero or more")
+        Scalar | None,
+        Number("tension of both sides at rest; without it the slack side has no tension", unit="N", sign="zero or more"),
     ] = None
     point: Height = None
 

@@ -171,7 +171,7 @@ class _Way:
 TURNING = {"revolute": ("angle",), "cylindrical": ("angle", "slide")}
 REMEDY = (
     "Gears need revolute joints on a common carrier, with axes that are parallel or meet, belts with parallel ones; "
-    "a coupler ties any coordinates."
+    "a coupler couples any coordinates."
 )
 
 

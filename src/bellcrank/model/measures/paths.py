@@ -6,7 +6,7 @@ crank_pivot.q .v .a              coordinate of a joint, its velocity and acceler
 crank_pivot.fx ... .mz           reaction on the child at the joint's point, world axes; .force and .moment: magnitudes
 crank_pivot.whole.fx ... .mz     the same with the joint's own effort: of its springs, motors and drives
 crank_pivot.effort .power        of the drive of a driven joint, rod or coupler
-pressure .rate                   a state of one's own, and its rate
+pressure .rate                   a user-defined state, and its rate
 rod.force                        of a rod, a guided point or a coupler, as type = "force" measures it
 rod.error                        largest error of the equations of what closes a loop; closure.error: of all
 strut.force .energy .power       of a force element; .fx .fy .fz of a force that is a vector

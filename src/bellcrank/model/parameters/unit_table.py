@@ -12,7 +12,9 @@ from .parameters import items
 
 
 def units_of(spec: Spec) -> dict[str, str]:
-    """By path; "" where the file does not say. What acts on a joint has the units of its angle or slide."""
+    """By path; "" where the file does not say. What acts on a joint has the units of its angle or slide,
+    and what acts between two points those of a length.
+    """
     joints = {item.name: item for parts in (*spec.assemblies, spec) for item in parts.joints}
     found: dict[str, str] = {}
     for path, item in items(spec):
@@ -25,6 +27,8 @@ def units_of(spec: Spec) -> dict[str, str]:
         elif kind is not None and kind.nv == 1:
             turns = kind.v_units[0].startswith("rad")
             units.found = {path: of_coordinate(unit, turns) for path, unit in units.found.items()}
+        elif kind is None and hasattr(item, "start"):
+            units.found = {path: of_coordinate(unit, turns=False) for path, unit in units.found.items()}
         found |= units.found
     return found
 

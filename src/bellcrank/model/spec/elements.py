@@ -25,12 +25,14 @@ from .fields import (
 from .items import GROUND, End, Item, Start
 from .laws import LAW_SPECS, Between, LawSpec, Outside, Pairs
 
-JointName = Annotated[str, Name("on which it acts", to="joint", remedy='Name a joint: joint = "..."')]
-Coordinate = Annotated[str | None, Text("of a joint with several: their names are in the table of joints")]
+JointName = Annotated[str, Name("the joint", to="joint", remedy='Name a joint: joint = "..."')]
+Coordinate = Annotated[str | None, Text("which coordinate, if the joint has several (see the table of joints)")]
 Coordinates = Annotated[
-    tuple[str, ...], Names("coordinates, by the names of their joints", remedy='Name them: joints = ["hip", "knee"]')
+    tuple[str, ...], Names("the coordinates, by the names of their joints", remedy='Name them: joints = ["hip", "knee"]')
 ]
-Factors = Annotated[Any, Numbers("one for each coordinate", remedy="Give one for each of the joints: factors = [1.0, -2.0]")]
+Factors = Annotated[
+    Any, Numbers("one factor for each coordinate", remedy="Give one for each of the joints: factors = [1.0, -2.0]")
+]
 JointStiffness = Annotated[
     Scalar, Number("", unit="N m/rad or N/m", sign="zero or more", remedy="Give it in N m/rad, or in N/m.")
 ]
@@ -65,16 +67,21 @@ class LineSpring(ElementSpec, section="springs"):
 
     start: Start
     end: End
-    stiffness: Annotated[Scalar | None, Number("or a table", unit="N/m", sign="zero or more")] = None
+    stiffness: Annotated[Scalar | None, Number("stiffness; or give a table", unit="N/m", sign="zero or more")] = None
     damping: Damping = 0.0
-    length: Annotated[Scalar | None, Number("without force; as designed unless given", unit="m", sign="zero or more")] = None
+    length: Annotated[
+        Scalar | None,
+        Number("length without force; the length in the design position unless given", unit="m", sign="zero or more"),
+    ] = None
     preload: Annotated[Scalar, Number("tension at that length", unit="N")] = 0.0
     table: Annotated[Pairs | None, Rows("rows [elongation, force], instead of stiffness", columns=("elongation", "force"))] = (
         None
     )
     outside: Outside = "error"
     interpolation: Between = "pchip"
-    only: Annotated[str | None, Choice('"push" or "pull": a spring that does nothing else', options=("push", "pull"))] = None
+    only: Annotated[
+        str | None, Choice('"push" or "pull": a spring that acts in one direction only', options=("push", "pull"))
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -126,18 +133,29 @@ class FrictionSpec(ElementSpec, section="frictions"):
     """
 
     joint: JointName
-    effort: Annotated[Scalar | None, Number("when sliding", unit="N m or N", sign="zero or more")] = None
+    effort: Annotated[Scalar | None, Number("friction force or torque while sliding", unit="N m or N", sign="zero or more")] = (
+        None
+    )
     velocity: Annotated[
         Scalar | None,
-        Number(f"where smooth friction has 70 % of it, {CREEP:g} by default", unit="rad/s or m/s", sign="more than zero"),
+        Number(
+            f"velocity at which smooth friction has 70 % of its effort, {CREEP:g} unless given",
+            unit="rad/s or m/s",
+            sign="more than zero",
+        ),
     ] = None
     stiffness: Annotated[
-        Scalar | None, Number("of what holds, until the effort is reached", unit="N m/rad or N/m", sign="more than zero")
+        Scalar | None,
+        Number("stiffness of friction that holds, until its effort is reached", unit="N m/rad or N/m", sign="more than zero"),
     ] = None
-    damping: Annotated[Scalar, Number("of what holds", unit="N m s/rad or N s/m", sign="zero or more")] = 0.0
+    damping: Annotated[Scalar, Number("damping of friction that holds", unit="N m s/rad or N s/m", sign="zero or more")] = 0.0
     coordinate: Coordinate = None
-    coefficient: Annotated[Scalar | None, Number("of friction that grows with the joint's load", sign="zero or more")] = None
-    radius: Annotated[Scalar | None, Number("of the bearing, of a joint that turns", unit="m", sign="more than zero")] = None
+    coefficient: Annotated[
+        Scalar | None, Number("coefficient of friction that grows with the load of the joint", sign="zero or more")
+    ] = None
+    radius: Annotated[
+        Scalar | None, Number("radius of the bearing, for a joint that turns", unit="m", sign="more than zero")
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -172,7 +190,10 @@ class CableSpec(ElementSpec, section="cables"):
     end: End
     stiffness: Annotated[Scalar, Number("", unit="N/m", sign="zero or more", remedy="Give it in N/m.")]
     damping: Damping = 0.0
-    length: Annotated[Scalar | None, Number("without force; as designed unless given", unit="m", sign="zero or more")] = None
+    length: Annotated[
+        Scalar | None,
+        Number("length without force; the length in the design position unless given", unit="m", sign="zero or more"),
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -187,7 +208,7 @@ class MotorSpec(ElementSpec, section="motors"):
     table: Annotated[Pairs | None, Rows("rows [time, effort]", columns=("time", "effort"))] = None
     outside: Outside = "error"
     interpolation: Between = "pchip"
-    input: Annotated[str | None, Name("one of inputs", to="input")] = None
+    input: Annotated[str | None, Name("name of an input", to="input")] = None
     gain: Annotated[Scalar, Number("effort for an input of 1")] = 1.0
     coordinate: Coordinate = None
 
@@ -215,7 +236,7 @@ class ForceSpec(ElementSpec, section="forces"):
     point: Annotated[Place, Position("where it acts", remedy="Say where it acts: point = ...")]
     force: Annotated[Triple, Vector3("", unit="N", turns="polar", live=True)] = ZERO3
     moment: Annotated[Triple, Vector3("", unit="N m", turns="axial", live=True)] = ZERO3
-    axes: Annotated[str, Choice('in which it keeps its direction: "world", or "body"', options=("world", "body"))] = "world"
+    axes: Annotated[str, Choice('axes in which it is constant: "world" or "body"', options=("world", "body"))] = "world"
 
 
 @dataclass(frozen=True)
@@ -237,7 +258,7 @@ class PlaneSpec:
 
     body: BodyName
     point: Annotated[Place, Position("of the plane", remedy="Give one: point = ...")]
-    normal: Annotated[Triple, Direction("out of the solid side", remedy='Give it: normal = "z"')]
+    normal: Annotated[Triple, Direction("normal, pointing out of the solid", remedy='Give it: normal = "z"')]
 
 
 @dataclass(frozen=True)
@@ -252,7 +273,9 @@ class CylinderSpec:
 
 
 Friction = Annotated[Scalar, Number("coefficient; zero unless given", sign="zero or more")]
-FrictionVelocity = Annotated[Scalar, Number("sliding at which it has 70 % of its force", unit="m/s", sign="more than zero")]
+FrictionVelocity = Annotated[
+    Scalar, Number("sliding velocity at which friction has 70 % of its force", unit="m/s", sign="more than zero")
+]
 CONTACT_LAWS = ("hunt_crossley", "linear")
 
 
@@ -268,15 +291,15 @@ class ContactSpec(ElementSpec, section="contacts"):
             "force = stiffness depth^exponent", unit="N/m^exponent", sign="more than zero", remedy="Give it in N/m^exponent."
         ),
     ]
-    radius: Annotated[Scalar, Number("of the ball; zero: a point", unit="m", sign="zero or more")] = 0.0
+    radius: Annotated[Scalar, Number("radius of the ball; zero for a point", unit="m", sign="zero or more")] = 0.0
     plane: Annotated[PlaneSpec | None, Record("what it touches", classes=(PlaneSpec,))] = None
-    cylinder: Annotated[CylinderSpec | None, Record("or this", classes=(CylinderSpec,))] = None
+    cylinder: Annotated[CylinderSpec | None, Record("what it touches, instead of a plane", classes=(CylinderSpec,))] = None
     law: Annotated[str, Choice('"hunt_crossley", or "linear"', options=CONTACT_LAWS)] = "hunt_crossley"
     exponent: Annotated[Scalar | None, Number("1.5 unless given; 1 if linear", sign="more than zero")] = None
     damping: Annotated[
         Scalar,
         Number(
-            "by the rate of the depth: a part of the force, or if linear a force",
+            "damping by the rate of the depth: relative to the force, or a force if the law is linear",
             unit="s/m or N s/m",
             sign="zero or more",
         ),
@@ -291,17 +314,21 @@ class TyreSpec(ElementSpec, section="tyres"):
 
     body: BodyName
     point: Annotated[Place, Position("centre of the wheel", remedy="Say where it is: point = ...")]
-    radius: Annotated[Scalar, Number("without load", unit="m", sign="more than zero", remedy="Give it in m.")]
+    radius: Annotated[Scalar, Number("radius without load", unit="m", sign="more than zero", remedy="Give it in m.")]
     stiffness: Annotated[Scalar, Number("radial", unit="N/m", sign="more than zero", remedy="Give it in N/m.")]
     damping: Annotated[Scalar, Number("radial", unit="N s/m", sign="zero or more")] = 0.0
-    up: Annotated[Triple, Direction("out of the road")] = (0.0, 0.0, 1.0)
-    forward: Annotated[Triple, Direction("along which the road's table counts, across up")] = (1.0, 0.0, 0.0)
+    up: Annotated[Triple, Direction("direction out of the road")] = (0.0, 0.0, 1.0)
+    forward: Annotated[Triple, Direction("direction along which the heights of the road are given, perpendicular to up")] = (
+        1.0,
+        0.0,
+        0.0,
+    )
     road: Annotated[Pairs | None, Rows("rows [place, height]; flat at zero unless given", columns=("place", "height"))] = None
     interpolation: Between = "pchip"
     outside: Outside = "clamp"
     friction: Friction = 0.0
     friction_velocity: FrictionVelocity = 0.05
-    traction: Annotated[Scalar, Number("forward force by the load: a number or a formula, as that of a motor", live=True)] = 0.0
+    traction: Annotated[Scalar, Number("forward force divided by the load: a number or a formula", live=True)] = 0.0
 
 
 ELEMENT_SPECS: tuple[type[Any], ...] = tuple(ElementSpec.__subclasses__())
@@ -324,7 +351,9 @@ class ConstraintSpec(Item, section="constraints"):
 class DistanceSpec(ConstraintSpec, type="distance"):
     """Two points keep their distance: a rod without mass, between two balls."""
 
-    length: Annotated[Scalar | None, Number("as designed unless given", unit="m", sign="more than zero")] = None
+    length: Annotated[
+        Scalar | None, Number("the value in the design position unless given", unit="m", sign="more than zero")
+    ] = None
     motion: Annotated[LawSpec | None, Record(f"{DRIVEN} length", classes=LAW_SPECS)] = None
 
 
@@ -340,7 +369,7 @@ class PointOnPlaneSpec(ConstraintSpec, type="point_on_plane"):
     """The point where it ends stays in a plane, fixed to the body where it begins: axis . (to - from) = offset."""
 
     axis: Annotated[Triple, Direction("normal of the plane", remedy='Give it: axis = "z"')]
-    offset: Annotated[Scalar | None, Number("as designed unless given", unit="m")] = None
+    offset: Annotated[Scalar | None, Number("the value in the design position unless given", unit="m")] = None
     motion: OffsetMotion = None
 
 
@@ -370,11 +399,11 @@ class CouplerSpec(Item, section="couplers"):
     """
 
     joints: Annotated[
-        tuple[str, ...], Names("coordinates, by the names of their joints", remedy='Name them: joints = ["motor", "wheel"]')
+        tuple[str, ...], Names("the coordinates, by the names of their joints", remedy='Name them: joints = ["motor", "wheel"]')
     ]
-    factors: Annotated[Any, Numbers("one for each coordinate")] = None
-    ratio: Annotated[Scalar | None, Number("of two coordinates, instead of factors")] = None
-    offset: Annotated[Scalar | None, Number("of the sum; zero unless given", unit="rad or m")] = None
+    factors: Annotated[Any, Numbers("one factor for each coordinate")] = None
+    ratio: Annotated[Scalar | None, Number("ratio of two coordinates, instead of factors")] = None
+    offset: Annotated[Scalar | None, Number("value of the sum; zero unless given", unit="rad or m")] = None
     motion: OffsetMotion = None
     table: Annotated[
         Pairs | None,

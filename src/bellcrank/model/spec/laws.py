@@ -13,9 +13,9 @@ from .items import Item
 Pairs = tuple[tuple[Scalar, Scalar], ...]
 Outside = Annotated[
     str,
-    Choice('beyond its ends: "error", "clamp" keeps the last value, "extrapolate" the last slope, "periodic"', options=OUTSIDE),
+    Choice("beyond the ends: an error, the last value (clamp), the last slope (extrapolate), or periodic", options=OUTSIDE),
 ]
-Between = Annotated[str, Choice("between the rows of the table", options=INTERPOLATIONS)]
+Between = Annotated[str, Choice("interpolation between the rows of the table", options=INTERPOLATIONS)]
 SMOOTH = ("cubic", "pchip", "akima")  # a motion has velocities
 
 
@@ -63,14 +63,14 @@ class TableLaw(LawSpec):
 
     table: Annotated[Pairs, Rows("rows [time, coordinate]", columns=("time", "coordinate"))]
     outside: Outside = "error"
-    interpolation: Annotated[str, Choice("between the rows of the table", options=SMOOTH)] = "cubic"
+    interpolation: Annotated[str, Choice("interpolation between the rows of the table", options=SMOOTH)] = "cubic"
 
 
 @dataclass(frozen=True)
 class FormulaLaw(LawSpec):
     """A formula of the time; its velocity and acceleration are its derivatives."""
 
-    formula: Annotated[Scalar, Number("of the time t and of parameters", unit="rad or m", live=True)]
+    formula: Annotated[Scalar, Number("formula of the time t and of parameters", unit="rad or m", live=True)]
 
 
 TERM_SPECS: tuple[type[Any], ...] = (RateLaw, PolynomialLaw, SineLaw, TableLaw, FormulaLaw)
@@ -91,7 +91,7 @@ class TableSpec(Item, section="tables"):
     """A table that formulas call by its name: of one argument, in rows, or of two, with values for each x and y."""
 
     rows: Annotated[Pairs | None, Rows("rows [x, value]", columns=("x", "value"))] = None
-    x: Annotated[Any, Numbers("of two arguments: the first")] = None
+    x: Annotated[Any, Numbers("the first argument, of a table of two")] = None
     y: Annotated[Any, Numbers("the second")] = None
     values: Annotated[Any, Matrix("a row for each x, with an entry for each y")] = None
     interpolation: Annotated[
@@ -102,7 +102,7 @@ class TableSpec(Item, section="tables"):
 
 @dataclass(frozen=True)
 class StateSpec(Item, section="states"):
-    """A state of one's own: a number that changes at a given rate and is integrated with the motion."""
+    """A user-defined state: a number that changes at a given rate and is integrated with the motion."""
 
     rate: Annotated[
         Scalar,

@@ -71,7 +71,9 @@ class AngleMeasure(MeasureSpec, type="angle"):
 
     start: Annotated[Arrow, STARTS]
     end: Annotated[Arrow, POINTS]
-    axis: Annotated[Triple | None, Direction("about which it counts, on the first body, by design", turns="axial")] = None
+    axis: Annotated[
+        Triple | None, Direction("axis about which the angle is measured, fixed to the first body", turns="axial")
+    ] = None
     rate: Rate = False
 
 

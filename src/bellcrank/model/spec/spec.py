@@ -78,13 +78,13 @@ class JointSpec(Item, section="joints"):
     point: Annotated[
         Place, Position("where it is", remedy="Say where the joint is: point = [x, y, z], or the name of a point.")
     ]
-    axis: Annotated[Triple | None, Direction("its axis; universal: the parent's; planar: normal")] = None
+    axis: Annotated[Triple | None, Direction("axis; of a universal joint the parent's, of a planar joint the normal")] = None
     armature: Annotated[Any, Numbers("rotor inertia", unit="kg m2 or kg")] = 0.0
-    axis2: Annotated[Triple | None, Direction("universal: the child's axis; planar: its x")] = None
-    pitch: Annotated[Scalar | None, Number("of a screw", unit="m/rad")] = None
+    axis2: Annotated[Triple | None, Direction("second axis: the child's of a universal joint, x of a planar joint")] = None
+    pitch: Annotated[Scalar | None, Number("pitch of a screw", unit="m/rad")] = None
     motion: Annotated[MotionSpec | None, Record("prescribed motion", classes=(MotionSpec,))] = None
-    cut: Annotated[bool | None, Flag("whether it is the joint of its loop that is cut")] = None
-    limits: Annotated[LimitsSpec | None, Record("kept, not simulated", classes=(LimitsSpec,))] = None
+    cut: Annotated[bool | None, Flag("whether the loop is cut at this joint")] = None
+    limits: Annotated[LimitsSpec | None, Record("kept for export, not simulated", classes=(LimitsSpec,))] = None
     child_point: Annotated[Place | None, Position("where it is on the child, if its loop is open in the design position")] = (
         None
     )
@@ -112,7 +112,7 @@ class TurnSpec:
     """A turn about one of the world's axes, or one parallel to it."""
 
     axis: Annotated[str, Choice("about which it is turned", options=("x", "y", "z"))]
-    angle: Annotated[Scalar, Number("by which it is turned", unit="rad", remedy='Give it: angle = "120 deg"')]
+    angle: Annotated[Scalar, Number("angle of the turn", unit="rad", remedy='Give it: angle = "120 deg"')]
     about: Annotated[Triple, Vector3("a point of the axis", unit="m")] = ZERO3
 
 
@@ -121,9 +121,9 @@ class CopySpec(Item, section="copies"):
     """A copy of an assembly: first mirrored, then turned, then moved; whatever it holds is called COPY.NAME."""
 
     of: Annotated[str, Name("an assembly", to="assembly", remedy="Name the assembly that is copied.")]
-    offset: Annotated[Triple, Vector3("by which it is moved", unit="m")] = ZERO3
+    offset: Annotated[Triple, Vector3("displacement of the copy", unit="m")] = ZERO3
     mirror: Annotated[str | None, Choice("the coordinate that changes its sign", options=("x", "y", "z"))] = None
-    turn: Annotated[TurnSpec | None, Record("by which it is turned", classes=(TurnSpec,))] = None
+    turn: Annotated[TurnSpec | None, Record("turn of the copy", classes=(TurnSpec,))] = None
     parameters: tuple[ParameterSpec, ...] = ()
 
 

@@ -206,7 +206,7 @@ def refuse(model: Model) -> None:
     instead = f"use {argument('method', 'rattle')}"
     if model.state_places:
         raise StateError(
-            f'reaction_taylor does not support states of one\'s own, and "{model.state_names[0]}" is one: {instead}'
+            f'reaction_taylor does not support user-defined states, and "{model.state_names[0]}" is one: {instead}'
         )
     for closure in [*_tree(model), *model.closures]:
         if rows_of(_kind(closure)) is None:

@@ -54,7 +54,7 @@ class Horizon:
             return
         long = "" if cost is None or not math.isfinite(left) else f", {duration_words(left * cost)}"
         count = f"about {left:.1g} more{long}" if math.isfinite(left) else "steps without end"
-        why = f"its end is not in sight. After {steps} steps it would take {count} at this pace. {self._remedy()}"
+        why = f"its end is out of reach. After {steps} steps it would take {count} at this pace. {self._remedy()}"
         if left > HOPELESS * self.max_steps:
             raise EndNotInSight(f"stopped at t = {t:.9g} s: {why}")
         if not self.warned:

@@ -55,6 +55,6 @@ def message_of(status: int, reached: float, interchangeable: bool) -> str | None
         NOT_FINITE: "something is no longer a finite number",
         SINGULAR: singular + degraded if interchangeable else singular,
         INTERRUPTED: "it was interrupted",
-        ENDLESS: f"its end is not in sight: it would take more steps than {argument('max_steps')} allows",
+        ENDLESS: f"its end is out of reach: it would take more steps than {argument('max_steps')} allows",
     }.get(status, "the step would have to be shorter than rounding")
     return f"stopped at t = {reached:.9g} s: {what}. What was computed until then is kept."

@@ -38,8 +38,8 @@ _MOST = 10_000  # changes of method in one run
 
 def undetermined() -> str:
     return (
-        "the mechanism stays in a singular configuration, and rattle does not find its motion there to the tolerance. Look "
-        f"whether check calls it shaky, loosen {argument('rtol')} and {argument('atol')}, or use "
+        "the mechanism stays in a singular configuration, and rattle does not find its motion there to the tolerance. See "
+        f"whether check reports it as shaky, loosen {argument('rtol')} and {argument('atol')}, or use "
         f"{argument('method', 'rattle')} with a {argument('max_step')}."
     )
 

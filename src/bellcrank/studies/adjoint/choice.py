@@ -20,11 +20,12 @@ def must_have_adjoint(wanted: Sequence[Output], control: str, *, jumping_momenta
             f"{FORWARD_INSTEAD}, or another formulation or method"
         )
     if not wanted:
-        raise NoAdjointError(f"an adjoint is of outputs, and none is named: name some, or {FORWARD_INSTEAD}")
+        raise NoAdjointError(f"the adjoint method differentiates outputs, and none is named: name some, or {FORWARD_INSTEAD}")
     for output in wanted:
         if output.taken == "series":
             raise NoAdjointError(
-                f"output {output.name!r} is taken at all samples, and an adjoint is of a number: take it @end, as rms(...) or "
+                f"output {output.name!r} is taken at all samples, and the adjoint method differentiates numbers: take it "
+                f"@end, as rms(...) or "
                 f"the like, or {FORWARD_INSTEAD}"
             )
     if control != "state":

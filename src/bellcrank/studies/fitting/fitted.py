@@ -106,7 +106,7 @@ class Fitted(Optimum):
         for name, x, (low, high) in zip(self.names, self.best.x, self.interval, strict=True):
             lines.append(f"  {name} = {x:.6g}, between {low:.6g} and {high:.6g}")
         if self.undetermined:
-            lines.append(f"  the measured curves say nothing of {', '.join(self.undetermined)}, alone or together")
+            lines.append(f"  the measured curves do not determine {', '.join(self.undetermined)}, alone or together")
         return "\n".join(lines)
 
     def as_dict(self) -> dict[str, object]:

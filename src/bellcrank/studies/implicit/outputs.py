@@ -66,7 +66,7 @@ def _parsed(axis: Axis, name: str) -> Output:
     if np.abs(axis.values - value).min() > NEAR * (1.0 + abs(value)):
         nearest = axis.values[np.argmin(np.abs(axis.values - value))]
         raise StateError(
-            f"output {name!r}: {axis.name!r} = {value:g} is none of the values; the nearest is {nearest:.9g}. Add it to them."
+            f"output {name!r}: {axis.name!r} = {value:g} is not among the values; the nearest is {nearest:.9g}. Add it to them."
         )
     return replace(measure, name=name, taken="at", time=value)
 

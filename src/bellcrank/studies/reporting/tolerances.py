@@ -110,7 +110,7 @@ def sizes_of(of: Sensitivity, given: Given) -> Array:
         for name in given:
             if name not in of.parameters:
                 hint = did_you_mean(name, of.parameters)
-                raise StateError(f"there is a tolerance of {name!r}, which is none of the parameters{hint}")
+                raise StateError(f"there is a tolerance of {name!r}, which is not among the parameters{hint}")
         return np.array([_size(given.get(name, 0.0), name, at) for name, at in zip(of.parameters, of.at, strict=True)])
     return np.array([_size(given, name, at) for name, at in zip(of.parameters, of.at, strict=True)])
 

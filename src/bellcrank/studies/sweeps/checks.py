@@ -110,6 +110,6 @@ def _wrong_names(study: Study, trajectories: bool) -> Iterator[str]:
     taken = {*OWN, *study.parameters, *(STATES if trajectories else ())}
     for name in study.outputs:
         if name in taken or name.startswith(PREFIX):
-            yield f'an output has the name "{name}", which the store has for something else. Choose another.'
+            yield f'an output has the name "{name}", which the store uses for something else. Choose another.'
         if len(stored_name(name).encode()) > LONGEST:
             yield f'the output "{name[:40]}..." has too long a name for a store. Name it: {{"name": "{name[:40]}..."}}.'

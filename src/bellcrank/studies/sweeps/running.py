@@ -93,7 +93,7 @@ def sweep(
         done = int((kept.finished()).sum()) * kept.chunk
         raise SimulationError(
             f"study {made.name!r}: interrupted when {min(done, task.count)} of {task.count} runs were finished. They are in "
-            f"{folder}: sweep into it again, and the others follow",
+            f"{folder}: sweep into the same folder again to compute the others",
             None,
         ) from None
     return result
@@ -117,7 +117,7 @@ def _run(task: Task, kept: Store, scheduler: Any, progress: Callable[[Progress],
                 rate = (done - before) / max(time.perf_counter() - began, 1e-9)
                 progress(Progress(done, task.count, rate, (task.count - done) / rate))
     if notes:
-        warn(f"{counted(len(notes), 'run')} of the sweep would have warned (its notes have all): {notes[0]}")
+        warn(f"{counted(len(notes), 'run')} of the sweep gave warnings (all are in its notes): {notes[0]}")
 
 
 def _chunk(chunk: int | None, task: Task) -> int:

@@ -231,8 +231,8 @@ class Store:
                 replace(path, partial(_write, content), durable=False)
         except OSError as problem:
             raise StudyError(
-                f"{self.path} cannot be written ({problem.strerror}). What was finished is there: sweep into it again, and the "
-                "others follow"
+                f"{self.path} cannot be written ({problem.strerror}). Finished runs are kept: sweep into the same folder "
+                "again to compute the others"
             ) from None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from .playback import Playback
 
 POINTS = 800  # of a curve
 CURVES = 8  # of a chart
+LABELS = 64  # pixels for the numbers beside a chart: -10,000
 Chart = dict[str, Array]  # curves by name
 Groups = dict[str, Callable[[], Chart]]  # computed when they are first shown
 
@@ -33,7 +34,8 @@ class Charts:
             chart = self._chart()
             self._names = tuple(chart)
             scales = {"x": {"time": False}}
-            self.plot = server.gui.add_uplot(_data(chart, self._time(), 0.0), _series(chart), aspect=1.4, scales=scales)
+            data, axes = _data(chart, self._time(), 0.0), cast(Any, ({}, {"size": LABELS}))
+            self.plot = server.gui.add_uplot(data, _series(chart), aspect=1.4, scales=scales, axes=axes)
         self.choice.on_update(lambda _: self._draw())
         playback.listeners.append(self.mark)
 
@@ -108,7 +110,7 @@ def groups_of(run: Run) -> Groups:
     found["Energy (J)"] = lambda: {name: run.values(name) for name in ("kinetic", "potential", "stored", "total")}
     found["Joint forces (N)"] = lambda: _joint_forces(run)
     if labels.equations:
-        found["Closure error (m)"] = lambda: {"largest": np.abs(run.values("closure")).max(axis=1)}
+        found["Closure error (log10 of m)"] = lambda: {"largest": _decades(np.abs(run.values("closure")).max(axis=1))}
     return found
 
 
@@ -116,6 +118,11 @@ def _entries(run: Run, name: str, names: tuple[str, ...], indices: Array) -> Cha
     """The columns that move most."""
     values = run.values(name)[:, indices]
     return {names[indices[k]]: values[:, k] for k in most_moving(values, CURVES)}
+
+
+def _decades(values: Array) -> Array:
+    """Powers of ten: the labels of an axis have three decimals, and errors are far smaller. Zero is drawn as rounding."""
+    return np.log10(np.maximum(values, np.finfo(float).eps ** 1.25))
 
 
 def _joint_forces(run: Run) -> Chart:

@@ -70,4 +70,7 @@ def as_plain(name: str) -> str:
 
 
 def _vector(values: Any) -> str:
-    return "(" + ", ".join(f"{x:.4g}" for x in np.asarray(values) + 0.0) + ")"
+    """Components in parentheses; one that is only rounding of the largest is zero."""
+    x = np.asarray(values)
+    x = np.where(np.abs(x) < 1e-12 * np.abs(x).max(), 0.0, x)
+    return "(" + ", ".join(f"{value:.4g}" for value in x + 0.0) + ")"

@@ -146,7 +146,7 @@ class Playback:
             self._arrows.points = arrows.astype(np.float32)
         elif len(arrows):
             extent = self.recording.scene.extent
-            size = {"shaft_radius": 0.005 * extent, "head_radius": 0.013 * extent, "head_length": 0.035 * extent}
+            size = {"shaft_radius": 0.008 * extent, "head_radius": 0.02 * extent, "head_length": 0.045 * extent}
             self._arrows = self.server.scene.add_arrows("/forces", arrows, color_of(FORCE), **size)
 
     def _arrows_at(self, names: tuple[str, ...], sample: int) -> Array:

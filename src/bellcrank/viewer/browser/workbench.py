@@ -114,7 +114,7 @@ class Workbench:
             self.add_slider(path)
         with self.folder:
             others = [path for path in numbers if path not in first]
-            self.more = gui.add_dropdown("Another", (CHOOSE, *others), initial_value=CHOOSE, visible=bool(others))
+            self.more = gui.add_dropdown("Add a slider", (CHOOSE, *others), initial_value=CHOOSE, visible=bool(others))
             self.save = gui.add_button("Save the model file", disabled=bench.original.spec is None)
         self.more.on_update(lambda _: self.add_slider(self.more.value))
         self.bars = Bars(server, bench.original)
@@ -232,4 +232,5 @@ class Workbench:
 
     def _download(self, event: Any) -> None:
         """The model file with the present numbers goes to the browser that asked for it."""
-        event.client.send_file_download(f"{self.bench.original.name}.toml", dumps(self.bench.model).encode())
+        text = dumps(self.bench.model).encode()
+        event.client.send_file_download(f"{self.bench.original.name}.toml", text, save_immediately=True)

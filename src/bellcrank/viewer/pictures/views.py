@@ -11,6 +11,7 @@ from ...wording import argument, did_you_mean
 from ..scene import Array, Scene
 
 VIEWS = ("auto", "front", "top", "side", "iso")
+IN_A_PLANE = ("revolute", "prismatic", "planar", "fixed", "distance", "point_on_line", "point_on_plane")  # where all may move
 PLANAR_PART = 0.8  # part of the axes that must be parallel for a mechanism to be drawn in its plane
 # where the eye of "iso" is: so far to the right, to the front and up; "auto" takes the one of these that shows the joints apart
 AXONOMETRIC = ((0.55, 0.75, 0.5), (-0.55, 0.75, 0.5), (0.8, 0.5, 0.45), (-0.8, 0.5, 0.45), (0.25, 0.9, 0.5), (-0.25, 0.9, 0.5))
@@ -85,15 +86,26 @@ def _facing(toward: Array, up: Array) -> Array:
 
 
 def _plane(scene: Scene) -> Array | None:
-    """The normal of the plane in which a mechanism moves: the axis of nearly all of its hinges; None for a spatial one."""
-    hinges = [mark.axis for mark in scene.joints if mark.kind == "revolute" and mark.axis is not None]
-    others = [mark for mark in scene.joints if mark.kind not in ("revolute", "prismatic", "fixed", "distance", "point_on_line")]
-    if not hinges or others or any(joint.kind == "free" for joint in scene.model.joints):
+    """The normal of the plane in which a mechanism moves; None for a spatial one.
+
+    It is the axis of nearly all hinges and the normal of planar joints; without these, what all slides are perpendicular to.
+    """
+    if any(mark.kind not in IN_A_PLANE for mark in scene.joints) or any(joint.kind == "free" for joint in scene.model.joints):
         return None
-    for normal in hinges:
-        parallel = sum(abs(float(normal @ axis)) > 0.999 for axis in hinges)
-        if parallel >= PLANAR_PART * len(hinges):
+    axes = {kind: [m.axis for m in scene.joints if m.kind == kind and m.axis is not None] for kind in IN_A_PLANE}
+    turning = axes["revolute"] + axes["planar"]
+    for normal in turning or _across(axes["prismatic"]):
+        parallel = sum(abs(float(normal @ axis)) > 0.999 for axis in turning)
+        if parallel >= PLANAR_PART * len(turning):
             largest = int(np.abs(normal).argmax())
             toward = np.sign(normal[largest]) * normal
             return np.asarray(-toward if largest == 1 else toward)  # x stays to the right
     return None
+
+
+def _across(slides: list[Array]) -> list[Array]:
+    """The direction to which all of several slides are perpendicular, if there is just one."""
+    if len(slides) < 2:
+        return []
+    sizes, directions = np.linalg.svd(np.array(slides))[1:]
+    return [directions[2]] if sizes[1] > 1e-3 and (len(sizes) < 3 or sizes[2] < 1e-3) else []
