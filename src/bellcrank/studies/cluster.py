@@ -18,7 +18,7 @@ import numpy as np
 from ..errors import MissingExtraError, StateError, StudyError, warn
 
 ATTEMPTS = 10  # at a call whose workers die
-LOOK, PAUSE = 1.0, 0.01  # s: between looks at how many workers there are; while no answer has come
+LOOK, PAUSE = 1.0, 0.02  # s: between looks at how many workers there are; while no answer has come
 
 Jobs = Mapping[int, tuple[Any, ...]]
 
