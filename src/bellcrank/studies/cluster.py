@@ -7,13 +7,18 @@ dies loses nothing but the calls that it had, which are made again.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Generator, Iterator, Mapping
+from itertools import islice
 from typing import Any
 from uuid import uuid4
 
-from ..errors import MissingExtraError, StateError, StudyError
+import numpy as np
+
+from ..errors import MissingExtraError, StateError, StudyError, warn
 
 ATTEMPTS = 10  # at a call whose workers die
+LOOK, PAUSE = 1.0, 0.02  # s: between looks at how many workers there are; while no answer has come
 
 Jobs = Mapping[int, tuple[Any, ...]]
 
@@ -46,28 +51,48 @@ def _gathered(
     waiting, attempts = iter(jobs), dict.fromkeys(jobs, 0)
     numbers: dict[str, int] = {}
 
-    def submitted(k: int) -> Any:
+    def submit(k: int) -> None:
         attempts[k] += 1
         key = f"bellcrank-{uuid4().hex}"
         numbers[key] = k
-        return client.submit(call, *jobs[k], key=key, pure=False, retries=ATTEMPTS)
+        pool.add(client.submit(call, *jobs[k], key=key, pure=False, retries=ATTEMPTS))
 
-    room = 2 * max(1, sum(client.nthreads().values()))
-    pool = as_completed([submitted(k) for k, _ in zip(waiting, range(room), strict=False)])
-    for future in pool:
-        k = numbers.pop(future.key)
-        try:
-            found = future.result()
-        except lost as problem:
-            if attempts[k] >= ATTEMPTS:
-                raise StudyError(f"{ATTEMPTS} workers died at {what} {k}: {problem}") from None
-            pool.add(submitted(k))
-            continue
-        future.release()
-        following = next(waiting, None)
-        if following is not None:
-            pool.add(submitted(following))
-        yield k, found
+    pool, room = as_completed(loop=client.loop), Room(client, what)
+    while True:
+        for k in islice(waiting, max(0, room.now() - len(numbers))):
+            submit(k)
+        if not numbers:
+            return
+        ready = pool.next_batch(block=False)
+        if not ready:
+            time.sleep(PAUSE)
+        for future in ready:
+            k = numbers.pop(future.key)
+            try:
+                found = future.result()
+            except lost as problem:
+                if attempts[k] >= ATTEMPTS:
+                    raise StudyError(f"{ATTEMPTS} workers died at {what} {k}: {problem}") from None
+                submit(k)
+                continue
+            future.release()
+            yield k, found
+
+
+class Room:
+    """How many calls may be with the scheduler: workers join and leave, in a queue of jobs perhaps long after the start."""
+
+    def __init__(self, client: Any, what: str):
+        self.client, self.what, self.looked, self.calls, self.told = client, what, -np.inf, 0, False
+
+    def now(self) -> int:
+        if time.monotonic() - self.looked > LOOK:
+            threads = sum(self.client.nthreads().values())
+            if not threads and not self.told:
+                warn(f"no worker has joined the scheduler: the first {self.what} waits for one")
+                self.told = True
+            self.looked, self.calls = time.monotonic(), 2 * max(1, threads)
+        return self.calls
 
 
 def _client(kind: Any, address: str) -> Any:
